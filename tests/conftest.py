@@ -39,8 +39,13 @@ settings.load_profile("quick")
 
 # Between them they call nearly all compiled code. Begun together by different workers, each kernel
 # is compiled by one of them, and then lies in the cache; whole studies come next, not at the end.
-FIRST = ["laws/test_cox.py", "laws/test_logistic.py", "laws/test_multitask.py",
-         "laws/test_solver_laws.py", "toy/"]  # fmt: skip
+FIRST = [
+    "laws/test_cox.py",
+    "laws/test_logistic.py",
+    "laws/test_multitask.py",
+    "laws/test_solver_laws.py",
+    "toy/",
+]
 
 
 # Garbage collections during the collection of tests take a sixth of its time and free nothing.
@@ -68,7 +73,8 @@ def pytest_ignore_collect(collection_path, config):
 
 def pytest_itemcollected(item):
     """Mark cases slow: those that `quick` leaves out, and those that `slow_cases` names."""
-    quick, slow = item.get_closest_marker("quick"), item.get_closest_marker("slow_cases")
+    quick = item.get_closest_marker("quick")
+    slow = item.get_closest_marker("slow_cases")
     if (quick and item.callspec.id not in quick.args) or (slow and item.callspec.id in slow.args):
         item.add_marker("slow")
 

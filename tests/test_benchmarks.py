@@ -78,8 +78,9 @@ def test_the_other_rules_are_measured_on_any_data(tmp_path):
     command = [sys.executable, str(script), "--seeds", "1", simulated(tmp_path)]
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     names = ["inner folds", "half pairs", "weights"]
-    rows = [[float(x) for x in re.findall(rf"^{name} +(.*)", told, re.M)[0].split()]
-            for name in names]  # fmt: skip
+    rows = [
+        [float(x) for x in re.findall(rf"^{name} +(.*)", told, re.M)[0].split()] for name in names
+    ]
     for seconds, *errors, stability, genes in rows:
         assert min(seconds, stability) > 0
         assert max(errors) < 0.3  # ten genes of 200 tell the classes apart
@@ -134,7 +135,8 @@ def test_lists_of_seeds_are_as_alike_as_their_jaccard_index():
 def test_final_lists_are_those_of_a_study(study):
     lists = final_lists(study.dataset, study.splits)
     assert set(lists) == {"named", "model", "stable"}
-    named, model = lists["named"], lists["model"]
+    named = lists["named"]
+    model = lists["model"]
     assert named in ([], model[: len(named)])  # the most frequent first
     assert {"g0", "g1", "g2"} & set(model)
     assert len(model) >= 5
@@ -180,7 +182,8 @@ def test_the_cut_is_that_of_the_predictions(study):
 
 
 def test_the_first_gene_enters_where_it_is_said_to(study):
-    Z, y = study.dataset.X, study.dataset.response()
+    Z = study.dataset.X
+    y = study.dataset.response()
     Z = (Z - Z.mean(axis=0)) / Z.std(axis=0)
     sizes = [
         np.count_nonzero(
@@ -200,22 +203,27 @@ def test_the_first_gene_enters_where_it_is_said_to(study):
     ],
 )
 def test_a_rival_with_chance_in_it_gives_the_same_twice(study, rival):
-    first, again = run(rival, study), run(rival, study)
+    first = run(rival, study)
+    again = run(rival, study)
     assert (first.score, first.lists, first.again) == (again.score, again.lists, again.again)
 
 
 def test_goals_by_hand():
     rows = pd.DataFrame(
         [
-            ("golub", "genesig", 0.1, 30, 0.2), ("golub", "FDR-selected genes", 0.12, 12, 0.4),
-            ("golub", "stable", 0.15, 30, 0.2), ("golub", "l1 logistic", 0.2, 40, 0.1),
+            ("golub", "genesig", 0.1, 30, 0.2),
+            ("golub", "FDR-selected genes", 0.12, 12, 0.4),
+            ("golub", "stable", 0.15, 30, 0.2),
+            ("golub", "l1 logistic", 0.2, 40, 0.1),
             ("golub", "ridge", 0.1, 99, np.nan),
-            ("west", "genesig", 0.2, 10, 0.1), ("west", "FDR-selected genes", 0.22, 4, 0.2),
-            ("west", "stable", 0.21, 8, 0.2), ("west", "l1 logistic", 0.2, 20, 0.1),
+            ("west", "genesig", 0.2, 10, 0.1),
+            ("west", "FDR-selected genes", 0.22, 4, 0.2),
+            ("west", "stable", 0.21, 8, 0.2),
+            ("west", "l1 logistic", 0.2, 20, 0.1),
             ("west", "ridge", 0.21, 99, np.nan),
         ],
         columns=["data", "method", "error", "genes", "stability"],
-    )  # fmt: skip
+    )
     rows["auc"] = 1 - rows["error"]
     said = "\n".join(summary(rows))
     assert "ridge: error 0.155 (+0.005 ± 0.010, smaller on 0 of 2), AUC 0.845\n" in said
@@ -236,7 +244,8 @@ def test_lists_that_are_always_empty_agree_on_nothing():
 
 def test_each_sample_is_left_out_once_and_called_by_the_sign_of_its_score(monkeypatch):
     dataset = kind_study("classification", 0, n=12, d=8, signal=1.0)
-    study, signs = left_out(dataset), dataset.response() * np.where(np.arange(12) < 9, 1, -1)
+    study = left_out(dataset)
+    signs = dataset.response() * np.where(np.arange(12) < 9, 1, -1)
     assert [one.test for one in study.splits.outer] == [(name,) for name in dataset.samples]
 
     def nine_right(rival, dataset, split, seed):
@@ -263,10 +272,12 @@ def test_the_nested_chance_sees_nothing_of_the_test_samples(design):
     config = config_of(dataset, 1)
     config["signature"]["permutations"] = 5
     splits = splits_of(dataset, config)
-    split, folds = splits.outer[0], config["normalise"]["folds"]
+    split = splits.outer[0]
+    folds = config["normalise"]["folds"]
     changed = dataset.X.copy()
     changed[dataset.rows(split.test)] = np.random.default_rng(0).normal(size=(len(split.test), 1))
-    nested, one = [], []
+    nested = []
+    one = []
     for each in (dataset, replace(dataset, X=changed)):
         nested.append(
             nested_chance(each, splits, split, config, LinearSettings(**linear_keywords(config)))
@@ -289,8 +300,14 @@ def standardised(X):
 
 def planned(*more):
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run([*WORKFLOW, *more], cwd=ROOT, env={**os.environ, "PATH": path},
-                          capture_output=True, text=True, check=False)  # fmt: skip
+    done = subprocess.run(
+        [*WORKFLOW, *more],
+        cwd=ROOT,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -323,11 +340,15 @@ def test_one_job_of_the_benchmark_and_its_tables(tmp_path):
 
 def test_means_count_an_empty_list_as_no_agreement_and_rank_what_is_whole():
     rows = pd.DataFrame(
-        [("a", "l1", 0.2, 3, np.nan), ("a", "Stabl", 0.1, 0, 0.5),
-         ("a", "boosting", 0.3, np.nan, np.nan),
-         ("b", "l1", 0.2, 5, 0.4), ("b", "Stabl", 0.4, 2, 0.1)],
+        [
+            ("a", "l1", 0.2, 3, np.nan),
+            ("a", "Stabl", 0.1, 0, 0.5),
+            ("a", "boosting", 0.3, np.nan, np.nan),
+            ("b", "l1", 0.2, 5, 0.4),
+            ("b", "Stabl", 0.4, 2, 0.1),
+        ],
         columns=["data", "method", "error", "genes", "stability"],
-    ).assign(kind="classification", repeat=0, memory_mb=1.0)  # fmt: skip
+    ).assign(kind="classification", repeat=0, memory_mb=1.0)
     for name in ("auc", "brier", "slope", "false_genes", "true_genes", "seconds"):
         rows[name] = np.nan
     told = results_tables.means(rows).set_index("method")
@@ -352,7 +373,8 @@ def test_every_kind_has_rivals_that_predict_and_choose(monkeypatch):
     inner = [(np.arange(k, 40, 2), np.arange(1 - k, 40, 2)) for k in range(2)]
     for kind, known in KINDS.items():
         dataset = kind_study(kind, 0, n=60, d=16, signal=1.0)
-        Z, y = standardised(dataset.X), dataset.response()
+        Z = standardised(dataset.X)
+        y = dataset.response()
         T = len(dataset.design.classes or ())
         for name, rival in known.items():
             if "glmnet" in name and not installed():
@@ -372,11 +394,14 @@ def unshrunk(*_, **__):
 
 def test_scores_of_classes_are_log_odds(monkeypatch):
     """Normal classes of known log odds: the sum of z of two, and of three around `axes`."""
-    rng, inner = np.random.default_rng(0), [(np.arange(2000), np.arange(2000, 4000))]
-    y, number = np.where(np.arange(4000) % 2, 1.0, -1.0), np.arange(4000) % 3
+    rng = np.random.default_rng(0)
+    inner = [(np.arange(2000), np.arange(2000, 4000))]
+    y = np.where(np.arange(4000) % 2, 1.0, -1.0)
+    number = np.arange(4000) % 3
     Z = rng.standard_normal((4000, 5)) + 0.5 * y[:, None]
     A = rng.standard_normal((4000, 5)) + np.eye(3, 5)[number]
-    two, several = KINDS["classification"], KINDS["several_classes"]
+    two = KINDS["classification"]
+    several = KINDS["several_classes"]
     for name in ("l1", "t-test + LDA", "shrunken centroids"):
         if name == "shrunken centroids":
             for module in (answers_rivals, rivals):
@@ -399,7 +424,8 @@ def test_log_odds_of_several_classes_are_of_one_law():
     np.testing.assert_allclose(expit(told[0]), softmax(f, axis=1), rtol=1e-6)
     inner = [(np.arange(k, 40, 2), np.arange(1 - k, 40, 2)) for k in range(2)]
     dataset = kind_study("several_classes", 0, n=60, d=16, signal=1.0)
-    Z, y = standardised(dataset.X), dataset.response()
+    Z = standardised(dataset.X)
+    y = dataset.response()
     for name, rival in KINDS["several_classes"].items():
         if name not in NOT_ODDS and (installed() or "glmnet" not in name):
             scores, _ = rival(Z[:40], y[:40], Z[40:], inner, 0)
@@ -449,7 +475,8 @@ def test_two_folds_become_three_that_hold_what_the_first_one_held():
 
 
 def test_stabl_finds_what_is_true_and_little_else():
-    false, true = [], []
+    false = []
+    true = []
     for seed in range(3):
         dataset, genes = SIMULATED["simulated_plain"](seed)
         found = stabl(standardised(dataset.X), dataset.response(), seed)
@@ -491,7 +518,8 @@ def test_copies_have_the_law_that_their_formula_says(d):
     Z = standardised(rng.standard_normal((40, d)) + rng.standard_normal((40, 1)))
     gamma = shrinkage(Z)
     Sigma = (1 - gamma) * Z.T @ Z / 40 + gamma * np.eye(d)
-    s, inverse = min(1.0, 2 * np.linalg.eigvalsh(Sigma)[0]), np.linalg.inv(Sigma)
+    s = min(1.0, 2 * np.linalg.eigvalsh(Sigma)[0])
+    inverse = np.linalg.inv(Sigma)
     copies = np.array([gaussian_copies(Z, rng) for _ in range(400)])
     rest = copies - (Z - s * Z @ inverse)
     assert np.abs(rest.mean(axis=0)).max() < 0.35  # standard error at most .07, 8000 of them
@@ -509,7 +537,8 @@ def test_knockoffs_find_twenty_strong_genes_and_none_in_noise():
 
 
 def test_brier_score_by_hand():
-    y, told = np.array([1.0, 1, -1]), np.array([[0.2, 0.8], [0.4, 0.6], [1.0, 0.0]])
+    y = np.array([1.0, 1, -1])
+    told = np.array([[0.2, 0.8], [0.4, 0.6], [1.0, 0.0]])
     assert brier(y, told) == pytest.approx((2 * (0.04 + 0.16) / 2 + 0) / 2)
 
 

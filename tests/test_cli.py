@@ -58,7 +58,8 @@ def test_several_configs_lie_upon_each_other_as_in_the_workflow(tmp_path: Path) 
     (tmp_path / "more.yaml").write_text("splits: {folds: 40}\n")
     done = _genesig("validate", "config.yaml", "more.yaml", cwd=tmp_path)
     assert done.returncode == 1
-    first, second = {"a": {"b": 1, "c": [1]}, "d": 2}, {"a": {"c": [2]}, "d": {"e": 3}}
+    first = {"a": {"b": 1, "c": [1]}, "d": 2}
+    second = {"a": {"c": [2]}, "d": {"e": 3}}
     assert merge_configs(first, second) == {"a": {"b": 1, "c": [2]}, "d": {"e": 3}}
     assert first == {"a": {"b": 1, "c": [1]}, "d": 2}
 

@@ -41,7 +41,8 @@ TABLE_OF_MESSAGES = ROOT / "docs/how_to/problems.md"  # no task, so without thes
 WRITTEN_BY_PROGRAMS = ("claims.md", "command_line.md", "methods.md")
 PRINTED_TABLES = ("benchmarks.md", "speed.md")
 """Pages whose tables programs print. Programs also write the settings of config/README.md."""
-MOST_WORDS, MOST_WORDS_OF_A_TASK = 31_000, 600
+MOST_WORDS = 31_000
+MOST_WORDS_OF_A_TASK = 600
 
 
 def each(paths):
@@ -289,7 +290,8 @@ def test_the_picture_is_small_and_can_be_read():
 def test_the_gallery_has_three_small_pictures_of_each_kind():
     from gallery import EXAMPLES
 
-    folder, page = PICTURE.parent, (ROOT / "docs/gallery.md").read_text(encoding="utf-8")
+    folder = PICTURE.parent
+    page = (ROOT / "docs/gallery.md").read_text(encoding="utf-8")
     names = {f"{kind}_{how}.png" for kind in EXAMPLES for how in ("light", "dark", "small")}
     sizes = {path.name: path.stat().st_size for path in folder.glob("*.png")}
     assert sizes.keys() == names | {PICTURE.name}

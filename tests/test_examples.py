@@ -44,8 +44,11 @@ print("\\n" + json.dumps(codes))
 def commands(example: Path) -> list[list[str]]:
     """Return the lines of the opening comment that are commands, as the shell splits them."""
     head = example.read_text().partition("\n\n")[0]
-    return [shlex.split(line.removeprefix("#")) for line in head.splitlines()
-            if re.match(r"# {5}\S", line)]  # fmt: skip
+    return [
+        shlex.split(line.removeprefix("#"))
+        for line in head.splitlines()
+        if re.match(r"# {5}\S", line)
+    ]
 
 
 def arguments(example: Path) -> list[str]:
@@ -62,8 +65,11 @@ def configured(example: Path) -> dict[str, Any]:
 def given(value: Any) -> list[str]:
     """Return every file below data/ that a config names."""
     if isinstance(value, dict | list):
-        return [f for each in (value.values() if isinstance(value, dict) else value)
-                for f in given(each)]  # fmt: skip
+        return [
+            f
+            for each in (value.values() if isinstance(value, dict) else value)
+            for f in given(each)
+        ]
     return [value] if isinstance(value, str) and value.startswith("data/") else []
 
 
@@ -89,9 +95,14 @@ def codes(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, int]:
                 (folder / file).touch()
     lines = [[*arguments(example), "--dry-run", "--quiet", "all"] for example in EXAMPLES]
     done = subprocess.run(
-        [sys.executable, "-c", DRY_RUNS], input=json.dumps(lines), cwd=folder, text=True,
-        capture_output=True, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+        [sys.executable, "-c", DRY_RUNS],
+        input=json.dumps(lines),
+        cwd=folder,
+        text=True,
+        capture_output=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
     assert not (folder / "results").exists()
     return dict(zip(EXAMPLES, json.loads(done.stdout.splitlines()[-1]), strict=True))
 
@@ -142,9 +153,11 @@ def test_the_shipped_data_are_what_the_script_makes() -> None:
     for name, content in made.items():
         here = (HOME / name).read_bytes()
         if name.endswith(".gz"):
-            here, content = gzip.decompress(here), gzip.decompress(content)
+            here = gzip.decompress(here)
+            content = gzip.decompress(content)
         assert here == content, name
-    here, again = anndata.read_h5ad(HOME / "annotated.h5ad"), annotated()
+    here = anndata.read_h5ad(HOME / "annotated.h5ad")
+    again = annotated()
     np.testing.assert_array_equal(here.X, again.X)
     pd.testing.assert_frame_equal(here.obs.astype(str), again.obs.astype(str))
     pd.testing.assert_frame_equal(here.var, again.var)

@@ -113,7 +113,8 @@ TABLE = [
     ["gene", *NUMBERS.samples],
     *([g, *r] for g, r in zip(NUMBERS.genes, RAW.rows, strict=True)),
 ]
-LOG2, CPM = {"samples": [{"step": "log2"}]}, {"samples": [{"step": "log_cpm"}]}
+LOG2 = {"samples": [{"step": "log2"}]}
+CPM = {"samples": [{"step": "log_cpm"}]}
 OWN: dict[str, tuple[str | bytes, str, dict[str, Any]]] = {
     # file: what it holds, the label that is proposed, sections that are set
     "GSE1_series_matrix.txt": (
@@ -160,8 +161,9 @@ def test_a_matrix_fills_the_folder_in(
     assert rows == [["sample", "diagnosis", "patient"], *([s, "", ""] for s in NUMBERS.samples)]
     assert main(["validate", "config.yaml"]) == 1
     assert "no sample has a label; two classes are needed" in capsys.readouterr().err
-    filled = ["\t".join([row[0], word, ""]) for row, word in
-              zip(rows[1:], NUMBERS.labels, strict=True)]  # fmt: skip
+    filled = [
+        "\t".join([row[0], word, ""]) for row, word in zip(rows[1:], NUMBERS.labels, strict=True)
+    ]
     Path("samples.tsv").write_text("\n".join(["\t".join(rows[0]), *filled]))
     assert main(["validate", "config.yaml"]) == 0
 
@@ -191,8 +193,9 @@ def test_arrays_of_a_scanner_get_their_steps(tmp_path: Path) -> None:
     raw = yaml.safe_load((tmp_path / "mine/config.yaml").read_text())
     config = resolve_config(raw, load_schema())
     assert [step["step"] for step in config["normalise"]["folds"]][:2] == [
-        "quantile", "median_polish",
-    ]  # fmt: skip
+        "quantile",
+        "median_polish",
+    ]
     assert (
         (tmp_path / "mine/samples.tsv")
         .read_text()
@@ -227,8 +230,9 @@ def test_a_table_with_decimal_commas_is_told_so(
     )
     assert main(["init", str(tmp_path / "mine"), "-e", str(tmp_path / "e.tsv")]) == 1
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.endswith("no numbers ('1,25', '1,25', '2,5' and 5 more); export the table with "
-                         "decimal points")  # fmt: skip
+    assert line.endswith(
+        "no numbers ('1,25', '1,25', '2,5' and 5 more); export the table with decimal points"
+    )
     (tmp_path / "e.tsv").write_text("\n".join([*ROWS[:1], "a" + "\t1,234.5" * 4]))
     assert main(["init", str(tmp_path / "mine"), "-e", str(tmp_path / "e.tsv")]) == 1
     assert capsys.readouterr().err.endswith("points and without signs of thousands\n")
@@ -240,8 +244,10 @@ def test_columns_beside_the_ids_are_no_samples_and_words_alike_no_classes(
     """A merged column is blank below its first cell: no measurement is missing for that."""
     names = [f"P {k}" for k in range(24)]
     rng = np.random.default_rng(0)
-    rows = [[f"g{g}", "chr1" if g == 0 else "", *(f"{v:.3f}" for v in rng.normal(8, 1, 24))]
-            for g in range(30)]  # fmt: skip
+    rows = [
+        [f"g{g}", "chr1" if g == 0 else "", *(f"{v:.3f}" for v in rng.normal(8, 1, 24))]
+        for g in range(30)
+    ]
     (tmp_path / "e.tsv").write_text(tabbed([["gene", "Chr", *names], *rows]))
     words = ["Yes", "No", "yes", "NO"] * 6
     table = [["sample", "response"], *map(list, zip(names, words, strict=True))]
@@ -257,9 +263,11 @@ def test_columns_beside_the_ids_are_no_samples_and_words_alike_no_classes(
 
 @pytest.mark.parametrize("command", [["init", "mine", "-e"], ["predict", "model.json"]])
 def test_a_command_without_a_config_names_its_option_for_a_part(
-    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    command: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("e.tsv").write_text("\n".join(ROWS))
     Path("model.json").write_text("{}")
@@ -287,43 +295,59 @@ TABLES: dict[str, tuple[dict[str, list[str]], Any, dict[str, Any], str]] = {
     # columns, the label that is proposed, the section data, words of the reason
     "a pair with one name": (
         {"sex": ["f", "m"] * 12, "os_time": YEARS, "os_event": ["1", "0", "1"] * 8},
-        {"time": "os_time", "event": "os_event"}, {"task": "survival"},
+        {"time": "os_time", "event": "os_event"},
+        {"task": "survival"},
         "'os_time' and 'os_event': 1 (16), 0 (8), of which 1 is taken for the event",
     ),
     "a pair of points": (
         {"er": ["0", "1"] * 12, "t.dmfs": YEARS, "e.dmfs": ["0", "1", "0"] * 8},
-        {"time": "t.dmfs", "event": "e.dmfs"}, {"task": "survival"}, "'t.dmfs' and 'e.dmfs'",
+        {"time": "t.dmfs", "event": "e.dmfs"},
+        {"task": "survival"},
+        "'t.dmfs' and 'e.dmfs'",
     ),
     "times and events with slips": (
         {"os_time": [*YEARS[:22], "-4", "?"], "os_event": ["1", "0"] * 11 + ["2", "1"]},
-        {"time": "os_time", "event": "os_event"}, {"task": "survival", "event": "1"},
+        {"time": "os_time", "event": "os_event"},
+        {"task": "survival", "event": "1"},
         "1 (12), 0 (11), 2 (1), of which 1 is taken for the event",
     ),
     "years and a status in words": (
         {"follow_up_years": YEARS, "status": ["Alive", "Dead", "Alive"] * 8},
-        {"time": "follow_up_years", "event": "status"}, {"task": "survival", "event": "Dead"},
+        {"time": "follow_up_years", "event": "status"},
+        {"task": "survival", "event": "Dead"},
         "Dead is taken for the event",
     ),
     "three words": (
-        {"age": [str(40 + k) for k in range(24)], "tumour": ["a", "b", "c"] * 8}, "tumour", {},
+        {"age": [str(40 + k) for k in range(24)], "tumour": ["a", "b", "c"] * 8},
+        "tumour",
+        {},
         "Column 'tumour': a (8), b (8), c (8): several classes; data: {classes: [a, b]} would",
     ),
     "three numbers": (
-        {"kind": ["1", "2", "3"] * 8}, "kind", {}, "data: {classes: ['1', '2']} would compare two",
+        {"kind": ["1", "2", "3"] * 8},
+        "kind",
+        {},
+        "data: {classes: ['1', '2']} would compare two",
     ),
     "three words, one of them rare": (
-        {"tumour": ["a", "b"] * 11 + ["c", "c"]}, "tumour", {"classes": ["a", "b"]},
+        {"tumour": ["a", "b"] * 11 + ["c", "c"]},
+        "tumour",
+        {"classes": ["a", "b"]},
         "a (11), b (11), c (2)",
     ),
     "numbers": (
-        {"sex": ["f", "m"] * 12, "expression_of_ki67": YEARS}, "expression_of_ki67",
-        {"task": "regression"}, "Column 'expression_of_ki67': 0 to 20.1, numbers",
+        {"sex": ["f", "m"] * 12, "expression_of_ki67": YEARS},
+        "expression_of_ki67",
+        {"task": "regression"},
+        "Column 'expression_of_ki67': 0 to 20.1, numbers",
     ),
     "two words beside age": (
-        {"age": [str(40 + k) for k in range(24)], "state": ["ill", "well"] * 12}, "state",
-        {"classes": ["ill", "well"]}, 'data: {covariates: ["age"]}',
+        {"age": [str(40 + k) for k in range(24)], "state": ["ill", "well"] * 12},
+        "state",
+        {"classes": ["ill", "well"]},
+        'data: {covariates: ["age"]}',
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -333,19 +357,27 @@ def test_a_sample_table_says_its_kind_and_what_is_proposed_is_accepted(
     columns, label, data, reason = TABLES[name]
     samples = [f"P{k}" for k in range(24)]
     rng = np.random.default_rng(2)
-    matrix = [["gene", *samples], *([f"g{g}", *(f"{v:.3f}" for v in rng.normal(8, 1, 24))]
-                                    for g in range(12))]  # fmt: skip
+    matrix = [
+        ["gene", *samples],
+        *([f"g{g}", *(f"{v:.3f}" for v in rng.normal(8, 1, 24))] for g in range(12)),
+    ]
     (tmp_path / "e.tsv").write_text(tabbed(matrix))
-    rows = [["sample", *columns], *([s, *row] for s, row in zip(samples, zip(*columns.values(),
-            strict=True), strict=True))]  # fmt: skip
+    rows = [
+        ["sample", *columns],
+        *([s, *row] for s, row in zip(samples, zip(*columns.values(), strict=True), strict=True)),
+    ]
     (tmp_path / "s.tsv").write_text(tabbed(rows))
     given = ["-e", str(tmp_path / "e.tsv"), "-s", str(tmp_path / "s.tsv")]
     assert main(["init", str(tmp_path / "mine"), *given]) == 0
     monkeypatch.chdir(tmp_path / "mine")
     text = Path("config.yaml").read_text()
     raw = yaml.safe_load(text)
-    assert raw == {"expression": "../e.tsv", "samples": "../s.tsv", "label": label,
-                   **({"data": data} if data else {})}  # fmt: skip
+    assert raw == {
+        "expression": "../e.tsv",
+        "samples": "../s.tsv",
+        "label": label,
+        **({"data": data} if data else {}),
+    }
     assert reason in text
     Path("config.yaml").write_text(text + "splits: {folds: 3, inner_folds: 2}\n")
     capsys.readouterr()
@@ -410,7 +442,8 @@ SCALES = {
 
 @pytest.mark.parametrize("kind", SCALES)
 def test_the_scale_is_judged_by_shape(kind: str) -> None:
-    X, (step, why) = matrix_of(kind), SCALES[kind]
+    X = matrix_of(kind)
+    (step, why) = SCALES[kind]
     genes, samples = (tuple(f"{axis}{k}" for k in range(n)) for axis, n in enumerate(X.shape))
     found, said = _normalisation(Matrix(genes, samples, X, {}, tuple(range(2, 302))))
     names = [each["step"] for each in found.get("samples", ())]

@@ -58,8 +58,10 @@ def test_a_refusal_says_where_what_and_what_to_do(name: str) -> None:
 def test_a_name_that_no_file_can_have_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="too long") as caught:
         (tmp_path / ("x" * 300)).write_text("")
-    assert re.match(r"error: /.*: is no name for this \(File name too long\): choose another$",
-                    str(refusal_problem(caught.value)))  # fmt: skip
+    assert re.match(
+        r"error: /.*: is no name for this \(File name too long\): choose another$",
+        str(refusal_problem(caught.value)),
+    )
 
 
 @pytest.mark.parametrize(
@@ -75,8 +77,14 @@ def test_a_file_that_cannot_be_written_is_named_and_nothing_is_left(tmp_path: Pa
     write = "import sys; from genesig.log import log_to; log_to('log'); import numpy as np; "
     write += "from genesig.results import save_arrays; "
     write += "save_arrays('r/a.npz', {'x': np.zeros(100_000)})"
-    done = subprocess.run([sys.executable, "-c", limit + write], cwd=tmp_path, text=True,
-                          capture_output=True, check=False, env={**os.environ})  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", limit + write],
+        cwd=tmp_path,
+        text=True,
+        capture_output=True,
+        check=False,
+        env={**os.environ},
+    )
     assert done.returncode == 1
     assert done.stderr.startswith("error: r/a.npz: files may not be larger than 50 kB here")
     assert len(done.stderr.splitlines()) == 1
@@ -114,8 +122,15 @@ def test_a_log_on_a_full_disk_leaves_the_terminal() -> None:
 
 def _genesig(folder: Path, limits: str) -> subprocess.CompletedProcess[str]:
     command = ["bash", "-c", f"{limits}; exec {sys.executable} -m genesig.cli validate config.yaml"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60,
-                          env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False)  # fmt: skip
+    return subprocess.run(
+        command,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=False,
+    )
 
 
 @pytest.mark.parametrize("kind", ["file", "link to nowhere", "link to a file"])

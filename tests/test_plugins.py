@@ -28,8 +28,11 @@ from genesig.optim.nonlinear.penalties import PENALTIES
 from genesig.selection.assess.baseline_scores import run_baselines
 
 REGISTRIES = {
-    "formats": READERS, "steps": NORMALISERS, "baselines": BASELINES, "penalties": PENALTIES,
-}  # fmt: skip
+    "formats": READERS,
+    "steps": NORMALISERS,
+    "baselines": BASELINES,
+    "penalties": PENALTIES,
+}
 BEFORE = {group: set(registry) for group, registry in REGISTRIES.items()}
 OWN = "example-plugin"
 NAMES = {"expression": "e.tsv", "samples": "s.tsv", "label": "x"}
@@ -87,8 +90,12 @@ def test_without_it_the_names_are_unknown():
 
 def test_its_settings_have_their_defaults_and_checks(installed):
     installed()
-    raw = {**NAMES, "normalise": {"samples": [{"step": "shift"}]}, "nonlinear": {"penalty": "mild"},
-           "controls": {"baselines": ["first_gene", "ridge"]}}  # fmt: skip
+    raw = {
+        **NAMES,
+        "normalise": {"samples": [{"step": "shift"}]},
+        "nonlinear": {"penalty": "mild"},
+        "controls": {"baselines": ["first_gene", "ridge"]},
+    }
     config = resolve_config(raw, load_schema())
     assert config["normalise"]["samples"] == [{"step": "shift", "amount": 1.0}]
     raw["normalise"]["samples"] = [{"step": "shift", "amont": 2}]
@@ -128,11 +135,17 @@ def test_a_broken_package_is_named_in_one_line(installed, name):
 
 
 WRONG = {
-    "baselines": ("example_plugin:SHORT", {"controls": {"baselines": ["wrong"]}},
-                  r"classification takes \(X, y\), but is called with \(X, y, X_test, "),
-    "penalties": ("example_plugin:first_gene", {"nonlinear": {"penalty": "wrong"}},
-                  r"takes \(X, y, X_test, inner, .*\), but is called with \(tau, n, block, "),
-}  # fmt: skip
+    "baselines": (
+        "example_plugin:SHORT",
+        {"controls": {"baselines": ["wrong"]}},
+        r"classification takes \(X, y\), but is called with \(X, y, X_test, ",
+    ),
+    "penalties": (
+        "example_plugin:first_gene",
+        {"nonlinear": {"penalty": "wrong"}},
+        r"takes \(X, y, X_test, inner, .*\), but is called with \(tau, n, block, ",
+    ),
+}
 
 
 @pytest.mark.parametrize("group", WRONG)
@@ -168,7 +181,8 @@ def test_a_baseline_that_fails_is_named_in_one_line(installed, name, said):
 )
 def test_a_step_that_fails_is_named_before_anything_runs(installed, name, said):
     installed({"steps": {name: f"example_plugin:{name}"}})
-    X, steps = np.arange(12.0).reshape(4, 3) ** 2, {"samples": [{"step": name}], "folds": []}
+    X = np.arange(12.0).reshape(4, 3) ** 2
+    steps = {"samples": [{"step": name}], "folds": []}
     (problem,) = rehearse_steps(X, steps, "config.yaml", None, pd.DataFrame(index=list("abc")))
     assert "config.yaml" in problem.location
     assert re.search(rf"plugin '{name}' of the package {OWN} {said}", problem.message)
@@ -203,10 +217,12 @@ def test_what_is_here_is_not_replaced(installed):
 def test_the_command_line_names_a_broken_package(tmp_path):
     install(tmp_path, {"steps": {"no_such": "no_such_module:X"}})
     done = subprocess.run(
-        [sys.executable, "-m", "genesig.cli", "parameters"], capture_output=True, text=True,
+        [sys.executable, "-m", "genesig.cli", "parameters"],
+        capture_output=True,
+        text=True,
         check=False,
         env={**os.environ, "PYTHONPATH": with_it(tmp_path), plugins.PLUGINS_VARIABLE: OWN},
-    )  # fmt: skip
+    )
     assert done.returncode == 1
     assert done.stderr.startswith("error: plugin 'no_such' of the package example-plugin: cannot")
     assert len(done.stderr.splitlines()) == 1
@@ -217,18 +233,26 @@ def test_a_whole_study_with_all_four(tmp_path, monkeypatch):
     install(tmp_path / "site")
     monkeypatch.setenv("PYTHONPATH", with_it(tmp_path / "site"))
     monkeypatch.setenv(plugins.PLUGINS_VARIABLE, OWN)
-    folder = make_study(empty(tmp_path / "study"), {
-        "expression": "e.pairs", "normalise": {"samples": [{"step": "shift", "amount": 3}]},
-        "nonlinear": {"penalty": "mild"}, "controls": {"baselines": ["first_gene"]},
-    })  # fmt: skip
+    folder = make_study(
+        empty(tmp_path / "study"),
+        {
+            "expression": "e.pairs",
+            "normalise": {"samples": [{"step": "shift", "amount": 3}]},
+            "nonlinear": {"penalty": "mild"},
+            "controls": {"baselines": ["first_gene"]},
+        },
+    )
     import gzip
 
     text = gzip.decompress((folder / "expression.tsv.gz").read_bytes()).decode()
     header, *rows = [line.split("\t") for line in text.splitlines()]
-    (folder / "e.pairs").write_text("".join(
-        f"{row[0].replace(' ', '')} {name} {value}\n"
-        for row in rows for name, value in zip(header[1:], row[1:], strict=True)
-    ))  # fmt: skip
+    (folder / "e.pairs").write_text(
+        "".join(
+            f"{row[0].replace(' ', '')} {name} {value}\n"
+            for row in rows
+            for name, value in zip(header[1:], row[1:], strict=True)
+        )
+    )
     # a process of its own: `run` is a copy of this one, which has not heard of PYTHONPATH
     done = subprocess.run(
         command(), cwd=folder, env=environment(), capture_output=True, text=True, check=False
@@ -239,6 +263,9 @@ def test_a_whole_study_with_all_four(tmp_path, monkeypatch):
     assert "example-plugin" in (folder / "results/run.json").read_text()
     done = subprocess.run(
         [sys.executable, "-m", "genesig.cli", "predict", "results/model.json", "e.pairs"],
-        cwd=folder, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr

@@ -77,8 +77,10 @@ def test_a_release_brings_its_metadata_along(tmp_path: Path) -> None:
 
 CI = (ROOT / ".ci/run").read_text(encoding="utf-8")
 PARTS = set(re.findall(r"^(\w+)\(\) \{", CI, re.MULTILINE)) - {"readme"}
-WORKFLOWS = {path.stem: yaml.safe_load(path.read_text("utf-8"))
-             for path in (ROOT / ".github/workflows").glob("*.yml")}  # fmt: skip
+WORKFLOWS = {
+    path.stem: yaml.safe_load(path.read_text("utf-8"))
+    for path in (ROOT / ".github/workflows").glob("*.yml")
+}
 NAMED = [each.split()[-1] for each in PROJECT["project"]["classifiers"] if ":: 3." in each]
 # What needs an account, and what is left out of what is sent there.
 RELEASES = ("podman login ", "podman push ", "gh release create ", "rm -r dist/release")
@@ -105,8 +107,10 @@ def test_each_part_is_checked_and_the_tests_on_each_python() -> None:
     always = re.search(r"\$\{\*:-(.+)\}", CI)
     assert always is not None
     assert {part for row in matrix for part in row["parts"].split()} | {"environment"} == {
-        *always[1].split(), "container", "slow"
-    }  # fmt: skip
+        *always[1].split(),
+        "container",
+        "slow",
+    }
     assert [row["python"] for row in matrix if row["parts"] == "tests"] == NAMED
 
 
@@ -114,12 +118,16 @@ def test_each_part_is_checked_and_the_tests_on_each_python() -> None:
 def test_what_was_tested_with_is_within_the_bounds(python: str) -> None:
     """The oldest Python and the newest; `.ci/run lock` writes the file."""
     lines = (ROOT / f"workflow/envs/tested-python{python}.txt").read_text("utf-8").splitlines()
-    versions = {canonicalize_name(name): version for name, version in
-                (line.split("==") for line in lines)}  # fmt: skip
+    versions = {
+        canonicalize_name(name): version for name, version in (line.split("==") for line in lines)
+    }
     project = PROJECT["project"]
     needed = map(Requirement, project["dependencies"] + project["optional-dependencies"]["test"])
-    assert [str(each) for each in needed if not each.specifier.contains(
-        versions[canonicalize_name(each.name)])] == []  # fmt: skip
+    assert [
+        str(each)
+        for each in needed
+        if not each.specifier.contains(versions[canonicalize_name(each.name)])
+    ] == []
 
 
 def test_workflows_may_read_and_their_actions_are_pinned() -> None:
@@ -181,8 +189,13 @@ def test_the_test_study_runs_by_the_catalogues_snakefile(tmp_path: Path) -> None
     shutil.copytree(ROOT / ".test", tmp_path / "test")
     (tmp_path / "resources").symlink_to(ROOT / "resources")
     line = [sys.executable, "-m", "snakemake", "--cores", "2", "--directory", "test"]
-    done = subprocess.run([*line, "--snakefile", str(ROOT / "workflow/Snakefile")], cwd=tmp_path,
-                          env=environment(), capture_output=True, text=True)  # fmt: skip
+    done = subprocess.run(
+        [*line, "--snakefile", str(ROOT / "workflow/Snakefile")],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "test/results/report.html").is_file()
 

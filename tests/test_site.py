@@ -21,10 +21,15 @@ API = (SITE / "api.md").read_text(encoding="utf-8")
 INDEX = (SITE / "index.md").read_text(encoding="utf-8")
 PAGES = {
     path.relative_to(ROOT).with_suffix("").as_posix()
-    for path in [*(ROOT / "docs").rglob("*.md"), *(ROOT / "benchmarks").rglob("*.md"),
-                 ROOT / "config/README.md", ROOT / "CHANGELOG.md",
-                 ROOT / "config/examples/README.md", ROOT / "resources/README.md"]
-} - {"docs/README", "docs/site/index", "docs/paper/paper"}  # fmt: skip
+    for path in [
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "benchmarks").rglob("*.md"),
+        ROOT / "config/README.md",
+        ROOT / "CHANGELOG.md",
+        ROOT / "config/examples/README.md",
+        ROOT / "resources/README.md",
+    ]
+} - {"docs/README", "docs/site/index", "docs/paper/paper"}
 
 
 def listed():
@@ -58,7 +63,8 @@ class Links(HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.ids, self.links = set(), []
+        self.ids = set()
+        self.links = []
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
@@ -96,9 +102,13 @@ def test_the_site_is_built_without_a_warning_and_its_links_lead_somewhere(tmp_pa
     pytest.importorskip("sphinx_copybutton")
     command = ["sphinx", "-q", "-W", "--keep-going", "-c", "docs/site", ".", str(tmp_path)]
     done = subprocess.run(
-        [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False,
+        [sys.executable, "-m", *command],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
         env={**os.environ, "PYDEVD_DISABLE_FILE_VALIDATION": "1"},
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr
     assert broken(tmp_path) == []
     assert "<title>" in (tmp_path / "report/report.html").read_text(encoding="utf-8")

@@ -24,8 +24,12 @@ from genesig.workflow import run_command as study_command
 pytestmark = pytest.mark.slow
 
 PARTS = WHEEL["only-include"]
-EXAMPLE = ("config/config.yaml", "config/samples.tsv", "resources/golub_expression.tsv.gz",
-           "resources/golub_features.tsv.gz")  # fmt: skip
+EXAMPLE = (
+    "config/config.yaml",
+    "config/samples.tsv",
+    "resources/golub_expression.tsv.gz",
+    "resources/golub_features.tsv.gz",
+)
 
 
 @pytest.fixture(scope="module")
@@ -236,7 +240,8 @@ def test_the_wheel_in_a_fresh_environment_gives_the_bytes_of_the_clone(tmp_path:
     outside = {k: v for k, v in environment().items() if k != "PYTHONPATH"}
     subprocess.run(command(), cwd=tmp_path / "clone", env=outside, check=True, capture_output=True)
     line = [str(tmp_path / "venv/bin/genesig"), "run", "--example", "--cores", "2"]
-    done = subprocess.run(line, cwd=tmp_path / "wheel", env=outside, capture_output=True, text=True,
-                          check=False)  # fmt: skip
+    done = subprocess.run(
+        line, cwd=tmp_path / "wheel", env=outside, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert results(tmp_path / "wheel") == results(tmp_path / "clone")

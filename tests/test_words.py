@@ -4,11 +4,25 @@ import pytest
 
 from genesig.words import is_misspelt
 
-SLIPS = [("case", "cases"), ("Tumour", "tumor"), ("metastasis", "metastases"),
-         ("control", "contol"), ("relapse free", "relapse fre")]  # fmt: skip
-NAMES = [("LumA", "LumB"), ("stage I", "stage II"), ("typical", "atypical"), ("ALL", "AML"),
-         ("grade1", "grade2"), ("grade 1", "grade 12"), ("normal", "tumour"), ("BRCA1", "BRCA"),
-         ("male", "female"), ("type IV", "type V")]  # fmt: skip
+SLIPS = [
+    ("case", "cases"),
+    ("Tumour", "tumor"),
+    ("metastasis", "metastases"),
+    ("control", "contol"),
+    ("relapse free", "relapse fre"),
+]
+NAMES = [
+    ("LumA", "LumB"),
+    ("stage I", "stage II"),
+    ("typical", "atypical"),
+    ("ALL", "AML"),
+    ("grade1", "grade2"),
+    ("grade 1", "grade 12"),
+    ("normal", "tumour"),
+    ("BRCA1", "BRCA"),
+    ("male", "female"),
+    ("type IV", "type V"),
+]
 
 
 @pytest.mark.parametrize("pair", SLIPS)

@@ -18,7 +18,8 @@ from genesig.selection.assess.assessment import assess, difference
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
 
-N_SAMPLES, N_GENES = 60, 100
+N_SAMPLES = 60
+N_GENES = 100
 HEADLINE = ASSESSED["classification"].headline
 METHODS: dict[str, Callable[[Array], Array]] = {
     "square": np.square,
@@ -31,7 +32,8 @@ METHODS: dict[str, Callable[[Array], Array]] = {
 
 def best_gene(X: Array, y: Array) -> tuple[Array, float]:
     """Return the weight of the gene of the largest difference of means, and the intercept."""
-    low, high = X[y < 0].mean(axis=0), X[y > 0].mean(axis=0)
+    low = X[y < 0].mean(axis=0)
+    high = X[y > 0].mean(axis=0)
     apart = (high - low) / X.std(axis=0)
     weights = np.where(np.abs(apart) == np.abs(apart).max(), high - low, 0.0)
     return weights, -float((low + high) @ weights) / 2
@@ -43,7 +45,8 @@ TWO = KINDS["classification"]._replace(learned=best_gene)
 def study(seed: int, kind: str) -> tuple[Array, Array]:
     """Return X (n, d) and y = ±1 by the square of the first gene, or by nothing."""
     rng = np.random.default_rng((47, seed))
-    X, noise = rng.standard_normal((N_SAMPLES, N_GENES)), rng.standard_normal(N_SAMPLES)
+    X = rng.standard_normal((N_SAMPLES, N_GENES))
+    noise = rng.standard_normal(N_SAMPLES)
     value = X[:, 0] ** 2 + 0.1 * noise if kind == "square" else noise
     return X, np.where(value > np.median(value), 1.0, -1.0)
 
@@ -63,8 +66,9 @@ def named(seed: int, kind: str) -> Mapping[str, float]:
         (came,) = assess(other, HEADLINE)
         apart = difference(other, linear, 0, HEADLINE)[2:]
         limits = dict(zip(("difference", "difference_low", "difference_high"), apart, strict=True))
-        rows.append({"model": name, "error": came.error, "low": came.low, "high": came.high}
-                    | limits)  # fmt: skip
+        rows.append(
+            {"model": name, "error": came.error, "low": came.low, "high": came.high} | limits
+        )
     found = better_method(rows, 0.5)
     return {
         "other": float(found is not None),
@@ -82,8 +86,14 @@ def _trial(kind: str, data: str, claim: Claim) -> Trial:
 
 
 TRIALS = (
-    _trial("square", "the class goes by the square of a gene",
-           Claim("right", SAID, "named in at least 90 %", 0.9, 1.0)),
-    _trial("noise", "the class goes by nothing",
-           Claim("other", SAID, "named in at most 5 %", 0.0, 0.05)),
-)  # fmt: skip
+    _trial(
+        "square",
+        "the class goes by the square of a gene",
+        Claim("right", SAID, "named in at least 90 %", 0.9, 1.0),
+    ),
+    _trial(
+        "noise",
+        "the class goes by nothing",
+        Claim("other", SAID, "named in at most 5 %", 0.0, 0.05),
+    ),
+)

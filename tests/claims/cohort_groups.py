@@ -16,7 +16,9 @@ from genesig.selection.model.external_scores import numbers, several_classes, tw
 
 WITHIN = 0.7
 """Correlation of the scores of two samples of one patient of one class."""
-SHARE_ILL, GAP, SHIFT = 0.5, 0.5, 0.3
+SHARE_ILL = 0.5
+GAP = 0.5
+SHIFT = 0.3
 UNEQUAL = (1, 1, 2, 3, 8)
 """Samples of each of five patients in turn, in cohorts of unequal numbers of samples."""
 
@@ -64,7 +66,8 @@ def of_two(rng: np.random.Generator, patient: Array, gap: float) -> Measures:
 
 def of_three(rng: np.random.Generator, patient: Array, gap: float) -> Measures:
     """Three scores of spread 1, that of the patient's class higher by the gap."""
-    y, f = labels(rng, patient, 3), scores(rng, patient, 3)
+    y = labels(rng, patient, 3)
+    f = scores(rng, patient, 3)
     f[np.arange(len(y)), y.astype(int)] += gap
     return several_classes(y, f, ["A", "B", "C"], group=patient)
 
@@ -83,7 +86,8 @@ def of_times(rng: np.random.Generator, patient: Array, share: float) -> Measures
     risk, shared = rng.standard_normal((2, patient[-1] + 1))
     single = np.sqrt(1 - WITHIN) * rng.standard_normal(len(patient))
     f = (share * risk + np.sqrt(WITHIN - share**2) * shared)[patient] + single
-    y, group = times(rng, 0.5 * risk)[patient], group_numbers(patient)
+    y = times(rng, 0.5 * risk)[patient]
+    group = group_numbers(patient)
     found = harrell(y["time"], y["event"], f)
     interval = found.interval
     if group is not None:
@@ -158,8 +162,11 @@ def _trials(cohort: Cohort, n_patients: int, samples: int | None) -> Iterator[Tr
     draw = {"cohort": cohort, "n_patients": n_patients, "samples": samples}
     yield Trial(TOPIC, data, partial(of_signal, **draw), claims, draws=1000, few=12)
     name = cohort.chance[0].replace("_", " ")
-    noise = [Claim("above", f"95 % CI of {name} over patients", "above chance in at most 3.5 %",
-                   0.0, 0.035)]  # fmt: skip
+    noise = [
+        Claim(
+            "above", f"95 % CI of {name} over patients", "above chance in at most 3.5 %", 0.0, 0.035
+        )
+    ]
     if cohort.name == "survival":
         number = "log-rank p of the groups of risk over patients"
         noise.append(Claim("p", number, "at most .05 in at most 7 % of noise", 0.0, 0.07))
@@ -170,7 +177,8 @@ def _trials(cohort: Cohort, n_patients: int, samples: int | None) -> Iterator[Tr
 
 def of_equal_classes(seed: int) -> dict[str, float]:
     """Return whether the AUC is called better than chance in noise, ten patients of each class."""
-    rng, patient = np.random.default_rng((43, seed)), patients_of(20, 3)
+    rng = np.random.default_rng((43, seed))
+    patient = patients_of(20, 3)
     y = 2 * labels(rng, patient, 2) - 1
     (low, _) = next(iter(two_classes(y, scores(rng, patient)[:, 0], 0.0, patient)))[2]
     return {"above": float(low > 0.5)}

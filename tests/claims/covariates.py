@@ -48,23 +48,30 @@ def _three(eta: Array, rng: np.random.Generator) -> tuple[dict[str, Any], dict[s
 
 
 def _times(eta: Array, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    came, lost = rng.exponential(np.exp(-eta)), rng.exponential(3.0, N)
+    came = rng.exponential(np.exp(-eta))
+    lost = rng.exponential(3.0, N)
     columns = {"y": [f"{v:.6f}" for v in np.minimum(came, lost)], "end": (came <= lost).astype(int)}
     return columns, {"event": "end", "occurred": "1", "horizon": 1.0, "ties": "efron"}
 
 
-LABELS = {"regression": _number, "classification": _two, "several classes": _three,
-          "survival": _times}  # fmt: skip
+LABELS = {
+    "regression": _number,
+    "classification": _two,
+    "several classes": _three,
+    "survival": _times,
+}
 TASKS = {"several classes": "classification"}
 
 
 def simulated(
     seed: int, kind: str, shape: str, *, genes: int, carriers: int, strength: float, signal: float
-) -> Dataset:  # fmt: skip
+) -> Dataset:
     """The first genes carry what the covariates say, the last two add to it."""
     rng = np.random.default_rng([seed, 7])
-    age, sex = rng.normal(size=N), rng.integers(0, 2, N)
-    said, X = SHAPES[shape](age, sex), rng.normal(size=(N, genes))
+    age = rng.normal(size=N)
+    sex = rng.integers(0, 2, N)
+    said = SHAPES[shape](age, sex)
+    X = rng.normal(size=(N, genes))
     X[:, :carriers] += said[:, None]
     eta = strength * said + 0.4 * sex + signal * (X[:, -1] + X[:, -2])
     columns, more = LABELS[kind](eta, rng)
@@ -72,15 +79,21 @@ def simulated(
     obs = pd.DataFrame(columns, index=[f"s{k:02d}" for k in range(N)]).astype(str)
     held = (Covariate.from_cells("age", obs["age"], 3), Covariate("sex", ("f", "m")))
     task = TASKS.get(kind, kind)
-    design: dict[str, Any] = {"label": "y", "task": task, "classes": None, "group": None,
-                              "pair": None, "covariates": held} | more  # fmt: skip
+    design: dict[str, Any] = {
+        "label": "y",
+        "task": task,
+        "classes": None,
+        "group": None,
+        "pair": None,
+        "covariates": held,
+    } | more
     names = [f"g{k}" for k in range(genes)]
     return Dataset(X, obs, pd.DataFrame({"symbol": names}, index=names), Design(**design), {})
 
 
 def rows_of(
     dataset: Dataset, permutations: int, splits: dict[str, Any], **settings: Any
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Return the rows of controls.tsv of the answer and of ridge on all genes."""
     drawn = draw_splits(dataset, seed=1, **{**SPLITS, **splits})
     run = {"folds": MOMENTS, **of_kind(dataset.design.kind), "mu": [1e-3], **settings}
@@ -104,10 +117,12 @@ def nothing_added(seed: int, kind: str) -> Mapping[str, float]:
     own, whole = rows_of(dataset, 19, {"inner_folds": 2}, **small).values()
     adds = [row["added_low"] > 0 and row["p_value"] <= 0.05 for row in (own, whole)]
     return {
-        "small": float(own["p_value"] <= 0.05), "half": float(own["p_value"] <= 0.5),
-        "all_small": float(whole["p_value"] <= 0.05), "all_half": float(whole["p_value"] <= 0.5),
+        "small": float(own["p_value"] <= 0.05),
+        "half": float(own["p_value"] <= 0.5),
+        "all_small": float(whole["p_value"] <= 0.05),
+        "all_half": float(whole["p_value"] <= 0.5),
         "adds": float(any(adds)),
-    }  # fmt: skip
+    }
 
 
 # Mean gain of 80 to 100 independent draws (seeds from 5000), standard errors .007, .005 and .002.
@@ -136,7 +151,7 @@ def _nothing(kind: str, draws: int, few: int) -> Trial:
         ),
         draws=draws,
         few=few,
-    )  # fmt: skip
+    )
 
 
 def _covered(kind: str, draws: int) -> Trial:
@@ -147,11 +162,15 @@ def _covered(kind: str, draws: int) -> Trial:
         (Claim("covered", "95 % CI of what expression adds", "93 to 98 %", 0.93, 0.98),),
         draws=draws,
         few=1,
-    )  # fmt: skip
+    )
 
 
 TRIALS: tuple[Trial, ...] = (
-    _nothing("regression", 300, 8), _nothing("classification", 300, 1),
-    _nothing("several classes", 300, 1), _nothing("survival", 300, 1),
-    _covered("regression", 200), _covered("classification", 200), _covered("survival", 200),
-)  # fmt: skip
+    _nothing("regression", 300, 8),
+    _nothing("classification", 300, 1),
+    _nothing("several classes", 300, 1),
+    _nothing("survival", 300, 1),
+    _covered("regression", 200),
+    _covered("classification", 200),
+    _covered("survival", 200),
+)

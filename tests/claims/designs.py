@@ -33,7 +33,9 @@ from genesig.selection.studies.meta_analysis import meta_table
 from genesig.selection.survival import SurvivalPredictions, hazard_of, prediction_tables
 
 TWO = KINDS["classification"]
-CASES, OF_EACH, CONTROLS = 6, 5, 30
+CASES = 6
+OF_EACH = 5
+CONTROLS = 30
 TRAININGS = 200
 
 
@@ -51,7 +53,8 @@ def unequal(rng: np.random.Generator, signal: float) -> Drawn:
 
 def true_shares(w: Array, a: Any, signal: float) -> tuple[float, float, float]:
     """Return specificity, sensitivity and AUC of a score of Gaussian genes."""
-    shift, spread = signal * w[:CARRY].sum(), np.linalg.norm(w)
+    shift = signal * w[:CARRY].sum()
+    spread = np.linalg.norm(w)
     return (
         float(ndtr((shift - a) / spread)),
         float(ndtr((shift + a) / spread)),
@@ -62,7 +65,8 @@ def true_shares(w: Array, a: Any, signal: float) -> tuple[float, float, float]:
 @cache
 @threadpool_limits.wrap(1)
 def expected_shares(signal: float) -> tuple[float, ...]:
-    rng, found = np.random.default_rng(2), []
+    rng = np.random.default_rng(2)
+    found = []
     for _ in range(TRAININGS):
         drawn = unequal(rng, signal)
         inside = places(rng, drawn) > 0
@@ -78,10 +82,16 @@ def of_page(found: HeldOut) -> dict[str, Mapping[str, float]]:
     first = np.unique(found.row, return_index=True)[1]
     group = found.groups[first]
     names = {-1.0: "well", 1.0: "ill"}
-    study: Any = {"classes": ["well", "ill"],
-                  "units": [len(set(group[y == side])) for side in names]}  # fmt: skip
-    rows: Any = {"samples": [{"label": names[side], "tested": 1, "wrong": 1 - share}
-                             for side, share in zip(y, right, strict=True)]}  # fmt: skip
+    study: Any = {
+        "classes": ["well", "ill"],
+        "units": [len(set(group[y == side])) for side in names],
+    }
+    rows: Any = {
+        "samples": [
+            {"label": names[side], "tested": 1, "wrong": 1 - share}
+            for side, share in zip(y, right, strict=True)
+        ]
+    }
     row: Any = {"auc": came.auc, "auc_low": came.auc_low, "auc_high": came.auc_high}
     return {one["name"]: one for one in measures(study, rows, [row])}  # type: ignore[misc]
 
@@ -105,15 +115,19 @@ def one_by_one(seed: int) -> Mapping[str, float]:
     for row in rows:
         w, a = TWO.learned(X[rows != row], y[rows != row])
         scores.append(a + X[row] @ w)
-    found = HeldOut(y, rows, rows, 0 * rows, 0 * rows, np.array(scores)[:, None],
-                    1 / (len(y) - 1), rows)  # fmt: skip
+    found = HeldOut(
+        y, rows, rows, 0 * rows, 0 * rows, np.array(scores)[:, None], 1 / (len(y) - 1), rows
+    )
     (came,) = assess(found, ASSESSED["classification"].headline)
-    return {"error": float(came.low <= 0.5 <= came.high),
-            "auc": float(came.auc_low <= 0.5 <= came.auc_high)}  # fmt: skip
+    return {
+        "error": float(came.low <= 0.5 <= came.high),
+        "auc": float(came.auc_low <= 0.5 <= came.auc_high),
+    }
 
 
 AT = np.linspace(0.02, 1.0, 50)
-PATIENTS, RISK = 60, 1.0
+PATIENTS = 60
+RISK = 1.0
 
 
 def tested(X: Array, y: Any, train: Array, test: Array, repeat: int) -> SurvivalPredictions:
@@ -122,7 +136,8 @@ def tested(X: Array, y: Any, train: Array, test: Array, repeat: int) -> Survival
     f = (X - X[train].mean(axis=0)) @ w
     f *= 0.4 * slope(y[train]["time"], y[train]["event"], f[train])[0]  # shrunk, as models are
     f -= np.median(f[train])
-    seen, lost = y[train], censoring(y[train]["time"], y[train]["event"])
+    seen = y[train]
+    lost = censoring(y[train]["time"], y[train]["event"])
     S = hazard_of(seen, f[train], "efron").survival(f[test], AT)
     plain = kaplan_meier(seen["time"], seen["event"]).at(AT)[None]
     losses, reference = (
@@ -135,7 +150,9 @@ def tested(X: Array, y: Any, train: Array, test: Array, repeat: int) -> Survival
 @threadpool_limits.wrap(1)
 def expected_losses() -> tuple[float, float]:
     """Return the Brier score and the share explained in new patients, by 40 training sets."""
-    rng, found, n = np.random.default_rng(2), [], PATIENTS * (FOLDS - 1) // FOLDS
+    rng = np.random.default_rng(2)
+    found = []
+    n = PATIENTS * (FOLDS - 1) // FOLDS
     for _ in range(40):
         X, y = with_times(rng, n + 2000, RISK)
         one = tested(X, y, np.arange(n), np.arange(n, n + 2000), 0)
@@ -167,11 +184,14 @@ def of_survival(seed: int) -> Mapping[str, float]:
 
 def over_studies(seed: int) -> Mapping[str, float]:
     """Return the share of false genes at q <= .05, and how many of those have p <= .05."""
-    k, tau = (3, 4, 6)[seed % 3], (0.0, 0.4, 0.8)[seed // 3 % 3]
+    k = (3, 4, 6)[seed % 3]
+    tau = (0.0, 0.4, 0.8)[seed // 3 % 3]
     each = np.where(np.arange(D) % 10, 0.1, 0.8) if seed // 9 % 2 else tau
     table = meta_table(studies_of(k, each, seed))
-    return {"false": false_share(table),
-            "small": float(np.mean(table["p_value"].to_numpy()[TRUE:] <= 0.05))}  # fmt: skip
+    return {
+        "false": false_share(table),
+        "small": float(np.mean(table["p_value"].to_numpy()[TRUE:] <= 0.05)),
+    }
 
 
 def of_named(seed: int) -> Mapping[str, float]:

@@ -32,8 +32,12 @@ from genesig.selection.enrichment import MeasuredSets, permuted_lists_table, ran
 from genesig.selection.linear.double_loop import nested_cross_validation
 from genesig.selection.nonlinear.gather import predictor_scores
 
-SAMPLES, GENES, TOGETHER, LEVEL = 40, 500, 30, 0.05
-PERMUTATIONS, SHUFFLINGS = 100, 99
+SAMPLES = 40
+GENES = 500
+TOGETHER = 30
+LEVEL = 0.05
+PERMUTATIONS = 100
+SHUFFLINGS = 99
 
 
 def enriched(seed: int, effect: float) -> tuple[Dataset, Splits, GeneSets]:
@@ -72,8 +76,10 @@ def called(seed: int, effect: float) -> dict[str, Array]:
     )
     order = ranking_table(dataset, splits, named, sets, n_shuffles=SHUFFLINGS)
     tables = {"lists": lists, "order": order}
-    return {key: table.loc[table["family_p"] <= LEVEL, "set"].to_numpy()
-            for key, table in tables.items()}  # fmt: skip
+    return {
+        key: table.loc[table["family_p"] <= LEVEL, "set"].to_numpy()
+        for key, table in tables.items()
+    }
 
 
 def one_set(seed: int) -> Mapping[str, float]:
@@ -149,7 +155,9 @@ def better(own: Assessment) -> float:
     return float(own.high < 0.5)
 
 
-ENRICHMENT, SETS, BENT = "Enrichment of gene sets", "Selection of gene sets", "Nonlinear selection"
+ENRICHMENT = "Enrichment of gene sets"
+SETS = "Selection of gene sets"
+BENT = "Nonlinear selection"
 TRIALS: tuple[Trial, ...] = (
     Trial(
         ENRICHMENT,

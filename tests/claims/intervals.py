@@ -31,10 +31,15 @@ from genesig.selection.linear.double_loop import nested_cross_validation
 from genesig.selection.model.external_scores import numbers, several_classes, two_classes
 
 Array = np.ndarray[Any, Any]
-FOLDS, REPEATS, GENES, CARRY, LISTED = 5, 4, 100, 10, 10
+FOLDS = 5
+REPEATS = 4
+GENES = 100
+CARRY = 10
+LISTED = 10
 WEAK = {"classification": 0.25, SEVERAL: 0.5, "regression": 0.8, "survival": 1.0}
 TRAININGS = 200
-WHOLE, EXPECTED_WHOLE = 200, 0.7835
+WHOLE = 200
+EXPECTED_WHOLE = 0.7835
 """Samples of whole studies; the mean AUC of their models, as the trial measures it."""
 LOST = 0.5  # rate of censoring, of events at a score of 0 it is 1
 RISKS, WEIGHTS = hermegauss(40)
@@ -74,7 +79,8 @@ def two(rng: np.random.Generator, n: int, signal: float) -> tuple[Array, Array]:
 
 
 def two_learned(X: Array, y: Array) -> tuple[Array, Array]:
-    low, high = X[y < 0].mean(axis=0), X[y > 0].mean(axis=0)
+    low = X[y < 0].mean(axis=0)
+    high = X[y > 0].mean(axis=0)
     w = listed(high - low)
     return w, -(low + high) @ w / 2
 
@@ -111,7 +117,8 @@ def number(rng: np.random.Generator, n: int, signal: float) -> tuple[Array, Arra
 
 
 def number_learned(X: Array, y: Array) -> tuple[Array, Array]:
-    Z, centred = X - X.mean(axis=0), y - y.mean()
+    Z = X - X.mean(axis=0)
+    centred = y - y.mean()
     w = np.linalg.solve(Z @ Z.T + GENES * np.eye(len(y)), centred) @ Z
     return w, y.mean() - X.mean(axis=0) @ w
 
@@ -124,9 +131,11 @@ def number_true(w: Array, a: Array, signal: float) -> float:
 
 def times(rng: np.random.Generator, risk: Array) -> Array:
     """Return exponential times, the hazard exp(risk), censored at the rate `LOST`."""
-    event, lost = rng.exponential(np.exp(-risk)), rng.exponential(1 / LOST, len(risk))
+    event = rng.exponential(np.exp(-risk))
+    lost = rng.exponential(1 / LOST, len(risk))
     y = np.zeros(len(risk), dtype=[("time", float), ("event", bool)])
-    y["time"], y["event"] = np.minimum(event, lost), event <= lost
+    y["time"] = np.minimum(event, lost)
+    y["event"] = event <= lost
     return y
 
 
@@ -156,7 +165,8 @@ def ordered(share: float, signal: float) -> float:
     Of two samples of risks r and s, the one of risk r has the event first, and seen, with
     probability e^r/(e^r + e^s + 2 LOST).
     """
-    hazard, gap = np.exp(signal * RISKS), share * (RISKS[:, None] - RISKS)
+    hazard = np.exp(signal * RISKS)
+    gap = share * (RISKS[:, None] - RISKS)
     first = WEIGHTS[:, None] * WEIGHTS * hazard[:, None] / (hazard[:, None] + hazard + 2 * LOST)
     above = ndtr(gap / np.sqrt(2 * (1 - share**2)))
     return float((first * above).sum() / first.sum())
@@ -166,12 +176,11 @@ KINDS = {
     kind.name: kind
     for kind in (
         Kind("classification", two, two_learned, two_true, lambda it: (it.auc_low, it.auc_high)),
-        Kind(SEVERAL, three, three_learned, three_true,
-             lambda it: (it.auc_low, it.auc_high)),
+        Kind(SEVERAL, three, three_learned, three_true, lambda it: (it.auc_low, it.auc_high)),
         Kind("regression", number, number_learned, number_true, lambda it: (it.low, it.high)),
         Kind("survival", survival, survival_learned, survival_true, lambda it: (it.low, it.high)),
     )
-}  # fmt: skip
+}
 """By the names of `ASSESSED`; a number is learned by ridge regression, the others by lists."""
 
 
@@ -195,19 +204,27 @@ def places(rng: np.random.Generator, drawn: Drawn) -> Array:
 
 
 def cross_validated(rng: np.random.Generator, kind: Kind, drawn: Drawn) -> HeldOut:
-    rows, scores = [], []
+    rows = []
+    scores = []
     for _ in range(REPEATS):
         fold = places(rng, drawn)
         for k in range(FOLDS):
             w, a = kind.learned(drawn.X[fold != k], drawn.y[fold != k])
             rows.append(np.flatnonzero(fold == k))
             scores.append(a + drawn.X[fold == k] @ w)
-    row, f = np.concatenate(rows), np.concatenate(scores)
+    row = np.concatenate(rows)
+    f = np.concatenate(scores)
     split = np.repeat(np.arange(len(rows)), [len(each) for each in rows])
     return HeldOut(
-        drawn.y[row], row, split, split // FOLDS, 0 * row, f[:, None], 1 / (FOLDS - 1),
+        drawn.y[row],
+        row,
+        split,
+        split // FOLDS,
+        0 * row,
+        f[:, None],
+        1 / (FOLDS - 1),
         drawn.group[row],
-    )  # fmt: skip
+    )
 
 
 @cache
@@ -216,7 +233,8 @@ def expected(name: str, n: int, signal: float, each: int = 1) -> float:
     """The mean of the true measure over training sets of a study of this size."""
     if not signal and name != "regression":
         return 0.5
-    rng, kind = np.random.default_rng(2), KINDS[name]
+    rng = np.random.default_rng(2)
+    kind = KINDS[name]
     found = []
     for _ in range(TRAININGS):
         drawn = samples(rng, kind, n, signal, each)
@@ -228,14 +246,17 @@ def expected(name: str, n: int, signal: float, each: int = 1) -> float:
 @threadpool_limits.wrap(1)
 def covered(name: str, n: int, signal: float, each: int, seed: int) -> Mapping[str, float]:
     """Cross-validate a procedure on fresh samples: does the interval hold what is expected?"""
-    rng, kind = np.random.default_rng((17, seed)), KINDS[name]
+    rng = np.random.default_rng((17, seed))
+    kind = KINDS[name]
     found = cross_validated(rng, kind, samples(rng, kind, n, signal, each))
     (came,) = assess(found, ASSESSED[name].headline)
     low, high = kind.measure(came)
     holds = float(low <= expected(name, n, signal, each) <= high)
     return {
-        "held": holds, "above": float(low > 0.5), "error": float(came.low <= 0.5 <= came.high),
-    }  # fmt: skip
+        "held": holds,
+        "above": float(low > 0.5),
+        "error": float(came.low <= 0.5 <= came.high),
+    }
 
 
 def whole_study(seed: int) -> Mapping[str, float]:
@@ -260,11 +281,18 @@ def double_loop_of(X: Array, y: Array, seed: int) -> tuple[HeldOut, list[Array]]
     design = Design("label", "classification", ("healthy", "ill"), None, None)
     dataset = Dataset(X, obs, var, design, {"steps": []})
     splits = draw_splits(dataset, seed=seed, **SPLITS | {"folds": FOLDS, "repeats": REPEATS})
-    fits = nested_cross_validation(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS,
-                       **LINEAR | {"list": "stable"}).with_chosen()  # fmt: skip
+    fits = nested_cross_validation(
+        dataset,
+        splits,
+        labels="observed",
+        batch="1of1",
+        folds=MOMENTS,
+        **LINEAR | {"list": "stable"},
+    ).with_chosen()
     weights = []
     for fit, split in enumerate(splits.outer):
-        w, (kept, values) = np.zeros(len(genes)), fits.chosen_coef(fit)
+        w = np.zeros(len(genes))
+        (kept, values) = fits.chosen_coef(fit)
         w[kept] = values
         weights.append(w / X[dataset.rows(split.train)].std(axis=0))
     return held_out(dataset, splits, fits), weights
@@ -286,7 +314,8 @@ def of_two(rng: np.random.Generator, n: int) -> Iterable[tuple[str, float, Any, 
 
 def of_three(rng: np.random.Generator, n: int) -> Iterable[tuple[str, float, Any, int]]:
     """Three scores of spread 1, that of the sample's own class higher by .8."""
-    y, f = rng.integers(0, 3, n), rng.standard_normal((n, 3))
+    y = rng.integers(0, 3, n)
+    f = rng.standard_normal((n, 3))
     f[np.arange(n), y] += 0.8
     return several_classes(y.astype(float), f, ["A", "B", "C"])
 
@@ -300,24 +329,31 @@ def of_numbers(rng: np.random.Generator, n: int) -> Iterable[tuple[str, float, A
 def of_times(rng: np.random.Generator, n: int) -> Iterable[tuple[str, float, Any, int]]:
     """A score of correlation .8 with the risk, whose standard deviation is .5."""
     risk, other = rng.standard_normal((2, n))
-    y, f = times(rng, 0.5 * risk), 0.8 * risk + 0.6 * other
+    y = times(rng, 0.5 * risk)
+    f = 0.8 * risk + 0.6 * other
     c = harrell(y["time"], y["event"], f)
     yield "concordance", c.value, c.interval, n
 
 
 def true_of_two(share: float = 0.3, gap: float = 0.5, shift: float = 0.3) -> dict[str, float]:
-    sensitivity, specificity = float(ndtr(gap + shift)), float(ndtr(gap - shift))
-    mean, variance = 2 * share - 1, 4 * share * (1 - share)
-    score, spread = gap * mean + shift, gap**2 * variance + 1
+    sensitivity = float(ndtr(gap + shift))
+    specificity = float(ndtr(gap - shift))
+    mean = 2 * share - 1
+    variance = 4 * share * (1 - share)
+    score = gap * mean + shift
+    spread = gap**2 * variance + 1
     slope = gap * variance / spread
     return {
-        "auc": float(ndtr(np.sqrt(2) * gap)), "balanced_error": 1 - (sensitivity + specificity) / 2,
+        "auc": float(ndtr(np.sqrt(2) * gap)),
+        "balanced_error": 1 - (sensitivity + specificity) / 2,
         "misclassification": share * (1 - sensitivity) + (1 - share) * (1 - specificity),
-        "sensitivity": sensitivity, "specificity": specificity,
+        "sensitivity": sensitivity,
+        "specificity": specificity,
         "squared_error": variance + spread - 2 * gap * variance + (score - mean) ** 2,
         "mean_difference": score - mean,
-        "calibration_slope": slope, "calibration_intercept": mean - slope * score,
-    }  # fmt: skip
+        "calibration_slope": slope,
+        "calibration_intercept": mean - slope * score,
+    }
 
 
 def true_of_three(gap: float = 0.8) -> dict[str, float]:
@@ -331,30 +367,42 @@ def true_of_three(gap: float = 0.8) -> dict[str, float]:
 ELSEWHERE = (
     Elsewhere("two classes, 30 % of the positive one", of_two, true_of_two()),
     Elsewhere("three classes", of_three, true_of_three()),
-    Elsewhere("a number", of_numbers,
-              {"r2": 1 - 1.04, "squared_error": 1.04, "mean_difference": -0.2,
-               "calibration_slope": 0.5, "calibration_intercept": 0.2}),
+    Elsewhere(
+        "a number",
+        of_numbers,
+        {
+            "r2": 1 - 1.04,
+            "squared_error": 1.04,
+            "mean_difference": -0.2,
+            "calibration_slope": 0.5,
+            "calibration_intercept": 0.2,
+        },
+    ),
     Elsewhere("survival", of_times, {"concordance": ordered(0.8, 0.5)}),
-)  # fmt: skip
+)
 
 
 def elsewhere(cohort: Elsewhere, n: int, seed: int) -> Mapping[str, float]:
     rows = {name: limits for name, _, limits, _ in cohort.rows(np.random.default_rng(seed), n)}
-    return {name: float(rows[name][0] <= true <= rows[name][1])
-            for name, true in cohort.true.items()}  # fmt: skip
+    return {
+        name: float(rows[name][0] <= true <= rows[name][1]) for name, true in cohort.true.items()
+    }
 
 
 def groups_of_risk(n: int, seed: int) -> Mapping[str, float]:
     rng = np.random.default_rng(seed)
-    y, f = times(rng, np.zeros(n)), rng.standard_normal(n)
+    y = times(rng, np.zeros(n))
+    f = rng.standard_normal(n)
     return {"p": float(log_rank(y["time"], y["event"], np.where(f > 0, "high", "low")).p <= 0.05)}
 
 
 HELD = "95 % CI of the {} in cross-validation"
 MEASURED = {
-    "classification": "AUC of two classes", SEVERAL: "AUC of several classes",
-    "regression": "R²", "survival": "C of survival",
-}  # fmt: skip
+    "classification": "AUC of two classes",
+    SEVERAL: "AUC of several classes",
+    "regression": "R²",
+    "survival": "C of survival",
+}
 SIZES = (
     (40, 0, 1, "noise, 40 samples"),
     (100, 0, 1, "noise, 100 samples"),
@@ -370,41 +418,79 @@ def trial(name: str, n: int, signal: int, each: int, data: str) -> Trial:
     claims = [Claim("held", of, "holds what is expected in 93 to 98 %", 0.93, 0.98)]
     if name == "classification" and not signal:
         claims.append(Claim("above", of, "above .5 in at most 4 % in noise", 0.0, 0.04))
-        claims.append(Claim("error", HELD.format("balanced error"), "holds .5 in 93 to 98 %",
-                            0.93, 0.98))  # fmt: skip
+        claims.append(
+            Claim("error", HELD.format("balanced error"), "holds .5 in 93 to 98 %", 0.93, 0.98)
+        )
     return Trial(
-        "intervals of cross-validation", f"{MEASURED[name]}: {data}",
-        partial(covered, name, n, signal * WEAK[name], each), tuple(claims),
+        "intervals of cross-validation",
+        f"{MEASURED[name]}: {data}",
+        partial(covered, name, n, signal * WEAK[name], each),
+        tuple(claims),
         few=60 if (name, n, signal) == ("classification", 60, 0) else 8,
-    )  # fmt: skip
+    )
 
 
 def trial_elsewhere(cohort: Elsewhere, n: int) -> Trial:
     claims = tuple(
-        Claim(name, f"95 % CI of {name.replace('_', ' ')} in another study",
-              "holds the true value in 93 to 98 %", 0.93, 0.98)
+        Claim(
+            name,
+            f"95 % CI of {name.replace('_', ' ')} in another study",
+            "holds the true value in 93 to 98 %",
+            0.93,
+            0.98,
+        )
         for name in cohort.true
-    )  # fmt: skip
-    return Trial("intervals in other studies", f"{cohort.name}, {n} samples",
-                 partial(elsewhere, cohort, n), claims, draws=1000, few=30)  # fmt: skip
+    )
+    return Trial(
+        "intervals in other studies",
+        f"{cohort.name}, {n} samples",
+        partial(elsewhere, cohort, n),
+        claims,
+        draws=1000,
+        few=30,
+    )
 
 
 TRIALS = (
     *(trial(name, *size) for name in KINDS for size in SIZES),
     Trial(
-        "intervals of cross-validation", "AUC of two classes: whole studies of 200 samples",
+        "intervals of cross-validation",
+        "AUC of two classes: whole studies of 200 samples",
         whole_study,
-        (Claim("held", HELD.format("AUC of two classes"), "holds what is expected in 93 to 98 %",
-               0.93, 0.98),
-         Claim("expected", "the AUC expected of these studies", "is what models have, ± .005",
-               -0.005, 0.005)),
-        draws=200, few=2,
+        (
+            Claim(
+                "held",
+                HELD.format("AUC of two classes"),
+                "holds what is expected in 93 to 98 %",
+                0.93,
+                0.98,
+            ),
+            Claim(
+                "expected",
+                "the AUC expected of these studies",
+                "is what models have, ± .005",
+                -0.005,
+                0.005,
+            ),
+        ),
+        draws=200,
+        few=2,
     ),
     *(trial_elsewhere(cohort, n) for cohort in ELSEWHERE for n in (40, 100)),
     Trial(
-        "intervals in other studies", "survival, noise, 60 samples", partial(groups_of_risk, 60),
-        (Claim("p", "log-rank p of the groups of risk in another study",
-               "at most .05 in 3 to 7 % of noise", 0.03, 0.07),),
-        draws=1000, few=30,
+        "intervals in other studies",
+        "survival, noise, 60 samples",
+        partial(groups_of_risk, 60),
+        (
+            Claim(
+                "p",
+                "log-rank p of the groups of risk in another study",
+                "at most .05 in 3 to 7 % of noise",
+                0.03,
+                0.07,
+            ),
+        ),
+        draws=1000,
+        few=30,
     ),
-)  # fmt: skip
+)

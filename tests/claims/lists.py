@@ -21,7 +21,12 @@ from genesig.selection.linear.double_loop import fit_half_samples
 
 Array = np.ndarray[Any, Any]
 
-N, D, BLOCK, ALIKE, CAUSES, FOLDS = 60, 150, 10, 0.7, 5, 5
+N = 60
+D = 150
+BLOCK = 10
+ALIKE = 0.7
+CAUSES = 5
+FOLDS = 5
 HOW = SPLITS | {"inner_folds": FOLDS}
 
 
@@ -36,7 +41,8 @@ def _study(rng: np.random.Generator, n: int, shift: float, *, factors: int = 0) 
         X = np.sqrt(ALIKE) * common + np.sqrt(1 - ALIKE) * noise
     y = np.where(np.arange(n) % 2, 1.0, -1.0)
     X[:, : CAUSES * BLOCK : BLOCK] += shift / 2 * y[:, None]
-    names, genes = [f"S{i:03d}" for i in range(n)], [f"g{j:03d}" for j in range(D)]
+    names = [f"S{i:03d}" for i in range(n)]
+    genes = [f"g{j:03d}" for j in range(D)]
     obs = pd.DataFrame({"state": np.where(y > 0, "ill", "well")}, index=names)
     var = pd.DataFrame({"symbol": genes}, index=genes)
     return Dataset(X, obs, var, Design("state", "classification", ("well", "ill"), None, None), {})
@@ -49,7 +55,8 @@ def _halves(dataset: Dataset, pairs: int, seed: int) -> Fits:
 
 def _of_other_patients(rng: np.random.Generator, shift: float, seed: int) -> Fits:
     """Fit two sets of half as many patients, which have nothing in common."""
-    dataset, some = _study(rng, N, shift), []
+    dataset = _study(rng, N, shift)
+    some = []
     samples = Samples.from_dataset(dataset)
     for k, rows in enumerate(np.arange(N).reshape(2, -1)):
         inner = tuple(map(samples.named, samples.parts(rows, FOLDS, seed, (0, k))))
@@ -77,7 +84,8 @@ def _rivals(fits: Fits) -> csr_array:
 
 def _agreement(seed: int, shift: float) -> Mapping[str, float]:
     """Return what the halves of a study say, less what lists of other patients come to."""
-    rng, pairs = np.random.default_rng([33, seed]), 5
+    rng = np.random.default_rng([33, seed])
+    pairs = 5
     study = _study(rng, N, shift)
     fits = _halves(study, pairs, seed)
     own = _chosen(fits)
@@ -93,19 +101,35 @@ def _noise(seed: int, factors: int) -> Mapping[str, float]:
     """Return whether lists of noise are called more alike than by chance, or than the lasso's."""
     rng = np.random.default_rng([34, seed])
     fits = _halves(_study(rng, N, 0.0, factors=factors), 12, seed)
-    own, rival = Pairs.of(_chosen(fits)), Pairs.of(_rivals(fits))
-    than_chance, than_lasso = compared(own), compared(own, rival)
-    return {"chance": float(than_chance == "more"),
-            "lasso": float(than_chance == than_lasso == "more")}  # fmt: skip
+    own = Pairs.of(_chosen(fits))
+    rival = Pairs.of(_rivals(fits))
+    than_chance = compared(own)
+    than_lasso = compared(own, rival)
+    return {
+        "chance": float(than_chance == "more"),
+        "lasso": float(than_chance == than_lasso == "more"),
+    }
 
 
-TOPIC, CALLS = "Stability of lists", "Lists beside chance and the lasso"
+TOPIC = "Stability of lists"
+CALLS = "Lists beside chance and the lasso"
 BIAS = (
-    Claim("genes", "stability of the list, less the agreement of lists of other patients, half as "
-          "many, settings chosen anew", "0 ± .02", -0.02, 0.02),
-    Claim("blocks", "the same of the blocks of correlated genes that lists hit", "0 ± .02",
-          -0.02, 0.02),
-)  # fmt: skip
+    Claim(
+        "genes",
+        "stability of the list, less the agreement of lists of other patients, half as "
+        "many, settings chosen anew",
+        "0 ± .02",
+        -0.02,
+        0.02,
+    ),
+    Claim(
+        "blocks",
+        "the same of the blocks of correlated genes that lists hit",
+        "0 ± .02",
+        -0.02,
+        0.02,
+    ),
+)
 CALLED = (
     Claim("chance", "lists called clearly more alike than by chance", "at most 5 %", 0.0, 0.05),
     Claim("lasso", "light of the list: supported", "at most 5 %", 0.0, 0.05),
@@ -113,11 +137,29 @@ CALLED = (
 GENES = f"{N} samples, {D} genes in blocks of {BLOCK} (r {ALIKE})"
 
 TRIALS = (
-    Trial(TOPIC, f"{GENES}, {CAUSES} differ by .8 SD", partial(_agreement, shift=0.8), BIAS,
-          draws=400, few=3),
-    Trial(TOPIC, f"{GENES}, {CAUSES} differ by 1.6 SD", partial(_agreement, shift=1.6), BIAS,
-          draws=400, few=3),
+    Trial(
+        TOPIC,
+        f"{GENES}, {CAUSES} differ by .8 SD",
+        partial(_agreement, shift=0.8),
+        BIAS,
+        draws=400,
+        few=3,
+    ),
+    Trial(
+        TOPIC,
+        f"{GENES}, {CAUSES} differ by 1.6 SD",
+        partial(_agreement, shift=1.6),
+        BIAS,
+        draws=400,
+        few=3,
+    ),
     Trial(CALLS, f"{GENES}, none differs", partial(_noise, factors=0), CALLED, draws=200, few=2),
-    Trial(CALLS, f"{N} samples, {D} genes of 5 factors, none differs", partial(_noise, factors=5),
-          CALLED, draws=200, few=2),
-)  # fmt: skip
+    Trial(
+        CALLS,
+        f"{N} samples, {D} genes of 5 factors, none differs",
+        partial(_noise, factors=5),
+        CALLED,
+        draws=200,
+        few=2,
+    ),
+)

@@ -23,7 +23,9 @@ from genesig.selection.linear.double_loop import fit_final_model
 
 Array = np.ndarray[Any, Any]
 
-N, PROTEINS, MARKERS = 40, 792, 5
+N = 40
+PROTEINS = 792
+MARKERS = 5
 KNN = {"step": "knn_impute", "neighbours": 10, "missing_most": 0.5}
 LOW = {"step": "left_censored", "quantile": 0.01}
 HALF = {"step": "half_minimum", "logarithms": True}
@@ -51,7 +53,8 @@ def dataset_of(X: Array, case: Array) -> Dataset:
 def marked(seed: int, cases: int) -> tuple[Dataset, Array]:
     """Return the study with its markers, which controls never have."""
     rng = np.random.default_rng(seed)
-    X, case = proteins(rng), rng.permutation(N) < cases
+    X = proteins(rng)
+    case = rng.permutation(N) < cases
     X[rng.random(X.shape) < 0.02] = np.nan
     at = rng.choice(np.flatnonzero(np.isnan(X).mean(axis=0) < 0.2), MARKERS, replace=False)
     X[np.ix_(~case, at)] = np.nan
@@ -67,7 +70,8 @@ def signs(dataset: Dataset, at: Array, step: dict[str, Any]) -> tuple[Array, Arr
     )
     weights = np.zeros(len(dataset.genes))
     weights[fits.indices] = fits.values  # noqa: PD011
-    shown, y = described(done).X[:, at], dataset.response()
+    shown = described(done).X[:, at]
+    y = dataset.response()
     apart = shown[y > 0].mean(axis=0) - shown[y < 0].mean(axis=0)
     return np.sign(weights[at]), np.sign(apart.round(6))
 

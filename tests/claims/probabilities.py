@@ -26,9 +26,13 @@ from genesig.selection.model.new_samples import predict
 
 CLASSES = ("a", "b", "c")
 PROTOCOL = linear(mu=[1e-2], lam=[1e-2, 1e-1], tau_count=4, tau_min=0.2)
-GENES, NEW, TOGETHER = 40, 200, 4
+GENES = 40
+NEW = 200
+TOGETHER = 4
 SMALL_PROTOCOL = linear(mu=[1e-6, 1e-2], lam=[1e-3, 1e-2, 1e-1], tau_count=6, tau_min=0.05)
-SMALL_GENES, SMALL_RAISED, SMALL_TOGETHER = 150, 5, 20
+SMALL_GENES = 150
+SMALL_RAISED = 5
+SMALL_TOGETHER = 20
 """Genes, raised genes of each class, and studies of which one slope is measured."""
 
 
@@ -44,7 +48,8 @@ def study(
     rng = np.random.default_rng(seed)
     size = np.round(n * np.array(shares)).astype(int)
     y = rng.permutation(np.repeat(np.arange(len(shares)), size))
-    names, genes = [f"S{i}" for i in range(n)], [f"g{j}" for j in range(genes_of_study)]
+    names = [f"S{i}" for i in range(n)]
+    genes = [f"g{j}" for j in range(genes_of_study)]
     classes = CLASSES[: len(shares)]
     design = Design(label="state", task="classification", classes=classes, group=None, pair=None)
     dataset = Dataset(
@@ -55,9 +60,18 @@ def study(
         {},
     )
     return dataset, draw_splits(
-        dataset, seed=seed, scheme="stratified_kfold", folds=5, repeats=1, column=None, file=None,
-        inner_scheme="stratified_kfold", inner_folds=5, subsamples=0, batches=1,
-    )  # fmt: skip
+        dataset,
+        seed=seed,
+        scheme="stratified_kfold",
+        folds=5,
+        repeats=1,
+        column=None,
+        file=None,
+        inner_scheme="stratified_kfold",
+        inner_folds=5,
+        subsamples=0,
+        batches=1,
+    )
 
 
 def expression(
@@ -95,7 +109,8 @@ def in_noise(seed: int, n: int) -> dict[str, float]:
     """Return the net benefit of deciding by a study of nothing, at its prevalence."""
     dataset, splits = study(seed, n, (0.5, 0.5), 0.0)
     table = held_out(dataset, splits)
-    p, positive = columns(table, CLASSES[:2])[:, 1], (table["label"] == "b").to_numpy()
+    p = columns(table, CLASSES[:2])[:, 1]
+    positive = (table["label"] == "b").to_numpy()
     return {"benefit": float(net_benefit(p, positive, np.array([0.5]), 0.5)[0])}
 
 
@@ -123,7 +138,8 @@ def one(
     model = final_model(dataset, final, folds=MOMENTS)
     rng = np.random.default_rng([seed, 1])
     new = rng.choice(len(shares), p=shares, size=NEW)
-    names, lines = tuple(f"N{i}" for i in range(NEW)), tuple(range(2, NEW + 2))
+    names = tuple(f"N{i}" for i in range(NEW))
+    lines = tuple(range(2, NEW + 2))
     matrix = Matrix(names, tuple(dataset.genes), expression(rng, new, raised), {}, lines)
     told, _ = predict(model, matrix, "new.tsv", missing=0, mu=None)
     return (columns(table, classes), y), (columns(told, classes), new)
@@ -139,7 +155,8 @@ def probabilities_of_new(
     model = final_model(dataset, final, folds=MOMENTS)
     rng = np.random.default_rng([seed, 1])
     new = rng.choice(len(shares), p=shares, size=NEW)
-    names, lines = tuple(f"N{i}" for i in range(NEW)), tuple(range(2, NEW + 2))
+    names = tuple(f"N{i}" for i in range(NEW))
+    lines = tuple(range(2, NEW + 2))
     values = expression(rng, new, raised, *design)
     matrix = Matrix(names, tuple(dataset.genes), values, {}, lines)
     scored, _ = predict(model, matrix, "new.tsv", missing=0, mu=None)
@@ -204,31 +221,48 @@ SMALL_WORLDS = (
 )
 """Samples, classes, their shares, by how many SD genes are raised, and what is claimed there."""
 
-BENEFIT = Claim("benefit", "net benefit in the decision curve", "at most .005 at the prevalence",
-                -1.0, 0.005)  # fmt: skip
+BENEFIT = Claim(
+    "benefit", "net benefit in the decision curve", "at most .005 at the prevalence", -1.0, 0.005
+)
 CALIBRATED = tuple(
-    Claim(f"{key} {what}", f"probability of {whom}: {of}", f"within {off} of {right:g}",
-          right - off, right + off)
+    Claim(
+        f"{key} {what}",
+        f"probability of {whom}: {of}",
+        f"within {off} of {right:g}",
+        right - off,
+        right + off,
+    )
     for key, whom in (("held", "held-out samples"), ("new", "new samples"))
     for what, of, right, off in (
-        ("large", "mean less share of the last class", 0.0, 0.05), ("slope", "slope", 1.0, 0.15)
+        ("large", "mean less share of the last class", 0.0, 0.05),
+        ("slope", "slope", 1.0, 0.15),
     )
-)  # fmt: skip
+)
 
 TRIALS: tuple[Trial, ...] = (
     *(
-        Trial("Probabilities and decisions", f"two classes, {n} samples, no gene differs",
-              partial(in_noise, n=n), (BENEFIT,), draws=400, few=few)
+        Trial(
+            "Probabilities and decisions",
+            f"two classes, {n} samples, no gene differs",
+            partial(in_noise, n=n),
+            (BENEFIT,),
+            draws=400,
+            few=few,
+        )
         for n, few in ((40, 16), (100, 2), (200, 2))
     ),
     *(
         Trial(
             "Probabilities and decisions",
             f"{TOGETHER} studies of {n} samples, classes {mix}, {NEW} new samples each",
-            partial(foretold, n=n, shares=shares, raised=0.8), CALIBRATED, draws=50, few=2,
+            partial(foretold, n=n, shares=shares, raised=0.8),
+            CALIBRATED,
+            draws=50,
+            few=2,
         )
         for n, mix, shares in (
-            (100, "50:50", (0.5, 0.5)), (150, "80:20", (0.8, 0.2)),
+            (100, "50:50", (0.5, 0.5)),
+            (150, "80:20", (0.8, 0.2)),
             (200, "65:25:10", (0.65, 0.25, 0.1)),
         )
     ),
@@ -244,4 +278,4 @@ TRIALS: tuple[Trial, ...] = (
         )
         for n, mix, shares, raised, claims in SMALL_WORLDS
     ),
-)  # fmt: skip
+)

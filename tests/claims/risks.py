@@ -55,14 +55,29 @@ def predicted_and_true_risks(
         {"time": time, "event": np.where(event_time <= censoring_time, "1", "0")}, index=samples
     )
     design = Design(
-        label="time", task="survival", classes=None, group=None, pair=None, event="event",
-        occurred="1", horizon=horizon,
-    )  # fmt: skip
+        label="time",
+        task="survival",
+        classes=None,
+        group=None,
+        pair=None,
+        event="event",
+        occurred="1",
+        horizon=horizon,
+    )
     dataset = Dataset(X, obs, pd.DataFrame({"symbol": genes}, index=genes), design, {})
     splits = draw_splits(
-        dataset, seed=seed, scheme="stratified_kfold", folds=5, repeats=1, column=None, file=None,
-        inner_scheme="stratified_kfold", inner_folds=5, subsamples=0, batches=1,
-    )  # fmt: skip
+        dataset,
+        seed=seed,
+        scheme="stratified_kfold",
+        folds=5,
+        repeats=1,
+        column=None,
+        file=None,
+        inner_scheme="stratified_kfold",
+        inner_folds=5,
+        subsamples=0,
+        batches=1,
+    )
     final = fit_final_model(dataset, splits, folds=MOMENTS, **SMALL_PROTOCOL)
     model = final_model(dataset, final, folds=MOMENTS)
     new_X, new_log_hazard = patients((seed, 2), N_NEW_PATIENTS, effect)

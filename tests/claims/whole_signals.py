@@ -18,7 +18,9 @@ from certificate import Claim, Trial
 from study_data import COLUMNS, study_of, task_of
 from whole_study import Tables, run
 
-N, GENES, SIGNAL = 60, 100, 0.3
+N = 60
+GENES = 100
+SIGNAL = 0.3
 EXPECTED = Path(__file__).parent / "expected.tsv"
 FIRST_OTHER = 5000  # seeds of the studies whose mean is expected; no trial draws them
 QUICK = {"signature": {"permutations": 19}, "controls": {"permutations": 1, "baselines": ["ridge"]}}
@@ -40,7 +42,8 @@ def files(kind: str, seed: int) -> Tables:
 def stated(kind: str, seed: int) -> pd.DataFrame:
     """Return value, low and high of each number of a study's page that has an interval."""
     made = run(files(kind, seed), seed)
-    answer, tables = made.report["answer"], made.tables
+    answer = made.report["answer"]
+    tables = made.tables
     rows: dict[str, Mapping[str, Any]] = {"error": answer["error"]}
     rows |= {row["name"]: row for row in answer["measures"]}
     if (price := answer["evidence"]["price"]) is not None:
@@ -58,7 +61,8 @@ def stated(kind: str, seed: int) -> pd.DataFrame:
 
 
 def _difference(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    low, high = row["difference_low"], row["difference_high"]
+    low = row["difference_low"]
+    high = row["difference_high"]
     return {"value": row["difference"], "low": low, "high": high}
 
 
@@ -76,7 +80,8 @@ def expected(kind: str) -> Mapping[str, float]:
 
 def of_signal(seed: int, kind: str) -> Mapping[str, float]:
     """Return of each number whether its interval holds what is expected."""
-    table, known = stated(kind, seed), expected(kind)
+    table = stated(kind, seed)
+    known = expected(kind)
     held = {
         name: float(row["low"] <= known[name] <= row["high"])
         for name, row in table.iterrows()

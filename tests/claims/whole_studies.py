@@ -20,7 +20,8 @@ from genesig.report.page.verdict import Grade, grade, grade_within_study
 from genesig.report.prediction.decision import decisions_section
 from genesig.report.record import Report
 
-N, GENES = 48, 120
+N = 48
+GENES = 120
 MISSING = [{"step": "knn_impute"}, {"step": "centre"}, {"step": "unit_variance"}]
 DESIGNS = ("plain", "groups", "batch", "covariates", "missing values", "sets")
 
@@ -90,20 +91,26 @@ def _sets(X: pd.DataFrame, obs: pd.DataFrame, rng: np.random.Generator) -> Table
 def with_cohort(kind: str, seed: int, signal: float, *, turned: bool) -> Tables:
     """Return the files of a study, and samples of another one; `turned` where all is opposite."""
     both = drawn(kind, "plain", seed, signal, n=2 * N)
-    grade_within_study, there = both.X.iloc[:N], both.X.iloc[N:]
+    grade_within_study = both.X.iloc[:N]
+    there = both.X.iloc[N:]
     cohort = 16 - there if turned else there, both.samples.iloc[N:]
     return replace(both, X=grade_within_study, samples=both.samples.iloc[:N], cohort=cohort)
 
 
 MORE = {
-    "plain": _plain, "groups": _groups, "batch": _batch, "covariates": _covariates,
-    "missing values": _missing, "sets": _sets,
-}  # fmt: skip
+    "plain": _plain,
+    "groups": _groups,
+    "batch": _batch,
+    "covariates": _covariates,
+    "missing values": _missing,
+    "sets": _sets,
+}
 
 
 def said(report: Report) -> Mapping[str, float]:
     """Return what a report says was found; NaN of what its study was not asked."""
-    answer, held = report["answer"], report.get("covariates")
+    answer = report["answer"]
+    held = report.get("covariates")
     enriched = report["enrichment"]
     of_sets = [] if enriched is None else [*enriched["chosen"], *enriched["ranked"]]
     decided = decisions_section(report, Limits(top_genes=1, table_rows=1))
@@ -111,14 +118,15 @@ def said(report: Report) -> Mapping[str, float]:
         "found": float(grade_within_study(report) is Grade.HERE),
         "some": float(grade(report) is not Grade.NONE),
         "named": float(answer["evidence"]["fdr_selected"] > 0),
-        "decided": np.nan if report["study"]["task"] != "classification" else float(
-            bool(decided.items)
-        ),
+        "decided": np.nan
+        if report["study"]["task"] != "classification"
+        else float(bool(decided.items)),
         "adds": np.nan if held is None else float(grade_within_study(report) is Grade.HERE),
         "enriched": np.nan if enriched is None else float(any(s["p"] <= CALLED for s in of_sets)),
-        "held": float(answer["error"]["low"] <= answer["error"]["chance"]
-                      <= answer["error"]["high"]),
-    }  # fmt: skip
+        "held": float(
+            answer["error"]["low"] <= answer["error"]["chance"] <= answer["error"]["high"]
+        ),
+    }
 
 
 ASKED = ("found", "some", "named", "decided", "adds", "enriched", "held")
@@ -129,11 +137,15 @@ WITH_LABEL = ("batch", "covariates")  # go with the response: an error below cha
 
 def of_noise(seed: int, model: str = "two_stage") -> Mapping[str, float]:
     """Run a study of one of the kinds and designs in turn; one that is refused claims nothing."""
-    kind, design = list(COLUMNS)[seed % 4], DESIGNS[seed // 4 % len(DESIGNS)]
+    kind = list(COLUMNS)[seed % 4]
+    design = DESIGNS[seed // 4 % len(DESIGNS)]
     files = drawn(kind, design, seed)
     try:
-        came = said(run(replace(files, sections={**files.sections, "linear": {"model": model}}),
-                        seed).report)  # fmt: skip
+        came = said(
+            run(
+                replace(files, sections={**files.sections, "linear": {"model": model}}), seed
+            ).report
+        )
     except InvalidInput:  # as where batch and label go together by chance
         return dict.fromkeys(ASKED, np.nan)
     return {**came, "held": np.nan} if design in WITH_LABEL else came

@@ -106,7 +106,8 @@ def _written(files: Tables, folder: Path, seed: int) -> dict[str, Any]:
 
 
 def _saved(folder: Path, name: str, X: pd.DataFrame, samples: pd.DataFrame) -> dict[str, str]:
-    matrix, sheet = folder / f"{name}.tsv", folder / f"{name}_samples.tsv"
+    matrix = folder / f"{name}.tsv"
+    sheet = folder / f"{name}_samples.tsv"
     X.T.to_csv(matrix, sep="\t", index_label="gene")
     samples.to_csv(sheet, sep="\t", index_label="sample")
     return {"expression": str(matrix), "samples": str(sheet)}
@@ -121,7 +122,8 @@ def _elsewhere(dataset: Dataset, final: Fits, tables: Any, config: Any) -> list[
 
 
 def _run(raw: Dataset, dataset: Dataset, config: dict[str, Any], sets: str) -> Whole:
-    folds, signature = config["normalise"]["folds"], config["signature"]
+    folds = config["normalise"]["folds"]
+    signature = config["signature"]
     splits = draw_splits(dataset, seed=config["seed"], **config["splits"])
     linear = {"folds": folds, **linear_keywords(config)}
     chance = study_half_samples(dataset, splits, permutations=signature["permutations"], **linear)
@@ -131,13 +133,21 @@ def _run(raw: Dataset, dataset: Dataset, config: dict[str, Any], sets: str) -> W
             nested_cross_validation(dataset, splits, chance, labels=labels, batch="1of1", **linear)
         ]
 
-    observed, permuted = loop("observed"), loop(f"permuted-1-{config['controls']['permutations']}")
+    observed = loop("observed")
+    permuted = loop(f"permuted-1-{config['controls']['permutations']}")
     final = fit_final_model(dataset, splits, chance, **linear)
     halves = fit_half_samples(dataset, splits, **linear)
     tables = gather(
-        dataset, splits, observed, final, halves, chance, cv_frequency=signature["cv_frequency"],
-        fdr=signature["fdr"], clusters=config["clusters"],
-    )  # fmt: skip
+        dataset,
+        splits,
+        observed,
+        final,
+        halves,
+        chance,
+        cv_frequency=signature["cv_frequency"],
+        fdr=signature["fdr"],
+        clusters=config["clusters"],
+    )
     null, further = null_study(dataset, splits, observed, permuted)
     named = config["controls"]["baselines"]
     others = run_baselines(dataset, splits, folds=folds, baselines=named)
@@ -148,8 +158,15 @@ def _run(raw: Dataset, dataset: Dataset, config: dict[str, Any], sets: str) -> W
         sizes = {"sets": sets, "smallest": 5, "largest": 500}
         tables |= enrichment(dataset, splits, tables, (observed, permuted), **sizes)
     report = collect(
-        dataset, splits, observed[0], final, quality(raw, dataset, folds=folds), tables=tables,
-        null=null, run=run_record(dataset, config), halves=halves,
+        dataset,
+        splits,
+        observed[0],
+        final,
+        quality(raw, dataset, folds=folds),
+        tables=tables,
+        null=null,
+        run=run_record(dataset, config),
+        halves=halves,
         external=_elsewhere(dataset, final, tables, config),
-    )  # fmt: skip
+    )
     return Whole(dataset, splits, observed[0], tables, report)

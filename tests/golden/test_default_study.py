@@ -40,7 +40,8 @@ def test_the_default_study_gives_the_tables_of_last_time(study, name):
     if os.environ.get("GENESIG_GOLDEN") == "write":
         GOLDEN.mkdir(exist_ok=True)
         shutil.copy(study / f"{name}.tsv", path)
-    here, there = pd.read_csv(study / f"{name}.tsv", sep="\t"), pd.read_csv(path, sep="\t")
+    here = pd.read_csv(study / f"{name}.tsv", sep="\t")
+    there = pd.read_csv(path, sep="\t")
     pd.testing.assert_frame_equal(here, there, rtol=1e-6, atol=LEAST.get(name, 1e-12))
 
 

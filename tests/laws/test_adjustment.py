@@ -27,21 +27,27 @@ class Problem:
         self.X = rng.normal(size=(n, d)) * rng.uniform(0.2, 3, d)
         self.X[:, : d // 4] += self.C[:, [0]] / 10
         y = self.X[:, -1] + self.C[:, 0] / 10 + rng.normal(size=n)
-        self.Y, self.rows = np.column_stack([y, -y]), rng.random((n, 2)) < 0.85
+        self.Y = np.column_stack([y, -y])
+        self.rows = rng.random((n, 2)) < 0.85
         self.v = rng.uniform(0.2, 3, (n, 2)) if kind != "covariates" else np.ones((n, 2))
         covariates = np.stack([self.C] * 2) if kind != "weights" else None
         self.q = 2 if kind != "weights" else 0
         self.fixed = adjustment(self.rows, covariates, None if kind == "covariates" else self.v)
         self.sets = training_sets(
-            self.X, self.Y, self.rows, centre=centre, unit_variance=unit_variance,
+            self.X,
+            self.Y,
+            self.rows,
+            centre=centre,
+            unit_variance=unit_variance,
             adjustment=self.fixed,
-        )  # fmt: skip
+        )
 
     def standardised(self, k):
         """Return v, features and covariates of a training set, by its own weighted moments."""
         inside = self.rows[:, k]
         v = self.v[inside, k] / self.v[inside, k].mean()
-        X, C = self.X[inside], self.C[inside][:, : self.q]
+        X = self.X[inside]
+        C = self.C[inside][:, : self.q]
         mean = v @ X / v.sum()
         Z = (X - mean) / np.sqrt(v @ np.square(X - mean) / v.sum())
         return v, Z, C - v @ C / v.sum(), mean
@@ -64,7 +70,8 @@ def gradient_fault(problem, k, b, tau, mu):
 def test_the_joint_problem_is_solved(solver, kind, seed):
     problem = Problem(seed, kind)
     sets = problem.sets
-    tau, mu = SHARES * sets.tau_max[:, None], np.array([1e-4, 1e-4, 1e-2, 0.3]) * sets.norm[:, None]
+    tau = SHARES * sets.tau_max[:, None]
+    mu = np.array([1e-4, 1e-4, 1e-2, 0.3]) * sets.norm[:, None]
     fits = path(sets, tau, mu, solver=solver, tolerance=1e-9)
     assert fits.converged.all()
     for k in range(2):
@@ -81,10 +88,12 @@ def test_tau_max_and_norm_are_those_of_the_joint_problem(kind):
     problem = Problem(3, kind)
     for k in range(2):
         v, Z, C, _ = problem.standardised(k)
-        y, root = problem.Y[problem.rows[:, k], k], np.sqrt(v)
+        y = problem.Y[problem.rows[:, k], k]
+        root = np.sqrt(v)
         Q = np.linalg.qr(root[:, None] * np.column_stack([np.ones(len(v)), C]))[0]
         Z = root[:, None] * Z
-        Z, y = Z - Q @ (Q.T @ Z), root * y - Q @ (Q.T @ (root * y))
+        Z = Z - Q @ (Q.T @ Z)
+        y = root * y - Q @ (Q.T @ (root * y))
         assert problem.sets.tau_max[k] == pytest.approx(2 / len(y) * np.abs(Z.T @ y).max(), 1e-10)
         norm = np.linalg.norm(Z, 2) ** 2 / len(y)
         assert problem.sets.norm[k] == pytest.approx(norm, 1e-10)
@@ -94,15 +103,21 @@ def test_it_is_the_path_of_one_matrix_with_covariates_of_weight_0():
     """With mu = 0 on 30 samples and 6 features, where the joint problem has no other penalty."""
     problem = Problem(5, "covariates", d=6)
     joint = training_sets(
-        np.column_stack([problem.X, problem.C]), problem.Y, problem.rows, centre=True,
-        unit_variance=True, weights=np.r_[np.ones(6), 0, 0],
-    )  # fmt: skip
+        np.column_stack([problem.X, problem.C]),
+        problem.Y,
+        problem.rows,
+        centre=True,
+        unit_variance=True,
+        weights=np.r_[np.ones(6), 0, 0],
+    )
     tau = SHARES * problem.sets.tau_max[:, None]
-    one, other = path(problem.sets, tau, 0.0, **EXACT), path(joint, tau, 0.0, **EXACT)
+    one = path(problem.sets, tau, 0.0, **EXACT)
+    other = path(joint, tau, 0.0, **EXACT)
     assert one.converged.all()
     assert other.converged.all()
     for at in range(8):
-        b, c = np.zeros(8), np.zeros(8)
+        b = np.zeros(8)
+        c = np.zeros(8)
         for fits, into in ((one, b), (other, c)):
             part = slice(*fits.indptr[at:][:2])
             into[fits.indices[part]] = fits.values[part]
@@ -121,15 +136,18 @@ def test_the_refit_leaves_covariates_without_a_penalty(kind, lam, centre):
     scores = refit_scores(sets, fits, np.array([[lam]]))[:, :, 0]
     for k in range(2):
         inside = problem.rows[:, k]
-        y, v = problem.Y[inside, k], problem.v[inside, k] / problem.v[inside, k].mean()
+        y = problem.Y[inside, k]
+        v = problem.v[inside, k] / problem.v[inside, k].mean()
         for m in range(4):
             part = slice(*fits.indptr[4 * k + m :][:2])
-            A, b = fits.indices[part], values[part]
+            A = fits.indices[part]
+            b = values[part]
             c = problem.C[:, : problem.q] - sets.adjustment.mean[k]
             f = intercept[k, m] + problem.X[:, A] @ b + c @ gamma[k, m]
             np.testing.assert_allclose(scores[k, m], f, atol=1e-8 * np.abs(y).max())
             X = problem.X[inside][:, A] - (v @ problem.X[inside][:, A] / v.sum() if centre else 0)
-            joint, root = np.column_stack([X, c[inside]]), np.sqrt(v)[:, None]
+            joint = np.column_stack([X, c[inside]])
+            root = np.sqrt(v)[:, None]
             H = joint.T @ (v[:, None] * joint) + len(y) * lam * np.diag(
                 np.r_[np.ones(len(A)), np.zeros(problem.q)]
             )
@@ -141,8 +159,11 @@ def test_the_refit_leaves_covariates_without_a_penalty(kind, lam, centre):
 @given(seed=st.integers(0, 10_000))
 def test_whole_weights_are_repeated_rows(seed):
     rng = np.random.default_rng(seed)
-    n, d = 12, 20
-    X, y, C = rng.normal(size=(n, d)) + 3, rng.normal(size=n), rng.normal(size=(n, 1))
+    n = 12
+    d = 20
+    X = rng.normal(size=(n, d)) + 3
+    y = rng.normal(size=n)
+    C = rng.normal(size=(n, 1))
     times = rng.integers(0, 4, n)
     times[:5] = 1
     again = np.repeat(np.arange(n), times)
@@ -171,7 +192,8 @@ def test_nothing_fixed_changes_nothing():
     np.testing.assert_allclose(plain.tau_max, same.tau_max, rtol=1e-12)
     np.testing.assert_allclose(plain.norm, same.norm, rtol=1e-12)
     tau = SHARES * plain.tau_max[:, None]
-    one, other = path(plain, tau, 1e-3, **EXACT), path(same, tau, 1e-3, **EXACT)
+    one = path(plain, tau, 1e-3, **EXACT)
+    other = path(same, tau, 1e-3, **EXACT)
     assert one.converged.all()
     assert other.converged.all()
     np.testing.assert_array_equal(one.indptr, other.indptr)
@@ -205,7 +227,8 @@ def test_a_level_unseen_in_training_and_a_copy_say_nothing():
 
 
 def test_a_value_that_is_missing_is_the_mean_of_the_training_rows():
-    rows, C = np.ones((6, 1), dtype=bool), np.array([[1.0], [2], [3], [np.nan], [4], [100]])
+    rows = np.ones((6, 1), dtype=bool)
+    C = np.array([[1.0], [2], [3], [np.nan], [4], [100]])
     rows[-1] = False
     filled = np.where(np.isnan(C), 2.5, C)
     np.testing.assert_allclose(
@@ -226,7 +249,8 @@ def test_as_many_covariates_as_samples_are_refused():
 
 def test_every_solver_sees_them():
     problem = Problem(13, d=8)
-    tau, mu = SHARES[:2] * problem.sets.tau_max[:, None], 0.1 * problem.sets.norm[:, None]
+    tau = SHARES[:2] * problem.sets.tau_max[:, None]
+    mu = 0.1 * problem.sets.norm[:, None]
     found = {name: path(problem.sets, tau, mu, solver=name, tolerance=1e-6) for name in SOLVERS}
     for fits in found.values():
         np.testing.assert_array_equal(fits.indices, found["landweber-newton"].indices)

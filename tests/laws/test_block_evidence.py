@@ -6,7 +6,8 @@ from gathered_study import chance_of
 from genesig.results.splits import HalfSampleStudy
 from genesig.selection.genes.blocks import block_evidence, block_of_every_gene, divide_into_blocks
 
-D, HALVES = 30, 10
+D = 30
+HALVES = 10
 
 
 def study(seed=0, n=40):
@@ -26,9 +27,14 @@ def turns(blocks, B=20):
         name: getattr(none, name)
         for name in ("number", "outer", "inner", "final", "half", "half_inner")
     }
-    return HalfSampleStudy(**parts, final_inner=none.final_inner, lists=none.lists,
-                           strength=np.zeros(D), indptr=np.arange(len(lists) + 1),
-                           indices=np.concatenate(lists))  # fmt: skip
+    return HalfSampleStudy(
+        **parts,
+        final_inner=none.final_inner,
+        lists=none.lists,
+        strength=np.zeros(D),
+        indptr=np.arange(len(lists) + 1),
+        indices=np.concatenate(lists),
+    )
 
 
 def test_genes_that_correlate_are_one_block_whatever_the_labels():
@@ -43,7 +49,8 @@ def test_genes_that_correlate_are_one_block_whatever_the_labels():
 
 def test_every_gene_is_in_the_block_of_the_leader_it_is_like_or_alone():
     """Genes that no half lists join those that are listed; noise genes stand alone."""
-    X, total = study(), np.zeros(D)
+    X = study()
+    total = np.zeros(D)
     total[[3, 13]] = 2, 1
     part = block_of_every_gene(X, total)
     assert set(part[:10]) == {0}

@@ -24,8 +24,11 @@ CASES = {  # blocks, responses, genes of a block, mu
 def problem(case):
     """Return the blocks (W, N, size) of a case, and its problem."""
     W, T, size, mu = CASES[case]
-    rng, none = np.random.default_rng(0), np.zeros((0, 0))
-    A, Y, w = rng.normal(size=(W, N, size)), rng.normal(size=(T, N)), rng.uniform(0.5, 2, W)
+    rng = np.random.default_rng(0)
+    none = np.zeros((0, 0))
+    A = rng.normal(size=(W, N, size))
+    Y = rng.normal(size=(T, N))
+    w = rng.uniform(0.5, 2, W)
     rows = np.ascontiguousarray(A[:, :, 0]) if size == 1 else none
     grams = none if size == 1 else lower_triangle(A @ A.transpose(0, 2, 1))
     tau = 0.1 * (2 / N * np.linalg.norm(Y @ A, axis=(1, 2)) / w).max()
@@ -45,7 +48,8 @@ def test_the_minimum_is_stationary_and_its_gap_is_nothing(case):
     v = point.e[:, None, None] * (A.transpose(0, 2, 1) @ point.alpha.T)
     r = p.Y.T - np.einsum("knj,kjt->nt", A, v)
     np.testing.assert_allclose(r, N * point.alpha.T, atol=1e-10)
-    g, size = 2 / N * A.transpose(0, 2, 1) @ r - 2 * p.mu * v, np.linalg.norm(v, axis=(1, 2))
+    g = 2 / N * A.transpose(0, 2, 1) @ r - 2 * p.mu * v
+    size = np.linalg.norm(v, axis=(1, 2))
     limit = p.tau * p.weights
     chosen = size > 0
     assert 0 < chosen.sum() < len(A)
@@ -65,7 +69,8 @@ def test_the_steps_are_plain_python_and_stay_within_their_arrays(tmp_path, switc
         "numpy.savez(sys.argv[2], **{case: t.found(case) for case in t.CASES})"
     )
     environment = {**os.environ, switch: "1", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    here, kept = Path(__file__).parent, tmp_path / "found.npz"
+    here = Path(__file__).parent
+    kept = tmp_path / "found.npz"
     subprocess.run([sys.executable, "-c", code, here, kept], check=True, env=environment)
     for case, values in np.load(kept).items():
         np.testing.assert_allclose(values, found(case), atol=1e-7, err_msg=case)

@@ -73,7 +73,8 @@ def test_margins_order_classes_by_distance_and_are_linear():
 @pytest.mark.parametrize("rare", [30, 12])
 def test_two_classes_as_classes_have_the_lists_and_the_midpoint_of_two(rare):
     rng = np.random.default_rng(rare)
-    n, d = 60, 200
+    n = 60
+    d = 200
     X = rng.normal(size=(n, 4)) @ rng.normal(size=(4, d)) + rng.normal(size=(n, d))
     y = (np.arange(n) < rare).astype(float)
     X[:, :3] += y[:, None]
@@ -86,11 +87,13 @@ def test_two_classes_as_classes_have_the_lists_and_the_midpoint_of_two(rare):
     alone = path(two, two.tau_max[:, None] * share, 1e-3, solver="landweber-newton", tolerance=1e-9)
     found = joint_path(joint, joint.tau_max[:, None] * share, 1e-3, tolerance=1e-9)
     np.testing.assert_array_equal(found.indices, alone.indices)
-    f, F = refit_scores(two, alone, [1e-3]), joint_scores(joint, found, [1e-3])
+    f = refit_scores(two, alone, [1e-3])
+    F = joint_scores(joint, found, [1e-3])
     left = np.stack([f[k][..., ~rows[:, k]] for k in range(5)]).transpose(1, 2, 0, 3)
     several = np.stack([F[k][..., ~rows[:, k], :] for k in range(5)]).transpose(1, 2, 0, 3, 4)
     order = np.concatenate([np.flatnonzero(~rows[:, k]) for k in range(5)])
-    left, several = left.reshape(10, 1, n), several.reshape(10, 1, n, 2)
+    left = left.reshape(10, 1, n)
+    several = several.reshape(10, 1, n, 2)
     low, high = (left[..., y[order] == side].mean(-1) for side in (0, 1))
     forwards = (high > low).ravel()  # a model that is worse than chance is turned round
     assert forwards.sum() > 5
@@ -108,7 +111,8 @@ def test_a_tie_and_a_missing_score_are_no_prediction():
 
 
 def test_confusion_and_sensitivity_by_hand():
-    y, said = np.array([0.0, 0, 0, 1, 1, 2]), np.array([0, 0, 1, 1, -1, 0])
+    y = np.array([0.0, 0, 0, 1, 1, 2])
+    said = np.array([0, 0, 1, 1, -1, 0])
     table = confusion(y, said, 3)
     np.testing.assert_array_equal(table, [[2, 1, 0, 0], [0, 1, 0, 1], [1, 0, 0, 0]])
     shares = sensitivities(y, said, 3)
@@ -135,7 +139,8 @@ def test_the_balanced_error_is_that_of_scikit_learn():
 def test_two_classes_have_the_interval_and_the_error_of_two():
     rng, _, y = drawn(T=2)
     f = rng.normal(size=60) + y
-    both, sign = np.column_stack([-f, f]), 2 * y - 1
+    both = np.column_stack([-f, f])
+    sign = 2 * y - 1
     found = held_out_area(one_test_set(y, both), sides(y, both))
     np.testing.assert_allclose(found, delong(sign, f), rtol=0.02)  # n - 1 for n in a variance
     assert macro_auc(y, both) == pytest.approx(auc(sign, f))
@@ -188,7 +193,8 @@ def test_a_gene_without_spread_has_no_test_and_one_class_without_is_no_infinity(
 
 def test_p_values_are_uniform_where_there_is_nothing():
     rng = np.random.default_rng(1)
-    X, y = rng.normal(size=(40, 4000)), np.arange(40) % 4
+    X = rng.normal(size=(40, 4000))
+    y = np.arange(40) % 4
     X *= 1 + y[:, None]
     _, p = welch_anova(X, y)
     assert abs(np.mean(p <= 0.05) - 0.05) < 0.012

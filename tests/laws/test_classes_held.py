@@ -34,7 +34,8 @@ from genesig.selection.model.new_samples import predict
 KINDS = {"centre": True, "unit_variance": True}
 DIGITS = {"rtol": 1e-9, "atol": 1e-12}  # what other rows in a product may move
 NAMES = ("ewing", "burkitt", "neuro")
-AGE, SEX = Covariate("age", None), Covariate("sex", ("f", "m"))
+AGE = Covariate("age", None)
+SEX = Covariate("sex", ("f", "m"))
 
 
 def problem(seed: int = 0, n: int = 48, d: int = 20, T: int = 3):
@@ -59,7 +60,8 @@ def test_sets_of_a_group_end_with_the_first_of_them_and_agree_until_then() -> No
     X, y, C, v, _ = problem(d=60)
     rows = np.random.default_rng(1).random((len(X), 5)) < 0.8
     joint, _ = sets_of(X, y, C, v, rows)
-    tau, groups = joint.tau_max[:, None] * np.geomspace(0.9, 0.05, 12), np.array([0, 0, 0, 1, 1])
+    tau = joint.tau_max[:, None] * np.geomspace(0.9, 0.05, 12)
+    groups = np.array([0, 0, 0, 1, 1])
     mu = 1e-3 * joint.norm[:, None]
     apart = joint_path(joint, tau, mu, tolerance=1e-9, longest=12)
     found = joint_path(joint, tau, mu, tolerance=1e-9, longest=12, groups=groups)
@@ -77,12 +79,15 @@ def test_the_minimum_is_that_of_a_general_solver_on_the_joint_problem() -> None:
     cvxpy = pytest.importorskip("cvxpy")
     X, y, C, v, rows = problem(n=30, d=8)
     joint, Y = sets_of(X, y, C, v, rows[:, :1], {"centre": True, "unit_variance": False})
-    tau, mu = 0.3 * joint.tau_max[0], 1e-2 * joint.norm[0]
+    tau = 0.3 * joint.tau_max[0]
+    mu = 1e-2 * joint.norm[0]
     found = joint_path(joint, tau, mu, tolerance=1e-10)
     assert found.converged.all()
     ours = np.zeros((8, 3))
     ours[found.indices] = found.values  # noqa: PD011
-    B, G, a = cvxpy.Variable((8, 3)), cvxpy.Variable((2, 3)), cvxpy.Variable((1, 3))
+    B = cvxpy.Variable((8, 3))
+    G = cvxpy.Variable((2, 3))
+    a = cvxpy.Variable((1, 3))
     rest = Y[:, 0] - np.ones((30, 1)) @ a - X @ B - (C - C.mean(axis=0)) @ G
     loss = cvxpy.sum_squares(cvxpy.multiply(np.sqrt(v / v.mean())[:, None], rest)) / 30
     objective = loss + mu * cvxpy.sum_squares(B) + tau * cvxpy.sum(cvxpy.norm(B, axis=1))
@@ -105,12 +110,14 @@ def test_scores_and_weights_are_those_of_the_joint_least_squares() -> None:
     X, y, C, v, rows = problem(1)
     joint, Y = sets_of(X, y, C, v, rows)
     tau = joint.tau_max[:, None] * [1.1, 0.5, 0.2]
-    found, lam = joint_path(joint, tau, 1e-3, tolerance=1e-9), np.array([0.02, 0.3])
+    found = joint_path(joint, tau, 1e-3, tolerance=1e-9)
+    lam = np.array([0.02, 0.3])
     scores = joint_scores(joint, found, lam)
     values, intercept = joint_coef(joint, found, lam[:1])
     gamma = covariate_coef(joint.sets, found, values, joint.y_on_basis)
     for k, m in np.ndindex(found.shape):
-        A, inside = found.coef(k, m)[0], rows[:, k]
+        A = found.coef(k, m)[0]
+        inside = rows[:, k]
         w = v[inside] / v[inside].mean()
         Z = X[:, A] - w @ X[inside][:, A] / w.sum()
         Z = Z / np.sqrt(w @ Z[inside] ** 2 / w.sum())
@@ -130,14 +137,18 @@ def test_whole_weights_are_repeated_samples() -> None:
     X, y, C, _, rows = problem(2)
     times = np.arange(len(y)) % 3 + 1
     joint, _ = sets_of(X, y, C, times.astype(float), rows)
-    more, _ = sets_of(*(np.repeat(each, times, axis=0) for each in (X, y, C)),
-                      np.ones(times.sum()), np.repeat(rows, times, axis=0))  # fmt: skip
+    more, _ = sets_of(
+        *(np.repeat(each, times, axis=0) for each in (X, y, C)),
+        np.ones(times.sum()),
+        np.repeat(rows, times, axis=0),
+    )
     np.testing.assert_allclose(joint.tau_max, more.tau_max, rtol=1e-10)
     tau = joint.tau_max[:, None] * [0.5, 0.2]
     one, other = (joint_path(each, tau, 1e-3, tolerance=1e-12) for each in (joint, more))
     np.testing.assert_array_equal(one.indices, other.indices)
     np.testing.assert_allclose(one.values, other.values, atol=1e-7)
-    here, there = joint_scores(joint, one, 0.1), joint_scores(more, other, 0.1)
+    here = joint_scores(joint, one, 0.1)
+    there = joint_scores(more, other, 0.1)
     np.testing.assert_allclose(np.repeat(here, times, axis=3), there, atol=1e-10)
 
 
@@ -148,8 +159,9 @@ def test_two_classes_have_the_lists_of_the_scalar_path() -> None:
     sets = training_sets(X, np.tile(2 * y[:, None] - 1, 2), rows, **KINDS, adjustment=fixed)
     share = np.array([0.7, 0.3, 0.1])
     mine = joint_path(joint, joint.tau_max[:, None] * share, 1e-3, tolerance=1e-11)
-    theirs = path(sets, sets.tau_max[:, None] * share, 1e-3, solver="landweber-newton",
-                  tolerance=1e-11)  # fmt: skip
+    theirs = path(
+        sets, sets.tau_max[:, None] * share, 1e-3, solver="landweber-newton", tolerance=1e-11
+    )
     np.testing.assert_array_equal(mine.indices, theirs.indices)
 
 
@@ -163,29 +175,53 @@ def test_ones_as_weights_and_no_covariates_change_nothing() -> None:
     np.testing.assert_allclose(one.values, other.values, atol=1e-8)
 
 
-def study(seed: int = 0, *, n: int = 60, d: int = 25, signal: float = 2.0,
-          weights: str | None = None, order: tuple[int, ...] = (0, 1, 2)) -> Dataset:  # fmt: skip
+def study(
+    seed: int = 0,
+    *,
+    n: int = 60,
+    d: int = 25,
+    signal: float = 2.0,
+    weights: str | None = None,
+    order: tuple[int, ...] = (0, 1, 2),
+) -> Dataset:
     """Age tells of the class, genes 0 to 4 follow age, the last two tell of the class."""
     rng = np.random.default_rng(seed)
     y = np.arange(n) % 3
-    age, sex = rng.normal(50, 10, n) + 8 * y, rng.integers(0, 2, n)
+    age = rng.normal(50, 10, n) + 8 * y
+    sex = rng.integers(0, 2, n)
     X = rng.normal(size=(n, d))
     X[:, :5] += 0.2 * (age - 58)[:, None]
     X[:, -1] += signal * (y == 1)
     X[:, -2] += signal * (y == 2)
     names = [f"s{k}" for k in range(n)]
-    obs = pd.DataFrame({"y": np.array(NAMES)[y], "age": [f"{a:.3f}" for a in age],
-                        "sex": np.where(sex > 0, "m", "f"),
-                        "v": [str(1 + k % 3) for k in range(n)]}, index=names)  # fmt: skip
+    obs = pd.DataFrame(
+        {
+            "y": np.array(NAMES)[y],
+            "age": [f"{a:.3f}" for a in age],
+            "sex": np.where(sex > 0, "m", "f"),
+            "v": [str(1 + k % 3) for k in range(n)],
+        },
+        index=names,
+    )
     obs.loc["s0", "age"] = "NA"
     genes = [f"g{k}" for k in range(d)]
-    design = Design("y", "classification", tuple(NAMES[k] for k in order), None, None,
-                    covariates=(AGE, SEX), filled=True, weights=weights)  # fmt: skip
+    design = Design(
+        "y",
+        "classification",
+        tuple(NAMES[k] for k in order),
+        None,
+        None,
+        covariates=(AGE, SEX),
+        filled=True,
+        weights=weights,
+    )
     return Dataset(X, obs.astype(str), pd.DataFrame({"symbol": genes}, index=genes), design, {})
 
 
-RUN = {"folds": MOMENTS, **linear(list="minimal", mu=[1e-6, 1.0], lam=[1e-3, 1e-1], tau_min=0.1,
-                                  tau_count=5)}  # fmt: skip
+RUN = {
+    "folds": MOMENTS,
+    **linear(list="minimal", mu=[1e-6, 1.0], lam=[1e-3, 1e-1], tau_min=0.1, tau_count=5),
+}
 
 
 def loop(dataset: Dataset, labels: str = "observed", batch: str = "1of1") -> Fits:
@@ -204,9 +240,11 @@ def test_lists_leave_out_genes_that_follow_a_covariate(weights) -> None:
 
 def test_what_was_held_out_changes_no_fit_and_batches_nothing() -> None:
     dataset = study(7, weights="balanced")
-    splits, fits = draw_splits(dataset, seed=1, **SPLITS), loop(dataset)
+    splits = draw_splits(dataset, seed=1, **SPLITS)
+    fits = loop(dataset)
     test = dataset.rows(splits.outer[0].test)
-    obs, X = dataset.obs.copy(), dataset.X.copy()
+    obs = dataset.obs.copy()
+    X = dataset.X.copy()
     obs.loc[obs.index[test], "age"] = "1000"
     X[test] = X[test][::-1]
     again = loop(replace(dataset, obs=obs, X=X))
@@ -220,10 +258,13 @@ def test_what_was_held_out_changes_no_fit_and_batches_nothing() -> None:
 
 
 def test_names_and_order_of_classes_change_nothing() -> None:
-    one, other = study(8, weights="v"), study(8, weights="v", order=(2, 0, 1))
+    one = study(8, weights="v")
+    other = study(8, weights="v", order=(2, 0, 1))
     splits = draw_splits(one, seed=1, **SPLITS)
-    here, there = (nested_cross_validation(each, splits, labels="observed", batch="1of1", **RUN)
-                   for each in (one, other))  # fmt: skip
+    here, there = (
+        nested_cross_validation(each, splits, labels="observed", batch="1of1", **RUN)
+        for each in (one, other)
+    )
     np.testing.assert_array_equal(here.indices, there.indices)
     np.testing.assert_allclose(here.gamma[..., [2, 0, 1]], there.gamma, atol=1e-7)
 
@@ -237,7 +278,8 @@ def test_the_model_predicts_what_the_fit_predicts() -> None:
     assert halves.with_chosen().gamma.shape == (2, 3, 2, 3)
     model = final_model(dataset, final, folds=MOMENTS)
     assert model["version"] == 7
-    lines, at = tuple(range(2, 2 + len(dataset.samples))), int(final.choice[0, 2])
+    lines = tuple(range(2, 2 + len(dataset.samples)))
+    at = int(final.choice[0, 2])
     matrix = Matrix(tuple(dataset.samples), tuple(dataset.genes), dataset.X, {}, lines)
     table, said = predict(model, matrix, "new.tsv", missing=0.1, mu=None, samples=dataset.obs)
     genes, b = final.coef(0, at)
@@ -268,7 +310,8 @@ def errors(dataset: Dataset, labels: str = "observed") -> np.ndarray:
 def test_noise_adds_nothing() -> None:
     found = []
     for seed in range(6):
-        dataset, rng = study(seed, n=36, d=100), np.random.default_rng(seed)
+        dataset = study(seed, n=36, d=100)
+        rng = np.random.default_rng(seed)
         noise = dataset.obs.assign(age=[f"{a:.2f}" for a in rng.normal(50, 9, 36)])
         found.append(errors(replace(dataset, X=rng.normal(size=(36, 100)), obs=noise))[0])
     assert np.mean(found) == pytest.approx(2 / 3, abs=0.12)

@@ -16,8 +16,10 @@ def definite(m, room):
 
 @pytest.mark.parametrize(("m", "room"), [(1, 1), (7, 9), (8, 8), (9, 12), (40, 40)])
 def test_the_factor_and_its_solutions_are_those_of_numpy(m, room):
-    M, x = definite(m, room), np.random.default_rng(0).normal(size=room)
-    L, solved = M.copy(), x.copy()
+    M = definite(m, room)
+    x = np.random.default_rng(0).normal(size=room)
+    L = M.copy()
+    solved = x.copy()
     assert cholesky(L, m)
     np.testing.assert_allclose(np.tril(L[:m, :m]), np.linalg.cholesky(M[:m, :m]), rtol=1e-10)
     solve_lower(L, m, solved)
@@ -35,7 +37,8 @@ def test_what_is_not_definite_has_no_factor(at):
 
 @pytest.mark.parametrize("p", [0, 3, 8])
 def test_the_factor_without_a_row_is_that_of_the_matrix_without_it(p):
-    M, others = definite(9, 9), np.delete(np.arange(9), p)
+    M = definite(9, 9)
+    others = np.delete(np.arange(9), p)
     L = np.linalg.cholesky(M)
     drop_row(L, 9, p)
     expected = np.linalg.cholesky(M[np.ix_(others, others)])
@@ -44,7 +47,9 @@ def test_the_factor_without_a_row_is_that_of_the_matrix_without_it(p):
 
 @pytest.mark.parametrize("last", [0, 1, 5, 8, 11])
 def test_products_are_those_of_the_first_rows(last):
-    A, b, out = np.random.default_rng(0).normal(size=(11, 7)), np.arange(7.0), np.full(11, np.nan)
+    A = np.random.default_rng(0).normal(size=(11, 7))
+    b = np.arange(7.0)
+    out = np.full(11, np.nan)
     multiply_rows(A, b, last, out)
     np.testing.assert_allclose(out[:last], A[:last] @ b, rtol=1e-12)
     assert np.isnan(out[last:]).all()
@@ -53,8 +58,11 @@ def test_products_are_those_of_the_first_rows(last):
 @pytest.mark.parametrize("count", [0, 1, 4, 6])
 def test_outer_products_come_and_go_by_their_signs(count):
     rng = np.random.default_rng(count)
-    Z, start, sign = rng.normal(size=(9, 5)), rng.normal(size=(5, 5)), rng.normal(size=count)
-    which, gram = rng.permutation(9)[:count], start.copy()
+    Z = rng.normal(size=(9, 5))
+    start = rng.normal(size=(5, 5))
+    sign = rng.normal(size=count)
+    which = rng.permutation(9)[:count]
+    gram = start.copy()
     add_outer_products(Z, which, sign, gram)
     expected = start + (Z[which].T * sign) @ Z[which]
     np.testing.assert_allclose(np.tril(gram), np.tril(expected), rtol=1e-12)

@@ -30,8 +30,10 @@ def lines(d):
 def test_a_dependent_column_is_left_out_of_a_solution():
     Z = np.random.default_rng(0).normal(size=(5, 9))
     Z[3] = Z[0] - 2 * Z[1]
-    H, kept = Z @ Z.T, [0, 1, 2, 4]
-    L, b = H.copy(), np.arange(1.0, 6)
+    H = Z @ Z.T
+    kept = [0, 1, 2, 4]
+    L = H.copy()
+    b = np.arange(1.0, 6)
     factor_semidefinite(L)
     assert np.isinf(L[3, 3])
     solve_factored(L, b)
@@ -42,7 +44,9 @@ def test_a_dependent_column_is_left_out_of_a_solution():
 
 def test_rows_are_solved_and_multiplied_as_numpy_does():
     rng = np.random.default_rng(1)
-    L, X, value = np.tril(rng.normal(size=(6, 6))) + 4 * np.eye(6), rng.normal(size=(3, 6)), 0.0
+    L = np.tril(rng.normal(size=(6, 6))) + 4 * np.eye(6)
+    X = rng.normal(size=(3, 6))
+    value = 0.0
     found = X.copy()
     solve_lower_rows(L, found)
     np.testing.assert_allclose(found @ L.T, X, rtol=1e-12)
@@ -56,7 +60,8 @@ def test_rows_are_solved_and_multiplied_as_numpy_does():
 
 
 def test_the_factor_by_samples_is_that_of_the_damped_gram_matrix():
-    Z, K = np.random.default_rng(2).normal(size=(4, 6)), np.zeros((6, 6))
+    Z = np.random.default_rng(2).normal(size=(4, 6))
+    K = np.zeros((6, 6))
     factor_by_samples(Z.T @ Z, 0.7, K)
     expected = np.linalg.cholesky(np.eye(6) + Z.T @ Z / 0.7)
     np.testing.assert_allclose(np.tril(K), expected, rtol=1e-10, atol=1e-12)
@@ -65,11 +70,12 @@ def test_the_factor_by_samples_is_that_of_the_damped_gram_matrix():
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_first_turn_is_the_smallest_share_at_which_a_sign_would_change(seed):
     rng = np.random.default_rng(seed)
-    b, target, active = rng.normal(size=9), rng.normal(size=5), rng.permutation(9)[:5]
+    b = rng.normal(size=9)
+    target = rng.normal(size=5)
+    active = rng.permutation(9)[:5]
     sign = np.sign(b) * (rng.random(9) < 0.8)
     share, out = first_sign_change(active, 5, b, sign, target)
-    turns = {a: b[p] / (b[p] - target[a]) for a, p in enumerate(active)
-             if sign[p] * target[a] < 0}  # fmt: skip
+    turns = {a: b[p] / (b[p] - target[a]) for a, p in enumerate(active) if sign[p] * target[a] < 0}
     assert (share, out) == (min((v, a) for a, v in turns.items()) if turns else (1.0, -1))
 
 
@@ -90,9 +96,13 @@ def test_the_largest_violations_enter_and_no_more_than_there_is_room_for(limit):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_sweeps_end_where_every_subgradient_holds_zero(seed):
     rng = np.random.default_rng(seed)
-    Z, y, cut, ridge = rng.normal(size=(12, 8)), rng.normal(size=8), np.full(12, 1.5), 0.4
+    Z = rng.normal(size=(12, 8))
+    y = rng.normal(size=8)
+    cut = np.full(12, 1.5)
+    ridge = 0.4
     Z[4] = 0.0
-    r, b = y.copy(), np.zeros(12)
+    r = y.copy()
+    b = np.zeros(12)
     sweep_lasso(Z, cut, ridge, r, b, 4000)
     np.testing.assert_allclose(r, y - Z.T @ b, atol=1e-10)
     slope = Z @ r - ridge * b
@@ -105,9 +115,13 @@ def test_sweeps_end_where_every_subgradient_holds_zero(seed):
 def test_descent_on_a_kernel_ends_at_its_optimum(nonnegative):
     rng = np.random.default_rng(3)
     A = rng.normal(size=(5, 9))
-    K, k_y, b, half = A @ A.T, rng.normal(size=5) * 3, np.zeros(5), 0.8
+    K = A @ A.T
+    k_y = rng.normal(size=5) * 3
+    b = np.zeros(5)
+    half = 0.8
     descend_quadratic(K, k_y, np.diag(K).copy(), b, half, nonnegative, 1e-13)
-    slope, inside = k_y - K @ b, b != 0
+    slope = k_y - K @ b
+    inside = b != 0
     assert inside.any()
     np.testing.assert_allclose(slope[inside], half * np.sign(b[inside]), atol=1e-9)
     outside = slope[~inside] if nonnegative else np.abs(slope[~inside])
@@ -118,9 +132,11 @@ def test_descent_on_a_kernel_ends_at_its_optimum(nonnegative):
 @pytest.mark.parametrize("tau", [0.0, 0.3, 2.0, 50.0])
 def test_a_denoised_line_has_a_dual_that_proves_it(tau):
     """The sums z of f - y stay within ±tau, end at 0, and are ±tau where f jumps."""
-    y, f = np.random.default_rng(4).normal(size=30).cumsum(), np.empty(30)
+    y = np.random.default_rng(4).normal(size=30).cumsum()
+    f = np.empty(30)
     denoise(y, tau, f)
-    z, jump = np.cumsum(f - y), np.diff(f)
+    z = np.cumsum(f - y)
+    jump = np.diff(f)
     assert np.abs(z).max() <= tau + 1e-9
     assert abs(z[-1]) < 1e-9
     np.testing.assert_allclose((z[:-1] * np.sign(jump))[jump != 0], tau, atol=1e-9)
@@ -134,7 +150,8 @@ def fused_cost(y, f, level, jump):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_change_of_a_fused_line_costs_less(seed):
     rng = np.random.default_rng(seed)
-    y, f = rng.normal(size=20).cumsum(), np.empty(20)
+    y = rng.normal(size=20).cumsum()
+    f = np.empty(20)
     fuse(y, STARTS, 0.4, 1.3, f)
     least = fused_cost(y, f, 0.4, 1.3)
     for _ in range(300):
@@ -147,17 +164,23 @@ def test_no_change_of_a_fused_line_costs_less(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_steepest_stretch_is_the_best_of_all(seed):
     g = np.random.default_rng(seed).normal(size=20)
-    best = max(abs(g[i:k].sum()) / (k - i + 2 * 0.7)
-               for a, b in lines(20) for i in range(a, b) for k in range(i + 1, b + 1))  # fmt: skip
+    best = max(
+        abs(g[i:k].sum()) / (k - i + 2 * 0.7)
+        for a, b in lines(20)
+        for i in range(a, b)
+        for k in range(i + 1, b + 1)
+    )
     assert largest_stretch_ratio(g, STARTS, 0.7) == pytest.approx(best, rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_joins_are_those_of_the_least_cost_each_time(seed):
     rng = np.random.default_rng(seed)
-    values, opens = [np.array([v]) for v in rng.normal(size=9)], np.zeros(9, bool)
+    values = [np.array([v]) for v in rng.normal(size=9)]
+    opens = np.zeros(9, bool)
     opens[[0, 4]] = True
-    gone, cost = np.zeros(9, np.int64), np.zeros(9)
+    gone = np.zeros(9, np.int64)
+    cost = np.zeros(9)
     count = join_segments(np.concatenate(values), np.ones(9), opens.copy(), gone, cost)
     assert count == 7  # two lines are left
 
@@ -166,8 +189,11 @@ def test_joins_are_those_of_the_least_cost_each_time(seed):
 
     at = dict(enumerate(values))
     for k in range(count):
-        pairs = [(apart(np.r_[at[i], at[j]]) - apart(at[i]) - apart(at[j]), i, j)
-                 for i, j in pairwise(at) if not opens[j]]  # fmt: skip
+        pairs = [
+            (apart(np.r_[at[i], at[j]]) - apart(at[i]) - apart(at[j]), i, j)
+            for i, j in pairwise(at)
+            if not opens[j]
+        ]
         least, i, j = min(pairs)
         assert gone[k] == j
         assert cost[k] == pytest.approx(least, rel=1e-9, abs=1e-12)

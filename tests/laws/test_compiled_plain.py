@@ -23,9 +23,11 @@ np.savez(sys.argv[1], **found())
 def found() -> dict[str, np.ndarray]:
     """Return paths that call every kernel: few and many active features, twins, no ridge."""
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(15, 60)), np.where(np.arange(15) % 3, 1.0, -1.0)
+    X = rng.normal(size=(15, 60))
+    y = np.where(np.arange(15) % 3, 1.0, -1.0)
     X[:, 30] = X[:, 31]
-    rows, paths = np.arange(15)[:, None] % 4 != np.arange(2), {}
+    rows = np.arange(15)[:, None] % 4 != np.arange(2)
+    paths = {}
     Y = np.repeat(y[:, None], 2, axis=1)
     sets = training_sets(X, Y, rows, centre=True, unit_variance=True)
     tau = sets.tau_max[:, None] * np.geomspace(0.99, 0.02, 5)  # at 1 rounding decides
@@ -63,7 +65,8 @@ def test_the_solver_is_plain_python_and_stays_within_its_arrays(tmp_path, switch
 
 @pytest.mark.slow
 def test_jobs_that_start_together_on_an_empty_cache_do_not_disturb_each_other(tmp_path):
-    files, cache = [tmp_path / f"{number}.npz" for number in range(3)], tmp_path / "cache"
+    files = [tmp_path / f"{number}.npz" for number in range(3)]
+    cache = tmp_path / "cache"
     jobs = [start(file, NUMBA_CACHE_DIR=str(cache)) for file in files]
     for job, file in zip(jobs, files, strict=True):
         assert_same(job, file)

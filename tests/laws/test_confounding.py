@@ -31,7 +31,8 @@ def plain(y, batch):
 @given(rows)
 def test_v_is_scipys_before_the_correction(drawn):
     y, batch = columns(drawn)
-    n, k = len(y), len(set(batch))
+    n = len(y)
+    k = len(set(batch))
     corrected = 1 - (1 - plain(y, batch) ** 2) * (n - 1) / (n - k)
     np.testing.assert_allclose(association_with_label(y, batch) ** 2, max(0, corrected), atol=1e-9)
 
@@ -39,7 +40,8 @@ def test_v_is_scipys_before_the_correction(drawn):
 @given(rows)
 def test_for_two_batches_it_is_bergsmas(drawn):
     y, batch = columns([(label, name % 2) for label, name in drawn])
-    n, phi2 = len(y), plain(y, batch) ** 2
+    n = len(y)
+    phi2 = plain(y, batch) ** 2
     bergsma = max(0, phi2 - 1 / (n - 1)) / (2 - 1 / (n - 1) - 1)
     np.testing.assert_allclose(association_with_label(y, batch) ** 2, bergsma, atol=1e-9)
 
@@ -63,7 +65,8 @@ def test_neither_names_nor_order_matter(drawn, random):
     y, batch = columns(drawn)
     order = np.array(random.sample(range(len(y)), len(y)))
     renamed = np.array([f"x{9 - int(name)}" for name in batch])
-    one, two = association_with_label(y, batch), association_with_label(-y[order], renamed[order])
+    one = association_with_label(y, batch)
+    two = association_with_label(-y[order], renamed[order])
     np.testing.assert_allclose(one**2, two**2, atol=1e-12)
 
 

@@ -34,7 +34,8 @@ RUN = {"folds": MOMENTS, **of_kind("regression")}
 def study(seed: int = 0, n: int = 60, d: int = 20, signal: float = 0.0) -> Dataset:
     """A U of age drives the response and the first five genes; the last gene adds to it."""
     rng = np.random.default_rng(seed)
-    age, sex = rng.normal(size=n), rng.integers(0, 2, n)
+    age = rng.normal(size=n)
+    sex = rng.integers(0, 2, n)
     X = rng.normal(size=(n, d))
     X[:, :5] += (age**2)[:, None]
     y = 1.5 * age**2 + signal * X[:, -1] + rng.normal(size=n)
@@ -86,7 +87,8 @@ def test_words_and_pairs_of_numbers_have_no_spline() -> None:
 
 def test_a_u_is_held_fixed() -> None:
     """The old code, straight lines alone, told less than half of it."""
-    dataset, told = study(n=90), []
+    dataset = study(n=90)
+    told = []
     for shape in (dataset, line(dataset)):
         split = draw_splits(shape, seed=1, **SPLITS).outer[0]
         seen = shape.response()[shape.rows(split.test)]
@@ -105,8 +107,10 @@ def test_knots_are_of_training_samples_alone() -> None:
     test = dataset.rows(splits.outer[0].test)
     obs = dataset.obs.copy()
     obs.loc[obs.index[test], "age"] = "1000"
-    here, there = (nested_cross_validation(each, splits, labels="observed", batch="1of1", **RUN)
-                   for each in (dataset, replace(dataset, obs=obs)))  # fmt: skip
+    here, there = (
+        nested_cross_validation(each, splits, labels="observed", batch="1of1", **RUN)
+        for each in (dataset, replace(dataset, obs=obs))
+    )
     np.testing.assert_array_equal(here.knots[0], there.knots[0])
     np.testing.assert_array_equal(here.gamma[0], there.gamma[0])
     assert not np.array_equal(here.knots[1], there.knots[1], equal_nan=True)
@@ -118,8 +122,9 @@ def test_the_model_has_the_knots_and_predicts_what_the_fit_predicts() -> None:
     model = json.loads(json.dumps(final_model(dataset, final, folds=MOMENTS)))
     check_model(model, "model.json")
     assert [each["knots"] for each in model["covariates"]["columns"]] == [
-        final.knots[0, 0].tolist(), None,
-    ]  # fmt: skip
+        final.knots[0, 0].tolist(),
+        None,
+    ]
     lines = tuple(range(2, 2 + len(dataset.samples)))
     matrix = Matrix(tuple(dataset.samples), tuple(dataset.genes), dataset.X, {}, lines)
     table, _ = predict(model, matrix, "new.tsv", missing=0.1, mu=None, samples=dataset.obs)
@@ -134,7 +139,8 @@ def test_the_model_has_the_knots_and_predicts_what_the_fit_predicts() -> None:
 def test_permutations_keep_what_the_covariates_say() -> None:
     dataset = study()
     pi = permutation(dataset, draw_splits(dataset, seed=1, **SPLITS), 1)
-    Q, X = covariate_basis(dataset), dataset.X
+    Q = covariate_basis(dataset)
+    X = dataset.X
     P = Q @ Q.T + 1 / len(X)
     rest = X - P @ X
     np.testing.assert_allclose(exchange_residuals(dataset, pi), P @ X + rest[pi], atol=1e-12)
@@ -146,8 +152,10 @@ def test_a_permuted_task_has_its_own_matrix_and_everything_else_in_place() -> No
     dataset = study()
     splits = draw_splits(dataset, seed=1, **SPLITS)
     todo = make_training_sets(dataset, splits, splits.outer, [0, 1, 2])
-    given = [(X, [task.permutation for task in some])
-             for X, _, some in group_by_matrix(dataset, todo, MOMENTS, 500)]  # fmt: skip
+    given = [
+        (X, [task.permutation for task in some])
+        for X, _, some in group_by_matrix(dataset, todo, MOMENTS, 500)
+    ]
     assert [numbers for _, numbers in given] == [[0] * 3, [1] * 3, [2] * 3]
     np.testing.assert_array_equal(given[0][0], dataset.X)
     for number in (1, 2):
@@ -171,16 +179,19 @@ def test_ridge_beside_is_the_minimum_of_its_penalised_squares() -> None:
     """Of all penalties the largest leaves the covariates alone; the chosen one does no worse."""
     dataset = study(4, n=80, signal=1.5)
     split = draw_splits(dataset, seed=1, **SPLITS).outer[0]
-    train, test = dataset.rows(split.train), dataset.rows(split.test)
+    train = dataset.rows(split.train)
+    test = dataset.rows(split.test)
     inner = [np.flatnonzero(np.isin(train, dataset.rows(fold))) for fold in split.inner]
     f = score_covariates_and_ridge(dataset, split, dataset.X[train], dataset.X[test], inner)
-    y, alone = dataset.response()[test], score_covariates(dataset, split)
+    y = dataset.response()[test]
+    alone = score_covariates(dataset, split)
     assert np.mean((y - f) ** 2) < 0.8 * np.mean((y - alone) ** 2)
 
 
 def test_ridge_beside_shrinks_next_to_nothing_where_there_is_no_noise() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 6)) * 1000
-    y, inner = X @ np.arange(1.0, 7), [np.arange(k, 60, 5) for k in range(5)]
+    y = X @ np.arange(1.0, 7)
+    inner = [np.arange(k, 60, 5) for k in range(5)]
     f = ridge_beside(1)["regression"](X[:60], y[:60], X[60:], inner, 0)
     assert np.abs(f - y[60:]).max() < 2e-3 * y.std()

@@ -27,14 +27,24 @@ from genesig.selection.linear.tasks import make_training_sets
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
-AGE, SEX = Covariate("age", None), Covariate("sex", ("f", "m"))
+AGE = Covariate("age", None)
+SEX = Covariate("sex", ("f", "m"))
 
 
-def study(seed: int, n: int = 40, d: int = 30, *, task: str = "classification", signal: float = 2.0,
-          missing: bool = False, weights: str | None = None) -> Dataset:  # fmt: skip
+def study(
+    seed: int,
+    n: int = 40,
+    d: int = 30,
+    *,
+    task: str = "classification",
+    signal: float = 2.0,
+    missing: bool = False,
+    weights: str | None = None,
+) -> Dataset:
     """Age and sex tell of the label, genes 0 to 4 follow age, the last gene adds to them."""
     rng = np.random.default_rng(seed)
-    age, sex = rng.normal(50, 10, n), rng.integers(0, 2, n)
+    age = rng.normal(50, 10, n)
+    sex = rng.integers(0, 2, n)
     X = rng.normal(size=(n, d))
     X[:, :5] += 0.2 * (age - 50)[:, None]
     y = (age - 50) / 10 + 0.5 * sex + signal * X[:, -1] + rng.normal(size=n)
@@ -43,19 +53,33 @@ def study(seed: int, n: int = 40, d: int = 30, *, task: str = "classification", 
     if missing:
         ages[0] = "NA"
     names = [f"s{k}" for k in range(n)]
-    obs = pd.DataFrame({"y": label, "age": ages, "sex": np.where(sex > 0, "m", "f"),
-                        "v": [str(1 + k % 3) for k in range(n)]}, index=names)  # fmt: skip
+    obs = pd.DataFrame(
+        {
+            "y": label,
+            "age": ages,
+            "sex": np.where(sex > 0, "m", "f"),
+            "v": [str(1 + k % 3) for k in range(n)],
+        },
+        index=names,
+    )
     genes = [f"g{k}" for k in range(d)]
     classes = None if task == "regression" else ("a", "b")
-    design = Design("y", task, classes, None, None, covariates=(AGE, SEX), filled=missing,
-                    weights=weights)  # fmt: skip
+    design = Design(
+        "y", task, classes, None, None, covariates=(AGE, SEX), filled=missing, weights=weights
+    )
     return Dataset(X, obs.astype(str), pd.DataFrame({"symbol": genes}, index=genes), design, {})
 
 
 def settings(task: str) -> dict[str, object]:
     criterion = "squared_error" if task == "regression" else "balanced_error"
-    return linear(list="minimal", mu=[1e-6, 1.0], lam=[1e-3, 1e-1], tau_min=0.1, tau_count=5,
-                  criterion=criterion)  # fmt: skip
+    return linear(
+        list="minimal",
+        mu=[1e-6, 1.0],
+        lam=[1e-3, 1e-1],
+        tau_min=0.1,
+        tau_count=5,
+        criterion=criterion,
+    )
 
 
 def loop(dataset: Dataset, labels: str = "observed", batch: str = "1of1") -> Fits:
@@ -69,18 +93,23 @@ def loop(dataset: Dataset, labels: str = "observed", batch: str = "1of1") -> Fit
 def joint_scores(dataset: Dataset, fits: Fits, fit: int, mu: int, splits) -> np.ndarray:
     """Refit the list of a fit with its covariates at once, ridge on the genes alone."""
     split = splits.outer[fit]
-    train, test = dataset.rows(split.train), dataset.rows(split.test)
+    train = dataset.rows(split.train)
+    test = dataset.rows(split.test)
     genes, _ = fits.coef(fit, mu)
-    y, C = dataset.response(), dataset.covariates()
+    y = dataset.response()
+    C = dataset.covariates()
     held = dataset.design.weights
     v = np.ones(len(y)) if held is None else dataset.sample_weights()
     if held == "balanced":
         v = np.where(y > 0, 1 / np.sum(y[train] > 0), 1 / np.sum(y[train] < 0))
     v = v[train] / v[train].mean()
     known = ~np.isnan(C[train])
-    mean_c = np.array([
-        v[known[:, k]] @ C[train][known[:, k], k] / v[known[:, k]].sum() for k in range(C.shape[1])
-    ])  # fmt: skip
+    mean_c = np.array(
+        [
+            v[known[:, k]] @ C[train][known[:, k], k] / v[known[:, k]].sum()
+            for k in range(C.shape[1])
+        ]
+    )
     C = np.where(np.isnan(C), mean_c, C) - mean_c
     X = dataset.X[:, genes]
     mean = v @ X[train] / v.sum()
@@ -100,7 +129,8 @@ def test_held_out_scores_are_those_of_the_joint_model(task, weights):
     if task == "regression" and weights == "balanced":
         pytest.skip("no classes to be balanced")
     dataset = study(3, task=task, missing=True, weights=weights)
-    splits, fits = draw_splits(dataset, seed=1, **SPLITS), loop(dataset)
+    splits = draw_splits(dataset, seed=1, **SPLITS)
+    fits = loop(dataset)
     for fit in range(len(fits)):
         rows, scores = fits.test(fit)
         np.testing.assert_array_equal(rows, dataset.rows(splits.outer[fit].test))
@@ -110,7 +140,8 @@ def test_held_out_scores_are_those_of_the_joint_model(task, weights):
 
 
 def test_genes_that_only_follow_a_covariate_are_left_out():
-    held, plain = study(5, n=60), study(5, n=60)
+    held = study(5, n=60)
+    plain = study(5, n=60)
     plain = replace(plain, design=replace(plain.design, covariates=()))
     chosen = [set(fits.coef(0, 0)[0].tolist()) for fits in map(loop, (held, plain))]
     assert 29 in chosen[0]
@@ -120,9 +151,11 @@ def test_genes_that_only_follow_a_covariate_are_left_out():
 
 def test_what_was_held_out_changes_no_fit():
     dataset = study(7)
-    splits, fits = draw_splits(dataset, seed=1, **SPLITS), loop(dataset)
+    splits = draw_splits(dataset, seed=1, **SPLITS)
+    fits = loop(dataset)
     test = dataset.rows(splits.outer[0].test)
-    obs, X = dataset.obs.copy(), dataset.X.copy()
+    obs = dataset.obs.copy()
+    X = dataset.X.copy()
     obs.loc[obs.index[test], "age"] = "1000"
     X[test] += 100
     again = loop(replace(dataset, obs=obs, X=X))
@@ -157,8 +190,10 @@ def test_without_covariates_a_permutation_keeps_label_and_weight_together():
 def test_covariates_alone_are_least_squares():
     dataset = study(13, task="regression")
     splits = draw_splits(dataset, seed=1, **SPLITS)
-    split, y = splits.outer[0], dataset.response()
-    train, test = dataset.rows(split.train), dataset.rows(split.test)
+    split = splits.outer[0]
+    y = dataset.response()
+    train = dataset.rows(split.train)
+    test = dataset.rows(split.test)
     D = np.column_stack([np.ones(len(y)), dataset.covariates()])
     b = np.linalg.lstsq(D[train], y[train], rcond=None)[0]
     np.testing.assert_allclose(score_covariates(dataset, split), D[test] @ b, atol=1e-9)
@@ -194,8 +229,9 @@ def test_the_model_predicts_what_the_fit_predicts():
     C = np.where(np.isnan(C), final.covariate_mean[0], C)
     at = int(final.choice[0, 2])
     want = final.intercept[0, at] + dataset.X[:, genes] @ b + C @ final.gamma[0, at]
-    table, said = predict(model, as_matrix(dataset), "new.tsv", missing=0.1, mu=None,
-                          samples=dataset.obs)  # fmt: skip
+    table, said = predict(
+        model, as_matrix(dataset), "new.tsv", missing=0.1, mu=None, samples=dataset.obs
+    )
     np.testing.assert_allclose(table["score"], want - final.threshold[0], rtol=1e-12)
     assert [problem.level for problem in said] == ["warning"]
     assert "imputed with the mean" in said[0].message
@@ -214,8 +250,9 @@ def test_predict_needs_them(change, words):
     dataset = study(19)
     _, model = modelled(dataset)
     with pytest.raises(InvalidInput) as caught:
-        predict(model, as_matrix(dataset), "new.tsv", missing=0.1, mu=None,
-                samples=change(dataset.obs))  # fmt: skip
+        predict(
+            model, as_matrix(dataset), "new.tsv", missing=0.1, mu=None, samples=change(dataset.obs)
+        )
     assert words in str(caught.value)
     assert len(caught.value.problems) == 1
 
@@ -230,8 +267,9 @@ def test_a_word_no_training_sample_had_is_refused():
 def test_case_and_blanks_of_a_word_change_no_score():
     dataset = study(21)
     _, model = modelled(dataset)
-    table, _ = predict(model, as_matrix(dataset), "new.tsv", missing=0.1, mu=None,
-                       samples=dataset.obs)  # fmt: skip
+    table, _ = predict(
+        model, as_matrix(dataset), "new.tsv", missing=0.1, mu=None, samples=dataset.obs
+    )
     other = dataset.obs.assign(sex=[f" {word.upper()} " for word in dataset.obs["sex"]])
     same, _ = predict(model, as_matrix(dataset), "new.tsv", missing=0.1, mu=None, samples=other)
     np.testing.assert_array_equal(table["score"], same["score"])
@@ -244,9 +282,11 @@ def test_other_words_of_the_study_are_known_to_its_model():
     _, model = modelled(dataset)
     scores = [
         predict(model, as_matrix(dataset), "new.tsv", missing=0.1, mu=None, samples=about)[0]
-        for about in (dataset.obs,
-                      dataset.obs.assign(sex=dataset.obs["sex"].map({"f": "frau", "m": "Mann"})))
-    ]  # fmt: skip
+        for about in (
+            dataset.obs,
+            dataset.obs.assign(sex=dataset.obs["sex"].map({"f": "frau", "m": "Mann"})),
+        )
+    ]
     np.testing.assert_array_equal(scores[0]["score"], scores[1]["score"])
 
 
@@ -295,8 +335,10 @@ def test_p_is_uniform_where_expression_adds_nothing():
         dataset = replace(dataset, X=rng.normal(size=dataset.X.shape))
         splits = draw_splits(dataset, seed=seed, **SPLITS)
         run = {"batch": "1of1", "folds": MOMENTS, **settings("classification")}
-        fits = [nested_cross_validation(dataset, splits, labels=labels, **run)
-                for labels in ("observed", "permuted-001-019")]  # fmt: skip
+        fits = [
+            nested_cross_validation(dataset, splits, labels=labels, **run)
+            for labels in ("observed", "permuted-001-019")
+        ]
         observed, null = (null_errors(dataset, splits, each)["error"][:, 0] for each in fits)
         ranks.append((1 + np.sum(null <= observed[0])) / 20)
     assert 0.4 < np.mean(ranks) < 0.68  # ties of few samples make p rather too large

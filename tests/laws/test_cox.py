@@ -31,13 +31,18 @@ samples = st.integers(3, 30)
 
 def judged(sets, b, tau, mu):
     """Return the gap of coefficients b on the first training set, and the dual point u (n,)."""
-    risk, Z = sets.risk[0], sets.columns(0, np.arange(len(b)))
-    free, n = np.asarray(sets.sets.weights == 0), len(risk.died)
-    eta, ground, state = Z @ b, sets.loss_data(slice(1)), sets.start
+    risk = sets.risk[0]
+    Z = sets.columns(0, np.arange(len(b)))
+    free = np.asarray(sets.sets.weights == 0)
+    n = len(risk.died)
+    eta = Z @ b
+    ground = sets.loss_data(slice(1))
+    state = sets.start
     start = PathState(
         np.where(free, 0.0, b)[None], *(each.copy() for each in state[1:5]), b[None] * 0
     )
-    C, none = np.ascontiguousarray(ground.columns[0, :, :n]), np.zeros(free.sum())
+    C = np.ascontiguousarray(ground.columns[0, :, :n])
+    none = np.zeros(free.sum())
     start.eta[0, :n], own = eta, np.empty(n)
     dual_point(risk.terms, PenalisedProblem(C, none, none), eta, start.z[0, :n], own)
     start.u[0, ground.rows[0, :n]] = own
@@ -58,7 +63,8 @@ dual_point = getattr(dual_point_function(COX), "py_func", dual_point_function(CO
 def test_the_likelihood_is_its_definition(ties, seed, n):
     _, time, event = tied(seed, n, 1)
     rng = np.random.default_rng(seed)
-    eta, v = rng.normal(size=n), rng.uniform(0.2, 3, n)
+    eta = rng.normal(size=n)
+    v = rng.uniform(0.2, 3, n)
     risk = RiskSets.from_times(time, event, ties, v)
     by_hand = log_likelihood(time, event, eta, ties, v / v.mean())
     assert risk.value(eta[risk.order]) == pytest.approx(-2 / n * by_hand, rel=1e-12, abs=1e-12)
@@ -70,12 +76,14 @@ def test_derivatives_are_finite_differences(ties):
     _, time, event = tied(1, 15, 1)
     rng = np.random.default_rng(1)
     risk = RiskSets.from_times(time, event, ties, rng.uniform(0.5, 2, 15))
-    eta, steps = rng.normal(size=15), 1e-5 * np.eye(15)
+    eta = rng.normal(size=15)
+    steps = 1e-5 * np.eye(15)
     p = risk.shares(eta)
     slope = [(risk.value(eta + s) - risk.value(eta - s)) / 2e-5 for s in steps]
     np.testing.assert_allclose(risk.gradient(p), slope, atol=1e-9)
-    change = [risk.gradient(risk.shares(eta + s)) - risk.gradient(risk.shares(eta - s))
-              for s in steps]  # fmt: skip
+    change = [
+        risk.gradient(risk.shares(eta + s)) - risk.gradient(risk.shares(eta - s)) for s in steps
+    ]
     H = risk.hessian(p)
     np.testing.assert_allclose(H, np.array(change) / 2e-5, atol=1e-9)
     np.testing.assert_allclose(risk.curvature(p), np.diag(H), atol=1e-15)
@@ -102,9 +110,12 @@ def test_the_gap_bounds_what_any_other_point_gains(ties, seed, n, free, share, m
     rng = np.random.default_rng(seed)
     weights = np.where(np.arange(4) < free, 0.0, rng.uniform(0.5, 2, 4))
     sets = one_set(seed, n, 4, ties, weights=weights)
-    risk, Z = sets.risk[0], sets.columns(0, np.arange(4))
-    tau, held = share * float(sets.sets.tau_max[0]) + 1e-3, weights > 0
-    b, others = 0.3 * rng.normal(size=4), rng.normal(size=(20, 4)) * rng.uniform(0, 1, (20, 1))
+    risk = sets.risk[0]
+    Z = sets.columns(0, np.arange(4))
+    tau = share * float(sets.sets.tau_max[0]) + 1e-3
+    held = weights > 0
+    b = 0.3 * rng.normal(size=4)
+    others = rng.normal(size=(20, 4)) * rng.uniform(0, 1, (20, 1))
     if free:  # near the best of the unpenalised, where the bound is finite
         fit = ridge(risk, Z[:, held], Z[:, ~held], np.array([1.0]))
         b = np.concatenate([fit.b[4 - free :, 0], fit.b[: 4 - free, 0]]) + 0.02
@@ -116,8 +127,10 @@ def test_the_gap_bounds_what_any_other_point_gains(ties, seed, n, free, share, m
 
 
 def test_the_dual_of_the_likelihood_is_exact():
-    risk, eta = one_set(5, 20, 2).risk[0], np.random.default_rng(5).normal(size=20)
-    here, none = evaluate(risk.terms, eta), np.zeros(20)
+    risk = one_set(5, 20, 2).risk[0]
+    eta = np.random.default_rng(5).normal(size=20)
+    here = evaluate(risk.terms, eta)
+    none = np.zeros(20)
     found = here.value + conjugate(risk.terms, here, eta, none, here.u, 1.0)
     assert found == pytest.approx(here.u @ eta, abs=1e-13)
 
@@ -162,7 +175,8 @@ def test_below_the_largest_tau_the_first_feature_enters():
 def test_a_row_ends_after_its_first_long_list():
     sets = one_set(2, 40, 30)
     fits = cox_path(sets, tau_max(sets) * np.geomspace(1, 0.05, 8), 0.0, tolerance=1e-7, longest=5)
-    sizes, ended = fits.sizes()[0], fits.iterations[0] < 0
+    sizes = fits.sizes()[0]
+    ended = fits.iterations[0] < 0
     assert ended.any()
     assert not ended.all()
     assert (sizes <= 5).all()
@@ -176,11 +190,11 @@ def test_sums_over_risk_sets_are_those_of_all_terms(ties, seed, n, s, moved):
     """The value, its derivatives, and the conjugate at q that may be no probabilities."""
     rng = np.random.default_rng(seed)
     _, time, event = tied(seed, n, 1)
-    risk, eta = (
-        RiskSets.from_times(time, event, ties, rng.uniform(0.2, 3, n)),
-        3 * rng.normal(size=n),
-    )
-    p, z, D = risk.shares(eta), moved * rng.normal(size=n), rng.normal(size=(3, n))
+    risk = RiskSets.from_times(time, event, ties, rng.uniform(0.2, 3, n))
+    eta = 3 * rng.normal(size=n)
+    p = risk.shares(eta)
+    z = moved * rng.normal(size=n)
+    D = rng.normal(size=(3, n))
     here = evaluate(risk.terms, eta)
     assert here.value == pytest.approx(risk.value(eta), rel=1e-12, abs=1e-13)
     np.testing.assert_allclose(here.u, risk.gradient(p), atol=1e-13)
@@ -202,9 +216,11 @@ def test_a_row_that_ends_on_a_rough_solution_ends_where_the_exact_one_does(seed,
     """Many correlated features: a list that is certainly too long is not solved to its end."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(40, 4)) @ rng.normal(size=(4, 600)) + rng.normal(size=(40, 600))
-    time, event = rng.exponential(size=40) * np.exp(-X[:, 0]), rng.random(40) < 0.7
+    time = rng.exponential(size=40) * np.exp(-X[:, 0])
+    event = rng.random(40) < 0.7
     sets = cox_sets(X, time, event, rng.random((40, 2)) < 0.9, centre=True, unit_variance=True)
-    tau, mus = tau_max(sets)[:, None] * np.geomspace(0.9, 0.05, 6), mu * sets.sets.norm[:, None]
+    tau = tau_max(sets)[:, None] * np.geomspace(0.9, 0.05, 6)
+    mus = mu * sets.sets.norm[:, None]
     whole = cox_path(sets, tau, mus, tolerance=1e-7)
     for longest in (8, 30, 90):
         cut = cox_path(sets, tau, mus, tolerance=1e-7, longest=longest)
@@ -226,7 +242,8 @@ def test_training_sets_do_not_know_each_other():
         alone = cox_sets(X, time, event, rows[:, [k]], **keys)
         fit = cox_path(alone, tau_max(alone)[:, None] * [0.5, 0.2], 1e-3, tolerance=1e-7)
         for m in range(2):
-            (genes, values), (others, expected) = fit.coef(0, m), fits.coef(k, m)
+            (genes, values) = fit.coef(0, m)
+            (others, expected) = fits.coef(k, m)
             np.testing.assert_array_equal(genes, others)
             np.testing.assert_allclose(values, expected, 1e-9)
         np.testing.assert_allclose(ridge_scores(alone, fit, [0.1, 1.0])[0], scores[k], 0, 1e-9)
@@ -234,10 +251,12 @@ def test_training_sets_do_not_know_each_other():
 
 def test_neither_the_order_of_samples_nor_a_held_out_row_matters():
     X, time, event = tied(6, 30, 10)
-    rows, order = np.arange(30)[:, None] < 25, np.random.default_rng(0).permutation(30)
+    rows = np.arange(30)[:, None] < 25
+    order = np.random.default_rng(0).permutation(30)
     keys = {"centre": True, "unit_variance": True}
     one = cox_sets(X, time, event, rows, **keys)
-    X[25:], time[25:] = 1e3, 1e3
+    X[25:] = 1e3
+    time[25:] = 1e3
     other = cox_sets(X[order], time[order], event[order], rows[order], **keys)
     tau = 0.2 * one.sets.tau_max[0]
     np.testing.assert_allclose(dense(other, tau, 0.1), dense(one, tau, 0.1), atol=1e-9)
@@ -247,12 +266,14 @@ def test_neither_the_order_of_samples_nor_a_held_out_row_matters():
 @given(seed=seeds, n=samples, d=st.integers(1, 60), free=st.integers(0, 1))
 def test_ridge_is_stationary_for_every_lam_and_that_of_the_path(ties, seed, n, d, free):
     sets = one_set(seed, n, d + free, ties)
-    risk, Z = sets.risk[0], sets.columns(0, np.arange(d + free))
+    risk = sets.risk[0]
+    Z = sets.columns(0, np.arange(d + free))
     lam = np.array([1e-3, 10.0, 0.1])
     fit = ridge(risk, Z[:, free:], Z[:, :free] * 0.1, lam)
     assert (fit.gap[1:] <= 1e-9).all() or free
     for place in np.flatnonzero(fit.gap < 1e-9):
-        b, a = fit.b[:d, place], fit.b[d:, place]
+        b = fit.b[:d, place]
+        a = fit.b[d:, place]
         u = risk.gradient(risk.shares(Z[:, free:] @ b + 0.1 * Z[:, :free] @ a))
         np.testing.assert_allclose(Z[:, free:].T @ u, -2 * lam[place] * b, atol=1e-6)
         np.testing.assert_allclose(Z[:, :free].T @ u, 0, atol=1e-5)
@@ -286,22 +307,30 @@ def test_unpenalised_features_stay_so_in_both_fits():
 
 def test_copies_among_the_unpenalised_share_their_coefficient():
     X, time, event = tied(12, 50, 8, copies=True)
-    rows, keys = np.ones((50, 1), bool), {"centre": True, "unit_variance": True}
+    rows = np.ones((50, 1), bool)
+    keys = {"centre": True, "unit_variance": True}
     both = cox_sets(X, time, event, rows, weights=np.where(np.arange(8) < 2, 0.0, 1), **keys)
     one = cox_sets(X[:, 1:], time, event, rows, weights=np.where(np.arange(7) < 1, 0.0, 1), **keys)
     tau = tau_max(one)[:, None] * [0.5, 0.05]
-    B, expected = dense(both, tau, 1e-3), dense(one, tau, 1e-3)
+    B = dense(both, tau, 1e-3)
+    expected = dense(one, tau, 1e-3)
     np.testing.assert_allclose(B[:, 0] + B[:, 1], expected[:, 0], atol=1e-7)
     np.testing.assert_allclose(B[:, 2:], expected[:, 1:], atol=1e-7)
 
 
 def test_without_a_minimum_a_fit_says_that_it_did_not_converge():
     """An unpenalised feature that orders all deaths."""
-    X, time = np.arange(8.0)[:, None], np.arange(8.0)[::-1] + 1
+    X = np.arange(8.0)[:, None]
+    time = np.arange(8.0)[::-1] + 1
     sets = cox_sets(
-        X, time, np.ones(8), np.ones((8, 1), bool), centre=True, unit_variance=True,
+        X,
+        time,
+        np.ones(8),
+        np.ones((8, 1), bool),
+        centre=True,
+        unit_variance=True,
         weights=np.zeros(1),
-    )  # fmt: skip
+    )
     fits = cox_path(sets, 1.0, 0.0, tolerance=1e-7)
     assert not fits.converged.any()
     assert "did not reach" in fits.message
@@ -312,10 +341,13 @@ def test_hazard_of_no_risk_is_that_of_nelson_and_aalen():
     risk = RiskSets.from_times(time, event, "breslow")
     hazard = baseline_hazard(risk, np.zeros(30))
     expected = [
-        sum(np.sum(event & (time == s)) / np.sum(time >= s) for s in np.unique(time[event])
-            if s <= t)
+        sum(
+            np.sum(event & (time == s)) / np.sum(time >= s)
+            for s in np.unique(time[event])
+            if s <= t
+        )
         for t in hazard.times
-    ]  # fmt: skip
+    ]
     np.testing.assert_allclose(hazard.cumulative, expected, rtol=1e-13)
     survival = hazard.survival(np.array([0.0, 1.0, 800.0]), [0, hazard.times[0], 1e9])
     np.testing.assert_array_equal(survival[:, 0], 1)
@@ -325,13 +357,15 @@ def test_hazard_of_no_risk_is_that_of_nelson_and_aalen():
 
 def test_martingale_residuals_sum_to_nothing_with_the_fitted_hazard():
     sets = one_set(10, 50, 3, "breslow")
-    risk, Z = sets.risk[0], sets.columns(0, np.arange(3))
+    risk = sets.risk[0]
+    Z = sets.columns(0, np.arange(3))
     eta = Z @ ridge(risk, Z, Z[:, :0], np.array([0.1])).b[:, 0]
     hazard = baseline_hazard(risk, eta)
     _, time, event = tied(10, 50, 3)
     expected = -np.log(np.diag(hazard.survival(eta, time[risk.order])))
-    np.testing.assert_allclose(event[risk.order] - expected, -25 * risk.gradient(risk.shares(eta)),
-                               atol=1e-12)  # fmt: skip
+    np.testing.assert_allclose(
+        event[risk.order] - expected, -25 * risk.gradient(risk.shares(eta)), atol=1e-12
+    )
 
 
 @pytest.mark.parametrize(

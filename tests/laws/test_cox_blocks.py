@@ -22,7 +22,8 @@ Array = np.ndarray[Any, Any]
 
 def times(rng: np.random.Generator, X: Array) -> tuple[Array, Array]:
     """Draw times with ties, and events, that the first column drives."""
-    own, lost = rng.exponential(np.exp(-X[:, 0])), rng.exponential(2, len(X))
+    own = rng.exponential(np.exp(-X[:, 0]))
+    lost = rng.exponential(2, len(X))
     event = own <= lost
     event[np.argmin(own)] = True
     return np.minimum(own, lost).round(1), event
@@ -40,7 +41,8 @@ def largest(columns: Columns, risk: RiskSets) -> float:
 
 def problem(seed: int, kind: str) -> tuple[Columns, RiskSets, float, float]:
     rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(12, 25)), int(rng.integers(3, 20))
+    n = int(rng.integers(12, 25))
+    d = int(rng.integers(3, 20))
     X = design(rng, n, d)
     found = lists(rng, d, kind)
     columns = Columns(X, Blocks.from_lists(found, rng.uniform(0.5, 2, len(found))))
@@ -51,16 +53,20 @@ def problem(seed: int, kind: str) -> tuple[Columns, RiskSets, float, float]:
 
 def by_projection(columns: Columns, risk: RiskSets, tau: float, mu: float) -> float:
     """Return the minimum by accelerated proximal gradient steps over the pieces of the blocks."""
-    X, blocks = columns.X[:, columns.blocks.members], columns.blocks
+    X = columns.X[:, columns.blocks.members]
+    blocks = columns.blocks
     step = 1 / np.linalg.norm(X, 2) ** 2  # h bends by Σω/n at most
-    sizes, w = blocks.sizes(), blocks.weights
+    sizes = blocks.sizes()
+    w = blocks.weights
 
     def value(v: Array) -> float:
         norms = np.sqrt(np.add.reduceat(v * v, blocks.starts[:-1]))
         return risk.value((X @ v)[risk.order]) + mu * float(v @ v) + tau * float(w @ norms)
 
     v = ahead = np.zeros(X.shape[1])
-    best, t, still = value(v), 1.0, 0
+    best = value(v)
+    t = 1.0
+    still = 0
     while still < 100:
         u = gradient(risk, X @ ahead)
         free = (ahead - step * X.T @ u) / (1 + 2 * mu * step)
@@ -98,8 +104,9 @@ def test_blocks_of_one_gene_are_the_elastic_net(ties: str) -> None:
     rng = np.random.default_rng(1)
     X = design(rng, 40, 60)
     time, event = times(rng, X)
-    sets = cox_sets(X, time, event, np.ones((40, 1), dtype=bool), centre=True, unit_variance=False,
-                    ties=ties)  # fmt: skip
+    sets = cox_sets(
+        X, time, event, np.ones((40, 1), dtype=bool), centre=True, unit_variance=False, ties=ties
+    )
     columns = Columns(X, Blocks.singletons(60, 1.0))
     risk = RiskSets.from_times(time, event, ties)
     tau = np.geomspace(0.8, 0.1, 6) * float(sets.sets.tau_max[0])
@@ -111,8 +118,10 @@ def test_blocks_of_one_gene_are_the_elastic_net(ties: str) -> None:
         indices, values = theirs.coef(0, m)
         b[indices] = values
         # A gap g leaves coefficients within √(g / mu) of the minimum.
-        apart = sum(np.sqrt(max(gap, 0) * risk.null_deviance / 0.05)
-                    for gap in (theirs.gap[0, m], ours.gap[m]))  # fmt: skip
+        apart = sum(
+            np.sqrt(max(gap, 0) * risk.null_deviance / 0.05)
+            for gap in (theirs.gap[0, m], ours.gap[m])
+        )
         assert np.linalg.norm(ours.coef(m)[:, 0] - b) <= apart + 1e-10
 
 
@@ -129,12 +138,14 @@ def test_nothing_from_the_largest_tau_on_and_a_gap_however_small() -> None:
 
 def test_the_order_of_samples_and_the_path_before_change_nothing() -> None:
     columns, risk, tau, mu = problem(3, "overlap")
-    rng, n = np.random.default_rng(0), columns.n
+    rng = np.random.default_rng(0)
+    n = columns.n
     turned = rng.permutation(n)
     moved = Columns(columns.X[turned], columns.blocks)
     order = np.argsort(turned)[risk.order]
-    again = cox_block_path(moved, RiskSets(order, risk.terms, risk.times), np.array([tau]), mu,
-                           tolerance=1e-12)  # fmt: skip
+    again = cox_block_path(
+        moved, RiskSets(order, risk.terms, risk.times), np.array([tau]), mu, tolerance=1e-12
+    )
     long = cox_block_path(columns, risk, tau * np.array([3.0, 2.0, 1.0]), mu, tolerance=1e-12)
     np.testing.assert_allclose(again.coef(0), long.coef(2), atol=1e-6)
 

@@ -9,7 +9,8 @@ from genesig.optim.cox.path import covariate_coef, ridge_coef, ridge_scores
 from genesig.optim.cox.training import cox_sets
 from genesig.optim.solution import Path
 
-N, D = 40, 90
+N = 40
+D = 90
 LAM = np.array([1e-3, 10.0, 0.1])
 
 
@@ -18,7 +19,8 @@ def problem(seed, covariates=False, ties="efron"):
     rng = np.random.default_rng(seed)
     rows = rng.random((N, 2)) < 0.85
     v = rng.uniform(0.5, 2, (N, 2))
-    C, fixed = rng.normal(size=(2, N, 2)), None
+    C = rng.normal(size=(2, N, 2))
+    fixed = None
     if covariates:
         fixed = adjustment(rows, covariates=C, weights=v * rows)
     keys = {"centre": True, "unit_variance": True, "ties": ties}

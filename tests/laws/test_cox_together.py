@@ -15,10 +15,18 @@ def problem(weighted, seed=0, n=50, d=150, k=4):
     """Return k training sets of correlated features, tau and mu of a path on each."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 6)) @ rng.normal(size=(6, d)) + rng.normal(size=(n, d))
-    time, event = rng.exponential(np.exp(-X[:, 0] / 2)).round(2), rng.random(n) < 0.6
+    time = rng.exponential(np.exp(-X[:, 0] / 2)).round(2)
+    event = rng.random(n) < 0.6
     weights = rng.uniform(0.2, 3, size=n) if weighted else None
-    sets = cox_sets(X, time, event, rng.random((n, k)) < 0.8, centre=True, unit_variance=True,
-                    sample_weights=weights)  # fmt: skip
+    sets = cox_sets(
+        X,
+        time,
+        event,
+        rng.random((n, k)) < 0.8,
+        centre=True,
+        unit_variance=True,
+        sample_weights=weights,
+    )
     tau = np.geomspace(0.9, 0.1, 12) * sets.sets.tau_max[:, None]
     return sets, tau, 1e-2 * sets.sets.norm[:, None] + 0 * tau
 
@@ -64,6 +72,7 @@ def test_each_row_of_a_group_has_its_first_fit_though_another_ends_there():
     sets, tau, mu = problem(False, seed=1)
     first = [cox_path(sets, tau, mu, **TIGHT).sizes()[:, m] for m in range(12)]
     m = next(m for m, sizes in enumerate(first) if sizes.min() < sizes.max())
-    found = cox_path(sets, tau[:, m:], mu[:, m:], longest=first[m].max() - 1,
-                     groups=np.zeros(4, int), **TIGHT)  # fmt: skip
+    found = cox_path(
+        sets, tau[:, m:], mu[:, m:], longest=first[m].max() - 1, groups=np.zeros(4, int), **TIGHT
+    )
     np.testing.assert_array_equal(found.iterations[:, 0] < 0, first[m] == first[m].max())

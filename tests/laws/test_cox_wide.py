@@ -13,9 +13,15 @@ def wide(seed, n=20, d=160, weighted=False, ties="efron"):
     X, time, event = tied(seed, n, d)
     rng = np.random.default_rng(seed)
     sets = cox_sets(
-        X, time, event, np.ones((n, 1), bool), centre=True, unit_variance=True, ties=ties,
+        X,
+        time,
+        event,
+        np.ones((n, 1), bool),
+        centre=True,
+        unit_variance=True,
+        ties=ties,
         weights=rng.uniform(0.5, 2, d) if weighted else None,
-    )  # fmt: skip
+    )
     return sets, 0.1 * float(sets.sets.tau_max[0]), 0.05 * float(sets.sets.norm[0])
 
 
@@ -25,7 +31,9 @@ def wide(seed, n=20, d=160, weighted=False, ties="efron"):
 def test_the_fit_is_stationary_from_nothing_and_from_another(seed, d, ties, weighted):
     """From other signs, with features that leave, too."""
     sets, tau, mu = wide(seed, d=d, weighted=weighted, ties=ties)
-    risk, Z, cut = sets.risk[0], sets.columns(0, np.arange(d)), tau * sets.sets.weights
+    risk = sets.risk[0]
+    Z = sets.columns(0, np.arange(d))
+    cut = tau * sets.sets.weights
     found = []
     for levels in ([tau], [0.1 * tau, 5 * tau, tau]):
         fits = cox_path(sets, levels, mu, tolerance=1e-12)

@@ -17,14 +17,31 @@ from genesig.errors import InvalidInput
 from genesig.results import Dataset, Design
 
 PLAIN: dict[str, Any] = {
-    "task": "classification", "classes": None, "group": None, "pair": None,
-    "batch": None, "confounding": 0.5,
-    "annotation": None, "symbol": None, "part": None, "files": None, "missing": False,
-    "event": None, "horizon": None, "ties": "efron",
-    "prior_weights": None, "omics": None, "omic": None, "covariates": [],
-    "covariate_words": {}, "missing_covariates": "refuse", "covariate_shape": "splines",
-    "weights": None, "chromosome": None, "position": None,
-}  # fmt: skip
+    "task": "classification",
+    "classes": None,
+    "group": None,
+    "pair": None,
+    "batch": None,
+    "confounding": 0.5,
+    "annotation": None,
+    "symbol": None,
+    "part": None,
+    "files": None,
+    "missing": False,
+    "event": None,
+    "horizon": None,
+    "ties": "efron",
+    "prior_weights": None,
+    "omics": None,
+    "omic": None,
+    "covariates": [],
+    "covariate_words": {},
+    "missing_covariates": "refuse",
+    "covariate_shape": "splines",
+    "weights": None,
+    "chromosome": None,
+    "position": None,
+}
 NUMBERS = st.floats(-1e100, 1e100, allow_nan=False, allow_subnormal=False)
 
 
@@ -46,9 +63,12 @@ def _study(folder: Path, X: Any, labels: list[str], *, turned: bool = False) -> 
 
 @st.composite
 def _tables(draw: st.DrawFn) -> tuple[list[list[float]], list[str]]:
-    n, d = draw(st.integers(2, 6)), draw(st.integers(1, 5))
+    n = draw(st.integers(2, 6))
+    d = draw(st.integers(1, 5))
     X = draw(st.lists(st.lists(NUMBERS, min_size=d, max_size=d), min_size=n, max_size=n))
-    X[0][0], X[1][0] = 0.0, 1.0  # one gene varies
+    # one gene varies
+    X[0][0] = 0.0
+    X[1][0] = 1.0
     labels = ["a", "b", *draw(st.lists(st.sampled_from("ab"), min_size=n - 2, max_size=n - 2))]
     return X, labels
 
@@ -71,13 +91,16 @@ def test_values_come_back_exactly_and_constant_genes_are_counted(
 
 
 @given(
-    order=st.permutations(range(6)), sheet_order=st.permutations(range(6)),
+    order=st.permutations(range(6)),
+    sheet_order=st.permutations(range(6)),
     columns=st.permutations(range(3)),
-)  # fmt: skip
+)
 def test_samples_and_genes_are_in_the_order_of_their_names_whatever_that_of_the_files(
-    order: list[int], sheet_order: list[int], columns: list[int],
+    order: list[int],
+    sheet_order: list[int],
+    columns: list[int],
     tmp_path_factory: pytest.TempPathFactory,
-) -> None:  # fmt: skip
+) -> None:
     folder = tmp_path_factory.mktemp("study")
     X = np.random.default_rng(0).normal(size=(6, 3))
     data = _study(folder, X, list("ababab"))
@@ -111,8 +134,12 @@ def _files(folder: Path) -> tuple[str, str, str]:
 
 def test_every_drop_has_its_reason(tmp_path: Path) -> None:
     matrix, sheet, genes = _files(tmp_path)
-    data = read_dataset(matrix, sheet, "kind", **PLAIN | {"classes": ["b", "a"], "group": "who",
-                                                          "annotation": genes})  # fmt: skip
+    data = read_dataset(
+        matrix,
+        sheet,
+        "kind",
+        **PLAIN | {"classes": ["b", "a"], "group": "who", "annotation": genes},
+    )
     reasons = {note["name"]: note["reason"] for note in data.provenance["dropped"]}
     assert reasons == {
         "s3": "no label in column 'kind'",
@@ -159,7 +186,8 @@ def test_a_regression_has_real_responses(tmp_path: Path) -> None:
 
 def test_all_errors_of_all_files_are_raised_together(tmp_path: Path) -> None:
     _, sheet, _ = _files(tmp_path)
-    absent, other = str(tmp_path / "e3.tsv"), str(tmp_path / "e4.tsv")
+    absent = str(tmp_path / "e3.tsv")
+    other = str(tmp_path / "e4.tsv")
     with pytest.raises(InvalidInput) as caught:
         read_dataset(absent, sheet, "knd", **PLAIN | {"annotation": other})
     assert [problem.location for problem in caught.value.problems] == [absent, sheet, other]

@@ -125,8 +125,10 @@ def test_linear_kernel_is_the_elastic_net():
     model = DerivativeRegressor(
         kernel="linear", nu=1.0, tau=0.3, debias=False, tolerance=1e-9, max_iterations=50_000
     ).fit(X, y)
-    Z, response = (X - X.mean(axis=0)) / X.std(axis=0), (y - y.mean()) / y.std()
-    tau, nu = model.fit_.path.solutions[-1].tau, 8 / 50
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    response = (y - y.mean()) / y.std()
+    tau = model.fit_.path.solutions[-1].tau
+    nu = 8 / 50
     alpha = tau / 2 + nu
     net = ElasticNet(alpha=alpha, l1_ratio=tau / 2 / alpha, fit_intercept=False, tol=1e-12)
     expected = np.abs(net.fit(Z, response).coef_)

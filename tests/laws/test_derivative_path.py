@@ -24,9 +24,14 @@ from genesig.optim.nonlinear.solvers import SOLVERS
 KERNELS = {"gaussian": Gaussian(3.0), "square": Polynomial(2, 1.0), "linear": linear()}
 GROUPS = [[0, 4, 8], [1, 5, 9], [2, 6, 10], [3, 7, 11]]
 SETTINGS = {
-    "kernel": KERNELS["gaussian"], "penalty": "lasso", "nu": 1e-2, "tau": [0.8, 0.5, 0.3],
-    "solver": "auto", "tolerance": 1e-8, "max_iterations": 20_000,
-}  # fmt: skip
+    "kernel": KERNELS["gaussian"],
+    "penalty": "lasso",
+    "nu": 1e-2,
+    "tau": [0.8, 0.5, 0.3],
+    "solver": "auto",
+    "tolerance": 1e-8,
+    "max_iterations": 20_000,
+}
 
 
 def data(seed=0, n=10, d=12):
@@ -99,15 +104,19 @@ def test_more_features_than_samples():
 
 
 @given(
-    seed=st.integers(0, 9999), n=st.integers(3, 12), d=st.integers(1, 30),
-    penalty=st.sampled_from(["lasso", "group", "elastic"]), copies=st.booleans(),
-)  # fmt: skip
+    seed=st.integers(0, 9999),
+    n=st.integers(3, 12),
+    d=st.integers(1, 30),
+    penalty=st.sampled_from(["lasso", "group", "elastic"]),
+    copies=st.booleans(),
+)
 def test_any_shape_is_solved_and_certified(seed, n, d, penalty, copies):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) * 10 ** rng.uniform(-1, 1, d)
     if copies:
         X[:, d // 2 :] = X[:, : d - d // 2]
-    X, y = X - X.mean(axis=0), np.where(rng.random(n) < 0.5, -1.0, 1.0)
+    X = X - X.mean(axis=0)
+    y = np.where(rng.random(n) < 0.5, -1.0, 1.0)
     y[:2] = [-1, 1]
     groups = [list(range(first, min(first + 3, d))) for first in range(0, d, 3)]
     with threadpool_limits(1):
@@ -159,9 +168,15 @@ def small_instance(kernel=KERNELS["gaussian"], n=8, d=5):
     X, y = data(7, n, d)
     X += 0.1 * np.arange(d)
     return make_instance(
-        X, y, kernel=kernel, penalty="lasso", nu=1e-2, block=np.arange(d), weights=np.ones(d),
+        X,
+        y,
+        kernel=kernel,
+        penalty="lasso",
+        nu=1e-2,
+        block=np.arange(d),
+        weights=np.ones(d),
         mu=1.0,
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -185,7 +200,8 @@ def test_metric_is_the_average_of_the_hessian_over_the_features(kernel):
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_compiled_gradient_is_the_plain_one(kernel):
     made = small_instance(KERNELS[kernel])
-    basis, q = made.metric.basis, np.random.default_rng(1).normal(size=(5, 8))
+    basis = made.metric.basis
+    q = np.random.default_rng(1).normal(size=(5, 8))
     out = np.empty((5, 8))
     Gradient(made.problem, made.X, basis)(q @ basis, out)
     out += made.metric.first_term * (q @ basis)
@@ -200,16 +216,21 @@ def test_steps_that_are_too_long_are_noticed(penalty, short):
     made = small_instance(n=8, d=6)
     block = np.repeat([0, 1, 2], 2) if penalty == "group" else np.arange(6)
     given = PENALTIES[penalty](0.5 * made.tau_max, 8, block, np.ones(3), 0.5)
-    gaps, goal = [], 1e-10 * made.scale
+    gaps = []
+    goal = 1e-10 * made.scale
 
     def done(gap):
         gaps.append(gap)
         return gap <= goal
 
     q, _ = accelerate(
-        Gradient(made.problem, made.X, made.metric.basis), given, made.metric.times(short),
-        np.zeros((6, 8)), done, 3000,
-    )  # fmt: skip
+        Gradient(made.problem, made.X, made.metric.basis),
+        given,
+        made.metric.times(short),
+        np.zeros((6, 8)),
+        done,
+        3000,
+    )
     q = q @ made.metric.basis.T
     assert -1e-14 < gaps[-1] <= goal
     assert gap(given, q, made.problem.gradient(made.X, q)) == pytest.approx(gaps[-1], abs=goal)
@@ -219,11 +240,13 @@ def test_steps_that_are_too_long_are_noticed(penalty, short):
 @pytest.mark.parametrize("block", [[0, 1, 2, 3], [0, 1, 0, 1]])
 def test_prox_in_a_metric_is_optimal(curvature, block):
     """0 ∈ ∂Ω*(q) + w (q - v): along q beyond the bound, nothing inside."""
-    rng, w = np.random.default_rng(3), 10.0 ** np.arange(-2, 4)
+    rng = np.random.default_rng(3)
+    w = 10.0 ** np.arange(-2, 4)
     penalty = Penalty(rng.uniform(0.5, 1, max(block) + 1), np.array(block), curvature)
     v = rng.normal(size=(4, 6)) * np.array([3, 0.1, 1, 5])[:, None]
     q = projected(penalty, w, v)
-    pull, norms = w * (v - q), penalty.norms(row_squares(q))
+    pull = w * (v - q)
+    norms = penalty.norms(row_squares(q))
     size = penalty.norms(row_squares(pull))
     lengths = penalty.spread(size / np.maximum(norms, 1e-300))
     np.testing.assert_allclose(pull, lengths * q, atol=1e-8 * max(1, size.max()))
@@ -253,9 +276,15 @@ def projected(penalty, w, v):
 def test_matrix_free_gradient_of_the_dual_is_the_dense_one(kernel):
     X, y = data(13, 9, 6)
     made = make_instance(
-        X, y, kernel=KERNELS[kernel], penalty="lasso", nu=1e-2, block=np.arange(6),
-        weights=np.ones(6), mu=1.0,
-    )  # fmt: skip
+        X,
+        y,
+        kernel=KERNELS[kernel],
+        penalty="lasso",
+        nu=1e-2,
+        block=np.arange(6),
+        weights=np.ones(6),
+        mu=1.0,
+    )
     q = np.random.default_rng(0).normal(size=(6, 9))
     expected = made.dense.phi_y - made.dense.M @ q.ravel() / (2 * made.problem.nu)
     found = made.problem.gradient(X, q).ravel()
@@ -268,7 +297,8 @@ def test_auto_falls_back_to_admm_where_accelerated_gradients_stall(monkeypatch):
     change = {"kernel": Polynomial(3, 1.0), "nu": 1e-5, "tau": [0.1], "max_iterations": 2000}
     stalled = solve(X, y, solver="fista", **change)
     assert "did not reach" in stalled.message
-    module, factored = import_module("genesig.optim.nonlinear.solvers"), []
+    module = import_module("genesig.optim.nonlinear.solvers")
+    factored = []
     admm = module.admm
     monkeypatch.setattr(module, "admm", lambda *given: factored.append(1) or admm(*given))
     found = solve(X, y, **change)
@@ -291,7 +321,8 @@ def test_admm_needs_tens_of_iterations_along_a_path():
 
 def test_nothing_depends_on_a_shift_of_the_features_with_a_gaussian_kernel():
     X, y = data(8)
-    a, b = solve(X, y).solutions[-1], solve(X + 3.0, y).solutions[-1]
+    a = solve(X, y).solutions[-1]
+    b = solve(X + 3.0, y).solutions[-1]
     np.testing.assert_allclose(a.norms, b.norms, rtol=1e-3, atol=1e-6)
 
 
@@ -370,8 +401,15 @@ def test_many_samples_of_few_features_have_a_start_and_are_solved():
     y = np.repeat([-1.0, 1.0], 60)
     X = rng.standard_normal((120, 2)) + np.outer(y, [0.4, 1.5])
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    found = solve(X, y, kernel=Gaussian(width=median_distance(X @ X.T)), nu=0.01, tau=[0.7, 0.4],
-                  tolerance=1e-4, max_iterations=5000)  # fmt: skip
+    found = solve(
+        X,
+        y,
+        kernel=Gaussian(width=median_distance(X @ X.T)),
+        nu=0.01,
+        tau=[0.7, 0.4],
+        tolerance=1e-4,
+        max_iterations=5000,
+    )
     assert abs(found.explained_by_none) < 1e-5
     assert found.solutions[-1].support.tolist() == [1]
     assert found.message == ""

@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 
 from genesig.optim.nonlinear.penalties import PENALTIES, row_squares
 
-N, D = 5, 6
+N = 5
+D = 6
 BLOCK = np.array([0, 1, 0, 2, 2, 1])
 WEIGHTS = np.array([1.0, 2.0, 0.5])
-TAU, MU = 1.3, 0.4
+TAU = 1.3
+MU = 0.4
 
 member = pytest.mark.parametrize("name", PENALTIES)
 law = settings(max_examples=2 * settings().max_examples)
@@ -95,7 +97,8 @@ def test_conjugate_of_norms_is_an_indicator(name):
 
 def test_part_of_a_penalty_is_the_penalty_of_the_part():
     phi, _ = arrays(2, 1.0)
-    omega, some = penalty("group"), np.array([0, 2, 3, 4])
+    omega = penalty("group")
+    some = np.array([0, 2, 3, 4])
     alone = phi.copy()
     alone[[1, 5]] = 0
     expected = omega.value(row_squares(alone))

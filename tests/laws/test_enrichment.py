@@ -40,8 +40,9 @@ def test_over_representation_is_counted(seed: int) -> None:
     n = int(rng.integers(2, 60))
     size, drawn = (int(k) for k in rng.integers(1, n + 1, 2))
     for shared in range(max(0, size + drawn - n), min(size, drawn) + 1):
-        draws = sum(comb(size, k) * comb(n - size, drawn - k) for k in range(shared, drawn + 1)
-                    if k <= size)  # fmt: skip
+        draws = sum(
+            comb(size, k) * comb(n - size, drawn - k) for k in range(shared, drawn + 1) if k <= size
+        )
         found = hypergeometric_p(np.array([shared]), np.array([size]), drawn, n)[0]
         assert found == pytest.approx(draws / comb(n, drawn), rel=1e-10)
 
@@ -82,7 +83,9 @@ def test_the_larger_mean_is_that_of_one_side_among_all_genes() -> None:
     named = MeasuredSets.from_dataset(dataset, gene_sets([range(4), [4, 5], [6], range(40)]))
     t = np.zeros(30)
     t[:7] = [3.0, 1.0, -2.0, 0.0, -1.0, -3.0, 0.0]
-    score, rises, falls = maxmean_scores(t, named), np.maximum(t, 0), np.maximum(-t, 0)
+    score = maxmean_scores(t, named)
+    rises = np.maximum(t, 0)
+    falls = np.maximum(-t, 0)
     assert score[0] == pytest.approx((1 - rises.mean()) / rises.std())
     assert score[1] == pytest.approx(-(2 - falls.mean()) / falls.std())
     np.testing.assert_allclose(score[2:], 0, atol=1e-12)
@@ -100,10 +103,8 @@ def test_a_set_stands_out_only_among_genes_that_do_not() -> None:
     X = rng.normal(size=(30, 40))
     X[:, ::2] += y[:, None]
     dataset = make_dataset(X, y)
-    sets, splits = (
-        gene_sets([range(k, k + 10) for k in (0, 10, 20, 30)]),
-        make_splits(dataset, 3, 1),
-    )
+    sets = gene_sets([range(k, k + 10) for k in (0, 10, 20, 30)])
+    splits = make_splits(dataset, 3, 1)
     measured = MeasuredSets.from_dataset(dataset, sets)
     table = ranking_table(dataset, splits, measured, sets, n_shuffles=99)
     assert table["family_p"].min() > 0.05
@@ -202,5 +203,9 @@ def test_the_lists_are_those_of_the_tables() -> None:
         ),
     }
     found = {name: columns.tolist() for name, columns in columns_of_lists(dataset, tables).items()}
-    assert found == {"signature": [1, 2], "core genes": [1], "list at mu 0.1": [3],
-                     "block 1": [1, 6, 7]}  # fmt: skip
+    assert found == {
+        "signature": [1, 2],
+        "core genes": [1],
+        "list at mu 0.1": [3],
+        "block 1": [1, 6, 7],
+    }

@@ -51,7 +51,8 @@ def test_a_gene_listed_more_often_has_no_larger_q_and_p(seed):
 
 
 def test_of_the_named_genes_few_are_named_by_chance():
-    false, true = [], []
+    false = []
+    true = []
     for seed in range(60):
         times, null = draws(seed, signals=15)
         named = selection_q(times, expected_tails(count_tails(null, HALVES))) <= 0.1
@@ -87,5 +88,6 @@ def test_without_permutations_enough_nothing_passes_the_gate():
 
 
 def test_equals_are_told_apart_by_their_weights_and_absent_genes_are_no_candidates():
-    times, strength = np.array([3, 0, 5, 3, 3]), np.array([0.1, 9.0, 0.2, 0.4, 0.4])
+    times = np.array([3, 0, 5, 3, 3])
+    strength = np.array([0.1, 9.0, 0.2, 0.4, 0.4])
     assert rank_genes(times, strength).tolist() == [2, 3, 4, 0]

@@ -25,7 +25,8 @@ NUMBERS = st.floats(-1e300, 1e300, allow_nan=False, allow_subnormal=False)
 
 @st.composite
 def _matrices(draw: st.DrawFn) -> Numbers:
-    d, n = draw(st.integers(1, 4)), draw(st.integers(3, 6))
+    d = draw(st.integers(1, 4))
+    n = draw(st.integers(3, 6))
     row = st.lists(NUMBERS, min_size=n, max_size=n)
     # Ids that look like numbers, dates or missing values are ids all the same.
     ids = st.sampled_from(

@@ -25,14 +25,20 @@ from genesig.selection.linear.double_loop import (
 )
 
 
-def outer(made: tuple[Dataset, Splits], labels: str = "observed", batch: str = "1of1",
-          folds: Any = MOMENTS, **linear: Any) -> Fits:  # fmt: skip
+def outer(
+    made: tuple[Dataset, Splits],
+    labels: str = "observed",
+    batch: str = "1of1",
+    folds: Any = MOMENTS,
+    **linear: Any,
+) -> Fits:
     return nested_cross_validation(*made, labels=labels, batch=batch, folds=folds, **FUSED | linear)
 
 
 def test_the_stretch_is_found_and_predicts_better_than_single_genes() -> None:
     made = study()
-    fused, single = outer(made), outer(made, penalty="l1")
+    fused = outer(made)
+    single = outer(made, penalty="l1")
     place = made[0].var["position"].to_numpy()
     found = [np.isin(place[fits.indices], INSIDE).mean() for fits in (fused, single)]
     assert found[0] > 0.8 > found[1]
@@ -59,7 +65,8 @@ def test_with_covariates_and_weights_it_is_still_the_lasso_where_ends_are_free(
     held = replace(dataset.design, covariates=(Covariate("age", None),), weights=weights)
     obs = dataset.obs.assign(age=[repr(float(one)) for one in age])
     made = replace(dataset, obs=obs, design=held), splits
-    fused, single = outer(made, jump=0.0), outer(made, penalty="l1")
+    fused = outer(made, jump=0.0)
+    single = outer(made, penalty="l1")
     np.testing.assert_allclose(fused.tau_max, single.tau_max, rtol=1e-9)
     np.testing.assert_array_equal(fused.indices, single.indices)
     np.testing.assert_allclose(fused.scores, single.scores, atol=1e-6)
@@ -84,7 +91,8 @@ def gathered(made: tuple[Dataset, Splits]) -> dict[str, pd.DataFrame]:
 def test_the_table_has_each_gene_of_the_signature_once() -> None:
     made = study(alone=5)
     found = gathered(made)
-    table, signature = found["stretches"], found["signature"]
+    table = found["stretches"]
+    signature = found["signature"]
     assert table["genes"].sum() == len(signature)
     size = (np.sign(signature["weight"]) * signature["size"]).sum()
     assert table["contribution"].sum() == pytest.approx(size)

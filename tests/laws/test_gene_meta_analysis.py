@@ -29,8 +29,9 @@ def test_genes_that_differ_by_themselves_do_not_fill_the_list():
 
 
 def test_samples_of_one_patient_make_no_gene_certain():
-    p = np.concatenate([meta_table(studies_of(3, 0.0, s, each=2))["p_value"][TRUE:]
-                        for s in range(3)])  # fmt: skip
+    p = np.concatenate(
+        [meta_table(studies_of(3, 0.0, s, each=2))["p_value"][TRUE:] for s in range(3)]
+    )
     assert np.mean(p <= 0.05) <= 0.07
 
 
@@ -58,7 +59,8 @@ def test_few_genes_have_students_t_of_their_own_studies():
 
 def test_a_gene_of_one_study_has_no_p():
     rng = np.random.default_rng(0)
-    y, v = rng.standard_normal((3, 40)), np.full((3, 40), 0.1)
+    y = rng.standard_normal((3, 40))
+    v = np.full((3, 40), 0.1)
     y[1:, 0] = np.nan
     y[:, 1] = np.nan
     found = moderate(y, v)

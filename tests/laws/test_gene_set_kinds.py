@@ -35,8 +35,9 @@ def test_classes_are_the_columns_and_the_nearest_mean_of_the_lists() -> None:
     np.testing.assert_allclose(told.Y, Y - Y.mean(axis=0))
     _, inner = outer_and_inner_data(dataset.X, task, centre=True, unit_variance=True)
     folds = list(inner)
-    np.testing.assert_allclose(folds[0].mean, coded(
-        task.y[folds[0].rows][:, None], share[None])[:, 0].mean(axis=0))  # fmt: skip
+    np.testing.assert_allclose(
+        folds[0].mean, coded(task.y[folds[0].rows][:, None], share[None])[:, 0].mean(axis=0)
+    )
     protocol = SetsSettings(**QUICK)
     blocks = Blocks(np.arange(30), np.arange(0, 31, 3), np.ones(10))
     cut = choose_tau_and_mu(task, folds, blocks, protocol).threshold
@@ -50,8 +51,10 @@ def test_classes_are_the_columns_and_the_nearest_mean_of_the_lists() -> None:
 def test_survival_is_told_by_its_gradient_at_nothing() -> None:
     dataset, splits, _ = study("survival")
     (task,) = make_training_sets(dataset, splits, splits.outer[:1], [0])
-    told, y = RESPONSE_OF_KIND[task.kind](task, task.train), task.y[task.train]
-    risk, step = told.risk, 1e-6
+    told = RESPONSE_OF_KIND[task.kind](task, task.train)
+    y = task.y[task.train]
+    risk = told.risk
+    step = 1e-6
     assert risk is not None
     for at in (0, 7, len(y) - 1):
         eta = np.zeros(len(y))

@@ -36,7 +36,8 @@ def test_labels_without_their_samples_find_nothing() -> None:
 
 def test_coefficients_are_the_sums_of_the_pieces() -> None:
     dataset, _, sets = planted()
-    rows, y = np.arange(30), dataset.response()[:30]
+    rows = np.arange(30)
+    y = dataset.response()[:30]
     Z = dataset.X - dataset.X[rows].mean(axis=0)
     members = BlockColumns.from_sets(sets, np.arange(60), "singletons")
     ground = BlockData(
@@ -56,8 +57,10 @@ def test_sets_are_taken_down_to_the_genes_that_are_left() -> None:
     sets = gene_sets([[0, 1], [2, 3], [1, 4]])
     members = BlockColumns.from_sets(sets, np.array([4, 1, 5]), "singletons")
     assert members.blocks.tolist() == [0, 2, 3 + 5]
-    kept = [members.columns[members.members[a:b]].tolist()
-            for a, b in zip(members.starts, members.starts[1:], strict=False)]  # fmt: skip
+    kept = [
+        members.columns[members.members[a:b]].tolist()
+        for a, b in zip(members.starts, members.starts[1:], strict=False)
+    ]
     assert kept == [[1], [1, 0], [2]]
     assert BlockColumns.from_sets(sets, np.array([4, 1, 5]), "leave_out").blocks.tolist() == [0, 2]
     with pytest.raises(GenesigError, match="leaves no gene of any set"):

@@ -27,7 +27,8 @@ values = st.floats(0.5, 1e4)
 @st.composite
 def grouped(draw):
     """Draw training rows, two other rows, and the set of each column."""
-    n, d = draw(st.integers(2, 6)), draw(st.integers(1, 9))
+    n = draw(st.integers(2, 6))
+    d = draw(st.integers(1, 9))
     X, other = (draw(hnp.arrays(np.float64, (rows, d), elements=values)) for rows in (n, 2))
     return X, other, draw(st.lists(st.sampled_from("abcd"), min_size=d, max_size=d))
 

@@ -26,15 +26,18 @@ def solve_classes(**options):
     rng, X, rows = study()
     code = np.eye(3)[rng.integers(0, 3, 50)] + X[:, :3]
     joint = joint_sets(X, np.tile(code[:, None], (1, len(GROUPS), 1)), rows, **SCALING)
-    tau, mu = joint.tau_max[:, None] * SHARES, 1e-3 * joint.norm[:, None]
+    tau = joint.tau_max[:, None] * SHARES
+    mu = 1e-3 * joint.norm[:, None]
     return joint_path(joint, tau, mu, tolerance=1e-9, **options)
 
 
 def solve_survival(**options):
     rng, X, rows = study()
-    time, event = rng.exponential(np.exp(-X[:, 0])), rng.random(50) < 0.7
+    time = rng.exponential(np.exp(-X[:, 0]))
+    event = rng.random(50) < 0.7
     sets = cox_sets(X, time, event, rows, **SCALING)
-    tau, mu = sets.sets.tau_max[:, None] * SHARES, 1e-3 * sets.sets.norm[:, None]
+    tau = sets.sets.tau_max[:, None] * SHARES
+    mu = 1e-3 * sets.sets.norm[:, None]
     return cox_path(sets, tau, mu, tolerance=1e-9, **options)
 
 
@@ -71,9 +74,10 @@ def count_classes(monkeypatch, counted):
 def count_survival(monkeypatch, counted):
     solve = likelihood_path._Tile.solve
     monkeypatch.setattr(
-        likelihood_path._Tile, "solve",
+        likelihood_path._Tile,
+        "solve",
         lambda tile, places, *levels: counted(len(places)) or solve(tile, places, *levels),
-    )  # fmt: skip
+    )
 
 
 COUNT = {"classes": count_classes, "survival": count_survival}

@@ -52,7 +52,8 @@ def test_value_table_is_the_kernel(kernel):
 def test_blocks_are_the_derivatives_of_the_kernel(kernel):
     _, X, _, _ = function(kernel, 2, n=4)
     D, L = dense_blocks(tables(kernel, X, X), X)
-    h, axes = 1e-4, np.eye(X.shape[1])
+    h = 1e-4
+    axes = np.eye(X.shape[1])
     for i, j in np.ndindex(4, 4):
         for a in range(3):
             up, down = (plain_kernel(kernel, X[i] + s * h * axes[a], X[j]) for s in (1, -1))
@@ -83,7 +84,8 @@ def test_products_equal_the_dense_blocks(kernel, seed, n, d):
 @pytest.mark.parametrize("kernel", MEMBERS, ids=str)
 def test_gradient_at_new_points_is_that_of_the_values(kernel):
     _, X, alpha, B = function(kernel, 3)
-    points, h = np.random.default_rng(4).normal(size=(5, 3)), 1e-5
+    points = np.random.default_rng(4).normal(size=(5, 3))
+    h = 1e-5
     gradient = evaluate(kernel, points, X, alpha, B)[1]
     for i, x in enumerate(points):
         for a, axis in enumerate(np.eye(3)):

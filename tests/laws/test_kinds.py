@@ -48,7 +48,8 @@ def test_there_is_a_study_of_every_kind():
 @KINDS
 def test_every_training_set_has_what_it_needs(kind):
     dataset = study_of(kind, 1)
-    samples, y = Samples.from_dataset(dataset), dataset.response()
+    samples = Samples.from_dataset(dataset)
+    y = dataset.response()
     for split in splits_of(dataset, folds=4, repeats=3).outer:
         rows = samples.rows(split.train)
         assert dataset.kind.training_fault(y[rows], dataset.design.classes) is None
@@ -67,7 +68,8 @@ def test_one_response_for_all_cannot_be_learned_from(kind):
 @KINDS
 def test_a_permutation_exchanges_whole_responses(kind):
     dataset = study_of(kind, 2)
-    splits, y = splits_of(dataset), dataset.response()
+    splits = splits_of(dataset)
+    y = dataset.response()
     pi = permutation(dataset, splits, 1)
     assert sorted(pi) == list(range(len(y)))
     assert (pi != np.arange(len(y))).any()
@@ -78,7 +80,8 @@ def test_a_permutation_exchanges_whole_responses(kind):
 def test_numbers_of_a_response_are_one_for_each_sample(kind):
     dataset = study_of(kind, 3)
     y = dataset.response()
-    number, plain = dataset.kind.number(y), dataset.kind.plain(y)
+    number = dataset.kind.number(y)
+    plain = dataset.kind.plain(y)
     assert plain.shape == (40,)
     assert number.shape == ((40, 3) if kind == "several_classes" else (40,))
     assert np.isfinite(number).all()
@@ -93,7 +96,8 @@ def test_what_a_file_holds_of_a_design_is_read_again(kind):
 
 
 def test_a_kind_like_another_is_fitted_and_assessed_as_that_is(monkeypatch):
-    dataset, settings = study_of("regression", 4, signal=0.7), of_kind("regression")
+    dataset = study_of("regression", 4, signal=0.7)
+    settings = of_kind("regression")
     splits = splits_of(dataset)
     expected = errors(dataset, splits, fitted(dataset, splits))
     monkeypatch.setitem(RESPONSES, "twin", replace(RESPONSES["regression"], like="regression"))

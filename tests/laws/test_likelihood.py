@@ -19,7 +19,8 @@ from genesig.optim.likelihood.newton import (
 )
 from genesig.optim.logistic import LOGISTIC, Classes
 
-N, D = 12, 30
+N = 12
+D = 30
 LOSSES = {"logistic": LOGISTIC, "cox": COX}
 SOLVE = {name: newton_solver(loss) for name, loss in LOSSES.items()}
 DUAL = {
@@ -33,13 +34,15 @@ def given(loss):
     rng = np.random.default_rng(0)
     if loss == "logistic":
         return Classes(np.where(np.arange(N) < 5, 1.0, -1.0), np.full(N, 1 / N))
-    time, event = np.ceil(4 * rng.exponential(size=N)), rng.random(N) < 0.7
+    time = np.ceil(4 * rng.exponential(size=N))
+    event = rng.random(N) < 0.7
     return RiskSets.from_times(time, event, weights=rng.uniform(0.5, 2, N)).terms
 
 
 def problem(tau, mu):
     """Return a problem of D features, and two columns without a penalty."""
-    rng, held = np.random.default_rng(1), np.append(np.ones(D), [0, 0])
+    rng = np.random.default_rng(1)
+    held = np.append(np.ones(D), [0, 0])
     return PenalisedProblem(rng.normal(size=(D + 2, N)), tau * held, 2 * mu * held)
 
 
@@ -58,7 +61,8 @@ def found(loss, case):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_ridge_steps_of_a_problem_without_l1_term_end_where_the_proximal_steps_do(loss):
     solve = ridge_solver(LOSSES[loss])
-    x, eta = np.zeros(D + 2), np.zeros(N)
+    x = np.zeros(D + 2)
+    eta = np.zeros(N)
     ridge_problem = CASES["ridge"]
     getattr(solve, "py_func", solve)(
         given(loss), ridge_problem.D, ridge_problem.ridge, x, eta, 1e-15
@@ -73,8 +77,10 @@ def test_ridge_steps_of_a_problem_without_l1_term_end_where_the_proximal_steps_d
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_fit_is_stationary_and_its_gap_is_nothing(loss, case):
     x, eta, z, u = np.split(found(loss, case), np.cumsum([D + 2, N, N]))
-    of, one = LOSSES[loss], CASES[case]
-    here, g = of.evaluate(given(loss), eta), one.D @ u + one.ridge * x
+    of = LOSSES[loss]
+    one = CASES[case]
+    here = of.evaluate(given(loss), eta)
+    g = one.D @ u + one.ridge * x
     np.testing.assert_allclose(eta, x @ one.D, atol=1e-12)
     np.testing.assert_allclose(here.u, u, atol=1e-8)
     off = np.where(
@@ -95,7 +101,8 @@ def test_the_solver_is_plain_python_and_stays_within_its_arrays(tmp_path, switch
         "numpy.savez(sys.argv[2], **{f'{a} {b}': t.found(a, b) for a in t.LOSSES for b in t.CASES})"
     )
     environment = {**os.environ, switch: "1", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    here, kept = Path(__file__).parent, tmp_path / "found.npz"
+    here = Path(__file__).parent
+    kept = tmp_path / "found.npz"
     subprocess.run([sys.executable, "-c", code, here, kept], check=True, env=environment)
     for name, values in np.load(kept).items():
         np.testing.assert_allclose(values, found(*name.split()), atol=1e-9, err_msg=name)

@@ -13,7 +13,8 @@ from genesig.results import Fits
 from genesig.selection.linear.double_loop import nested_cross_validation
 from genesig.selection.linear.grid import GridChoice
 
-MU, MOST = [1e-6, 1e-3, 1e-2], 20
+MU = [1e-6, 1e-3, 1e-2]
+MOST = 20
 
 
 def fits_of(kind):
@@ -21,11 +22,18 @@ def fits_of(kind):
     dataset = study_of(kind, 2, n=48, d=150, signal=0.5)
     splits = draw_splits(dataset, seed=1, **SPLITS)
     settings = of_kind(kind) | {"list": "stable", "most": MOST, "mu": MU, "tau_count": 8}
-    return Fits.concatenate([
-        replace(nested_cross_validation(dataset, splits, labels=labels, batch="1of1", folds=MOMENTS,
-                            **settings), line=None, shrinkage=None)
-        for labels in ("observed", "permuted-1-6")  # of which the second have no probabilities
-    ])  # fmt: skip
+    return Fits.concatenate(
+        [
+            replace(
+                nested_cross_validation(
+                    dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **settings
+                ),
+                line=None,
+                shrinkage=None,
+            )
+            for labels in ("observed", "permuted-1-6")  # of which the second have no probabilities
+        ]
+    )
 
 
 def chosen_size(fits):
@@ -34,7 +42,9 @@ def chosen_size(fits):
 
 def shorter_and_as_accurate(fits, fit):
     """Tell whether a place is within E* + SE*, its mean list shorter than at the one chosen."""
-    error, spread, size = fits.cv_error[fit], fits.cv_se[fit], fits.cv_size[fit]
+    error = fits.cv_error[fit]
+    spread = fits.cv_se[fit]
+    size = fits.cv_size[fit]
     best = np.unravel_index(np.nanargmin(error), error.shape)
     good = (error <= error[best] + spread[best] + 1e-12).any(axis=2)
     tau, _, mu = fits.choice[fit]

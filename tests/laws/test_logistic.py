@@ -49,17 +49,24 @@ def stationary(sets, k, b, a, tau, mu):
     """Return the largest breach of the optimality conditions, as a share of tau's scale."""
     Z, y, v, C = parts(sets, k)
     u = -y * v / (1 + np.exp(y * (C @ a + Z @ b)))
-    g, cut = Z.T @ u + 2 * mu * b, tau * sets.sets.weights
+    g = Z.T @ u + 2 * mu * b
+    cut = tau * sets.sets.weights
     off = np.where(b != 0, np.abs(g + cut * np.sign(b)), np.maximum(np.abs(g) - cut, 0))
     return max(off.max(), np.abs(C.T @ u + sets.column_ridge[k] * a).max()) / float(sets.tau_max[k])
 
 
 @kinds
-@given(seed=seeds, n=st.integers(8, 40), d=st.integers(1, 80),
-       mu=st.sampled_from([0, 1e-6, 1e-2, 1.0]), balanced=st.booleans())  # fmt: skip
+@given(
+    seed=seeds,
+    n=st.integers(8, 40),
+    d=st.integers(1, 80),
+    mu=st.sampled_from([0, 1e-6, 1e-2, 1.0]),
+    balanced=st.booleans(),
+)
 def test_every_fit_is_stationary_and_certified(kind, seed, n, d, mu, balanced):
     sets = problem(seed, n, d, kind, balanced=balanced)
-    tau, mus = sets.tau_max[:, None] * SHARES, mu * sets.norm[:, None]
+    tau = sets.tau_max[:, None] * SHARES
+    mus = mu * sets.norm[:, None]
     path, B, A = fits(sets, tau, mus)
     assert path.converged.all(), path.message
     for k in range(2):
@@ -73,7 +80,8 @@ def test_every_fit_is_stationary_and_certified(kind, seed, n, d, mu, balanced):
 def test_features_without_an_l1_term_keep_their_ridge(kind, share):
     weights = np.where(np.arange(30) < 3, 0.0, 1.0)
     sets = problem(3, 25, 30, kind, weights=weights)
-    tau, mu = share * sets.tau_max[:, None], 0.05 * sets.norm[:, None]
+    tau = share * sets.tau_max[:, None]
+    mu = 0.05 * sets.norm[:, None]
     path, B, A = fits(sets, tau, mu)
     assert path.converged.all()
     for k in range(2):
@@ -89,26 +97,37 @@ def test_features_without_any_penalty_are_free():
 
 
 @kinds
-@given(seed=seeds, d=st.integers(2, 40), mu=st.sampled_from([0, 1e-3, 0.3]),
-       spread=st.sampled_from([1e-4, 1e-2, 0.1, 1.0]))  # fmt: skip
+@given(
+    seed=seeds,
+    d=st.integers(2, 40),
+    mu=st.sampled_from([0, 1e-3, 0.3]),
+    spread=st.sampled_from([1e-4, 1e-2, 0.1, 1.0]),
+)
 def test_the_gap_bounds_what_any_other_point_gains(kind, seed, d, mu, spread):
     """Weak duality, near the solution and far from it: where the fit was moved away."""
-    sets, rng = problem(seed, 20, d, kind), np.random.default_rng(seed)
-    tau, mus = 0.3 * sets.tau_max, mu * sets.norm
+    sets = problem(seed, 20, d, kind)
+    rng = np.random.default_rng(seed)
+    tau = 0.3 * sets.tau_max
+    mus = mu * sets.norm
     _, B, A = fits(sets, tau[:, None], mus[:, None])
-    ground, none = sets.loss_data(slice(0, 2)), np.zeros(2)
+    ground = sets.loss_data(slice(0, 2))
+    none = np.zeros(2)
     eta, z, u = (np.zeros_like(each) for each in sets.start[2:5])
-    b, a = B[:, 0] * rng.uniform(1 - spread, 1 + spread, d), A[:, 0].copy()
+    b = B[:, 0] * rng.uniform(1 - spread, 1 + spread, d)
+    a = A[:, 0].copy()
     state = PathState(b, a, eta, z, u, np.zeros_like(b))
     b[:, 0] += spread * rng.normal(size=2) * 0.1
     for k in range(2):
-        places, n = np.flatnonzero(b[k]), ground.n_samples[k]
-        there, own = problem_of_set(ground, k, places, tau[k], mus[k]), np.zeros(n)
+        places = np.flatnonzero(b[k])
+        n = ground.n_samples[k]
+        there = problem_of_set(ground, k, places, tau[k], mus[k])
+        own = np.zeros(n)
         eta[k, :n] = np.append(b[k, places], a[k]) @ there.D
         dual_point(classes_of(ground.response, k, n), there, eta[k, :n], z[k, :n], own)
         u[k, ground.rows[k, :n]] = own
     np.matmul(u, ground.F.T, out=state.g)
-    gap, outside = np.zeros(2), np.zeros(2)
+    gap = np.zeros(2)
+    outside = np.zeros(2)
     certify_sets(ground, state, np.arange(2), PathLevels(tau, mus, none, none), gap, outside)
     for k in range(2):
         here = objective(sets, k, b[k], a[k], tau[k], mus[k])
@@ -119,7 +138,8 @@ def test_the_gap_bounds_what_any_other_point_gains(kind, seed, d, mu, spread):
 @given(seed=seeds)
 def test_a_fit_that_may_be_loose_leaves_out_no_feature_beyond_tau(kind, seed):
     sets = problem(seed, 25, 60, kind)
-    tau, mu = sets.tau_max[:, None] * [0.9, 0.1], 1e-3 * sets.norm[:, None]
+    tau = sets.tau_max[:, None] * [0.9, 0.1]
+    mu = 1e-3 * sets.norm[:, None]
     _, B, A = fits(sets, tau, mu, tolerance=0.5)
     for k in range(2):
         Z, y, v, C = parts(sets, k)
@@ -133,13 +153,16 @@ def test_a_fit_that_may_be_loose_leaves_out_no_feature_beyond_tau(kind, seed):
 @given(seed=seeds)
 def test_a_step_at_given_signs_ends_where_the_model_is_flat(ridge, seed):
     """With fewer coordinates than samples, and with more where they have a ridge."""
-    rng, n, m = np.random.default_rng(seed), 12, 30 if ridge else 8
-    D, w, r = rng.normal(size=(m, n)), rng.uniform(0.1, 1, n), rng.normal(size=n)
-    cut, x = rng.uniform(0.1, 1, m), rng.normal(size=m)
-    given, model = (
-        PenalisedProblem(D, cut, np.full(m, ridge)),
-        QuadraticModel(r, w * D, np.sqrt(w) * D),
-    )
+    rng = np.random.default_rng(seed)
+    n = 12
+    m = 30 if ridge else 8
+    D = rng.normal(size=(m, n))
+    w = rng.uniform(0.1, 1, n)
+    r = rng.normal(size=n)
+    cut = rng.uniform(0.1, 1, m)
+    x = rng.normal(size=m)
+    given = PenalisedProblem(D, cut, np.full(m, ridge))
+    model = QuadraticModel(r, w * D, np.sqrt(w) * D)
     active = np.arange(0, m, 2) if m < n else np.arange(m)
     step = fixed_sign_step(given, active, model, x, r)
     slope = D[active] @ (r + w * (step @ D[active])) + ridge * (x[active] + step)
@@ -152,15 +175,18 @@ def test_the_largest_tau_selects_nothing_and_the_next_one_feature(kind):
     path, _, A = fits(sets, sets.tau_max[:, None] * [1.0001, 0.9999], 1e-6 * sets.norm[:, None])
     np.testing.assert_array_equal(path.sizes(), [[0, 1]] * 2)
     scores = logistic_scores(sets, path, A[..., 0], A[..., 1:])
-    v, y = sets.v[:, :30], sets.y[:, :30]
-    np.testing.assert_allclose(np.sum(v * np.logaddexp(0, -y * scores[:, 0]), axis=1),
-                               sets.deviance, rtol=1e-12)  # fmt: skip
+    v = sets.v[:, :30]
+    y = sets.y[:, :30]
+    np.testing.assert_allclose(
+        np.sum(v * np.logaddexp(0, -y * scores[:, 0]), axis=1), sets.deviance, rtol=1e-12
+    )
 
 
 def test_whole_weights_are_repeated_samples():
     X, Y, rows = classes(2, 24, 30)
     often = 1 + np.arange(24) % 3
-    tau, mu = [0.05, 0.02], 1e-3
+    tau = [0.05, 0.02]
+    mu = 1e-3
     weighted = logistic_sets(
         X, Y, rows, fixed=adjustment(rows, weights=np.stack([often] * 2, 1)), **BOTH
     )
@@ -201,8 +227,9 @@ def test_training_sets_do_not_know_each_other(kind):
     for k in (0, 1, 69):
         own = None
         if fixed is not None:
-            own = type(fixed)(fixed.root[:, [k]], *(x[[k]] for x in
-                              (fixed.basis, fixed.to_basis, fixed.mean)))  # fmt: skip
+            own = type(fixed)(
+                fixed.root[:, [k]], *(x[[k]] for x in (fixed.basis, fixed.to_basis, fixed.mean))
+            )
         alone = logistic_sets(X, Y[:, [k]], rows[:, [k]], fixed=own, share_copy_with=sets, **BOTH)
         found, b, a = fits(alone, tau[[k]], 1e-6)
         np.testing.assert_array_equal(found.sizes()[0], path.sizes()[k])
@@ -237,7 +264,8 @@ def test_coefficients_in_the_units_of_the_matrix_give_the_scores(centre, unit_va
     )
     scores = logistic_scores(sets, path, intercept, gamma)
     values, constant = logistic_coef(sets, path, intercept)
-    of_covariates, C = covariate_coef(sets, gamma), covariates(9, 30)
+    of_covariates = covariate_coef(sets, gamma)
+    C = covariates(9, 30)
     for k in range(2):
         Z = sets.sets.standardised(k)
         for m in range(len(SHARES)):
@@ -253,7 +281,8 @@ def test_coefficients_in_the_units_of_the_matrix_give_the_scores(centre, unit_va
 
 def test_constant_genes_are_never_selected():
     X, Y, rows = classes(10, 20, 12)
-    X[:, 3], X[:, 5] = 7.0, 0.0
+    X[:, 3] = 7.0
+    X[:, 5] = 0.0
     sets = logistic_sets(X, Y, rows, **BOTH)
     for tau, mu in ((0.0, 0.1), (1e-3, 0.0)):
         path, B, _ = fits(sets, tau, mu)
@@ -285,8 +314,7 @@ def test_covariates_that_separate_the_classes_are_eased():
 def test_covariates_that_say_the_same_share_a_coefficient():
     X, Y, rows = classes(13, 30, 20)
     c = np.random.default_rng(0).normal(size=30)
-    once, twice = (adjustment(rows, np.stack([np.column_stack(C)] * 2))
-                   for C in ([c], [c, 2 * c]))  # fmt: skip
+    once, twice = (adjustment(rows, np.stack([np.column_stack(C)] * 2)) for C in ([c], [c, 2 * c]))
     one, other = (logistic_sets(X, Y, rows, fixed=each, **BOTH) for each in (once, twice))
     assert not other.column_ridge.any()
     scores = []
@@ -298,7 +326,8 @@ def test_covariates_that_say_the_same_share_a_coefficient():
 
 def test_a_row_ends_before_its_first_long_list():
     sets = problem(14, 40, 300)
-    tau, mu = sets.tau_max[:, None] * np.geomspace(1, 0.02, 12), 1e-3 * sets.norm[:, None]
+    tau = sets.tau_max[:, None] * np.geomspace(1, 0.02, 12)
+    mu = 1e-3 * sets.norm[:, None]
     whole, *_ = logistic_path(sets, tau, mu, tolerance=1e-9)
     path, intercept, gamma = logistic_path(sets, tau, mu, tolerance=1e-9, longest=9)
     ended = path.iterations < 0
@@ -307,14 +336,17 @@ def test_a_row_ends_before_its_first_long_list():
     np.testing.assert_array_equal(path.indptr, whole.end_rows(9).indptr)
     np.testing.assert_array_equal(path.values, whole.end_rows(9).values)
     np.testing.assert_array_equal(np.isnan(intercept), ended)
-    np.testing.assert_array_equal(np.isnan(logistic_scores(sets, path, intercept, gamma)[..., 0]),
-                                  ended)  # fmt: skip
+    np.testing.assert_array_equal(
+        np.isnan(logistic_scores(sets, path, intercept, gamma)[..., 0]), ended
+    )
 
 
 @pytest.mark.parametrize(("m", "free"), [(12, 2), (40, 0), (40, 3)])
 def test_both_linear_systems_have_one_solution(m, free):
     rng = np.random.default_rng(m + free)
-    E, ridge, h = rng.normal(size=(m, 10)), rng.uniform(0.1, 1, m), rng.normal(size=m)
+    E = rng.normal(size=(m, 10))
+    ridge = rng.uniform(0.1, 1, m)
+    h = rng.normal(size=m)
     ridge[rng.permutation(m)[:free]] = 0.0
     expected = np.linalg.solve(E @ E.T + np.diag(ridge), h)
     for solve, rows in ((solve_by_features, (E, E)), (solve_by_samples, (E,))):
@@ -324,7 +356,8 @@ def test_both_linear_systems_have_one_solution(m, free):
 
 
 def test_what_is_dependent_gets_no_step():
-    E, h = np.ones((3, 4)), np.array([4.0, 4.0, 4.0])
+    E = np.ones((3, 4))
+    h = np.array([4.0, 4.0, 4.0])
     solve_by_features(E, E, np.zeros(3), h)
     np.testing.assert_allclose(h, [1, 0, 0], atol=1e-12)
 

@@ -35,16 +35,23 @@ PLAIN: Studies = tuple(
     (kind, "plain") for kind in ("classification", "several_classes", "regression", "survival")
 )
 DESIGNED: Studies = (
-    ("classification", "pairs"), ("classification", "weights"), ("several_classes", "groups"),
-    ("several_classes", "covariates"), ("regression", "batches"), ("regression", "groups"),
-    ("regression", "covariates"), ("survival", "covariates"), ("survival", "weights"),
-)  # fmt: skip
+    ("classification", "pairs"),
+    ("classification", "weights"),
+    ("several_classes", "groups"),
+    ("several_classes", "covariates"),
+    ("regression", "batches"),
+    ("regression", "groups"),
+    ("regression", "covariates"),
+    ("survival", "covariates"),
+    ("survival", "weights"),
+)
 OF_CLASSES: Studies = (*PLAIN[:2], *DESIGNED[:3])
 OF_NUMBERS: Studies = (PLAIN[2], *DESIGNED[4:6])
 CLOSE = 1e-9
 NAMES = list(files_of("regression").X.columns)
 RNG = np.random.default_rng(1)
-SIGNS, POWERS = RNG.choice([-1.0, 1.0], D), 3.0 ** RNG.integers(-20, 20, D)
+SIGNS = RNG.choice([-1.0, 1.0], D)
+POWERS = 3.0 ** RNG.integers(-20, 20, D)
 SHIFTS = RNG.uniform(-30, 30, D)
 EXCHANGED = {"ill": "well", "well": "ill"}
 
@@ -63,8 +70,10 @@ def shuffled(frame: pd.DataFrame, seed: int) -> pd.DataFrame:
 
 
 def reordered(files: Files) -> Files:
-    X, samples = shuffled(shuffled(files.X, 1).T, 2).T, shuffled(files.samples, 3)
-    samples, genes = shuffled(samples.T, 4).T, shuffled(files.genes, 5)
+    X = shuffled(shuffled(files.X, 1).T, 2).T
+    samples = shuffled(files.samples, 3)
+    samples = shuffled(samples.T, 4).T
+    genes = shuffled(files.genes, 5)
     return replace(files, X=X, samples=samples, genes=genes, samples_in="rows")
 
 
@@ -84,7 +93,7 @@ REORDERED: dict[str, Callable[[Files], Files]] = {
     "orientation": lambda files: replace(files, samples_in="rows"),
     "constant genes": with_constant_genes,
     "everything": reordered,
-}  # fmt: skip
+}
 
 
 def samples_renamed() -> Row:
@@ -129,13 +138,17 @@ def numbers_times(factor: float) -> Row:
         state = [repr(factor * float(cell)) for cell in files.samples["state"]]
         return replace(files, samples=files.samples.assign(state=state))
 
-    return Row(change, lambda tables, plain: labels_of(response_times(tables, 1 / factor), plain),
-               OF_NUMBERS)  # fmt: skip
+    return Row(
+        change,
+        lambda tables, plain: labels_of(response_times(tables, 1 / factor), plain),
+        OF_NUMBERS,
+    )
 
 
 def in_days(files: Files) -> Files:
     state = [repr(365.25 * float(cell)) for cell in files.samples["state"]]
-    samples, data = files.samples.assign(state=state), {**files.data, "horizon": 365.25}
+    samples = files.samples.assign(state=state)
+    data = {**files.data, "horizon": 365.25}
     return replace(files, samples=samples, data=data)
 
 
@@ -172,7 +185,8 @@ def assert_alike(tables: Tables, expected: Tables) -> None:
     for name, table in expected.items():
         assert list(tables[name].columns) == list(table.columns)
         for column in table:
-            mine, own = tables[name][column], table[column]
+            mine = tables[name][column]
+            own = table[column]
             if own.dtype.kind == "f" and mine.dtype.kind == "f":
                 atol = CLOSE * own.abs().max() if own.notna().any() else 0.0
                 np.testing.assert_allclose(mine, own, 0, atol, err_msg=f"{name}, {column}")
@@ -205,7 +219,8 @@ def cases(rows: dict[str, Studies]) -> pytest.MarkDecorator:
 )
 def test_order_changes_no_byte_of_a_data_set_and_no_split(name, study):
     files = files_of(*study)
-    (one, splits), (other, drawn) = divided(files), divided(REORDERED[name](files))
+    (one, splits) = divided(files)
+    (other, drawn) = divided(REORDERED[name](files))
     assert one.samples == sorted(files.samples.index)
     assert one.X.tobytes() == other.X.tobytes()
     pd.testing.assert_frame_equal(one.obs, other.obs[one.obs.columns])
@@ -223,7 +238,8 @@ def test_order_changes_no_result(name, study):
 @pytest.mark.quick("samples renamed in order-classification-plain")
 @cases({name: row.studies for name, row in ROWS.items()})
 def test_what_means_the_same_finds_the_same(name, study):
-    row, own = ROWS[name], plain(study)
+    row = ROWS[name]
+    own = plain(study)
     other = found(row.change(files_of(*study)))
     assert_same(replace(other, tables=row.undo(other.tables, own.tables)), own)
 
@@ -232,7 +248,8 @@ def test_what_means_the_same_finds_the_same(name, study):
 @cases(OF_FOREST)
 def test_a_forest_votes_the_same(name, study):
     """Where no rounding is: it decides between splits of a node that are equally good."""
-    files, tables = files_of(*study), plain(study).tables
+    files = files_of(*study)
+    tables = plain(study).tables
     own, other = ({"baselines": forest(each)} for each in (files, ROWS[name].change(files)))
     back = ROWS[name].undo(tables | other, tables | own)
     assert_alike({"baselines": back["baselines"]}, own)

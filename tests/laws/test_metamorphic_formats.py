@@ -21,8 +21,9 @@ RNG = np.random.default_rng(2)
 LABELS = {f"S{k:02d}": ("normal", "tumor")[k % 2] for k in range(12)}
 CELLS = pd.DataFrame(
     np.where(RNG.random((9, 12)) < 0.3, 0.0, RNG.lognormal(3, 4, (9, 12))),
-    [f"g{k}" for k in range(9)], list(LABELS),
-)  # fmt: skip
+    [f"g{k}" for k in range(9)],
+    list(LABELS),
+)
 
 
 def numbers(seed: int) -> Numbers:

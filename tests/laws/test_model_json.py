@@ -23,9 +23,11 @@ STEPS = {
     "plain": ([], MOMENTS),
     "log2": ([{"step": "log2", "floor": 1.0, "ceiling": 100.0}], MOMENTS),
     "ranks": ([{"step": "rank_samples"}], [{"step": "centre"}]),
-    "quantile and filter": ([], [{"step": "quantile"}, {"step": "variance_filter", "keep": 0.5},
-                                 *MOMENTS]),
-}  # fmt: skip
+    "quantile and filter": (
+        [],
+        [{"step": "quantile"}, {"step": "variance_filter", "keep": 0.5}, *MOMENTS],
+    ),
+}
 
 
 def raw_study(seed=0, n=26, genes=25):
@@ -55,8 +57,9 @@ def test_the_model_scores_new_samples_as_the_fit_does(steps):
         dataset, splits, labels="observed", batch="1of1", folds=folds, **LINEAR
     )
     final = fit_final_model(dataset, splits, folds=folds, **LINEAR)
-    trained = Dataset(dataset.X[:20], dataset.obs[:20], dataset.var, dataset.design,
-                      dataset.provenance)  # fmt: skip
+    trained = Dataset(
+        dataset.X[:20], dataset.obs[:20], dataset.var, dataset.design, dataset.provenance
+    )
     model = json.loads(json.dumps(final_model(trained, final, folds=folds), allow_nan=False))
     rows, scores = fits.test(0)
     new = pd.DataFrame(raw.X[rows], columns=raw.genes)

@@ -21,7 +21,8 @@ def problem(seed, n=40, d=150, T=3, sets=2, correlated=True, weights=False):
     X = rng.normal(size=(n, 5)) @ rng.normal(size=(5, d)) + rng.normal(size=(n, d))
     if not correlated:
         X = rng.normal(size=(n, d))
-    X[:, 1], X[:, 2] = X[:, 0], 7.0
+    X[:, 1] = X[:, 0]
+    X[:, 2] = 7.0
     rows = rng.random((n, sets)) < 0.8
     Y = rng.normal(size=(n, sets, T)) + X[:, 3:4, None] + X[:, 4:5, None] * np.arange(T)
     w = rng.uniform(0.5, 2, d) if weights else None
@@ -43,8 +44,11 @@ def training(joint, k):
 
 def gap_of(joint, found, k, m, tau, mu):
     """Return the duality gap by its formula, from all features."""
-    (Z, Y), B, w = training(joint, k), dense(joint, found, k, m), joint.sets.weights
-    r, n = Y - Z @ B, len(Y)
+    (Z, Y) = training(joint, k)
+    B = dense(joint, found, k, m)
+    w = joint.sets.weights
+    r = Y - Z @ B
+    n = len(Y)
     g = 2 / n * Z.T @ r - 2 * mu * B
     here = PenaltyCertificate(
         value=tau * float(w @ np.linalg.norm(B, axis=1)),
@@ -94,7 +98,9 @@ def test_tau_max_is_sharp():
 
 def test_one_response_is_the_problem_of_one_response():
     rng = np.random.default_rng(3)
-    X, y, rows = rng.normal(size=(40, 150)), rng.normal(size=(40, 2)), rng.random((40, 2)) < 0.8
+    X = rng.normal(size=(40, 150))
+    y = rng.normal(size=(40, 2))
+    rows = rng.random((40, 2)) < 0.8
     X[:, :2] += y
     sets = training_sets(X, y, rows, centre=True, unit_variance=True)
     joint = joint_sets(X, y[:, :, None], rows, centre=True, unit_variance=True)
@@ -112,7 +118,8 @@ def test_one_response_is_the_problem_of_one_response():
 def test_the_same_response_twice_selects_what_it_selects_alone():
     """||(b, b)|| = sqrt(2) |b|: the problem of one response at tau / sqrt(2)."""
     one = problem(4, T=1)
-    X, rows = one.sets.X, one.sets.rows
+    X = one.sets.X
+    rows = one.sets.rows
     Y = np.repeat(one.sets.Y[:, :, None], 2, axis=2)
     two = joint_sets(X, Y, rows, centre=True, unit_variance=True)
     np.testing.assert_allclose(two.tau_max, np.sqrt(2) * one.tau_max, rtol=1e-12)
@@ -126,7 +133,9 @@ def test_the_same_response_twice_selects_what_it_selects_alone():
 def test_sets_whose_responses_differ_in_rank_are_solved_together_as_each_alone():
     """A half may lack what tells two columns apart, as where covariates take it away."""
     made = problem(5)
-    X, rows, width = made.sets.X, made.sets.rows, made.sets.rows.shape[1]
+    X = made.sets.X
+    rows = made.sets.rows
+    width = made.sets.rows.shape[1]
     Y = np.random.default_rng(5).normal(size=(len(X), width, 3)) + X[:, 3:4, None]
     Y[:, 1] = Y[:, 1, :1] * [1.0, -2.0, 0.5]  # rank 1 in the second set
     scales = {"centre": True, "unit_variance": True}
@@ -143,7 +152,8 @@ def test_sets_whose_responses_differ_in_rank_are_solved_together_as_each_alone()
 @pytest.mark.parametrize("mu", [1e-6, 1e-2])
 def test_responses_that_follow_from_others_have_the_coefficients_that_follow(mu):
     """As the columns of T classes do, whose sum, weighed by the shares, is the same everywhere."""
-    one, turn = problem(11), np.array([[1.0, 0, 2, -1], [0, 1, 1, 0.5], [0, 0, 0, 3]])
+    one = problem(11)
+    turn = np.array([[1.0, 0, 2, -1], [0, 1, 1, 0.5], [0, 0, 0, 3]])
     n = len(one.sets.X)
     Y = np.einsum("kti,ts->iks", one.Y[:, :, :n], turn)
     joint = joint_sets(one.sets.X, Y, one.sets.rows, centre=True, unit_variance=True)
@@ -158,11 +168,15 @@ def test_responses_that_follow_from_others_have_the_coefficients_that_follow(mu)
 
 def test_the_order_of_the_responses_changes_no_list():
     joint = problem(6, T=4)
-    tau, order = joint.tau_max[:, None] * np.geomspace(0.9, 0.02, 12), [2, 0, 3, 1]
+    tau = joint.tau_max[:, None] * np.geomspace(0.9, 0.02, 12)
+    order = [2, 0, 3, 1]
     turned = joint_sets(
-        joint.sets.X, joint.Y[:, order, : len(joint.sets.X)].transpose(2, 0, 1), joint.sets.rows,
-        centre=True, unit_variance=True,
-    )  # fmt: skip
+        joint.sets.X,
+        joint.Y[:, order, : len(joint.sets.X)].transpose(2, 0, 1),
+        joint.sets.rows,
+        centre=True,
+        unit_variance=True,
+    )
     here, there = (joint_path(each, tau, 1e-3, tolerance=1e-9) for each in (joint, turned))
     np.testing.assert_array_equal(here.indices, there.indices)
     np.testing.assert_allclose(here.values[:, order], there.values, atol=1e-6)
@@ -175,10 +189,12 @@ def test_fits_do_not_depend_on_what_is_solved_beside():
     n = len(joint.sets.X)
     for k in (0, 5):
         alone = joint_sets(
-            joint.sets.X, joint.Y[k : k + 1, :, :n].transpose(2, 0, 1),
+            joint.sets.X,
+            joint.Y[k : k + 1, :, :n].transpose(2, 0, 1),
             joint.sets.rows[:, k : k + 1],
-            centre=True, unit_variance=True,
-        )  # fmt: skip
+            centre=True,
+            unit_variance=True,
+        )
         found = joint_path(alone, tau[k : k + 1], 1e-3, tolerance=1e-9)
         for m in range(6):
             np.testing.assert_array_equal(found.coef(0, m)[0], whole.coef(k, m)[0])
@@ -188,7 +204,9 @@ def test_fits_do_not_depend_on_what_is_solved_beside():
 @pytest.mark.parametrize("T", [1, 3])
 def test_the_refit_is_that_of_each_response_on_the_one_support(T):
     joint = problem(8, T=T, d=90)
-    X, rows, n = joint.sets.X, joint.sets.rows, len(joint.sets.X)
+    X = joint.sets.X
+    rows = joint.sets.rows
+    n = len(joint.sets.X)
     tau = joint.tau_max[:, None] * np.geomspace(0.9, 0.005, 6)
     found = joint_path(joint, tau, 0.1 * joint.norm[:, None], tolerance=1e-9)
     assert found.sizes().max() > n  # both forms of the ridge
@@ -233,8 +251,10 @@ def test_a_row_that_ends_on_a_rough_solution_ends_where_the_exact_one_does(mu):
 
 @pytest.mark.parametrize("mu", [1e-6, 1e-2])
 def test_rows_of_a_group_end_with_the_first_of_them_and_agree_until_then(mu):
-    joint, groups = problem(7, d=400, sets=6), np.array([0, 0, 0, 1, 1, 2])
-    tau, mu = joint.tau_max[:, None] * np.geomspace(0.9, 0.02, 30), mu * joint.norm[:, None]
+    joint = problem(7, d=400, sets=6)
+    groups = np.array([0, 0, 0, 1, 1, 2])
+    tau = joint.tau_max[:, None] * np.geomspace(0.9, 0.02, 30)
+    mu = mu * joint.norm[:, None]
     apart = joint_path(joint, tau, mu, tolerance=1e-9, longest=30)
     found = joint_path(joint, tau, mu, tolerance=1e-9, longest=30, groups=groups)
     assert len(np.unique((apart.iterations < 0).sum(axis=1))) > 1
@@ -265,7 +285,9 @@ def test_what_leaves_no_problem_is_refused():
     joint = problem(1)
     with pytest.raises(GenesigError, match="tau must be positive"):
         joint_path(joint, 0.0, 1.0, tolerance=1e-9)
-    X, Y, rows = np.eye(4), np.ones((4, 1, 2)), np.ones((4, 1), bool)
+    X = np.eye(4)
+    Y = np.ones((4, 1, 2))
+    rows = np.ones((4, 1), bool)
     with pytest.raises(GenesigError, match="weight must be positive"):
         joint_sets(X, Y, rows, centre=True, unit_variance=True, weights=[0, 1, 1, 1])
     Y[0, 0, 1] = np.nan

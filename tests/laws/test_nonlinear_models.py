@@ -27,7 +27,8 @@ from genesig.selection.nonlinear.ground import (
 
 def toy(seed=0, n=24, d=30):
     rng = np.random.default_rng(seed)
-    X, y = rng.standard_normal((n, d)), np.tile([-1.0, 1.0], n // 2)
+    X = rng.standard_normal((n, d))
+    y = np.tile([-1.0, 1.0], n // 2)
     X[:, 0] += y
     X[:, 1] = X[:, 1] ** 2 + y
     return X, y
@@ -43,13 +44,13 @@ def test_an_inner_fold_is_not_seen_by_the_screen_the_blocks_or_the_fit_beside_it
     X, y = toy()
     protocol = NonlinearProtocol(**{**QUICK, "penalty": penalty})
     given = SharedSettings(protocol, [f"g{j}" for j in range(30)], True, None)
-    rows, rest = np.arange(16), np.arange(16, 24)
-    altered, flipped = X.copy(), y.copy()
+    rows = np.arange(16)
+    rest = np.arange(16, 24)
+    altered = X.copy()
+    flipped = y.copy()
     altered[rest], flipped[rest] = 1e3 * X[rest][::-1], -y[rest]
-    here, there = (
-        prepare_training_set(X, y, rows, given),
-        prepare_training_set(altered, flipped, rows, given),
-    )
+    here = prepare_training_set(X, y, rows, given)
+    there = prepare_training_set(altered, flipped, rows, given)
     assert_array_equal(here.genes, there.genes)
     assert here.settings.groups == there.settings.groups
     assert_same(here, there, ("X", "y"))
@@ -84,7 +85,8 @@ def test_groups_of_samples_never_straddle(monkeypatch):
     X, y = toy()
     dataset, splits = study(X, y, group=np.arange(24) // 2, scheme="stratified_group_kfold")
     outer(dataset, splits)
-    groups, at = np.arange(24) // 2, iter(seen)
+    groups = np.arange(24) // 2
+    at = iter(seen)
     for split in splits.outer:
         for held in [*split.inner, split.test]:
             assert not set(groups[next(at)]) & set(groups[dataset.rows(held)])
@@ -97,7 +99,8 @@ def test_ranks_are_those_of_scipy():
 
 def test_dependence_is_the_kernel_sum_it_says():
     rng = np.random.default_rng(0)
-    X, y = np.round(rng.standard_normal((15, 6)), 1), rng.standard_normal(15)
+    X = np.round(rng.standard_normal((15, 6)), 1)
+    y = rng.standard_normal(15)
     X[:, 5] = 3
     r = (rankdata(X, axis=0) - 1) / 14
     K = np.exp(-np.square(r[:, None] - r[None]) / (2 * RANK_KERNEL_WIDTH**2))

@@ -46,7 +46,8 @@ def about(X):
 @st.composite
 def expression(draw):
     """Draw positive values with ties, a constant gene and one that passes every filter."""
-    n, d = draw(st.integers(2, 7)), draw(st.integers(1, 9))
+    n = draw(st.integers(2, 7))
+    d = draw(st.integers(1, 9))
     X = draw(hnp.arrays(np.float64, (n, d), elements=values))
     return np.column_stack([X, np.full(n, draw(values)), np.geomspace(1, 1e4, n)])
 
@@ -80,7 +81,8 @@ def test_output_is_finite_and_input_is_left_alone(name, X):
 def test_test_rows_change_nothing_that_is_fitted(name, X, data):
     shape = (data.draw(st.integers(1, 4)), X.shape[1])
     tests = [data.draw(hnp.arrays(np.float64, shape, elements=values)) for _ in range(2)]
-    fits, trained = [], []
+    fits = []
+    trained = []
     for test in tests:
         everything = np.vstack([X, test])
         fitted = fit_steps(everything[: len(X)], [by_default(name)], about(X))

@@ -21,7 +21,8 @@ from genesig.selection.linear.double_loop import fit_half_samples, nested_cross_
 from genesig.selection.linear.halves import study_half_samples
 from genesig.selection.linear.tasks import LinearSettings
 
-D, PROTEINS = 60, 8
+D = 60
+PROTEINS = 8
 
 
 def study(kind="classification", signal=1.5, **columns):
@@ -41,7 +42,8 @@ def fitted(dataset, splits, labels="observed", chance=None, **asked):
 
 def same(one: Fits, other: Fits, but=("factors",)):
     for field in fields(Fits):
-        ours, theirs = getattr(one, field.name), getattr(other, field.name)
+        ours = getattr(one, field.name)
+        theirs = getattr(other, field.name)
         if field.name in but or ours is None:
             continue
         if ours.dtype.kind in "iUb":
@@ -67,7 +69,8 @@ def test_one_factor_for_all_is_another_tau(kind):
     """tau counts in units of tau_max, so that only the unit changes; lam and mu have none."""
     dataset, splits = study(kind)
     halved = study(kind, **{PRIOR_WEIGHT: np.full(D, 4.0)})[0]
-    one, other = fitted(dataset, splits), fitted(halved, splits)
+    one = fitted(dataset, splits)
+    other = fitted(halved, splits)
     np.testing.assert_allclose(one.tau_max, 4 * other.tau_max, rtol=1e-12)
     same(one, other, but=("factors", "tau_max", "gap"))
 
@@ -77,7 +80,8 @@ def test_factors_divide_the_columns_of_a_lasso():
     dataset, _ = study("regression")
     factors = dataset.prior_weights(np.array([0.5, 2.0]))
     np.testing.assert_array_equal(factors, [0.5] * PROTEINS + [2.0] * (D - PROTEINS))
-    y, rows = dataset.response()[:, None], np.ones((60, 1), dtype=bool)
+    y = dataset.response()[:, None]
+    rows = np.ones((60, 1), dtype=bool)
     sets = training_sets(dataset.X, y, rows, centre=True, unit_variance=True, weights=factors)
     tau = 0.3 * sets.tau_max[:, None]
     genes, values = path(sets, tau, 0.0, solver="landweber-newton", tolerance=1e-10).coef(0, 0)
@@ -115,10 +119,12 @@ def test_equal_factors_stand_unless_others_are_better_by_a_standard_error():
     protocol = LinearSettings(**of_kind("classification") | {"learn_omics": True})
     each = []
     for factors in omics.candidate_factors(dataset, protocol):
-        given = replace(dataset, var=dataset.var.assign(
-            **{PRIOR_WEIGHT: dataset.prior_weights(factors)}))  # fmt: skip
+        given = replace(
+            dataset, var=dataset.var.assign(**{PRIOR_WEIGHT: dataset.prior_weights(factors)})
+        )
         each.append(fitted(given, splits))
-    chosen, smallest = [], []
+    chosen = []
+    smallest = []
     for fit in range(len(learned)):
         errors = [fits.cv_error[fit].ravel() for fits in each]
         best = int(np.argmin([error.min().round(12) for error in errors]))
@@ -156,7 +162,8 @@ def test_named_genes_know_nothing_of_learned_factors():
     plain = fitted(dataset, splits, chance=chance, list="best")
     learned = fitted(dataset, splits, chance=chance, list="best", learn_omics=True)
     assert (learned.factors != 1).any()
-    one, other = plain.answer("fdr_selected"), learned.answer("fdr_selected")
+    one = plain.answer("fdr_selected")
+    other = learned.answer("fdr_selected")
     np.testing.assert_array_equal(one.indptr, other.indptr)
     np.testing.assert_array_equal(one.indices, other.indices)
     np.testing.assert_allclose(one.values, other.values, rtol=1e-9)

@@ -38,7 +38,8 @@ def assert_cut(whole: Path, ended: Path, longest: int | None) -> None:
             assert own[0].tolist() == features.tolist()
             np.testing.assert_allclose(own[1], values, rtol=1e-9, atol=1e-12)
             for part in PARTS:
-                kept, other = getattr(ended, part)[row, step], getattr(whole, part)[row, step]
+                kept = getattr(ended, part)[row, step]
+                other = getattr(whole, part)[row, step]
                 assert kept == pytest.approx(other, abs=1e-12)
 
 
@@ -47,9 +48,11 @@ def assert_cut(whole: Path, ended: Path, longest: int | None) -> None:
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_the_path_is_the_full_one_cut(solver, longest):
     sets = problem(0)
-    tau, mu = sets.tau_max[:, None] * np.geomspace(0.9, 0.2, 6), 1e-2 * sets.norm[:, None]
+    tau = sets.tau_max[:, None] * np.geomspace(0.9, 0.2, 6)
+    mu = 1e-2 * sets.norm[:, None]
     settings = {"solver": solver, "tolerance": 1e-9}
-    whole, ended = path(sets, tau, mu, **settings), path(sets, tau, mu, longest=longest, **settings)
+    whole = path(sets, tau, mu, **settings)
+    ended = path(sets, tau, mu, longest=longest, **settings)
     assert_cut(whole, ended, longest)
     if longest in (1, 4, 9):
         assert 0 < np.isnan(ended.gap).sum() < ended.gap.size
@@ -74,9 +77,12 @@ def test_columns_that_stop_leave_the_others_their_fits(longest, seed):
 
 def test_a_row_stays_ended_where_its_lists_would_shrink():
     whole = Path.from_coefs(
-        (2, 3), [(np.arange(size), np.ones(size)) for size in (1, 5, 2, 1, 2, 3)],
-        np.zeros((2, 3)), np.ones((2, 3), dtype=int), 1e-9,
-    )  # fmt: skip
+        (2, 3),
+        [(np.arange(size), np.ones(size)) for size in (1, 5, 2, 1, 2, 3)],
+        np.zeros((2, 3)),
+        np.ones((2, 3), dtype=int),
+        1e-9,
+    )
     ended = whole.end_rows(4)
     assert ended.sizes().tolist() == [[1, 0, 0], [1, 2, 3]]
     assert np.isnan(ended.gap).tolist() == [[False, True, True], [False] * 3]

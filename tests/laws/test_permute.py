@@ -58,8 +58,11 @@ def test_every_sample_is_used_once_and_the_draw_is_repeatable(n_a, n_b, number, 
 
 def test_numbers_and_seeds_differ():
     dataset = study("ab" * 15)
-    drawn = {tuple(permutation(dataset, folds(dataset, seed), n)) for seed in (0, 1)
-             for n in range(1, 51)}  # fmt: skip
+    drawn = {
+        tuple(permutation(dataset, folds(dataset, seed), n))
+        for seed in (0, 1)
+        for n in range(1, 51)
+    }
     assert len(drawn) == 100
 
 
@@ -78,7 +81,8 @@ def test_where_labels_are_constant_in_groups_whole_groups_change_places(sizes, n
     group = np.repeat(np.arange(len(sizes)), sizes)
     y = np.repeat(["a", "b"], len(group) // 2)
     order = np.array(random.sample(range(len(group)), len(group)))
-    group, y = group[order], y[order]
+    group = group[order]
+    y = y[order]
     dataset = study(y, group)
     pi = permutation(dataset, folds(dataset), number)
     for name in np.unique(group):
@@ -113,7 +117,8 @@ def test_groups_change_places_with_those_of_the_same_batches(kinds, number):
 
 
 def test_labels_of_a_group_that_is_in_two_batches_stay_in_each():
-    group, batch = np.repeat(np.arange(4), 4), np.tile([0, 0, 1, 1], 4)
+    group = np.repeat(np.arange(4), 4)
+    batch = np.tile([0, 0, 1, 1], 4)
     dataset = study("ab" * 8, group, batch)
     pi = permutation(dataset, folds(dataset), 1)
     np.testing.assert_array_equal(batch[pi], batch)

@@ -34,7 +34,8 @@ EXACT = {"solver": "landweber-newton", "tolerance": 1e-9}
 
 def problem(seed, weights, n=20, d=30, unit_variance=True):
     rng = np.random.default_rng(seed)
-    X, Y = rng.normal(size=(n, d)) * rng.uniform(0.1, 3, d) + 5, rng.normal(size=(n, 2))
+    X = rng.normal(size=(n, d)) * rng.uniform(0.1, 3, d) + 5
+    Y = rng.normal(size=(n, 2))
     rows = rng.random((n, 2)) < 0.8
     rows[:4] = True
     return training_sets(X, Y, rows, centre=True, unit_variance=unit_variance, weights=weights)
@@ -57,7 +58,8 @@ def test_without_a_ridge_it_is_the_lasso_of_divided_columns():
     plain = training_sets(sets.X / weights, sets.Y, sets.rows, centre=True, unit_variance=False)
     np.testing.assert_allclose(sets.tau_max, plain.tau_max, rtol=1e-12)
     tau = sets.tau_max[:, None] * np.array([0.5, 0.1])
-    one, other = path(sets, tau, 0.0, **EXACT), path(plain, tau, 0.0, **EXACT)
+    one = path(sets, tau, 0.0, **EXACT)
+    other = path(plain, tau, 0.0, **EXACT)
     np.testing.assert_array_equal(one.indices, other.indices)
     np.testing.assert_allclose(one.values * weights[one.indices], other.values, rtol=1e-6)
 
@@ -66,10 +68,12 @@ def test_without_a_ridge_it_is_the_lasso_of_divided_columns():
 def test_every_solver_knows_the_weights(solver):
     weights = np.r_[np.full(15, 3.0), np.full(15, 0.2)]
     sets = problem(2, weights)
-    tau, mu = 0.5 * sets.tau_max[:, None], 0.1 * sets.norm[:, None]
+    tau = 0.5 * sets.tau_max[:, None]
+    mu = 0.1 * sets.norm[:, None]
     fits = path(sets, tau, mu, solver=solver, tolerance=1e-2)
     for k in range(2):
-        rows, b = sets.rows[:, k], np.zeros(30)
+        rows = sets.rows[:, k]
+        b = np.zeros(30)
         b[fits.coef(k, 0)[0]] = fits.coef(k, 0)[1]
         gap = duality_gap(
             sets.standardised(k)[rows], sets.Y[rows, k], b, tau[k, 0], mu[k, 0], weights
@@ -99,9 +103,10 @@ def fits_of(dataset, splits, folds):
 
 def test_equal_weights_change_nothing_but_tau():
     for one, other in zip(
-        fits_of(*of_one_size(), MOMENTS), fits_of(*of_one_size(np.full(12, 4.0)), MOMENTS),
+        fits_of(*of_one_size(), MOMENTS),
+        fits_of(*of_one_size(np.full(12, 4.0)), MOMENTS),
         strict=True,
-    ):  # fmt: skip
+    ):
         np.testing.assert_allclose(one.tau_max, 4 * other.tau_max, rtol=1e-12)
         np.testing.assert_array_equal(one.indices, other.indices)
         np.testing.assert_allclose(one.values, other.values, rtol=1e-6)
@@ -119,8 +124,9 @@ def test_every_fit_of_a_study_prefers_genes_of_small_weight(folds):
 def test_a_stored_data_set_keeps_them(tmp_path):
     dataset, _ = of_one_size(np.arange(1, 13) / 4)
     dataset.save(tmp_path / "d.h5ad")
-    np.testing.assert_array_equal(Dataset.load(tmp_path / "d.h5ad").prior_weights(),
-                                  np.arange(1, 13) / 4)  # fmt: skip
+    np.testing.assert_array_equal(
+        Dataset.load(tmp_path / "d.h5ad").prior_weights(), np.arange(1, 13) / 4
+    )
     assert of_one_size()[0].prior_weights() is None
 
 
@@ -137,15 +143,23 @@ ALL = "data.prior_weights needs a number from 0.01 to 100 for every gene"
 FAULTS = {
     "blank": ([*GOOD[:7], ""], {}, f"weight of 1 gene is no weight ('gene8' is blank); {ALL}"),
     "negative": (["-1", *GOOD[1:]], {}, f"weight of 1 gene is no weight ('gene1' is '-1'); {ALL}"),
-    "zero and a word": (["0", "x", *GOOD[2:]], {},
-                        f"weight of 2 genes is no weight ('gene1' is '0'); {ALL}"),
-    "infinite": (["inf", *GOOD[1:]], {},
-                 f"weight of 1 gene is no weight ('gene1' is 'inf'); {ALL}"),
+    "zero and a word": (
+        ["0", "x", *GOOD[2:]],
+        {},
+        f"weight of 2 genes is no weight ('gene1' is '0'); {ALL}",
+    ),
+    "infinite": (
+        ["inf", *GOOD[1:]],
+        {},
+        f"weight of 1 gene is no weight ('gene1' is 'inf'); {ALL}",
+    ),
     "a gene is absent": (GOOD[:7], {}, f"weight of 1 gene is no weight ('gene8' is blank); {ALL}"),
-    "another column": (GOOD, {"prior_weights": "wieght"},
-                       "data.prior_weights 'wieght' is not a column of genes.tsv; did you mean"
-                       " 'weight'?"),
-}  # fmt: skip
+    "another column": (
+        GOOD,
+        {"prior_weights": "wieght"},
+        "data.prior_weights 'wieght' is not a column of genes.tsv; did you mean 'weight'?",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", FAULTS)

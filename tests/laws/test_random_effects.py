@@ -63,9 +63,11 @@ def test_equal_effects_leave_the_interval_of_a_fixed_effect():
 
 
 def test_unknown_effects_take_no_part():
-    y, v = BCG[:, 0].copy(), BCG[:, 1].copy()
+    y = BCG[:, 0].copy()
+    v = BCG[:, 1].copy()
     y[3] = np.nan
-    with_gap, without = one(y, v), one(np.delete(y, 3), np.delete(v, 3))
+    with_gap = one(y, v)
+    without = one(np.delete(y, 3), np.delete(v, 3))
     for name in ("studies", "mean", "tau2", "low", "i2"):
         np.testing.assert_allclose(getattr(with_gap, name), getattr(without, name))
     alone = one([0.7, np.nan], [0.1, np.nan])
@@ -77,7 +79,8 @@ def test_unknown_effects_take_no_part():
 
 def test_many_genes_are_as_each_alone():
     rng = np.random.default_rng(0)
-    y, v = rng.normal(size=(4, 50)), rng.uniform(0.05, 0.5, (4, 50))
+    y = rng.normal(size=(4, 50))
+    v = rng.uniform(0.05, 0.5, (4, 50))
     found = random_effects(y, v)
     for gene in range(0, 50, 7):
         own = one(y[:, gene], v[:, gene])
@@ -88,7 +91,8 @@ def test_many_genes_are_as_each_alone():
 @pytest.mark.slow
 @pytest.mark.parametrize(("k", "tau"), [(5, 0.0), (5, 0.3), (10, 0.3)])
 def test_a_further_study_lies_in_its_interval_as_often_as_it_should(k, tau):
-    rng, draws = np.random.default_rng(k), 300
+    rng = np.random.default_rng(k)
+    draws = 300
     v = rng.uniform(0.02, 0.2, (k, draws))
     y = 1 + rng.normal(0, tau, (k, draws)) + rng.normal(0, np.sqrt(v))
     low, high = np.transpose([next_study(y[:, i], v[:, i]) for i in range(draws)])
@@ -114,7 +118,8 @@ def test_a_further_study_is_never_surer_than_the_mean(k):
     for _ in range(100):
         v = rng.uniform(0.02, 0.2, k)
         y = rng.normal(0, np.sqrt(v))
-        found, (low, high) = one(y, v), next_study(y, v)
+        found = one(y, v)
+        (low, high) = next_study(y, v)
         assert low <= found.low[0]
         assert high >= found.high[0]
 
@@ -122,20 +127,24 @@ def test_a_further_study_is_never_surer_than_the_mean(k):
 @pytest.mark.parametrize("k", [3, 6])
 def test_the_grid_is_as_wide_as_draws_of_the_formula(k):
     """Nagashima, Noma and Furukawa (2019), by chance: tau from a chi-square, then Z and T."""
-    rng, draws = np.random.default_rng(k), 40_000
-    y, v = rng.normal(0, 1.0, k), rng.uniform(0.02, 0.2, k)
+    rng = np.random.default_rng(k)
+    draws = 40_000
+    y = rng.normal(0, 1.0, k)
+    v = rng.uniform(0.02, 0.2, k)
 
     def spread(tau2):
         w = 1 / (v[:, None] + tau2)
         mean = (w * y[:, None]).sum(axis=0) / w.sum(axis=0)
         return mean, (w * (y[:, None] - mean) ** 2).sum(axis=0), w.sum(axis=0)
 
-    low, high = np.zeros(draws), np.full(draws, 1e4)
+    low = np.zeros(draws)
+    high = np.full(draws, 1e4)
     u = rng.chisquare(k - 1, draws)
     for _ in range(80):  # bisection: the spread falls as tau2 grows
         middle = (low + high) / 2
         above = spread(middle)[1] > u
-        low, high = np.where(above, middle, low), np.where(above, high, middle)
+        low = np.where(above, middle, low)
+        high = np.where(above, high, middle)
     mean, left, total = spread(low)
     drawn = mean + np.sqrt(low) * rng.standard_normal(draws)
     drawn += np.sqrt(left / (k - 1) / total) * rng.standard_t(k - 1, draws)
@@ -144,7 +153,11 @@ def test_the_grid_is_as_wide_as_draws_of_the_formula(k):
 
 
 def test_hedges_g_is_the_unbiased_difference_and_has_its_variance():
-    rng, n, m, delta, draws = np.random.default_rng(1), 8, 12, 0.8, 20000
+    rng = np.random.default_rng(1)
+    n = 8
+    m = 12
+    delta = 0.8
+    draws = 20000
     y = np.repeat([1.0, -1.0], [n, m])
     X = rng.standard_normal((n + m, draws)) + delta * (y[:, None] > 0)
     found = hedges(X, y)
@@ -164,7 +177,8 @@ def test_a_constant_gene_has_no_effect():
 
 def test_fishers_z_is_that_of_numpys_correlation():
     rng = np.random.default_rng(2)
-    X, y = rng.standard_normal((15, 4)), rng.standard_normal(15)
+    X = rng.standard_normal((15, 4))
+    y = rng.standard_normal(15)
     expected = [np.arctanh(np.corrcoef(x, y)[0, 1]) for x in X.T]
     np.testing.assert_allclose(fisher(X, y).value, expected)
     np.testing.assert_allclose(fisher(X, y).variance, 1 / 12)

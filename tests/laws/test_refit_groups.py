@@ -23,7 +23,9 @@ def study(n, d, k=2, seed=0):
 
 def nearly_nested(d, sizes, seed=0):
     """Each list is the one before with some features more and some less."""
-    rng, now, lists = np.random.default_rng(seed), np.array([], dtype=int), []
+    rng = np.random.default_rng(seed)
+    now = np.array([], dtype=int)
+    lists = []
     for size in sizes:
         keep = now[rng.random(len(now)) < 0.95][:size]
         rest = rng.permutation(np.setdiff1d(np.arange(d), keep))
@@ -57,7 +59,8 @@ def test_each_support_of_a_path_has_the_scores_of_the_svd(walk):
     scores = refit_scores(sets, path, LAM)
     values, intercept = refit_coef(sets, path, 1e-2)
     for k in range(2):
-        Z, inside = sets.standardised(k), rows[:, k]
+        Z = sets.standardised(k)
+        inside = rows[:, k]
         for f, A in enumerate(lists):
             for e, lam in enumerate(LAM):
                 want = sets.y_mean[k] + expected(Z, inside, sets.Y[:, k], A, lam)
@@ -70,9 +73,11 @@ def test_each_support_of_a_path_has_the_scores_of_the_svd(walk):
 def test_only_the_rows_that_are_asked_for_are_scored_and_like_all_of_them():
     X, Y, rows = study(80, 300)
     sets = training_sets(X, Y, rows, centre=True, unit_variance=True)
-    path, asked = supports(*WALKS["a path"], sets=2), ~rows
+    path = supports(*WALKS["a path"], sets=2)
+    asked = ~rows
     asked[:7] = False
-    every, some = refit_scores(sets, path, LAM), refit_scores(sets, path, LAM, asked)
+    every = refit_scores(sets, path, LAM)
+    some = refit_scores(sets, path, LAM, asked)
     for k in range(2):
         assert np.isnan(some[k][..., ~asked[:, k]]).all()
         want = every[k][..., asked[:, k]]
@@ -83,9 +88,11 @@ def test_only_the_rows_that_are_asked_for_are_scored_and_like_all_of_them():
 def test_several_responses_have_the_scores_of_each(walk):
     X, _, rows = study(80, 300)
     Y = np.random.default_rng(1).normal(size=(80, 2, 3))
-    path, lam = supports(*WALKS[walk], sets=2), np.array(LAM)
+    path = supports(*WALKS[walk], sets=2)
+    lam = np.array(LAM)
     joint = joint_sets(X, Y, rows, centre=True, unit_variance=True)
-    scores, (values, intercept) = joint_scores(joint, path, lam), joint_coef(joint, path, 1e-2)
+    scores = joint_scores(joint, path, lam)
+    (values, intercept) = joint_coef(joint, path, 1e-2)
     for t in range(3):
         one = training_sets(X, Y[..., t], rows, centre=True, unit_variance=True)
         np.testing.assert_allclose(scores[..., t], refit_scores(one, path, lam), atol=1e-10)
@@ -133,7 +140,8 @@ def test_constant_gene_has_no_weight_and_no_part_in_the_scores(centre, unit_vari
     X, Y, rows = study(40, 12, k=1)
     X[:, 3] = 1e6 + 1e-10 * np.arange(40)
     sets = training_sets(X, Y, rows, centre=centre, unit_variance=unit_variance)
-    with_constant, without = np.array([1, 3, 5]), np.array([1, 5])
+    with_constant = np.array([1, 3, 5])
+    without = np.array([1, 5])
     scores = refit_scores(sets, supports(with_constant, without), LAM)
     values, _ = refit_coef(sets, supports(with_constant), 1e-2)
     if centre or unit_variance:

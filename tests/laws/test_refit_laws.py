@@ -45,8 +45,13 @@ def test_features_of_which_few_are_different_have_the_scores_of_the_svd(seed):
     """Rests of a matrix of low rank shrink from reflection to reflection, below all numbers."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(60, 4)).round(1)[:, np.sort(rng.integers(0, 4, 60))]
-    sets = training_sets(X, np.sign(rng.normal(size=(60, 1))), np.ones((60, 1), bool),
-                         centre=True, unit_variance=True)  # fmt: skip
+    sets = training_sets(
+        X,
+        np.sign(rng.normal(size=(60, 1))),
+        np.ones((60, 1), bool),
+        centre=True,
+        unit_variance=True,
+    )
     for m in (60, 35):
         scores = refit_scores(sets, supports(range(m)), [1e-6, 0.1])[0, 0]
         for found, lam in zip(scores, [1e-6, 0.1], strict=True):
@@ -57,9 +62,11 @@ def test_features_of_which_few_are_different_have_the_scores_of_the_svd(seed):
 
 def test_all_lam_at_once_equal_one_lam_at_a_time_up_to_rounding():
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(10, 25)), rng.normal(size=(10, 1))
+    X = rng.normal(size=(10, 25))
+    y = rng.normal(size=(10, 1))
     sets = training_sets(X, y, np.ones((10, 1), bool), centre=True, unit_variance=True)
-    path, lam = supports(range(5), range(25), []), np.array([0.0, 1e-3, 1.0])
+    path = supports(range(5), range(25), [])
+    lam = np.array([0.0, 1e-3, 1.0])
     scores = refit_scores(sets, path, lam)
     for e in range(3):
         alone = refit_scores(sets, path, lam[e : e + 1])

@@ -8,7 +8,8 @@ from genesig.optim import training
 from genesig.optim.adjustment import adjustment
 from genesig.optim.training import training_sets
 
-N, D = 30, 50
+N = 30
+D = 50
 
 
 def drawn(same: int):
@@ -20,7 +21,8 @@ def drawn(same: int):
 
 def test_the_norm_of_the_same_rows_is_found_once_and_is_that_of_each_alone(monkeypatch):
     X, Y, rows = drawn(40)
-    found, eigenvalues = [], np.linalg.eigvalsh
+    found = []
+    eigenvalues = np.linalg.eigvalsh
 
     def watched(gram):
         found.append(len(gram))

@@ -92,7 +92,8 @@ def test_a_sample_twice_as_bright_has_half_the_factor(seed, factor):
     X = RNG(seed).lognormal(5, 1, (7, 200))
     brighter = X.copy()
     brighter[3] *= factor
-    before, after = scaling_factors(X), scaling_factors(brighter)
+    before = scaling_factors(X)
+    after = scaling_factors(brighter)
     # Relative to another sample, as the median of all may move.
     assert after[3] / after[0] == pytest.approx(before[3] / before[0] / factor)
     levelled = brighter * after[:, None]

@@ -43,7 +43,8 @@ def modelled(X, Y, strata, lists):
 
 def test_null_norms_of_uncorrelated_columns_are_exact():
     """The squared length of a uniform direction in m of n dimensions is Beta(m/2, (n - m)/2)."""
-    n, rng = 30, np.random.default_rng(0)
+    n = 30
+    rng = np.random.default_rng(0)
     Q, _ = np.linalg.qr(rng.standard_normal((n, 6)) - rng.standard_normal((1, 6)))
     Q, _ = np.linalg.qr(Q - Q.mean(axis=0))
     y = rng.permutation(np.where(np.arange(n) % 2, 1.0, -1.0))[:, None]
@@ -103,7 +104,8 @@ def test_contest_weights_scale_with_genes_and_skip_constant_ones():
 
 @pytest.mark.parametrize("starts", [[0, 1, 2], [0, 2]])
 def test_contest_weights_of_two_samples_are_finite(starts):
-    X, Y = np.array([[1.0, 2.0], [-1.0, -2.0]]), permuted_classes(np.random.default_rng(0), 2, 9)
+    X = np.array([[1.0, 2.0], [-1.0, -2.0]])
+    Y = permuted_classes(np.random.default_rng(0), 2, 9)
     weights = contest_weights(X, Y[:, 0], Y, np.array([0, 1]), np.array(starts))
     assert np.isfinite(weights).all()
     assert (weights > 0).all()

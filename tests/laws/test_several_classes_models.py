@@ -17,13 +17,18 @@ from genesig.selection.linear.double_loop import fit_final_model, nested_cross_v
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
-QUICK = linear(
-    tau_min=0.05, tau_count=5, lam=[1e-3, 1e-1], mu=[1e-6, 1e-2], longest=100, most=40
-)  # fmt: skip
+QUICK = linear(tau_min=0.05, tau_count=5, lam=[1e-3, 1e-1], mu=[1e-6, 1e-2], longest=100, most=40)
 SPLITS = {
-    "scheme": "stratified_kfold", "folds": 4, "repeats": 1, "column": None, "file": None,
-    "inner_scheme": "stratified_kfold", "inner_folds": 3, "subsamples": 0, "batches": 1,
-}  # fmt: skip
+    "scheme": "stratified_kfold",
+    "folds": 4,
+    "repeats": 1,
+    "column": None,
+    "file": None,
+    "inner_scheme": "stratified_kfold",
+    "inner_folds": 3,
+    "subsamples": 0,
+    "batches": 1,
+}
 FOLDS = [{"step": "centre"}, {"step": "unit_variance"}]
 
 
@@ -56,7 +61,8 @@ def test_classes_with_genes_of_their_own_are_told_apart():
 @pytest.mark.parametrize("order", [(3, 1, 0, 2), (1, 0, 3, 2)])
 def test_names_and_order_of_classes_change_no_list(order):
     """The same splits: only what the classes are called, and in which order, is another."""
-    one, other = study(signal=1.0), study(signal=1.0, order=order)
+    one = study(signal=1.0)
+    other = study(signal=1.0, order=order)
     drawn, here = fitted(one)
     there = nested_cross_validation(
         other, drawn, labels="observed", batch="1of1", folds=FOLDS, **QUICK
@@ -91,7 +97,8 @@ def test_the_model_predicts_what_the_fit_predicts():
     drawn, _ = fitted(dataset)
     final = fit_final_model(dataset, drawn, folds=FOLDS, **QUICK)
     model = final_model(dataset, final, folds=FOLDS)
-    names, n = tuple(dataset.samples), len(dataset.samples)
+    names = tuple(dataset.samples)
+    n = len(dataset.samples)
     matrix = Matrix(names, tuple(dataset.genes), dataset.X, {}, tuple(range(2, n + 2)))
     table, _ = predict(model, matrix, "new.tsv", missing=0.0, mu=None)
     genes, weights = final.coef(0, int(final.choice[0, 2]))

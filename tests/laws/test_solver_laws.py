@@ -42,7 +42,8 @@ def test_every_fit_is_certified_and_meets_the_optimality_conditions(seed, n, d, 
     fits = solve(sets, tau, mu * sets.norm[:, None])
     assert fits.converged.all(), fits.message
     for (k, m), t in np.ndenumerate(tau):
-        Z, y = sets.standardised(k)[rows[:, k]], sets.Y[rows[:, k], k]
+        Z = sets.standardised(k)[rows[:, k]]
+        y = sets.Y[rows[:, k], k]
         A, values = fits.coef(k, m)
         b = np.zeros(d)
         b[A] = values
@@ -56,7 +57,8 @@ def test_every_fit_is_certified_and_meets_the_optimality_conditions(seed, n, d, 
 def test_the_gap_bounds_the_distance_to_the_minimum(seed, mu):
     X, Y, rows = problem(seed, k=1)
     sets = training_sets(X, Y, rows, centre=True, unit_variance=True)
-    Z, y = sets.standardised(0)[rows[:, 0]], sets.Y[rows[:, 0], 0]
+    Z = sets.standardised(0)[rows[:, 0]]
+    y = sets.Y[rows[:, 0], 0]
     tau = 0.3 * float(sets.tau_max[0])
     A, values = solve(sets, tau, mu).coef(0, 0)
     b = np.zeros(X.shape[1])
@@ -79,7 +81,8 @@ def test_tau_zero_is_ridge():
     sets = training_sets(X, Y, rows, centre=True, unit_variance=True)
     fits = solve(sets, 0.0, 0.5)
     for k in range(3):
-        Z, y = sets.standardised(k)[rows[:, k]], sets.Y[rows[:, k], k]
+        Z = sets.standardised(k)[rows[:, k]]
+        y = sets.Y[rows[:, k], k]
         ridge = np.linalg.solve(Z.T @ Z + len(y) * 0.5 * np.eye(Z.shape[1]), Z.T @ y)
         np.testing.assert_allclose(fits.coef(k, 0)[1], ridge, atol=1e-10)
 
@@ -131,7 +134,8 @@ def test_from_0_at_any_tau_where_features_depend_on_each_other(seed):
     rng = np.random.default_rng(seed)
     n, d, r = (int(rng.integers(*ends)) for ends in ((5, 10), (10, 100), (3, 5)))
     X = rng.normal(size=(n, r)) @ (rng.normal(size=(r, d)) + 3 * rng.normal(size=(r, 1)))
-    y, rows = X @ rng.normal(size=d), np.ones((n, 1), bool)
+    y = X @ rng.normal(size=d)
+    rows = np.ones((n, 1), bool)
     sets = training_sets(X, y[:, None], rows, centre=False, unit_variance=False)
     for share in (0.3, 0.1, 0.02):
         fit = path(sets, sets.tau_max * share, 0.0, solver="landweber-newton", tolerance=1e-9)

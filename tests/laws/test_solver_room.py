@@ -14,7 +14,8 @@ from genesig.optim.training import training_sets
 
 pytestmark = pytest.mark.slow
 
-N, D = 40, 4000
+N = 40
+D = 4000
 
 
 def outshone(seed, columns=1):
@@ -34,7 +35,8 @@ def solved(sets):
 
 @pytest.fixture
 def rooms(monkeypatch):
-    found, room = [], newton._pool_arrays
+    found = []
+    room = newton._pool_arrays
 
     def watched(columns, known, width):
         found.append((columns, known))

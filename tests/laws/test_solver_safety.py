@@ -30,7 +30,8 @@ def check_solved(sets, shares=(0.7, 0.3, 0.1, 0.01), mu=1e-6):
     fits = path(sets, tau, mu * sets.norm[:, None], solver="landweber-newton", tolerance=1e-9)
     assert fits.converged.all(), fits.message
     for (k, m), t in np.ndenumerate(tau):
-        rows, (A, values) = sets.rows[:, k], fits.coef(k, m)
+        rows = sets.rows[:, k]
+        (A, values) = fits.coef(k, m)
         b = np.zeros(sets.X.shape[1])
         b[A] = values
         Z = sets.standardised(k)[rows]
@@ -93,7 +94,8 @@ def test_collinear_features(mu):
 @pytest.mark.parametrize(("n", "d"), [(2, 5), (2, 1), (9, 1), (40, 4), (3, 200)])
 def test_shapes(n, d, mu):
     X, y = data(n, d)
-    y[0], y[1] = -1, 1
+    y[0] = -1
+    y[1] = 1
     check_solved(sets_of(X, y), mu=mu)
 
 
@@ -113,7 +115,8 @@ def test_scale_of_X_changes_coefficients_by_its_inverse_only(scale, mu, unit_var
 @pytest.mark.parametrize("scale", [1e-8, 1e8])
 def test_scale_of_y_changes_coefficients_by_as_much(scale, mu):
     X, y = data()
-    base, fits = check_solved(sets_of(X, y), mu=mu), check_solved(sets_of(X, scale * y), mu=mu)
+    base = check_solved(sets_of(X, y), mu=mu)
+    fits = check_solved(sets_of(X, scale * y), mu=mu)
     np.testing.assert_array_equal(fits.indices, base.indices)
     np.testing.assert_allclose(fits.values / scale, base.values, rtol=1e-6, atol=1e-10)
 
@@ -238,7 +241,8 @@ def test_a_violation_of_the_strong_rule_is_caught(monkeypatch):
 def many(k=9):
     rng = np.random.default_rng(5)
     X = rng.normal(size=(23, 4)) @ rng.normal(size=(4, 301)) + rng.normal(size=(23, 301))
-    Y, rows = np.sign(rng.normal(size=(23, k))), rng.random((23, k)) < 0.8
+    Y = np.sign(rng.normal(size=(23, k)))
+    rows = rng.random((23, k)) < 0.8
     return X, Y, rows
 
 
@@ -255,7 +259,8 @@ def assert_same(found, expected, order=slice(None)):
     for one, other in zip(found, expected, strict=True):
         for k, there in enumerate(np.arange(one.shape[0])[order]):
             for m in range(one.shape[1]):
-                (A, b), (B, c) = one.coef(k, m), other.coef(there, m)
+                (A, b) = one.coef(k, m)
+                (B, c) = other.coef(there, m)
                 assert A.tolist() == B.tolist()
                 np.testing.assert_allclose(b, c, rtol=1e-9, atol=1e-12)
 

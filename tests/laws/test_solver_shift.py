@@ -7,7 +7,8 @@ from genesig.optim.refit import refit_coef
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
 
-N, D = 40, 60
+N = 40
+D = 60
 
 
 def five_folds():
@@ -51,8 +52,13 @@ def trained(X, y, rows):
     """Return supports and weights of the first training set, fitted beside the others."""
     Y = np.tile(y[:, None], rows.shape[1])
     sets = training_sets(X, Y, rows, centre=True, unit_variance=True)
-    fits = path(sets, np.array([0.5, 0.2]) * sets.tau_max[:, None], 1e-3 * sets.norm[:, None],
-                solver="landweber-newton", tolerance=1e-9)  # fmt: skip
+    fits = path(
+        sets,
+        np.array([0.5, 0.2]) * sets.tau_max[:, None],
+        1e-3 * sets.norm[:, None],
+        solver="landweber-newton",
+        tolerance=1e-9,
+    )
     values, intercept = refit_coef(sets, fits, 0.01 * sets.norm)
     dense = np.zeros((2, D))
     for at in range(2):
@@ -65,7 +71,8 @@ def trained(X, y, rows):
 @pytest.mark.parametrize("otherwise", OTHERWISE)
 @pytest.mark.parametrize("design", DESIGNS)
 def test_held_out_rows_change_nothing(design, otherwise, mean):
-    rows, (X, y) = DESIGNS[design], study(mean)
+    rows = DESIGNS[design]
+    (X, y) = study(mean)
     weights, intercept, moments = trained(X, y, rows)
     assert (np.count_nonzero(weights, axis=1) > 2).all()
     out = ~rows[:, 0]

@@ -233,7 +233,8 @@ def test_the_same_seed_draws_the_same_and_another_does_not(scheme):
 
 @pytest.mark.parametrize("scheme", ["stratified_kfold", "stratified_group_kfold"])
 def test_more_repeats_or_subsamples_leave_the_others_as_they_were(scheme):
-    few, many = by_scheme(scheme), by_scheme(scheme, repeats=4, subsamples=8)
+    few = by_scheme(scheme)
+    many = by_scheme(scheme, repeats=4, subsamples=8)
     assert many.outer[: len(few.outer)] == few.outer
     assert many.subsamples[: len(few.subsamples)] == few.subsamples
     assert many.final == few.final
@@ -337,7 +338,8 @@ def halves_in_a_file(tmp_path, *halves, grouped=False):
     return drawn(dataset, file=written(tmp_path, outer=outer, subsamples=named))
 
 
-FRONT, BACK = [0, 1, 2, 20, 21], [3, 4, 5, 18, 19]
+FRONT = [0, 1, 2, 20, 21]
+BACK = [3, 4, 5, 18, 19]
 
 
 def test_pairs_of_halves_may_come_from_a_file(tmp_path):
@@ -458,9 +460,10 @@ def test_the_file_is_readable_by_people(tmp_path):
 
 
 @given(
-    y=st.lists(st.integers(-3, 3), min_size=8, max_size=20), factor=st.floats(1e-3, 1e3),
+    y=st.lists(st.integers(-3, 3), min_size=8, max_size=20),
+    factor=st.floats(1e-3, 1e3),
     parts=st.integers(2, 4),
-)  # fmt: skip
+)
 def test_strata_of_a_regression_are_those_of_its_negative(y, factor, parts):
     assume(len(set(y)) > 1)
     here = study(y, task="regression")
@@ -487,6 +490,12 @@ def test_groups_of_several_classes_are_dealt_out_whatever_the_classes_are_called
     found = []
     for names in ("abc", "cab", "bca"):
         made = study([names["abc".index(each)] for each in y], [row // 2 for row in range(36)])
-        found.append(drawn(Dataset(made.X, made.obs, made.var, design, {}), folds=4,
-                           scheme="stratified_group_kfold", repeats=3))  # fmt: skip
+        found.append(
+            drawn(
+                Dataset(made.X, made.obs, made.var, design, {}),
+                folds=4,
+                scheme="stratified_group_kfold",
+                repeats=3,
+            )
+        )
     assert found[0] == found[1] == found[2]

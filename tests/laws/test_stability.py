@@ -21,7 +21,8 @@ def random_lists(seed, m, d, p=0.3):
 def test_two_lists_of_one_size_give_kunchevas_index(seed):
     """(r d - k²) / (k (d - k)), r genes in common (Kuncheva 2007)."""
     rng = np.random.default_rng(seed)
-    d, k = 30, 8
+    d = 30
+    k = 8
     Z = np.zeros((2, d))
     for row in Z:
         row[rng.permutation(d)[:k]] = 1
@@ -54,9 +55,10 @@ def test_random_lists_have_stability_zero():
 
 
 @pytest.mark.parametrize(
-    "Z", [np.zeros((5, 8)), np.ones((5, 8)), [[1, 0, 1]], np.zeros((0, 8))],
+    "Z",
+    [np.zeros((5, 8)), np.ones((5, 8)), [[1, 0, 1]], np.zeros((0, 8))],
     ids=["all empty", "all genes", "one list", "no list"],
-)  # fmt: skip
+)
 def test_lists_without_a_choice_have_no_stability(Z):
     assert np.isnan(of(Z))
 
@@ -94,9 +96,11 @@ def test_one_pair_of_lists_of_one_size_gives_kunchevas_index(seed):
 
 def test_only_the_two_lists_of_a_pair_are_compared():
     """1 - Σ |z_a - z_b| / Σ (p_a (1 - p_b) + p_b (1 - p_a)), written out pair by pair."""
-    Z, each = random_lists(3, 8, 20), []
+    Z = random_lists(3, 8, 20)
+    each = []
     for one, other in zip(Z[::2], Z[1::2], strict=True):
-        p, q = one.mean(), other.mean()
+        p = one.mean()
+        q = other.mean()
         each.append(1 - np.sum(one != other) / (20 * (p * (1 - q) + q * (1 - p))))
     assert of_pairs(Z) == pytest.approx(np.mean(each))
     same_pairs = np.repeat(random_lists(4, 3, 50, 0.1), 2, axis=0)
@@ -110,9 +114,10 @@ def test_pairs_of_random_lists_have_stability_zero():
 
 
 @pytest.mark.parametrize(
-    "Z", [np.zeros((6, 8)), np.ones((6, 8)), np.zeros((0, 8))],
+    "Z",
+    [np.zeros((6, 8)), np.ones((6, 8)), np.zeros((0, 8))],
     ids=["all empty", "all genes", "no list"],
-)  # fmt: skip
+)
 def test_pairs_without_a_choice_have_no_stability(Z):
     assert np.isnan(of_pairs(Z))
     assert compared(pairs_of(Z)) == ""
@@ -146,7 +151,8 @@ def test_genes_that_are_blocks_of_their_own_are_genes():
 
 def test_lists_that_take_turns_in_a_block_agree_on_it():
     """Members of the same two blocks of ten, no gene twice."""
-    part, Z = np.concatenate([np.repeat([0, 1], 10), np.arange(2, 32)]), np.zeros((10, 50))
+    part = np.concatenate([np.repeat([0, 1], 10), np.arange(2, 32)])
+    Z = np.zeros((10, 50))
     for row in range(10):
         Z[row, [row, 10 + row]] = 1
     assert of_pairs(Z) < 0
@@ -161,7 +167,8 @@ def test_random_lists_hit_blocks_of_unlike_size_no_more_than_chance_says():
 
 def test_what_is_clearly_more_is_so_by_two_errors_of_the_mean():
     """What halvings share adds a tenth of their variance."""
-    Z, other = random_lists(5, 24, 60, 0.2), random_lists(8, 24, 60, 0.2)
+    Z = random_lists(5, 24, 60, 0.2)
+    other = random_lists(8, 24, 60, 0.2)
     Z[1::2, :9] = Z[0::2, :9]
     each = pairs_of(Z).each
     for rival in (None, pairs_of(other)):
@@ -173,8 +180,9 @@ def test_what_is_clearly_more_is_so_by_two_errors_of_the_mean():
 
 
 def test_shared_genes_of_two_pairs_are_counted_within_each_pair():
-    lists = csr_array(np.array([[1, 1, 0, 0, 0], [1, 1, 1, 0, 0],
-                                [0, 0, 0, 1, 0], [1, 0, 0, 0, 0]]))  # fmt: skip
+    lists = csr_array(
+        np.array([[1, 1, 0, 0, 0], [1, 1, 1, 0, 0], [0, 0, 0, 1, 0], [1, 0, 0, 0, 0]])
+    )
     counts = shared_genes(lists)
     assert counts["shared"] == (2 + 0) / 2
     assert counts["shared_by_chance"] == pytest.approx((2 * 3 / 5 + 1 * 1 / 5) / 2)

@@ -17,9 +17,12 @@ from genesig.selection.linear.tasks import LinearSettings
 D = 12
 
 grids = st.tuples(
-    st.integers(1, 3), st.integers(1, 5), st.integers(1, 3), st.integers(1, 4),
+    st.integers(1, 3),
+    st.integers(1, 5),
+    st.integers(1, 3),
+    st.integers(1, 4),
     st.integers(0, 2**32 - 1),
-)  # fmt: skip
+)
 mosts = st.integers(1, D)
 
 
@@ -78,9 +81,10 @@ def test_the_order_of_the_folds_is_nothing(grid, most, seed):
     error, standard_error, lists = drawn(*grid)
     order = np.random.default_rng(seed).permutation(len(lists[0][0]))
     moved = [[[folds[k] for k in order] for folds in of_tau] for of_tau in lists]
-    assert choose(error, standard_error, moved, most)[0] == choose(
-        error, standard_error, lists, most
-    )[0]  # fmt: skip
+    assert (
+        choose(error, standard_error, moved, most)[0]
+        == choose(error, standard_error, lists, most)[0]
+    )
 
 
 @given(grids, mosts, mosts)
@@ -147,8 +151,10 @@ def test_an_error_of_exactly_the_bound_is_within_it():
 
 
 def test_agreements_that_differ_in_the_last_bit_are_equal():
-    one = [np.array(genes) for genes in ([0, 2, 5, 6, 7, 9, 11], [1, 3, 4, 5, 9, 11],
-                                         [2, 4, 6, 8, 9, 11])]  # fmt: skip
+    one = [
+        np.array(genes)
+        for genes in ([0, 2, 5, 6, 7, 9, 11], [1, 3, 4, 5, 9, 11], [2, 4, 6, 8, 9, 11])
+    ]
     other = [np.sort(np.array([9, 7, 0, 1, 2, 4, 5, 11, 6, 10, 8, 3])[genes]) for genes in one]
     assert agreement(one, D) > agreement(other, D)
     error = np.array([[[0.2, 0.3], [0.3, 0.2]]])  # the larger lam decides
@@ -156,7 +162,8 @@ def test_agreements_that_differ_in_the_last_bit_are_equal():
 
 
 def test_agreement_comes_before_length_and_length_before_lam():
-    same, other = np.arange(6), [np.arange(2), np.array([1, 2]), np.array([3, 4])]
+    same = np.arange(6)
+    other = [np.arange(2), np.array([1, 2]), np.array([3, 4])]
     error = np.full((1, 3, 2), 0.2)
     lists = [[other, [same] * 3, [same[:4]] * 3]]
     spread = np.zeros_like(error)

@@ -28,15 +28,21 @@ def norm(seed: int, d: int, jump: float) -> Stretches:
 def intervals(genome: Genome) -> list[slice]:
     """Return every stretch there is, as places in the order of the genome."""
     ends = [*genome.starts[1:], len(genome.order)]
-    return [slice(a, b) for start, end in zip(genome.starts, ends, strict=True)
-            for a in range(start, end) for b in range(a + 1, end + 1)]  # fmt: skip
+    return [
+        slice(a, b)
+        for start, end in zip(genome.starts, ends, strict=True)
+        for a in range(start, end)
+        for b in range(a + 1, end + 1)
+    ]
 
 
 @given(seed=st.integers(0, 10_000), d=st.integers(1, 30), jump=st.sampled_from([0.0, 0.5, 3.0]))
 def test_the_dual_norm_is_that_of_the_best_stretch(seed: int, d: int, jump: float) -> None:
-    omega, g = norm(seed, d, jump), np.random.default_rng(seed).normal(size=d)
-    every = [abs(g[part].sum()) / (part.stop - part.start + 2 * jump)
-             for part in intervals(omega.genome)]  # fmt: skip
+    omega = norm(seed, d, jump)
+    g = np.random.default_rng(seed).normal(size=d)
+    every = [
+        abs(g[part].sum()) / (part.stop - part.start + 2 * jump) for part in intervals(omega.genome)
+    ]
     assert omega.dual(g) == pytest.approx(max(every), rel=1e-12)
     assert omega.dual(np.zeros(d)) == 0
     b = np.round(np.random.default_rng(seed + 1).normal(size=d))
@@ -47,13 +53,18 @@ def test_the_dual_norm_is_that_of_the_best_stretch(seed: int, d: int, jump: floa
     assert omega.value(atom) == pytest.approx(part.stop - part.start + 2 * jump)
 
 
-@given(seed=st.integers(0, 10_000), d=st.integers(1, 40), jump=st.sampled_from([0.0, 0.5, 3.0]),
-       level=st.floats(1e-3, 3))  # fmt: skip
+@given(
+    seed=st.integers(0, 10_000),
+    d=st.integers(1, 40),
+    jump=st.sampled_from([0.0, 0.5, 3.0]),
+    level=st.floats(1e-3, 3),
+)
 def test_the_proximal_map_is_the_identity_less_a_projection(
     seed: int, d: int, jump: float, level: float
 ) -> None:
     """Moreau: z - b is in the dual ball of this radius, and <b, z - b> = level Omega(b)."""
-    omega, z = norm(seed, d, jump), np.round(3 * np.random.default_rng(seed).normal(size=d), 1)
+    omega = norm(seed, d, jump)
+    z = np.round(3 * np.random.default_rng(seed).normal(size=d), 1)
     b = omega.prox(z, level)
     assert omega.dual(z - b) <= level * (1 + 1e-10)
     assert b @ (z - b) == pytest.approx(level * omega.value(b), abs=1e-10)
@@ -62,13 +73,15 @@ def test_the_proximal_map_is_the_identity_less_a_projection(
 @given(seed=st.integers(0, 10_000), d=st.integers(1, 40))
 def test_a_pattern_holds_all_that_is_not_0(seed: int, d: int) -> None:
     rng = np.random.default_rng(seed)
-    omega, b = norm(seed, d, 1.0), np.repeat(rng.integers(-1, 2, size=d), 3)[:d].astype(float)
+    omega = norm(seed, d, 1.0)
+    b = np.repeat(rng.integers(-1, 2, size=d), 3)[:d].astype(float)
     found = omega.pattern(b)
     np.testing.assert_array_equal(found.spread(d), b)
     assert not np.isin(found.first[found.joined], omega.genome.starts).any()
     kept = rng.random(len(found.level)) < 0.5
-    np.testing.assert_array_equal(omega.pattern(found.take(kept).spread(d)).joined,
-                                  found.take(kept).joined)  # fmt: skip
+    np.testing.assert_array_equal(
+        omega.pattern(found.take(kept).spread(d)).joined, found.take(kept).joined
+    )
 
 
 def problem(seed: int, jump: float, n: int = 24, d: int = 60) -> tuple[TrainingSets, Genome]:
@@ -97,8 +110,11 @@ def coefficients(found: Path, k: int, m: int, d: int = 60) -> Array:
     return b
 
 
-@given(seed=st.integers(0, 10_000), jump=st.sampled_from([0.0, 1.0, 5.0]),
-       mu=st.sampled_from([1e-6, 1e-2, 1.0]))  # fmt: skip
+@given(
+    seed=st.integers(0, 10_000),
+    jump=st.sampled_from([0.0, 1.0, 5.0]),
+    mu=st.sampled_from([1e-6, 1e-2, 1.0]),
+)
 def test_every_fit_is_certified_and_tau_max_is_sharp(seed: int, jump: float, mu: float) -> None:
     sets, _ = problem(seed, jump)
     found = solved(sets, [1 + 1e-9, 1 - 1e-3, 0.3, 0.05], mu)
@@ -116,8 +132,10 @@ def test_it_is_clarabel_s(seed: int, mu: float, jump: float) -> None:
     share = float(np.random.default_rng(seed).uniform(0.02, 0.7))
     found = solved(sets, [share], mu)
     for k in range(2):
-        rows, b = sets.rows[:, k], cvxpy.Variable(60)
-        Z, y = sets.standardised(k)[rows], sets.Y[rows, k]
+        rows = sets.rows[:, k]
+        b = cvxpy.Variable(60)
+        Z = sets.standardised(k)[rows]
+        y = sets.Y[rows, k]
         parts = [cvxpy.hstack([0, b[part], 0]) for part in genome.parts()]
         rough = cvxpy.norm1(b) + jump * sum(cvxpy.norm1(cvxpy.diff(part)) for part in parts)
         loss = cvxpy.sum_squares(y - Z @ b) / len(y) + mu * sets.norm[k] * cvxpy.sum_squares(b)
@@ -133,7 +151,8 @@ def test_without_a_cost_of_ends_it_is_the_lasso() -> None:
     sets, _ = problem(3, 0.0)
     plain = training_sets(sets.X, sets.Y, sets.rows, centre=True, unit_variance=True)
     np.testing.assert_allclose(sets.tau_max, plain.tau_max, rtol=1e-12)
-    one, other = solved(sets, [0.5, 0.1], 1e-2), solved(plain, [0.5, 0.1], 1e-2)
+    one = solved(sets, [0.5, 0.1], 1e-2)
+    other = solved(plain, [0.5, 0.1], 1e-2)
     np.testing.assert_array_equal(one.indices, other.indices)
     np.testing.assert_allclose(one.values, other.values, atol=1e-7)
 
@@ -144,7 +163,8 @@ def test_features_without_neighbours_are_those_of_a_lasso_that_pays_both_ends() 
         sets, Stretches(Genome.from_columns(60, [f"of {j}" for j in range(60)], None), 2.0)
     )
     np.testing.assert_allclose(5 * alone.tau_max, sets.tau_max, rtol=1e-12)
-    one, other = solved(alone, [0.3], 1e-3), solved(sets, [0.3], 1e-3)
+    one = solved(alone, [0.3], 1e-3)
+    other = solved(sets, [0.3], 1e-3)
     np.testing.assert_array_equal(one.indices, other.indices)
     np.testing.assert_allclose(one.values, other.values, atol=1e-7)
 
@@ -158,16 +178,19 @@ def test_the_order_of_the_columns_changes_nothing() -> None:
     other = with_stretches(
         other, Stretches(Genome.from_columns(60, number, place[mixed].astype(float)), 2.0)
     )
-    one, two = solved(sets, [0.2], 1e-3), solved(other, [0.2], 1e-3)
+    one = solved(sets, [0.2], 1e-3)
+    two = solved(other, [0.2], 1e-3)
     for k in range(2):
-        np.testing.assert_allclose(coefficients(two, k, 0), coefficients(one, k, 0)[mixed],
-                                   atol=1e-7)  # fmt: skip
+        np.testing.assert_allclose(
+            coefficients(two, k, 0), coefficients(one, k, 0)[mixed], atol=1e-7
+        )
 
 
 def test_a_row_ends_after_its_first_long_list() -> None:
     sets, _ = problem(4, 2.0)
     shares = [0.9, 0.3, 0.1, 0.01]
-    whole, cut = solved(sets, shares, 1e-2), solved(sets, shares, 1e-2, longest=12)
+    whole = solved(sets, shares, 1e-2)
+    cut = solved(sets, shares, 1e-2, longest=12)
     over = np.logical_or.accumulate(whole.sizes() > 12, axis=1)
     assert over.any()
     assert not over.all()

@@ -132,7 +132,8 @@ def test_kernels_by_the_iterative_projection():
 
 def test_several_responses_at_once_are_as_one_by_one():
     rng = np.random.default_rng(0)
-    X, found = design(rng, 20, 60), lists(rng, 60, "overlap")
+    X = design(rng, 20, 60)
+    found = lists(rng, 60, "overlap")
     blocks = Blocks.from_lists(found, np.sqrt([len(each) for each in found]))
     Y = rng.normal(size=(7, 20, 2))
     Y -= Y.mean(axis=1, keepdims=True)
@@ -147,11 +148,14 @@ def test_several_responses_at_once_are_as_one_by_one():
 def collinear(seed):
     """Return a lasso path on columns of low rank with copies; its gaps by the lasso's own bound."""
     rng = np.random.default_rng(seed)
-    n, d, rank = int(rng.integers(4, 40)), int(rng.integers(1, 60)), int(rng.integers(1, 6))
+    n = int(rng.integers(4, 40))
+    d = int(rng.integers(1, 60))
+    rank = int(rng.integers(1, 6))
     X = design(rng, n, d, rank) + rng.choice([0, 1e-6]) * rng.normal(size=(n, d))
     X -= X.mean(axis=0)
     y = np.sign(rng.normal(size=n)) + 1e-3 * rng.normal(size=n)
-    y, mu = y - y.mean(), float(rng.choice([0, 0.1, 3]))
+    y = y - y.mean()
+    mu = float(rng.choice([0, 0.1, 3]))
     blocks = Blocks.singletons(d, 1.0)
     tau = tau_max(X, y, blocks) * np.geomspace(1, 0.02, 10)
     fit = block_path(X, y, blocks, tau, mu, tolerance=1e-10)
@@ -221,7 +225,8 @@ def shuffled(rng, n, number):
 def found_first(seed):
     """Tell whether the set with the signal, 40 genes .4 SD apart, is the first of 50 sets."""
     rng = np.random.default_rng(seed)
-    n, X = 60, rng.normal(size=(60, 1000))
+    n = 60
+    X = rng.normal(size=(60, 1000))
     found = [rng.choice(1000, 40, replace=False) for _ in range(50)]
     for k, members in enumerate(found[1:]):
         r = (0, 0.1, 0.3)[k % 3]

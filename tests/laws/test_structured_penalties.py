@@ -34,7 +34,8 @@ def penalty_of(kind, seed):
 def test_a_point_is_its_prox_and_its_projection(kind, seed, tasks):
     """Z - B is in the ball of the level, and B is where it touches: <B, Z - B> = level Omega(B)."""
     penalty, d, rng = penalty_of(kind, seed)
-    Z, level = rng.normal(size=(d, tasks)), rng.uniform(0.01, 1)
+    Z = rng.normal(size=(d, tasks))
+    level = rng.uniform(0.01, 1)
     B, pieces = penalty.prox(Z, level)
     assert penalty.dual(Z - B, pieces) <= level * (1 + 1e-6)
     assert np.vdot(B, Z - B) == pytest.approx(level * penalty.value(B), rel=1e-5, abs=1e-6)
@@ -61,7 +62,8 @@ def test_values_are_those_of_norms(kind, seed, tasks):
 @drawn
 def test_blocks_that_do_not_overlap_are_groups_for_all_three(seed, tasks):
     groups, d, rng = penalty_of("group", seed)
-    Z, level = rng.normal(size=(d, tasks)), rng.uniform(0.1, 1)
+    Z = rng.normal(size=(d, tasks))
+    level = rng.uniform(0.1, 1)
     other = Composite(groups.blocks)
     assert other.value(Z) == pytest.approx(groups.value(Z))
     np.testing.assert_allclose(other.prox(Z, level)[0], groups.prox(Z, level)[0], atol=1e-7)

@@ -79,7 +79,8 @@ def four_classes(strong):
 
 def curved_study(strong):
     rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((24, 30)), np.tile([-1.0, 1.0], 12)
+    X = rng.standard_normal((24, 30))
+    y = np.tile([-1.0, 1.0], 12)
     X[:, 0] += (2 if strong else 1) * y
     X[:, 1] = X[:, 1] ** 2 + y
     return nonlinear_study(X, y)
@@ -195,7 +196,8 @@ def join(study: Study, parts: list[AnyFits]) -> AnyFits:
 
 def assert_same_fits(fits, expected, tolerance, ignored=frozenset()):
     for field in fields(expected):
-        array, reference = getattr(fits, field.name), getattr(expected, field.name)
+        array = getattr(fits, field.name)
+        reference = getattr(expected, field.name)
         if field.name in ignored or reference is None:
             continue
         assert array.dtype == reference.dtype, field.name
@@ -211,7 +213,8 @@ def with_other_test_rows(dataset, split):
     One response, so that the shares of classes differ as well as the order of the responses.
     """
     rows = dataset.rows(split.test)
-    X, obs = dataset.X.copy(), dataset.obs.copy()
+    X = dataset.X.copy()
+    obs = dataset.obs.copy()
     X[rows] = np.random.default_rng(1).normal(5, 9, X[rows].shape)
     obs.iloc[rows] = obs.iloc[rows[0]].to_numpy()
     changed = replace(dataset, X=X, obs=obs)

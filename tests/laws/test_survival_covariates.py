@@ -46,13 +46,15 @@ def minimum(dataset: Dataset, rows: np.ndarray, genes: np.ndarray, lam: float):
     """Minimise the penalised likelihood of genes and covariates by a general method."""
     from scipy.optimize import minimize
 
-    y, C = dataset.response()[rows], dataset.covariates()
+    y = dataset.response()[rows]
+    C = dataset.covariates()
     mean = np.nanmean(C[rows], axis=0)
     C = np.where(np.isnan(C), mean, C) - mean
     C = C / C[rows].std(axis=0)
     X = dataset.X[:, genes]
     Z = (X - X[rows].mean(axis=0)) / X[rows].std(axis=0)
-    D, m = np.column_stack([Z, C]), len(genes)
+    D = np.column_stack([Z, C])
+    m = len(genes)
     risk = RiskSets.from_times(y["time"], y["event"])
     inside = D[rows][risk.order]
 
@@ -71,7 +73,8 @@ def test_held_out_scores_are_those_of_the_joint_model() -> None:
     splits = draw_splits(dataset, seed=2, **SPLITS)
     fits = nested_cross_validation(dataset, splits, labels="observed", batch="1of1", **RUN)
     for fit, split in enumerate(splits.outer):
-        train, (rows, scores) = np.sort(dataset.rows(split.train)), fits.test(fit)
+        train = np.sort(dataset.rows(split.train))
+        (rows, scores) = fits.test(fit)
         lam = float(fits.lam[fits.choice[fit, 1]] * fits.norm[fit])
         genes, _ = fits.coef(fit, 0)
         want = minimum(dataset, train, genes, lam)
@@ -81,23 +84,27 @@ def test_held_out_scores_are_those_of_the_joint_model() -> None:
 def test_covariates_alone_are_the_cox_model_of_them() -> None:
     dataset = study()
     split = draw_splits(dataset, seed=2, **SPLITS).outer[0]
-    train, test = np.sort(dataset.rows(split.train)), dataset.rows(split.test)
+    train = np.sort(dataset.rows(split.train))
+    test = dataset.rows(split.test)
     want = minimum(dataset, train, np.zeros(0, dtype=int), 0.0)
     found = score_covariates(dataset, split)
     np.testing.assert_allclose(found - found.mean(), want[test] - want[test].mean(), atol=1e-5)
-    table = run_baselines(dataset, draw_splits(dataset, seed=2, **SPLITS), folds=MOMENTS,
-                          baselines=["dummy"])  # fmt: skip
+    table = run_baselines(
+        dataset, draw_splits(dataset, seed=2, **SPLITS), folds=MOMENTS, baselines=["dummy"]
+    )
     assert set(table["model"]) == {"covariates", "covariates and ridge", "dummy"}
 
 
 def test_the_score_test_is_the_slope_and_curvature_of_the_profile_likelihood() -> None:
     dataset = study()
-    y, C = dataset.response(), dataset.covariates()
+    y = dataset.response()
+    C = dataset.covariates()
     C = np.where(np.isnan(C), np.nanmean(C, axis=0), C)
     C = (C - C.mean(axis=0)) / C.std(axis=0)
     z, p = score_test(dataset.X, y, None, "efron", C)
     risk = RiskSets.from_times(y["time"], y["event"])
-    x, C = dataset.X[risk.order, 5], C[risk.order]
+    x = dataset.X[risk.order, 5]
+    C = C[risk.order]
 
     def profile(b: float) -> float:
         from scipy.optimize import minimize
@@ -106,12 +113,16 @@ def test_the_score_test_is_the_slope_and_curvature_of_the_profile_likelihood() -
             eta = x * b + C @ g
             return risk.value(eta), C.T @ risk.gradient(risk.shares(eta))
 
-        return -len(y) / 2 * minimize(value, np.zeros(2), jac=True, method="BFGS",
-                                      options={"gtol": 1e-11}).fun  # fmt: skip
+        return (
+            -len(y)
+            / 2
+            * minimize(value, np.zeros(2), jac=True, method="BFGS", options={"gtol": 1e-11}).fun
+        )
 
     step = 1e-3
     low, here, high = (profile(b) for b in (-step, 0.0, step))
-    slope, curvature = (high - low) / (2 * step), -(high - 2 * here + low) / step**2
+    slope = (high - low) / (2 * step)
+    curvature = -(high - 2 * here + low) / step**2
     assert z[5] == pytest.approx(slope / np.sqrt(curvature), rel=1e-3)
     assert ((p >= 0) & (p <= 1)).all()
 
@@ -149,17 +160,31 @@ def test_whole_weights_are_repeated_samples() -> None:
     fits = []
     for copies in (False, True):
         dataset = weighted(times, copies)
-        y, held, n = dataset.response(), Covariates.from_dataset(dataset), len(dataset.samples)
-        rows = np.repeat(np.arange(48) % 5 > 0, times)[:, None] if copies else \
-            (np.arange(48) % 5 > 0)[:, None]  # fmt: skip
+        y = dataset.response()
+        held = Covariates.from_dataset(dataset)
+        n = len(dataset.samples)
+        rows = (
+            np.repeat(np.arange(48) % 5 > 0, times)[:, None]
+            if copies
+            else (np.arange(48) % 5 > 0)[:, None]
+        )
         ground = MatrixSettings(True, True, None, "breslow")
         sets = CoxElasticNets.from_rows(dataset.X, y[:, None], rows, [held], ground)
         protocol = LinearSettings(**of_kind("survival"))
         tau = sets.tau_max[:, None] * [0.6, 0.2]
         lists = sets.path(tau, 1e-3 * sets.norm[:, None] * np.ones(2), protocol, None)
         gamma, mean = sets.covariate_coef(lists, lists.values, np.array([0.1]))
-        fits.append((sets.tau_max, sets.norm, lists.indices, lists.values, gamma, mean,
-                     sets.ridge_coef(lists, np.array([0.1]))[0]))  # fmt: skip
+        fits.append(
+            (
+                sets.tau_max,
+                sets.norm,
+                lists.indices,
+                lists.values,
+                gamma,
+                mean,
+                sets.ridge_coef(lists, np.array([0.1]))[0],
+            )
+        )
         assert n == (times.sum() if copies else 48)
     for one, other in zip(*fits, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-7)

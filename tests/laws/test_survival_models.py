@@ -61,9 +61,15 @@ def test_the_martingale_residuals_are_those_of_nelson_and_aalen():
 
 @pytest.mark.parametrize(
     ("cell", "word", "came"),
-    [("1", "1", True), ("1.0", "1", True), ("0", "1", False), (" Dead", "Dead", True),
-     ("dead", "Dead", False), ("10", "1", False)],
-)  # fmt: skip
+    [
+        ("1", "1", True),
+        ("1.0", "1", True),
+        ("0", "1", False),
+        (" Dead", "Dead", True),
+        ("dead", "Dead", False),
+        ("10", "1", False),
+    ],
+)
 def test_an_event_is_its_word_or_its_number(cell, word, came):
     assert happened(cell, word) is came
 
@@ -174,25 +180,34 @@ def test_several_scores_have_the_likelihood_of_each():
 
 def test_of_two_groups_the_score_test_is_the_log_rank_test():
     rng = np.random.default_rng(5)
-    time, event = rng.permutation(30) + 1.0, rng.random(30) < 0.7
+    time = rng.permutation(30) + 1.0
+    event = rng.random(30) < 0.7
     group = (rng.random(30) < 0.5) * 1.0
     z, p = score_test(group[:, None], times(time, event), None, "efron")
     expected = log_rank(time, event, group)
     assert z[0] ** 2 == pytest.approx(expected.chi_squared, rel=1e-10)
     assert p[0] == pytest.approx(expected.p, rel=1e-10)
     early = np.argsort(time)[:10]
-    assert score_test(np.isin(np.arange(30), early)[:, None] * 1.0, times(time, event), None,
-                      "efron")[0][0] > 0  # fmt: skip
+    assert (
+        score_test(np.isin(np.arange(30), early)[:, None] * 1.0, times(time, event), None, "efron")[
+            0
+        ][0]
+        > 0
+    )
 
 
 def beside(x, y, C):
     """Return z of x beside C, risk set by risk set, after twenty Newton steps for C alone."""
-    A, gamma = np.column_stack([C - C.mean(axis=0), x - x.mean()]), np.zeros(C.shape[1])
+    A = np.column_stack([C - C.mean(axis=0), x - x.mean()])
+    gamma = np.zeros(C.shape[1])
     for _ in range(20):
-        U, H, w = np.zeros(A.shape[1]), 0.0, np.exp(A[:, :-1] @ gamma)
+        U = np.zeros(A.shape[1])
+        H = 0.0
+        w = np.exp(A[:, :-1] @ gamma)
         for i in np.flatnonzero(y["event"]):
             at_risk = y["time"] >= y["time"][i]
-            p, part = w[at_risk] / w[at_risk].sum(), A[at_risk]
+            p = w[at_risk] / w[at_risk].sum()
+            part = A[at_risk]
             U += A[i] - p @ part
             H = H + (part.T * p) @ part - np.outer(p @ part, p @ part)
         gamma = gamma + np.linalg.solve(H[:-1, :-1], U[:-1])
@@ -202,7 +217,8 @@ def beside(x, y, C):
 @pytest.mark.parametrize("seed", range(3))
 def test_beside_covariates_the_score_is_that_of_each_risk_set(seed):
     rng = np.random.default_rng(seed)
-    C, X = rng.normal(size=(50, 2)) * [1, 30] + [0, 60], rng.normal(size=(50, 3)) + 8
+    C = rng.normal(size=(50, 2)) * [1, 30] + [0, 60]
+    X = rng.normal(size=(50, 3)) + 8
     y = times(rng.permutation(50) * np.exp(-0.3 * C[:, 0]), rng.random(50) < 0.7)
     expected = [beside(x, y, C) for x in X.T]
     np.testing.assert_allclose(score_test(X, y, None, "efron", C)[0], expected, rtol=1e-10)
@@ -210,7 +226,8 @@ def test_beside_covariates_the_score_is_that_of_each_risk_set(seed):
 
 def test_strata_are_summed_and_what_does_not_vary_is_not_tested():
     rng = np.random.default_rng(6)
-    X, y = rng.normal(size=(24, 3)), times(rng.exponential(size=24), np.ones(24, bool))
+    X = rng.normal(size=(24, 3))
+    y = times(rng.exponential(size=24), np.ones(24, bool))
     X[:, 2] = 1.0
     stratum = np.repeat([0, 1], 12)
     found = score_test(X + stratum[:, None] * 50, y, stratum, "efron")[0]
@@ -220,7 +237,9 @@ def test_strata_are_summed_and_what_does_not_vary_is_not_tested():
 
 def test_ridge_orders_the_times_and_no_information_does_not():
     dataset = study_of("survival", 8, n=60, d=12, signal=1.2)
-    y, X, folds = dataset.response(), dataset.X, np.array_split(np.arange(40), 4)
+    y = dataset.response()
+    X = dataset.X
+    folds = np.array_split(np.arange(40), 4)
     for name, least in (("ridge", 0.7), ("dummy", 0.5)):
         f = BASELINES[name]["survival"](X[:40], y[:40], X[40:], folds, 0)
         found = harrell(y["time"][40:], y["event"][40:], f).value
@@ -289,9 +308,10 @@ def test_risks_are_those_of_all_samples_if_the_slope_is_zero():
     flat = replace(final, line=np.zeros((1, 1)), shrinkage=np.zeros(1))
     if final.answer_line is not None:
         flat = replace(
-            flat, answer_line=np.zeros_like(final.answer_line),
+            flat,
+            answer_line=np.zeros_like(final.answer_line),
             answer_shrinkage=np.zeros_like(final.answer_shrinkage),
-        )  # fmt: skip
+        )
     model = final_model(dataset, flat, folds=MOMENTS)
     lines = tuple(range(2, len(dataset.X) + 2))
     new = Matrix(tuple(dataset.samples), tuple(dataset.genes), dataset.X, {}, lines)
@@ -303,11 +323,16 @@ def test_risks_are_those_of_all_samples_if_the_slope_is_zero():
 
 @pytest.mark.parametrize(
     "spoil",
-    [lambda m: m.pop("survival"), lambda m: m.update(threshold=None),
-     lambda m: m.update(classes={"negative": "a", "positive": "b"}),
-     lambda m: m["survival"]["times"].reverse(), lambda m: m["survival"]["cumulative"].pop(),
-     lambda m: m["survival"]["cumulative"][0].reverse(), lambda m: m.update(task="regression")],
-)  # fmt: skip
+    [
+        lambda m: m.pop("survival"),
+        lambda m: m.update(threshold=None),
+        lambda m: m.update(classes={"negative": "a", "positive": "b"}),
+        lambda m: m["survival"]["times"].reverse(),
+        lambda m: m["survival"]["cumulative"].pop(),
+        lambda m: m["survival"]["cumulative"][0].reverse(),
+        lambda m: m.update(task="regression"),
+    ],
+)
 def test_a_model_that_contradicts_itself_is_refused(spoil):
     dataset, _, _, final = fitted()
     model = json.loads(json.dumps(final_model(dataset, final, folds=MOMENTS)))
@@ -332,9 +357,16 @@ def test_the_tables_say_that_a_signal_is_foretold():
     tables = survival_tables(dataset, splits, [fits], folds=MOMENTS)
     told = tables["survival"].set_index("measure")
     assert list(told.index) == [
-        "concordance", "uno", "auc", "brier", "brier_reference", "explained", "risk_expected",
-        "risk_observed", "slope",
-    ]  # fmt: skip
+        "concordance",
+        "uno",
+        "auc",
+        "brier",
+        "brier_reference",
+        "explained",
+        "risk_expected",
+        "risk_observed",
+        "slope",
+    ]
     assert told.loc["concordance", "low"] > 0.5
     for name in ("uno", "auc"):
         assert told.loc[name, "low"] < told.loc[name, "value"] < told.loc[name, "high"]

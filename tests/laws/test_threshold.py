@@ -41,7 +41,8 @@ def test_the_midpoint_of_six_samples_by_hand():
     folds = (np.array([0, 1, 2]), np.array([3, 4, 5]))
     scores = np.array([[0.9, 0.1, -0.4, 7, 7, 7, 7, 7], [8, 8, 8, -0.5, 0.3, -0.2, 8, 8]])
     found = midpoint(task_of(y, folds), scores[:, None, None])
-    positive, negative = (0.9 + 0.3) / 2, (0.1 - 0.4 - 0.5 - 0.2) / 4
+    positive = (0.9 + 0.3) / 2
+    negative = (0.1 - 0.4 - 0.5 - 0.2) / 4
     assert found.item() == pytest.approx((positive + negative) / 2)
 
 
@@ -68,11 +69,14 @@ def test_samples_of_a_class_that_are_there_twice_do_not_move_it(seed):
     n = len(task.y)
     again = {row: n + at for at, row in enumerate(task.train[task.y[task.train] < 0])}
     double = replace(
-        task, y=np.append(task.y, -np.ones(len(again))),
+        task,
+        y=np.append(task.y, -np.ones(len(again))),
         train=np.append(task.train, list(again.values())).astype(int),
-        inner=tuple(np.append(fold, [again[r] for r in fold if r in again]).astype(int)
-                    for fold in task.inner_folds),
-    )  # fmt: skip
+        inner=tuple(
+            np.append(fold, [again[r] for r in fold if r in again]).astype(int)
+            for fold in task.inner_folds
+        ),
+    )
     whole = np.concatenate([scores, scores[..., list(again)]], axis=-1)
     np.testing.assert_allclose(midpoint(double, whole), midpoint(task, scores), atol=1e-12)
 

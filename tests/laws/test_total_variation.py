@@ -113,8 +113,9 @@ def test_bic_keeps_what_is_without_noise_and_joins_what_is_noise():
     steps = np.repeat([0.0, 1.0, 3.0], 10)
     np.testing.assert_array_equal(segmented(steps), steps)
     np.testing.assert_array_equal(segmented(np.full(7, 2.0)), np.full(7, 2.0))
-    joined = [len(segment_starts(segmented(np.random.default_rng(s).normal(size=200))))
-              for s in range(20)]  # fmt: skip
+    joined = [
+        len(segment_starts(segmented(np.random.default_rng(s).normal(size=200)))) for s in range(20)
+    ]
     assert np.mean(joined) < 1.2
     assert pruned(steps, np.array([0, 5, 10, 20])).tolist() == [0, 10, 20]
     np.testing.assert_array_equal(means(steps, np.array([0, 20])), np.repeat([0.5, 3.0], [20, 10]))
@@ -132,8 +133,10 @@ def test_twenty_thousand_probes_take_a_moment():
 def test_each_row_stands_for_itself_and_its_chromosomes_share_their_noise():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(3, 30)) + np.repeat([0.0, 5.0], 15)
-    order, lines = rng.permutation(30), np.array([0, 15])
-    names, place = np.repeat(["b", "a"], 15)[order], np.arange(30.0)[order]
+    order = rng.permutation(30)
+    lines = np.array([0, 15])
+    names = np.repeat(["b", "a"], 15)[order]
+    place = np.arange(30.0)[order]
     for tau in (None, 2.0):
         made = TotalVariation(names, place, tau).fit(X[:, order]).transform(X[:, order])
         for row, y in zip(made, X, strict=True):
@@ -158,7 +161,8 @@ def test_lines_of_one_tau_are_denoised_one_by_one(seed, n, m, tau):
 
 def test_a_chromosome_of_few_probes_is_no_reason_to_cut_it():
     """By itself it would be: few values leave no noise to hold a step against."""
-    rng, lines = np.random.default_rng(3), np.arange(20) * 4
+    rng = np.random.default_rng(3)
+    lines = np.arange(20) * 4
     y = rng.normal(size=200)
     lines = np.append(lines, 80)
     assert len(segment_starts(segmented(y, lines), lines)) <= len(lines) + 1

@@ -107,8 +107,10 @@ def cdf_binary(names, pairs, columns, rows, version=1, chips=("Toy.r2", "Toy")):
     more = [("length", "<u2"), ("grouping", "<u2")] if version > 1 else []
     cells = np.zeros((n_sets, n_pairs, 2), [*CDF_CELL.descr, *more])
     cells["atom"] = np.arange(n_pairs)[:, None]
-    cells["x"], cells["y"] = pairs % columns, pairs // columns
-    cells["probe"], cells["target"] = np.array([b"A", b"t"]), b"T"
+    cells["x"] = pairs % columns
+    cells["y"] = pairs // columns
+    cells["probe"] = np.array([b"A", b"t"])
+    cells["target"] = b"T"
     head = struct.pack("<ii", 67, version)
     if version > 3:
         texts = [struct.pack("<i", len(chip)) + chip.encode() for chip in chips]
@@ -159,7 +161,8 @@ def transcript_files(clusters, controls, columns, rows, chip="Toy", sequential=N
     pgf += ["#%header1=\tatom_id", "#%header2=\t\tprobe_id\ttype\tgc_count\tprobe_length"]
     mps = [head + "#%mps_format_version=1.0"]
     mps += ["probeset_id\ttranscript_cluster_id\tprobeset_list\tprobe_count"]
-    number, atom = 100, 1000
+    number = 100
+    atom = 1000
     for last, (name, sets) in enumerate(clusters.items(), 1 - len(clusters)):
         listed = []
         for cells in [*sets, *(controls if last == 0 else [])]:
@@ -230,10 +233,12 @@ def idat(ids, means, version=3, texts=None, leave=(), count=None):
 
 
 def _idat_text(text):
-    length, raw = b"", text.encode("latin-1")
+    length = b""
+    raw = text.encode("latin-1")
     n = len(raw)
     while n > 127:
-        length, n = length + bytes([n & 127 | 128]), n >> 7
+        length = length + bytes([n & 127 | 128])
+        n = n >> 7
     return length + bytes([n]) + raw
 
 
@@ -300,7 +305,10 @@ def array_files(name, means, **changed):
 
 # Studies that begin with a scanner's files: two classes, of which the first genes differ.
 
-SIDE, N_CLUSTERS, PROBES_PER_CLUSTER, DIFFERENT = 50, 100, 150, 6
+SIDE = 50
+N_CLUSTERS = 100
+PROBES_PER_CLUSTER = 150
+DIFFERENT = 6
 CHIP = "Toy-1_0-st-v1"
 LAYOUT = (
     np.random.default_rng(1).permutation(SIDE * SIDE)[: N_CLUSTERS * 8].reshape(N_CLUSTERS, 2, 4)
@@ -343,9 +351,11 @@ def methylation(k: int) -> dict[str, bytes]:
     total = rng.normal(10_000, 1500, PROBES_PER_CLUSTER).clip(2000)
     means: tuple[dict[int, int], dict[int, int]] = {}, {}
     for (first, second, colour), b, t in zip(SITES.values(), share, total, strict=True):
-        M, U = int(t * b), int(t * (1 - b))
+        M = int(t * b)
+        U = int(t * (1 - b))
         if second is None:
-            means[0][first], means[1][first] = M, U
+            means[0][first] = M
+            means[1][first] = U
         else:
             own = COLOURS.index(colour)
             means[own].update({first: U, second: M})

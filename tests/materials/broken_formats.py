@@ -255,7 +255,8 @@ ARRAYS_AND_OBJECTS: dict[str, Broken] = {
 
 # Broken series matrices of GEO, GCT and CLS files.
 
-SERIES, GCT = "GSE1_series_matrix.txt", "e.gct"
+SERIES = "GSE1_series_matrix.txt"
+GCT = "e.gct"
 GEO_NUMBERS = Numbers()
 
 

@@ -16,7 +16,9 @@ from places import ROOT
 
 HOME = ROOT / "resources" / "examples"
 Array = np.ndarray[Any, Any]
-INFORMATIVE, BLOCK, EFFECT = 6, 8, 1.8
+INFORMATIVE = 6
+BLOCK = 8
+EFFECT = 1.8
 
 
 def simulated(seed: int, y: Array, n_genes: int) -> Array:
@@ -86,7 +88,8 @@ def pairs() -> dict[str, bytes]:
 
 def several() -> dict[str, bytes]:
     """Four kinds of tumour: each of the first three has two of the informative genes higher."""
-    kind, words = np.arange(48) % 4, ["Ewing", "lymphoma", "myosarcoma", "neuroblastoma"]
+    kind = np.arange(48) % 4
+    words = ["Ewing", "lymphoma", "myosarcoma", "neuroblastoma"]
     X = 8 + simulated(6, np.zeros(48), 300)
     for gene in range(INFORMATIVE):
         X[:, gene] += 2 * EFFECT * (kind == gene % 3)
@@ -118,12 +121,14 @@ def batches() -> dict[str, bytes]:
 def covariates() -> dict[str, bytes]:
     """Patients whose relapse depends on their age; genes 23 to 72 follow the age and no more."""
     rng = np.random.default_rng(17)
-    age, sex = rng.integers(35, 80, 64), rng.integers(0, 2, 64)
+    age = rng.integers(35, 80, 64)
+    sex = rng.integers(0, 2, 64)
     odds = (age - age.mean()) / age.std() + 1.5 * rng.standard_normal(64)
     y = (odds > np.median(odds)).astype(int)
     X = 8 + simulated(6, y, 300)
     X[:, 22:72] += ((age - age.mean()) / age.std())[:, None]
-    samples, words = names("S", 64), [("no relapse", "relapse")[k] for k in y]
+    samples = names("S", 64)
+    words = [("no relapse", "relapse")[k] for k in y]
     sexes = [("female", "male")[k] for k in sex]
     rows = zip(samples, words, age.astype(str), sexes, strict=True)
     return {
@@ -137,7 +142,8 @@ def survival() -> dict[str, bytes]:
     rng = np.random.default_rng(17)
     X = simulated(6, np.zeros(120), 250)
     f = 0.7 * X[:, :INFORMATIVE].sum(axis=1)
-    relapse, lost = 4 * rng.exponential(np.exp(-f)), rng.uniform(1, 12, 120)
+    relapse = 4 * rng.exponential(np.exp(-f))
+    lost = rng.uniform(1, 12, 120)
     status = ["relapse" if came else "none" for came in relapse <= lost]
     years = [f"{time:.2f}" for time in np.minimum(relapse, lost)]
     age = [str(each) for each in rng.integers(35, 80, 120)]
@@ -152,7 +158,8 @@ def survival() -> dict[str, bytes]:
 def patients(seed: int, count: int) -> list[list[str]]:
     """Return age and sex of each patient, who have nothing to do with the genes."""
     rng = np.random.default_rng(seed)
-    ages, sexes = rng.integers(35, 80, count), rng.integers(0, 2, count)
+    ages = rng.integers(35, 80, count)
+    sexes = rng.integers(0, 2, count)
     return [[str(age), ("female", "male")[sex]] for age, sex in zip(ages, sexes, strict=True)]
 
 
@@ -183,7 +190,8 @@ def numbers() -> dict[str, bytes]:
 
 def cohort() -> dict[str, bytes]:
     """Patients of two hospitals; at the second the genes differ less, and each has a shift."""
-    found, level = {}, np.random.default_rng(28).uniform(-4, 4, 300)
+    found = {}
+    level = np.random.default_rng(28).uniform(-4, 4, 300)
     for stem, seed, count, share in (("cohort", 26, 60, 0.6), ("second_cohort", 27, 40, 0.4)):
         y, words = classes(count, ("benign", "malignant"))
         X = simulated(seed, share * y, 300)
@@ -198,12 +206,16 @@ def omics() -> dict[str, bytes]:
     proteins = 0.6 * simulated(8, y, 40)
     transcripts = np.random.default_rng(18).standard_normal((64, 300))
     X = (8 + np.hstack([proteins, transcripts])).round(3)
-    genes = [*(f"protein:P{k:03d}" for k in range(1, 41)),
-             *(f"mrna:gene{k:03d}" for k in range(1, 301))]  # fmt: skip
+    genes = [
+        *(f"protein:P{k:03d}" for k in range(1, 41)),
+        *(f"mrna:gene{k:03d}" for k in range(1, 301)),
+    ]
     X[np.arange(64) // 2 % 8 == 0, :40] = np.nan
     samples = names("S", 64)
-    rows = [[gene, *("NA" if np.isnan(value) else f"{value:.9g}" for value in row)]
-            for gene, row in zip(genes, X.T, strict=True)]  # fmt: skip
+    rows = [
+        [gene, *("NA" if np.isnan(value) else f"{value:.9g}" for value in row)]
+        for gene, row in zip(genes, X.T, strict=True)
+    ]
     return {
         "omics.tsv.gz": packed(tabbed([["gene", *samples], *rows]).encode()),
         "omics_samples.tsv": tabbed(
@@ -234,8 +246,10 @@ def gene_sets() -> dict[str, bytes]:
     for k in range(1, 31):
         size = int(rng.integers(12, 31))
         lists[f"OTHER_PATHWAY_{k:02d}"] = rng.choice(np.arange(first + 1, 251), size, replace=False)
-    rows = [[name, "simulated", *(f"SYM{gene}" for gene in sorted(genes))]
-            for name, genes in lists.items()]  # fmt: skip
+    rows = [
+        [name, "simulated", *(f"SYM{gene}" for gene in sorted(genes))]
+        for name, genes in lists.items()
+    ]
     return {"annotated_sets.gmt": tabbed(rows).encode()}
 
 
@@ -243,10 +257,13 @@ def arrays() -> dict[str, bytes]:
     """Twenty arrays of a small chip, in two of the forms that scanners write, and its layout."""
     y, words = classes(20)
     rng = np.random.default_rng(15)
-    side, n_sets, n_pairs = 36, 80, 8
+    side = 36
+    n_sets = 80
+    n_pairs = 8
     cells = rng.permutation(side * side)[: n_sets * n_pairs * 2].reshape(n_sets, n_pairs, 2)
     sets = [f"{k}_at" for k in range(1001, 1001 + n_sets)]
-    affinity, level = rng.lognormal(6, 0.8, side * side), 0.7 * simulated(5, y, n_sets)
+    affinity = rng.lognormal(6, 0.8, side * side)
+    level = 0.7 * simulated(5, y, n_sets)
     samples = names("S", 20)
     files = [f"GSM{9000 + k}_{name}.CEL.gz" for k, name in enumerate(samples)]
     found = {"arrays/Simulated.cdf.gz": packed(cdf_text(sets, cells, side, side, "Simulated"))}

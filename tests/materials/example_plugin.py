@@ -131,7 +131,8 @@ def install(folder: Path, points=POINTS) -> None:
     home.mkdir(exist_ok=True)
     (home / "METADATA").write_text("Metadata-Version: 2.1\nName: example-plugin\nVersion: 1.5\n")
     lines = [
-        line for group, named in points.items()
+        line
+        for group, named in points.items()
         for line in (f"[genesig.{group}]", *(f"{name} = {aim}" for name, aim in named.items()))
-    ]  # fmt: skip
+    ]
     (home / "entry_points.txt").write_text("\n".join(lines) + "\n")

@@ -49,14 +49,18 @@ CHAINS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], bool]] = {
         True,
     ),
 }
-N, D = 16, 25
+N = 16
+D = 25
 NAMES = [f"s{k}" for k in range(N)]
 GENES = [f"g{k}" for k in range(D)]
 PLACED = pd.DataFrame(
-    {"symbol": GENES, "chromosome": ["2", "1", "X", "1", ""] * 5,
-     "position": [np.nan if k % 5 == 4 else float(7 * k % 25) for k in range(D)]},
+    {
+        "symbol": GENES,
+        "chromosome": ["2", "1", "X", "1", ""] * 5,
+        "position": [np.nan if k % 5 == 4 else float(7 * k % 25) for k in range(D)],
+    },
     index=GENES,
-)  # fmt: skip
+)
 
 
 def values(raw: bool, seed: int = 0) -> Any:
@@ -83,12 +87,15 @@ def fitted(
     labels = [str(k) for k in range(N)] if number else ["healthy", "ill"] * (N // 2)
     classes = None if number else ("healthy", "ill")
     data = Dataset(
-        values(raw), pd.DataFrame({"label": labels}, index=NAMES),
+        values(raw),
+        pd.DataFrame({"label": labels}, index=NAMES),
         PLACED,
-        Design("label", task, classes, None, None), {},
-    )  # fmt: skip
-    inner = tuple(tuple(NAMES[2 * k : 2 * k + 2]) + tuple(NAMES[8 + 2 * k : 10 + 2 * k])
-                  for k in range(4))  # fmt: skip
+        Design("label", task, classes, None, None),
+        {},
+    )
+    inner = tuple(
+        tuple(NAMES[2 * k : 2 * k + 2]) + tuple(NAMES[8 + 2 * k : 10 + 2 * k]) for k in range(4)
+    )
     final = Split("final", 0, 0, tuple(NAMES), (), inner, (1,))
     splits = Splits("predefined", "stratified_kfold", 0, (), final, ())
     dataset = normalise_samples(data, samples=samples, folds=folds)
@@ -105,11 +112,22 @@ def table(X: Any, names: list[str], genes: list[str]) -> str:
 # A model of each kind of response, and a data set of another study that it is tested on.
 
 ITEM: dict[str, Any] = {
-    "name": "other", "expression": "other.tsv", "samples": "sheet.tsv", "label": None,
-    "event": None, "classes": {}, "annotation": None, "symbol": None, "part": None, "batch": None,
-    "group": None, "covariate_words": {}, "renamed": None,
-    "combat": False, "missing": 0.1,
-}  # fmt: skip
+    "name": "other",
+    "expression": "other.tsv",
+    "samples": "sheet.tsv",
+    "label": None,
+    "event": None,
+    "classes": {},
+    "annotation": None,
+    "symbol": None,
+    "part": None,
+    "batch": None,
+    "group": None,
+    "covariate_words": {},
+    "renamed": None,
+    "combat": False,
+    "missing": 0.1,
+}
 
 
 @cache
@@ -140,9 +158,13 @@ def scored(kind: str, **changes: Any) -> Scored:
 
 
 def score(
-    model: Mapping[str, Any], expression: Mapping[str, Any], *, mu: float | None = None,
-    by: str | None = None, about: pd.DataFrame | None = None,
-) -> np.ndarray[Any, Any]:  # fmt: skip
+    model: Mapping[str, Any],
+    expression: Mapping[str, Any],
+    *,
+    mu: float | None = None,
+    by: str | None = None,
+    about: pd.DataFrame | None = None,
+) -> np.ndarray[Any, Any]:
     """f(x) = intercept + Σ_j x_j β_j, of the answer or of the list `by`.
 
     `expression` has all values of each gene, as measured.
@@ -157,6 +179,7 @@ def score(
     X = np.stack([np.atleast_1d(np.asarray(expression[gene], float)) for gene in needed], axis=1)
     if normalisation["steps"]:
         steps = Reference.from_state(normalisation)
-        X, needed = steps.transform(X, about), [needed[gene] for gene in steps.genes]
+        X = steps.transform(X, about)
+        needed = [needed[gene] for gene in steps.genes]
     columns = [needed.index(gene) for gene in chosen["genes"]]
     return np.asarray(chosen["intercept"] + X[:, columns] @ np.array(chosen["coefficients"]))

@@ -94,18 +94,30 @@ def family(n: Numbers, platforms: Sequence[str] = ("GPL1",)) -> str:
     """Write a GEO SOFT family: the platforms, then one table for each sample."""
     lines = ["^DATABASE = GeoMiame", "!Database_name = GEO", "^SERIES = GSE1", "!Series_title = x"]
     for platform in platforms:
-        lines += [f"^PLATFORM = {platform}", "!Platform_title = chip", "#ID = probe",
-                  "#GB_ACC = accession", "#Gene Symbol = symbol",
-                  "!platform_table_begin", "ID\tGB_ACC\tGene Symbol"]  # fmt: skip
+        lines += [
+            f"^PLATFORM = {platform}",
+            "!Platform_title = chip",
+            "#ID = probe",
+            "#GB_ACC = accession",
+            "#Gene Symbol = symbol",
+            "!platform_table_begin",
+            "ID\tGB_ACC\tGene Symbol",
+        ]
         lines += [f"{gene}\tNM{k}\tsym{gene}" for k, gene in enumerate(n.genes)]
         lines += ["!platform_table_end"]
     for k, name in enumerate(n.samples):
-        lines += [f"^SAMPLE = {name}", f"!Sample_title = number {k}",
-                  f"!Sample_geo_accession = {name}",
-                  f"!Sample_platform_id = {platforms[k % len(platforms)]}",
-                  f"!Sample_characteristics_ch1 = disease state: {n.labels[k]}",
-                  "#ID_REF =", "#ABS_CALL = call", "#VALUE = signal", "!sample_table_begin",
-                  "ID_REF\tABS_CALL\tVALUE"]  # fmt: skip
+        lines += [
+            f"^SAMPLE = {name}",
+            f"!Sample_title = number {k}",
+            f"!Sample_geo_accession = {name}",
+            f"!Sample_platform_id = {platforms[k % len(platforms)]}",
+            f"!Sample_characteristics_ch1 = disease state: {n.labels[k]}",
+            "#ID_REF =",
+            "#ABS_CALL = call",
+            "#VALUE = signal",
+            "!sample_table_begin",
+            "ID_REF\tABS_CALL\tVALUE",
+        ]
         lines += [f"{gene}\tP\t{row[k]!r}" for gene, row in zip(n.genes, n.rows, strict=True)]
         lines += ["!sample_table_end"]
     return "\n".join(lines) + "\n"
@@ -116,9 +128,13 @@ def data_set(n: Numbers) -> str:
     lines = ["^DATABASE = Geo", "^DATASET = GDS1", "!dataset_title = x"]
     for number, word in enumerate(CLASSES):
         names = [name for name, label in zip(n.samples, n.labels, strict=True) if label == word]
-        lines += [f"^SUBSET = GDS1_{number}", "!subset_dataset_id = GDS1",
-                  f"!subset_description = {word}", f"!subset_sample_id = {','.join(names)}",
-                  "!subset_type = disease state"]  # fmt: skip
+        lines += [
+            f"^SUBSET = GDS1_{number}",
+            "!subset_dataset_id = GDS1",
+            f"!subset_description = {word}",
+            f"!subset_sample_id = {','.join(names)}",
+            "!subset_type = disease state",
+        ]
     body = [[g, f"sym{g}", *map(repr, row)] for g, row in zip(n.genes, n.rows, strict=True)]
     table = tabbed([["ID_REF", "IDENTIFIER", *n.samples], *body])
     head = "\n".join([*lines, "^DATASET = GDS1", "!dataset_table_begin"])
@@ -130,23 +146,37 @@ def agilent(n: Numbers, sample: int, *, colours: int = 2) -> str:
     names = ["FEATURES", "FeatureNum", "ControlType", "ProbeName", "SystematicName"]
     names += ["LogRatio", "gProcessedSignal"] if colours == 2 else ["gProcessedSignal"]
     spots = [["DATA", 1, 1, "DarkCorner", "DarkCorner", "0.5", "9"]]
-    spots += [["DATA", k + 2, 0, gene, f"NM_{k}", repr(row[sample]), f"{100 + k}"]
-              for k, (gene, row) in enumerate(zip(n.genes, n.rows, strict=True))]  # fmt: skip
+    spots += [
+        ["DATA", k + 2, 0, gene, f"NM_{k}", repr(row[sample]), f"{100 + k}"]
+        for k, (gene, row) in enumerate(zip(n.genes, n.rows, strict=True))
+    ]
     spots += [["DATA", 99, -1, "(-)3xSLv1", "(-)3xSLv1", "-0.5", "9"]]
-    rows = [["TYPE", "text"], ["FEPARAMS", "Protocol_Name"], ["DATA", "GE2 50 µm"], ["*"],
-            ["TYPE", "float"], ["STATS", "gDarkOffset"], ["DATA", "19.3"], ["*"],
-            ["TYPE", *["integer"] * (len(names) - 1)], names,
-            *[spot[: len(names)] for spot in spots]]  # fmt: skip
+    rows = [
+        ["TYPE", "text"],
+        ["FEPARAMS", "Protocol_Name"],
+        ["DATA", "GE2 50 µm"],
+        ["*"],
+        ["TYPE", "float"],
+        ["STATS", "gDarkOffset"],
+        ["DATA", "19.3"],
+        ["*"],
+        ["TYPE", *["integer"] * (len(names) - 1)],
+        names,
+        *[spot[: len(names)] for spot in spots],
+    ]
     return tabbed(rows)
 
 
 def genomestudio(n: Numbers, *, old: bool = False, header: bool = True) -> str:
     """Write a Sample Probe Profile of GenomeStudio, or with the column names of BeadStudio."""
     kinds = ["AVG_Signal", "Detection Pval"]
-    columns = [f"{kind}-{name}" if old else f"{name}.{kind}" for name in n.samples
-               for kind in kinds]  # fmt: skip
-    body = [["X", gene, f"sym{gene}", *[cell for value in row for cell in (repr(value), "0.01")]]
-            for gene, row in zip(n.genes, n.rows, strict=True)]  # fmt: skip
+    columns = [
+        f"{kind}-{name}" if old else f"{name}.{kind}" for name in n.samples for kind in kinds
+    ]
+    body = [
+        ["X", gene, f"sym{gene}", *[cell for value in row for cell in (repr(value), "0.01")]]
+        for gene, row in zip(n.genes, n.rows, strict=True)
+    ]
     head = [["[Header]"], ["GSGX Version", "1.9.0"], ["[Sample Probe Profile]"]] if header else []
     tail = [["[Control Probe Profile]"], ["c", "1"]] if header else []
     return tabbed([*head, ["TargetID", "PROBE_ID", "SYMBOL", *columns], *body, *tail])

@@ -40,11 +40,18 @@ def chance_of(observed: Array, permuted: Array, most: int = 10) -> HalfSampleStu
     lists = [np.flatnonzero(times > half) for times in every for half in range(most)]
     tail = count_tails(permuted, most)
     return HalfSampleStudy(
-        number=np.arange(1, len(permuted) + 1), outer=tail, inner=tail, final=tail,
-        final_inner=tail, half=tail, half_inner=tail, indptr=np.cumsum([0, *map(len, lists)]),
-        indices=np.concatenate(lists), lists=np.array(most),
+        number=np.arange(1, len(permuted) + 1),
+        outer=tail,
+        inner=tail,
+        final=tail,
+        final_inner=tail,
+        half=tail,
+        half_inner=tail,
+        indptr=np.cumsum([0, *map(len, lists)]),
+        indices=np.concatenate(lists),
+        lists=np.array(most),
         strength=np.asarray(observed, dtype=float),
-    )  # fmt: skip
+    )
 
 
 # Records of a study as gathering sees them: random supports, weights and scores.
@@ -70,7 +77,8 @@ def make_dataset(X, y, task="classification", group=None):
 
 def make_splits(dataset, folds, repeats, seed=0):
     """Return k-fold splits, stratified by the response, and two pairs of halves a repeat."""
-    rng, names = np.random.default_rng(seed), np.array(dataset.samples, dtype=object)
+    rng = np.random.default_rng(seed)
+    names = np.array(dataset.samples, dtype=object)
     order = np.argsort(dataset.response(), kind="stable")
     outer = []
     for repeat in range(1, repeats + 1):
@@ -81,18 +89,32 @@ def make_splits(dataset, folds, repeats, seed=0):
             inner = tuple(tuple(names[train[k::3]]) for k in range(3))
             seeds = (1, 0, repeat, fold)
             outer.append(
-                Split(f"r{repeat}f{fold + 1}", repeat, fold + 1, tuple(names[train]),
-                      tuple(names[test]), inner, seeds)
-            )  # fmt: skip
+                Split(
+                    f"r{repeat}f{fold + 1}",
+                    repeat,
+                    fold + 1,
+                    tuple(names[train]),
+                    tuple(names[test]),
+                    inner,
+                    seeds,
+                )
+            )
     final = Split("final", 0, 0, tuple(names), (), (), (1,))
     halves = []
     for pair in range(1, 2 * repeats + 1):
         shuffled = rng.permutation(len(names))
         halves += [
-            Split(f"s{pair}{'ab'[k]}", pair, k + 1, tuple(names[np.sort(shuffled[k::2])]), (), (),
-                  (3, 0, pair, 0))
+            Split(
+                f"s{pair}{'ab'[k]}",
+                pair,
+                k + 1,
+                tuple(names[np.sort(shuffled[k::2])]),
+                (),
+                (),
+                (3, 0, pair, 0),
+            )
             for k in range(2)
-        ]  # fmt: skip
+        ]
     return Splits("stratified_kfold", "stratified_kfold", seed, tuple(outer), final, tuple(halves))
 
 
@@ -103,7 +125,9 @@ def make_fits(dataset, splits, seed=0, permutations=(0,), signal=0.0):
     """
     rng = np.random.default_rng(seed)
     tests = [dataset.rows(split.test) for split in splits] * len(permutations)
-    m, n_mu, y = len(tests), len(MU), dataset.response()
+    m = len(tests)
+    n_mu = len(MU)
+    y = dataset.response()
     supports = []
     for _ in range(m):
         order = rng.permutation(len(dataset.genes))
@@ -157,17 +181,23 @@ ERRORS = [("genesig", 0.2), ("genesig", 0.15), ("ridge", 0.25), ("dummy", np.nan
 def controls() -> pd.DataFrame:
     """Return chosen lists, one mu, and two others of which one has no error."""
     rows = [
-        {"model": model, "mu": 1.0 if k == 1 else None, "error": error,
-         "low": error - 0.1, "high": error + 0.1}
+        {
+            "model": model,
+            "mu": 1.0 if k == 1 else None,
+            "error": error,
+            "low": error - 0.1,
+            "high": error + 0.1,
+        }
         for k, (model, error) in enumerate(ERRORS)
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(rows)
 
 
 def evidence(n_genes: int, permutations: int = 19, most: int = 20) -> HalfSampleStudy:
     """Return selection frequencies of which three are never reached by chance."""
     rng = np.random.default_rng(5)
-    null, observed = rng.integers(0, 8, (permutations, n_genes)), rng.integers(0, 8, n_genes)
+    null = rng.integers(0, 8, (permutations, n_genes))
+    observed = rng.integers(0, 8, n_genes)
     observed[[1, 4, 7]] = most
     return chance_of(observed, null, most)
 
@@ -178,8 +208,17 @@ def write_results(
     """Write the tables, the signature and the marks of a finished study; return the folder."""
     dataset, splits, observed, final = make_study(task=task)
     halves = make_fits(dataset, splits.subsamples)
-    tables = gather(dataset, splits, [observed], final, halves, chance or HalfSampleStudy.none(),
-                    cv_frequency=0.5, fdr=0.1, clusters=CLUSTERS)  # fmt: skip
+    tables = gather(
+        dataset,
+        splits,
+        [observed],
+        final,
+        halves,
+        chance or HalfSampleStudy.none(),
+        cv_frequency=0.5,
+        fdr=0.1,
+        clusters=CLUSTERS,
+    )
     save_tables({name: folder / f"{name}.tsv" for name in tables}, tables)
     save_tables({"controls": folder / "controls.tsv"}, {"controls": controls()})
     save_tables({"jobs": folder / "times/jobs.tsv"}, {"jobs": pd.DataFrame({"seconds": [1.0]})})

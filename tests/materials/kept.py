@@ -7,7 +7,8 @@ from copy import deepcopy
 from functools import cache, wraps
 from typing import ParamSpec, TypeVar
 
-P, T = ParamSpec("P"), TypeVar("T")
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def kept(make: Callable[P, T]) -> Callable[P, T]:

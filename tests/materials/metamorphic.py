@@ -34,7 +34,9 @@ from genesig.selection.linear.halves import study_half_samples
 
 Array = np.ndarray[Any, Any]
 Tables = dict[str, pd.DataFrame]
-N, D, PERMUTATIONS = 40, 60, 3
+N = 40
+D = 60
+PERMUTATIONS = 3
 BASELINES = ("dummy", "ridge", "lasso", "nearest_centroid", "linear_svm")
 CLUSTERS = {"least": 0.5, "warn_above": 0.9, "merge_above": None}
 
@@ -86,8 +88,10 @@ def files_of(kind: str, design: str = "plain") -> Files:
     X[:, 40:] = X[:, :20] + 0.3 * rng.standard_normal((N, 20))  # blocks of genes that are alike
     X[:, 39] = X[:, 0]
     samples = made.obs.set_axis(pd.Index(names, name="sample"))
-    about = pd.DataFrame({"symbol": [f"s{gene}" for gene in genes],
-                          "weight": rng.choice(["0.5", "1", "2"], D)}, index=genes)  # fmt: skip
+    about = pd.DataFrame(
+        {"symbol": [f"s{gene}" for gene in genes], "weight": rng.choice(["0.5", "1", "2"], D)},
+        index=genes,
+    )
     about.loc[genes[39], "weight"] = about.loc[genes[0], "weight"]
     data: dict[str, Any] = {"task": task_of(kind)}
     if kind == "survival":
@@ -100,9 +104,11 @@ def files_of(kind: str, design: str = "plain") -> Files:
 
 def _groups(files: Files, rng: np.random.Generator) -> Files:
     """Let each two samples that are next in their response be of one patient."""
-    order, patient = np.argsort(files.samples["state"], kind="stable"), np.empty(N, dtype=object)
+    order = np.argsort(files.samples["state"], kind="stable")
+    patient = np.empty(N, dtype=object)
     patient[order] = [f"d{k // 2:02d}" for k in range(N)]
-    samples, splits = files.samples.assign(patient=patient), {"scheme": "stratified_group_kfold"}
+    samples = files.samples.assign(patient=patient)
+    splits = {"scheme": "stratified_group_kfold"}
     return replace(files, samples=samples, splits=splits, data={**files.data, "group": "patient"})
 
 
@@ -154,8 +160,12 @@ def read(files: Files) -> Dataset:
         matrix = files.X.T if files.samples_in == "columns" else files.X
         for frame, path in zip((matrix, files.samples, files.genes), paths, strict=True):
             frame.to_csv(path, sep="\t", index_label="id")
-        config = {"expression": paths[0], "samples": paths[1], "label": label,
-                  "data": {"annotation": paths[2], "symbol": "symbol", **files.data}}  # fmt: skip
+        config = {
+            "expression": paths[0],
+            "samples": paths[1],
+            "label": label,
+            "data": {"annotation": paths[2], "symbol": "symbol", **files.data},
+        }
         told = resolve_config(config, load_schema())
         return read_dataset(told["expression"], told["samples"], told["label"], **told["data"])
 
@@ -252,7 +262,8 @@ def _of_genes(
     table: pd.DataFrame, factor: Mapping[str, float], sign: Mapping[str, float], several: bool
 ) -> pd.DataFrame:
     """Weights of several classes are lengths, but those of each class; F has no sign."""
-    own, side = table["gene"].map(factor), table["gene"].map(sign)
+    own = table["gene"].map(factor)
+    side = table["gene"].map(sign)
     lengths = own.abs() if several else own
     change = {c: table[c] * lengths for c in ("weight", "mean_weight") if c in table}
     of_class = [c for c in table if c.startswith("coef ")]

@@ -35,7 +35,9 @@ def noise_sets(
 
     shared is the part of each set that is replaced by genes of the set before.
     """
-    genes, lists, kind = [], [], []
+    genes = []
+    lists = []
+    kind = []
     first = 0
     for k in range(n_sets):
         size, r = kinds[k % len(kinds)]

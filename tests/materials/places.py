@@ -47,14 +47,20 @@ def place(file: str) -> str:
 def lay_out_installed(site: Path) -> Path:
     """Copy what a wheel holds to where it holds it."""
     for part in WHEEL["only-include"]:
-        shutil.copytree(ROOT / part, site / place(part),
-                        ignore=shutil.ignore_patterns("__pycache__"))  # fmt: skip
+        shutil.copytree(
+            ROOT / part, site / place(part), ignore=shutil.ignore_patterns("__pycache__")
+        )
     return site
 
 
 def genesig(site: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Call the installed genesig in a folder."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("SNAKEMAKE", "COV_"))}
-    return subprocess.run([sys.executable, "-P", "-m", "genesig.cli", *arguments], cwd=cwd,
-                          env={**kept, "PYTHONPATH": str(site)}, capture_output=True, text=True,
-                          check=False)  # fmt: skip
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "genesig.cli", *arguments],
+        cwd=cwd,
+        env={**kept, "PYTHONPATH": str(site)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )

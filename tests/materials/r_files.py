@@ -9,10 +9,27 @@ import gzip
 import struct
 from collections.abc import Mapping, Sequence
 
-SYMBOL, PAIRS, CLOSURE, ENVIRONMENT, PROMISE, CALL = 1, 2, 3, 4, 5, 6
-CHARACTERS, LOGICAL, INTEGER, REAL, STRINGS, LIST, RAW, S4 = 9, 10, 13, 14, 16, 19, 24, 25
-EMPTY, GLOBAL, NIL, COMPACT = 242, 253, 254, 238
-OBJECT, ATTRIBUTES, TAG = 1 << 8, 1 << 9, 1 << 10
+SYMBOL = 1
+PAIRS = 2
+CLOSURE = 3
+ENVIRONMENT = 4
+PROMISE = 5
+CALL = 6
+CHARACTERS = 9
+LOGICAL = 10
+INTEGER = 13
+REAL = 14
+STRINGS = 16
+LIST = 19
+RAW = 24
+S4 = 25
+EMPTY = 242
+GLOBAL = 253
+NIL = 254
+COMPACT = 238
+OBJECT = 1 << 8
+ATTRIBUTES = 1 << 9
+TAG = 1 << 10
 NA = -(2**31)
 
 
@@ -78,13 +95,20 @@ def of_class(name: str, package: str, **slots: bytes) -> bytes:
 def data_frame(columns: Mapping[str, bytes], rows: Sequence[str] | int) -> bytes:
     """Write a data.frame; rows without names are counted, as R writes them."""
     row_names = integers([NA, -rows]) if isinstance(rows, int) else strings(rows)
-    attributes = {"names": strings([*columns]), "row.names": row_names,
-                  "class": strings(["data.frame"])}  # fmt: skip
+    attributes = {
+        "names": strings([*columns]),
+        "row.names": row_names,
+        "class": strings(["data.frame"]),
+    }
     return _made(LIST, _int(len(columns)) + b"".join(columns.values()), attributes, OBJECT)
 
 
-def matrix(rows: Sequence[Sequence[float]], names: tuple[Sequence[str], Sequence[str]] | None,
-           *, whole: bool = False) -> bytes:  # fmt: skip
+def matrix(
+    rows: Sequence[Sequence[float]],
+    names: tuple[Sequence[str], Sequence[str]] | None,
+    *,
+    whole: bool = False,
+) -> bytes:
     """Write a matrix; its values stand column by column."""
     values = [row[k] for k in range(len(rows[0])) for row in rows]
     attributes = {"dim": integers([len(rows), len(rows[0])])}
@@ -95,41 +119,60 @@ def matrix(rows: Sequence[Sequence[float]], names: tuple[Sequence[str], Sequence
     return reals(values, **attributes)
 
 
-def sparse(rows: Sequence[Sequence[float]], names: tuple[Sequence[str], Sequence[str]],
-           **changed: bytes) -> bytes:  # fmt: skip
+def sparse(
+    rows: Sequence[Sequence[float]], names: tuple[Sequence[str], Sequence[str]], **changed: bytes
+) -> bytes:
     """Write a dgCMatrix."""
     columns = [[(k, row[c]) for k, row in enumerate(rows) if row[c]] for c in range(len(rows[0]))]
     starts = [sum(map(len, columns[:k])) for k in range(len(columns) + 1)]
     cells = [cell for column in columns for cell in column]
     slots = {
-        "i": integers([k for k, _ in cells]), "p": integers(starts),
+        "i": integers([k for k, _ in cells]),
+        "p": integers(starts),
         "Dim": integers([len(rows), len(rows[0])]),
-        "Dimnames": listed([*map(strings, names)]), "x": reals([v for _, v in cells]),
+        "Dimnames": listed([*map(strings, names)]),
+        "x": reals([v for _, v in cells]),
         "factors": listed([]),
-    }  # fmt: skip
+    }
     return of_class("dgCMatrix", "Matrix", **(slots | changed))
 
 
 def table(columns: Mapping[str, bytes], rows: Sequence[str] | None, count: int) -> bytes:
     """Write a DataFrame of Bioconductor."""
     return of_class(
-        "DFrame", "S4Vectors", rownames=NULL_SLOT if rows is None else strings(rows),
-        nrows=integers([count]), listData=listed([*columns.values()], [*columns]),
-        elementType=strings(["ANY"]), elementMetadata=NULL_SLOT, metadata=listed([]),
-    )  # fmt: skip
+        "DFrame",
+        "S4Vectors",
+        rownames=NULL_SLOT if rows is None else strings(rows),
+        nrows=integers([count]),
+        listData=listed([*columns.values()], [*columns]),
+        elementType=strings(["ANY"]),
+        elementMetadata=NULL_SLOT,
+        metadata=listed([]),
+    )
 
 
 def run_length(values: Sequence[str], lengths: Sequence[int]) -> bytes:
-    return of_class("Rle", "S4Vectors", values=strings(values), lengths=integers(lengths),
-                    elementMetadata=NULL_SLOT, metadata=listed([]))  # fmt: skip
+    return of_class(
+        "Rle",
+        "S4Vectors",
+        values=strings(values),
+        lengths=integers(lengths),
+        elementMetadata=NULL_SLOT,
+        metadata=listed([]),
+    )
 
 
 def simple_assays(assays: Mapping[str, bytes]) -> bytes:
     """Write assays as since Bioconductor 3.10; without names where they have none."""
     names = [name for name in assays if name]
-    data = of_class("SimpleList", "S4Vectors", listData=listed([*assays.values()], names),
-                    elementType=strings(["ANY"]), elementMetadata=NULL_SLOT,
-                    metadata=listed([]))  # fmt: skip
+    data = of_class(
+        "SimpleList",
+        "S4Vectors",
+        listData=listed([*assays.values()], names),
+        elementType=strings(["ANY"]),
+        elementMetadata=NULL_SLOT,
+        metadata=listed([]),
+    )
     return of_class("SimpleAssays", "SummarizedExperiment", data=data)
 
 
@@ -145,8 +188,14 @@ def ranges(names: Sequence[str], columns: bytes, count: int) -> bytes:
     """Write the GRanges of the rows."""
     one = integers([1] * count)
     places = of_class("IRanges", "IRanges", start=one, width=one, NAMES=strings(names))
-    return of_class("GRanges", "GenomicRanges", seqnames=run_length(["1"], [count]), ranges=places,
-                    elementMetadata=columns, metadata=listed([closure()]))  # fmt: skip
+    return of_class(
+        "GRanges",
+        "GenomicRanges",
+        seqnames=run_length(["1"], [count]),
+        ranges=places,
+        elementMetadata=columns,
+        metadata=listed([closure()]),
+    )
 
 
 def closure() -> bytes:

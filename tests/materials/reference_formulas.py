@@ -67,7 +67,8 @@ def choose_by_hand(error, standard_error, lists, most, d):
         return (0, n_lam - 1, 0), agreed
     best = min(known, key=lambda at: (round(error[at], 12), at))
     bound = round(round(error[best], 12) + standard_error[best], 12)
-    places, candidates = [], []
+    places = []
+    candidates = []
     for mu, tau in np.ndindex(n_mu, n_tau):
         errors = [round(value, 12) for value in error[mu, tau]]
         if np.isnan(errors).any() or min(errors) > bound:
@@ -87,7 +88,8 @@ def choose_by_hand(error, standard_error, lists, most, d):
 
 def log_likelihood(time: Array, event: Array, eta: Array, ties: str, v: Array | None = None) -> Any:
     """Return l(η); sample weights as in R's coxph."""
-    v, total = np.ones(len(time)) if v is None else v, 0.0
+    v = np.ones(len(time)) if v is None else v
+    total = 0.0
     for t in sorted({t for t, e in zip(time, event, strict=True) if e}):
         dead = [i for i in range(len(time)) if event[i] and time[i] == t]
         all_risk = sum(v[j] * np.exp(eta[j]) for j in range(len(time)) if time[j] >= t)
@@ -115,14 +117,21 @@ def tied(seed: int, n: int, d: int, copies: bool = False) -> tuple[Array, Array,
 def one_set(seed: int, n: int, d: int, ties: str = "efron", **more: Any) -> CoxSets:
     X, time, event = tied(seed, n, d, more.pop("copies", False))
     return cox_sets(
-        X, time, event, np.ones((n, 1), dtype=bool), centre=True, unit_variance=True, ties=ties,
+        X,
+        time,
+        event,
+        np.ones((n, 1), dtype=bool),
+        centre=True,
+        unit_variance=True,
+        ties=ties,
         **more,
-    )  # fmt: skip
+    )
 
 
 def cox_objective(sets: CoxSets, b: Array, tau: float, mu: float) -> float:
     """Return what `cox_path` minimises on the first training set."""
-    weights, Z = sets.sets.weights, sets.columns(0, np.arange(len(b)))
+    weights = sets.sets.weights
+    Z = sets.columns(0, np.arange(len(b)))
     square = b[weights > 0] @ b[weights > 0]
     return float(sets.risk[0].value(Z @ b) + mu * square + tau * (weights @ np.abs(b)))
 
@@ -150,7 +159,10 @@ def classes(seed: int, n: int, d: int, k: int = 2) -> tuple[Array, Array, Array]
     X = rng.normal(size=(n, d)) + rng.normal(size=(n, 1))
     Y = np.where(X[:, :1] + rng.normal(size=(n, k)) > 0, 1.0, -1.0)
     rows = rng.random((n, k)) < 0.85
-    Y[:2], Y[-2:], rows[:2], rows[-2:] = 1.0, -1.0, True, True
+    Y[:2] = 1.0
+    Y[-2:] = -1.0
+    rows[:2] = True
+    rows[-2:] = True
     return X * rng.uniform(0.5, 3, d) + rng.normal(size=d), Y, rows
 
 
@@ -161,7 +173,8 @@ def covariates(seed: int, n: int) -> Array:
 
 def held(seed: int, rows: Array, kind: str) -> Any:
     """Return the adjustment of a kind in `KINDS`."""
-    rng, (n, k) = np.random.default_rng(seed + 1), rows.shape
+    rng = np.random.default_rng(seed + 1)
+    (n, k) = rows.shape
     v = rng.uniform(0.2, 3, (n, k)) if kind in {"weights", "both"} else None
     C = np.stack([covariates(seed, n)] * k) if kind in {"covariates", "both"} else None
     return None if kind == "plain" else adjustment(rows, C, v)
@@ -182,12 +195,13 @@ def parts(sets: LogisticSets, k: int) -> tuple[Array, Array, Array, Array]:
 
 def logistic_objective(
     sets: LogisticSets, k: int, b: Array, a: Array, tau: float, mu: float
-) -> float:  # fmt: skip
+) -> float:
     """Return the penalised loss of b (d,) and a (c,), with the ridge that covariates may have."""
     Z, y, v, C = parts(sets, k)
     loss = v @ np.logaddexp(0, -y * (C @ a + Z @ b))
-    return float(loss + tau * sets.sets.weights @ np.abs(b) + mu * b @ b
-                 + sets.column_ridge[k] @ (a * a) / 2)  # fmt: skip
+    return float(
+        loss + tau * sets.sets.weights @ np.abs(b) + mu * b @ b + sets.column_ridge[k] @ (a * a) / 2
+    )
 
 
 def fits(sets: LogisticSets, tau: Any, mu: Any, **keys: Any) -> tuple[Any, Array, Array]:
@@ -203,7 +217,8 @@ def fits(sets: LogisticSets, tau: Any, mu: Any, **keys: Any) -> tuple[Any, Array
 
 def logistic_scores(sets: LogisticSets, path: Path, intercept: Array, gamma: Array) -> Array:
     """Return the logarithmic odds ``a + c'g + z'b`` of all rows, (k, m, n)."""
-    (k, m), n = path.shape, len(sets.sets.X)
+    (k, m) = path.shape
+    n = len(sets.sets.X)
     values, constant = logistic_coef(sets, path, intercept)
     scores = constant[..., None] + np.einsum("kmq,kqn->kmn", gamma, sets.columns[:, 1:, :n])
     X = sets.sets.matrix.F

@@ -28,7 +28,8 @@ def misfits(kind: Any, value: Any, where: str = "") -> list[str]:
 
 
 def _misfits(kind: Any, value: Any, where: str) -> Iterator[str]:
-    origin, inside = get_origin(kind), get_args(kind)
+    origin = get_origin(kind)
+    inside = get_args(kind)
     if origin is NotRequired:
         yield from _misfits(inside[0], value, where)
     elif is_typeddict(kind):
@@ -70,8 +71,13 @@ def _plain(kind: Any, value: Any) -> bool:
 # What a page claims, held against the typed record that it was written from.
 
 POSITIVE = re.compile(r"Gene expression (distinguishes|predicts|adds to)")
-SUCCESS = ('class="card"', "figure-gene_frequencies", 'id="figure-decision_curve"', "mislabelling",
-           "Would other patients give the same genes")  # fmt: skip
+SUCCESS = (
+    'class="card"',
+    "figure-gene_frequencies",
+    'id="figure-decision_curve"',
+    "mislabelling",
+    "Would other patients give the same genes",
+)
 
 
 def contradictions(data: Any, page: str) -> list[str]:
@@ -112,8 +118,10 @@ def _numbers(data: Any, text: str) -> Iterator[str]:
         and data["study"]["classes"]
         and not covariate_names(data)
     ):
-        for where in (r"models built this way misclassified .{3,60}? \(balanced accuracy ([\d.]+%)",
-                      r"Balanced accuracy ([\d.]+%) (?:95% CI|chance)"):  # fmt: skip
+        for where in (
+            r"models built this way misclassified .{3,60}? \(balanced accuracy ([\d.]+%)",
+            r"Balanced accuracy ([\d.]+%) (?:95% CI|chance)",
+        ):
             found = set(re.findall(where, text))
             if found != {rate(1 - answer["error"]["value"])}:
                 yield f"the error is {answer['error']['value']}, {where} finds {found}"

@@ -54,7 +54,9 @@ from genesig.selection.survival import survival_tables
 
 # Evidence of the genes of the study below, made so that so many are named.
 
-FDR, PERMUTATIONS, Q = 0.1, 30, 0.09
+FDR = 0.1
+PERMUTATIONS = 30
+Q = 0.09
 """Rate, permutations, and the largest q of an FDR-selected gene."""
 
 
@@ -71,16 +73,24 @@ def evidence_of(
     others = np.setdiff1d(np.arange(len(dataset.genes)), inside)[: max(beside, 3)]
     genes = np.concatenate([others[:beside], inside, others[beside:]])
     proved = np.arange(len(genes)) < named
-    return pd.DataFrame({
-        "gene": np.array(dataset.genes, dtype=object)[genes],
-        "symbol": dataset.var["symbol"].to_numpy()[genes],
-        "selection_frequency": np.linspace(0.96, 0.02, len(genes)),
-        "null_frequency": np.full(len(genes), 0.04),
-        "selection_p": np.where(proved, 1 / (1 + PERMUTATIONS), 0.5),
-        "selection_q": np.where(proved, np.linspace(0.02, Q, max(named, 1))[
-            np.minimum(np.arange(len(genes)), max(named, 1) - 1)], 0.8),
-        "fdr_selected": proved,
-    }, columns=SELECTION_COLUMNS)  # fmt: skip
+    return pd.DataFrame(
+        {
+            "gene": np.array(dataset.genes, dtype=object)[genes],
+            "symbol": dataset.var["symbol"].to_numpy()[genes],
+            "selection_frequency": np.linspace(0.96, 0.02, len(genes)),
+            "null_frequency": np.full(len(genes), 0.04),
+            "selection_p": np.where(proved, 1 / (1 + PERMUTATIONS), 0.5),
+            "selection_q": np.where(
+                proved,
+                np.linspace(0.02, Q, max(named, 1))[
+                    np.minimum(np.arange(len(genes)), max(named, 1) - 1)
+                ],
+                0.8,
+            ),
+            "fdr_selected": proved,
+        },
+        columns=SELECTION_COLUMNS,
+    )
 
 
 # Result tables of the study below: gathered as in a real run, but for two.
@@ -90,8 +100,13 @@ def evidence_of(
 MU = (1e-6, 1e-3, 1e-2, 1e-1, 1.0)
 SIZES = (14, 22, 34, 48, 70)
 CLUSTERS = {"least": 0.5, "warn_above": 0.9, "merge_above": None}
-OTHERS = {"dummy": 0.5, "ridge": 0.04, "nearest_centroid": 0.06, "linear_svm": 0.05,
-          "random_forest": 0.08}  # fmt: skip
+OTHERS = {
+    "dummy": 0.5,
+    "ridge": 0.04,
+    "nearest_centroid": 0.06,
+    "linear_svm": 0.05,
+    "random_forest": 0.08,
+}
 PROVED = 0.07
 """Error of the models of FDR-selected genes."""
 
@@ -110,13 +125,18 @@ def make_tables(
             dataset, nested, blocks, univariate, final, evidence, HalfSampleStudy.none()
         ),
         "selection": evidence,
-        "nested_lists": nested, "blocks": blocks, "prototypes": prototypes,
-        "predictions": predictions, "scores": scores_table(dataset, splits, fits),
-        "lists": list_sizes(fits, nested), "univariate": univariate,
-        "stability": _stability(study, fits.mu), "controls": _controls(study, predictions),
+        "nested_lists": nested,
+        "blocks": blocks,
+        "prototypes": prototypes,
+        "predictions": predictions,
+        "scores": scores_table(dataset, splits, fits),
+        "lists": list_sizes(fits, nested),
+        "univariate": univariate,
+        "stability": _stability(study, fits.mu),
+        "controls": _controls(study, predictions),
         "frequency_curve": _curve(study, dataset, fits),
         **patient_tables(dataset, splits, predictions),
-    }  # fmt: skip
+    }
 
 
 SHARED = (1.6, 0.2)
@@ -128,14 +148,19 @@ def _stability(study: Any, mu: Any) -> pd.DataFrame:
     places = [*range(len(MU)), 0]
     none: tuple[Any, ...] = ("", np.nan, "")
     not_counted = (np.nan, np.nan)
-    rows = [(one, "outer_splits", 0.6 + 0.05 * j, *none, 10, SIZES[j], *not_counted)
-            for one, j in zip(mu, places, strict=True)]  # fmt: skip
+    rows = [
+        (one, "outer_splits", 0.6 + 0.05 * j, *none, 10, SIZES[j], *not_counted)
+        for one, j in zip(mu, places, strict=True)
+    ]
     if study.subsamples:
-        rows += [(one, "half_subsamples", 0.3 + 0.07 * j, *none, 6, SIZES[j], *not_counted)
-                 for one, j in zip(mu[:-1], places, strict=False)]  # fmt: skip
-        rows += [(np.nan, "half_subsamples", 0.3, "more", 0.25, "alike", 6, SIZES[0], *SHARED),
-                 (np.nan, "half_blocks", 0.45, "more", 0.35, "alike", 6, SIZES[0],
-                  *not_counted)]  # fmt: skip
+        rows += [
+            (one, "half_subsamples", 0.3 + 0.07 * j, *none, 6, SIZES[j], *not_counted)
+            for one, j in zip(mu[:-1], places, strict=False)
+        ]
+        rows += [
+            (np.nan, "half_subsamples", 0.3, "more", 0.25, "alike", 6, SIZES[0], *SHARED),
+            (np.nan, "half_blocks", 0.45, "more", 0.35, "alike", 6, SIZES[0], *not_counted),
+        ]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -144,12 +169,16 @@ def _controls(study: Any, predictions: pd.DataFrame) -> pd.DataFrame:
     wrong = wrong.groupby("mu", dropna=False)["wrong"].mean()
     wrong = wrong.fillna(0.3) if study.regression else wrong
     p = np.nan if study.permutations == 0 else 1 / (study.permutations + 1)
-    rows = [("genesig", mu, e, max(e - 0.05, 0), e + 0.07, 1 - e, 0.9 - e, 1.0, p)
-            for mu, e in wrong.items()]  # fmt: skip
+    rows = [
+        ("genesig", mu, e, max(e - 0.05, 0), e + 0.07, 1 - e, 0.9 - e, 1.0, p)
+        for mu, e in wrong.items()
+    ]
     if study.named is not None:
         rows.append((FDR_SELECTED, np.nan, PROVED, 0.02, 0.14, 0.9, 0.8, 1.0, p))
-    rows += [(name, np.nan, e, max(e - 0.03, 0), e + 0.06, 1 - e, 0.9 - e, 1.0, np.nan)
-             for name, e in OTHERS.items()]  # fmt: skip
+    rows += [
+        (name, np.nan, e, max(e - 0.03, 0), e + 0.06, 1 - e, 0.9 - e, 1.0, np.nan)
+        for name, e in OTHERS.items()
+    ]
     words = ["model", "mu", "error", "low", "high", "auc", "auc_low", "auc_high", "p_value"]
     table = pd.DataFrame(rows, columns=words)
     other = table["model"] != "genesig"
@@ -170,9 +199,12 @@ def _curve(study: Any, dataset: Dataset, fits: Fits) -> pd.DataFrame:
 
 
 def enriched(
-    tables: dict[str, pd.DataFrame], dataset: Dataset, splits: Splits, observed: Fits,
+    tables: dict[str, pd.DataFrame],
+    dataset: Dataset,
+    splits: Splits,
+    observed: Fits,
     names: Any = (),
-) -> dict[str, pd.DataFrame]:  # fmt: skip
+) -> dict[str, pd.DataFrame]:
     """Return the tables for sixteen sets of four neighbours."""
     d = len(dataset.genes)
     sets = gene_sets([range(k % d, min(d, k % d + 4)) for k in range(0, 64, 4)])
@@ -190,31 +222,60 @@ def enriched(
 # Tables of nonlinear selection for the study below, gathered as in a real run.
 
 NONLINEAR_CONFIG = {
-    "enabled": True, "genes": 50, "kernel": "gaussian", "width": [1.0], "degree": 2, "offset": 1.0,
-    "penalty": "lasso", "mu": 0.5, "groups": None, "block_tau": 0.2, "nu": [0.01, 0.1],
-    "tau_min": 0.5, "tau_count": 12, "debias": True, "lam": [1e-4, 1e-2, 1.0], "solver": "auto",
-    "tolerance": 1e-4, "max_iterations": 5000, "fvm_genes": [1, 2, 4], "fvm_bins": 5,
-}  # fmt: skip
+    "enabled": True,
+    "genes": 50,
+    "kernel": "gaussian",
+    "width": [1.0],
+    "degree": 2,
+    "offset": 1.0,
+    "penalty": "lasso",
+    "mu": 0.5,
+    "groups": None,
+    "block_tau": 0.2,
+    "nu": [0.01, 0.1],
+    "tau_min": 0.5,
+    "tau_count": 12,
+    "debias": True,
+    "lam": [1e-4, 1e-2, 1.0],
+    "solver": "auto",
+    "tolerance": 1e-4,
+    "max_iterations": 5000,
+    "fvm_genes": [1, 2, 4],
+    "fvm_bins": 5,
+}
 
 
 def with_nonlinear(
-    tables: dict[str, pd.DataFrame], dataset: Dataset, splits: Splits, observed: Fits,
+    tables: dict[str, pd.DataFrame],
+    dataset: Dataset,
+    splits: Splits,
+    observed: Fits,
     noise: float = 0.6,
-) -> dict[str, pd.DataFrame]:  # fmt: skip
+) -> dict[str, pd.DataFrame]:
     """Return the tables with those of nonlinear selection, whose scores are y and noise."""
     rng = np.random.default_rng(11)
     y = dataset.response()
     rows = [_nonlinear_row(dataset, split, y, rng, noise) for split in splits.outer]
     final = ModelFits.from_rows([_nonlinear_row(dataset, splits.final, y, rng, noise)])
     made = gather_nonlinear(
-        dataset, splits, [ModelFits.from_rows(rows)], final, [observed], tables["nested_lists"],
-        tables["signature"], cv_frequency=0.75,
-    )  # fmt: skip
+        dataset,
+        splits,
+        [ModelFits.from_rows(rows)],
+        final,
+        [observed],
+        tables["nested_lists"],
+        tables["signature"],
+        cv_frequency=0.75,
+    )
     apart = made["nonlinear_difference"]
-    others = pd.DataFrame({
-        "model": apart["model"], "error": apart["error"], "low": apart["error"] - 0.1,
-        "high": apart["error"] + 0.1,
-    })  # fmt: skip
+    others = pd.DataFrame(
+        {
+            "model": apart["model"],
+            "error": apart["error"],
+            "low": apart["error"] - 0.1,
+            "high": apart["error"] + 0.1,
+        }
+    )
     controls = tables["controls"].copy()
     for row in others.to_dict("records"):
         controls.loc[len(controls)] = {name: row.get(name, np.nan) for name in controls.columns}
@@ -222,31 +283,52 @@ def with_nonlinear(
 
 
 def _nonlinear_row(dataset: Dataset, split: Any, y: Any, rng: Any, noise: float) -> dict[str, Any]:
-    test, d = dataset.rows(split.test), len(dataset.genes)
+    test = dataset.rows(split.test)
+    d = len(dataset.genes)
     genes = np.flatnonzero(rng.random(d) < np.linspace(1, 0, d) ** 4)
     cut = rng.random() < 0.3
     return {
-        "split": split.name, "permutation": 0, "screened": min(50, d), "tau": 0.7, "nu": 0.1,
+        "split": split.name,
+        "permutation": 0,
+        "screened": min(50, d),
+        "tau": 0.7,
+        "nu": 0.1,
         "width": 1.0,
         "message": "the path ends before tau = 0.6 tau_max, where 40 variables are selected from"
-        " 24 samples" if cut else "",
-        "lam": 0.01, "explained_by_none": rng.uniform(0.1, 0.9), "gap": 1e-5, "cut": 3,
-        "paths": 10, "indices": genes, "sizes": np.exp(-genes / 20.0), "test_rows": test,
-        "scores": y[test] + noise * rng.normal(size=len(test)), "fvm_genes": 3,
+        " 24 samples"
+        if cut
+        else "",
+        "lam": 0.01,
+        "explained_by_none": rng.uniform(0.1, 0.9),
+        "gap": 1e-5,
+        "cut": 3,
+        "paths": 10,
+        "indices": genes,
+        "sizes": np.exp(-genes / 20.0),
+        "test_rows": test,
+        "scores": y[test] + noise * rng.normal(size=len(test)),
+        "fvm_genes": 3,
         "fvm_scores": y[test] + 0.9 * rng.normal(size=len(test)),
-    }  # fmt: skip
+    }
 
 
 def _curves(dataset: Dataset, final: ModelFits) -> pd.DataFrame:
     x = np.linspace(-2, 2, 41)
     genes, norms = final.selected(0)
     parts = [
-        pd.DataFrame({"gene": dataset.genes[g], "symbol": dataset.var["symbol"].iloc[g],
-                      "norm": norm, "straight": 0.97 - 0.3 * (k % 3), "value": x,
-                      "effect": np.tanh(x) if k % 2 else x**2 / 4,
-                      "samples": np.round(3 * np.exp(-(x**2))).astype(int)})
+        pd.DataFrame(
+            {
+                "gene": dataset.genes[g],
+                "symbol": dataset.var["symbol"].iloc[g],
+                "norm": norm,
+                "straight": 0.97 - 0.3 * (k % 3),
+                "value": x,
+                "effect": np.tanh(x) if k % 2 else x**2 / 4,
+                "samples": np.round(3 * np.exp(-(x**2))).astype(int),
+            }
+        )
         for k, (g, norm) in enumerate(zip(genes, norms, strict=True))
-    ]  # fmt: skip
+    ]
     columns = ["gene", "symbol", "norm", "straight", "value", "effect", "samples"]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
 
@@ -254,20 +336,33 @@ def _curves(dataset: Dataset, final: ModelFits) -> pd.DataFrame:
 # Tables of gene sets for the study below, gathered as in a real run.
 
 SETS_CONFIG = {
-    "sets": "data/<b>pathways</b>.gmt", "column": None, "weights": "permuted",
-    "others": "leave_out", "smallest": 2, "largest": 500, "mu": [1e-3],
-    "tau_min": 0.1, "tau_count": 15, "most": 50,
-    "one_standard_error": True, "tolerance": 1e-6,
-}  # fmt: skip
+    "sets": "data/<b>pathways</b>.gmt",
+    "column": None,
+    "weights": "permuted",
+    "others": "leave_out",
+    "smallest": 2,
+    "largest": 500,
+    "mu": [1e-3],
+    "tau_min": 0.1,
+    "tau_count": 15,
+    "most": 50,
+    "one_standard_error": True,
+    "tolerance": 1e-6,
+}
 LEAST = 16  # sets
 
 
 def with_sets(
-    tables: dict[str, pd.DataFrame], dataset: Dataset, splits: Splits, observed: Fits,
-    names: Any = (), empty: bool = False,
-) -> dict[str, pd.DataFrame]:  # fmt: skip
+    tables: dict[str, pd.DataFrame],
+    dataset: Dataset,
+    splits: Splits,
+    observed: Fits,
+    names: Any = (),
+    empty: bool = False,
+) -> dict[str, pd.DataFrame]:
     """Return the tables with those of gene sets, whose scores are y and noise."""
-    rng, d = np.random.default_rng(12), len(dataset.genes)
+    rng = np.random.default_rng(12)
+    d = len(dataset.genes)
     sets = gene_sets([range(k % d, min(d, k % d + 4)) for k in range(LEAST)])
     long = np.array(sets.names, dtype="U200")
     long[: len(names)] = list(names)[:LEAST]
@@ -275,19 +370,29 @@ def with_sets(
     y = dataset.response()
 
     def fits(some: Any, numbers: Any = (0,)) -> ModelFits:
-        return ModelFits.from_rows([_sets_row(dataset, split, number, y, rng, empty)
-                           for number in numbers for split in some])  # fmt: skip
+        return ModelFits.from_rows(
+            [
+                _sets_row(dataset, split, number, y, rng, empty)
+                for number in numbers
+                for split in some
+            ]
+        )
 
     parts = [[fits(splits.outer)], [fits(splits.outer, range(1, 10))]]
     final = fits([splits.final])
-    found = gather_sets(dataset, splits, sets, parts, final, fits(splits.subsamples), [observed],
-                        cv_frequency=0.75)  # fmt: skip
+    found = gather_sets(
+        dataset, splits, sets, parts, final, fits(splits.subsamples), [observed], cv_frequency=0.75
+    )
     genes = pd.DataFrame(
-        [(str(sets.names[k]), dataset.genes[j], dataset.var["symbol"].iloc[j], 0.1)
-         for k in final.selected(0)[0] for j in sets.members(int(k))],
+        [
+            (str(sets.names[k]), dataset.genes[j], dataset.var["symbol"].iloc[j], 0.1)
+            for k in final.selected(0)[0]
+            for j in sets.members(int(k))
+        ],
         columns=["set", "gene", "symbol", "weight"],
-    )  # fmt: skip
-    error, controls = found["sets_error"].iloc[0], tables["controls"].copy()
+    )
+    error = found["sets_error"].iloc[0]
+    controls = tables["controls"].copy()
     row = {"model": "sets", **{name: error[name] for name in ("error", "low", "high")}}
     controls.loc[len(controls)] = {name: row.get(name, np.nan) for name in controls.columns}
     return {**tables, **found, "sets_genes": genes, "controls": controls}
@@ -300,61 +405,101 @@ def _sets_row(
     chosen = np.flatnonzero(rng.random(LEAST) < np.linspace(1.3, 0, LEAST)) * (not empty)
     chosen = chosen[: 0 if empty else None]
     return {
-        "split": split.name, "permutation": number, "message": "", "tau": 0.4, "mu": 1e-3,
-        "gap": 1e-8, "indices": chosen, "sizes": np.exp(-chosen / 3.0), "test_rows": test,
+        "split": split.name,
+        "permutation": number,
+        "message": "",
+        "tau": 0.4,
+        "mu": 1e-3,
+        "gap": 1e-8,
+        "indices": chosen,
+        "sizes": np.exp(-chosen / 3.0),
+        "test_rows": test,
         "scores": y[test] * (number == 0) + 0.7 * rng.normal(size=len(test)),
-    }  # fmt: skip
+    }
 
 
 # What `score_cohort` would say of a data set of another study, drawn at random.
 
 
-def make_about(dataset: Dataset, name: str = "other", *, n: int = 25, genes: int = 7,
-               combat: bool = False, one_class: bool = False, seen_before: int = 0,
-               shift: float = 0.4) -> dict[str, Any]:  # fmt: skip
+def make_about(
+    dataset: Dataset,
+    name: str = "other",
+    *,
+    n: int = 25,
+    genes: int = 7,
+    combat: bool = False,
+    one_class: bool = False,
+    seen_before: int = 0,
+    shift: float = 0.4,
+) -> dict[str, Any]:
     rng = np.random.default_rng(3)
     classes = dataset.design.classes
     y = np.where(np.arange(n) % 3 > 0, 1.0, -1.0) if classes else rng.normal(size=n)
     y = np.ones(n) if one_class else y
     f = 0.6 * y + 0.5 * rng.standard_normal(n) + 0.2
     labels = [classes[int(v > 0)] for v in y] if classes else [repr(float(v)) for v in y]
-    samples = pd.DataFrame({
-        "sample": [f"<i>{k}</i>" for k in range(n)], "given": [f"their {v}" for v in labels],
-        "label": labels, **decisions(dataset, y, f), "imputed": 0,
-    })  # fmt: skip
+    samples = pd.DataFrame(
+        {
+            "sample": [f"<i>{k}</i>" for k in range(n)],
+            "given": [f"their {v}" for v in labels],
+            "label": labels,
+            **decisions(dataset, y, f),
+            "imputed": 0,
+        }
+    )
     moved = rng.normal(shift, 0.5, genes)
-    table = pd.DataFrame({
-        "gene": dataset.genes[:genes], "symbol": list(dataset.var["symbol"][:genes]),
-        "weight": rng.normal(size=genes), "training_mean": 8.0, "training_sd": 1.0,
-        "mean": 8 + moved, "sd": 1.0, "shift": moved, "score_shift": 0.1 * moved, "imputed": 0,
-    })  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "gene": dataset.genes[:genes],
+            "symbol": list(dataset.var["symbol"][:genes]),
+            "weight": rng.normal(size=genes),
+            "training_mean": 8.0,
+            "training_sd": 1.0,
+            "mean": 8 + moved,
+            "sd": 1.0,
+            "shift": moved,
+            "score_shift": 0.1 * moved,
+            "imputed": 0,
+        }
+    )
     edges = np.linspace(-3, 4, 41)
     counts = np.histogram(rng.normal(shift, 0.6, 5000).clip(-3, 4), edges)[0].tolist()
     bars = {"genes": 5000, "counts": counts, "median": abs(shift), "beyond": 0.2}
     return {
-        "name": name, "file": "other.tsv",
+        "name": name,
+        "file": "other.tsv",
         "classes": {c: labels.count(c) for c in classes} if classes else None,
         "dropped": [{"kind": "sample", "name": "z", "reason": "no label in column 'a & b'"}],
-        "inputs": {"other.tsv": "0" * 64}, "warnings": ["other.tsv: <b>odd</b>"],
-        "combat": combat, "batches": 1, "missing": 0.1, "needed": genes, "absent": 0, "imputed": 0,
+        "inputs": {"other.tsv": "0" * 64},
+        "warnings": ["other.tsv: <b>odd</b>"],
+        "combat": combat,
+        "batches": 1,
+        "missing": 0.1,
+        "needed": genes,
+        "absent": 0,
+        "imputed": 0,
         "seen_before": seen_before,
         "shift": {"by_chance": 0.3, "edges": edges.tolist(), "measured": bars, "scored": bars},
-        "quantiles": {"share": np.linspace(0, 1, 41).tolist(), "training": list(range(41)),
-                      "cohort": list(range(41))},
+        "quantiles": {
+            "share": np.linspace(0, 1, 41).tolist(),
+            "training": list(range(41)),
+            "cohort": list(range(41)),
+        },
         "reliability": list(reliability(y, f)) if classes else [],
         "predictions": samples.to_dict("records"),
         "scores": external_scores_table(two_classes(y, f, 0.0) if classes else numbers(y, f))
         .replace({np.nan: None})
         .to_dict("records"),
         "genes": table.to_dict("records"),
-    }  # fmt: skip
+    }
 
 
 # A study in a moment: a screen by correlation stands in for the protocol.
 #
 # It gives the arguments of `collect` with the shapes and the kind of values of a real run.
 
-TAU, LAM = np.geomspace(1, 0.005, 13)[1:], (1e-4, 1e-3, 1e-2, 1e-1)
+TAU = np.geomspace(1, 0.005, 13)[1:]
+LAM = (1e-4, 1e-3, 1e-2, 1e-1)
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -413,30 +558,66 @@ def _arguments(study: Study, dataset: Dataset | None) -> dict[str, Any]:
     final = make_fits(study, dataset, [splits.final], rng)
     tables = make_tables(study, dataset, splits, observed, final)
     config = {
-        "label": dataset.design.label, "seed": 0, "probabilities": "study",
+        "label": dataset.design.label,
+        "seed": 0,
+        "probabilities": "study",
         "expression": "expression.tsv",
         "samples": "samples.tsv",
-        "data": {"task": dataset.design.task, "classes": None, "group": None, "pair": None,
-                 "prior_weights": None, "omics": None, "omic": None, "covariates": [],
-                 "covariate_words": {}, "missing_covariates": "refuse",
-                 "covariate_shape": "splines", "weights": None,
-                 "chromosome": None, "position": None},
+        "data": {
+            "task": dataset.design.task,
+            "classes": None,
+            "group": None,
+            "pair": None,
+            "prior_weights": None,
+            "omics": None,
+            "omic": None,
+            "covariates": [],
+            "covariate_words": {},
+            "missing_covariates": "refuse",
+            "covariate_shape": "splines",
+            "weights": None,
+            "chromosome": None,
+            "position": None,
+        },
         "normalise": {"samples": [], "folds": [{"step": "centre"}, {"step": "unit_variance"}]},
-        "splits": {"scheme": "stratified_kfold", "folds": study.folds, "repeats": study.repeats,
-                   "inner_scheme": "stratified_kfold", "inner_folds": 5,
-                   "subsamples": study.subsamples, "file": None},
-        "linear": {"list": "minimal" if study.minimal else "stable", "penalty": "l1",
-                   "jump": 2.0, "tau_min": 0.005,
-                   "tau_count": 12, "lam": list(LAM), "mu": list(MU), "mu_choice": None,
-                   "longest": study.longest, "criterion": "squared_error",
-                   "one_standard_error": False, "threshold": "midpoint",
-                   "solver": "landweber-newton", "tolerance": 1e-9},
-        "signature": {"most": 100, "cv_frequency": 0.75, "mu": None, "fdr": FDR, "least": 5,
-                      "size": None, "permutations": 0 if study.named is None else PERMUTATIONS},
+        "splits": {
+            "scheme": "stratified_kfold",
+            "folds": study.folds,
+            "repeats": study.repeats,
+            "inner_scheme": "stratified_kfold",
+            "inner_folds": 5,
+            "subsamples": study.subsamples,
+            "file": None,
+        },
+        "linear": {
+            "list": "minimal" if study.minimal else "stable",
+            "penalty": "l1",
+            "jump": 2.0,
+            "tau_min": 0.005,
+            "tau_count": 12,
+            "lam": list(LAM),
+            "mu": list(MU),
+            "mu_choice": None,
+            "longest": study.longest,
+            "criterion": "squared_error",
+            "one_standard_error": False,
+            "threshold": "midpoint",
+            "solver": "landweber-newton",
+            "tolerance": 1e-9,
+        },
+        "signature": {
+            "most": 100,
+            "cv_frequency": 0.75,
+            "mu": None,
+            "fdr": FDR,
+            "least": 5,
+            "size": None,
+            "permutations": 0 if study.named is None else PERMUTATIONS,
+        },
         "clusters": CLUSTERS,
         "controls": {"permutations": study.permutations, "baselines": ["ridge"], "fdr": 0.05},
         "report": {"title": "A study", "top_genes": 12, "table_rows": 500},
-    }  # fmt: skip
+    }
     if study.nonlinear:
         tables = with_nonlinear(tables, dataset, splits, observed)
     config["nonlinear"] = {**NONLINEAR_CONFIG, "enabled": study.nonlinear}
@@ -461,9 +642,14 @@ def _arguments(study: Study, dataset: Dataset | None) -> dict[str, Any]:
         "halves": halves(study, dataset, splits),
         "null": {"error": rng.normal(0.5, 0.08, (study.permutations, len(MU) + 1))},
         "config": config,
-        "run": {"version": 1, "seed": 0, "config": config, "inputs": dataset.provenance["inputs"],
-                "versions": {"genesig": "0.1.0", "python": "3.12"}},
-    }  # fmt: skip
+        "run": {
+            "version": 1,
+            "seed": 0,
+            "config": config,
+            "inputs": dataset.provenance["inputs"],
+            "versions": {"genesig": "0.1.0", "python": "3.12"},
+        },
+    }
 
 
 def halves(study: Study, dataset: Dataset, splits: Splits) -> Fits | None:
@@ -499,19 +685,27 @@ def make_dataset(study: Study, rng: np.random.Generator) -> Dataset:
         obs=pd.DataFrame({"class": labels}, index=pd.Index(samples)),
         var=var,
         design=Design(
-            "class", "regression" if study.regression else "classification",
-            None if study.regression else ("normal", "tumour"), None, None,
+            "class",
+            "regression" if study.regression else "classification",
+            None if study.regression else ("normal", "tumour"),
+            None,
+            None,
         ),
         provenance={
-            "dropped": [{"kind": "gene", "name": "g9", "reason": "constant"},
-                        {"kind": "sample", "name": "<b>x</b>", "reason": "no label"}],
-            "steps": [], "inputs": {"expression.tsv": "0" * 64}, "warnings": [],
+            "dropped": [
+                {"kind": "gene", "name": "g9", "reason": "constant"},
+                {"kind": "sample", "name": "<b>x</b>", "reason": "no label"},
+            ],
+            "steps": [],
+            "inputs": {"expression.tsv": "0" * 64},
+            "warnings": [],
         },
-    )  # fmt: skip
+    )
 
 
 def make_splits(study: Study, dataset: Dataset, rng: np.random.Generator) -> Splits:
-    names, rank = np.array(dataset.samples), np.argsort(dataset.response(), kind="stable")
+    names = np.array(dataset.samples)
+    rank = np.argsort(dataset.response(), kind="stable")
 
     def split(name: str, repeat: int, fold: int, test: Any) -> Split:
         train = tuple(n for n in dataset.samples if n not in set(test))
@@ -528,17 +722,27 @@ def make_splits(study: Study, dataset: Dataset, rng: np.random.Generator) -> Spl
             outer.append(split(f"r{repeat}f{fold + 1}", repeat, fold + 1, test))
     drawn = [rng.permutation(names) for _ in range(study.subsamples // 2)]
     return Splits(
-        "stratified_kfold", "stratified_kfold", 0, tuple(outer), split("final", 0, 0, ()),
-        tuple(split(f"s{i:02d}{'ab'[k]}", i, k + 1, order[k::2])
-              for i, order in enumerate(drawn, 1) for k in range(2)),
-    )  # fmt: skip
+        "stratified_kfold",
+        "stratified_kfold",
+        0,
+        tuple(outer),
+        split("final", 0, 0, ()),
+        tuple(
+            split(f"s{i:02d}{'ab'[k]}", i, k + 1, order[k::2])
+            for i, order in enumerate(drawn, 1)
+            for k in range(2)
+        ),
+    )
 
 
 def screen(dataset: Dataset, train: Sequence[str], size: int) -> tuple[Any, Any, float]:
     """Choose genes by correlation; ridge on them. Returns (genes, weights, intercept)."""
     rows = dataset.rows(train)
-    X, y = dataset.X[rows], dataset.response()[rows]
-    mean, Xc, yc = X.mean(axis=0), X - X.mean(axis=0), y - y.mean()
+    X = dataset.X[rows]
+    y = dataset.response()[rows]
+    mean = X.mean(axis=0)
+    Xc = X - X.mean(axis=0)
+    yc = y - y.mean()
     r = np.abs(Xc.T @ yc) / (Xc.std(axis=0) + 1e-9)
     genes = np.sort(np.argsort(-r, kind="stable")[:size])
     A = Xc[:, genes]
@@ -550,7 +754,8 @@ def make_fits(
     study: Study, dataset: Dataset, splits: Sequence[Split], rng: np.random.Generator
 ) -> Fits:
     """Choose among the lists of the first three mu, of the first one in a study by list minimal."""
-    m, searched = len(splits), np.array(MU[: 1 if study.minimal else 3])
+    m = len(splits)
+    searched = np.array(MU[: 1 if study.minimal else 3])
     base = 0.3 + 0.4 * (np.log10(TAU) + 1.1)[:, None] ** 2 + 0.03 * (np.log10(LAM) + 2)[None] ** 2
     error = base + rng.normal(0, 0.03, (m, len(searched), *base.shape))
     best = np.array([np.unravel_index(one.argmin(), one.shape) for one in error])
@@ -558,8 +763,9 @@ def make_fits(
     kept = np.where(study.empty | (sizes > study.longest), 0, sizes)
     fits = [
         screen(dataset, split.train, size)
-        for split, row in zip(splits, kept.reshape(m, -1), strict=True) for size in row
-    ]  # fmt: skip
+        for split, row in zip(splits, kept.reshape(m, -1), strict=True)
+        for size in row
+    ]
     tests = [dataset.rows(split.test) for split in splits]
     scores = [
         np.column_stack([dataset.X[test][:, g] @ w + b for g, w, b in fits[i * 5 : i * 5 + 5]])
@@ -568,21 +774,30 @@ def make_fits(
     long = (sizes > study.longest).reshape(m, -1)
     times = [len(test) for test in tests]
     return Fits(
-        split=np.array([s.name for s in splits]), permutation=np.zeros(m, int), tau=TAU,
-        lam=np.array(LAM), mu=np.array(MU), searched=searched, tau_max=np.ones(m), norm=np.ones(m),
-        cv_error=error, cv_se=error * 0.1,
+        split=np.array([s.name for s in splits]),
+        permutation=np.zeros(m, int),
+        tau=TAU,
+        lam=np.array(LAM),
+        mu=np.array(MU),
+        searched=searched,
+        tau_max=np.ones(m),
+        norm=np.ones(m),
+        cv_error=error,
+        cv_se=error * 0.1,
         cv_size=np.tile(np.linspace(1, 40, 12), (m, len(searched), 1)),
-        cv_agreement=np.full(error.shape[:3], 0.5), choice=best[:, [1, 2, 0]],
+        cv_agreement=np.full(error.shape[:3], 0.5),
+        choice=best[:, [1, 2, 0]],
         threshold=rng.normal(0, 0.0 if study.regression else 0.1, m),
         indptr=np.append(0, np.cumsum([len(g) for g, _, _ in fits])),
         indices=np.concatenate([g for g, _, _ in fits]),
         values=np.concatenate([w for _, w, _ in fits]),
         intercept=np.array([b for _, _, b in fits]).reshape(m, -1),
-        gap=np.where(long, np.nan, 1e-10), test_indptr=np.append(0, np.cumsum(times)),
+        gap=np.where(long, np.nan, 1e-10),
+        test_indptr=np.append(0, np.cumsum(times)),
         test_rows=np.concatenate(tests),
         scores=np.where(np.repeat(long, times, axis=0), np.nan, np.concatenate(scores)),
         line=None if study.regression else np.tile([0.0, 0.1, 2.5], (m, 1)),
-    )  # fmt: skip
+    )
 
 
 # A study in a moment that holds age and sex fixed.
@@ -607,8 +822,14 @@ def held_arguments(study: Study, name: str, column: str = "age") -> dict[str, An
     own = controls[(controls["model"] == "genesig") & controls["mu"].isna()].iloc[0]
     apart = dict(zip(("difference", "difference_low", "difference_high"), APART[name], strict=True))
     alone = {**own, "model": "covariates", "error": own["error"] + APART[name][0], **apart}
-    ridge = {**alone, "model": "covariates and ridge", "added": 0.0, "added_low": -0.1,
-             "added_high": 0.1, "p_value": 0.4}  # fmt: skip
+    ridge = {
+        **alone,
+        "model": "covariates and ridge",
+        "added": 0.0,
+        "added_low": -0.1,
+        "added_high": 0.1,
+        "p_value": 0.4,
+    }
     table = pd.concat([controls, pd.DataFrame([alone, ridge])], ignore_index=True)
     answer = (table["model"] == "genesig") & table["mu"].isna()
     table.loc[answer, ["added", "added_low", "added_high"]] = APART[name]
@@ -622,7 +843,8 @@ def held_arguments(study: Study, name: str, column: str = "age") -> dict[str, An
 
 def _with_weights(fits: Fits, rng: np.random.Generator) -> Fits:
     shape = (len(fits), len(fits.mu), 2)
-    gamma, mean = 0.1 + 0.01 * rng.normal(size=shape), np.tile([50.0, 0.5], (len(fits), 1))
+    gamma = 0.1 + 0.01 * rng.normal(size=shape)
+    mean = np.tile([50.0, 0.5], (len(fits), 1))
     return replace(fits, gamma=gamma, covariate_mean=mean, knots=np.zeros((len(fits), 2, 0)))
 
 
@@ -645,8 +867,17 @@ def kind_arguments(kind: str, *, permutations: int = 19, proved: bool = False) -
     )
     final = fit_final_model(dataset, splits, found, **how)
     halves = fit_half_samples(dataset, splits, found, **how)
-    tables = gather(dataset, splits, [observed], final, halves, found, cv_frequency=0.75,
-                    fdr=0.1, clusters=CLUSTERS)  # fmt: skip
+    tables = gather(
+        dataset,
+        splits,
+        [observed],
+        final,
+        halves,
+        found,
+        cv_frequency=0.75,
+        fdr=0.1,
+        clusters=CLUSTERS,
+    )
     fits = observed.with_chosen()
     null = {"error": np.random.default_rng(5).normal(0.5, 0.05, (permutations, len(fits.mu)))}
     tables["controls"] = controls_table(dataset, splits, [observed], null, [])
@@ -654,14 +885,25 @@ def kind_arguments(kind: str, *, permutations: int = 19, proved: bool = False) -
     tables |= patient_tables(dataset, splits, tables["predictions"])
     if kind == "survival":
         tables |= survival_tables(dataset, splits, [observed], folds=MOMENTS)
-    names = {"expression": "e.tsv", "samples": "s.tsv", "label": dataset.design.label,
-             "data": {"task": dataset.design.task}, "nonlinear": {"enabled": False},
-             "normalise": {"folds": MOMENTS}, "signature": {"permutations": asked}}  # fmt: skip
+    names = {
+        "expression": "e.tsv",
+        "samples": "s.tsv",
+        "label": dataset.design.label,
+        "data": {"task": dataset.design.task},
+        "nonlinear": {"enabled": False},
+        "normalise": {"folds": MOMENTS},
+        "signature": {"permutations": asked},
+    }
     config = resolve_config(names, load_schema())
     return {
-        "dataset": dataset, "splits": splits, "observed": observed, "final": final,
-        "quality_summary": quality(dataset, dataset, folds=MOMENTS), "tables": tables,
+        "dataset": dataset,
+        "splits": splits,
+        "observed": observed,
+        "final": final,
+        "quality_summary": quality(dataset, dataset, folds=MOMENTS),
+        "tables": tables,
         "halves": halves,
-        "null": null, "config": config,
+        "null": null,
+        "config": config,
         "run": {"version": 1, "seed": 0, "config": config, "inputs": {}, "versions": {}},
-    }  # fmt: skip
+    }

@@ -11,7 +11,8 @@ SAMPLES = [f"GSM{k}" for k in range(100, 124)]
 UNPROCESSED = ["GSM103", "GSM110"]
 COUNTED = [name for name in SAMPLES if name not in UNPROCESSED]
 GENES = [str(1000 + 7 * k) for k in range(60)]
-MATRIX, COUNTS = "GSE52_series_matrix.txt.gz", "GSE52_raw_counts_GRCh38.p13_NCBI.tsv.gz"
+MATRIX = "GSE52_series_matrix.txt.gz"
+COUNTS = "GSE52_raw_counts_GRCh38.p13_NCBI.tsv.gz"
 ANNOTATION = "Human.GRCh38.p13.annot.tsv.gz"
 
 

@@ -30,8 +30,13 @@ def of_kind(kind: str) -> dict[str, Any]:
         "label": "l",
         "data": {"task": task_of(kind)},
     }
-    small = {"list": "minimal", "mu": [1e-6, 1.0], "lam": [1e-2, 1e-1], "tau_min": 0.1,
-             "tau_count": 5}  # fmt: skip
+    small = {
+        "list": "minimal",
+        "mu": [1e-6, 1.0],
+        "lam": [1e-2, 1e-1],
+        "tau_min": 0.1,
+        "tau_count": 5,
+    }
     return {**linear_keywords(resolve_config(names, load_schema())), **small}
 
 
@@ -40,6 +45,13 @@ def of_kind(kind: str) -> dict[str, Any]:
 MOMENTS = [{"step": "centre"}, {"step": "unit_variance"}]
 LINEAR = linear(list="minimal", mu=[1e-6, 1.0], lam=[1e-3, 1e-1], tau_min=0.1, tau_count=5)
 SPLITS: dict[str, Any] = {
-    "scheme": "stratified_kfold", "folds": 3, "repeats": 1, "column": None, "file": None,
-    "inner_scheme": "stratified_kfold", "inner_folds": 3, "subsamples": 0, "batches": 1,
-}  # fmt: skip
+    "scheme": "stratified_kfold",
+    "folds": 3,
+    "repeats": 1,
+    "column": None,
+    "file": None,
+    "inner_scheme": "stratified_kfold",
+    "inner_folds": 3,
+    "subsamples": 0,
+    "batches": 1,
+}

@@ -116,10 +116,15 @@ class Other:
 
     sheet: list[list[str]] = field(default_factory=_cohort_sheet)
     matrix: list[list[str]] = field(default_factory=_cohort_matrix)
-    item: dict[str, Any] = field(default_factory=lambda: {
-        "name": "other", "expression": "other.tsv", "samples": "other_samples.tsv",
-        "label": "status", "classes": dict(WORDS),
-    })  # fmt: skip
+    item: dict[str, Any] = field(
+        default_factory=lambda: {
+            "name": "other",
+            "expression": "other.tsv",
+            "samples": "other_samples.tsv",
+            "label": "status",
+            "classes": dict(WORDS),
+        }
+    )
 
     def write(self, study: Study) -> None:
         """Write the study with this data set as its external one."""

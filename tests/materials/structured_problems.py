@@ -50,13 +50,15 @@ def lists(rng, d, kind):
 
 def example(seed, kind, tasks=1, mu=None):
     rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(5, 25)), int(rng.integers(2, 25))
+    n = int(rng.integers(5, 25))
+    d = int(rng.integers(2, 25))
     X = design(rng, n, d, rank=2 if seed % 5 == 0 else None)
     Y = rng.normal(size=(n, tasks)) + X[:, :1]
     found = lists(rng, d, kind)
     blocks = Blocks.from_lists(found, rng.uniform(0.5, 2, len(found)))
     Y -= Y.mean(axis=0)
-    share, ridge = rng.uniform(0.05, 0.7), float(rng.choice([0.0, 0.1, 3.0]))
+    share = rng.uniform(0.05, 0.7)
+    ridge = float(rng.choice([0.0, 0.1, 3.0]))
     tau = share * tau_max(X, Y, blocks)
     return Example(X, Y, blocks, tau, ridge if mu is None else mu)
 
@@ -65,7 +67,9 @@ def minimum(problem, latent=True):
     """Return the minimum for pieces V_k that add up (latent), or for the composite norm."""
     import cvxpy
 
-    X, Y, blocks = problem.X, problem.Y, problem.blocks
+    X = problem.X
+    Y = problem.Y
+    blocks = problem.blocks
     parts = [blocks.columns(k) for k in range(len(blocks))]
     if latent:
         V = [cvxpy.Variable((len(part), Y.shape[1])) for part in parts]
@@ -73,7 +77,9 @@ def minimum(problem, latent=True):
         ridge = sum(cvxpy.sum_squares(v) for v in V)
     else:
         B = cvxpy.Variable((X.shape[1], Y.shape[1]))
-        V, fitted, ridge = [B[part] for part in parts], X @ B, cvxpy.sum_squares(B)
+        V = [B[part] for part in parts]
+        fitted = X @ B
+        ridge = cvxpy.sum_squares(B)
     omega = sum(w * cvxpy.norm(v, "fro") for w, v in zip(blocks.weights, V, strict=True))
     loss = cvxpy.sum_squares(Y - fitted) / len(X)
     whole = cvxpy.Problem(cvxpy.Minimize(loss + problem.mu * ridge + problem.tau * omega))

@@ -37,7 +37,8 @@ def _number(f: Array, rng: np.random.Generator) -> tuple[dict[str, list[str]], d
 
 
 def _times(f: Array, rng: np.random.Generator) -> tuple[dict[str, list[str]], dict[str, Any]]:
-    own, lost = rng.exponential(np.exp(-f)), rng.exponential(2 * np.exp(-f.mean()), len(f))
+    own = rng.exponential(np.exp(-f))
+    lost = rng.exponential(2 * np.exp(-f.mean()), len(f))
     columns = {
         "state": [f"{v:.3f}" for v in np.minimum(own, lost)],
         "end": ["dead" if each else "alive" for each in own <= lost],
@@ -105,7 +106,8 @@ def class_study(
     `order` is the order of the classes in the design.
     """
     rng = np.random.default_rng(seed)
-    y, X = np.arange(n) % len(names), rng.normal(size=(n, d))
+    y = np.arange(n) % len(names)
+    X = rng.normal(size=(n, d))
     for c in range(len(names)):
         X[:, c] += signal * (y == c)
     labels = np.array(names, dtype=object)[y]
@@ -120,16 +122,20 @@ def class_study(
 # Data in which some genes differ, and what the defaults name of them.
 
 FULL_SPLITS = {"folds": 5, "repeats": 1, "subsamples": 0}
-N_SAMPLES, N_GENES, TRUE_GENES = 60, 400, 10
+N_SAMPLES = 60
+N_GENES = 400
+TRUE_GENES = 10
 
 
 def differing(seed: int) -> tuple[Dataset, set[str]]:
     """Return two classes of which ten genes differ by a standard deviation, and their names."""
     rng = np.random.default_rng((991, seed))
-    X, ill = rng.standard_normal((N_SAMPLES, N_GENES)), np.arange(N_SAMPLES) % 2 == 1
+    X = rng.standard_normal((N_SAMPLES, N_GENES))
+    ill = np.arange(N_SAMPLES) % 2 == 1
     true = rng.permutation(N_GENES)[:TRUE_GENES]
     X[:, true] += ill[:, None]
-    samples, genes = [f"S{k:03d}" for k in range(N_SAMPLES)], [f"g{k:04d}" for k in range(N_GENES)]
+    samples = [f"S{k:03d}" for k in range(N_SAMPLES)]
+    genes = [f"g{k:04d}" for k in range(N_GENES)]
     obs = pd.DataFrame({"state": np.where(ill, "ill", "well")}, index=samples)
     design = Design("state", "classification", ("well", "ill"), None, None)
     var = pd.DataFrame({"symbol": genes}, index=genes)
@@ -167,7 +173,8 @@ class Centre:
         """Return another one: each gene is off by its own half of a standard deviation."""
         other = Centre(len(self.levels), int(self.rng.integers(1 << 30)))
         other.levels = self.levels + self.rng.normal(0, 0.5, len(self.levels)) * self.spreads
-        other.effects, other.spreads = self.effects, self.spreads
+        other.effects = self.effects
+        other.spreads = self.spreads
         return other
 
     def arrays(self, y: Array) -> Array:
@@ -183,7 +190,10 @@ def both(n: int) -> Array:
 
 # Studies whose genes differ between two classes, by not quite the same in each study.
 
-STUDY_SAMPLES, STUDY_GENES, N_SHIFTED, EFFECT = 40, 1500, 75, 1.0
+STUDY_SAMPLES = 40
+STUDY_GENES = 1500
+N_SHIFTED = 75
+EFFECT = 1.0
 
 
 def studies_of(k: int, tau: np.ndarray | float, seed: int, *, each: int = 1) -> Dataset:
@@ -199,10 +209,8 @@ def studies_of(k: int, tau: np.ndarray | float, seed: int, *, each: int = 1) -> 
         noise = rng.standard_normal((STUDY_SAMPLES, STUDY_GENES))
         share = 0.8 if each > 1 else 0.0
         parts.append(np.sqrt(share) * own + np.sqrt(1 - share) * noise + y[:, None] * shift)
-    names, genes = (
-        [f"s{i:03d}" for i in range(k * STUDY_SAMPLES)],
-        [f"g{j:04d}" for j in range(STUDY_GENES)],
-    )
+    names = [f"s{i:03d}" for i in range(k * STUDY_SAMPLES)]
+    genes = [f"g{j:04d}" for j in range(STUDY_GENES)]
     obs = pd.DataFrame(
         {
             "state": np.tile(np.where(y, "ill", "well"), k),

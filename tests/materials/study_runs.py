@@ -190,15 +190,23 @@ TRUE = 3
 """The first genes tell the classes apart, in every study."""
 
 
-def tables(number: int = 3, n: int = 20, d: int = 30, *, seed: int = 1, effect: float = 2.5,
-           odd: bool = False) -> dict[str, tuple[pd.DataFrame, pd.DataFrame]]:  # fmt: skip
+def tables(
+    number: int = 3,
+    n: int = 20,
+    d: int = 30,
+    *,
+    seed: int = 1,
+    effect: float = 2.5,
+    odd: bool = False,
+) -> dict[str, tuple[pd.DataFrame, pd.DataFrame]]:
     """Return the matrix (genes × samples) and the sample table of each study.
 
     Each has a location and a spread of its own for every gene; in the last one the genes point the
     other way where it is to be the `odd` one.
     """
     rng = np.random.default_rng(seed)
-    base, found = rng.normal(8, 1, d), {}
+    base = rng.normal(8, 1, d)
+    found = {}
     for k, name in enumerate(NAMES[:number]):
         y = np.arange(n) % 2
         X = rng.standard_normal((n, d))
@@ -207,9 +215,14 @@ def tables(number: int = 3, n: int = 20, d: int = 30, *, seed: int = 1, effect: 
         X = base + rng.normal(0, 0.7, d) + np.exp(rng.normal(0, 0.3, d)) * X
         samples = [f"{name[:3]}{k}{i:02d}" for i in range(n)]
         matrix = pd.DataFrame(X.T.round(4), [f"gene{j:02d}" for j in range(d)], samples)
-        about = pd.DataFrame({"diagnosis": np.where(y == 1, "ill", "well"),
-                              "patient": [f"p{i}" for i in range(n)],
-                              "age": rng.integers(30, 70, n).astype(str)}, samples)  # fmt: skip
+        about = pd.DataFrame(
+            {
+                "diagnosis": np.where(y == 1, "ill", "well"),
+                "patient": [f"p{i}" for i in range(n)],
+                "age": rng.integers(30, 70, n).astype(str),
+            },
+            samples,
+        )
         found[name] = matrix, about
     return found
 
@@ -235,8 +248,15 @@ class Studies:
             about.to_csv(self.root / f"{name}_samples.tsv", sep="\t", index_label="sample")
         for name, table in self.genes.items():
             table.to_csv(self.root / name, sep="\t", index=False)
-        studies = [{"name": name, "expression": f"{name}.tsv", "samples": f"{name}_samples.tsv",
-                    **self.items.get(name, {})} for name in self.files]  # fmt: skip
+        studies = [
+            {
+                "name": name,
+                "expression": f"{name}.tsv",
+                "samples": f"{name}_samples.tsv",
+                **self.items.get(name, {}),
+            }
+            for name in self.files
+        ]
         config = {"studies": studies, "label": "diagnosis", **self.config}
         (self.root / "config.yaml").write_text(yaml.safe_dump(config))
         return self.root / "config.yaml"
@@ -256,15 +276,15 @@ def pooled(
     return dataset, draw_splits(dataset, seed=0, **config["splits"])
 
 
-def lay_out_studies(
-    folder: Path, config: dict[str, Any], number: int = 3, judges: int = 0
-) -> Path:  # fmt: skip
+def lay_out_studies(folder: Path, config: dict[str, Any], number: int = 3, judges: int = 0) -> Path:
     """Lay out a study of simulated studies, with as many cohorts more that only judge."""
     make_study(folder)
     Studies(folder, files := tables(number + judges, n=16, d=40, effect=3.0)).write()
     (folder / "config.yaml").unlink()
-    items = [{"name": name, "expression": f"{name}.tsv", "samples": f"{name}_samples.tsv"}
-             for name in files]  # fmt: skip
+    items = [
+        {"name": name, "expression": f"{name}.tsv", "samples": f"{name}_samples.tsv"}
+        for name in files
+    ]
     told = {"studies": items[:number], **({"external": items[number:]} if judges else {})}
     told |= {"label": "diagnosis", "data": {"classes": ["well", "ill"]}, **config}
     (folder / "config" / "config.yaml").write_text(yaml.safe_dump(told))

@@ -120,7 +120,8 @@ def test_no_roc_curve_of_numbers(tmp_path):
 @pytest.fixture
 def fitted(two_classes):
     """Put a real model into the folder; return it, and new samples."""
-    (model, _), X = fitted_models.model_of("plain"), fitted_models.values(False, seed=1)
+    (model, _) = fitted_models.model_of("plain")
+    X = fitted_models.values(False, seed=1)
     save_json(two_classes.folder / "model.json", model)
     frame = pd.DataFrame(X, index=fitted_models.NAMES, columns=fitted_models.GENES)
     return Results(two_classes.folder), frame
@@ -160,7 +161,8 @@ def test_named_genes_are_a_table_and_a_model(two_classes, tmp_path):
 def test_the_signature_has_the_columns_of_its_table(sought, tmp_path):
     """Of the types that the table has: what is not known is NaN, and a number stays one."""
     results = Results(write_results(tmp_path, chance=evidence(15) if sought else None))
-    table, found = results.tables["signature"].set_index("gene"), results.signature.var
+    table = results.tables["signature"].set_index("gene")
+    found = results.signature.var
     assert list(found.index) == list(table.index)
     assert set(found) == set(table)
     assert ("fdr_selected" in found) == sought != ("core" in found)
@@ -198,7 +200,8 @@ def test_defaults_are_those_of_the_command_line():
 def test_new_arrays_take_the_layout_of_their_chip_from_elsewhere(fitted, tmp_path):
     array_files.lay(tmp_path, "transcripts", n=2)
     results, _ = fitted
-    new, layout = tmp_path / "new", tmp_path / "arrays"
+    new = tmp_path / "new"
+    layout = tmp_path / "arrays"
     with pytest.raises(InvalidInput, match=r"new: holds 2 arrays of chip .* but no CDF file"):
         results.predict(new)
     with pytest.raises(InvalidInput, match="new: none of the model's genes is here"):

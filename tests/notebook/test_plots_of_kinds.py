@@ -41,10 +41,18 @@ def means_of(response: Any) -> SampleMeans:
 
 
 def told(kind: str) -> Told:
-    dataset, rng = study_of(kind, 3, n=30, d=6), np.random.default_rng(1)
-    rows = pd.DataFrame({"sample": np.tile(dataset.samples, 2), "repeat": np.repeat([1, 2], 30),
-                         "label": np.tile(dataset.obs["state"], 2), "mu": np.nan})  # fmt: skip
-    tables, classes = {}, None
+    dataset = study_of(kind, 3, n=30, d=6)
+    rng = np.random.default_rng(1)
+    rows = pd.DataFrame(
+        {
+            "sample": np.tile(dataset.samples, 2),
+            "repeat": np.repeat([1, 2], 30),
+            "label": np.tile(dataset.obs["state"], 2),
+            "mu": np.nan,
+        }
+    )
+    tables = {}
+    classes = None
     if kind == "several_classes":
         classes = CLASSES
         f = rng.normal(size=(60, 3)) + (rows["label"].to_numpy()[:, None] == np.array(CLASSES))
@@ -56,8 +64,12 @@ def told(kind: str) -> Told:
         tables["survival_curves"] = _curves_table(means_of(dataset.response()), group)
     var = pd.DataFrame({"symbol": dataset.genes}, index=dataset.genes)
     data = anndata.AnnData(dataset.X, dataset.obs, var)
-    return Told({"predictions": rows, **tables}, data, {"task": kind, "classes": classes},
-                {"config": {"label": "state"}})  # fmt: skip
+    return Told(
+        {"predictions": rows, **tables},
+        data,
+        {"task": kind, "classes": classes},
+        {"config": {"label": "state"}},
+    )
 
 
 def test_the_confusion_counts_held_out_samples() -> None:

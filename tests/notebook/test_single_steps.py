@@ -73,11 +73,16 @@ def test_a_cell_that_is_no_number_is_named(tmp_path):
 
 
 def test_steps_learn_from_the_training_samples_only():
-    given, train = data(), [f"s{k}" for k in range(10)]
+    given = data()
+    train = [f"s{k}" for k in range(10)]
     steps = ["quantile", {"step": "variance_filter", "keep": 0.5}, "centre", "unit_variance"]
     found = normalise(given, steps, train=train)
-    told = [{"step": "quantile"}, {"step": "variance_filter", "keep": 0.5}, {"step": "centre"},
-            {"step": "unit_variance"}]  # fmt: skip
+    told = [
+        {"step": "quantile"},
+        {"step": "variance_filter", "keep": 0.5},
+        {"step": "centre"},
+        {"step": "unit_variance"},
+    ]
     reference = fit_steps(given.X[:10], told)
     np.testing.assert_array_equal(found.X, reference.transform(given.X))
     assert list(found.var_names) == list(given.var_names[reference.genes])

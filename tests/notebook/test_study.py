@@ -17,8 +17,10 @@ from genesig import GenesigError, InvalidInput, Study
 
 def data(n=24, d=8):
     rng = np.random.default_rng(0)
-    obs = pd.DataFrame({"diagnosis": ["ill", "well"] * (n // 2), "age": np.arange(n) + 30.5},
-                       index=[f"s{k}" for k in range(n)])  # fmt: skip
+    obs = pd.DataFrame(
+        {"diagnosis": ["ill", "well"] * (n // 2), "age": np.arange(n) + 30.5},
+        index=[f"s{k}" for k in range(n)],
+    )
     var = pd.DataFrame({"symbol": [f"SYM{k}" for k in range(d)]}, index=[f"g{k}" for k in range(d)])
     return anndata.AnnData(rng.normal(8, 1, (n, d)), obs=obs, var=var)
 
@@ -31,15 +33,23 @@ def written(study):
 def test_settings_are_those_of_a_config(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     study = Study(
-        "e.tsv", "data/s.tsv", "diagnosis", seed=np.int64(3), linear={"mu": np.array([1e-6, 0.1])},
-        data={"classes": ("well", "ill"), "annotation": "g.tsv"}, folder="mine",
-    )  # fmt: skip
+        "e.tsv",
+        "data/s.tsv",
+        "diagnosis",
+        seed=np.int64(3),
+        linear={"mu": np.array([1e-6, 0.1])},
+        data={"classes": ("well", "ill"), "annotation": "g.tsv"},
+        folder="mine",
+    )
     assert study.folder == tmp_path / "mine"
     assert written(study) == {
-        "expression": str(tmp_path / "e.tsv"), "samples": str(tmp_path / "data/s.tsv"),
-        "label": "diagnosis", "seed": 3, "linear": {"mu": [1e-6, 0.1]},
+        "expression": str(tmp_path / "e.tsv"),
+        "samples": str(tmp_path / "data/s.tsv"),
+        "label": "diagnosis",
+        "seed": 3,
+        "linear": {"mu": [1e-6, 0.1]},
         "data": {"classes": ["well", "ill"], "annotation": str(tmp_path / "g.tsv")},
-    }  # fmt: skip
+    }
 
 
 def test_a_file_may_describe_its_samples_and_geo_stays_geo(tmp_path):
@@ -112,19 +122,26 @@ def test_a_file_is_no_folder(tmp_path):
 
 @pytest.mark.slow
 def test_several_studies_may_be_annotated_matrices(tmp_path, capsys):
-    one, other = data(), data()
+    one = data()
+    other = data()
     other.X += 1 + np.random.default_rng(1).normal(size=other.shape)
     other.obs_names = [f"t{k}" for k in range(len(other))]
     del other.var["symbol"]
-    study = Study(studies=[one, {"name": "berlin", "expression": other}, {"geo": "GSE55457"}],
-                  label="diagnosis", folder=tmp_path / "a")  # fmt: skip
+    study = Study(
+        studies=[one, {"name": "berlin", "expression": other}, {"geo": "GSE55457"}],
+        label="diagnosis",
+        folder=tmp_path / "a",
+    )
     first = str(tmp_path / "a/study1.h5ad")
     assert written(study)["studies"] == [
         {"name": "study1", "annotation": first, "symbol": "symbol", "expression": first},
         {"name": "berlin", "expression": str(tmp_path / "a/study2.h5ad")},
-        {"geo": "GSE55457", "name": "GSE55457",
-         "expression": "data/geo/GSE55457_series_matrix.txt.gz"},
-    ]  # fmt: skip
+        {
+            "geo": "GSE55457",
+            "name": "GSE55457",
+            "expression": "data/geo/GSE55457_series_matrix.txt.gz",
+        },
+    ]
     np.testing.assert_array_equal(anndata.read_h5ad(tmp_path / "a/study2.h5ad").X, other.X)
     other.var["symbol"] = one.var["symbol"]
     two = Study(studies=[one, other], label="diagnosis", folder=tmp_path / "b")
@@ -214,7 +231,8 @@ def test_the_tables_are_those_of_a_clone(tmp_path):
     settings = {key: value for key, value in CONFIG.items() if key not in places}
     study = Study(**places, **settings, folder=tmp_path / "mine")
     found = study.run(cores=2, quiet=True)
-    theirs, ours = results(clone), results(study.folder)
+    theirs = results(clone)
+    ours = results(study.folder)
     different = {name for name in theirs if theirs[name] != ours.get(name)}
     # Only where the names of the inputs stand, or an archive the time of its writing.
     assert different <= {
@@ -248,14 +266,17 @@ results.report()
 
 @pytest.mark.slow
 def test_a_notebook_gives_the_tables_of_a_clone(tmp_path):
-    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    nbformat = pytest.importorskip("nbformat")
     pytest.importorskip("ipykernel")
     clone = make_study(empty(tmp_path / "clone"))
     run(clone)
     places = {key: str(clone / CONFIG[key]) for key in ("expression", "samples")}
     settings = {key: CONFIG[key] for key in CONFIG if key not in (*places, "label")}
-    cells = [NOTEBOOK.format(**places, settings=settings),
-             "results.tables['signature'].to_csv('seen.csv')"]  # fmt: skip
+    cells = [
+        NOTEBOOK.format(**places, settings=settings),
+        "results.tables['signature'].to_csv('seen.csv')",
+    ]
     notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, cells)))
     nbclient.NotebookClient(
         notebook, timeout=600, resources={"metadata": {"path": tmp_path}}

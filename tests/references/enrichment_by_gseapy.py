@@ -7,7 +7,9 @@ Made with GSEApy 1.3.1, which the project does not need otherwise.
 
 import numpy as np
 
-GENES, SETS, LISTED = 500, 30, 40
+GENES = 500
+SETS = 30
+LISTED = 40
 
 
 def drawn():
@@ -26,8 +28,9 @@ def main():
     _, sets, listed = drawn()
     names = [f"g{j}" for j in range(GENES)]
     given = {f"set{k}": [names[j] for j in some] for k, some in enumerate(sets)}
-    over = gseapy.enrich([names[j] for j in listed], given, background=names, outdir=None,
-                         no_plot=True).results  # fmt: skip
+    over = gseapy.enrich(
+        [names[j] for j in listed], given, background=names, outdir=None, no_plot=True
+    ).results
     p = over.set_index("Term")["P-value"].astype(float)
     print("set\tp_value")
     for name in given:

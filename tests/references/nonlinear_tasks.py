@@ -77,7 +77,8 @@ def rosasco(name, rng, n, noise=0.01):
 
 def tanimoto(found, truth):
     """1 - |A ∩ B| / |A ∪ B|."""
-    found, truth = set(found), set(truth)
+    found = set(found)
+    truth = set(truth)
     return 1 - len(found & truth) / len(found | truth)
 
 
@@ -88,12 +89,23 @@ def settings(kernel, penalty="lasso", **change):
     and τ of 1e-3 tau_max, variables vanish that the minimum keeps: a better selection than the
     minimum's in E2 (.21 against .34 at n = 30), but not the published method's.
     """
-    return SolverSettings(**{
-        "kernel": kernel, "degree": 3, "offset": 1.0, "penalty": penalty, "mu": 0.5,
-        "groups": GROUPS if penalty == "group" else None, "weights": None,
-        "lam": np.geomspace(1, 1e-14, 15), "standardise": False, "solver": "admm",
-        "tolerance": 1e-6, "max_iterations": 2000, **change,
-    })  # fmt: skip
+    return SolverSettings(
+        **{
+            "kernel": kernel,
+            "degree": 3,
+            "offset": 1.0,
+            "penalty": penalty,
+            "mu": 0.5,
+            "groups": GROUPS if penalty == "group" else None,
+            "weights": None,
+            "lam": np.geomspace(1, 1e-14, 15),
+            "standardise": False,
+            "solver": "admm",
+            "tolerance": 1e-6,
+            "max_iterations": 2000,
+            **change,
+        }
+    )
 
 
 def path_until_full(train, setting, nu, width, taus, early=None):
@@ -106,16 +118,25 @@ def path_until_full(train, setting, nu, width, taus, early=None):
     d = fit.X.shape[1]
     groups = setting.groups or [[a] for a in range(d)]
     made = make_instance(
-        fit.X, fit.y, kernel=fit.kernel, penalty=setting.penalty, nu=nu, mu=setting.mu,
-        block=number_groups(groups, d, setting.penalty), weights=np.ones(len(groups)),
-    )  # fmt: skip
-    q, found, tolerance = made.start, [], setting.tolerance
+        fit.X,
+        fit.y,
+        kernel=fit.kernel,
+        penalty=setting.penalty,
+        nu=nu,
+        mu=setting.mu,
+        block=number_groups(groups, d, setting.penalty),
+        weights=np.ones(len(groups)),
+    )
+    q = made.start
+    found = []
+    tolerance = setting.tolerance
     solver = SOLVERS[setting.solver]
     step = step_length(made) if early else None
     for tau in made.tau_max * np.array(taus):
         penalty = made.penalty(tau)
         if early:
-            q, steps = Multipliers.full(stopped(made, penalty, q, step, early)), early
+            q = Multipliers.full(stopped(made, penalty, q, step, early))
+            steps = early
         else:
             q, steps = solver(made, penalty, q, tolerance, setting.max_iterations)
         fitted = certified_solution(made, tau, penalty, q, steps, tolerance)
@@ -139,13 +160,16 @@ def step_length(made):
 def stopped(made, penalty, start, step, count):
     """Multipliers after so many accelerated gradients without a metric, restarted as needed."""
     q = penalty.prox_conjugate(start.dense(made.X), step)
-    z, t = q, 1.0
+    z = q
+    t = 1.0
     for _ in range(count):
         new = penalty.prox_conjugate(z + step * made.problem.gradient(made.X, z), step)
         following = (1 + np.sqrt(1 + 4 * t * t)) / 2
-        momentum, t = (t - 1) / following, following
+        momentum = (t - 1) / following
+        t = following
         if np.vdot(z - new, new - q) > 0:
-            momentum, t = 0.0, 1.0
+            momentum = 0.0
+            t = 1.0
         q, z = new, new + momentum * (new - q)
     return q
 
@@ -181,7 +205,9 @@ def gregorova(task, penalty, n, seed, n_tau=50, mus=(0.1, 0.3, 0.5, 0.7, 0.9), n
     """(root mean squared test error, Tanimoto error) of one replication; validation on 1000."""
     make, kernel = TASKS[task]
     rng = np.random.default_rng([seed, n])
-    train, held_out, test = make(rng, n), make(rng, 1000), make(rng, 1000)
+    train = make(rng, n)
+    held_out = make(rng, 1000)
+    test = make(rng, 1000)
     centred = train[0] - train[0].mean(axis=0)
     width = 4 / median_distance(centred @ centred.T)
     taus = np.geomspace(1, 1e-3, n_tau).tolist()
@@ -195,7 +221,9 @@ def ridge_of_all(task, n, seed):
     """Root mean squared test error of kernel ridge on all variables (Krls), λ by validation."""
     make, kernel = TASKS[task]
     rng = np.random.default_rng([seed, n])
-    train, held_out, test = make(rng, n), make(rng, 1000), make(rng, 1000)
+    train = make(rng, n)
+    held_out = make(rng, 1000)
+    test = make(rng, 1000)
     k = Polynomial(3, 1.0) if kernel == "polynomial" else Gaussian(4.0)
     eigenvalues, V = np.linalg.eigh(tables(k, train[0], train[0]).value)
     shift = np.geomspace(1, 1e-14, 15)[:, None] * eigenvalues.mean()
@@ -209,11 +237,17 @@ def ridge_of_all(task, n, seed):
 
 
 def alg1_debiased(
-    name, seed, n_tau=20, tau_min=0.01, nus=(1e-5, 1e-4, 1e-3), widths=(0.5, 1.0, 2.0),
-):  # fmt: skip
+    name,
+    seed,
+    n_tau=20,
+    tau_min=0.01,
+    nus=(1e-5, 1e-4, 1e-3),
+    widths=(0.5, 1.0, 2.0),
+):
     """Squared test error and selected variables of Alg1^GR; n = 80, validation and test 200."""
     rng = np.random.default_rng([seed, 80])
-    train, held_out = rosasco(name, rng, 80), rosasco(name, rng, 200)
+    train = rosasco(name, rng, 80)
+    held_out = rosasco(name, rng, 200)
     test = rosasco(name, np.random.default_rng(999), 200)
     setting = settings("gaussian")
     taus = np.geomspace(1, tau_min, n_tau + 1)[1:].tolist()

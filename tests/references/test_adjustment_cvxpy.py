@@ -15,20 +15,31 @@ from genesig.optim.training import training_sets
 def test_the_minimum_is_that_of_cvxpy(share: float) -> None:
     cvxpy = pytest.importorskip("cvxpy")
     rng = np.random.default_rng(2)
-    n, d = 25, 12
-    C, v = rng.normal(size=(n, 2)), rng.uniform(0.3, 2, n)
+    n = 25
+    d = 12
+    C = rng.normal(size=(n, 2))
+    v = rng.uniform(0.3, 2, n)
     X = rng.normal(size=(n, d)) + C[:, [0]]
     y = X[:, 0] - 2 * C[:, 0] + rng.normal(size=n)
     rows = np.ones((n, 1), dtype=bool)
-    sets = training_sets(X, y[:, None], rows, centre=True, unit_variance=False,
-                         adjustment=adjustment(rows, C[None], v[:, None]))  # fmt: skip
-    tau, mu = share * sets.tau_max[0], 1e-2 * sets.norm[0]
+    sets = training_sets(
+        X,
+        y[:, None],
+        rows,
+        centre=True,
+        unit_variance=False,
+        adjustment=adjustment(rows, C[None], v[:, None]),
+    )
+    tau = share * sets.tau_max[0]
+    mu = 1e-2 * sets.norm[0]
     found = path(sets, tau, mu, solver="landweber-newton", tolerance=1e-9)
     ours = np.zeros(d)
     ours[found.indices] = found.values
     gamma = covariate_coef(sets, found, found.values)[0, 0]
 
-    b, g, a = cvxpy.Variable(d), cvxpy.Variable(2), cvxpy.Variable()
+    b = cvxpy.Variable(d)
+    g = cvxpy.Variable(2)
+    a = cvxpy.Variable()
     rest = cvxpy.multiply(np.sqrt(v / v.mean()), y - a - X @ b - C @ g)
     objective = cvxpy.sum_squares(rest) / n + mu * cvxpy.sum_squares(b) + tau * cvxpy.norm1(b)
     tight = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}

@@ -60,8 +60,9 @@ def test_the_layout_may_be_elsewhere(scores, capsys):
     assert main(["predict", "model.json", "new/s04.CEL", "-o", "no.tsv"]) == 1
     err = capsys.readouterr().err
     assert err.startswith("error: new: holds 1 array of chip 'Toy' but no CDF file; put Toy.cdf")
-    pd.testing.assert_frame_equal(predicted("new/s04.CEL", "--layout", "arrays"),
-                                  scores.loc[["s04"]])  # fmt: skip
+    pd.testing.assert_frame_equal(
+        predicted("new/s04.CEL", "--layout", "arrays"), scores.loc[["s04"]]
+    )
     pd.testing.assert_frame_equal(predicted("new", "--layout", "arrays"), scores)
     assert main(["predict", "model.json", "new/s04.CEL", "--layout", "nowhere"]) == 1
     assert (
@@ -76,7 +77,7 @@ LISTS = {
     "no such file": (["arrays/s01.CEL", "arrays/s99.CEL"], "error: arrays/s99.CEL: no such file"),
     "one twice": (["arrays/s01.CEL", "arrays/s01.CEL"], "error: arrays: two files of sample 's01'"),
     "a part": (["arrays/s01.CEL", "--part", "x"], "error: arrays: holds CEL files, which have no"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.usefixtures("scores")
@@ -93,8 +94,10 @@ def test_raw_intensities_of_a_brighter_scan_are_still_placed_by_rma(scores):
     """Background and quantile steps take a scan twice as bright to the same scores."""
     matrix = read_matrix("arrays")
     lines = ["\t".join(["probe", *matrix.columns])]
-    lines += ["\t".join([name, *(repr(2 * float(v)) for v in row)])
-              for name, row in zip(matrix.rows, matrix.cells, strict=True)]  # fmt: skip
+    lines += [
+        "\t".join([name, *(repr(2 * float(v)) for v in row)])
+        for name, row in zip(matrix.rows, matrix.cells, strict=True)
+    ]
     Path("bright.tsv").write_text("\n".join(lines) + "\n")
     found = predicted("bright.tsv")
     np.testing.assert_allclose(found["score"], scores["score"], atol=1e-6)

@@ -84,7 +84,8 @@ def test_background_and_summary_are_those_of_preprocesscore():
 
 def test_training_arrays_keep_their_polished_value_up_to_the_polish():
     given = table("rma_by_preprocesscore")
-    corrected, by = given.filter(regex="^b[0-9]").to_numpy().T, list(given["set"].astype(str))
+    corrected = given.filter(regex="^b[0-9]").to_numpy().T
+    by = list(given["set"].astype(str))
     even = Quantile.fit(corrected).transform(corrected)
     stored = MedianPolish.fit(even, by=by)
     polished = given.filter(regex="^s[0-9]").to_numpy().T[:, stored.genes]

@@ -15,7 +15,9 @@ from genesig.data.validate import examine_study, resolve_config
 from genesig.errors import InvalidInput
 from genesig.results.run import sha256
 
-SIDE, N_SETS, N_PAIRS = 60, 120, 11
+SIDE = 60
+N_SETS = 120
+N_PAIRS = 11
 SAMPLES = [{"step": "rma_background"}]
 FOLDS = [{"step": "quantile"}, {"step": "median_polish", "by": None}]
 CHOICES = {
@@ -79,7 +81,8 @@ def test_a_folder_becomes_a_study(folder):
     assert list(raw.var["symbol"][:2]) == ["GENE0", "GENE0"]
     assert raw.provenance["warnings"] == []
     dataset = normalise_samples(raw, samples=SAMPLES, folds=FOLDS)
-    training, new = np.arange(11), dataset.X[11:]
+    training = np.arange(11)
+    new = dataset.X[11:]
     fitted = fit_steps(dataset.X[training], with_sets(FOLDS, dataset.var))
     assert [dataset.genes[k] for k in fitted.genes] == sorted(f"{k}_at" for k in range(N_SETS))
     together = rma(raw.X, sets_of(raw.genes))

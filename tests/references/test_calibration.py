@@ -37,7 +37,9 @@ def test_the_variance_is_that_of_leaving_samples_out(n):
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("n", [20, 100])
 def test_calibrated_scores_are_covered_as_claimed(n, shape):
-    rng, slope, intercept = np.random.default_rng(1), [], []
+    rng = np.random.default_rng(1)
+    slope = []
+    intercept = []
     for _ in range(400):
         line = calibration_line(*calibrated(rng, n, shape))
         slope.append(line.slope_interval[0] <= 1 <= line.slope_interval[1])
@@ -57,7 +59,7 @@ def test_scores_too_far_apart_have_a_small_slope_and_shifted_ones_an_intercept()
     ("y", "f"),
     [([1, -1, 1], [0.1, 0.2, 0.3]), ([1] * 9, list(range(9))), ([1, -1] * 5, [0.3] * 10)],
     ids=["three samples", "one class", "equal scores"],
-)  # fmt: skip
+)
 def test_what_is_not_defined_is_nan(y, f):
     line = calibration_line(np.array(y, dtype=float), np.array(f, dtype=float))
     assert np.isnan([line.slope, line.intercept, *line.slope_interval]).all()
@@ -89,6 +91,7 @@ def test_groups_hold_all_samples_in_the_order_of_their_scores(n):
 
 
 def test_equal_scores_stay_together():
-    y, f = np.resize([1.0, -1.0], 40), np.repeat([0.1, 0.2], 20)
+    y = np.resize([1.0, -1.0], 40)
+    f = np.repeat([0.1, 0.2], 20)
     groups = list(reliability(y, f))
     assert [group["score"] for group in groups] == pytest.approx([0.1, 0.2])

@@ -17,7 +17,8 @@ from genesig.errors import GenesigError
 def sva():
     """Return the table that combat_by_sva.R made: samples x genes for each result."""
     table = pd.read_csv(Path(__file__).with_name("combat_by_sva.tsv"), sep="\t", index_col="row")
-    batch, covariates = list(table.loc["batch"]), table.loc[["age", "sex"]].to_numpy(float).T
+    batch = list(table.loc["batch"])
+    covariates = table.loc[["age", "sex"]].to_numpy(float).T
     kinds = table.index[3:].str.partition(".").get_level_values(0)
     results = {kind: table.iloc[3:][kinds == kind].to_numpy(float).T for kind in kinds.unique()}
     return batch, covariates, results
@@ -51,8 +52,10 @@ def test_a_new_batch_is_brought_to_the_training_set_as_sva_does(sva):
 
 def test_a_gene_constant_in_either_batch_is_left_alone():
     rng = np.random.default_rng(0)
-    training, new = rng.normal(5, 1, (12, 30)), rng.normal(6, 2, (7, 30))
-    training[:, 3], new[:, 4] = 0.1, 0.7
+    training = rng.normal(5, 1, (12, 30))
+    new = rng.normal(6, 2, (7, 30))
+    training[:, 3] = 0.1
+    new[:, 4] = 0.7
     done = ReferenceBatch.fit(training).transform(new)
     np.testing.assert_array_equal(done[:, [3, 4]], new[:, [3, 4]])
     assert np.all(np.isfinite(done))
@@ -61,7 +64,8 @@ def test_a_gene_constant_in_either_batch_is_left_alone():
 
 def test_one_batch_has_nothing_to_do_with_another_sample():
     rng = np.random.default_rng(1)
-    X, batch = rng.normal(5, 1, (12, 30)), ["a", "b"] * 6
+    X = rng.normal(5, 1, (12, 30))
+    batch = ["a", "b"] * 6
     fitted = Combat.fit(X, batch=batch, reference=None, covariates=None)
     together = fitted.transform(X[:2], batch=["a", "b"], covariates=None)
     alone = fitted.transform(X[:1], batch=["a"], covariates=None)
@@ -108,7 +112,8 @@ def test_a_few_samples_are_no_batch():
 
 def test_a_batch_of_one_sample_takes_no_part():
     rng = np.random.default_rng(5)
-    X, batch = rng.normal(5, 1, (9, 20)), ["a", "b"] * 4
+    X = rng.normal(5, 1, (9, 20))
+    batch = ["a", "b"] * 4
     fitted = Combat.fit(X, batch=[*batch, "c"], reference=None, covariates=None)
     without = Combat.fit(X[:8], batch=batch, reference=None, covariates=None)
     assert fitted.batches == ("a", "b")
@@ -151,7 +156,8 @@ def test_words_are_numbers_in_the_design(sva):
 
 def test_a_sample_without_its_covariate_stays_as_it_is(sva):
     batch, covariates, results = sva
-    X, about = results["given"], pd.DataFrame({"scan": batch, "age": covariates[:, 0]}).astype(str)
+    X = results["given"]
+    about = pd.DataFrame({"scan": batch, "age": covariates[:, 0]}).astype(str)
     step = {"step": "combat", "batch": "scan", "covariates": ["age"]}
     fitted = fit_steps(X, [step], about)
     whole = fitted.transform(X, about)

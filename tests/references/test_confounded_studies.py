@@ -59,7 +59,8 @@ def accuracies():
     found: dict[str, list[float]] = {}
     labels = []
     for seed in range(DRAWS):
-        rng, y = np.random.default_rng(seed), np.zeros(63)
+        rng = np.random.default_rng(seed)
+        y = np.zeros(63)
         for name, share in (("first", 0.7), ("second", 0.3)):
             rows = rng.permutation(np.flatnonzero(name == BATCH))
             y[rows[: round(share * len(rows))]] = 1
@@ -67,8 +68,11 @@ def accuracies():
         for method in ("ComBat, all", "ComBat with class, all", "quantile, all"):
             done = before_the_splits(X, y, method)
             found.setdefault(method, []).append(accuracy(done, y, [], seed))
-        for method, steps in (("none", []), ("ComBat, training", COMBAT),
-                              ("quantile, training", [{"step": "quantile"}])):  # fmt: skip
+        for method, steps in (
+            ("none", []),
+            ("ComBat, training", COMBAT),
+            ("quantile, training", [{"step": "quantile"}]),
+        ):
             found.setdefault(method, []).append(accuracy(X, y, steps, seed))
     means = {method: float(np.mean(values)) for method, values in found.items()}
     print(means)

@@ -103,7 +103,8 @@ def test_stabilised_values_are_those_of_deseq2():
 
 def test_a_dispersion_is_the_most_likely_one():
     """By scipy's own distribution, less the adjustment for the mean, over a fine grid."""
-    counts, factors = X[:, 40:200:20], FACTORS["ratios"].to_numpy()
+    counts = X[:, 40:200:20]
+    factors = FACTORS["ratios"].to_numpy()
     found = dispersions(counts, factors)
     mean = np.maximum(factors[:, None] * (counts / factors[:, None]).mean(axis=0), 0.5)
     grid = np.exp(np.linspace(-9, 1, 4001))[:, None, None]
@@ -192,12 +193,26 @@ def test_real_libraries_have_the_factors_and_the_trend_of_bioconductor():
         pytest.skip("the shared data are not here")
     counts = pd.read_csv(path, sep="\t", index_col=0).to_numpy(float).T
     step = Vst.fit(counts, method="median_of_ratios")
-    ratios = [1.1382629766, 1.7930003554, 0.6495470306, 0.7516892234, 1.6355750966, 0.7612697680,
-              0.8326526353]  # fmt: skip
+    ratios = [
+        1.1382629766,
+        1.7930003554,
+        0.6495470306,
+        0.7516892234,
+        1.6355750966,
+        0.7612697680,
+        0.8326526353,
+    ]
     np.testing.assert_allclose(size_factors(counts, step), ratios, rtol=1e-9)
     trimmed = SizeFactors.fit(counts, method="tmm", prior=1.0)
     found = size_factors(counts, trimmed) / counts.sum(axis=1)
-    tmm = [0.9995731242, 1.0081519301, 0.9843974499, 0.9525076640, 1.0651817312, 0.9957011944,
-           0.9978557111]  # fmt: skip
+    tmm = [
+        0.9995731242,
+        1.0081519301,
+        0.9843974499,
+        0.9525076640,
+        1.0651817312,
+        0.9957011944,
+        0.9978557111,
+    ]
     np.testing.assert_allclose(found / np.exp(np.log(found).mean()), tmm, rtol=1e-9)
     np.testing.assert_allclose([step.a0, step.a1], [0.02451169155, 2.59909484464], rtol=0.01)

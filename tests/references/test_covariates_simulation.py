@@ -19,17 +19,23 @@ from genesig.selection.linear.double_loop import fit_final_model
 
 pytestmark = pytest.mark.slow
 
-N, GENES, FOLLOWERS, TRUE = 80, 1000, 50, 999
+N = 80
+GENES = 1000
+FOLLOWERS = 50
+TRUE = 999
 
 
 def _times(y: np.ndarray, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    came, lost = rng.exponential(np.exp(-2 * y)), rng.exponential(3.0, N)
+    came = rng.exponential(np.exp(-2 * y))
+    lost = rng.exponential(3.0, N)
     columns = {"y": np.minimum(came, lost).round(6), "end": (came <= lost).astype(int)}
     return columns, {"event": "end", "occurred": "1", "horizon": 1.0, "ties": "efron"}
 
 
-CRITERIA = {"regression": {"criterion": "squared_error"},
-            "classification": {"criterion": "balanced_error"}}  # fmt: skip
+CRITERIA = {
+    "regression": {"criterion": "squared_error"},
+    "classification": {"criterion": "balanced_error"},
+}
 LABELS: dict[str, Any] = {
     "regression": lambda y, rng: ({"y": [f"{v:.9f}" for v in y]}, {}),
     "classification": lambda y, rng: ({"y": np.where(y > 0, "b", "a")}, {"classes": ("a", "b")}),
@@ -50,11 +56,13 @@ def simulated(seed: int, task: str) -> Dataset:
     X[:, :FOLLOWERS] = aged[:, None] + rng.normal(size=(N, FOLLOWERS))
     y = aged + X[:, TRUE] + 0.5 * rng.normal(size=N)
     columns, more = LABELS[task](y, rng)
-    names, genes = [f"s{k}" for k in range(N)], [f"g{k}" for k in range(GENES)]
+    names = [f"s{k}" for k in range(N)]
+    genes = [f"g{k}" for k in range(GENES)]
     obs = pd.DataFrame(columns | {"age": [f"{v:.6f}" for v in age]}, index=names).astype(str)
     keys: dict[str, Any] = {"classes": None} | more
-    design = Design("y", task_of(task), group=None, pair=None, covariates=(Covariate("age", None),),
-                    **keys)  # fmt: skip
+    design = Design(
+        "y", task_of(task), group=None, pair=None, covariates=(Covariate("age", None),), **keys
+    )
     return Dataset(X, obs, pd.DataFrame({"symbol": genes}, index=genes), design, {})
 
 
@@ -73,13 +81,16 @@ def lists(seeds: range, task: str) -> dict[str, tuple[float, float]]:
     """Return, with age held and without, the share of followers and how often the gene is found."""
     found = {}
     for name in ("held", "plain"):
-        total, followers, hits = 0, 0, 0
+        total = 0
+        followers = 0
+        hits = 0
         for seed in seeds:
             dataset = simulated(seed, task)
             if name == "plain":
                 dataset = replace(dataset, design=replace(dataset.design, covariates=()))
             genes = chosen(dataset)
-            total, followers = total + len(genes), followers + int((genes < FOLLOWERS).sum())
+            total = total + len(genes)
+            followers = followers + int((genes < FOLLOWERS).sum())
             hits += TRUE in genes
         found[name] = (followers / max(total, 1), hits / len(seeds))
     return found

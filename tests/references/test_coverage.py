@@ -8,7 +8,8 @@ from genesig.selection.assess.held_out import HeldOut
 from genesig.selection.assess.intervals import corrected_t
 from genesig.selection.assess.kinds.known import ASSESSED
 
-CLASSES, NUMBERS = ASSESSED["classification"].headline, ASSESSED["regression"].headline
+CLASSES = ASSESSED["classification"].headline
+NUMBERS = ASSESSED["regression"].headline
 SIZES = (27, 11)
 
 
@@ -21,7 +22,8 @@ def draw(rng, sizes, signal):
 
 
 def scores(X, y, X_test):
-    low, high = X[y < 0].mean(axis=0), X[y > 0].mean(axis=0)
+    low = X[y < 0].mean(axis=0)
+    high = X[y > 0].mean(axis=0)
     return (X_test - (low + high) / 2) @ (high - low)
 
 
@@ -32,7 +34,8 @@ def cross_validate(rng, X, y, folds, repeats):
         fold_of = np.empty(len(y), dtype=int)
         fold_of[order] = np.arange(len(y)) % folds
         for fold in range(folds):
-            test, train = fold_of == fold, fold_of != fold
+            test = fold_of == fold
+            train = fold_of != fold
             f = scores(X[train], y[train], X[test])
             place = np.full(len(f), repeat * folds + fold)
             parts.append((np.flatnonzero(test), place, np.full(len(f), repeat), f))
@@ -57,7 +60,8 @@ def expected_error(rng, folds, signal):
 def test_the_interval_covers(signal, folds, repeats, least):
     rng = np.random.default_rng(1)
     truth = expected_error(rng, folds, signal)
-    held, over_splits = [], []
+    held = []
+    over_splits = []
     for _ in range(200):
         X, y = draw(rng, SIZES, signal)
         found = cross_validate(rng, X, y, folds, repeats)
@@ -73,24 +77,31 @@ def test_the_interval_covers(signal, folds, repeats, least):
 
 def listed(X, y):
     """Return the weights of the eight genes of the largest difference, and the intercept."""
-    low, high = X[y < 0].mean(axis=0), X[y > 0].mean(axis=0)
+    low = X[y < 0].mean(axis=0)
+    high = X[y > 0].mean(axis=0)
     w = (high - low) * (np.abs(high - low) >= np.sort(np.abs(high - low))[-8])
     return w, -(low + high) @ w / 2
 
 
 def test_where_samples_are_left_out_one_by_one_noise_is_no_finding():
     """Lists differ with the training set, which samples alone do not show: 95 % was 69."""
-    rng, draws, n = np.random.default_rng(3), 120, 60
-    held, below, every = 0, 0, np.arange(n)
+    rng = np.random.default_rng(3)
+    draws = 120
+    n = 60
+    held = 0
+    below = 0
+    every = np.arange(n)
     y = np.where(every % 2, 1.0, -1.0)
     for _ in range(draws):
-        X, f = rng.standard_normal((n, 60)), np.empty(n)
+        X = rng.standard_normal((n, 60))
+        f = np.empty(n)
         for one in every:
             w, a = listed(X[every != one], y[every != one])
             f[one] = X[one] @ w + a
         found = HeldOut(y, every, every, 0 * every, 0 * every, f[:, None], 1 / (n - 1))
         each = assess(found, CLASSES)[0]
-        held, below = held + (each.low <= 0.5 <= each.high), below + (each.high < 0.5)
+        held = held + (each.low <= 0.5 <= each.high)
+        below = below + (each.high < 0.5)
     assert held >= 0.86 * draws
     assert below <= 0.08 * draws
 
@@ -102,13 +113,15 @@ def numbers(rng, n, signal):
 
 
 def ridge(X, y, X_test):
-    Xc, yc = X - X.mean(axis=0), y - y.mean()
+    Xc = X - X.mean(axis=0)
+    yc = y - y.mean()
     dual = np.linalg.solve(Xc @ Xc.T + 20 * np.eye(len(y)), yc)
     return y.mean() + (X_test - X.mean(axis=0)) @ (Xc.T @ dual)
 
 
 def validate_numbers(rng, X, y, folds):
-    fold_of, f = rng.permutation(np.arange(len(y)) % folds), np.empty(len(y))
+    fold_of = rng.permutation(np.arange(len(y)) % folds)
+    f = np.empty(len(y))
     for fold in range(folds):
         test = fold_of == fold
         f[test] = ridge(X[~test], y[~test], X[test])

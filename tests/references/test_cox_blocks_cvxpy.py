@@ -17,12 +17,15 @@ pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 
 
 def minimum(columns: Columns, risk: RiskSets, tau: float, mu: float) -> float:
-    X, blocks = columns.X[risk.order], columns.blocks
+    X = columns.X[risk.order]
+    blocks = columns.blocks
     parts = [blocks.columns(k) for k in range(len(blocks))]
     V = [cvxpy.Variable(len(part)) for part in parts]
     eta = sum(X[:, part] @ v for part, v in zip(parts, V, strict=True))
-    terms = [w * cvxpy.log_sum_exp(eta[c > 0] + np.log(c[c > 0]))
-             for w, c in zip(risk.omega, risk.c, strict=True)]  # fmt: skip
+    terms = [
+        w * cvxpy.log_sum_exp(eta[c > 0] + np.log(c[c > 0]))
+        for w, c in zip(risk.omega, risk.c, strict=True)
+    ]
     loss = 2 / len(X) * (sum(terms) - risk.died @ eta)
     omega = sum(w * cvxpy.norm(v) for w, v in zip(blocks.weights, V, strict=True))
     whole = cvxpy.Problem(
@@ -37,7 +40,8 @@ def minimum(columns: Columns, risk: RiskSets, tau: float, mu: float) -> float:
 def test_the_minimum(seed: int, kind: str) -> None:
     rng = np.random.default_rng(seed)
     X = design(rng, 20, 12)
-    own, lost = rng.exponential(np.exp(-X[:, 0])), rng.exponential(2, 20)
+    own = rng.exponential(np.exp(-X[:, 0]))
+    lost = rng.exponential(2, 20)
     risk = RiskSets.from_times(np.minimum(own, lost).round(1), own <= lost)
     found = lists(rng, 12, kind)
     columns = Columns(X, Blocks.from_lists(found, rng.uniform(0.5, 2, len(found))))
@@ -45,6 +49,7 @@ def test_the_minimum(seed: int, kind: str) -> None:
     tau = 0.2 * float(tau_maxima(columns, -10 * u[None, :, None])[0])
     mu = [0.0, 0.1, 1.0][seed]
     path = cox_block_path(columns, risk, np.array([tau]), mu, tolerance=1e-11)
-    norms, eta = path.norms.toarray()[0], X @ path.coef(0)[:, 0]
+    norms = path.norms.toarray()[0]
+    eta = X @ path.coef(0)[:, 0]
     value = risk.value(eta[risk.order]) + mu * norms @ norms + tau * columns.weights @ norms
     assert -1e-7 <= (value - minimum(columns, risk, tau, mu)) / risk.null_deviance <= 1e-8

@@ -14,11 +14,13 @@ KINDS = {"centre": True, "unit_variance": True}
 
 def problem(seed: int):
     rng = np.random.default_rng(seed)
-    n, d = 50, 20
+    n = 50
+    d = 20
     C = np.column_stack([rng.normal(60, 9, n), rng.integers(0, 2, n)])
     X = rng.normal(size=(n, d)) + (C[:, [0]] - 60) / 9
     risk = X[:, -1] + (C[:, 0] - 60) / 9
-    time, event = rng.exponential(np.exp(-risk)), rng.random(n) < 0.7
+    time = rng.exponential(np.exp(-risk))
+    event = rng.random(n) < 0.7
     time = np.ceil(8 * time)  # ties
     rows = rng.random((n, 2)) < 0.8
     return X, C, time, event, rows
@@ -28,8 +30,9 @@ def problem(seed: int):
 def test_path_and_refit_are_those_of_free_features(seed: int) -> None:
     X, C, time, event, rows = problem(seed)
     held = cox_sets(X, time, event, rows, **KINDS, fixed=adjustment(rows, np.stack([C, C])))
-    free = cox_sets(np.column_stack([X, C]), time, event, rows, **KINDS,
-                    weights=np.r_[np.ones(20), 0, 0])  # fmt: skip
+    free = cox_sets(
+        np.column_stack([X, C]), time, event, rows, **KINDS, weights=np.r_[np.ones(20), 0, 0]
+    )
     most = tau_max(held)
     np.testing.assert_allclose(most, tau_max(free), rtol=1e-6)
     tau = np.array([0.5, 0.2, 0.08]) * most[:, None]
@@ -61,8 +64,14 @@ def test_an_empty_list_is_the_cox_model_of_the_covariates() -> None:
     gamma = covariate_coef(held, none, 0.1)
     for k in range(2):
         inside = rows[:, k]
-        alone = cox_sets(C[inside], time[inside], event[inside], np.ones((inside.sum(), 1), bool),
-                         **KINDS, weights=np.zeros(2))  # fmt: skip
+        alone = cox_sets(
+            C[inside],
+            time[inside],
+            event[inside],
+            np.ones((inside.sum(), 1), bool),
+            **KINDS,
+            weights=np.zeros(2),
+        )
         fit = cox_path(alone, 1.0, 1.0, tolerance=1e-10)
         values, _, _ = ridge_coef(alone, fit, 1.0)
         np.testing.assert_allclose(gamma[k, 0], values, rtol=1e-5)

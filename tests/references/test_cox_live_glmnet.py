@@ -20,12 +20,17 @@ def glmnet(folder: Path, X, time, event, lam, weights, ratio: float) -> np.ndarr
     """Return its coefficients (m, d); skip where R or glmnet is missing."""
     if shutil.which("Rscript") is None:
         pytest.skip("R is not here")
-    tables = {"example": np.column_stack([X, time, event]), "lambda": lam, "weights": weights,
-              "ratio": [ratio]}  # fmt: skip
+    tables = {
+        "example": np.column_stack([X, time, event]),
+        "lambda": lam,
+        "weights": weights,
+        "ratio": [ratio],
+    }
     for name, table in tables.items():
         np.savetxt(folder / f"{name}.tsv", table, delimiter="\t", fmt="%.17g")
-    done = subprocess.run(["Rscript", str(SCRIPT), str(folder)], capture_output=True, text=True,
-                          check=False)  # fmt: skip
+    done = subprocess.run(
+        ["Rscript", str(SCRIPT), str(folder)], capture_output=True, text=True, check=False
+    )
     if "there is no package" in done.stderr:
         pytest.skip("R has no glmnet")
     assert done.returncode == 0, done.stderr
@@ -51,8 +56,9 @@ def test_all_stored_lambdas_agree_once_glmnet_goes_on_to_the_minimum(file, tmp_p
     B, weights, tau, mu = stored(file)
     lam = tau / (2 * FILES[file]) * weights.sum() / 30
     theirs = glmnet(tmp_path, X, time, event, lam, weights, FILES[file])
-    sets = cox_sets(X, time, event, np.ones((1000, 1), bool), centre=True, unit_variance=False,
-                    weights=weights)  # fmt: skip
+    sets = cox_sets(
+        X, time, event, np.ones((1000, 1), bool), centre=True, unit_variance=False, weights=weights
+    )
     ours = dense(sets, tau, mu)
     assert farthest(ours, theirs) <= 1e-4
     assert farthest(B, theirs) <= 6e-3  # the stored ones are glmnet's own, stopped early
@@ -62,11 +68,14 @@ def test_all_stored_lambdas_agree_once_glmnet_goes_on_to_the_minimum(file, tmp_p
 def test_a_small_problem_agrees(free: int, tmp_path) -> None:
     rng = np.random.default_rng(5)
     X = rng.normal(size=(80, 6))
-    time, event = rng.exponential(np.exp(-X[:, 0])), rng.random(80) < 0.6
-    lam, weights = np.geomspace(0.2, 0.01, 5), np.where(np.arange(6) < free, 0.0, 1.0)
+    time = rng.exponential(np.exp(-X[:, 0]))
+    event = rng.random(80) < 0.6
+    lam = np.geomspace(0.2, 0.01, 5)
+    weights = np.where(np.arange(6) < free, 0.0, 1.0)
     theirs = glmnet(tmp_path, X, time, event, lam, weights, 0.7)
-    sets = cox_sets(X, time, event, np.ones((80, 1), bool), centre=True, unit_variance=False,
-                    weights=weights)  # fmt: skip
+    sets = cox_sets(
+        X, time, event, np.ones((80, 1), bool), centre=True, unit_variance=False, weights=weights
+    )
     grown = lam * 6 / weights.sum()
     ours = dense(sets, 2 * 0.7 * grown, 0.3 * grown)
     assert farthest(ours, theirs) <= 1e-5

@@ -24,7 +24,9 @@ def example():
 def stored(file):
     """Return λ (m,), glmnet's coefficients (m, 30), penalty factors, and its (tau, mu)."""
     table = pd.read_csv(FOLDER / f"cox_example_glmnet_{file}.tsv", sep="\t", index_col=0)
-    lam, ratio, weights = table.columns.astype(float).to_numpy(), FILES[file], np.ones(30)
+    lam = table.columns.astype(float).to_numpy()
+    ratio = FILES[file]
+    weights = np.ones(30)
     if "unpenalised" in file:
         weights[[0, 29]] = 0
     # glmnet scales its penalty factors to a sum of d.
@@ -35,7 +37,8 @@ def stored(file):
 def slope(X, time, event, b):
     """Return -(2/n) dl/db by the definition; the example has no ties."""
     order = np.argsort(-time)
-    X, event = X[order], event[order]
+    X = X[order]
+    event = event[order]
     w = np.exp(X @ b)
     mean = np.cumsum(w[:, None] * X, axis=0) / np.cumsum(w)[:, None]
     return -2 / len(X) * (X - mean)[event].sum(axis=0)
@@ -58,9 +61,11 @@ def objective(X, time, event, b, tau, mu, weights):
 @needs_glmnet
 @pytest.mark.parametrize(
     ("file", "every"),
-    [*((name, 10) for name in FILES),
-     *(pytest.param(name, 1, marks=pytest.mark.slow) for name in FILES)],
-)  # fmt: skip
+    [
+        *((name, 10) for name in FILES),
+        *(pytest.param(name, 1, marks=pytest.mark.slow) for name in FILES),
+    ],
+)
 def test_glmnet_at_all_its_stored_lambdas(file, every):
     """Never worse than glmnet, whose thresholded descent stops up to 6e-3 away from the minimum.
 
@@ -74,7 +79,8 @@ def test_glmnet_at_all_its_stored_lambdas(file, every):
     assert tau_max(sets)[0] == pytest.approx(tau[0], rel=1e-4)
     ours = dense(sets, tau, mu)
     for b, theirs, level, ridge_ in zip(ours, B, tau, mu, strict=True):
-        data, at = (X, time, event), (level, ridge_, weights)
+        data = (X, time, event)
+        at = (level, ridge_, weights)
         assert breach(slope(*data, b), b, *at) < 1e-5
         if np.abs(theirs[weights > 0]).max() > 0:
             assert breach(slope(*data, theirs), theirs, *at) > 1e-4
@@ -87,9 +93,11 @@ def minimum_by_cvxpy(sets, ties, tau, mu, weights):
     cvxpy = pytest.importorskip("cvxpy")
     _, time, event = tied(*sets.made)
     Z = (sets.X - sets.X.mean(axis=0)) / sets.X.std(axis=0)
-    b, total = cvxpy.Variable(Z.shape[1]), 0
+    b = cvxpy.Variable(Z.shape[1])
+    total = 0
     for t in np.unique(time[event]):
-        dead, later = np.flatnonzero(event & (time == t)), np.flatnonzero(time > t)
+        dead = np.flatnonzero(event & (time == t))
+        later = np.flatnonzero(time > t)
         waiting = np.flatnonzero(~event & (time == t))
         for k in range(len(dead)):
             left = 1 - k / len(dead) if ties == "efron" else 1.0
@@ -107,7 +115,8 @@ class Made:
     """A training set, and what it was made of."""
 
     def __init__(self, seed, n, d, ties, weights):
-        self.made, self.X = (seed, n, d), tied(seed, n, d)[0]
+        self.made = (seed, n, d)
+        self.X = tied(seed, n, d)[0]
         self.sets = one_set(seed, n, d, ties, weights=weights)
 
 
@@ -117,7 +126,9 @@ class Made:
 def test_cvxpy_on_small_problems_with_ties(ties, free, seed):
     weights = np.where(np.arange(6) < free, 0.0, 1.0 + np.arange(6) / 5)
     made = Made(seed, 15, 6, ties, weights)
-    tau, mu = round(0.3 * float(tau_max(made.sets)[0]), 3), 0.02  # no last digits for the peer
+    # no last digits for the peer
+    tau = round(0.3 * float(tau_max(made.sets)[0]), 3)
+    mu = 0.02
     expected = minimum_by_cvxpy(made, ties, tau, mu, weights)
     (b,) = dense(made.sets, tau, mu)
     np.testing.assert_allclose(b, expected, atol=1e-6 * max(1, np.abs(expected).max()))

@@ -11,7 +11,8 @@ from genesig.optim.cox.path import covariate_coef, cox_path, ridge_coef, ridge_s
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.optim.cox.training import cox_sets, separation_ridge
 
-N, D = 60, 12
+N = 60
+D = 12
 
 
 def columns(kind: str, time: np.ndarray, event: np.ndarray) -> np.ndarray:
@@ -22,40 +23,50 @@ def columns(kind: str, time: np.ndarray, event: np.ndarray) -> np.ndarray:
         "no event": spared,
         "first of all": np.isin(np.arange(N), np.argsort(time)[:3]) & event,
         "the order": -time,
-        "one event": np.isin(np.arange(N), np.r_[np.argmin(np.where(event, time, 9)),
-                                                 np.flatnonzero(~event)[:3]]),
+        "one event": np.isin(
+            np.arange(N), np.r_[np.argmin(np.where(event, time, 9)), np.flatnonzero(~event)[:3]]
+        ),
         "as it comes": np.random.default_rng(3).integers(0, 2, N),
-    }[kind]  # fmt: skip
+    }[kind]
     return np.column_stack([age, other.astype(float)])
 
 
 def problem(kind: str):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(N, D))
-    time, event = rng.exponential(np.exp(-X[:, 0])), rng.random(N) < 0.6
-    C, rows = columns(kind, time, event), np.ones((N, 1), dtype=bool)
-    sets = cox_sets(X, time, event, rows, centre=True, unit_variance=True,
-                    fixed=adjustment(rows, C[None]))  # fmt: skip
+    time = rng.exponential(np.exp(-X[:, 0]))
+    event = rng.random(N) < 0.6
+    C = columns(kind, time, event)
+    rows = np.ones((N, 1), dtype=bool)
+    sets = cox_sets(
+        X, time, event, rows, centre=True, unit_variance=True, fixed=adjustment(rows, C[None])
+    )
     return X, time, event, C, sets
 
 
 def stated(X: np.ndarray, time: np.ndarray, event: np.ndarray, C: np.ndarray, lam: float):
     """Minimise what the docs say, by a general method; coefficients of genes and covariates."""
     risk = RiskSets.from_times(time, event)
-    Z, B = (X - X.mean(axis=0)) / X.std(axis=0), C - C.mean(axis=0)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    B = C - C.mean(axis=0)
     S = np.linalg.cholesky(B.T @ B / N).T  # ||a||² on columns of mean square 1 is ||S g||²
     inside = np.column_stack([Z, B])[risk.order]
 
     def value(x):
-        b, g = x[: Z.shape[1]], x[Z.shape[1] :]
+        b = x[: Z.shape[1]]
+        g = x[Z.shape[1] :]
         grad = inside.T @ risk.gradient(risk.shares(inside @ x))
         grad += 2 * np.r_[lam * b, S.T @ (S @ g) / N]
         return risk.value(inside @ x) + lam * b @ b + np.sum((S @ g) ** 2) / N, grad
 
     scale = np.r_[np.ones(Z.shape[1]), B.std(axis=0)]
-    found = minimize(lambda x: (value(x / scale)[0], value(x / scale)[1] / scale),
-                     np.zeros(len(scale)), jac=True, method="BFGS",
-                     options={"gtol": 1e-11, "maxiter": 2000})  # fmt: skip
+    found = minimize(
+        lambda x: (value(x / scale)[0], value(x / scale)[1] / scale),
+        np.zeros(len(scale)),
+        jac=True,
+        method="BFGS",
+        options={"gtol": 1e-11, "maxiter": 2000},
+    )
     return found.x[: Z.shape[1]] / X.std(axis=0), found.x[Z.shape[1] :] / scale[Z.shape[1] :]
 
 
@@ -79,7 +90,8 @@ def test_separated_covariates_are_bounded_and_certified(kind: str) -> None:
         gamma = covariate_coef(sets, fits, level)
         assert gap.max() <= 1e-10
         for m in range(3):
-            A, part = fits.coef(0, m)[0], slice(*fits.indptr[m : m + 2])
+            A = fits.coef(0, m)[0]
+            part = slice(*fits.indptr[m : m + 2])
             b, g = stated(X[:, A], time, event, C, level)
             np.testing.assert_allclose(values[part], b, atol=1e-5)
             np.testing.assert_allclose(gamma[0, m] * C.std(axis=0), g * C.std(axis=0), atol=1e-5)
@@ -97,7 +109,8 @@ def test_the_first_gene_enters_at_tau_max() -> None:
 def test_covariates_that_say_nothing_here_stay_at_nothing() -> None:
     """Two samples that are gone before the first event tell nothing, and neither do copies."""
     rng = np.random.default_rng(4)
-    time, event = np.r_[0.001, 0.002, rng.exponential(size=28) + 1], np.ones(30, bool)
+    time = np.r_[0.001, 0.002, rng.exponential(size=28) + 1]
+    event = np.ones(30, bool)
     event[:2] = False
     early = (np.arange(30) < 2).astype(float)[:, None]
     risk = RiskSets.from_times(time, event)

@@ -28,9 +28,11 @@ SPLITS = settings.SPLITS | {"repeats": 2, "subsamples": 4}
 def make_study(seed=0, n=30, d=40):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d)) * rng.uniform(0.5, 5, d) + rng.uniform(-9, 9, d)
-    y = np.where(X[:, 0] / X[:, 0].std() + rng.standard_normal(n) > X[:, 0].mean() / X[:, 0].std(),
-                 "b", "a")  # fmt: skip
-    samples, genes = [f"s{i:02d}" for i in range(n)], [f"g{j}" for j in range(d)]
+    y = np.where(
+        X[:, 0] / X[:, 0].std() + rng.standard_normal(n) > X[:, 0].mean() / X[:, 0].std(), "b", "a"
+    )
+    samples = [f"s{i:02d}" for i in range(n)]
+    genes = [f"g{j}" for j in range(d)]
     obs = pd.DataFrame({"label": y}, index=samples)
     var = pd.DataFrame({"symbol": genes}, index=genes)
     design = Design("label", "classification", ("a", "b"), None, None)
@@ -90,9 +92,11 @@ def test_every_stage_agrees_with_scikit_learn(number, rule):
         dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **chosen
     )
     assert fits.searched.tolist() == LINEAR["mu"][: 2 if rule == "stable" else 1]
-    X, y = dataset.X[permutation(dataset, splits, number)], dataset.response()
+    X = dataset.X[permutation(dataset, splits, number)]
+    y = dataset.response()
     for i, split in enumerate(splits.outer):
-        train, test = dataset.rows(split.train), dataset.rows(split.test)
+        train = dataset.rows(split.train)
+        test = dataset.rows(split.test)
         tau_max, norm = units(X[train], y[train])
         inner = [dataset.rows(fold) for fold in split.inner]
         f = np.stack([out_of_fold(X, y, train, inner, tau_max, mu) for mu in fits.searched])
@@ -176,7 +180,8 @@ def test_the_order_of_samples_and_of_inner_folds_is_nothing():
         for name in ("choice", "indptr", "indices"):
             np.testing.assert_array_equal(getattr(before, name), getattr(after, name))
         for name in ("cv_error", "cv_agreement", "threshold", "values", "scores"):
-            one, two = getattr(before, name), getattr(after, name)
+            one = getattr(before, name)
+            two = getattr(after, name)
             np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-12)
 
 
@@ -200,7 +205,8 @@ def test_each_half_has_a_list_of_scikit_learns_lasso_as_long_as_its_own():
     halves = fit_half_samples(dataset, splits, folds=MOMENTS, **protocol)
     for fit, half in enumerate(splits.subsamples):
         rows = dataset.rows(half.train)
-        y, size = dataset.response()[rows], halves.with_chosen().sizes()[fit, -1]
+        y = dataset.response()[rows]
+        size = halves.with_chosen().sizes()[fit, -1]
         for fraction in np.geomspace(0.95, LINEAR["tau_min"], N_LASSO_POINTS):
             net = Lasso(alpha=fraction * halves.tau_max[fit] / 2, tol=1e-12, max_iter=200_000)
             weights = np.abs(net.fit(StandardScaler().fit_transform(dataset.X[rows]), y).coef_)

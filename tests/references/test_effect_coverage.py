@@ -9,18 +9,24 @@ from genesig.response.survival import martingale, times
 from genesig.selection.assess.kinds.record import HeldOut
 from genesig.selection.assess.patients.pairs import effect
 
-GENES, CARRY, DRAWS, TRAININGS, NEW = 50, 5, 200, 60, 600
+GENES = 50
+CARRY = 5
+DRAWS = 200
+TRAININGS = 60
+NEW = 600
 
 
 def draw(rng, kind, n, signal):
     """Return Gaussian X, y, and a covariate that goes with the response and with one gene."""
-    X, c = rng.standard_normal((n, GENES)), rng.standard_normal(n)
+    X = rng.standard_normal((n, GENES))
+    c = rng.standard_normal(n)
     X[:, 0] = (X[:, 0] + c) / np.sqrt(2)
     eta = signal * X[:, :CARRY].sum(axis=1) / 2 + 0.3 * c
     if kind == "number":
         return X, eta + rng.standard_normal(n), c
     if kind == "time":
-        own, lost = rng.exponential(np.exp(-eta)), rng.exponential(2.0, n)
+        own = rng.exponential(np.exp(-eta))
+        lost = rng.exponential(2.0, n)
         return X, times(np.minimum(own, lost), own <= lost), c
     y = np.arange(n) < 11 * n // 38
     X[:, :CARRY] += signal * y[:, None]
@@ -29,7 +35,8 @@ def draw(rng, kind, n, signal):
 
 def scores(X, y, X_test):
     if y.dtype.kind == "b":
-        high, low = X[y].mean(axis=0), X[~y].mean(axis=0)
+        high = X[y].mean(axis=0)
+        low = X[~y].mean(axis=0)
         return (X_test - (high + low) / 2) @ (high - low)
     weights = martingale(y) if y.dtype.names else y - y.mean()
     return X_test @ X.T @ weights / len(y)
@@ -43,9 +50,16 @@ def cross_validate(rng, X, y, folds, repeats):
         fold[np.lexsort((rng.random(len(y)), side))] = np.arange(len(y)) % folds
         for k in range(folds):
             test = fold == k
-            rows, many = np.flatnonzero(test), int(test.sum())
-            parts.append((rows, np.full(many, repeat * folds + k), np.full(many, repeat),
-                          scores(X[~test], y[~test], X[test])))  # fmt: skip
+            rows = np.flatnonzero(test)
+            many = int(test.sum())
+            parts.append(
+                (
+                    rows,
+                    np.full(many, repeat * folds + k),
+                    np.full(many, repeat),
+                    scores(X[~test], y[~test], X[test]),
+                )
+            )
     row, split, repeat, f = map(np.concatenate, zip(*parts, strict=True))
     return HeldOut(y[row], row, split, repeat, 0 * row, f[:, None], 1 / (folds - 1))
 
@@ -57,7 +71,8 @@ def told(found, c, *, adjusted):
 
 def expected(rng, kind, n, signal, *, adjusted):
     """Return the mean effect, in new samples, of scores of models trained on n."""
-    each, zero = [], np.zeros(NEW, dtype=int)
+    each = []
+    zero = np.zeros(NEW, dtype=int)
     for _ in range(TRAININGS):
         X, y, _ = draw(rng, kind, n, signal)
         X_new, y_new, c_new = draw(rng, kind, NEW, signal)
@@ -67,8 +82,11 @@ def expected(rng, kind, n, signal, *, adjusted):
     return np.mean(each)
 
 
-CASES = [(kind, n, 5, 4, adjusted, 0.9) for kind in ("class", "number", "time")
-         for n, adjusted in ((38, False), (100, False), (100, True))]  # fmt: skip
+CASES = [
+    (kind, n, 5, 4, adjusted, 0.9)
+    for kind in ("class", "number", "time")
+    for n, adjusted in ((38, False), (100, False), (100, True))
+]
 CASES += [(kind, 38, 38, 1, False, 0.78) for kind in ("class", "number", "time")]
 
 

@@ -54,8 +54,10 @@ def test_the_other_centre_is_on_the_same_scale_as_a_whole_and_array_by_array(pai
     config, dataset = pair
     model = model_of(config, dataset)
     arrays = read_matrix(config["external"][0]["expression"]).transpose()
-    alone = [replace(arrays, rows=(name,), cells=arrays.cells[[row]])
-             for row, name in enumerate(arrays.rows)]  # fmt: skip
+    alone = [
+        replace(arrays, rows=(name,), cells=arrays.cells[[row]])
+        for row, name in enumerate(arrays.rows)
+    ]
     for each in (arrays, *alone):
         table, problems = predict(model, each, "there", missing=0.0, mu=None)
         assert (len(table), problems) == (len(each.rows), [])
@@ -86,11 +88,15 @@ def areas_of_peers(config, dataset):
     matrix = read_matrix(item["expression"])
     words = read_samples(item["expression"], matrix.columns, None)[item["label"]]
     frame = pd.DataFrame(matrix.cells, matrix.rows, matrix.columns).T
-    frame = np.log2(frame.loc[words.isin(["normal control", "rheumatoid arthritis"]), dataset.genes]
-                    .clip(16, 65536))  # fmt: skip
+    frame = np.log2(
+        frame.loc[words.isin(["normal control", "rheumatoid arthritis"]), dataset.genes].clip(
+            16, 65536
+        )
+    )
     y = words.loc[frame.index] == "rheumatoid arthritis"
     scale = StandardScaler().fit(dataset.X)
-    X, X_new = scale.transform(dataset.X), scale.transform(frame.to_numpy())
+    X = scale.transform(dataset.X)
+    X_new = scale.transform(frame.to_numpy())
     fitted = {
         "ridge": RidgeClassifier(alpha=1e4).fit(X, dataset.response()).decision_function(X_new),
         "svm": LinearSVC(C=1e-4).fit(X, dataset.response()).decision_function(X_new),

@@ -78,10 +78,12 @@ def test_tau_max_is_sharp(first):
 
 def test_a_stretch_with_a_signal_is_found_where_single_features_say_little():
     """Forty of 400 features, each with a correlation of about .15: new samples, five draws."""
-    fused, single = [], []
+    fused = []
+    single = []
     for seed in range(5):
         rng = np.random.default_rng(seed)
-        Z, new = rng.normal(size=(60, 400)), rng.normal(size=(500, 400))
+        Z = rng.normal(size=(60, 400))
+        new = rng.normal(size=(500, 400))
         y = Z[:, 120:160].sum(axis=1) / 6 + rng.normal(size=60)
         truth = new[:, 120:160].sum(axis=1)
         model = FusedLassoRegressor(np.repeat(np.arange(4), 100), tau=0.2, first=1.0).fit(Z, y)

@@ -76,7 +76,8 @@ def by_definition(X, rows, k):
     filled = X.copy()
     for j in np.flatnonzero(np.isnan(X).any(axis=0)):
         missing = np.isnan(X[:, j])
-        known, sums = ~np.isnan(donors), np.where(np.isnan(donors), 0, donors).sum(axis=0)
+        known = ~np.isnan(donors)
+        sums = np.where(np.isnan(donors), 0, donors).sum(axis=0)
         overall = sums.sum() / known.sum()
         filled[missing, j] = sums[j] / known[:, j].sum() if known[:, j].any() else overall
         if not usable[j]:
@@ -90,7 +91,8 @@ def by_definition(X, rows, k):
         near = np.argsort(distance, kind="stable")[:k]
         values = X[np.ix_(missing, near)]
         own = ~np.isnan(values)
-        sums, number = np.where(own, values, 0).sum(axis=1), own.sum(axis=1)
+        sums = np.where(own, values, 0).sum(axis=1)
+        number = own.sum(axis=1)
         filled[np.flatnonzero(missing)[number > 0], j] = (sums / np.maximum(number, 1))[number > 0]
     return filled
 
@@ -105,7 +107,8 @@ def test_all_genes_at_once_are_filled_as_one_by_one(scale, spread):
     X[:, 50:60] = X[:, 90:100] = X[:, 10:20]
     X[rng.random(X.shape) < 0.15] = np.nan
     rows = np.arange(21) % 5 != 0
-    X[rows, 7], X[:, 8] = np.nan, np.nan
+    X[rows, 7] = np.nan
+    X[:, 8] = np.nan
     done = KnnImpute.fit(X[rows] * scale, neighbours=6).transform(X * scale)
     np.testing.assert_array_equal(done / scale, by_definition(X, rows, 6))
 
@@ -124,8 +127,9 @@ def test_many_training_sets_at_once_are_filled_as_one_by_one(spread, count):
     X[:, 40:50] = X[:, 70:80] = X[:, 10:20]
     X[rng.random(X.shape) < rng.choice([0.05, 0.45], size=90)] = np.nan
     X[:, 5] = np.nan
-    trains = [np.sort(rng.choice(22, size=rng.integers(9, 20), replace=False))
-              for _ in range(count)]  # fmt: skip
+    trains = [
+        np.sort(rng.choice(22, size=rng.integers(9, 20), replace=False)) for _ in range(count)
+    ]
     together = steps_together(X, [{"step": "knn_impute", "neighbours": 4}], trains)
     for train, steps in zip(trains, together, strict=True):
         fitted = fit_steps(X[train], steps)

@@ -15,7 +15,8 @@ from genesig.optim.logistic import logistic_sets
 def by_cvxpy(sets, k, tau, mu):
     """Return the coefficients of the features and of the columns without a penalty."""
     Z, y, v, C = parts(sets, k)
-    b, a = cp.Variable(Z.shape[1]), cp.Variable(C.shape[1])
+    b = cp.Variable(Z.shape[1])
+    a = cp.Variable(C.shape[1])
     loss = v @ cp.logistic(cp.multiply(-y, Z @ b + C @ a))
     penalty = tau * sets.sets.weights @ cp.abs(b) + mu * cp.sum_squares(b)
     exact = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
@@ -51,8 +52,13 @@ def test_scikit_learn_finds_the_same_coefficients(balanced, mu):
     _, B, A = fits(sets, tau, mu)
     total = tau + 2 * mu
     peer = LogisticRegression(
-        C=1 / (40 * total), l1_ratio=tau / total, solver="saga", tol=1e-12, max_iter=100_000,
-        class_weight="balanced" if balanced else None, random_state=0,
-    ).fit(sets.sets.standardised(0), Y[:, 0])  # fmt: skip
+        C=1 / (40 * total),
+        l1_ratio=tau / total,
+        solver="saga",
+        tol=1e-12,
+        max_iter=100_000,
+        class_weight="balanced" if balanced else None,
+        random_state=0,
+    ).fit(sets.sets.standardised(0), Y[:, 0])
     np.testing.assert_allclose(B[0, 0], peer.coef_[0], atol=1e-6)
     np.testing.assert_allclose(A[0, 0, 0], peer.intercept_[0], atol=1e-6)

@@ -11,7 +11,8 @@ from genesig.optim.kernels import Gaussian, Polynomial, dense_blocks, linear, ta
 from genesig.optim.nonlinear.instance import make_instance
 from genesig.optim.nonlinear.path import derivative_path
 
-N, D = 15, 4
+N = 15
+D = 4
 GROUPS = [[0, 2], [1, 3]]
 WEIGHTS = np.array([1.0, 1.5])
 # kernel, tau, nu, both absolute
@@ -58,18 +59,20 @@ def clarabel(case, penalty, mu=0.5):
     keep = eigenvalues > 1e-12 * eigenvalues[-1]
     root = V[:, keep] * np.sqrt(eigenvalues[keep])  # G = root root', [F; Z] w = root v
     v = cp.Variable(keep.sum())
-    f, phi = root[:N] @ v, root[N:] @ v
+    f = root[:N] @ v
+    phi = root[N:] @ v
     parts = [phi[a * N : (a + 1) * N] for a in range(D)]
     norms = sum(cp.norm(part) for part in parts)
     omega = {
         "lasso": tau / np.sqrt(N) * norms,
         "elastic": tau * mu / np.sqrt(N) * norms + tau * (1 - mu) / N * cp.sum_squares(phi),
-        "group": tau / np.sqrt(N)
+        "group": tau
+        / np.sqrt(N)
         * sum(
             w * cp.norm(cp.hstack([parts[a] for a in group]))
             for w, group in zip(WEIGHTS, GROUPS, strict=True)
         ),
-    }[penalty]  # fmt: skip
+    }[penalty]
     total = cp.sum_squares(y - f) / N + omega + nu * cp.sum_squares(v)
     tight = dict.fromkeys(["tol_gap_abs", "tol_gap_rel", "tol_feas"], 1e-13)
     problem = cp.Problem(cp.Minimize(total))
@@ -85,13 +88,23 @@ def ours(case, penalty, solver, tolerance=1e-11):
     groups, weights = (GROUPS, WEIGHTS) if grouped else (None, None)
     shared = {"kernel": kernel, "penalty": penalty, "nu": relative, "mu": 0.5}
     largest = make_instance(
-        X, y, block=np.array([0, 1, 0, 1]) if grouped else np.arange(D),
-        weights=WEIGHTS if grouped else np.ones(D), **shared,
-    ).tau_max  # fmt: skip
+        X,
+        y,
+        block=np.array([0, 1, 0, 1]) if grouped else np.arange(D),
+        weights=WEIGHTS if grouped else np.ones(D),
+        **shared,
+    ).tau_max
     return derivative_path(
-        X, y, tau=[tau / largest], groups=groups, weights=weights, solver=solver,
-        max_iterations=40_000, tolerance=tolerance, **shared,
-    ).solutions[0]  # fmt: skip
+        X,
+        y,
+        tau=[tau / largest],
+        groups=groups,
+        weights=weights,
+        solver=solver,
+        max_iterations=40_000,
+        tolerance=tolerance,
+        **shared,
+    ).solutions[0]
 
 
 @pytest.mark.one_in(2)
@@ -132,18 +145,23 @@ def printed_alg1(case, outer=4000, inner=30):
     F, Z, G = gram(kernel)
     sigma = np.linalg.eigvalsh(F[:, :N])[-1] / N + nu
     L = Z[:, N:]
-    step, r = 2 * sigma / np.linalg.eigvalsh(L)[-1], tau / np.sqrt(N)
-    w, q = np.zeros(len(G)), np.zeros(N * D)
+    step = 2 * sigma / np.linalg.eigvalsh(L)[-1]
+    r = tau / np.sqrt(N)
+    w = np.zeros(len(G))
+    q = np.zeros(N * D)
     for _ in range(outer):
         u = (1 - nu / (2 * sigma)) * w
         u[:N] += (y - F @ w) / (2 * sigma * N)
-        phi_u, z, t = Z @ u, q, 1.0
+        phi_u = Z @ u
+        z = q
+        t = 1.0
         for _ in range(inner):
             v = (z + step * (phi_u - L @ z / (2 * sigma))).reshape(D, N)
             new = v * np.minimum(1, r / np.linalg.norm(v, axis=1, keepdims=True))
             following = (1 + np.sqrt(1 + 4 * t * t)) / 2
             z = new.ravel() + (t - 1) / following * (new.ravel() - q)
-            q, t = new.ravel(), following
+            q = new.ravel()
+            t = following
         w = u
         w[N:] -= q / (2 * sigma)
     return w

@@ -70,7 +70,8 @@ def linear_problem(seed=3, n=30, d=12):
 @pytest.mark.parametrize("fraction", [0.8, 0.3, 0.05])
 def test_linear_kernel_is_the_lasso(fraction):
     X, y = linear_problem()
-    K, k_y = X.T @ X, X.T @ y
+    K = X.T @ X
+    k_y = X.T @ y
     lam = fraction * 2 * np.abs(k_y).max()
     found = graft(
         lambda a: K[:, a], k_y, lam=lam, n_features=None, nonnegative=False, tolerance=1e-10
@@ -84,7 +85,8 @@ def test_linear_kernel_is_the_lasso(fraction):
 
 def test_nonnegative_weights_are_those_of_a_convex_solver():
     X, y = linear_problem(4)
-    K, k_y = X.T @ X, X.T @ y
+    K = X.T @ X
+    k_y = X.T @ y
     lam = 0.1 * 2 * k_y.max()
     found = graft(
         lambda a: K[:, a], k_y, lam=lam, n_features=None, nonnegative=True, tolerance=1e-10

@@ -79,7 +79,8 @@ def test_table_of_gregorova(row):
     """Within three standard errors of the difference of two sets of as many data sets."""
     runs = np.array([gregorova(row.task, row.penalty, row.n, s) for s in range(row.count)])
     print(table_line(row, runs))
-    (rmse, selection), (rmse_sd, selection_sd) = runs.mean(axis=0), runs.std(axis=0, ddof=1)
+    (rmse, selection) = runs.mean(axis=0)
+    (rmse_sd, selection_sd) = runs.std(axis=0, ddof=1)
     assert abs(rmse - row.rmse) <= 3 * np.hypot(row.error, rmse_sd / np.sqrt(row.count))
     noise = selection_sd * np.sqrt(2 / row.count)
     assert abs(selection - row.selection) <= 3 * noise + 0.01
@@ -103,16 +104,23 @@ def test_e1_at_110_is_the_published_figure_where_steps_stop_early_and_not_at_the
 @pytest.mark.slow
 def test_minimum_of_e1_at_110_is_below_that_of_the_true_variables():
     X, y = e1(np.random.default_rng([0, 110]), 110)
-    X, y = X - X.mean(axis=0), (y - y.mean()) / y.std()
+    X = X - X.mean(axis=0)
+    y = (y - y.mean()) / y.std()
     nu = 1e-3 * np.mean((np.sum(X**2, axis=1) + 1) ** 3) / 110
     objectives = []
     for columns, groups in ((range(18), GROUPS), (RELEVANT, [[0, 1, 2], [3, 4, 5]])):
         Z = X[:, columns]
         relative = 110 * nu / np.mean((np.sum(Z**2, axis=1) + 1) ** 3)
         made = make_instance(
-            Z, y, kernel=Polynomial(3, 1.0), penalty="group", nu=relative, mu=1.0,
-            block=number_groups(groups, len(columns), "group"), weights=np.ones(len(groups)),
-        )  # fmt: skip
+            Z,
+            y,
+            kernel=Polynomial(3, 1.0),
+            penalty="group",
+            nu=relative,
+            mu=1.0,
+            block=number_groups(groups, len(columns), "group"),
+            weights=np.ones(len(groups)),
+        )
         q, steps = SOLVERS["admm"](made, made.penalty(0.6), made.start, 1e-4, 1000)
         found = certified_solution(made, 0.6, made.penalty(0.6), q, steps, 1e-4)
         assert found.gap <= 1e-4

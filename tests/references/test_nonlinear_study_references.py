@@ -101,7 +101,8 @@ def test_a_screen_on_all_samples_would_be_noticed():
     errors = []
     for seed in range(3):
         rng = np.random.default_rng(seed)
-        X, y = rng.standard_normal((30, 400)), np.tile([-1.0, 1.0], 15)
+        X = rng.standard_normal((30, 400))
+        y = np.tile([-1.0, 1.0], 15)
         X = X[:, np.argsort(-np.abs(X.T @ y))[:20]]
         dataset, splits = study(X, y, **FIVE)
         errors.append(error(dataset, splits, outer(dataset, splits, genes=None, nu=[1e-1])))
@@ -118,8 +119,9 @@ def test_the_curves_are_those_of_scikit_learn():
     np.testing.assert_allclose(fits.sizes, model.derivative_norms_[model.support_], rtol=0.05)
     for gene, table in curves.groupby("gene"):
         grid = {int(gene[1:]): table["value"].to_numpy()}
-        known = partial_dependence(model, X, list(grid), method="brute", custom_values=grid,
-                                   kind="average")  # fmt: skip
+        known = partial_dependence(
+            model, X, list(grid), method="brute", custom_values=grid, kind="average"
+        )
         np.testing.assert_allclose(table["effect"], known["average"][0], rtol=1e-6, atol=1e-9)
 
 
@@ -135,13 +137,29 @@ def test_straightness():
 def made(scores, tests, **more):
     """Return fits with these scores, in splits of these test rows."""
     return [
-        {"split": f"r1f{k + 1}", "message": "", "permutation": 0, "screened": 5, "tau": 0.5,
-         "nu": 1, "width": 1, "lam": 1, "explained_by_none": 0.1, "gap": 0, "cut": 0, "paths": 3,
-         "fvm_genes": 0,
-         "indices": [], "sizes": [], "test_rows": rows, "scores": scores[rows],
-         "fvm_scores": np.full(len(rows), np.nan), **{key: v[k] for key, v in more.items()}}
+        {
+            "split": f"r1f{k + 1}",
+            "message": "",
+            "permutation": 0,
+            "screened": 5,
+            "tau": 0.5,
+            "nu": 1,
+            "width": 1,
+            "lam": 1,
+            "explained_by_none": 0.1,
+            "gap": 0,
+            "cut": 0,
+            "paths": 3,
+            "fvm_genes": 0,
+            "indices": [],
+            "sizes": [],
+            "test_rows": rows,
+            "scores": scores[rows],
+            "fvm_scores": np.full(len(rows), np.nan),
+            **{key: v[k] for key, v in more.items()},
+        }
         for k, rows in enumerate(tests)
-    ]  # fmt: skip
+    ]
 
 
 def test_the_difference_of_two_predictors_by_hand():
@@ -151,7 +169,8 @@ def test_the_difference_of_two_predictors_by_hand():
     tests = [dataset.rows(split.test) for split in splits.outer]
     linear = make_fits(dataset, splits.outer, signal=0.8)
     ours = ModelFits.from_rows(made(y + rng.standard_normal(30), tests))
-    at, known = 1, predictor_scores(dataset, splits, ours)
+    at = 1
+    known = predictor_scores(dataset, splits, ours)
     assert list(known) == ["nonlinear"]
     found = difference(known["nonlinear"], held_out(dataset, splits, linear), at, HEADLINE)
     theirs = np.empty(30)
@@ -193,8 +212,9 @@ def test_tables_count_what_the_splits_select():
     lists = {"indices": [[0, 1], [1, 3], [1], []], "sizes": [[0.5, 1.0], [3.0, 0.2], [2.0], []]}
     rows = made(np.ones(30), tests, **lists)
     fits = ModelFits.from_rows(rows)
-    linear = pd.DataFrame({"gene": ["g1", "g2"], "cv_frequency": [0.5, 1.0], "in_list": [0, 1],
-                           "mu": 1e-6})  # fmt: skip
+    linear = pd.DataFrame(
+        {"gene": ["g1", "g2"], "cv_frequency": [0.5, 1.0], "in_list": [0, 1], "mu": 1e-6}
+    )
     signature = pd.DataFrame({"gene": ["g2", "g3"]})
     table = genes_table(
         dataset, fits, ModelFits.from_rows(rows[1:2]), linear, signature, cv_frequency=0.75
@@ -219,7 +239,8 @@ def test_tables_count_what_the_splits_select():
 def test_gathering_gives_every_table():
     rng = np.random.default_rng(0)
     dataset, splits = study(rng.standard_normal((24, 10)), np.tile([-1.0, 1.0], 12))
-    fits, (model, _) = outer(dataset, splits), final(dataset, splits)
+    fits = outer(dataset, splits)
+    (model, _) = final(dataset, splits)
     linear = make_fits(dataset, splits.outer)
     nested = pd.DataFrame({"mu": [np.nan], "gene": ["g1"], "cv_frequency": [1.0], "in_list": [1]})
     signature = pd.DataFrame({"gene": ["g1"]})

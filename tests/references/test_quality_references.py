@@ -46,7 +46,8 @@ def test_a_constant_gene_and_missing_values_take_no_part():
     alone = standardised_products(X, unit_variance=True)
     more = np.column_stack([X, np.full(8, 3.7)])
     np.testing.assert_allclose(standardised_products(more, unit_variance=True), alone)
-    gap, filled = X.copy(), X.copy()
+    gap = X.copy()
+    filled = X.copy()
     gap[2, 5] = np.nan
     filled[2, 5] = np.nanmean(gap[:, 5])
     np.testing.assert_allclose(
@@ -156,7 +157,8 @@ def test_q_values_are_those_of_scipy(size, digits):
 def lacking(seed, label, design, who=None):
     rng = np.random.default_rng(seed)
     missing = rng.random((len(label), 30)) < rng.uniform(0.2, 0.8, 30)
-    missing[:, 0], missing[:, 1] = True, False
+    missing[:, 0] = True
+    missing[:, 1] = False
     return missing, missingness(missing, pd.DataFrame({"y": label, "who": who}), design)
 
 
@@ -179,10 +181,17 @@ def test_missing_by_one_of_several_classes_is_each_against_the_rest():
     label = np.array(list("abc") * 8)
     missing, found = lacking(2, label, classes("a", "b", "c"))
     each = [
-        [fisher_exact([[m[label == c].sum(), (~m[label == c]).sum()],
-                       [m[label != c].sum(), (~m[label != c]).sum()]]).pvalue for c in "abc"]
+        [
+            fisher_exact(
+                [
+                    [m[label == c].sum(), (~m[label == c]).sum()],
+                    [m[label != c].sum(), (~m[label != c]).sum()],
+                ]
+            ).pvalue
+            for c in "abc"
+        ]
         for m in missing.T[2:]
-    ]  # fmt: skip
+    ]
     np.testing.assert_allclose(found.p, np.minimum(3 * np.min(each, axis=1), 1))
 
 
@@ -198,7 +207,8 @@ def test_missing_by_a_number_is_the_rank_sum_test():
 
 
 def test_samples_of_one_patient_count_once():
-    label, who = np.repeat(list("ab") * 6, 3), np.repeat(np.arange(12), 3).astype(str)
+    label = np.repeat(list("ab") * 6, 3)
+    who = np.repeat(np.arange(12), 3).astype(str)
     missing, found = lacking(4, label, classes("a", "b", group="who"), who)
     obs = pd.DataFrame({"y": label[::3]})
     alone = missingness(missing[::3], obs, classes("a", "b"))

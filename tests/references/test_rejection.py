@@ -8,13 +8,23 @@ from genesig.selection.assess.calibration import rejection
 # Mosci 2009, table 7.2: misclassified samples of the two classes (column B), percentages to be
 # refused in the two predicted classes (column C); sizes of the classes in the test set.
 LEUKEMIA = [
-    ((0, 0), (0, 0)), ((0, 1), (5, 0)), ((0, 2), (9, 0)), ((0, 2), (18, 0)),
-    ((0, 3), (39, 0)), ((1, 1), (20, 14)), ((1, 2), (14, 8)), ((1, 2), (14, 15)),
-]  # fmt: skip
+    ((0, 0), (0, 0)),
+    ((0, 1), (5, 0)),
+    ((0, 2), (9, 0)),
+    ((0, 2), (18, 0)),
+    ((0, 3), (39, 0)),
+    ((1, 1), (20, 14)),
+    ((1, 2), (14, 8)),
+    ((1, 2), (14, 15)),
+]
 LUNG = [((1, 0), (0, 3)), ((1, 0), (0, 1))]
 PROSTATE = [
-    ((2, 1), (13, 48)), ((2, 0), (0, 54)), ((2, 0), (0, 46)), ((3, 1), (4, 46)), ((2, 0), (0, 50)),
-]  # fmt: skip
+    ((2, 1), (13, 48)),
+    ((2, 0), (0, 54)),
+    ((2, 0), (0, 46)),
+    ((3, 1), (4, 46)),
+    ((2, 0), (0, 50)),
+]
 ROWS = [
     *((20, 14, *row) for row in LEUKEMIA),
     *((15, 75, *row) for row in LUNG),
@@ -42,7 +52,8 @@ def test_published_percentages_are_counts_of_refused_samples(first, second, erro
     rng = np.random.default_rng(0)
     missed = (errors[1], errors[0])  # among those predicted as the first class, as the second
     sizes = (first - errors[0] + errors[1], second - errors[1] + errors[0])
-    y, f = [], []
+    y = []
+    f = []
     for side, wrong, n, share in zip((-1.0, 1.0), missed, sizes, percent, strict=True):
         fitting = [
             k for k in range(wrong, n + 1) if percentage(k, n) == share and (k > 0) == (wrong > 0)
@@ -52,7 +63,8 @@ def test_published_percentages_are_counts_of_refused_samples(first, second, erro
         y.append(true)
         f.append(scores)
     order = rng.permutation(first + second)
-    y, f = np.concatenate(y)[order], np.concatenate(f)[order]
+    y = np.concatenate(y)[order]
+    f = np.concatenate(f)[order]
     assert (np.sum((y < 0) & (f > 0)), np.sum((y > 0) & (f < 0))) == errors
     for side, n, wrong, share in zip((-1.0, 1.0), sizes, missed, percent, strict=True):
         found = rejection(y, f, side)

@@ -116,7 +116,8 @@ def test_the_interval_of_the_area_holds_delongs_by_the_definition(seed):
     area, low, high = delong(y, f)
     assert area == pytest.approx(metrics.roc_auc_score(y, f))
     many = area * (1 - area) / variance  # samples of a share with this variance
-    own, score = wilson_by_roots(area, many), score_interval(area, m, n)
+    own = wilson_by_roots(area, many)
+    score = score_interval(area, m, n)
     assert low == pytest.approx(min(own[0], score[0]), abs=2e-4)
     assert high == pytest.approx(max(own[1], score[1]), abs=2e-4)
 
@@ -140,7 +141,8 @@ def test_a_pair_in_the_wrong_order_does_not_take_all_certainty():
 
 def score_interval(area, m, n):
     """The roots of (area - θ)² = z² V(θ), with the variance of Hanley and McNeil at θ."""
-    z2, more = stats.norm.ppf(0.975) ** 2, (m + n) / 2 - 1
+    z2 = stats.norm.ppf(0.975) ** 2
+    more = (m + n) / 2 - 1
 
     def excess(t):
         inflation = 1 + more * (1 - t) / (2 - t) + more * t / (1 + t)
@@ -153,7 +155,8 @@ def score_interval(area, m, n):
 
 def test_one_pair_in_the_wrong_order_makes_no_area_more_certain():
     """Ten against ten: DeLong's variance alone gives 0.96 to 1 for 0.99, 0.80 to 1 for 1."""
-    y, f = np.repeat([1.0, -1.0], 10), np.arange(20.0)[::-1]
+    y = np.repeat([1.0, -1.0], 10)
+    f = np.arange(20.0)[::-1]
     perfect = delong(y, f)
     f[[9, 10]] = f[[10, 9]]
     area, low, _ = delong(y, f)
@@ -163,7 +166,8 @@ def test_one_pair_in_the_wrong_order_makes_no_area_more_certain():
 
 @pytest.mark.parametrize("area", [0.8, 0.95])
 def test_the_interval_of_the_area_covers(area):
-    rng, hits = np.random.default_rng(5), 0
+    rng = np.random.default_rng(5)
+    hits = 0
     y = np.repeat([1.0, -1.0], 15)
     for _ in range(400):
         f = rng.normal(size=30) + np.sqrt(2) * stats.norm.ppf(area) * (y > 0)

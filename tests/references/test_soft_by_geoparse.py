@@ -35,7 +35,8 @@ def test_a_family_of_two_platforms():
     with pytest.raises(InvalidInput, match=r"holds 2 platforms: GPL96 \(17\), GPL97 \(17\)"):
         read_matrix(path)
     for platform in ("GPL96", "GPL97"):
-        matrix, table = read_matrix(path, platform), read_samples(path, None, platform)
+        matrix = read_matrix(path, platform)
+        table = read_samples(path, None, platform)
         found = {name: theirs.gsms[name] for name in matrix.columns}
         assert {sample.metadata["platform_id"][0] for sample in found.values()} == {platform}
         assert [table.loc[name, "title"] for name in found] == [
@@ -44,14 +45,16 @@ def test_a_family_of_two_platforms():
         for column, sample in zip(matrix.cells.T, found.values(), strict=True):
             values = sample.table.astype({"ID_REF": str}).set_index("ID_REF")["VALUE"]
             np.testing.assert_array_equal(column, values[list(matrix.rows)].to_numpy(dtype=float))
-        genes, chip = read_genes(path, platform), theirs.gpls[platform].table.fillna("")
+        genes = read_genes(path, platform)
+        chip = theirs.gpls[platform].table.fillna("")
         assert list(genes.index) == chip["ID"].astype(str).tolist()
         assert list(genes["Gene Symbol"]) == chip["Gene Symbol"].str.strip().tolist()
 
 
 def test_a_data_set():
     path, theirs = real("GDS507.soft.gz")
-    matrix, table = read_matrix(path), read_samples(path, None, None)
+    matrix = read_matrix(path)
+    table = read_samples(path, None, None)
     values = theirs.table.set_index("ID_REF").loc[list(matrix.rows), list(matrix.columns)]
     np.testing.assert_array_equal(matrix.cells, values.to_numpy(dtype=float))
     assert table["disease state"].to_dict() == theirs.columns["disease state"].to_dict()

@@ -29,7 +29,8 @@ def sets_of(seed, n=20, d=40, weights=None):
 @given(seed=st.integers(0, 1000), mu=st.sampled_from([0.0, 1e-3, 0.3]))
 def test_it_finds_the_lists_and_coefficients_of_the_exact_solver(seed, mu):
     sets = sets_of(seed, weights=np.random.default_rng(seed).uniform(0.5, 2, 40))
-    tau, ridge = sets.tau_max[:, None] * np.array([0.95, 0.5, 0.1]), mu * sets.norm[:, None]
+    tau = sets.tau_max[:, None] * np.array([0.95, 0.5, 0.1])
+    ridge = mu * sets.norm[:, None]
     here, exact = (
         path(sets, tau, ridge, solver=s, tolerance=1e-13)
         for s in ("coordinate-descent", "landweber-newton")
@@ -39,7 +40,9 @@ def test_it_finds_the_lists_and_coefficients_of_the_exact_solver(seed, mu):
     np.testing.assert_allclose(here.values, exact.values, atol=1e-5)
     for k, m in np.ndindex(tau.shape):
         rows = sets.rows[:, k]
-        Z, y, b = sets.standardised(k)[rows], sets.Y[rows, k], np.zeros((2, 40))
+        Z = sets.standardised(k)[rows]
+        y = sets.Y[rows, k]
+        b = np.zeros((2, 40))
         for each, fits in zip(b, (here, exact), strict=True):
             each[fits.coef(k, m)[0]] = fits.coef(k, m)[1]
         gap = duality_gap(Z, y, b[0], tau[k, m], ridge[k, 0], sets.weights)
@@ -55,11 +58,14 @@ def test_without_a_ridge_it_is_the_lecture_s_pseudo_code():
     """J = ||y - Xt||² + delta² ||t||_1, from the ridge solution; a feature of zeros is skipped."""
     sets = sets_of(0, n=15, d=10)
     rows = sets.rows[:, 0]
-    X, y, delta = sets.standardised(0)[rows], sets.Y[rows, 0], 3.0
+    X = sets.standardised(0)[rows]
+    y = sets.Y[rows, 0]
+    delta = 3.0
     t = np.linalg.solve(X.T @ X + delta * np.eye(10), X.T @ y)
     for _ in range(3000):
         for j in np.flatnonzero(X.any(axis=0)):
-            a, c = 2 * X[:, j] @ X[:, j], 2 * X[:, j] @ (y - X @ t + X[:, j] * t[j])
+            a = 2 * X[:, j] @ X[:, j]
+            c = 2 * X[:, j] @ (y - X @ t + X[:, j] * t[j])
             t[j] = (c + delta) / a if c < -delta else (c - delta) / a if c > delta else 0.0
     t[~X.any(axis=0)] = 0
     fits = path(sets, delta / len(y), 0.0, solver="coordinate-descent", tolerance=1e-14)
@@ -71,7 +77,8 @@ def test_without_a_ridge_it_is_the_lecture_s_pseudo_code():
 def test_sweeps_that_do_not_suffice_are_reported(monkeypatch):
     monkeypatch.setattr(importlib.import_module(coordinate_descent.__module__), "MAX_SWEEPS", 20)
     sets = sets_of(1)
-    fits = path(sets, 0.01 * sets.tau_max[:, None], 0.0, solver="coordinate-descent",
-                tolerance=1e-9)  # fmt: skip
+    fits = path(
+        sets, 0.01 * sets.tau_max[:, None], 0.0, solver="coordinate-descent", tolerance=1e-9
+    )
     assert fits.message.startswith("coordinate descent was stopped after 20 sweeps in 2 fits")
     assert "did not reach the relative duality gap" in fits.message

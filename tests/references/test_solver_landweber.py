@@ -42,8 +42,10 @@ def leukemia():
 @pytest.mark.parametrize("mu", [0.0, 1e-3, 1.0])
 def test_algorithm_1_never_raises_the_objective(mu, seed, share, d):
     sets = small(seed, d=d)
-    Z, y = sets.standardised(0), sets.Y[:, 0]
-    tau, ridge = share * sets.tau_max[0], mu * sets.norm[0]
+    Z = sets.standardised(0)
+    y = sets.Y[:, 0]
+    tau = share * sets.tau_max[0]
+    ridge = mu * sets.norm[0]
     start = np.random.default_rng(seed).normal(size=d)
     steps = iterates(Z, y, np.full(d, tau), ridge, start)
     values = [objective(Z, y, b, tau, ridge) for b in (start, *islice(steps, 200))]
@@ -53,8 +55,10 @@ def test_algorithm_1_never_raises_the_objective(mu, seed, share, d):
 
 def test_algorithm_1_reaches_the_minimiser():
     sets = small()
-    Z, y = sets.standardised(0), sets.Y[:, 0]
-    tau, mu = 0.2 * sets.tau_max[0], 0.05 * sets.norm[0]
+    Z = sets.standardised(0)
+    y = sets.Y[:, 0]
+    tau = 0.2 * sets.tau_max[0]
+    mu = 0.05 * sets.norm[0]
     exact = path(sets, tau, mu, solver="landweber-newton", tolerance=1e-12)
     b, _ = algorithm_1(Z, y, np.full(Z.shape[1], tau), mu, np.zeros(Z.shape[1]))
     assert duality_gap(Z, y, b, tau, mu) < 1e-3
@@ -90,7 +94,8 @@ def nested(sets, shares):
 
 
 def difference(sets, shares, fits):
-    tau, mu = sets.tau_max[:, None] * shares, 1e-6 * sets.norm[:, None]
+    tau = sets.tau_max[:, None] * shares
+    mu = 1e-6 * sets.norm[:, None]
     exact = path(sets, tau, mu, solver="landweber-newton", tolerance=1e-9)
     assert exact.converged.all()
     return [len(np.setxor1d(fits.coef(0, m)[0], exact.coef(0, m)[0])) for m in range(len(shares))]
@@ -101,9 +106,12 @@ def test_nested_is_within_6_features_of_the_exact_support(leukemia):
     """On the data of the thesis's comparison, raw intensities standardised, size by size."""
     shares = np.array([0.5, 0.1, 0.05, 0.02])
     exact = path(
-        leukemia, leukemia.tau_max[:, None] * shares, 1e-6 * leukemia.norm[:, None],
-        solver="landweber-newton", tolerance=1e-9,
-    )  # fmt: skip
+        leukemia,
+        leukemia.tau_max[:, None] * shares,
+        1e-6 * leukemia.norm[:, None],
+        solver="landweber-newton",
+        tolerance=1e-9,
+    )
     assert list(exact.sizes()[0]) == [6, 26, 35, 37]
     fits = nested(leukemia, shares)
     assert max(difference(leukemia, shares, fits)) <= 6

@@ -41,8 +41,10 @@ def test_elastic_net_of_scikit_learn(mu, seed, n, d, share):
     """As good as scikit-learn's, and as near as its own duality gap allows."""
     sets = study(seed, n, d, k=1)
     rows = sets.rows[:, 0]
-    Z, y = sets.standardised(0)[rows], sets.Y[rows, 0]
-    tau, ridge = share * float(sets.tau_max[0]) + 1e-6, mu * float(sets.norm[0])
+    Z = sets.standardised(0)[rows]
+    y = sets.Y[rows, 0]
+    tau = share * float(sets.tau_max[0]) + 1e-6
+    ridge = mu * float(sets.norm[0])
     fits = path(sets, tau, ridge, solver="landweber-newton", tolerance=1e-9)
     alpha = ridge + tau / 2
     model = ElasticNet(
@@ -62,7 +64,8 @@ def test_unpenalised_features_against_cvxpy():
     weights[4] = 3
     sets = study(1, n=20, d=15, k=1, weights=weights)
     rows = sets.rows[:, 0]
-    Z, y = sets.standardised(0)[rows], sets.Y[rows, 0]
+    Z = sets.standardised(0)[rows]
+    y = sets.Y[rows, 0]
     tau = 0.4 * sets.tau_max[0]
     for mu in (0.0, 0.3):
         fits = path(sets, tau, mu, solver="landweber-newton", tolerance=1e-9)
@@ -82,7 +85,8 @@ def test_the_refit_is_ridge_of_scikit_learn():
     lam = np.array([1e-4, 1e-2, 1.0])
     scores = refit_scores(sets, fits, lam)
     for k in range(4):
-        rows, A = sets.rows[:, k], fits.coef(k, 0)[0]
+        rows = sets.rows[:, k]
+        A = fits.coef(k, 0)[0]
         Z = sets.standardised(k)[:, A]
         for e, weight in enumerate(lam):
             model = Ridge(alpha=rows.sum() * weight).fit(Z[rows], sets.Y[rows, k])
@@ -93,7 +97,8 @@ def test_the_refit_is_ridge_of_scikit_learn():
 def test_norm_and_tau_max_by_their_definitions():
     sets = study(3)
     for k in range(4):
-        Z, y = sets.standardised(k)[sets.rows[:, k]], sets.Y[sets.rows[:, k], k]
+        Z = sets.standardised(k)[sets.rows[:, k]]
+        y = sets.Y[sets.rows[:, k], k]
         assert sets.norm[k] == pytest.approx(np.linalg.norm(Z, 2) ** 2 / len(y), rel=1e-12)
         assert sets.tau_max[k] == pytest.approx(2 / len(y) * np.abs(Z.T @ y).max(), rel=1e-12)
         np.testing.assert_allclose(Z.mean(axis=0), 0, atol=1e-12)

@@ -15,8 +15,11 @@ from genesig.response.known import RESPONSES
 @pytest.mark.parametrize("seed", range(20))
 def test_parts_are_those_of_stratified_k_fold(seed, task):
     """Numbers are stratified by their ranks, in many strata; one class of two is rare."""
-    rng, kind = np.random.default_rng(seed), RESPONSES[task]
-    n, number, key = int(rng.integers(24, 90)), int(rng.integers(2, 6)), (3, seed)
+    rng = np.random.default_rng(seed)
+    kind = RESPONSES[task]
+    n = int(rng.integers(24, 90))
+    number = int(rng.integers(2, 6))
+    key = (3, seed)
     y = rng.uniform(size=n) - 0.2
     y = np.sign(y) if task == "classification" else y
     rows = np.sort(rng.permutation(n)[: n - n // 4])

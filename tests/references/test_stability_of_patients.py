@@ -12,8 +12,11 @@ from genesig.selection.assess.stability import Pairs, of_lists
 
 pytestmark = pytest.mark.slow
 
-N, GENES, PAIRS = 40, 200, 25
-WEAK, STRONG = (0.35, 10), (1.2, 5)
+N = 40
+GENES = 200
+PAIRS = 25
+WEAK = (0.35, 10)
+STRONG = (1.2, 5)
 """Shift of the informative genes and their number."""
 
 
@@ -29,7 +32,8 @@ def select(X, y, rows):
     """Return the minimal list of each training set, at one fraction of tau_max."""
     Y = np.tile(y[:, None], rows.shape[1])
     sets = training_sets(X, Y, rows, centre=True, unit_variance=True)
-    tau, mu = 0.4 * sets.tau_max[:, None], 1e-6 * sets.norm[:, None]
+    tau = 0.4 * sets.tau_max[:, None]
+    mu = 1e-6 * sets.norm[:, None]
     found = path(sets, tau, mu, solver="landweber-newton", tolerance=1e-9)
     held = np.ones(len(found.indices))
     return csr_array((held, found.indices, found.indptr), shape=(rows.shape[1], GENES))

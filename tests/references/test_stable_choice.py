@@ -23,19 +23,26 @@ STUDIES = {
     "few genes": (0, "classification", {"most": 3}),
     "half the chip": (1, "classification", {"most": 20, "criterion": "log_loss"}),
     "counts, cut at the midpoint": (
-        2, "classification", {"most": 5, "criterion": "balanced_error"}),
+        2,
+        "classification",
+        {"most": 5, "criterion": "balanced_error"},
+    ),
     "counts, cut at zero": (
-        3, "classification", {"most": 8, "criterion": "misclassification", "threshold": "zero"}),
+        3,
+        "classification",
+        {"most": 8, "criterion": "misclassification", "threshold": "zero"},
+    ),
     "two mu, longest first": (4, "classification", {"most": 10, "mu_choice": [1e-2, 1e-6]}),
     "everything too long": (5, "classification", {"most": 1, "tau_min": 0.5, "tau_count": 3}),
     "numbers": (6, "regression", {"most": 10}),
     "few numbers": (7, "regression", {"most": 2, "lam": [1e-6, 1.0, 1e-2]}),
-}  # fmt: skip
+}
 
 
 def make_study(seed, task):
     rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(24, 36)), int(rng.integers(40, 80))
+    n = int(rng.integers(24, 36))
+    d = int(rng.integers(40, 80))
     factor = rng.standard_normal((n, 4))
     X = rng.standard_normal((n, d)) * rng.uniform(0.5, 3, d)
     X[:, :20] += factor[:, rng.integers(0, 4, 20)]
@@ -54,8 +61,13 @@ def lists_of_fold(X, y, rows, tau, mu):
     """Return the list at each tau, by a call of the solver for this fold alone."""
     mask = np.isin(np.arange(len(y)), rows)[:, None]
     sets = training_sets(X, y[:, None], mask, centre=True, unit_variance=True)
-    found = path(sets, tau[None], np.full((1, 1), mu * sets.norm[0]), solver="landweber-newton",
-                 tolerance=1e-9)  # fmt: skip
+    found = path(
+        sets,
+        tau[None],
+        np.full((1, 1), mu * sets.norm[0]),
+        solver="landweber-newton",
+        tolerance=1e-9,
+    )
     return [found.coef(0, m)[0] for m in range(len(tau))]
 
 
@@ -151,10 +163,12 @@ def test_every_training_set_chooses_by_the_definition(name, number):
     fits = nested_cross_validation(
         dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **wanted
     )
-    X, y = dataset.X[permutation(dataset, splits, number)], dataset.response()
+    X = dataset.X[permutation(dataset, splits, number)]
+    y = dataset.response()
     assert fits.searched.tolist() == (wanted["mu_choice"] or MU[:3])
     for i, split in enumerate(splits.outer):
-        train, folds = dataset.rows(split.train), [dataset.rows(fold) for fold in split.inner]
+        train = dataset.rows(split.train)
+        folds = [dataset.rows(fold) for fold in split.inner]
         error, standard_error, cut, lists = surface_by_hand(
             X, y, train, folds, wanted, fits.searched
         )

@@ -65,15 +65,22 @@ def test_the_minimum_of_more_problems(kind):
 
 def composite_excesses(seeds):
     """As `excesses`, with the message of each fit in place of its gap."""
-    found, said = [], []
+    found = []
+    said = []
     for seed in seeds:
         problem = example(seed, "overlap", 1 + seed % 2)
         penalty = Composite(problem.blocks)
         fit = structured_path(
-            problem.X, problem.Y, penalty, [problem.tau], problem.mu, solver="projection",
+            problem.X,
+            problem.Y,
+            penalty,
+            [problem.tau],
+            problem.mu,
+            solver="projection",
             tolerance=1e-10,
-        )  # fmt: skip
-        B, reference = fit.coef(0), minimum(problem, latent=False)
+        )
+        B = fit.coef(0)
+        reference = minimum(problem, latent=False)
         found.append(problem.objective(B, penalty.value(B)) / reference - 1)
         said.append(fit.message)
     return np.array(found), said
@@ -95,10 +102,12 @@ def test_the_composite_minimum_of_more_problems():
 @pytest.mark.parametrize("seed", range(3))
 def test_multiple_kernels(seed):
     rng = np.random.default_rng(seed)
-    n, centre = 15, np.eye(15) - 1 / 15
+    n = 15
+    centre = np.eye(15) - 1 / 15
     A = [design(rng, n, size) for size in (3, 20, 8, 1)]
     K = np.array([centre @ a @ a.T @ centre for a in A])
-    weights, mu = rng.uniform(0.5, 2, 4), (0.0, 0.1, 1.0)[seed]
+    weights = rng.uniform(0.5, 2, 4)
+    mu = (0.0, 0.1, 1.0)[seed]
     Y = rng.normal(size=(n, 1)) + A[0][:, :1]
     Y -= Y.mean()
     kernels = Kernels(K, weights)
@@ -131,7 +140,8 @@ def test_proximal_maps_of_sets_that_overlap(seed):
     rng = np.random.default_rng(seed)
     found = lists(rng, 12, "overlap")
     blocks = Blocks.from_lists(found, rng.uniform(0.3, 2, len(found)))
-    Z, level = rng.normal(size=(12, 2)), 0.5
+    Z = rng.normal(size=(12, 2))
+    level = 0.5
     penalty = Composite(blocks)
     B, _ = penalty.prox(Z, level)
     value = ((B - Z) ** 2).sum() / 2 + level * penalty.value(B)

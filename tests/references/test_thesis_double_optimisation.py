@@ -16,7 +16,8 @@ from genesig.optim.training import training_sets
 
 pytestmark = pytest.mark.slow
 
-TRAINING, VALIDATION = 50, 1000
+TRAINING = 50
+VALIDATION = 1000
 FRACTIONS = np.geomspace(1, 0.005, 61)[1:]
 
 

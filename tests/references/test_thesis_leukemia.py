@@ -48,5 +48,7 @@ def test_preset_takes_back_what_a_study_may_have_set_otherwise():
     said = [(section, key) for section, keys in preset().items() for key in keys]
     repeated = {(s, key) for s, key in said if preset()[s][key] == default[s][key]}
     assert repeated == {
-        ("normalise", "samples"), ("linear", "one_standard_error"), ("linear", "tau_min"),
-    }  # fmt: skip
+        ("normalise", "samples"),
+        ("linear", "one_standard_error"),
+        ("linear", "tau_min"),
+    }

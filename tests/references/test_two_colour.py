@@ -17,7 +17,8 @@ def test_ratios_are_limmas():
         kind: table.filter(regex=rf"^{kind}\.[0-9]$").to_numpy(float).T
         for kind in ("red", "green", r"red\.glow", r"green\.glow", "ratio")
     }
-    red, green = part["red"] - part[r"red\.glow"], part["green"] - part[r"green\.glow"]
+    red = part["red"] - part[r"red\.glow"]
+    green = part["green"] - part[r"green\.glow"]
     done = loess_ratios(red, green, span=0.3, iterations=4)
     np.testing.assert_array_equal(np.isnan(done), np.isnan(part["ratio"]))
     np.testing.assert_allclose(done, part["ratio"], rtol=0, atol=1e-12)
@@ -53,7 +54,8 @@ def test_a_straight_line_stays_one_even_with_outliers():
 
 def test_without_weights_a_point_is_on_the_line_of_its_neighbours():
     rng = np.random.default_rng(2)
-    x, y = np.sort(rng.uniform(0, 1, 40)), rng.normal(size=40)
+    x = np.sort(rng.uniform(0, 1, 40))
+    y = rng.normal(size=40)
     distance = np.abs(x - x[11])
     h = np.sort(distance)[19]
     tricube = np.where(distance < h, (1 - (distance / h) ** 3) ** 3, 0)
@@ -70,13 +72,15 @@ def test_ties_in_brightness_share_their_fit(brightness):
 
 
 def test_too_few_spots_have_no_trend_of_their_own():
-    red, green = np.array([[8.0, 4, 0, np.nan]]), np.array([[2.0, 8, 1, 1]])
+    red = np.array([[8.0, 4, 0, np.nan]])
+    green = np.array([[2.0, 8, 1, 1]])
     done = loess_ratios(red, green, span=0.3, iterations=4)
     np.testing.assert_array_equal(done, [[0, 0, np.nan, np.nan]])
 
 
 def test_every_intensity_above_zero_has_a_ratio():
     red, green = np.random.default_rng(0).uniform(0.05, 0.95, (2, 1, 60))
-    red[0, 3], green[0, 5] = 0.0, -0.1
+    red[0, 3] = 0.0
+    green[0, 5] = -0.1
     done = loess_ratios(red, green, span=0.3, iterations=4)
     assert np.flatnonzero(np.isnan(done[0])).tolist() == [3, 5]

@@ -90,8 +90,9 @@ def in_groups(seed, labels, task="classification", genes=300):
         y.append(labels[one][seen[one]])
         seen[one] += 1
     name = np.array([f"p{one:02d}" for one in patient])
-    obs = pd.DataFrame({"label": np.array(y).astype(str), "patient": name},
-                       index=[f"s{i}" for i in range(len(y))])  # fmt: skip
+    obs = pd.DataFrame(
+        {"label": np.array(y).astype(str), "patient": name}, index=[f"s{i}" for i in range(len(y))]
+    )
     var = pd.DataFrame({"symbol": [""] * genes}, index=[f"g{j}" for j in range(genes)])
     classes = ("-1", "1") if task == "classification" else None
     return Dataset(X, obs, var, Design("label", task, classes, "patient", None), {})
@@ -144,7 +145,8 @@ def test_groups_with_both_classes_are_tested_within():
 
 def test_a_number_is_averaged_in_its_group():
     dataset = in_groups(2, NUMBERS, "regression")
-    means, y = averaged(dataset, "patient"), np.arange(10) + 0.15
+    means = averaged(dataset, "patient")
+    y = np.arange(10) + 0.15
     expected = [stats.pearsonr(means[j], y).pvalue for j in means]
     np.testing.assert_allclose(univariate_table(dataset)["p_value"], expected)
     assert describe_test(dataset) == {
@@ -157,9 +159,13 @@ def test_a_number_is_averaged_in_its_group():
 
 @pytest.mark.parametrize(
     ("labels", "task"),
-    [(ONE_CLASS, "classification"), (BOTH, "classification"), (SOME_BOTH, "classification"),
-     (NUMBERS, "regression")],
-)  # fmt: skip
+    [
+        (ONE_CLASS, "classification"),
+        (BOTH, "classification"),
+        (SOME_BOTH, "classification"),
+        (NUMBERS, "regression"),
+    ],
+)
 def test_noise_in_groups_is_no_discovery(labels, task):
     """3000 genes: p is uniform within its sampling error, or too large where some are mixed."""
     table = univariate_table(in_groups(3, labels, task, genes=3000))

@@ -77,7 +77,8 @@ def test_one_batch_is_welchs_t():
 
 def test_batches_of_one_pair_each_are_the_paired_t():
     """They leave no variance of one class apart from the other's: one for both, df n - k - 1."""
-    y, batch = np.tile([1.0, -1.0], 9), np.repeat(np.arange(9), 2)
+    y = np.tile([1.0, -1.0], 9)
+    batch = np.repeat(np.arange(9), 2)
     X = shifted(2, y, batch)
     table = univariate_table(data(X, y, batch))
     expected = stats.ttest_rel(X[y > 0], X[y < 0])
@@ -87,13 +88,15 @@ def test_batches_of_one_pair_each_are_the_paired_t():
 
 def test_a_number_is_the_partial_correlation():
     rng = np.random.default_rng(3)
-    batch, y = np.repeat([0, 1, 2], [6, 7, 5]), rng.standard_normal(18)
+    batch = np.repeat([0, 1, 2], [6, 7, 5])
+    y = rng.standard_normal(18)
     X = shifted(3, y, batch)
     table = univariate_table(data(X, y, batch, "regression"))
     D = design_of(y, batch)[:, 1:]
     within = [v - D @ np.linalg.lstsq(D, v, rcond=None)[0] for v in (X, y)]
     for j in range(X.shape[1]):
-        r, df = stats.pearsonr(within[0][:, j], within[1]).statistic, 18 - 3 - 1
+        r = stats.pearsonr(within[0][:, j], within[1]).statistic
+        df = 18 - 3 - 1
         t = r * np.sqrt(df / (1 - r**2))
         assert table["statistic"][j] == pytest.approx(t)
         assert table["p_value"][j] == pytest.approx(2 * stats.t.sf(abs(t), df))
@@ -118,7 +121,8 @@ def test_batches_that_go_with_the_label_are_no_discovery():
 @pytest.mark.parametrize("spread", [0.5, 1.0, 2.0])
 def test_p_keeps_its_level_where_the_rare_class_varies_more_or_less(spread):
     """With one variance for both classes 14 % of 10 : 30 noise genes had p <= .05 at spread 2."""
-    y, batch = np.repeat([1.0, -1.0], [10, 30]), np.repeat([0, 1, 0, 1], [7, 3, 8, 22])
+    y = np.repeat([1.0, -1.0], [10, 30])
+    batch = np.repeat([0, 1, 0, 1], [7, 3, 8, 22])
     p = univariate_table(data(shifted(5, y, batch, 20000, spread), y, batch))["p_value"]
     assert np.mean(p <= 0.05) == pytest.approx(0.05, abs=0.006)
     assert np.mean(p <= 0.001) <= 0.003
@@ -158,7 +162,8 @@ def in_pairs(design, batch):
 def test_groups_that_lie_in_one_batch_each_are_tested_with_it():
     dataset = in_pairs("group", np.repeat([0, 1, 0, 1], [14, 6, 8, 12]))
     assert describe_test(dataset)["batch"] == "run"
-    y, batch = dataset.response()[::2], np.repeat([0, 1, 0, 1], [7, 3, 4, 6])
+    y = dataset.response()[::2]
+    batch = np.repeat([0, 1, 0, 1], [7, 3, 4, 6])
     means = (dataset.X[::2] + dataset.X[1::2]) / 2
     expected = univariate_table(data(means, y, batch))
     pd.testing.assert_frame_equal(univariate_table(dataset), expected)

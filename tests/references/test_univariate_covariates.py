@@ -13,13 +13,16 @@ from genesig.results import Dataset, Design
 from genesig.selection.genes.statistics import class_test, slope_test
 from genesig.selection.genes.univariate import describe_test, univariate_table
 
-AGE, SEX = Covariate("age", None), Covariate("sex", ("f", "m"))
+AGE = Covariate("age", None)
+SEX = Covariate("sex", ("f", "m"))
 
 
 def study(task: str, *, batch: bool = False, group: bool = False) -> Dataset:
     rng = np.random.default_rng(4)
-    n, d = 40, 25
-    age, sex = rng.normal(50, 10, n), rng.integers(0, 2, n)
+    n = 40
+    d = 25
+    age = rng.normal(50, 10, n)
+    sex = rng.integers(0, 2, n)
     X = rng.normal(8, 1, (n, d)) + 0.05 * np.outer(age, rng.normal(size=d))
     y = age / 10 + X[:, 0] + rng.normal(size=n)
     two = task == "classification"
@@ -34,8 +37,15 @@ def study(task: str, *, batch: bool = False, group: bool = False) -> Dataset:
         index=[f"s{k}" for k in range(n)],
     ).astype(str)
     genes = [f"g{k}" for k in range(d)]
-    design = Design("y", task, ("a", "b") if two else None, "who" if group else None, None,
-                    "run" if batch else None, covariates=(AGE, SEX))  # fmt: skip
+    design = Design(
+        "y",
+        task,
+        ("a", "b") if two else None,
+        "who" if group else None,
+        None,
+        "run" if batch else None,
+        covariates=(AGE, SEX),
+    )
     return Dataset(X, obs, pd.DataFrame({"symbol": genes}, index=genes), design, {})
 
 
@@ -68,8 +78,10 @@ def test_it_is_ordinary_least_squares(task: str, batch: bool) -> None:
 
 def test_groups_are_averaged_first() -> None:
     dataset = study("regression", group=True)
-    means = [v.reshape(20, 2, -1).mean(axis=1) for v in
-             (dataset.X, dataset.response()[:, None], dataset.covariates())]  # fmt: skip
+    means = [
+        v.reshape(20, 2, -1).mean(axis=1)
+        for v in (dataset.X, dataset.response()[:, None], dataset.covariates())
+    ]
     order = np.argsort([f"p{k}" for k in range(20)])
     X, y, C = (m[order] for m in means)
     t, p = least_squares(X, y[:, 0], C)
@@ -96,7 +108,8 @@ def nested(X: np.ndarray, y: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.
     small = np.column_stack([np.ones(len(y)), C])
     large = np.column_stack([small, *(y == c for c in np.unique(y)[1:])])
     left = [np.square(X - D @ np.linalg.inv(D.T @ D) @ D.T @ X).sum(axis=0) for D in (small, large)]
-    more, df = large.shape[1] - small.shape[1], len(y) - large.shape[1]
+    more = large.shape[1] - small.shape[1]
+    df = len(y) - large.shape[1]
     F = (left[0] - left[1]) / more / (left[1] / df)
     return F, snedecor.sf(F, more, df)
 
@@ -106,8 +119,15 @@ def test_several_classes_are_nested_models(batch: bool) -> None:
     dataset = study("classification", batch=batch)
     y = np.arange(len(dataset.samples)) * 7 % 4
     obs = dataset.obs.assign(y=[f"c{k}" for k in y])
-    design = Design("y", "classification", ("c0", "c1", "c2", "c3"), None, None,
-                    "run" if batch else None, covariates=(AGE, SEX))  # fmt: skip
+    design = Design(
+        "y",
+        "classification",
+        ("c0", "c1", "c2", "c3"),
+        None,
+        None,
+        "run" if batch else None,
+        covariates=(AGE, SEX),
+    )
     several = Dataset(dataset.X, obs, dataset.var, design, {})
     C = dataset.covariates()
     if batch:
@@ -123,7 +143,8 @@ def test_several_classes_are_nested_models(batch: bool) -> None:
 
 def test_of_two_classes_f_is_the_square_of_t() -> None:
     dataset = study("classification")
-    y, C = dataset.response(), dataset.covariates()
+    y = dataset.response()
+    C = dataset.covariates()
     t, p = slope_test(dataset.X, y, None, by_class=False, covariates=C)
     F, same = class_test(dataset.X, y, None, C)
     np.testing.assert_allclose(F, t**2, rtol=1e-10)

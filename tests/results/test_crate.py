@@ -22,8 +22,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (home / "figures").mkdir(parents=True)
     for name in ("signature.tsv", "figures/a.svg"):
         (home / name).write_text(name)
-    record = {"config": {"label": "class"}, "inputs": {"data/e.tsv": "0" * 64},
-              "versions": {"genesig": "1.2.3"}}  # fmt: skip
+    record = {
+        "config": {"label": "class"},
+        "inputs": {"data/e.tsv": "0" * 64},
+        "versions": {"genesig": "1.2.3"},
+    }
     results = checksums([home / "signature.tsv", home / "figures"], home)
     (home / "run.json").write_text(json.dumps(record | {"results": results}))
     return home

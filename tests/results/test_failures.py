@@ -20,17 +20,24 @@ SLURM = {
     "slurmstepd: error: Detected 1 oom_kill event in StepId=7.0. Some of the step tasks have been "
     "OOM Killed.": "was killed for its memory: ask for more (--set",
     "slurmstepd: error: Exceeded job memory limit": "was killed for its memory",
-    "slurmstepd: error: *** JOB 7 ON node3 CANCELLED AT 2026-11-22T05:00:00 DUE TO TIME LIMIT ***":
-        "ran out of time: ask for more minutes (--set",
+    "slurmstepd: error: *** JOB 7 ON node3 CANCELLED AT 2026-11-22T05:00:00 DUE TO TIME "
+    "LIMIT ***": "ran out of time: ask for more minutes (--set",
     "slurmstepd: error: *** JOB 7 ON node3 CANCELLED AT 2026-11-22T05:00:00 DUE TO NODE FAILURE, "
     "SEE SLURMCTLD LOG FOR DETAILS ***": "lost its node, which failed: run again",
-    "slurmstepd: error: *** JOB 7 ON node3 CANCELLED AT 2026-11-22T05:00:00 ***":
-        "was cancelled (scancel): run again",
-    "slurmstepd: error: *** JOB 7 ON n CANCELLED AT 2026-11-22T05:00:00 DUE TO PREEMPTION ***":
-        "had to make room",
-}  # fmt: skip
-STATES = {"OUT_OF_MEMORY": "for its memory", "TIMEOUT": "ran out of time", "NODE_FAIL": "its node",
-          "CANCELLED": "scancel", "PREEMPTED": "to make room"}  # fmt: skip
+    "slurmstepd: error: *** JOB 7 ON node3 CANCELLED AT 2026-11-22T05:00:00 ***": (
+        "was cancelled (scancel): run again"
+    ),
+    "slurmstepd: error: *** JOB 7 ON n CANCELLED AT 2026-11-22T05:00:00 DUE TO PREEMPTION ***": (
+        "had to make room"
+    ),
+}
+STATES = {
+    "OUT_OF_MEMORY": "for its memory",
+    "TIMEOUT": "ran out of time",
+    "NODE_FAIL": "its node",
+    "CANCELLED": "scancel",
+    "PREEMPTED": "to make room",
+}
 
 
 def _said(folder: Path, log: str) -> list[str]:

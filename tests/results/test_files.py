@@ -25,9 +25,11 @@ def test_what_is_read_is_not_written_over(tmp_path):
     inputs = [str(tmp_path / "model.json"), str(tmp_path / "new.tsv"), ""]
     check_output(tmp_path / "predictions.tsv", inputs)
     for name, said in {
-        "model.json": "is read here", "link.tsv": "is read here", "none/p.tsv": "its folder is not",
+        "model.json": "is read here",
+        "link.tsv": "is read here",
+        "none/p.tsv": "its folder is not",
         ".": "is a folder",
-    }.items():  # fmt: skip
+    }.items():
         with pytest.raises(InvalidInput, match=said):
             check_output(tmp_path / name, inputs)
 

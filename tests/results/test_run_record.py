@@ -124,8 +124,9 @@ def test_the_exported_columns_have_their_types_in_any_study(tmp_path):
 
 def logged(tmp_path, statement):
     code = f"from genesig.log import log_to; log_to('logs/job.log'); {statement}"
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True,
-                          text=True, check=False)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     return done, (tmp_path / "logs/job.log").read_text()
 
 

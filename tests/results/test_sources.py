@@ -37,8 +37,15 @@ def test_every_way_to_import_is_seen(tmp_path):
     script = tmp_path / "script.py"
     script.write_text("from genesig import a, b as other\nfrom genesig.c import late\nimport numpy")
     found = [str(file.relative_to(tmp_path / "genesig")) for file in sources(script, tmp_path)]
-    assert found == ["__init__.py", "a.py", "b.py", "c.py", "deep/__init__.py", "deep/d.py",
-                     "deep/page.css"]  # fmt: skip
+    assert found == [
+        "__init__.py",
+        "a.py",
+        "b.py",
+        "c.py",
+        "deep/__init__.py",
+        "deep/d.py",
+        "deep/page.css",
+    ]
 
 
 def digest_of_package(folder):

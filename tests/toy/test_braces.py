@@ -37,9 +37,13 @@ def free(node: Mapping[str, Any], place: tuple[str, ...] = ()) -> Iterator[tuple
 def hostile(word: str) -> dict[str, Any]:
     """Return a toy config whose names of columns, classes and title are all this word."""
     classes = [f"well {word}", f"ill {word}"]
-    return {**SMALL, "label": f"diagnosis {word}", "report": {"title": f"Trial {word}"},
-            "data": {"classes": classes, "group": f"patient {word}"},
-            "splits": {**SMALL["splits"], "scheme": "stratified_group_kfold"}}  # fmt: skip
+    return {
+        **SMALL,
+        "label": f"diagnosis {word}",
+        "report": {"title": f"Trial {word}"},
+        "data": {"classes": classes, "group": f"patient {word}"},
+        "splits": {**SMALL["splits"], "scheme": "stratified_group_kfold"},
+    }
 
 
 def study(folder: Path, word: str) -> Path:
@@ -53,16 +57,43 @@ def study(folder: Path, word: str) -> Path:
 
 def test_the_places_of_free_text_are_known() -> None:
     """A new key that takes any text is put into one of these tests."""
-    files = {("expression",), ("samples",), ("data", "annotation"), ("splits", "file"),
-             ("nonlinear", "groups"), ("structured", "sets"), ("enrichment", "sets"),
-             ("controls", "signatures")}  # fmt: skip
-    columns = {("data", key) for key in ("group", "pair", "batch", "part", "files", "symbol",
-                                         "prior_weights", "omic", "chromosome", "position",
-                                         "weights", "covariates", "sample_names",
-                                         "categorical_covariates")}  # fmt: skip
+    files = {
+        ("expression",),
+        ("samples",),
+        ("data", "annotation"),
+        ("splits", "file"),
+        ("nonlinear", "groups"),
+        ("structured", "sets"),
+        ("enrichment", "sets"),
+        ("controls", "signatures"),
+    }
+    columns = {
+        ("data", key)
+        for key in (
+            "group",
+            "pair",
+            "batch",
+            "part",
+            "files",
+            "symbol",
+            "prior_weights",
+            "omic",
+            "chromosome",
+            "position",
+            "weights",
+            "covariates",
+            "sample_names",
+            "categorical_covariates",
+        )
+    }
     columns |= {("structured", "column"), ("label", "time"), ("label", "event")}
-    words = {("label",), ("report", "title"), ("data", "classes"), ("data", "event"),
-             ("splits", "column")}  # fmt: skip
+    words = {
+        ("label",),
+        ("report", "title"),
+        ("data", "classes"),
+        ("data", "event"),
+        ("splits", "column"),
+    }
     assert set(free(SCHEMA)) == files | columns | words
 
 
@@ -73,15 +104,28 @@ def test_a_dry_run_takes_braces_as_they_are(tmp_path: Path) -> None:
 
 
 EVERYWHERE = {
-    "data": {key: "{A}" for key in ("part", "files", "batch", "symbol", "prior_weights",
-                                    "chromosome", "omic")} | {"position": "{B}",
-                                                              "omics": "learned"},
+    "data": {
+        key: "{A}"
+        for key in ("part", "files", "batch", "symbol", "prior_weights", "chromosome", "omic")
+    }
+    | {"position": "{B}", "omics": "learned"},
     "structured": {"sets": "samples.tsv", "column": "{A}"},
     "splits": {"scheme": "predefined", "column": "{A}"},
-    "external": [{"name": "there", "expression": "expression.tsv.gz", "samples": "samples.tsv",
-                  "label": "{A}", "part": "{A}", "symbol": "{A}", "annotation": "samples.tsv",
-                  "classes": {"{A}": "{A}"}, "combat": True, "batch": "{A}"}],
-}  # fmt: skip
+    "external": [
+        {
+            "name": "there",
+            "expression": "expression.tsv.gz",
+            "samples": "samples.tsv",
+            "label": "{A}",
+            "part": "{A}",
+            "symbol": "{A}",
+            "annotation": "samples.tsv",
+            "classes": {"{A}": "{A}"},
+            "combat": True,
+            "batch": "{A}",
+        }
+    ],
+}
 
 
 @pytest.mark.slow
@@ -121,10 +165,15 @@ def test_names_of_files_with_braces_are_refused_before_anything_runs(
 @pytest.mark.slow
 def test_every_name_of_a_file_with_braces_is_refused_by_the_workflow_too(tmp_path: Path) -> None:
     cohort = {"name": "there", "expression": "{C}", "samples": "{D}", "annotation": "{E}"}
-    changes = {"samples": "{A}.tsv", "data": {"annotation": "{B}"}, "splits": {"file": "{F}"},
-               "nonlinear": {"groups": "{G}"}, "structured": {"sets": "{H}"},
-               "enrichment": {"sets": "{I}"},
-               "external": [cohort]}  # fmt: skip
+    changes = {
+        "samples": "{A}.tsv",
+        "data": {"annotation": "{B}"},
+        "splits": {"file": "{F}"},
+        "nonlinear": {"groups": "{G}"},
+        "structured": {"sets": "{H}"},
+        "enrichment": {"sets": "{I}"},
+        "external": [cohort],
+    }
     folder = make_study(tmp_path, changes)
     done = run(folder, "--dry-run", check=False)
     assert done.returncode != 0

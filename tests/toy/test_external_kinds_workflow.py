@@ -31,8 +31,10 @@ def _halves(name: str, folder: Path) -> None:
 
 def _sets(folder: Path) -> None:
     """Write sets of ten genes, of which the first has those that the response goes with."""
-    lines = [f"of {k}\tabout\t" + "\t".join(f"gene{j:03d}" for j in range(k, k + 10))
-             for k in range(1, 300, 20)]  # fmt: skip
+    lines = [
+        f"of {k}\tabout\t" + "\t".join(f"gene{j:03d}" for j in range(k, k + 10))
+        for k in range(1, 300, 20)
+    ]
     (folder / "sets.gmt").write_text("\n".join(lines) + "\n")
 
 
@@ -41,17 +43,30 @@ def _sets(folder: Path) -> None:
 def test_the_other_half_of_an_example_is_scored_and_reported(name: str, tmp_path: Path) -> None:
     _halves(name, tmp_path)
     config = {
-        "expression": "here.tsv", "samples": "here_samples.tsv", "label": LABELS[name],
+        "expression": "here.tsv",
+        "samples": "here_samples.tsv",
+        "label": LABELS[name],
         "splits": {"folds": 3, "inner_folds": 3, "repeats": 1, "subsamples": 0},
-        "linear": {"tau_count": 8}, "quality": {"modules": 0},
+        "linear": {"tau_count": 8},
+        "quality": {"modules": 0},
         "controls": {"permutations": 0, "baselines": []},
         "external": [{"name": "there", "expression": "there.tsv", "samples": "there_samples.tsv"}],
-        "structured": {"sets": "sets.gmt", "smallest": 2, "tau_count": 5}, **DATA[name],
-    }  # fmt: skip
+        "structured": {"sets": "sets.gmt", "smallest": 2, "tau_count": 5},
+        **DATA[name],
+    }
     _sets(tmp_path)
     (tmp_path / "c.yaml").write_text(yaml.safe_dump(config))
-    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--configfile", "c.yaml",
-               "--snakefile", str(ROOT / "Snakefile")]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--cores",
+        "1",
+        "--configfile",
+        "c.yaml",
+        "--snakefile",
+        str(ROOT / "Snakefile"),
+    ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     picture, measure = EXAMPLES[name]

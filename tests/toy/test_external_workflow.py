@@ -10,11 +10,22 @@ from study_runs import make_study, planned, run, write_config
 pytestmark = pytest.mark.slow
 
 ITEMS = [
-    {"name": "near", "expression": "near.tsv", "samples": "near_samples.tsv", "label": "status",
-     "classes": {"sick": "ill", "healthy": "well"}},
-    {"name": "far-away", "expression": "far.tsv", "samples": "far_samples.tsv",
-     "label": "status", "classes": {"sick": "ill", "healthy": "well"}, "combat": True},
-]  # fmt: skip
+    {
+        "name": "near",
+        "expression": "near.tsv",
+        "samples": "near_samples.tsv",
+        "label": "status",
+        "classes": {"sick": "ill", "healthy": "well"},
+    },
+    {
+        "name": "far-away",
+        "expression": "far.tsv",
+        "samples": "far_samples.tsv",
+        "label": "status",
+        "classes": {"sick": "ill", "healthy": "well"},
+        "combat": True,
+    },
+]
 LACKING = {**ITEMS[0], "name": "lacking", "expression": "lacking.tsv", "missing": 0}
 OF_THE_STUDY = {"validate", "read", "normalise", "split", "fit", "fit_final", "gather", "model"}
 
@@ -33,8 +44,15 @@ def write_cohort(folder, name, genes, shift, n=12, seed=5):
 
 
 def study_with(folder, items):
-    make_study(folder, {"external": items, "controls": {"permutations": 0, "baselines": []},
-                        "nonlinear": {"enabled": False}, "splits": {"subsamples": 0}})  # fmt: skip
+    make_study(
+        folder,
+        {
+            "external": items,
+            "controls": {"permutations": 0, "baselines": []},
+            "nonlinear": {"enabled": False},
+            "splits": {"subsamples": 0},
+        },
+    )
     genes = pd.read_csv(folder / "expression.tsv.gz", sep="\t", index_col=0).index
     write_cohort(folder, "near", genes, 0.0)
     write_cohort(folder, "far", genes, 1.5)
@@ -52,18 +70,32 @@ def tested(tmp_path_factory):
 
 
 def change(folder, items):
-    write_config(folder, {"external": items, "controls": {"permutations": 0, "baselines": []},
-                          "nonlinear": {"enabled": False},
-                          "splits": {"subsamples": 0}})  # fmt: skip
+    write_config(
+        folder,
+        {
+            "external": items,
+            "controls": {"permutations": 0, "baselines": []},
+            "nonlinear": {"enabled": False},
+            "splits": {"subsamples": 0},
+        },
+    )
 
 
 def test_every_data_set_has_its_tables(tested):
     for item in ITEMS:
         there = tested / "results/external" / item["name"]
         predictions = pd.read_csv(there / "predictions.tsv", sep="\t")
-        assert list(predictions.columns) == ["sample", "given", "label", "score", "predicted",
-                                             "wrong", "probability of well", "imputed",
-                                             "list"]  # fmt: skip
+        assert list(predictions.columns) == [
+            "sample",
+            "given",
+            "label",
+            "score",
+            "predicted",
+            "wrong",
+            "probability of well",
+            "imputed",
+            "list",
+        ]
         assert predictions["list"].value_counts().to_dict() == {
             "predictive": 12,
             "fdr_selected": 12,

@@ -12,8 +12,12 @@ from study_runs import make_study, planned, run, write_config
 
 pytestmark = pytest.mark.slow
 
-QUICK = {"nonlinear": {"enabled": False}, "controls": {"permutations": 2, "baselines": []},
-         "splits": {"repeats": 1, "subsamples": 2}, "linear": {"tau_count": 3}}  # fmt: skip
+QUICK = {
+    "nonlinear": {"enabled": False},
+    "controls": {"permutations": 2, "baselines": []},
+    "splits": {"repeats": 1, "subsamples": 2},
+    "linear": {"tau_count": 3},
+}
 PLACED = {"annotation": "genes.tsv", "symbol": "symbol", "chromosome": "on", "position": "at"}
 
 

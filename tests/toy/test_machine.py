@@ -28,8 +28,15 @@ def on(folder: Path, prepare: str, target: str) -> tuple[int, str]:
     """Run the study to a target after shell commands, in a process group with its own disks."""
     script = f"{prepare} && exec {' '.join(command(target))}"
     own = ["unshare", "-rm"] if "mount" in prepare else []
-    done = subprocess.run([*own, "bash", "-c", script], cwd=folder, env=environment(), text=True,
-                          capture_output=True, check=False, timeout=300)  # fmt: skip
+    done = subprocess.run(
+        [*own, "bash", "-c", script],
+        cwd=folder,
+        env=environment(),
+        text=True,
+        capture_output=True,
+        check=False,
+        timeout=300,
+    )
     return done.returncode, done.stdout + done.stderr
 
 
@@ -92,9 +99,13 @@ def test_a_limit_is_said_before_anything_runs(study: Path, limit: str, line: str
 @pytest.mark.slow
 def test_a_job_that_was_killed_is_named_and_the_study_goes_on(study: Path) -> None:
     begun = subprocess.Popen(
-        command("results/splits.json"), cwd=study, env=environment(), text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
+        command("results/splits.json"),
+        cwd=study,
+        env=environment(),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     jobs: list[psutil.Process] = []
     while begun.poll() is None and not jobs:
         time.sleep(0.05)
@@ -111,8 +122,13 @@ def test_a_job_that_was_killed_is_named_and_the_study_goes_on(study: Path) -> No
 
 @pytest.mark.slow
 def test_of_two_runs_in_one_folder_the_second_is_refused(study: Path) -> None:
-    first = subprocess.Popen(command("results/splits.json"), cwd=study, env=environment(),
-                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+    first = subprocess.Popen(
+        command("results/splits.json"),
+        cwd=study,
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     locks = study / ".snakemake" / "locks"
     while not (locks.exists() and any(locks.iterdir())):
         assert first.poll() is None

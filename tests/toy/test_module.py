@@ -87,11 +87,20 @@ def source(kind: str, folder: Path) -> str:
 
 def call(folder: Path, *arguments: str) -> str:
     """Run Snakemake; git finds the hosting service in a folder beside."""
-    hosted = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_VALUE_0": "https://github.com/somebody/genesig",
-              "GIT_CONFIG_KEY_0": f"url.{folder.parent}/repository.insteadOf"}  # fmt: skip
+    hosted = {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_VALUE_0": "https://github.com/somebody/genesig",
+        "GIT_CONFIG_KEY_0": f"url.{folder.parent}/repository.insteadOf",
+    }
     cache = {"XDG_CACHE_HOME": str(folder / "cache")}
-    done = subprocess.run(command(*arguments), cwd=folder, env=environment() | hosted | cache,
-                          text=True, capture_output=True, check=False)  # fmt: skip
+    done = subprocess.run(
+        command(*arguments),
+        cwd=folder,
+        env=environment() | hosted | cache,
+        text=True,
+        capture_output=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
 

@@ -13,10 +13,12 @@ from study_runs import make_study, planned, run, write_config
 pytestmark = pytest.mark.slow
 
 QUICK: dict[str, Any] = {
-    "nonlinear": {"enabled": False}, "controls": {"permutations": 2, "baselines": []},
+    "nonlinear": {"enabled": False},
+    "controls": {"permutations": 2, "baselines": []},
     "splits": {"folds": 3, "repeats": 1, "inner_folds": 3, "subsamples": 2},
-    "linear": {"tau_count": 3}, "signature": {"permutations": 4},
-}  # fmt: skip
+    "linear": {"tau_count": 3},
+    "signature": {"permutations": 4},
+}
 LEARNED = {"annotation": "genes.tsv", "symbol": "symbol", "omic": "layer", "omics": "learned"}
 
 

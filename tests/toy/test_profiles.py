@@ -14,8 +14,11 @@ from study_runs import make_study, run
 
 PROFILES = sorted(path.parent for path in (ROOT / "workflow/profiles").glob("*/config.yaml"))
 CLUSTERS = [path.name for path in PROFILES if path.name != "default"]
-RULES = {name for file in (ROOT / "workflow/rules").glob("*.smk")
-         for name in re.findall(r"^ *rule (\w+):", file.read_text(), re.MULTILINE)}  # fmt: skip
+RULES = {
+    name
+    for file in (ROOT / "workflow/rules").glob("*.smk")
+    for name in re.findall(r"^ *rule (\w+):", file.read_text(), re.MULTILINE)
+}
 
 
 def loaded(name: str) -> dict[str, Any]:

@@ -17,8 +17,12 @@ from genesig.cli import main
 
 pytestmark = pytest.mark.slow
 
-QUICK = {"nonlinear": {"enabled": False}, "controls": {"permutations": 3, "baselines": []},
-         "splits": {"repeats": 1, "subsamples": 4}, "linear": {"tau_count": 4}}  # fmt: skip
+QUICK = {
+    "nonlinear": {"enabled": False},
+    "controls": {"permutations": 3, "baselines": []},
+    "splits": {"repeats": 1, "subsamples": 4},
+    "linear": {"tau_count": 4},
+}
 
 
 def begun(folder: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -49,8 +53,9 @@ def test_a_study_runs_from_raw_arrays_to_a_new_one(
     path = begun(tmp_path, kind, monkeypatch)
     path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | QUICK))
     line = [sys.executable, "-c", "from genesig.cli import main; main()", "run", "config.yaml"]
-    done = subprocess.run([*line, "--cores", "2"], env=environment(), capture_output=True,
-                          text=True)  # fmt: skip
+    done = subprocess.run(
+        [*line, "--cores", "2"], env=environment(), capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     assert "</html>" in Path("results/report.html").read_text(encoding="utf-8")
     found = pd.read_csv("results/signature.tsv", sep="\t", dtype={"gene": str})

@@ -11,16 +11,22 @@ from study_runs import assert_alike, make_study, planned, results, run, write_co
 pytestmark = pytest.mark.slow
 
 RULES = {"gene_sets", "sets_fit", "sets_final", "sets_gather"}
-QUICK = {"nonlinear": {"enabled": False}, "controls": {"permutations": 2, "baselines": []},
-         "splits": {"repeats": 1, "subsamples": 2}, "linear": {"tau_count": 3}}  # fmt: skip
+QUICK = {
+    "nonlinear": {"enabled": False},
+    "controls": {"permutations": 2, "baselines": []},
+    "splits": {"repeats": 1, "subsamples": 2},
+    "linear": {"tau_count": 3},
+}
 SETS = {"sets": "sets.gmt", "smallest": 2, "tau_count": 5}
 
 
 def study(folder: Path, **structured: object) -> Path:
     """Lay out the toy, whose first genes differ, and a file of sets: 'first' has these."""
     lists = {"first": range(1, 6), **{f"of {k}": range(k, k + 8) for k in range(6, 32, 5)}}
-    lines = [f"{name}\tabout <b>it</b>\t" + "\t".join(f"g{j:03d}" for j in genes)
-             for name, genes in lists.items()]  # fmt: skip
+    lines = [
+        f"{name}\tabout <b>it</b>\t" + "\t".join(f"g{j:03d}" for j in genes)
+        for name, genes in lists.items()
+    ]
     folder.mkdir(exist_ok=True)
     make_study(folder, {**QUICK, "structured": {**SETS, **structured}})
     (folder / "sets.gmt").write_text("\n".join(lines) + "\n")
@@ -51,8 +57,10 @@ def test_a_study_with_sets_runs_through_however_it_is_cut(tmp_path: Path) -> Non
     assert "<b>it</b>" not in page
     before = results(folder).keys()
     other = study(tmp_path / "two")
-    cut = {"splits": {**QUICK["splits"], "batches": 1},
-           "controls": {**QUICK["controls"], "permutations_per_job": 1}}  # fmt: skip
+    cut = {
+        "splits": {**QUICK["splits"], "batches": 1},
+        "controls": {**QUICK["controls"], "permutations_per_job": 1},
+    }
     write_config(other, {**QUICK, "structured": SETS, **cut})
     run(other, cores=1)
     tables = [name for name in before if name.startswith("sets") and name.endswith(".tsv")]

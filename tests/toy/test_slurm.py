@@ -91,7 +91,8 @@ def submitted_jobs(record):
     for line in record.read_text().splitlines():
         fields = dict(field.split("=", 1) for field in line.split() if "=" in field)
         rule = re.match("(?:rule|group)_([a-z_]+?)(?:_wildcards_.*)?$", fields["Comment"])[1]
-        memory, unit = fields["MinMemoryNode"][:-1], fields["MinMemoryNode"][-1]
+        memory = fields["MinMemoryNode"][:-1]
+        unit = fields["MinMemoryNode"][-1]
         memory_mb = int(memory) * {"M": 1, "G": 1024}[unit]
         minutes = minutes_of(fields["TimeLimit"])
         jobs.append(ClusterJob(rule, fields["Partition"], memory_mb, minutes))

@@ -162,7 +162,8 @@ def test_the_record_knows_every_result(finished):
     record, settings = (
         json.loads((finished / f"results/{name}.json").read_text()) for name in ("run", "settings")
     )
-    recorded, fits = record.pop("results"), record.pop("fits")
+    recorded = record.pop("results")
+    fits = record.pop("fits")
     assert set(recorded) == {name for name in results(finished) if not between.match(name)}
     ran = re.compile(r"(linear|nonlinear|sets)/|null.npz")
     assert set(fits) == {name for name in results(finished) if ran.match(name)}
@@ -177,7 +178,8 @@ def test_nothing_is_left_to_do(finished):
 def test_the_result_does_not_depend_on_cores(finished, tmp_path):
     folder = make_study(tmp_path)
     run(folder, cores=1)
-    here, there = results(folder), results(finished)
+    here = results(folder)
+    there = results(finished)
     assert here.keys() == there.keys()
     assert [name for name in here if here[name] != there[name]] == []
 
@@ -188,9 +190,10 @@ def test_other_batches_give_the_same_lists_and_numbers(finished, tmp_path):
     folder = make_study(tmp_path, changes)
     run(folder, cores=2)
     names = [
-        name for name in results(finished)
+        name
+        for name in results(finished)
         if name.endswith((".tsv", ".npz")) and not re.match(r"(non)?linear/.*\d+of\d+", name)
-    ]  # fmt: skip
+    ]
     assert {"signature.tsv", "scores.tsv", "linear/final.npz"} <= set(names)
     for name in names:
         assert_alike(folder / "results" / name, finished / "results" / name)
@@ -223,7 +226,8 @@ def test_a_killed_run_begins_again_where_it_was(finished, tmp_path):
     kill(folder, "splits.json")
     assert not planned(folder) & {"validate", "read"}
     run(folder, "results/splits.json")
-    here, there = results(folder), results(finished)
+    here = results(folder)
+    there = results(finished)
     assert [name for name in ("dataset.h5ad", "splits.json") if here[name] != there[name]] == []
 
 
@@ -232,13 +236,15 @@ def test_a_killed_run_resumes_to_the_same_result(finished, tmp_path):
     folder = make_study(tmp_path)
     kill(folder, "linear/final.npz")
     run(folder)
-    here, there = results(folder), results(finished)
+    here = results(folder)
+    there = results(finished)
     assert [name for name in there if here.get(name) != there[name]] == []
 
 
 def test_a_corrected_file_is_read_again_however_old_it_is(finished):
     path = finished / "samples.tsv"
-    before, times = path.read_bytes(), path.stat()
+    before = path.read_bytes()
+    times = path.stat()
     path.write_bytes(before + b"\n")
     os.utime(path, (315532800, 315532800))
     try:
@@ -271,7 +277,8 @@ def test_a_corrected_file_is_read_again_however_old_it_is(finished):
 )
 def test_editing_the_package_reruns_what_depends_on_it(finished_by_copy, edited, rerun, kept):
     path = finished_by_copy / edited
-    before, times = path.read_text(), path.stat()
+    before = path.read_text()
+    times = path.stat()
     path.write_text(before + "\n# edited\n" if edited.endswith(".py") else before + "\n")
     try:
         rules = planned(finished_by_copy)
@@ -310,7 +317,8 @@ class Tags(HTMLParser):
 
     def __init__(self):
         super().__init__()
-        self.tags, self.loads = [], []
+        self.tags = []
+        self.loads = []
 
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
@@ -327,8 +335,9 @@ def test_hostile_names_stay_text_and_nothing_is_loaded(finished):
     assert html.count('<script type="application/json"') == 1
     assert "<b>test</b>" not in html
     assert "&lt;script&gt;" in html
-    assert not [load for load in page.loads if re.match(r"(https?:)?//", load[1] or "")
-                and load[0] != "a"]  # fmt: skip
+    assert not [
+        load for load in page.loads if re.match(r"(https?:)?//", load[1] or "") and load[0] != "a"
+    ]
     for svg in (finished / "results/figures").glob("*.svg"):
         assert "<script" not in svg.read_text()
 
@@ -348,17 +357,28 @@ def test_the_model_scores_the_training_samples_from_its_json(finished):
 DESIGNS = {
     "regression": {"label": "age", "data": {"task": "regression"}},
     "pairs": {"data": {"pair": "patient"}, "splits": {"scheme": "stratified_group_kfold"}},
-    "nothing extra": {"controls": {"permutations": 0, "baselines": []},
-                      "splits": {"subsamples": 0}, "nonlinear": {"enabled": False}},
+    "nothing extra": {
+        "controls": {"permutations": 0, "baselines": []},
+        "splits": {"subsamples": 0},
+        "nonlinear": {"enabled": False},
+    },
     "groups": {"data": {"group": "patient"}, "splits": {"scheme": "leave_one_group_out"}},
     "predefined": {"splits": {"scheme": "predefined", "column": "cohort"}},
     "blocks": {"nonlinear": {"penalty": "group", "genes": None}},
     "minimal": {"linear": {"list": "minimal", "threshold": "zero"}, "signature": {"mu": 1.0}},
     "long lists": {"linear": {"longest": 20}, "signature": {"most": 10}},
-    "learned": {"normalise": {"samples": [{"step": "rank_samples"}], "folds": [
-        {"step": "quantile"}, {"step": "variance_filter", "keep": 0.5}, {"step": "centre"},
-        {"step": "unit_variance"}]}},
-}  # fmt: skip
+    "learned": {
+        "normalise": {
+            "samples": [{"step": "rank_samples"}],
+            "folds": [
+                {"step": "quantile"},
+                {"step": "variance_filter", "keep": 0.5},
+                {"step": "centre"},
+                {"step": "unit_variance"},
+            ],
+        }
+    },
+}
 
 
 @pytest.mark.slow
