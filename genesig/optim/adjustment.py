@@ -50,7 +50,10 @@ class Adjustment:
         return np.asarray((self.basis[k] * self.root[:, k]).T)
 
     def centred(self, Y: Array) -> tuple[Array, Array, Array]:
-        """Return √v y less mean and covariates (n, k), means (k,), weights of `basis` (k, q)."""
+        """Return responses without mean and covariates (n, k), means (k,), coefficients (k, q).
+
+        The responses are times √v; the coefficients are those on `basis`.
+        """
         adjusted = np.zeros(Y.shape)
         mean = np.empty(Y.shape[1])
         y_on_basis = np.empty(self.mean.shape)

@@ -59,18 +59,14 @@ def fitted_line(scores: Array, class_number: Array) -> Array:
 
 
 class ShrunkenLine(NamedTuple):
-    """A line whose slope is smaller than the fitted one.
-
-    Attributes
-    ----------
-    line : (T + 1,) float
-    shrinkage : float
-        The slope over the fitted slope, 0 to 1; at 0 every probability is the share of its class.
-        NaN without a line.
-    """
+    """A line whose slope is smaller than the fitted one."""
 
     line: Array
+    """(T + 1,)"""
     shrinkage: float
+    """The slope over the fitted slope, 0 to 1. At 0 every probability is the share of its class;
+    NaN without a line.
+    """
 
 
 DOUBTFUL = 0.75
@@ -132,12 +128,12 @@ def _without_slope(scores: Array, class_number: Array) -> tuple[Array, float]:
 
 
 def _differences(scores: Array) -> Array:
-    """Return the score of each class less that of the first, (n, T)."""
+    """Return each class's score minus the first class's score, (n, T)."""
     return np.asarray(scores - scores[:, :1])
 
 
 def _intercept_columns(scores: Array) -> Array:
-    """Return what multiplies the intercepts of all classes but the first, (n, T, T - 1)."""
+    """Return the design of the intercepts of all classes but the first, (n, T, T - 1)."""
     n, T = scores.shape
     return np.tile(np.eye(T)[:, 1:], (n, 1, 1))
 
@@ -216,7 +212,7 @@ def doubt_of_line(shrinkage: float, *, survival: bool = False) -> str:
 
 
 def line_for_shares(line: Array, sample_shares: Array, new_shares: Array) -> Array:
-    """Return lines (..., T + 1) for classes of other shares (T,) than those of the samples.
+    """Return lines (..., T + 1) for class shares (T,) that differ from the shares in the samples.
 
     A class is taken to look the same, so that a_c grows by the log of its new share over its old.
     Saerens, Latinne and Decaestecker 2002, Neural Comput 14:21.

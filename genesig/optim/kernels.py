@@ -26,19 +26,18 @@ from genesig.arrays import Array
 class KernelTables:
     """Kernel values and the two factors of its derivatives, for m points against n points.
 
-    With differences z = x_i - x_j where `stationary`, and z = x_i otherwise:
-    D^a_ij = `first`_ij x_ja (less x_ia where stationary) and
-    L^ab_ij = δ_ab `first`_ij + `second`_ij (x_ja less x_ia where stationary) z_b.
+    With differences z = x_i - x_j where `stationary`, and z = x_i otherwise::
 
-    Attributes
-    ----------
-    value, first, second : (m, n)
-    stationary : bool
+        D^a_ij = first_ij x_ja (less x_ia where stationary)
+        L^ab_ij = δ_ab first_ij + second_ij (x_ja less x_ia where stationary) z_b
     """
 
     value: Array
+    """(m, n)"""
     first: Array
+    """(m, n)"""
     second: Array
+    """(m, n)"""
     stationary: bool
 
     def weighed(self, root_weights: Array) -> KernelTables:
@@ -101,17 +100,17 @@ def linear() -> Polynomial:
 
 
 def gaussian(*, width: float, degree: int, offset: float) -> Kernel:
-    """Make a Gaussian kernel; degree and offset are not used."""
+    """Return a Gaussian kernel; degree and offset are not used."""
     return Gaussian(width)
 
 
 def polynomial(*, width: float, degree: int, offset: float) -> Kernel:
-    """Make a polynomial kernel; the width is not used."""
+    """Return a polynomial kernel; the width is not used."""
     return Polynomial(degree, offset)
 
 
 def inner_product(*, width: float, degree: int, offset: float) -> Kernel:
-    """Make the linear kernel; no setting is used."""
+    """Return the linear kernel; no setting is used."""
     return linear()
 
 

@@ -1,4 +1,4 @@
-"""Rows of paths that end together: the first row of a group with too long a list ends all of them.
+"""Rows of paths that end together: the first row of a group with too long a list ends the group.
 
 Too long a list costs the most. So once lists are long, one row of each group leads; the others
 follow only to the points at which its list is short enough. Least squares of one outcome has no

@@ -35,24 +35,18 @@ MAX_CHUNK_SETS = 64
 
 @dataclass(frozen=True)
 class JointSets:
-    """k training sets, each with T responses.
-
-    Attributes
-    ----------
-    sets : TrainingSets
-        Rows, means and scales of the k sets; the responses there are the first ones.
-    Y : (k, T, N) float
-        Responses minus their training means, 0 on the other rows.
-        With an adjustment times √v, and less what the covariates say of them.
-    y_mean : (k, T) float
-    y_on_basis : (k, q, T) float
-        What the covariates say of the responses, see `Adjustment.centred`.
-    """
+    """k training sets, each with T responses."""
 
     sets: TrainingSets
+    """Rows, means and scales of the k sets; its responses are the first ones."""
     Y: Array
+    """(k, T, N) responses minus their training means, 0 on the other rows. With an adjustment
+    times √v, and without the part that the covariates explain.
+    """
     y_mean: Array
+    """(k, T)"""
     y_on_basis: Array
+    """(k, q, T) coefficients of the responses on the covariates, see `Adjustment.centred`."""
 
     @property
     def norm(self) -> Array:
@@ -105,7 +99,7 @@ class Features:
         return squares
 
     def block_designs(self, s: int, blocks: Array) -> Array:
-        """Return some features (m, n_s), times √v and without the covariates."""
+        """Return some features (m, n_s), times √v and without the covariates' part."""
         k = self.first_set + s
         fixed = self.sets.adjustment
         Z = self.sets.matrix.F[blocks, : self.n] - self.mean[s, blocks, None]
@@ -239,7 +233,7 @@ def _fits(
     longest: int | None,
     groups: Array | None,
 ) -> Iterator[tuple[int, int, BlockFit, Array]]:
-    """Yield k, m, the fit, and the matrix from its coefficients to those of all responses."""
+    """Yield k, m, the fit, and the matrix (r, T) from its responses to all responses."""
     design = Features(joint, chunk)
     walks = []
     rotations = []
@@ -274,7 +268,7 @@ def joint_coef(joint: JointSets, path: Path, lam: Array | float) -> tuple[Array,
 
 
 def _independent(Y: Array) -> tuple[Array, Array]:
-    """Return responses (n, r) without those that follow from the others, and V (r, T).
+    """Return responses (n, r) without linear dependence, and V (r, T).
 
     Y = Y'V with orthonormal rows of V, for which ||B V|| = ||B||: the same problem. The columns of
     T classes, centred, are T - 1.

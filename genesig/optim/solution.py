@@ -76,7 +76,7 @@ class Path:
 
     @classmethod
     def side_by_side(cls, paths: Sequence[Path]) -> Path:
-        """Return the path whose rows are those of some paths (k, m), joined end to end."""
+        """Return the path whose rows are the rows of some paths (k, m), joined end to end."""
         fit_numbers = []
         for position, path in enumerate(paths):
             k, m = path.shape
@@ -147,7 +147,7 @@ def convergence_message(gap: Array, tolerance: float) -> str:
 def duality_gap(
     Z: Array, y: Array, b: Array, tau: float, mu: float, weights: Array | None = None
 ) -> float:
-    r"""Bound ``Phi(b) - min Phi`` from above, relative to ``||y||²/n``.
+    """Return an upper bound of ``Phi(b) - min Phi``, relative to ``||y||²/n``.
 
     With ``g = (2/n) Z'r - 2 mu b`` and ``s = min(1, tau / max_j |g_j|)``::
 

@@ -27,22 +27,16 @@ SEARCH_TOLERANCE = 1e-4
 
 @dataclass(frozen=True)
 class SparseComponents:
-    """A stationary point of the objective.
-
-    Attributes
-    ----------
-    B, A : (d, k) arrays
-        Sparse loadings, and the orthonormal directions that they approximate: Z is about Z B A'.
-    objective : tuple of float
-        After each sweep, ``||Z - Z B A'||²/n`` and penalties; it never grows.
-    gap : float
-        Largest duality gap of the last step for B, relative to ||Z a_k||²/n.
-    """
+    """A stationary point of the objective."""
 
     B: Array
+    """(d, k) sparse loadings."""
     A: Array
+    """(d, k) orthonormal directions that the loadings approximate: Z is about Z B A'."""
     objective: tuple[float, ...]
+    """After each sweep, ``||Z - Z B A'||²/n`` and penalties; it never grows."""
     gap: float
+    """Largest duality gap of the last step for B, relative to ||Z a_k||²/n."""
 
     def loadings(self) -> Array:
         """Return B with columns of length 1, the largest loading above 0; 0 without a gene."""
@@ -51,7 +45,7 @@ class SparseComponents:
         return np.asarray(self.B / np.where(length > 0, np.copysign(length, largest), 1.0))
 
     def explained(self, Z: Array) -> Array:
-        """Return the share of the variance of Z that each component adds to those before it, (k,).
+        """Return the share of the variance of Z that each component adds to earlier ones, (k,).
 
         From the QR decomposition of Z B: components of sparse loadings are correlated.
         """
@@ -156,22 +150,16 @@ def _nearest_directions(Z: Array, B: Array, A: Array) -> Array:
 
 @dataclass(frozen=True)
 class HeldOutReconstruction:
-    """Reconstruction of held-out rows by the components of the training rows.
-
-    Attributes
-    ----------
-    tau : (m,) array
-        Tried fractions, falling.
-    unexplained, standard_error : (m,) arrays
-        Mean over the folds of ``||Z - Z B A'||² / ||Z||²`` of the rows left out.
-    chosen : int
-        The largest tau within one standard error of the smallest.
-    """
+    """Reconstruction of held-out rows by the components of the training rows."""
 
     tau: Array
+    """(m,) tried fractions, falling."""
     unexplained: Array
+    """(m,) mean over the folds of ``||Z - Z B A'||² / ||Z||²`` of the rows left out."""
     standard_error: Array
+    """(m,) of that mean."""
     chosen: int
+    """The largest tau within one standard error of the smallest."""
 
 
 def held_out(
@@ -235,4 +223,5 @@ def times_root_weights(Z: Array, weights: Array | None) -> Array:
 
 
 def _without_rows(weights: Array | None, rows: Array) -> Array | None:
+    """Return the weights without some rows; None if there are none."""
     return None if weights is None else np.delete(weights, rows)

@@ -161,7 +161,7 @@ def _moments_by_deviations(F: Array, rows: TrainingRows) -> tuple[Array, Array, 
 def inverse_scale(mean_size: Array, variance: Array, centre: bool, unit_variance: bool) -> Array:
     """Return 1/sd of features (d,), 1 without scaling, 0 for constant features.
 
-    Constant up to rounding: mean_size is ``|mean|`` of what was summed.
+    Constant up to rounding, whose size depends on mean_size, the size of the summed values.
     """
     sd = np.sqrt(np.maximum(variance, 0.0))
     constant = (sd <= CONSTANT_SD_SHARE * mean_size) & (centre or unit_variance)
@@ -328,7 +328,7 @@ def training_sets(
     adjustment: Adjustment | None = None,
     norm: Array | None = None,
 ) -> TrainingSets:
-    """Describe k training sets of one matrix.
+    """Return k training sets of one matrix.
 
     Parameters
     ----------
@@ -340,19 +340,19 @@ def training_sets(
     centre, unit_variance : bool
         Subtract each feature's training mean; divide by its training standard deviation (ddof 0).
     share_copy_with : TrainingSets, optional
-        Others of the same X, centred or not like these: their copy of it, their weights and the
-        order of their features serve both.
+        Others of the same X, with or without the same centring: their copy of X, their weights and
+        the order of their features serve both.
     weights : (d,) array, optional
         Of each feature's l1 term, 1 unless given.
     adjustment : Adjustment, optional
         Weights of the samples, and covariates without a penalty, of the same training rows.
     norm : (k,) array, optional
-        Taken for ``||Z'Z|| / n_k``, which costs more than all the rest, where another will do.
+        Used for ``||Z'Z|| / n_k``, which costs more than all the rest, if another value will do.
 
     Raises
     ------
     GenesigError
-        Where shapes disagree, a value is not finite, a weight negative, or a training set has no
+        If shapes disagree, a value is not finite, a weight negative, or a training set has no
         rows.
     """
     X, Y, rows = _checked_arrays(X, Y, rows)

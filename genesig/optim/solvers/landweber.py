@@ -138,7 +138,7 @@ def landweber_nested(
     Parameters
     ----------
     longest : int, optional
-        Not looked at: every fit starts by itself, and `path` leaves out what is too long.
+        Not used: every fit starts alone, and `path` leaves out longer lists.
 
     Returns
     -------

@@ -138,7 +138,7 @@ def cox_block_path(
     tolerance: float = 1e-9,
     max_blocks: int | None = None,
 ) -> BlockPath:
-    """Minimise for falling tau, each fit started at the one before.
+    """Return the minimisers for falling tau, each fit started at the one before.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def cox_block_path(
         Of n samples, blocks as in `path`.
     risk : RiskSets
         Of the same samples, in the same order.
-    tau, mu, most
+    tau, mu, max_blocks
         As in `path.block_path`; nothing is selected from ``max_k ||A_k'∇h(0)|| / w_k`` on.
     tolerance : float
         Largest duality gap, relative to ``2 (l_saturated - l(0)) / n``.

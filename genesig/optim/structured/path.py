@@ -163,9 +163,9 @@ class WorkingSetSolver:
         )
 
     def _add_nearest(self, is_wanted: Array) -> bool:
-        """Add those of the wanted blocks (B,) bool that are nearest to being selected.
+        """Add the wanted blocks (B,) bool that are nearest to being selected.
 
-        False if none.
+        False if there are none.
         """
         is_wanted[self.working_set] = False
         candidates = np.flatnonzero(is_wanted)
@@ -219,7 +219,7 @@ def block_path(
     tolerance: float = 1e-9,
     max_blocks: int | None = None,
 ) -> BlockPath:
-    """Minimise for falling tau, each fit started at the one before.
+    """Return the minimisers for falling tau, each fit started at the one before.
 
     Parameters
     ----------

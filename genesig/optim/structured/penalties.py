@@ -52,11 +52,11 @@ class Projected(Penalty, Protocol):
 
 @dataclass(frozen=True)
 class Groups:
-    """``Omega(B) = sum_k w_k ||B_k||`` over disjoint blocks of rows, ||.|| that of Frobenius.
+    """``Omega(B) = sum_k w_k ||B_k||`` over disjoint blocks of rows, with Frobenius norms.
 
     One row a block is the weighted lasso, with several responses the multi-task norm; a partition
-    is the group lasso, with several responses that of the groups of all tasks together. What no
-    block holds is not in the model.
+    is the group lasso, with several responses over the groups of all tasks together. Rows in no
+    block are not in the model.
 
     Raises
     ------

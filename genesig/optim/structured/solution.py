@@ -34,7 +34,7 @@ class BlockFit(NamedTuple):
 
 
 class Minimisers(Protocol):
-    """What every solver gives: a fit for each tau."""
+    """The result of every solver: a fit for each tau."""
 
     @property
     def tau(self) -> Array:
@@ -127,13 +127,14 @@ class BlockPath:
 
 @dataclass(frozen=True)
 class DensePath:
-    """Minimisers at M values of tau, whose coefficients (M, d, T) are all kept.
+    """Minimisers at M values of tau, with all their coefficients.
 
-    The other attributes are those of `BlockPath`; norms are of each block's coefficients.
+    The other fields are as in `BlockPath`; norms are of each block's coefficients.
     """
 
     tau: Array
     coefs: Array
+    """(M, d, T)"""
     norms: csr_array
     gap: Array
     steps: Array
@@ -230,13 +231,13 @@ class PenaltyCertificate(NamedTuple):
 def duality_gap(
     certificate: PenaltyCertificate, tau: float, mu: float, residual_sums: ResidualSums
 ) -> float:
-    r"""Bound the objective minus its minimum for any norm, relative to ``||Y||²/n``.
+    """Return an upper bound of the objective minus its minimum for any norm, over ``||Y||²/n``.
 
     With Q = ||r||² + n mu ||b||² and s = min(1, tau / Omega°(g))::
 
         gap = tau Omega(b) - <b, g> + (1-s)/n (2 <Y, r> - (1+s) Q)
 
-    Source: Mosci 2009, section 5.2, for the dual of the penalty; the arrangement is that of
+    Source: Mosci 2009, section 5.2, for the dual of the penalty; arranged as in
     `genesig.optim.solution.duality_gap`, which is the case of the l1 norm.
     """
     s = min(1.0, tau / max(certificate.dual, tau))

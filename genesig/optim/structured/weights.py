@@ -155,7 +155,7 @@ class NullNorms(NamedTuple):
 
     @classmethod
     def from_exchange(cls, exchange: ExchangedResponses, blocks: Blocks) -> NullNorms:
-        """Take the moments of all blocks."""
+        """Return the null distribution of all blocks, by its moments."""
         n = exchange.dimensions
         (_, power_2, power_3) = exchange.powers
         traces, shifts = gram_traces(exchange, blocks)
@@ -201,9 +201,9 @@ class NullNorms(NamedTuple):
 
 
 def gram_traces(exchange: ExchangedResponses, blocks: Blocks) -> tuple[Array, Array]:
-    """Return traces of G, G² and G³, G = A_u A_u', and what A_m adds to the moments, (3, B) each.
+    """Return traces of G, G² and G³, G = A_u A_u', and the shifts by A_m, (3, B) each.
 
-    The moments are the mean, the variance and the third central moment.
+    The shifts are added to the mean, the variance and the third central moment.
     """
     traces, shifts = np.zeros((2, 3, len(blocks)))
     rows = np.concatenate([exchange.rows, np.zeros_like(exchange.rows[:1])])  # the last one pads
@@ -256,7 +256,7 @@ def squared_norms(rows: Array, responses: Array, blocks: Blocks) -> Array:
 
 
 def single_precision(array: Array) -> tuple[Array, float]:
-    """Return numbers of 24 bits, at most 1, and what they were divided by.
+    """Return an array in single precision, at most 1, and the divisor.
 
     Enough for a probability, in half the time and whatever the units.
     """
