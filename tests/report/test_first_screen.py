@@ -17,7 +17,7 @@ from report_records import (
     make_about,
 )
 
-from genesig.report.answer.section import beyond_covariates, note, tiles
+from genesig.report.answer.section import beyond_covariates, held_out_scores, tiles
 from genesig.report.answer.sentences import next_steps, sentences
 from genesig.report.collect import collect
 from genesig.report.page.section import Limits
@@ -408,9 +408,10 @@ def test_survival_explains_concordance_on_the_first_screen():
     assert "C is the share of pairs of patients whose order of events is predicted" in text
 
 
-def test_note_names_the_class_of_a_score_above_zero():
+def test_figure_of_scores_names_the_class_of_a_score_above_zero():
     data = with_own(arguments(Study(permutations=99, named=0)), p_value=0.01, high=0.4)
-    assert note(data)[0].endswith("The model calls a sample tumour if its score is above 0.")
+    caption = held_out_scores(data).caption
+    assert "The model calls a patient tumour if its score is above 0 (dashed line)." in caption
 
 
 def test_covariates_figure_has_per_cent_on_its_axis():

@@ -11,10 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from genesig.report.page.style import (
+    BEHIND_LABEL,
     HALF_WIDTH,
     INK,
     MUTED,
-    PAPER,
     RULE,
     new_figure,
     reference_line,
@@ -96,7 +96,7 @@ def _dots(ax: Axes, place: int, row: Strip, width: float) -> None:
                 ha="center",
                 color=INK,
                 # The dashed line of the threshold must not cross the name.
-                bbox={"facecolor": PAPER, "edgecolor": "none", "alpha": 0.85, "pad": 0.4},
+                bbox=BEHIND_LABEL,
             )
 
 

@@ -184,12 +184,7 @@ def _passing(data: Study, evidence: Evidence, fdr: str) -> str:
 
 def note(data: Study) -> list[str]:
     """Say what the numbers describe, if there is a model to be used."""
-    if grade(data) is Grade.NONE:
-        return []
-    positive = ""
-    if classes := two_classes(data["study"]):
-        positive = f" The model calls a sample {clean(classes[1])} if its score is above 0."
-    return [f"These numbers describe models built this way.{positive}"]
+    return [] if grade(data) is Grade.NONE else ["These numbers describe models built this way."]
 
 
 def held_out_scores(data: Study, cohort: figures.Strip | None = None) -> Picture | None:
@@ -224,8 +219,8 @@ def held_out_scores(data: Study, cohort: figures.Strip | None = None) -> Picture
         title=f"Held-out score of each {noun}",
         description=f"Held-out scores of {counted(len(samples), noun)} by true class;"
         f" {wrong} misclassified{in_repeats}.",
-        caption=f"Each dot is one {noun}, scored only by models that never saw it. Dashed line:"
-        f" decision threshold.{ring}",
+        caption=f"Each dot is one {noun}, scored only by models that never saw it. The model calls"
+        f" a {noun} {clean(classes[1])} if its score is above 0 (dashed line).{ring}",
     )
 
 

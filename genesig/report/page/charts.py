@@ -10,6 +10,7 @@ import numpy as np
 from genesig.report.page.measure import Measure, class_codes, model_name
 from genesig.report.page.record import GroupCurve
 from genesig.report.page.style import (
+    BEHIND_LABEL,
     CLASS_COLOURS,
     CLASS_MARKERS,
     GENESIG_COLOUR,
@@ -90,6 +91,10 @@ def forest(
     reference_line(ax, x=reference_value)
     ax.set_xlabel(label)
     if in_percent:
+        from matplotlib.ticker import MaxNLocator
+
+        # Steps of 2.5 would be rounded to labels at unequal distances.
+        ax.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
         ax.xaxis.set_major_formatter(lambda value, _: percent(value))
     ax.tick_params(axis="y", length=0, pad=8)
     ax.grid(axis="x")
@@ -397,6 +402,7 @@ def _curve(ax: Axes, curve: GroupCurve) -> None:
         color=colour,
         fontsize=8,
         va="center",
+        bbox=BEHIND_LABEL,  # the dashed line of the horizon must not cross the label
     )
 
 

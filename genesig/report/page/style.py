@@ -84,6 +84,8 @@ STYLE: Any = {
 }
 
 
+BEHIND_LABEL: Any = {"facecolor": PAPER, "edgecolor": "none", "alpha": 0.85, "pad": 0.4}
+"""Box that keeps lines from crossing a label."""
 COLUMN_WIDTH = 85 / 25.4
 """Inches: a column of a journal."""
 COLUMN_FONT_SIZES: Any = {
