@@ -208,7 +208,7 @@ def added_value(data: Covariates) -> list[Paragraph]:
     alone = data["covariates"]["alone"]
     names = enumerated(data["covariates"]["columns"])
     lead = f"Beyond {names}."
-    if None in (alone["error"], alone["linear"], alone["low"], alone["high"]):
+    if not _is_measured(alone):
         return [Paragraph(lead, "The added value of expression could not be measured.")]
     text = _added_words(data, names)
     if (alone["error"] or 0.0) > data["answer"]["error"]["chance"]:
@@ -224,13 +224,26 @@ def _added_words(data: Covariates, names: str) -> str:
         f"{_without_and_with(data, alone, names)}."
         f" {_gain_words(data, alone)}{_association(data, names)}"
     )
-    ridge = _ridge_words(data, all_genes, names)
-    in_study = grade_within_study(data)
-    if in_study is Grade.HERE and data["verdict"]["by"] == "all genes":
-        return f"{reached} All genes together add to {names}: {ridge}"
-    if in_study is Grade.HERE or data["verdict"]["excludes"]:
+    if not _shows_ridge(data):
         return reached
+    ridge = _ridge_words(data, all_genes, names)
+    if grade_within_study(data) is Grade.HERE:
+        return f"{reached} All genes together add to {names}: {ridge}"
     return f"{reached} {ridge}"
+
+
+def _is_measured(alone: Difference) -> bool:
+    return None not in (alone["error"], alone["linear"], alone["low"], alone["high"])
+
+
+def _shows_ridge(data: Covariates) -> bool:
+    """Tell whether the text compares ridge on all genes, as a second look where genes add less."""
+    verdict = data["verdict"]
+    if not _is_measured(data["covariates"]["alone"]):
+        return False
+    if grade_within_study(data) is Grade.HERE:
+        return verdict["by"] == "all genes"
+    return not verdict["excludes"]
 
 
 def _without_and_with(data: Study, alone: Difference, names: str) -> str:
@@ -297,7 +310,7 @@ def covariates(data: Covariates, limits: Limits) -> Section:
         f" for what they add; a gene that only follows {names} adds"
         f" nothing.{_spline_words(record)}{imputation} The comparison uses the same splits, and its"
         " interval the differences of samples and of"
-        f" repeats.{ridge if any('Ridge' in words for words in comparison_texts) else ''}",
+        f" repeats.{ridge if _shows_ridge(data) else ''}",
     ]
     rows = [
         [

@@ -318,6 +318,8 @@ STEP_TEXTS = {
     "centre": "genes were centred",
     "unit_variance": "genes were scaled to unit variance",
 }
+CENTRE_AND_SCALE_TEXT = "genes were centred and scaled to unit variance"
+"""What the steps centre and unit_variance do together."""
 
 
 def sample_sentences(data: Study) -> list[str]:
@@ -359,17 +361,18 @@ def normalisation_sentences(data: Study) -> list[str]:
 
 
 def _step_words(steps: list[dict[str, Any]], scope: str) -> str:
-    words = [
-        STEP_TEXTS.get(s["step"], clean(s["step"])).format(
-            **{key: _setting_text(value) for key, value in s.items()}
-        )
-        + _imputation_limit_words(s, scope)
-        for s in steps
-    ]
-    text = ", then ".join(words)
-    return text.replace(
-        "genes were centred, then genes were scaled", "genes were centred and scaled"
-    )
+    texts: list[str] = []
+    previous = ""
+    for step in steps:
+        name = step["step"]
+        settings = {key: _setting_text(value) for key, value in step.items()}
+        text = STEP_TEXTS.get(name, clean(name)).format(**settings)
+        if (previous, name) == ("centre", "unit_variance"):
+            texts[-1] = CENTRE_AND_SCALE_TEXT
+        else:
+            texts.append(text + _imputation_limit_words(step, scope))
+        previous = name
+    return ", then ".join(texts)
 
 
 def _imputation_limit_words(step: dict[str, Any], scope: str) -> str:

@@ -94,8 +94,9 @@ def _error(data: Writeup) -> str:
 
 
 def _measure(class_measure: ClassMeasure) -> str:
-    write: Write = decimal if class_measure["name"] == "auc" else percent
-    name = class_measure["name"].replace("auc", "AUC")
+    is_auc = class_measure["name"] == "auc"
+    write: Write = decimal if is_auc else percent
+    name = "AUC" if is_auc else class_measure["name"]
     return (
         f", {name} {write(class_measure['value'])}"
         f" ({limits(class_measure['low'], class_measure['high'], write)})"

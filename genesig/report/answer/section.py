@@ -198,12 +198,12 @@ def held_out_scores(data: Study, cohort: figures.Strip | None = None) -> Picture
     if cohort is not None:
         strips.append(cohort)
     repeats = data["design"]["repeats"]
-    label = "held-out score" + (f" (mean of {repeats} repeats)" if repeats > 1 else "")
+    score = "held-out score" if cohort is None else "score; of this study held-out"
+    label = f"{score} (mean of {repeats} repeats)" if repeats > 1 else score
     in_repeats = " in most repeats" if repeats > 1 else ""
     ring = f" Ring: misclassified{in_repeats}." if any(any(strip.wrong) for strip in strips) else ""
     wrong = sum(sum(strip.wrong) for strip in strips[: len(classes)])
     if cohort is not None:
-        label = label.replace("held-out score", "score; of this study held-out")
         ring += " Last row: the external cohort, scored once by the final model."
     return picture(
         "held_out_scores",
