@@ -82,11 +82,11 @@ def checked_file(source: BytesIO | Path, place: str) -> Iterator[h5py.File]:
         ) from None
 
 
-def read_annotated(source: BytesIO | Path, where: str) -> anndata.AnnData:
+def read_annotated(source: BytesIO | Path, place: str) -> anndata.AnnData:
     """Read an AnnData file after the checks of `checked_file`."""
     import anndata
 
-    with checked_file(source, where):
+    with checked_file(source, place):
         return anndata.read_h5ad(source)
 
 
@@ -138,7 +138,7 @@ def save_annotated(path: Path, data: anndata.AnnData) -> None:
             shutil.copystat(path, temporary_path)
 
 
-def dense(values: Any, where: str) -> Array:
+def dense(values: Any, place: str) -> Array:
     """Return a matrix of an AnnData as float64, (n_samples, n_genes).
 
     Raises
@@ -148,7 +148,7 @@ def dense(values: Any, where: str) -> Array:
     """
     values = values.toarray() if hasattr(values, "toarray") else np.asarray(values)
     if values.ndim != 2 or values.dtype.kind not in "biuf":
-        raise refuse(where, "X does not hold real numbers; write the expression into X")
+        raise refuse(place, "X does not hold real numbers; write the expression into X")
     return np.asarray(values, dtype=np.float64)
 
 

@@ -344,7 +344,9 @@ def _signal_problems(text: str) -> Iterator[Problem]:
 
 
 def _slurm_reason(text: str) -> str | None:
-    return next((what for pattern, what in SLURM_REASONS.items() if re.search(pattern, text)), None)
+    return next(
+        (reason for pattern, reason in SLURM_REASONS.items() if re.search(pattern, text)), None
+    )
 
 
 def _start_time(log: Path) -> float:

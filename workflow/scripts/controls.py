@@ -9,5 +9,5 @@ dataset = Dataset.load(snakemake.input.dataset)
 splits = Splits.load(snakemake.input.splits)
 observed = [Fits.load(path) for path in snakemake.input.observed]
 null = load_arrays(snakemake.input.null)
-others = [load_table(path, ("model", "split", "sample")) for path in snakemake.input.others]
-save_table(snakemake.output[0], controls_table(dataset, splits, observed, null, others))
+baselines = [load_table(path, ("model", "split", "sample")) for path in snakemake.input.others]
+save_table(snakemake.output[0], controls_table(dataset, splits, observed, null, baselines))

@@ -5,11 +5,11 @@ from genesig.results import Dataset, Fits, Splits, load_tables, save_tables
 from genesig.selection.enrichment import NAME_COLUMNS, TABLES_OF_LISTS, enrichment
 
 log_to(snakemake.log[0])
-took = snakemake.input
+inputs = snakemake.input
 study = (
-    Dataset.load(took.dataset),
-    Splits.load(took.splits),
-    load_tables(took, TABLES_OF_LISTS, NAME_COLUMNS),
+    Dataset.load(inputs.dataset),
+    Splits.load(inputs.splits),
+    load_tables(inputs, TABLES_OF_LISTS, NAME_COLUMNS),
 )
-fits = [list(map(Fits.load, paths)) for paths in (took.observed, took.permuted)]
-save_tables(snakemake.output, enrichment(*study, fits, sets=took[0], **snakemake.params))
+fits = [list(map(Fits.load, paths)) for paths in (inputs.observed, inputs.permuted)]
+save_tables(snakemake.output, enrichment(*study, fits, sets=inputs[0], **snakemake.params))

@@ -9,6 +9,8 @@ log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)
 splits = Splits.load(snakemake.input.splits)
 observed = [Fits.load(path) for path in snakemake.input.observed]
-rest = [Fits.load(snakemake.input[name]) for name in ("final", "subsamples")]
-rest.append(HalfSampleStudy.load(snakemake.input.chance))
-save_tables(snakemake.output, gather(dataset, splits, observed, *rest, **snakemake.params))
+further_results = [Fits.load(snakemake.input[name]) for name in ("final", "subsamples")]
+further_results.append(HalfSampleStudy.load(snakemake.input.chance))
+save_tables(
+    snakemake.output, gather(dataset, splits, observed, *further_results, **snakemake.params)
+)

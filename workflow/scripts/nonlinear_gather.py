@@ -12,5 +12,5 @@ parts = [ModelFits.load(path) for path in snakemake.input.fits]
 final = ModelFits.load(snakemake.input.final)
 observed = [Fits.load(path) for path in snakemake.input.observed]
 lists = [load_table(path, ("gene", "symbol")) for path in snakemake.input.lists]
-found = gather_nonlinear(dataset, splits, parts, final, observed, *lists, **snakemake.params)
-save_tables(snakemake.output, found)
+tables = gather_nonlinear(dataset, splits, parts, final, observed, *lists, **snakemake.params)
+save_tables(snakemake.output, tables)

@@ -5,8 +5,16 @@ from genesig.results import Dataset, Fits, Splits, save_table
 from genesig.selection.linear.added_omics import omics_table
 
 log_to(snakemake.log[0])
-took = snakemake.input
-asked = snakemake.params
-study = Dataset.load(took.dataset), Splits.load(took.splits), list(map(Fits.load, took.observed))
-how = {**asked.linear, "given": asked.given["omics"], "permutations": asked.permutations}
-save_table(snakemake.output[0], omics_table(*study, Fits.load(took.final), **how))
+inputs = snakemake.input
+settings = snakemake.params
+study = (
+    Dataset.load(inputs.dataset),
+    Splits.load(inputs.splits),
+    list(map(Fits.load, inputs.observed)),
+)
+keywords = {
+    **settings.linear,
+    "given": settings.given["omics"],
+    "permutations": settings.permutations,
+}
+save_table(snakemake.output[0], omics_table(*study, Fits.load(inputs.final), **keywords))

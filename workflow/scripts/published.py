@@ -5,6 +5,10 @@ from genesig.results import Dataset, Fits, Splits, save_table
 from genesig.selection.linear.published import published_table
 
 log_to(snakemake.log[0])
-took = snakemake.input
-study = Dataset.load(took.dataset), Splits.load(took.splits), list(map(Fits.load, took.observed))
-save_table(snakemake.output[0], published_table(*study, sets=took[0], **snakemake.params))
+inputs = snakemake.input
+study = (
+    Dataset.load(inputs.dataset),
+    Splits.load(inputs.splits),
+    list(map(Fits.load, inputs.observed)),
+)
+save_table(snakemake.output[0], published_table(*study, sets=inputs[0], **snakemake.params))

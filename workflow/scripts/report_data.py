@@ -6,12 +6,14 @@ from genesig.results import Dataset, Fits, Splits, load_arrays, load_json, load_
 from genesig.results.fits import joined
 
 log_to(snakemake.log[0])
-given = snakemake.input
-dataset = Dataset.load(given.dataset)
-splits = Splits.load(given.splits)
-*fits, final, halves = map(Fits.load, [*given.observed, given.final, given.subsamples])
-run, checked, seen, *others = map(load_json, [given.run, *given.said])
-study = {"tables": load_tables(given, tables_in(given), TEXT_COLUMNS)}
-study |= {"null": load_arrays(given.null), "run": run}
-study |= {"warnings": checked["warnings"], "external": others, "halves": halves}
-save_json(snakemake.output[0], collect(dataset, splits, joined(fits, splits), final, seen, **study))
+inputs = snakemake.input
+dataset = Dataset.load(inputs.dataset)
+splits = Splits.load(inputs.splits)
+*fits, final, halves = map(Fits.load, [*inputs.observed, inputs.final, inputs.subsamples])
+run, validation, quality, *cohorts = map(load_json, [inputs.run, *inputs.said])
+study = {"tables": load_tables(inputs, tables_in(inputs), TEXT_COLUMNS)}
+study |= {"null": load_arrays(inputs.null), "run": run}
+study |= {"warnings": validation["warnings"], "external": cohorts, "halves": halves}
+save_json(
+    snakemake.output[0], collect(dataset, splits, joined(fits, splits), final, quality, **study)
+)

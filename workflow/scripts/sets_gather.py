@@ -7,8 +7,11 @@ from genesig.results.splits import GeneSets
 from genesig.selection.sets.gather import gather_sets
 
 log_to(snakemake.log[0])
-took = snakemake.input
-study = Dataset.load(took.dataset), Splits.load(took.splits), GeneSets.load(took.known)
-fits = [list(map(ModelFits.load, paths)) for paths in (took.observed, took.permuted)]
-others = *map(ModelFits.load, (took.final, took.subsamples)), list(map(Fits.load, took.linear))
-save_tables(snakemake.output, gather_sets(*study, fits, *others, **snakemake.params))
+inputs = snakemake.input
+study = Dataset.load(inputs.dataset), Splits.load(inputs.splits), GeneSets.load(inputs.known)
+fits = [list(map(ModelFits.load, paths)) for paths in (inputs.observed, inputs.permuted)]
+further_fits = (
+    *map(ModelFits.load, (inputs.final, inputs.subsamples)),
+    list(map(Fits.load, inputs.linear)),
+)
+save_tables(snakemake.output, gather_sets(*study, fits, *further_fits, **snakemake.params))

@@ -6,8 +6,8 @@ from genesig.selection.studies.left_out import studies_table
 from genesig.selection.studies.meta_analysis import meta_table
 
 log_to(snakemake.log[0])
-given = snakemake.input
-dataset = Dataset.load(given.dataset)
-predictions = load_table(given.predictions, ("sample", "label", "predicted", "split"))
+inputs = snakemake.input
+dataset = Dataset.load(inputs.dataset)
+predictions = load_table(inputs.predictions, ("sample", "label", "predicted", "split"))
 tables = {"studies": studies_table(dataset, predictions), "meta": meta_table(dataset)}
 save_tables(snakemake.output, tables)

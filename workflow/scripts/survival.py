@@ -8,5 +8,5 @@ log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)
 splits = Splits.load(snakemake.input.splits)
 observed = [Fits.load(path) for path in snakemake.input.observed]
-found = survival_tables(dataset, splits, observed, folds=snakemake.params.folds)
-save_tables(snakemake.output, found)
+tables = survival_tables(dataset, splits, observed, folds=snakemake.params.folds)
+save_tables(snakemake.output, tables)
