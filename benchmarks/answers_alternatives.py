@@ -59,13 +59,15 @@ class ByHalves(GridResult):
 
 def by_halves(
     todo: list[TrainingSet], outer: ElasticNets, inner: ElasticNets, protocol: LinearSettings
-) -> list[grid.GridChoice]:  # fmt: skip
+) -> list[grid.GridChoice]:
     """Search as `stage_one` does, with the agreement of half pairs."""
     stable = CHOICE_RULES["stable"]
     first = np.cumsum([0, *(len(task.inner_folds) for task in todo)]).tolist()
     searched_mu = stable.searched_mu(protocol)
-    halves = {first[k]: [_agreed(task, k, outer, mu, protocol) for mu in searched_mu]
-              for k, task in enumerate(todo)}  # fmt: skip
+    halves = {
+        first[k]: [_agreed(task, k, outer, mu, protocol) for mu in searched_mu]
+        for k, task in enumerate(todo)
+    }
 
     def choose(searched: list[GridResult], protocol: LinearSettings, d: int) -> tuple[Any, Array]:
         known = halves[max(k for k in halves if k <= searched[0].fold_numbers[0])]
@@ -82,20 +84,27 @@ def _agreed(
     """Return the agreement of the halves at each tau; -1 where no list can be chosen."""
     rows = _halves(task)
     sets = outer.inside(
-        np.repeat(task.y[:, None], rows.shape[1], axis=1), rows, [task.covariates] * rows.shape[1],
+        np.repeat(task.y[:, None], rows.shape[1], axis=1),
+        rows,
+        [task.covariates] * rows.shape[1],
         np.full(rows.shape[1], number),
-    )  # fmt: skip
+    )
     tau = protocol.tau_fractions() * sets.tau_max[:, None]
     lists = sets.path(
         tau, mu * sets.norm[:, None], protocol, CHOICE_RULES["stable"].max_genes(protocol)
     )
-    return np.array([_stability([lists.coef(k, t)[0] for k in range(2 * PAIRS)], outer.X.shape[1])
-                     for t in range(tau.shape[1])])  # fmt: skip
+    return np.array(
+        [
+            _stability([lists.coef(k, t)[0] for k in range(2 * PAIRS)], outer.X.shape[1])
+            for t in range(tau.shape[1])
+        ]
+    )
 
 
 def _halves(task: TrainingSet) -> Array:
     """Return the masks of complementary halves, which divide both classes evenly."""
-    rng, masks = np.random.default_rng(len(task.train)), []
+    rng = np.random.default_rng(len(task.train))
+    masks = []
     for _ in range(PAIRS):
         first = np.zeros(len(task.y), dtype=bool)
         for sign in (-1, 1):
@@ -152,7 +161,8 @@ def main() -> None:
     asks = argparse.ArgumentParser(description=__doc__)
     asks.add_argument("data", nargs="*", default=list(PUBLISHED))
     asks.add_argument("--seeds", type=int, default=3)
-    chosen, rows = asks.parse_args(), []
+    chosen = asks.parse_args()
+    rows = []
     for name in chosen.data:
         for seed in range(chosen.seeds):
             study = study_of(Source.of(name), Plan(seed=seed))

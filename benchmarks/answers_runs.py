@@ -158,7 +158,8 @@ def peak() -> float:
 
 def _chosen(variant: str, study: Study) -> Record:
     """Run a list of the two stages."""
-    config, clock = asked(variant), _none()
+    config = asked(variant)
+    clock = _none()
     final_fit(study.dataset, study.splits, config)  # compiles what the clock shall not see
     with timed(clock):
         fits = outer_fits(study.dataset, study.splits, config)
@@ -170,7 +171,8 @@ def _chosen(variant: str, study: Study) -> Record:
 
 def _answers(variants: Sequence[str], study: Study) -> dict[str, Record]:
     """Run the answers of a study; each half gets its chance as an outer split does."""
-    config, clock = asked(variants[0]), _none()
+    config = asked(variants[0])
+    clock = _none()
     dataset = normalise_samples(study.dataset, **config["normalise"])
     halves = answered(dataset, study.halves, config)  # compiles what the clock shall not see
     with timed(clock):
@@ -189,7 +191,8 @@ def _answers(variants: Sequence[str], study: Study) -> dict[str, Record]:
 
 def answered(dataset: Dataset, splits: Splits, config: dict[str, Any]) -> Fits:
     """Return the fits of the outer splits with both answers."""
-    steps, linear = config["normalise"]["folds"], linear_keywords(config)
+    steps = config["normalise"]["folds"]
+    linear = linear_keywords(config)
     count = config["signature"]["permutations"]
     chance = study_half_samples(dataset, splits, permutations=count, folds=steps, **linear)
     return nested_cross_validation(
@@ -205,9 +208,13 @@ def _of_fits(study: Study, fits: Fits, clock: Record) -> Record:
     """Return what the last list of each fit says of the held-out samples."""
     found = held_out(study.dataset, study.splits, fits)
     return Record(
-        found.row.tolist(), found.split.tolist(), found.scores[:, -1].tolist(), None,
-        seconds=clock.seconds, memory=clock.memory,
-    )  # fmt: skip
+        found.row.tolist(),
+        found.split.tolist(),
+        found.scores[:, -1].tolist(),
+        None,
+        seconds=clock.seconds,
+        memory=clock.memory,
+    )
 
 
 def _probabilities(study: Study, fits: Fits) -> list[Any] | None:
@@ -228,7 +235,8 @@ def lists_of(fits: Fits) -> Lists:
 def of_rival(rival: Rival, study: Study) -> Record:
     """Run a rival on the outer splits and, where it selects genes, on the halves."""
     dataset = normalise_samples(study.dataset, **settings({})["normalise"])
-    record, lists = _none(), []
+    record = _none()
+    lists = []
     for number, split in enumerate(study.splits.outer):
         with timed(record):
             scores, genes = on_split(rival, dataset, split, study.splits.seed)

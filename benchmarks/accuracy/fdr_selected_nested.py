@@ -93,12 +93,16 @@ def draw(n: int, share: float, seed: int, **design: Any) -> Dataset:
         second = rng.random(n) < np.where(y, 0.7, 0.3)
         X += np.outer(second, rng.normal(0, 1, GENES))
         obs["batch"] = np.where(second, "b", "a")
-    samples, genes = [f"S{k:03d}" for k in range(n)], [f"g{k:04d}" for k in range(GENES)]
+    samples = [f"S{k:03d}" for k in range(n)]
+    genes = [f"g{k:04d}" for k in range(GENES)]
     asked = {"group": None, "pair": None, **design}
     return Dataset(
-        X, pd.DataFrame(obs, index=samples), pd.DataFrame({"symbol": genes}, index=genes),
-        Design("state", "classification", ("well", "ill"), **asked), {},
-    )  # fmt: skip
+        X,
+        pd.DataFrame(obs, index=samples),
+        pd.DataFrame({"symbol": genes}, index=genes),
+        Design("state", "classification", ("well", "ill"), **asked),
+        {},
+    )
 
 
 DRAWN: dict[str, dict[str, Any]] = {
@@ -125,13 +129,17 @@ def nested_chance(
     dataset: Dataset, splits: Splits, split: Split, config: dict[str, Any], protocol: LinearSettings
 ) -> NullTails:
     """Return E(t) of a training set, and of what trains its folds, by its own samples alone."""
-    rows, folds = dataset.rows(split.train), config["normalise"]["folds"]
+    rows = dataset.rows(split.train)
+    folds = config["normalise"]["folds"]
     own = replace(dataset, X=dataset.X[rows], obs=dataset.obs.iloc[rows])
-    alone, numbers = replace(split, test=()), range(1, config["signature"]["permutations"] + 1)
+    alone = replace(split, test=())
+    numbers = range(1, config["signature"]["permutations"] + 1)
     half_counts = count_pairs(PAIRS_OF_TRAINING_SET, protocol)
-    todo = make_training_sets(own, replace(splits, outer=()), [alone], numbers,
-                              half_counts=half_counts, stage=CHANCE)  # fmt: skip
-    whole, inner = [], []
+    todo = make_training_sets(
+        own, replace(splits, outer=()), [alone], numbers, half_counts=half_counts, stage=CHANCE
+    )
+    whole = []
+    inner = []
     for X, reference, some in group_by_matrix(own, todo, folds, 500):
         sets = outer_elastic_nets(X, folds, own, reference.genes, protocol, some)
         halves = [(k, require_halves(task.halves)) for k, task in enumerate(some)]
@@ -147,8 +155,10 @@ def folds_of(
     dataset: Dataset, config: dict[str, Any], seed: int
 ) -> Iterator[tuple[Fold, HalfSampleStudy]]:
     """Yield what each outer split says by both, and the chance of the study."""
-    splits, steps = splits_of(dataset, config, seed=seed), config["normalise"]["folds"]
-    count, protocol = config["signature"]["permutations"], LinearSettings(**linear_keywords(config))
+    splits = splits_of(dataset, config, seed=seed)
+    steps = config["normalise"]["folds"]
+    count = config["signature"]["permutations"]
+    protocol = LinearSettings(**linear_keywords(config))
     study = study_half_samples(
         dataset, splits, permutations=count, folds=steps, **linear_keywords(config)
     )
@@ -160,7 +170,8 @@ def folds_of(
     for X, reference, some in group_by_matrix(dataset, todo, steps, 1):
         (split,) = (each for each in splits.outer if each.name == some[0].split)
         sets = outer_elastic_nets(X, steps, dataset, reference.genes, protocol, some)
-        inner, halves = inner_elastic_nets(some, sets), [(0, require_halves(some[0].halves))]
+        inner = inner_elastic_nets(some, sets)
+        halves = [(0, require_halves(some[0].halves))]
         (times,) = select_half_samples(sets, some, halves, protocol).counts()
         nested = nested_chance(dataset, splits, split, config, protocol)
         both = [
@@ -173,9 +184,15 @@ def folds_of(
 
 
 def _named(
-    X: Array, genes: Array, todo: list[TrainingSet], sets: Any, inner: Any, times: Array,
-    chance: NullTails, protocol: LinearSettings,
-) -> Named:  # fmt: skip
+    X: Array,
+    genes: Array,
+    todo: list[TrainingSet],
+    sets: Any,
+    inner: Any,
+    times: Array,
+    chance: NullTails,
+    protocol: LinearSettings,
+) -> Named:
     half_selection = HalfSelection.from_training_sets(todo, sets, protocol)
     (model,), _, _ = fit_fdr_selected(todo, sets, inner, protocol, chance, half_selection)
     listed = np.flatnonzero(selection_q(times, chance.outer) <= protocol.fdr)
@@ -186,7 +203,9 @@ def row_of(
     dataset: Dataset, folds: list[Fold], study: HalfSampleStudy, known: bool
 ) -> dict[str, Any]:
     """Sum up what both said."""
-    y, at, rest = dataset.response(), [], {}
+    y = dataset.response()
+    at = []
+    rest = {}
     for fold in folds:
         if len(fold.one.genes):
             t = int(fold.times[fold.one.genes].min())
@@ -198,8 +217,10 @@ def row_of(
         wrong = [(s.scores > 0) != (y[f.test] > 0) for s, f in zip(own, folds, strict=True)]
         of = np.concatenate([y[fold.test] for fold in folds])
         rates = [np.concatenate(wrong)[of == each].mean() for each in (-1, 1)]
-        rest |= {f"named_{name}": np.mean([len(each.genes) for each in own]),
-                 f"error_{name}": np.mean(rates)}  # fmt: skip
+        rest |= {
+            f"named_{name}": np.mean([len(each.genes) for each in own]),
+            f"error_{name}": np.mean(rates),
+        }
         if known:
             true = [is_true(each.genes) for each in own]
             rest |= {
@@ -208,10 +229,17 @@ def row_of(
             }
     both = [(set(fold.one.genes), set(fold.nested.genes)) for fold in folds]
     alike = [len(a & b) / len(a | b) for a, b in both if a | b]
-    return {"splits": len(folds), "with_genes": len(at), "t": np.mean(where),
-            "expected_one": np.mean(ones), "expected_nested": np.mean(nested),
-            "standard_error": error, "one_smaller": np.mean(ones < nested),
-            "jaccard": np.mean(alike) if alike else np.nan, **rest}  # fmt: skip
+    return {
+        "splits": len(folds),
+        "with_genes": len(at),
+        "t": np.mean(where),
+        "expected_one": np.mean(ones),
+        "expected_nested": np.mean(nested),
+        "standard_error": error,
+        "one_smaller": np.mean(ones < nested),
+        "jaccard": np.mean(alike) if alike else np.nan,
+        **rest,
+    }
 
 
 def studies(name: str, sets: int) -> Iterator[tuple[Dataset, dict[str, Any]]]:

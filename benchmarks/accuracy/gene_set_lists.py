@@ -59,13 +59,16 @@ from genesig.selection.sets.loop import cross_validate_sets, fit_sets_final, fit
 
 Array = np.ndarray[Any, Any]
 NAMES = {"expression": "e.tsv", "samples": "s.tsv", "label": "l"}
-N, SETS, SIZE = 60, 50, 40
+N = 60
+SETS = 50
+SIZE = 40
 
 
 def whole(folder: Path, config: dict[str, Any], changes: list[str]) -> None:
     """Run a study, print its errors, its stability and the processor time of its jobs."""
     for change in changes:
-        (section, key), value = change.split("=")[0].split("."), change.split("=")[1]
+        (section, key) = change.split("=")[0].split(".")
+        value = change.split("=")[1]
         config.setdefault(section, {})[key] = yaml.safe_load(value)
     (folder / "config/config.yaml").write_text(yaml.safe_dump(config))
     run = [sys.executable, "-m", "snakemake", "--cores", "2", "--quiet", "all"]
@@ -78,7 +81,8 @@ def whole(folder: Path, config: dict[str, Any], changes: list[str]) -> None:
     print(pd.read_csv(folder / "results/sets.tsv", sep="\t").drop(columns="about").head(10))
     jobs = costs(folder)
     of_sets = sum(seconds for job, seconds, _ in jobs if "sets" in job)
-    total, peak = sum(seconds for _, seconds, _ in jobs), max(mb for *_, mb in jobs)
+    total = sum(seconds for _, seconds, _ in jobs)
+    peak = max(mb for *_, mb in jobs)
     print(f"processor time {total:.0f} s, of it sets {of_sets:.0f} s; largest job {peak} MB")
 
 
@@ -87,8 +91,12 @@ def real(matrix: str, samples: str, label: str, sets: str, *changes: str) -> Non
     with tempfile.TemporaryDirectory() as name:
         lay_out(Path(name))
         names = {"expression": matrix, "samples": samples, "structured": {"sets": sets}}
-        files = {key: str(Path(value).resolve()) if key != "structured" else
-                 {"sets": str(Path(sets).resolve())} for key, value in names.items()}  # fmt: skip
+        files = {
+            key: str(Path(value).resolve())
+            if key != "structured"
+            else {"sets": str(Path(sets).resolve())}
+            for key, value in names.items()
+        }
         whole(Path(name), {**files, "label": label, "nonlinear": {"enabled": False}}, [*changes])
 
 
@@ -97,7 +105,8 @@ def study(n: str, d: str, sets: str, permutations: str = "100") -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         lay_out(folder)
-        rng, path = np.random.default_rng(1), Path(sets).resolve()
+        rng = np.random.default_rng(1)
+        path = Path(sets).resolve()
         named = list(dict.fromkeys(gene for one in read_sets(path, None) for gene in one.genes))
         genes = [*named, *(f"other{j}" for j in range(int(d)))][: int(d)]
         factors = rng.standard_normal((int(n), 30))
@@ -109,16 +118,22 @@ def study(n: str, d: str, sets: str, permutations: str = "100") -> None:
         table.to_csv(folder / "expression.tsv", sep="\t")
         sheet = pd.DataFrame({"sample": columns, "class": label})
         sheet.to_csv(folder / "samples.tsv", sep="\t", index=False)
-        config = {"expression": "expression.tsv", "samples": "samples.tsv", "label": "class",
-                  "structured": {"sets": str(path)}, "nonlinear": {"enabled": False},
-                  "controls": {"permutations": int(permutations)}}  # fmt: skip
+        config = {
+            "expression": "expression.tsv",
+            "samples": "samples.tsv",
+            "label": "class",
+            "structured": {"sets": str(path)},
+            "nonlinear": {"enabled": False},
+            "controls": {"permutations": int(permutations)},
+        }
         whole(folder, config, [])
 
 
 def drawn(seed: int, effect: float, carriers: int) -> tuple[Array, Array, GeneSets]:
     """Draw N samples: overlapping sets of correlated genes, the first of them with the signal."""
     rng = np.random.default_rng([seed, int(1000 * effect)])
-    d, y = SETS * SIZE // 2 + 500, np.repeat([-1.0, 1.0], N // 2)
+    d = SETS * SIZE // 2 + 500
+    y = np.repeat([-1.0, 1.0], N // 2)
     members = [np.sort(rng.choice(d, SIZE, replace=False)) for _ in range(SETS)]
     X = rng.standard_normal((N, d))
     for some in members:
@@ -126,16 +141,22 @@ def drawn(seed: int, effect: float, carriers: int) -> tuple[Array, Array, GeneSe
     for some in members[:carriers]:
         X[:, some] += effect * y[:, None] * rng.exponential(1, SIZE) * rng.choice([-1, 1], SIZE)
     each = np.full(SETS, SIZE)
-    return X, y, GeneSets(
-        names=np.array([f"set{k}" for k in range(SETS)]), about=np.full(SETS, ""), named=each,
-        measured=each, indptr=np.arange(SETS + 1) * SIZE, indices=np.concatenate(members),
-        said=np.array([], dtype=str),
-    )  # fmt: skip
+    return (
+        X,
+        y,
+        GeneSets(
+            names=np.array([f"set{k}" for k in range(SETS)]),
+            about=np.full(SETS, ""),
+            named=each,
+            measured=each,
+            indptr=np.arange(SETS + 1) * SIZE,
+            indices=np.concatenate(members),
+            said=np.array([], dtype=str),
+        ),
+    )
 
 
-def held(
-    seed: int, effect: float, carriers: int, changes: dict[str, Any]
-) -> dict[str, float]:  # fmt: skip
+def held(seed: int, effect: float, carriers: int, changes: dict[str, Any]) -> dict[str, float]:
     """Return error, recovery, length and stability of sets and of gene lists in one study."""
     X, y, sets = drawn(seed, effect, carriers)
     config = resolve_config(NAMES, load_schema())
@@ -145,7 +166,8 @@ def held(
     genes = nested_cross_validation(dataset, splits, **loop, **linear())
     final = fit_final_model(dataset, splits, folds=MOMENTS, **linear())
     halves = fit_half_samples(dataset, splits, folds=MOMENTS, **linear())
-    clusters, often = config["clusters"], config["signature"]["cv_frequency"]
+    clusters = config["clusters"]
+    often = config["signature"]["cv_frequency"]
     of_genes = gather(
         dataset,
         splits,
@@ -165,19 +187,23 @@ def held(
     found = gather_sets(
         dataset, splits, sets, [[own], []], whole, half, [genes], cv_frequency=often
     )
-    error, lists = found["sets_error"].iloc[0], of_genes["stability"]
+    error = found["sets_error"].iloc[0]
+    lists = of_genes["stability"]
     core = set(of_genes["nested_lists"].query("mu != mu and in_list")["gene"])
     true = {f"g{j}" for k in range(carriers) for j in sets.members(k)}
     first = found["sets"].query("in_list")["set"]
     return {
-        "sets: error": error["error"], "genes: error": error["gene_error"],
+        "sets: error": error["error"],
+        "genes: error": error["gene_error"],
         "sets: planted in list": len({f"set{k}" for k in range(carriers)} & set(first)),
-        "sets: list": len(first), "sets: chosen": found["sets_scores"]["n_selected"].median(),
+        "sets: list": len(first),
+        "sets: chosen": found["sets_scores"]["n_selected"].median(),
         "genes: true share of core": len(core & true) / max(1, len(core)),
-        "genes: share of the true in core": len(core & true) / len(true), "genes: core": len(core),
+        "genes: share of the true in core": len(core & true) / len(true),
+        "genes: core": len(core),
         "sets: stability": found["sets_stability"]["stability"].iloc[0],
         "genes: stability": lists[lists["mu"].isna()]["stability"].iloc[0],
-    }  # fmt: skip
+    }
 
 
 def simulated(draws: str = "10", carriers: str = "1", *changes: str) -> None:
@@ -196,12 +222,16 @@ def told(kind: str, z: Array, rng: np.random.Generator) -> tuple[pd.DataFrame, D
     """Return a sample table and design whose response two hidden numbers (n, 2) drive."""
     task = "classification" if kind == "several_classes" else kind
     known = {"label": "state", "task": task, "classes": None, "group": None, "pair": None}
-    names, own, f = [f"s{k}" for k in range(len(z))], rng.exponential(1, len(z)), z.sum(axis=1)
+    names = [f"s{k}" for k in range(len(z))]
+    own = rng.exponential(1, len(z))
+    f = z.sum(axis=1)
     cells: dict[str, Any] = {"state": f}
     if kind == "several_classes":
-        cells, known["classes"] = {"state": np.array(["a", "b", "c"])[z @ [1, 2]]}, ("a", "b", "c")
+        cells = {"state": np.array(["a", "b", "c"])[z @ [1, 2]]}
+        known["classes"] = ("a", "b", "c")
     if kind == "survival":
-        own, lost = own * np.exp(-f), rng.exponential(2, len(z))
+        own = own * np.exp(-f)
+        lost = rng.exponential(2, len(z))
         cells = {"state": np.minimum(own, lost), "end": np.where(own <= lost, "1", "0")}
         known |= {"event": "end", "occurred": "1", "horizon": 0.7, "ties": "efron"}
     return pd.DataFrame(cells, index=names).astype(str), Design(**known)
@@ -211,7 +241,8 @@ def of_kind(
     kind: str, seed: int, effect: float, n: int = N, number: int = SETS
 ) -> tuple[Dataset, GeneSets]:
     """Draw a study; of classes the first set is higher in one, the second in another."""
-    rng, size = np.random.default_rng([seed, int(1000 * effect), 7]), 20
+    rng = np.random.default_rng([seed, int(1000 * effect), 7])
+    size = 20
     z = rng.standard_normal((n, 2))
     if kind == "several_classes":
         z = np.eye(3, dtype=int)[np.arange(n) % 3][:, 1:]
@@ -222,23 +253,36 @@ def of_kind(
         X[:, some] += np.sqrt(0.2) * rng.standard_normal((n, 1)) * rng.choice([1, 1, 1, -1], size)
         if k < 2:
             X[:, some] += effect * z[:, [k]] * rng.exponential(1, size) * rng.choice([-1, 1], size)
-    genes, each = [f"g{j}" for j in range(X.shape[1])], np.full(number, size)
-    sets = GeneSets(names=np.array([f"set{k}" for k in range(number)]), about=np.full(number, ""),
-                    named=each, measured=each, indptr=np.arange(number + 1) * size,
-                    indices=np.concatenate(members), said=np.array([], dtype=str))  # fmt: skip
+    genes = [f"g{j}" for j in range(X.shape[1])]
+    each = np.full(number, size)
+    sets = GeneSets(
+        names=np.array([f"set{k}" for k in range(number)]),
+        about=np.full(number, ""),
+        named=each,
+        measured=each,
+        indptr=np.arange(number + 1) * size,
+        indices=np.concatenate(members),
+        said=np.array([], dtype=str),
+    )
     return Dataset(X, obs, pd.DataFrame({"symbol": genes}, index=genes), design, {}), sets
 
 
 def kind(
-    out: str, kind: str, studies: str, percent: str = "0", permutations: str = "0",
-    n: str = str(N), number: str = str(SETS),
-) -> None:  # fmt: skip
+    out: str,
+    kind: str,
+    studies: str,
+    percent: str = "0",
+    permutations: str = "0",
+    n: str = str(N),
+    number: str = str(SETS),
+) -> None:
     """Add a line for each study that has none yet: sets in its list, error, and p."""
     lines = Path(out).read_text().splitlines() if Path(out).exists() else []
     known = {(one["kind"], one["effect"], one["seed"]) for one in map(json.loads, lines)}
     config = resolve_config(NAMES, load_schema())
     given = {field.name: config["structured"][field.name] for field in fields(SetsSettings)}
-    how, B = {"batch": "1of1", "folds": MOMENTS, **given}, int(permutations)
+    how = {"batch": "1of1", "folds": MOMENTS, **given}
+    B = int(permutations)
     effect = int(percent) / 100
     for seed in range(int(studies)):
         if (kind, effect, seed) in known:
@@ -248,17 +292,26 @@ def kind(
         splits = draw_splits(dataset, seed=seed, **{**config["splits"], "repeats": 1})
         labels = ["observed", *([f"permuted-001-{B:03d}"] if B else [])]
         fits = [cross_validate_sets(dataset, splits, sets, labels=each, **how) for each in labels]
-        error, headline = [], ASSESSED[dataset.design.kind].headline
+        error = []
+        headline = ASSESSED[dataset.design.kind].headline
         for each in fits:
             held = model_scores(dataset, splits, each, each.scores)
             error += study_errors(held, headline)[:, 0].tolist()
         times = np.bincount(fits[0].indices, minlength=int(number))
         listed = times >= smallest_count(config["signature"]["cv_frequency"], len(fits[0]))
-        line = {"kind": kind, "n": int(n), "sets": int(number), "effect": effect,
-                "seed": seed, "found": int(listed[:2].sum()), "false": int(listed[2:].sum()),
-                "listed": int(listed.sum()), "error": error[0],
-                "p": p_value(error[0], np.array(error[1:])),
-                "seconds": round(time.process_time() - start, 2)}  # fmt: skip
+        line = {
+            "kind": kind,
+            "n": int(n),
+            "sets": int(number),
+            "effect": effect,
+            "seed": seed,
+            "found": int(listed[:2].sum()),
+            "false": int(listed[2:].sum()),
+            "listed": int(listed.sum()),
+            "error": error[0],
+            "p": p_value(error[0], np.array(error[1:])),
+            "seconds": round(time.process_time() - start, 2),
+        }
         with Path(out).open("a") as file:
             print(json.dumps(line), file=file)
 
