@@ -59,22 +59,22 @@ Jobs = list[Job]
 def key(source: Source, method: str, plan: Plan) -> dict[str, Any]:
     """Return all that a record depends on."""
     package = Path(genesig.__file__).parent
-    here = Path(__file__).parent
+    folder = Path(__file__).parent
     if method in RIVALS:  # of genesig they see the splits alone
-        code = [here / "answers_rivals.py"]
+        code = [folder / "answers_rivals.py"]
         drawn = divided(study_of(source, plan))
         made_by: Any = [sklearn.__version__, settings({})["normalise"]["samples"], drawn]
     else:
         code = [
-            here / "answers_runs.py",
-            here.parent / "tests/references/study.py",
+            folder / "answers_runs.py",
+            folder.parent / "tests/references/study.py",
             *package.rglob("*.py"),
         ]
         made_by = asked(method), VARIANTS[method].answer
-    each = (path.read_bytes() for path in sorted([*code, here / "answers_data.py"]))
-    written = hashlib.sha256(b"".join(each)).hexdigest()
-    whole = {"data": source.key(), "plan": asdict(plan), "code": written, "made_by": made_by}
-    return dict(json.loads(json.dumps(whole)))
+    contents = (path.read_bytes() for path in sorted([*code, folder / "answers_data.py"]))
+    written = hashlib.sha256(b"".join(contents)).hexdigest()
+    key_parts = {"data": source.key(), "plan": asdict(plan), "code": written, "made_by": made_by}
+    return dict(json.loads(json.dumps(key_parts)))
 
 
 def divided(study: Study) -> str:
@@ -88,8 +88,8 @@ def kept(job: Job) -> Record | None:
     source, method, plan, path = job
     if not path.exists():
         return None
-    found = json.loads(path.read_text(encoding="utf-8"))
-    return Record(**found["record"]) if found["key"] == key(source, method, plan) else None
+    cached = json.loads(path.read_text(encoding="utf-8"))
+    return Record(**cached["record"]) if cached["key"] == key(source, method, plan) else None
 
 
 def work(jobs: Jobs) -> str:
@@ -99,8 +99,8 @@ def work(jobs: Jobs) -> str:
     for _, method, _, path in jobs:
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(".part")
-        whole = {"key": key(source, method, plan), "record": asdict(records[method])}
-        part.write_text(json.dumps(whole), encoding="utf-8")
+        content = {"key": key(source, method, plan), "record": asdict(records[method])}
+        part.write_text(json.dumps(content), encoding="utf-8")
         part.rename(path)
     seconds = next(iter(records.values())).seconds
     return f"{source.name}, {' and '.join(records)}: {seconds:.1f} s"
@@ -114,8 +114,8 @@ def work_all(jobs: Jobs, processes: int) -> None:
             todo.setdefault((job[0].name, together(job[1])[0]), []).append(job)
     os.environ |= dict.fromkeys(THREADS, "1")  # libraries read them when a new process starts
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        for done in as_completed([pool.submit(work, some) for some in todo.values()]):
-            print(done.result(), file=sys.stderr, flush=True)
+        for finished in as_completed([pool.submit(work, job_group) for job_group in todo.values()]):
+            print(finished.result(), file=sys.stderr, flush=True)
 
 
 def report(sources: list[Source], methods: list[str], plan: Plan, out: Path) -> Iterator[str]:
@@ -123,15 +123,17 @@ def report(sources: list[Source], methods: list[str], plan: Plan, out: Path) -> 
     tables = []
     for source in sources:
         study = study_of(source, plan)
-        found = {method: kept(job_of(source, method, plan, out)) for method in methods}
-        records = {method: record for method, record in found.items() if record is not None}
+        cached_records = {method: kept(job_of(source, method, plan, out)) for method in methods}
+        records = {
+            method: record for method, record in cached_records.items() if record is not None
+        }
         if not records:
             continue
         tables.append(table(source.name, study, records))
         yield f"{source.name}: {heading(study)}"
         yield shown(tables[-1])
         for method, record in records.items():
-            yield from (f"  {method}: {n} x {said}" for said, n in record.warnings.items())
+            yield from (f"  {method}: {n} x {message}" for message, n in record.warnings.items())
         yield ""
     if not tables:
         return
@@ -163,19 +165,21 @@ def main(arguments: list[str] | None = None) -> None:
     chosen = asks.parse_args(arguments)
     plan = QUICK if chosen.quick else Plan()
     names = chosen.data
-    own = {name: getattr(chosen, name) for name in ("folds", "repeats", "pairs", "seed")}
-    plan = replace(plan, **{name: value for name, value in own.items() if value is not None})
+    plan_settings = {name: getattr(chosen, name) for name in ("folds", "repeats", "pairs", "seed")}
+    plan = replace(
+        plan, **{name: value for name, value in plan_settings.items() if value is not None}
+    )
     if not names:
-        known = PUBLISHED | OTHERS if chosen.all else PUBLISHED
-        names = [simulated(chosen.out / "simulated")] if chosen.quick else list(known)
+        named_sources = PUBLISHED | OTHERS if chosen.all else PUBLISHED
+        names = [simulated(chosen.out / "simulated")] if chosen.quick else list(named_sources)
     sources = list(map(Source.of, names))
     for file in (file for source in sources for file in (source.matrix, source.samples)):
         if not file.exists():
             raise SystemExit(f"{file} is not there")
     methods = [method for method in METHODS if method in chosen.methods]
     if not chosen.kept:
-        every = [job_of(source, m, plan, chosen.out) for m in methods for source in sources]
-        work_all(every, chosen.jobs)
+        jobs = [job_of(source, m, plan, chosen.out) for m in methods for source in sources]
+        work_all(jobs, chosen.jobs)
     print("\n".join(report(sources, methods, plan, chosen.out)))
 
 

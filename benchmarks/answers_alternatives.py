@@ -62,17 +62,17 @@ def by_halves(
 ) -> list[grid.GridChoice]:
     """Search as `stage_one` does, with the agreement of half pairs."""
     stable = CHOICE_RULES["stable"]
-    first = np.cumsum([0, *(len(task.inner_folds) for task in todo)]).tolist()
+    first_fold = np.cumsum([0, *(len(task.inner_folds) for task in todo)]).tolist()
     searched_mu = stable.searched_mu(protocol)
     halves = {
-        first[k]: [_agreed(task, k, outer, mu, protocol) for mu in searched_mu]
+        first_fold[k]: [_agreed(task, k, outer, mu, protocol) for mu in searched_mu]
         for k, task in enumerate(todo)
     }
 
     def choose(searched: list[GridResult], protocol: LinearSettings, d: int) -> tuple[Any, Array]:
-        known = halves[max(k for k in halves if k <= searched[0].fold_numbers[0])]
-        each = [ByHalves(**vars(s), halves=h) for s, h in zip(searched, known, strict=True)]
-        return stable.choose([*each], protocol, d)
+        half_pairs = halves[max(k for k in halves if k <= searched[0].fold_numbers[0])]
+        results = [ByHalves(**vars(s), halves=h) for s, h in zip(searched, half_pairs, strict=True)]
+        return stable.choose([*results], protocol, d)
 
     CHOICE_RULES["half pairs"] = replace(stable, choose=choose)
     return grid.search_grid(todo, outer, inner, replace(protocol, list="half pairs"))
@@ -106,18 +106,20 @@ def _halves(task: TrainingSet) -> Array:
     rng = np.random.default_rng(len(task.train))
     masks = []
     for _ in range(PAIRS):
-        first = np.zeros(len(task.y), dtype=bool)
+        in_first_half = np.zeros(len(task.y), dtype=bool)
         for sign in (-1, 1):
             members = rng.permutation(task.train[task.y[task.train] == sign])
-            first[members[: len(members) // 2]] = True
-        masks += [first, task.training_mask()[:, 0] & ~first]
+            in_first_half[members[: len(members) // 2]] = True
+        masks += [in_first_half, task.training_mask()[:, 0] & ~in_first_half]
     return np.column_stack(masks)
 
 
 def _stability(lists: list[Any], d: int) -> float:
     indptr = np.cumsum([0, *map(len, lists)])
-    held = np.concatenate([*map(np.asarray, lists), np.zeros(0)]).astype(np.int64)
-    value = Pairs.of(csr_array((np.ones(len(held)), held, indptr), (len(lists), d))).stability()
+    listed_genes = np.concatenate([*map(np.asarray, lists), np.zeros(0)]).astype(np.int64)
+    value = Pairs.of(
+        csr_array((np.ones(len(listed_genes)), listed_genes, indptr), (len(lists), d))
+    ).stability()
     return -1.0 if np.isnan(value) else value
 
 
@@ -149,8 +151,10 @@ def measured(study: Study, variant: str) -> dict[str, Any]:
     fits = fitted(study, config, choose, study.splits.outer)
     out: dict[str, Any] = {"variant": variant, "seconds": time.process_time() - began}
     for name, cut in (("midpoint", fits), ("0", replace(fits, threshold=0 * fits.threshold))):
-        found = held_out(study.dataset, study.splits, cut.with_chosen())
-        out[f"error at {name}"] = float(balanced_error(found.y, found.scores[:, -1]))
+        held_out_scores = held_out(study.dataset, study.splits, cut.with_chosen())
+        out[f"error at {name}"] = float(
+            balanced_error(held_out_scores.y, held_out_scores.scores[:, -1])
+        )
     lists = lists_of(fits)
     out["stability"] = _stability(lists_of(halves), len(study.dataset.genes))
     return {**out, "genes": float(np.median(list(map(len, lists))))}
@@ -166,8 +170,8 @@ def main() -> None:
     for name in chosen.data:
         for seed in range(chosen.seeds):
             study = study_of(Source.of(name), Plan(seed=seed))
-            each = [measured(study, v) for v in VARIANTS]
-            rows += [{"data": name, "seed": seed, **row} for row in each]
+            records = [measured(study, v) for v in VARIANTS]
+            rows += [{"data": name, "seed": seed, **row} for row in records]
         table = pd.DataFrame(rows).drop(columns="seed").groupby(["data", "variant"], sort=False)
         print(table.mean().loc[name].round(3).to_string(), f"\n{name}\n", flush=True)
     print(pd.DataFrame(rows).drop(columns=["seed", "data"]).groupby("variant").mean().round(3))

@@ -47,7 +47,7 @@ PUBLISHED = {
 
 SYNOVIUM = "synovial tissue from {} joint"
 # The nine others: matrix, sample table, label, its two classes where there are more.
-OTHERS: dict[str, tuple[str, str, str, tuple[str, str] | None]] = {
+OTHER_SOURCES: dict[str, tuple[str, str, str, tuple[str, str] | None]] = {
     "khan": (*tables("many_classes/khan_2001"), "diagnosis", ("EWS", "RMS")),
     "sorlie": (*tables("many_classes/sorlie_2001"), "diagnosis", ("4", "5")),
     "desmedt_metastasis": (*tables("survival/desmedt_2007"), "metastasis", None),
@@ -88,19 +88,19 @@ class Source:
 
         Files of known ones lie in `folder`.
         """
-        name, _, given = text.partition("=")
-        if given and given.count(",") == 2:
-            matrix, samples, label = given.split(",")
+        name, _, label_text = text.partition("=")
+        if label_text and label_text.count(",") == 2:
+            matrix, samples, label = label_text.split(",")
             return cls(name, Path(matrix), Path(samples), label)
-        if given or name not in PUBLISHED | OTHERS:
-            known = ", ".join(PUBLISHED | OTHERS)
-            raise SystemExit(f"{text}: neither name=matrix,samples,label nor one of {known}")
+        if label_text or name not in PUBLISHED | OTHER_SOURCES:
+            source_names = ", ".join(PUBLISHED | OTHER_SOURCES)
+            raise SystemExit(f"{text}: neither name=matrix,samples,label nor one of {source_names}")
         if name in PUBLISHED:
             stem, label = PUBLISHED[name]
             files = tables(stem)
             classes = None
         else:
-            *files, label, classes = OTHERS[name]
+            *files, label, classes = OTHER_SOURCES[name]
         return cls(name, *(folder / file for file in files), label, classes)
 
     def key(self) -> list[Any]:
@@ -110,10 +110,12 @@ class Source:
     def read(self) -> Dataset:
         """Read it; genes with missing values are left out."""
         classes = None if self.classes is None else [*self.classes]
-        own = settings({}, data={"classes": classes, "missing": True, **self.data})["data"]
-        dataset = read_dataset(str(self.matrix), str(self.samples), self.label, **own)
-        known = ~np.isnan(dataset.X).any(axis=0)
-        return replace(dataset, X=dataset.X[:, known], var=dataset.var[known])
+        data_settings = settings({}, data={"classes": classes, "missing": True, **self.data})[
+            "data"
+        ]
+        dataset = read_dataset(str(self.matrix), str(self.samples), self.label, **data_settings)
+        is_complete = ~np.isnan(dataset.X).any(axis=0)
+        return replace(dataset, X=dataset.X[:, is_complete], var=dataset.var[is_complete])
 
 
 @dataclass(frozen=True)

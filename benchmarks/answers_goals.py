@@ -34,16 +34,16 @@ def summary(rows: pd.DataFrame) -> Iterator[str]:
         f"Means over {len(wide)} data sets ({', '.join(rows['data'].unique())}); difference of the "
         "error to the first, ± 2 standard errors over data sets:"
     )
-    for method, each in rows.groupby("method", sort=False):
+    for method, method_rows in rows.groupby("method", sort=False):
         lists = ""
-        if _lists(each):
-            lists = f", genes {each['genes'].median():g} (median)"
-            lists += f", stability {each['stability'].mean():.3f}"
-        some = "" if len(each) == len(wide) else f" on {len(each)} of them"
-        apart = paired(wide, method, methods[0])
+        if _lists(method_rows):
+            lists = f", genes {method_rows['genes'].median():g} (median)"
+            lists += f", stability {method_rows['stability'].mean():.3f}"
+        subset_note = "" if len(method_rows) == len(wide) else f" on {len(method_rows)} of them"
+        difference = paired(wide, method, methods[0])
         yield (
-            f"  {method}{some}: error {each['error'].mean():.3f} ({apart}), "
-            f"AUC {each['auc'].mean():.3f}{lists}"
+            f"  {method}{subset_note}: error {method_rows['error'].mean():.3f} ({difference}), "
+            f"AUC {method_rows['auc'].mean():.3f}{lists}"
         )
     yield from _error(wide, methods)
     yield from _named(rows, wide)
@@ -60,13 +60,16 @@ def verdict(reached: bool) -> str:
     return "reached" if reached else "not reached"
 
 
-def paired(wide: pd.DataFrame, one: str, other: str) -> str:
+def paired(wide: pd.DataFrame, method: str, reference: str) -> str:
     """Say the mean difference of two methods' errors over the data sets that both have."""
-    if one == other:
+    if method == reference:
         return "-"
-    each = (wide[one] - wide[other]).dropna()
-    half = 2 * each.std(ddof=1) / np.sqrt(len(each))
-    return f"{each.mean():+.3f} ± {half:.3f}, smaller on {np.sum(each < -1e-9)} of {len(each)}"
+    differences = (wide[method] - wide[reference]).dropna()
+    half = 2 * differences.std(ddof=1) / np.sqrt(len(differences))
+    return (
+        f"{differences.mean():+.3f} ± {half:.3f}, smaller on {np.sum(differences < -1e-9)} of"
+        f" {len(differences)}"
+    )
 
 
 def _lists(rows: pd.DataFrame) -> bool:
@@ -76,18 +79,21 @@ def _lists(rows: pd.DataFrame) -> bool:
 def _error(wide: pd.DataFrame, methods: list[str]) -> Iterator[str]:
     if "genesig" not in methods:
         return
-    whole = wide.dropna(axis=1)  # the mean of some data sets is not that of all
-    rivals = whole[[method for method in methods if method in RIVALS and method in whole]].mean()
+    complete = wide.dropna(axis=1)  # the mean of some data sets is not that of all
+    rivals = complete[
+        [method for method in methods if method in RIVALS and method in complete]
+    ].mean()
     against = ["stable"] if "stable" in methods else []
     if len(rivals):
         against.append(str(rivals.idxmin()))
-    for other in against:
-        both = wide[["genesig", other]].dropna().mean()
-        said = "the best single rival" if other in RIVALS else "the list alone"
+    for reference in against:
+        mean_errors = wide[["genesig", reference]].dropna().mean()
+        reference_name = "the best single rival" if reference in RIVALS else "the list alone"
         yield (
-            f"Error of the predictive model at most that of {other} ({said}) - {AHEAD}: "
-            f"{both['genesig']:.3f} against {both[other]:.3f} ({paired(wide, 'genesig', other)}): "
-            f"{verdict(both['genesig'] <= both[other] - AHEAD)}"
+            f"Error of the predictive model at most that of {reference} ({reference_name}) -"
+            f" {AHEAD}: {mean_errors['genesig']:.3f} against {mean_errors[reference]:.3f}"
+            f" ({paired(wide, 'genesig', reference)}):"
+            f" {verdict(mean_errors['genesig'] <= mean_errors[reference] - AHEAD)}"
         )
 
 
@@ -99,20 +105,21 @@ def _named(rows: pd.DataFrame, wide: pd.DataFrame) -> Iterator[str]:
         for column in ("genes", "stability")
     )
     if "stable" in genes:
-        both = genes[["FDR-selected genes", "stable"]].dropna()
-        own, other = both.median()
+        lengths = genes[["FDR-selected genes", "stable"]].dropna()
+        fdr_length, other_value = lengths.median()
         yield (
-            f"Median length of the FDR-selected genes at most {SHORT} of stable's: {own:g} against"
-            f" {other:g} (means {both['FDR-selected genes'].mean():.1f},"
-            f" {both['stable'].mean():.1f}): {verdict(own <= SHORT * other)}"
+            f"Median length of the FDR-selected genes at most {SHORT} of stable's: {fdr_length:g}"
+            f" against {other_value:g} (means {lengths['FDR-selected genes'].mean():.1f},"
+            f" {lengths['stable'].mean():.1f}): {verdict(fdr_length <= SHORT * other_value)}"
         )
     for method, times in STABLER.items():
         if method not in stability:
             continue
-        own, other = stability[["FDR-selected genes", method]].dropna().mean()
+        fdr_length, other_value = stability[["FDR-selected genes", method]].dropna().mean()
         yield (
             f"Mean stability of the FDR-selected genes at least {times:g} x that of {method}:"
-            f" {own:.3f} against {other:.3f}, {own / other:.2f} x: {verdict(own >= times * other)}"
+            f" {fdr_length:.3f} against {other_value:.3f}, {fdr_length / other_value:.2f} x:"
+            f" {verdict(fdr_length >= times * other_value)}"
         )
     if "genesig" in wide:
         yield f"Loss with FDR-selected genes only: {paired(wide, 'FDR-selected genes', 'genesig')}"

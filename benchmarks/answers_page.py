@@ -44,8 +44,8 @@ def pages(rows: pd.DataFrame) -> Iterator[str]:
     }
     methods = list(rows["method"].unique())
     yield from means(wide, methods)
-    for known in (PUBLISHED, OTHERS):
-        names = [name for name in known if name in wide["error"].index]
+    for sources in (PUBLISHED, OTHERS):
+        names = [name for name in sources if name in wide["error"].index]
         if names:
             yield from errors(wide["error"].loc[names], methods)
             yield from lists(wide["genes"].loc[names], wide["stability"].loc[names])
@@ -57,13 +57,16 @@ def means(wide: dict[str, pd.DataFrame], methods: list[str]) -> Iterator[str]:
         "mean of balanced errors",
         ["all", "the six", "the nine", "against genesig", "AUC", "genes", "stability"],
     )
-    whole = wide["error"].dropna(axis=1)  # the mean of some data sets is not that of all
-    order = whole.mean().sort_values(kind="stable").index
-    for method in [methods[0], *(other for other in order if other != methods[0])]:
+    complete = wide["error"].dropna(axis=1)  # the mean of some data sets is not that of all
+    order = complete.mean().sort_values(kind="stable").index
+    for method in [methods[0], *(method for method in order if method != methods[0])]:
         chooses = method in wide["stability"]
         cells = [
             three(wide["error"][method].mean()),
-            *(three(wide["error"][method].reindex(known).mean()) for known in (PUBLISHED, OTHERS)),
+            *(
+                three(wide["error"][method].reindex(sources).mean())
+                for sources in (PUBLISHED, OTHERS)
+            ),
             paired(wide["error"], method, methods[0]).replace("-", "−"),
             three(wide["auc"][method].mean()),
             f"{wide['genes'][method].median():g}" if chooses else "all",
@@ -77,8 +80,8 @@ def errors(wide: pd.DataFrame, methods: list[str]) -> Iterator[str]:
     """Yield the error of every method on every data set."""
     yield from head("balanced error", ["mean", *columns(wide)])
     for method in methods:
-        each = [three(error) for error in wide[method]]
-        yield line([NAMES.get(method, method), three(wide[method].mean(skipna=False)), *each])
+        cells = [three(error) for error in wide[method]]
+        yield line([NAMES.get(method, method), three(wide[method].mean(skipna=False)), *cells])
     yield ""
 
 
@@ -87,8 +90,8 @@ def lists(genes: pd.DataFrame, stability: pd.DataFrame) -> Iterator[str]:
     yield from head("genes / stability", columns(genes))
     for method in (name for name in NAMES if name in stability):
         pairs = zip(genes[method], stability[method], strict=True)
-        each = (f"{size:g} / {two(phi)}" if size == size else "–" for size, phi in pairs)
-        yield line([NAMES[method], *each])
+        cells = (f"{size:g} / {two(phi)}" if size == size else "–" for size, phi in pairs)
+        yield line([NAMES[method], *cells])
     yield ""
 
 
@@ -97,10 +100,10 @@ def columns(wide: pd.DataFrame) -> list[str]:
     return [SHORT.get(name, name) for name in wide.index]
 
 
-def head(first: str, others: list[str]) -> Iterator[str]:
+def head(first_heading: str, headings: list[str]) -> Iterator[str]:
     """Yield the first two lines of a table."""
-    yield line([first, *others])
-    yield line(["---"] * (len(others) + 1))
+    yield line([first_heading, *headings])
+    yield line(["---"] * (len(headings) + 1))
 
 
 def line(cells: list[str]) -> str:

@@ -28,8 +28,8 @@ from genesig.results import Dataset, Split
 
 Array = np.ndarray[Any, Any]
 Folds = Sequence[tuple[Array, Array]]
-Found = tuple[Array, Array | None]
-Rival = Callable[[Array, Array, Array, Folds, int], Found]
+ScoresAndGenes = tuple[Array, Array | None]
+Rival = Callable[[Array, Array, Array, Folds, int], ScoresAndGenes]
 
 # liblinear stops at a share of its first gradient; at its default of 1e-4 weak penalties kept 275
 # genes of 81 samples, where the lasso cannot keep more than samples.
@@ -70,7 +70,7 @@ def even_odds(y: Array, n: int) -> Array:
     return np.full(n, 1e-9 * (np.sign(y.sum()) or -1.0))
 
 
-def l1_logistic(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+def l1_logistic(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
     """Lasso-penalised logistic regression as in glmnet: path to .01 lambda_max, by log loss."""
     path = {name: value for name, value in EXACT.items() if name != "l1_ratio"}
     model = LogisticRegressionCV(
@@ -86,7 +86,7 @@ def l1_logistic(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> F
     return _of_l1(model, y, Z_test)
 
 
-def l1_logistic_as_is(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+def l1_logistic_as_is(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
     """Do the same as scikit-learn gives it: its 10 values of C, its tolerance; by balanced error.
 
     It stops long before the lasso: its lists are longer, and it is closer to what people run.
@@ -103,13 +103,13 @@ def l1_logistic_as_is(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int
     return _of_l1(model, y, Z_test)
 
 
-def _of_l1(model: LogisticRegressionCV, y: Array, Z_test: Array) -> Found:
+def _of_l1(model: LogisticRegressionCV, y: Array, Z_test: Array) -> ScoresAndGenes:
     genes = np.flatnonzero(model.coef_)
     scores = model.decision_function(Z_test) if len(genes) else even_odds(y, len(Z_test))
     return scores, genes
 
 
-def linear_svm(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+def linear_svm(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
     """C from .01 to 100 over the mean squared length of a row."""
     grid = np.geomspace(0.01, 100, 9) / np.mean(np.sum(np.square(Z), axis=1))
     machine = SVC(kernel="linear", class_weight="balanced")
@@ -117,7 +117,7 @@ def linear_svm(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Fo
     return model.fit(Z, y).decision_function(Z_test), None
 
 
-def ridge(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+def ridge(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
     """Penalty from 1e-4 to 10 times the largest eigenvalue of Z'Z, by leave-one-out error.
 
     The squared error of each sample that is left out has a closed form, so that inner folds would
@@ -133,53 +133,57 @@ def _ridge(Z: Array, y: Array) -> RidgeClassifierCV:
     return RidgeClassifierCV(alphas, class_weight="balanced").fit(Z, y)
 
 
-def random_forest(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+def random_forest(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
     """501 trees, an odd number, so that votes do not tie; nothing is chosen."""
     forest = RandomForestClassifier(501, class_weight="balanced", random_state=seed, n_jobs=1)
     return forest.fit(Z, y).predict_proba(Z_test)[:, 1] - 0.5, None
 
 
-def shrunken_centroids(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+def shrunken_centroids(
+    Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int
+) -> ScoresAndGenes:
     """Tibshirani et al. 2002: 30 thresholds from none to the largest deviation, uniform priors.
 
     scikit-learn's score is that of their equation for the discriminant, twice the log odds.
     """
-    most = float(np.abs(NearestCentroid().fit(Z, y).deviations_).max())
-    grid = [*np.linspace(most, 0, 30, endpoint=False)[1:], None]
+    max_deviation = float(np.abs(NearestCentroid().fit(Z, y).deviations_).max())
+    grid = [*np.linspace(max_deviation, 0, 30, endpoint=False)[1:], None]
     model = GridSearchCV(
         NearestCentroid(), {"shrink_threshold": grid}, scoring=right, cv=inner, error_score="raise"
     ).fit(Z, y)
-    kept = np.abs(model.best_estimator_.deviations_).max(axis=0) > 0
-    return model.decision_function(Z_test) / 2, np.flatnonzero(kept)
+    is_selected = np.abs(model.best_estimator_.deviations_).max(axis=0) > 0
+    return model.decision_function(Z_test) / 2, np.flatnonzero(is_selected)
 
 
-def stability_selection(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+def stability_selection(
+    Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int
+) -> ScoresAndGenes:
     """Meinshausen and Buhlmann 2010: genes in 75 % of 50 lasso lists of half samples; then ridge.
 
     Each list is that of the weakest penalty (down to .01 lambda_max) with at most q genes, where
     their bound q²/((2 · .75 - 1) p) on the number of false genes is 1. Where no gene is kept, the
     answer is the more frequent class.
     """
-    most = int(np.sqrt((2 * 0.75 - 1) * Z.shape[1]))
+    max_genes = int(np.sqrt((2 * 0.75 - 1) * Z.shape[1]))
     halves = StratifiedShuffleSplit(50, train_size=0.5, random_state=seed)
     counts = np.zeros(Z.shape[1])
     for rows, _ in halves.split(Z, y):
-        counts[_at_most(Z[rows], y[rows], most, seed)] += 1
-    kept = np.flatnonzero(counts >= 0.75 * 50)
-    if len(kept) == 0:
-        return np.full(len(Z_test), np.sign(y.sum()) or -1.0), kept
-    return _ridge(Z[:, kept], y).decision_function(Z_test[:, kept]), kept
+        counts[_at_most(Z[rows], y[rows], max_genes, seed)] += 1
+    selected = np.flatnonzero(counts >= 0.75 * 50)
+    if len(selected) == 0:
+        return np.full(len(Z_test), np.sign(y.sum()) or -1.0), selected
+    return _ridge(Z[:, selected], y).decision_function(Z_test[:, selected]), selected
 
 
-def _at_most(Z: Array, y: Array, most: int, seed: int) -> Array:
+def _at_most(Z: Array, y: Array, max_genes: int, seed: int) -> Array:
     for strength in first_gene(Z, y) * np.geomspace(100, 1, 10):
         model = LogisticRegression(C=strength, random_state=seed, **EXACT, **BALANCED_L1).fit(Z, y)
-        if np.count_nonzero(model.coef_) <= most:
+        if np.count_nonzero(model.coef_) <= max_genes:
             break
     return np.flatnonzero(model.coef_)
 
 
-def t_test_lda(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+def t_test_lda(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
     """Take the k genes of the largest |t|, then discriminant analysis, shrunk as Ledoit and Wolf.
 
     Equal priors; k by the inner folds, the t-tests inside them.
@@ -217,8 +221,8 @@ def on_split(
     varies = np.flatnonzero(np.ptp(dataset.X[train], axis=0) > 0)
     scale = StandardScaler().fit(dataset.X[np.ix_(train, varies)])
     # A half has no test samples, and scikit-learn scores no empty matrix.
-    shown = test if len(test) else train
-    Z, Z_shown = (scale.transform(dataset.X[np.ix_(rows, varies)]) for rows in (train, shown))
+    assessed = test if len(test) else train
+    Z, Z_shown = (scale.transform(dataset.X[np.ix_(rows, varies)]) for rows in (train, assessed))
     place = {row: number for number, row in enumerate(train.tolist())}
     folds = []
     for fold in split.inner:

@@ -75,8 +75,8 @@ class Variant(NamedTuple):
 
 
 def _two_stages(**linear: str) -> Variant:
-    own = {"model": "two_stage", **linear}
-    return Variant({"linear": own, "signature": {"permutations": 0}}, None)
+    linear_settings = {"model": "two_stage", **linear}
+    return Variant({"linear": linear_settings, "signature": {"permutations": 0}}, None)
 
 
 VARIANTS = {
@@ -103,7 +103,7 @@ def together(method: str) -> list[str]:
     """Return what comes of the same fits as a method, itself included."""
     if method not in VARIANTS:
         return [method]
-    return [other for other in VARIANTS if asked(other) == asked(method)]
+    return [variant_name for variant_name in VARIANTS if asked(variant_name) == asked(method)]
 
 
 def run(method: str, study: Study) -> Record:
@@ -113,7 +113,7 @@ def run(method: str, study: Study) -> Record:
 
 def run_together(methods: Sequence[str], study: Study) -> dict[str, Record]:
     """Run methods that come of the same fits."""
-    with warnings.catch_warnings(record=True) as given:
+    with warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("always")
         if methods[0] not in VARIANTS:
             records = {methods[0]: of_rival(RIVALS[methods[0]], study)}
@@ -121,9 +121,12 @@ def run_together(methods: Sequence[str], study: Study) -> dict[str, Record]:
             records = {methods[0]: _chosen(methods[0], study)}
         else:
             records = _answers(methods, study)
-    said = [f"{each.category.__name__}: {str(each.message).splitlines()[0]}" for each in given]
+    messages = [
+        f"{raised_warning.category.__name__}: {str(raised_warning.message).splitlines()[0]}"
+        for raised_warning in raised
+    ]
     for record in records.values():
-        record.warnings = dict(Counter(said))
+        record.warnings = dict(Counter(messages))
     return records
 
 
@@ -151,8 +154,8 @@ def forget_peak() -> None:
 def peak() -> float:
     """Return the most memory that this process held since then, in MB."""
     with suppress(OSError):
-        said = re.search(r"VmHWM:\s*(\d+)", Path("/proc/self/status").read_text())
-        return int(said[1]) / 1024 if said else 0.0
+        match = re.search(r"VmHWM:\s*(\d+)", Path("/proc/self/status").read_text())
+        return int(match[1]) / 1024 if match else 0.0
     return 0.0
 
 
@@ -181,10 +184,10 @@ def _answers(variants: Sequence[str], study: Study) -> dict[str, Record]:
     for variant in variants:
         answer = VARIANTS[variant].answer
         assert answer is not None
-        own = fits.answer(answer)
-        records[variant] = _of_fits(study, own, clock)
-        records[variant].lists = lists_of(own)
-        records[variant].told = _probabilities(study, own)
+        answer_fits = fits.answer(answer)
+        records[variant] = _of_fits(study, answer_fits, clock)
+        records[variant].lists = lists_of(answer_fits)
+        records[variant].told = _probabilities(study, answer_fits)
         records[variant].again = lists_of(halves.answer(answer))
     return records
 
@@ -206,11 +209,11 @@ def _none() -> Record:
 
 def _of_fits(study: Study, fits: Fits, clock: Record) -> Record:
     """Return what the last list of each fit says of the held-out samples."""
-    found = held_out(study.dataset, study.splits, fits)
+    held_out_scores = held_out(study.dataset, study.splits, fits)
     return Record(
-        found.row.tolist(),
-        found.split.tolist(),
-        found.scores[:, -1].tolist(),
+        held_out_scores.row.tolist(),
+        held_out_scores.split.tolist(),
+        held_out_scores.scores[:, -1].tolist(),
         None,
         seconds=clock.seconds,
         memory=clock.memory,
@@ -222,8 +225,8 @@ def _probabilities(study: Study, fits: Fits) -> list[Any] | None:
     columns = [name for name in table if str(name).startswith("probability of ")]
     if not columns:
         return None
-    told = table.loc[table["mu"].isna(), columns].to_numpy(float)
-    return list((told[:, 0] if len(columns) == 1 else told).tolist())
+    probabilities = table.loc[table["mu"].isna(), columns].to_numpy(float)
+    return list((probabilities[:, 0] if len(columns) == 1 else probabilities).tolist())
 
 
 def lists_of(fits: Fits) -> Lists:

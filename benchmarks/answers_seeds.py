@@ -37,24 +37,24 @@ def jaccard(lists: Sequence[Genes]) -> float:
     """Return the mean over pairs of lists of the share of the genes of either that both have."""
     sets = [set(genes) for genes in lists]
     pairs = [(a & b, a | b) for a, b in combinations(sets, 2)]
-    return float(np.mean([len(both) / len(any_) if any_ else 1.0 for both, any_ in pairs]))
+    return float(np.mean([len(shared) / len(any_) if any_ else 1.0 for shared, any_ in pairs]))
 
 
 def final_lists(dataset: Dataset, splits: Splits) -> dict[str, Genes]:
     """Return the lists of one seed."""
     config = asked("FDR-selected genes")
     alone = asked("stable")
-    wanted = config["signature"]
+    signature_settings = config["signature"]
     chance = study_half_samples(
         normalise_samples(dataset, **config["normalise"]),
         replace(splits, outer=(), subsamples=()),  # the list of all samples needs none of them
-        permutations=wanted["permutations"],
+        permutations=signature_settings["permutations"],
         folds=config["normalise"]["folds"],
         **linear_keywords(config),
     )
-    evidence = selection_table(dataset, chance, wanted["fdr"])
-    passing = int(np.sum(evidence["selection_q"] <= wanted["fdr"]))
-    length = int(np.clip(passing, wanted["least"], wanted["most"]))
+    evidence = selection_table(dataset, chance, signature_settings["fdr"])
+    passing = int(np.sum(evidence["selection_q"] <= signature_settings["fdr"]))
+    length = int(np.clip(passing, signature_settings["least"], signature_settings["most"]))
     return {
         "named": evidence.loc[evidence["fdr_selected"], "gene"].tolist(),
         "model": evidence["gene"].head(length).tolist(),
@@ -64,19 +64,19 @@ def final_lists(dataset: Dataset, splits: Splits) -> dict[str, Genes]:
 
 def measured(source: Source, seeds: int) -> list[dict[str, object]]:
     """Return a row for each kind of list."""
-    every = []
+    seed_lists = []
     for seed in range(seeds):
         study = study_of(source, Plan(repeats=1, pairs=1, seed=seed))
-        every.append(final_lists(study.dataset, study.splits))
+        seed_lists.append(final_lists(study.dataset, study.splits))
     return [
         {
             "data": source.name,
             "list": kind,
-            "jaccard": jaccard([each[kind] for each in every]),
-            "genes": float(np.median([len(each[kind]) for each in every])),
+            "jaccard": jaccard([lists_of_seed[kind] for lists_of_seed in seed_lists]),
+            "genes": float(np.median([len(lists_of_seed[kind]) for lists_of_seed in seed_lists])),
             "seeds": seeds,
         }
-        for kind in every[0]
+        for kind in seed_lists[0]
     ]
 
 
@@ -101,8 +101,8 @@ def main() -> None:
         table.to_csv(chosen.out, sep="\t", index=False, float_format="%.4g")
     means = table.groupby("list", sort=False)["jaccard"].mean()
     print(f"mean of {len(names)} data sets: " + ", ".join(f"{k} {v:.2f}" for k, v in means.items()))
-    said = "reached" if means["named"] >= GOAL else "not reached"
-    print(f"Jaccard index of the FDR-selected genes at least {GOAL} in the mean: {said}")
+    goal_text = "reached" if means["named"] >= GOAL else "not reached"
+    print(f"Jaccard index of the FDR-selected genes at least {GOAL} in the mean: {goal_text}")
 
 
 if __name__ == "__main__":

@@ -29,15 +29,15 @@ def agreement(halves: Sequence[Sequence[int]], n_genes: int) -> tuple[float, flo
     samples, not of drawing other ones. Written apart from genesig's own, to be its referee.
     """
     sets = [set(genes) for genes in halves]
-    apart = np.array([len(a ^ b) for a, b in zip(sets[::2], sets[1::2], strict=True)])
+    list_distances = np.array([len(a ^ b) for a, b in zip(sets[::2], sets[1::2], strict=True)])
     size = np.array([len(a) + len(b) for a, b in zip(sets[::2], sets[1::2], strict=True)])
-    n = len(apart)
+    n = len(list_distances)
 
-    def index(kept: Array) -> float:
-        share = size[kept].mean() / 2 / n_genes
+    def index(is_used: Array) -> float:
+        share = size[is_used].mean() / 2 / n_genes
         if not 0 < share < 1:
             return np.nan
-        return float(1 - apart[kept].mean() / n_genes / 2 / (share * (1 - share)))
+        return float(1 - list_distances[is_used].mean() / n_genes / 2 / (share * (1 - share)))
 
     without = [index(np.arange(n) != pair) for pair in range(n)] if n > 1 else [np.nan]
     return index(np.ones(n, dtype=bool)), float(np.std(without) * np.sqrt(max(n - 1, 1)))
@@ -51,23 +51,23 @@ def decided(study: Study, record: Record) -> HeldOut:
     return arrange(study.dataset, study.splits, row, split, scores, np.zeros_like(row))
 
 
-def apart(one: HeldOut, other: HeldOut) -> tuple[float, float, float]:
-    """Return error of `one` - error of `other`, with its 95 % interval over samples.
+def apart(scores: HeldOut, reference: HeldOut) -> tuple[float, float, float]:
+    """Return error of `scores` - error of `reference`, with its 95 % interval over samples.
 
     t over d_i = n/(2 n_c) (mean over repeats of the loss of sample i, the one's minus the other's).
     """
     lost = []
-    for found in (one, other):
-        loss = HEADLINE.loss(found)[:, 0].astype(float)
-        rows, at, times = np.unique(found.row, return_inverse=True, return_counts=True)
+    for compared in (scores, reference):
+        loss = HEADLINE.loss(compared)[:, 0].astype(float)
+        rows, at, times = np.unique(compared.row, return_inverse=True, return_counts=True)
         lost.append(np.bincount(at, weights=loss) / times)
-    y = dict(zip(one.row.tolist(), one.y.tolist(), strict=True))
+    y = dict(zip(scores.row.tolist(), scores.y.tolist(), strict=True))
     responses = np.array([y[row] for row in rows.tolist()])
     _, number, size = np.unique(responses, return_inverse=True, return_counts=True)
-    each = (lost[0] - lost[1]) * len(rows) / (2 * size[number])
-    centre = each.mean()
-    error = each.std(ddof=1) / np.sqrt(len(each))
-    half = t.ppf(0.975, len(each) - 1) * error
+    influence = (lost[0] - lost[1]) * len(rows) / (2 * size[number])
+    centre = influence.mean()
+    error = influence.std(ddof=1) / np.sqrt(len(influence))
+    half = t.ppf(0.975, len(influence) - 1) * error
     return float(centre), float(centre - half), float(centre + half)
 
 
@@ -77,15 +77,19 @@ def table(name: str, study: Study, records: dict[str, Record]) -> pd.DataFrame:
     n_samples, n_genes = study.dataset.X.shape
     rows = []
     for method, record in records.items():
-        found = decided(study, record)
-        assessed = assess(found, HEADLINE)[0]
+        decided_scores = decided(study, record)
+        assessed = assess(decided_scores, HEADLINE)[0]
         row = {"data": name, "method": method, "n_samples": n_samples, "n_genes": n_genes}
         row |= {"error": assessed.error, "auc": assessed.auc}
-        row |= dict(zip(("difference", "low", "high"), apart(found, reference), strict=True))
+        row |= dict(
+            zip(("difference", "low", "high"), apart(decided_scores, reference), strict=True)
+        )
         sizes = None if record.lists is None else [len(genes) for genes in record.lists]
         row["genes"] = n_genes if sizes is None else float(np.median(sizes))
-        known = (np.nan, np.nan) if record.again is None else agreement(record.again, n_genes)
-        row |= dict(zip(("stability", "stability_se"), known, strict=True))
+        agreement_and_error = (
+            (np.nan, np.nan) if record.again is None else agreement(record.again, n_genes)
+        )
+        row |= dict(zip(("stability", "stability_se"), agreement_and_error, strict=True))
         row |= {"seconds": record.seconds, "warnings": sum(record.warnings.values())}
         rows.append(row)
     return pd.DataFrame(rows)

@@ -42,7 +42,7 @@ def by_glmnet(kind: str, alpha: float) -> Rival:
     def fit(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
         classes = FAMILIES[kind].endswith("nomial")
         values = times(y) if y.dtype.names else y
-        given = {
+        arrays = {
             "z": Z,
             "test": Z_test,
             "y": values,
@@ -50,7 +50,7 @@ def by_glmnet(kind: str, alpha: float) -> Rival:
             "weights": _balanced(y) if classes else np.ones(len(y)),
         }
         with tempfile.TemporaryDirectory() as name:
-            for part, numbers in given.items():
+            for part, numbers in arrays.items():
                 np.asfortranarray(numbers, dtype="<f8").T.tofile(Path(name) / f"{part}.bin")
             command = [
                 "Rscript",
@@ -79,8 +79,8 @@ def numbered(inner: Folds, y: Array) -> Array:
     for number, (_, left_out) in enumerate(inner, 1):
         fold[left_out] = number
     if len(inner) < LEAST:
-        first = np.flatnonzero(fold == 1)
-        fold[first[np.argsort(y[first], kind="stable")][::2]] = len(inner) + 1
+        first_fold_rows = np.flatnonzero(fold == 1)
+        fold[first_fold_rows[np.argsort(y[first_fold_rows], kind="stable")][::2]] = len(inner) + 1
     return fold
 
 

@@ -45,11 +45,11 @@ def records(group: str, study: Study) -> dict[str, Record]:
     }
 
 
-def brier(y: Array, told: Array) -> float:
+def brier(y: Array, probabilities: Array) -> float:
     """Return the mean over the classes of their mean squared error of probabilities (n, T)."""
     _, number = np.unique(y, return_inverse=True)
-    loss = np.square(told - np.eye(told.shape[1])[number]).sum(axis=1)
-    return float(np.mean([loss[number == c].mean() for c in range(told.shape[1])]))
+    loss = np.square(probabilities - np.eye(probabilities.shape[1])[number]).sum(axis=1)
+    return float(np.mean([loss[number == c].mean() for c in range(probabilities.shape[1])]))
 
 
 def calibrated(method: str, study: Study, record: Record) -> dict[str, float]:
@@ -60,8 +60,15 @@ def calibrated(method: str, study: Study, record: Record) -> dict[str, float]:
         return {"slope": _cox_slope(y, f) if y.dtype.names else calibration_line(y, f).slope}
     if method in NOT_ODDS:
         return {}
-    told = expit(f) if record.told is None else np.array(record.told)
-    return {"brier": brier(y, told if told.ndim > 1 else np.column_stack([1 - told, told]))}
+    probabilities = expit(f) if record.told is None else np.array(record.told)
+    return {
+        "brier": brier(
+            y,
+            probabilities
+            if probabilities.ndim > 1
+            else np.column_stack([1 - probabilities, probabilities]),
+        )
+    }
 
 
 def _cox_slope(y: Array, f: Array) -> float:
@@ -78,15 +85,15 @@ def measured(method: str, study: Study, record: Record, true: Array | None) -> d
     (n, d) = study.dataset.X.shape
     kind = study.dataset.design.kind
     headline = ASSESSED[kind].headline
-    found = assess(decided(study, record), headline)[0]
+    assessment = assess(decided(study, record), headline)[0]
     out: dict[str, Any] = {
         "kind": kind,
         "method": method,
         "samples": n,
         "all_genes": d,
         "measure": headline.name,
-        "error": found.error,
-        "auc": found.auc,
+        "error": assessment.error,
+        "auc": assessment.auc,
         **calibrated(method, study, record),
     }
     if record.lists is not None:
@@ -108,9 +115,9 @@ def rows(data: str, group: str, repeat: int, plan: Plan, folder: Path) -> list[d
     """Return the measures of each method."""
     dataset, true = question(data, folder, repeat)
     study = divided_study(dataset, replace(plan, repeats=1, seed=repeat))
-    where = {"data": data, "repeat": repeat, "folds": plan.folds, "pairs": plan.pairs}
+    cell_columns = {"data": data, "repeat": repeat, "folds": plan.folds, "pairs": plan.pairs}
     return [
-        {**where, **measured(method, study, record, true)}
+        {**cell_columns, **measured(method, study, record, true)}
         for method, record in records(group, study).items()
     ]
 
@@ -127,12 +134,12 @@ def main() -> None:
     asks.add_argument("--out", type=Path, required=True)
     asks.add_argument("--folds", type=int, default=5)
     asks.add_argument("--pairs", type=int, default=1)
-    told = asks.parse_args()
-    plan = Plan(folds=told.folds, inner_folds=told.folds, pairs=told.pairs)
-    found = rows(told.name, told.group, told.repeat, plan, told.data)
-    part = told.out.with_suffix(".part")
-    part.write_text("".join(json.dumps(row) + "\n" for row in found), encoding="utf-8")
-    part.replace(told.out)
+    arguments = asks.parse_args()
+    plan = Plan(folds=arguments.folds, inner_folds=arguments.folds, pairs=arguments.pairs)
+    cell_rows = rows(arguments.name, arguments.group, arguments.repeat, plan, arguments.data)
+    part = arguments.out.with_suffix(".part")
+    part.write_text("".join(json.dumps(row) + "\n" for row in cell_rows), encoding="utf-8")
+    part.replace(arguments.out)
 
 
 if __name__ == "__main__":

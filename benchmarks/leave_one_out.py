@@ -49,8 +49,8 @@ def read(name: str, folder: Path) -> Dataset:
     if name != "golub":
         return dataset
     table = pd.read_csv(folder / f"{QUESTIONS[name][0]}_samples.tsv", sep="\t", index_col=0)
-    kept = np.flatnonzero(table.loc[list(dataset.samples), "original_split"] == "train")
-    return replace(dataset, X=dataset.X[kept], obs=dataset.obs.iloc[kept])
+    training_rows = np.flatnonzero(table.loc[list(dataset.samples), "original_split"] == "train")
+    return replace(dataset, X=dataset.X[training_rows], obs=dataset.obs.iloc[training_rows])
 
 
 def left_out(dataset: Dataset) -> Study:
@@ -63,11 +63,11 @@ def left_out(dataset: Dataset) -> Study:
 def right(study: Study, methods: tuple[str, ...]) -> dict[str, int]:
     """Return how many samples each method called right while they were left out."""
     assert all(method in {**VARIANTS, **RIVALS} for method in methods)
-    found = {}
+    n_correct = {}
     for method, record in run_together(methods, study).items():
-        held = decided(study, record)
-        found[method] = int(np.sum(held.y * held.scores[:, -1] > 0))
-    return found
+        held_out_scores = decided(study, record)
+        n_correct[method] = int(np.sum(held_out_scores.y * held_out_scores.scores[:, -1] > 0))
+    return n_correct
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -78,17 +78,19 @@ def main(arguments: list[str] | None = None) -> None:
     asks.add_argument("names", nargs="*", metavar="DATA")
     asks.add_argument("--data", type=Path, required=True)
     asks.add_argument("--out", type=Path)
-    told = asks.parse_args(arguments)
+    options = asks.parse_args(arguments)
     counts = {}
-    for name in told.names or list(PUBLISHED):
-        study = left_out(read(name, told.data))
-        counts[f"{name} of {len(study.dataset.samples)}"] = own = dict(PUBLISHED.get(name, {}))
+    for name in options.names or list(PUBLISHED):
+        study = left_out(read(name, options.data))
+        counts[f"{name} of {len(study.dataset.samples)}"] = method_counts = dict(
+            PUBLISHED.get(name, {})
+        )
         for methods in METHODS:
-            own |= right(study, methods)
-            print(name, own, file=sys.stderr, flush=True)
+            method_counts |= right(study, methods)
+            print(name, method_counts, file=sys.stderr, flush=True)
     table = pd.DataFrame(counts).rename_axis("method")
-    if told.out:
-        table.to_csv(told.out, sep="\t")
+    if options.out:
+        table.to_csv(options.out, sep="\t")
     print(table.to_string())
 
 

@@ -44,11 +44,11 @@ def drawn(name: str, n: int, share: float, seed: int) -> tuple[Dataset, Splits]:
     genes = [f"g{k:04d}" for k in range(X.shape[1])]
     obs = pd.DataFrame({"state": np.where(y > 0, "ill", "well")}, index=samples)
     design = Design("state", "classification", ("well", "ill"), None, None)
-    whole = Dataset(X, obs, pd.DataFrame({"symbol": genes}, index=genes), design, {})
+    all_samples = Dataset(X, obs, pd.DataFrame({"symbol": genes}, index=genes), design, {})
     config = settings({}, splits={"folds": 5, "repeats": 1, "subsamples": 0})
-    seen = splits_of(replace(whole, X=X[:n], obs=obs[:n]), config)
-    split = replace(seen.final, name="r0f0", test=tuple(samples[n:]), seed=(0, 0))
-    return whole, replace(seen, outer=(split,), subsamples=())
+    training_splits = splits_of(replace(all_samples, X=X[:n], obs=obs[:n]), config)
+    split = replace(training_splits.final, name="r0f0", test=tuple(samples[n:]), seed=(0, 0))
+    return all_samples, replace(training_splits, outer=(split,), subsamples=())
 
 
 def measured(name: str, n: int, share: float, seed: int) -> dict[str, Any]:
@@ -56,12 +56,15 @@ def measured(name: str, n: int, share: float, seed: int) -> dict[str, Any]:
     warnings.simplefilter("ignore")  # a rival's of genes that are constant in a fold
     dataset, splits = drawn(name, n, share, seed)
     row: dict[str, Any] = {"world": name, "n": n, "seed": seed}
-    for model, asked in MODELS.items():
+    for model, model_setting in MODELS.items():
         # Few permutations: FDR-selected genes, whose chance they tell, are not asked for.
-        own = {"linear": {"model": asked}, "signature": {"permutations": 2}}
-        fits = answered(dataset, splits, settings({}, **own)).answer("predictive")
-        found = held_out(dataset, splits, fits)
-        row[model] = per_class(found.y, (found.y * found.scores[:, -1] <= 0).astype(float))
+        changes = {"linear": {"model": model_setting}, "signature": {"permutations": 2}}
+        fits = answered(dataset, splits, settings({}, **changes)).answer("predictive")
+        held_out_scores = held_out(dataset, splits, fits)
+        row[model] = per_class(
+            held_out_scores.y,
+            (held_out_scores.y * held_out_scores.scores[:, -1] <= 0).astype(float),
+        )
         row[f"genes of {model}"] = len(fits.coef(0, 0)[0])
     y = dataset.response()[n:]
     for rival in PEERS:
@@ -74,15 +77,15 @@ def measured(name: str, n: int, share: float, seed: int) -> dict[str, Any]:
 def table(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each model."""
     models = [*MODELS, *PEERS]
-    apart = rows[models].sub(rows["two stages"], axis=0)
+    differences = rows[models].sub(rows["two stages"], axis=0)
     sparse = rows["world"].isin(SPARSE)
     return pd.DataFrame(
         {
             "error": rows[models].mean(),
-            "to two stages": apart.mean(),
-            "2 SE": 2 * apart.std() / np.sqrt(len(rows)),
-            "sparse": apart[sparse].mean(),
-            "dense": apart[~sparse].mean(),
+            "to two stages": differences.mean(),
+            "2 SE": 2 * differences.std() / np.sqrt(len(rows)),
+            "sparse": differences[sparse].mean(),
+            "dense": differences[~sparse].mean(),
             "genes": [rows[f"genes of {model}"].median() for model in models],
         }
     ).sort_values("error")
@@ -96,22 +99,22 @@ def main() -> None:
     asks.add_argument("--out", type=Path, required=True)
     asks.add_argument("--sets", type=int, default=10)
     asks.add_argument("--jobs", type=int, default=1)
-    asked = asks.parse_args()
-    text = asked.out.read_text(encoding="utf-8") if asked.out.exists() else ""
+    options = asks.parse_args()
+    text = options.out.read_text(encoding="utf-8") if options.out.exists() else ""
     rows = [json.loads(line) for line in text.splitlines()]
-    done = {(row["world"], row["n"], row["seed"]) for row in rows}
+    finished = {(row["world"], row["n"], row["seed"]) for row in rows}
     todo = [
         (name, n, share, seed)
-        for seed in range(asked.sets)
+        for seed in range(options.sets)
         for name in WORLDS
         for n, share in DESIGNS
-        if (name, n, seed) not in done
+        if (name, n, seed) not in finished
     ]
     os.environ |= dict.fromkeys(THREADS, "1")
-    with ProcessPoolExecutor(asked.jobs, mp_context=get_context("spawn")) as pool:
-        for one in as_completed([pool.submit(measured, *each) for each in todo]):
-            rows.append(one.result())
-            with asked.out.open("a", encoding="utf-8") as file:
+    with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
+        for future in as_completed([pool.submit(measured, *job) for job in todo]):
+            rows.append(future.result())
+            with options.out.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(rows[-1]) + "\n")
     print(f"{len(rows)} data sets\n{table(pd.DataFrame(rows)).round(3).to_string()}")
 

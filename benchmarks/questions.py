@@ -26,7 +26,7 @@ DESMEDT = tables("survival/desmedt_2007")
 ROSENWALD = tables("survival/rosenwald_2002")
 SURVIVAL = {"task": "survival"}
 # Matrix and sample table, label, and what else the config says of the data.
-MORE: dict[str, tuple[tuple[str, str], Any, dict[str, Any]]] = {
+MORE_QUESTIONS: dict[str, tuple[tuple[str, str], Any, dict[str, Any]]] = {
     "khan_four": (tables("many_classes/khan_2001"), "diagnosis", {}),
     "sorlie_five": (tables("many_classes/sorlie_2001"), "diagnosis", {}),
     "GSE55235_three": (series("GSE55235"), "source_name_ch1", {}),
@@ -73,7 +73,7 @@ SIMULATED: dict[str, Callable[[int], Drawn]] = {
     "simulated_numbers": _of_kind("regression", 0.5),
     "simulated_survival": _of_kind("survival", 0.7),
 }
-REAL = [*PUBLISHED, *OTHERS, *MORE]
+REAL = [*PUBLISHED, *OTHERS, *MORE_QUESTIONS]
 
 
 def question(name: str, folder: Path, repeat: int) -> tuple[Dataset, Array | None]:
@@ -83,8 +83,8 @@ def question(name: str, folder: Path, repeat: int) -> tuple[Dataset, Array | Non
     """
     if name in SIMULATED:
         return SIMULATED[name](repeat)
-    if name in MORE:
-        (matrix, samples), label, data = MORE[name]
+    if name in MORE_QUESTIONS:
+        (matrix, samples), label, data = MORE_QUESTIONS[name]
         source = Source(name, folder / matrix, folder / samples, label, data=data)
     else:
         source = Source.of(name, folder)

@@ -48,9 +48,9 @@ def critical_difference(k: int, n: int) -> float:
     return float(q * np.sqrt(k * (k + 1) / (6 * n)))
 
 
-def joined(ranks: list[float], apart: float) -> list[tuple[float, float]]:
-    """Return the longest runs of sorted ranks that lie within `apart`."""
-    runs = [(low, max(r for r in ranks if r - low <= apart)) for low in ranks]
+def joined(ranks: list[float], max_distance: float) -> list[tuple[float, float]]:
+    """Return the longest runs of sorted ranks that lie within `max_distance`."""
+    runs = [(low, max(r for r in ranks if r - low <= max_distance)) for low in ranks]
     runs = [run for run in runs if run[1] > run[0]]
     return [run for at, run in enumerate(runs) if at == 0 or run[1] > runs[at - 1][1]]
 
@@ -61,7 +61,7 @@ def draw_ranks(axes: Any, table: pd.DataFrame, title: str) -> None:
         axes.set(title=f"{title}: too few for ranks", xticks=[], yticks=[])
         return
     ranks = table.rank(axis=1).mean().sort_values()
-    apart = critical_difference(len(ranks), len(table))
+    critical_distance = critical_difference(len(ranks), len(table))
     p = friedmanchisquare(*table.to_numpy().T).pvalue
     for at, (name, rank) in enumerate(ranks.items()):
         colour = OURS if name in ("genesig", "FDR-selected genes") else THEIRS
@@ -74,10 +74,10 @@ def draw_ranks(axes: Any, table: pd.DataFrame, title: str) -> None:
             color=colour,
             fontsize=8,
         )
-    for at, (low, high) in enumerate(joined(ranks.tolist(), apart)):
+    for at, (low, high) in enumerate(joined(ranks.tolist(), critical_distance)):
         axes.plot([low, high], [len(ranks) + 0.5 * at] * 2, color="#999999", lw=3)
     axes.set(
-        title=f"{title}: p = {p:.2g}, critical difference {apart:.1f}",
+        title=f"{title}: p = {p:.2g}, critical difference {critical_distance:.1f}",
         yticks=[],
         xlabel="mean rank of the error (1: least)",
     )
@@ -90,23 +90,29 @@ def front(genes: pd.Series, error: pd.Series) -> list[str]:
     """Return the methods that none beats in both, by their number of genes."""
     order = sorted(genes.index, key=lambda name: (genes[name], error[name]))
     best = np.inf
-    kept = []
+    frontier = []
     for name in order:
         if error[name] < best:
             best = error[name]
-            kept.append(name)
-    return kept
+            frontier.append(name)
+    return frontier
 
 
 def draw_pareto(axes: Any, rows: pd.DataFrame) -> None:
     """Draw mean error against genes, median over data sets, those of all of them at the right."""
     error = errors(rows, "classification").mean()
     rows = rows[rows["data"].isin(errors(rows, "classification").index)]
-    own = rows.groupby(["method", "data"])[["genes", "all_genes"]].mean()
-    genes = own["genes"].fillna(own["all_genes"]).groupby("method").median()[error.index] + 1
-    kept = front(genes, error)
-    axes.step(genes[kept], error[kept], where="post", color="#bbbbbb")
-    near = error[error < MOST * error.min()].sort_values(ascending=False)
+    method_means = rows.groupby(["method", "data"])[["genes", "all_genes"]].mean()
+    genes = (
+        method_means["genes"]
+        .fillna(method_means["all_genes"])
+        .groupby("method")
+        .median()[error.index]
+        + 1
+    )
+    frontier = front(genes, error)
+    axes.step(genes[frontier], error[frontier], where="post", color="#bbbbbb")
+    near = error[error < MAX_RELATIVE_ERROR * error.min()].sort_values(ascending=False)
     axes.set_xlim(0.8, 2 * genes[near.index].max())
     axes.set_ylim(0.9 * near.min(), 1.05 * near.max())
     axes.set(
@@ -130,7 +136,7 @@ def draw_pareto(axes: Any, rows: pd.DataFrame) -> None:
         )
 
 
-MOST = 2.0
+MAX_RELATIVE_ERROR = 2.0
 """Methods whose error is this many times the least are told in the title alone."""
 
 
@@ -154,8 +160,8 @@ def main(answers: Path, folder: Path) -> None:
         draw_ranks(place, table, f"{title}, {len(table)} questions")
     figure.tight_layout()
     figure.savefig(folder / "critical_difference.png", dpi=150)
-    figure, one = plt.subplots(figsize=(8, 4.5))
-    draw_pareto(one, rows)
+    figure, panel = plt.subplots(figsize=(8, 4.5))
+    draw_pareto(panel, rows)
     figure.tight_layout()
     figure.savefig(folder / "pareto.png", dpi=150)
 

@@ -68,31 +68,33 @@ def means(rows: pd.DataFrame) -> pd.DataFrame:
     rows = rows.assign(drawn=rows["data"].str.startswith(SIMULATED))
     chooses = rows.groupby("method")["genes"].transform("count") > 0
     rows["stability"] = rows["stability"].where(rows["stability"].notna() | ~chooses, 0.0)
-    each = rows.groupby(["kind", "drawn", "data", "method"], sort=False).mean(numeric_only=True)
+    data_means = rows.groupby(["kind", "drawn", "data", "method"], sort=False).mean(
+        numeric_only=True
+    )
     out: list[dict[str, Any]] = []
-    for (kind, drawn), part in each.reset_index().groupby(["kind", "drawn"]):
+    for (kind, drawn), part in data_means.reset_index().groupby(["kind", "drawn"]):
         wide = part.pivot_table(index="data", columns="method", values="error").dropna(axis=1)
         ranks = wide.rank(axis=1).mean()
         least = wide.eq(wide.min(axis=1), axis=0).sum()
         for method in [name for name in ORDER if name in set(part["method"])]:
-            own = part[part["method"] == method]
+            method_rows = part[part["method"] == method]
             out.append(
                 {
                     "kind": kind,
                     "data": "simulated" if drawn else "real",
                     "method": method,
-                    "sets": len(own),
-                    **own[MEANS].mean().to_dict(),
+                    "sets": len(method_rows),
+                    **method_rows[MEANS].mean().to_dict(),
                     "rank": ranks.get(method),
                     "best": least.get(method),
-                    "genes": own["genes"].quantile(0.5),
-                    "memory_mb": own["memory_mb"].max(),
+                    "genes": method_rows["genes"].quantile(0.5),
+                    "memory_mb": method_rows["memory_mb"].max(),
                 }
             )
     return pd.DataFrame(out)
 
 
-SHOWN = {
+COLUMN_FORMATS = {
     "sets": "d",
     "error": ".3f",
     "rank": ".1f",
@@ -108,12 +110,12 @@ SHOWN = {
 }
 
 
-def page(table: pd.DataFrame, first: str) -> str:
+def page(table: pd.DataFrame, summary_line: str) -> str:
     """Return the means as a page: a table for each kind, real and simulated."""
     lines = [
         "# Results of the benchmark",
         "",
-        first.removeprefix("# ") + ".",
+        summary_line.removeprefix("# ") + ".",
         "",
         "What the columns mean: [the benchmark](../README.md). Best: on how many data sets the"
         " error is the least among methods that were run on all of a table, equal ones each"
@@ -122,7 +124,7 @@ def page(table: pd.DataFrame, first: str) -> str:
         "",
     ]
     for (kind, data), part in table.groupby(["kind", "data"], sort=False):
-        names = [name for name in SHOWN if part[name].notna().any()]
+        names = [name for name in COLUMN_FORMATS if part[name].notna().any()]
         lines += [
             f"## {kind.replace('_', ' ').capitalize()}, {data} data",
             "",
@@ -130,7 +132,7 @@ def page(table: pd.DataFrame, first: str) -> str:
             "| --- |" + " --- |" * len(names),
         ]
         for row in part.to_dict("records"):
-            cells = [f"{row[n]:{SHOWN[n]}}" if row[n] == row[n] else "–" for n in names]
+            cells = [f"{row[n]:{COLUMN_FORMATS[n]}}" if row[n] == row[n] else "–" for n in names]
             lines.append(f"| {row['method']} | {' | '.join(cells)} |")
         lines.append("")
     return "\n".join(lines)
@@ -153,20 +155,20 @@ def said(rows: pd.DataFrame) -> str:
     )
 
 
-def write(rows: pd.DataFrame, path: Path, first: str) -> None:
+def write(rows: pd.DataFrame, path: Path, summary_line: str) -> None:
     """Write a table below its first line."""
     table = rows.to_csv(sep="\t", index=False, float_format="%.4g")
-    path.write_text(f"{first}\n{table}", encoding="utf-8")
+    path.write_text(f"{summary_line}\n{table}", encoding="utf-8")
 
 
 def main(cells: Path, folder: Path) -> None:
     """Write both tables."""
     rows = read(cells)
-    first = said(rows)
-    write(rows.drop(columns=["folds", "pairs"]), folder / "answers.tsv", first)
+    summary_line = said(rows)
+    write(rows.drop(columns=["folds", "pairs"]), folder / "answers.tsv", summary_line)
     table = means(rows)
-    write(table, folder / "methods.tsv", first)
-    (folder / "methods.md").write_text(page(table, first), encoding="utf-8")
+    write(table, folder / "methods.tsv", summary_line)
+    (folder / "methods.md").write_text(page(table, summary_line), encoding="utf-8")
 
 
 if __name__ == "__main__":

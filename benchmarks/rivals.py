@@ -75,9 +75,15 @@ def one_vs_rest(rival: Rival) -> Rival:
     """
 
     def several(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
-        found = [rival(Z, np.where(y == c, 1.0, -1.0), Z_test, inner, seed) for c in np.unique(y)]
-        genes = np.unique(np.concatenate([own for _, own in found if own is not None]))
-        scores = np.column_stack([scores for scores, _ in found])
+        class_results = [
+            rival(Z, np.where(y == c, 1.0, -1.0), Z_test, inner, seed) for c in np.unique(y)
+        ]
+        genes = np.unique(
+            np.concatenate(
+                [class_genes for _, class_genes in class_results if class_genes is not None]
+            )
+        )
+        scores = np.column_stack([scores for scores, _ in class_results])
         return log_expit(scores - np.log(scores.shape[1] - 1)), genes.astype(np.int64)
 
     return several
@@ -94,8 +100,8 @@ def log_odds(rival: Rival) -> Rival:
         f, genes = rival(Z, y, Z_test, inner, seed)
         size = np.unique(y, return_counts=True)[1]
         f = f + 1e-9 * np.argsort(np.argsort(size, kind="stable"), kind="stable")
-        others = [logsumexp(np.delete(f, c, axis=1), axis=1) for c in range(f.shape[1])]
-        return f - np.column_stack(others), genes
+        log_sum_of_others = [logsumexp(np.delete(f, c, axis=1), axis=1) for c in range(f.shape[1])]
+        return f - np.column_stack(log_sum_of_others), genes
 
     return against_others
 
@@ -170,12 +176,12 @@ def cox_net(ratio: float) -> Rival:
 
 def centroids_several(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
     """Shrunken centroids of several classes, as `shrunken_centroids`."""
-    most = float(np.abs(NearestCentroid().fit(Z, y).deviations_).max())
-    grid = [*np.linspace(most, 0, 30, endpoint=False)[1:], None]
+    max_deviation = float(np.abs(NearestCentroid().fit(Z, y).deviations_).max())
+    grid = [*np.linspace(max_deviation, 0, 30, endpoint=False)[1:], None]
     search = GridSearchCV(NearestCentroid(), {"shrink_threshold": grid}, cv=inner, **BALANCED)
     model = search.fit(Z, y).best_estimator_
-    kept = np.abs(model.deviations_).max(axis=0) > 0
-    return model.decision_function(Z_test) / 2, np.flatnonzero(kept)
+    is_selected = np.abs(model.deviations_).max(axis=0) > 0
+    return model.decision_function(Z_test) / 2, np.flatnonzero(is_selected)
 
 
 def f_test_lda(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
@@ -217,8 +223,8 @@ def forest(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
         if not tried:
             order = np.argsort(-model.feature_importances_, kind="stable")
         tried.append((length, loss.mean(), loss.std() / np.sqrt(len(loss)), model))
-    best = min(tried, key=lambda each: each[1])
-    length, _, _, model = [each for each in tried if each[1] <= best[1] + best[2]][-1]
+    best = min(tried, key=lambda trial: trial[1])
+    length, _, _, model = [trial for trial in tried if trial[1] <= best[1] + best[2]][-1]
     # The first forest has its columns in the order of the data.
     columns = np.arange(length) if length == Z.shape[1] else order[:length]
     return _foretold(model, Z_test[:, columns]), np.sort(columns)
@@ -241,11 +247,11 @@ def svm_rfe(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found
     loss = np.zeros(len(_halved(Z.shape[1], least=4)))
     for train, left_out in inner:
         for at, (genes, model) in enumerate(_eliminated(Z[train], y[train])):
-            said = model.predict(Z[np.ix_(left_out, genes)])
+            predicted = model.predict(Z[np.ix_(left_out, genes)])
             loss[at] += (
-                np.mean(np.square(said - y[left_out]))
+                np.mean(np.square(predicted - y[left_out]))
                 if _continuous(y)
-                else 1 - balanced_accuracy_score(y[left_out], said)
+                else 1 - balanced_accuracy_score(y[left_out], predicted)
             )
     best = len(loss) - 1 - int(np.argmin(loss[::-1]))
     genes, model = list(_eliminated(Z, y))[best]
@@ -290,22 +296,28 @@ def of_selected(select: Callable[[Array, Array, int], Array]) -> Rival:
     """Return the model of selected genes: logistic, ridge or Cox's; without genes the mean."""
 
     def fit(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
-        kept = select(Z, numbers(y), seed)
-        A = Z[:, kept]
-        A_test = Z_test[:, kept]
+        selected_genes = select(Z, numbers(y), seed)
+        A = Z[:, selected_genes]
+        A_test = Z_test[:, selected_genes]
         if y.dtype.names:
             folds = [left_out for _, left_out in inner]
-            found = ridge_survival(A, y, A_test, folds, seed) if len(kept) else A_test.sum(axis=1)
-        elif _continuous(y):
-            found = (
-                RidgeCV().fit(A, y).predict(A_test) if len(kept) else np.full(len(A_test), y.mean())
+            test_scores = (
+                ridge_survival(A, y, A_test, folds, seed)
+                if len(selected_genes)
+                else A_test.sum(axis=1)
             )
-        elif len(kept):
+        elif _continuous(y):
+            test_scores = (
+                RidgeCV().fit(A, y).predict(A_test)
+                if len(selected_genes)
+                else np.full(len(A_test), y.mean())
+            )
+        elif len(selected_genes):
             model = LogisticRegression(class_weight="balanced").fit(A, y)
-            found = model.decision_function(A_test)
+            test_scores = model.decision_function(A_test)
         else:
-            found = even_odds(y, len(A_test))
-        return np.asarray(found), kept
+            test_scores = even_odds(y, len(A_test))
+        return np.asarray(test_scores), selected_genes
 
     return fit
 

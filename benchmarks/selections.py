@@ -52,10 +52,10 @@ def stability_selection(Z: Array, r: Array, seed: int) -> Array:
     false genes, q²/((2 · .75 - 1) d), is 1.
     """
     counts = np.zeros(Z.shape[1])
-    most = int(np.sqrt(0.5 * Z.shape[1]))
+    max_genes = int(np.sqrt(0.5 * Z.shape[1]))
     for _, weights in lasso_lists(Z, r, seed):
         sizes = np.count_nonzero(weights, axis=0)
-        counts += weights[:, np.flatnonzero(sizes <= most)[-1]] != 0
+        counts += weights[:, np.flatnonzero(sizes <= max_genes)[-1]] != 0
     return np.flatnonzero(counts >= 0.75 * HALVES)
 
 
@@ -83,12 +83,12 @@ def stabl(Z: Array, r: Array, seed: int) -> Array:
     return np.flatnonzero(real > (grid[best] if rate[best] < 1 else 1.0))
 
 
-def at_levels(levels: Array, weights: Array, wanted: Array) -> Array:
+def at_levels(levels: Array, weights: Array, target_levels: Array) -> Array:
     """Return the weights (d, L) at some penalties: between knots a lasso path is straight."""
-    after = np.clip(np.searchsorted(-levels, -wanted), 1, max(len(levels) - 1, 1))
+    after = np.clip(np.searchsorted(-levels, -target_levels), 1, max(len(levels) - 1, 1))
     if len(levels) == 1:
-        return np.repeat(weights, len(wanted), axis=1)
-    share = (levels[after - 1] - wanted) / (levels[after - 1] - levels[after])
+        return np.repeat(weights, len(target_levels), axis=1)
+    share = (levels[after - 1] - target_levels) / (levels[after - 1] - levels[after])
     share = np.clip(share, 0, 1)
     return np.asarray(weights[:, after - 1] * (1 - share) + weights[:, after] * share)
 
@@ -104,10 +104,10 @@ def knockoffs(Z: Array, r: Array, seed: int) -> Array:
     So there are at least 1/RATE genes, or none.
     """
     d = Z.shape[1]
-    both = np.hstack([Z, gaussian_copies(Z, np.random.default_rng(seed))])
+    genes_and_knockoffs = np.hstack([Z, gaussian_copies(Z, np.random.default_rng(seed))])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        size = np.abs(LassoCV(alphas=20, eps=0.05, cv=5).fit(both, r).coef_)
+        size = np.abs(LassoCV(alphas=20, eps=0.05, cv=5).fit(genes_and_knockoffs, r).coef_)
     ahead = size[:d] - size[d:]
     for t in np.sort(np.abs(ahead[ahead != 0])):
         if (1 + np.sum(ahead <= -t)) / max(1, np.sum(ahead >= t)) <= RATE:
@@ -129,17 +129,21 @@ def gaussian_copies(Z: Array, rng: np.random.Generator) -> Array:
     U, length, Vt = np.linalg.svd(Z, full_matrices=False)
     gamma = shrinkage(Z)
     mean = float(np.mean(np.square(Z)))
-    along = (1 - gamma) * length**2 / n + gamma * mean
-    beside = gamma * mean
-    s = min(1.0, 2 * (beside if d > len(length) else float(along.min())))
+    spanned_variances = (1 - gamma) * length**2 / n + gamma * mean
+    residual_variance = gamma * mean
+    s = min(1.0, 2 * (residual_variance if d > len(length) else float(spanned_variances.min())))
 
     def spread(value: Any) -> Any:
         return np.sqrt(np.maximum(2 * s - s**2 / value, 0))
 
     noise = rng.standard_normal((n, d))
-    rest = float(spread(beside)) if d > len(length) else 0.0
-    told = Z - s * (U * (length / along)) @ Vt
-    return np.asarray(told + rest * noise + (noise @ Vt.T * (spread(along) - rest)) @ Vt)
+    residual_scale = float(spread(residual_variance)) if d > len(length) else 0.0
+    conditional_mean = Z - s * (U * (length / spanned_variances)) @ Vt
+    return np.asarray(
+        conditional_mean
+        + residual_scale * noise
+        + (noise @ Vt.T * (spread(spanned_variances) - residual_scale)) @ Vt
+    )
 
 
 def shrinkage(Z: Array) -> float:
@@ -148,6 +152,6 @@ def shrinkage(Z: Array) -> float:
     G = Z @ Z.T / n
     mean = np.trace(G) / d
     square = float(np.sum(G * G))
-    apart = square / d - mean**2
+    dispersion = square / d - mean**2
     drawn = (n * float(np.sum(np.diag(G) ** 2)) - square) / (n * d)
-    return float(np.clip(drawn / apart, 0, 1)) if apart > 0 else 1.0
+    return float(np.clip(drawn / dispersion, 0, 1)) if dispersion > 0 else 1.0

@@ -44,11 +44,11 @@ def rows_of(trial: Trial, draws: int, pool: ProcessPoolExecutor) -> pd.DataFrame
     number = TRIALS.index(trial)
     begun = time.perf_counter()
     tasks = [(number, FIRST_SEED + draw) for draw in range(draws)]
-    came = list(pool.map(drawn, tasks, chunksize=max(1, draws // 64)))
+    draw_values = list(pool.map(drawn, tasks, chunksize=max(1, draws // 64)))
     seconds = time.perf_counter() - begun
     rows = []
     for claim in trial.claims:
-        result = measured(came, claim)
+        result = measured(draw_values, claim)
         rows.append(
             {
                 "topic": trial.topic,
@@ -71,11 +71,11 @@ def kept(new: pd.DataFrame) -> pd.DataFrame:
     place = {(trial.topic, trial.data): k for k, trial in enumerate(TRIALS)}
     old = pd.read_csv(TABLE, sep="\t") if TABLE.exists() else new.iloc[:0]
     trial = list(zip(old["topic"], old["data"], strict=True))
-    again = set(zip(new["topic"], new["data"], strict=True))
-    old = old[[name in place and name not in again for name in trial]]
-    whole = new if old.empty else pd.concat([old, new], ignore_index=True)
-    order = [place[name] for name in zip(whole["topic"], whole["data"], strict=True)]
-    return whole.assign(order=order).sort_values("order", kind="stable").drop(columns="order")
+    measured_trials = set(zip(new["topic"], new["data"], strict=True))
+    old = old[[name in place and name not in measured_trials for name in trial]]
+    merged = new if old.empty else pd.concat([old, new], ignore_index=True)
+    order = [place[name] for name in zip(merged["topic"], merged["data"], strict=True)]
+    return merged.assign(order=order).sort_values("order", kind="stable").drop(columns="order")
 
 
 def run(topic: str, jobs: int, draws: int | None) -> None:
@@ -95,10 +95,12 @@ def expect(jobs: int, draws: int) -> None:
     with ProcessPoolExecutor(jobs) as pool:
         for kind in COLUMNS:
             tasks = [(kind, FIRST_OTHER + draw) for draw in range(draws)]
-            came = pd.DataFrame(list(pool.map(values, tasks)))
-            came = came.loc[:, came.count() >= FEWEST]
-            error = came.std() / came.count() ** 0.5
-            of_kind = pd.DataFrame({"value": came.mean(), "error": error, "draws": came.count()})
+            study_values = pd.DataFrame(list(pool.map(values, tasks)))
+            study_values = study_values.loc[:, study_values.count() >= FEWEST]
+            error = study_values.std() / study_values.count() ** 0.5
+            of_kind = pd.DataFrame(
+                {"value": study_values.mean(), "error": error, "draws": study_values.count()}
+            )
             rows.append(of_kind.round(5).rename_axis("number").reset_index().assign(kind=kind))
     pd.concat(rows).set_index("kind").to_csv(EXPECTED, sep="\t")
 
@@ -110,11 +112,11 @@ def main() -> None:
     parser.add_argument("--topic", default="")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--draws", type=int)
-    asked = parser.parse_args()
-    if asked.command == "run":
-        run(asked.topic, asked.jobs, asked.draws)
-    elif asked.command == "expected":
-        expect(asked.jobs, asked.draws or 80)
+    options = parser.parse_args()
+    if options.command == "run":
+        run(options.topic, options.jobs, options.draws)
+    elif options.command == "expected":
+        expect(options.jobs, options.draws or 80)
     else:
         PAGE.write_text(page(pd.read_csv(TABLE, sep="\t"), TRIALS))
 

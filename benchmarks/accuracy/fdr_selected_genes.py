@@ -60,22 +60,22 @@ SHAPES = ("plain", "variances", "tails")
 def noise(number: int) -> tuple[Dataset, str, str]:
     """Return data set `number` without a signal, its kind of response, and what else it has."""
     kind = list(COLUMNS)[number % 4]
-    what = []
+    design_words = []
     dataset = study_of(kind, number, n=60, d=500)
     obs = dataset.obs
     design = dataset.design
     if number // 4 % 2:
-        first = obs.iloc[np.repeat(np.arange(30), 2)].set_index(obs.index)
-        obs = first.assign(patient=[f"p{k // 2}" for k in range(60)])
+        patient_rows = obs.iloc[np.repeat(np.arange(30), 2)].set_index(obs.index)
+        obs = patient_rows.assign(patient=[f"p{k // 2}" for k in range(60)])
         design = replace(design, group="patient")
-        what.append("groups")
+        design_words.append("groups")
     if number // 4 % 3 == 2:
         rank = obs["state"].rank() if kind != "regression" else obs["state"].astype(float).rank()
         drawn = rank + np.random.default_rng(number).normal(0, 20, 60)
         obs = obs.assign(age=drawn.map("{:.2f}".format))
         design = replace(design, covariates=(Covariate("age", None),))
-        what.append("covariate")
-    return replace(dataset, obs=obs, design=design), kind, " and ".join(what) or "plain"
+        design_words.append("covariate")
+    return replace(dataset, obs=obs, design=design), kind, " and ".join(design_words) or "plain"
 
 
 ODD_GENES = 300
@@ -84,28 +84,37 @@ ODD_SAMPLES = 48
 Odd = tuple[Dataset, str]
 
 
-def _odd(X: Array, state: Sequence[str], task: str = "classification", **more: Any) -> Odd:
+def _odd(X: Array, state: Sequence[str], task: str = "classification", **design_fields: Any) -> Odd:
     """Return a data set; what is no field of `Design` is a column of the sample table."""
-    known = {key: more.pop(key) for key in list(more) if key in Design.__annotations__}
+    design_columns = {
+        key: design_fields.pop(key) for key in list(design_fields) if key in Design.__annotations__
+    }
     samples, genes = ([f"{w}{k:04d}" for k in range(n)] for w, n in zip("Sg", X.shape, strict=True))
     classes = ("well", "ill") if task == "classification" else None
     design = Design(
-        **{"label": "state", "task": task, "classes": classes, "group": None, "pair": None} | known
+        **{"label": "state", "task": task, "classes": classes, "group": None, "pair": None}
+        | design_columns
     )
-    obs = pd.DataFrame({"state": state, **more}, index=samples)
+    obs = pd.DataFrame({"state": state, **design_fields}, index=samples)
     return Dataset(X, obs, pd.DataFrame({"symbol": genes}, index=genes), design, {}), task
 
 
 def _words(ill: Array) -> list[str]:
-    return ["ill" if each else "well" for each in ill]
+    return ["ill" if is_ill else "well" for is_ill in ill]
 
 
 def unlike(
-    rng: np.random.Generator, ill: int, n: int = ODD_SAMPLES, spread: float = 1.0, rest: float = 1.0
+    rng: np.random.Generator,
+    ill: int,
+    n: int = ODD_SAMPLES,
+    spread: float = 1.0,
+    other_spread: float = 1.0,
 ) -> Odd:
     """So many of the samples are ill, whose genes have this spread, and those of the rest that."""
     y = np.arange(n) < ill
-    return _odd(rng.normal(size=(n, ODD_GENES)) * np.where(y, spread, rest)[:, None], _words(y))
+    return _odd(
+        rng.normal(size=(n, ODD_GENES)) * np.where(y, spread, other_spread)[:, None], _words(y)
+    )
 
 
 def of_values(values: Callable[[np.random.Generator], Array]) -> Callable[..., Odd]:
@@ -124,11 +133,11 @@ def _one_block(rng: np.random.Generator) -> Array:
     return X
 
 
-def twice(rng: np.random.Generator, *, known: bool) -> Odd:
+def twice(rng: np.random.Generator, *, has_patients: bool) -> Odd:
     """Draw two samples of each of 24 patients, and say which are whose, or not."""
     X = np.repeat(rng.normal(size=(24, ODD_GENES)), 2, axis=0) + 0.2 * rng.normal(size=SHAPE)
     group = {"patient": [f"p{k // 2}" for k in range(ODD_SAMPLES)], "group": "patient"}
-    return _odd(X, _words(np.repeat(np.arange(24) % 2, 2)), **(group if known else {}))
+    return _odd(X, _words(np.repeat(np.arange(24) % 2, 2)), **(group if has_patients else {}))
 
 
 def skew(rng: np.random.Generator) -> Odd:
@@ -141,26 +150,28 @@ def censored(rng: np.random.Generator) -> Odd:
     """Lose four of five patients before the event."""
     time = rng.exponential(size=60)
     lost = rng.exponential(0.25, size=60)
-    seen = np.minimum(time, lost)
+    observed_time = np.minimum(time, lost)
     return _odd(
         rng.normal(size=(60, ODD_GENES)),
-        [f"{v:.4f}" for v in seen],
+        [f"{v:.4f}" for v in observed_time],
         "survival",
-        dead=[f"{int(each)}" for each in time < lost],
+        dead=[f"{int(is_event)}" for is_event in time < lost],
         event="dead",
         occurred="1",
-        horizon=float(np.median(seen)),
+        horizon=float(np.median(observed_time)),
         ties="efron",
     )
 
 
-def in_batches(rng: np.random.Generator, *, held: bool) -> Odd:
+def in_batches(rng: np.random.Generator, *, is_adjusted: bool) -> Odd:
     """Let the class go with a batch that moves all genes, held fixed or not."""
     batch = np.arange(ODD_SAMPLES) % 2
     y = np.where(rng.random(ODD_SAMPLES) < 0.8, batch, 1 - batch)
     X = rng.normal(size=SHAPE) + batch[:, None] * rng.normal(size=ODD_GENES)
-    fixed = {"covariates": (Covariate("chip", ("one", "two")),)} if held else {}
-    return _odd(X, _words(y), chip=[("one", "two")[each] for each in batch], **fixed)
+    fixed = {"covariates": (Covariate("chip", ("one", "two")),)} if is_adjusted else {}
+    return _odd(
+        X, _words(y), chip=[("one", "two")[batch_number] for batch_number in batch], **fixed
+    )
 
 
 SHAPE = (ODD_SAMPLES, ODD_GENES)
@@ -168,7 +179,7 @@ WORLDS: dict[str, Callable[[np.random.Generator], Odd]] = {
     "24 and 24": partial(unlike, ill=24),
     "8 and 40": partial(unlike, ill=8),
     "8 and 40, the 8 twice as wide": partial(unlike, ill=8, spread=2.0),
-    "8 and 40, the 40 twice as wide": partial(unlike, ill=8, rest=2.0),
+    "8 and 40, the 40 twice as wide": partial(unlike, ill=8, other_spread=2.0),
     "24 and 24, one class twice as wide": partial(unlike, ill=24, spread=2.0),
     "6 and 6": partial(unlike, ill=6, n=12),
     "tails of t, 1.5 degrees of freedom": of_values(lambda rng: rng.standard_t(1.5, size=SHAPE)),
@@ -176,9 +187,9 @@ WORLDS: dict[str, Callable[[np.random.Generator], Odd]] = {
     "250 of 300 genes in one block, r .9": of_values(_one_block),
     "a number with a long tail": skew,
     "survival, four of five lost": censored,
-    "batch that goes with the class, held fixed": partial(in_batches, held=True),
-    "two samples of each patient, as groups": partial(twice, known=True),
-    "two samples of each patient, not said": partial(twice, known=False),
+    "batch that goes with the class, held fixed": partial(in_batches, is_adjusted=True),
+    "two samples of each patient, as groups": partial(twice, has_patients=True),
+    "two samples of each patient, not said": partial(twice, has_patients=False),
 }
 """Name of a world without any signal -> how it is drawn."""
 
@@ -187,11 +198,13 @@ def run_odd(sets: int, worlds: Sequence[str]) -> pd.DataFrame:
     """Name genes in noise of every odd kind."""
     rows = []
     for name in worlds:
-        found = [
+        world_rows = [
             named(*WORLDS[name](np.random.default_rng((77, seed))), seed)["fdr_selected"].sum()
             for seed in range(sets)
         ]
-        rows.append((name, sets, float(np.mean(np.array(found) > 0)), float(np.mean(found))))
+        rows.append(
+            (name, sets, float(np.mean(np.array(world_rows) > 0)), float(np.mean(world_rows)))
+        )
         print("| {} | {} | {:.2f} | {:.1f} |".format(*rows[-1]), flush=True)
     return pd.DataFrame(rows, columns=["world", "sets", "any_named", "genes_named"])
 
@@ -231,21 +244,21 @@ def stability_selection(dataset: Dataset, seed: int) -> Array:
     sets = training_sets(
         dataset.X, np.repeat(y[:, None], 50, axis=1), rows, centre=True, unit_variance=True
     )
-    most = int(np.sqrt(0.8 * GENES))
+    max_genes = int(np.sqrt(0.8 * GENES))
     tau = np.geomspace(1, 0.05, 40) * sets.tau_max[:, None]
-    lists = path(sets, tau, 1e-9, solver="landweber-newton", tolerance=1e-6, longest=most)
-    last = np.count_nonzero(lists.iterations >= 0, axis=1) - 1
-    held = [lists.coef(half, at)[0] for half, at in enumerate(last)]
-    return np.bincount(np.concatenate(held), minlength=GENES) / 50
+    lists = path(sets, tau, 1e-9, solver="landweber-newton", tolerance=1e-6, longest=max_genes)
+    last_kept = np.count_nonzero(lists.iterations >= 0, axis=1) - 1
+    half_lists = [lists.coef(half, at)[0] for half, at in enumerate(last_kept)]
+    return np.bincount(np.concatenate(half_lists), minlength=GENES) / 50
 
 
 def at_equal_rate(shares: list[Array], rate: float) -> tuple[float, float]:
     """Return the true genes of stability selection, and its share of false ones, at most `rate`."""
     best = (0.0, 0.0)
     for least in np.unique(np.concatenate(shares))[1:]:
-        kept = [np.flatnonzero(share >= least) for share in shares]
-        true = np.mean([is_true(genes).sum() for genes in kept])
-        false = np.mean([np.mean(~is_true(genes)) if len(genes) else 0.0 for genes in kept])
+        selected = [np.flatnonzero(share >= least) for share in shares]
+        true = np.mean([is_true(genes).sum() for genes in selected])
+        false = np.mean([np.mean(~is_true(genes)) if len(genes) else 0.0 for genes in selected])
         if false <= rate and true > best[0]:
             best = (float(true), float(false))
     return best
@@ -255,15 +268,15 @@ def run_noise(sets: int) -> pd.DataFrame:
     """Name genes where there is nothing to be named."""
     rows = []
     for number in range(sets):
-        dataset, kind, what = noise(number)
-        found = named(dataset, kind, number)
+        dataset, kind, design_text = noise(number)
+        selection = named(dataset, kind, number)
         rows.append(
             (
                 number,
                 kind,
-                what,
-                int(found["fdr_selected"].sum()),
-                float(found["selection_q"].min()),
+                design_text,
+                int(selection["fdr_selected"].sum()),
+                float(selection["selection_q"].min()),
             )
         )
         print(rows[-1], flush=True)
@@ -282,13 +295,17 @@ def run_truth(sets: int, samples: Sequence[int]) -> pd.DataFrame:
                 studies = [truth(effect, n, shape, seed) for seed in range(sets)]
                 lists = []
                 for seed, dataset in enumerate(studies):
-                    found = named(dataset, "classification", seed)
+                    selection = named(dataset, "classification", seed)
                     lists.append(
-                        dataset.var.index.get_indexer(found.loc[found["fdr_selected"], "gene"])
+                        dataset.var.index.get_indexer(
+                            selection.loc[selection["fdr_selected"], "gene"]
+                        )
                     )
                 true = [is_true(genes).sum() for genes in lists]
                 false = [np.mean(~is_true(genes)) if len(genes) else 0.0 for genes in lists]
-                shares = [stability_selection(each, seed) for seed, each in enumerate(studies)]
+                shares = [
+                    stability_selection(study_data, seed) for seed, study_data in enumerate(studies)
+                ]
                 peer = at_equal_rate(shares, float(np.mean(false)))
                 rows.append(
                     (
@@ -327,15 +344,15 @@ def main() -> None:
     asks.add_argument("--samples", type=int, nargs="+", choices=SAMPLES, default=SAMPLES)
     asks.add_argument("--worlds", nargs="+", choices=WORLDS, default=list(WORLDS))
     asks.add_argument("--out", type=Path)
-    asked = asks.parse_args()
-    if asked.command == "noise":
-        table = run_noise(asked.sets or 40)
-    elif asked.command == "odd":
-        table = run_odd(asked.sets or 30, asked.worlds)
+    options = asks.parse_args()
+    if options.command == "noise":
+        table = run_noise(options.sets or 40)
+    elif options.command == "odd":
+        table = run_odd(options.sets or 30, options.worlds)
     else:
-        table = run_truth(asked.sets or 10, asked.samples)
-    if asked.out:
-        table.to_csv(asked.out, sep="\t", index=False, float_format="%.4g")
+        table = run_truth(options.sets or 10, options.samples)
+    if options.out:
+        table.to_csv(options.out, sep="\t", index=False, float_format="%.4g")
 
 
 if __name__ == "__main__":

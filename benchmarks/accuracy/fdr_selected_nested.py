@@ -54,7 +54,7 @@ from genesig.selection.linear.tasks import (
 )
 
 Array = np.ndarray[Any, Any]
-GIVEN = ("golub", "alon", "singh")
+PUBLISHED_DATA = ("golub", "alon", "singh")
 
 
 class Named(NamedTuple):
@@ -88,19 +88,19 @@ def draw(n: int, share: float, seed: int, **design: Any) -> Dataset:
         patient[np.argsort(y, kind="stable")] = np.repeat(np.arange(n), sizes)[:n]
         patient += n * y
         X += rng.normal(0, 0.5, (2 * n, GENES))[patient]
-        obs["patient"] = np.array([f"p{each:03d}" for each in patient])
+        obs["patient"] = np.array([f"p{patient_number:03d}" for patient_number in patient])
     if "batch" in design:  # 70 % of the ill ones, 30 % of the others; it moves every gene
         second = rng.random(n) < np.where(y, 0.7, 0.3)
         X += np.outer(second, rng.normal(0, 1, GENES))
         obs["batch"] = np.where(second, "b", "a")
     samples = [f"S{k:03d}" for k in range(n)]
     genes = [f"g{k:04d}" for k in range(GENES)]
-    asked = {"group": None, "pair": None, **design}
+    design_settings = {"group": None, "pair": None, **design}
     return Dataset(
         X,
         pd.DataFrame(obs, index=samples),
         pd.DataFrame({"symbol": genes}, index=genes),
-        Design("state", "classification", ("well", "ill"), **asked),
+        Design("state", "classification", ("well", "ill"), **design_settings),
         {},
     )
 
@@ -131,24 +131,32 @@ def nested_chance(
     """Return E(t) of a training set, and of what trains its folds, by its own samples alone."""
     rows = dataset.rows(split.train)
     folds = config["normalise"]["folds"]
-    own = replace(dataset, X=dataset.X[rows], obs=dataset.obs.iloc[rows])
+    training_data = replace(dataset, X=dataset.X[rows], obs=dataset.obs.iloc[rows])
     alone = replace(split, test=())
     numbers = range(1, config["signature"]["permutations"] + 1)
     half_counts = count_pairs(PAIRS_OF_TRAINING_SET, protocol)
     todo = make_training_sets(
-        own, replace(splits, outer=()), [alone], numbers, half_counts=half_counts, stage=CHANCE
+        training_data,
+        replace(splits, outer=()),
+        [alone],
+        numbers,
+        half_counts=half_counts,
+        stage=CHANCE,
     )
-    whole = []
+    outer_tails = []
     inner = []
-    for X, reference, some in group_by_matrix(own, todo, folds, 500):
-        sets = outer_elastic_nets(X, folds, own, reference.genes, protocol, some)
-        halves = [(k, require_halves(task.halves)) for k, task in enumerate(some)]
-        each = [require_halves(task.inner_halves) for task in some]
-        of_folds = [(k, one[some[k].permutation % len(one)]) for k, one in enumerate(each)]
-        for found, what in ((whole, halves), (inner, of_folds)):
-            lists = select_half_samples(sets, some, what, protocol)
-            found += [count_tails(times[None], lists.n_lists)[0] for times in lists.counts()]
-    return NullTails(expected_tails(np.array(whole)), expected_tails(np.array(inner)))
+    for X, reference, training_sets in group_by_matrix(training_data, todo, folds, 500):
+        sets = outer_elastic_nets(X, folds, training_data, reference.genes, protocol, training_sets)
+        halves = [(k, require_halves(task.halves)) for k, task in enumerate(training_sets)]
+        inner_halves = [require_halves(task.inner_halves) for task in training_sets]
+        of_folds = [
+            (k, fold_halves[training_sets[k].permutation % len(fold_halves)])
+            for k, fold_halves in enumerate(inner_halves)
+        ]
+        for tails, half_samples in ((outer_tails, halves), (inner, of_folds)):
+            lists = select_half_samples(sets, training_sets, half_samples, protocol)
+            tails += [count_tails(times[None], lists.n_lists)[0] for times in lists.counts()]
+    return NullTails(expected_tails(np.array(outer_tails)), expected_tails(np.array(inner)))
 
 
 def folds_of(
@@ -162,25 +170,29 @@ def folds_of(
     study = study_half_samples(
         dataset, splits, permutations=count, folds=steps, **linear_keywords(config)
     )
-    one = NullTails.from_study(study, "outer")
-    assert one is not None
+    null_tails = NullTails.from_study(study, "outer")
+    assert null_tails is not None
     todo = make_training_sets(
         dataset, splits, splits.outer, [0], half_counts=count_pairs(PAIRS_OF_TRAINING_SET, protocol)
     )
-    for X, reference, some in group_by_matrix(dataset, todo, steps, 1):
-        (split,) = (each for each in splits.outer if each.name == some[0].split)
-        sets = outer_elastic_nets(X, steps, dataset, reference.genes, protocol, some)
-        inner = inner_elastic_nets(some, sets)
-        halves = [(0, require_halves(some[0].halves))]
-        (times,) = select_half_samples(sets, some, halves, protocol).counts()
+    for X, reference, training_sets in group_by_matrix(dataset, todo, steps, 1):
+        (split,) = (
+            split_of_study
+            for split_of_study in splits.outer
+            if split_of_study.name == training_sets[0].split
+        )
+        sets = outer_elastic_nets(X, steps, dataset, reference.genes, protocol, training_sets)
+        inner = inner_elastic_nets(training_sets, sets)
+        halves = [(0, require_halves(training_sets[0].halves))]
+        (times,) = select_half_samples(sets, training_sets, halves, protocol).counts()
         nested = nested_chance(dataset, splits, split, config, protocol)
-        both = [
-            _named(X, reference.genes, some, sets, inner, times, chance, protocol)
-            for chance in (one, nested)
+        expectations = [
+            _named(X, reference.genes, training_sets, sets, inner, times, chance, protocol)
+            for chance in (null_tails, nested)
         ]
-        every = np.zeros(len(dataset.genes), dtype=np.int64)
-        every[reference.genes] = times
-        yield Fold(every, some[0].test, *both), study
+        all_counts = np.zeros(len(dataset.genes), dtype=np.int64)
+        all_counts[reference.genes] = times
+        yield Fold(all_counts, training_sets[0].test, *expectations), study
 
 
 def _named(
@@ -200,45 +212,47 @@ def _named(
 
 
 def row_of(
-    dataset: Dataset, folds: list[Fold], study: HalfSampleStudy, known: bool
+    dataset: Dataset, folds: list[Fold], study: HalfSampleStudy, has_truth: bool
 ) -> dict[str, Any]:
     """Sum up what both said."""
     y = dataset.response()
     at = []
-    rest = {}
+    measures = {}
     for fold in folds:
         if len(fold.one.genes):
             t = int(fold.times[fold.one.genes].min())
             at.append((fold.one.chance[t], fold.nested.chance[t], t))
-    ones, nested, where = np.array(at).T if at else np.full((3, 1), np.nan)
-    error = study.outer[:, where.astype(int)].std(axis=0).mean() / 10 if at else np.nan
+    ones, nested, threshold = np.array(at).T if at else np.full((3, 1), np.nan)
+    error = study.outer[:, threshold.astype(int)].std(axis=0).mean() / 10 if at else np.nan
     for name in ("one", "nested"):
-        own = [getattr(fold, name) for fold in folds]
-        wrong = [(s.scores > 0) != (y[f.test] > 0) for s, f in zip(own, folds, strict=True)]
+        named_of_folds = [getattr(fold, name) for fold in folds]
+        wrong = [
+            (s.scores > 0) != (y[f.test] > 0) for s, f in zip(named_of_folds, folds, strict=True)
+        ]
         of = np.concatenate([y[fold.test] for fold in folds])
-        rates = [np.concatenate(wrong)[of == each].mean() for each in (-1, 1)]
-        rest |= {
-            f"named_{name}": np.mean([len(each.genes) for each in own]),
+        rates = [np.concatenate(wrong)[of == item].mean() for item in (-1, 1)]
+        measures |= {
+            f"named_{name}": np.mean([len(item.genes) for item in named_of_folds]),
             f"error_{name}": np.mean(rates),
         }
-        if known:
-            true = [is_true(each.genes) for each in own]
-            rest |= {
-                f"true_{name}": np.mean([each.sum() for each in true]),
+        if has_truth:
+            true = [is_true(item.genes) for item in named_of_folds]
+            measures |= {
+                f"true_{name}": np.mean([item.sum() for item in true]),
                 f"false_{name}": np.mean([np.mean(~t) if len(t) else 0 for t in true]),
             }
-    both = [(set(fold.one.genes), set(fold.nested.genes)) for fold in folds]
-    alike = [len(a & b) / len(a | b) for a, b in both if a | b]
+    gene_sets = [(set(fold.one.genes), set(fold.nested.genes)) for fold in folds]
+    jaccard_indices = [len(a & b) / len(a | b) for a, b in gene_sets if a | b]
     return {
         "splits": len(folds),
         "with_genes": len(at),
-        "t": np.mean(where),
+        "t": np.mean(threshold),
         "expected_one": np.mean(ones),
         "expected_nested": np.mean(nested),
         "standard_error": error,
         "one_smaller": np.mean(ones < nested),
-        "jaccard": np.mean(alike) if alike else np.nan,
-        **rest,
+        "jaccard": np.mean(jaccard_indices) if jaccard_indices else np.nan,
+        **measures,
     }
 
 
@@ -261,22 +275,27 @@ def main() -> None:
     asks.add_argument("data", nargs="*", metavar="DATA")
     asks.add_argument("--sets", type=int, default=3)
     asks.add_argument("--out", type=Path)
-    asked = asks.parse_args()
+    options = asks.parse_args()
     rows = []
-    for name in asked.data or (*GIVEN, *DRAWN):
-        for seed, (dataset, config) in enumerate(studies(name, asked.sets)):
+    for name in options.data or (*PUBLISHED_DATA, *DRAWN):
+        for seed, (dataset, config) in enumerate(studies(name, options.sets)):
             dataset = normalise_samples(dataset, **config["normalise"])
-            found = list(folds_of(dataset, config, seed))
-            known = name in DRAWN
+            fold_results = list(folds_of(dataset, config, seed))
+            has_truth = name in DRAWN
             rows.append(
-                {"data": name, **row_of(dataset, [fold for fold, _ in found], found[0][1], known)}
+                {
+                    "data": name,
+                    **row_of(
+                        dataset, [fold for fold, _ in fold_results], fold_results[0][1], has_truth
+                    ),
+                }
             )
             print(rows[-1], flush=True)
     table = pd.DataFrame(rows)
     means = table.groupby("data", sort=False).mean(numeric_only=True)
     print(means.T.round(3).to_string())
-    if asked.out:
-        table.to_csv(asked.out, sep="\t", index=False, float_format="%.4g")
+    if options.out:
+        table.to_csv(options.out, sep="\t", index=False, float_format="%.4g")
 
 
 if __name__ == "__main__":

@@ -107,8 +107,10 @@ def study(n: str, d: str, sets: str, permutations: str = "100") -> None:
         lay_out(folder)
         rng = np.random.default_rng(1)
         path = Path(sets).resolve()
-        named = list(dict.fromkeys(gene for one in read_sets(path, None) for gene in one.genes))
-        genes = [*named, *(f"other{j}" for j in range(int(d)))][: int(d)]
+        gene_names = list(
+            dict.fromkeys(gene for gene_set in read_sets(path, None) for gene in gene_set.genes)
+        )
+        genes = [*gene_names, *(f"other{j}" for j in range(int(d)))][: int(d)]
         factors = rng.standard_normal((int(n), 30))
         X = 8 + factors @ rng.standard_normal((30, int(d))) / np.sqrt(30)
         X += rng.standard_normal(X.shape)
@@ -136,19 +138,23 @@ def drawn(seed: int, effect: float, carriers: int) -> tuple[Array, Array, GeneSe
     y = np.repeat([-1.0, 1.0], N // 2)
     members = [np.sort(rng.choice(d, SIZE, replace=False)) for _ in range(SETS)]
     X = rng.standard_normal((N, d))
-    for some in members:
-        X[:, some] += np.sqrt(0.2) * rng.standard_normal((N, 1)) * rng.choice([1, 1, 1, -1], SIZE)
-    for some in members[:carriers]:
-        X[:, some] += effect * y[:, None] * rng.exponential(1, SIZE) * rng.choice([-1, 1], SIZE)
-    each = np.full(SETS, SIZE)
+    for set_genes in members:
+        X[:, set_genes] += (
+            np.sqrt(0.2) * rng.standard_normal((N, 1)) * rng.choice([1, 1, 1, -1], SIZE)
+        )
+    for set_genes in members[:carriers]:
+        X[:, set_genes] += (
+            effect * y[:, None] * rng.exponential(1, SIZE) * rng.choice([-1, 1], SIZE)
+        )
+    set_sizes = np.full(SETS, SIZE)
     return (
         X,
         y,
         GeneSets(
             names=np.array([f"set{k}" for k in range(SETS)]),
             about=np.full(SETS, ""),
-            named=each,
-            measured=each,
+            named=set_sizes,
+            measured=set_sizes,
             indptr=np.arange(SETS + 1) * SIZE,
             indices=np.concatenate(members),
             said=np.array([], dtype=str),
@@ -179,62 +185,70 @@ def held(seed: int, effect: float, carriers: int, changes: dict[str, Any]) -> di
         fdr=0.1,
         clusters=clusters,
     )
-    given = {field.name: config["structured"][field.name] for field in fields(SetsSettings)}
-    given |= changes
-    own = cross_validate_sets(dataset, splits, sets, **loop, **given)
-    whole, _ = fit_sets_final(dataset, splits, sets, folds=MOMENTS, **given)
-    half = fit_sets_half_samples(dataset, splits, sets, folds=MOMENTS, **given)
-    found = gather_sets(
-        dataset, splits, sets, [[own], []], whole, half, [genes], cv_frequency=often
+    set_settings = {field.name: config["structured"][field.name] for field in fields(SetsSettings)}
+    set_settings |= changes
+    fits = cross_validate_sets(dataset, splits, sets, **loop, **set_settings)
+    final_fits, _ = fit_sets_final(dataset, splits, sets, folds=MOMENTS, **set_settings)
+    half = fit_sets_half_samples(dataset, splits, sets, folds=MOMENTS, **set_settings)
+    result_tables = gather_sets(
+        dataset, splits, sets, [[fits], []], final_fits, half, [genes], cv_frequency=often
     )
-    error = found["sets_error"].iloc[0]
+    error = result_tables["sets_error"].iloc[0]
     lists = of_genes["stability"]
     core = set(of_genes["nested_lists"].query("mu != mu and in_list")["gene"])
     true = {f"g{j}" for k in range(carriers) for j in sets.members(k)}
-    first = found["sets"].query("in_list")["set"]
+    listed_sets = result_tables["sets"].query("in_list")["set"]
     return {
         "sets: error": error["error"],
         "genes: error": error["gene_error"],
-        "sets: planted in list": len({f"set{k}" for k in range(carriers)} & set(first)),
-        "sets: list": len(first),
-        "sets: chosen": found["sets_scores"]["n_selected"].median(),
+        "sets: planted in list": len({f"set{k}" for k in range(carriers)} & set(listed_sets)),
+        "sets: list": len(listed_sets),
+        "sets: chosen": result_tables["sets_scores"]["n_selected"].median(),
         "genes: true share of core": len(core & true) / max(1, len(core)),
         "genes: share of the true in core": len(core & true) / len(true),
         "genes: core": len(core),
-        "sets: stability": found["sets_stability"]["stability"].iloc[0],
+        "sets: stability": result_tables["sets_stability"]["stability"].iloc[0],
         "genes: stability": lists[lists["mu"].isna()]["stability"].iloc[0],
     }
 
 
 def simulated(draws: str = "10", carriers: str = "1", *changes: str) -> None:
     """Print the means over some draws."""
-    asked = {change.split("=")[0]: yaml.safe_load(change.split("=")[1]) for change in changes}
+    changed_settings = {
+        change.split("=")[0]: yaml.safe_load(change.split("=")[1]) for change in changes
+    }
     for strength in (0.15, 0.25, 0.4):
         effect = strength / np.sqrt(int(carriers))
-        each = [held(seed, effect, int(carriers), asked) for seed in range(int(draws))]
+        draw_results = [
+            held(seed, effect, int(carriers), changed_settings) for seed in range(int(draws))
+        ]
         print(
-            f"strength {strength}, {draws} draws of {N} samples, {carriers} sets carry it {asked}"
+            f"strength {strength}, {draws} draws of {N} samples, {carriers} sets carry it"
+            f" {changed_settings}"
         )
-        print(pd.DataFrame(each).mean().round(3).to_string())
+        print(pd.DataFrame(draw_results).mean().round(3).to_string())
 
 
 def told(kind: str, z: Array, rng: np.random.Generator) -> tuple[pd.DataFrame, Design]:
     """Return a sample table and design whose response two hidden numbers (n, 2) drive."""
     task = "classification" if kind == "several_classes" else kind
-    known = {"label": "state", "task": task, "classes": None, "group": None, "pair": None}
+    label_settings = {"label": "state", "task": task, "classes": None, "group": None, "pair": None}
     names = [f"s{k}" for k in range(len(z))]
-    own = rng.exponential(1, len(z))
+    event_time = rng.exponential(1, len(z))
     f = z.sum(axis=1)
     cells: dict[str, Any] = {"state": f}
     if kind == "several_classes":
         cells = {"state": np.array(["a", "b", "c"])[z @ [1, 2]]}
-        known["classes"] = ("a", "b", "c")
+        label_settings["classes"] = ("a", "b", "c")
     if kind == "survival":
-        own = own * np.exp(-f)
+        event_time = event_time * np.exp(-f)
         lost = rng.exponential(2, len(z))
-        cells = {"state": np.minimum(own, lost), "end": np.where(own <= lost, "1", "0")}
-        known |= {"event": "end", "occurred": "1", "horizon": 0.7, "ties": "efron"}
-    return pd.DataFrame(cells, index=names).astype(str), Design(**known)
+        cells = {
+            "state": np.minimum(event_time, lost),
+            "end": np.where(event_time <= lost, "1", "0"),
+        }
+        label_settings |= {"event": "end", "occurred": "1", "horizon": 0.7, "ties": "efron"}
+    return pd.DataFrame(cells, index=names).astype(str), Design(**label_settings)
 
 
 def of_kind(
@@ -249,17 +263,21 @@ def of_kind(
     obs, design = told(kind, z, rng)
     X = rng.standard_normal((n, number * size // 2))
     members = [np.sort(rng.choice(X.shape[1], size, replace=False)) for _ in range(number)]
-    for k, some in enumerate(members):
-        X[:, some] += np.sqrt(0.2) * rng.standard_normal((n, 1)) * rng.choice([1, 1, 1, -1], size)
+    for k, set_genes in enumerate(members):
+        X[:, set_genes] += (
+            np.sqrt(0.2) * rng.standard_normal((n, 1)) * rng.choice([1, 1, 1, -1], size)
+        )
         if k < 2:
-            X[:, some] += effect * z[:, [k]] * rng.exponential(1, size) * rng.choice([-1, 1], size)
+            X[:, set_genes] += (
+                effect * z[:, [k]] * rng.exponential(1, size) * rng.choice([-1, 1], size)
+            )
     genes = [f"g{j}" for j in range(X.shape[1])]
-    each = np.full(number, size)
+    set_sizes = np.full(number, size)
     sets = GeneSets(
         names=np.array([f"set{k}" for k in range(number)]),
         about=np.full(number, ""),
-        named=each,
-        measured=each,
+        named=set_sizes,
+        measured=set_sizes,
         indptr=np.arange(number + 1) * size,
         indices=np.concatenate(members),
         said=np.array([], dtype=str),
@@ -278,25 +296,31 @@ def kind(
 ) -> None:
     """Add a line for each study that has none yet: sets in its list, error, and p."""
     lines = Path(out).read_text().splitlines() if Path(out).exists() else []
-    known = {(one["kind"], one["effect"], one["seed"]) for one in map(json.loads, lines)}
+    finished = {
+        (line_record["kind"], line_record["effect"], line_record["seed"])
+        for line_record in map(json.loads, lines)
+    }
     config = resolve_config(NAMES, load_schema())
-    given = {field.name: config["structured"][field.name] for field in fields(SetsSettings)}
-    how = {"batch": "1of1", "folds": MOMENTS, **given}
+    set_settings = {field.name: config["structured"][field.name] for field in fields(SetsSettings)}
+    how = {"batch": "1of1", "folds": MOMENTS, **set_settings}
     B = int(permutations)
     effect = int(percent) / 100
     for seed in range(int(studies)):
-        if (kind, effect, seed) in known:
+        if (kind, effect, seed) in finished:
             continue
         start = time.process_time()
         dataset, sets = of_kind(kind, seed, effect, int(n), int(number))
         splits = draw_splits(dataset, seed=seed, **{**config["splits"], "repeats": 1})
         labels = ["observed", *([f"permuted-001-{B:03d}"] if B else [])]
-        fits = [cross_validate_sets(dataset, splits, sets, labels=each, **how) for each in labels]
+        fits = [
+            cross_validate_sets(dataset, splits, sets, labels=label_fits, **how)
+            for label_fits in labels
+        ]
         error = []
         headline = ASSESSED[dataset.design.kind].headline
-        for each in fits:
-            held = model_scores(dataset, splits, each, each.scores)
-            error += study_errors(held, headline)[:, 0].tolist()
+        for label_fits in fits:
+            model_scores_of_fits = model_scores(dataset, splits, label_fits, label_fits.scores)
+            error += study_errors(model_scores_of_fits, headline)[:, 0].tolist()
         times = np.bincount(fits[0].indices, minlength=int(number))
         listed = times >= smallest_count(config["signature"]["cv_frequency"], len(fits[0]))
         line = {

@@ -74,32 +74,41 @@ def ways(folder: Path, name: str, X: pd.DataFrame, fill: str) -> dict[str, Confi
     """Return what may be done where values are missing."""
     X.to_csv(folder / f"{name}.tsv", sep="\t")
     X.dropna().to_csv(folder / f"{name}_whole.tsv", sep="\t")
-    every = {"expression": str(folder / f"{name}.tsv"), "data": {"missing": True}}
-    told = {"samples": [{"step": "missing_indicators"}], **folds(fill)}
+    common_settings = {"expression": str(folder / f"{name}.tsv"), "data": {"missing": True}}
+    indicator_steps = {"samples": [{"step": "missing_indicators"}], **folds(fill)}
     return {
         "genes without a gap": {"expression": str(folder / f"{name}_whole.tsv")},
-        fill: {**every, "normalise": folds(fill)},
-        "knn_impute": {**every, "normalise": folds("knn_impute")},
-        f"missing_indicators, {fill}": {**every, "normalise": told},
+        fill: {**common_settings, "normalise": folds(fill)},
+        "knn_impute": {**common_settings, "normalise": folds("knn_impute")},
+        f"missing_indicators, {fill}": {**common_settings, "normalise": indicator_steps},
     }
 
 
 def rosenwald(folder: Path) -> dict[str, Config]:
     """Lymphomas of two groups; a tenth of the values is missing, in most genes."""
-    own = {"samples": str(SHARED / "survival/rosenwald_2002_samples.tsv"), "label": "group"}
-    found = ways(folder, "rosenwald", table("survival/rosenwald_2002"), "mean_impute")
-    return {name: {**own, **more} for name, more in found.items()}
+    study_settings = {
+        "samples": str(SHARED / "survival/rosenwald_2002_samples.tsv"),
+        "label": "group",
+    }
+    variants = ways(folder, "rosenwald", table("survival/rosenwald_2002"), "mean_impute")
+    return {name: {**study_settings, **changes} for name, changes in variants.items()}
 
 
 def west(folder: Path) -> dict[str, Config]:
     """Breast tumours by their receptor, and the same without the lowest fifth of all values."""
     X = table("two_class/west_2001")
     X.to_csv(folder / "west_given.tsv", sep="\t")
-    own = {"samples": str(SHARED / "two_class/west_2001_samples.tsv"), "label": "diagnosis"}
+    study_settings = {
+        "samples": str(SHARED / "two_class/west_2001_samples.tsv"),
+        "label": "diagnosis",
+    }
     low = X.mask(np.quantile(X, 0.2) >= X)
-    found = ways(folder, "west", low.dropna(how="all"), "left_censored")
-    every = {"nothing missing": {"expression": str(folder / "west_given.tsv")}, **found}
-    return {name: {**own, **more} for name, more in every.items()}
+    filled_variants = ways(folder, "west", low.dropna(how="all"), "left_censored")
+    variants = {
+        "nothing missing": {"expression": str(folder / "west_given.tsv")},
+        **filled_variants,
+    }
+    return {name: {**study_settings, **changes} for name, changes in variants.items()}
 
 
 def desmedt(folder: Path) -> dict[str, Config]:
@@ -116,18 +125,18 @@ def desmedt(folder: Path) -> dict[str, Config]:
             "er": sheet["er"] == "positive",
         }
     )
-    both = pd.concat(
+    sample_table = pd.concat(
         [clinic.astype(float).T.add_prefix("clinic:", axis=0), X.add_prefix("probe:", axis=0)]
     )
-    both.to_csv(folder / "desmedt_both.tsv", sep="\t", index_label="gene")
+    sample_table.to_csv(folder / "desmedt_both.tsv", sep="\t", index_label="gene")
     X.to_csv(folder / "desmedt.tsv", sep="\t")
-    own = {"samples": str(path), "label": {"time": "time_days", "event": "metastasis"}}
+    study_settings = {"samples": str(path), "label": {"time": "time_days", "event": "metastasis"}}
     data = {"task": "survival", "missing": True}
     joined = {"expression": str(folder / "desmedt_both.tsv"), "normalise": folds("mean_impute")}
     equal = {"clinic": 1, "probe": 1}
     return {
-        name: {**own, **more}
-        for name, more in {
+        name: {**study_settings, **changes}
+        for name, changes in {
             "probes": {"expression": str(folder / "desmedt.tsv"), "data": {"task": "survival"}},
             "clinic held fixed": {
                 "expression": str(folder / "desmedt.tsv"),
@@ -146,23 +155,23 @@ def run(folder: Path, config: Config) -> None:
     """Run the workflow on one core."""
     (folder / "config/config.yaml").write_text(yaml.safe_dump(config))
     run = [sys.executable, "-m", "snakemake", "--cores", "1", "--quiet", "all"]
-    done = subprocess.run(run, cwd=folder, capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(done.stdout[-2000:] + done.stderr[-3000:])
+    process = subprocess.run(run, cwd=folder, capture_output=True, text=True)
+    if process.returncode:
+        raise SystemExit(process.stdout[-2000:] + process.stderr[-3000:])
 
 
 def told(folder: Path) -> dict[str, Any]:
     """Return what is shown of a study that has run."""
     controls = pd.read_csv(folder / "results/controls.tsv", sep="\t")
-    own = controls[(controls["model"] == "genesig") & controls["mu"].isna()].iloc[0]
+    chosen_row = controls[(controls["model"] == "genesig") & controls["mu"].isna()].iloc[0]
     scores = pd.read_csv(folder / "results/scores.tsv", sep="\t")
     lists = scores.loc[scores["mu"].isna(), "n_genes"]
     univariate = pd.read_csv(folder / "results/univariate.tsv", sep="\t")
     return {
-        "error": own["error"],
-        "low": own["low"],
-        "high": own["high"],
-        "auc": own["auc"],
+        "error": chosen_row["error"],
+        "low": chosen_row["low"],
+        "high": chosen_row["high"],
+        "auc": chosen_row["auc"],
         "genes": len(univariate),
         "list": lists.median(),
     }
@@ -172,7 +181,7 @@ def shared(out: str, *names: str) -> None:
     """Run the data sets that are named, or all, and add a row for each way."""
     for name in names or DATA:
         with tempfile.TemporaryDirectory() as place:
-            for way, config in DATA[name](Path(place)).items():
+            for variant, config in DATA[name](Path(place)).items():
                 folder = Path(place) / "study"
                 if folder.exists():
                     subprocess.run(["rm", "-r", str(folder / "results")], check=True)
@@ -180,7 +189,7 @@ def shared(out: str, *names: str) -> None:
                     folder.mkdir()
                     lay_out(folder)
                 run(folder, {**ALONE, **config})
-                row = pd.DataFrame([{"data": name, "way": way, **told(folder)}])
+                row = pd.DataFrame([{"data": name, "way": variant, **told(folder)}])
                 row.to_csv(out, sep="\t", index=False, mode="a", header=not Path(out).exists())
                 print(row.round(3).to_string(index=False, header=False), flush=True)
 
@@ -223,10 +232,10 @@ def methylation(folder: Path) -> None:
     for k in range(ARRAYS):
         share = rng.beta(5, 5, MEASURED)
         share[: MEASURED // 10] = rng.beta(8 if ILL[k] else 5, 5, MEASURED // 10)
-        both = [
+        both_matrices = [
             dict(enumerate((20_000 * part).astype(int).tolist(), 1)) for part in (share, 1 - share)
         ]
-        for name, content in array_files(f"s{k:02}_R01C01", both).items():
+        for name, content in array_files(f"s{k:02}_R01C01", both_matrices).items():
             (folder / name).write_bytes(content)
 
 

@@ -60,10 +60,10 @@ def read(name: str) -> tuple[Array, Array]:
 
 def halves(y: Array, rng: np.random.Generator) -> tuple[Array, Array]:
     """Return the rows of two halves, with half of each class."""
-    one = np.concatenate(
+    first_half = np.concatenate(
         [rng.permutation(np.flatnonzero(y == c))[: (y == c).sum() // 2] for c in (-1, 1)]
     )
-    return one, np.setdiff1d(np.arange(len(y)), one)
+    return first_half, np.setdiff1d(np.arange(len(y)), first_half)
 
 
 def weights(X: Array, y: Array, length: int) -> tuple[Array, Array]:
@@ -79,7 +79,7 @@ def held(X: Array, y: Array, length: int, new: Array) -> Callable[[Array], dict[
     """Return what becomes of new samples X' that are the `new` ones changed."""
     genes, beta = weights(X, y, length)
     panel = panel_genes(X, genes)
-    own = training_scale(X[:, genes], y, [str(k) for k in genes])
+    scale_of_training = training_scale(X[:, genes], y, [str(k) for k in genes])
     many = training_panel(X[:, panel], y, [str(k) for k in panel])
     cut = np.median(X[:, genes] @ beta)
     names = [str(k) for k in range(len(new))]
@@ -90,25 +90,26 @@ def held(X: Array, y: Array, length: int, new: Array) -> Callable[[Array], dict[
     def outcome(changed: Array) -> dict[str, float]:
         P = changed[:, panel]
         S = changed[:, genes]
-        known = np.ones(P.shape, dtype=bool), np.ones(S.shape, dtype=bool)
+        is_measured = np.ones(P.shape, dtype=bool), np.ones(S.shape, dtype=bool)
         scores = S @ beta
-        shift = common_shift(P, known[0], many)
-        said = call_doubts(call(scores), call(scores - shift * beta.sum()), shift)
-        odd = {row for row, _ in panel_doubts(P, known[0], names, many)}
-        whole = len(odd) == len(names)
-        said = [each or ("odd" if row in odd else "") for row, each in enumerate(said)]
-        moved = [a != b for a, b in zip(call(scores), call(new[:, genes] @ beta), strict=True)]
-        before = other_scale(S, known[1], names, own) is not None
-        refused = before or bool(panel_fault(P, known[0], names, many))
-        silent = any(m and not s for m, s in zip(moved, said, strict=True))
+        shift = common_shift(P, is_measured[0], many)
+        doubts = call_doubts(call(scores), call(scores - shift * beta.sum()), shift)
+        odd = {row for row, _ in panel_doubts(P, is_measured[0], names, many)}
+        all_odd = len(odd) == len(names)
+        doubts = [doubt or ("odd" if row in odd else "") for row, doubt in enumerate(doubts)]
+        is_changed = [a != b for a, b in zip(call(scores), call(new[:, genes] @ beta), strict=True)]
+        before = other_scale(S, is_measured[1], names, scale_of_training) is not None
+        refused = before or bool(panel_fault(P, is_measured[0], names, many))
+        silent = any(m and not s for m, s in zip(is_changed, doubts, strict=True))
         return {
             "refused by the model's genes": before,
             "refused": refused,
-            "files in doubt": not refused and (whole or (shift != 0 and any(said))),
-            "samples in doubt": 0.0 if refused or whole else len(odd) / len(names),
-            "samples named odd": len(odd_samples(S, known[1], names, own)) / len(names),
-            "calls changed, not refused": not refused and any(moved),
-            "missed": not refused and silent and np.mean(moved) > 0.1,
+            "files in doubt": not refused and (all_odd or (shift != 0 and any(doubts))),
+            "samples in doubt": 0.0 if refused or all_odd else len(odd) / len(names),
+            "samples named odd": len(odd_samples(S, is_measured[1], names, scale_of_training))
+            / len(names),
+            "calls changed, not refused": not refused and any(is_changed),
+            "missed": not refused and silent and np.mean(is_changed) > 0.1,
         }
 
     return outcome
@@ -118,22 +119,22 @@ def main() -> None:
     """Print shares over data sets, lengths and halves."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--halves", type=int, default=20)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     rows = []
     for name in {**PUBLISHED, **OTHERS}:
         X, y = read(name)
         rng = np.random.default_rng(5)
-        for number in range(asked.halves):
-            one, other = halves(y, rng)
+        for number in range(options.halves):
+            first_half, second_half = halves(y, rng)
             for length in LENGTHS:
-                outcome = held(X[one], y[one], length, X[other])
+                outcome = held(X[first_half], y[first_half], length, X[second_half])
                 rows += [
                     {
                         "data": name,
                         "genes": length,
                         "half": number,
                         "change": change,
-                        **outcome(turn(X[other])),
+                        **outcome(turn(X[second_half])),
                     }
                     for change, turn in CHANGES.items()
                 ]

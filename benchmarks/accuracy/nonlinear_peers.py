@@ -72,8 +72,8 @@ def folds(n, seed):
 def filled(norms, path_norms):
     """Rank by `norms`, and what is zero there by the first row of the path where it is not."""
     entered = path_norms > 0
-    first = np.where(entered.any(axis=0), entered.argmax(axis=0), len(path_norms))
-    return np.lexsort((-path_norms.max(axis=0, initial=0), first, -norms))
+    first_step = np.where(entered.any(axis=0), entered.argmax(axis=0), len(path_norms))
+    return np.lexsort((-path_norms.max(axis=0, initial=0), first_step, -norms))
 
 
 def derivative(X, y, k, seed, **kernel):
@@ -183,14 +183,14 @@ def lassonet(X, y, k, seed):
     best = (np.inf, None)
     for hidden in ((16,), (64,)):
         model = make(hidden)
-        kept = model.path(
+        path = model.path(
             Z[rows],
             response[rows],
             X_val=Z[held_out],
             y_val=response[held_out],
             return_state_dicts=False,
         )
-        best = min(best, (min(step.val_loss for step in kept), hidden))
+        best = min(best, (min(step.val_loss for step in path), hidden))
     model = make(best[1])
     model.path(Z, response, return_state_dicts=False)
     return np.argsort(-np.asarray(model.feature_importances_), kind="stable")
@@ -214,9 +214,9 @@ NEEDS = {"HSIC Lasso": "pyHSICLasso", "LassoNet": "lassonet"}
 
 def precision(method, task, seed):
     """Return precision@k and seconds of the processor."""
-    make, truth = TASKS[task]
+    draw_task, truth = TASKS[task]
     rng = np.random.default_rng([seed, 4])
-    X, y = make(rng)
+    X, y = draw_task(rng)
     columns = rng.permutation(X.shape[1])
     began = time.process_time()
     order = columns[METHODS[method](X[:, columns], y, len(truth), seed)[: len(truth)]]
@@ -226,32 +226,34 @@ def precision(method, task, seed):
     return share, seconds
 
 
-def losses(found):
+def losses(selections):
     """Print where a peer is ahead of the better of the two derivative penalties on a task."""
     print("\nLosses: peer ahead of the derivative penalty, by mean ± standard error of pairs")
     for task in TASKS:
-        ours = max((found[m][task] for m in OURS if m in found), key=np.mean, default=None)
-        for method in found:
-            if ours is None or method in OURS or np.mean(found[method][task]) <= np.mean(ours):
+        ours = max(
+            (selections[m][task] for m in OURS if m in selections), key=np.mean, default=None
+        )
+        for method in selections:
+            if ours is None or method in OURS or np.mean(selections[method][task]) <= np.mean(ours):
                 continue
-            ahead = np.subtract(found[method][task], ours)
+            ahead = np.subtract(selections[method][task], ours)
             error = ahead.std(ddof=1) / np.sqrt(len(ahead)) if len(ahead) > 1 else np.nan
             print(f"{task}: {method} by {ahead.mean():.2f} ± {error:.2f}")
 
 
 def main(seeds, methods):
     print(",".join(["method", *TASKS, "seconds"]))
-    found = {}
+    results = {}
     for method in methods:
         if method in NEEDS and importlib.util.find_spec(NEEDS[method]) is None:
             print(f"{method},not installed", flush=True)
             continue
         cells = {task: [precision(method, task, s) for s in range(seeds)] for task in TASKS}
-        found[method] = {task: [p for p, _ in pairs] for task, pairs in cells.items()}
+        results[method] = {task: [p for p, _ in pairs] for task, pairs in cells.items()}
         times = [seconds for pairs in cells.values() for _, seconds in pairs]
-        shares = [f"{np.mean(found[method][task]):.2f}" for task in TASKS]
+        shares = [f"{np.mean(results[method][task]):.2f}" for task in TASKS]
         print(",".join([f'"{method}"', *shares, f"{np.median(times):.2g}"]), flush=True)
-    losses(found)
+    losses(results)
 
 
 if __name__ == "__main__":

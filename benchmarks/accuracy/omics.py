@@ -68,8 +68,8 @@ def carried_by(proteins: int, rna: int) -> Callable[..., tuple[Array, Array]]:
 
     def draw(rng: np.random.Generator, n: int) -> tuple[Array, Array]:
         X = rng.standard_normal((n, PROTEINS + RNA))
-        own = [*range(proteins), *range(PROTEINS, PROTEINS + rna)]
-        return X, X[:, own].sum(axis=1) / np.sqrt(len(own))
+        carrier_columns = [*range(proteins), *range(PROTEINS, PROTEINS + rna)]
+        return X, X[:, carrier_columns].sum(axis=1) / np.sqrt(len(carrier_columns))
 
     return draw
 
@@ -101,9 +101,9 @@ def genesig(X: Array, y: Array, task: str, Z: Array, *, learn: bool) -> Array:
     """Return the scores of new patients by the chosen list."""
     dataset, splits = study(X, y, task)
     criterion = {} if task == "classification" else {"criterion": "squared_error"}
-    asked = linear(list="stable", learn_omics=learn, **criterion)
-    asked["threshold"] = "midpoint" if task == "classification" else "zero"
-    fits = fit_final_model(dataset, splits, folds=MOMENTS, **asked)
+    linear_settings = linear(list="stable", learn_omics=learn, **criterion)
+    linear_settings["threshold"] = "midpoint" if task == "classification" else "zero"
+    fits = fit_final_model(dataset, splits, folds=MOMENTS, **linear_settings)
     at = int(fits.choice[0, 2])
     genes, values = fits.coef(0, at)
     return np.asarray(fits.intercept[0, at] + Z[:, genes] @ values - fits.threshold[0])
@@ -111,19 +111,21 @@ def genesig(X: Array, y: Array, task: str, Z: Array, *, learn: bool) -> Array:
 
 def folds_of(n: int) -> Array:
     """Return five masks (n, 5) of the rows that train a fold."""
-    left = np.random.default_rng(0).permutation(n) % 5
-    return np.asarray(left[:, None] != np.arange(5))
+    fold_of_sample = np.random.default_rng(0).permutation(n) % 5
+    return np.asarray(fold_of_sample[:, None] != np.arange(5))
 
 
 def lassos(X: Array, y: Array, rows: Array, weights: Array | None = None) -> tuple[Array, Array]:
     """Return coefficients (k, 30, d) and intercepts (k, 30) of paths on k sets of rows."""
     Y = np.tile(y[:, None], rows.shape[1])
     sets = training_sets(X, Y, rows, centre=True, unit_variance=True, weights=weights)
-    found = path(sets, TAU * sets.tau_max[:, None], 0.0, solver="landweber-newton", tolerance=1e-6)
+    solutions = path(
+        sets, TAU * sets.tau_max[:, None], 0.0, solver="landweber-newton", tolerance=1e-6
+    )
     B = np.zeros((rows.shape[1], len(TAU), X.shape[1]))
     for k in range(rows.shape[1]):
         for at in range(len(TAU)):
-            genes, values = found.coef(k, at)
+            genes, values = solutions.coef(k, at)
             B[k, at, genes] = values * sets.inverse_scale[k, genes]
     return B, sets.y_mean[:, None] - np.einsum("ktd,kd->kt", B, sets.mean)
 
@@ -132,13 +134,13 @@ def searched(X: Array, y: Array, weights: Array | None = None) -> tuple[float, A
     """Return the smallest error of the folds, its scores left out, and the refit on all rows."""
     rows = folds_of(len(y))
     B, a = lassos(X, y, np.column_stack([rows, np.ones(len(y), dtype=bool)]), weights)
-    left = np.zeros((len(TAU), len(y)))
+    left_out_scores = np.zeros((len(TAU), len(y)))
     for k in range(5):
         out = ~rows[:, k]
-        left[:, out] = a[k][:, None] + B[k] @ X[out].T
-    error = np.square(left - y).mean(axis=1)
+        left_out_scores[:, out] = a[k][:, None] + B[k] @ X[out].T
+    error = np.square(left_out_scores - y).mean(axis=1)
     best = int(error.argmin())
-    return float(error[best]), left[best], B[5, best], a[5, best]
+    return float(error[best]), left_out_scores[best], B[5, best], a[5, best]
 
 
 def lasso(X: Array, y: Array, Z: Array) -> Array:
@@ -148,7 +150,7 @@ def lasso(X: Array, y: Array, Z: Array) -> Array:
 
 def ipf(X: Array, y: Array, Z: Array) -> Array:
     tried = [searched(X, y, np.array(ratio, dtype=float)[BLOCK]) for ratio in RATIOS]
-    _, _, b, a = min(tried, key=lambda each: each[0])
+    _, _, b, a = min(tried, key=lambda trial: trial[0])
     return np.asarray(a + Z @ b)
 
 
@@ -157,8 +159,8 @@ def proteins_only(X: Array, y: Array, Z: Array) -> Array:
 
 
 def priority(X: Array, y: Array, Z: Array) -> Array:
-    _, left, b, a = searched(X[:, :PROTEINS], y)
-    _, _, c, d = searched(X[:, PROTEINS:], y - left)
+    _, left_out_scores, b, a = searched(X[:, :PROTEINS], y)
+    _, _, c, d = searched(X[:, PROTEINS:], y - left_out_scores)
     return np.asarray(a + Z[:, :PROTEINS] @ b + d + Z[:, PROTEINS:] @ c)
 
 
@@ -167,12 +169,12 @@ def cooperative(X: Array, y: Array, Z: Array) -> Array:
     best: tuple[float, Array, float] | None = None
     for rho in RHO:
         rows = folds_of(len(y))
-        left = np.zeros((len(TAU), len(y)))
+        left_out_scores = np.zeros((len(TAU), len(y)))
         for k in range(5):
             B, a = _cooperative(X[rows[:, k]], y[rows[:, k]], rho)
             out = ~rows[:, k]
-            left[:, out] = a[:, None] + B @ X[out].T
-        error = np.square(left - y).mean(axis=1)
+            left_out_scores[:, out] = a[:, None] + B @ X[out].T
+        error = np.square(left_out_scores - y).mean(axis=1)
         if best is None or error.min() < best[0]:
             B, a = _cooperative(X, y, rho)
             at = int(error.argmin())
@@ -190,10 +192,12 @@ def _cooperative(X: Array, y: Array, rho: float) -> tuple[Array, Array]:
     r = np.append(y - y.mean(), np.zeros(len(y)))
     rows = np.ones((len(r), 1), dtype=bool)
     sets = training_sets(A, r[:, None], rows, centre=False, unit_variance=False)
-    found = path(sets, TAU * sets.tau_max[:, None], 0.0, solver="landweber-newton", tolerance=1e-6)
+    solutions = path(
+        sets, TAU * sets.tau_max[:, None], 0.0, solver="landweber-newton", tolerance=1e-6
+    )
     B = np.zeros((len(TAU), X.shape[1]))
     for at in range(len(TAU)):
-        genes, values = found.coef(0, at)
+        genes, values = solutions.coef(0, at)
         B[at, genes] = values / sd[genes]
     return B, y.mean() - B @ mean
 
@@ -223,13 +227,13 @@ def one_draw(draw: Callable[..., tuple[Array, Array]], seed: int, task: str) -> 
         y = np.where(y > np.median(y[:PATIENTS]), 1.0, -1.0)
     train = slice(0, PATIENTS)
     new = slice(PATIENTS, None)
-    found = {
+    results = {
         name: error(y[new], method(X[train], y[train], X[new]), task)
         for name, method in METHODS.items()
     }
     for name, learn in (("genesig, equal", False), ("genesig, learned", True)):
-        found[name] = error(y[new], genesig(X[train], y[train], task, X[new], learn=learn), task)
-    return found
+        results[name] = error(y[new], genesig(X[train], y[train], task, X[new], learn=learn), task)
+    return results
 
 
 def side_by_side(draws: int) -> None:
@@ -238,11 +242,11 @@ def side_by_side(draws: int) -> None:
         print(f"\n{task}, mean error over {draws} draws")
         for name, draw in SCENARIOS.items():
             table = pd.DataFrame([one_draw(draw, seed, task) for seed in range(draws)])
-            apart = table["genesig, learned"] - table["genesig, equal"]
+            difference = table["genesig, learned"] - table["genesig, equal"]
             means = "  ".join(f"{key} {value:.3f}" for key, value in table.mean().items())
             print(
-                f"{name}: {means}; learned less equal {apart.mean():.3f}"
-                f" ± {apart.std() / np.sqrt(draws):.3f}",
+                f"{name}: {means}; learned less equal {difference.mean():.3f}"
+                f" ± {difference.std() / np.sqrt(draws):.3f}",
                 flush=True,
             )
 
@@ -256,21 +260,21 @@ def null(studies: int) -> None:
         X = rng.standard_normal((40, 220))
         y = rng.permutation(np.repeat([-1.0, 1.0], 20))
         dataset, splits = study(X, y, "classification", proteins=20)
-        asked = linear(
+        linear_settings = linear(
             list="minimal", mu=[1e-6], lam=[1e-1], tau_min=0.1, tau_count=8, learn_omics=True
         )
         observed, permuted = (
             nested_cross_validation(
-                dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **asked
+                dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **linear_settings
             )
             for labels in ("observed", "permuted-001-019")
         )
         errors = [
-            null_errors(dataset, splits, each.with_chosen())["error"][:, -1]
-            for each in (observed, permuted)
+            null_errors(dataset, splits, fits_of_labels.with_chosen())["error"][:, -1]
+            for fits_of_labels in (observed, permuted)
         ]
         p.append(p_value(float(errors[0][0]), errors[1]))
-        chosen += [tuple(each) for each in observed.factors.tolist()]
+        chosen += [tuple(fits_of_labels) for fits_of_labels in observed.factors.tolist()]
     shares = "  ".join(
         f"{at:g}: {np.mean(np.array(p) <= at + 1e-9):.3f}" for at in (0.05, 0.1, 0.2, 0.5)
     )
@@ -287,11 +291,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--null", type=int, default=60)
-    given = parser.parse_args()
-    if given.draws:
-        side_by_side(given.draws)
-    if given.null:
-        null(given.null)
+    options = parser.parse_args()
+    if options.draws:
+        side_by_side(options.draws)
+    if options.null:
+        null(options.null)
 
 
 if __name__ == "__main__":

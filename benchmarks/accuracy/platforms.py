@@ -50,7 +50,7 @@ CHAINS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
     "log2, quantile": ([LOG2], [{"step": "quantile"}, *MOMENTS]),
     "rank_samples": ([{"step": "rank_samples"}], MOMENTS),
 }
-MOST = 40
+MAX_PAIRED_GENES = 40
 PAIRS = "pairs of genes"
 CHAINS_OF_PAIRS = {PAIRS: ([], MOMENTS)}
 LINEAR = settings.LINEAR | {"mu": [1.0], "list_mu": 1.0, "tau_count": 15}
@@ -106,20 +106,24 @@ def model_of(X: Array, y: Array, chain: str) -> dict[str, Any]:
     design = Design("state", "classification", ("control", "case"), None, None)
     var = pd.DataFrame({"symbol": genes}, index=genes)
     study = Dataset(X, obs, var, design, {"dropped": [], "steps": []})
-    done = normalise_samples(study, samples=samples, folds=folds)
-    splits = draw_splits(done, seed=1, **settings.SPLITS)
-    return final_model(done, fit_final_model(done, splits, folds=folds, **LINEAR), folds=folds)
+    normalised = normalise_samples(study, samples=samples, folds=folds)
+    splits = draw_splits(normalised, seed=1, **settings.SPLITS)
+    return final_model(
+        normalised, fit_final_model(normalised, splits, folds=folds, **LINEAR), folds=folds
+    )
 
 
 def scored(model: dict[str, Any], X: Array, *, centred: bool = False) -> Array:
     """Return the scores of new samples, whatever is to be said of their scale."""
     of = [int(gene[1:]) for gene in model["training"]["genes"]]
-    known = np.ones((len(X), len(of)), bool)
+    is_measured = np.ones((len(X), len(of)), bool)
     filler = np.zeros(len(of))
-    values = aligned(model, by_row(model, X[:, of], known, filler), known, filler)
+    values = aligned(model, by_row(model, X[:, of], is_measured, filler), is_measured, filler)
     if centred:
         values = values - values.mean(axis=0) + np.array(model["training"]["means"])
-    chosen = next(one for one in model["models"] if one["list"] == model["answer"])
+    chosen = next(
+        model_record for model_record in model["models"] if model_record["list"] == model["answer"]
+    )
     return score_values(seen_by(model, chosen, values), chosen)
 
 
@@ -143,20 +147,22 @@ def pairs_of(X: Array, y: Array) -> tuple[Array, Array]:
     well = L[y == 0]
     spread = np.sqrt(ill.var(axis=0, ddof=1) / len(ill) + well.var(axis=0, ddof=1) / len(well))
     t = np.abs(ill.mean(axis=0) - well.mean(axis=0)) / np.where(spread > 0, spread, np.inf)
-    genes = np.sort(np.argsort(-t, kind="stable")[:MOST])
-    one, other = np.triu_indices(MOST, 1)
-    return genes[one], genes[other]
+    genes = np.sort(np.argsort(-t, kind="stable")[:MAX_PAIRED_GENES])
+    first_gene, second_gene = np.triu_indices(MAX_PAIRED_GENES, 1)
+    return genes[first_gene], genes[second_gene]
 
 
 def of_pairs(
     world_seen: tuple[Array, Array, Array], y: Array, z: Array, w: Array
 ) -> dict[str, Any]:
     """Train on pairs; those of new samples need nothing but the sample."""
-    one, other = pairs_of(world_seen[0], y)
-    X, Y, Z = ((each[:, one] > each[:, other]).astype(float) for each in world_seen)
+    first_gene, second_gene = pairs_of(world_seen[0], y)
+    X, Y, Z = (
+        (values[:, first_gene] > values[:, second_gene]).astype(float) for values in world_seen
+    )
     model = model_of(X, y, PAIRS)
-    found = compared((z, scored(model, Y)), (w, scored(model, Z)))
-    return {"steps": PAIRS, "refused": np.nan} | found
+    results = compared((z, scored(model, Y)), (w, scored(model, Z)))
+    return {"steps": PAIRS, "refused": np.nan} | results
 
 
 def drawn(seed: int, offset: float) -> list[dict[str, Any]]:
@@ -169,21 +175,24 @@ def drawn(seed: int, offset: float) -> list[dict[str, Any]]:
     rows = []
     for chain in CHAINS:
         model = model_of(X, y, chain)
-        told = {"steps": chain, "refused": float(refused(model, Z))}
-        rows.append(told | compared((z, scored(model, Y)), (w, scored(model, Z))))
+        result_row = {"steps": chain, "refused": float(refused(model, Z))}
+        rows.append(result_row | compared((z, scored(model, Y)), (w, scored(model, Z))))
     rows.append(of_pairs((X, Y, Z), y, z, w))
     model = model_of(X, y, "log2")
-    both = ((z, scored(model, Y, centred=True)), (w, scored(model, Z, centred=True)))
-    return [*rows, {"steps": "log2, genes centred anew", "refused": np.nan} | compared(*both)]
+    scored_worlds = ((z, scored(model, Y, centred=True)), (w, scored(model, Z, centred=True)))
+    return [
+        *rows,
+        {"steps": "log2, genes centred anew", "refused": np.nan} | compared(*scored_worlds),
+    ]
 
 
 def compared(*platforms: tuple[Array, Array]) -> dict[str, float]:
     """Return AUC and balanced accuracy of classes and scores, on arrays and on RNA-seq."""
-    found = {}
+    measures = {}
     for name, (y, score) in zip(("arrays", "RNA-seq"), platforms, strict=True):
-        found[f"AUC, {name}"] = float(roc_auc_score(y, score))
-        found[f"right, {name}"] = float(balanced_accuracy_score(y, score > 0))
-    return found
+        measures[f"AUC, {name}"] = float(roc_auc_score(y, score))
+        measures[f"right, {name}"] = float(balanced_accuracy_score(y, score > 0))
+    return measures
 
 
 def main() -> None:
@@ -193,9 +202,11 @@ def main() -> None:
     parser.add_argument("--offset", type=float, default=1.0)
     chosen = parser.parse_args()
     table = pd.DataFrame([row for s in range(chosen.seeds) for row in drawn(s, chosen.offset)])
-    found = table.groupby("steps", sort=False)
-    print(found.mean().round(2).to_string())
-    print(f"standard error: at most {(found.std() / np.sqrt(chosen.seeds)).max().max():.2f}")
+    rows_by_steps = table.groupby("steps", sort=False)
+    print(rows_by_steps.mean().round(2).to_string())
+    print(
+        f"standard error: at most {(rows_by_steps.std() / np.sqrt(chosen.seeds)).max().max():.2f}"
+    )
 
 
 if __name__ == "__main__":

@@ -71,11 +71,13 @@ def prostate_in_four(seed: int) -> Data:
     X = X[:, np.argsort(-X.var(axis=0))[:2000]]
     study = rng.permutation(np.arange(len(X)) % 4)
     for k in range(4):
-        own = X[study == k]
+        study_values = X[study == k]
         d = X.shape[1]
-        mean = own.mean(axis=0)
-        own = mean + rng.normal(0, 0.7, d) + np.exp(rng.normal(0, 0.3, d)) * (own - mean)
-        X[study == k] = own
+        mean = study_values.mean(axis=0)
+        study_values = (
+            mean + rng.normal(0, 0.7, d) + np.exp(rng.normal(0, 0.3, d)) * (study_values - mean)
+        )
+        X[study == k] = study_values
     return Data(X, about.iloc[:, 0].to_numpy(), np.array([f"part{k}" for k in study]))
 
 
@@ -88,28 +90,32 @@ def arthritis(_: int) -> Data:
         path = SHARED / f"geo/{name}_series_matrix.txt.gz"
         matrix = read_matrix(path)
         label = read_samples(path, None, None)[key].str.replace("normal ", "healthy ")
-        own = label.index[label.isin(["healthy control", "rheumatoid arthritis"])]
+        study_samples = label.index[label.isin(["healthy control", "rheumatoid arthritis"])]
         table = pd.DataFrame(matrix.cells, matrix.rows, matrix.columns, dtype=float)
-        tables.append(table[list(own)].T)
-        labels += label[own].tolist()
-        names += [name] * len(own)
+        tables.append(table[list(study_samples)].T)
+        labels += label[study_samples].tolist()
+        names += [name] * len(study_samples)
     return of_largest(tables, labels, names)
 
 
 def leukemia(_: int) -> Data:
     """Lymphoblastic and myeloid leukemia on Hu6800 and HG-U95Av2, by the symbols of both."""
     about = pd.read_csv(SHARED / "golub_1999_samples.tsv", sep="\t", index_col=0)
-    first = pd.read_csv(SHARED / "golub_1999_expression.tsv.gz", sep="\t", index_col=0)
-    told = pd.read_csv(SHARED / "golub_multtest/golub_features.tsv.gz", sep="\t", index_col=0)
-    symbol = told["description"].str.split().str[0]
+    expression = pd.read_csv(SHARED / "golub_1999_expression.tsv.gz", sep="\t", index_col=0)
+    features = pd.read_csv(SHARED / "golub_multtest/golub_features.tsv.gz", sep="\t", index_col=0)
+    symbol = features["description"].str.split().str[0]
     second = pd.read_csv(
         SHARED / "gct/Leukemia_hgu95av2.trim.gct", sep="\t", skiprows=2, index_col=0
     )
     second = second.drop(columns="Description")
-    first = first.loc[first.index.isin(symbol.index), about.index]
-    first = first.assign(mean=first.mean(axis=1), symbol=symbol.reindex(first.index))
-    first = first.sort_values("mean").drop_duplicates("symbol", keep="last").set_index("symbol")
-    tables = [first.drop(columns="mean").T, second[~second.index.duplicated()].T]
+    expression = expression.loc[expression.index.isin(symbol.index), about.index]
+    expression = expression.assign(
+        mean=expression.mean(axis=1), symbol=symbol.reindex(expression.index)
+    )
+    expression = (
+        expression.sort_values("mean").drop_duplicates("symbol", keep="last").set_index("symbol")
+    )
+    tables = [expression.drop(columns="mean").T, second[~second.index.duplicated()].T]
     labels = [*about.iloc[:, 0], *(name.split("_")[0] for name in second.columns)]
     return of_largest(tables, labels, ["Hu6800"] * len(about) + ["U95"] * second.shape[1])
 
@@ -118,8 +124,10 @@ def of_largest(tables: list[pd.DataFrame], labels: list[str], names: list[str]) 
     """Return logarithms of the common genes, the 2000 of the largest mean variance in a study."""
     common = sorted(set.intersection(*(set(map(str, table.columns)) for table in tables)))
     parts = [np.log2(np.clip(table[common].to_numpy(dtype=float), 16, None)) for table in tables]
-    kept = np.argsort(-np.mean([part.var(axis=0) for part in parts], axis=0), kind="stable")[:2000]
-    return Data(np.vstack(parts)[:, np.sort(kept)], np.array(labels), np.array(names))
+    largest_variance = np.argsort(
+        -np.mean([part.var(axis=0) for part in parts], axis=0), kind="stable"
+    )[:2000]
+    return Data(np.vstack(parts)[:, np.sort(largest_variance)], np.array(labels), np.array(names))
 
 
 DATA = {
@@ -199,8 +207,10 @@ def peer_scores(data: Data, name: str) -> Array:
     out = np.zeros((len(y), int(y.max()) + 1))
     for study in np.unique(data.study):
         test = data.study == study
-        rest = ~test
-        out[test] = PEERS[name](data.X[rest], y[rest], data.study[rest], data.X[test])
+        training_rows = ~test
+        out[test] = PEERS[name](
+            data.X[training_rows], y[training_rows], data.study[training_rows], data.X[test]
+        )
     return out
 
 
@@ -211,11 +221,17 @@ def measured(data: Data, scores: Array) -> tuple[float, float, float]:
     errors = []
     areas = []
     for study in np.unique(data.study):
-        own = data.study == study
-        errors.append(1 - balanced_accuracy_score(y[own], called[own]))
-        f = scores[own] if y.max() > 1 else (scores[own, 1] - scores[own, 0])[:, None]
+        is_study = data.study == study
+        errors.append(1 - balanced_accuracy_score(y[is_study], called[is_study]))
+        f = (
+            scores[is_study]
+            if y.max() > 1
+            else (scores[is_study, 1] - scores[is_study, 0])[:, None]
+        )
         ks = range(f.shape[1]) if y.max() > 1 else [1]
-        areas.append(np.mean([roc_auc_score(y[own] == k, f[:, at]) for at, k in enumerate(ks)]))
+        areas.append(
+            np.mean([roc_auc_score(y[is_study] == k, f[:, at]) for at, k in enumerate(ks)])
+        )
     return float(np.mean(errors)), float(np.mean(areas)), 1 - balanced_accuracy_score(y, called)
 
 
@@ -223,14 +239,14 @@ def rows(data: str, peers: list[str], draws: int) -> Iterator[str]:
     """Yield a line for each method."""
     drawn = [DATA[data](seed) for seed in range(draws if data in DRAWN else 1)]
     ways = [f"genesig, {align}" for align in (AUTO, *STUDYWISE_ALIGNMENTS, *LEARNED_ALIGNMENTS)]
-    for name in [each for each in (*ways, *PEERS) if not peers or each in peers]:
-        found = []
-        for one in drawn:
-            own = name.startswith("genesig, ")
-            scores = genesig_scores(one, name[9:]) if own else peer_scores(one, name)
-            found.append(measured(one, scores))
-        error, area, whole = np.mean(found, axis=0)
-        yield f"| {data} | {name} | {error:.3f} | {area:.3f} | {whole:.3f} |"
+    for name in [method for method in (*ways, *PEERS) if not peers or method in peers]:
+        draw_measures = []
+        for draw in drawn:
+            is_genesig = name.startswith("genesig, ")
+            scores = genesig_scores(draw, name[9:]) if is_genesig else peer_scores(draw, name)
+            draw_measures.append(measured(draw, scores))
+        error, area, pooled_error = np.mean(draw_measures, axis=0)
+        yield f"| {data} | {name} | {error:.3f} | {area:.3f} | {pooled_error:.3f} |"
 
 
 if __name__ == "__main__":

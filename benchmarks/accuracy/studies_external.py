@@ -24,7 +24,7 @@ from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
 Array = np.ndarray[Any, Any]
-ONE: dict[str, Any] = {"mu": [1e-3], "lam": [1e-2], "tau_min": 0.3, "tau_count": 1}
+SINGLE_POINT_GRID: dict[str, Any] = {"mu": [1e-3], "lam": [1e-2], "tau_min": 0.3, "tau_count": 1}
 
 
 def left_out(data: Data, name: str, changes: dict[str, Any]) -> Array:
@@ -40,8 +40,8 @@ def external(data: Data, name: str, changes: dict[str, Any]) -> Array:
 
     By the model's rule: whether `genesig predict` would take the cohort is printed.
     """
-    (other,) = set(data.study.tolist()) - {name}
-    dataset, splits = alone(data, other)
+    (other_study,) = set(data.study.tolist()) - {name}
+    dataset, splits = alone(data, other_study)
     final = fit_final_model(dataset, splits, **{**linear(), **changes})
     X = data.X[data.study == name]
     model = final_model(dataset, final, folds=linear()["folds"])
@@ -67,16 +67,16 @@ def main() -> None:
     print("| left out | settings | way | balanced error | AUC |\n| --- | --- | --- | --- | --- |")
     for name in np.unique(data.study):
         y = positive[data.study == name]
-        for settings, changes in (("chosen by inner folds", {}), ("one", ONE)):
-            each = {
+        for settings, changes in (("chosen by inner folds", {}), ("one", SINGLE_POINT_GRID)):
+            methods = {
                 "studies": left_out(data, name, changes),
                 "external": external(data, name, changes),
             }
-            for way, f in each.items():
+            for method_name, f in methods.items():
                 error = 1 - balanced_accuracy_score(y, f > 0)
                 row = f"{error:.3f} | {roc_auc_score(y, f):.3f}"
-                print(f"| {name} | {settings} | {way} | {row} |", flush=True)
-            gap = np.ptp(each["studies"] - each["external"])
+                print(f"| {name} | {settings} | {method_name} | {row} |", flush=True)
+            gap = np.ptp(methods["studies"] - methods["external"])
             print(f"{name}, {settings}: scores differ by {gap:.1e} beyond a shift", flush=True)
 
 

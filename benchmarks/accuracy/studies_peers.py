@@ -47,8 +47,8 @@ def chosen(fit: Callable[..., Array], grid: list[Any]) -> Peer:
         errors = np.zeros(len(grid))
         for train, test in inner(y, study):
             for at, setting in enumerate(grid):
-                found = fit(X[train], y[train], study[train], X[test], setting)
-                errors[at] += balanced_error(y[test], found)
+                test_scores = fit(X[train], y[train], study[train], X[test], setting)
+                errors[at] += balanced_error(y[test], test_scores)
         return fit(X, y, study, new, grid[int(np.argmin(errors.round(9)))])
 
     return peer
@@ -102,26 +102,26 @@ def combat_net(X: Array, y: Array, study: Array, new: Array, C: float) -> Array:
     fitted = Combat.fit(X, batch=names, reference=None, covariates=None)
     pooled = fitted.transform(X, batch=names, covariates=None)
     # Of fewer nothing can be said: inner folds of one study of 20 samples stay as they are.
-    moved = ReferenceBatch.fit(pooled).transform(new) if len(new) >= MIN_BATCH_SAMPLES else new
+    adjusted = ReferenceBatch.fit(pooled).transform(new) if len(new) >= MIN_BATCH_SAMPLES else new
     mean = pooled.mean(axis=0)
     spread = pooled.std(axis=0)
     spread = np.where(spread > 0, spread, 1.0)
-    return logistic((pooled - mean) / spread, y, (moved - mean) / spread, C, 0.5)
+    return logistic((pooled - mean) / spread, y, (adjusted - mean) / spread, C, 0.5)
 
 
 def ensemble(X: Array, y: Array, study: Array, new: Array, C: float) -> Array:
     """Mean score of an l1 logistic model of each study (Patil and Parmigiani 2018)."""
-    each = [
+    study_scores = [
         logistic(standardised(X[study == name]), y[study == name], standardised(new), C, 1.0)
         for name in np.unique(study)
     ]
-    return np.mean(each, axis=0)
+    return np.mean(study_scores, axis=0)
 
 
-def mint(X: Array, y: Array, study: Array, new: Array, kept: int) -> Array:
+def mint(X: Array, y: Array, study: Array, new: Array, n_kept: int) -> Array:
     """Sparse PLS on X and Y centred within studies (Rohart et al. 2017), T - 1 components.
 
-    Each component is u'X with u the largest `kept` entries, soft-thresholded, of the first left
+    Each component is u'X with u the largest `n_kept` entries, soft-thresholded, of the first left
     singular vector of X'Y; X is deflated by it, Y by its regression on it, and the class of the
     largest predicted indicator wins.
     """
@@ -135,7 +135,7 @@ def mint(X: Array, y: Array, study: Array, new: Array, kept: int) -> Array:
     for _ in range(max(1, T - 1)):
         u = np.linalg.svd(Z.T @ Y, full_matrices=False)[0][:, 0]
         size = np.abs(u)
-        bar = np.sort(size)[-kept - 1] if kept < len(u) else 0.0
+        bar = np.sort(size)[-n_kept - 1] if n_kept < len(u) else 0.0
         u = np.sign(u) * np.maximum(size - bar, 0)
         u /= np.linalg.norm(u)
         t = Z @ u
@@ -151,20 +151,22 @@ def mint(X: Array, y: Array, study: Array, new: Array, kept: int) -> Array:
 
 def effects(X: Array, y: Array, study: Array, k: int) -> tuple[Array, Array]:
     """Return Hedges' g of class k against the rest in each study, and its variance, (K, d)."""
-    found = [
+    study_effects = [
         hedges(X[study == name], np.where(y[study == name] == k, 1.0, -1.0))
         for name in np.unique(study)
     ]
-    return np.stack([one.value for one in found]), np.stack([one.variance for one in found])
+    return np.stack([effect.value for effect in study_effects]), np.stack(
+        [effect.variance for effect in study_effects]
+    )
 
 
-def meta_lda(X: Array, y: Array, study: Array, new: Array, kept: int) -> Array:
+def meta_lda(X: Array, y: Array, study: Array, new: Array, n_kept: int) -> Array:
     """LDA with shrinkage on the genes of largest |z| of random effects, of each class."""
     genes: set[int] = set()
     for k in range(int(y.max()) + 1):
-        found = random_effects(*effects(X, y, study, k))
-        z = np.nan_to_num(np.abs(found.mean / found.error))
-        genes |= set(np.argsort(-z, kind="stable")[:kept].tolist())
+        pooled_effects = random_effects(*effects(X, y, study, k))
+        z = np.nan_to_num(np.abs(pooled_effects.mean / pooled_effects.error))
+        genes |= set(np.argsort(-z, kind="stable")[:n_kept].tolist())
     columns = sorted(genes)
     model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
     model.fit(within(X, study)[:, columns], y)
@@ -172,7 +174,7 @@ def meta_lda(X: Array, y: Array, study: Array, new: Array, kept: int) -> Array:
     return scores if scores.ndim > 1 else np.column_stack([np.zeros(len(new)), scores])
 
 
-def votes(X: Array, y: Array, study: Array, new: Array, kept: int) -> Array:
+def votes(X: Array, y: Array, study: Array, new: Array, n_kept: int) -> Array:
     """Signs of the genes that most studies find (|g| over its error above 2), standardised."""
     N = standardised(new)
     out = np.zeros((len(new), int(y.max()) + 1))
@@ -180,12 +182,12 @@ def votes(X: Array, y: Array, study: Array, new: Array, kept: int) -> Array:
         value, variance = effects(X, y, study, k)
         z = np.nan_to_num(value / np.sqrt(variance))
         vote = np.sign(z) * (np.abs(z) > 2)
-        order = np.lexsort((-np.abs(z.sum(axis=0)), -np.abs(vote.sum(axis=0))))[:kept]
-        out[:, k] = N[:, order] @ np.sign(z.sum(axis=0)[order]) / kept
+        order = np.lexsort((-np.abs(z.sum(axis=0)), -np.abs(vote.sum(axis=0))))[:n_kept]
+        out[:, k] = N[:, order] @ np.sign(z.sum(axis=0)[order]) / n_kept
     return out
 
 
-def geometric(X: Array, y: Array, study: Array, new: Array, kept: int) -> Array:
+def geometric(X: Array, y: Array, study: Array, new: Array, n_kept: int) -> Array:
     """Mean of the risen less that of the fallen genes of a meta-analysis (Sweeney et al. 2017).
 
     On logarithms it is the difference of geometric means; it is cut at the mean over the left-out
@@ -193,9 +195,9 @@ def geometric(X: Array, y: Array, study: Array, new: Array, kept: int) -> Array:
     """
     out = np.zeros((len(new), int(y.max()) + 1))
     for k in range(out.shape[1]):
-        found = random_effects(*effects(X, y, study, k))
-        z = np.nan_to_num(found.mean / found.error)
-        order = np.argsort(-np.abs(z), kind="stable")[:kept]
+        pooled_effects = random_effects(*effects(X, y, study, k))
+        z = np.nan_to_num(pooled_effects.mean / pooled_effects.error)
+        order = np.argsort(-np.abs(z), kind="stable")[:n_kept]
         up = order[z[order] > 0]
         down = order[z[order] < 0]
         score = np.zeros(len(new))
@@ -205,7 +207,7 @@ def geometric(X: Array, y: Array, study: Array, new: Array, kept: int) -> Array:
     return out
 
 
-def pairs(X: Array, y: Array, study: Array, new: Array, kept: int) -> Array:
+def pairs(X: Array, y: Array, study: Array, new: Array, n_kept: int) -> Array:
     """k disjoint pairs of genes whose order tells a class from the rest (Tan et al. 2005).
 
     The share of samples in which gene i lies below j, of each class and study alike, among the 200
@@ -217,12 +219,12 @@ def pairs(X: Array, y: Array, study: Array, new: Array, kept: int) -> Array:
         top = np.argsort(-np.nan_to_num(np.abs(value.mean(axis=0))), kind="stable")[:200]
         gap = np.zeros((len(top), len(top)))
         for name in np.unique(study):
-            for sign, inside in ((1, y == k), (-1, y != k)):
-                rows = X[np.ix_((study == name) & inside, top)]
+            for sign, in_class in ((1, y == k), (-1, y != k)):
+                rows = X[np.ix_((study == name) & in_class, top)]
                 gap += sign * (rows[:, :, None] < rows[:, None, :]).mean(axis=0)
-        for _ in range(kept):
+        for _ in range(n_kept):
             i, j = np.unravel_index(int(np.argmax(gap)), gap.shape)
-            out[:, k] += (new[:, top[i]] < new[:, top[j]]) / kept
+            out[:, k] += (new[:, top[i]] < new[:, top[j]]) / n_kept
             gap[[i, j]] = gap[:, [i, j]] = -np.inf
         out[:, k] -= 0.5
     return out

@@ -66,23 +66,23 @@ def halved(n: int) -> Array:
 
 
 def drawn(
-    rng: np.random.Generator, each: list[Array], offset: float = OFFSETS[0], n: int = N
+    rng: np.random.Generator, study_effects: list[Array], offset: float = OFFSETS[0], n: int = N
 ) -> Data:
     """Draw a study for each row of effects, the classes in equal parts."""
     y = halved(n)
-    X = np.vstack([chip(rng, y, effects, offset) for effects in each])
+    X = np.vstack([chip(rng, y, effects, offset) for effects in study_effects])
     return Data(
         X,
-        np.tile(np.where(y == 1, ILL, WELL), len(each)),
-        np.repeat([f"study{k}" for k in range(len(each))], n),
+        np.tile(np.where(y == 1, ILL, WELL), len(study_effects)),
+        np.repeat([f"study{k}" for k in range(len(study_effects))], n),
     )
 
 
 def holding(odd: str = "") -> list[Array]:
     """Return the effects in five studies, in the last of which the genes do not hold."""
     effects = np.where(np.arange(D) < TRUE, EFFECT, 0.0)
-    last = {"": effects, "others": np.roll(effects, TRUE), "reversed": -effects}[odd]
-    return [*[effects] * (STUDIES - 1), last]
+    last_effects = {"": effects, "others": np.roll(effects, TRUE), "reversed": -effects}[odd]
+    return [*[effects] * (STUDIES - 1), last_effects]
 
 
 def first_genes(dataset: Dataset, splits: Any) -> set[int]:
@@ -96,12 +96,17 @@ def of_recovery(seed: int, offset: float) -> dict[str, float]:
     """Count true genes among the first eight of all studies, however aligned, and of each study."""
     rng = np.random.default_rng((1, seed))
     data = drawn(rng, holding("others"), offset)
-    found = {}
+    rates = {}
     for align in (AUTO, *STUDYWISE_ALIGNMENTS):
         dataset = pooled(data, align)
-        found[align] = held_true(first_genes(dataset, splits_of(dataset)))
-    each = [held_true(first_genes(*alone(data, f"study{k}"))) for k in range(STUDIES)]
-    return {**found, "best": max(each), "mean": float(np.mean(each[:-1])), "odd": each[-1]}
+        rates[align] = held_true(first_genes(dataset, splits_of(dataset)))
+    study_rates = [held_true(first_genes(*alone(data, f"study{k}"))) for k in range(STUDIES)]
+    return {
+        **rates,
+        "best": max(study_rates),
+        "mean": float(np.mean(study_rates[:-1])),
+        "odd": study_rates[-1],
+    }
 
 
 def held_true(genes: set[int]) -> float:
@@ -110,8 +115,8 @@ def held_true(genes: set[int]) -> float:
 
 def alone(data: Data, name: str) -> tuple[Dataset, Any]:
     """Return one of the studies as a data set of its own, and its splits by default."""
-    own = data.study == name
-    dataset = pooled(Data(data.X[own], data.label[own], data.study[own]), "none")
+    is_study = data.study == name
+    dataset = pooled(Data(data.X[is_study], data.label[is_study], data.study[is_study]), "none")
     design = Design("label", "classification", dataset.design.classes, None, None)
     dataset = Dataset(dataset.X, dataset.obs, dataset.var, design, dataset.provenance)
     names = {"expression": "e.tsv", "samples": "s.tsv", "label": "label"}
@@ -123,9 +128,12 @@ def of_odd(seed: int, odd: str) -> dict[str, float]:
     """Return whether studies.tsv says that the odd study lies apart, and whether of any other."""
     rng = np.random.default_rng((2, seed))
     table = told(pooled(drawn(rng, holding(odd)), STANDARD))
-    apart = table[table["row"] == "study"].set_index("study")["apart"] == 1
-    last = f"study{STUDIES - 1}"
-    return {"odd": float(apart[last]), "another": float(apart.drop(last).any())}
+    is_outlying = table[table["row"] == "study"].set_index("study")["apart"] == 1
+    last_study = f"study{STUDIES - 1}"
+    return {
+        "odd": float(is_outlying[last_study]),
+        "another": float(is_outlying.drop(last_study).any()),
+    }
 
 
 def told(dataset: Dataset) -> pd.DataFrame:
@@ -145,12 +153,12 @@ def of_next(seed: int, differ: str, n: int) -> dict[str, float]:
     study as small as the others.
     """
     rng = np.random.default_rng((3, seed))
-    each = [DIFFER[differ](rng) for _ in range(STUDIES + 1)]
-    dataset = pooled(drawn(rng, each[:-1], n=n), STANDARD)
+    study_effects = [DIFFER[differ](rng) for _ in range(STUDIES + 1)]
+    dataset = pooled(drawn(rng, study_effects[:-1], n=n), STANDARD)
     following = told(dataset).set_index("row").loc["next study"]
     final = fit_final_model(dataset, splits_of(dataset), **LINEAR).with_chosen()
     y = halved(2 * MANY)
-    X = chip(rng, y, each[-1])
+    X = chip(rng, y, study_effects[-1])
     large, small = (area(final, X[:m], y[:m]) for m in (2 * MANY, n))
     low = following["low"]
     high = following["high"]
@@ -197,8 +205,8 @@ def of_null(seed: int) -> dict[str, float]:
     splits, fits = observed_fits(dataset, LINEAR)
     _, permuted = observed_fits(dataset, LINEAR, f"permuted-1-{PERMUTED}")
     observed, null = (
-        null_errors(dataset, splits, each.with_chosen())["error"][:, -1]
-        for each in (fits, permuted)
+        null_errors(dataset, splits, label_fits.with_chosen())["error"][:, -1]
+        for label_fits in (fits, permuted)
     )
     return {"p": p_value(float(observed[0]), null), "error": float(observed[0])}
 
@@ -219,12 +227,12 @@ def of_confounded(seed: int, align: str) -> dict[str, float]:
     chance = study_half_samples(
         dataset, splits_of(dataset), permutations=MIN_PERMUTATIONS, **LINEAR
     )
-    named = selection_table(dataset, chance, settings()["signature"]["fdr"])["fdr_selected"]
+    is_selected = selection_table(dataset, chance, settings()["signature"]["fdr"])["fdr_selected"]
     rows = table[table["row"] == "study"]
     return {
         "error": float(rows["error"].mean()),
         "auc": float(rows["value"].mean()),
-        "named": float(named.any()),
+        "named": float(is_selected.any()),
         "meta": float((meta_table(dataset)["q_value"] <= 0.05).any()),
     }
 
@@ -247,10 +255,12 @@ PARTS: dict[str, tuple[Callable[[int], dict[str, float]], int]] = {
 def run(path: Path, parts: list[str], draws: int | None) -> None:
     """Add the draws that are not there yet to a file, those of the first seeds first."""
     lines = path.read_text().splitlines() if path.exists() else []
-    known = {(one["part"], one["seed"]) for one in map(json.loads, lines)}
+    finished = {
+        (line_record["part"], line_record["seed"]) for line_record in map(json.loads, lines)
+    }
     todo = sorted((seed, part) for part in parts for seed in range(draws or PARTS[part][1]))
     for seed, part in todo:
-        if (part, seed) not in known:
+        if (part, seed) not in finished:
             line = json.dumps({"part": part, "seed": seed, **PARTS[part][0](seed)})
             with path.open("a") as file:
                 file.write(line + "\n")
@@ -258,16 +268,16 @@ def run(path: Path, parts: list[str], draws: int | None) -> None:
 
 def page(path: Path) -> Iterator[str]:
     """Yield the tables of docs/evidence/benchmarks.md."""
-    found = pd.read_json(path, lines=True)
-    found["above"] = (found["auc"] > found["high"]).astype(float)
+    results = pd.read_json(path, lines=True)
+    results["above"] = (results["auc"] > results["high"]).astype(float)
     for title, (parts, keys) in TABLES.items():
         yield from ("", f"| {title} | " + " | ".join(keys.values()) + " | draws |")
         yield "| " + " | ".join(["---"] * (len(keys) + 2)) + " |"
         for part, words in parts.items():
-            own = found[found["part"] == part]
-            cells = [_cell(own[key]) for key in keys]
-            yield f"| {words} | " + " | ".join(cells) + f" | {len(own)} |"
-    p = found.loc[found["part"] == "null", "p"]
+            part_rows = results[results["part"] == part]
+            cells = [_cell(part_rows[key]) for key in keys]
+            yield f"| {words} | " + " | ".join(cells) + f" | {len(part_rows)} |"
+    p = results.loc[results["part"] == "null", "p"]
     shares = ", ".join(f"{(p <= at + 1e-9).mean():.3f} at {at}" for at in (0.05, 0.1, 0.2, 0.5))
     yield from ("", f"Share of {len(p)} studies of noise with p of at most so much: {shares}")
 

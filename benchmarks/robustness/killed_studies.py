@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests/materials"))
 from study_data import study_of
 from study_runs import command, environment, lay_out_studies, make_study, results, run, write_matrix
 
-WHO = ("job", "master", "group")
+VICTIMS = ("job", "master", "group")
 HOW = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 CORES = 1
 ROUND = 10
@@ -65,35 +65,37 @@ def kills(
     # Begun in the background, this would hand on that SIGINT is to be ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     draw = random.Random(seed)
-    victims = cycle(draw.sample(list(product(WHO, HOW)), len(WHO) * len(HOW)))
+    victims = cycle(draw.sample(list(product(VICTIMS, HOW)), len(VICTIMS) * len(HOW)))
     wholes: dict[str, tuple[float, dict[str, bytes]]] = {}
-    left = times
+    n_left = times
     for kind in cycle(kinds):
         if kind not in wholes:
             wholes[kind] = _whole(kind, place)
         folder = place / f"{kind} killed"
         (duration, expected) = wholes[kind]
-        said: list[str] = []
+        messages: list[str] = []
         outlived: list[psutil.Process] = []
-        for who, how in islice(victims, min(ROUND, left)):
+        for victim, how in islice(victims, min(ROUND, n_left)):
             moment = draw.uniform(0, 2 * duration / ROUND)
-            left_over, sent = disturbed(folder, who, how, moment, draw)
+            left_over, sent = disturbed(folder, victim, how, moment, draw)
             outlived += left_over
-            said += [f"{how.name} to {who} after {moment:.1f} s"] if sent else []
+            messages += [f"{how.name} to {victim} after {moment:.1f} s"] if sent else []
             run(folder, "--unlock", cores=CORES)
         run(folder, cores=CORES)
-        found = results(folder)
-        other = [
-            name for name in expected.keys() | found.keys() if found.get(name) != expected.get(name)
+        study_results = results(folder)
+        differences = [
+            name
+            for name in expected.keys() | study_results.keys()
+            if study_results.get(name) != expected.get(name)
         ]
-        yield len(said), f"{kind}: {', '.join(said)}", sorted(other)
+        yield len(messages), f"{kind}: {', '.join(messages)}", sorted(differences)
         for job in outlived:
             with suppress(psutil.NoSuchProcess):  # nor is it another one of the same number
                 job.kill()
-        for made in ("results", "logs", ".snakemake"):
-            shutil.rmtree(folder / made)
-        left -= len(said)
-        if not left:
+        for folder_name in ("results", "logs", ".snakemake"):
+            shutil.rmtree(folder / folder_name)
+        n_left -= len(messages)
+        if not n_left:
             return
 
 
@@ -120,7 +122,7 @@ def _lay_out(kind: str, folder: Path) -> None:
 
 
 def disturbed(
-    folder: Path, who: str, how: signal.Signals, moment: float, draw: random.Random
+    folder: Path, victim: str, how: signal.Signals, moment: float, draw: random.Random
 ) -> tuple[list[psutil.Process], bool]:
     """Begin a study or go on with it, send the signal, and wait.
 
@@ -138,12 +140,14 @@ def disturbed(
     with suppress(subprocess.TimeoutExpired):
         begun.wait(moment)
     sent = False
-    while begun.poll() is None and not (sent := _sent(begun.pid, who, how, draw)):
+    while begun.poll() is None and not (sent := _sent(begun.pid, victim, how, draw)):
         time.sleep(0.02)
     code = begun.wait()
-    whole = (folder / "results/report.html").exists()
-    assert code != 0 or whole, "ended with exit code 0 before it was finished"
-    return [each for each in psutil.process_iter() if _session(each.pid) == begun.pid], sent
+    is_finished = (folder / "results/report.html").exists()
+    assert code != 0 or is_finished, "ended with exit code 0 before it was finished"
+    return [
+        process for process in psutil.process_iter() if _session(process.pid) == begun.pid
+    ], sent
 
 
 def _session(process: int) -> int:
@@ -152,18 +156,18 @@ def _session(process: int) -> int:
     return 0
 
 
-def _sent(master: int, who: str, how: signal.Signals, draw: random.Random) -> bool:
+def _sent(master: int, victim: str, how: signal.Signals, draw: random.Random) -> bool:
     """Send the signal; to a job only where there is one."""
     with suppress(ProcessLookupError, psutil.NoSuchProcess):
-        if who == "group":
+        if victim == "group":
             os.killpg(master, how)
-        elif who == "master":
+        elif victim == "master":
             os.kill(master, how)
         else:
             jobs = [
-                each
-                for each in psutil.Process(master).children(recursive=True)
-                if any("/scripts/" in word for word in each.cmdline())
+                child
+                for child in psutil.Process(master).children(recursive=True)
+                if any("/scripts/" in word for word in child.cmdline())
             ]
             if not jobs:
                 return False
@@ -173,13 +177,16 @@ def _sent(master: int, who: str, how: signal.Signals, draw: random.Random) -> bo
 
 def main(times: int = 100, seed: int = 0) -> int:
     """Do so many kills; return 1 if a result came out otherwise."""
-    done = wrong = 0
+    n_kills = wrong = 0
     with TemporaryDirectory() as place:
-        for count, said, other in kills(times, seed, Path(place)):
-            done = done + count
-            wrong = wrong + len(other)
-            print(f"{done:3d} {said}: {', '.join(other) or 'the same results'}", flush=True)
-    print(f"{done} kills, {wrong} files with another content")
+        for count, messages, differences in kills(times, seed, Path(place)):
+            n_kills = n_kills + count
+            wrong = wrong + len(differences)
+            print(
+                f"{n_kills:3d} {messages}: {', '.join(differences) or 'the same results'}",
+                flush=True,
+            )
+    print(f"{n_kills} kills, {wrong} files with another content")
     return int(wrong > 0)
 
 

@@ -216,13 +216,13 @@ class TestFiles:
         distance: dict[str, int] = {}
         near = {module_of(mutant.path)}
         step = 0
-        seen: set[str] = set()
+        found_tests: set[str] = set()
         while near:
             for file, names in self.tests.items():
                 if names & near:
                     distance.setdefault(file, step)
-            seen |= near
-            near = {module_of(p) for p, names in self.modules.items() if names & near} - seen
+            found_tests |= near
+            near = {module_of(p) for p, names in self.modules.items() if names & near} - found_tests
             step += 1
         words = words_of(mutant.path)
         stem = words_of(Path(mutant.path).stem)
@@ -306,13 +306,13 @@ def own_code(code: CodeType) -> tuple:
 
 def changed_code(code: CodeType, new: CodeType) -> list[tuple[CodeType, CodeType]]:
     """Return pairs of code objects that differ, or hold one that does, the innermost first."""
-    inside = [
+    enclosed = [
         pair
         for value, new_value in zip(code.co_consts, new.co_consts, strict=False)
         if isinstance(value, CodeType) and isinstance(new_value, CodeType)
         for pair in changed_code(value, new_value)
     ]
-    return [*inside, (code, new)] if inside or own_code(code) != own_code(new) else []
+    return [*enclosed, (code, new)] if enclosed or own_code(code) != own_code(new) else []
 
 
 class LiveFunctions:
@@ -339,15 +339,15 @@ class LiveFunctions:
         ]
         pairs = changed_code(*codes)
         of_functions = [pair for pair in pairs if pair[0].co_flags & inspect.CO_OPTIMIZED]
-        others = [pair for pair in pairs if not pair[0].co_flags & inspect.CO_OPTIMIZED]
-        if not of_functions or any(own_code(code) != own_code(new) for code, new in others):
+        function_pairs = [pair for pair in pairs if not pair[0].co_flags & inspect.CO_OPTIMIZED]
+        if not of_functions or any(own_code(code) != own_code(new) for code, new in function_pairs):
             return None
-        found = [
+        changed = [
             (function, new)
             for code, new in of_functions
             for function in self.functions.get(self.key(code), [])
         ]
-        return found or None
+        return changed or None
 
 
 def isolate() -> None:

@@ -64,33 +64,33 @@ def main() -> int:
     asks.add_argument("--first", type=int, default=0, help="the one to begin with")
     asks.add_argument("--seed", type=int, default=0)
     asks.add_argument("--out", type=Path)
-    asked = asks.parse_args()
+    options = asks.parse_args()
     wrong = 0
     grades = Counter[str]()
     with tempfile.TemporaryDirectory() as folder:
-        for number in range(asked.first, asked.number):
+        for number in range(options.first, options.number):
             kind, design, signal = study(number)
-            seed = 1000 * asked.seed + number
+            seed = 1000 * options.seed + number
             try:
                 data = run(files_of(kind, design, seed, signal), seed).report
             except InvalidInput as error:
                 print(f"{number:02d} {kind}, {design}, signal {signal}: refused, {error}")
                 grades["refused"] += 1
                 continue
-            page = (asked.out or Path(folder)) / f"{number:02d}.html"
+            page = (options.out or Path(folder)) / f"{number:02d}.html"
             page.parent.mkdir(parents=True, exist_ok=True)
             render(data, page, page.with_suffix(""), title="", top_genes=20, table_rows=100)
             text = page.read_text(encoding="utf-8")
-            found = contradictions(data, text)
-            wrong += bool(found)
+            contradiction_lines = contradictions(data, text)
+            wrong += bool(contradiction_lines)
             grades[grade(data).value] += 1
             print(
                 f"{number:02d} {kind}, {design}, signal {signal}: {grade(data).value},"
-                f" {words(text)} words; {'; '.join(found) or 'no contradiction'}",
+                f" {words(text)} words; {'; '.join(contradiction_lines) or 'no contradiction'}",
                 flush=True,
             )
-    made = grades.total() - grades["refused"]
-    print(f"{wrong} of {made} pages contradict themselves; grades {dict(grades)}")
+    n_pages = grades.total() - grades["refused"]
+    print(f"{wrong} of {n_pages} pages contradict themselves; grades {dict(grades)}")
     return int(wrong > 0)
 
 

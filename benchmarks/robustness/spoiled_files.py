@@ -63,7 +63,7 @@ CELLS = [
     "9" * 400,
 ]
 
-MORE = (
+MORE_SETTINGS = (
     "",
     "data: {covariates: [age]}\nnonlinear: {enabled: false}\n",
     "data: {batch: batch}\nnormalise: {folds: [{step: combat}]}\n",
@@ -177,8 +177,8 @@ def lay_out(seed: int) -> tuple[str, bytes]:
     Path(file).write_bytes(content)
     table = tabbed(sheet(n, draw)).encode()
     Path("s.tsv").write_bytes(spoilt(table, TABLES, seed) if draw.random() < 0.2 else table)
-    more = draw.choice(MORE)
-    Path("c.yaml").write_text(f"expression: {file}\nsamples: s.tsv\nlabel: state\n{more}")
+    extra = draw.choice(MORE_SETTINGS)
+    Path("c.yaml").write_text(f"expression: {file}\nsamples: s.tsv\nlabel: state\n{extra}")
     return file, content
 
 
@@ -213,9 +213,11 @@ def campaign(inputs: int, model: Path) -> int:
                 if lines:
                     faults += 1
                     print(f"seed {seed}, {name}: {' | '.join(lines)[:300]}")
-    told = ", ".join(f"{name} {code}: {count}" for (name, code), count in sorted(codes.items()))
+    code_counts = ", ".join(
+        f"{name} {code}: {count}" for (name, code), count in sorted(codes.items())
+    )
     print(
-        f"{inputs} inputs, {3 * inputs} commands ({told}): {faults} answers that are none, "
+        f"{inputs} inputs, {3 * inputs} commands ({code_counts}): {faults} answers that are none, "
         f"{time.perf_counter() - start:.0f} s"
     )
     return faults
@@ -260,7 +262,7 @@ def wrong_scales(models: int) -> int:
     """Score new samples on each scale; return how many wrong ones went without a word."""
     silent = 0
     for scale, change in SCALES.items():
-        found = Counter[str]()
+        outcomes = Counter[str]()
         for seed in range(models):
             model = fitted(seed)
             (X, _) = values(1000 + seed, 30, 400)
@@ -273,11 +275,11 @@ def wrong_scales(models: int) -> int:
             )
             try:
                 table, _ = predict(model, matrix, "new.tsv", missing=0.1, mu=None)
-                found["doubted" if (table["doubt"] != "").any() else "without a word"] += 1
+                outcomes["doubted" if (table["doubt"] != "").any() else "without a word"] += 1
             except GenesigError:
-                found["refused"] += 1
-        silent += found["without a word"] if scale != "the same" else 0
-        print(f"{scale}: {dict(found)}")
+                outcomes["refused"] += 1
+        silent += outcomes["without a word"] if scale != "the same" else 0
+        print(f"{scale}: {dict(outcomes)}")
     return silent
 
 

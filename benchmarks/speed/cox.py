@@ -62,9 +62,9 @@ def main(runs):
         X, times, events, y = study(n)
         squared(X, y, mu, 1e-9), survival(X, times, events, mu, 1e-7)
         plain = median(timed(squared, X, y, mu, 1e-9)[0] for _ in range(runs))
-        found = [timed(survival, X, times, events, mu, 1e-7) for _ in range(runs)]
-        cox = median(seconds for seconds, _ in found)
-        fits = found[0][1]
+        timings = [timed(survival, X, times, events, mu, 1e-7) for _ in range(runs)]
+        cox = median(seconds for seconds, _ in timings)
+        fits = timings[0][1]
         ratio = cox / plain
         features = fits.sizes()[0, -1]
         steps = fits.iterations.sum()

@@ -30,9 +30,9 @@ def study():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(N, D))
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    came = rng.exponential(np.exp(-0.5 * X[:, :10].sum(axis=1)))
+    event_time = rng.exponential(np.exp(-0.5 * X[:, :10].sum(axis=1)))
     lost = rng.exponential(2, N)
-    return X, np.minimum(came, lost), came <= lost
+    return X, np.minimum(event_time, lost), event_time <= lost
 
 
 def ours(X, times, events):
@@ -82,13 +82,13 @@ def glmnet(X, times, events, lam):
         (folder / "x.bin").write_bytes(np.ascontiguousarray(X.T).tobytes())
         np.savetxt(folder / "y.tsv", np.column_stack([times, events]))
         np.savetxt(folder / "lambda.tsv", lam, fmt="%.17g")
-        done = subprocess.run(
+        process = subprocess.run(
             ["Rscript", str(script), name, str(N), str(D)],
             capture_output=True,
             text=True,
             check=False,
         )
-        for threshold, seconds in map(str.split, done.stdout.splitlines()):
+        for threshold, seconds in map(str.split, process.stdout.splitlines()):
             yield threshold, float(seconds), np.loadtxt(folder / f"{threshold}.tsv").T
 
 

@@ -21,9 +21,9 @@ from places import lay_out
 def resident(process: psutil.Process) -> int:
     """Return the memory of a process and all its children, in bytes."""
     total = 0
-    for each in [process, *process.children(recursive=True)]:
+    for member in [process, *process.children(recursive=True)]:
         try:
-            total += each.memory_info().rss
+            total += member.memory_info().rss
         except psutil.NoSuchProcess:
             continue
     return total
@@ -51,9 +51,9 @@ def main(runs: int) -> None:
     for number in range(1, runs + 1):
         with tempfile.TemporaryDirectory() as name:
             lay_out(Path(name))
-            took, peak = run(Path(name))
-        print(f"run {number}: {took:.1f} s, {peak:.0f} MB", flush=True)
-        seconds.append(took)
+            run_seconds, peak = run(Path(name))
+        print(f"run {number}: {run_seconds:.1f} s, {peak:.0f} MB", flush=True)
+        seconds.append(run_seconds)
         memory.append(peak)
     print(f"median of {runs}: {median(seconds):.1f} s, {median(memory):.0f} MB")
 

@@ -25,11 +25,11 @@ def glmnet(
     lam = tau / 2 + mu * np.sqrt(np.mean(y**2))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        given = {"z": Z.T, "y": y, "lambda": lam, "alpha": tau[-1:] / 2 / lam[-1]}
-        for part, numbers in given.items():
+        arrays = {"z": Z.T, "y": y, "lambda": lam, "alpha": tau[-1:] / 2 / lam[-1]}
+        for part, numbers in arrays.items():
             np.ascontiguousarray(numbers, dtype="<f8").tofile(folder / f"{part}.bin")
         command = ["Rscript", str(SCRIPT), name, *map(str, Z.shape), str(thresh)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise ImportError(done.stderr.strip())
-        return np.fromfile(folder / "b.bin"), float(done.stdout.split()[-1])
+        process = subprocess.run(command, capture_output=True, text=True, check=False)
+        if process.returncode:
+            raise ImportError(process.stderr.strip())
+        return np.fromfile(folder / "b.bin"), float(process.stdout.split()[-1])

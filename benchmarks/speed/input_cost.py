@@ -85,10 +85,10 @@ def omics(folder: Path, n: int) -> None:
     rng = np.random.default_rng(5)
     names = [f"s{k:03}" for k in range(n)]
     parts = {}
-    for part, d, some in (("rna", 10_000, n), ("protein", 1000, n - n // 5)):
-        parts[part] = anndata.AnnData(rng.standard_normal((some, d)))
+    for part, d, n_part in (("rna", 10_000, n), ("protein", 1000, n - n // 5)):
+        parts[part] = anndata.AnnData(rng.standard_normal((n_part, d)))
         parts[part].obs_names, parts[part].var_names = (
-            names[:some],
+            names[:n_part],
             [f"{part}{k}" for k in range(d)],
         )
     options = mudata.settings.override if hasattr(mudata, "settings") else mudata.set_options
@@ -105,7 +105,7 @@ def _table(folder: Path, X: np.ndarray[Any, Any], form: str) -> None:
     (folder / "e.tsv.gz").write_bytes(gzip.compress("\n".join(rows).encode() + b"\n", 1))
 
 
-MAKE: dict[str, Callable[[Path, int], None]] = {
+WRITERS: dict[str, Callable[[Path, int], None]] = {
     "transcripts": transcripts,
     "methylation": methylation,
     "counts": counts,
@@ -128,8 +128,8 @@ def read(kind: str, folder: Path) -> None:
         import anndata.io  # noqa: F401 - not part of what is measured
     before = _peak()
     start = time.process_time()
-    whole = kind in ("transcripts", "methylation")
-    path = folder if whole else next(folder.iterdir())
+    is_folder = kind in ("transcripts", "methylation")
+    path = folder if is_folder else next(folder.iterdir())
     matrix = read_matrix(path, partial=True)
     X = matrix.cells if kind == "omics" else matrix.cells.T
     steps = STEPS.get(kind, [])
@@ -145,10 +145,10 @@ def _peak() -> float:
 
 
 def _of_its_own(*words: str) -> Any:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, __file__, *words], capture_output=True, text=True, check=True
     )
-    return json.loads(done.stdout)
+    return json.loads(process.stdout)
 
 
 def main() -> None:
@@ -156,16 +156,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="the smallest size alone")
     parser.add_argument("--read", nargs=2)
-    given = parser.parse_args()
-    if given.read:
-        read(given.read[0], Path(given.read[1]))
+    options = parser.parse_args()
+    if options.read:
+        read(options.read[0], Path(options.read[1]))
         return
     print("| input | samples × genes | MB of files | seconds | growth, MB |")
     print("| --- | --- | --- | --- | --- |")
-    for kind, make in MAKE.items():
-        for times in (1,) if given.quick else (1, 2, 4):
+    for kind, write_input in WRITERS.items():
+        for times in (1,) if options.quick else (1, 2, 4):
             with tempfile.TemporaryDirectory() as name:
-                make(Path(name), times * SMALL[kind])
+                write_input(Path(name), times * SMALL[kind])
                 size = sum(file.stat().st_size for file in Path(name).iterdir()) / 1e6
                 seconds, grown, shape = _of_its_own("--read", kind, name)
                 print(

@@ -53,14 +53,14 @@ def quantile() -> Run:
 
 def combat() -> Run:
     X = np.log2(arrays() + 1)
-    known = {"batch": BATCH, "covariates": None}
-    return lambda: Combat.fit(X, reference=None, **known).transform(X, **known)
+    arguments = {"batch": BATCH, "covariates": None}
+    return lambda: Combat.fit(X, reference=None, **arguments).transform(X, **arguments)
 
 
 def combat_with_reference_and_covariates() -> Run:
     X = np.log2(arrays() + 1)
-    known = {"batch": BATCH, "covariates": COVARIATES}
-    return lambda: Combat.fit(X, reference="c", **known).transform(X, **known)
+    arguments = {"batch": BATCH, "covariates": COVARIATES}
+    return lambda: Combat.fit(X, reference="c", **arguments).transform(X, **arguments)
 
 
 def loess() -> Run:
@@ -122,10 +122,10 @@ def seconds(run: Run) -> float:
 
 def main(runs: int) -> None:
     """Run every case whose data are here, then R."""
-    for name, make in CASES.items():
-        if make is series_matrix and not GEO.exists():
+    for name, make_case in CASES.items():
+        if make_case is series_matrix and not GEO.exists():
             continue
-        run = make()
+        run = make_case()
         print(f"{name}: {median(seconds(run) for _ in range(runs)):.2f} s", flush=True)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     print(f"largest memory: {peak:.0f} MB", flush=True)
@@ -140,17 +140,22 @@ def beside_bioconductor() -> None:
     if not isinstance(answer, Answer):
         print(f"no Bioconductor: {answer}")
         return
-    plain, both = ({"batch": BATCH, "covariates": c} for c in (None, COVARIATES))
+    plain, with_covariates = ({"batch": BATCH, "covariates": c} for c in (None, COVARIATES))
     cases: dict[str, Callable[[], np.ndarray]] = {
         "quantile": lambda: Quantile.fit(X).transform(X),
         "plain": lambda: Combat.fit(X, reference=None, **plain).transform(X, **plain),
-        "both": lambda: Combat.fit(X, reference="c", **both).transform(X, **both),
+        "both": lambda: Combat.fit(X, reference="c", **with_covariates).transform(
+            X, **with_covariates
+        ),
     }
     for name, run in cases.items():
-        own = seconds(run)
-        apart = np.abs(run() - answer.results[name]).max()
+        own_seconds = seconds(run)
+        max_difference = np.abs(run() - answer.results[name]).max()
         theirs = answer.seconds[name]
-        print(f"{name}: {own:.2f} s, R {theirs:.2f} s, {theirs / own:.1f} times; {apart:.0e} apart")
+        print(
+            f"{name}: {own_seconds:.2f} s, R {theirs:.2f} s, {theirs / own_seconds:.1f} times;"
+            f" {max_difference:.0e} apart"
+        )
 
 
 if __name__ == "__main__":

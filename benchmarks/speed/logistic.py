@@ -69,7 +69,7 @@ def by_adelie(tol):
 
     def solve(Z, y, tau):
         # One path over its own lambda, l1 alone; its loss is the mean, too.
-        found = adelie.grpnet(
+        solution = adelie.grpnet(
             X=adelie.matrix.dense(Z, method="naive", n_threads=1),
             glm=adelie.glm.binomial(y=(y + 1) / 2),
             lmda_path=tau,
@@ -79,7 +79,7 @@ def by_adelie(tol):
             tol=tol,
             irls_tol=tol,
         )
-        return found.betas.toarray()
+        return solution.betas.toarray()
 
     return solve
 
@@ -125,8 +125,8 @@ def by_glmnet(Z, y, tau, thresh):
             np.ascontiguousarray(numbers, dtype="<f8").tofile(folder / part)
         (folder / "path.R").write_text(R)
         command = ["Rscript", str(folder / "path.R"), name, *map(str, Z.shape), str(thresh)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        return float(done.stdout), np.fromfile(folder / "b").reshape(len(tau), -1)
+        process = subprocess.run(command, capture_output=True, text=True, check=True)
+        return float(process.stdout), np.fromfile(folder / "b").reshape(len(tau), -1)
 
 
 def largest_gap(Z, y, tau, B):
@@ -140,7 +140,7 @@ def largest_gap(Z, y, tau, B):
         offset = np.zeros(ground.F.shape[1])
         offset[: len(y)] = Z @ b
         a = intercept(offset[: len(y)], y)
-        here = state._replace(
+        point = state._replace(
             b=b[None].copy(),
             a=np.array([[a]]),
             g=np.zeros((1, len(b))),
@@ -148,11 +148,11 @@ def largest_gap(Z, y, tau, B):
             u=np.zeros((1, len(offset))),
         )
         u = -y / len(y) / (1 + np.exp(y * (a + offset[: len(y)])))
-        here.u[0, : len(y)] = u
-        np.matmul(here.u, ground.F.T, out=here.g)
+        point.u[0, : len(y)] = u
+        np.matmul(point.u, ground.F.T, out=point.g)
         gap = np.zeros(1)
         levels = PathLevels(np.array([level]), none, none, none)
-        certify_sets(ground, here, np.arange(1), levels, gap, none.copy())
+        certify_sets(ground, point, np.arange(1), levels, gap, none.copy())
         gaps.append(gap[0] / sets.deviance[0])
     return max(gaps)
 
@@ -185,28 +185,28 @@ def main(runs):
         Z, y = study(n, d)
         tau = described(Z, y).tau_max[0] * SHARES
         ours(Z, y, tau)
-        every = {"genesig": ours, **peers}
-        runs_of = {name: [] for name in every}
+        solvers = {"genesig": ours, **peers}
+        runs_of = {name: [] for name in solvers}
         for _ in range(runs):
-            for name, solve in every.items():
+            for name, solve in solvers.items():
                 runs_of[name].append(timed(solve, Z, y, tau))
         for thresh in (1e-7, 1e-14):
             try:
                 runs_of[f"glmnet {thresh:g}"] = [by_glmnet(Z, y, tau, thresh) for _ in range(runs)]
             except (OSError, subprocess.CalledProcessError) as error:
                 print(f"glmnet: {error}")
-        own = median(seconds for seconds, _ in runs_of["genesig"])
+        own_seconds = median(seconds for seconds, _ in runs_of["genesig"])
         many = [each_of_many(Z, y, tau) for _ in range(runs)]
         shared = median(seconds for seconds, _ in many)
         print(
-            f"{n} x {d}\tgenesig, one of 40\t{shared:.4f} s\t{shared / own:.1f} times"
+            f"{n} x {d}\tgenesig, one of 40\t{shared:.4f} s\t{shared / own_seconds:.1f} times"
             f"\tgap {many[0][1]:.1e}"
         )
-        for name, found in runs_of.items():
-            seconds = median(each for each, _ in found)
+        for name, timings in runs_of.items():
+            seconds = median(run_seconds for run_seconds, _ in timings)
             print(
-                f"{n} x {d}\t{name}\t{seconds:.4f} s\t{seconds / own:.1f} times"
-                f"\tgap {largest_gap(Z, y, tau, found[0][1]):.1e}",
+                f"{n} x {d}\t{name}\t{seconds:.4f} s\t{seconds / own_seconds:.1f} times"
+                f"\tgap {largest_gap(Z, y, tau, timings[0][1]):.1e}",
                 flush=True,
             )
 

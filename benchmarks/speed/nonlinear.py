@@ -46,7 +46,7 @@ def one_row(n, d, solver):
     y = X[:, 0] + X[:, 1] + X[:, 2] * X[:, 0] + X[:, 3] * X[:, 1] + 0.1 * rng.standard_normal(n)
     X -= X.mean(axis=0)
     inner = X @ X.T
-    made = make_instance(
+    instance = make_instance(
         X,
         y,
         kernel=Gaussian(median_distance(inner)),
@@ -57,22 +57,22 @@ def one_row(n, d, solver):
         mu=1.0,
         inner=inner,
     )
-    tau = 0.75 * made.tau_max
+    tau = 0.75 * instance.tau_max
     wall = time.perf_counter()
     cpu = time.process_time()
-    q, steps = SOLVERS[solver](made, made.penalty(tau), made.start, 1e-6, 20_000)
+    q, steps = SOLVERS[solver](instance, instance.penalty(tau), instance.start, 1e-6, 20_000)
     wall = time.perf_counter() - wall
     cpu = time.process_time() - cpu
-    found = certified_solution(made, tau, made.penalty(tau), q, steps, 1e-6)
-    row = {"wall": wall, "cpu": cpu, "peak": peak(), "steps": steps, "gap": found.gap}
-    print(json.dumps({**row, "selected": len(found.support), "X": X.nbytes / 2**20}))
+    solution = certified_solution(instance, tau, instance.penalty(tau), q, steps, 1e-6)
+    row = {"wall": wall, "cpu": cpu, "peak": peak(), "steps": steps, "gap": solution.gap}
+    print(json.dumps({**row, "selected": len(solution.support), "X": X.nbytes / 2**20}))
 
 
 def fresh(n, d, solver):
     command = [sys.executable, __file__, "row", str(n), str(d), solver]
     env = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
-    return json.loads(done.stdout)
+    process = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
+    return json.loads(process.stdout)
 
 
 def scale():
@@ -94,7 +94,7 @@ def scale():
             )
 
 
-def tables(most):
+def tables(max_rows):
     from nonlinear_tasks import (
         ALG1_PUBLISHED,
         EARLY,
@@ -111,12 +111,12 @@ def tables(most):
     print("Rosasco et al. (2010), Alg1^GR on [-1, 1]^6: function, squared error ± se,")
     print("share of the two variables found, of the others taken | published")
     for name, published in ALG1_PUBLISHED.items():
-        runs = [alg1_debiased(name, seed) for seed in range(min(10, most))]
+        runs = [alg1_debiased(name, seed) for seed in range(min(10, max_rows))]
         print(alg1_line(name, runs, published), flush=True)
     print("Gregorova et al. (2018): task n penalty, replications: RMSE ± se, selection error ± se")
     print("| independent implementation | published")
     for row in TABLE:
-        seeds = range(min(row.count, most))
+        seeds = range(min(row.count, max_rows))
         if row.penalty == "lasso":
             full = [ridge_of_all(row.task, row.n, seed) for seed in seeds]
             print(f"{row.task} {row.n} all variables, {len(full)}: {mean_and_error(full)}")

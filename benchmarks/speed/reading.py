@@ -59,15 +59,15 @@ def main(runs: int) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "e.tsv.gz")
             write(path, written)
-            found: dict[str, list[list[float]]] = {"pandas": [], "genesig": []}
+            timings: dict[str, list[list[float]]] = {"pandas": [], "genesig": []}
             for _ in range(runs):
-                for reader, figures in found.items():
+                for reader, figures in timings.items():
                     command = [sys.executable, __file__, "read", reader, str(path)]
-                    done = subprocess.run(command, capture_output=True, text=True, check=True)
-                    figures.append([float(word) for word in done.stdout.split()])
+                    process = subprocess.run(command, capture_output=True, text=True, check=True)
+                    figures.append([float(word) for word in process.stdout.split()])
         typical = {
             reader: [statistics.median(column) for column in zip(*figures, strict=True)]
-            for reader, figures in found.items()
+            for reader, figures in timings.items()
         }
         for reader, (seconds, grown) in typical.items():
             ratio = seconds / typical["pandas"][0]

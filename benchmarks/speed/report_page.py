@@ -92,39 +92,39 @@ USED = """(async () => {
 class Browser:
     """Chromium by its debugging protocol: one JSON value after another, each ended by a zero."""
 
-    def __init__(self, say: BinaryIO, hear: BinaryIO) -> None:
-        self.say = say
+    def __init__(self, request_pipe: BinaryIO, hear: BinaryIO) -> None:
+        self.say = request_pipe
         self.hear = hear
         self.number = 0
         self.heard: list[dict[str, Any]] = []
 
-    def ask(self, method: str, session: str | None = None, **given: Any) -> dict[str, Any]:
+    def ask(self, method: str, session: str | None = None, **parameters: Any) -> dict[str, Any]:
         """Return the answer to one call."""
         self.number += 1
-        call = {"id": self.number, "method": method, "params": given}
+        call = {"id": self.number, "method": method, "params": parameters}
         self.say.write(json.dumps(call | ({"sessionId": session} if session else {})).encode())
         self.say.write(b"\0")
         self.say.flush()
-        return self.until(lambda said: said.get("id") == self.number)["result"]
+        return self.until(lambda message: message.get("id") == self.number)["result"]
 
-    def until(self, wanted: Any) -> dict[str, Any]:
+    def until(self, is_wanted: Any) -> dict[str, Any]:
         """Return the first message that is wanted, of those that came meanwhile or will."""
-        said = next(filter(wanted, self.heard), None)
-        while said is None:
+        message = next(filter(is_wanted, self.heard), None)
+        while message is None:
             self.heard.append(json.loads(self.message()))
-            said = self.heard[-1] if wanted(self.heard[-1]) else None
-        if "error" in said:
-            raise SystemExit(f"Chromium: {said['error']['message']}")
-        return said
+            message = self.heard[-1] if is_wanted(self.heard[-1]) else None
+        if "error" in message:
+            raise SystemExit(f"Chromium: {message['error']['message']}")
+        return message
 
     def message(self) -> bytes:
         """Return the bytes of the next message."""
-        found = bytearray()
+        content = bytearray()
         while (byte := self.hear.read(1)) != b"\0":
             if not byte:
                 raise SystemExit("Chromium ended before it answered")
-            found += byte
-        return bytes(found)
+            content += byte
+        return bytes(content)
 
     def opened(self, page: Path, *scripts: str) -> list[Any]:
         """Return what each script found in a fresh tab with this page."""
@@ -136,18 +136,18 @@ class Browser:
         self.ask("Page.enable", session)
         self.ask("Page.addScriptToEvaluateOnNewDocument", session, source=WATCH)
         self.ask("Page.navigate", session, url=page.resolve().as_uri())
-        self.until(lambda said: said.get("method") == "Page.loadEventFired")
-        found = [self.value(session, script) for script in scripts]
+        self.until(lambda message: message.get("method") == "Page.loadEventFired")
+        values = [self.value(session, script) for script in scripts]
         self.ask("Target.closeTarget", targetId=tab)
-        return found
+        return values
 
     def value(self, session: str, script: str) -> Any:
         """Return the value of a script, once it is kept."""
         how = {"awaitPromise": True, "returnByValue": True}
-        said = self.ask("Runtime.evaluate", session, expression=script, **how)
-        if "exceptionDetails" in said:
-            raise SystemExit(f"in the page: {said['exceptionDetails']}")
-        return said["result"]["value"]
+        answer = self.ask("Runtime.evaluate", session, expression=script, **how)
+        if "exceptionDetails" in answer:
+            raise SystemExit(f"in the page: {answer['exceptionDetails']}")
+        return answer["result"]["value"]
 
 
 @contextmanager
@@ -155,7 +155,7 @@ def browser() -> Iterator[Browser]:
     """Start Chromium with a profile of its own, and end it."""
     if BROWSER is None:
         raise SystemExit("neither Chromium nor Chrome is installed")
-    (child_in, say) = os.pipe()
+    (child_in, request_pipe) = os.pipe()
     (hear, child_out) = os.pipe()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         flags = [*FLAGS, "--remote-debugging-pipe", f"--user-data-dir={profile}"]
@@ -169,29 +169,31 @@ def browser() -> Iterator[Browser]:
         os.close(child_in)
         os.close(child_out)
         try:
-            with os.fdopen(say, "wb") as to, os.fdopen(hear, "rb") as answers:
+            with os.fdopen(request_pipe, "wb") as to, os.fdopen(hear, "rb") as answers:
                 yield Browser(to, answers)
         finally:
             os.waitpid(process, 0)
 
 
-def middle(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
+def middle(measurements: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """Return the median of each figure."""
-    return {name: median(one[name] for one in found) for name in found[0]}
+    return {name: median(row[name] for row in measurements) for name in measurements[0]}
 
 
 def loads(started: Browser, pages: Sequence[Path], count: int) -> list[dict[str, float]]:
     """Return what was found at the load of each page, the pages in turns."""
     rounds = [[started.opened(page, LOADED)[0] for page in pages] for _ in range(count + 1)]
-    return [middle(found) for found in zip(*rounds[1:], strict=True)]
+    return [middle(page_loads) for page_loads in zip(*rounds[1:], strict=True)]
 
 
 def measured(started: Browser, pages: Sequence[Path], rounds: int) -> list[dict[str, float]]:
     """Return the figures of each page; only the first is worked with."""
-    found = loads(started, pages, LOADS if rounds > 1 else 1)
+    load_times = loads(started, pages, LOADS if rounds > 1 else 1)
     used = middle([started.opened(pages[0], LOADED, USED)[1] for _ in range(rounds)])
-    found[0] |= used | {"task": max(found[0]["task"], used["task"])}
-    return [one | {"bytes": page.stat().st_size} for one, page in zip(found, pages, strict=True)]
+    load_times[0] |= used | {"task": max(load_times[0]["task"], used["task"])}
+    return [
+        row | {"bytes": page.stat().st_size} for row, page in zip(load_times, pages, strict=True)
+    ]
 
 
 ACTS = (
@@ -210,26 +212,32 @@ SMALL_BOUNDS = BOUNDS | {"bytes": 2.5e6, "nodes": 8000.0}
 LARGE_BOUNDS = BOUNDS | {"bytes": 6e6}
 
 
-def table(found: Sequence[Mapping[str, float]], bounds: Mapping[str, float]) -> str:
+def table(measurements: Sequence[Mapping[str, float]], bounds: Mapping[str, float]) -> str:
     """Return one line for each figure: the page's, its bound, the peer's."""
-    own = found[0]
-    peer = found[1] if len(found) > 1 else {}
-    most = {**bounds, "load": 1.5 * peer["load"]} if peer else bounds
+    own_times = measurements[0]
+    peer = measurements[1] if len(measurements) > 1 else {}
+    bounds_of_measure = {**bounds, "load": 1.5 * peer["load"]} if peer else bounds
     lines = []
     for name in ("bytes", "nodes", "height", "load", "task", *ACTS):
-        bound = f"<= {most[name]:,.0f}" if name in most else ""
-        said = "" if own[name] <= most.get(name, float("inf")) else "MISSED"
-        other = f"{peer[name]:,.0f}" if name in peer else ""
+        bound = f"<= {bounds_of_measure[name]:,.0f}" if name in bounds_of_measure else ""
+        verdict = "" if own_times[name] <= bounds_of_measure.get(name, float("inf")) else "MISSED"
+        peer_text = f"{peer[name]:,.0f}" if name in peer else ""
         unit = UNITS.get(name, "ms")
-        lines.append(f"{name:26}{own[name]:12,.0f} {unit:6}{bound:14}{other:>12} {said}".rstrip())
+        lines.append(
+            f"{name:26}{own_times[name]:12,.0f} {unit:6}{bound:14}{peer_text:>12}"
+            f" {verdict}".rstrip()
+        )
     return "\n".join(lines)
 
 
 def made(study: Study, cohorts: int, folder: Path) -> Path:
     """Return the page of a simulated study."""
-    given = arguments(study)
-    others = [make_about(given["dataset"], f"cohort {k}", n=120, genes=60) for k in range(cohorts)]
-    data = json.loads(json.dumps(collect(**given, external=others)))
+    study_arguments = arguments(study)
+    cohorts_about = [
+        make_about(study_arguments["dataset"], f"cohort {k}", n=120, genes=60)
+        for k in range(cohorts)
+    ]
+    data = json.loads(json.dumps(collect(**study_arguments, external=cohorts_about)))
     page = folder / "report.html"
     render(data, page, folder / "figures", title="A study", top_genes=12, table_rows=15)
     return page

@@ -178,10 +178,12 @@ def against_peers(sets: TrainingSets, ours: float) -> None:
                 print(f"  {name:22}not installed")
                 break
             begin = time.process_time()
-            found = peer(Z, y, tau, mu)
-            took = time.process_time() - begin
-            coef, took = found if isinstance(found, tuple) else (found, took)
-            times.append(took)
+            peer_result = peer(Z, y, tau, mu)
+            peer_seconds = time.process_time() - begin
+            coef, peer_seconds = (
+                peer_result if isinstance(peer_result, tuple) else (peer_result, peer_seconds)
+            )
+            times.append(peer_seconds)
             gaps.append(duality_gap(Z, y, coef, tau[-1], mu))
         else:
             total = median(times) * sets.rows.shape[1]
@@ -212,10 +214,10 @@ def stage_two_table(runs: int) -> None:
     print("\nstage II, 25 mu from 1e-6 to 100, 38 x 7129")
     for share in (0.3, 0.1, 0.02):
         fits = path(sets, share * sets.tau_max, mu, **NEWTON)
-        took = seconds(lambda: path(sets, share * sets.tau_max, mu, **NEWTON), runs)  # noqa: B023
+        run_seconds = seconds(lambda: path(sets, share * sets.tau_max, mu, **NEWTON), runs)  # noqa: B023
         sizes = fits.sizes()[0]
         print(
-            f"  tau {share:4}: {took:.3f} s, {sizes[0]} to {sizes[-1]} genes,"
+            f"  tau {share:4}: {run_seconds:.3f} s, {sizes[0]} to {sizes[-1]} genes,"
             f" gap {fits.gap.max():.0e}"
         )
 
@@ -228,12 +230,12 @@ def growth_table() -> None:
         forget_peak()
         begin = time.process_time()
         gap = stage_one(X, y, folds(100, 10))
-        took = time.process_time() - begin
+        run_seconds = time.process_time() - begin
         top = peak()
         size = X.nbytes / 2**20
         print(
-            f"  {d:7} {took:7.2f} s  {1e6 * took / d:5.1f} us per feature, peak {top:.0f} MB"
-            f" (limit {3 * size + 200:.0f}), X {size:.0f} MB, gap {gap.max():.0e}"
+            f"  {d:7} {run_seconds:7.2f} s  {1e6 * run_seconds / d:5.1f} us per feature, peak"
+            f" {top:.0f} MB (limit {3 * size + 200:.0f}), X {size:.0f} MB, gap {gap.max():.0e}"
         )
 
 
@@ -267,14 +269,14 @@ def three_solvers(sets: TrainingSets, share: float) -> None:
         settings = {"solver": solver, "tolerance": 1e-9}
         begin = time.process_time()
         fit = path(sets, tau, MU * sets.norm, **settings)
-        took = time.process_time() - begin
+        run_seconds = time.process_time() - begin
         exact = fit if exact is None else exact
         lost = len(np.setdiff1d(exact.indices, fit.indices))
-        more = len(np.setdiff1d(fit.indices, exact.indices))
+        n_additional = len(np.setdiff1d(fit.indices, exact.indices))
         print(
-            f"  tau {share:4} {solver:17}{took:9.4f} s, {len(fit.indices):4} genes, symmetric"
-            f" difference {lost + more:3} ({lost} left out, {more} too many), gap"
-            f" {fit.gap[0, 0]:.0e}, {fit.iterations[0, 0]} iterations"
+            f"  tau {share:4} {solver:17}{run_seconds:9.4f} s, {len(fit.indices):4} genes,"
+            f" symmetric difference {lost + n_additional:3} ({lost} left out, {n_additional} too"
+            f" many), gap {fit.gap[0, 0]:.0e}, {fit.iterations[0, 0]} iterations"
         )
 
 

@@ -39,23 +39,27 @@ NAMES = "import genesig", "import solver", "call"
 def start(cache: str) -> list[float]:
     """Return the seconds of a new process: import of genesig, of the solver, and the call."""
     variables = os.environ | {"NUMBA_CACHE_DIR": cache}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", CALL], env=variables, capture_output=True, text=True, check=True
     )
-    return [float(word) for word in done.stdout.split()]
+    return [float(word) for word in process.stdout.split()]
 
 
 def main(runs: int) -> None:
     """Print the table: median of the runs, each with a cache of its own."""
-    first = []
+    cold_seconds = []
     warm = []
     for _ in range(runs):
         with tempfile.TemporaryDirectory() as cache:
-            first.append(start(cache))
+            cold_seconds.append(start(cache))
             warm += [start(cache) for _ in range(5)]
     print("\t".join(["start", *NAMES]))
-    for name, found in (("first, compiles", first), ("warm", warm)):
-        print("\t".join([name, *(f"{median(column):.2f}" for column in zip(*found, strict=True))]))
+    for name, start_times in (("first, compiles", cold_seconds), ("warm", warm)):
+        print(
+            "\t".join(
+                [name, *(f"{median(column):.2f}" for column in zip(*start_times, strict=True))]
+            )
+        )
 
 
 if __name__ == "__main__":

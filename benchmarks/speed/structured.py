@@ -30,9 +30,9 @@ def seconds(call, runs):
     times = []
     for _ in range(runs):
         begin = time.process_time()
-        found = call()
+        result = call()
         times.append(time.process_time() - begin)
-    return median(times), found
+    return median(times), result
 
 
 def expression(n, d, seed=0):
@@ -50,7 +50,7 @@ def sets_of(rng, d, number, least=8):
 
 
 def labels(X, lists, rng):
-    y = sum(X[:, each].sum(axis=1) / np.sqrt(len(each)) for each in lists[:5])
+    y = sum(X[:, group].sum(axis=1) / np.sqrt(len(group)) for group in lists[:5])
     y = np.sign(y + 3 * rng.normal(size=len(X)))
     return y - y.mean()
 
@@ -60,8 +60,8 @@ def products(X, runs):
     return seconds(lambda: [X.T @ R for _ in range(30)], runs)[0]
 
 
-def line(name, took, floor, note=""):
-    print(f"{name:62} {took:8.3f} s {took / floor:7.1f} x  {note}", flush=True)
+def line(name, run_seconds, floor, note=""):
+    print(f"{name:62} {run_seconds:8.3f} s {run_seconds / floor:7.1f} x  {note}", flush=True)
 
 
 def overlapping(d, number, runs, share=0.05):
@@ -69,11 +69,11 @@ def overlapping(d, number, runs, share=0.05):
     lists = sets_of(rng, d, number)
     y = labels(X, lists, rng)
     floor = products(X, runs)
-    blocks = Blocks.from_lists(lists, np.sqrt([len(each) for each in lists]))
+    blocks = Blocks.from_lists(lists, np.sqrt([len(group) for group in lists]))
     tau = tau_max(X, y, blocks) * np.geomspace(1, share, 30)
-    took, fit = seconds(lambda: block_path(X, y, blocks, tau, 0.0), runs)
+    run_seconds, fit = seconds(lambda: block_path(X, y, blocks, tau, 0.0), runs)
     note = f"gap {fit.gap.max():.0e}, {fit.steps.sum()} steps, {len(fit.support(29))} sets"
-    line(f"latent overlap, {d} genes, {number} sets, 30 tau", took, floor, note)
+    line(f"latent overlap, {d} genes, {number} sets, 30 tau", run_seconds, floor, note)
     return X, y, blocks, tau, floor
 
 
@@ -86,20 +86,25 @@ def study(runs):
     floor = products(X, runs)
     parts = Blocks.from_lists(lists, np.ones(6000))
     null = y[:, None], permuted[:, :, None]
-    took, weights = seconds(lambda: contest_weights(X, *null, parts.members, parts.starts), runs)
-    line("weights of 6000 sets, 64 x 20000, 200 permutations", took, floor)
+    run_seconds, weights = seconds(
+        lambda: contest_weights(X, *null, parts.members, parts.starts), runs
+    )
+    line("weights of 6000 sets, 64 x 20000, 200 permutations", run_seconds, floor)
     blocks = Blocks(parts.members, parts.starts, weights)
     design = Columns(X, blocks)
     Y = permuted.T[:100, :, None]
     tau = tau_maxima(design, Y)[:, None] * np.geomspace(1, 0.1, 15)
     mu = 1e-3 * np.linalg.norm(X, 2) ** 2 / 64
     for tolerance in (1e-9, 1e-6):
-        took, fits = seconds(
+        run_seconds, fits = seconds(
             lambda t=tolerance: block_paths(design, Y, tau, mu, tolerance=t, max_blocks=50), 1
         )
         steps = np.mean([fit.steps.sum() for fit in fits])
-        note = f"a path {10 * took:.1f} ms, {steps:.0f} steps; gap {tolerance:.0e}, 50 sets at most"
-        line("the same, 15 tau, 100 responses together", took, floor, note)
+        note = (
+            f"a path {10 * run_seconds:.1f} ms, {steps:.0f} steps; gap {tolerance:.0e}, 50 sets at"
+            " most"
+        )
+        line("the same, 15 tau, 100 responses together", run_seconds, floor, note)
 
 
 def others(X, floor, runs):
@@ -109,31 +114,31 @@ def others(X, floor, runs):
     Y -= Y.mean(axis=0)
     rows = Blocks.singletons(X.shape[1], 1.0)
     tau = tau_max(X, Y, rows) * np.geomspace(1, 0.1, 30)
-    took, fit = seconds(lambda: block_path(X, Y, rows, tau, 0.0), 1)
+    run_seconds, fit = seconds(lambda: block_path(X, Y, rows, tau, 0.0), 1)
     note = f"gap {fit.gap.max():.0e}, {len(fit.support(29))} genes"
-    line("multi-task, 4 responses, 20000 genes, 30 tau to .1", took, floor, note)
+    line("multi-task, 4 responses, 20000 genes, 30 tau to .1", run_seconds, floor, note)
     lists = [rng.choice(X.shape[1], 50, replace=False) for _ in range(400)]
-    K = np.array([X[:, each] @ X[:, each].T / 50 for each in lists])
+    K = np.array([X[:, group] @ X[:, group].T / 50 for group in lists])
     kernels = Kernels(K, np.ones(400))
     y = Y[:, :1]
     tau = tau_maxima(kernels, y[None]) * np.geomspace(1, 0.1, 20)
-    took, fits = seconds(lambda: block_paths(kernels, y[None], tau[None], 0.0), 1)
+    run_seconds, fits = seconds(lambda: block_paths(kernels, y[None], tau[None], 0.0), 1)
     note = f"gap {fits[0].gap.max():.0e}, {len(fits[0].support(19))} kernels"
-    line("400 kernels, 20 tau to .1", took, floor, note)
+    line("400 kernels, 20 tau to .1", run_seconds, floor, note)
     small = X[:, :2000]
     lists = sets_of(rng, 2000, 200)
     lists += [[j] for j in range(2000)]
-    blocks = Blocks.from_lists(lists, np.sqrt([len(each) for each in lists]))
+    blocks = Blocks.from_lists(lists, np.sqrt([len(group) for group in lists]))
     for name, penalty in (("composite", Composite(blocks)), ("latent", LatentOverlap(blocks))):
         tau = [0.2 * tau_max(small, y, blocks)]
-        took, fit = seconds(
+        run_seconds, fit = seconds(
             lambda p=penalty, t=tau: structured_path(
                 small, y, p, t, 0.0, solver="projection", tolerance=1e-6
             ),
             1,
         )
         note = f"gap {fit.gap[0]:.0e}, {fit.steps[0]} steps"
-        line(f"projection, {name}, 2000 genes, 200 sets, .2 of tau_max", took, floor, note)
+        line(f"projection, {name}, 2000 genes, 200 sets, .2 of tau_max", run_seconds, floor, note)
 
 
 def multi_task(X, Y, groups, tau):
@@ -223,9 +228,14 @@ def peers(X, y, floor):
     Y = y[:, None]
     blocks = Blocks.from_lists(groups, np.sqrt([10] * len(groups)))
     tau = tau_max(X, y, blocks) * np.geomspace(1, 0.1, 30)[1:]
-    took, fit = seconds(lambda: block_path(X, Y, blocks, tau, 0.0), 3)
+    run_seconds, fit = seconds(lambda: block_path(X, Y, blocks, tau, 0.0), 3)
     best = objective(X, Y, fit.coef(28), blocks, tau[-1])
-    line("group lasso, 2000 groups of 10, 29 tau to .1", took, floor, f"gap {fit.gap.max():.0e}")
+    line(
+        "group lasso, 2000 groups of 10, 29 tau to .1",
+        run_seconds,
+        floor,
+        f"gap {fit.gap.max():.0e}",
+    )
     for name, solve in PEERS.items():
         against(name, solve, (X, Y, groups, tau, blocks), best, floor)
     rng = np.random.default_rng(1)
@@ -233,8 +243,10 @@ def peers(X, y, floor):
     Y -= Y.mean(axis=0)
     rows = Blocks.singletons(d, 1.0)
     tau = tau_max(X, Y, rows) * np.array([0.1])
-    took, fit = seconds(lambda: block_path(X, Y, rows, tau, 0.0), 3)
-    line("multi-task, .1 of tau_max alone, from nothing", took, floor, f"gap {fit.gap[0]:.0e}")
+    run_seconds, fit = seconds(lambda: block_path(X, Y, rows, tau, 0.0), 3)
+    line(
+        "multi-task, .1 of tau_max alone, from nothing", run_seconds, floor, f"gap {fit.gap[0]:.0e}"
+    )
     best = objective(X, Y, fit.coef(0), rows, tau[0])
     against("scikit-learn 1e-7", multi_task, (X, Y, None, tau, rows), best, floor)
 
@@ -252,17 +264,17 @@ def against(name, solve, problem, best, floor):
     except ImportError as error:
         print(f"   {name:59} not installed ({error.name})")
         return
-    took, B = seconds(lambda: solve(X, Y, groups, tau), 1)
-    above = objective(X, Y, np.asarray(B).reshape(X.shape[1], -1), blocks, tau[-1]) / best - 1
-    line(f"   {name}", took, floor, f"objective {above:+.0e}")
+    run_seconds, B = seconds(lambda: solve(X, Y, groups, tau), 1)
+    excess = objective(X, Y, np.asarray(B).reshape(X.shape[1], -1), blocks, tau[-1]) / best - 1
+    line(f"   {name}", run_seconds, floor, f"objective {excess:+.0e}")
 
 
 def main(runs):
     warnings.simplefilter("ignore")
     X, y, blocks, tau, floor = overlapping(20_000, 2000, runs)
     mu = 1e-3 * np.linalg.norm(X, 2) ** 2 / N
-    took, fit = seconds(lambda: block_path(X, y, blocks, tau, mu), runs)
-    line("the same, mu = 1e-3 ||X'X||/n", took, floor, f"gap {fit.gap.max():.0e}")
+    run_seconds, fit = seconds(lambda: block_path(X, y, blocks, tau, mu), runs)
+    line("the same, mu = 1e-3 ||X'X||/n", run_seconds, floor, f"gap {fit.gap.max():.0e}")
     for d, number in ((20_000, 500), (20_000, 8000), (5000, 2000), (80_000, 2000)):
         overlapping(d, number, runs)
     study(runs)

@@ -74,11 +74,11 @@ def configure(folder: Path, permutations: int, number: int, changes: list[str]) 
 
 def costs(folder: Path) -> list[tuple[str, float, int]]:
     """Return (job, seconds of processor, MB) of every job, from its log."""
-    found = []
+    job_costs = []
     for log in sorted((folder / "logs").rglob("*.log")):
         seconds, peak = COST.findall(log.read_text())[-1]
-        found.append((str(log.relative_to(folder / "logs"))[:-4], float(seconds), int(peak)))
-    return found
+        job_costs.append((str(log.relative_to(folder / "logs"))[:-4], float(seconds), int(peak)))
+    return job_costs
 
 
 def finished(
@@ -94,9 +94,9 @@ def finished(
     lay_out(folder)
     simulate(folder, n, d, number)
     configure(folder, permutations, number, changes)
-    own = {**os.environ, "PYTHONPATH": str(folder), "OPENBLAS_NUM_THREADS": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(folder), "OPENBLAS_NUM_THREADS": "1"}
     run = [sys.executable, "-m", "snakemake", "all", *(options or ["--cores", "1"])]
-    subprocess.run(run, cwd=folder, check=True, env=own, preexec_fn=lambda: os.nice(5))
+    subprocess.run(run, cwd=folder, check=True, env=environment, preexec_fn=lambda: os.nice(5))
     return costs(folder)
 
 

@@ -54,20 +54,22 @@ def minutes(point: Point) -> tuple[float, float]:
         dataset = Dataset.load(f"{name}/results/dataset.h5ad")
         splits = Splits.load(f"{name}/results/splits.json")
     size = Size.of(splits, len(dataset.genes), dataset.design)
-    said = study_costs(resolve_config(config, load_schema()), size)
-    return sum(job[1] for job in jobs) / 60, sum(cost.together for cost in said.values()) / 60
+    predicted_costs = study_costs(resolve_config(config, load_schema()), size)
+    return sum(job[1] for job in jobs) / 60, sum(
+        cost.together for cost in predicted_costs.values()
+    ) / 60
 
 
-def draw(found: dict[Point, tuple[float, float]], picture: str) -> None:
+def draw(minutes_of_point: dict[Point, tuple[float, float]], picture: str) -> None:
     """Draw the minutes over each size, both on logarithmic scales."""
     figure, panels = plt.subplots(1, 4, figsize=(7.0, 2.2), sharey=True, layout="constrained")
     for panel, (name, points) in zip(panels, SERIES.items(), strict=True):
         x = [getattr(point, name) for point in points]
-        took, said = np.array([found[point] for point in points]).T
-        panel.loglog(x, said, color="0.5", label="announced")
-        panel.loglog(x, took, "o", color="#0072b2", markersize=4, label="measured")
+        measured, predicted = np.array([minutes_of_point[point] for point in points]).T
+        panel.loglog(x, predicted, color="0.5", label="announced")
+        panel.loglog(x, measured, "o", color="#0072b2", markersize=4, label="measured")
         panel.set_xlabel(name)
-        panel.set_xticks(x, [f"{each:g}" for each in x])
+        panel.set_xticks(x, [f"{tick:g}" for tick in x])
         panel.minorticks_off()
     panels[0].set_yticks([1, 2, 5, 10], ["1", "2", "5", "10"])
     panels[0].set_ylabel("minutes of a processor")
@@ -77,18 +79,23 @@ def draw(found: dict[Point, tuple[float, float]], picture: str) -> None:
 
 def main(picture: str) -> None:
     """Run all studies, print and draw what they took."""
-    points = list(dict.fromkeys(point for each in SERIES.values() for point in each))
+    points = list(dict.fromkeys(point for series in SERIES.values() for point in series))
     with ThreadPoolExecutor(2) as pool:
-        found = dict(zip(points, pool.map(minutes, points), strict=True))
+        minutes_of_point = dict(zip(points, pool.map(minutes, points), strict=True))
     print("\t".join(["grows", *Point._fields, "measured", "announced"]))
     for name, points in SERIES.items():
         for point in points:
-            print("\t".join([name, *map(str, point), *(f"{v:.2f}" for v in found[point])]))
-        before, last = points[-2:]
-        step = np.log(getattr(last, name) / getattr(before, name))
-        took, said = (np.log(found[last][k] / found[before][k]) / step for k in (0, 1))
-        print(f"{name}: power {took:.2f}, announced {said:.2f}")
-    draw(found, picture)
+            print(
+                "\t".join([name, *map(str, point), *(f"{v:.2f}" for v in minutes_of_point[point])])
+            )
+        before, last_point = points[-2:]
+        step = np.log(getattr(last_point, name) / getattr(before, name))
+        measured, predicted = (
+            np.log(minutes_of_point[last_point][k] / minutes_of_point[before][k]) / step
+            for k in (0, 1)
+        )
+        print(f"{name}: power {measured:.2f}, announced {predicted:.2f}")
+    draw(minutes_of_point, picture)
 
 
 if __name__ == "__main__":

@@ -69,14 +69,14 @@ def main() -> None:
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=1, help="warm runs")
     parser.add_argument("--keep", type=Path, help="folder for the studies, to look at")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        folder = (asked.keep or Path(temporary)).resolve()
+        folder = (options.keep or Path(temporary)).resolve()
         folder.mkdir(parents=True, exist_ok=True)
-        with checked_out(asked.commits, Path(temporary)) as trees:
-            for study in asked.studies:
-                runs = run_in_turn(study, trees, folder, asked)
-                print(table(study, runs, asked.commits), flush=True)
+        with checked_out(options.commits, Path(temporary)) as trees:
+            for study in options.studies:
+                runs = run_in_turn(study, trees, folder, options)
+                print(table(study, runs, options.commits), flush=True)
 
 
 @contextmanager
@@ -100,20 +100,20 @@ def git(*words: str) -> None:
 
 
 def run_in_turn(
-    study: str, trees: dict[str, Path], folder: Path, asked: argparse.Namespace
+    study: str, trees: dict[str, Path], folder: Path, options: argparse.Namespace
 ) -> dict[str, list[Run]]:
     """Return the runs of each commit, the cold one first; the order changes from turn to turn."""
     runs: dict[str, list[Run]] = {commit: [] for commit in trees}
     commits = list(trees)
-    for turn in range(1 + asked.repeats):
-        first = turn % len(commits)
-        for commit in commits[first:] + commits[:first]:
+    for turn in range(1 + options.repeats):
+        first_commit = turn % len(commits)
+        for commit in commits[first_commit:] + commits[:first_commit]:
             number = commits.index(commit)
-            own = folder / f"{study}-{number}-{turn}"
-            own.mkdir(exist_ok=True)
-            write_study(study, own, trees[commit], asked.permutations)
+            run_folder = folder / f"{study}-{number}-{turn}"
+            run_folder.mkdir(exist_ok=True)
+            write_study(study, run_folder, trees[commit], options.permutations)
             cache = folder / f"cache-{study}-{number}"
-            runs[commit].append(run_study(own, trees[commit], cache, asked.cores))
+            runs[commit].append(run_study(run_folder, trees[commit], cache, options.cores))
     return runs
 
 
@@ -212,7 +212,12 @@ def table(study: str, runs: dict[str, list[Run]], commits: list[str]) -> str:
     """Return rows of a Markdown table: cold and warm runs, and ratios to the other commits."""
     shape = STUDIES[study]
     size = "" if shape is None else f" {shape.n_samples} × {shape.n_genes}"
-    head = ["run", "measure", *commits, *(f"{commits[0]} / {other}" for other in commits[1:])]
+    head = [
+        "run",
+        "measure",
+        *commits,
+        *(f"{commits[0]} / {later_commit}" for later_commit in commits[1:]),
+    ]
     rows = [head, ["---"] * len(head)]
     for name, turns in (("cold", slice(0, 1)), ("warm", slice(1, None))):
         for measure in Run._fields:
@@ -220,7 +225,7 @@ def table(study: str, runs: dict[str, list[Run]], commits: list[str]) -> str:
             if not values[0]:
                 continue
             medians = [median(of_commit) for of_commit in values]
-            ratios = [f"{medians[0] / other:.2f}" for other in medians[1:]]
+            ratios = [f"{medians[0] / later_commit:.2f}" for later_commit in medians[1:]]
             rows.append([name, measure, *(f"{value:.0f}" for value in medians), *ratios])
     lines = ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join([f"{study}{size}", "", *lines, ""])
