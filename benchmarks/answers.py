@@ -40,11 +40,11 @@ from typing import Any
 
 import pandas as pd
 import sklearn
-from answers_data import OTHERS, PUBLISHED, Plan, Source, Study, simulated, study_of
+from answers_data import OTHER_SOURCES, PUBLISHED, Plan, Source, Study, simulate_source, study_of
 from answers_goals import summary
 from answers_rivals import RIVALS
-from answers_runs import VARIANTS, Record, asked, run_together, together
-from answers_table import heading, shown, table
+from answers_runs import VARIANTS, Record, config_of_variant, methods_of_same_fits, run_together
+from answers_table import format_table, heading, table
 from study import settings
 
 import genesig
@@ -56,13 +56,13 @@ Job = tuple[Source, str, Plan, Path]
 Jobs = list[Job]
 
 
-def key(source: Source, method: str, plan: Plan) -> dict[str, Any]:
+def job_key(source: Source, method: str, plan: Plan) -> dict[str, Any]:
     """Return all that a record depends on."""
     package = Path(genesig.__file__).parent
     folder = Path(__file__).parent
     if method in RIVALS:  # of genesig they see the splits alone
         code = [folder / "answers_rivals.py"]
-        drawn = divided(study_of(source, plan))
+        drawn = split_jobs(study_of(source, plan))
         made_by: Any = [sklearn.__version__, settings({})["normalise"]["samples"], drawn]
     else:
         code = [
@@ -70,51 +70,53 @@ def key(source: Source, method: str, plan: Plan) -> dict[str, Any]:
             folder.parent / "tests/references/study.py",
             *package.rglob("*.py"),
         ]
-        made_by = asked(method), VARIANTS[method].answer
+        made_by = config_of_variant(method), VARIANTS[method].answer
     contents = (path.read_bytes() for path in sorted([*code, folder / "answers_data.py"]))
     written = hashlib.sha256(b"".join(contents)).hexdigest()
     key_parts = {"data": source.key(), "plan": asdict(plan), "code": written, "made_by": made_by}
     return dict(json.loads(json.dumps(key_parts)))
 
 
-def divided(study: Study) -> str:
+def split_jobs(study: Study) -> str:
     """Return a digest of the outer splits, their inner folds and the halves."""
     parts = [asdict(split) for splits in (study.splits, study.halves) for split in splits.outer]
     return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
 
 
-def kept(job: Job) -> Record | None:
+def cached_record(job: Job) -> Record | None:
     """Return the record of an earlier run, if nothing changed since."""
     source, method, plan, path = job
     if not path.exists():
         return None
     cached = json.loads(path.read_text(encoding="utf-8"))
-    return Record(**cached["record"]) if cached["key"] == key(source, method, plan) else None
+    return Record(**cached["record"]) if cached["key"] == job_key(source, method, plan) else None
 
 
-def work(jobs: Jobs) -> str:
+def run_job(jobs: Jobs) -> str:
     """Run methods that come of the same fits on a data set, and keep what each gave."""
     source, _, plan, _ = jobs[0]
     records = run_together([method for _, method, *_ in jobs], study_of(source, plan))
     for _, method, _, path in jobs:
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(".part")
-        content = {"key": key(source, method, plan), "record": asdict(records[method])}
+        content = {"key": job_key(source, method, plan), "record": asdict(records[method])}
         part.write_text(json.dumps(content), encoding="utf-8")
         part.rename(path)
     seconds = next(iter(records.values())).seconds
     return f"{source.name}, {' and '.join(records)}: {seconds:.1f} s"
 
 
-def work_all(jobs: Jobs, processes: int) -> None:
+def run_jobs(jobs: Jobs, processes: int) -> None:
     """Run what is not there yet, each process on one thread."""
     todo: dict[tuple[str, str], Jobs] = {}
     for job in jobs:
-        if kept(job) is None:
-            todo.setdefault((job[0].name, together(job[1])[0]), []).append(job)
+        if cached_record(job) is None:
+            todo.setdefault((job[0].name, methods_of_same_fits(job[1])[0]), []).append(job)
     os.environ |= dict.fromkeys(THREADS, "1")  # libraries read them when a new process starts
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        for finished in as_completed([pool.submit(work, job_group) for job_group in todo.values()]):
+        for finished in as_completed(
+            [pool.submit(run_job, job_group) for job_group in todo.values()]
+        ):
             print(finished.result(), file=sys.stderr, flush=True)
 
 
@@ -123,7 +125,9 @@ def report(sources: list[Source], methods: list[str], plan: Plan, out: Path) -> 
     tables = []
     for source in sources:
         study = study_of(source, plan)
-        cached_records = {method: kept(job_of(source, method, plan, out)) for method in methods}
+        cached_records = {
+            method: cached_record(job_of(source, method, plan, out)) for method in methods
+        }
         records = {
             method: record for method, record in cached_records.items() if record is not None
         }
@@ -131,7 +135,7 @@ def report(sources: list[Source], methods: list[str], plan: Plan, out: Path) -> 
             continue
         tables.append(table(source.name, study, records))
         yield f"{source.name}: {heading(study)}"
-        yield shown(tables[-1])
+        yield format_table(tables[-1])
         for method, record in records.items():
             yield from (f"  {method}: {n} x {message}" for message, n in record.warnings.items())
         yield ""
@@ -170,8 +174,8 @@ def main(arguments: list[str] | None = None) -> None:
         plan, **{name: value for name, value in plan_settings.items() if value is not None}
     )
     if not names:
-        named_sources = PUBLISHED | OTHERS if chosen.all else PUBLISHED
-        names = [simulated(chosen.out / "simulated")] if chosen.quick else list(named_sources)
+        named_sources = PUBLISHED | OTHER_SOURCES if chosen.all else PUBLISHED
+        names = [simulate_source(chosen.out / "simulated")] if chosen.quick else list(named_sources)
     sources = list(map(Source.of, names))
     for file in (file for source in sources for file in (source.matrix, source.samples)):
         if not file.exists():
@@ -179,7 +183,7 @@ def main(arguments: list[str] | None = None) -> None:
     methods = [method for method in METHODS if method in chosen.methods]
     if not chosen.kept:
         jobs = [job_of(source, m, plan, chosen.out) for m in methods for source in sources]
-        work_all(jobs, chosen.jobs)
+        run_jobs(jobs, chosen.jobs)
     print("\n".join(report(sources, methods, plan, chosen.out)))
 
 

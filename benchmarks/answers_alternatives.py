@@ -57,7 +57,7 @@ class ByHalves(GridResult):
         return float(self.halves[tau])
 
 
-def by_halves(
+def choose_by_halves(
     todo: list[TrainingSet], outer: ElasticNets, inner: ElasticNets, protocol: LinearSettings
 ) -> list[grid.GridChoice]:
     """Search as `stage_one` does, with the agreement of half pairs."""
@@ -65,7 +65,7 @@ def by_halves(
     first_fold = np.cumsum([0, *(len(task.inner_folds) for task in todo)]).tolist()
     searched_mu = stable.searched_mu(protocol)
     halves = {
-        first_fold[k]: [_agreed(task, k, outer, mu, protocol) for mu in searched_mu]
+        first_fold[k]: [_agreement_of_halves(task, k, outer, mu, protocol) for mu in searched_mu]
         for k, task in enumerate(todo)
     }
 
@@ -78,11 +78,11 @@ def by_halves(
     return grid.search_grid(todo, outer, inner, replace(protocol, list="half pairs"))
 
 
-def _agreed(
+def _agreement_of_halves(
     task: TrainingSet, number: int, outer: ElasticNets, mu: float, protocol: LinearSettings
 ) -> Array:
     """Return the agreement of the halves at each tau; -1 where no list can be chosen."""
-    rows = _halves(task)
+    rows = _draw_halves(task)
     sets = outer.inside(
         np.repeat(task.y[:, None], rows.shape[1], axis=1),
         rows,
@@ -101,7 +101,7 @@ def _agreed(
     )
 
 
-def _halves(task: TrainingSet) -> Array:
+def _draw_halves(task: TrainingSet) -> Array:
     """Return the masks of complementary halves, which divide both classes evenly."""
     rng = np.random.default_rng(len(task.train))
     masks = []
@@ -125,12 +125,14 @@ def _stability(lists: list[Any], d: int) -> float:
 
 VARIANTS: dict[str, tuple[str | None, Choice]] = {
     "inner folds": (None, grid.search_grid),
-    "half pairs": (None, by_halves),
+    "half pairs": (None, choose_by_halves),
     "weights": (BALANCED, grid.search_grid),
 }
 
 
-def fitted(study: Study, config: dict[str, Any], choose: Choice, splits: Sequence[Split]) -> Fits:
+def fit_variants(
+    study: Study, config: dict[str, Any], choose: Choice, splits: Sequence[Split]
+) -> Fits:
     """Fit splits by a variant of the rule."""
     dataset = normalise_samples(study.dataset, **config["normalise"])
     todo = make_training_sets(dataset, study.splits, splits, [0])
@@ -140,15 +142,15 @@ def fitted(study: Study, config: dict[str, Any], choose: Choice, splits: Sequenc
     )
 
 
-def measured(study: Study, variant: str) -> dict[str, Any]:
+def measure_variant(study: Study, variant: str) -> dict[str, Any]:
     """Return error at both cuts, stability, length and seconds of a variant."""
     weights, choose = VARIANTS[variant]
     design = replace(study.dataset.design, weights=weights)
     study = replace(study, dataset=replace(study.dataset, design=design))
     config = settings({})
-    halves = fitted(study, config, choose, study.splits.subsamples)
+    halves = fit_variants(study, config, choose, study.splits.subsamples)
     began = time.process_time()
-    fits = fitted(study, config, choose, study.splits.outer)
+    fits = fit_variants(study, config, choose, study.splits.outer)
     out: dict[str, Any] = {"variant": variant, "seconds": time.process_time() - began}
     for name, cut in (("midpoint", fits), ("0", replace(fits, threshold=0 * fits.threshold))):
         held_out_scores = held_out(study.dataset, study.splits, cut.with_chosen())
@@ -170,7 +172,7 @@ def main() -> None:
     for name in chosen.data:
         for seed in range(chosen.seeds):
             study = study_of(Source.of(name), Plan(seed=seed))
-            records = [measured(study, v) for v in VARIANTS]
+            records = [measure_variant(study, v) for v in VARIANTS]
             rows += [{"data": name, "seed": seed, **row} for row in records]
         table = pd.DataFrame(rows).drop(columns="seed").groupby(["data", "variant"], sort=False)
         print(table.mean().loc[name].round(3).to_string(), f"\n{name}\n", flush=True)

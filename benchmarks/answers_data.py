@@ -24,12 +24,12 @@ from genesig.results.run import sha256
 Array = np.ndarray[Any, Any]
 
 
-def tables(stem: str) -> tuple[str, str]:
+def read_tables(stem: str) -> tuple[str, str]:
     """Return the names of matrix and sample table."""
     return f"{stem}_expression.tsv.gz", f"{stem}_samples.tsv"
 
 
-def series(name: str) -> tuple[str, str]:
+def read_series(name: str) -> tuple[str, str]:
     """Return the name of a series of GEO, which is both."""
     return (f"geo/{name}_series_matrix.txt.gz",) * 2
 
@@ -48,19 +48,19 @@ PUBLISHED = {
 SYNOVIUM = "synovial tissue from {} joint"
 # The nine others: matrix, sample table, label, its two classes where there are more.
 OTHER_SOURCES: dict[str, tuple[str, str, str, tuple[str, str] | None]] = {
-    "khan": (*tables("many_classes/khan_2001"), "diagnosis", ("EWS", "RMS")),
-    "sorlie": (*tables("many_classes/sorlie_2001"), "diagnosis", ("4", "5")),
-    "desmedt_metastasis": (*tables("survival/desmedt_2007"), "metastasis", None),
-    "desmedt_er": (*tables("survival/desmedt_2007"), "er", None),
-    "rosenwald_status": (*tables("survival/rosenwald_2002"), "status", None),
-    "rosenwald_group": (*tables("survival/rosenwald_2002"), "group", None),
+    "khan": (*read_tables("many_classes/khan_2001"), "diagnosis", ("EWS", "RMS")),
+    "sorlie": (*read_tables("many_classes/sorlie_2001"), "diagnosis", ("4", "5")),
+    "desmedt_metastasis": (*read_tables("survival/desmedt_2007"), "metastasis", None),
+    "desmedt_er": (*read_tables("survival/desmedt_2007"), "er", None),
+    "rosenwald_status": (*read_tables("survival/rosenwald_2002"), "status", None),
+    "rosenwald_group": (*read_tables("survival/rosenwald_2002"), "group", None),
     "GSE55235": (
-        *series("GSE55235"),
+        *read_series("GSE55235"),
         "source_name_ch1",
         (SYNOVIUM.format("osteoarthritic"), SYNOVIUM.format("rheumatoid arthritis")),
     ),
     "GSE55457": (
-        *series("GSE55457"),
+        *read_series("GSE55457"),
         "clinical status",
         ("osteoarthritis", "rheumatoid arthritis"),
     ),
@@ -97,7 +97,7 @@ class Source:
             raise SystemExit(f"{text}: neither name=matrix,samples,label nor one of {source_names}")
         if name in PUBLISHED:
             stem, label = PUBLISHED[name]
-            files = tables(stem)
+            files = read_tables(stem)
             classes = None
         else:
             *files, label, classes = OTHER_SOURCES[name]
@@ -164,10 +164,10 @@ def divided_study(dataset: Dataset, plan: Plan) -> Study:
         },
     )
     splits = splits_of(dataset, config, seed=plan.seed)
-    return Study(dataset, splits, _to_choose_in(dataset, splits, plan))
+    return Study(dataset, splits, _training_rows(dataset, splits, plan))
 
 
-def _to_choose_in(dataset: Dataset, splits: Splits, plan: Plan) -> Splits:
+def _training_rows(dataset: Dataset, splits: Splits, plan: Plan) -> Splits:
     strata = dataset.kind.strata(dataset.response(), plan.inner_folds)
     halves = []
     for number, half in enumerate(splits.subsamples):
@@ -182,7 +182,7 @@ def _to_choose_in(dataset: Dataset, splits: Splits, plan: Plan) -> Splits:
     return replace(splits, outer=tuple(halves), subsamples=())
 
 
-def simulated(folder: Path) -> str:
+def simulate_source(folder: Path) -> str:
     """Write a small study of 60 samples and 200 genes, 10 of them informative; return its name."""
     rng = np.random.default_rng(0)
     y = np.arange(60) % 3 == 0

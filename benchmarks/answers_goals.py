@@ -11,7 +11,7 @@ from answers_rivals import RIVALS
 AHEAD = 0.01
 """How much smaller the mean error of the predictive model is to be than any other."""
 
-SHORT = 0.5
+MAX_LENGTH_RATIO = 0.5
 """Length of the list of FDR-selected genes, in units of that of stable's."""
 
 STABLER = {"stable": 1.4, "l1 logistic": 3.0, "l1 logistic, as is": 3.0}
@@ -29,27 +29,27 @@ def summary(rows: pd.DataFrame) -> Iterator[str]:
     """
     wide = rows.pivot_table(index="data", columns="method", values="error")
     methods = list(rows["method"].unique())
-    rows = agreed(rows)
+    rows = complete_rows(rows)
     yield (
         f"Means over {len(wide)} data sets ({', '.join(rows['data'].unique())}); difference of the "
         "error to the first, ± 2 standard errors over data sets:"
     )
     for method, method_rows in rows.groupby("method", sort=False):
         lists = ""
-        if _lists(method_rows):
+        if _has_lists(method_rows):
             lists = f", genes {method_rows['genes'].median():g} (median)"
             lists += f", stability {method_rows['stability'].mean():.3f}"
         subset_note = "" if len(method_rows) == len(wide) else f" on {len(method_rows)} of them"
-        difference = paired(wide, method, methods[0])
+        difference = paired_difference(wide, method, methods[0])
         yield (
             f"  {method}{subset_note}: error {method_rows['error'].mean():.3f} ({difference}), "
             f"AUC {method_rows['auc'].mean():.3f}{lists}"
         )
-    yield from _error(wide, methods)
-    yield from _named(rows, wide)
+    yield from _error_goals(wide, methods)
+    yield from _fdr_selected_goals(rows, wide)
 
 
-def agreed(rows: pd.DataFrame) -> pd.DataFrame:
+def complete_rows(rows: pd.DataFrame) -> pd.DataFrame:
     """Let the stability of lists that are empty in all halves, where it is undefined, be 0."""
     chooses = rows.groupby("method")["stability"].transform("count") > 0
     return rows.assign(stability=rows["stability"].where(rows["stability"].notna() | ~chooses, 0.0))
@@ -60,7 +60,7 @@ def verdict(reached: bool) -> str:
     return "reached" if reached else "not reached"
 
 
-def paired(wide: pd.DataFrame, method: str, reference: str) -> str:
+def paired_difference(wide: pd.DataFrame, method: str, reference: str) -> str:
     """Say the mean difference of two methods' errors over the data sets that both have."""
     if method == reference:
         return "-"
@@ -72,11 +72,11 @@ def paired(wide: pd.DataFrame, method: str, reference: str) -> str:
     )
 
 
-def _lists(rows: pd.DataFrame) -> bool:
+def _has_lists(rows: pd.DataFrame) -> bool:
     return bool(rows["stability"].notna().any())
 
 
-def _error(wide: pd.DataFrame, methods: list[str]) -> Iterator[str]:
+def _error_goals(wide: pd.DataFrame, methods: list[str]) -> Iterator[str]:
     if "genesig" not in methods:
         return
     complete = wide.dropna(axis=1)  # the mean of some data sets is not that of all
@@ -92,12 +92,12 @@ def _error(wide: pd.DataFrame, methods: list[str]) -> Iterator[str]:
         yield (
             f"Error of the predictive model at most that of {reference} ({reference_name}) -"
             f" {AHEAD}: {mean_errors['genesig']:.3f} against {mean_errors[reference]:.3f}"
-            f" ({paired(wide, 'genesig', reference)}):"
+            f" ({paired_difference(wide, 'genesig', reference)}):"
             f" {verdict(mean_errors['genesig'] <= mean_errors[reference] - AHEAD)}"
         )
 
 
-def _named(rows: pd.DataFrame, wide: pd.DataFrame) -> Iterator[str]:
+def _fdr_selected_goals(rows: pd.DataFrame, wide: pd.DataFrame) -> Iterator[str]:
     if "FDR-selected genes" not in wide:
         return
     genes, stability = (
@@ -108,9 +108,10 @@ def _named(rows: pd.DataFrame, wide: pd.DataFrame) -> Iterator[str]:
         lengths = genes[["FDR-selected genes", "stable"]].dropna()
         fdr_length, other_value = lengths.median()
         yield (
-            f"Median length of the FDR-selected genes at most {SHORT} of stable's: {fdr_length:g}"
-            f" against {other_value:g} (means {lengths['FDR-selected genes'].mean():.1f},"
-            f" {lengths['stable'].mean():.1f}): {verdict(fdr_length <= SHORT * other_value)}"
+            f"Median length of the FDR-selected genes at most {MAX_LENGTH_RATIO} of stable's:"
+            f" {fdr_length:g} against {other_value:g} (means"
+            f" {lengths['FDR-selected genes'].mean():.1f}, {lengths['stable'].mean():.1f}):"
+            f" {verdict(fdr_length <= MAX_LENGTH_RATIO * other_value)}"
         )
     for method, times in STABLER.items():
         if method not in stability:
@@ -122,4 +123,7 @@ def _named(rows: pd.DataFrame, wide: pd.DataFrame) -> Iterator[str]:
             f" {verdict(fdr_length >= times * other_value)}"
         )
     if "genesig" in wide:
-        yield f"Loss with FDR-selected genes only: {paired(wide, 'FDR-selected genes', 'genesig')}"
+        yield (
+            "Loss with FDR-selected genes only:"
+            f" {paired_difference(wide, 'FDR-selected genes', 'genesig')}"
+        )

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from answers_data import OTHERS, PUBLISHED
-from answers_goals import agreed, paired
+from answers_data import OTHER_SOURCES, PUBLISHED
+from answers_goals import complete_rows, paired_difference
 
 NAMES = {
     "genesig": "**genesig, default**",
@@ -27,7 +27,7 @@ NAMES = {
     "t-test + LDA": "t-test, top k genes, LDA",
     "shrunken centroids": "shrunken centroids",
 }
-SHORT = {
+SHORT_NAMES = {
     "desmedt_metastasis": "metastasis",
     "desmedt_er": "ER",
     "rosenwald_status": "death",
@@ -39,12 +39,12 @@ SHORT = {
 def pages(rows: pd.DataFrame) -> Iterator[str]:
     """Yield the tables: means, then errors, lengths and stability of each group of data sets."""
     wide = {
-        column: agreed(rows).pivot_table(index="data", columns="method", values=column)
+        column: complete_rows(rows).pivot_table(index="data", columns="method", values=column)
         for column in ("error", "auc", "genes", "stability")
     }
     methods = list(rows["method"].unique())
     yield from means(wide, methods)
-    for sources in (PUBLISHED, OTHERS):
+    for sources in (PUBLISHED, OTHER_SOURCES):
         names = [name for name in sources if name in wide["error"].index]
         if names:
             yield from errors(wide["error"].loc[names], methods)
@@ -53,7 +53,7 @@ def pages(rows: pd.DataFrame) -> Iterator[str]:
 
 def means(wide: dict[str, pd.DataFrame], methods: list[str]) -> Iterator[str]:
     """Yield one row per method, the first one first, the others by their mean error."""
-    yield from head(
+    yield from table_head(
         "mean of balanced errors",
         ["all", "the six", "the nine", "against genesig", "AUC", "genes", "stability"],
     )
@@ -62,61 +62,63 @@ def means(wide: dict[str, pd.DataFrame], methods: list[str]) -> Iterator[str]:
     for method in [methods[0], *(method for method in order if method != methods[0])]:
         chooses = method in wide["stability"]
         cells = [
-            three(wide["error"][method].mean()),
+            three_decimals(wide["error"][method].mean()),
             *(
-                three(wide["error"][method].reindex(sources).mean())
-                for sources in (PUBLISHED, OTHERS)
+                three_decimals(wide["error"][method].reindex(sources).mean())
+                for sources in (PUBLISHED, OTHER_SOURCES)
             ),
-            paired(wide["error"], method, methods[0]).replace("-", "−"),
-            three(wide["auc"][method].mean()),
+            paired_difference(wide["error"], method, methods[0]).replace("-", "−"),
+            three_decimals(wide["auc"][method].mean()),
             f"{wide['genes'][method].median():g}" if chooses else "all",
-            three(wide["stability"][method].mean()) if chooses else "–",
+            three_decimals(wide["stability"][method].mean()) if chooses else "–",
         ]
-        yield line([NAMES.get(method, method), *cells])
+        yield table_row([NAMES.get(method, method), *cells])
     yield ""
 
 
 def errors(wide: pd.DataFrame, methods: list[str]) -> Iterator[str]:
     """Yield the error of every method on every data set."""
-    yield from head("balanced error", ["mean", *columns(wide)])
+    yield from table_head("balanced error", ["mean", *columns(wide)])
     for method in methods:
-        cells = [three(error) for error in wide[method]]
-        yield line([NAMES.get(method, method), three(wide[method].mean(skipna=False)), *cells])
+        cells = [three_decimals(error) for error in wide[method]]
+        yield table_row(
+            [NAMES.get(method, method), three_decimals(wide[method].mean(skipna=False)), *cells]
+        )
     yield ""
 
 
 def lists(genes: pd.DataFrame, stability: pd.DataFrame) -> Iterator[str]:
     """Yield length and stability of every list on every data set."""
-    yield from head("genes / stability", columns(genes))
+    yield from table_head("genes / stability", columns(genes))
     for method in (name for name in NAMES if name in stability):
         pairs = zip(genes[method], stability[method], strict=True)
-        cells = (f"{size:g} / {two(phi)}" if size == size else "–" for size, phi in pairs)
-        yield line([NAMES[method], *cells])
+        cells = (f"{size:g} / {two_decimals(phi)}" if size == size else "–" for size, phi in pairs)
+        yield table_row([NAMES[method], *cells])
     yield ""
 
 
 def columns(wide: pd.DataFrame) -> list[str]:
     """Return the names of the data sets."""
-    return [SHORT.get(name, name) for name in wide.index]
+    return [SHORT_NAMES.get(name, name) for name in wide.index]
 
 
-def head(first_heading: str, headings: list[str]) -> Iterator[str]:
+def table_head(first_heading: str, headings: list[str]) -> Iterator[str]:
     """Yield the first two lines of a table."""
-    yield line([first_heading, *headings])
-    yield line(["---"] * (len(headings) + 1))
+    yield table_row([first_heading, *headings])
+    yield table_row(["---"] * (len(headings) + 1))
 
 
-def line(cells: list[str]) -> str:
+def table_row(cells: list[str]) -> str:
     """Return a line of a table."""
     return f"| {' | '.join(cells)} |"
 
 
-def three(value: float) -> str:
+def three_decimals(value: float) -> str:
     """Return a share with three decimals."""
     return f"{value:.3f}" if not np.isnan(value) else "–"
 
 
-def two(value: float) -> str:
+def two_decimals(value: float) -> str:
     """Write an agreement."""
     return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")  # + 0: no minus before a zero
 

@@ -43,12 +43,12 @@ def per_class(y: Array, loss: Array) -> float:
     return float(np.mean([loss[y == c].mean() for c in np.unique(y)]))
 
 
-def right(model: Any, Z: Array, y: Array) -> float:
+def count_right(model: Any, Z: Array, y: Array) -> float:
     """1 - balanced error of the sign of the score; larger is better."""
     return per_class(y, y * model.decision_function(Z) > 0)
 
 
-def likely(model: Any, Z: Array, y: Array) -> float:
+def log_likelihoods(model: Any, Z: Array, y: Array) -> float:
     """Return minus the class-balanced log loss, glmnet's criterion; larger is better."""
     return -per_class(y, np.logaddexp(0, -y * model.decision_function(Z)))
 
@@ -77,13 +77,13 @@ def l1_logistic(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> S
         Cs=first_gene(Z, y) * np.geomspace(1, 100, 20),
         l1_ratios=(1.0,),
         cv=inner,
-        scoring=likely,
+        scoring=log_likelihoods,
         random_state=seed,
         use_legacy_attributes=False,
         **path,
         **BALANCED_L1,
     ).fit(Z, y)
-    return _of_l1(model, y, Z_test)
+    return _l1_result(model, y, Z_test)
 
 
 def l1_logistic_as_is(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
@@ -96,14 +96,14 @@ def l1_logistic_as_is(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int
         solver="liblinear",
         class_weight="balanced",
         cv=inner,
-        scoring=right,
+        scoring=count_right,
         random_state=seed,
         use_legacy_attributes=False,
     ).fit(Z, y)
-    return _of_l1(model, y, Z_test)
+    return _l1_result(model, y, Z_test)
 
 
-def _of_l1(model: LogisticRegressionCV, y: Array, Z_test: Array) -> ScoresAndGenes:
+def _l1_result(model: LogisticRegressionCV, y: Array, Z_test: Array) -> ScoresAndGenes:
     genes = np.flatnonzero(model.coef_)
     scores = model.decision_function(Z_test) if len(genes) else even_odds(y, len(Z_test))
     return scores, genes
@@ -113,7 +113,7 @@ def linear_svm(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Sc
     """C from .01 to 100 over the mean squared length of a row."""
     grid = np.geomspace(0.01, 100, 9) / np.mean(np.sum(np.square(Z), axis=1))
     machine = SVC(kernel="linear", class_weight="balanced")
-    model = GridSearchCV(machine, {"C": grid}, scoring=right, cv=inner, error_score="raise")
+    model = GridSearchCV(machine, {"C": grid}, scoring=count_right, cv=inner, error_score="raise")
     return model.fit(Z, y).decision_function(Z_test), None
 
 
@@ -149,7 +149,11 @@ def shrunken_centroids(
     max_deviation = float(np.abs(NearestCentroid().fit(Z, y).deviations_).max())
     grid = [*np.linspace(max_deviation, 0, 30, endpoint=False)[1:], None]
     model = GridSearchCV(
-        NearestCentroid(), {"shrink_threshold": grid}, scoring=right, cv=inner, error_score="raise"
+        NearestCentroid(),
+        {"shrink_threshold": grid},
+        scoring=count_right,
+        cv=inner,
+        error_score="raise",
     ).fit(Z, y)
     is_selected = np.abs(model.best_estimator_.deviations_).max(axis=0) > 0
     return model.decision_function(Z_test) / 2, np.flatnonzero(is_selected)
@@ -168,14 +172,14 @@ def stability_selection(
     halves = StratifiedShuffleSplit(50, train_size=0.5, random_state=seed)
     counts = np.zeros(Z.shape[1])
     for rows, _ in halves.split(Z, y):
-        counts[_at_most(Z[rows], y[rows], max_genes, seed)] += 1
+        counts[_select_at_most(Z[rows], y[rows], max_genes, seed)] += 1
     selected = np.flatnonzero(counts >= 0.75 * 50)
     if len(selected) == 0:
         return np.full(len(Z_test), np.sign(y.sum()) or -1.0), selected
     return _ridge(Z[:, selected], y).decision_function(Z_test[:, selected]), selected
 
 
-def _at_most(Z: Array, y: Array, max_genes: int, seed: int) -> Array:
+def _select_at_most(Z: Array, y: Array, max_genes: int, seed: int) -> Array:
     for strength in first_gene(Z, y) * np.geomspace(100, 1, 10):
         model = LogisticRegression(C=strength, random_state=seed, **EXACT, **BALANCED_L1).fit(Z, y)
         if np.count_nonzero(model.coef_) <= max_genes:
@@ -193,7 +197,7 @@ def t_test_lda(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Sc
     model = GridSearchCV(
         make_pipeline(SelectKBest(f_classif), analysis),
         grid,
-        scoring=right,
+        scoring=count_right,
         cv=inner,
         error_score="raise",
     ).fit(Z, y)

@@ -94,19 +94,23 @@ VARIANTS = {
 }
 
 
-def asked(variant: str) -> dict[str, Any]:
+def config_of_variant(variant: str) -> dict[str, Any]:
     """Return the config of a variant of genesig: every default, and its own keys."""
     return settings({}, **VARIANTS[variant].sections)
 
 
-def together(method: str) -> list[str]:
+def methods_of_same_fits(method: str) -> list[str]:
     """Return what comes of the same fits as a method, itself included."""
     if method not in VARIANTS:
         return [method]
-    return [variant_name for variant_name in VARIANTS if asked(variant_name) == asked(method)]
+    return [
+        variant_name
+        for variant_name in VARIANTS
+        if config_of_variant(variant_name) == config_of_variant(method)
+    ]
 
 
-def run(method: str, study: Study) -> Record:
+def run_method(method: str, study: Study) -> Record:
     """Run a method on the outer splits and, where it selects genes, on the halves."""
     return run_together([method], study)[method]
 
@@ -116,11 +120,11 @@ def run_together(methods: Sequence[str], study: Study) -> dict[str, Record]:
     with warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("always")
         if methods[0] not in VARIANTS:
-            records = {methods[0]: of_rival(RIVALS[methods[0]], study)}
+            records = {methods[0]: rival_record(RIVALS[methods[0]], study)}
         elif VARIANTS[methods[0]].answer is None:
-            records = {methods[0]: _chosen(methods[0], study)}
+            records = {methods[0]: _chosen_record(methods[0], study)}
         else:
-            records = _answers(methods, study)
+            records = _answer_records(methods, study)
     messages = [
         f"{raised_warning.category.__name__}: {str(raised_warning.message).splitlines()[0]}"
         for raised_warning in raised
@@ -134,13 +138,13 @@ def run_together(methods: Sequence[str], study: Study) -> dict[str, Record]:
 def timed(record: Record) -> Iterator[None]:
     """Add the seconds of the processor, those of R among them, and note the most memory."""
     forget_peak()
-    began = processor()
+    began = processor_seconds()
     yield
-    record.seconds += processor() - began
+    record.seconds += processor_seconds() - began
     record.memory = max(record.memory, peak())
 
 
-def processor() -> float:
+def processor_seconds() -> float:
     """Return the seconds of a processor that this process and those it started have taken."""
     return time.process_time() + sum(os.times()[2:4])
 
@@ -159,40 +163,40 @@ def peak() -> float:
     return 0.0
 
 
-def _chosen(variant: str, study: Study) -> Record:
+def _chosen_record(variant: str, study: Study) -> Record:
     """Run a list of the two stages."""
-    config = asked(variant)
-    clock = _none()
+    config = config_of_variant(variant)
+    clock = _empty_record()
     final_fit(study.dataset, study.splits, config)  # compiles what the clock shall not see
     with timed(clock):
         fits = outer_fits(study.dataset, study.splits, config)
-    record = _of_fits(study, fits.with_chosen(), clock)
+    record = _record_of_fits(study, fits.with_chosen(), clock)
     record.lists = lists_of(fits)
     record.again = lists_of(outer_fits(study.dataset, study.halves, config))
     return record
 
 
-def _answers(variants: Sequence[str], study: Study) -> dict[str, Record]:
+def _answer_records(variants: Sequence[str], study: Study) -> dict[str, Record]:
     """Run the answers of a study; each half gets its chance as an outer split does."""
-    config = asked(variants[0])
-    clock = _none()
+    config = config_of_variant(variants[0])
+    clock = _empty_record()
     dataset = normalise_samples(study.dataset, **config["normalise"])
-    halves = answered(dataset, study.halves, config)  # compiles what the clock shall not see
+    halves = answer_record(dataset, study.halves, config)  # compiles what the clock shall not see
     with timed(clock):
-        fits = answered(dataset, replace(study.splits, subsamples=()), config)
+        fits = answer_record(dataset, replace(study.splits, subsamples=()), config)
     records = {}
     for variant in variants:
         answer = VARIANTS[variant].answer
         assert answer is not None
         answer_fits = fits.answer(answer)
-        records[variant] = _of_fits(study, answer_fits, clock)
+        records[variant] = _record_of_fits(study, answer_fits, clock)
         records[variant].lists = lists_of(answer_fits)
         records[variant].told = _probabilities(study, answer_fits)
         records[variant].again = lists_of(halves.answer(answer))
     return records
 
 
-def answered(dataset: Dataset, splits: Splits, config: dict[str, Any]) -> Fits:
+def answer_record(dataset: Dataset, splits: Splits, config: dict[str, Any]) -> Fits:
     """Return the fits of the outer splits with both answers."""
     steps = config["normalise"]["folds"]
     linear = linear_keywords(config)
@@ -203,11 +207,11 @@ def answered(dataset: Dataset, splits: Splits, config: dict[str, Any]) -> Fits:
     )
 
 
-def _none() -> Record:
+def _empty_record() -> Record:
     return Record([], [], [], None)
 
 
-def _of_fits(study: Study, fits: Fits, clock: Record) -> Record:
+def _record_of_fits(study: Study, fits: Fits, clock: Record) -> Record:
     """Return what the last list of each fit says of the held-out samples."""
     held_out_scores = held_out(study.dataset, study.splits, fits)
     return Record(
@@ -235,10 +239,10 @@ def lists_of(fits: Fits) -> Lists:
     return [np.sort(fits.coef(fit, mu)[0]).tolist() for fit, mu in chosen]
 
 
-def of_rival(rival: Rival, study: Study) -> Record:
+def rival_record(rival: Rival, study: Study) -> Record:
     """Run a rival on the outer splits and, where it selects genes, on the halves."""
     dataset = normalise_samples(study.dataset, **settings({})["normalise"])
-    record = _none()
+    record = _empty_record()
     lists = []
     for number, split in enumerate(study.splits.outer):
         with timed(record):

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from answers_data import OTHERS, PUBLISHED, Plan, Source, study_of
-from answers_runs import asked, lists_of
+from answers_data import OTHER_SOURCES, PUBLISHED, Plan, Source, study_of
+from answers_runs import config_of_variant, lists_of
 from study import final_fit
 
 from genesig.data.steps.normalise import normalise_samples
@@ -42,8 +42,8 @@ def jaccard(lists: Sequence[Genes]) -> float:
 
 def final_lists(dataset: Dataset, splits: Splits) -> dict[str, Genes]:
     """Return the lists of one seed."""
-    config = asked("FDR-selected genes")
-    alone = asked("stable")
+    config = config_of_variant("FDR-selected genes")
+    alone = config_of_variant("stable")
     signature_settings = config["signature"]
     chance = study_half_samples(
         normalise_samples(dataset, **config["normalise"]),
@@ -62,7 +62,7 @@ def final_lists(dataset: Dataset, splits: Splits) -> dict[str, Genes]:
     }
 
 
-def measured(source: Source, seeds: int) -> list[dict[str, object]]:
+def measure_seeds(source: Source, seeds: int) -> list[dict[str, object]]:
     """Return a row for each kind of list."""
     seed_lists = []
     for seed in range(seeds):
@@ -90,10 +90,10 @@ def main() -> None:
     asks.add_argument("--all", action="store_true", help="all fifteen data sets")
     asks.add_argument("--out", type=Path, help="file of the table")
     chosen = asks.parse_args()
-    names = chosen.data or list(PUBLISHED | OTHERS if chosen.all else PUBLISHED)
+    names = chosen.data or list(PUBLISHED | OTHER_SOURCES if chosen.all else PUBLISHED)
     rows = []
     for source in map(Source.of, names):
-        rows += measured(source, chosen.seeds)
+        rows += measure_seeds(source, chosen.seeds)
         for row in rows[-3:]:
             print("{data}, {list}: {jaccard:.2f}, {genes:g} genes".format(**row), flush=True)
     table = pd.DataFrame(rows)

@@ -43,7 +43,7 @@ def agreement(halves: Sequence[Sequence[int]], n_genes: int) -> tuple[float, flo
     return index(np.ones(n, dtype=bool)), float(np.std(without) * np.sqrt(max(n - 1, 1)))
 
 
-def decided(study: Study, record: Record) -> HeldOut:
+def scores_of_record(study: Study, record: Record) -> HeldOut:
     """Return the held-out scores as genesig's own assessment takes them."""
     row = np.array(record.row)
     split = np.array(record.split)
@@ -51,7 +51,7 @@ def decided(study: Study, record: Record) -> HeldOut:
     return arrange(study.dataset, study.splits, row, split, scores, np.zeros_like(row))
 
 
-def apart(scores: HeldOut, reference: HeldOut) -> tuple[float, float, float]:
+def paired_error(scores: HeldOut, reference: HeldOut) -> tuple[float, float, float]:
     """Return error of `scores` - error of `reference`, with its 95 % interval over samples.
 
     t over d_i = n/(2 n_c) (mean over repeats of the loss of sample i, the one's minus the other's).
@@ -73,16 +73,16 @@ def apart(scores: HeldOut, reference: HeldOut) -> tuple[float, float, float]:
 
 def table(name: str, study: Study, records: dict[str, Record]) -> pd.DataFrame:
     """Return one row per method; differences are to the first one."""
-    reference = decided(study, next(iter(records.values())))
+    reference = scores_of_record(study, next(iter(records.values())))
     n_samples, n_genes = study.dataset.X.shape
     rows = []
     for method, record in records.items():
-        decided_scores = decided(study, record)
+        decided_scores = scores_of_record(study, record)
         assessed = assess(decided_scores, HEADLINE)[0]
         row = {"data": name, "method": method, "n_samples": n_samples, "n_genes": n_genes}
         row |= {"error": assessed.error, "auc": assessed.auc}
         row |= dict(
-            zip(("difference", "low", "high"), apart(decided_scores, reference), strict=True)
+            zip(("difference", "low", "high"), paired_error(decided_scores, reference), strict=True)
         )
         sizes = None if record.lists is None else [len(genes) for genes in record.lists]
         row["genes"] = n_genes if sizes is None else float(np.median(sizes))
@@ -109,7 +109,7 @@ def heading(study: Study) -> str:
     )
 
 
-def shown(rows: pd.DataFrame) -> str:
+def format_table(rows: pd.DataFrame) -> str:
     """Lay out the table of one data set."""
     head = (
         "method",

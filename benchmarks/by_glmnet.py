@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from answers_rivals import Array, Folds, Found, Rival
+from answers_rivals import Array, Folds, Rival, ScoresAndGenes
 
 SCRIPT = Path(__file__).with_name("by_glmnet.R")
 FAMILIES = {
@@ -39,14 +39,14 @@ def by_glmnet(kind: str, alpha: float) -> Rival:
     Classes weigh the same. Of several classes a gene has weights in all or in none.
     """
 
-    def fit(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+    def fit(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
         classes = FAMILIES[kind].endswith("nomial")
         values = times(y) if y.dtype.names else y
         arrays = {
             "z": Z,
             "test": Z_test,
             "y": values,
-            "fold": numbered(inner, y),
+            "fold": number_folds(inner, y),
             "weights": _balanced(y) if classes else np.ones(len(y)),
         }
         with tempfile.TemporaryDirectory() as name:
@@ -70,7 +70,7 @@ def by_glmnet(kind: str, alpha: float) -> Rival:
     return fit
 
 
-def numbered(inner: Folds, y: Array) -> Array:
+def number_folds(inner: Folds, y: Array) -> Array:
     """Return the fold of each row, from 1 on; where there are two, the first is cut in two.
 
     In the order of the response, whatever that of the rows, so that each class is in both parts.

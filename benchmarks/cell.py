@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 from answers_data import Plan, Study, divided_study
-from answers_runs import Record, of_rival, run_together
-from answers_table import agreement, decided
+from answers_runs import Record, rival_record, run_together
+from answers_table import agreement, scores_of_record
 from by_glmnet import installed
 from questions import question
 from rivals import GROUPS, NOT_ODDS, RIVALS
@@ -41,7 +41,9 @@ def records(group: str, study: Study) -> dict[str, Record]:
         print("R with the package glmnet is not here: its methods are left out", file=sys.stderr)
         return {}
     return {
-        name: of_rival(RIVALS[kind][name], study) for name in GROUPS[group] if name in RIVALS[kind]
+        name: rival_record(RIVALS[kind][name], study)
+        for name in GROUPS[group]
+        if name in RIVALS[kind]
     }
 
 
@@ -52,7 +54,7 @@ def brier(y: Array, probabilities: Array) -> float:
     return float(np.mean([loss[number == c].mean() for c in range(probabilities.shape[1])]))
 
 
-def calibrated(method: str, study: Study, record: Record) -> dict[str, float]:
+def calibration_error(method: str, study: Study, record: Record) -> dict[str, float]:
     """Return the Brier score of classes, or the slope of numbers and of times, 1 at its best."""
     y = study.dataset.response()[record.row]
     f = np.array(record.score)
@@ -80,12 +82,12 @@ def _cox_slope(y: Array, f: Array) -> float:
     return float(ridge(risk, score[:, :0], score, np.ones(1)).b[0, 0])
 
 
-def measured(method: str, study: Study, record: Record, true: Array | None) -> dict[str, Any]:
+def measure_record(method: str, study: Study, record: Record, true: Array | None) -> dict[str, Any]:
     """Return what is measured of a method on one data set."""
     (n, d) = study.dataset.X.shape
     kind = study.dataset.design.kind
     headline = ASSESSED[kind].headline
-    assessment = assess(decided(study, record), headline)[0]
+    assessment = assess(scores_of_record(study, record), headline)[0]
     out: dict[str, Any] = {
         "kind": kind,
         "method": method,
@@ -94,7 +96,7 @@ def measured(method: str, study: Study, record: Record, true: Array | None) -> d
         "measure": headline.name,
         "error": assessment.error,
         "auc": assessment.auc,
-        **calibrated(method, study, record),
+        **calibration_error(method, study, record),
     }
     if record.lists is not None:
         out["genes"] = float(np.median([len(genes) for genes in record.lists]))
@@ -117,7 +119,7 @@ def rows(data: str, group: str, repeat: int, plan: Plan, folder: Path) -> list[d
     study = divided_study(dataset, replace(plan, repeats=1, seed=repeat))
     cell_columns = {"data": data, "repeat": repeat, "folds": plan.folds, "pairs": plan.pairs}
     return [
-        {**cell_columns, **measured(method, study, record, true)}
+        {**cell_columns, **measure_record(method, study, record, true)}
         for method, record in records(group, study).items()
     ]
 

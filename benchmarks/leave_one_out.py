@@ -22,7 +22,7 @@ from answers_data import PUBLISHED as QUESTIONS
 from answers_data import Source, Study, settings, splits_of
 from answers_rivals import RIVALS
 from answers_runs import VARIANTS, run_together
-from answers_table import decided
+from answers_table import scores_of_record
 
 from genesig.results import Dataset
 
@@ -53,19 +53,19 @@ def read(name: str, folder: Path) -> Dataset:
     return replace(dataset, X=dataset.X[training_rows], obs=dataset.obs.iloc[training_rows])
 
 
-def left_out(dataset: Dataset) -> Study:
+def leave_one_out_splits(dataset: Dataset) -> Study:
     """Divide it so that each sample is left out once."""
     config = settings({}, splits={"scheme": "leave_one_out", "subsamples": 2})
     splits = splits_of(dataset, config)
     return Study(dataset, splits, replace(splits, outer=splits.outer[:1], subsamples=()))
 
 
-def right(study: Study, methods: tuple[str, ...]) -> dict[str, int]:
+def count_right(study: Study, methods: tuple[str, ...]) -> dict[str, int]:
     """Return how many samples each method called right while they were left out."""
     assert all(method in {**VARIANTS, **RIVALS} for method in methods)
     n_correct = {}
     for method, record in run_together(methods, study).items():
-        held_out_scores = decided(study, record)
+        held_out_scores = scores_of_record(study, record)
         n_correct[method] = int(np.sum(held_out_scores.y * held_out_scores.scores[:, -1] > 0))
     return n_correct
 
@@ -81,12 +81,12 @@ def main(arguments: list[str] | None = None) -> None:
     options = asks.parse_args(arguments)
     counts = {}
     for name in options.names or list(PUBLISHED):
-        study = left_out(read(name, options.data))
+        study = leave_one_out_splits(read(name, options.data))
         counts[f"{name} of {len(study.dataset.samples)}"] = method_counts = dict(
             PUBLISHED.get(name, {})
         )
         for methods in METHODS:
-            method_counts |= right(study, methods)
+            method_counts |= count_right(study, methods)
             print(name, method_counts, file=sys.stderr, flush=True)
     table = pd.DataFrame(counts).rename_axis("method")
     if options.out:

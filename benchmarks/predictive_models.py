@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 from answers import THREADS
 from answers_rivals import RIVALS, on_split, per_class
-from answers_runs import answered
+from answers_runs import answer_record
 from predictive_worlds import SPARSE, WORLDS, world
 from study import settings, splits_of
 
@@ -37,7 +37,7 @@ MODELS = {"two stages": "two_stage", "ensemble": "ensemble"}
 PEERS = ("l1 logistic", "t-test + LDA", "shrunken centroids")
 
 
-def drawn(name: str, n: int, share: float, seed: int) -> tuple[Dataset, Splits]:
+def draw_world(name: str, n: int, share: float, seed: int) -> tuple[Dataset, Splits]:
     """Return a data set of n and 400 samples, and one split, whose test samples the latter are."""
     X, y = world(name, n, share, seed)
     samples = [f"S{k:03d}" for k in range(len(y))]
@@ -51,15 +51,15 @@ def drawn(name: str, n: int, share: float, seed: int) -> tuple[Dataset, Splits]:
     return all_samples, replace(training_splits, outer=(split,), subsamples=())
 
 
-def measured(name: str, n: int, share: float, seed: int) -> dict[str, Any]:
+def measure_models(name: str, n: int, share: float, seed: int) -> dict[str, Any]:
     """Return the error of each model on one data set, and how many genes it has."""
     warnings.simplefilter("ignore")  # a rival's of genes that are constant in a fold
-    dataset, splits = drawn(name, n, share, seed)
+    dataset, splits = draw_world(name, n, share, seed)
     row: dict[str, Any] = {"world": name, "n": n, "seed": seed}
     for model, model_setting in MODELS.items():
         # Few permutations: FDR-selected genes, whose chance they tell, are not asked for.
         changes = {"linear": {"model": model_setting}, "signature": {"permutations": 2}}
-        fits = answered(dataset, splits, settings({}, **changes)).answer("predictive")
+        fits = answer_record(dataset, splits, settings({}, **changes)).answer("predictive")
         held_out_scores = held_out(dataset, splits, fits)
         row[model] = per_class(
             held_out_scores.y,
@@ -112,7 +112,7 @@ def main() -> None:
     ]
     os.environ |= dict.fromkeys(THREADS, "1")
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
-        for future in as_completed([pool.submit(measured, *job) for job in todo]):
+        for future in as_completed([pool.submit(measure_models, *job) for job in todo]):
             rows.append(future.result())
             with options.out.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(rows[-1]) + "\n")

@@ -11,26 +11,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from answers_data import OTHERS, PUBLISHED, Source, series, tables
+from answers_data import OTHER_SOURCES, PUBLISHED, Source, read_series, read_tables
 
 sys.path.insert(0, str(Path(__file__).parent / "accuracy"))
 
-from fdr_selected_genes import is_true, truth
+from fdr_selected_genes import are_true, draw_truth
 from study_data import study_of
 
 from genesig.results import Dataset
 
 Array = np.ndarray[Any, Any]
 
-DESMEDT = tables("survival/desmedt_2007")
-ROSENWALD = tables("survival/rosenwald_2002")
+DESMEDT = read_tables("survival/desmedt_2007")
+ROSENWALD = read_tables("survival/rosenwald_2002")
 SURVIVAL = {"task": "survival"}
 # Matrix and sample table, label, and what else the config says of the data.
 MORE_QUESTIONS: dict[str, tuple[tuple[str, str], Any, dict[str, Any]]] = {
-    "khan_four": (tables("many_classes/khan_2001"), "diagnosis", {}),
-    "sorlie_five": (tables("many_classes/sorlie_2001"), "diagnosis", {}),
-    "GSE55235_three": (series("GSE55235"), "source_name_ch1", {}),
-    "GSE55457_three": (series("GSE55457"), "clinical status", {}),
+    "khan_four": (read_tables("many_classes/khan_2001"), "diagnosis", {}),
+    "sorlie_five": (read_tables("many_classes/sorlie_2001"), "diagnosis", {}),
+    "GSE55235_three": (read_series("GSE55235"), "source_name_ch1", {}),
+    "GSE55457_three": (read_series("GSE55457"), "clinical status", {}),
     "stemcells": (("studies/stemcells.tsv.gz", "studies/stemcells.samples.tsv"), "cell", {}),
     "desmedt_age": (DESMEDT, "age", {"task": "regression"}),
     "desmedt_size": (DESMEDT, "size", {"task": "regression"}),
@@ -49,13 +49,13 @@ def _differing(shape: str) -> Callable[[int], Drawn]:
     """Draw two classes of 80 samples that ten of 1000 genes tell apart, by 1.2 SD."""
 
     def draw(seed: int) -> Drawn:
-        dataset = truth(1.2, 80, shape, seed)
-        return dataset, np.flatnonzero(is_true(np.arange(dataset.X.shape[1])))
+        dataset = draw_truth(1.2, 80, shape, seed)
+        return dataset, np.flatnonzero(are_true(np.arange(dataset.X.shape[1])))
 
     return draw
 
 
-def _of_kind(kind: str, signal: float) -> Callable[[int], Drawn]:
+def _draw_kind(kind: str, signal: float) -> Callable[[int], Drawn]:
     """Draw 80 samples of 1000 genes, of which the first three carry the response, or none does."""
 
     def draw(seed: int) -> Drawn:
@@ -68,12 +68,12 @@ SIMULATED: dict[str, Callable[[int], Drawn]] = {
     "simulated_plain": _differing("plain"),
     "simulated_variances": _differing("variances"),
     "simulated_tails": _differing("tails"),
-    "simulated_noise": _of_kind("classification", 0.0),
-    "simulated_several": _of_kind("several_classes", 1.0),
-    "simulated_numbers": _of_kind("regression", 0.5),
-    "simulated_survival": _of_kind("survival", 0.7),
+    "simulated_noise": _draw_kind("classification", 0.0),
+    "simulated_several": _draw_kind("several_classes", 1.0),
+    "simulated_numbers": _draw_kind("regression", 0.5),
+    "simulated_survival": _draw_kind("survival", 0.7),
 }
-REAL = [*PUBLISHED, *OTHERS, *MORE_QUESTIONS]
+REAL = [*PUBLISHED, *OTHER_SOURCES, *MORE_QUESTIONS]
 
 
 def question(name: str, folder: Path, repeat: int) -> tuple[Dataset, Array | None]:

@@ -48,7 +48,7 @@ def critical_difference(k: int, n: int) -> float:
     return float(q * np.sqrt(k * (k + 1) / (6 * n)))
 
 
-def joined(ranks: list[float], max_distance: float) -> list[tuple[float, float]]:
+def join_ranks(ranks: list[float], max_distance: float) -> list[tuple[float, float]]:
     """Return the longest runs of sorted ranks that lie within `max_distance`."""
     runs = [(low, max(r for r in ranks if r - low <= max_distance)) for low in ranks]
     runs = [run for run in runs if run[1] > run[0]]
@@ -74,7 +74,7 @@ def draw_ranks(axes: Any, table: pd.DataFrame, title: str) -> None:
             color=colour,
             fontsize=8,
         )
-    for at, (low, high) in enumerate(joined(ranks.tolist(), critical_distance)):
+    for at, (low, high) in enumerate(join_ranks(ranks.tolist(), critical_distance)):
         axes.plot([low, high], [len(ranks) + 0.5 * at] * 2, color="#999999", lw=3)
     axes.set(
         title=f"{title}: p = {p:.2g}, critical difference {critical_distance:.1f}",
@@ -86,7 +86,7 @@ def draw_ranks(axes: Any, table: pd.DataFrame, title: str) -> None:
     axes.title.set_fontsize(9)
 
 
-def front(genes: pd.Series, error: pd.Series) -> list[str]:
+def pareto_front(genes: pd.Series, error: pd.Series) -> list[str]:
     """Return the methods that none beats in both, by their number of genes."""
     order = sorted(genes.index, key=lambda name: (genes[name], error[name]))
     best = np.inf
@@ -110,7 +110,7 @@ def draw_pareto(axes: Any, rows: pd.DataFrame) -> None:
         .median()[error.index]
         + 1
     )
-    frontier = front(genes, error)
+    frontier = pareto_front(genes, error)
     axes.step(genes[frontier], error[frontier], where="post", color="#bbbbbb")
     near = error[error < MAX_RELATIVE_ERROR * error.min()].sort_values(ascending=False)
     axes.set_xlim(0.8, 2 * genes[near.index].max())
@@ -119,7 +119,7 @@ def draw_pareto(axes: Any, rows: pd.DataFrame) -> None:
         xscale="log",
         xlabel="genes + 1, median over data sets",
         ylabel="mean balanced error",
-        title=f"{rows['data'].nunique()} questions{_beyond(error, near)}",
+        title=f"{rows['data'].nunique()} questions{_is_beyond(error, near)}",
     )
     axes.title.set_fontsize(9)
     for name, place in zip(near.index, np.linspace(0.98, 0.02, len(near)), strict=True):
@@ -140,7 +140,7 @@ MAX_RELATIVE_ERROR = 2.0
 """Methods whose error is this many times the least are told in the title alone."""
 
 
-def _beyond(error: pd.Series, near: pd.Series) -> str:
+def _is_beyond(error: pd.Series, near: pd.Series) -> str:
     far = [f"{name} {value:.3f}" for name, value in error.items() if name not in near.index]
     return f" of two classes; not shown: {', '.join(far)}" if far else " of two classes"
 

@@ -110,7 +110,7 @@ COLUMN_FORMATS = {
 }
 
 
-def page(table: pd.DataFrame, summary_line: str) -> str:
+def methods_page(table: pd.DataFrame, summary_line: str) -> str:
     """Return the means as a page: a table for each kind, real and simulated."""
     lines = [
         "# Results of the benchmark",
@@ -138,7 +138,7 @@ def page(table: pd.DataFrame, summary_line: str) -> str:
     return "\n".join(lines)
 
 
-def said(rows: pd.DataFrame) -> str:
+def summary_text(rows: pd.DataFrame) -> str:
     """Say in one line what was run.
 
     Both answers of genesig come of the same fits and have their seconds, which count once.
@@ -164,11 +164,11 @@ def write(rows: pd.DataFrame, path: Path, summary_line: str) -> None:
 def main(cells: Path, folder: Path) -> None:
     """Write both tables."""
     rows = read(cells)
-    summary_line = said(rows)
+    summary_line = summary_text(rows)
     write(rows.drop(columns=["folds", "pairs"]), folder / "answers.tsv", summary_line)
     table = means(rows)
     write(table, folder / "methods.tsv", summary_line)
-    (folder / "methods.md").write_text(page(table, summary_line), encoding="utf-8")
+    (folder / "methods.md").write_text(methods_page(table, summary_line), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ import numpy as np
 from answers_rivals import (
     Array,
     Folds,
-    Found,
     Rival,
+    ScoresAndGenes,
     even_odds,
     l1_logistic,
     shrunken_centroids,
@@ -62,7 +62,7 @@ TIMES = "survival"
 BALANCED = {"scoring": "balanced_accuracy", "error_score": "raise"}
 
 
-def numbers(y: Array) -> Array:
+def as_numbers(y: Array) -> Array:
     """Return the response in numbers: of times, the martingale residuals at no effect."""
     return martingale(y) if y.dtype.names else y
 
@@ -74,7 +74,7 @@ def one_vs_rest(rival: Rival) -> Rival:
     are 1/(T - 1) of that. Scores are the logarithms of these shares.
     """
 
-    def several(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+    def several(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
         class_results = [
             rival(Z, np.where(y == c, 1.0, -1.0), Z_test, inner, seed) for c in np.unique(y)
         ]
@@ -96,7 +96,9 @@ def log_odds(rival: Rival) -> Rival:
     no samples. Where a model without genes says the same of all classes, it is the most frequent.
     """
 
-    def against_others(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+    def against_others(
+        Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int
+    ) -> ScoresAndGenes:
         f, genes = rival(Z, y, Z_test, inner, seed)
         size = np.unique(y, return_counts=True)[1]
         f = f + 1e-9 * np.argsort(np.argsort(size, kind="stable"), kind="stable")
@@ -106,7 +108,7 @@ def log_odds(rival: Rival) -> Rival:
     return against_others
 
 
-def elastic_net(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+def elastic_net(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
     """Logistic regression, l1 ratio .5, by scikit-learn's saga, 6 penalties; by balanced error.
 
     Fits end after 100 rounds, whether they have converged or not.
@@ -133,7 +135,7 @@ def elastic_net(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> F
 def net_of_numbers(ratio: float) -> Rival:
     """Return the least squares with l1 ratio `ratio`, its penalty by the inner squared error."""
 
-    def fit(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+    def fit(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model = ElasticNetCV(l1_ratio=ratio, alphas=30, eps=0.02, cv=inner).fit(Z, y)
@@ -145,7 +147,7 @@ def net_of_numbers(ratio: float) -> Rival:
 def cox_net(ratio: float) -> Rival:
     """Return Cox's regression with l1 ratio `ratio`, by genesig's solver, as `cox_lasso`."""
 
-    def fit(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+    def fit(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
         rows = np.ones((len(y), 1 + len(inner)), dtype=bool)
         for k, (_, left_out) in enumerate(inner, 1):
             rows[left_out, k] = False
@@ -174,7 +176,7 @@ def cox_net(ratio: float) -> Rival:
     return fit
 
 
-def centroids_several(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+def centroids_several(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
     """Shrunken centroids of several classes, as `shrunken_centroids`."""
     max_deviation = float(np.abs(NearestCentroid().fit(Z, y).deviations_).max())
     grid = [*np.linspace(max_deviation, 0, 30, endpoint=False)[1:], None]
@@ -184,7 +186,7 @@ def centroids_several(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int
     return model.decision_function(Z_test) / 2, np.flatnonzero(is_selected)
 
 
-def f_test_lda(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+def f_test_lda(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
     """Take the k genes of the largest F, then linear discriminant analysis, as `t_test_lda`."""
     T = len(np.unique(y))
     analysis = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto", priors=[1 / T] * T)
@@ -196,15 +198,15 @@ def f_test_lda(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Fo
     return model.decision_function(Z_test), model[0].get_support(indices=True)
 
 
-def forest(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+def forest(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
     """Random forest with elimination (Diaz-Uriarte and Alvarez de Andres 2006).
 
     101 trees, an odd number, so that votes on two classes do not tie.
     Importances are those of the first forest. The list is the shortest whose error of trees that
     have not seen a sample is within one standard error of the least one's.
     """
-    sort = RandomForestRegressor if y.dtype.names or _continuous(y) else RandomForestClassifier
-    r = numbers(y)
+    sort = RandomForestRegressor if y.dtype.names or _is_continuous(y) else RandomForestClassifier
+    r = as_numbers(y)
     keys = {} if sort is RandomForestRegressor else {"class_weight": "balanced"}
 
     def grown(columns: Array) -> tuple[Any, Array]:
@@ -218,7 +220,7 @@ def forest(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
 
     order = np.arange(Z.shape[1])
     tried = []
-    for length in _halved(Z.shape[1], least=2):
+    for length in _halve_genes(Z.shape[1], least=2):
         model, loss = grown(order[:length])
         if not tried:
             order = np.argsort(-model.feature_importances_, kind="stable")
@@ -227,64 +229,64 @@ def forest(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
     length, _, _, model = [trial for trial in tried if trial[1] <= best[1] + best[2]][-1]
     # The first forest has its columns in the order of the data.
     columns = np.arange(length) if length == Z.shape[1] else order[:length]
-    return _foretold(model, Z_test[:, columns]), np.sort(columns)
+    return _predicted_times(model, Z_test[:, columns]), np.sort(columns)
 
 
-def boosting(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+def boosting(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
     """scikit-learn's histogram boosting, 50 rounds of .1, leaves of 5 samples or more."""
     keys: dict[str, Any] = {"max_iter": BOOSTS, "min_samples_leaf": 5, "random_state": seed}
-    if y.dtype.names or _continuous(y):
-        return HistGradientBoostingRegressor(**keys).fit(Z, numbers(y)).predict(Z_test), None
+    if y.dtype.names or _is_continuous(y):
+        return HistGradientBoostingRegressor(**keys).fit(Z, as_numbers(y)).predict(Z_test), None
     model = HistGradientBoostingClassifier(class_weight="balanced", **keys).fit(Z, y)
     return model.decision_function(Z_test), None
 
 
-def svm_rfe(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+def svm_rfe(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
     """Linear SVM, C = 1, that drops the half with the least weights (Guyon et al. 2002).
 
     How many are kept is chosen by the inner folds, each of which eliminates by itself.
     """
-    loss = np.zeros(len(_halved(Z.shape[1], least=4)))
+    loss = np.zeros(len(_halve_genes(Z.shape[1], least=4)))
     for train, left_out in inner:
-        for at, (genes, model) in enumerate(_eliminated(Z[train], y[train])):
+        for at, (genes, model) in enumerate(_eliminate_genes(Z[train], y[train])):
             predicted = model.predict(Z[np.ix_(left_out, genes)])
             loss[at] += (
                 np.mean(np.square(predicted - y[left_out]))
-                if _continuous(y)
+                if _is_continuous(y)
                 else 1 - balanced_accuracy_score(y[left_out], predicted)
             )
     best = len(loss) - 1 - int(np.argmin(loss[::-1]))
-    genes, model = list(_eliminated(Z, y))[best]
-    score = model.predict if _continuous(y) else model.decision_function
+    genes, model = list(_eliminate_genes(Z, y))[best]
+    score = model.predict if _is_continuous(y) else model.decision_function
     return score(Z_test[:, genes]), np.sort(genes)
 
 
-def _eliminated(Z: Array, y: Array) -> list[tuple[Array, Any]]:
+def _eliminate_genes(Z: Array, y: Array) -> list[tuple[Array, Any]]:
     genes = np.arange(Z.shape[1])
     out = []
-    for length in _halved(Z.shape[1], least=4):
+    for length in _halve_genes(Z.shape[1], least=4):
         if out:
             weight = np.sum(np.square(out[-1][1].coef_), axis=0)
             genes = genes[np.argsort(-weight, kind="stable")[:length]]
         machine = (
             SVR(kernel="linear", C=1.0 * (np.std(y) or 1))
-            if _continuous(y)
+            if _is_continuous(y)
             else SVC(kernel="linear", C=1.0, class_weight="balanced")
         )
         out.append((genes, machine.fit(Z[:, genes], y)))
     return out
 
 
-def _halved(d: int, least: int) -> list[int]:
+def _halve_genes(d: int, least: int) -> list[int]:
     return [d >> k for k in range(d.bit_length()) if d >> k >= min(least, d)]
 
 
-def _continuous(y: Array) -> bool:
+def _is_continuous(y: Array) -> bool:
     """Tell numbers from classes: classes are numbered from 0, or are ±1."""
     return not y.dtype.names and not np.isin(y, [-1, *range(20)]).all()
 
 
-def _foretold(model: Any, Z: Array) -> Array:
+def _predicted_times(model: Any, Z: Array) -> Array:
     """Return log odds of a forest's shares of votes, none being 0 or 1; of numbers the mean."""
     if not hasattr(model, "predict_proba"):
         return np.asarray(model.predict(Z))
@@ -292,11 +294,11 @@ def _foretold(model: Any, Z: Array) -> Array:
     return np.log(share[:, 1] / share[:, 0]) if share.shape[1] == 2 else np.log(share)
 
 
-def of_selected(select: Callable[[Array, Array, int], Array]) -> Rival:
+def fit_selected(select: Callable[[Array, Array, int], Array]) -> Rival:
     """Return the model of selected genes: logistic, ridge or Cox's; without genes the mean."""
 
-    def fit(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
-        selected_genes = select(Z, numbers(y), seed)
+    def fit(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
+        selected_genes = select(Z, as_numbers(y), seed)
         A = Z[:, selected_genes]
         A_test = Z_test[:, selected_genes]
         if y.dtype.names:
@@ -306,7 +308,7 @@ def of_selected(select: Callable[[Array, Array, int], Array]) -> Rival:
                 if len(selected_genes)
                 else A_test.sum(axis=1)
             )
-        elif _continuous(y):
+        elif _is_continuous(y):
             test_scores = (
                 RidgeCV().fit(A, y).predict(A_test)
                 if len(selected_genes)
@@ -324,7 +326,7 @@ def of_selected(select: Callable[[Array, Array, int], Array]) -> Rival:
 
 OF_GENES = {"stability selection": stability_selection, "Stabl": stabl, "knockoffs": knockoffs}
 ALL_KINDS: dict[str, Rival] = {"random forest, elimination": forest, "boosting": boosting}
-SELECTED: dict[str, Rival] = {name: of_selected(select) for name, select in OF_GENES.items()}
+SELECTED: dict[str, Rival] = {name: fit_selected(select) for name, select in OF_GENES.items()}
 
 RIVALS: dict[str, dict[str, Rival]] = {
     TWO: {

@@ -17,19 +17,26 @@ import results_tables
 import rivals
 import selections
 import yaml
-from answers_data import OTHERS, PUBLISHED, Plan, Source, simulated, study_of
-from answers_goals import agreed, summary
+from answers_data import OTHER_SOURCES, PUBLISHED, Plan, Source, simulate_source, study_of
+from answers_goals import complete_rows, summary
 from answers_rivals import BALANCED_L1, EXACT, RIVALS, first_gene
-from answers_runs import VARIANTS, answered, asked, run, run_together, together
+from answers_runs import (
+    VARIANTS,
+    answer_record,
+    config_of_variant,
+    methods_of_same_fits,
+    run_method,
+    run_together,
+)
 from answers_seeds import final_lists, jaccard
-from answers_table import HEADLINE, agreement, apart, decided
-from by_glmnet import installed, numbered, times
+from answers_table import HEADLINE, agreement, paired_error, scores_of_record
+from by_glmnet import installed, number_folds, times
 from cell import brier
-from fdr_selected_nested import config_of, draw, nested_chance
-from leave_one_out import left_out, right
+from fdr_selected_nested import config_of, draw_study, nested_null_tails
+from leave_one_out import count_right, leave_one_out_splits
 from places import ROOT, SHARED
 from questions import REAL, SIMULATED
-from results_figures import critical_difference, front, joined
+from results_figures import critical_difference, join_ranks, pareto_front
 from rivals import NOT_ODDS, OF_GENES, log_odds, one_vs_rest
 from rivals import RIVALS as KINDS
 from scipy.special import expit, log_softmax, softmax
@@ -51,7 +58,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
-    name = simulated(tmp_path_factory.mktemp("simulated"))
+    name = simulate_source(tmp_path_factory.mktemp("simulated"))
     return study_of(Source.of(name), Plan(folds=3, repeats=2, inner_folds=3, pairs=2))
 
 
@@ -75,7 +82,7 @@ def test_the_command_prints_every_method_and_goes_on_from_what_it_kept(tmp_path)
 @pytest.mark.slow
 def test_the_other_rules_are_measured_on_any_data(tmp_path):
     script = ROOT / "benchmarks/answers_alternatives.py"
-    command = [sys.executable, str(script), "--seeds", "1", simulated(tmp_path)]
+    command = [sys.executable, str(script), "--seeds", "1", simulate_source(tmp_path)]
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     names = ["inner folds", "half pairs", "weights"]
     rows = [
@@ -106,23 +113,23 @@ def test_agreement_of_equal_random_and_no_lists():
 
 
 def test_the_two_answers_come_of_the_same_fits(study):
-    assert together("FDR-selected genes") == ["genesig", "FDR-selected genes"]
-    assert together("stable") == ["stable"]
-    assert together("ridge") == ["ridge"]
-    both = run_together(together("genesig"), study)
-    alone = run("FDR-selected genes", study)
+    assert methods_of_same_fits("FDR-selected genes") == ["genesig", "FDR-selected genes"]
+    assert methods_of_same_fits("stable") == ["stable"]
+    assert methods_of_same_fits("ridge") == ["ridge"]
+    both = run_together(methods_of_same_fits("genesig"), study)
+    alone = run_method("FDR-selected genes", study)
     assert both["FDR-selected genes"].score == alone.score
     assert both["FDR-selected genes"].again == alone.again
     assert both["genesig"].score != alone.score
     assert len(alone.again) == len(study.halves.outer) == 4
-    assert min(map(len, alone.lists)) >= asked("genesig")["signature"]["least"]
+    assert min(map(len, alone.lists)) >= config_of_variant("genesig")["signature"]["least"]
 
 
 def test_the_list_alone_needs_no_chance(study):
-    config = asked("stable")
+    config = config_of_variant("stable")
     assert config["signature"]["permutations"] == 0
     assert config["linear"]["model"] == "two_stage"
-    record = run("stable", study)
+    record = run_method("stable", study)
     assert len(record.again) == 4
 
 
@@ -161,23 +168,25 @@ def test_the_others_are_read_as_two_classes_without_missing_values(name, shape, 
 
 
 def test_there_are_fifteen():
-    sources = [Source.of(name) for name in PUBLISHED | OTHERS]
+    sources = [Source.of(name) for name in PUBLISHED | OTHER_SOURCES]
     assert len({source.name for source in sources}) == 15
 
 
 def test_the_difference_is_that_of_the_report_over_samples(study):
-    one, other = (decided(study, run(method, study)) for method in ("ridge", "genesig"))
-    centre, low, high = apart(one, other)
+    one, other = (
+        scores_of_record(study, run_method(method, study)) for method in ("ridge", "genesig")
+    )
+    centre, low, high = paired_error(one, other)
     _, _, expected, widest, widest_high = difference(one, other, 0, HEADLINE)
     assert centre == pytest.approx(expected)
     assert widest - 1e-9 <= low < centre < high <= widest_high + 1e-9
 
 
 def test_the_cut_is_that_of_the_predictions(study):
-    fits = answered(study.dataset, study.splits, asked("genesig")).with_chosen()
+    fits = answer_record(study.dataset, study.splits, config_of_variant("genesig")).with_chosen()
     told = predictions_table(study.dataset, study.splits, fits)
     told = told[told["mu"].isna()]
-    found = decided(study, run("genesig", study))
+    found = scores_of_record(study, run_method("genesig", study))
     assert HEADLINE.loss(found)[:, 0].tolist() == told["wrong"].tolist()
 
 
@@ -203,8 +212,8 @@ def test_the_first_gene_enters_where_it_is_said_to(study):
     ],
 )
 def test_a_rival_with_chance_in_it_gives_the_same_twice(study, rival):
-    first = run(rival, study)
-    again = run(rival, study)
+    first = run_method(rival, study)
+    again = run_method(rival, study)
     assert (first.score, first.lists, first.again) == (again.score, again.lists, again.again)
 
 
@@ -238,13 +247,13 @@ def test_goals_by_hand():
 
 def test_lists_that_are_always_empty_agree_on_nothing():
     rows = pd.DataFrame({"method": ["a", "a", "svm"], "stability": [0.5, np.nan, np.nan]})
-    assert agreed(rows)["stability"].tolist()[:2] == [0.5, 0]
-    assert np.isnan(agreed(rows)["stability"].iloc[2])
+    assert complete_rows(rows)["stability"].tolist()[:2] == [0.5, 0]
+    assert np.isnan(complete_rows(rows)["stability"].iloc[2])
 
 
 def test_each_sample_is_left_out_once_and_called_by_the_sign_of_its_score(monkeypatch):
     dataset = kind_study("classification", 0, n=12, d=8, signal=1.0)
-    study = left_out(dataset)
+    study = leave_one_out_splits(dataset)
     signs = dataset.response() * np.where(np.arange(12) < 9, 1, -1)
     assert [one.test for one in study.splits.outer] == [(name,) for name in dataset.samples]
 
@@ -252,7 +261,7 @@ def test_each_sample_is_left_out_once_and_called_by_the_sign_of_its_score(monkey
         return signs[dataset.rows(split.test)], [0]
 
     monkeypatch.setattr("answers_runs.on_split", nine_right)
-    assert right(study, ("ridge",)) == {"ridge": 9}
+    assert count_right(study, ("ridge",)) == {"ridge": 9}
 
 
 def test_times_of_zero_keep_their_place_for_glmnet():
@@ -268,7 +277,7 @@ def test_an_unknown_data_set_is_one_line():
 @pytest.mark.parametrize("design", [{}, {"group": "patient"}])
 def test_the_nested_chance_sees_nothing_of_the_test_samples(design):
     """The one that serves all training sets sees their expression, without their labels."""
-    dataset = draw(40, 0.5, 1, **design)
+    dataset = draw_study(40, 0.5, 1, **design)
     config = config_of(dataset, 1)
     config["signature"]["permutations"] = 5
     splits = splits_of(dataset, config)
@@ -280,7 +289,9 @@ def test_the_nested_chance_sees_nothing_of_the_test_samples(design):
     one = []
     for each in (dataset, replace(dataset, X=changed)):
         nested.append(
-            nested_chance(each, splits, split, config, LinearSettings(**linear_keywords(config)))
+            nested_null_tails(
+                each, splits, split, config, LinearSettings(**linear_keywords(config))
+            )
         )
         one.append(
             study_half_samples(each, splits, permutations=5, folds=folds, **linear_keywords(config))
@@ -364,7 +375,9 @@ def test_seconds_of_both_answers_are_counted_once():
         {"method": ["genesig", "FDR-selected genes", "l1"], "seconds": [3600.0] * 3}
     )
     rows = rows.assign(data="golub", repeat=0, folds=5, pairs=1)
-    assert results_tables.said(rows).endswith(" 3 methods, 2.0 h of processor in outer splits")
+    assert results_tables.summary_text(rows).endswith(
+        " 3 methods, 2.0 h of processor in outer splits"
+    )
 
 
 def test_every_kind_has_rivals_that_predict_and_choose(monkeypatch):
@@ -467,11 +480,11 @@ def test_a_rival_without_genes_calls_the_more_frequent_class():
 
 def test_two_folds_become_three_that_hold_what_the_first_one_held():
     y = np.where(np.arange(40) % 2, 1.0, -1.0)
-    fold = numbered([(np.arange(20, 40), np.arange(20)), (np.arange(20), np.arange(20, 40))], y)
+    fold = number_folds([(np.arange(20, 40), np.arange(20)), (np.arange(20), np.arange(20, 40))], y)
     assert [sorted(set(y[fold == k])) for k in np.unique(fold)] == [[-1, 1]] * 3
     assert np.bincount(fold.astype(int)).tolist() == [0, 10, 20, 10]
     three = [(np.setdiff1d(np.arange(9), part), part) for part in np.arange(9).reshape(3, 3)]
-    assert numbered(three, np.ones(9)).tolist() == [1, 1, 1, 2, 2, 2, 3, 3, 3]
+    assert number_folds(three, np.ones(9)).tolist() == [1, 1, 1, 2, 2, 2, 3, 3, 3]
 
 
 def test_stabl_finds_what_is_true_and_little_else():
@@ -545,10 +558,10 @@ def test_brier_score_by_hand():
 def test_critical_difference_is_that_of_demsar():
     """His example: 4 classifiers on 14 data sets, 5 %: q = 2.569, CD = 1.25."""
     assert critical_difference(4, 14) == pytest.approx(1.25, abs=0.005)
-    assert joined([1.0, 1.5, 2.0, 4.0], 1.0) == [(1.0, 2.0)]
+    assert join_ranks([1.0, 1.5, 2.0, 4.0], 1.0) == [(1.0, 2.0)]
 
 
 def test_the_front_of_error_and_length():
     genes = pd.Series({"a": 5, "b": 10, "c": 7, "d": 100})
     error = pd.Series({"a": 0.2, "b": 0.1, "c": 0.3, "d": 0.1})
-    assert front(genes, error) == ["a", "b"]
+    assert pareto_front(genes, error) == ["a", "b"]

@@ -30,21 +30,21 @@ from trials import TRIALS
 from whole_signals import COLUMNS, EXPECTED, FIRST_OTHER, values
 
 FIRST_SEED = 1000
-FEWEST = 10  # studies that must have a number, for a mean of it to be expected of another
+MIN_STUDIES = 10  # studies that must have a number, for a mean of it to be expected of another
 
 
-def drawn(task: tuple[int, int]) -> dict[str, float]:
+def draw_claims(task: tuple[int, int]) -> dict[str, float]:
     """Return what the claims of a trial, by number, came to for a seed."""
     number, seed = task
     return dict(TRIALS[number].draw(seed))
 
 
-def rows_of(trial: Trial, draws: int, pool: ProcessPoolExecutor) -> pd.DataFrame:
+def measure_trial(trial: Trial, draws: int, pool: ProcessPoolExecutor) -> pd.DataFrame:
     """Return one row a claim: what was measured over so many draws."""
     number = TRIALS.index(trial)
     begun = time.perf_counter()
     tasks = [(number, FIRST_SEED + draw) for draw in range(draws)]
-    draw_values = list(pool.map(drawn, tasks, chunksize=max(1, draws // 64)))
+    draw_values = list(pool.map(draw_claims, tasks, chunksize=max(1, draws // 64)))
     seconds = time.perf_counter() - begun
     rows = []
     for claim in trial.claims:
@@ -66,7 +66,7 @@ def rows_of(trial: Trial, draws: int, pool: ProcessPoolExecutor) -> pd.DataFrame
     return pd.DataFrame(rows)
 
 
-def kept(new: pd.DataFrame) -> pd.DataFrame:
+def merge_rows(new: pd.DataFrame) -> pd.DataFrame:
     """Return the table with the new rows in place of those of the same trial, in trials' order."""
     place = {(trial.topic, trial.data): k for k, trial in enumerate(TRIALS)}
     old = pd.read_csv(TABLE, sep="\t") if TABLE.exists() else new.iloc[:0]
@@ -78,25 +78,25 @@ def kept(new: pd.DataFrame) -> pd.DataFrame:
     return merged.assign(order=order).sort_values("order", kind="stable").drop(columns="order")
 
 
-def run(topic: str, jobs: int, draws: int | None) -> None:
+def run_trials(topic: str, jobs: int, draws: int | None) -> None:
     """Measure the trials asked for, one after the other; the table holds what is done so far."""
     with ProcessPoolExecutor(jobs) as pool:
         for trial in TRIALS:
             if topic not in trial.topic:
                 continue
-            table = rows_of(trial, draws or trial.draws, pool)
-            kept(table).to_csv(TABLE, sep="\t", index=False)
+            table = measure_trial(trial, draws or trial.draws, pool)
+            merge_rows(table).to_csv(TABLE, sep="\t", index=False)
             print(table[["number", "measured", "error", "draws", "seconds"]].to_string(index=False))
 
 
-def expect(jobs: int, draws: int) -> None:
+def write_expected(jobs: int, draws: int) -> None:
     """Write what is expected of studies with signal: the means over so many of each kind."""
     rows = []
     with ProcessPoolExecutor(jobs) as pool:
         for kind in COLUMNS:
             tasks = [(kind, FIRST_OTHER + draw) for draw in range(draws)]
             study_values = pd.DataFrame(list(pool.map(values, tasks)))
-            study_values = study_values.loc[:, study_values.count() >= FEWEST]
+            study_values = study_values.loc[:, study_values.count() >= MIN_STUDIES]
             error = study_values.std() / study_values.count() ** 0.5
             of_kind = pd.DataFrame(
                 {"value": study_values.mean(), "error": error, "draws": study_values.count()}
@@ -114,9 +114,9 @@ def main() -> None:
     parser.add_argument("--draws", type=int)
     options = parser.parse_args()
     if options.command == "run":
-        run(options.topic, options.jobs, options.draws)
+        run_trials(options.topic, options.jobs, options.draws)
     elif options.command == "expected":
-        expect(options.jobs, options.draws or 80)
+        write_expected(options.jobs, options.draws or 80)
     else:
         PAGE.write_text(page(pd.read_csv(TABLE, sep="\t"), TRIALS))
 

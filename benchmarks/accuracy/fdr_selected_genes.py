@@ -57,7 +57,7 @@ SAMPLES = (40, 80, 160)
 SHAPES = ("plain", "variances", "tails")
 
 
-def noise(number: int) -> tuple[Dataset, str, str]:
+def draw_noise(number: int) -> tuple[Dataset, str, str]:
     """Return data set `number` without a signal, its kind of response, and what else it has."""
     kind = list(COLUMNS)[number % 4]
     design_words = []
@@ -99,11 +99,11 @@ def _odd(X: Array, state: Sequence[str], task: str = "classification", **design_
     return Dataset(X, obs, pd.DataFrame({"symbol": genes}, index=genes), design, {}), task
 
 
-def _words(ill: Array) -> list[str]:
+def _class_words(ill: Array) -> list[str]:
     return ["ill" if is_ill else "well" for is_ill in ill]
 
 
-def unlike(
+def unlike_classes(
     rng: np.random.Generator,
     ill: int,
     n: int = ODD_SAMPLES,
@@ -113,13 +113,14 @@ def unlike(
     """So many of the samples are ill, whose genes have this spread, and those of the rest that."""
     y = np.arange(n) < ill
     return _odd(
-        rng.normal(size=(n, ODD_GENES)) * np.where(y, spread, other_spread)[:, None], _words(y)
+        rng.normal(size=(n, ODD_GENES)) * np.where(y, spread, other_spread)[:, None],
+        _class_words(y),
     )
 
 
-def of_values(values: Callable[[np.random.Generator], Array]) -> Callable[..., Odd]:
+def noise_of_values(values: Callable[[np.random.Generator], Array]) -> Callable[..., Odd]:
     """Return a world of two classes of one size, whose values are drawn so."""
-    return lambda rng: _odd(values(rng), _words(np.arange(ODD_SAMPLES) % 2))
+    return lambda rng: _odd(values(rng), _class_words(np.arange(ODD_SAMPLES) % 2))
 
 
 def _mostly_zero(rng: np.random.Generator) -> Array:
@@ -133,20 +134,20 @@ def _one_block(rng: np.random.Generator) -> Array:
     return X
 
 
-def twice(rng: np.random.Generator, *, has_patients: bool) -> Odd:
+def measured_twice(rng: np.random.Generator, *, has_patients: bool) -> Odd:
     """Draw two samples of each of 24 patients, and say which are whose, or not."""
     X = np.repeat(rng.normal(size=(24, ODD_GENES)), 2, axis=0) + 0.2 * rng.normal(size=SHAPE)
     group = {"patient": [f"p{k // 2}" for k in range(ODD_SAMPLES)], "group": "patient"}
-    return _odd(X, _words(np.repeat(np.arange(24) % 2, 2)), **(group if has_patients else {}))
+    return _odd(X, _class_words(np.repeat(np.arange(24) % 2, 2)), **(group if has_patients else {}))
 
 
-def skew(rng: np.random.Generator) -> Odd:
+def skewed_response(rng: np.random.Generator) -> Odd:
     """Draw a number with a long tail."""
     y = np.exp(2 * rng.normal(size=ODD_SAMPLES))
     return _odd(rng.normal(size=SHAPE), [f"{v:.4f}" for v in y], "regression")
 
 
-def censored(rng: np.random.Generator) -> Odd:
+def mostly_censored(rng: np.random.Generator) -> Odd:
     """Lose four of five patients before the event."""
     time = rng.exponential(size=60)
     lost = rng.exponential(0.25, size=60)
@@ -163,33 +164,35 @@ def censored(rng: np.random.Generator) -> Odd:
     )
 
 
-def in_batches(rng: np.random.Generator, *, is_adjusted: bool) -> Odd:
+def noise_in_batches(rng: np.random.Generator, *, is_adjusted: bool) -> Odd:
     """Let the class go with a batch that moves all genes, held fixed or not."""
     batch = np.arange(ODD_SAMPLES) % 2
     y = np.where(rng.random(ODD_SAMPLES) < 0.8, batch, 1 - batch)
     X = rng.normal(size=SHAPE) + batch[:, None] * rng.normal(size=ODD_GENES)
     fixed = {"covariates": (Covariate("chip", ("one", "two")),)} if is_adjusted else {}
     return _odd(
-        X, _words(y), chip=[("one", "two")[batch_number] for batch_number in batch], **fixed
+        X, _class_words(y), chip=[("one", "two")[batch_number] for batch_number in batch], **fixed
     )
 
 
 SHAPE = (ODD_SAMPLES, ODD_GENES)
 WORLDS: dict[str, Callable[[np.random.Generator], Odd]] = {
-    "24 and 24": partial(unlike, ill=24),
-    "8 and 40": partial(unlike, ill=8),
-    "8 and 40, the 8 twice as wide": partial(unlike, ill=8, spread=2.0),
-    "8 and 40, the 40 twice as wide": partial(unlike, ill=8, other_spread=2.0),
-    "24 and 24, one class twice as wide": partial(unlike, ill=24, spread=2.0),
-    "6 and 6": partial(unlike, ill=6, n=12),
-    "tails of t, 1.5 degrees of freedom": of_values(lambda rng: rng.standard_t(1.5, size=SHAPE)),
-    "genes that are mostly 0": of_values(_mostly_zero),
-    "250 of 300 genes in one block, r .9": of_values(_one_block),
-    "a number with a long tail": skew,
-    "survival, four of five lost": censored,
-    "batch that goes with the class, held fixed": partial(in_batches, is_adjusted=True),
-    "two samples of each patient, as groups": partial(twice, has_patients=True),
-    "two samples of each patient, not said": partial(twice, has_patients=False),
+    "24 and 24": partial(unlike_classes, ill=24),
+    "8 and 40": partial(unlike_classes, ill=8),
+    "8 and 40, the 8 twice as wide": partial(unlike_classes, ill=8, spread=2.0),
+    "8 and 40, the 40 twice as wide": partial(unlike_classes, ill=8, other_spread=2.0),
+    "24 and 24, one class twice as wide": partial(unlike_classes, ill=24, spread=2.0),
+    "6 and 6": partial(unlike_classes, ill=6, n=12),
+    "tails of t, 1.5 degrees of freedom": noise_of_values(
+        lambda rng: rng.standard_t(1.5, size=SHAPE)
+    ),
+    "genes that are mostly 0": noise_of_values(_mostly_zero),
+    "250 of 300 genes in one block, r .9": noise_of_values(_one_block),
+    "a number with a long tail": skewed_response,
+    "survival, four of five lost": mostly_censored,
+    "batch that goes with the class, held fixed": partial(noise_in_batches, is_adjusted=True),
+    "two samples of each patient, as groups": partial(measured_twice, has_patients=True),
+    "two samples of each patient, not said": partial(measured_twice, has_patients=False),
 }
 """Name of a world without any signal -> how it is drawn."""
 
@@ -209,7 +212,7 @@ def run_odd(sets: int, worlds: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["world", "sets", "any_named", "genes_named"])
 
 
-def truth(effect: float, n: int, shape: str, seed: int) -> Dataset:
+def draw_truth(effect: float, n: int, shape: str, seed: int) -> Dataset:
     """Return a data set of two classes, whose genes 0, 10, ..., 90 differ by `effect` SD."""
     rng = np.random.default_rng((seed, n, int(10 * effect), SHAPES.index(shape)))
 
@@ -229,7 +232,7 @@ def truth(effect: float, n: int, shape: str, seed: int) -> Dataset:
     return Dataset(X, obs, pd.DataFrame({"symbol": genes}, index=genes), design, {})
 
 
-def is_true(genes: Array) -> Array:
+def are_true(genes: Array) -> Array:
     """Tell which genes, by number, differ between the classes."""
     return np.asarray((genes % BLOCK == 0) & (genes < TRUE * BLOCK))
 
@@ -252,13 +255,13 @@ def stability_selection(dataset: Dataset, seed: int) -> Array:
     return np.bincount(np.concatenate(half_lists), minlength=GENES) / 50
 
 
-def at_equal_rate(shares: list[Array], rate: float) -> tuple[float, float]:
+def genes_at_equal_rate(shares: list[Array], rate: float) -> tuple[float, float]:
     """Return the true genes of stability selection, and its share of false ones, at most `rate`."""
     best = (0.0, 0.0)
     for least in np.unique(np.concatenate(shares))[1:]:
         selected = [np.flatnonzero(share >= least) for share in shares]
-        true = np.mean([is_true(genes).sum() for genes in selected])
-        false = np.mean([np.mean(~is_true(genes)) if len(genes) else 0.0 for genes in selected])
+        true = np.mean([are_true(genes).sum() for genes in selected])
+        false = np.mean([np.mean(~are_true(genes)) if len(genes) else 0.0 for genes in selected])
         if false <= rate and true > best[0]:
             best = (float(true), float(false))
     return best
@@ -268,7 +271,7 @@ def run_noise(sets: int) -> pd.DataFrame:
     """Name genes where there is nothing to be named."""
     rows = []
     for number in range(sets):
-        dataset, kind, design_text = noise(number)
+        dataset, kind, design_text = draw_noise(number)
         selection = named(dataset, kind, number)
         rows.append(
             (
@@ -292,7 +295,7 @@ def run_truth(sets: int, samples: Sequence[int]) -> pd.DataFrame:
         for n in samples:
             for effect in EFFECTS:
                 began = time.process_time()
-                studies = [truth(effect, n, shape, seed) for seed in range(sets)]
+                studies = [draw_truth(effect, n, shape, seed) for seed in range(sets)]
                 lists = []
                 for seed, dataset in enumerate(studies):
                     selection = named(dataset, "classification", seed)
@@ -301,12 +304,12 @@ def run_truth(sets: int, samples: Sequence[int]) -> pd.DataFrame:
                             selection.loc[selection["fdr_selected"], "gene"]
                         )
                     )
-                true = [is_true(genes).sum() for genes in lists]
-                false = [np.mean(~is_true(genes)) if len(genes) else 0.0 for genes in lists]
+                true = [are_true(genes).sum() for genes in lists]
+                false = [np.mean(~are_true(genes)) if len(genes) else 0.0 for genes in lists]
                 shares = [
                     stability_selection(study_data, seed) for seed, study_data in enumerate(studies)
                 ]
-                peer = at_equal_rate(shares, float(np.mean(false)))
+                peer = genes_at_equal_rate(shares, float(np.mean(false)))
                 rows.append(
                     (
                         shape,

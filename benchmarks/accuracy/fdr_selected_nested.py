@@ -32,8 +32,8 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
-from answers_data import OTHERS, PUBLISHED, Source
-from fdr_selected_genes import BLOCK, GENES, TRUE, is_true
+from answers_data import OTHER_SOURCES, PUBLISHED, Source
+from fdr_selected_genes import BLOCK, GENES, TRUE, are_true
 from study import settings, splits_of
 
 from genesig.data.splits.folds import CHANCE
@@ -57,7 +57,7 @@ Array = np.ndarray[Any, Any]
 PUBLISHED_DATA = ("golub", "alon", "singh")
 
 
-class Named(NamedTuple):
+class SelectedGenes(NamedTuple):
     """Results of a training set by one E(t): E, FDR-selected genes, scores of test samples."""
 
     chance: Array
@@ -70,11 +70,11 @@ class Fold(NamedTuple):
 
     times: Array
     test: Array
-    one: Named
-    nested: Named
+    one: SelectedGenes
+    nested: SelectedGenes
 
 
-def draw(n: int, share: float, seed: int, **design: Any) -> Dataset:
+def draw_study(n: int, share: float, seed: int, **design: Any) -> Dataset:
     """Return a study of two classes, `share` of its n samples ill; columns are in `design`."""
     rng = np.random.default_rng((seed, n, int(100 * share)))
     y = rng.permutation(np.arange(n) < share * n)
@@ -125,7 +125,7 @@ def config_of(dataset: Dataset, repeats: int) -> dict[str, Any]:
     return config
 
 
-def nested_chance(
+def nested_null_tails(
     dataset: Dataset, splits: Splits, split: Split, config: dict[str, Any], protocol: LinearSettings
 ) -> NullTails:
     """Return E(t) of a training set, and of what trains its folds, by its own samples alone."""
@@ -159,7 +159,7 @@ def nested_chance(
     return NullTails(expected_tails(np.array(outer_tails)), expected_tails(np.array(inner)))
 
 
-def folds_of(
+def compare_folds(
     dataset: Dataset, config: dict[str, Any], seed: int
 ) -> Iterator[tuple[Fold, HalfSampleStudy]]:
     """Yield what each outer split says by both, and the chance of the study."""
@@ -185,9 +185,9 @@ def folds_of(
         inner = inner_elastic_nets(training_sets, sets)
         halves = [(0, require_halves(training_sets[0].halves))]
         (times,) = select_half_samples(sets, training_sets, halves, protocol).counts()
-        nested = nested_chance(dataset, splits, split, config, protocol)
+        nested = nested_null_tails(dataset, splits, split, config, protocol)
         expectations = [
-            _named(X, reference.genes, training_sets, sets, inner, times, chance, protocol)
+            _select_genes(X, reference.genes, training_sets, sets, inner, times, chance, protocol)
             for chance in (null_tails, nested)
         ]
         all_counts = np.zeros(len(dataset.genes), dtype=np.int64)
@@ -195,7 +195,7 @@ def folds_of(
         yield Fold(all_counts, training_sets[0].test, *expectations), study
 
 
-def _named(
+def _select_genes(
     X: Array,
     genes: Array,
     todo: list[TrainingSet],
@@ -204,14 +204,14 @@ def _named(
     times: Array,
     chance: NullTails,
     protocol: LinearSettings,
-) -> Named:
+) -> SelectedGenes:
     half_selection = HalfSelection.from_training_sets(todo, sets, protocol)
     (model,), _, _ = fit_fdr_selected(todo, sets, inner, protocol, chance, half_selection)
     listed = np.flatnonzero(selection_q(times, chance.outer) <= protocol.fdr)
-    return Named(chance.outer, genes[listed], model.scores(X, todo[0].test))
+    return SelectedGenes(chance.outer, genes[listed], model.scores(X, todo[0].test))
 
 
-def row_of(
+def summarise_study(
     dataset: Dataset, folds: list[Fold], study: HalfSampleStudy, has_truth: bool
 ) -> dict[str, Any]:
     """Sum up what both said."""
@@ -236,7 +236,7 @@ def row_of(
             f"error_{name}": np.mean(rates),
         }
         if has_truth:
-            true = [is_true(item.genes) for item in named_of_folds]
+            true = [are_true(item.genes) for item in named_of_folds]
             measures |= {
                 f"true_{name}": np.mean([item.sum() for item in true]),
                 f"false_{name}": np.mean([np.mean(~t) if len(t) else 0 for t in true]),
@@ -258,12 +258,12 @@ def row_of(
 
 def studies(name: str, sets: int) -> Iterator[tuple[Dataset, dict[str, Any]]]:
     """Yield the studies of a name, with their configs."""
-    if name in PUBLISHED or name in OTHERS:
+    if name in PUBLISHED or name in OTHER_SOURCES:
         dataset = Source.of(name).read()
         yield dataset, config_of(dataset, 2)
         return
     for seed in range(sets):
-        dataset = draw(seed=seed, **DRAWN[name])
+        dataset = draw_study(seed=seed, **DRAWN[name])
         yield dataset, config_of(dataset, 1)
 
 
@@ -280,12 +280,12 @@ def main() -> None:
     for name in options.data or (*PUBLISHED_DATA, *DRAWN):
         for seed, (dataset, config) in enumerate(studies(name, options.sets)):
             dataset = normalise_samples(dataset, **config["normalise"])
-            fold_results = list(folds_of(dataset, config, seed))
+            fold_results = list(compare_folds(dataset, config, seed))
             has_truth = name in DRAWN
             rows.append(
                 {
                     "data": name,
-                    **row_of(
+                    **summarise_study(
                         dataset, [fold for fold, _ in fold_results], fold_results[0][1], has_truth
                     ),
                 }

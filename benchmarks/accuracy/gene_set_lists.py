@@ -64,7 +64,7 @@ SETS = 50
 SIZE = 40
 
 
-def whole(folder: Path, config: dict[str, Any], changes: list[str]) -> None:
+def fit_all_samples(folder: Path, config: dict[str, Any], changes: list[str]) -> None:
     """Run a study, print its errors, its stability and the processor time of its jobs."""
     for change in changes:
         (section, key) = change.split("=")[0].split(".")
@@ -97,7 +97,9 @@ def real(matrix: str, samples: str, label: str, sets: str, *changes: str) -> Non
             else {"sets": str(Path(sets).resolve())}
             for key, value in names.items()
         }
-        whole(Path(name), {**files, "label": label, "nonlinear": {"enabled": False}}, [*changes])
+        fit_all_samples(
+            Path(name), {**files, "label": label, "nonlinear": {"enabled": False}}, [*changes]
+        )
 
 
 def study(n: str, d: str, sets: str, permutations: str = "100") -> None:
@@ -128,10 +130,10 @@ def study(n: str, d: str, sets: str, permutations: str = "100") -> None:
             "nonlinear": {"enabled": False},
             "controls": {"permutations": int(permutations)},
         }
-        whole(folder, config, [])
+        fit_all_samples(folder, config, [])
 
 
-def drawn(seed: int, effect: float, carriers: int) -> tuple[Array, Array, GeneSets]:
+def draw_sets(seed: int, effect: float, carriers: int) -> tuple[Array, Array, GeneSets]:
     """Draw N samples: overlapping sets of correlated genes, the first of them with the signal."""
     rng = np.random.default_rng([seed, int(1000 * effect)])
     d = SETS * SIZE // 2 + 500
@@ -162,9 +164,11 @@ def drawn(seed: int, effect: float, carriers: int) -> tuple[Array, Array, GeneSe
     )
 
 
-def held(seed: int, effect: float, carriers: int, changes: dict[str, Any]) -> dict[str, float]:
+def measure_lists(
+    seed: int, effect: float, carriers: int, changes: dict[str, Any]
+) -> dict[str, float]:
     """Return error, recovery, length and stability of sets and of gene lists in one study."""
-    X, y, sets = drawn(seed, effect, carriers)
+    X, y, sets = draw_sets(seed, effect, carriers)
     config = resolve_config(NAMES, load_schema())
     dataset = make_dataset(X, y)
     splits = draw_splits(dataset, seed=seed, **{**config["splits"], "repeats": 2})
@@ -220,7 +224,8 @@ def simulated(draws: str = "10", carriers: str = "1", *changes: str) -> None:
     for strength in (0.15, 0.25, 0.4):
         effect = strength / np.sqrt(int(carriers))
         draw_results = [
-            held(seed, effect, int(carriers), changed_settings) for seed in range(int(draws))
+            measure_lists(seed, effect, int(carriers), changed_settings)
+            for seed in range(int(draws))
         ]
         print(
             f"strength {strength}, {draws} draws of {N} samples, {carriers} sets carry it"
@@ -229,7 +234,7 @@ def simulated(draws: str = "10", carriers: str = "1", *changes: str) -> None:
         print(pd.DataFrame(draw_results).mean().round(3).to_string())
 
 
-def told(kind: str, z: Array, rng: np.random.Generator) -> tuple[pd.DataFrame, Design]:
+def draw_labels(kind: str, z: Array, rng: np.random.Generator) -> tuple[pd.DataFrame, Design]:
     """Return a sample table and design whose response two hidden numbers (n, 2) drive."""
     task = "classification" if kind == "several_classes" else kind
     label_settings = {"label": "state", "task": task, "classes": None, "group": None, "pair": None}
@@ -251,7 +256,7 @@ def told(kind: str, z: Array, rng: np.random.Generator) -> tuple[pd.DataFrame, D
     return pd.DataFrame(cells, index=names).astype(str), Design(**label_settings)
 
 
-def of_kind(
+def draw_study_of_kind(
     kind: str, seed: int, effect: float, n: int = N, number: int = SETS
 ) -> tuple[Dataset, GeneSets]:
     """Draw a study; of classes the first set is higher in one, the second in another."""
@@ -260,7 +265,7 @@ def of_kind(
     z = rng.standard_normal((n, 2))
     if kind == "several_classes":
         z = np.eye(3, dtype=int)[np.arange(n) % 3][:, 1:]
-    obs, design = told(kind, z, rng)
+    obs, design = draw_labels(kind, z, rng)
     X = rng.standard_normal((n, number * size // 2))
     members = [np.sort(rng.choice(X.shape[1], size, replace=False)) for _ in range(number)]
     for k, set_genes in enumerate(members):
@@ -309,7 +314,7 @@ def kind(
         if (kind, effect, seed) in finished:
             continue
         start = time.process_time()
-        dataset, sets = of_kind(kind, seed, effect, int(n), int(number))
+        dataset, sets = draw_study_of_kind(kind, seed, effect, int(n), int(number))
         splits = draw_splits(dataset, seed=seed, **{**config["splits"], "repeats": 1})
         labels = ["observed", *([f"permuted-001-{B:03d}"] if B else [])]
         fits = [
@@ -340,7 +345,7 @@ def kind(
             print(json.dumps(line), file=file)
 
 
-def summed(out: str) -> None:
+def summarise_lines(out: str) -> None:
     """Print the means of each kind and effect, and how often p is small or a set listed."""
     lines = pd.read_json(out, lines=True)
     lines = lines.assign(
@@ -353,6 +358,6 @@ def summed(out: str) -> None:
 
 
 if __name__ == "__main__":
-    {"real": real, "simulated": simulated, "study": study, "kind": kind, "sum": summed}[
+    {"real": real, "simulated": simulated, "study": study, "kind": kind, "sum": summarise_lines}[
         sys.argv[1]
     ](*sys.argv[2:])

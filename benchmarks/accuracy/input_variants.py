@@ -70,7 +70,7 @@ def pasilla(folder: Path) -> dict[str, Config]:
     }
 
 
-def ways(folder: Path, name: str, X: pd.DataFrame, fill: str) -> dict[str, Config]:
+def write_variants(folder: Path, name: str, X: pd.DataFrame, fill: str) -> dict[str, Config]:
     """Return what may be done where values are missing."""
     X.to_csv(folder / f"{name}.tsv", sep="\t")
     X.dropna().to_csv(folder / f"{name}_whole.tsv", sep="\t")
@@ -90,7 +90,7 @@ def rosenwald(folder: Path) -> dict[str, Config]:
         "samples": str(SHARED / "survival/rosenwald_2002_samples.tsv"),
         "label": "group",
     }
-    variants = ways(folder, "rosenwald", table("survival/rosenwald_2002"), "mean_impute")
+    variants = write_variants(folder, "rosenwald", table("survival/rosenwald_2002"), "mean_impute")
     return {name: {**study_settings, **changes} for name, changes in variants.items()}
 
 
@@ -103,7 +103,7 @@ def west(folder: Path) -> dict[str, Config]:
         "label": "diagnosis",
     }
     low = X.mask(np.quantile(X, 0.2) >= X)
-    filled_variants = ways(folder, "west", low.dropna(how="all"), "left_censored")
+    filled_variants = write_variants(folder, "west", low.dropna(how="all"), "left_censored")
     variants = {
         "nothing missing": {"expression": str(folder / "west_given.tsv")},
         **filled_variants,
@@ -160,7 +160,7 @@ def run(folder: Path, config: Config) -> None:
         raise SystemExit(process.stdout[-2000:] + process.stderr[-3000:])
 
 
-def told(folder: Path) -> dict[str, Any]:
+def result_of_run(folder: Path) -> dict[str, Any]:
     """Return what is shown of a study that has run."""
     controls = pd.read_csv(folder / "results/controls.tsv", sep="\t")
     chosen_row = controls[(controls["model"] == "genesig") & controls["mu"].isna()].iloc[0]
@@ -177,7 +177,7 @@ def told(folder: Path) -> dict[str, Any]:
     }
 
 
-def shared(out: str, *names: str) -> None:
+def compare_variants(out: str, *names: str) -> None:
     """Run the data sets that are named, or all, and add a row for each way."""
     for name in names or DATA:
         with tempfile.TemporaryDirectory() as place:
@@ -189,7 +189,7 @@ def shared(out: str, *names: str) -> None:
                     folder.mkdir()
                     lay_out(folder)
                 run(folder, {**ALONE, **config})
-                row = pd.DataFrame([{"data": name, "way": variant, **told(folder)}])
+                row = pd.DataFrame([{"data": name, "way": variant, **result_of_run(folder)}])
                 row.to_csv(out, sep="\t", index=False, mode="a", header=not Path(out).exists())
                 print(row.round(3).to_string(index=False, header=False), flush=True)
 
@@ -258,8 +258,8 @@ def raw(*kinds: str) -> None:
             yaml.safe_dump(ALONE, file)
         run = ["run", "config.yaml", "more.yaml", "--cores", "1"]
         subprocess.run([*command, *run], cwd=place / "study", check=True)
-        print(kind, place / "study/results/report.html", told(place / "study"), flush=True)
+        print(kind, place / "study/results/report.html", result_of_run(place / "study"), flush=True)
 
 
 if __name__ == "__main__":
-    {"shared": shared, "raw": raw}[sys.argv[1]](*sys.argv[2:])
+    {"shared": compare_variants, "raw": raw}[sys.argv[1]](*sys.argv[2:])

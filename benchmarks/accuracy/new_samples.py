@@ -23,7 +23,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
-from answers_data import OTHERS, PUBLISHED, Source
+from answers_data import OTHER_SOURCES, PUBLISHED, Source
 
 from genesig.data.steps.scale import looks_raw, sizes
 from genesig.selection.model.same_scale import (
@@ -75,7 +75,9 @@ def weights(X: Array, y: Array, length: int) -> tuple[Array, Array]:
     return genes, np.sign(t[genes]) / X[:, genes].std(axis=0)
 
 
-def held(X: Array, y: Array, length: int, new: Array) -> Callable[[Array], dict[str, float]]:
+def measure_scale(
+    X: Array, y: Array, length: int, new: Array
+) -> Callable[[Array], dict[str, float]]:
     """Return what becomes of new samples X' that are the `new` ones changed."""
     genes, beta = weights(X, y, length)
     panel = panel_genes(X, genes)
@@ -121,13 +123,13 @@ def main() -> None:
     parser.add_argument("--halves", type=int, default=20)
     options = parser.parse_args()
     rows = []
-    for name in {**PUBLISHED, **OTHERS}:
+    for name in {**PUBLISHED, **OTHER_SOURCES}:
         X, y = read(name)
         rng = np.random.default_rng(5)
         for number in range(options.halves):
             first_half, second_half = halves(y, rng)
             for length in LENGTHS:
-                outcome = held(X[first_half], y[first_half], length, X[second_half])
+                outcome = measure_scale(X[first_half], y[first_half], length, X[second_half])
                 rows += [
                     {
                         "data": name,

@@ -69,7 +69,7 @@ def folds(n, seed):
     return list(KFold(3, shuffle=True, random_state=seed).split(np.zeros(n)))[:1]
 
 
-def filled(norms, path_norms):
+def fill_path(norms, path_norms):
     """Rank by `norms`, and what is zero there by the first row of the path where it is not."""
     entered = path_norms > 0
     first_step = np.where(entered.any(axis=0), entered.argmax(axis=0), len(path_norms))
@@ -86,7 +86,7 @@ def derivative(X, y, k, seed, **kernel):
     path = fit_path(
         X, y, model._settings(LAM), nu=model.nu_, width=model.width_, tau=on.tolist()
     ).path
-    return filled(model.derivative_norms_, np.array([fit.norms for fit in path.solutions]))
+    return fill_path(model.derivative_norms_, np.array([fit.norms for fit in path.solutions]))
 
 
 def gaussian(X, y, k, seed):
@@ -99,7 +99,7 @@ def polynomial(X, y, k, seed):
 
 def lasso(X, y, k, seed):
     model = LassoCV(cv=folds(len(y), seed), max_iter=20_000).fit(X, y)
-    return filled(np.abs(model.coef_), np.abs(model.path(X, y - y.mean())[1].T))
+    return fill_path(np.abs(model.coef_), np.abs(model.path(X, y - y.mean())[1].T))
 
 
 def trees(X, y, k, seed):
@@ -121,7 +121,7 @@ def ridge_error(X, y, rows, held_out, order):
     return np.sum((f - y[held_out]) ** 2, axis=1)
 
 
-def tuned(rank, grid):
+def tune(rank, grid):
     """Make a method of a ranking (X, y, k, **setting) -> order and its settings."""
 
     def method(X, y, k, seed):
@@ -138,7 +138,7 @@ def tuned(rank, grid):
     return method
 
 
-def information(X, y, k, n_neighbors):
+def mutual_information(X, y, k, n_neighbors):
     return np.argsort(
         -mutual_info_regression(X, y, n_neighbors=n_neighbors, random_state=0), kind="stable"
     )
@@ -200,13 +200,13 @@ OURS = ("derivative, Gaussian", "derivative, polynomial")
 METHODS = {
     OURS[0]: gaussian,
     OURS[1]: polynomial,
-    "FVM": tuned(
+    "FVM": tune(
         fvm, [{"n_bins": b, "nonnegative": s} for b, s in product((3, 5, 10), (False, True))]
     ),
-    "HSIC Lasso": tuned(hsic, [{"blocks": 0}, {"blocks": 10}]),
+    "HSIC Lasso": tune(hsic, [{"blocks": 0}, {"blocks": 10}]),
     "extra-trees": trees,
     "LassoCV": lasso,
-    "mutual information": tuned(information, [{"n_neighbors": b} for b in (3, 5, 10)]),
+    "mutual information": tune(mutual_information, [{"n_neighbors": b} for b in (3, 5, 10)]),
     "LassoNet": lassonet,
 }
 NEEDS = {"HSIC Lasso": "pyHSICLasso", "LassoNet": "lassonet"}
@@ -226,7 +226,7 @@ def precision(method, task, seed):
     return share, seconds
 
 
-def losses(selections):
+def selection_losses(selections):
     """Print where a peer is ahead of the better of the two derivative penalties on a task."""
     print("\nLosses: peer ahead of the derivative penalty, by mean ± standard error of pairs")
     for task in TASKS:
@@ -253,7 +253,7 @@ def main(seeds, methods):
         times = [seconds for pairs in cells.values() for _, seconds in pairs]
         shares = [f"{np.mean(results[method][task]):.2f}" for task in TASKS]
         print(",".join([f'"{method}"', *shares, f"{np.median(times):.2g}"]), flush=True)
-    losses(results)
+    selection_losses(results)
 
 
 if __name__ == "__main__":

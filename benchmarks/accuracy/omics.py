@@ -115,7 +115,9 @@ def folds_of(n: int) -> Array:
     return np.asarray(fold_of_sample[:, None] != np.arange(5))
 
 
-def lassos(X: Array, y: Array, rows: Array, weights: Array | None = None) -> tuple[Array, Array]:
+def lasso_paths(
+    X: Array, y: Array, rows: Array, weights: Array | None = None
+) -> tuple[Array, Array]:
     """Return coefficients (k, 30, d) and intercepts (k, 30) of paths on k sets of rows."""
     Y = np.tile(y[:, None], rows.shape[1])
     sets = training_sets(X, Y, rows, centre=True, unit_variance=True, weights=weights)
@@ -130,10 +132,12 @@ def lassos(X: Array, y: Array, rows: Array, weights: Array | None = None) -> tup
     return B, sets.y_mean[:, None] - np.einsum("ktd,kd->kt", B, sets.mean)
 
 
-def searched(X: Array, y: Array, weights: Array | None = None) -> tuple[float, Array, Array, Array]:
+def search_lasso(
+    X: Array, y: Array, weights: Array | None = None
+) -> tuple[float, Array, Array, Array]:
     """Return the smallest error of the folds, its scores left out, and the refit on all rows."""
     rows = folds_of(len(y))
-    B, a = lassos(X, y, np.column_stack([rows, np.ones(len(y), dtype=bool)]), weights)
+    B, a = lasso_paths(X, y, np.column_stack([rows, np.ones(len(y), dtype=bool)]), weights)
     left_out_scores = np.zeros((len(TAU), len(y)))
     for k in range(5):
         out = ~rows[:, k]
@@ -144,12 +148,12 @@ def searched(X: Array, y: Array, weights: Array | None = None) -> tuple[float, A
 
 
 def lasso(X: Array, y: Array, Z: Array) -> Array:
-    _, _, b, a = searched(X, y)
+    _, _, b, a = search_lasso(X, y)
     return np.asarray(a + Z @ b)
 
 
 def ipf(X: Array, y: Array, Z: Array) -> Array:
-    tried = [searched(X, y, np.array(ratio, dtype=float)[BLOCK]) for ratio in RATIOS]
+    tried = [search_lasso(X, y, np.array(ratio, dtype=float)[BLOCK]) for ratio in RATIOS]
     _, _, b, a = min(tried, key=lambda trial: trial[0])
     return np.asarray(a + Z @ b)
 
@@ -159,8 +163,8 @@ def proteins_only(X: Array, y: Array, Z: Array) -> Array:
 
 
 def priority(X: Array, y: Array, Z: Array) -> Array:
-    _, left_out_scores, b, a = searched(X[:, :PROTEINS], y)
-    _, _, c, d = searched(X[:, PROTEINS:], y - left_out_scores)
+    _, left_out_scores, b, a = search_lasso(X[:, :PROTEINS], y)
+    _, _, c, d = search_lasso(X[:, PROTEINS:], y - left_out_scores)
     return np.asarray(a + Z[:, :PROTEINS] @ b + d + Z[:, PROTEINS:] @ c)
 
 
@@ -218,7 +222,9 @@ def error(y: Array, f: Array, task: str) -> float:
     return float(np.mean([np.mean(np.sign(f[y == side]) != side) for side in (-1, 1)]))
 
 
-def one_draw(draw: Callable[..., tuple[Array, Array]], seed: int, task: str) -> dict[str, float]:
+def measure_draw(
+    draw: Callable[..., tuple[Array, Array]], seed: int, task: str
+) -> dict[str, float]:
     """Return the error of each method on new patients of one draw."""
     rng = np.random.default_rng(seed)
     X, f = draw(rng, PATIENTS + NEW)
@@ -236,12 +242,12 @@ def one_draw(draw: Callable[..., tuple[Array, Array]], seed: int, task: str) -> 
     return results
 
 
-def side_by_side(draws: int) -> None:
+def print_comparison(draws: int) -> None:
     """Print the mean error of each method, and of learned less equal factors with its error."""
     for task in ("regression", "classification"):
         print(f"\n{task}, mean error over {draws} draws")
         for name, draw in SCENARIOS.items():
-            table = pd.DataFrame([one_draw(draw, seed, task) for seed in range(draws)])
+            table = pd.DataFrame([measure_draw(draw, seed, task) for seed in range(draws)])
             difference = table["genesig, learned"] - table["genesig, equal"]
             means = "  ".join(f"{key} {value:.3f}" for key, value in table.mean().items())
             print(
@@ -251,7 +257,7 @@ def side_by_side(draws: int) -> None:
             )
 
 
-def null(studies: int) -> None:
+def measure_null(studies: int) -> None:
     """Print how p is distributed where there is nothing, and which ratios are chosen."""
     p = []
     chosen = []
@@ -293,9 +299,9 @@ def main() -> None:
     parser.add_argument("--null", type=int, default=60)
     options = parser.parse_args()
     if options.draws:
-        side_by_side(options.draws)
+        print_comparison(options.draws)
     if options.null:
-        null(options.null)
+        measure_null(options.null)
 
 
 if __name__ == "__main__":

@@ -113,7 +113,7 @@ def model_of(X: Array, y: Array, chain: str) -> dict[str, Any]:
     )
 
 
-def scored(model: dict[str, Any], X: Array, *, centred: bool = False) -> Array:
+def score_model(model: dict[str, Any], X: Array, *, centred: bool = False) -> Array:
     """Return the scores of new samples, whatever is to be said of their scale."""
     of = [int(gene[1:]) for gene in model["training"]["genes"]]
     is_measured = np.ones((len(X), len(of)), bool)
@@ -127,7 +127,7 @@ def scored(model: dict[str, Any], X: Array, *, centred: bool = False) -> Array:
     return score_values(seen_by(model, chosen, values), chosen)
 
 
-def refused(model: dict[str, Any], X: Array) -> bool:
+def is_refused(model: dict[str, Any], X: Array) -> bool:
     """Tell whether `genesig predict` refuses them."""
     names, genes = (
         tuple(f"{a}{k:04}" for k in range(many)) for a, many in (("n", N), ("g", GENES))
@@ -152,7 +152,7 @@ def pairs_of(X: Array, y: Array) -> tuple[Array, Array]:
     return genes[first_gene], genes[second_gene]
 
 
-def of_pairs(
+def measure_pairs(
     world_seen: tuple[Array, Array, Array], y: Array, z: Array, w: Array
 ) -> dict[str, Any]:
     """Train on pairs; those of new samples need nothing but the sample."""
@@ -161,11 +161,11 @@ def of_pairs(
         (values[:, first_gene] > values[:, second_gene]).astype(float) for values in world_seen
     )
     model = model_of(X, y, PAIRS)
-    results = compared((z, scored(model, Y)), (w, scored(model, Z)))
+    results = compare_scores((z, score_model(model, Y)), (w, score_model(model, Z)))
     return {"steps": PAIRS, "refused": np.nan} | results
 
 
-def drawn(seed: int, offset: float) -> list[dict[str, Any]]:
+def measure_draw(seed: int, offset: float) -> list[dict[str, Any]]:
     """Train on one world by each chain."""
     world = World(np.random.default_rng(seed), offset)
     (A, y), (B, z), (C, w) = (world.patients() for _ in range(3))
@@ -175,18 +175,23 @@ def drawn(seed: int, offset: float) -> list[dict[str, Any]]:
     rows = []
     for chain in CHAINS:
         model = model_of(X, y, chain)
-        result_row = {"steps": chain, "refused": float(refused(model, Z))}
-        rows.append(result_row | compared((z, scored(model, Y)), (w, scored(model, Z))))
-    rows.append(of_pairs((X, Y, Z), y, z, w))
+        result_row = {"steps": chain, "refused": float(is_refused(model, Z))}
+        rows.append(
+            result_row | compare_scores((z, score_model(model, Y)), (w, score_model(model, Z)))
+        )
+    rows.append(measure_pairs((X, Y, Z), y, z, w))
     model = model_of(X, y, "log2")
-    scored_worlds = ((z, scored(model, Y, centred=True)), (w, scored(model, Z, centred=True)))
+    scored_worlds = (
+        (z, score_model(model, Y, centred=True)),
+        (w, score_model(model, Z, centred=True)),
+    )
     return [
         *rows,
-        {"steps": "log2, genes centred anew", "refused": np.nan} | compared(*scored_worlds),
+        {"steps": "log2, genes centred anew", "refused": np.nan} | compare_scores(*scored_worlds),
     ]
 
 
-def compared(*platforms: tuple[Array, Array]) -> dict[str, float]:
+def compare_scores(*platforms: tuple[Array, Array]) -> dict[str, float]:
     """Return AUC and balanced accuracy of classes and scores, on arrays and on RNA-seq."""
     measures = {}
     for name, (y, score) in zip(("arrays", "RNA-seq"), platforms, strict=True):
@@ -201,7 +206,9 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--offset", type=float, default=1.0)
     chosen = parser.parse_args()
-    table = pd.DataFrame([row for s in range(chosen.seeds) for row in drawn(s, chosen.offset)])
+    table = pd.DataFrame(
+        [row for s in range(chosen.seeds) for row in measure_draw(s, chosen.offset)]
+    )
     rows_by_steps = table.groupby("steps", sort=False)
     print(rows_by_steps.mean().round(2).to_string())
     print(

@@ -95,7 +95,7 @@ def arthritis(_: int) -> Data:
         tables.append(table[list(study_samples)].T)
         labels += label[study_samples].tolist()
         names += [name] * len(study_samples)
-    return of_largest(tables, labels, names)
+    return keep_largest_variance(tables, labels, names)
 
 
 def leukemia(_: int) -> Data:
@@ -117,10 +117,12 @@ def leukemia(_: int) -> Data:
     )
     tables = [expression.drop(columns="mean").T, second[~second.index.duplicated()].T]
     labels = [*about.iloc[:, 0], *(name.split("_")[0] for name in second.columns)]
-    return of_largest(tables, labels, ["Hu6800"] * len(about) + ["U95"] * second.shape[1])
+    return keep_largest_variance(
+        tables, labels, ["Hu6800"] * len(about) + ["U95"] * second.shape[1]
+    )
 
 
-def of_largest(tables: list[pd.DataFrame], labels: list[str], names: list[str]) -> Data:
+def keep_largest_variance(tables: list[pd.DataFrame], labels: list[str], names: list[str]) -> Data:
     """Return logarithms of the common genes, the 2000 of the largest mean variance in a study."""
     common = sorted(set.intersection(*(set(map(str, table.columns)) for table in tables)))
     parts = [np.log2(np.clip(table[common].to_numpy(dtype=float), 16, None)) for table in tables]
@@ -141,7 +143,7 @@ DRAWN = ("prostate in four",)
 
 def genesig_scores(data: Data, align: str) -> Array:
     """Return the held-out score of each sample for each class, at the default settings."""
-    dataset = pooled(data, align)
+    dataset = pool_studies(data, align)
     splits, fits = observed_fits(dataset)
     table = predictions_table(dataset, splits, fits.with_chosen())
     table = table[table["mu"].isna()].set_index("sample").loc[dataset.samples]
@@ -149,7 +151,7 @@ def genesig_scores(data: Data, align: str) -> Array:
     return scores if scores.ndim > 1 else np.column_stack([np.zeros(len(scores)), scores])
 
 
-def pooled(data: Data, align: str) -> Dataset:
+def pool_studies(data: Data, align: str) -> Dataset:
     """Return studies as one data set, in which each weighs alike, aligned."""
     names = [f"s{i:04d}" for i in range(len(data.label))]
     size = pd.Series(data.study).map(pd.Series(data.study).value_counts()).to_numpy()
@@ -214,7 +216,7 @@ def peer_scores(data: Data, name: str) -> Array:
     return out
 
 
-def measured(data: Data, scores: Array) -> tuple[float, float, float]:
+def measure_method(data: Data, scores: Array) -> tuple[float, float, float]:
     """Return the means over the studies of balanced error and AUC, and the error of all samples."""
     _, y = np.unique(data.label, return_inverse=True)
     called = np.argmax(scores, axis=1)
@@ -235,7 +237,7 @@ def measured(data: Data, scores: Array) -> tuple[float, float, float]:
     return float(np.mean(errors)), float(np.mean(areas)), 1 - balanced_accuracy_score(y, called)
 
 
-def rows(data: str, peers: list[str], draws: int) -> Iterator[str]:
+def table_rows(data: str, peers: list[str], draws: int) -> Iterator[str]:
     """Yield a line for each method."""
     drawn = [DATA[data](seed) for seed in range(draws if data in DRAWN else 1)]
     ways = [f"genesig, {align}" for align in (AUTO, *STUDYWISE_ALIGNMENTS, *LEARNED_ALIGNMENTS)]
@@ -244,7 +246,7 @@ def rows(data: str, peers: list[str], draws: int) -> Iterator[str]:
         for draw in drawn:
             is_genesig = name.startswith("genesig, ")
             scores = genesig_scores(draw, name[9:]) if is_genesig else peer_scores(draw, name)
-            draw_measures.append(measured(draw, scores))
+            draw_measures.append(measure_method(draw, scores))
         error, area, pooled_error = np.mean(draw_measures, axis=0)
         yield f"| {data} | {name} | {error:.3f} | {area:.3f} | {pooled_error:.3f} |"
 
@@ -259,5 +261,5 @@ if __name__ == "__main__":
     print("| data | method | balanced error | AUC | error over all samples |")
     print("| --- | --- | --- | --- | --- |")
     for data in given.data:
-        for row in rows(data, given.peers, given.draws):
+        for row in table_rows(data, given.peers, given.draws):
             print(row, flush=True)

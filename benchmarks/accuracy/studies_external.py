@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
-from studies import Data, arthritis, linear, observed_fits, pooled
-from studies_truth import alone
+from studies import Data, arthritis, linear, observed_fits, pool_studies
+from studies_truth import single_study
 
 from genesig.data.files.delimited import Matrix
 from genesig.errors import InvalidInput
@@ -27,21 +27,21 @@ Array = np.ndarray[Any, Any]
 SINGLE_POINT_GRID: dict[str, Any] = {"mu": [1e-3], "lam": [1e-2], "tau_min": 0.3, "tau_count": 1}
 
 
-def left_out(data: Data, name: str, changes: dict[str, Any]) -> Array:
+def leave_study_out(data: Data, name: str, changes: dict[str, Any]) -> Array:
     """Return the scores of a study by a model of the other one, both being studies."""
-    dataset = pooled(data, "none")
+    dataset = pool_studies(data, "none")
     fits = observed_fits(dataset, changes)[1].with_chosen()
     rows, scores = fits.test(list(map(str, fits.split)).index(name))
     return scores[np.argsort(rows), -1] - fits.threshold[list(map(str, fits.split)).index(name)]
 
 
-def external(data: Data, name: str, changes: dict[str, Any]) -> Array:
+def measure_external(data: Data, name: str, changes: dict[str, Any]) -> Array:
     """Return its scores by the final model of the other one, as an external cohort.
 
     By the model's rule: whether `genesig predict` would take the cohort is printed.
     """
     (other_study,) = set(data.study.tolist()) - {name}
-    dataset, splits = alone(data, other_study)
+    dataset, splits = single_study(data, other_study)
     final = fit_final_model(dataset, splits, **{**linear(), **changes})
     X = data.X[data.study == name]
     model = final_model(dataset, final, folds=linear()["folds"])
@@ -69,8 +69,8 @@ def main() -> None:
         y = positive[data.study == name]
         for settings, changes in (("chosen by inner folds", {}), ("one", SINGLE_POINT_GRID)):
             methods = {
-                "studies": left_out(data, name, changes),
-                "external": external(data, name, changes),
+                "studies": leave_study_out(data, name, changes),
+                "external": measure_external(data, name, changes),
             }
             for method_name, f in methods.items():
                 error = 1 - balanced_accuracy_score(y, f > 0)

@@ -40,7 +40,7 @@ def balanced_error(y: Array, scores: Array) -> float:
     return float(np.mean([wrong[y == k].mean() for k in np.unique(y)]))
 
 
-def chosen(fit: Callable[..., Array], grid: list[Any]) -> Peer:
+def choose_setting(fit: Callable[..., Array], grid: list[Any]) -> Peer:
     """Return the method at the setting of smallest inner error, the first of equals."""
 
     def peer(X: Array, y: Array, study: Array, new: Array) -> Array:
@@ -54,21 +54,21 @@ def chosen(fit: Callable[..., Array], grid: list[Any]) -> Peer:
     return peer
 
 
-def standardised(X: Array) -> Array:
+def standardise(X: Array) -> Array:
     """Bring each gene of one study to mean 0 and variance 1."""
     spread = X.std(axis=0)
     return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
 
 
-def within(X: Array, study: Array) -> Array:
+def within_study(X: Array, study: Array) -> Array:
     """Standardise each study by itself."""
     out = np.empty(X.shape)
     for name in np.unique(study):
-        out[study == name] = standardised(X[study == name])
+        out[study == name] = standardise(X[study == name])
     return out
 
 
-def ranks(X: Array) -> Array:
+def rank_values(X: Array) -> Array:
     """Replace each sample by the ranks of its genes."""
     return np.asarray(rankdata(X, axis=1) / X.shape[1])
 
@@ -93,7 +93,7 @@ def logistic(X: Array, y: Array, new: Array, C: float, ratio: float) -> Array:
 
 def l1_logistic(X: Array, y: Array, study: Array, new: Array, C: float) -> Array:
     """l1 logistic regression on studies that were standardised each by itself."""
-    return logistic(within(X, study), y, standardised(new), C, 1.0)
+    return logistic(within_study(X, study), y, standardise(new), C, 1.0)
 
 
 def combat_net(X: Array, y: Array, study: Array, new: Array, C: float) -> Array:
@@ -112,7 +112,7 @@ def combat_net(X: Array, y: Array, study: Array, new: Array, C: float) -> Array:
 def ensemble(X: Array, y: Array, study: Array, new: Array, C: float) -> Array:
     """Mean score of an l1 logistic model of each study (Patil and Parmigiani 2018)."""
     study_scores = [
-        logistic(standardised(X[study == name]), y[study == name], standardised(new), C, 1.0)
+        logistic(standardise(X[study == name]), y[study == name], standardise(new), C, 1.0)
         for name in np.unique(study)
     ]
     return np.mean(study_scores, axis=0)
@@ -125,8 +125,8 @@ def mint(X: Array, y: Array, study: Array, new: Array, n_kept: int) -> Array:
     singular vector of X'Y; X is deflated by it, Y by its regression on it, and the class of the
     largest predicted indicator wins.
     """
-    Z = within(X, study)
-    N = standardised(new)
+    Z = within_study(X, study)
+    N = standardise(new)
     T = int(y.max()) + 1
     Y = np.eye(T)[y]
     centre = Y.mean(axis=0)
@@ -169,14 +169,14 @@ def meta_lda(X: Array, y: Array, study: Array, new: Array, n_kept: int) -> Array
         genes |= set(np.argsort(-z, kind="stable")[:n_kept].tolist())
     columns = sorted(genes)
     model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
-    model.fit(within(X, study)[:, columns], y)
-    scores = model.decision_function(standardised(new)[:, columns])
+    model.fit(within_study(X, study)[:, columns], y)
+    scores = model.decision_function(standardise(new)[:, columns])
     return scores if scores.ndim > 1 else np.column_stack([np.zeros(len(new)), scores])
 
 
 def votes(X: Array, y: Array, study: Array, new: Array, n_kept: int) -> Array:
     """Signs of the genes that most studies find (|g| over its error above 2), standardised."""
-    N = standardised(new)
+    N = standardise(new)
     out = np.zeros((len(new), int(y.max()) + 1))
     for k in range(out.shape[1]):
         value, variance = effects(X, y, study, k)
@@ -238,22 +238,22 @@ def forest(X: Array, y: Array, study: Array, new: Array) -> Array:
 
 def centroid(X: Array, y: Array, study: Array, new: Array) -> Array:
     """Nearest centroid on the ranks of each sample."""
-    model = NearestCentroid().fit(ranks(X), y)
-    return -np.linalg.norm(ranks(new)[:, None] - model.centroids_, axis=2)
+    model = NearestCentroid().fit(rank_values(X), y)
+    return -np.linalg.norm(rank_values(new)[:, None] - model.centroids_, axis=2)
 
 
 C = [0.03, 0.1, 0.3, 1.0]
 GENES = [5, 10, 20, 50]
 
 PEERS: dict[str, Peer] = {
-    "l1 logistic, standardised within": chosen(l1_logistic, C),
-    "ComBat, elastic net": chosen(combat_net, C),
-    "l1 logistic of each study, averaged": chosen(ensemble, C),
-    "MINT": chosen(mint, GENES),
-    "random effects, LDA": chosen(meta_lda, GENES),
-    "vote counting": chosen(votes, GENES),
-    "random effects, geometric means": chosen(geometric, GENES),
-    "k top scoring pairs": chosen(pairs, [1, 3, 5, 9]),
+    "l1 logistic, standardised within": choose_setting(l1_logistic, C),
+    "ComBat, elastic net": choose_setting(combat_net, C),
+    "l1 logistic of each study, averaged": choose_setting(ensemble, C),
+    "MINT": choose_setting(mint, GENES),
+    "random effects, LDA": choose_setting(meta_lda, GENES),
+    "vote counting": choose_setting(votes, GENES),
+    "random effects, geometric means": choose_setting(geometric, GENES),
+    "k top scoring pairs": choose_setting(pairs, [1, 3, 5, 9]),
     "random forest, raw": forest,
     "nearest centroid, ranks": centroid,
 }

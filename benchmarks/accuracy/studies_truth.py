@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from studies import Data, linear, observed_fits, pooled, settings, splits_of
+from studies import Data, linear, observed_fits, pool_studies, settings, splits_of
 
 from genesig.data.files.readers import load_schema
 from genesig.data.splits.draw import draw_splits
@@ -61,15 +61,15 @@ def chip(rng: np.random.Generator, y: Array, effects: Array, offset: float = OFF
     return 8 + rng.normal(0, offset, d) + np.exp(rng.normal(0, 0.3, d)) * X
 
 
-def halved(n: int) -> Array:
+def halve_effects(n: int) -> Array:
     return np.arange(n) % 2
 
 
-def drawn(
+def draw_studies(
     rng: np.random.Generator, study_effects: list[Array], offset: float = OFFSETS[0], n: int = N
 ) -> Data:
     """Draw a study for each row of effects, the classes in equal parts."""
-    y = halved(n)
+    y = halve_effects(n)
     X = np.vstack([chip(rng, y, effects, offset) for effects in study_effects])
     return Data(
         X,
@@ -78,7 +78,7 @@ def drawn(
     )
 
 
-def holding(odd: str = "") -> list[Array]:
+def hold_signs(odd: str = "") -> list[Array]:
     """Return the effects in five studies, in the last of which the genes do not hold."""
     effects = np.where(np.arange(D) < TRUE, EFFECT, 0.0)
     last_effects = {"": effects, "others": np.roll(effects, TRUE), "reversed": -effects}[odd]
@@ -92,15 +92,17 @@ def first_genes(dataset: Dataset, splits: Any) -> set[int]:
     return {dataset.genes.index(str(gene)) for gene in genes}
 
 
-def of_recovery(seed: int, offset: float) -> dict[str, float]:
+def measure_recovery(seed: int, offset: float) -> dict[str, float]:
     """Count true genes among the first eight of all studies, however aligned, and of each study."""
     rng = np.random.default_rng((1, seed))
-    data = drawn(rng, holding("others"), offset)
+    data = draw_studies(rng, hold_signs("others"), offset)
     rates = {}
     for align in (AUTO, *STUDYWISE_ALIGNMENTS):
-        dataset = pooled(data, align)
-        rates[align] = held_true(first_genes(dataset, splits_of(dataset)))
-    study_rates = [held_true(first_genes(*alone(data, f"study{k}"))) for k in range(STUDIES)]
+        dataset = pool_studies(data, align)
+        rates[align] = share_of_true(first_genes(dataset, splits_of(dataset)))
+    study_rates = [
+        share_of_true(first_genes(*single_study(data, f"study{k}"))) for k in range(STUDIES)
+    ]
     return {
         **rates,
         "best": max(study_rates),
@@ -109,14 +111,16 @@ def of_recovery(seed: int, offset: float) -> dict[str, float]:
     }
 
 
-def held_true(genes: set[int]) -> float:
+def share_of_true(genes: set[int]) -> float:
     return float(len(genes & set(range(TRUE))))
 
 
-def alone(data: Data, name: str) -> tuple[Dataset, Any]:
+def single_study(data: Data, name: str) -> tuple[Dataset, Any]:
     """Return one of the studies as a data set of its own, and its splits by default."""
     is_study = data.study == name
-    dataset = pooled(Data(data.X[is_study], data.label[is_study], data.study[is_study]), "none")
+    dataset = pool_studies(
+        Data(data.X[is_study], data.label[is_study], data.study[is_study]), "none"
+    )
     design = Design("label", "classification", dataset.design.classes, None, None)
     dataset = Dataset(dataset.X, dataset.obs, dataset.var, design, dataset.provenance)
     names = {"expression": "e.tsv", "samples": "s.tsv", "label": "label"}
@@ -124,10 +128,10 @@ def alone(data: Data, name: str) -> tuple[Dataset, Any]:
     return dataset, draw_splits(dataset, seed=0, **config["splits"])
 
 
-def of_odd(seed: int, odd: str) -> dict[str, float]:
+def measure_odd_study(seed: int, odd: str) -> dict[str, float]:
     """Return whether studies.tsv says that the odd study lies apart, and whether of any other."""
     rng = np.random.default_rng((2, seed))
-    table = told(pooled(drawn(rng, holding(odd)), STANDARD))
+    table = odd_study_told(pool_studies(draw_studies(rng, hold_signs(odd)), STANDARD))
     is_outlying = table[table["row"] == "study"].set_index("study")["apart"] == 1
     last_study = f"study{STUDIES - 1}"
     return {
@@ -136,7 +140,7 @@ def of_odd(seed: int, odd: str) -> dict[str, float]:
     }
 
 
-def told(dataset: Dataset) -> pd.DataFrame:
+def odd_study_told(dataset: Dataset) -> pd.DataFrame:
     """Return studies.tsv."""
     splits, fits = observed_fits(dataset, LINEAR)
     return studies_table(dataset, predictions_table(dataset, splits, fits.with_chosen()))
@@ -146,7 +150,7 @@ MANY = 250
 """Samples of each class of a sixth study by which its true AUC is known well enough."""
 
 
-def of_next(seed: int, differ: str, n: int) -> dict[str, float]:
+def measure_next_study(seed: int, differ: str, n: int) -> dict[str, float]:
     """Return whether the interval holds what the model of five studies does in a sixth one.
 
     Twice: its AUC in `MANY` samples of each class, which is what the interval is about, and in a
@@ -154,12 +158,12 @@ def of_next(seed: int, differ: str, n: int) -> dict[str, float]:
     """
     rng = np.random.default_rng((3, seed))
     study_effects = [DIFFER[differ](rng) for _ in range(STUDIES + 1)]
-    dataset = pooled(drawn(rng, study_effects[:-1], n=n), STANDARD)
-    following = told(dataset).set_index("row").loc["next study"]
+    dataset = pool_studies(draw_studies(rng, study_effects[:-1], n=n), STANDARD)
+    following = odd_study_told(dataset).set_index("row").loc["next study"]
     final = fit_final_model(dataset, splits_of(dataset), **LINEAR).with_chosen()
-    y = halved(2 * MANY)
+    y = halve_effects(2 * MANY)
     X = chip(rng, y, study_effects[-1])
-    large, small = (area(final, X[:m], y[:m]) for m in (2 * MANY, n))
+    large, small = (auc_of_effect(final, X[:m], y[:m]) for m in (2 * MANY, n))
     low = following["low"]
     high = following["high"]
     return {
@@ -171,7 +175,7 @@ def of_next(seed: int, differ: str, n: int) -> dict[str, float]:
     }
 
 
-def area(final: Fits, X: Array, y: Array) -> float:
+def auc_of_effect(final: Fits, X: Array, y: Array) -> float:
     """Return the AUC of a model in a new study, which is standardised by itself."""
     genes, weights = final.coef(0, -1)
     score = ((X - X.mean(axis=0)) / X.std(axis=0))[:, genes] @ weights
@@ -179,29 +183,29 @@ def area(final: Fits, X: Array, y: Array) -> float:
     return delong(np.where(positive, 1, -1), score)[0]
 
 
-def _alike(rng: np.random.Generator) -> Array:
+def _equal_effects(rng: np.random.Generator) -> Array:
     return np.where(np.arange(D) < TRUE, EFFECT, 0.0)
 
 
-def _as_a_whole(rng: np.random.Generator) -> Array:
-    return _alike(rng) * np.exp(0.4 * rng.standard_normal())
+def _shift_of_study(rng: np.random.Generator) -> Array:
+    return _equal_effects(rng) * np.exp(0.4 * rng.standard_normal())
 
 
-def _some_odd(rng: np.random.Generator) -> Array:
-    return np.roll(_alike(rng), TRUE) if rng.random() < 1 / STUDIES else _alike(rng)
+def _some_odd_genes(rng: np.random.Generator) -> Array:
+    return np.roll(_equal_effects(rng), TRUE) if rng.random() < 1 / STUDIES else _equal_effects(rng)
 
 
 DIFFER = {
-    "not at all": _alike,
-    "as a whole": _as_a_whole,
-    "one in five is odd": _some_odd,
+    "not at all": _equal_effects,
+    "as a whole": _shift_of_study,
+    "one in five is odd": _some_odd_genes,
 }
 
 
-def of_null(seed: int) -> dict[str, float]:
+def measure_null(seed: int) -> dict[str, float]:
     """Return the permutation p of five studies of noise, and whether any gene is named."""
     rng = np.random.default_rng((4, seed))
-    dataset = pooled(drawn(rng, [np.zeros(D)] * STUDIES), STANDARD)
+    dataset = pool_studies(draw_studies(rng, [np.zeros(D)] * STUDIES), STANDARD)
     splits, fits = observed_fits(dataset, LINEAR)
     _, permuted = observed_fits(dataset, LINEAR, f"permuted-1-{PERMUTED}")
     observed, null = (
@@ -211,7 +215,7 @@ def of_null(seed: int) -> dict[str, float]:
     return {"p": p_value(float(observed[0]), null), "error": float(observed[0])}
 
 
-def of_confounded(seed: int, align: str) -> dict[str, float]:
+def measure_confounded(seed: int, align: str) -> dict[str, float]:
     """Put most cases into two of four studies, and let nothing but the study tell them apart."""
     rng = np.random.default_rng((5, seed))
     parts = []
@@ -222,8 +226,8 @@ def of_confounded(seed: int, align: str) -> dict[str, float]:
         parts.append(chip(rng, y, np.zeros(D)))
         labels += np.where(y == 1, ILL, WELL).tolist()
         names += [f"study{k}"] * len(y)
-    dataset = pooled(Data(np.vstack(parts), np.array(labels), np.array(names)), align)
-    table = told(dataset)
+    dataset = pool_studies(Data(np.vstack(parts), np.array(labels), np.array(names)), align)
+    table = odd_study_told(dataset)
     chance = study_half_samples(
         dataset, splits_of(dataset), permutations=MIN_PERMUTATIONS, **LINEAR
     )
@@ -239,20 +243,26 @@ def of_confounded(seed: int, align: str) -> dict[str, float]:
 
 CONFOUNDED = (STANDARD, "none", AUTO)
 PARTS: dict[str, tuple[Callable[[int], dict[str, float]], int]] = {
-    **{f"recovery: {each}": (partial(of_recovery, offset=each), 30) for each in OFFSETS},
-    **{f"odd: {odd}": (partial(of_odd, odd=odd), 100) for odd in ("others", "reversed", "")},
+    **{f"recovery: {each}": (partial(measure_recovery, offset=each), 30) for each in OFFSETS},
     **{
-        f"next, {n}: {differ}": (partial(of_next, differ=differ, n=n), 300)
+        f"odd: {odd}": (partial(measure_odd_study, odd=odd), 100)
+        for odd in ("others", "reversed", "")
+    },
+    **{
+        f"next, {n}: {differ}": (partial(measure_next_study, differ=differ, n=n), 300)
         for n in SIZES
         for differ in DIFFER
     },
-    "null": (of_null, 100),
-    **{f"confounded: {align}": (partial(of_confounded, align=align), 30) for align in CONFOUNDED},
+    "null": (measure_null, 100),
+    **{
+        f"confounded: {align}": (partial(measure_confounded, align=align), 30)
+        for align in CONFOUNDED
+    },
 }
 """Name of a part -> what a draw of it comes to, and how many there are."""
 
 
-def run(path: Path, parts: list[str], draws: int | None) -> None:
+def run_parts(path: Path, parts: list[str], draws: int | None) -> None:
     """Add the draws that are not there yet to a file, those of the first seeds first."""
     lines = path.read_text().splitlines() if path.exists() else []
     finished = {
@@ -266,7 +276,7 @@ def run(path: Path, parts: list[str], draws: int | None) -> None:
                 file.write(line + "\n")
 
 
-def page(path: Path) -> Iterator[str]:
+def write_page(path: Path) -> Iterator[str]:
     """Yield the tables of docs/evidence/benchmarks.md."""
     results = pd.read_json(path, lines=True)
     results["above"] = (results["auc"] > results["high"]).astype(float)
@@ -342,6 +352,6 @@ if __name__ == "__main__":
     parser.add_argument("--draws", type=int)
     given = parser.parse_args()
     if given.command == "run":
-        run(given.file, given.parts, given.draws)
+        run_parts(given.file, given.parts, given.draws)
     else:
-        print(*page(given.file), sep="\n")
+        print(*write_page(given.file), sep="\n")

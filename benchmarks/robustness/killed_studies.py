@@ -55,7 +55,7 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-def kills(
+def run_kills(
     times: int, seed: int, place: Path, kinds: Iterable[str] = KINDS
 ) -> Iterator[tuple[int, str, list[str]]]:
     """Yield of each study how often it was killed, how, and which results came out otherwise.
@@ -70,14 +70,14 @@ def kills(
     n_left = times
     for kind in cycle(kinds):
         if kind not in wholes:
-            wholes[kind] = _whole(kind, place)
+            wholes[kind] = _is_complete(kind, place)
         folder = place / f"{kind} killed"
         (duration, expected) = wholes[kind]
         messages: list[str] = []
         outlived: list[psutil.Process] = []
         for victim, how in islice(victims, min(ROUND, n_left)):
             moment = draw.uniform(0, 2 * duration / ROUND)
-            left_over, sent = disturbed(folder, victim, how, moment, draw)
+            left_over, sent = disturb_run(folder, victim, how, moment, draw)
             outlived += left_over
             messages += [f"{how.name} to {victim} after {moment:.1f} s"] if sent else []
             run(folder, "--unlock", cores=CORES)
@@ -99,7 +99,7 @@ def kills(
             return
 
 
-def _whole(kind: str, place: Path) -> tuple[float, dict[str, bytes]]:
+def _is_complete(kind: str, place: Path) -> tuple[float, dict[str, bytes]]:
     """Lay two studies of a kind out, one to be killed; return the other's seconds and results."""
     for name in ("whole", "killed"):
         folder = place / f"{kind} {name}"
@@ -121,7 +121,7 @@ def _lay_out(kind: str, folder: Path) -> None:
     data.obs.to_csv(folder / "samples.tsv", sep="\t", index_label="sample")
 
 
-def disturbed(
+def disturb_run(
     folder: Path, victim: str, how: signal.Signals, moment: float, draw: random.Random
 ) -> tuple[list[psutil.Process], bool]:
     """Begin a study or go on with it, send the signal, and wait.
@@ -140,7 +140,7 @@ def disturbed(
     with suppress(subprocess.TimeoutExpired):
         begun.wait(moment)
     sent = False
-    while begun.poll() is None and not (sent := _sent(begun.pid, victim, how, draw)):
+    while begun.poll() is None and not (sent := _send_signal(begun.pid, victim, how, draw)):
         time.sleep(0.02)
     code = begun.wait()
     is_finished = (folder / "results/report.html").exists()
@@ -156,7 +156,7 @@ def _session(process: int) -> int:
     return 0
 
 
-def _sent(master: int, victim: str, how: signal.Signals, draw: random.Random) -> bool:
+def _send_signal(master: int, victim: str, how: signal.Signals, draw: random.Random) -> bool:
     """Send the signal; to a job only where there is one."""
     with suppress(ProcessLookupError, psutil.NoSuchProcess):
         if victim == "group":
@@ -179,7 +179,7 @@ def main(times: int = 100, seed: int = 0) -> int:
     """Do so many kills; return 1 if a result came out otherwise."""
     n_kills = wrong = 0
     with TemporaryDirectory() as place:
-        for count, messages, differences in kills(times, seed, Path(place)):
+        for count, messages, differences in run_kills(times, seed, Path(place)):
             n_kills = n_kills + count
             wrong = wrong + len(differences)
             print(

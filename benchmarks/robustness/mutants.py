@@ -111,7 +111,7 @@ class TestRun:
 # The mutants of a file.
 
 
-def mutated(node: ast.AST) -> ast.AST | None:
+def mutate_source(node: ast.AST) -> ast.AST | None:
     """Return a node with its operator or its number changed, None for any other node."""
     match node:
         case ast.Compare(left, [sign], right) if type(sign) in OTHER_OPERATOR:
@@ -154,7 +154,7 @@ def mutants_of(copy: Path, file: Path) -> Iterator[Mutant]:
     has_compiled = any(is_compiled(node) for node in ast.walk(tree))
     for chain in walk_code(tree):
         node = chain[-1]
-        if (new_node := mutated(node)) is None:
+        if (new_node := mutate_source(node)) is None:
             continue
         new = f"({ast.unparse(new_node)})"
         start = starts[node.lineno - 1] + node.col_offset
@@ -298,21 +298,21 @@ def write(file: Path, text: str) -> None:
     Path(importlib.util.cache_from_source(str(file))).unlink(missing_ok=True)
 
 
-def own_code(code: CodeType) -> tuple:
+def package_code(code: CodeType) -> tuple:
     """Return what a code object does itself, without the code objects inside it."""
     constants = [repr(value) for value in code.co_consts if not isinstance(value, CodeType)]
     return code.co_code, constants, code.co_names, code.co_freevars
 
 
-def changed_code(code: CodeType, new: CodeType) -> list[tuple[CodeType, CodeType]]:
+def code_of_change(code: CodeType, new: CodeType) -> list[tuple[CodeType, CodeType]]:
     """Return pairs of code objects that differ, or hold one that does, the innermost first."""
     enclosed = [
         pair
         for value, new_value in zip(code.co_consts, new.co_consts, strict=False)
         if isinstance(value, CodeType) and isinstance(new_value, CodeType)
-        for pair in changed_code(value, new_value)
+        for pair in code_of_change(value, new_value)
     ]
-    return [*enclosed, (code, new)] if enclosed or own_code(code) != own_code(new) else []
+    return [*enclosed, (code, new)] if enclosed or package_code(code) != package_code(new) else []
 
 
 class LiveFunctions:
@@ -337,10 +337,12 @@ class LiveFunctions:
             compile(text, file, "exec", dont_inherit=True)
             for text in ((self.copy / mutant.path).read_text(), mutant.text(self.copy))
         ]
-        pairs = changed_code(*codes)
+        pairs = code_of_change(*codes)
         of_functions = [pair for pair in pairs if pair[0].co_flags & inspect.CO_OPTIMIZED]
         function_pairs = [pair for pair in pairs if not pair[0].co_flags & inspect.CO_OPTIMIZED]
-        if not of_functions or any(own_code(code) != own_code(new) for code, new in function_pairs):
+        if not of_functions or any(
+            package_code(code) != package_code(new) for code, new in function_pairs
+        ):
             return None
         changed = [
             (function, new)
@@ -384,7 +386,7 @@ def run_collected(items: list[pytest.Item], watch: Watch) -> int:
     return int(pytest.ExitCode.OK)
 
 
-def run_anew(
+def run_again(
     copy: Path, mutant: Mutant | None, uncompiled: bool, tests: list[str], marks: str, watch: Watch
 ) -> int:
     """Import the copy with the mutant, collect and run tests; return pytest's exit code."""
@@ -509,7 +511,7 @@ class MutantSession:
                     chosen = (
                         sorted(only) if only else [f for f in tests if (f, marks) in self.items]
                     )
-                    code = run_anew(self.copy, mutant, uncompiled, chosen, marks, watch)
+                    code = run_again(self.copy, mutant, uncompiled, chosen, marks, watch)
                 else:
                     if mutant:
                         write(file, mutant.text(self.copy))  # for the processes of tests

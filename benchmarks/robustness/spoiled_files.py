@@ -82,7 +82,7 @@ def feature_counts(n: Numbers) -> str:
     return "# Program:featureCounts v2.0.6\n" + tabbed([head, *rows])
 
 
-def plain(n: Numbers) -> list[list[object]]:
+def write_plain(n: Numbers) -> list[list[object]]:
     """Genes × samples, as rows of cells."""
     pairs = zip(n.genes, n.rows, strict=True)
     return [["gene", *n.samples], *([g, *row] for g, row in pairs)]
@@ -91,7 +91,10 @@ def plain(n: Numbers) -> list[list[object]]:
 def symbols(n: Numbers) -> str:
     """Make a table with gene_name, as nf-core and DESeq2 write it."""
     return tabbed(
-        [[row[0], f"SYM{k}" if k else "gene_name", *row[1:]] for k, row in enumerate(plain(n))]
+        [
+            [row[0], f"SYM{k}" if k else "gene_name", *row[1:]]
+            for k, row in enumerate(write_plain(n))
+        ]
     )
 
 
@@ -99,7 +102,7 @@ def workbook(n: Numbers) -> bytes:
     """Make a workbook with a title above its table."""
     book = openpyxl.Workbook()
     out = io.BytesIO()
-    for row in [["Table S1"], *plain(n)]:
+    for row in [["Table S1"], *write_plain(n)]:
         book.active.append(row)
     book.save(out)
     return out.getvalue()
@@ -124,13 +127,15 @@ def summarized(n: Numbers) -> bytes:
 
 
 LAYOUTS: dict[str, tuple[str, Callable[[Numbers], str | bytes]]] = {
-    "table": ("e.tsv", lambda n: tabbed(plain(n))),
-    "turned": ("e.txt", lambda n: tabbed(list(zip(*plain(n), strict=True)))),
+    "table": ("e.tsv", lambda n: tabbed(write_plain(n))),
+    "turned": ("e.txt", lambda n: tabbed(list(zip(*write_plain(n), strict=True)))),
     "decimal commas": (
         "e.csv",
-        lambda n: "\n".join(";".join(str(c).replace(".", ",") for c in row) for row in plain(n)),
+        lambda n: "\n".join(
+            ";".join(str(c).replace(".", ",") for c in row) for row in write_plain(n)
+        ),
     ),
-    "titles": ("e.csv", lambda n: "Table S1\n\n" + tabbed(plain(n)).replace("\t", ",")),
+    "titles": ("e.csv", lambda n: "Table S1\n\n" + tabbed(write_plain(n)).replace("\t", ",")),
     "featureCounts": ("e.txt", feature_counts),
     "gene_name": ("e.tsv", symbols),
     "GCT": ("e.gct", gct12),
@@ -182,7 +187,7 @@ def lay_out(seed: int) -> tuple[str, bytes]:
     return file, content
 
 
-def answered(arguments: list[str]) -> tuple[int, list[str]]:
+def is_answered(arguments: list[str]) -> tuple[int, list[str]]:
     """Run a command; return its exit code and the lines that are none for people."""
     out = io.StringIO()
     err = io.StringIO()
@@ -208,7 +213,7 @@ def campaign(inputs: int, model: Path) -> int:
                 "init": ["new", "-e", file, "-s", "s.tsv"],
                 "predict": [str(model), file, "--missing", "1"],
             }.items():
-                code, lines = answered([name, *words])
+                code, lines = is_answered([name, *words])
                 codes[name, code] += 1
                 if lines:
                     faults += 1
@@ -234,7 +239,7 @@ def values(seed: int, n: int, genes: int) -> tuple[np.ndarray, np.ndarray]:
     return mean + spread * (rng.standard_normal((n, genes)) + np.outer(y, up)), y
 
 
-def fitted(seed: int, genes: int = 400) -> dict[str, object]:
+def fit_study(seed: int, genes: int = 400) -> dict[str, object]:
     """Fit a final model on 40 samples."""
     X, y = values(seed, 40, genes)
     names = [f"g{k}" for k in range(genes)]
@@ -264,7 +269,7 @@ def wrong_scales(models: int) -> int:
     for scale, change in SCALES.items():
         outcomes = Counter[str]()
         for seed in range(models):
-            model = fitted(seed)
+            model = fit_study(seed)
             (X, _) = values(1000 + seed, 30, 400)
             matrix = Matrix(
                 tuple(f"n{k}" for k in range(30)),
@@ -286,7 +291,7 @@ def wrong_scales(models: int) -> int:
 def main(inputs: int, models: int) -> int:
     """Run both parts."""
     with tempfile.TemporaryDirectory() as folder:
-        save_json(Path(folder) / "model.json", fitted(0, 12))
+        save_json(Path(folder) / "model.json", fit_study(0, 12))
         faults = campaign(inputs, Path(folder) / "model.json")
     return 1 if faults + wrong_scales(models) else 0
 

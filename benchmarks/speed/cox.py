@@ -32,14 +32,14 @@ def study(n):
     return X, np.minimum(failure, censored), failure <= censored, eta + rng.normal(size=n)
 
 
-def squared(X, y, mu, tolerance):
+def time_squared_loss(X, y, mu, tolerance):
     """Return the path of the squared loss."""
     sets = training_sets(X, y[:, None], np.ones((len(y), 1), bool), **KEYS)
     tau = sets.tau_max[:, None] * TAU
     return path(sets, tau, mu * sets.norm, solver="landweber-newton", tolerance=tolerance)
 
 
-def survival(X, times, events, mu, tolerance):
+def time_survival(X, times, events, mu, tolerance):
     """Return the path of the partial likelihood."""
     sets = cox_sets(X, times, events, np.ones((len(X), 1), bool), **KEYS)
     return cox_path(
@@ -47,7 +47,7 @@ def survival(X, times, events, mu, tolerance):
     )
 
 
-def timed(solve, *arguments):
+def time_fit(solve, *arguments):
     """Return processor seconds, and the path."""
     begin = time.process_time()
     fits = solve(*arguments)
@@ -60,9 +60,9 @@ def main(runs):
     missed = False
     for n, mu in ((100, 1e-6), (100, 1e-2), (300, 1e-6)):
         X, times, events, y = study(n)
-        squared(X, y, mu, 1e-9), survival(X, times, events, mu, 1e-7)
-        plain = median(timed(squared, X, y, mu, 1e-9)[0] for _ in range(runs))
-        timings = [timed(survival, X, times, events, mu, 1e-7) for _ in range(runs)]
+        time_squared_loss(X, y, mu, 1e-9), time_survival(X, times, events, mu, 1e-7)
+        plain = median(time_fit(time_squared_loss, X, y, mu, 1e-9)[0] for _ in range(runs))
+        timings = [time_fit(time_survival, X, times, events, mu, 1e-7) for _ in range(runs)]
         cox = median(seconds for seconds, _ in timings)
         fits = timings[0][1]
         ratio = cox / plain

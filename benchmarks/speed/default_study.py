@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests/materials"))
 from places import lay_out
 
 
-def resident(process: psutil.Process) -> int:
+def resident_bytes(process: psutil.Process) -> int:
     """Return the memory of a process and all its children, in bytes."""
     total = 0
     for member in [process, *process.children(recursive=True)]:
@@ -37,7 +37,7 @@ def run(folder: Path) -> tuple[float, float]:
     with subprocess.Popen(command, cwd=folder) as started:
         process = psutil.Process(started.pid)
         while started.poll() is None:
-            peak = max(peak, resident(process))
+            peak = max(peak, resident_bytes(process))
             time.sleep(0.1)
     if started.returncode:
         raise SystemExit(f"snakemake ended with {started.returncode}")

@@ -144,7 +144,7 @@ def _peak() -> float:
     return float(next(line.split()[1] for line in lines if line.startswith("VmHWM"))) / 1e3
 
 
-def _of_its_own(*words: str) -> Any:
+def _in_own_process(*words: str) -> Any:
     process = subprocess.run(
         [sys.executable, __file__, *words], capture_output=True, text=True, check=True
     )
@@ -167,7 +167,7 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as name:
                 write_input(Path(name), times * SMALL[kind])
                 size = sum(file.stat().st_size for file in Path(name).iterdir()) / 1e6
-                seconds, grown, shape = _of_its_own("--read", kind, name)
+                seconds, grown, shape = _in_own_process("--read", kind, name)
                 print(
                     f"| {kind} | {shape[0]} × {shape[1]} | {size:.1f} | {seconds:.2f} "
                     f"| {grown:.0f} |",

@@ -93,7 +93,7 @@ def series_matrix() -> Run:
     return lambda: (read_matrix(GEO), read_samples(GEO, None, None))
 
 
-def looked_at(n: int, d: int) -> Run:
+def time_first_look(n: int, d: int) -> Run:
     """The quality of raw samples with 30 columns in the sample table."""
     rng = np.random.default_rng(0)
     columns = {f"column {k}": list(rng.choice(list("abcd"), n)) for k in range(30)}
@@ -107,8 +107,8 @@ CASES = {
     "ComBat, reference batch and two covariates": combat_with_reference_and_covariates,
     "two-colour loess, one array of 22283": loess,
     "RMA from 20 CEL files, 54675 sets": rma_of_20_arrays,
-    "quality of 100 samples, 22283 genes": partial(looked_at, 100, 22283),
-    "quality of 300 samples, 54675 genes": partial(looked_at, 300, 54675),
+    "quality of 100 samples, 22283 genes": partial(time_first_look, 100, 22283),
+    "quality of 300 samples, 54675 genes": partial(time_first_look, 300, 54675),
     "series matrix GSE55235 with its phenotypes": series_matrix,
 }
 
@@ -129,10 +129,10 @@ def main(runs: int) -> None:
         print(f"{name}: {median(seconds(run) for _ in range(runs)):.2f} s", flush=True)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     print(f"largest memory: {peak:.0f} MB", flush=True)
-    beside_bioconductor()
+    compare_bioconductor()
 
 
-def beside_bioconductor() -> None:
+def compare_bioconductor() -> None:
     """Ask R for the same, once."""
     X = np.log2(arrays() + 1)
     with tempfile.TemporaryDirectory() as folder:

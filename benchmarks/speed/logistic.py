@@ -32,7 +32,7 @@ def study(n, d):
     return np.asfortranarray((X - X.mean(axis=0)) / X.std(axis=0)), y
 
 
-def described(Z, y):
+def describe_study(Z, y):
     """Return the one training set, of features as they are."""
     return logistic_sets(
         Z, y[:, None], np.ones((len(y), 1), bool), centre=True, unit_variance=False
@@ -41,7 +41,7 @@ def described(Z, y):
 
 def ours(Z, y, tau):
     """Return coefficients (m, d), the description of the set included."""
-    path, *_ = logistic_path(described(Z, y), tau[None], 0.0, tolerance=1e-9)
+    path, *_ = logistic_path(describe_study(Z, y), tau[None], 0.0, tolerance=1e-9)
     B = np.zeros((len(tau), Z.shape[1]))
     for m in range(len(tau)):
         features, values = path.coef(0, m)
@@ -49,7 +49,7 @@ def ours(Z, y, tau):
     return B
 
 
-def each_of_many(Z, y, tau, k=40):
+def fit_many(Z, y, tau, k=40):
     """Return seconds of one path of k permuted responses side by side, as a study has them."""
     rng = np.random.default_rng(0)
     Y = np.stack([rng.permutation(y) for _ in range(k)], axis=1)
@@ -59,7 +59,7 @@ def each_of_many(Z, y, tau, k=40):
         sets = logistic_sets(Z, Y, rows, centre=True, unit_variance=False)
         return logistic_path(sets, sets.tau_max[:, None] * SHARES, 0.0, tolerance=1e-9)[0]
 
-    seconds, path = timed(solve)
+    seconds, path = time_solver(solve)
     return seconds / k, path.gap.max()
 
 
@@ -131,7 +131,7 @@ def by_glmnet(Z, y, tau, thresh):
 
 def largest_gap(Z, y, tau, B):
     """Return the largest relative gap of coefficients B (m, d), each with its best intercept."""
-    sets = described(Z, y)
+    sets = describe_study(Z, y)
     gaps = []
     none = np.zeros(1)
     ground = sets.loss_data(slice(0, 1))
@@ -167,7 +167,7 @@ def intercept(offset, y):
     return a
 
 
-def timed(solve, *arguments):
+def time_solver(solve, *arguments):
     """Return processor seconds, and the coefficients."""
     begin = time.process_time()
     B = solve(*arguments)
@@ -183,20 +183,20 @@ def main(runs):
         print(f"adelie: {error}")
     for n, d in SIZES:
         Z, y = study(n, d)
-        tau = described(Z, y).tau_max[0] * SHARES
+        tau = describe_study(Z, y).tau_max[0] * SHARES
         ours(Z, y, tau)
         solvers = {"genesig": ours, **peers}
         runs_of = {name: [] for name in solvers}
         for _ in range(runs):
             for name, solve in solvers.items():
-                runs_of[name].append(timed(solve, Z, y, tau))
+                runs_of[name].append(time_solver(solve, Z, y, tau))
         for thresh in (1e-7, 1e-14):
             try:
                 runs_of[f"glmnet {thresh:g}"] = [by_glmnet(Z, y, tau, thresh) for _ in range(runs)]
             except (OSError, subprocess.CalledProcessError) as error:
                 print(f"glmnet: {error}")
         own_seconds = median(seconds for seconds, _ in runs_of["genesig"])
-        many = [each_of_many(Z, y, tau) for _ in range(runs)]
+        many = [fit_many(Z, y, tau) for _ in range(runs)]
         shared = median(seconds for seconds, _ in many)
         print(
             f"{n} x {d}\tgenesig, one of 40\t{shared:.4f} s\t{shared / own_seconds:.1f} times"

@@ -45,7 +45,7 @@ def classes(T, seed=0):
     return X, y
 
 
-def coded(y, T, rows):
+def code_classes(y, T, rows):
     """Return one column a class over the square root of its share, (n, k, T)."""
     member = np.eye(T)[y]
     return np.stack([member / np.sqrt(member[rows[:, k]].mean(axis=0)) for k in range(FOLDS)], 1)
@@ -86,11 +86,11 @@ def by_sklearn(joint, tau, mu, tol):
     return worst
 
 
-def both(T, runs):
+def time_both(T, runs):
     """Print the seconds for T classes beside those for one response."""
     rows = (np.arange(N) % FOLDS)[:, None] != np.arange(FOLDS)
     X, y = classes(T)
-    joint = joint_sets(X, coded(y, T, rows), rows, centre=True, unit_variance=True)
+    joint = joint_sets(X, code_classes(y, T, rows), rows, centre=True, unit_variance=True)
     mu = 1e-6 * joint.norm[:, None]
     share = np.geomspace(1, 0.1, TAUS + 1)[1:]
     tau, tau_1 = (m[:, None] * share for m in (joint.tau_max, joint.sets.tau_max))
@@ -115,7 +115,7 @@ def both(T, runs):
 def main(runs=3):
     print(f"n = {N}, d = {D}, {TAUS} tau, {FOLDS} folds")
     for T in (3, 4, 5, 8):
-        joint, tau, mu, joint_seconds = both(T, runs)
+        joint, tau, mu, joint_seconds = time_both(T, runs)
         if T != 4:
             continue
         for tol in (1e-4, 1e-6, 1e-8):

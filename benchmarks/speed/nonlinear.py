@@ -34,7 +34,7 @@ def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def one_row(n, d, solver):
+def measure_size(n, d, solver):
     """Time one fit (without tau_max's conjugate gradients); print it as JSON."""
     from genesig.optim.kernels import Gaussian, median_distance
     from genesig.optim.nonlinear.instance import make_instance
@@ -68,7 +68,7 @@ def one_row(n, d, solver):
     print(json.dumps({**row, "selected": len(solution.support), "X": X.nbytes / 2**20}))
 
 
-def fresh(n, d, solver):
+def run_in_fresh_process(n, d, solver):
     command = [sys.executable, __file__, "row", str(n), str(d), solver]
     env = {**os.environ, "OMP_NUM_THREADS": "1"}
     process = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
@@ -85,7 +85,7 @@ def scale():
                 continue
             if solver == "fista" and d > 10_000:
                 continue
-            row = fresh(n, d, solver)
+            row = run_in_fresh_process(n, d, solver)
             print(
                 f"{n},{d},{solver},{row['wall']:.2f},{row['cpu']:.2f},{row['peak']:.0f},"
                 f"{row['X']:.0f},{row['steps']},{row['gap']:.1e},{row['selected']},"
@@ -128,7 +128,7 @@ def tables(max_rows):
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["row", n, d, solver]:
-            one_row(int(n), int(d), solver)
+            measure_size(int(n), int(d), solver)
         case ["scale"]:
             scale()
         case ["tables", *count]:

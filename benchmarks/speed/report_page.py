@@ -175,21 +175,21 @@ def browser() -> Iterator[Browser]:
             os.waitpid(process, 0)
 
 
-def middle(measurements: Sequence[Mapping[str, float]]) -> dict[str, float]:
+def median_row(measurements: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """Return the median of each figure."""
     return {name: median(row[name] for row in measurements) for name in measurements[0]}
 
 
-def loads(started: Browser, pages: Sequence[Path], count: int) -> list[dict[str, float]]:
+def time_loads(started: Browser, pages: Sequence[Path], count: int) -> list[dict[str, float]]:
     """Return what was found at the load of each page, the pages in turns."""
     rounds = [[started.opened(page, LOADED)[0] for page in pages] for _ in range(count + 1)]
-    return [middle(page_loads) for page_loads in zip(*rounds[1:], strict=True)]
+    return [median_row(page_loads) for page_loads in zip(*rounds[1:], strict=True)]
 
 
-def measured(started: Browser, pages: Sequence[Path], rounds: int) -> list[dict[str, float]]:
+def measure_pages(started: Browser, pages: Sequence[Path], rounds: int) -> list[dict[str, float]]:
     """Return the figures of each page; only the first is worked with."""
-    load_times = loads(started, pages, LOADS if rounds > 1 else 1)
-    used = middle([started.opened(pages[0], LOADED, USED)[1] for _ in range(rounds)])
+    load_times = time_loads(started, pages, LOADS if rounds > 1 else 1)
+    used = median_row([started.opened(pages[0], LOADED, USED)[1] for _ in range(rounds)])
     load_times[0] |= used | {"task": max(load_times[0]["task"], used["task"])}
     return [
         row | {"bytes": page.stat().st_size} for row, page in zip(load_times, pages, strict=True)
@@ -230,7 +230,7 @@ def table(measurements: Sequence[Mapping[str, float]], bounds: Mapping[str, floa
     return "\n".join(lines)
 
 
-def made(study: Study, cohorts: int, folder: Path) -> Path:
+def make_page(study: Study, cohorts: int, folder: Path) -> Path:
     """Return the page of a simulated study."""
     study_arguments = arguments(study)
     cohorts_about = [
@@ -248,13 +248,13 @@ def main(paths: Sequence[Path], large: Study = LARGE, rounds: int = ROUNDS) -> N
     print(f"load of the machine: {os.getloadavg()[0]:.2f}", flush=True)
     with tempfile.TemporaryDirectory() as name, browser() as started:
         folder = Path(name)
-        pages = list(paths) or [made(Study(permutations=19), 0, folder / "small")]
+        pages = list(paths) or [make_page(Study(permutations=19), 0, folder / "small")]
         heads = f"{'':26}{'page':>12} {'':6}{'bound':14}{'peer' if len(pages) > 1 else '':>12}"
         print(f"{pages[0].name}\n{heads.rstrip()}")
-        print(table(measured(started, pages, rounds), SMALL_BOUNDS), flush=True)
-        page = made(large, 10, folder / "large")
+        print(table(measure_pages(started, pages, rounds), SMALL_BOUNDS), flush=True)
+        page = make_page(large, 10, folder / "large")
         print(f"\n{large.samples} samples, {large.genes:,} genes, ten cohorts")
-        print(table(measured(started, [page], rounds), LARGE_BOUNDS))
+        print(table(measure_pages(started, [page], rounds), LARGE_BOUNDS))
 
 
 if __name__ == "__main__":

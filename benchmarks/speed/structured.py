@@ -60,11 +60,11 @@ def products(X, runs):
     return seconds(lambda: [X.T @ R for _ in range(30)], runs)[0]
 
 
-def line(name, run_seconds, floor, note=""):
+def print_row(name, run_seconds, floor, note=""):
     print(f"{name:62} {run_seconds:8.3f} s {run_seconds / floor:7.1f} x  {note}", flush=True)
 
 
-def overlapping(d, number, runs, share=0.05):
+def time_overlapping(d, number, runs, share=0.05):
     X, rng = expression(N, d)
     lists = sets_of(rng, d, number)
     y = labels(X, lists, rng)
@@ -73,7 +73,7 @@ def overlapping(d, number, runs, share=0.05):
     tau = tau_max(X, y, blocks) * np.geomspace(1, share, 30)
     run_seconds, fit = seconds(lambda: block_path(X, y, blocks, tau, 0.0), runs)
     note = f"gap {fit.gap.max():.0e}, {fit.steps.sum()} steps, {len(fit.support(29))} sets"
-    line(f"latent overlap, {d} genes, {number} sets, 30 tau", run_seconds, floor, note)
+    print_row(f"latent overlap, {d} genes, {number} sets, 30 tau", run_seconds, floor, note)
     return X, y, blocks, tau, floor
 
 
@@ -89,7 +89,7 @@ def study(runs):
     run_seconds, weights = seconds(
         lambda: contest_weights(X, *null, parts.members, parts.starts), runs
     )
-    line("weights of 6000 sets, 64 x 20000, 200 permutations", run_seconds, floor)
+    print_row("weights of 6000 sets, 64 x 20000, 200 permutations", run_seconds, floor)
     blocks = Blocks(parts.members, parts.starts, weights)
     design = Columns(X, blocks)
     Y = permuted.T[:100, :, None]
@@ -104,10 +104,10 @@ def study(runs):
             f"a path {10 * run_seconds:.1f} ms, {steps:.0f} steps; gap {tolerance:.0e}, 50 sets at"
             " most"
         )
-        line("the same, 15 tau, 100 responses together", run_seconds, floor, note)
+        print_row("the same, 15 tau, 100 responses together", run_seconds, floor, note)
 
 
-def others(X, floor, runs):
+def time_other_penalties(X, floor, runs):
     """Several responses, kernels, and the iterative projection, which is a reference."""
     rng = np.random.default_rng(1)
     Y = np.stack([X[:, :5].sum(axis=1) + 2 * rng.normal(size=N) for _ in range(4)], axis=1)
@@ -116,7 +116,7 @@ def others(X, floor, runs):
     tau = tau_max(X, Y, rows) * np.geomspace(1, 0.1, 30)
     run_seconds, fit = seconds(lambda: block_path(X, Y, rows, tau, 0.0), 1)
     note = f"gap {fit.gap.max():.0e}, {len(fit.support(29))} genes"
-    line("multi-task, 4 responses, 20000 genes, 30 tau to .1", run_seconds, floor, note)
+    print_row("multi-task, 4 responses, 20000 genes, 30 tau to .1", run_seconds, floor, note)
     lists = [rng.choice(X.shape[1], 50, replace=False) for _ in range(400)]
     K = np.array([X[:, group] @ X[:, group].T / 50 for group in lists])
     kernels = Kernels(K, np.ones(400))
@@ -124,7 +124,7 @@ def others(X, floor, runs):
     tau = tau_maxima(kernels, y[None]) * np.geomspace(1, 0.1, 20)
     run_seconds, fits = seconds(lambda: block_paths(kernels, y[None], tau[None], 0.0), 1)
     note = f"gap {fits[0].gap.max():.0e}, {len(fits[0].support(19))} kernels"
-    line("400 kernels, 20 tau to .1", run_seconds, floor, note)
+    print_row("400 kernels, 20 tau to .1", run_seconds, floor, note)
     small = X[:, :2000]
     lists = sets_of(rng, 2000, 200)
     lists += [[j] for j in range(2000)]
@@ -138,7 +138,9 @@ def others(X, floor, runs):
             1,
         )
         note = f"gap {fit.gap[0]:.0e}, {fit.steps[0]} steps"
-        line(f"projection, {name}, 2000 genes, 200 sets, .2 of tau_max", run_seconds, floor, note)
+        print_row(
+            f"projection, {name}, 2000 genes, 200 sets, .2 of tau_max", run_seconds, floor, note
+        )
 
 
 def multi_task(X, Y, groups, tau):
@@ -230,25 +232,25 @@ def peers(X, y, floor):
     tau = tau_max(X, y, blocks) * np.geomspace(1, 0.1, 30)[1:]
     run_seconds, fit = seconds(lambda: block_path(X, Y, blocks, tau, 0.0), 3)
     best = objective(X, Y, fit.coef(28), blocks, tau[-1])
-    line(
+    print_row(
         "group lasso, 2000 groups of 10, 29 tau to .1",
         run_seconds,
         floor,
         f"gap {fit.gap.max():.0e}",
     )
     for name, solve in PEERS.items():
-        against(name, solve, (X, Y, groups, tau, blocks), best, floor)
+        compare_peer(name, solve, (X, Y, groups, tau, blocks), best, floor)
     rng = np.random.default_rng(1)
     Y = X[:, :5].sum(axis=1)[:, None] + 2 * rng.normal(size=(N, 4))
     Y -= Y.mean(axis=0)
     rows = Blocks.singletons(d, 1.0)
     tau = tau_max(X, Y, rows) * np.array([0.1])
     run_seconds, fit = seconds(lambda: block_path(X, Y, rows, tau, 0.0), 3)
-    line(
+    print_row(
         "multi-task, .1 of tau_max alone, from nothing", run_seconds, floor, f"gap {fit.gap[0]:.0e}"
     )
     best = objective(X, Y, fit.coef(0), rows, tau[0])
-    against("scikit-learn 1e-7", multi_task, (X, Y, None, tau, rows), best, floor)
+    compare_peer("scikit-learn 1e-7", multi_task, (X, Y, None, tau, rows), best, floor)
 
 
 def objective(X, Y, B, blocks, tau):
@@ -256,7 +258,7 @@ def objective(X, Y, B, blocks, tau):
     return ((Y - X @ B) ** 2).sum() / len(X) + tau * blocks.weights @ norms
 
 
-def against(name, solve, problem, best, floor):
+def compare_peer(name, solve, problem, best, floor):
     """Print the time of a peer, and how far its last objective lies above the best."""
     X, Y, groups, tau, blocks = problem
     try:
@@ -266,19 +268,19 @@ def against(name, solve, problem, best, floor):
         return
     run_seconds, B = seconds(lambda: solve(X, Y, groups, tau), 1)
     excess = objective(X, Y, np.asarray(B).reshape(X.shape[1], -1), blocks, tau[-1]) / best - 1
-    line(f"   {name}", run_seconds, floor, f"objective {excess:+.0e}")
+    print_row(f"   {name}", run_seconds, floor, f"objective {excess:+.0e}")
 
 
 def main(runs):
     warnings.simplefilter("ignore")
-    X, y, blocks, tau, floor = overlapping(20_000, 2000, runs)
+    X, y, blocks, tau, floor = time_overlapping(20_000, 2000, runs)
     mu = 1e-3 * np.linalg.norm(X, 2) ** 2 / N
     run_seconds, fit = seconds(lambda: block_path(X, y, blocks, tau, mu), runs)
-    line("the same, mu = 1e-3 ||X'X||/n", run_seconds, floor, f"gap {fit.gap.max():.0e}")
+    print_row("the same, mu = 1e-3 ||X'X||/n", run_seconds, floor, f"gap {fit.gap.max():.0e}")
     for d, number in ((20_000, 500), (20_000, 8000), (5000, 2000), (80_000, 2000)):
-        overlapping(d, number, runs)
+        time_overlapping(d, number, runs)
     study(runs)
-    others(X, floor, runs)
+    time_other_penalties(X, floor, runs)
     peers(X, y, floor)
 
 

@@ -81,7 +81,7 @@ def costs(folder: Path) -> list[tuple[str, float, int]]:
     return job_costs
 
 
-def finished(
+def run_study(
     folder: Path,
     n: int,
     d: int,
@@ -105,7 +105,7 @@ def main(
 ) -> None:
     """Run one study and print its jobs."""
     with tempfile.TemporaryDirectory() as name:
-        jobs = finished(Path(name), n, d, permutations, number, changes, options)
+        jobs = run_study(Path(name), n, d, permutations, number, changes, options)
     bound = 3 * n * d * 8e-6 + 400
     print(f"{n} x {d}, {permutations} permutations; 3 X + 400 MB = {bound:.0f} MB")
     for job, seconds, peak in jobs:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import matplotlib as mpl
 import numpy as np
 import yaml
-from study_cost import finished
+from study_cost import run_study
 
 from genesig.data.files.readers import load_schema
 from genesig.data.study.config_check import resolve_config
@@ -49,7 +49,7 @@ SERIES = {
 def minutes(point: Point) -> tuple[float, float]:
     """Run a study; return processor minutes of its jobs, measured and announced."""
     with tempfile.TemporaryDirectory() as name:
-        jobs = finished(Path(name), *point, ["nonlinear.enabled=false"], [])
+        jobs = run_study(Path(name), *point, ["nonlinear.enabled=false"], [])
         config = yaml.safe_load((Path(name) / "config/config.yaml").read_text())
         dataset = Dataset.load(f"{name}/results/dataset.h5ad")
         splits = Splits.load(f"{name}/results/splits.json")

@@ -73,14 +73,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = (options.keep or Path(temporary)).resolve()
         folder.mkdir(parents=True, exist_ok=True)
-        with checked_out(options.commits, Path(temporary)) as trees:
+        with check_out(options.commits, Path(temporary)) as trees:
             for study in options.studies:
                 runs = run_in_turn(study, trees, folder, options)
                 print(table(study, runs, options.commits), flush=True)
 
 
 @contextmanager
-def checked_out(commits: list[str], folder: Path) -> Iterator[dict[str, Path]]:
+def check_out(commits: list[str], folder: Path) -> Iterator[dict[str, Path]]:
     """Give the folder of each commit's files; remove them afterwards."""
     trees: dict[str, Path] = {}
     try:

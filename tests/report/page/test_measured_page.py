@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from report_checks import BROWSER
-from report_page import ACTS, Study, made, main
+from report_page import ACTS, Study, main, make_page
 
 pytestmark = pytest.mark.drawn
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.drawn
 def test_every_figure_is_said_for_both_pages(tmp_path, capsys):
     if BROWSER is None:
         pytest.skip("neither Chromium nor Chrome is installed")
-    page = made(Study(permutations=19, nonlinear=False), 0, tmp_path)
+    page = make_page(Study(permutations=19, nonlinear=False), 0, tmp_path)
     main([page, page], large=Study(samples=40, nonlinear=False), rounds=1)
     small, large = capsys.readouterr().out.split("\n\n")
     for name in ("bytes", "nodes", "height", "load", "task", *ACTS):
