@@ -1,4 +1,4 @@
-"""How well each of several classes is told from the others."""
+"""How well each of several classes is recognised."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def classes(data: Study, limits: Limits) -> Section:
 
 
 def _probability_words(data: Study) -> list[str]:
-    """Hold the probability of the class that is called against how often that is right."""
+    """Compare the mean probability of the called class with the share of correct calls."""
     held_out = data["held_out"]
     assumed_shares = data["config"]["probabilities"]
     mean = held_out.get("probability")

@@ -226,7 +226,7 @@ def collect(
 def _warnings(
     report: Report, dataset: Dataset, observed: Fits, messages: Sequence[str]
 ) -> list[str]:
-    """Say what a careful reader should know before using the signature."""
+    """Return the warnings of the page, those of the first screen first."""
     # Reading repeats warnings of the validation.
     warnings = list(dict.fromkeys([*messages, *map(str, dataset.provenance.get("warnings", []))]))
     for check in WARNING_FUNCTIONS:

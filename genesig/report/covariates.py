@@ -1,4 +1,4 @@
-"""What the study holds fixed, and what expression adds to it."""
+"""Covariates that every model contains, and the added value of gene expression."""
 
 from __future__ import annotations
 
@@ -25,43 +25,37 @@ if TYPE_CHECKING:
 
 
 class CovariateWeight(TypedDict):
-    """Weight of a covariate in the final model, per unit and per standard deviation.
+    """Weight of a covariate in the final model.
 
-    Of several classes each has a row, and ``name`` has the class, too. Of a spline each stretch
-    from knot to knot has a row, whose weight is what the score gains over it, and no ``per_sd``.
-    ``reference`` is the word that a word is held against. ``mean``, ``low`` and ``high`` are those
-    per unit over the outer splits, ``sign`` the share of these with the sign of the mean.
+    Of several classes each has a row. Of a spline each segment from knot to knot has a row, whose
+    weight is the gain of the score over the segment.
     """
 
-    name: str
-    reference: str | None
-    weight: float
-    per_sd: float | None
-    mean: float
-    low: float
-    high: float
-    sign: float
+    name: str  # of several classes with the class
+    reference: str | None  # level with which a categorical covariate is compared
+    weight: float  # per unit, in the final model
+    per_sd: float | None  # per standard deviation; null for splines
+    mean: float  # mean weight per unit over the outer splits
+    low: float  # smallest weight over the outer splits
+    high: float  # largest weight over the outer splits
+    sign: float  # share of the outer splits whose weight has the sign of the mean
 
 
 class CovariatesRecord(TypedDict):
-    """The covariates; ``alone`` holds their error against that with expression.
-
-    ``whole`` holds it against that with all genes, by ridge; ``p`` and ``p_whole`` are those of the
-    permutations. ``missing`` counts values that were filled in, ``curved`` names what has a spline.
-    """
+    """Covariates of a study and the added value of expression."""
 
     columns: list[str]
-    curved: list[str]
-    missing: int
+    curved: list[str]  # covariates with a spline
+    missing: int  # samples with an imputed value
     weights: list[CovariateWeight]
-    alone: Difference
-    whole: Difference
-    p: float | None
-    p_whole: float | None
+    alone: Difference  # error of the covariates alone against models with selected genes
+    whole: Difference  # the same against ridge on all genes
+    p: float | None  # permutation p of the added value of the selected genes
+    p_whole: float | None  # permutation p of the global test of all genes
 
 
 class Covariates(Study):
-    """What this topic reads; the key is absent where nothing is held fixed."""
+    """Record of a study, with its covariates if it has any."""
 
     covariates: NotRequired[CovariatesRecord]
 
@@ -69,7 +63,7 @@ class Covariates(Study):
 def collect_covariates(
     dataset: Dataset, observed: Fits, final: Fits, controls: pd.DataFrame
 ) -> dict[str, CovariatesRecord]:
-    """Sum up what the study holds fixed, under its key; nothing where it has no covariates."""
+    """Return the record of the covariates under its key; empty without covariates."""
     columns = dataset.design.covariates
     answer = final.with_chosen()
     answers = observed.with_chosen()
@@ -104,21 +98,17 @@ def collect_covariates(
 
 
 class _Step(NamedTuple):
-    """From where to where the score is followed, and what the row says of it.
-
-    ``low`` and ``high`` (r,) are covariates as `encoded` has them, NaN but for one column; ``sd``
-    is that of a straight line.
-    """
+    """Two values of a covariate between which the gain of the score is measured."""
 
     name: str
     reference: str | None
-    low: Array
-    high: Array
-    sd: float
+    low: Array  # (r,) encoded covariates, NaN except one column
+    high: Array  # (r,) likewise
+    sd: float  # standard deviation of the column; NaN for a spline
 
 
 def _covariate_steps(dataset: Dataset, final: Fits) -> Iterator[_Step]:
-    """Give a step for each word and straight line, and one from knot to knot of each spline."""
+    """Yield a step for each level and straight line, and one from knot to knot of each spline."""
     covariate_values = dataset.covariates()
     column = 0
     for covariate in dataset.design.covariates:
@@ -147,7 +137,7 @@ def _score_gain(fits: Fits, step: _Step) -> Array:
 def _weights_by_class(
     weight: Array, splits: Array, classes: Sequence[str]
 ) -> Iterator[tuple[str, float, Array]]:
-    """Give the weight, and those of the splits, with the class that they are of, if of several."""
+    """Yield (class suffix, final weight, weights of splits); one item unless several classes."""
     if weight.ndim == 1:
         yield "", float(weight[0]), splits
         return
@@ -202,7 +192,7 @@ WEIGHT_COLUMNS = (
 
 
 def added_value(data: Covariates) -> list[Paragraph]:
-    """Say for the first screen what expression adds; nothing without covariates."""
+    """Return the paragraph of the first screen about the added value; empty without covariates."""
     if "covariates" not in data:
         return []
     alone = data["covariates"]["alone"]
@@ -288,7 +278,7 @@ def _ridge_words(data: Study, all_genes: Difference, names: str) -> str:
 
 
 def covariates(data: Covariates, limits: Limits) -> Section:
-    """Show what is held fixed; nothing where that is nothing."""
+    """Return the section of the covariates; empty without covariates."""
     if "covariates" not in data:
         return Section("covariates", COVARIATES_TITLE)
     record = data["covariates"]
@@ -348,7 +338,7 @@ def _spline_words(record: CovariatesRecord) -> str:
 
 
 def covariate_sentences(data: Covariates) -> list[str]:
-    """Say what was held fixed, and what the permutations asked; nothing where that is nothing."""
+    """Return the sentences of Methods about covariates and weights of samples."""
     texts = []
     if "covariates" in data:
         names = enumerated(data["covariates"]["columns"])

@@ -1,4 +1,4 @@
-"""What went in, how it was divided, and its batches."""
+"""The input of the study, its splits, and its batches."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ MIN_BATCHES = 5  # batches, below which t on so few degrees of freedom makes the
 
 
 def collect_study(dataset: Dataset) -> StudyFacts:
-    """Say what was studied and what was left out, with its reason."""
+    """Return the facts of the study, with the reasons of exclusions."""
     design = dataset.design
     notes = dataset.provenance
     y = dataset.plain()
@@ -107,7 +107,7 @@ def _exclusions_by_reason(dropped: list[dict[str, Any]]) -> list[Exclusions]:
 
 
 def design(splits: Splits) -> SplitSummary:
-    """Say how the samples were divided."""
+    """Return the numbers and sizes of splits and halves."""
     train, test = ([len(getattr(s, side)) for s in splits.outer] for side in ("train", "test"))
     inner = [len(s.inner) for s in splits.outer]
     return {
@@ -126,7 +126,7 @@ def design(splits: Splits) -> SplitSummary:
 def batch(
     dataset: Dataset, splits: Splits, held_out: HeldOut, config: Mapping[str, Any]
 ) -> Batch | None:
-    """Sum the batches up; None for a study that names none."""
+    """Return the record of the batches; None if the study names no batch column."""
     names = dataset.batches()
     column = dataset.design.batch
     if names is None or column is None:

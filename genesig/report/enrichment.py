@@ -1,4 +1,4 @@
-"""Gene sets of which the lists, or all genes, hold more than under permuted labels."""
+"""Gene sets enriched in the selected lists or in the ranking of all genes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class EnrichmentRecord(TypedDict):
 
 
 class Enrichment(Study):
-    """What this topic reads; null where no sets were named."""
+    """Record of a study, with the enrichment; null without gene sets."""
 
     enrichment: EnrichmentRecord | None
 
@@ -80,7 +80,7 @@ MAX_RANKED_SETS = 20
 def collect_enrichment(
     tables: Mapping[str, pd.DataFrame], permutations: int
 ) -> EnrichmentRecord | None:
-    """Sum enrichment up; None where no sets were named."""
+    """Return the record of the enrichment; None without gene sets."""
     if "enrichment_ranking" not in tables:
         return None
     lists = tables["enrichment"]

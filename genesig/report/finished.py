@@ -1,4 +1,4 @@
-"""What is said when a study has ended: where its report is, what predicts, what can be named."""
+"""Last lines of a run: the path of the report, the conclusion, prediction and genes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from genesig.results import load_json
 
 
 def finished(folder: str | Path) -> str:
-    """Return a few lines; nothing where this run made no report."""
+    """Return the last lines of a run; empty if the run made no report."""
     page = Path(folder) / "report.html"
     data = Path(folder) / "report_data.json"
     if not (page.exists() and data.exists()):

@@ -84,7 +84,7 @@ class GenomeRecord(TypedDict):
 
 
 class Genome(Study):
-    """What this topic reads; null where places are not known."""
+    """Record of a study, with places of genes; null if they are not known."""
 
     genome: GenomeRecord | None
 
@@ -308,7 +308,7 @@ MAX_STRETCHES_IN_TEXT = 3
 
 
 def genome(data: Genome, limits: Limits) -> Section:
-    """Show where the genes lie; nothing where that is not known."""
+    """Return the section of places along the genome; empty if places are not known."""
     record = data["genome"]
     if record is None:
         return Section("genome", GENOME_TITLE)

@@ -17,7 +17,7 @@ ALL_OMICS = "all omics"
 
 
 def omics(data: Study, limits: Limits) -> Section:
-    """Show the error without each omic beside that with all; nothing where there is one matrix."""
+    """Return the section of the added value of each omic; empty with one matrix."""
     if OMICS_TABLE not in data["tables"]:
         return Section(OMICS_TABLE, OMICS_TITLE)
     rows = table_rows(data["tables"][OMICS_TABLE])
@@ -101,7 +101,7 @@ def _omic_with_gain(data: Study, row: TableRow) -> str:
 
 
 def omics_sentences(data: Study) -> Iterator[str]:
-    """Say how omics were weighed and left out; nothing where there is one matrix."""
+    """Yield the sentences of Methods about omics; none with one matrix."""
     if OMICS_TABLE not in data["tables"]:
         return
     rows = [row for row in table_rows(data["tables"][OMICS_TABLE]) if row["row"] != "genesig"]

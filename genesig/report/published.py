@@ -41,7 +41,7 @@ MIDDLE_PERCENTILES = (2.5, 97.5)
 
 
 def published(data: Study, limits: Limits) -> Section:
-    """Show the signature among random lists and published ones; nothing where none are named."""
+    """Return the section of published signatures; empty without any."""
     if PUBLISHED_TABLE not in data["tables"]:
         return Section(PUBLISHED_TABLE, PUBLISHED_TITLE)
     rows = table_rows(data["tables"][PUBLISHED_TABLE])
@@ -166,7 +166,7 @@ def _draw_random_lists(
 
 
 def published_sentences(data: Study) -> Iterator[str]:
-    """Say how they were refitted; nothing where no published signatures are named."""
+    """Yield the sentence of Methods about published signatures, if there are any."""
     if PUBLISHED_TABLE in data["tables"]:
         rows = data["tables"][PUBLISHED_TABLE]["rows"]
         kinds = [row[0] for row in rows]

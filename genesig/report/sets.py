@@ -87,7 +87,7 @@ class SetsRecord(TypedDict):
 
 
 class Sets(Study):
-    """What this topic reads; null where no sets were named."""
+    """Record of a study, with its gene sets; null without gene sets."""
 
     sets: SetsRecord | None
 
@@ -96,7 +96,7 @@ MAX_SETS = 30
 
 
 def collect_sets(tables: Mapping[str, pd.DataFrame]) -> SetsRecord | None:
-    """Sum the selection of gene sets up; None where it was not run."""
+    """Return the record of the selection of gene sets; None if it was not run."""
     if "sets" not in tables:
         return None
     selected = tables["sets"]
@@ -173,7 +173,7 @@ MAX_SETS_IN_TEXT = 3
 
 
 def sets(data: Sets, limits: Limits) -> Section:
-    """Show gene sets beside the lists of genes; nothing where none were named."""
+    """Return the section of the gene sets; empty without gene sets."""
     record = data["sets"]
     if record is None:
         return Section("sets", SETS_TITLE)
@@ -245,7 +245,7 @@ def _permutation_words(record: SetsRecord) -> str:
 
 
 def stability_words(record: SetsRecord) -> str:
-    """Hold the stability of the lists of sets against that of the lists of genes."""
+    """Compare the stability of lists of sets with that of lists of genes."""
     of_sets = record["stability"]
     of_genes = record["of_genes"]
     if of_sets["value"] is None:

@@ -1,4 +1,4 @@
-"""Several studies of one question: each held out whole, and what the next one may show."""
+"""Several studies of one outcome: each left out whole, and a prediction for a further study."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ META_FDR = 0.05
 def collect_studies(
     tables: Mapping[str, pd.DataFrame], scheme: str, provenance: Mapping[str, Any]
 ) -> StudiesRecord | None:
-    """Sum up what several studies say; None where there is one."""
+    """Return the record of several studies; None if there is one study."""
     if "studies" not in tables:
         return None
     errors = provenance.get("errors_of_alignments", {}).items()

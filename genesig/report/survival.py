@@ -55,7 +55,7 @@ class Survival(Study):
 
 
 def collect_survival(tables: Mapping[str, pd.DataFrame]) -> SurvivalRecord | None:
-    """Sum held-out survival up; None where the response is another."""
+    """Return the record of held-out survival; None for other kinds of outcome."""
     measures = tables.get("survival")
     if measures is None:
         return None

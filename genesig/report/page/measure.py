@@ -1,4 +1,4 @@
-"""How a study is put into words: what it measures, its classes, labels and predictors."""
+"""Words of a study: its measure, classes, labels and methods."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def class_number(value: float, classes: Sequence[str]) -> int:
 
 
 def two_classes(study: StudyFacts) -> list[str] | None:
-    """Return the negative and the positive class, where there are just these."""
+    """Return the negative and the positive class; None unless there are two classes."""
     classes = study["classes"]
     return classes if classes is not None and len(classes) == 2 else None
 
@@ -44,29 +44,15 @@ def shrinkage_words(data: Study) -> str:
 
 @dataclass(frozen=True)
 class OutcomeWords:
-    """Words for a kind of outcome without classes; ``{}`` is the name of its column.
+    """Words for a kind of outcome without classes; ``{}`` is the name of its column."""
 
-    Attributes
-    ----------
-    outcome, subject : str
-        The kind of outcome; what is predicted.
-    higher : str
-        The outcome that a positive weight points to.
-    directions : (str, str)
-        Of a gene that rises with the outcome, and of one that falls.
-    output, other_measures : str
-        What the model returns; what else is measured.
-    effect : str
-        The size of the effect of one gene.
-    """
-
-    outcome: str
-    subject: str
-    higher: str
-    directions: tuple[str, str]
-    output: str
-    other_measures: str
-    effect: str
+    outcome: str  # the kind of outcome
+    subject: str  # what is predicted
+    higher: str  # the outcome that a positive weight points to
+    directions: tuple[str, str]  # of a gene that rises with the outcome, and of one that falls
+    output: str  # what the model returns
+    other_measures: str  # what is measured beside the main measure
+    effect: str  # the size of the effect of one gene
 
 
 NUMBER_OUTCOME = OutcomeWords(
@@ -91,38 +77,18 @@ TIME_OUTCOME = OutcomeWords(
 
 @dataclass(frozen=True)
 class Measure:
-    """How well a model predicts, larger is better: 1 less the column ``error`` of controls.tsv.
-
-    Attributes
-    ----------
-    name : str
-    chance : float
-        Its value without any signal.
-    column : str
-        Its column in tables of the page.
-    share : bool
-        Whether it is a share of the samples, written as per cent.
-    words : Words
-    fitted : bool
-        Whether the score is an estimate of the response itself.
-    timed : bool
-        Whether the outcome is the time to an event.
-    long_name : str
-        What a letter stands for, where the name is one, as it begins a sentence.
-    external_measure : (str, str, float)
-        What stands first of another data set: its row of scores.tsv, its name, its value without
-        any signal.
-    """
+    """How well a model predicts, larger is better: 1 less the column ``error`` of controls.tsv."""
 
     name: str
-    chance: float
-    column: str
-    share: bool = False
+    chance: float  # its value without any signal
+    column: str  # its column in tables of the page
+    share: bool = False  # whether it is a share of the samples, written as per cent
     words: OutcomeWords = NUMBER_OUTCOME
-    fitted: bool = False
-    timed: bool = False
-    long_name: str = ""
-    meaning: str = ""
+    fitted: bool = False  # whether the score is an estimate of the response itself
+    timed: bool = False  # whether the outcome is the time to an event
+    long_name: str = ""  # name that explains a name of one letter, as it begins a sentence
+    meaning: str = ""  # sentence that explains a measure which many readers do not know
+    # Main measure of an external cohort: its row of scores.tsv, its name, its value by chance.
     external_measure: tuple[str, str, float] = ("auc", "AUC", 0.5)
 
     @property
@@ -274,12 +240,12 @@ PERMUTATION_SCOPES = {
 
 
 def permuted_words(data: Study) -> str:
-    """Return ``"permuted"`` and where: what may change places decides what p speaks of."""
+    """Return ``"permuted"`` with the scope of the permutations, which decides what p means."""
     return f"permuted{permutation_scope(data)}"
 
 
 def permutation_scope(data: Study) -> str:
-    """Return what is given and where labels may go, with a space before it; or nothing."""
+    """Return what permutations keep and within what they exchange, after a space; may be empty."""
     facts = data["study"]
     names = covariate_names(data)
     given = f" given {names}" if names else ""
@@ -293,6 +259,6 @@ def permutation_scope(data: Study) -> str:
 
 
 def covariate_names(data: Study) -> str:
-    """Return ``"age and sex"``, what is held fixed and stays in its place, or nothing."""
+    """Return ``"age and sex"``, the covariates of every model; empty without covariates."""
     names = data["config"]["data"]["covariates"]
     return enumerated(names) if names else ""

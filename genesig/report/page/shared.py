@@ -1,4 +1,4 @@
-"""Pieces of work that several processes share, each of which has what the first one had."""
+"""Division of work among forked processes."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ T = TypeVar("T")
 def share_work(work: Callable[[int], T], count: int, processes: int) -> list[T]:
     """Return work(0), ..., work(count - 1), each done by the process that is free first.
 
-    A process goes on as two (fork), where that is safe, so libraries and data are there at once.
-    None waits for another one's orders: if this one is killed, the others come to an end. What one
-    of them does not bring is done here, and so is told what ended it.
+    Processes are forked where that is safe, so libraries and data need not be loaded again. They
+    read numbers of pieces from a pipe: if the first process is killed, the others end. A piece
+    whose result is missing is done here, where its error is raised.
 
     Parameters
     ----------
     work : callable
-        Takes the number of a piece. What it returns goes through a pipe that only these processes,
-        which are one program, hold: no file, nothing of a stranger's.
+        Takes the number of a piece. Its result is pickled through a pipe of these processes alone.
     count, processes : int
         Fewer pieces than 256.
     """

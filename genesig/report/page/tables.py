@@ -147,37 +147,17 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the page.
+    """A table of the page."""
 
-    Attributes
-    ----------
-    name : str
-        Stem of its ids.
-    caption : str
-    columns : sequence of Column
-    rows : list of list of Cell
-        All of them; the page shows `visible_rows` at once.
-    total : int
-        Rows of the file, more than those here where there are very many.
-    file : str or None
-        TSV beside the page with all rows.
-    search : bool
-        Whether readers may filter it.
-    is_open : bool
-        Whether it is open before anybody asks for it.
-    visible_rows : int
-        Rows that stand on the page at once.
-    """
-
-    name: str
+    name: str  # stem of its ids
     caption: str
     columns: Sequence[Column]
-    rows: list[list[Cell]]
-    total: int
-    file: str | None = None
-    search: bool = False
-    is_open: bool = False
-    visible_rows: int = 15
+    rows: list[list[Cell]]  # all of them; the page shows `visible_rows` at once
+    total: int  # rows of the file, more than those here if there are very many
+    file: str | None = None  # TSV beside the page with all rows
+    search: bool = False  # whether readers may filter it
+    is_open: bool = False  # whether it is open before anybody asks for it
+    visible_rows: int = 15  # rows on the page at once
 
     @property
     def meanings(self) -> list[tuple[str, str]]:
