@@ -100,8 +100,9 @@ def _classes(raw: Config) -> int | None:
     return None if exceeds_config_size(raw, config_children) else classes_shown(raw)
 
 
-def _not_derived(found: list[Problem], faults: list[Problem], config: Config,
-                 source: str) -> Iterator[Problem]:  # fmt: skip
+def _not_derived(
+    found: list[Problem], faults: list[Problem], config: Config, source: str
+) -> Iterator[Problem]:
     """Leave out what is said of the labels because data.task or data.classes is at fault."""
     keys = (f"{source}, data.classes", f"{source}, data.task")
     if any(fault.location.startswith(keys) for fault in faults):
@@ -183,9 +184,11 @@ def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, 
     if config["splits"]["file"] is not None:
         problems += _check_split_file(config["splits"]["file"])
     if inputs.sheet is not None:
-        where, obs = config["samples"], inputs.sheet.obs
+        where = config["samples"]
+        obs = inputs.sheet.obs
         if config["splits"]["scheme"] == "predefined":
-            known, index = list(obs.columns), str(obs.index.name)
+            known = list(obs.columns)
+            index = str(obs.index.name)
             column = config["splits"]["column"]
             check_column(column, "splits.column", known, index, where, problems)
         if not _errors(inputs.problems):
@@ -198,7 +201,8 @@ def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, 
             problems += covariates
             wrong_steps = wrong_steps or bool(covariates)
     if inputs.table is not None:
-        where, columns = config["data"]["annotation"], list(inputs.table.columns)
+        where = config["data"]["annotation"]
+        columns = list(inputs.table.columns)
         for name in gene_columns(config["normalise"]["folds"]):
             wrong_steps = wrong_steps or name not in columns
             check_column(name, "normalise.folds, by", columns, "", where, problems)
@@ -220,7 +224,9 @@ def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, 
 
 def _check_against_labels(inputs: Inputs, config: Config) -> Iterator[Problem]:
     """Hold the genes against the labels: those that tell too much, and what is missing."""
-    found, sheet, where = inputs.expression, inputs.sheet, config["expression"]
+    found = inputs.expression
+    sheet = inputs.sheet
+    where = config["expression"]
     if found is None or sheet is None:
         return
     yield from check_label_genes(found, sheet, where)
@@ -233,8 +239,11 @@ def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
     """Hold the values against the steps, and rehearse these where nothing speaks against it."""
     if inputs.expression is None:
         return []
-    X, genes, where = inputs.expression.X, inputs.expression.genes, config["expression"]
-    sheet, normalise = None if _errors(inputs.problems) else inputs.sheet, config["normalise"]
+    X = inputs.expression.X
+    genes = inputs.expression.genes
+    where = config["expression"]
+    sheet = None if _errors(inputs.problems) else inputs.sheet
+    normalise = config["normalise"]
     names = [] if sheet is None else [str(name) for name in sheet.obs.index]
     steps = {step["step"] for step in normalise["samples"] + normalise["folds"]}
     if lone := list(check_lone(X[: len(names)], genes, names, where, steps)):
@@ -272,7 +281,8 @@ def _rehearse_splits(
 
     if inputs.sheet is None or inputs.expression is None:
         return None
-    obs, design = inputs.sheet.obs, inputs.sheet.design
+    obs = inputs.sheet.obs
+    design = inputs.sheet.design
     dataset = Dataset(np.empty((len(obs), 0)), obs, obs.iloc[:0, :0], design, {})
     try:
         splits = draw_splits(dataset, seed=config["seed"], **config["splits"])
@@ -299,7 +309,8 @@ def _idle_jobs(outer: int, batches: int, source: str) -> Iterator[Problem]:
 def _summary(inputs: Inputs, config: Config) -> str:
     if inputs.sheet is None or inputs.expression is None or _errors(inputs.problems):
         return ""
-    design, obs = inputs.sheet.design, inputs.sheet.obs
+    design = inputs.sheet.design
+    obs = inputs.sheet.obs
     kind = RESPONSES[design.kind]
     told = kind.describe_counts(kind.read(obs, design), design.classes)
     held = ", ".join(covariate.column for covariate in design.covariates)

@@ -101,10 +101,12 @@ def _of_cohort(item: Config, design: Design, study: Inputs, config: Config) -> I
 
 def _declared(config: Config) -> Design | None:
     """Return what the config alone says of the label, where the sample table could not."""
-    classes, task = config["data"]["classes"], config["data"]["task"]
+    classes = config["data"]["classes"]
+    task = config["data"]["task"]
     if classes is None and LABELS[task].named:
         return None
-    named, columns = None if classes is None else tuple(classes), label_columns(config["label"])
+    named = None if classes is None else tuple(classes)
+    columns = label_columns(config["label"])
     if len(columns) != max(1, len(LABELS[task].columns)):
         return None
     more = {"event": columns[1], "occurred": config["data"]["event"]} if columns[1:] else {}
@@ -113,7 +115,8 @@ def _declared(config: Config) -> Design | None:
 
 def _check_covariates(cohort: Cohort, design: Design, item: Config) -> Iterator[Problem]:
     """Yield what its covariates are not; one that it lacks is no reason not to do the study."""
-    where, about = item["samples"] or item["expression"], cohort.about
+    where = item["samples"] or item["expression"]
+    about = cohort.about
     whole = all(each.column in about.columns for each in design.covariates)
     for fault in check_known(design.covariates, design.filled, about, where):
         yield fault if whole else Problem(where, f"{fault.message}; {UNTOLD}", "warning")
@@ -132,7 +135,8 @@ def _check_batches(cohort: Cohort, item: Config) -> Iterator[Problem]:
 
 def _check_repeats(cohort: Cohort, item: Config) -> Iterator[Problem]:
     """Warn of several samples of one patient that no column of groups names."""
-    where, at = item["samples"] or item["expression"], f"external, {item['name']}"
+    where = item["samples"] or item["expression"]
+    at = f"external, {item['name']}"
     about = cohort.about
     for column in map(str, about.columns if cohort.group is None else ()):
         words = [str(word) for word in about[column] if not is_missing(word)]
@@ -142,8 +146,14 @@ def _check_repeats(cohort: Cohort, item: Config) -> Iterator[Problem]:
             yield Problem(f"{where}, column '{column}'", what, "warning", "repeated_patients")
 
 
-def _against(cohort: Cohort, study: Expression, var: pd.DataFrame, names: list[str],
-             config: Config, item: Config) -> Iterator[Problem]:  # fmt: skip
+def _against(
+    cohort: Cohort,
+    study: Expression,
+    var: pd.DataFrame,
+    names: list[str],
+    config: Config,
+    item: Config,
+) -> Iterator[Problem]:
     problems: list[Problem] = []
     named = attempt(
         lambda: under_names(cohort.matrix, study.genes, item["renamed"], cohort.where), problems
@@ -157,8 +167,10 @@ def _against(cohort: Cohort, study: Expression, var: pd.DataFrame, names: list[s
     here = set(cohort.matrix.columns)
     common = [k for k, gene in enumerate(study.genes) if gene in here]
     if not common:
-        what = (f"no gene of the study is here: the study has {listing(study.genes)}, this matrix "
-                f"{listing(cohort.matrix.columns)}")  # fmt: skip
+        what = (
+            f"no gene of the study is here: the study has {listing(study.genes)}, this matrix "
+            f"{listing(cohort.matrix.columns)}"
+        )
         what += versions_hint(study.genes, cohort.matrix.columns) or (
             "; name a table of their ids and the study's in annotation"
         )
@@ -170,13 +182,15 @@ def _against(cohort: Cohort, study: Expression, var: pd.DataFrame, names: list[s
     found = attempt(lambda: matched(cohort.matrix, genes, cohort.where), problems)
     if found is not None:
         yield from _seen_before(cohort, found[0], study.X[:, common], names)
-        training, told = study.X[:, common], var.iloc[common]
+        training = study.X[:, common]
+        told = var.iloc[common]
         attempt(lambda: _check_scale(cohort, told, *found, training, config), problems)
     yield from problems
 
 
-def _absent(cohort: Cohort, study: Expression, common: list[int], config: Config,
-            item: Config) -> Iterator[Problem]:  # fmt: skip
+def _absent(
+    cohort: Cohort, study: Expression, common: list[int], config: Config, item: Config
+) -> Iterator[Problem]:
     lacking = len(study.genes) - len(common)
     if lacking <= item["missing"] * len(study.genes):
         return
@@ -198,8 +212,9 @@ def _seen_before(
     cohort: Cohort, X: Array, training: Array, names: Sequence[str]
 ) -> Iterator[Problem]:
     """Warn of samples that the model will have been trained on."""
-    rows = {row.tobytes(): name for name, row in zip(names, np.ascontiguousarray(training),
-                                                     strict=True)}  # fmt: skip
+    rows = {
+        row.tobytes(): name for name, row in zip(names, np.ascontiguousarray(training), strict=True)
+    }
     pairs = zip(cohort.matrix.rows, np.ascontiguousarray(X), strict=True)
     same = {name: rows[row.tobytes()] for name, row in pairs if row.tobytes() in rows}
     if same:
@@ -238,9 +253,11 @@ def _processed_again(
         yield Problem(cohort.where, what, "warning", "specimen_twice")
 
 
-def _check_scale(cohort: Cohort, var: pd.DataFrame, X: Array, known: Array, training: Array,
-                 config: Config) -> None:  # fmt: skip
-    steps, genes = config["normalise"]["samples"], [str(gene) for gene in var.index]
+def _check_scale(
+    cohort: Cohort, var: pd.DataFrame, X: Array, known: Array, training: Array, config: Config
+) -> None:
+    steps = config["normalise"]["samples"]
+    genes = [str(gene) for gene in var.index]
     try:
         fitted = fit_steps(training, with_places(steps, var))
         T = fitted.transform(training)

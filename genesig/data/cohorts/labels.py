@@ -62,7 +62,8 @@ class Labels:
 
 def has_columns(asked: Asked, columns: Sequence[str]) -> bool:
     """Tell whether the columns are there, each once; add what is wrong to the problems."""
-    known, index = list(map(str, asked.table.columns)), str(asked.table.index.name)
+    known = list(map(str, asked.table.columns))
+    index = str(asked.table.index.name)
     for column in columns:
         if column not in known:
             found: Problems = []
@@ -75,7 +76,8 @@ def _one_column(asked: Asked, translate: Translate) -> Labels | None:
     column = asked.design.label if asked.label is None else asked.label
     if not isinstance(column, str) or not has_columns(asked, [column]):
         return None  # of a mapping the settings say that it does not fit
-    problems, at = asked.problems, f"{asked.where}, column '{column}'"
+    problems = asked.problems
+    at = f"{asked.where}, column '{column}'"
     given = {str(name): str(value) for name, value in asked.table[column].items()}
     words = {str(word): name for word, name in asked.classes.items()}
     blank = {name for name, value in given.items() if is_missing(value) and value not in words}
@@ -87,10 +89,12 @@ def _one_column(asked: Asked, translate: Translate) -> Labels | None:
     dropped = [left_out(name, reason) for name, reason in reasons.items()]
     rest = {name: value for name, value in given.items() if name not in blank}
     chosen, others = translate(rest, asked.design, words, at, problems)
-    names, faulty = tuple(chosen), any(problem.level == "error" for problem in problems)
+    names = tuple(chosen)
+    faulty = any(problem.level == "error" for problem in problems)
     y = np.full(len(chosen), np.nan) if faulty else _coded(chosen, asked.design)
-    return Labels(names, tuple(given[name] for name in names), tuple(chosen.values()), y,
-                  dropped + others)  # fmt: skip
+    return Labels(
+        names, tuple(given[name] for name in names), tuple(chosen.values()), y, dropped + others
+    )
 
 
 def _unlabelled(
@@ -98,9 +102,15 @@ def _unlabelled(
 ) -> dict[str, str]:
     """Return the samples without a label and the reason, by the rule for those of a study."""
     return unlabelled_samples(
-        table, asked.where, column, classes=words, words_are_classes=False,
-        leave_out=asked.leave_out, problems=asked.problems, key="unlabelled",
-    )  # fmt: skip
+        table,
+        asked.where,
+        column,
+        classes=words,
+        words_are_classes=False,
+        leave_out=asked.leave_out,
+        problems=asked.problems,
+        key="unlabelled",
+    )
 
 
 def of_classes(asked: Asked) -> Labels | None:
@@ -119,8 +129,9 @@ def _coded(chosen: dict[str, str], design: Design) -> Array:
     return RESPONSES[design.kind].read(pd.DataFrame({design.label: list(chosen.values())}), design)
 
 
-def _translate(given: dict[str, str], design: Design, words: dict[str, str], at: str,
-               problems: Problems) -> tuple[dict[str, str], list[dict[str, str]]]:  # fmt: skip
+def _translate(
+    given: dict[str, str], design: Design, words: dict[str, str], at: str, problems: Problems
+) -> tuple[dict[str, str], list[dict[str, str]]]:
     """Turn labels into classes of the study; samples of other classes are left out and counted."""
     classes = design.classes or ()
     counts = Counter(given.values())
@@ -153,8 +164,11 @@ def _translate(given: dict[str, str], design: Design, words: dict[str, str], at:
             what += "are scored"
             near = f"; {_mapping(list(other), (name,))}" if other else ""
             problems.append(Problem(at, what + near, "warning"))
-    return chosen, [left_out(name, f"class '{given[name]}' is no class of the study")
-                    for name in named if name not in chosen]  # fmt: skip
+    return chosen, [
+        left_out(name, f"class '{given[name]}' is no class of the study")
+        for name in named
+        if name not in chosen
+    ]
 
 
 def _mapping(words: list[str], classes: tuple[str, ...]) -> str:
@@ -164,8 +178,9 @@ def _mapping(words: list[str], classes: tuple[str, ...]) -> str:
     return f"is it spelled otherwise? classes: {{{', '.join(pairs)}}}"
 
 
-def _numbers(given: dict[str, str], design: Design, words: dict[str, str], at: str,
-             problems: Problems) -> tuple[dict[str, str], list[dict[str, str]]]:  # fmt: skip
+def _numbers(
+    given: dict[str, str], design: Design, words: dict[str, str], at: str, problems: Problems
+) -> tuple[dict[str, str], list[dict[str, str]]]:
     wrong = [name for name, value in given.items() if not is_number(value)]
     if wrong:
         more = f" ({counted(len(wrong) - 1, 'further cell')})" if len(wrong) > 1 else ""
@@ -186,7 +201,8 @@ APART = 6.0
 
 def of_times(asked: Asked) -> Labels | None:
     """Read the columns of time and event; None where the problems say why not."""
-    design, label = asked.design, asked.label
+    design = asked.design
+    label = asked.label
     if isinstance(label, str) or design.event is None:
         return None  # the settings say so
     named = label if isinstance(label, Mapping) else {"time": design.label, "event": design.event}
@@ -211,11 +227,15 @@ def of_times(asked: Asked) -> Labels | None:
     if no_event := [name for name in blank if name not in without_time]:
         what = f"no event for {listing(no_event)}; left out ({len(no_event)} of {len(cells)})"
         asked.problems.append(Problem(f"{asked.where}, column '{event}'", what, "warning"))
-    y = times(np.array([float(t) for t, _ in known.values()]),
-              np.array([happened(e, word) for _, e in known.values()], bool))  # fmt: skip
+    y = times(
+        np.array([float(t) for t, _ in known.values()]),
+        np.array([happened(e, word) for _, e in known.values()], bool),
+    )
     asked.problems.extend(_to_compare(asked, y, time, event))
-    shown = tuple(t.strip() + ("" if came else "+")
-                  for (t, _), came in zip(known.values(), y["event"], strict=True))  # fmt: skip
+    shown = tuple(
+        t.strip() + ("" if came else "+")
+        for (t, _), came in zip(known.values(), y["event"], strict=True)
+    )
     given = tuple(f"{t} {e}" for t, e in known.values())
     dropped = [left_out(name, f"no time or event in columns '{time}', '{event}'") for name in blank]
     return Labels(tuple(known), given, shown, y, dropped)
@@ -226,12 +246,16 @@ def _faults(
 ) -> Iterator[Problem]:
     time, event = (f"{asked.where}, column '{column}'" for column in columns)
     if not known:
-        yield Problem(time, f"no sample has a time and an event, so nothing can be tested; "
-                            f"{NO_LABELS}")  # fmt: skip
+        yield Problem(
+            time, f"no sample has a time and an event, so nothing can be tested; {NO_LABELS}"
+        )
         return
     odd = {name: number_fault(t) for name, (t, _) in known.items() if not is_number(t)}
-    odd |= {name: f"is {t.strip()}, before the start" for name, (t, _) in known.items()
-            if is_number(t) and float(t) < 0}  # fmt: skip
+    odd |= {
+        name: f"is {t.strip()}, before the start"
+        for name, (t, _) in known.items()
+        if is_number(t) and float(t) < 0
+    }
     for name, what in list(odd.items())[:1]:
         said = f"the time of '{name}' {what}; survival needs a time of at least 0"
         yield Problem(time, said + further_text(len(odd) - 1, "sample"))
@@ -239,13 +263,15 @@ def _faults(
     if not any(happened(cell, word) for cell in counts):
         found = ", ".join(f"'{cell}' ({n})" for cell, n in counts.most_common(6))
         near = did_you_mean(word, counts) or f"; name their word in event, found {found}"
-        yield Problem(event, f"no event, as no sample is '{word}', so there is nothing to order"
-                             f"{near}")  # fmt: skip
+        yield Problem(
+            event, f"no event, as no sample is '{word}', so there is nothing to order{near}"
+        )
 
 
 def _to_compare(asked: Asked, y: np.ndarray, time: str, event: str) -> Iterator[Problem]:
     """Yield that no pair is ordered, or that times look as if they had another unit."""
-    design, at = asked.design, f"{asked.where}, column '{time}'"
+    design = asked.design
+    at = f"{asked.where}, column '{time}'"
     if reason := RESPONSES[design.kind].training_fault(y, None):
         yield Problem(at, f"the samples {reason}, so there is nothing to order; {NO_LABELS}")
     elif design.horizon is not None and not y["time"].min() <= design.horizon < y["time"].max():

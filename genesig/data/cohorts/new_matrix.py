@@ -43,13 +43,15 @@ if TYPE_CHECKING:
 
 # In training standard deviations. Batches shift the median gene by one or two of them; another
 # base of the logarithm, by three or more.
-FAR, ODD = 5.0, 1.0
+FAR = 5.0
+ODD = 1.0
 # How often the range of the training values lies between them and a value that is none.
 ABSURD = 5.0
 # As a share of that range: a zero so far below it is rather a blank.
 GAP = 0.1
 # Largest share of counts that are no whole numbers, and rounding of a sum of whole ones.
-MOST_BROKEN, CLOSE = 0.5, 1e-9
+MOST_BROKEN = 0.5
+CLOSE = 1e-9
 # So many genes of one and the same value were not measured.
 FEWEST = 10
 # Steps that do to a gene what they would do without the others, once they are fitted.
@@ -101,7 +103,8 @@ def samples_in_rows(matrix: Matrix, needed: Sequence[str], where: str) -> Matrix
         None of the genes is there.
     """
     wanted = set(needed)
-    in_rows, in_columns = len(wanted & set(matrix.rows)), len(wanted & set(matrix.columns))
+    in_rows = len(wanted & set(matrix.rows))
+    in_columns = len(wanted & set(matrix.columns))
     if wanted and not in_rows and not in_columns:
         what = f"none of the model's genes is here: the model has {listing(needed)}, the matrix "
         what += f"has rows {listing(matrix.rows)} and columns {listing(matrix.columns)}"
@@ -154,8 +157,9 @@ def check_names(names: Sequence[str], where: str) -> None:
         raise refuse(where, what)
 
 
-def matched(matrix: Matrix, needed: Sequence[str], where: str,
-            spared: Collection[str] = ()) -> tuple[Array, Array]:  # fmt: skip
+def matched(
+    matrix: Matrix, needed: Sequence[str], where: str, spared: Collection[str] = ()
+) -> tuple[Array, Array]:
     """Return the needed genes (n, d) in their order, NaN where absent, and which are known.
 
     Of the `spared` ones what is at fault counts as absent: no score needs them.
@@ -211,12 +215,21 @@ def scale_of(X: Array, means: Array, sds: Array, steps: Sequence[Mapping[str, An
     names = frozenset(str(step["step"]) for step in steps)
     if not X.size:
         return Scale(means, sds, 0.0, 0.0, 0.0, names)
-    p99, least, most = float(np.nanpercentile(X, 99)), float(np.nanmin(X)), float(np.nanmax(X))
+    p99 = float(np.nanpercentile(X, 99))
+    least = float(np.nanmin(X))
+    most = float(np.nanmax(X))
     return Scale(means, sds, p99, least, most, names)
 
 
-def check_values(X: Array, values: Array, known: Array, genes: Sequence[str],
-                 names: Sequence[str], scale: Scale, where: str) -> None:  # fmt: skip
+def check_values(
+    X: Array,
+    values: Array,
+    known: Array,
+    genes: Sequence[str],
+    names: Sequence[str],
+    scale: Scale,
+    where: str,
+) -> None:
     """Refuse values that no sample on the study's scale can have.
 
     Numbers that stand for missing values come first, then another scale, then single values far
@@ -258,8 +271,15 @@ def _at_their_depth(counts: Array, known: Array, means: Array) -> Array:
     return np.asarray(counts * factor[:, None])
 
 
-def zeros(X: Array, values: Array, known: Array, genes: Sequence[str], names: Sequence[str],
-          scale: Scale, where: str) -> list[Problem]:  # fmt: skip
+def zeros(
+    X: Array,
+    values: Array,
+    known: Array,
+    genes: Sequence[str],
+    names: Sequence[str],
+    scale: Scale,
+    where: str,
+) -> list[Problem]:
     """Warn of zeros below all training values, which may stand for what was not measured.
 
     Parameters
@@ -273,8 +293,10 @@ def zeros(X: Array, values: Array, known: Array, genes: Sequence[str], names: Se
         return []
     row, gene = found[0].tolist()
     more = f" ({counted(len(found) - 1, 'further zero')})" if len(found) > 1 else ""
-    what = (f"0{more}, where the training values go from {scale.least:.4g} to {scale.most:.4g}; if "
-            "it stands for a missing value, write NA")  # fmt: skip
+    what = (
+        f"0{more}, where the training values go from {scale.least:.4g} to {scale.most:.4g}; if "
+        "it stands for a missing value, write NA"
+    )
     return [Problem(f"{where}, gene '{genes[gene]}', sample '{names[row]}'", what, "warning")]
 
 
@@ -300,14 +322,17 @@ def no_counts(X: Array, known: Array, scale: Scale, samples: int, where: str) ->
     return [Problem(where, what, "warning")]
 
 
-def _refuse_cells(wrong: Array, X: Array, genes: Sequence[str], names: Sequence[str],
-                  scale: Scale, where: str) -> None:  # fmt: skip
+def _refuse_cells(
+    wrong: Array, X: Array, genes: Sequence[str], names: Sequence[str], scale: Scale, where: str
+) -> None:
     found = np.argwhere(wrong)
     if len(found):
         row, gene = found[0].tolist()
         more = f" ({counted(len(found) - 1, 'further value')})" if len(found) > 1 else ""
-        what = (f"{X[row, gene]:g} cannot have been measured{more}: the training values go from "
-                f"{scale.least:.4g} to {scale.most:.4g}; write NA for a missing value")  # fmt: skip
+        what = (
+            f"{X[row, gene]:g} cannot have been measured{more}: the training values go from "
+            f"{scale.least:.4g} to {scale.most:.4g}; write NA for a missing value"
+        )
         raise refuse(f"{where}, gene '{genes[gene]}', sample '{names[row]}'", what)
 
 
@@ -320,11 +345,13 @@ def _check_constant(matrix: Matrix, where: str) -> None:
             raise refuse(f"{where}, sample '{name}'", what)
 
 
-def _check_scale(X: Array, values: Array, known: Array, names: Sequence[str], scale: Scale,
-                 where: str) -> None:  # fmt: skip
+def _check_scale(
+    X: Array, values: Array, known: Array, names: Sequence[str], scale: Scale, where: str
+) -> None:
     """Refuse values that were logged where the training ones were not, or the reverse."""
     takes_logarithms = bool(LOG2_STEPS & scale.steps)
-    then, by_counts = looks_raw(scale.p99, scale.most), bool(LEARNED_DEPTH_STEPS & scale.steps)
+    then = looks_raw(scale.p99, scale.most)
+    by_counts = bool(LEARNED_DEPTH_STEPS & scale.steps)
     for row, name in enumerate(names):
         used = known[row] & (scale.sds > MIN_SPREAD)
         if not used.any():
@@ -338,9 +365,11 @@ def _check_scale(X: Array, values: Array, known: Array, names: Sequence[str], sc
         if other or (distance > FAR and "quantile" not in scale.steps):
             size = "look as if they were " + ("never logged" if raw else "logged already")
             size = size if other else f"are {distance:.1f} standard deviations off"
-            what = (f"the values of sample '{name}' {size}, other than those the model was trained "
-                    f"on (median distance {distance:.1f} standard deviations); bring them to the "
-                    "same scale")  # fmt: skip
+            what = (
+                f"the values of sample '{name}' {size}, other than those the model was trained "
+                f"on (median distance {distance:.1f} standard deviations); bring them to the "
+                "same scale"
+            )
             raise refuse(where, what)
 
 
@@ -411,14 +440,19 @@ def check_known(
         return
     names = [each.column for each in covariates]
     if about is None:
-        yield Problem(where, f"the model needs {listing(names)} of each sample; name the sample "
-                      "table that has them")  # fmt: skip
+        yield Problem(
+            where,
+            f"the model needs {listing(names)} of each sample; name the sample table that has them",
+        )
         return
     lacking = [name for name in names if name not in about.columns]
     if lacking:
         near = did_you_mean(lacking[0], map(str, about.columns))
-        yield Problem(where, f"has no column {listing(lacking)}, which the model needs (columns: "
-                      f"{listing(map(str, about.columns), 6)}){near}")  # fmt: skip
+        yield Problem(
+            where,
+            f"has no column {listing(lacking)}, which the model needs (columns: "
+            f"{listing(map(str, about.columns), 6)}){near}",
+        )
         return
     for each in covariates:
         yield from _of_one(each, filled, about, where)
@@ -434,9 +468,11 @@ def _of_one(
     blank = [name for name, cell in cells.items() if is_missing(cell)]
     if blank:
         what = f"no value for {counted(len(blank), 'sample')} ({listing(blank)})"
-        level, rest = "error", "; the model needs one for every sample"
+        level = "error"
+        rest = "; the model needs one for every sample"
         if filled:
-            level, rest = "warning", "; imputed with the mean of the training samples"
+            level = "warning"
+            rest = "; imputed with the mean of the training samples"
         yield Problem(at, what + rest, level)  # type: ignore[arg-type]
     known = {name: cell for name, cell in cells.items() if not is_missing(cell)}
     if covariate.levels is None:

@@ -30,12 +30,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Problems = list[Problem]
-TRANSLATED = ByKind({
-    "classification": of_classes,
-    SEVERAL: of_classes,
-    "regression": of_numbers,
-    "survival": of_times,
-})  # fmt: skip
+TRANSLATED = ByKind(
+    {
+        "classification": of_classes,
+        SEVERAL: of_classes,
+        "regression": of_numbers,
+        "survival": of_times,
+    }
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,14 +84,24 @@ class Cohort:
     group_column: str | None = None
 
 
-def read_cohort(design: Design, *, expression: str, samples: str | None,
-                label: Label | None,
-                classes: Mapping[Any, str], annotation: str | None, symbol: str | None,
-                part: str | None, batch: str | None,
-                covariate_words: Mapping[str, Mapping[Any, str]],
-                event: str | None = None, genes: Collection[str] = (),
-                sample_names: str | None = None, group: str | None = None,
-                unlabelled: str = "refuse") -> Cohort:  # fmt: skip
+def read_cohort(
+    design: Design,
+    *,
+    expression: str,
+    samples: str | None,
+    label: Label | None,
+    classes: Mapping[Any, str],
+    annotation: str | None,
+    symbol: str | None,
+    part: str | None,
+    batch: str | None,
+    covariate_words: Mapping[str, Mapping[Any, str]],
+    event: str | None = None,
+    genes: Collection[str] = (),
+    sample_names: str | None = None,
+    group: str | None = None,
+    unlabelled: str = "refuse",
+) -> Cohort:
     """Read a data set of another study.
 
     Parameters
@@ -132,7 +144,9 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
     of_matrix, of_samples = assign_part(part, expression, table_file)
     matrix = attempt(lambda: read_matrix(expression, of_matrix), problems)
     table = _table(matrix, table_file, of_samples, sample_names, problems)
-    labels, dropped, not_measured = None, list[dict[str, str]](), list[dict[str, str]]()
+    labels = None
+    dropped = list[dict[str, str]]()
+    not_measured = list[dict[str, str]]()
     if matrix is not None and table is not None:
         matrix = with_names_of(matrix, list(map(str, table.index)))
         axes = (matrix.columns, matrix.rows)
@@ -140,7 +154,8 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
     if matrix is not None and matrix.doubt:
         problems.append(Problem(expression, matrix.doubt, "warning"))
     if table is not None:
-        columns, index = list(map(str, table.columns)), str(table.index.name)
+        columns = list(map(str, table.columns))
+        index = str(table.index.name)
         check_column(batch, "batch", columns, index, table_file, problems)
         check_column(group, "group", columns, index, table_file, problems)
         leave_out = unlabelled == "leave_out"
@@ -155,8 +170,12 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
             named = label_columns(design.label if label is None else label)
             surroundings = Surroundings(table, named, genes)
             matrix, others = with_genes_only(matrix, expression, surroundings, problems)
-            dropped = check_samples(matrix, expression, list(table.index), labels.names,
-                                    table_file, problems) + others  # fmt: skip
+            dropped = (
+                check_samples(
+                    matrix, expression, list(table.index), labels.names, table_file, problems
+                )
+                + others
+            )
     if matrix is None or table is None or labels is None or _faulty(problems):
         raise InvalidInput(order_by_level(problems))
     group_column = _group_column(design, table, group)
@@ -165,15 +184,21 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
         members = _groups(table.loc[list(labels.names), group_column], table_file, problems)
     files = dict.fromkeys([*paths_read(expression), *filter(None, (table_file, annotation))])
     return Cohort(
-        matrix=rows_of(matrix, labels.names), where=expression, given=labels.given,
-        labels=labels.labels, y=labels.y,
-        batch=tuple(map(str, table.loc[list(labels.names), batch])) if batch
+        matrix=rows_of(matrix, labels.names),
+        where=expression,
+        given=labels.given,
+        labels=labels.labels,
+        y=labels.y,
+        batch=tuple(map(str, table.loc[list(labels.names), batch]))
+        if batch
         else ("",) * len(labels.names),
         dropped=labels.dropped + not_measured + dropped,
         inputs={path: sha256(path) for path in files},
-        problems=order_by_level(problems), about=table.loc[list(labels.names)],
-        group=members, group_column=group_column,
-    )  # fmt: skip
+        problems=in_order(problems),
+        about=table.loc[list(labels.names)],
+        group=members,
+        group_column=group_column,
+    )
 
 
 def _group_column(design: Design, table: pd.DataFrame, group: str | None) -> str | None:
@@ -198,12 +223,14 @@ def _groups(column: pd.Series[Any], where: str, problems: Problems) -> tuple[str
         what += f"{further_text(len(pairs) - 1, 'name')}; write them alike if they are one group"
         problems.append(Problem(at, what, "warning"))
     # A prefix keeps the name of a sample without a group apart from the names of groups.
-    return tuple(f"sample {name}" if name in set(blank) else f"group {word}"
-                 for name, word in words.items())  # fmt: skip
+    return tuple(
+        f"sample {name}" if name in set(blank) else f"group {word}" for name, word in words.items()
+    )
 
 
-def _respelt(table: pd.DataFrame, design: Design,
-             words: Mapping[str, Mapping[Any, str]]) -> pd.DataFrame:  # fmt: skip
+def _respelt(
+    table: pd.DataFrame, design: Design, words: Mapping[str, Mapping[Any, str]]
+) -> pd.DataFrame:
     """Write the covariates in the words of the study: it may have other words for them."""
     for each in design.covariates:
         own = {str(word): meant for word, meant in words.get(each.column, {}).items()}
@@ -213,8 +240,13 @@ def _respelt(table: pd.DataFrame, design: Design,
     return table
 
 
-def _table(matrix: Matrix | None, where: str, part: str | None, sample_names: str | None,
-           problems: Problems) -> pd.DataFrame | None:  # fmt: skip
+def _table(
+    matrix: Matrix | None,
+    where: str,
+    part: str | None,
+    sample_names: str | None,
+    problems: Problems,
+) -> pd.DataFrame | None:
     """Return the sample table under the names of the matrix; None where it cannot be read."""
     names = None if matrix is None else matrix.columns
     table = attempt(lambda: read_samples(where, names, part), problems)

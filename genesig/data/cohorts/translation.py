@@ -23,8 +23,9 @@ def rows_of(matrix: Matrix, names: Sequence[str]) -> Matrix:
     return matrix.select([place[name] for name in names])
 
 
-def translated(matrix: Matrix, annotation: str, symbol: str | None,
-               problems: Problems) -> Matrix | None:  # fmt: skip
+def translated(
+    matrix: Matrix, annotation: str, symbol: str | None, problems: Problems
+) -> Matrix | None:
     """Give the genes of a matrix their names in a column of a gene table.
 
     Several genes of one name become their median in each sample; those without a name are left
@@ -76,8 +77,9 @@ def _names(annotation: str, symbol: str | None, problems: Problems) -> dict[str,
     return {str(gene): str(name) for gene, name in first.items() if not is_missing(str(name))}
 
 
-def _medians(matrix: Matrix, groups: dict[str, list[int]], annotation: str,
-             problems: Problems) -> Matrix:  # fmt: skip
+def _medians(
+    matrix: Matrix, groups: dict[str, list[int]], annotation: str, problems: Problems
+) -> Matrix:
     single = [columns[0] for columns in groups.values()]
     found = matrix.select(range(len(matrix.rows)), single, tuple(groups))
     several = [k for k, columns in enumerate(groups.values()) if len(columns) > 1]

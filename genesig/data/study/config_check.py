@@ -37,7 +37,8 @@ def kind_of(raw: Config, classes: int | None = None) -> str | None:
     classes : int or None
         How many there are in the sample table, as far as that is known.
     """
-    data, label = _section(raw, "data"), raw.get("label")
+    data = _section(raw, "data")
+    label = raw.get("label")
     task = data.get("task")
     if task is None:
         mapped = isinstance(label, dict)
@@ -54,7 +55,8 @@ def silent(raw: Config, classes: int | None = None) -> Config:
 
     Two columns as label ask for survival. What cannot be had beside covariates or weights is off.
     """
-    kind, data = kind_of(raw, classes), _section(raw, "data")
+    kind = kind_of(raw, classes)
+    data = _section(raw, "data")
     found = {} if kind is None else deepcopy(LABELS[kind].defaults)
     if kind is not None and LABELS[kind].columns and data.get("task") is None:
         found["data"] = {"task": kind}
@@ -84,8 +86,11 @@ def classes_shown(raw: Config) -> int | None:
         return None
     if _section(raw, "nonlinear").get("enabled") is not None:
         return None
-    config, data = with_file_names(deepcopy(raw)), _section(raw, "data")
-    samples, label, part = config.get("samples"), config.get("label"), data.get("part")
+    config = with_file_names(deepcopy(raw))
+    data = _section(raw, "data")
+    samples = config.get("samples")
+    label = config.get("label")
+    part = data.get("part")
     if not isinstance(samples, str) or not isinstance(part, str | None):
         return None
     own = part if samples == config.get("expression") else None
@@ -146,8 +151,9 @@ Node = dict[str, Any]
 Found = Iterator[tuple[list[Any], str]]  # place, what was found and is needed
 
 
-def resolve_config(raw: dict[str, Any], schema: Node, source: str = "config",
-                   classes: int | None = None) -> dict[str, Any]:  # fmt: skip
+def resolve_config(
+    raw: dict[str, Any], schema: Node, source: str = "config", classes: int | None = None
+) -> dict[str, Any]:
     """Fill in the schema's defaults, and check the result.
 
     Parameters
@@ -242,7 +248,8 @@ _BOUNDS = {
 def _kind(kind: str, node: Node, schema: Node) -> str:
     if kind == "array":
         items = expected(node["items"], schema) if "items" in node else "anything"
-        least, most = node.get("minItems", 0), node.get("maxItems")
+        least = node.get("minItems", 0)
+        most = node.get("maxItems")
         size = f" at most {most}" if most else ""
         if least > 1:
             size = f" {least}" if most == least else f" {least} to {most}" if most else size
@@ -252,8 +259,13 @@ def _kind(kind: str, node: Node, schema: Node) -> str:
         if "step" in node["properties"]:
             return "a step such as {step: log2}"
         return "a section" if node["properties"] else "pairs of words"
-    return {"string": str(node.get("x-words", "text")), "integer": "a whole number",
-            "number": "a number", "boolean": "true or false", "null": "null"}[kind]  # fmt: skip
+    return {
+        "string": str(node.get("x-words", "text")),
+        "integer": "a whole number",
+        "number": "a number",
+        "boolean": "true or false",
+        "null": "null",
+    }[kind]
 
 
 def _definition(node: Node, schema: Node) -> Node:
@@ -296,7 +308,9 @@ def _problems(config: Any, schema: Node, source: str) -> Iterator[tuple[list[Any
     from jsonschema import Draft202012Validator
 
     for error in Draft202012Validator(schema).iter_errors(config):
-        place, value, node = list(error.absolute_path), error.instance, dict(error.schema)
+        place = list(error.absolute_path)
+        value = error.instance
+        node = dict(error.schema)
         if error.validator == "additionalProperties":
             found = _unknown(value, node, place, schema)
         elif error.validator == "required":
@@ -313,8 +327,13 @@ def _problems(config: Any, schema: Node, source: str) -> Iterator[tuple[list[Any
 def _numbers(value: Any, place: list[Any]) -> Iterator[tuple[list[Any], float]]:
     if isinstance(value, float):
         yield place, value
-    items = value.items() if isinstance(value, dict) else enumerate(value) \
-        if isinstance(value, list) else ()  # fmt: skip
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, below in items:
         yield from _numbers(below, [*place, key])
 
@@ -381,15 +400,19 @@ def _yaml_number(text: str) -> str:
 
 
 def _shown(value: Any) -> str:
-    text = {None: "nothing (null)", True: "true", False: "false"}.get(value) \
-        if value is None or isinstance(value, bool) else None  # fmt: skip
+    text = (
+        {None: "nothing (null)", True: "true", False: "false"}.get(value)
+        if value is None or isinstance(value, bool)
+        else None
+    )
     text = text or (f"the text '{value}'" if isinstance(value, str) else str(value))
     return text if len(text) <= 80 else text[:77] + "..."
 
 
 def dotted(place: list[Any]) -> str:
     """Write a place as the user would: ``"normalise.folds, item 2, step"`` counts from 1."""
-    text, join = "", ""
+    text = ""
+    join = ""
     for key in place:
         text += f", item {key + 1}" if isinstance(key, int) else f"{join}{key}"
         join = ", " if isinstance(key, int) else "."
@@ -406,8 +429,11 @@ def parameter_table(schema: Node) -> str:
     config_children = {key: _inside(node) for key, node in properties.items()}
     single = {key: node for key, node in properties.items() if config_children[key] is None}
     parts = [_rows_of_section("", "", single, schema)]
-    parts += [_rows_of_section(f"`{key}`", properties[key]["description"], below, schema, f"{key}.")
-              for key, below in config_children.items() if below is not None]  # fmt: skip
+    parts += [
+        _rows_of_section(f"`{key}`", properties[key]["description"], below, schema, f"{key}.")
+        for key, below in inside.items()
+        if below is not None
+    ]
     steps = {key: node for key, node in schema["$defs"].items() if key != "step"}
     parts += ["## Steps of `normalise`\n\n" + "\n".join(_step_rows(steps, schema))]
     return "\n\n".join(parts) + "\n"
@@ -426,8 +452,9 @@ def _rows_of_section(title: str, about: str, nodes: Node, schema: Node, prefix: 
         f"| {_cell(node['description'])} |"
         for key, node in nodes.items()
     ]
-    return head + "\n".join(["| key | default | value | meaning |", "| --- | --- | --- | --- |",
-                             *rows])  # fmt: skip
+    return head + "\n".join(
+        ["| key | default | value | meaning |", "| --- | --- | --- | --- |", *rows]
+    )
 
 
 def _step_rows(steps: Node, schema: Node) -> Iterator[str]:

@@ -148,45 +148,68 @@ def association_with_label(y: Array, batch: Array) -> float | None:
     return float(np.sqrt(found.adjusted[0]))
 
 
-def check_confounding(obs: pd.DataFrame, design: Design, limit: float,
-                      where: str) -> Iterator[Problem]:  # fmt: skip
+def check_confounding(
+    obs: pd.DataFrame, design: Design, limit: float, where: str
+) -> Iterator[Problem]:
     """Yield what the batches say of the label: an error above `limit`, else warnings."""
     if design.batch is None:
         return
-    at, batch = f"{where}, column '{design.batch}'", obs[design.batch].to_numpy(dtype=object)
+    at = f"{where}, column '{design.batch}'"
+    batch = obs[design.batch].to_numpy(dtype=object)
     if len(set(batch)) == 1:
-        yield Problem(at, f"data.batch: every sample is '{batch[0]}', so that there is nothing "
-                      "between batches to look at", "warning")  # fmt: skip
+        yield Problem(
+            at,
+            f"data.batch: every sample is '{batch[0]}', so that there is nothing "
+            "between batches to look at",
+            "warning",
+        )
         return
     labels = obs[design.label]
     value = strongest(_numbers(obs, design), batch)
     if value is None:
-        yield Problem(at, f"data.batch: {len(set(batch))} batches for {len(batch)} samples; how "
-                      "far batch and label go together cannot be measured", "warning")  # fmt: skip
+        yield Problem(
+            at,
+            f"data.batch: {len(set(batch))} batches for {len(batch)} samples; how "
+            "far batch and label go together cannot be measured",
+            "warning",
+        )
         return
     measured = _measured(value, design)
     lacking = _lacking(labels, batch, design)
     if value > limit:
-        yield Problem(at, f"batch and label go together ({measured}, at most {limit:g} is "
-                      f"accepted), so that the batch could be taken for the label{lacking}; leave "
-                      "samples out until they do not, or set data.confounding: 1 to go on all "
-                      "the same")  # fmt: skip
+        yield Problem(
+            at,
+            f"batch and label go together ({measured}, at most {limit:g} is "
+            f"accepted), so that the batch could be taken for the label{lacking}; leave "
+            "samples out until they do not, or set data.confounding: 1 to go on all "
+            "the same",
+        )
     elif value > NOTABLE:
-        yield Problem(at, f"batch and label go together ({measured}), so that part of what "
-                      f"predicts the label may be the batch{lacking}", "warning")  # fmt: skip
+        yield Problem(
+            at,
+            f"batch and label go together ({measured}), so that part of what "
+            f"predicts the label may be the batch{lacking}",
+            "warning",
+        )
     elif lacking:
-        yield Problem(at, f"{lacking.removeprefix(': ')} ({measured}), so that between batches "
-                      "the label cannot be told from the batch", "warning")  # fmt: skip
+        yield Problem(
+            at,
+            f"{lacking.removeprefix(': ')} ({measured}), so that between batches "
+            "the label cannot be told from the batch",
+            "warning",
+        )
 
 
-def check_covariates(sheet: Sheet, folds: Sequence[Mapping[str, Any]],
-                     where: str) -> Iterator[Problem]:  # fmt: skip
+def check_covariates(
+    sheet: Sheet, folds: Sequence[Mapping[str, Any]], where: str
+) -> Iterator[Problem]:
     """Yield the covariates of a batch correction that lack values, or are the label renamed.
 
     The class in the design of a correction leaks into the test samples (V. Nygaard et al. 2016,
     Biostatistics 17:29).
     """
-    obs, design = sheet.obs, sheet.design
+    obs = sheet.obs
+    design = sheet.design
     y = _numbers(obs, design)
     named = dict.fromkeys(name for step in folds for name in step.get("covariates", ()))
     for name in [n for n in named if n not in (design.label, design.batch)]:  # see settings_check
@@ -203,8 +226,11 @@ def check_covariates(sheet: Sheet, folds: Sequence[Mapping[str, Any]],
             continue
         covariate = encoded([Covariate.from_cells(name, map(str, obs[name]))], obs)
         if any(abs(correlations(covariate, column)).max() >= 1 - ROUNDING for column in y.T):
-            yield Problem(at, f"covariate of combat: equals the label '{design.label}', which no "
-                          "step may see; take it out")  # fmt: skip
+            yield Problem(
+                at,
+                f"covariate of combat: equals the label '{design.label}', which no "
+                "step may see; take it out",
+            )
 
 
 def _numbers(obs: pd.DataFrame, design: Design) -> Array:

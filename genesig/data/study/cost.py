@@ -24,34 +24,45 @@ from genesig.results.splits import (
     PAIRS_OF_TRAINING_SET,
 )
 
-START, OWN = 1.0, 5.0
+START = 1.0
+OWN = 5.0
 """Seconds of one processor in which a job imports and reads, and those of Snakemake itself."""
 
 LOOK = 5e-7
 """Seconds of the largest job that only looks at the matrix, for one number; all take 2.5 times."""
 
-FIT, PRODUCT, STEP = 0.01, 3.3e-10, 3.9e-8
+FIT = 0.01
+PRODUCT = 3.3e-10
+STEP = 3.9e-8
 """Seconds of one outer training set: a part of its own; for each inner fold and step of a path, so
 much for one number of the training matrix, and for the square of its samples."""
 
-HALF, HALVED = 2e-4, 2.5e-9
+HALF = 2e-4
+HALVED = 2.5e-9
 """Seconds of the list of one half of a training set: a part of its own, and for one number."""
 
-OTHERS, OTHER = 6e-4, 2.5e-9
+OTHERS = 6e-4
+OTHER = 2.5e-9
 """Seconds of the other models of an ensemble, for a training set and each of its folds: a part of
 their own, and for one number."""
 
-STRETCH, PLACED = 0.0013, 1.8e-8
+STRETCH = 0.0013
+PLACED = 1.8e-8
 """Seconds of one step of a path of the fused lasso: a part of its own, and for one number."""
 
-FOREST, VALUE = 0.25, 8.5e-7
+FOREST = 0.25
+VALUE = 8.5e-7
 """Seconds of all baselines on one split: a part of its own, and for one number of the matrix."""
 
-ONE, MANY, SAMPLE, GENE = 350, 600, 0.8, 4e-3
+ONE = 350
+MANY = 600
+SAMPLE = 0.8
+GENE = 4e-3
 """MB of a job that fits one training set, and of one that fits many side by side, with so much for
 each sample and for each gene, beside the matrix and its copy by gene."""
 
-FORESTS, GROWN = 400, 7
+FORESTS = 400
+GROWN = 7
 """MB of the job of all baselines, and how many matrices it holds."""
 
 ALIGNED = 5
@@ -60,21 +71,30 @@ ALIGNED = 5
 MODULE = 6e-6
 """Seconds of a module, for one number of the matrix."""
 
-CURVE, CURVED, POWER = 0.01, 0.17, 2.25
+CURVE = 0.01
+CURVED = 0.17
+POWER = 2.25
 """Seconds of one path of 12 tau by derivative penalties: a part of its own, 100 samples, growth."""
 
-SETS, MEMBER, AGAIN = 0.0035, 4.5e-8, 7e-7
+SETS = 0.0035
+MEMBER = 4.5e-8
+AGAIN = 7e-7
 """Seconds of one path over gene sets: a part of its own, for one number of the matrix, and for each
 gene of a set beyond once a gene."""
 
-SHUFFLED, SHUFFLE = (2.0, 2.1e-5), 5e-5
+SHUFFLED = (2.0, 2.1e-5)
+SHUFFLE = 5e-5
 """Seconds of the thousand shufflings of enrichment: a part of their own, for one number, and for
 each gene of a set."""
 
-REFIT, RANDOM = 1e-3, 200
+REFIT = 1e-3
+RANDOM = 200
 """Seconds in which a list is refitted on one split, and lists of random genes beside published."""
 
-READ, KEPT, NULL, SCORED = 1.8e-4, 1.4e-4, 0.024, 2.4e-5
+READ = 1.8e-4
+KEPT = 1.4e-4
+NULL = 0.024
+SCORED = 2.4e-5
 """MB for each gene of a set that is read, and that is selected; for each set under the thousand
 shufflings, three arrays of them; for the scores of a sample by each list, three of these, too."""
 
@@ -84,8 +104,11 @@ LEARNED = 5
 HOURS = 1.0
 """Of one processor, above which nonlinear selection and gene sets are warned of."""
 
-OF_SETS = {"sets": "structured.sets", "enrichment": "enrichment.sets",
-           "published": "controls.signatures"}  # fmt: skip
+OF_SETS = {
+    "sets": "structured.sets",
+    "enrichment": "enrichment.sets",
+    "published": "controls.signatures",
+}
 """What the names of rules of gene sets begin with -> the key that names their file."""
 
 
@@ -140,12 +163,16 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
         Resolved.
     size : Size
     """
-    splits, controls, curved = config["splits"], config["controls"], config["nonlinear"]
+    splits = config["splits"]
+    controls = config["controls"]
+    curved = config["nonlinear"]
     structured = config["structured"]
-    matrix, fit = 8e-6 * size.samples * size.genes, _fit(config, size)
+    matrix = 8e-6 * size.samples * size.genes
+    fit = _fit(config, size)
     observed_fit = fit + _fdr_model(config, size)
     permuted_fit = observed_fit if _predicts_by_half_samples(config) else fit
-    permutations, most = controls["permutations"], controls["permutations_per_job"]
+    permutations = controls["permutations"]
+    most = controls["permutations_per_job"]
     batches = min(splits["batches"], size.splits)
     share = -(-size.splits // batches)
     jobs = batches * (1 - (-permutations // most))
@@ -158,19 +185,25 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
     wide = MANY + held + SAMPLE * size.samples
     forest = size.splits * (FOREST + VALUE * size.samples * size.genes)
     costs = {
-        "fit": Cost(START + share * max(observed_fit, repeats * permuted_fit), wide,
-                    jobs * START + all_fits, jobs, repeats),
+        "fit": Cost(
+            START + share * max(observed_fit, repeats * permuted_fit),
+            wide,
+            jobs * START + all_fits,
+            jobs,
+            repeats,
+        ),
         "chance": _alone(_chance(config, size), wide),
         "fit_final": _alone(INNER_FOLD_DRAWS * fit + observed_fit - fit, ONE + held),
         "fit_subsamples": _alone(halves, wide),
         "baselines": _alone(forest, FORESTS + GROWN * matrix),
         "others": _looked(size, matrix),
-    }  # fmt: skip
+    }
     if k := config["quality"]["modules"]:
         costs["modules"] = _alone(MODULE * k * size.samples * size.genes, 250 + 6 * matrix)
     if curved["enabled"]:
         paths = 1 + _folds(config, size) * len(curved["nu"]) * len(curved["width"])
-        each, room = paths * _curved(config, size), 250 + 4 * matrix
+        each = paths * _curved(config, size)
+        room = 250 + 4 * matrix
         many = batches * START + size.splits * each
         costs["nonlinear_fit"] = Cost(START + share * each, room, many, batches)
         costs["nonlinear_final"] = _alone(each, room)
@@ -188,7 +221,8 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
 
 def _looked(size: Size, matrix: float) -> Cost:
     """Sum up the jobs that only look at a matrix of so many MB, or at what others made of it."""
-    look, room = LOOK * size.samples * size.genes, 160 + 5 * matrix + READ * _members(size)
+    look = LOOK * size.samples * size.genes
+    room = 160 + 5 * matrix + READ * _members(size)
     return Cost(START + look, room, 15 * START + OWN + 2.5 * look)
 
 
@@ -215,21 +249,29 @@ def _of_published(size: Size, repeats: int, held: float) -> Cost:
 
 def _of_sets(config: Mapping[str, Any], size: Size, jobs: int) -> dict[str, Cost]:
     """Estimate the jobs that select gene sets: as many as fit, and one for the rest."""
-    splits, controls, mus = config["splits"], config["controls"], len(config["structured"]["mu"])
+    splits = config["splits"]
+    controls = config["controls"]
+    mus = len(config["structured"]["mu"])
     each = (SETS + MEMBER * size.training * size.genes) * max(1, size.classes)
     each *= LABELS[config["data"]["task"]].sets
     each += AGAIN * max(0, size.structured_members - size.genes)
     fit = (1 + _folds(config, size) * mus) * each
     half = splits["subsamples"] * fit * size.samples / (2 * size.training)
-    permutations, most = controls["permutations"], controls["permutations_per_job"]
+    permutations = controls["permutations"]
+    most = controls["permutations_per_job"]
     share = -(-size.splits // min(splits["batches"], size.splits))
     repeats = max(1, min(permutations, most))
     room = 210 + 1e-4 * size.samples * size.genes + KEPT * size.structured_members
     return {
-        "sets_fit": Cost(START + repeats * share * fit, room,
-                         jobs * START + size.splits * (1 + permutations) * fit, jobs, repeats),
+        "sets_fit": Cost(
+            START + repeats * share * fit,
+            room,
+            jobs * START + size.splits * (1 + permutations) * fit,
+            jobs,
+            repeats,
+        ),
         "sets_final": _alone(fit + half, room),
-    }  # fmt: skip
+    }
 
 
 def _alone(seconds: float, megabytes: float) -> Cost:
@@ -278,7 +320,8 @@ def in_words(seconds: float) -> str:
 
 def _fit(config: Mapping[str, Any], size: Size) -> float:
     """Return the seconds of both stages on one outer training set."""
-    linear, folds = config["linear"], _folds(config, size)
+    linear = config["linear"]
+    folds = _folds(config, size)
     searched = 1 if linear["list"] == "minimal" else min(3, len(linear["mu"]))
     tried = LEARNED if config["data"]["omics"] == "learned" else 1
     steps = tried * folds * searched * linear["tau_count"] + len(linear["mu"])
@@ -402,11 +445,13 @@ def seconds_left(
     ended = [(job, job.end - job.start) for job in begun if job.end is not None]
     own = {id(job): expected(costs, job.rule, job.labels) for job in begun}
     excess = max(0.0, median([took - own[id(job)] for job, took in ended] or [0.0]))
-    took, said = defaultdict[str, float](float), defaultdict[str, float](float)
+    took = defaultdict[str, float](float)
+    said = defaultdict[str, float](float)
     for job, seconds in ended:
         took[job.rule] += seconds
         said[job.rule] += own[id(job)] + excess
-    slow, left = (sum(took.values()) + START) / (sum(said.values()) + START), 0.0
+    slow = (sum(took.values()) + START) / (sum(said.values()) + START)
+    left = 0.0
     for rule, count in counts.items():
         mean = expected(costs, rule) + excess
         ratio = (took[rule] + slow * mean) / (said[rule] + mean)

@@ -48,11 +48,16 @@ def fixed_settings(config: Config) -> Iterator[tuple[str, str]]:
 
     Not offered with them: the nonlinear part, gene sets and matched pairs.
     """
-    data, label = config["data"], config["label"]
-    covariates, weights = data["covariates"], data["weights"]
+    data = config["data"]
+    label = config["label"]
+    covariates = data["covariates"]
+    weights = data["weights"]
     kind = LABELS[data["task"]]
-    own = {data["group"]: "data.group", data["pair"]: "data.pair",
-           **dict.fromkeys(label_columns(label), "the label")}  # fmt: skip
+    own = {
+        data["group"]: "data.group",
+        data["pair"]: "data.pair",
+        **dict.fromkeys(label_columns(label), "the label"),
+    }
     for number, name in enumerate(covariates, 1):
         if name in own:
             yield f"data.covariates, item {number}", f"'{name}' is {own[name]}; take it out"
@@ -94,9 +99,11 @@ def fixed_settings(config: Config) -> Iterator[tuple[str, str]]:
 
 def _alike(config: Config) -> Iterator[tuple[str, str]]:
     """Yield what is not offered where studies count alike, each sample having a weight for that."""
-    asked = {"data.pair": config["data"]["pair"] is not None,
-             "the nonlinear part": config.get("nonlinear", {}).get("enabled"),
-             "gene sets": config.get("structured", {}).get("sets") is not None}  # fmt: skip
+    asked = {
+        "data.pair": config["data"]["pair"] is not None,
+        "the nonlinear part": config.get("nonlinear", {}).get("enabled"),
+        "gene sets": config.get("structured", {}).get("sets") is not None,
+    }
     for name in (name for name, is_asked in asked.items() if is_asked):
         yield "across.weights", f"'equal' is not offered with {name}; set it to samples"
 
@@ -111,10 +118,17 @@ def unquoted(words: Mapping[str, Mapping[Any, str]]) -> Iterator[str]:
 
 
 def with_fixed(
-    sheet: Sheet, where: str, problems: list[Problem], *, covariates: Sequence[str],
-    words: Mapping[str, Mapping[Any, str]], missing: str, shape: str, weights: str | None,
+    sheet: Sheet,
+    where: str,
+    problems: list[Problem],
+    *,
+    covariates: Sequence[str],
+    words: Mapping[str, Mapping[Any, str]],
+    missing: str,
+    shape: str,
+    weights: str | None,
     categorical: Sequence[str] = (),
-) -> Sheet:  # fmt: skip
+) -> Sheet:
     """Return the sheet with what its study holds fixed; add what is wrong with that to `problems`.
 
     Parameters
@@ -127,10 +141,12 @@ def with_fixed(
         ``data.covariates``, ``data.covariate_words``, ``data.missing_covariates``,
         ``data.covariate_shape``, ``data.weights`` and ``data.categorical_covariates``.
     """
-    obs, design = sheet.obs, sheet.design
+    obs = sheet.obs
+    design = sheet.design
     kind = RESPONSES[design.kind]
     y = kind.number(kind.read(obs, design))
-    known, index = list(obs.columns), str(obs.index.name)
+    known = list(obs.columns)
+    index = str(obs.index.name)
     for name in covariates:
         check_column(name, "data.covariates", known, index, where, problems)
     usable = set(known) - {design.label, design.group, design.pair}  # see `fixed_settings`
@@ -156,9 +172,12 @@ def with_fixed(
     return replace(sheet, obs=obs, design=held)
 
 
-def _shaped(columns: Sequence[pd.Series[str]], shape: str,
-            words: Mapping[str, Mapping[Any, str]],
-            categorical: Sequence[str]) -> tuple[Covariate, ...]:  # fmt: skip
+def _shaped(
+    columns: Sequence[pd.Series[str]],
+    shape: str,
+    words: Mapping[str, Mapping[Any, str]],
+    categorical: Sequence[str],
+) -> tuple[Covariate, ...]:
     """Return the covariates; numbers as splines, unless they are too many for the samples."""
     n = max(map(len, columns), default=0)
     knots = knots_for(n) if shape == "splines" else 0
@@ -188,7 +207,8 @@ def _of_one(
     covariate: Covariate, obs: pd.DataFrame, missing: str, where: str, *, categorical: bool
 ) -> Iterator[Problem]:
     """Yield what is wrong with a column of covariates; `categorical` says that it has names."""
-    column, at = obs[covariate.column].astype(str), f"{where}, column '{covariate.column}'"
+    column = obs[covariate.column].astype(str)
+    at = f"{where}, column '{covariate.column}'"
     blank = [str(name) for name, cell in column.items() if is_missing(cell)]
     if len(blank) == len(column):
         yield Problem(at, "data.covariates: no sample has a value; take it out")
@@ -218,7 +238,8 @@ def _of_words(
     covariate: Covariate, obs: pd.DataFrame, cells: dict[str, str], where: str
 ) -> Iterator[Problem]:
     """Yield what looks wrong with a column of words: numbers among them, or names."""
-    at, times = f"{where}, column '{covariate.column}'", Counter(cells.values())
+    at = f"{where}, column '{covariate.column}'"
+    times = Counter(cells.values())
     odd = [(name, cell) for name, cell in cells.items() if not is_number(cell)]
     with_point = [cell for _, cell in odd if is_number(cell.replace(",", "."))]
     if 2 * (len(odd) - len(with_point)) < len(cells):
@@ -269,10 +290,13 @@ def _unseen(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:
             continue
         cells = sheet.obs[covariate.column].to_dict()
         torn = [
-            unseen for split in splits.outer
-            if (unseen := {cells[name] for name in split.test if not is_missing(cells[name])}
-                - {cells[name] for name in split.train})
-        ]  # fmt: skip
+            unseen
+            for split in splits.outer
+            if (
+                unseen := {cells[name] for name in split.test if not is_missing(cells[name])}
+                - {cells[name] for name in split.train}
+            )
+        ]
         if torn:
             what = f"data.covariates: in {counted(len(torn), 'split')} of {len(splits.outer)} no "
             what += f"training sample is {listing(sorted(set().union(*torn)))}, which counts as "
@@ -282,7 +306,9 @@ def _unseen(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:
 
 def _boundless(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:
     """Yield the words of a covariate whose weight has no finite value in some training set."""
-    kind, design, every = RESPONSES[sheet.design.kind], sheet.design, [*splits.outer, splits.final]
+    kind = RESPONSES[sheet.design.kind]
+    design = sheet.design
+    every = [*splits.outer, splits.final]
     y = kind.read(sheet.obs, design)
     trained = [sheet.obs.index.isin(one.train) for one in every]
     for covariate in design.covariates:
@@ -303,8 +329,10 @@ def _boundless(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:
 
 def _weightless(sheet: Sheet, splits: Splits, at: str) -> Iterator[Problem]:
     """Yield the training sets, inner ones too, where what has weight cannot be learned from."""
-    kind, design = RESPONSES[sheet.design.kind], sheet.design
-    y, names = kind.read(sheet.obs, design), sheet.obs.index
+    kind = RESPONSES[sheet.design.kind]
+    design = sheet.design
+    y = kind.read(sheet.obs, design)
+    names = sheet.obs.index
     heavy = sheet.obs[design.weights].astype(float).to_numpy() > 0
     found = [
         kind.training_fault(y[heavy & names.isin(one.train) & ~names.isin(fold)], design.classes)
@@ -322,7 +350,8 @@ def _of_all(
 ) -> Iterator[Problem]:
     """Yield too many columns, one that others say, and the label said by them."""
     lines = [replace(each, knots=0) for each in found]
-    names, C = names_of(lines), encoded(found, obs)
+    names = names_of(lines)
+    C = encoded(found, obs)
     if SAMPLES_PER_COVARIATE * len(names) > len(obs):
         what = f"data.covariates make {counted(len(names), 'column')} for "
         what += f"{counted(len(obs), 'sample')}; at most {len(obs) // SAMPLES_PER_COVARIATE} can "
@@ -365,7 +394,8 @@ def _of_weights(column: pd.Series[str], sheet: Sheet, where: str) -> Iterator[Pr
     if not v.any():
         yield Problem(at, "data.weights: every weight is 0; some must be above")
         return
-    kind, classes = RESPONSES[sheet.design.kind], sheet.design.classes
+    kind = RESPONSES[sheet.design.kind]
+    classes = sheet.design.classes
     y = kind.read(sheet.obs, sheet.design)
     if kind.training_fault(y, classes) is None and (why := kind.training_fault(y[v > 0], classes)):
         yield Problem(at, f"data.weights: the samples with a weight above 0 {why}")

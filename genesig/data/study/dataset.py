@@ -43,8 +43,10 @@ if TYPE_CHECKING:
 
 Pooled = Mapping[str, Any] | None
 
-SWAPPED = ("is the sample table, and {} the matrix, as it looks: expression and samples are"
-           " swapped; exchange them")  # fmt: skip
+SWAPPED = (
+    "is the sample table, and {} the matrix, as it looks: expression and samples are"
+    " swapped; exchange them"
+)
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,8 @@ class Inputs:
         import pandas as pd
 
         genes = [] if self.expression is None else self.expression.genes
-        found, table = {"symbol": self.symbols or {}}, self.table
+        found = {"symbol": self.symbols or {}}
+        table = self.table
         for name in columns:
             if table is not None and list(table.columns).count(name) == 1:
                 cells = table[name][~table.index.duplicated()]
@@ -107,22 +110,42 @@ class Inputs:
         return var
 
 
-def read_dataset(expression: str, samples: str, label: Label,
-                 gene_columns: Sequence[str] = (), pooled: Pooled = None, *,
-                 task: str, classes: Sequence[str] | None, event: str | None,
-                 horizon: float | None, ties: str, group: str | None,
-                 pair: str | None, batch: str | None, confounding: float, annotation: str | None,
-                 symbol: str | None, part: str | None, files: str | None,
-                 missing: bool, prior_weights: str | None,
-                 omics: Mapping[str, float] | str | None, omic: str | None,
-                 covariates: Sequence[str],
-                 covariate_words: Mapping[str, Mapping[Any, str]],
-                 missing_covariates: str, covariate_shape: str, weights: str | None,
-                 chromosome: str | None, position: str | None,
-                 keep: Sequence[str] = (),
-                 sample_names: str | None = None,
-                 categorical_covariates: Sequence[str] = (),
-                 unlabelled: str = "refuse") -> Dataset:  # fmt: skip
+def read_dataset(
+    expression: str,
+    samples: str,
+    label: Label,
+    gene_columns: Sequence[str] = (),
+    pooled: Pooled = None,
+    *,
+    task: str,
+    classes: Sequence[str] | None,
+    event: str | None,
+    horizon: float | None,
+    ties: str,
+    group: str | None,
+    pair: str | None,
+    batch: str | None,
+    confounding: float,
+    annotation: str | None,
+    symbol: str | None,
+    part: str | None,
+    files: str | None,
+    missing: bool,
+    prior_weights: str | None,
+    omics: Mapping[str, float] | str | None,
+    omic: str | None,
+    covariates: Sequence[str],
+    covariate_words: Mapping[str, Mapping[Any, str]],
+    missing_covariates: str,
+    covariate_shape: str,
+    weights: str | None,
+    chromosome: str | None,
+    position: str | None,
+    keep: Sequence[str] = (),
+    sample_names: str | None = None,
+    categorical_covariates: Sequence[str] = (),
+    unlabelled: str = "refuse",
+) -> Dataset:
     """Read the expression matrix, the sample table and the gene table of a study.
 
     Parameters
@@ -193,18 +216,40 @@ def read_dataset(expression: str, samples: str, label: Label,
     InvalidInput
         With every error of all files.
     """
-    inputs = read_inputs(expression, samples, label, pooled, task=task, classes=classes,
-                         event=event, horizon=horizon, ties=ties, group=group, pair=pair,
-                         batch=batch, confounding=confounding, annotation=annotation,
-                         symbol=symbol, part=part, files=files, missing=missing,
-                         prior_weights=prior_weights, omics=omics, omic=omic,
-                         covariates=covariates,
-                         covariate_words=covariate_words, missing_covariates=missing_covariates,
-                         covariate_shape=covariate_shape, weights=weights,
-                         chromosome=chromosome, position=position, keep=keep,
-                         sample_names=sample_names,
-                         categorical_covariates=categorical_covariates,
-                         unlabelled=unlabelled)  # fmt: skip
+    inputs = read_inputs(
+        expression,
+        samples,
+        label,
+        pooled,
+        task=task,
+        classes=classes,
+        event=event,
+        horizon=horizon,
+        ties=ties,
+        group=group,
+        pair=pair,
+        batch=batch,
+        confounding=confounding,
+        annotation=annotation,
+        symbol=symbol,
+        part=part,
+        files=files,
+        missing=missing,
+        prior_weights=prior_weights,
+        omics=omics,
+        omic=omic,
+        covariates=covariates,
+        covariate_words=covariate_words,
+        missing_covariates=missing_covariates,
+        covariate_shape=covariate_shape,
+        weights=weights,
+        chromosome=chromosome,
+        position=position,
+        keep=keep,
+        sample_names=sample_names,
+        categorical_covariates=categorical_covariates,
+        unlabelled=unlabelled,
+    )
     # One file may be matrix, sample table and gene table: what is wrong with it is said once.
     errors = [p for p in dict.fromkeys(inputs.problems) if p.level == "error"]
     if errors or inputs.sheet is None or inputs.expression is None:
@@ -212,13 +257,16 @@ def read_dataset(expression: str, samples: str, label: Label,
     pool = inputs.pool
     given = [*paths_read(expression), *filter(None, (samples, annotation))]
     provenance = {
-        "dropped": [*(pool.dropped if pool else ()), *inputs.sheet.dropped,
-                    *inputs.expression.dropped],
+        "dropped": [
+            *(pool.dropped if pool else ()),
+            *inputs.sheet.dropped,
+            *inputs.expression.dropped,
+        ],
         "steps": [],
         "inputs": {path: sha256(path) for path in dict.fromkeys(pool.files if pool else given)},
         "warnings": warnings_of(inputs.problems),
         **({"studies": pool.flow} if pool else {}),
-    }  # fmt: skip
+    }
     obs = inputs.sheet.obs.copy()
     obs.attrs = {}
     if obs.index.name in ["", "_index", *obs.columns]:  # h5ad would refuse it
@@ -229,8 +277,13 @@ def read_dataset(expression: str, samples: str, label: Label,
 
 def inputs_of(config: Mapping[str, Any]) -> Inputs:
     """Read and check the files that a resolved config names."""
-    return read_inputs(config["expression"], config["samples"], config["label"], pooled_of(config),
-                       **config["data"])  # fmt: skip
+    return read_inputs(
+        config["expression"],
+        config["samples"],
+        config["label"],
+        pooled_of(config),
+        **config["data"],
+    )
 
 
 def pooled_of(config: Mapping[str, Any]) -> Pooled:
@@ -240,43 +293,74 @@ def pooled_of(config: Mapping[str, Any]) -> Pooled:
     return {"studies": studies, "across": across} if studies else None
 
 
-def read_inputs(expression: str, samples: str, label: Label,
-                pooled: Pooled = None, *, task: str,
-                classes: Sequence[str] | None, event: str | None,
-                horizon: float | None, ties: str, group: str | None,
-                pair: str | None, batch: str | None, confounding: float, annotation: str | None,
-                symbol: str | None, part: str | None, files: str | None,
-                missing: bool, prior_weights: str | None,
-                omics: Mapping[str, float] | str | None, omic: str | None,
-                covariates: Sequence[str],
-                covariate_words: Mapping[str, Mapping[Any, str]],
-                missing_covariates: str, covariate_shape: str, weights: str | None,
-                chromosome: str | None, position: str | None,
-                keep: Sequence[str] = (),
-                sample_names: str | None = None,
-                categorical_covariates: Sequence[str] = (),
-                unlabelled: str = "refuse") -> Inputs:  # fmt: skip
+def read_inputs(
+    expression: str,
+    samples: str,
+    label: Label,
+    pooled: Pooled = None,
+    *,
+    task: str,
+    classes: Sequence[str] | None,
+    event: str | None,
+    horizon: float | None,
+    ties: str,
+    group: str | None,
+    pair: str | None,
+    batch: str | None,
+    confounding: float,
+    annotation: str | None,
+    symbol: str | None,
+    part: str | None,
+    files: str | None,
+    missing: bool,
+    prior_weights: str | None,
+    omics: Mapping[str, float] | str | None,
+    omic: str | None,
+    covariates: Sequence[str],
+    covariate_words: Mapping[str, Mapping[Any, str]],
+    missing_covariates: str,
+    covariate_shape: str,
+    weights: str | None,
+    chromosome: str | None,
+    position: str | None,
+    keep: Sequence[str] = (),
+    sample_names: str | None = None,
+    categorical_covariates: Sequence[str] = (),
+    unlabelled: str = "refuse",
+) -> Inputs:
     """Read and check everything that `read_dataset` needs; faults are listed, not raised."""
     problems: list[Problem] = []
-    columns, pool = label_columns(label), None
+    columns = label_columns(label)
+    pool = None
     of_gene_table = (symbol, prior_weights, chromosome, position, omic)
     if pooled:
-        data = {"task": task, "classes": classes, "event": event, "group": group, "pair": pair,
-                "annotation": annotation, "symbol": symbol, "part": part,
-                "keep": keep, "unlabelled": unlabelled,
-                "sample_names": sample_names}  # fmt: skip
+        data = {
+            "task": task,
+            "classes": classes,
+            "event": event,
+            "group": group,
+            "pair": pair,
+            "annotation": annotation,
+            "symbol": symbol,
+            "part": part,
+            "keep": keep,
+            "unlabelled": unlabelled,
+            "sample_names": sample_names,
+        }
         pool = pool_studies(
             pooled["studies"],
             Wanted(columns, data, **pooled["across"], times=time_columns(label)),
             problems,
         )
         matrix, table = (pool.matrix, pool.table) if pool is not None else (None, None)
-        annotation, not_measured = None, list[dict[str, str]]()
+        annotation = None
+        not_measured = list[dict[str, str]]()
     else:
         matrix, table, not_measured = _read_both(
             expression, samples, part, files, missing, sample_names, problems
         )
-    sheet, values = None, None
+    sheet = None
+    values = None
     times = time_columns(label)
     if table is not None and pool is None:
         known = list(map(str, table.columns))
@@ -286,27 +370,55 @@ def read_inputs(expression: str, samples: str, label: Label,
     if table is not None and matrix is not None and _look_swapped(matrix, table, columns[0]):
         return Inputs(None, None, None, [Problem(expression, SWAPPED.format(samples))])
     if table is not None:
-        settings = {"classes": classes, "event": event, "horizon": horizon, "ties": ties,
-                    "unlabelled": unlabelled}  # fmt: skip
-        sheet = check_sheet(table, samples, label=columns, task=task,
-                            settings=settings, group=group, pair=pair, batch=batch,
-                            studies=pool is not None, problems=problems)  # fmt: skip
+        settings = {
+            "classes": classes,
+            "event": event,
+            "horizon": horizon,
+            "ties": ties,
+            "unlabelled": unlabelled,
+        }
+        sheet = check_sheet(
+            table,
+            samples,
+            label=columns,
+            task=task,
+            settings=settings,
+            group=group,
+            pair=pair,
+            batch=batch,
+            studies=pool is not None,
+            problems=problems,
+        )
     if sheet is not None:
         sheet = replace(sheet, dropped=[*sheet.dropped, *not_measured])
     if sheet is not None and not any(problem.level == "error" for problem in problems):
-        sheet = with_fixed(sheet, samples, problems, covariates=covariates,
-                           words=covariate_words, missing=missing_covariates,
-                           shape=covariate_shape, weights=weights,
-                           categorical=categorical_covariates)  # fmt: skip
+        sheet = with_fixed(
+            sheet,
+            samples,
+            problems,
+            covariates=covariates,
+            words=covariate_words,
+            missing=missing_covariates,
+            shape=covariate_shape,
+            weights=weights,
+            categorical=categorical_covariates,
+        )
         problems += check_confounding(sheet.obs, sheet.design, confounding, samples)
     if table is not None and matrix is not None:
         named = [*columns, *covariates, *filter(None, [group, pair, batch, weights, files])]
         surroundings = Surroundings(table, named, kept_kinds=keep)
-        values = check_matrix(matrix, expression, names=list(table.index), sheet=samples,
-                              used=list(table.index if sheet is None else sheet.obs.index),
-                              missing=missing, surroundings=surroundings,
-                              problems=problems)  # fmt: skip
-    genes, of_genes = None if values is None else values.genes, _OfGenes()
+        values = check_matrix(
+            matrix,
+            expression,
+            names=list(table.index),
+            sheet=samples,
+            used=list(table.index if sheet is None else sheet.obs.index),
+            missing=missing,
+            surroundings=surroundings,
+            problems=problems,
+        )
+    genes = None if values is None else values.genes
+    of_genes = _OfGenes()
     if annotation is not None:
         chosen = assign_part(part, expression, annotation)[1]
         of_genes = _of_genes(annotation, chosen, genes, of_gene_table, problems)
@@ -316,8 +428,17 @@ def read_inputs(expression: str, samples: str, label: Label,
         problems += check_symbols(symbols, expression)
     where = annotation if omic and annotation else expression
     groups = omics_of(of_genes.table, omic, where, genes, omics, problems, _gone(values))
-    return Inputs(sheet, values, symbols, problems, with_factors(of_genes.weights, groups, omics),
-                  of_genes.table, of_genes.places, pool, groups)  # fmt: skip
+    return Inputs(
+        sheet,
+        values,
+        symbols,
+        problems,
+        with_factors(of_genes.weights, groups, omics),
+        of_genes.table,
+        of_genes.places,
+        pool,
+        groups,
+    )
 
 
 def _gone(values: Expression | None) -> list[str]:
@@ -335,14 +456,21 @@ class _OfGenes(NamedTuple):
     places: tuple[Array, Array] | None = None
 
 
-def _of_genes(annotation: str, part: str | None, genes: list[str] | None,
-              columns: Sequence[str | None], problems: list[Problem]) -> _OfGenes:  # fmt: skip
+def _of_genes(
+    annotation: str,
+    part: str | None,
+    genes: list[str] | None,
+    columns: Sequence[str | None],
+    problems: list[Problem],
+) -> _OfGenes:
     """Read the gene table and its columns of symbols, prior weights, places and omics."""
     symbol, prior_weights, chromosome, position, omic = columns
     known = attempt(lambda: read_genes(annotation, part), problems)
     if known is None:
         return _OfGenes()
-    symbols, own, places = None, None, None
+    symbols = None
+    own = None
+    places = None
     if prior_weights is not None and genes is not None:
         own = weights_of(known, prior_weights, annotation, genes, problems)
         known = known.drop(columns=prior_weights, errors="ignore")
@@ -359,9 +487,14 @@ def _of_genes(annotation: str, part: str | None, genes: list[str] | None,
 
 
 def _read_both(
-    expression: str, samples: str, part: str | None, files: str | None, partial: bool,
-    sample_names: str | None, problems: list[Problem],
-) -> tuple[Matrix | None, pd.DataFrame | None, list[dict[str, str]]]:  # fmt: skip
+    expression: str,
+    samples: str,
+    part: str | None,
+    files: str | None,
+    partial: bool,
+    sample_names: str | None,
+    problems: list[Problem],
+) -> tuple[Matrix | None, pd.DataFrame | None, list[dict[str, str]]]:
     """Read matrix and sample table, and list the samples that the matrix lacks.
 
     The table comes first where it names the files of the arrays.
@@ -409,8 +542,13 @@ def _look_swapped(matrix: Matrix, table: pd.DataFrame, label: str) -> bool:
     return label in matrix.columns or (words and bool(set(table.columns) & set(matrix.rows)))
 
 
-def _symbols(table: pd.DataFrame, annotation: str, symbol: str | None, genes: list[str] | None,
-             problems: list[Problem]) -> dict[str, str] | None:  # fmt: skip
+def _symbols(
+    table: pd.DataFrame,
+    annotation: str,
+    symbol: str | None,
+    genes: list[str] | None,
+    problems: list[Problem],
+) -> dict[str, str] | None:
     names = list(table.columns)
     if symbol is None and not names:
         problems.append(Problem(annotation, "needs two columns: gene id and symbol"))
@@ -422,25 +560,32 @@ def _symbols(table: pd.DataFrame, annotation: str, symbol: str | None, genes: li
     symbols = {str(gene): str(text) for gene, text in first[column].items()}
     if genes is not None:
         symbols |= _of_probes(genes, symbols)
-        problems += check_symbols({gene: symbols[gene] for gene in genes if gene in symbols},
-                                  annotation)  # fmt: skip
+        problems += check_symbols(
+            {gene: symbols[gene] for gene in genes if gene in symbols}, annotation
+        )
         _check_annotation(annotation, str(table.index.name), symbols, genes, problems)
     return symbols
 
 
 def _of_probes(genes: list[str], symbols: dict[str, str]) -> dict[str, str]:
     """Give the probes of a set, ``1007_s_at#2``, the symbol of the set: tables name sets alone."""
-    return {gene: symbols[of] for gene in genes if gene not in symbols
-            and (of := gene.rpartition("#")[0]) in symbols}  # fmt: skip
+    return {
+        gene: symbols[of]
+        for gene in genes
+        if gene not in symbols and (of := gene.rpartition("#")[0]) in symbols
+    }
 
 
-def _check_annotation(annotation: str, index: str, symbols: dict[str, str], genes: list[str],
-                      problems: list[Problem]) -> None:  # fmt: skip
+def _check_annotation(
+    annotation: str, index: str, symbols: dict[str, str], genes: list[str], problems: list[Problem]
+) -> None:
     unknown = [gene for gene in genes if gene not in symbols]
     if len(unknown) == len(genes):
-        what = (f"no gene of the matrix is in column '{index}', the first one: the matrix has "
-                f"{listing(genes)}, the column has {listing(symbols)}; name the gene table "
-                "of this matrix")  # fmt: skip
+        what = (
+            f"no gene of the matrix is in column '{index}', the first one: the matrix has "
+            f"{listing(genes)}, the column has {listing(symbols)}; name the gene table "
+            "of this matrix"
+        )
         problems.append(Problem(annotation, what))
     elif unknown:
         what = f"{len(unknown)} of the {counted(len(genes), 'gene')} not found here, so shown by "

@@ -39,7 +39,8 @@ def check_design(sheet: Sheet, config: Config, where: str) -> Iterator[Problem]:
         yield from _check_pairs(sheet, where) if sheet.design.classes else ()
     elif LABELS[sheet.design.kind].one_of_a_group and sheet.design.group is not None:
         yield from _check_groups(sheet, where)
-    splits, obs = config["splits"], sheet.obs
+    splits = config["splits"]
+    obs = sheet.obs
     if splits["file"] is not None:
         return
     train = obs
@@ -78,7 +79,8 @@ def check_tested(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:
 
 def _units(obs: pd.DataFrame, sheet: Sheet) -> dict[str, int]:
     """Count the units of which every training set needs some, such as those of each class."""
-    design, kind = sheet.design, RESPONSES[sheet.design.kind]
+    design = sheet.design
+    kind = RESPONSES[sheet.design.kind]
     unit = obs.index.to_series() if design.group is None else obs[design.group]
     needed = kind.required_samples(kind.read(obs, design), design.classes)
     return {who: int(unit[inside].nunique()) for who, inside in needed.items()}
@@ -87,7 +89,9 @@ def _units(obs: pd.DataFrame, sheet: Sheet) -> dict[str, int]:
 def _check_units(
     name: str, units: int, left: int, sheet: Sheet, splits: Config, where: str
 ) -> Iterator[Problem]:
-    group, scheme, folds = sheet.design.group, splits["scheme"], splits["folds"]
+    group = sheet.design.group
+    scheme = splits["scheme"]
+    folds = splits["folds"]
     at = f"{where}, column '{sheet.design.label}'"
     who = f"{name} has {counted(units, 'sample' if group is None else 'group')}"
     who += f" (column '{group}')" if group is not None else ""
@@ -115,7 +119,8 @@ def _left_to_train(units: int, scheme: str, folds: int) -> int:
 
 
 def _check_pairs(sheet: Sheet, where: str) -> Iterator[Problem]:
-    pair, label = sheet.design.pair, sheet.design.label
+    pair = sheet.design.pair
+    label = sheet.design.label
     wrong = {
         str(name): sorted(members[label])
         for name, members in sheet.obs.groupby(pair, sort=False)
@@ -129,7 +134,8 @@ def _check_pairs(sheet: Sheet, where: str) -> Iterator[Problem]:
 
 
 def _check_groups(sheet: Sheet, where: str) -> Iterator[Problem]:
-    kind, group = RESPONSES[sheet.design.kind], str(sheet.design.group)
+    kind = RESPONSES[sheet.design.kind]
+    group = str(sheet.design.group)
     shown = kind.label_cells(sheet.obs, sheet.design)
     found = sheet.obs.assign(shown=shown).groupby(group, sort=False)["shown"].unique()
     wrong = {str(name): list(words) for name, words in found.items() if len(words) > 1}
@@ -141,7 +147,8 @@ def _check_groups(sheet: Sheet, where: str) -> Iterator[Problem]:
 
 
 def _check_sides(sheet: Sheet, column: str, where: str) -> Iterator[Problem]:
-    obs, at = sheet.obs, f"{where}, column '{column}'"
+    obs = sheet.obs
+    at = f"{where}, column '{column}'"
     strange = {str(name): str(word) for name, word in obs[column].items() if word not in SIDES}
     for name, word in list(strange.items())[:1]:
         more = further_text(len(strange) - 1, "sample")
@@ -194,7 +201,8 @@ def check_label_genes(expression: Expression, sheet: Sheet, where: str) -> Itera
     T! Π n_c! of n! orders in which noise does.
     """
     design = sheet.design
-    response, several = RESPONSES[design.kind], len(design.classes or ()) > 2
+    response = RESPONSES[design.kind]
+    several = len(design.classes or ()) > 2
     y = (response.number if several else response.plain)(response.read(sheet.obs, design))
     parts = np.array_split(expression.X, len(expression.genes) // GENES_AT_ONCE + 1, axis=1)
     chance = MOST_WARNED / 2 / max(1, len(expression.genes))
@@ -214,18 +222,24 @@ def check_label_genes(expression: Expression, sheet: Sheet, where: str) -> Itera
 def _words(design: Design) -> dict[int, tuple[str, str, str]]:
     """Return for each kind of gene: verb, what follows it, what is asked."""
     label = f"the label '{design.label}'"
-    apart = "the classes" if len(design.classes or ()) > 2 else \
-        "'{}' from '{}'".format(*design.classes or "  ")  # fmt: skip
+    apart = (
+        "the classes"
+        if len(design.classes or ()) > 2
+        else "'{}' from '{}'".format(*design.classes or "  ")
+    )
     several = len(design.classes or ()) > 2
     same = "one value for each class" if several else "correlation 1 over all samples"
     near = "multiple correlation" if several else "|correlation|"
     asked = "was the label made from {it}? If so, take {it} out"
     return {
-        EQUAL: ("equal", f"{label} ({same})",
-                "{is_it} the label itself, or made from it? Take {it} out"),
+        EQUAL: (
+            "equal",
+            f"{label} ({same})",
+            "{is_it} the label itself, or made from it? Take {it} out",
+        ),
         NEARLY: ("nearly equal", f"{label} ({near} above {NEAR:g})", asked),
         SEPARATES: ("separate", f"{apart} without error, and no other comes near", asked),
-    }  # fmt: skip
+    }
 
 
 def _sentence(genes: list[str], verb: str, what: str, asked: str) -> str:
@@ -275,7 +289,8 @@ def concordance(X: Array, classes: Sequence[Array]) -> Array:
     With two classes the area under the ROC curve, of genes high or low in the positive class. Over
     the samples that have it; a tie counts as an error.
     """
-    known, (right, pairs) = np.isfinite(X), np.zeros((2, X.shape[1]), dtype=np.int64)
+    known = np.isfinite(X)
+    (right, pairs) = np.zeros((2, X.shape[1]), dtype=np.int64)
     for one, other in combinations(classes, 2):
         right += np.maximum(_below(X[one], X[other]), _below(X[other], X[one]))
         pairs += known[one].sum(axis=0) * known[other].sum(axis=0)
@@ -317,8 +332,9 @@ def correlations(X: Array, y: Array) -> Array:
     B = np.where(known, y[:, None] - (y @ known) / counts, 0)
     product = np.sqrt(np.sum(A**2, axis=0) * np.sum(B**2, axis=0))
     usable = (product > 0) & (2 * counts > len(y)) & (counts > 2)
-    return np.asarray(np.divide(np.sum(A * B, axis=0), product, out=np.zeros(len(counts)),
-                                where=usable))  # fmt: skip
+    return np.asarray(
+        np.divide(np.sum(A * B, axis=0), product, out=np.zeros(len(counts)), where=usable)
+    )
 
 
 def names_patients(column: str) -> bool:
@@ -337,7 +353,8 @@ def check_belonging(sheet: Sheet, where: str) -> Iterator[Problem]:
 
 def _named_units(sheet: Sheet, where: str) -> Iterator[Problem]:
     """Yield the columns that are called as patients are."""
-    obs, design = sheet.obs, sheet.design
+    obs = sheet.obs
+    design = sheet.design
     for name in map(str, obs.columns):
         if name == design.label or not names_patients(name):
             continue
@@ -472,7 +489,8 @@ def _are_measurements(rows: Mapping[str, Sequence[int]], sheet: Sheet) -> bool:
 def _chance_of_one_response(repeated: Sequence[Sequence[int]], shown: Sequence[str]) -> float:
     """Return the product of Σ_c C(n_c, s)/C(n, s) over values of s samples, n_c of response c."""
     counts = np.array(list(Counter(shown).values()), float)
-    n, log_chance = len(shown), 0.0
+    n = len(shown)
+    log_chance = 0.0
     for of_unit in repeated:
         drawn = np.arange(len(of_unit))
         shares = np.clip(counts[:, None] - drawn, 0, None) / (n - drawn)

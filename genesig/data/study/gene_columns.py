@@ -62,12 +62,14 @@ def check_groups(config: dict[str, Any], genes: Sequence[str]) -> Iterator[Probl
             yield Problem(path, f"{what}: {listing(absent)}", "warning")
 
 
-LEAST, HEAVIEST = 0.01, 100.0
+LEAST = 0.01
+HEAVIEST = 100.0
 """Beyond these a gene is as good as never, or always, penalised."""
 
 
-def weights_of(table: pd.DataFrame, column: str, where: str, genes: Sequence[str],
-               problems: list[Problem]) -> Array | None:  # fmt: skip
+def weights_of(
+    table: pd.DataFrame, column: str, where: str, genes: Sequence[str], problems: list[Problem]
+) -> Array | None:
     """Return the weight of each gene, (n_genes,), or None with what is wrong.
 
     Parameters
@@ -111,9 +113,13 @@ DASHES = ("-", "--", "---")
 
 
 def places_of(
-    table: pd.DataFrame, chromosome: str, position: str, where: str, genes: Sequence[str],
+    table: pd.DataFrame,
+    chromosome: str,
+    position: str,
+    where: str,
+    genes: Sequence[str],
     problems: list[Problem],
-) -> tuple[Array, Array] | None:  # fmt: skip
+) -> tuple[Array, Array] | None:
     """Return chromosome and position of each gene, ("" and NaN where unknown), or None.
 
     Parameters
@@ -131,7 +137,8 @@ def places_of(
     """
     if chromosome == position:
         return None  # the settings say so
-    names, wanted = list(table.columns), {"chromosome": chromosome, "position": position}
+    names = list(table.columns)
+    wanted = {"chromosome": chromosome, "position": position}
     for key, column in wanted.items():
         check_column(column, f"data.{key}", names, str(table.index.name), where, problems)
         if names.count(column) > 1:
@@ -156,7 +163,9 @@ def places_of(
 
 def place_settings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield which settings of places and of the penalty contradict each other: key, what."""
-    data, linear = config["data"], config.get("linear", {})  # one job is not told of these
+    # one job is not told of these
+    data = config["data"]
+    linear = config.get("linear", {})
     for key, other in (("chromosome", "position"), ("position", "chromosome")):
         if data[key] is not None and data[other] is None:
             yield f"data.{other}", f"is missing: data.{key} is of use with both; name its column"
@@ -173,8 +182,11 @@ def place_settings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         what = f"'fused' needs to know where genes lie; {SET}"
         yield "linear.penalty", what
     if data["prior_weights"] is not None:
-        yield "data.prior_weights", "weighs genes one by one; linear.penalty: fused has no such "\
-              "weights, take one of them away"  # fmt: skip
+        yield (
+            "data.prior_weights",
+            "weighs genes one by one; linear.penalty: fused has no such "
+            "weights, take one of them away",
+        )
     if linear["solver"] != "landweber-newton":
         what = f"'{linear['solver']}' is for linear.penalty: l1; fused has a solver of its own"
         yield "linear.solver", f"{what}, leave this key out"
@@ -202,14 +214,20 @@ def _place_faults(
         return
     if not any(on[gene] and at[gene] for gene in on):
         lacks = position if any(on.values()) else chromosome
-        yield f"no gene of the matrix has a chromosome and a position ({lacks} is blank); name "\
-              "other columns", "error"  # fmt: skip
+        yield (
+            f"no gene of the matrix has a chromosome and a position ({lacks} is blank); name "
+            "other columns",
+            "error",
+        )
         return
     names = {cell for cell in on.values() if cell}
     known = sum(bool(cell) for cell in on.values())
     if known > 3 and 2 * len(names) > known:
-        yield f"{chromosome} has {len(names)} values for {known} genes, {listing(sorted(names))}; "\
-              "data.chromosome needs few, as 1 to 22, X and Y", "error"  # fmt: skip
+        yield (
+            f"{chromosome} has {len(names)} values for {known} genes, {listing(sorted(names))}; "
+            "data.chromosome needs few, as 1 to 22, X and Y",
+            "error",
+        )
 
 
 def _doubts(
@@ -223,8 +241,11 @@ def _doubts(
     names = sorted({on[gene] for gene in known})
     short = {name.casefold().removeprefix("chr") for name in names}
     if len(short) < len(names):
-        yield f"{chromosome} writes a chromosome in two ways: {listing(names, 40)}; these are "\
-              "taken for two", "warning"  # fmt: skip
+        yield (
+            f"{chromosome} writes a chromosome in two ways: {listing(names, 40)}; these are "
+            "taken for two",
+            "warning",
+        )
 
 
 def _is_place(cell: str) -> bool:
@@ -240,14 +261,27 @@ MOST = 20
 """Omics of a study: each is left out once, and an omic is no set of genes."""
 MOST_LEARNED = 3
 """Omics whose factors are learned: ratios of 1, 2 and 4 make 5 choices of two, 19 of three."""
-MIXING = ("standardise_samples", "rank_samples", "log_cpm", "rma_background", "quantile",
-          "size_factors", "vst")  # fmt: skip
+MIXING = (
+    "standardise_samples",
+    "rank_samples",
+    "log_cpm",
+    "rma_background",
+    "quantile",
+    "size_factors",
+    "vst",
+)
 """Steps that hold the values of a sample against each other."""
 
 
-def omics_of(table: pd.DataFrame | None, column: str | None, where: str,
-             genes: Sequence[str] | None, factors: Factors,
-             problems: list[Problem], gone: Sequence[str] = ()) -> Array | None:  # fmt: skip
+def omics_of(
+    table: pd.DataFrame | None,
+    column: str | None,
+    where: str,
+    genes: Sequence[str] | None,
+    factors: Factors,
+    problems: list[Problem],
+    gone: Sequence[str] = (),
+) -> Array | None:
     """Return the omic of each gene, (n_genes,) words, or None: one matrix, or what is wrong.
 
     Parameters
@@ -270,13 +304,15 @@ def omics_of(table: pd.DataFrame | None, column: str | None, where: str,
     if factors is None or genes is None:
         return None
     if column is None:
-        told, how = "before a colon", f"name all as omic{MARK}gene, or set data.omic"
+        told = "before a colon"
+        how = f"name all as omic{MARK}gene, or set data.omic"
     elif table is not None:
         names = list(table.columns)
         check_column(column, "data.omic", names, str(table.index.name), where, problems)
         if names.count(column) != 1:
             return None
-        told, how = f"in column '{column}'", "fill it in"
+        told = f"in column '{column}'"
+        how = "fill it in"
     else:
         return None
     found = _omic_of_each(table, column, genes)
@@ -285,7 +321,8 @@ def omics_of(table: pd.DataFrame | None, column: str | None, where: str,
         what = f"no omic {told} of {counted(len(blank), 'gene')}: {listing(blank)}; {how}"
         problems.append(Problem(where, what))
         return None
-    left, lost = set(found.values()), Counter(_omic_of_each(table, column, gone).values())
+    left = set(found.values())
+    lost = Counter(_omic_of_each(table, column, gone).values())
     lost = Counter({omic: n for omic, n in lost.items() if omic and omic not in left})
     problems += [Problem(where, _whole(omic, n), "warning") for omic, n in sorted(lost.items())]
     faults = list(_faults(Counter(found.values()), factors, lost))
@@ -346,16 +383,23 @@ def with_factors(weights: Array | None, omics: Array | None, factors: Factors) -
 
 def omic_settings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield which settings do not go with several omics: key, what."""
-    data, linear = config["data"], config.get("linear", {})  # one job is not told of these
+    # one job is not told of these
+    data = config["data"]
+    linear = config.get("linear", {})
     if data["omics"] is None:
         if data["omic"] is not None:
             yield "data.omic", "is of use with data.omics; set it to learned, or give factors"
         return
     for name, factor in data["omics"].items() if isinstance(data["omics"], Mapping) else ():
         if factor == 0:
-            yield "data.omics", (f"factor 0 leaves '{name}' without a penalty, as covariates are: "
-                                 "put its columns into the sample table, and name them in "
-                                 "data.covariates")  # fmt: skip
+            yield (
+                "data.omics",
+                (
+                    f"factor 0 leaves '{name}' without a penalty, as covariates are: "
+                    "put its columns into the sample table, and name them in "
+                    "data.covariates"
+                ),
+            )
         elif factor < LEAST:
             yield "data.omics", f"factor {factor:g} of '{name}' is below {LEAST:g}; raise it"
     if linear.get("penalty") == "fused":

@@ -22,9 +22,14 @@ Members = dict[str, frozenset[int]]
 
 
 def study_sets(
-    path: str, genes: Sequence[str], symbols: Sequence[str], *, column: str | None, smallest: int,
+    path: str,
+    genes: Sequence[str],
+    symbols: Sequence[str],
+    *,
+    column: str | None,
+    smallest: int,
     largest: int,
-) -> GeneSets:  # fmt: skip
+) -> GeneSets:
     """Return the sets of a file as numbers of the study's genes.
 
     Names are compared with the ids or with the symbols, whichever know more of them, to the
@@ -55,8 +60,9 @@ def study_sets(
         size = max(map(len, found.values()))
         what = f"no set has {smallest} to {largest} measured genes (the largest has {size}); set "
         raise refuse(path, what + "structured.smallest and structured.largest, or name other sets")
-    members = {one.name: frozenset(k for name in found[one.name] for k in known[name])
-               for one in fitting}  # fmt: skip
+    members = {
+        one.name: frozenset(k for name in found[one.name] for k in known[name]) for one in fitting
+    }
     kept, twins = _distinct(fitting, members)
     columns = [sorted(members[one.name]) for one in kept]
     return GeneSets(
@@ -77,7 +83,8 @@ def check_sets(
 
     The numbers are those of `genesig.data.study.cost.Size`, none of files that are not named.
     """
-    of, names = symbols or {}, ("structured", "enrichment")
+    of = symbols or {}
+    names = ("structured", "enrichment")
     published = config.get("controls", {}).get("signatures")
     sections = {name: config.get(name, {}) for name in names}  # a job may be told of none
     sections["published"] = {"sets": published, "smallest": 1, "largest": len(genes)}
@@ -98,9 +105,12 @@ def check_sets(
 
 
 def _places(
-    path: str, sets: Sequence[NamedSet], named: Mapping[str, None], genes: Sequence[str],
+    path: str,
+    sets: Sequence[NamedSet],
+    named: Mapping[str, None],
+    genes: Sequence[str],
     symbols: Sequence[str],
-) -> Places:  # fmt: skip
+) -> Places:
     """Return the columns of each measured name, by id or by symbol.
 
     Raises
@@ -150,9 +160,7 @@ def _distinct(fitting: Sequence[NamedSet], members: Members) -> tuple[list[Named
     return kept, [what + f"{listing(same, 1)} (as '{of}')"]
 
 
-def _doubts(
-    sets: Sequence[NamedSet], named: Mapping[str, None], known: Places
-) -> Iterator[str]:  # fmt: skip
+def _doubts(sets: Sequence[NamedSet], named: Mapping[str, None], known: Places) -> Iterator[str]:
     """Yield what makes one doubt that the file suits the data."""
     absent = [name for name in named if name not in known]
     if 2 * len(absent) > len(named):

@@ -6,7 +6,8 @@ import time
 
 import numpy as np
 
-LOOP_SECONDS, ARRAY_SECONDS = 0.0019, 0.00095
+LOOP_SECONDS = 0.0019
+ARRAY_SECONDS = 0.00095
 """Processor seconds of the two trials there, an AMD EPYC of two cores."""
 
 TRIALS = 5
@@ -19,7 +20,8 @@ def slowness() -> float:
     The two trials count alike; all of them take less than a tenth of a second.
     """
     values = np.linspace(0.0, 1.0, 4096)
-    loop_seconds, array_seconds = [], []
+    loop_seconds = []
+    array_seconds = []
     for _ in range(TRIALS):
         start = time.process_time()
         total = 0.0

@@ -85,9 +85,17 @@ class Expression:
     has_counts: bool = False  # the file says that its values are counts
 
 
-def check_matrix(matrix: Matrix, where: str, *, names: Sequence[str], used: Sequence[str],
-                 sheet: str, missing: bool | None, surroundings: Surroundings,
-                 problems: Problems) -> Expression | None:  # fmt: skip
+def check_matrix(
+    matrix: Matrix,
+    where: str,
+    *,
+    names: Sequence[str],
+    used: Sequence[str],
+    sheet: str,
+    missing: bool | None,
+    surroundings: Surroundings,
+    problems: Problems,
+) -> Expression | None:
     """Turn the matrix samples × genes and check the samples in use.
 
     Parameters
@@ -160,10 +168,17 @@ def with_genes_only(
     return single, dropped
 
 
-def check_samples(matrix: Matrix, where: str, names: Sequence[str], used: Sequence[str],
-                  sheet: str, problems: Problems) -> list[dict[str, str]]:  # fmt: skip
+def check_samples(
+    matrix: Matrix,
+    where: str,
+    names: Sequence[str],
+    used: Sequence[str],
+    sheet: str,
+    problems: Problems,
+) -> list[dict[str, str]]:
     """Hold the samples of a matrix against those of the sheet; return what is left out."""
-    here, known = set(matrix.rows), set(names)
+    here = set(matrix.rows)
+    known = set(names)
     absent = [name for name in dict.fromkeys(used) if name and name not in here]
     if absent:
         extra = [name for name in matrix.rows if name not in known]
@@ -183,8 +198,9 @@ def check_samples(matrix: Matrix, where: str, names: Sequence[str], used: Sequen
     return [{"kind": "sample", "name": n, "reason": f"not in {sheet}"} for n in sorted(extra)]
 
 
-def _check_cells(matrix: Matrix, rows: list[int], where: str, missing: bool | None,
-                 problems: Problems) -> None:  # fmt: skip
+def _check_cells(
+    matrix: Matrix, rows: list[int], where: str, missing: bool | None, problems: Problems
+) -> None:
     """Name the first faulty cell of each kind, and count the others."""
     bad = np.argwhere(~(np.abs(matrix.cells[rows].T) <= MAX_VALUE))
     kinds: dict[str, list[tuple[int, int, str]]] = {}
@@ -203,8 +219,9 @@ def _check_cells(matrix: Matrix, rows: list[int], where: str, missing: bool | No
         problems.append(Problem(at, f"the value {fault}{further}{advice}"))
 
 
-def _check_codes(matrix: Matrix, rows: list[int], where: str, missing: bool | None,
-                 problems: Problems) -> None:  # fmt: skip
+def _check_codes(
+    matrix: Matrix, rows: list[int], where: str, missing: bool | None, problems: Problems
+) -> None:
     """Name the first cell with -999 or the like; in data with other negatives it may be meant."""
     X = matrix.cells[rows]
     negative = X[X < 0]
@@ -212,7 +229,8 @@ def _check_codes(matrix: Matrix, rows: list[int], where: str, missing: bool | No
     if not codes:
         return
     cells = np.argwhere(np.isin(X.T, codes))
-    gene, row = int(cells[0, 0]), rows[int(cells[0, 1])]
+    gene = int(cells[0, 0])
+    row = rows[int(cells[0, 1])]
     further = f" ({counted(len(cells) - 1, 'further cell')})" if len(cells) > 1 else ""
     what = f"the value {X.T[tuple(cells[0])]:g}{further} looks as if it stood for a missing one; "
     what += f"fill it in, or {LEAVE}" if missing is None else f"write NA there, and {FILL}"
@@ -250,20 +268,23 @@ def _kind(fault: str) -> str:
     return "missing" if "blank" in fault or "missing" in fault else "other"
 
 
-def _without_constant_genes(matrix: Matrix, rows: list[int], where: str,
-                            dropped: list[dict[str, str]],
-                            problems: Problems) -> Expression | None:  # fmt: skip
+def _without_constant_genes(
+    matrix: Matrix, rows: list[int], where: str, dropped: list[dict[str, str]], problems: Problems
+) -> Expression | None:
     X = np.ascontiguousarray(matrix.cells[rows])
     spread = np.fmax.reduce(X, axis=0) - np.fmin.reduce(X, axis=0)
-    constant, blank = ~(spread > MIN_SPREAD), np.isnan(X).all(axis=0)
+    constant = ~(spread > SMALLEST)
+    blank = np.isnan(X).all(axis=0)
     if constant.all():
         what = "every gene has the same value in all samples, or differs by less than 1e-100, so "
         what += "that nothing can be learned; "
         what += "export the matrix again, or name another one"
         problems.append(Problem(where, what))
         return None
-    for some, what, reason in ((constant & ~blank, "with the same value", "constant"),
-                               (blank, "blank", BLANK)):  # fmt: skip
+    for some, what, reason in (
+        (constant & ~blank, "with the same value", "constant"),
+        (blank, "blank", BLANK),
+    ):
         if not (names := sorted(matrix.columns[k] for k in np.flatnonzero(some))):
             continue
         what += f" in all samples, so left out: {counted(len(names), 'gene')}, {listing(names)}"
@@ -293,8 +314,9 @@ def _check_offset(X: Array, spread: Array, where: str, problems: Problems) -> No
 def _check_twins(X: Array, names: list[str], where: str, problems: Problems) -> None:
     """Warn of two names for one measurement: it would stand in training and test at once."""
     seen: dict[bytes, str] = {}
-    pairs = [(seen.setdefault(row.tobytes(), name), name)
-             for name, row in zip(names, X, strict=True)]  # fmt: skip
+    pairs = [
+        (seen.setdefault(row.tobytes(), name), name) for name, row in zip(names, X, strict=True)
+    ]
     pairs = [(one, other) for one, other in pairs if one != other]
     if pairs:
         what = f"samples '{pairs[0][0]}' and '{pairs[0][1]}' have the same values"

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 # Largest share of genes that the row-wise steps may make constant.
 MOST_FLAT = 0.5
 # A value is alone in its size where it lies above nine tenths of all by so many times their range.
-BULK, ABSURD = 90, 5.0
+BULK = 90
+ABSURD = 5.0
 # A number that stands in so many cells is none by accident.
 REPEATED = 3
 # Largest share of counts that are no whole numbers: some programs share reads out among genes.
@@ -46,10 +47,15 @@ MOST_BROKEN = 0.5
 APART = 10.0
 # A value that lost its decimal point is ten times as large: so many times the others of its gene,
 # in this share of a gene's samples and of all cells at most.
-LOST_POINT, RARE_IN_GENE, FEW = 4.0, 0.1, 0.002
+LOST_POINT = 4.0
+RARE_IN_GENE = 0.1
+FEW = 0.002
 # Shares of the cells below a floor and above a ceiling that are warned of; below a floor of up to
 # so many times the noise, more.
-MANY_BELOW, MOST_BELOW, MANY_ABOVE, FLOOR_OF_NOISE = 0.1, 0.4, 0.01, 2.0
+MANY_BELOW = 0.1
+MOST_BELOW = 0.4
+MANY_ABOVE = 0.01
+FLOOR_OF_NOISE = 2.0
 # From this share of zeros on, a sample of nothing else may be meant, unless it is to be counts.
 MOST_ZEROS = 0.5
 FEWEST_GENES = 10
@@ -79,26 +85,46 @@ def check_scale(
     raw = never_logged(X)
     size = f"99th percentile {p99:.4g}, maximum {largest:.4g}"
     if raw and not LOG_STEPS & set(names):
-        yield Problem(where, _of_raw_values(X, size, are_counts), "warning", code="never_logged",
-                      key="normalise.samples")  # fmt: skip
+        yield Problem(
+            where,
+            _of_raw_values(X, size, are_counts),
+            "warning",
+            code="never_logged",
+            key="normalise.samples",
+        )
     rma = [step for step in names if step in RMA]
     if rma and not raw:
-        yield Problem(where, f"the values look as if they were logged already ({size}); "
-                      f"{' and '.join(rma)} would take logarithms of logarithms, and need raw "
-                      "intensities of probes: take them out of normalise", "warning")  # fmt: skip
+        yield Problem(
+            where,
+            f"the values look as if they were logged already ({size}); "
+            f"{' and '.join(rma)} would take logarithms of logarithms, and need raw "
+            "intensities of probes: take them out of normalise",
+            "warning",
+        )
     counting_step = next((step for step in names if step in COUNT_STEPS), None)
     measured = X[np.isfinite(X)]
     broken = float((np.round(measured) != measured).mean())
     if counting_step and not raw and broken > MOST_BROKEN:
-        yield Problem(where, f"the values cannot be counts: most are no whole numbers ({size}); "
-                      f"take {_out(counting_step)}, or name the raw counts")  # fmt: skip
+        yield Problem(
+            where,
+            f"the values cannot be counts: most are no whole numbers ({size}); "
+            f"take {_out(counting_step)}, or name the raw counts",
+        )
     if "log2" in names and not raw:
-        yield Problem(where, f"the values look as if they were logged already ({size}); take log2 "
-                      "out of normalise.samples", "warning", code="logged_already")  # fmt: skip
+        yield Problem(
+            where,
+            f"the values look as if they were logged already ({size}); take log2 "
+            "out of normalise.samples",
+            "warning",
+            code="logged_already",
+        )
     elif "log2" in names and least < 0:
         share = 100 * float((measured < 0).mean())
-        yield Problem(where, f"{share:.2g} % of the values are negative; log2 raises them to its "
-                      "floor", "warning")  # fmt: skip
+        yield Problem(
+            where,
+            f"{share:.2g} % of the values are negative; log2 raises them to its floor",
+            "warning",
+        )
     others = [step for step in normalise["samples"] if step["step"] != ZEROS]
     if raw and others and others[0]["step"] == "log2":
         yield from _check_limits(X, others[0], where)
@@ -120,10 +146,14 @@ def _of_raw_values(X: Array, size: str, are_counts: bool) -> str:
     values = X[np.isfinite(X)]
     if are_counts or (looks_counted(X) and (np.round(values) == values).all()):
         verb = "are" if are_counts else "look like"
-        return (f"the values {verb} counts ({size}); steps for counts are vst, size_factors and "
-                "log_cpm (docs/how_to/rnaseq.md)")  # fmt: skip
-    return (f"the values look as if they were never logged ({size}); to take logarithms set "
-            f"normalise.samples: [{flow_yaml(log2_step(X))}]")  # fmt: skip
+        return (
+            f"the values {verb} counts ({size}); steps for counts are vst, size_factors and "
+            "log_cpm (docs/how_to/rnaseq.md)"
+        )
+    return (
+        f"the values look as if they were never logged ({size}); to take logarithms set "
+        f"normalise.samples: [{flow(log2_step(X))}]"
+    )
 
 
 def _check_limits(X: Array, step: dict[str, Any], where: str) -> Iterator[Problem]:
@@ -132,7 +162,8 @@ def _check_limits(X: Array, step: dict[str, Any], where: str) -> Iterator[Proble
     Values below the noise of intensities are no loss, up to two fifths of all.
     """
     values = X[np.isfinite(X)]
-    floor, ceiling = step["floor"], step["ceiling"]
+    floor = step["floor"]
+    ceiling = step["ceiling"]
     below = float(np.mean((values > 0) & (values < floor)))
     above = float(np.mean(values > ceiling))
     noise = noise_level(X)
@@ -147,8 +178,9 @@ def _check_limits(X: Array, step: dict[str, Any], where: str) -> Iterator[Proble
         yield Problem(where, text, "warning", code="flattened_by_ceiling", key="normalise.samples")
 
 
-def check_mixed(X: Array, samples: Sequence[str], normalise: dict[str, Any],
-                where: str) -> Iterator[Problem]:  # fmt: skip
+def check_mixed(
+    X: Array, samples: Sequence[str], normalise: dict[str, Any], where: str
+) -> Iterator[Problem]:
     """Yield that some samples look as if they were logged already, and others do not."""
     size = [sizes(x)[1:] if np.isfinite(x).any() else (np.nan, np.nan) for x in X]
     found = np.array(size).reshape(-1, 2)
@@ -157,16 +189,22 @@ def check_mixed(X: Array, samples: Sequence[str], normalise: dict[str, Any],
     ranked = "rank_samples" in [step["step"] for step in normalise["samples"]]
     if ranked or not raw.any() or not logged.any():
         return
-    low, high = found[logged, 0].max(), np.median(found[raw, 0])
+    low = found[logged, 0].max()
+    high = np.median(found[raw, 0])
     if low > 0 and high > APART * low:
         names = [samples[int(row)] for row in np.flatnonzero(logged)]
-        yield Problem(where, f"{listing(names)} look as if they were logged already (99th "
-                      f"percentile {low:.4g} at most), and {counted(int(raw.sum()), 'sample')} do "
-                      f"not ({high:.4g}); bring all to one scale", "warning")  # fmt: skip
+        yield Problem(
+            where,
+            f"{listing(names)} look as if they were logged already (99th "
+            f"percentile {low:.4g} at most), and {counted(int(raw.sum()), 'sample')} do "
+            f"not ({high:.4g}); bring all to one scale",
+            "warning",
+        )
 
 
-def check_lone(X: Array, genes: Sequence[str], samples: Sequence[str], where: str,
-               steps: Collection[str] = ()) -> Iterator[Problem]:  # fmt: skip
+def check_lone(
+    X: Array, genes: Sequence[str], samples: Sequence[str], where: str, steps: Collection[str] = ()
+) -> Iterator[Problem]:
     """Yield the first of few values so large that only they look as if they were never logged.
 
     Values of a gene that is abundant in many samples are no such values, and none is after ranks or
@@ -219,7 +257,8 @@ def _spread(lone: Array, samples: Sequence[str]) -> str:
     of_sample = lone.sum(axis=1)
     often = int(np.argmax(of_sample))
     most = f", {of_sample[often]} of them in '{samples[often]}'" if of_sample[often] > 1 else ""
-    rows, genes = int((of_sample > 0).sum()), int(lone.any(axis=0).sum())
+    rows = int((of_sample > 0).sum())
+    genes = int(lone.any(axis=0).sum())
     told = f"{counted(further, 'further value')}; in all {counted(rows, 'sample')} and "
     return f"({told}{counted(genes, 'gene')}{most}) "
 
@@ -229,13 +268,18 @@ def check_probes(genes: Sequence[str], normalise: dict[str, Any], where: str) ->
     steps = {step["step"] for step in normalise["samples"] + normalise["folds"]}
     probes = sum(PROBE.fullmatch(gene) is not None for gene in genes)
     if 2 * probes > len(genes) and "median_polish" not in steps:
-        yield Problem(where, "the columns are raw intensities of single probes; for probe sets set "
-                      "normalise.samples: [{step: rma_background}] and begin normalise.folds with "
-                      "{step: quantile}, {step: median_polish}", "warning")  # fmt: skip
+        yield Problem(
+            where,
+            "the columns are raw intensities of single probes; for probe sets set "
+            "normalise.samples: [{step: rma_background}] and begin normalise.folds with "
+            "{step: quantile}, {step: median_polish}",
+            "warning",
+        )
 
 
-def check_counts(X: Array, genes: Sequence[str], samples: Sequence[str],
-                 normalise: dict[str, Any], where: str) -> Iterator[Problem]:  # fmt: skip
+def check_counts(
+    X: Array, genes: Sequence[str], samples: Sequence[str], normalise: dict[str, Any], where: str
+) -> Iterator[Problem]:
     """Yield what keeps a matrix from being counts, where the steps take it for counts."""
     step = _first(normalise)
     if step not in COUNT_STEPS:
@@ -245,9 +289,11 @@ def check_counts(X: Array, genes: Sequence[str], samples: Sequence[str],
         gene, row = map(int, negative[0])
         further = counted(len(negative) - 1, "further cell")
         more = f" ({further})" if len(negative) > 1 else ""
-        yield Problem(f"{where}, gene '{genes[gene]}', sample '{samples[row]}'",
-                      f"the count {X[row, gene]:g} is negative{more}; name the raw counts, or take "
-                      f"{_out(step)}")  # fmt: skip
+        yield Problem(
+            f"{where}, gene '{genes[gene]}', sample '{samples[row]}'",
+            f"the count {X[row, gene]:g} is negative{more}; name the raw counts, or take "
+            f"{_out(step)}",
+        )
 
 
 def _first(normalise: dict[str, Any]) -> str:
@@ -260,31 +306,42 @@ def _out(step: str) -> str:
     return f"{step} out of normalise.{'folds' if step in LEARNED_DEPTH_STEPS else 'samples'}"
 
 
-def check_empty(X: Array, samples: Sequence[str], normalise: dict[str, Any],
-                where: str) -> Iterator[Problem]:  # fmt: skip
+def check_empty(
+    X: Array, samples: Sequence[str], normalise: dict[str, Any], where: str
+) -> Iterator[Problem]:
     """Yield the samples whose every value is missing, 0 (unless most values are) or the same."""
     bare = np.isnan(X).all(axis=1)
     if bare.any() and not bare.all():
         names = [samples[int(row)] for row in np.flatnonzero(bare)]
-        yield Problem(where, f"every value of {listing(names)} is missing; take such samples out "
-                      "of the sample table")  # fmt: skip
+        yield Problem(
+            where,
+            f"every value of {listing(names)} is missing; take such samples out "
+            "of the sample table",
+        )
     empty = ~X.any(axis=1)
     if empty.any() and X.shape[1] > 1:
         names = [samples[int(row)] for row in np.flatnonzero(empty)]
         counts = _first(normalise) in COUNT_STEPS
         rare = counts or empty.all() or (X[~empty] == 0).mean() < MOST_ZEROS
-        yield Problem(where, f"every value of {listing(names)} is 0; take such samples out of the "
-                      "sample table", "error" if rare else "warning")  # fmt: skip
+        yield Problem(
+            where,
+            f"every value of {listing(names)} is 0; take such samples out of the sample table",
+            "error" if rare else "warning",
+        )
     flat = (X[:, :1] == X).all(axis=1)
     if flat.any() and not flat.all() and (flat & ~empty).any() and X.shape[1] >= FEWEST_GENES:
         names = [samples[int(row)] for row in np.flatnonzero(flat & ~empty)]
-        yield Problem(where, f"every value of {listing(names)} is the same, as of arrays that "
-                      "failed; unless that is meant, take such samples out of the sample table",
-                      "warning")  # fmt: skip
+        yield Problem(
+            where,
+            f"every value of {listing(names)} is the same, as of arrays that "
+            "failed; unless that is meant, take such samples out of the sample table",
+            "warning",
+        )
 
 
-def rehearse_steps(X: Array, normalise: dict[str, Any], source: str,
-                   sheet: Sheet | None, var: pd.DataFrame) -> Iterator[Problem]:  # fmt: skip
+def rehearse_steps(
+    X: Array, normalise: dict[str, Any], source: str, sheet: Sheet | None, var: pd.DataFrame
+) -> Iterator[Problem]:
     """Apply the steps to all samples, as the study does to its training samples.
 
     Yields what a step says of itself (a filter that leaves no gene, values that are not positive),
@@ -293,7 +350,8 @@ def rehearse_steps(X: Array, normalise: dict[str, Any], source: str,
     """
     try:
         for number, step in enumerate(with_places(normalise["samples"], var), 1):
-            before, X = X, fit_steps(X, [step]).transform(X)
+            before = X
+            X = fit_steps(X, [step]).transform(X)
             if text := flattened(step, before, X):
                 yield Problem(f"{source}, normalise.samples, item {number}", text)
                 return

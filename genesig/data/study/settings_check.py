@@ -58,7 +58,8 @@ def _geo(config: Config) -> Found:
 
 def _plugins(config: Config) -> Found:
     """Load what other packages add and the settings name, before anything runs."""
-    penalty, baselines = config["nonlinear"]["penalty"], config["controls"]["baselines"]
+    penalty = config["nonlinear"]["penalty"]
+    baselines = config["controls"]["baselines"]
     used = [("nonlinear.penalty", "penalties", penalty)]
     used += [("controls.baselines", "baselines", name) for name in baselines]
     for key, group, name in used:
@@ -79,14 +80,20 @@ def _braces(config: Config) -> Found:
 def _wrong_place(config: Config) -> Found:
     for number, step in enumerate(config["normalise"]["samples"], 1):
         if NORMALISERS[step["step"]].kind != "sample":
-            yield (f"normalise.samples, item {number}", f"'{step['step']}' learns from several "
-                   "samples, so before the splits it would see the test samples; move it to "
-                   "normalise.folds")  # fmt: skip
+            yield (
+                f"normalise.samples, item {number}",
+                f"'{step['step']}' learns from several "
+                "samples, so before the splits it would see the test samples; move it to "
+                "normalise.folds",
+            )
     for number, step in enumerate(config["normalise"]["folds"], 1):
         if NORMALISERS[step["step"]].kind != "sample":
             break  # after a learned step, a row-wise one has nowhere else to go
-        yield (f"normalise.folds, item {number}", f"'{step['step']}' looks at one sample at a "
-               "time and needs no training samples; move it to normalise.samples")  # fmt: skip
+        yield (
+            f"normalise.folds, item {number}",
+            f"'{step['step']}' looks at one sample at a "
+            "time and needs no training samples; move it to normalise.samples",
+        )
 
 
 def _wrong_order(config: Config) -> Found:
@@ -94,8 +101,10 @@ def _wrong_order(config: Config) -> Found:
     for number, name in enumerate(names, 1):
         after = [other for other in names[number:] if other not in MOMENT_STEPS]
         if name in MOMENT_STEPS and after:
-            yield (f"normalise.folds, item {number}", f"'{name}' stands before '{after[-1]}'; "
-                   "centre and unit_variance come last")  # fmt: skip
+            yield (
+                f"normalise.folds, item {number}",
+                f"'{name}' stands before '{after[-1]}'; centre and unit_variance come last",
+            )
 
 
 def _counts(config: Config) -> Found:
@@ -103,14 +112,25 @@ def _counts(config: Config) -> Found:
     for number, step in enumerate(config["normalise"]["folds"], 1):
         if step["step"] not in LEARNED_DEPTH_STEPS:
             continue
-        at, name = f"normalise.folds, item {number}", step["step"]
+        at = f"normalise.folds, item {number}"
+        name = step["step"]
         if number > 1 or samples:
             before = (samples or config["normalise"]["folds"])[0]["step"]
-            yield at, (f"'{name}' needs counts as they were read, and '{before}' comes before it; "
-                       "put it first, and nothing into normalise.samples")  # fmt: skip
+            yield (
+                at,
+                (
+                    f"'{name}' needs counts as they were read, and '{before}' comes before it; "
+                    "put it first, and nothing into normalise.samples"
+                ),
+            )
         if config.get("studies"):
-            yield at, (f"'{name}' is for the counts of one study; set normalise: "
-                       "[{step: log_cpm}] for each study instead")  # fmt: skip
+            yield (
+                at,
+                (
+                    f"'{name}' is for the counts of one study; set normalise: "
+                    "[{step: log_cpm}] for each study instead"
+                ),
+            )
 
 
 def _repeated(config: Config) -> Found:
@@ -150,9 +170,12 @@ def _missing(config: Config) -> Found:
             yield f"normalise.folds, item {number}", what
     for number, name in enumerate(samples, 1):
         if name not in ("log2", ZEROS, MISSING_INDICATORS):
-            yield (f"normalise.samples, item {number}", f"'{name}' needs every value of a sample; "
-                   "with data.missing only log2 and zeros_as_missing may stand in "
-                   "normalise.samples")  # fmt: skip
+            yield (
+                f"normalise.samples, item {number}",
+                f"'{name}' needs every value of a sample; "
+                "with data.missing only log2 and zeros_as_missing may stand in "
+                "normalise.samples",
+            )
 
 
 def _zeros(config: Config) -> Found:
@@ -203,7 +226,9 @@ def _indicators(config: Config) -> Found:
 
 
 def _mu(config: Config) -> Found:
-    linear, mu, chosen = config["linear"], config["linear"]["mu"], config["signature"]["mu"]
+    linear = config["linear"]
+    mu = config["linear"]["mu"]
+    chosen = config["signature"]["mu"]
     for number, (before, value) in enumerate(pairwise(mu), 2):
         if value <= before:
             what = f"{value:g} follows {before:g}; mu must grow: {sorted(mu)}"
@@ -223,14 +248,16 @@ def _mu(config: Config) -> Found:
 
 
 def _lengths(config: Config) -> Found:
-    most, longest = config["signature"]["most"], config["linear"]["longest"]
+    most = config["signature"]["most"]
+    longest = config["linear"]["longest"]
     if config["linear"]["list"] == "stable" and longest is not None and longest < 2 * most:
         what = f"{longest} is below 2 × signature.most = {2 * most}; set at least that, or null"
         yield "linear.longest", what
 
 
 def _columns(config: Config) -> Found:
-    data, label = config["data"], label_columns(config["label"])
+    data = config["data"]
+    label = label_columns(config["label"])
     for key, plural in (("group", "groups"), ("pair", "pairs"), ("batch", "batches")):
         if data[key] in label:
             what = f"'{data[key]}' is the label itself; name the column of the {plural}"
@@ -243,7 +270,8 @@ def _columns(config: Config) -> Found:
 
 
 def _batches(config: Config) -> Found:
-    batch, label = config["data"]["batch"], label_columns(config["label"])
+    batch = config["data"]["batch"]
+    label = label_columns(config["label"])
     alone = config["splits"]["scheme"] == "leave_one_batch_out" and not config["splits"]["file"]
     lacks = "needs data.batch, the column that says which samples were processed together"
     if alone and batch is None:
@@ -265,15 +293,18 @@ def _batches(config: Config) -> Found:
 
 def _scheme(config: Config) -> Found:
     splits = config["splits"]
-    scheme, group = splits["scheme"], config["data"]["pair"] or config["data"]["group"]
+    scheme = splits["scheme"]
+    group = config["data"]["pair"] or config["data"]["group"]
     if splits["column"] is not None and scheme != "predefined":
         what = f"is not used by the scheme '{scheme}'; set splits.scheme: predefined to use it"
         yield "splits.column", what, "warning"
     if splits["file"] is not None or _useless(config):
         return
     if group is not None and scheme in GROUPED:
-        yield ("splits.scheme", f"'{scheme}' tears the samples of one '{group}' apart; "
-               f"use '{GROUPED[scheme]}'")  # fmt: skip
+        yield (
+            "splits.scheme",
+            f"'{scheme}' tears the samples of one '{group}' apart; use '{GROUPED[scheme]}'",
+        )
     if group is None and scheme in GROUPED.values():
         yield (
             "splits.scheme",
@@ -290,9 +321,12 @@ def _useless(config: Config) -> bool:
 
 
 def _sizes(config: Config) -> Found:
-    splits, controls = config["splits"], config.get("controls")  # one job is not told of these
+    # one job is not told of these
+    splits = config["splits"]
+    controls = config.get("controls")
     if splits["file"] is None and splits["scheme"] in K_FOLD:
-        outer, batches = splits["folds"] * splits["repeats"], splits["batches"]
+        outer = splits["folds"] * splits["repeats"]
+        batches = splits["batches"]
         if batches > outer:
             what = f"{batches} jobs, but {outer} outer splits to share; at most {outer}"
             yield "splits.batches", what
@@ -307,14 +341,19 @@ def _sizes(config: Config) -> Found:
 
 
 def _leave_one_out(config: Config) -> Found:
-    splits, data = config["splits"], config["data"]
+    splits = config["splits"]
+    data = config["data"]
     if splits["scheme"] != "leave_one_out" or splits["file"] or data["pair"] or data["group"]:
         return
     if _useless(config):
         return
     found = LABELS[data["task"]].alone
-    yield ("splits.scheme", "'leave_one_out' is pessimistic where there is little to find: without "
-           f"any signal {found}; stratified_kfold is less so", "warning")  # fmt: skip
+    yield (
+        "splits.scheme",
+        "'leave_one_out' is pessimistic where there is little to find: without "
+        f"any signal {found}; stratified_kfold is less so",
+        "warning",
+    )
 
 
 def _permutations(config: Config) -> Found:
@@ -358,8 +397,12 @@ def _of_kind(cohort: Config, at: str, task: str) -> Found:
 def _groups(config: Config) -> Found:
     section = config.get("nonlinear", {})  # the job that checks files is not told of it
     if section.get("groups") is not None and section["penalty"] != "group":
-        yield ("nonlinear.groups", f"is not used with nonlinear.penalty: {section['penalty']}; set"
-               " nonlinear.penalty: group", "warning")  # fmt: skip
+        yield (
+            "nonlinear.groups",
+            f"is not used with nonlinear.penalty: {section['penalty']}; set"
+            " nonlinear.penalty: group",
+            "warning",
+        )
 
 
 def _sets(config: Config) -> Found:

@@ -45,10 +45,19 @@ class Sheet:
     dropped: list[dict[str, str]]
 
 
-def check_sheet(table: pd.DataFrame, where: str, *, label: Sequence[str], task: str,
-                settings: Mapping[str, Any], group: str | None, pair: str | None,
-                batch: str | None, studies: bool = False,
-                problems: Problems) -> Sheet | None:  # fmt: skip
+def check_sheet(
+    table: pd.DataFrame,
+    where: str,
+    *,
+    label: Sequence[str],
+    task: str,
+    settings: Mapping[str, Any],
+    group: str | None,
+    pair: str | None,
+    batch: str | None,
+    studies: bool = False,
+    problems: Problems,
+) -> Sheet | None:
     """Choose the study's samples; add what is wrong to `problems`.
 
     `settings` are those of the section ``data`` that the kinds of response have, `label` the
@@ -68,10 +77,14 @@ def check_sheet(table: pd.DataFrame, where: str, *, label: Sequence[str], task: 
     if not set(label) <= set(table.columns) or not table.columns.is_unique:
         return None
     dropped = unlabelled_samples(
-        table, where, label[0], classes=settings["classes"] or (),
-        words_are_classes=LABELS[task].named, problems=problems,
+        table,
+        where,
+        label[0],
+        classes=settings["classes"] or (),
+        words_are_classes=LABELS[task].named,
+        problems=problems,
         leave_out=settings.get("unlabelled") == "leave_out",
-    )  # fmt: skip
+    )
     labels = table[label[0]][[name not in dropped for name in table.index]]
     chosen = LABELS[task].choose(Asked(table, where, label, labels, settings), problems)
     if any(problem.code == "times_of_one_outcome" for problem in problems):  # which says why
@@ -83,15 +96,24 @@ def check_sheet(table: pd.DataFrame, where: str, *, label: Sequence[str], task: 
         if column in table.columns:
             _check_filled(obs, where, key, str(column), problems)
             problems.extend(check_names_alike(table, key, str(column), where))
-    design = Design(label[0], task, chosen.classes, group=pair or group, pair=pair, batch=batch,
-                    studies=studies, **chosen.more)  # fmt: skip
+    design = Design(
+        label[0],
+        task,
+        chosen.classes,
+        group=pair or group,
+        pair=pair,
+        batch=batch,
+        studies=studies,
+        **chosen.more,
+    )
     notes = [{"kind": "sample", "name": n, "reason": why} for n, why in sorted(dropped.items())]
     # All that is drawn goes by rows: in the order of the names, that of the file says nothing.
     return Sheet(obs.sort_index(kind="stable"), tuple(table.index), design, notes)
 
 
-def check_column(column: str | None, key: str, known: Sequence[str], index: str, where: str,
-                 problems: Problems) -> None:  # fmt: skip
+def check_column(
+    column: str | None, key: str, known: Sequence[str], index: str, where: str, problems: Problems
+) -> None:
     """Check that a column named in the config is in the sample table."""
     if column is None or column in known:
         return
@@ -170,7 +192,8 @@ _COLUMN = "(column"
 def check_ids(table: pd.DataFrame, where: str, problems: Problems) -> None:
     """Check that every sample has a name of its own."""
     first: dict[str, int] = {}
-    blank, again = list[int](), list[int]()
+    blank = list[int]()
+    again = list[int]()
     for row, name in enumerate(map(str, table.index)):
         (again if name in first else [] if name else blank).append(row)
         if name:
@@ -189,8 +212,7 @@ def check_ids(table: pd.DataFrame, where: str, problems: Problems) -> None:
         problems.append(Problem(f"{where}, line {line(table, again[0])}", what))
 
 
-def _check_filled(obs: pd.DataFrame, where: str, key: str, column: str,
-                  problems: Problems) -> None:  # fmt: skip
+def _check_filled(obs: pd.DataFrame, where: str, key: str, column: str, problems: Problems) -> None:
     blank = [str(name) for name, value in obs[column].items() if is_missing(value)]
     if blank:
         what = f"{key}: no value for {listing(blank)}; each sample of the study needs one"

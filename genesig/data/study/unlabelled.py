@@ -29,9 +29,17 @@ MIN_WAYS = 1000
 """Ways to leave the labels of so many samples blank, for each column that is looked at."""
 
 
-def unlabelled_samples(table: pd.DataFrame, where: str, label: str, *, classes: Sequence[str],
-                       words_are_classes: bool, leave_out: bool, problems: list[Problem],
-                       key: str = KEY) -> dict[str, str]:  # fmt: skip
+def unlabelled_samples(
+    table: pd.DataFrame,
+    where: str,
+    label: str,
+    *,
+    classes: Sequence[str],
+    words_are_classes: bool,
+    leave_out: bool,
+    problems: list[Problem],
+    key: str = KEY,
+) -> dict[str, str]:
     """Return the samples without a label and the reason; say so.
 
     An error if they are more than a third, or if blanks go together with another column, unless
@@ -75,11 +83,13 @@ def _as_class(word: str, share: float, cells: Sequence[str], blank: Array) -> st
 def _companion(table: pd.DataFrame, label: str, blank: Array) -> str:
     """Say with which values of another column blank labels go together; '' for none."""
     others = [str(name) for name in table.columns if name != label]
-    n_blank, n_samples = int(blank.sum()), len(blank)
+    n_blank = int(blank.sum())
+    n_samples = len(blank)
     few = min(n_blank, n_samples - n_blank) < MIN_SAMPLES
     if few or comb(n_samples, n_blank) < MIN_WAYS * len(others):
         return ""
-    strongest, sentence = 0.0, ""
+    strongest = 0.0
+    sentence = ""
     for name in dict.fromkeys(others):
         if others.count(name) > 1:
             continue
@@ -90,7 +100,8 @@ def _companion(table: pd.DataFrame, label: str, blank: Array) -> str:
         association, groups = _association(np.where(missing, "", values), blank)
         if association > max(strongest, MIN_ASSOCIATION):
             found = listing(group or "blank" for group in groups)
-            strongest, sentence = association, f"they go together with {found} in column '{name}'"
+            strongest = association
+            sentence = f"they go together with {found} in column '{name}'"
     return sentence
 
 
@@ -99,8 +110,9 @@ def _association(values: Array, blank: Array) -> tuple[float, list[str]]:
     groups = sorted(set(values.tolist()))
     if not 1 < len(groups) <= MAX_VALUES:
         return 0.0, []
-    mostly_blank = [group for group in groups if 2 * blank[values == group].sum()
-                    > (values == group).sum()]  # fmt: skip
+    mostly_blank = [
+        group for group in groups if 2 * blank[values == group].sum() > (values == group).sum()
+    ]
     expected = np.isin(values, mostly_blank)
     if expected.all() or not expected.any():
         return 0.0, []

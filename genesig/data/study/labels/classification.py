@@ -35,7 +35,9 @@ MOST = 20  # classes
 
 
 def _choose(asked: Asked, problems: Problems) -> Chosen:
-    labels, where, classes = asked.labels, asked.where, asked.settings["classes"]
+    labels = asked.labels
+    where = asked.where
+    classes = asked.settings["classes"]
     chosen = _choose_classes(labels, where, asked, classes, problems)
     if classes is None:
         problems.extend(check_class_words(asked.table, asked.label, chosen, where))
@@ -43,8 +45,13 @@ def _choose(asked: Asked, problems: Problems) -> Chosen:
     return Chosen(chosen, others)
 
 
-def _choose_classes(column: pd.Series[str], where: str, asked: Asked, classes: Sequence[str] | None,
-                    problems: Problems) -> tuple[str, ...]:  # fmt: skip
+def _choose_classes(
+    column: pd.Series[str],
+    where: str,
+    asked: Asked,
+    classes: Sequence[str] | None,
+    problems: Problems,
+) -> tuple[str, ...]:
     counts = Counter(sorted(column))
     at = f"{where}, column '{asked.label}'"
     if classes is not None:
@@ -82,14 +89,15 @@ def _many_classes(counts: Counter[str], at: str, numbers: str) -> Iterator[Probl
         yield Problem(at, what, "note")
 
 
-def _of_other_classes(column: pd.Series[str], classes: tuple[str, ...] | None, where: str,
-                      problems: Problems) -> dict[str, str]:  # fmt: skip
-    other = {str(name): value for name, value in column.items()
-             if value not in (classes or ())}  # fmt: skip
+def _of_other_classes(
+    column: pd.Series[str], classes: tuple[str, ...] | None, where: str, problems: Problems
+) -> dict[str, str]:
+    other = {str(name): value for name, value in column.items() if value not in (classes or ())}
     if other:
         times = Counter(other.values())
         found = ", ".join(f"'{name}' ({counted(n, 'sample')})" for name, n in times.items())
-        at, what = f"{where}, column '{column.name}'", f"left out by data.classes: {found}"
+        at = f"{where}, column '{column.name}'"
+        what = f"left out by data.classes: {found}"
         problems.append(Problem(at, what, "warning"))
         problems.extend(check_left_out(times, classes or (), at))
     return {name: f"class '{value}' is not in data.classes" for name, value in other.items()}

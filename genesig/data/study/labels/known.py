@@ -10,17 +10,20 @@ from genesig.data.study.labels.survival import SURVIVAL
 from genesig.response.design import SEVERAL, label_columns
 from genesig.response.known import ByKind
 
-LABELS: dict[str, Labels] = ByKind({
-    "classification": CLASSIFICATION,
-    SEVERAL: SEVERAL_CLASSES,
-    "regression": REGRESSION,
-    "survival": SURVIVAL,
-})  # fmt: skip
+LABELS: dict[str, Labels] = ByKind(
+    {
+        "classification": CLASSIFICATION,
+        SEVERAL: SEVERAL_CLASSES,
+        "regression": REGRESSION,
+        "survival": SURVIVAL,
+    }
+)
 
 
 def kind_settings(config: Config) -> Found:
     """Yield what does not fit the kind that the config asks for."""
-    data, own = config["data"], LABELS[config["data"]["task"]]
+    data = config["data"]
+    own = LABELS[config["data"]["task"]]
     yield from _label(config["label"], data["task"])
     yield from own.settings(config)
     for kind, other in LABELS.items():
@@ -32,7 +35,8 @@ def kind_settings(config: Config) -> Found:
 
 def _label(label: str | dict[str, str], task: str) -> Found:
     """Hold the columns that the label names against those that the kind needs."""
-    named, needed = () if isinstance(label, str) else tuple(label), LABELS[task].columns
+    named = () if isinstance(label, str) else tuple(label)
+    needed = LABELS[task].columns
     if named and not needed:
         fits = next(kind for kind, each in LABELS.items() if each.columns)
         what = f"names columns of {' and '.join(LABELS[fits].columns)}; for {task} name one column"

@@ -158,8 +158,10 @@ def censored(table: pd.DataFrame, label: str) -> Iterator[str]:
     """Yield that numbers are times to events, some of which may not have come."""
     for pair in time_event_pairs(table)[:1]:
         if pair.time == label:
-            yield f"looks like times of events in '{pair.event}', and where none came it is a " \
-                  f"time without one; for survival {as_survival(pair)}"  # fmt: skip
+            yield (
+                f"looks like times of events in '{pair.event}', and where none came it is a "
+                f"time without one; for survival {as_survival(pair)}"
+            )
 
 
 def two_columns(table: pd.DataFrame, event: str | None) -> Iterator[str]:
@@ -180,8 +182,9 @@ BY_SIGHT = "upper and lower case, blanks or invisible characters only"
 MOST_CLASSES = 20  # more are refused; of columns with a word for each sample no pairs are made
 
 
-def check_class_words(table: pd.DataFrame, label: str, names: Sequence[str],
-                      where: str) -> Iterator[Problem]:  # fmt: skip
+def check_class_words(
+    table: pd.DataFrame, label: str, names: Sequence[str], where: str
+) -> Iterator[Problem]:
     """Yield that a class which the config does not name may be none.
 
     `names` are the classes. ``-`` beside ``+`` is one; ``none`` or ``-`` beside another word may
@@ -195,7 +198,8 @@ def check_class_words(table: pd.DataFrame, label: str, names: Sequence[str],
     if 2 < len(names) <= MOST_CLASSES:
         yield from _check_misspelt(table, label, names, where)
     for name in names:
-        unknown, nothing = UNKNOWN_VALUE.fullmatch(name), DOUBTFUL_UNKNOWN.fullmatch(name)
+        unknown = UNKNOWN.fullmatch(name)
+        nothing = NOTHING.fullmatch(name)
         if not (unknown or nothing) or (name == "-" and "+" in names):
             continue
         rows = np.flatnonzero(table[label] == name)
@@ -206,8 +210,7 @@ def check_class_words(table: pd.DataFrame, label: str, names: Sequence[str],
         yield Problem(at, what, "error" if unknown else "warning")
 
 
-def check_left_out(counts: Mapping[str, int], classes: Sequence[str],
-                   at: str) -> Iterator[Problem]:  # fmt: skip
+def check_left_out(counts: Mapping[str, int], classes: Sequence[str], at: str) -> Iterator[Problem]:
     """Yield that a class which ``data.classes`` leaves out looks like one that it names."""
     class_of_word = {as_word(name): name for name in classes}
     for name, number in counts.items():
@@ -219,8 +222,9 @@ def check_left_out(counts: Mapping[str, int], classes: Sequence[str],
             yield Problem(at, f"{what}quite differently")
 
 
-def _check_misspelt(table: pd.DataFrame, label: str, names: Sequence[str],
-                    where: str) -> Iterator[Problem]:  # fmt: skip
+def _check_misspelt(
+    table: pd.DataFrame, label: str, names: Sequence[str], where: str
+) -> Iterator[Problem]:
     """Yield that a class may be there by a slip of the keyboard: the rarer one of two."""
     size = table[label].value_counts()
     for pair in combinations(names, 2):
@@ -254,14 +258,11 @@ def check_codes(table: pd.DataFrame, label: str, where: str) -> Iterator[Problem
 
 def check_names_alike(table: pd.DataFrame, key: str, column: str, where: str) -> Iterator[Problem]:
     """Yield that one patient, pair or batch may go by two names, and so be torn apart."""
-    time_event_pairs = equal_looking(map(str, table[column]))
-    if time_event_pairs:
-        one, other = time_event_pairs[0][:2]
+    pairs = alike(map(str, table[column]))
+    if pairs:
+        one, other = pairs[0][:2]
         row = int(np.argmax(table[column] == other))
         what = f"{key}: '{other}' differs from '{one}' in {BY_SIGHT}"
-        what += (
-            f"{further_text(len(time_event_pairs) - 1, 'name')}; write them alike, or quite"
-            " differently"
-        )
+        what += f"{too(len(pairs) - 1, 'name')}; write them alike, or quite differently"
         at = f"{where}, line {table.attrs['lines'][row]}, column '{column}'"
         yield Problem(at, what, "warning" if key == "data.batch" else "error")

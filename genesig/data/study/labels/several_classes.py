@@ -9,7 +9,8 @@ TWO = "is for two classes; choose two by data.classes, or "
 
 
 def _settings(config: Config) -> Found:
-    linear, data = config["linear"], config["data"]
+    linear = config["linear"]
+    data = config["data"]
     if config["nonlinear"]["enabled"]:
         yield "nonlinear.enabled", f"{TWO}set false"
     if data["pair"] is not None:

@@ -25,16 +25,19 @@ from genesig.words import (
 
 DEFAULTS: Config = {
     "linear": {
-        "criterion": "partial_likelihood", "tolerance": 1e-7, "tau_min": 0.05,
+        "criterion": "partial_likelihood",
+        "tolerance": 1e-7,
+        "tau_min": 0.05,
         "lam": [1e-2, 1e-1, 1.0],
     },
     "nonlinear": {"enabled": False},
-}  # fmt: skip
+}
 ALONE = ("leave_one_out", "leave_one_group_out")
 
 
 def _choose(asked: Asked, problems: list[Problem]) -> Chosen:
-    settings, event = asked.settings, asked.columns[1]
+    settings = asked.settings
+    event = asked.columns[1]
     if faults := list(exchanged(asked.table, asked.columns, settings["event"])):
         problems.append(Problem(f"{asked.where}, column '{asked.label}'", faults[0]))
         return Chosen(more={"event": event})
@@ -68,13 +71,17 @@ def _choose(asked: Asked, problems: list[Problem]) -> Chosen:
 
 
 def _check_times(asked: Asked, kept: list[str]) -> Iterator[Problem]:
-    table, column = asked.table, asked.label
+    table = asked.table
+    column = asked.label
     at = f"{asked.where}, column '{column}'"
     places = [row for row, name in enumerate(table.index) if name in set(kept)]
     cells = {row: str(table[column].iloc[row]) for row in places}
     odd = {row: number_fault(cell) for row, cell in cells.items() if not is_number(cell)}
-    odd |= {row: f"is {cell.strip()}, before the start" for row, cell in cells.items()
-            if is_number(cell) and float(cell) < 0}  # fmt: skip
+    odd |= {
+        row: f"is {cell.strip()}, before the start"
+        for row, cell in cells.items()
+        if is_number(cell) and float(cell) < 0
+    }
     for row, what in list(odd.items())[:1]:
         where = place(table, row, column, asked.where)
         said = f"the time of '{table.index[row]}' {what}; survival needs a time of at least 0 for "
@@ -86,7 +93,8 @@ def _check_times(asked: Asked, kept: list[str]) -> Iterator[Problem]:
 
 def _word(asked: Asked, event: str, kept: list[str]) -> tuple[str, list[Problem]]:
     """Return the word that is an event, and what speaks against it."""
-    at, word = f"{asked.where}, column '{event}'", asked.settings["event"]
+    at = f"{asked.where}, column '{event}'"
+    word = asked.settings["event"]
     counts = Counter(str(asked.table[event][name]).strip() for name in kept)
     found = ", ".join(f"'{cell}' ({times})" for cell, times in counts.most_common(6))
     if word is None:
@@ -108,16 +116,21 @@ def _word(asked: Asked, event: str, kept: list[str]) -> tuple[str, list[Problem]
 
 
 def _check_both(asked: Asked, column: str, time: Array, event: Array) -> Iterator[Problem]:
-    at, horizon = f"{asked.where}, column '{column}'", asked.settings["horizon"]
+    at = f"{asked.where}, column '{column}'"
+    horizon = asked.settings["horizon"]
     if not event.any():
         what = f"no event among {counted(len(time), 'sample')}, all are censored; nothing can be "
         yield Problem(at, what + "learned from them, name the word of the event in data.event")
         return
     if time[event].min() >= time.max():
-        yield Problem(at, "no event that anyone outlived, so nothing can be learned from these "
-                      "times; correct them, or set data.event")  # fmt: skip
+        yield Problem(
+            at,
+            "no event that anyone outlived, so nothing can be learned from these "
+            "times; correct them, or set data.event",
+        )
         return
-    first, last = float(time[event].min()), float(time.max())
+    first = float(time[event].min())
+    last = float(time.max())
     if horizon is not None and not first <= horizon < last:
         what = f"data.horizon: {horizon:g} lies outside of the events, {first:g}, and the longest "
         what += f"time, {last:g}; name a time in between, or take it away for the median"
@@ -125,7 +138,8 @@ def _check_both(asked: Asked, column: str, time: Array, event: Array) -> Iterato
 
 
 def _settings(config: Config) -> Found:
-    linear, splits = config["linear"], config["splits"]
+    linear = config["linear"]
+    splits = config["splits"]
     if linear["criterion"] != "partial_likelihood":
         what = f"'{linear['criterion']}' is no criterion of survival; set 'partial_likelihood', or "
         yield "linear.criterion", what + "take it away"

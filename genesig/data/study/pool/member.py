@@ -48,8 +48,14 @@ FEW = 0.5
 """Share of a study's genes below which it is said how many of them are common."""
 
 
-def by_symbol(X: Array, probes: Sequence[str], annotation: str | None, symbol: str | None,
-              rule: str, problems: Problems) -> tuple[Array, tuple[str, ...]] | None:  # fmt: skip
+def by_symbol(
+    X: Array,
+    probes: Sequence[str],
+    annotation: str | None,
+    symbol: str | None,
+    rule: str,
+    problems: Problems,
+) -> tuple[Array, tuple[str, ...]] | None:
     """Return one column for each gene, and the genes; None where the gene table is at fault.
 
     No label is looked at: of the probes of a gene the one with the largest mean (or interquartile
@@ -136,17 +142,26 @@ def lost_to(members: Sequence[Member]) -> list[dict[str, Any]]:
     own = {member.name: set(member.genes) for member in members}
     common = set.intersection(*own.values())
     return [
-        {"name": member.name, "samples": len(member.table), "measured": member.measured,
-         "genes": len(member.genes), "lost": len(own[member.name] - common),
-         "lacking": {other: len(own[member.name] - genes)
-                     for other, genes in own.items() if other != member.name}}
+        {
+            "name": member.name,
+            "samples": len(member.table),
+            "measured": member.measured,
+            "genes": len(member.genes),
+            "lost": len(own[member.name] - common),
+            "lacking": {
+                other: len(own[member.name] - genes)
+                for other, genes in own.items()
+                if other != member.name
+            },
+        }
         for member in members
-    ]  # fmt: skip
+    ]
 
 
 Config = Mapping[str, Any]
 
-EVENT, NO_EVENT = "1", "0"
+EVENT = "1"
+NO_EVENT = "0"
 """Words of the column of events where the config names none."""
 
 
@@ -166,7 +181,8 @@ def read_member(item: Config, wanted: Wanted, problems: Problems) -> Member | No
 
 
 def _read(item: Config, wanted: Wanted, problems: Problems) -> Member | None:
-    where, file = item["expression"], item["samples"] or item["expression"]
+    where = item["expression"]
+    file = item["samples"] or item["expression"]
     of_matrix, of_samples = assign_part(item["part"], where, file)
     matrix = attempt(lambda: read_matrix(where, of_matrix), problems)
     table = _table(matrix, file, of_samples, item["sample_names"], problems)
@@ -185,11 +201,17 @@ def _read(item: Config, wanted: Wanted, problems: Problems) -> Member | None:
         what = f"no sample has a label of the study in column '{_columns(item, wanted)[0]}'"
         problems.append(Problem(file, f"{what}; take '{item['name']}' out of studies"))
         return None
-    kept_kinds = wanted.data.get("keep", ())
-    surroundings = Surroundings(table, _columns(item, wanted), kept_kinds=kept_kinds)
-    values = check_matrix(matrix, where, names=list(table.index), used=used, sheet=file,
-                          missing=None, surroundings=surroundings,
-                          problems=problems)  # fmt: skip
+    surroundings = Surroundings(table, _columns(item, wanted), kept_kinds=wanted.data.get("keep", ()))
+    values = check_matrix(
+        matrix,
+        where,
+        names=list(table.index),
+        used=used,
+        sheet=file,
+        missing=None,
+        surroundings=surroundings,
+        problems=problems,
+    )
     if values is None:
         return None
     X = _own_steps(values.X, item, problems)
@@ -199,14 +221,27 @@ def _read(item: Config, wanted: Wanted, problems: Problems) -> Member | None:
         return None
     files = dict.fromkeys([*paths_read(where), *filter(None, (file, item["annotation"]))])
     dropped = not_measured + [note for note in values.dropped if note["kind"] != "gene"]
-    dropped += [{"kind": "sample", "name": str(name), "reason": f"no label in '{item['name']}'"}
-                for name in table.index if name not in set(used)]  # fmt: skip
+    dropped += [
+        {"kind": "sample", "name": str(name), "reason": f"no label in '{item['name']}'"}
+        for name in table.index
+        if name not in set(used)
+    ]
     row_of = {str(name): row for row, name in enumerate(table.index)}
     lines = tuple(line(table, row_of[name]) for name in used)
     others = _others(table.drop(index=used), wanted)
-    return Member(item["name"], where, *genes, table.loc[used], file,
-                  tuple(_columns(item, wanted)), lines, others, len(values.genes), dropped,
-                  tuple(files))  # fmt: skip
+    return Member(
+        item["name"],
+        where,
+        *genes,
+        table.loc[used],
+        file,
+        tuple(_columns(item, wanted)),
+        lines,
+        others,
+        len(values.genes),
+        dropped,
+        tuple(files),
+    )
 
 
 def _table(
@@ -234,12 +269,14 @@ def _columns(item: Config, wanted: Wanted) -> Sequence[str]:
     return wanted.label if item["label"] is None else label_columns(item["label"])
 
 
-def _in_words_of_study(table: pd.DataFrame, file: str, item: Config, wanted: Wanted,
-                       problems: Problems) -> pd.DataFrame | None:  # fmt: skip
+def _in_words_of_study(
+    table: pd.DataFrame, file: str, item: Config, wanted: Wanted, problems: Problems
+) -> pd.DataFrame | None:
     """Give the columns of the response the names and words that the study has for them."""
     times = wanted.times if item["label"] is None else time_columns(item["label"])
     table = with_joined_times(table, times)
-    own, known = _columns(item, wanted), list(map(str, table.columns))
+    own = _columns(item, wanted)
+    known = list(map(str, table.columns))
     for column in own:
         check_column(column, "label", known, str(table.index.name), file, problems)
     if not set(own) <= set(known) or len(own) != len(wanted.label):
@@ -253,12 +290,17 @@ def _in_words_of_study(table: pd.DataFrame, file: str, item: Config, wanted: Wan
         key = f"studies, {item['name']}, event"
         problems += check_event_coding(table, file, (own[0], own[1]), word, key)
     unlabelled_samples(
-        table, file, own[0], classes=[*map(str, item["classes"]), *(wanted.data["classes"] or ())],
-        words_are_classes=LABELS[wanted.data["task"]].named, problems=problems,
+        table,
+        file,
+        own[0],
+        classes=[*map(str, item["classes"]), *(wanted.data["classes"] or ())],
+        words_are_classes=LABELS[wanted.data["task"]].named,
+        problems=problems,
         leave_out=wanted.data.get("unlabelled") == "leave_out",
-    )  # fmt: skip
-    cells = {name: table[column].astype(str) for name, column in zip(wanted.label, own,
-                                                                    strict=True)}  # fmt: skip
+    )
+    cells = {
+        name: table[column].astype(str) for name, column in zip(wanted.label, own, strict=True)
+    }
     first = wanted.label[0]
     problems.extend(_strange_words(cells[first], f"{file}, column '{own[0]}'", item["classes"]))
     words = {str(word): name for word, name in item["classes"].items()}
@@ -271,7 +313,8 @@ def _in_words_of_study(table: pd.DataFrame, file: str, item: Config, wanted: Wan
 
 def _strange_words(cells: pd.Series[str], at: str, classes: Config) -> Iterator[Problem]:
     """Yield the words of ``classes`` that no sample has."""
-    known, words = dict.fromkeys(map(str, cells)), list(map(str, classes))
+    known = dict.fromkeys(map(str, cells))
+    words = list(map(str, classes))
     # Of two words that are close to it, the one that is translated already is not meant.
     free = [word for word in known if word not in words and not is_missing(word)]
     for word in words:
@@ -311,7 +354,8 @@ def _own_steps(X: Array, item: Config, problems: Problems) -> Array:
     at = f"studies, {item['name']}, normalise"
     try:
         for number, step in enumerate(item["normalise"], 1):
-            before, X = X, fit_steps(X, [step]).transform(X)
+            before = X
+            X = fit_steps(X, [step]).transform(X)
             problems.extend(_step_problems(step, before, X, f"{at}, item {number}"))
     except (InvalidInput, GenesigError) as error:
         problems.append(Problem(at, str(error)))
@@ -345,8 +389,9 @@ def check_copies(members: Sequence[Member], common: Sequence[str]) -> Iterator[P
         pairs = np.argwhere(_same(values[a], values[b]))
         if not len(pairs):
             continue
-        first, second = (member.table.index[k] for member, k in zip((one, other), pairs[0],
-                                                                     strict=True))  # fmt: skip
+        first, second = (
+            member.table.index[k] for member, k in zip((one, other), pairs[0], strict=True)
+        )
         what = f"'{first}' of '{one.name}' and '{second}' of '{other.name}' are one sample by their"
         what += (
             f" values{further_text(len(pairs) - 1, 'pair')}; a study that is left out must be new:"
@@ -368,7 +413,8 @@ def _comparable(member: Member, common: Sequence[str]) -> Array:
 def _same(X: Array, Z: Array) -> Array:
     """Return which samples of one are which of the other, (n, m) bool."""
     known = np.isfinite(X).all(axis=0) & np.isfinite(Z).all(axis=0)
-    X, Z = X[:, known], Z[:, known]
+    X = X[:, known]
+    Z = Z[:, known]
     if X.shape[1] < ENOUGH:
         return np.array([[np.array_equal(x, z) for z in Z] for x in X], dtype=bool)
     return np.asarray(_unit(X) @ _unit(Z).T > ALIKE)

@@ -119,8 +119,10 @@ FEWEST = 2
 NOT_OFFERED = ("files", "missing", "prior_weights", "chromosome", "position", "omics")
 """Keys of the section ``data`` that speak of the columns or cells of one matrix."""
 SCHEME = "leave_one_study_out"
-INSTEAD = {"scheme": "leave_one_batch_out, for the batches of one", "inner_scheme":
-           "stratified_kfold"}  # fmt: skip
+INSTEAD = {
+    "scheme": "leave_one_batch_out, for the batches of one",
+    "inner_scheme": "stratified_kfold",
+}
 
 
 def study_settings(config: Config) -> Found:
@@ -171,7 +173,8 @@ def _of_kind(item: Mapping[str, Any], at: str, task: str) -> Found:
 
 
 def _data(config: Config) -> Found:
-    data, alike = config["data"], config["across"]["weights"] == "equal"
+    data = config["data"]
+    alike = config["across"]["weights"] == "equal"
     if data["batch"] != STUDY:
         what = f"'{data['batch']}': where there are several studies each is a batch; take it away"
         yield "data.batch", what

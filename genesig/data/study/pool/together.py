@@ -99,14 +99,17 @@ def _names(members: Sequence[Member]) -> list[list[str]]:
     own = [[str(name) for name in member.table.index] for member in members]
     if max(Counter(name for names in own for name in names).values()) == 1:
         return own
-    return [[f"{member.name}.{name}" for name in names]
-            for member, names in zip(members, own, strict=True)]  # fmt: skip
+    return [
+        [f"{member.name}.{name}" for name in names]
+        for member, names in zip(members, own, strict=True)
+    ]
 
 
 def _table(members: Sequence[Member], names: list[list[str]], wanted: Wanted) -> pd.DataFrame:
     import pandas as pd
 
-    total, parts = sum(len(own) for own in names), []
+    total = sum(len(own) for own in names)
+    parts = []
     for member, own in zip(members, names, strict=True):
         part = member.table.set_axis(pd.Index(own, name="sample", dtype=object))
         part[WEIGHT] = repr(total / (len(members) * len(own)))
@@ -115,15 +118,20 @@ def _table(members: Sequence[Member], names: list[list[str]], wanted: Wanted) ->
         parts.append(part)
     table = pd.concat(parts).fillna("").astype(object)
     table.attrs["lines"] = list(range(1, total + 1))
-    table.attrs["places"] = dict(enumerate(
-        (member.sheet, number, dict(zip(wanted.label, member.columns, strict=True)))
-        for member in members for number in member.lines))  # fmt: skip
+    table.attrs["places"] = dict(
+        enumerate(
+            (member.sheet, number, dict(zip(wanted.label, member.columns, strict=True)))
+            for member in members
+            for number in member.lines
+        )
+    )
     return table
 
 
 def _check_responses(members: Sequence[Member], wanted: Wanted) -> Iterator[Problem]:
     """Yield the studies that cannot tell anything: without one of the classes, without an event."""
-    label, kind = wanted.label[0], LABELS[wanted.data["task"]]
+    label = wanted.label[0]
+    kind = LABELS[wanted.data["task"]]
     if not kind.named:
         for member in members:
             cells = member.table[wanted.label[-1]]
@@ -148,16 +156,21 @@ def _check_responses(members: Sequence[Member], wanted: Wanted) -> Iterator[Prob
         elif further:
             found = ", ".join(f"'{word}' ({n})" for word, n in further.items())
             what = f"{found} is no class of the other studies; name those that are to be told apart"
-            yield Problem(at, f"{what}, data: {{classes: [{', '.join(every)}]}}, or what it means, "
-                              f"classes: {{{next(iter(further))}: CLASS}}")  # fmt: skip
+            yield Problem(
+                at,
+                f"{what}, data: {{classes: [{', '.join(every)}]}}, or what it means, "
+                f"classes: {{{next(iter(further))}: CLASS}}",
+            )
 
 
 def _check_times(members: Sequence[Member], column: str) -> Iterator[Problem]:
     """Yield the studies whose times are so much longer that they may be of another unit."""
     import pandas as pd
 
-    median = {member.name: float(pd.to_numeric(member.table[column], errors="coerce").median())
-              for member in members}  # fmt: skip
+    median = {
+        member.name: float(pd.to_numeric(member.table[column], errors="coerce").median())
+        for member in members
+    }
     shortest = min(median, key=lambda name: median[name])
     for member in members:
         if median[member.name] >= OTHER_UNIT * median[shortest] > 0:
@@ -178,8 +191,10 @@ def _check_events(members: Sequence[Member], wanted: Wanted) -> Iterator[Problem
         if word := event_word(counts):
             found = ", ".join(f"'{cell}' ({n})" for cell, n in counts.most_common(6))
             what = f"which word is the event? Found {found}; for example write into this item of "
-            yield Problem(f"{member.sheet}, column '{member.columns[1]}'",
-                          f"{what}studies, {flow_yaml({'event': word}).strip('{}')}")  # fmt: skip
+            yield Problem(
+                f"{member.sheet}, column '{member.columns[1]}'",
+                f"{what}studies, {flow({'event': word}).strip('{}')}",
+            )
 
 
 def _usual(counts: Sequence[Counter[str]]) -> list[str]:
@@ -192,9 +207,11 @@ def _usual(counts: Sequence[Counter[str]]) -> list[str]:
 def _short(study: str, lacking: str, own: Counter[str], further: Sequence[str]) -> str:
     """Say that a study lacks a class, and which of its words is probably meant."""
     if own[lacking]:
-        return (f"'{study}' has one sample of class '{lacking}'; each study needs "
-                f"{LEAST_OF_CLASS} of every class: name in data.classes those that are to be "
-                "compared, or take it out of studies")  # fmt: skip
+        return (
+            f"'{study}' has one sample of class '{lacking}'; each study needs "
+            f"{LEAST_OF_CLASS} of every class: name in data.classes those that are to be "
+            "compared, or take it out of studies"
+        )
     found = ", ".join(f"'{word}' ({n})" for word, n in own.most_common(6))
     near = get_close_matches(lacking, further, n=1, cutoff=0.0)
     return (
