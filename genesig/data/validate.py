@@ -184,28 +184,28 @@ def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, 
     if config["splits"]["file"] is not None:
         problems += _check_split_file(config["splits"]["file"])
     if inputs.sheet is not None:
-        where = config["samples"]
+        place = config["samples"]
         obs = inputs.sheet.obs
         if config["splits"]["scheme"] == "predefined":
             known = list(obs.columns)
             index = str(obs.index.name)
             column = config["splits"]["column"]
-            check_column(column, "splits.column", known, index, where, problems)
+            check_column(column, "splits.column", known, index, place, problems)
         if not _errors(inputs.problems):
-            problems += check_design(inputs.sheet, config, where)
+            problems += check_design(inputs.sheet, config, place)
             problems += check_kind(config, inputs.sheet.design.kind, source)
             problems += check_shares(config["probabilities"], inputs.sheet.design, source)
-            problems += check_belonging(inputs.sheet, where)
+            problems += check_belonging(inputs.sheet, place)
             problems += _check_against_labels(inputs, config)
-            covariates = list(check_covariates(inputs.sheet, config["normalise"]["folds"], where))
+            covariates = list(check_covariates(inputs.sheet, config["normalise"]["folds"], place))
             problems += covariates
             wrong_steps = wrong_steps or bool(covariates)
     if inputs.table is not None:
-        where = config["data"]["annotation"]
+        place = config["data"]["annotation"]
         columns = list(inputs.table.columns)
         for name in gene_columns(config["normalise"]["folds"]):
             wrong_steps = wrong_steps or name not in columns
-            check_column(name, "normalise.folds, by", columns, "", where, problems)
+            check_column(name, "normalise.folds, by", columns, "", place, problems)
     of_sets: dict[str, int] = {}
     if inputs.expression is not None:
         problems += check_groups(config, inputs.expression.genes)
@@ -226,13 +226,13 @@ def _check_against_labels(inputs: Inputs, config: Config) -> Iterator[Problem]:
     """Hold the genes against the labels: those that tell too much, and what is missing."""
     found = inputs.expression
     sheet = inputs.sheet
-    where = config["expression"]
+    place = config["expression"]
     if found is None or sheet is None:
         return
-    yield from check_label_genes(found, sheet, where)
-    yield from check_twins(found, sheet, where)
+    yield from check_label_genes(found, sheet, place)
+    yield from check_twins(found, sheet, place)
     folds = config["normalise"]["folds"]
-    yield from check_missing(found.X, found.genes, sheet, folds, where, inputs.omics)
+    yield from check_missing(found.X, found.genes, sheet, folds, place, inputs.omics)
 
 
 def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
@@ -241,19 +241,19 @@ def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
         return []
     X = inputs.expression.X
     genes = inputs.expression.genes
-    where = config["expression"]
+    place = config["expression"]
     sheet = None if _errors(inputs.problems) else inputs.sheet
     normalise = config["normalise"]
     names = [] if sheet is None else [str(name) for name in sheet.obs.index]
     steps = {step["step"] for step in normalise["samples"] + normalise["folds"]}
-    if lone := list(check_lone(X[: len(names)], genes, names, where, steps)):
+    if lone := list(check_lone(X[: len(names)], genes, names, place, steps)):
         return lone
-    problems = list(check_probes(genes, normalise, where))
+    problems = list(check_probes(genes, normalise, place))
     are_counts = inputs.expression.has_counts
-    problems = problems or list(check_scale(X, normalise, where, are_counts=are_counts))
-    problems += check_mixed(X[: len(names)], names, normalise, where)
-    faults = list(check_counts(X[: len(names)], genes, names, normalise, where))
-    faults = faults or list(check_empty(X[: len(names)], names, normalise, where))
+    problems = problems or list(check_scale(X, normalise, place, are_counts=are_counts))
+    problems += check_mixed(X[: len(names)], names, normalise, place)
+    faults = list(check_counts(X[: len(names)], genes, names, normalise, place))
+    faults = faults or list(check_empty(X[: len(names)], names, normalise, place))
     if faults or (SEGMENT in steps and inputs.places is None):
         return problems + faults
     var = inputs.gene_table(gene_columns(normalise["folds"]))
@@ -294,16 +294,16 @@ def _rehearse_splits(
     except InvalidInput as error:
         problems += error.problems
     except GenesigError as error:
-        key, colon, what = str(error).partition(": ")
-        problems.append(Problem(f"{source}, {key}", what) if colon else Problem(source, key))
+        key, colon, message = str(error).partition(": ")
+        problems.append(Problem(f"{source}, {key}", message) if colon else Problem(source, key))
     return None
 
 
 def _idle_jobs(outer: int, batches: int, source: str) -> Iterator[Problem]:
     """Say where more jobs are asked for than there are splits; the usual two are no fault."""
     if batches > max(outer, 2):
-        what = f"{batches} jobs, but {counted(outer, 'outer split')} to share; at most {outer}"
-        yield Problem(f"{source}, splits.batches", what)
+        message = f"{batches} jobs, but {counted(outer, 'outer split')} to share; at most {outer}"
+        yield Problem(f"{source}, splits.batches", message)
 
 
 def _summary(inputs: Inputs, config: Config) -> str:

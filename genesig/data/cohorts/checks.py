@@ -115,11 +115,11 @@ def _declared(config: Config) -> Design | None:
 
 def _check_covariates(cohort: Cohort, design: Design, item: Config) -> Iterator[Problem]:
     """Yield what its covariates are not; one that it lacks is no reason not to do the study."""
-    where = item["samples"] or item["expression"]
+    place = item["samples"] or item["expression"]
     about = cohort.about
     whole = all(each.column in about.columns for each in design.covariates)
-    for fault in check_known(design.covariates, design.filled, about, where):
-        yield fault if whole else Problem(where, f"{fault.message}; {UNTOLD}", "warning")
+    for fault in check_known(design.covariates, design.filled, about, place):
+        yield fault if whole else Problem(place, f"{fault.what}; {UNTOLD}", "warning")
 
 
 def _check_batches(cohort: Cohort, item: Config) -> Iterator[Problem]:
@@ -128,22 +128,26 @@ def _check_batches(cohort: Cohort, item: Config) -> Iterator[Problem]:
     for name, size in Counter(cohort.batch).items():
         if size < MIN_BATCH_SAMPLES:
             batch = f"batch '{name}'" if item["batch"] else f"'{item['name']}'"
-            what = f"combat needs a batch of at least {MIN_BATCH_SAMPLES} samples, "
-            what += f"{batch} has {size}; set it to false"
-            yield Problem(f"external, {item['name']}, combat", what)
+            message = (
+                f"combat needs a batch of at least {MIN_BATCH_SAMPLES} samples, "
+                f"{batch} has {size}; set it to false"
+            )
+            yield Problem(f"external, {item['name']}, combat", message)
 
 
 def _check_repeats(cohort: Cohort, item: Config) -> Iterator[Problem]:
     """Warn of several samples of one patient that no column of groups names."""
-    where = item["samples"] or item["expression"]
+    place = item["samples"] or item["expression"]
     at = f"external, {item['name']}"
     about = cohort.about
     for column in map(str, about.columns if cohort.group is None else ()):
         words = [str(word) for word in about[column] if not is_missing(word)]
         if names_patients(column) and 1 < len(set(words)) < len(words):
-            what = f"samples of one '{column}' are not independent, so intervals would be too short"
-            what += f"; set group: {column} ({at})"
-            yield Problem(f"{where}, column '{column}'", what, "warning", "repeated_patients")
+            message = (
+                f"samples of one '{column}' are not independent, so intervals would be too short"
+                f"; set group: {column} ({at})"
+            )
+            yield Problem(f"{place}, column '{column}'", message, "warning", "repeated_patients")
 
 
 def _against(
@@ -167,14 +171,14 @@ def _against(
     here = set(cohort.matrix.columns)
     common = [k for k, gene in enumerate(study.genes) if gene in here]
     if not common:
-        what = (
+        message = (
             f"no gene of the study is here: the study has {listing(study.genes)}, this matrix "
             f"{listing(cohort.matrix.columns)}"
         )
-        what += versions_hint(study.genes, cohort.matrix.columns) or (
+        message += versions_hint(study.genes, cohort.matrix.columns) or (
             "; name a table of their ids and the study's in annotation"
         )
-        yield Problem(cohort.where, what)
+        yield Problem(cohort.where, message)
         return
     yield from _absent(cohort, study, common, config, item)
     problems = []
@@ -196,16 +200,18 @@ def _absent(
         return
     hint = versions_hint(study.genes, cohort.matrix.columns)
     code = "id_versions" if hint else ""
-    what = f"{lacking} of the {counted(len(study.genes), 'gene')} of the study are not here{hint}"
+    message = (
+        f"{lacking} of the {counted(len(study.genes), 'gene')} of the study are not here{hint}"
+    )
     steps = {s["step"] for s in config["normalise"]["samples"] + config["normalise"]["folds"]}
     across = sorted(steps - GENE_BY_GENE)
     if across:
-        what += f", but {listing(across)} looks at all of them; at most a share of "
-        what += f"{item['missing']:g} may be imputed (missing): leave them out of the study, or "
-        yield Problem(cohort.where, f"{what}else {UNTOLD}", "warning", code)
+        message += f", but {listing(across)} looks at all of them; at most a share of "
+        message += f"{item['missing']:g} may be imputed (missing): leave them out of the study, or "
+        yield Problem(cohort.where, f"{message}else {UNTOLD}", "warning", code)
     else:
-        what += f"; if the model needs many of them, {UNTOLD}. To be sure leave "
-        yield Problem(cohort.where, what + "them out of the study", "warning", code)
+        message += f"; if the model needs many of them, {UNTOLD}. To be sure leave "
+        yield Problem(cohort.where, message + "them out of the study", "warning", code)
 
 
 def _seen_before(
@@ -219,14 +225,18 @@ def _seen_before(
     same = {name: rows[row.tobytes()] for name, row in pairs if row.tobytes() in rows}
     if same:
         name, twin = next(iter(same.items()))
-        what = f"{counted(len(same), 'sample')} with the values of a sample of the study: '{name}' "
-        what += f"is its '{twin}'; a test on training samples says nothing, take them out"
-        yield Problem(cohort.where, what, "warning", "seen_in_training")
+        message = (
+            f"{counted(len(same), 'sample')} with the values of a sample of the study: '{name}' "
+            f"is its '{twin}'; a test on training samples says nothing, take them out"
+        )
+        yield Problem(cohort.where, message, "warning", "seen_in_training")
     yield from _processed_again(cohort, X, training, names, set(same))
     shared = [name for name in cohort.matrix.rows if name in set(names) and name not in same]
     if shared:
-        what = f"{listing(shared)} is also the name of a sample of the study; is it the same one?"
-        yield Problem(cohort.where, what, "warning")
+        message = (
+            f"{listing(shared)} is also the name of a sample of the study; is it the same one?"
+        )
+        yield Problem(cohort.where, message, "warning")
 
 
 def _processed_again(
@@ -240,17 +250,22 @@ def _processed_again(
     }
     if again:
         name, twin = next(iter(again.items()))
-        what = f"{counted(len(again), 'sample')} like a sample of the study that was processed "
-        what += f"again: '{name}' like its '{twin}'; a test on training samples says nothing, "
-        yield Problem(cohort.where, f"{what}take them out", "warning", "seen_in_training")
+        message = (
+            f"{counted(len(again), 'sample')} like a sample of the study that was processed "
+            f"again: '{name}' like its '{twin}'; a test on training samples says nothing, "
+            "take them out"
+        )
+        yield Problem(cohort.where, message, "warning", "seen_in_training")
     groups = cohort.matrix.rows if cohort.group is None else cohort.group
     if pairs := [(a, b) for a, b in twins_of(X) if groups[a] != groups[b]]:
         first, second = (cohort.matrix.rows[row] for row in pairs[0])
         more = f", and {counted(len(pairs) - 1, 'more pair')}," if len(pairs) > 1 else ""
-        what = f"samples '{first}' and '{second}'{more} look like one specimen measured twice, "
-        what += "which counts twice in the test; if they are, keep one of each, or name a"
-        what += " column of patients as group"
-        yield Problem(cohort.where, what, "warning", "specimen_twice")
+        message = (
+            f"samples '{first}' and '{second}'{more} look like one specimen measured twice, "
+            "which counts twice in the test; if they are, keep one of each, or name a"
+            " column of patients as group"
+        )
+        yield Problem(cohort.where, message, "warning", "specimen_twice")
 
 
 def _check_scale(

@@ -82,8 +82,8 @@ def _one_column(asked: Asked, translate: Translate) -> Labels | None:
     words = {str(word): name for word, name in asked.classes.items()}
     blank = {name for name, value in given.items() if is_missing(value) and value not in words}
     if len(blank) == len(given):
-        what = f"no sample has a label, so nothing can be tested; {NO_LABELS}"
-        problems.append(Problem(at, what))
+        message = f"no sample has a label, so nothing can be tested; {NO_LABELS}"
+        problems.append(Problem(at, message))
         return None
     reasons = _unlabelled(asked, asked.table, column, list(words))
     dropped = [left_out(name, reason) for name, reason in reasons.items()]
@@ -138,8 +138,11 @@ def _translate(
     turned = {name: word for word, name in words.items()}
     if turned and set(turned) <= set(counts) and set(words) <= set(classes) - set(turned):
         pairs = ", ".join(f"{word}: {name}" for word, name in turned.items())
-        what = "classes: the other way round; their word first, then the class of the study: "
-        problems.append(Problem(at, f"{what}{{{pairs}}}"))
+        message = (
+            "classes: the other way round; their word first, then the class of the study: "
+            f"{{{pairs}}}"
+        )
+        problems.append(Problem(at, message))
         return {}, []
     for word, name in words.items():
         if name not in classes:
@@ -147,23 +150,25 @@ def _translate(
             problems.append(Problem(at, f"classes: '{name}' is no class of the study{near}"))
         if word not in counts:
             near = did_you_mean(word, counts)
-            what = f"classes: no sample is '{word}'{near or f' (found: {listing(counts, 6)})'}"
-            problems.append(Problem(at, what, "error" if near else "warning"))
+            message = f"classes: no sample is '{word}'{near or f' (found: {listing(counts, 6)})'}"
+            problems.append(Problem(at, message, "error" if near else "warning"))
     named = {name: words.get(value, value) for name, value in given.items()}
     chosen = {name: value for name, value in named.items() if value in classes}
     other = Counter(given[name] for name in named if name not in chosen)
     found = ", ".join(f"'{word}' ({counted(n, 'sample')})" for word, n in other.items())
     if not chosen:
-        what = f"no label is a class of the study: found {found}, needs {listing(classes)}; "
-        problems.append(Problem(at, what + _mapping(list(other), classes)))
+        message = f"no label is a class of the study: found {found}, needs {listing(classes)}; "
+        problems.append(Problem(at, message + _mapping(list(other), classes)))
     elif other:
         problems.append(Problem(at, f"left out, as no class of the study: {found}", "warning"))
     for name in classes if chosen else ():
         if name not in chosen.values():
-            what = f"no sample is '{name}', so AUC and balanced error are not defined; the samples "
-            what += "are scored"
+            message = (
+                f"no sample is '{name}', so AUC and balanced error are not defined; the samples "
+                "are scored"
+            )
             near = f"; {_mapping(list(other), (name,))}" if other else ""
-            problems.append(Problem(at, what + near, "warning"))
+            problems.append(Problem(at, message + near, "warning"))
     return chosen, [
         left_out(name, f"class '{given[name]}' is no class of the study")
         for name in named
@@ -184,8 +189,11 @@ def _numbers(
     wrong = [name for name, value in given.items() if not is_number(value)]
     if wrong:
         more = f" ({counted(len(wrong) - 1, 'further cell')})" if len(wrong) > 1 else ""
-        what = f"the label of '{wrong[0]}' {number_fault(given[wrong[0]])}{more}"
-        problems.append(Problem(at, f"{what}; regression needs a number for each sample"))
+        message = (
+            f"the label of '{wrong[0]}' {number_fault(given[wrong[0]])}{more}"
+            "; regression needs a number for each sample"
+        )
+        problems.append(Problem(at, message))
     return given, []
 
 
@@ -225,8 +233,8 @@ def of_times(asked: Asked) -> Labels | None:
         return None
     without_time = _unlabelled(asked, table, time, ())
     if no_event := [name for name in blank if name not in without_time]:
-        what = f"no event for {listing(no_event)}; left out ({len(no_event)} of {len(cells)})"
-        asked.problems.append(Problem(f"{asked.where}, column '{event}'", what, "warning"))
+        message = f"no event for {listing(no_event)}; left out ({len(no_event)} of {len(cells)})"
+        asked.problems.append(Problem(f"{asked.where}, column '{event}'", message, "warning"))
     y = times(
         np.array([float(t) for t, _ in known.values()]),
         np.array([happened(e, word) for _, e in known.values()], bool),
@@ -256,9 +264,9 @@ def _faults(
         for name, (t, _) in known.items()
         if is_number(t) and float(t) < 0
     }
-    for name, what in list(odd.items())[:1]:
-        said = f"the time of '{name}' {what}; survival needs a time of at least 0"
-        yield Problem(time, said + further_text(len(odd) - 1, "sample"))
+    for name, message in list(odd.items())[:1]:
+        said = f"the time of '{name}' {message}; survival needs a time of at least 0"
+        yield Problem(time, said + too(len(odd) - 1, "sample"))
     counts = Counter(e.strip() for _, e in known.values())
     if not any(happened(cell, word) for cell in counts):
         found = ", ".join(f"'{cell}' ({n})" for cell, n in counts.most_common(6))
@@ -275,8 +283,14 @@ def _to_compare(asked: Asked, y: np.ndarray, time: str, event: str) -> Iterator[
     if reason := RESPONSES[design.kind].training_fault(y, None):
         yield Problem(at, f"the samples {reason}, so there is nothing to order; {NO_LABELS}")
     elif design.horizon is not None and not y["time"].min() <= design.horizon < y["time"].max():
-        what = f"from {y['time'].min():g} to {y['time'].max():g}, without the horizon of the study,"
-        yield Problem(at, f"{what} {design.horizon:g}; {UNIT}", "warning")
+        message = (
+            f"from {y['time'].min():g} to {y['time'].max():g}, without the horizon of the study,"
+            f" {design.horizon:g}; {UNIT}"
+        )
+        yield Problem(at, message, "warning")
     elif design.horizon and not 1 / APART < np.median(y["time"]) / design.horizon < APART:
-        what = f"half of the times are up to {np.median(y['time']):g}, and the horizon of the study"
-        yield Problem(at, f"{what} is {design.horizon:g}; {UNIT}", "warning")
+        message = (
+            f"half of the times are up to {np.median(y['time']):g}, and the horizon of the study"
+            f" is {design.horizon:g}; {UNIT}"
+        )
+        yield Problem(at, message, "warning")

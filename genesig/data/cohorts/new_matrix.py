@@ -94,7 +94,7 @@ class Scale:
     steps: frozenset[str]
 
 
-def samples_in_rows(matrix: Matrix, needed: Sequence[str], where: str) -> Matrix:
+def samples_in_rows(matrix: Matrix, needed: Sequence[str], place: str) -> Matrix:
     """Turn a matrix so that its columns are genes, told by the genes that are needed.
 
     Raises
@@ -106,17 +106,19 @@ def samples_in_rows(matrix: Matrix, needed: Sequence[str], where: str) -> Matrix
     in_rows = len(wanted & set(matrix.rows))
     in_columns = len(wanted & set(matrix.columns))
     if wanted and not in_rows and not in_columns:
-        what = f"none of the model's genes is here: the model has {listing(needed)}, the matrix "
-        what += f"has rows {listing(matrix.rows)} and columns {listing(matrix.columns)}"
-        what += versions_hint(needed, [*matrix.rows, *matrix.columns]) or (
+        message = (
+            f"none of the model's genes is here: the model has {listing(needed)}, the matrix "
+            f"has rows {listing(matrix.rows)} and columns {listing(matrix.columns)}"
+        )
+        message += versions_hint(needed, [*matrix.rows, *matrix.columns]) or (
             "; is it another kind of gene id?"
         )
-        raise refuse(where, what)
+        raise refuse(place, message)
     return matrix.transpose() if in_rows > in_columns else matrix
 
 
 def samples_among(
-    matrix: Matrix, listed: Sequence[str] | None, where: str
+    matrix: Matrix, listed: Sequence[str] | None, place: str
 ) -> tuple[Matrix, list[Problem]]:
     """Take the rows that a sample table lists; all of them without one.
 
@@ -128,20 +130,22 @@ def samples_among(
     left = [] if listed is None else [name for name in matrix.rows if name not in set(listed)]
     why = "not in the table of --samples, so left out"
     if listed is not None and len(left) == len(matrix.rows):
-        what = f"none of the new samples is in this table: they are {listing(matrix.rows)}, it has "
-        raise refuse("--samples", what + listing(listed) + name_advice(listed, matrix.rows))
-    problems = [Problem(where, f"{why}: {listing(left)}", "warning")] if left else []
+        message = (
+            f"none of the new samples is in this table: they are {listing(matrix.rows)}, it has "
+        )
+        raise refuse("--samples", message + listing(listed) + name_advice(listed, matrix.rows))
+    problems = [Problem(place, f"{why}: {listing(left)}", "warning")] if left else []
     if absent := [name for name in listed or () if name not in set(matrix.rows)]:
-        what = f"not in {where}, so not scored: {listing(absent)}"
-        problems.append(Problem("--samples", what, "warning"))
+        message = f"not in {place}, so not scored: {listing(absent)}"
+        problems.append(Problem("--samples", message, "warning"))
     if left and len(left) < len(matrix.rows):
         kept = [row for row, name in enumerate(matrix.rows) if name not in set(left)]
         matrix = matrix.select(kept)
-    check_names(matrix.rows, where)
+    check_names(matrix.rows, place)
     return matrix, problems
 
 
-def check_names(names: Sequence[str], where: str) -> None:
+def check_names(names: Sequence[str], place: str) -> None:
     """Refuse new samples of which two have one name, or one has none.
 
     Raises
@@ -151,10 +155,10 @@ def check_names(names: Sequence[str], where: str) -> None:
     """
     blank = [number for number, name in enumerate(names, 1) if not name.strip()]
     if blank:
-        raise refuse(where, f"sample {blank[0]} has no name; name every sample")
+        raise refuse(place, f"sample {blank[0]} has no name; name every sample")
     if twice := [name for name, times in Counter(names).items() if times > 1]:
-        what = f"sample {listing(twice)} occurs more than once; give each a name of its own"
-        raise refuse(where, what)
+        message = f"sample {listing(twice)} occurs more than once; give each a name of its own"
+        raise refuse(place, message)
 
 
 def matched(
@@ -228,7 +232,7 @@ def check_values(
     genes: Sequence[str],
     names: Sequence[str],
     scale: Scale,
-    where: str,
+    place: str,
 ) -> None:
     """Refuse values that no sample on the study's scale can have.
 
@@ -243,7 +247,7 @@ def check_values(
     genes, names : sequence of str
         Names of genes and samples.
     scale : Scale
-    where : str
+    place : str
         File, in messages.
 
     Raises
@@ -252,16 +256,16 @@ def check_values(
         Naming the first value or sample, and counting the others.
     """
     if LEARNED_DEPTH_STEPS & scale.steps:
-        _refuse_cells(known & (X < 0), X, genes, names, scale, where)
+        _refuse_cells(known & (X < 0), X, genes, names, scale, place)
         values = _at_their_depth(values, known, scale.means)
     codes = [code for code in missing_codes(X[known]) if code < scale.least]
-    _refuse_cells(known & np.isin(X, codes), X, genes, names, scale, where)
-    _check_scale(X, values, known, names, scale, where)
+    _refuse_cells(known & np.isin(X, codes), X, genes, names, scale, place)
+    _check_scale(X, values, known, names, scale, place)
     room = ABSURD * (scale.most - scale.least)
     far = known & (np.abs(values - np.clip(values, scale.least, scale.most)) > room)
     # The step quantile puts a sample right that is far off as a whole.
     far &= 2 * far.sum(axis=1, keepdims=True) < known.sum(axis=1, keepdims=True)
-    _refuse_cells(far, X, genes, names, scale, where)
+    _refuse_cells(far, X, genes, names, scale, place)
 
 
 def _at_their_depth(counts: Array, known: Array, means: Array) -> Array:
@@ -278,7 +282,7 @@ def zeros(
     genes: Sequence[str],
     names: Sequence[str],
     scale: Scale,
-    where: str,
+    place: str,
 ) -> list[Problem]:
     """Warn of zeros below all training values, which may stand for what was not measured.
 
@@ -293,14 +297,14 @@ def zeros(
         return []
     row, gene = found[0].tolist()
     more = f" ({counted(len(found) - 1, 'further zero')})" if len(found) > 1 else ""
-    what = (
+    message = (
         f"0{more}, where the training values go from {scale.least:.4g} to {scale.most:.4g}; if "
         "it stands for a missing value, write NA"
     )
-    return [Problem(f"{where}, gene '{genes[gene]}', sample '{names[row]}'", what, "warning")]
+    return [Problem(f"{place}, gene '{genes[gene]}', sample '{names[row]}'", message, "warning")]
 
 
-def no_counts(X: Array, known: Array, scale: Scale, samples: int, where: str) -> list[Problem]:
+def no_counts(X: Array, known: Array, scale: Scale, samples: int, place: str) -> list[Problem]:
     """Warn of rates (CPM, TPM) for a model that was trained on whole counts and starts from them.
 
     Parameters
@@ -317,36 +321,38 @@ def no_counts(X: Array, known: Array, scale: Scale, samples: int, where: str) ->
     broken = float(np.mean(here % 1 > 0)) if len(here) else 0.0
     if not LEARNED_DEPTH_STEPS & scale.steps or not counted_then.all() or broken <= MOST_BROKEN:
         return []
-    what = f"{100 * broken:.0f} % of the values are no whole numbers, and the model was trained on "
-    what += "counts of reads: give it the raw counts; rates such as CPM or TPM have other scores"
-    return [Problem(where, what, "warning")]
+    message = (
+        f"{100 * broken:.0f} % of the values are no whole numbers, and the model was trained on "
+        "counts of reads: give it the raw counts; rates such as CPM or TPM have other scores"
+    )
+    return [Problem(place, message, "warning")]
 
 
 def _refuse_cells(
-    wrong: Array, X: Array, genes: Sequence[str], names: Sequence[str], scale: Scale, where: str
+    wrong: Array, X: Array, genes: Sequence[str], names: Sequence[str], scale: Scale, place: str
 ) -> None:
     found = np.argwhere(wrong)
     if len(found):
         row, gene = found[0].tolist()
         more = f" ({counted(len(found) - 1, 'further value')})" if len(found) > 1 else ""
-        what = (
+        message = (
             f"{X[row, gene]:g} cannot have been measured{more}: the training values go from "
             f"{scale.least:.4g} to {scale.most:.4g}; write NA for a missing value"
         )
-        raise refuse(f"{where}, gene '{genes[gene]}', sample '{names[row]}'", what)
+        raise refuse(f"{place}, gene '{genes[gene]}', sample '{names[row]}'", message)
 
 
-def _check_constant(matrix: Matrix, where: str) -> None:
+def _check_constant(matrix: Matrix, place: str) -> None:
     """Refuse a sample with one and the same value for all genes, those not needed among them."""
     for name, cells in zip(matrix.rows, matrix.cells, strict=True):
         x = cells[np.isfinite(cells)]
         if len(x) >= FEWEST and np.ptp(x) == 0:
-            what = f"all {len(x)} values are {x[0]:g}; export the sample again, or leave it out"
-            raise refuse(f"{where}, sample '{name}'", what)
+            message = f"all {len(x)} values are {x[0]:g}; export the sample again, or leave it out"
+            raise refuse(f"{place}, sample '{name}'", message)
 
 
 def _check_scale(
-    X: Array, values: Array, known: Array, names: Sequence[str], scale: Scale, where: str
+    X: Array, values: Array, known: Array, names: Sequence[str], scale: Scale, place: str
 ) -> None:
     """Refuse values that were logged where the training ones were not, or the reverse."""
     takes_logarithms = bool(LOG2_STEPS & scale.steps)
@@ -365,12 +371,12 @@ def _check_scale(
         if other or (distance > FAR and "quantile" not in scale.steps):
             size = "look as if they were " + ("never logged" if raw else "logged already")
             size = size if other else f"are {distance:.1f} standard deviations off"
-            what = (
+            message = (
                 f"the values of sample '{name}' {size}, other than those the model was trained "
                 f"on (median distance {distance:.1f} standard deviations); bring them to the "
                 "same scale"
             )
-            raise refuse(where, what)
+            raise refuse(place, message)
 
 
 def read_new(paths: Sequence[str], part: str | None, layout: str | None) -> Matrix:
@@ -422,7 +428,7 @@ def read_new(paths: Sequence[str], part: str | None, layout: str | None) -> Matr
 
 
 def check_known(
-    covariates: Sequence[Covariate], filled: bool, about: pd.DataFrame | None, where: str
+    covariates: Sequence[Covariate], filled: bool, about: pd.DataFrame | None, place: str
 ) -> Iterator[Problem]:
     """Yield what of the covariates fits no model with these; every one of them is needed.
 
@@ -433,7 +439,7 @@ def check_known(
         Whether a missing value may be the mean of the training samples.
     about : DataFrame or None
         Sample table, one row for each new sample.
-    where : str
+    place : str
         Its file, or ``--samples``.
     """
     if not covariates:
@@ -441,7 +447,7 @@ def check_known(
     names = [each.column for each in covariates]
     if about is None:
         yield Problem(
-            where,
+            place,
             f"the model needs {listing(names)} of each sample; name the sample table that has them",
         )
         return
@@ -449,40 +455,43 @@ def check_known(
     if lacking:
         near = did_you_mean(lacking[0], map(str, about.columns))
         yield Problem(
-            where,
+            place,
             f"has no column {listing(lacking)}, which the model needs (columns: "
             f"{listing(map(str, about.columns), 6)}){near}",
         )
         return
     for each in covariates:
-        yield from _of_one(each, filled, about, where)
+        yield from _of_one(each, filled, about, place)
 
 
 def _of_one(
-    covariate: Covariate, filled: bool, about: pd.DataFrame, where: str
+    covariate: Covariate, filled: bool, about: pd.DataFrame, place: str
 ) -> Iterator[Problem]:
-    at = f"{where}, column '{covariate.column}'"
+    at = f"{place}, column '{covariate.column}'"
     column = about[covariate.column].fillna("")
     spelt = covariate.spelt(map(str, column))
     cells = dict(zip(map(str, column.index), spelt, strict=True))
     blank = [name for name, cell in cells.items() if is_missing(cell)]
     if blank:
-        what = f"no value for {counted(len(blank), 'sample')} ({listing(blank)})"
+        message = f"no value for {counted(len(blank), 'sample')} ({listing(blank)})"
         level = "error"
         rest = "; the model needs one for every sample"
         if filled:
             level = "warning"
             rest = "; imputed with the mean of the training samples"
-        yield Problem(at, what + rest, level)  # type: ignore[arg-type]
+        yield Problem(at, message + rest, level)  # type: ignore[arg-type]
     known = {name: cell for name, cell in cells.items() if not is_missing(cell)}
     if covariate.levels is None:
         wrong = [name for name, cell in known.items() if not is_number(cell)]
         if wrong:
-            what = f"the value of '{wrong[0]}' {number_fault(known[wrong[0]])}, needs a number"
-            yield Problem(at, what + further_text(len(wrong) - 1, "sample"))
+            message = f"the value of '{wrong[0]}' {number_fault(known[wrong[0]])}, needs a number"
+            yield Problem(at, message + too(len(wrong) - 1, "sample"))
         return
     strange = sorted({cell for cell in known.values() if cell not in covariate.levels})
     if strange:
-        what = f"{listing(strange)} was in no training sample (they have "
-        what += f"{listing(covariate.levels, 6)}){did_you_mean(strange[0], covariate.levels)}; "
-        yield Problem(at, what + "write it so, or leave it blank where the study fills it in")
+        message = (
+            f"{listing(strange)} was in no training sample (they have "
+            f"{listing(covariate.levels, 6)}){did_you_mean(strange[0], covariate.levels)}; "
+            "write it so, or leave it blank where the study fills it in"
+        )
+        yield Problem(at, message)

@@ -208,20 +208,22 @@ def _group_column(design: Design, table: pd.DataFrame, group: str | None) -> str
     return column if column is not None and columns.count(column) == 1 else None
 
 
-def _groups(column: pd.Series[Any], where: str, problems: Problems) -> tuple[str, ...]:
+def _groups(column: pd.Series[Any], place: str, problems: Problems) -> tuple[str, ...]:
     """Return the group of each sample; a sample without one is a group of its own."""
     words = {str(name): str(word).strip() for name, word in column.items()}
-    at = f"{where}, column '{column.name}'"
+    at = f"{place}, column '{column.name}'"
     blank = [name for name, word in words.items() if is_missing(word)]
     if blank:
-        what = f"no group for {listing(blank)}; each such sample counts as a group of its own"
-        problems.append(Problem(at, what, "warning"))
-    pairs = equal_looking(word for name, word in words.items() if name not in set(blank))
+        message = f"no group for {listing(blank)}; each such sample counts as a group of its own"
+        problems.append(Problem(at, message, "warning"))
+    pairs = alike(word for name, word in words.items() if name not in set(blank))
     if pairs:
         first, second = pairs[0][:2]
-        what = f"group '{second}' differs from '{first}' in {BY_SIGHT}"
-        what += f"{further_text(len(pairs) - 1, 'name')}; write them alike if they are one group"
-        problems.append(Problem(at, what, "warning"))
+        message = (
+            f"group '{second}' differs from '{first}' in {BY_SIGHT}"
+            f"{too(len(pairs) - 1, 'name')}; write them alike if they are one group"
+        )
+        problems.append(Problem(at, message, "warning"))
     # A prefix keeps the name of a sample without a group apart from the names of groups.
     return tuple(
         f"sample {name}" if name in set(blank) else f"group {word}" for name, word in words.items()
@@ -242,20 +244,20 @@ def _respelt(
 
 def _table(
     matrix: Matrix | None,
-    where: str,
+    place: str,
     part: str | None,
     sample_names: str | None,
     problems: Problems,
 ) -> pd.DataFrame | None:
     """Return the sample table under the names of the matrix; None where it cannot be read."""
     names = None if matrix is None else matrix.columns
-    table = attempt(lambda: read_samples(where, names, part), problems)
+    table = attempt(lambda: read_samples(place, names, part), problems)
     if table is not None:
         if matrix is not None:
             axes = (matrix.columns, matrix.rows)
-            table = with_matrix_names(table, axes, where, sample_names, problems)
-        table = storable(table, where, problems)
-        check_ids(table, where, problems)
+            table = with_matrix_names(table, axes, place, sample_names, problems)
+        table = storable(table, place, problems)
+        check_ids(table, place, problems)
     return table
 
 

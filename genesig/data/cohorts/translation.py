@@ -45,8 +45,8 @@ def translated(
         return None
     in_rows, in_columns = (len(set(names) & set(side)) for side in (matrix.rows, matrix.columns))
     if not in_rows and not in_columns:
-        what = f"no gene of the matrix is in its first column, which has {listing(names)}"
-        problems.append(Problem(annotation, what))
+        message = f"no gene of the matrix is in its first column, which has {listing(names)}"
+        problems.append(Problem(annotation, message))
         return None
     oriented = matrix.transpose() if in_rows > in_columns else matrix
     groups: dict[str, list[int]] = {}
@@ -55,8 +55,8 @@ def translated(
             groups.setdefault(names[gene], []).append(column)
     left = len(oriented.columns) - sum(map(len, groups.values()))
     if left:
-        what = f"{counted(left, 'gene')} of the matrix without a name here, so left out"
-        problems.append(Problem(annotation, what, "warning"))
+        message = f"{counted(left, 'gene')} of the matrix without a name here, so left out"
+        problems.append(Problem(annotation, message, "warning"))
     return _medians(oriented, groups, annotation, problems)
 
 
@@ -87,20 +87,25 @@ def _medians(
         values = matrix.cells[:, columns]
         for row, column in np.argwhere(~np.isfinite(values)).tolist():
             if not is_missing(text := matrix.text(row, columns[column])):
-                what = f"the value {number_fault(text)} (gene '{matrix.columns[columns[column]]}')"
-                problems.append(Problem(f"{annotation}, sample '{matrix.rows[row]}'", what))
+                message = (
+                    f"the value {number_fault(text)} (gene '{matrix.columns[columns[column]]}')"
+                )
+                problems.append(Problem(f"{annotation}, sample '{matrix.rows[row]}'", message))
                 return found
         none = ~np.isfinite(values).any(axis=1)
         values[none] = 0.0
         found.cells[:, k] = np.where(none, np.nan, np.nanmedian(values, axis=1))
     if several:
-        what = f"{counted(len(several), 'name')} for more than one gene of the matrix; their median"
-        problems.append(Problem(annotation, f"{what} is taken in each sample", "warning"))
+        message = (
+            f"{counted(len(several), 'name')} for more than one gene of the matrix; their median"
+            " is taken in each sample"
+        )
+        problems.append(Problem(annotation, message, "warning"))
     return found
 
 
 def under_names(
-    matrix: Matrix, needed: Sequence[str], table: str | None, where: str
+    matrix: Matrix, needed: Sequence[str], table: str | None, place: str
 ) -> tuple[Matrix, list[Problem]]:
     """Give the columns of a matrix the names that a study has for the same genes.
 
@@ -112,7 +117,7 @@ def under_names(
         Genes of the study.
     table : str or None
         HGNC's; None leaves the matrix as it is.
-    where : str
+    place : str
         File of the matrix, in messages.
 
     Raises
@@ -126,6 +131,8 @@ def under_names(
     if not found:
         return matrix, []
     here, name = next(iter(found.items()))
-    what = f"{counted(len(found), 'gene')} found under another name, such as '{name}' as '{here}'"
+    message = (
+        f"{counted(len(found), 'gene')} found under another name, such as '{name}' as '{here}'"
+    )
     columns = tuple(found.get(column, column) for column in matrix.columns)
-    return replace(matrix, columns=columns), [Problem(where, what, "warning")]
+    return replace(matrix, columns=columns), [Problem(place, message, "warning")]

@@ -109,8 +109,8 @@ def check_kind(config: Config, kind: str, source: str) -> list[Problem]:
         late = "; if the series has only just come, run the same command again: where the config "
         late += "says nothing, its labels decide"
     return [
-        Problem(f"{source}, {key}", f"{what}{late}", *level)  # type: ignore[arg-type]
-        for key, what, *level in LABELS[kind].settings(config)
+        Problem(f"{source}, {key}", f"{message}{late}", *level)  # type: ignore[arg-type]
+        for key, message, *level in LABELS[kind].settings(config)
     ]
 
 
@@ -125,12 +125,12 @@ def not_offered(kind: str, data: Config) -> str:
         The section ``data`` of the config.
     """
     if "nonlinear" in LABELS[kind].defaults:
-        what = f"for {kind.replace('_', ' ')}"
+        message = f"for {kind.replace('_', ' ')}"
     elif data.get("covariates") or data.get("weights") is not None:
-        what = f"beside {'covariates' if data.get('covariates') else 'sample weights'}"
+        message = f"beside {'covariates' if data.get('covariates') else 'sample weights'}"
     else:
         return ""
-    return f"nonlinear selection is not offered {what}"
+    return f"nonlinear selection is not offered {message}"
 
 
 def _section(raw: Config, name: str) -> dict[str, Any]:
@@ -201,8 +201,8 @@ def examine_config(
         _take_out(config, place)
     problems = list(dict.fromkeys(problem for _, problem in found))
     if (further := len(problems) - MOST) > 0:
-        what = f"{counted(further, 'further fault')}; mend these first"
-        problems[MOST:] = [Problem(source, what)]
+        message = f"{counted(further, 'further fault')}; mend these first"
+        problems[MOST:] = [Problem(source, message)]
     return _fill(config, schema, schema), problems
 
 
@@ -317,8 +317,8 @@ def _problems(config: Any, schema: Node, source: str) -> Iterator[tuple[list[Any
             found = _missing(value, node, place)
         else:
             found = iter([(place, _wrong(value, node, place, schema))])
-        for at, what in found:
-            yield at, Problem(_at(source, at), what)
+        for at, message in found:
+            yield at, Problem(_at(source, at), message)
     for place, number in _numbers(config, []):
         if not math.isfinite(number):
             yield place, Problem(_at(source, place), f"found {number}, needs a finite number")

@@ -149,12 +149,12 @@ def association_with_label(y: Array, batch: Array) -> float | None:
 
 
 def check_confounding(
-    obs: pd.DataFrame, design: Design, limit: float, where: str
+    obs: pd.DataFrame, design: Design, limit: float, place: str
 ) -> Iterator[Problem]:
     """Yield what the batches say of the label: an error above `limit`, else warnings."""
     if design.batch is None:
         return
-    at = f"{where}, column '{design.batch}'"
+    at = f"{place}, column '{design.batch}'"
     batch = obs[design.batch].to_numpy(dtype=object)
     if len(set(batch)) == 1:
         yield Problem(
@@ -201,7 +201,7 @@ def check_confounding(
 
 
 def check_covariates(
-    sheet: Sheet, folds: Sequence[Mapping[str, Any]], where: str
+    sheet: Sheet, folds: Sequence[Mapping[str, Any]], place: str
 ) -> Iterator[Problem]:
     """Yield the covariates of a batch correction that lack values, or are the label renamed.
 
@@ -213,16 +213,16 @@ def check_covariates(
     y = _numbers(obs, design)
     named = dict.fromkeys(name for step in folds for name in step.get("covariates", ()))
     for name in [n for n in named if n not in (design.label, design.batch)]:  # see settings_check
-        at = f"{where}, column '{name}'"
+        at = f"{place}, column '{name}'"
         problems: list[Problem] = []
-        check_column(name, "covariate", list(obs.columns), str(obs.index.name), where, problems)
+        check_column(name, "covariate", list(obs.columns), str(obs.index.name), place, problems)
         yield from problems
         if problems:
             continue
         blank = [str(n) for n, value in obs[name].items() if is_missing(value)]
         if blank:
-            what = f"covariate of combat: no value for {listing(blank)}; each sample needs one"
-            yield Problem(at, what)
+            message = f"covariate of combat: no value for {listing(blank)}; each sample needs one"
+            yield Problem(at, message)
             continue
         covariate = encoded([Covariate.from_cells(name, map(str, obs[name]))], obs)
         if any(abs(correlations(covariate, column)).max() >= 1 - ROUNDING for column in y.T):

@@ -299,17 +299,20 @@ def check_cost(costs: Mapping[str, Cost], source: str) -> Iterator[Problem]:
     """Yield a warning where nonlinear selection, or gene sets, take hours."""
     curved = [cost for rule, cost in costs.items() if rule.startswith("nonlinear")]
     if (much := sum(cost.together for cost in curved) / 3600) > HOURS:
-        what = (
+        message = (
             f"takes about {much:.2g} hours of one processor on these samples; one value of"
             " nonlinear.nu, fewer splits.repeats or nonlinear.enabled: false make it shorter"
         )
-        yield Problem(f"{source}, nonlinear", what, "warning")
+        yield Problem(f"{source}, nonlinear", message, "warning")
     for rule, keys in OF_SETS.items():
         found = [cost for name, cost in costs.items() if name.startswith(rule)]
         if (much := sum(cost.together for cost in found) / 3600) > HOURS:
             most = max(cost.megabytes for cost in found)
-            what = f"these gene sets take about {much:.2g} hours of one processor and {most:.0f} MB"
-            yield Problem(f"{source}, {keys}", f"{what} for a job; name fewer sets", "warning")
+            message = (
+                f"these gene sets take about {much:.2g} hours of one processor and {most:.0f} MB"
+                " for a job; name fewer sets"
+            )
+            yield Problem(f"{source}, {keys}", message, "warning")
 
 
 def in_words(seconds: float) -> str:

@@ -426,8 +426,8 @@ def read_inputs(
     if annotation is None and matrix is not None and matrix.symbols:
         symbols = dict(matrix.symbols)
         problems += check_symbols(symbols, expression)
-    where = annotation if omic and annotation else expression
-    groups = omics_of(of_genes.table, omic, where, genes, omics, problems, _gone(values))
+    place = annotation if omic and annotation else expression
+    groups = omics_of(of_genes.table, omic, place, genes, omics, problems, _gone(values))
     return Inputs(
         sheet,
         values,
@@ -581,13 +581,15 @@ def _check_annotation(
 ) -> None:
     unknown = [gene for gene in genes if gene not in symbols]
     if len(unknown) == len(genes):
-        what = (
+        message = (
             f"no gene of the matrix is in column '{index}', the first one: the matrix has "
             f"{listing(genes)}, the column has {listing(symbols)}; name the gene table "
             "of this matrix"
         )
-        problems.append(Problem(annotation, what))
+        problems.append(Problem(annotation, message))
     elif unknown:
-        what = f"{len(unknown)} of the {counted(len(genes), 'gene')} not found here, so shown by "
-        what += f"id: {listing(unknown)}{versions_hint(unknown, symbols)}"
-        problems.append(Problem(annotation, what, "warning"))
+        message = (
+            f"{len(unknown)} of the {counted(len(genes), 'gene')} not found here, so shown by "
+            f"id: {listing(unknown)}{versions_hint(unknown, symbols)}"
+        )
+        problems.append(Problem(annotation, message, "warning"))

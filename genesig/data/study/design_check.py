@@ -30,22 +30,22 @@ SIDES = ("train", "test")
 BY_BATCH = ("leave_one_batch_out", "leave_one_study_out")
 
 
-def check_design(sheet: Sheet, config: Config, where: str) -> Iterator[Problem]:
+def check_design(sheet: Sheet, config: Config, place: str) -> Iterator[Problem]:
     """Yield what keeps the samples of the sheet from being split as the config says.
 
     Samples are counted in units: groups where there are groups, else single samples.
     """
     if sheet.design.pair is not None:
-        yield from _check_pairs(sheet, where) if sheet.design.classes else ()
+        yield from _check_pairs(sheet, place) if sheet.design.classes else ()
     elif LABELS[sheet.design.kind].one_of_a_group and sheet.design.group is not None:
-        yield from _check_groups(sheet, where)
+        yield from _check_groups(sheet, place)
     splits = config["splits"]
     obs = sheet.obs
     if splits["file"] is not None:
         return
     train = obs
     if splits["scheme"] == "predefined" and splits["column"] in obs.columns:
-        faults = list(_check_sides(sheet, splits["column"], where))
+        faults = list(_check_sides(sheet, splits["column"], place))
         yield from faults
         if faults:
             return
@@ -56,7 +56,7 @@ def check_design(sheet: Sheet, config: Config, where: str) -> Iterator[Problem]:
         if splits["scheme"] in BY_BATCH and sheet.design.batch is not None:
             batch = train[sheet.design.batch]
             left = min(_units(train[batch != out], sheet)[name] for out in set(batch))
-        found = _check_units(name, units, left, sheet, splits, where)
+        found = _check_units(name, units, left, sheet, splits, place)
         short += [(units, problem) for problem in found]
     if short:
         fewest = min(short, key=lambda each: each[0])[1]
@@ -65,16 +65,18 @@ def check_design(sheet: Sheet, config: Config, where: str) -> Iterator[Problem]:
         )
 
 
-def check_tested(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:
+def check_tested(sheet: Sheet, splits: Splits, place: str) -> Iterator[Problem]:
     """Yield a class that no test set has: how often it is mistaken is never found out."""
     design = sheet.design
     tested = {name for split in splits.outer for name in split.test}
     found = set(sheet.obs[design.label][[name in tested for name in sheet.obs.index]])
     for name in design.classes or ():
         if tested and name not in found:
-            what = f"no test sample is '{name}', so that balanced error and AUC are not defined; "
-            what += "test on samples of both classes"
-            yield Problem(f"{where}, column '{design.label}'", what, "warning")
+            message = (
+                f"no test sample is '{name}', so that balanced error and AUC are not defined; "
+                "test on samples of both classes"
+            )
+            yield Problem(f"{place}, column '{design.label}'", message, "warning")
 
 
 def _units(obs: pd.DataFrame, sheet: Sheet) -> dict[str, int]:
@@ -87,12 +89,12 @@ def _units(obs: pd.DataFrame, sheet: Sheet) -> dict[str, int]:
 
 
 def _check_units(
-    name: str, units: int, left: int, sheet: Sheet, splits: Config, where: str
+    name: str, units: int, left: int, sheet: Sheet, splits: Config, place: str
 ) -> Iterator[Problem]:
     group = sheet.design.group
     scheme = splits["scheme"]
     folds = splits["folds"]
-    at = f"{where}, column '{sheet.design.label}'"
+    at = f"{place}, column '{sheet.design.label}'"
     who = f"{name} has {counted(units, 'sample' if group is None else 'group')}"
     who += f" (column '{group}')" if group is not None else ""
     who += " to train on" if scheme == "predefined" else ""
@@ -107,8 +109,11 @@ def _check_units(
         yield Problem(at, f"{who}, of which {left} may be left to train on; 2 are needed")
     elif splits["inner_scheme"] == "stratified_kfold" and left < splits["inner_folds"]:
         advice = f"set splits.inner_folds to {left} or less, or splits.inner_scheme to "
-        what = f"{who}, of which {left} may be left to train on, splits.inner_folds is "
-        yield Problem(at, f"{what}{splits['inner_folds']}; {advice}leave_one_out")
+        message = (
+            f"{who}, of which {left} may be left to train on, splits.inner_folds is "
+            f"{splits['inner_folds']}; {advice}leave_one_out"
+        )
+        yield Problem(at, message)
 
 
 def _left_to_train(units: int, scheme: str, folds: int) -> int:
@@ -118,7 +123,7 @@ def _left_to_train(units: int, scheme: str, folds: int) -> int:
     return units - ceil(units / folds) if scheme.endswith("kfold") else units - 1
 
 
-def _check_pairs(sheet: Sheet, where: str) -> Iterator[Problem]:
+def _check_pairs(sheet: Sheet, place: str) -> Iterator[Problem]:
     pair = sheet.design.pair
     label = sheet.design.label
     wrong = {
@@ -128,27 +133,28 @@ def _check_pairs(sheet: Sheet, where: str) -> Iterator[Problem]:
     }
     for name, labels in list(wrong.items())[:1]:
         found = f"{counted(len(labels), 'sample')} ({', '.join(labels)})"
-        more = further_text(len(wrong) - 1, "pair")
-        what = f"data.pair: pair '{name}' has {found}, needs one of each class{more}"
-        yield Problem(f"{where}, column '{pair}'", what)
+        more = too(len(wrong) - 1, "pair")
+        message = f"data.pair: pair '{name}' has {found}, needs one of each class{more}"
+        yield Problem(f"{place}, column '{pair}'", message)
 
 
-def _check_groups(sheet: Sheet, where: str) -> Iterator[Problem]:
+def _check_groups(sheet: Sheet, place: str) -> Iterator[Problem]:
     kind = RESPONSES[sheet.design.kind]
     group = str(sheet.design.group)
     shown = kind.label_cells(sheet.obs, sheet.design)
     found = sheet.obs.assign(shown=shown).groupby(group, sort=False)["shown"].unique()
     wrong = {str(name): list(words) for name, words in found.items() if len(words) > 1}
     for name, words in list(wrong.items())[:1]:
-        what = f"data.group: '{name}' has {listing(words)}; the samples of one group must have one "
-        yield Problem(
-            f"{where}, column '{group}'", f"{what}response{further_text(len(wrong) - 1, 'group')}"
+        message = (
+            f"data.group: '{name}' has {listing(words)}; the samples of one group must have one "
+            f"response{too(len(wrong) - 1, 'group')}"
         )
+        yield Problem(f"{place}, column '{group}'", message)
 
 
-def _check_sides(sheet: Sheet, column: str, where: str) -> Iterator[Problem]:
+def _check_sides(sheet: Sheet, column: str, place: str) -> Iterator[Problem]:
     obs = sheet.obs
-    at = f"{where}, column '{column}'"
+    at = f"{place}, column '{column}'"
     strange = {str(name): str(word) for name, word in obs[column].items() if word not in SIDES}
     for name, word in list(strange.items())[:1]:
         more = further_text(len(strange) - 1, "sample")
@@ -163,8 +169,8 @@ def _check_sides(sheet: Sheet, column: str, where: str) -> Iterator[Problem]:
     if group in obs.columns and not strange:
         torn = [str(name) for name, of in obs.groupby(group)[column] if len(set(of)) > 1]
         if torn:
-            what = f"{group} {listing(torn)} has samples on both sides; keep each on one side"
-            yield Problem(at, what)
+            message = f"{group} {listing(torn)} has samples on both sides; keep each on one side"
+            yield Problem(at, message)
 
 
 ROUNDING = 1e-10
@@ -180,7 +186,7 @@ IDS = "id|ids|no|nr|num|number|code|identifier|name|barcode"
 BELONGING = re.compile(rf"({UNITS})s?|.*({UNITS}|case|mouse)s?({IDS})")
 
 
-def check_label_genes(expression: Expression, sheet: Sheet, where: str) -> Iterator[Problem]:
+def check_label_genes(expression: Expression, sheet: Sheet, place: str) -> Iterator[Problem]:
     """Warn of genes that may be the label, or what it was made from.
 
     Such are genes with |r| = 1 (with classes: one value for each class), genes with |r| > 0.98, and
@@ -216,7 +222,7 @@ def check_label_genes(expression: Expression, sheet: Sheet, where: str) -> Itera
     for which, words in _words(design).items():
         found = [expression.genes[k] for k in np.flatnonzero(kind == which)]
         if found:
-            yield Problem(where, _sentence(found, *words), "warning")
+            yield Problem(place, _sentence(found, *words), "warning")
 
 
 def _words(design: Design) -> dict[int, tuple[str, str, str]]:
@@ -242,11 +248,11 @@ def _words(design: Design) -> dict[int, tuple[str, str, str]]:
     }
 
 
-def _sentence(genes: list[str], verb: str, what: str, asked: str) -> str:
+def _sentence(genes: list[str], verb: str, message: str, asked: str) -> str:
     one = len(genes) == 1
     who = f"gene {listing(genes)} {verb}s" if one else f"genes {listing(genes)} {verb}"
     asked = asked.format(it="it" if one else "them", is_it="is it" if one else "are they")
-    return f"{who} {what}; {asked}, else the errors say nothing of new samples"
+    return f"{who} {message}; {asked}, else the errors say nothing of new samples"
 
 
 def _masks(y: Array) -> Sequence[Array]:
@@ -342,16 +348,16 @@ def names_patients(column: str) -> bool:
     return BELONGING.fullmatch(re.sub(r"[\W_]+", "", column).casefold()) is not None
 
 
-def check_belonging(sheet: Sheet, where: str) -> Iterator[Problem]:
+def check_belonging(sheet: Sheet, place: str) -> Iterator[Problem]:
     """Warn of a column of patients that no group keeps on one side of the splits.
 
     Its name tells, or else its values: they repeat, and each has one response.
     """
-    named = list(_named_units(sheet, where))
-    yield from named or _valued_units(sheet, where)
+    named = list(_named_units(sheet, place))
+    yield from named or _valued_units(sheet, place)
 
 
-def _named_units(sheet: Sheet, where: str) -> Iterator[Problem]:
+def _named_units(sheet: Sheet, place: str) -> Iterator[Problem]:
     """Yield the columns that are called as patients are."""
     obs = sheet.obs
     design = sheet.design
@@ -360,14 +366,16 @@ def _named_units(sheet: Sheet, where: str) -> Iterator[Problem]:
             continue
         named = obs[[not is_missing(value) for value in obs[name]]]
         if _repeats(named, name, design) and _straddles(named, name, design.group):
-            what = f"samples of one '{name}' would stand on both sides of a split; "
+            message = f"samples of one '{name}' would stand on both sides of a split; "
             if LABELS[design.kind].one_of_a_group and not _alike(sheet, named, name):
-                what += "their responses differ, so that they are no group: keep one sample of each"
+                message += (
+                    "their responses differ, so that they are no group: keep one sample of each"
+                )
             else:
-                what += f"set {_setting(named, name, design)}: {name}"
-                what += "" if design.studies else " and splits.scheme: stratified_group_kfold"
-            at = f"{where}, column '{name}'"
-            yield Problem(at, what, "warning", "samples_of_one_unit", "data.group")
+                message += f"set {_setting(named, name, design)}: {name}"
+                message += "" if design.studies else " and splits.scheme: stratified_group_kfold"
+            at = f"{place}, column '{name}'"
+            yield Problem(at, message, "warning", "samples_of_one_unit", "data.group")
 
 
 def _setting(named: pd.DataFrame, name: str, design: Design) -> str:
@@ -393,7 +401,7 @@ MIN_UNITS_CALLED_AS_CLASSES = 9
 """Values that have the word of their class in them, such as control_01; fewer are its kinds."""
 
 
-def _valued_units(sheet: Sheet, where: str) -> Iterator[Problem]:
+def _valued_units(sheet: Sheet, place: str) -> Iterator[Problem]:
     """Yield the column, if any, whose values repeat and have one response each."""
     design = sheet.design
     taken = {design.label, design.event, design.batch, design.group, design.pair, design.weights}
@@ -409,12 +417,14 @@ def _valued_units(sheet: Sheet, where: str) -> Iterator[Problem]:
             n_units[name] = len({cell for cell in cells if cell is not None})
     if n_units:
         name = max(n_units, key=lambda column: n_units[column])
-        what = f"each of its {n_units[name]} values has one response, as the samples of one patient"
-        what += " have; samples of one value would stand on both sides of a split: if they belong "
-        what += f"together, set data.group: {name}"
-        what += "" if design.studies else " and splits.scheme: stratified_group_kfold"
-        at = f"{where}, column '{name}'"
-        yield Problem(at, what, "warning", "samples_of_one_unit", "data.group")
+        message = (
+            f"each of its {n_units[name]} values has one response, as the samples of one patient"
+            " have; samples of one value would stand on both sides of a split: if they belong "
+            f"together, set data.group: {name}"
+        )
+        message += "" if design.studies else " and splits.scheme: stratified_group_kfold"
+        at = f"{place}, column '{name}'"
+        yield Problem(at, message, "warning", "samples_of_one_unit", "data.group")
 
 
 def _within_studies(sheet: Sheet, name: str) -> list[str | None]:

@@ -37,11 +37,11 @@ def read_groups(path: str, genes: Sequence[str]) -> dict[str, str]:
     for gene, group in zip(map(str, table.index), map(str, table.iloc[:, 0]), strict=True):
         if group and named.setdefault(gene, group) != group:
             two = f"'{named[gene]}' and '{group}'"
-            what = f"gene '{gene}' is in the groups {two}; groups must not overlap"
-            raise refuse(path, what)
+            message = f"gene '{gene}' is in the groups {two}; groups must not overlap"
+            raise refuse(path, message)
     if not set(named) & set(genes):
-        what = f"none of its {len(named)} genes with a group is in the data (say '{genes[0]}')"
-        raise refuse(path, what)
+        message = f"none of its {len(named)} genes with a group is in the data (say '{genes[0]}')"
+        raise refuse(path, message)
     return named
 
 
@@ -58,8 +58,11 @@ def check_groups(config: dict[str, Any], genes: Sequence[str]) -> Iterator[Probl
         known = set(genes)
         absent = [gene for gene in named if gene not in known]
         if 2 * len(absent) > len(named):
-            what = f"{len(absent)} of its {len(named)} genes with a group are not in the data"
-            yield Problem(path, f"{what}: {listing(absent)}", "warning")
+            message = (
+                f"{len(absent)} of its {len(named)} genes with a group are not in the data"
+                f": {listing(absent)}"
+            )
+            yield Problem(path, message, "warning")
 
 
 LEAST = 0.01
@@ -68,7 +71,7 @@ HEAVIEST = 100.0
 
 
 def weights_of(
-    table: pd.DataFrame, column: str, where: str, genes: Sequence[str], problems: list[Problem]
+    table: pd.DataFrame, column: str, place: str, genes: Sequence[str], problems: list[Problem]
 ) -> Array | None:
     """Return the weight of each gene, (n_genes,), or None with what is wrong.
 
@@ -77,7 +80,7 @@ def weights_of(
     table : DataFrame of strings
         Gene table, index = gene ids.
     column : str
-    where : str
+    place : str
         Its file, for messages.
     genes : sequence of str
         Of the matrix; the probes of a set (``1007_s_at#2``) have the weight of the set.
@@ -85,7 +88,7 @@ def weights_of(
         Takes what is wrong, one line.
     """
     names = list(table.columns)
-    check_column(column, "data.prior_weights", names, str(table.index.name), where, problems)
+    check_column(column, "data.prior_weights", names, str(table.index.name), place, problems)
     if names.count(column) != 1:
         return None
     cells = dict(zip(map(str, table.index[::-1]), map(str, table[column][::-1]), strict=True))
@@ -93,9 +96,11 @@ def weights_of(
     bad = [gene for gene, cell in found.items() if not _is_weight(cell)]
     if bad:
         cell = f"is '{found[bad[0]]}'" if found[bad[0]].strip() else "is blank"
-        what = f"{column} of {counted(len(bad), 'gene')} is no weight ('{bad[0]}' {cell}); "
-        what += f"data.prior_weights needs a number from {LEAST:g} to {HEAVIEST:g} for every gene"
-        problems.append(Problem(where, what))
+        message = (
+            f"{column} of {counted(len(bad), 'gene')} is no weight ('{bad[0]}' {cell}); "
+            f"data.prior_weights needs a number from {LEAST:g} to {HEAVIEST:g} for every gene"
+        )
+        problems.append(Problem(place, message))
         return None
     return np.array([float(cell) for cell in found.values()])
 
@@ -116,7 +121,7 @@ def places_of(
     table: pd.DataFrame,
     chromosome: str,
     position: str,
-    where: str,
+    place: str,
     genes: Sequence[str],
     problems: list[Problem],
 ) -> tuple[Array, Array] | None:
@@ -128,7 +133,7 @@ def places_of(
         Gene table, index = gene ids.
     chromosome, position : str
         Its columns.
-    where : str
+    place : str
         Its file, for messages.
     genes : sequence of str
         Of the matrix; the probes of a set (``1007_s_at#2``) lie where the set does.
@@ -140,10 +145,13 @@ def places_of(
     names = list(table.columns)
     wanted = {"chromosome": chromosome, "position": position}
     for key, column in wanted.items():
-        check_column(column, f"data.{key}", names, str(table.index.name), where, problems)
+        check_column(column, f"data.{key}", names, str(table.index.name), place, problems)
         if names.count(column) > 1:
-            what = f"data.{key} '{column}' is the name of {names.count(column)} columns; rename all"
-            problems.append(Problem(where, f"{what} but one"))
+            message = (
+                f"data.{key} '{column}' is the name of {names.count(column)} columns; rename all"
+                " but one"
+            )
+            problems.append(Problem(place, message))
     if any(names.count(column) != 1 for column in wanted.values()):
         return None
     on, at = (_cells(table, column, genes) for column in wanted.values())
@@ -151,7 +159,7 @@ def places_of(
     known = [gene for gene in genes if on[gene] and at[gene]]
     if not found:
         found = list(_doubts(on, known, genes, chromosome))
-    problems += [Problem(where, what, level) for what, level in found]  # type: ignore[arg-type]
+    problems += [Problem(place, message, level) for message, level in found]  # type: ignore[arg-type]
     if any(level == "error" for _, level in found):
         return None
     there = set(known)
@@ -174,13 +182,13 @@ def place_settings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for place, steps in config["normalise"].items():
         for number, step in enumerate(steps, 1):
             if step["step"] == SEGMENT and data["chromosome"] is None and data["position"] is None:
-                what = f"'{SEGMENT}' needs to know where genes lie; {SET}"
-                yield f"normalise.{place}, item {number}", what
+                message = f"'{SEGMENT}' needs to know where genes lie; {SET}"
+                yield f"normalise.{place}, item {number}", message
     if linear.get("penalty") != "fused":
         return
     if data["chromosome"] is None and data["position"] is None:
-        what = f"'fused' needs to know where genes lie; {SET}"
-        yield "linear.penalty", what
+        message = f"'fused' needs to know where genes lie; {SET}"
+        yield "linear.penalty", message
     if data["prior_weights"] is not None:
         yield (
             "data.prior_weights",
@@ -188,8 +196,11 @@ def place_settings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             "weights, take one of them away",
         )
     if linear["solver"] != "landweber-newton":
-        what = f"'{linear['solver']}' is for linear.penalty: l1; fused has a solver of its own"
-        yield "linear.solver", f"{what}, leave this key out"
+        message = (
+            f"'{linear['solver']}' is for linear.penalty: l1; fused has a solver of its own"
+            ", leave this key out"
+        )
+        yield "linear.solver", message
 
 
 def _cells(table: pd.DataFrame, column: str, genes: Sequence[str]) -> Cells:
@@ -208,9 +219,9 @@ def _place_faults(
         cell = at[bad[0]]
         fault = f"is {cell}, below 0" if is_number(cell) else number_fault(cell)
         several = " (of several, name the one that counts)" if "///" in cell or ";" in cell else ""
-        what = f"{position} of {counted(len(bad), 'gene')} is no position ('{bad[0]}' {fault})"
+        message = f"{position} of {counted(len(bad), 'gene')} is no position ('{bad[0]}' {fault})"
         needs = "data.position needs a number of bases from the chromosome's start, or a blank"
-        yield f"{what}{several}; {needs}", "error"
+        yield f"{message}{several}; {needs}", "error"
         return
     if not any(on[gene] and at[gene] for gene in on):
         lacks = position if any(on.values()) else chromosome
@@ -236,8 +247,11 @@ def _doubts(
     """Yield what makes one doubt that the columns are meant, and what becomes of the others."""
     there = set(known)
     if absent := [gene for gene in genes if gene not in there]:
-        what = f"{len(absent)} of the {counted(len(genes), 'gene')} have no place, so each is a "
-        yield f"{what}stretch by itself: {listing(absent)}", "warning"
+        message = (
+            f"{len(absent)} of the {counted(len(genes), 'gene')} have no place, so each is a "
+            f"stretch by itself: {listing(absent)}"
+        )
+        yield message, "warning"
     names = sorted({on[gene] for gene in known})
     short = {name.casefold().removeprefix("chr") for name in names}
     if len(short) < len(names):
@@ -276,7 +290,7 @@ MIXING = (
 def omics_of(
     table: pd.DataFrame | None,
     column: str | None,
-    where: str,
+    place: str,
     genes: Sequence[str] | None,
     factors: Factors,
     problems: list[Problem],
@@ -290,7 +304,7 @@ def omics_of(
         Gene table, index = gene ids.
     column : str or None
         Its column; None is what stands before the first colon of a gene's id.
-    where : str
+    place : str
         The file of the table, or of the matrix, for messages.
     genes : sequence of str or None
         Of the matrix; None where it cannot be used.
@@ -308,7 +322,7 @@ def omics_of(
         how = f"name all as omic{MARK}gene, or set data.omic"
     elif table is not None:
         names = list(table.columns)
-        check_column(column, "data.omic", names, str(table.index.name), where, problems)
+        check_column(column, "data.omic", names, str(table.index.name), place, problems)
         if names.count(column) != 1:
             return None
         told = f"in column '{column}'"
@@ -318,15 +332,15 @@ def omics_of(
     found = _omic_of_each(table, column, genes)
     blank = [gene for gene, omic in found.items() if not omic]
     if blank:
-        what = f"no omic {told} of {counted(len(blank), 'gene')}: {listing(blank)}; {how}"
-        problems.append(Problem(where, what))
+        message = f"no omic {told} of {counted(len(blank), 'gene')}: {listing(blank)}; {how}"
+        problems.append(Problem(place, message))
         return None
     left = set(found.values())
     lost = Counter(_omic_of_each(table, column, gone).values())
     lost = Counter({omic: n for omic, n in lost.items() if omic and omic not in left})
-    problems += [Problem(where, _whole(omic, n), "warning") for omic, n in sorted(lost.items())]
+    problems += [Problem(place, _whole(omic, n), "warning") for omic, n in sorted(lost.items())]
     faults = list(_faults(Counter(found.values()), factors, lost))
-    problems += [Problem(where, what) for what in faults]
+    problems += [Problem(place, message) for message in faults]
     return None if faults else np.array(list(found.values()), dtype=object)
 
 
@@ -358,8 +372,11 @@ def _faults(sizes: Counter[str], factors: Factors, lost: Collection[str] = ()) -
         return
     if not isinstance(factors, Mapping):
         if len(names) > MOST_LEARNED:
-            what = f"has {counted(len(names), 'omic')}, {listing(names)}; their factors are learned"
-            yield f"{what} of at most {MOST_LEARNED}: give those of all in data.omics"
+            message = (
+                f"has {counted(len(names), 'omic')}, {listing(names)}; their factors are learned"
+                f" of at most {MOST_LEARNED}: give those of all in data.omics"
+            )
+            yield message
         return
     given = list(map(str, factors))
     if lacking := [name for name in names if name not in given]:
@@ -407,6 +424,8 @@ def omic_settings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for place, steps in config["normalise"].items():
         for number, step in enumerate(steps, 1):
             if step["step"] in MIXING:
-                what = f"'{step['step']}' holds all values of a sample against each other, and "
-                what += "omics have scales of their own; normalise each before they are joined"
-                yield f"normalise.{place}, item {number}", what
+                message = (
+                    f"'{step['step']}' holds all values of a sample against each other, and "
+                    "omics have scales of their own; normalise each before they are joined"
+                )
+                yield f"normalise.{place}, item {number}", message

@@ -58,8 +58,11 @@ def study_sets(
     fitting = [one for one in sets if smallest <= len(found[one.name]) <= largest]
     if not fitting:
         size = max(map(len, found.values()))
-        what = f"no set has {smallest} to {largest} measured genes (the largest has {size}); set "
-        raise refuse(path, what + "structured.smallest and structured.largest, or name other sets")
+        message = (
+            f"no set has {smallest} to {largest} measured genes (the largest has {size}); set "
+            "structured.smallest and structured.largest, or name other sets"
+        )
+        raise refuse(path, message)
     members = {
         one.name: frozenset(k for name in found[one.name] for k in known[name]) for one in fitting
     }
@@ -126,8 +129,11 @@ def _places(
     known = max(by_id, by_symbol, key=lambda places: sum(name in places for name in named))
     if 2 * sum(one.name in known for one in sets) > len(sets):
         other = ".gmt" if path.lower().removesuffix(".gz").endswith(".gmx") else ".gmx"
-        what = f"its sets are called by names of genes ({listing(one.name for one in sets)}); rows "
-        raise refuse(path, f"{what}and columns look exchanged: rename the file to {other}")
+        message = (
+            f"its sets are called by names of genes ({listing(one.name for one in sets)}); rows "
+            f"and columns look exchanged: rename the file to {other}"
+        )
+        raise refuse(path, message)
     if not any(name in known for name in named):
         raise refuse(path, _none(list(named), genes, symbols))
     return known
@@ -136,14 +142,18 @@ def _places(
 def _none(named: list[str], genes: Sequence[str], symbols: Sequence[str]) -> str:
     """Say that nothing is measured, and what may be the reason."""
     here = list(symbols) if list(symbols) != list(genes) else list(genes)
-    what = f"none of its {counted(len(named), 'gene')} is in the data: it has {listing(named)}, "
-    what += f"the data have {listing(here)}; "
+    message = (
+        f"none of its {counted(len(named), 'gene')} is in the data: it has {listing(named)}, "
+        f"the data have {listing(here)}; "
+    )
     cases = {name.casefold() for name in named}
     if any(name.casefold() in cases for name in [*symbols, *genes]):
-        return what + "upper and lower case differ: take the sets of this species, or write alike"
+        return (
+            message + "upper and lower case differ: take the sets of this species, or write alike"
+        )
     if list(symbols) == list(genes):
-        return what + "set data.annotation to the gene table of this matrix, for its symbols"
-    return what + "name sets of these genes, or another column of the gene table by data.symbol"
+        return message + "set data.annotation to the gene table of this matrix, for its symbols"
+    return message + "name sets of these genes, or another column of the gene table by data.symbol"
 
 
 def _distinct(fitting: Sequence[NamedSet], members: Members) -> tuple[list[NamedSet], list[str]]:
@@ -156,8 +166,11 @@ def _distinct(fitting: Sequence[NamedSet], members: Members) -> tuple[list[Named
     if not same:
         return kept, []
     of = first[members[same[0]]]
-    what = f"of the same measured genes as another, so left out: {counted(len(same), 'set')}, "
-    return kept, [what + f"{listing(same, 1)} (as '{of}')"]
+    message = (
+        f"of the same measured genes as another, so left out: {counted(len(same), 'set')}, "
+        f"{listing(same, 1)} (as '{of}')"
+    )
+    return kept, [message]
 
 
 def _doubts(sets: Sequence[NamedSet], named: Mapping[str, None], known: Places) -> Iterator[str]:
@@ -168,11 +181,14 @@ def _doubts(sets: Sequence[NamedSet], named: Mapping[str, None], known: Places) 
     cases = {name.casefold(): name for name in known}
     other = [name for name in absent if name.casefold() in cases]
     if 20 * len(other) > len(named):
-        what = f"{counted(len(other), 'gene')} not found for their upper and lower case: "
-        yield what + f"'{other[0]}' is '{cases[other[0].casefold()]}' in the data"
+        message = (
+            f"{counted(len(other), 'gene')} not found for their upper and lower case: "
+            f"'{other[0]}' is '{cases[other[0].casefold()]}' in the data"
+        )
+        yield message
     if lost := converted_names(list(named)):
-        what = f"turned into dates or numbers by a spreadsheet: {counted(len(lost), 'gene')}, "
-        yield what + listing(lost)
+        message = f"turned into dates or numbers by a spreadsheet: {counted(len(lost), 'gene')}, "
+        yield message + listing(lost)
     if empty := [one.name for one in sets if not one.genes]:
         yield f"without a gene, so left out: {counted(len(empty), 'set')}, {listing(empty)}"
 
@@ -182,7 +198,10 @@ def _left(sets: Sequence[NamedSet], kept: Sequence[NamedSet]) -> Iterator[str]:
     names = {one.name for one in kept}
     out = [one.name for one in sets if one.name not in names]
     if 10 * len(out) > 9 * len(sets):
-        what = f"{len(out)} of its {len(sets)} sets are left out for their size, {listing(out)}"
-        yield f"{what}; structured.smallest and structured.largest say which take part"
+        message = (
+            f"{len(out)} of its {len(sets)} sets are left out for their size, {listing(out)}"
+            "; structured.smallest and structured.largest say which take part"
+        )
+        yield message
     if len(kept) == 1:
         yield f"one set is left, '{kept[0].name}', so that there is none to choose"

@@ -26,30 +26,36 @@ from genesig.words import (
 )
 
 
-def check_gene_names(matrix: Matrix, where: str) -> list[Problem]:
+def check_gene_names(matrix: Matrix, place: str) -> list[Problem]:
     """Warn of names of genes (columns of the matrix) that are no longer what they were."""
     found = []
     if names := converted_names(matrix.columns):
-        what = f"turned into dates or numbers by a spreadsheet: {counted(len(names), 'gene')}, "
-        what += f"{listing(names)}; write the names again, as text"
-        found.append(Problem(f"{where}{_place(matrix, names[0])}", what, "warning"))
-    if pairs := equal_looking(matrix.columns):
+        message = (
+            f"turned into dates or numbers by a spreadsheet: {counted(len(names), 'gene')}, "
+            f"{listing(names)}; write the names again, as text"
+        )
+        found.append(Problem(f"{place}{_place(matrix, names[0])}", message, "warning"))
+    if pairs := alike(matrix.columns):
         one, other = pairs[0][:2]
-        what = f"gene '{other}' is beside '{one}', with other upper and lower case"
-        what += f"{further_text(len(pairs) - 1, 'name')}; if it is one gene, keep one of them"
-        found.append(Problem(f"{where}{_place(matrix, other)}", what, "warning"))
+        message = (
+            f"gene '{other}' is beside '{one}', with other upper and lower case"
+            f"{too(len(pairs) - 1, 'name')}; if it is one gene, keep one of them"
+        )
+        found.append(Problem(f"{place}{_place(matrix, other)}", message, "warning"))
     return found
 
 
-def check_symbols(symbols: Mapping[str, str], where: str) -> list[Problem]:
+def check_symbols(symbols: Mapping[str, str], place: str) -> list[Problem]:
     """Warn of symbols of a gene table that are no longer what they were."""
     names = set(converted_names(list(symbols.values())))
     lost = [gene for gene, symbol in symbols.items() if symbol in names]
     if not lost:
         return []
-    what = f"turned into dates or numbers by a spreadsheet: {counted(len(lost), 'symbol')}, "
-    what += f"'{symbols[lost[0]]}' for '{lost[0]}'; write the symbols again, as text"
-    return [Problem(where, what, "warning")]
+    message = (
+        f"turned into dates or numbers by a spreadsheet: {counted(len(lost), 'symbol')}, "
+        f"'{symbols[lost[0]]}' for '{lost[0]}'; write the symbols again, as text"
+    )
+    return [Problem(place, message, "warning")]
 
 
 def _place(matrix: Matrix, gene: str) -> str:
@@ -141,36 +147,36 @@ def check_matrix(
     return _without_constant_genes(oriented, rows, where, extra, problems)
 
 
-def _check_standardised(matrix: Matrix, where: str) -> Iterator[Problem]:
+def _check_standardised(matrix: Matrix, place: str) -> Iterator[Problem]:
     """Warn of genes that all samples of the file, test samples included, have standardised."""
     if kind := genes_standardised(matrix.cells):
-        what = (
+        message = (
             f"the genes are {kind} over all samples: no new sample can be put on this scale, and "
+            "test samples took part in it; "
         )
-        what += "test samples took part in it; "
         if matrix.parts:
-            what += f"choose a layer by data.part: {listing(matrix.parts)}"
+            message += f"choose a layer by data.part: {listing(matrix.parts)}"
         else:
-            what += "name the values as they were before"
-        yield Problem(where, what, "warning", code="standardised_genes", key="data.part")
+            message += "name the values as they were before"
+        yield Problem(place, message, "warning", code="standardised_genes", key="data.part")
 
 
 def with_genes_only(
-    matrix: Matrix, where: str, surroundings: Surroundings, problems: Problems
+    matrix: Matrix, place: str, surroundings: Surroundings, problems: Problems
 ) -> tuple[Matrix, list[dict[str, str]]]:
     """Return a matrix without what is no gene or sample, each id once; list what is left out.
 
     Every matrix (samples × genes) goes through this: a study's, external cohorts', new samples'.
     """
-    genes, dropped, notes = leave_out_non_genes(matrix, where, surroundings)
-    single, repeated = with_single_ids(genes, where)
+    genes, dropped, notes = leave_out_non_genes(matrix, place, surroundings)
+    single, repeated = with_single_ids(genes, place)
     problems.extend([*notes, *repeated])
     return single, dropped
 
 
 def check_samples(
     matrix: Matrix,
-    where: str,
+    place: str,
     names: Sequence[str],
     used: Sequence[str],
     sheet: str,
@@ -182,24 +188,26 @@ def check_samples(
     absent = [name for name in dict.fromkeys(used) if name and name not in here]
     if absent:
         extra = [name for name in matrix.rows if name not in known]
-        what = f"{len(absent)} of the {counted(len(known), 'sample')} in {sheet} not found here: "
-        what += f"{listing(absent)}; add them, or take them out of that table"
-        problems.append(Problem(where, what + (name_advice(absent, extra) if extra else "")))
+        message = (
+            f"{len(absent)} of the {counted(len(known), 'sample')} in {sheet} not found here: "
+            f"{listing(absent)}; add them, or take them out of that table"
+        )
+        problems.append(Problem(place, message + (name_advice(absent, extra) if extra else "")))
     times = Counter(name for name in matrix.rows if name in known)
     twice = [name for name, count in times.items() if count > 1]
     if twice:
-        what = f"sample {listing(twice)} occurs more than once; keep one column for each sample"
-        problems.append(Problem(where, what))
+        message = f"sample {listing(twice)} occurs more than once; keep one column for each sample"
+        problems.append(Problem(place, message))
     extra = [name for name in matrix.rows if name not in known]
     if extra:
         kind = counted(len(extra), "column" if matrix.transposed else "row")
-        what = f"not in {sheet}, so left out: {kind}, {listing(extra)}"
-        problems.append(Problem(where, what, "warning"))
+        message = f"not in {sheet}, so left out: {kind}, {listing(extra)}"
+        problems.append(Problem(place, message, "warning"))
     return [{"kind": "sample", "name": n, "reason": f"not in {sheet}"} for n in sorted(extra)]
 
 
 def _check_cells(
-    matrix: Matrix, rows: list[int], where: str, missing: bool | None, problems: Problems
+    matrix: Matrix, rows: list[int], place: str, missing: bool | None, problems: Problems
 ) -> None:
     """Name the first faulty cell of each kind, and count the others."""
     bad = np.argwhere(~(np.abs(matrix.cells[rows].T) <= MAX_VALUE))
@@ -210,7 +218,7 @@ def _check_cells(
             kinds.setdefault(_kind(fault), []).append((gene, rows[k], fault))
     for kind, cells in kinds.items():
         gene, row, fault = cells[0]
-        at = _cell(matrix, gene, row, where)
+        at = _cell(matrix, gene, row, place)
         genes = counted(len({gene for gene, _, _ in cells[1:]}), "gene")
         further = counted(len(cells) - 1, "further cell")
         further = f" ({further} in {genes})" if len(cells) > 1 else ""
@@ -220,7 +228,7 @@ def _check_cells(
 
 
 def _check_codes(
-    matrix: Matrix, rows: list[int], where: str, missing: bool | None, problems: Problems
+    matrix: Matrix, rows: list[int], place: str, missing: bool | None, problems: Problems
 ) -> None:
     """Name the first cell with -999 or the like; in data with other negatives it may be meant."""
     X = matrix.cells[rows]
@@ -232,16 +240,18 @@ def _check_codes(
     gene = int(cells[0, 0])
     row = rows[int(cells[0, 1])]
     further = f" ({counted(len(cells) - 1, 'further cell')})" if len(cells) > 1 else ""
-    what = f"the value {X.T[tuple(cells[0])]:g}{further} looks as if it stood for a missing one; "
-    what += f"fill it in, or {LEAVE}" if missing is None else f"write NA there, and {FILL}"
+    message = (
+        f"the value {X.T[tuple(cells[0])]:g}{further} looks as if it stood for a missing one; "
+    )
+    message += f"fill it in, or {LEAVE}" if missing is None else f"write NA there, and {FILL}"
     alone = bool(np.isin(negative, codes).all())
-    at = _cell(matrix, gene, row, where)
-    problems.append(Problem(at, what, "error" if alone else "warning"))
+    at = _cell(matrix, gene, row, place)
+    problems.append(Problem(at, message, "error" if alone else "warning"))
 
 
-def _cell(matrix: Matrix, gene: int, row: int, where: str) -> str:
+def _cell(matrix: Matrix, gene: int, row: int, place: str) -> str:
     line = f", {matrix.line_word} {matrix.lines[gene if matrix.transposed else row]}"
-    return f"{where}{line}, gene '{matrix.columns[gene]}', sample '{matrix.rows[row]}'"
+    return f"{place}{line}, gene '{matrix.columns[gene]}', sample '{matrix.rows[row]}'"
 
 
 LEAVE = "leave the gene out"
@@ -269,49 +279,56 @@ def _kind(fault: str) -> str:
 
 
 def _without_constant_genes(
-    matrix: Matrix, rows: list[int], where: str, dropped: list[dict[str, str]], problems: Problems
+    matrix: Matrix, rows: list[int], place: str, dropped: list[dict[str, str]], problems: Problems
 ) -> Expression | None:
     X = np.ascontiguousarray(matrix.cells[rows])
     spread = np.fmax.reduce(X, axis=0) - np.fmin.reduce(X, axis=0)
     constant = ~(spread > SMALLEST)
     blank = np.isnan(X).all(axis=0)
     if constant.all():
-        what = "every gene has the same value in all samples, or differs by less than 1e-100, so "
-        what += "that nothing can be learned; "
-        what += "export the matrix again, or name another one"
-        problems.append(Problem(where, what))
+        message = (
+            "every gene has the same value in all samples, or differs by less than 1e-100, so "
+            "that nothing can be learned; "
+            "export the matrix again, or name another one"
+        )
+        problems.append(Problem(place, message))
         return None
-    for some, what, reason in (
+    for some, message, reason in (
         (constant & ~blank, "with the same value", "constant"),
         (blank, "blank", BLANK),
     ):
         if not (names := sorted(matrix.columns[k] for k in np.flatnonzero(some))):
             continue
-        what += f" in all samples, so left out: {counted(len(names), 'gene')}, {listing(names)}"
-        problems.append(Problem(where, what, "warning"))
+        message += f" in all samples, so left out: {counted(len(names), 'gene')}, {listing(names)}"
+        problems.append(Problem(place, message, "warning"))
         dropped = dropped + [{"kind": "gene", "name": n, "reason": reason} for n in names]
     if np.sum(~constant) == 1:
         gene = matrix.columns[int(np.argmin(constant))]
-        what = f"there is one gene only, '{gene}', so that there is none to select; is this the "
-        problems.append(Problem(where, what + "whole matrix?", "warning"))
-    _check_offset(X[:, ~constant], spread[~constant], where, problems)
-    _check_twins(X, [matrix.rows[row] for row in rows], where, problems)
+        message = (
+            f"there is one gene only, '{gene}', so that there is none to select; is this the "
+            "whole matrix?"
+        )
+        problems.append(Problem(place, message, "warning"))
+    _check_offset(X[:, ~constant], spread[~constant], place, problems)
+    _check_twins(X, [matrix.rows[row] for row in rows], place, problems)
     # Where genes tie, the first one is taken: by name, so that it is the same in every file.
     kept = sorted(np.flatnonzero(~constant).tolist(), key=matrix.columns.__getitem__)
     genes = [matrix.columns[k] for k in kept]
     return Expression(np.ascontiguousarray(X[:, kept]), genes, dropped, matrix.has_counts)
 
 
-def _check_offset(X: Array, spread: Array, where: str, problems: Problems) -> None:
+def _check_offset(X: Array, spread: Array, place: str, problems: Problems) -> None:
     """Warn of genes that vary so little beside their size that rounding blurs them."""
     flat = int((spread < FLAT * np.fmax.reduce(np.abs(X), axis=0)).sum())
     if flat:
-        what = f"{counted(flat, 'gene')} of {X.shape[1]} vary by less than a billionth of their "
-        what += "size, where rounding blurs them; subtract what all samples have in common"
-        problems.append(Problem(where, what, "warning"))
+        message = (
+            f"{counted(flat, 'gene')} of {X.shape[1]} vary by less than a billionth of their "
+            "size, where rounding blurs them; subtract what all samples have in common"
+        )
+        problems.append(Problem(place, message, "warning"))
 
 
-def _check_twins(X: Array, names: list[str], where: str, problems: Problems) -> None:
+def _check_twins(X: Array, names: list[str], place: str, problems: Problems) -> None:
     """Warn of two names for one measurement: it would stand in training and test at once."""
     seen: dict[bytes, str] = {}
     pairs = [
@@ -319,9 +336,9 @@ def _check_twins(X: Array, names: list[str], where: str, problems: Problems) -> 
     ]
     pairs = [(one, other) for one, other in pairs if one != other]
     if pairs:
-        what = f"samples '{pairs[0][0]}' and '{pairs[0][1]}' have the same values"
-        what += (
-            f"{further_text(len(pairs) - 1, 'pair')}; is one a copy? It would be trained and tested"
-            " on "
+        message = (
+            f"samples '{pairs[0][0]}' and '{pairs[0][1]}' have the same values"
+            f"{too(len(pairs) - 1, 'pair')}; is one a copy? It would be trained and tested on "
+            "at once"
         )
-        problems.append(Problem(where, what + "at once", "warning"))
+        problems.append(Problem(place, message, "warning"))

@@ -68,7 +68,7 @@ RMA = ("rma_background", "median_polish")
 
 
 def check_scale(
-    X: Array, normalise: dict[str, Any], where: str, *, are_counts: bool = False
+    X: Array, normalise: dict[str, Any], place: str, *, are_counts: bool = False
 ) -> Iterator[Problem]:
     """Yield what the shape of the values says about the steps: see `never_logged`.
 
@@ -76,7 +76,7 @@ def check_scale(
     """
     names = [step["step"] for step in normalise["samples"] + normalise["folds"]]
     if ZEROS not in names and not are_counts and zeros_stand_apart(X):
-        yield _zeros(X, where)
+        yield _zeros(X, place)
     if ZEROS in names:
         X = np.where(X == 0, np.nan, X)
     if not np.isfinite(X).any():
@@ -86,7 +86,7 @@ def check_scale(
     size = f"99th percentile {p99:.4g}, maximum {largest:.4g}"
     if raw and not LOG_STEPS & set(names):
         yield Problem(
-            where,
+            place,
             _of_raw_values(X, size, are_counts),
             "warning",
             code="never_logged",
@@ -95,7 +95,7 @@ def check_scale(
     rma = [step for step in names if step in RMA]
     if rma and not raw:
         yield Problem(
-            where,
+            place,
             f"the values look as if they were logged already ({size}); "
             f"{' and '.join(rma)} would take logarithms of logarithms, and need raw "
             "intensities of probes: take them out of normalise",
@@ -106,13 +106,13 @@ def check_scale(
     broken = float((np.round(measured) != measured).mean())
     if counting_step and not raw and broken > MOST_BROKEN:
         yield Problem(
-            where,
+            place,
             f"the values cannot be counts: most are no whole numbers ({size}); "
             f"take {_out(counting_step)}, or name the raw counts",
         )
     if "log2" in names and not raw:
         yield Problem(
-            where,
+            place,
             f"the values look as if they were logged already ({size}); take log2 "
             "out of normalise.samples",
             "warning",
@@ -121,16 +121,16 @@ def check_scale(
     elif "log2" in names and least < 0:
         share = 100 * float((measured < 0).mean())
         yield Problem(
-            where,
+            place,
             f"{share:.2g} % of the values are negative; log2 raises them to its floor",
             "warning",
         )
     others = [step for step in normalise["samples"] if step["step"] != ZEROS]
     if raw and others and others[0]["step"] == "log2":
-        yield from _check_limits(X, others[0], where)
+        yield from _check_limits(X, others[0], place)
 
 
-def _zeros(X: Array, where: str) -> Problem:
+def _zeros(X: Array, place: str) -> Problem:
     """Say that zeros are missing values, and which settings take them for that."""
     zeros = float(np.mean(X[np.isfinite(X)] == 0))
     least = float(np.min(X[X > 0]))
@@ -138,7 +138,7 @@ def _zeros(X: Array, where: str) -> Problem:
     step = step_for_missing(np.where(X == 0, np.nan, X))
     text += "are missing values; set data.missing: true, put {step: zeros_as_missing} first into "
     text += f"normalise.samples, and {{step: {step}}} first into normalise.folds"
-    return Problem(where, text, "warning", code="zeros_missing", key="normalise.samples")
+    return Problem(place, text, "warning", code="zeros_missing", key="normalise.samples")
 
 
 def _of_raw_values(X: Array, size: str, are_counts: bool) -> str:
@@ -156,7 +156,7 @@ def _of_raw_values(X: Array, size: str, are_counts: bool) -> str:
     )
 
 
-def _check_limits(X: Array, step: dict[str, Any], where: str) -> Iterator[Problem]:
+def _check_limits(X: Array, step: dict[str, Any], place: str) -> Iterator[Problem]:
     """Yield that floor or ceiling of log2 make many values above 0 one.
 
     Values below the noise of intensities are no loss, up to two fifths of all.
@@ -169,17 +169,21 @@ def _check_limits(X: Array, step: dict[str, Any], where: str) -> Iterator[Proble
     noise = noise_level(X)
     at_noise = floor <= FLOOR_OF_NOISE * noise and below <= MOST_BELOW
     if below > MANY_BELOW and not at_noise:
-        text = f"log2 with floor {floor:g} gives {100 * below:.2g} % of the cells one value, whose "
-        text += f"differences are lost; a floor that follows the data is {noise:g}"
-        yield Problem(where, text, "warning", code="flattened_by_floor", key="normalise.samples")
+        text = (
+            f"log2 with floor {floor:g} gives {100 * below:.2g} % of the cells one value, whose "
+            f"differences are lost; a floor that follows the data is {noise:g}"
+        )
+        yield Problem(place, text, "warning", code="flattened_by_floor", key="normalise.samples")
     if above > MANY_ABOVE:
-        text = f"log2 with ceiling {ceiling:g} gives {100 * above:.2g} % of the cells one value, "
-        text += f"whose differences are lost; set a ceiling above {values.max():.4g}"
-        yield Problem(where, text, "warning", code="flattened_by_ceiling", key="normalise.samples")
+        text = (
+            f"log2 with ceiling {ceiling:g} gives {100 * above:.2g} % of the cells one value, "
+            f"whose differences are lost; set a ceiling above {values.max():.4g}"
+        )
+        yield Problem(place, text, "warning", code="flattened_by_ceiling", key="normalise.samples")
 
 
 def check_mixed(
-    X: Array, samples: Sequence[str], normalise: dict[str, Any], where: str
+    X: Array, samples: Sequence[str], normalise: dict[str, Any], place: str
 ) -> Iterator[Problem]:
     """Yield that some samples look as if they were logged already, and others do not."""
     size = [sizes(x)[1:] if np.isfinite(x).any() else (np.nan, np.nan) for x in X]
@@ -194,7 +198,7 @@ def check_mixed(
     if low > 0 and high > APART * low:
         names = [samples[int(row)] for row in np.flatnonzero(logged)]
         yield Problem(
-            where,
+            place,
             f"{listing(names)} look as if they were logged already (99th "
             f"percentile {low:.4g} at most), and {counted(int(raw.sum()), 'sample')} do "
             f"not ({high:.4g}); bring all to one scale",
@@ -203,7 +207,7 @@ def check_mixed(
 
 
 def check_lone(
-    X: Array, genes: Sequence[str], samples: Sequence[str], where: str, steps: Collection[str] = ()
+    X: Array, genes: Sequence[str], samples: Sequence[str], place: str, steps: Collection[str] = ()
 ) -> Iterator[Problem]:
     """Yield the first of few values so large that only they look as if they were never logged.
 
@@ -232,9 +236,11 @@ def check_lone(
             return
         row, gene = map(int, np.argwhere(lone)[0])
         advice = "is a decimal point lost? Correct it, or leave the gene out"
-    text = f"the value {X[row, gene]:g} {_spread(lone, samples)}lies far above all others "
-    text += f"(nine of ten are below {bulk:.4g}); {advice}"
-    at = f"{where}, gene '{genes[gene]}', sample '{samples[row]}'"
+    text = (
+        f"the value {X[row, gene]:g} {_spread(lone, samples)}lies far above all others "
+        f"(nine of ten are below {bulk:.4g}); {advice}"
+    )
+    at = f"{place}, gene '{genes[gene]}', sample '{samples[row]}'"
     yield Problem(at, text, code="lone_values")
 
 
@@ -263,13 +269,13 @@ def _spread(lone: Array, samples: Sequence[str]) -> str:
     return f"({told}{counted(genes, 'gene')}{most}) "
 
 
-def check_probes(genes: Sequence[str], normalise: dict[str, Any], where: str) -> Iterator[Problem]:
+def check_probes(genes: Sequence[str], normalise: dict[str, Any], place: str) -> Iterator[Problem]:
     """Yield that probes of CEL files, ``1007_s_at#2``, are not summed up to their sets."""
     steps = {step["step"] for step in normalise["samples"] + normalise["folds"]}
     probes = sum(PROBE.fullmatch(gene) is not None for gene in genes)
     if 2 * probes > len(genes) and "median_polish" not in steps:
         yield Problem(
-            where,
+            place,
             "the columns are raw intensities of single probes; for probe sets set "
             "normalise.samples: [{step: rma_background}] and begin normalise.folds with "
             "{step: quantile}, {step: median_polish}",
@@ -278,7 +284,7 @@ def check_probes(genes: Sequence[str], normalise: dict[str, Any], where: str) ->
 
 
 def check_counts(
-    X: Array, genes: Sequence[str], samples: Sequence[str], normalise: dict[str, Any], where: str
+    X: Array, genes: Sequence[str], samples: Sequence[str], normalise: dict[str, Any], place: str
 ) -> Iterator[Problem]:
     """Yield what keeps a matrix from being counts, where the steps take it for counts."""
     step = _first(normalise)
@@ -290,7 +296,7 @@ def check_counts(
         further = counted(len(negative) - 1, "further cell")
         more = f" ({further})" if len(negative) > 1 else ""
         yield Problem(
-            f"{where}, gene '{genes[gene]}', sample '{samples[row]}'",
+            f"{place}, gene '{genes[gene]}', sample '{samples[row]}'",
             f"the count {X[row, gene]:g} is negative{more}; name the raw counts, or take "
             f"{_out(step)}",
         )
@@ -307,14 +313,14 @@ def _out(step: str) -> str:
 
 
 def check_empty(
-    X: Array, samples: Sequence[str], normalise: dict[str, Any], where: str
+    X: Array, samples: Sequence[str], normalise: dict[str, Any], place: str
 ) -> Iterator[Problem]:
     """Yield the samples whose every value is missing, 0 (unless most values are) or the same."""
     bare = np.isnan(X).all(axis=1)
     if bare.any() and not bare.all():
         names = [samples[int(row)] for row in np.flatnonzero(bare)]
         yield Problem(
-            where,
+            place,
             f"every value of {listing(names)} is missing; take such samples out "
             "of the sample table",
         )
@@ -324,7 +330,7 @@ def check_empty(
         counts = _first(normalise) in COUNT_STEPS
         rare = counts or empty.all() or (X[~empty] == 0).mean() < MOST_ZEROS
         yield Problem(
-            where,
+            place,
             f"every value of {listing(names)} is 0; take such samples out of the sample table",
             "error" if rare else "warning",
         )
@@ -332,7 +338,7 @@ def check_empty(
     if flat.any() and not flat.all() and (flat & ~empty).any() and X.shape[1] >= FEWEST_GENES:
         names = [samples[int(row)] for row in np.flatnonzero(flat & ~empty)]
         yield Problem(
-            where,
+            place,
             f"every value of {listing(names)} is the same, as of arrays that "
             "failed; unless that is meant, take such samples out of the sample table",
             "warning",
@@ -381,9 +387,11 @@ def flattened(step: dict[str, Any], X: Array, after: Array) -> str:
     if flat <= MOST_FLAT:
         return ""
     share = "all" if flat == 1 else f"{100 * flat:.3g} %"
-    text = f"'{step['step']}' gives {share} of the genes one value in every sample, so that "
-    text += f"nothing can be learned from them (values before it: {np.nanmin(X):.4g} to "
-    text += f"{np.nanmax(X):.4g}); "
+    text = (
+        f"'{step['step']}' gives {share} of the genes one value in every sample, so that "
+        f"nothing can be learned from them (values before it: {np.nanmin(X):.4g} to "
+        f"{np.nanmax(X):.4g}); "
+    )
     if step["step"] != "log2":
         return text + "take the step away"
     text += "take the step away if these are logarithms already, else set a "

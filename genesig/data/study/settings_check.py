@@ -73,8 +73,8 @@ def _plugins(config: Config) -> Found:
 def _braces(config: Config) -> Found:
     for place, name in named_files(config):
         if set("{}") & set(name):
-            what = f"'{name}' has braces, a wildcard to Snakemake; rename the file or its folder"
-            yield place, what
+            message = f"'{name}' has braces, a wildcard to Snakemake; rename the file or its folder"
+            yield place, message
 
 
 def _wrong_place(config: Config) -> Found:
@@ -138,36 +138,38 @@ def _repeated(config: Config) -> Found:
         names = [step["step"] for step in config["normalise"][place]]
         for number, name in enumerate(names, 1):
             if name in names[: number - 1]:
-                what = f"'{name}' is already item {names.index(name) + 1}; keep one of them"
-                yield f"normalise.{place}, item {number}", what
+                message = f"'{name}' is already item {names.index(name) + 1}; keep one of them"
+                yield f"normalise.{place}, item {number}", message
 
 
 def _floors(config: Config) -> Found:
     for place in ("samples", "folds"):
         for number, step in enumerate(config["normalise"][place], 1):
             if step["step"] == "log2" and step["floor"] >= step["ceiling"]:
-                what = f"floor {step['floor']:g} must be below ceiling {step['ceiling']:g}"
-                yield f"normalise.{place}, item {number}", what
+                message = f"floor {step['floor']:g} must be below ceiling {step['ceiling']:g}"
+                yield f"normalise.{place}, item {number}", message
 
 
 def _missing(config: Config) -> Found:
     samples, folds = ([s["step"] for s in config["normalise"][k]] for k in ("samples", "folds"))
     if not config["data"]["missing"]:
         for name in set(IMPUTATION_STEPS) & set(folds):
-            what = f"'{name}' has nothing to do: missing values are refused; set data.missing"
-            yield "normalise.folds", what, "warning"
+            message = f"'{name}' has nothing to do: missing values are refused; set data.missing"
+            yield "normalise.folds", message, "warning"
         return
     if config.get("studies"):
         return  # where it is not offered at all
     if not set(IMPUTATION_STEPS) & set(folds[:1]):
-        what = "needs {step: knn_impute} as the first step of normalise.folds, {step: mean_impute} "
-        what += "where samples lack an omic, or "
-        what += "{step: left_censored} or {step: half_minimum}, for values too small to be measured"
-        yield "data.missing", what
+        message = (
+            "needs {step: knn_impute} as the first step of normalise.folds, {step: mean_impute} "
+            "where samples lack an omic, or "
+            "{step: left_censored} or {step: half_minimum}, for values too small to be measured"
+        )
+        yield "data.missing", message
     for number, name in enumerate(folds[1:], 2):
         if name in IMPUTATION_STEPS and folds[0] in IMPUTATION_STEPS:
-            what = f"'{name}' has nothing to do after '{folds[0]}'; keep one of them"
-            yield f"normalise.folds, item {number}", what
+            message = f"'{name}' has nothing to do after '{folds[0]}'; keep one of them"
+            yield f"normalise.folds, item {number}", message
     for number, name in enumerate(samples, 1):
         if name not in ("log2", ZEROS, MISSING_INDICATORS):
             yield (
@@ -231,28 +233,28 @@ def _mu(config: Config) -> Found:
     chosen = config["signature"]["mu"]
     for number, (before, value) in enumerate(pairwise(mu), 2):
         if value <= before:
-            what = f"{value:g} follows {before:g}; mu must grow: {sorted(mu)}"
-            yield f"linear.mu, item {number}", what
+            message = f"{value:g} follows {before:g}; mu must grow: {sorted(mu)}"
+            yield f"linear.mu, item {number}", message
             break
     stable = linear["list"] == "stable"
     if chosen is not None and (stable or chosen not in mu):
         near = min(mu, key=lambda value: abs(value - chosen))
-        what = f"{chosen:g} is not in linear.mu {mu}; the nearest is {near:g}"
+        message = f"{chosen:g} is not in linear.mu {mu}; the nearest is {near:g}"
         if stable:
-            what = f"is for linear.list: minimal; set linear.mu_choice: [{near:g}] instead"
-        yield "signature.mu", what
+            message = f"is for linear.list: minimal; set linear.mu_choice: [{near:g}] instead"
+        yield "signature.mu", message
     for value in (linear["mu_choice"] or ()) if stable else ():
         if value not in mu:
-            what = f"{value:g} is not in linear.mu {mu}; add it there, or take it out here"
-            yield "linear.mu_choice", what
+            message = f"{value:g} is not in linear.mu {mu}; add it there, or take it out here"
+            yield "linear.mu_choice", message
 
 
 def _lengths(config: Config) -> Found:
     most = config["signature"]["most"]
     longest = config["linear"]["longest"]
     if config["linear"]["list"] == "stable" and longest is not None and longest < 2 * most:
-        what = f"{longest} is below 2 × signature.most = {2 * most}; set at least that, or null"
-        yield "linear.longest", what
+        message = f"{longest} is below 2 × signature.most = {2 * most}; set at least that, or null"
+        yield "linear.longest", message
 
 
 def _columns(config: Config) -> Found:
@@ -260,8 +262,8 @@ def _columns(config: Config) -> Found:
     label = label_columns(config["label"])
     for key, plural in (("group", "groups"), ("pair", "pairs"), ("batch", "batches")):
         if data[key] in label:
-            what = f"'{data[key]}' is the label itself; name the column of the {plural}"
-            yield f"data.{key}", what
+            message = f"'{data[key]}' is the label itself; name the column of the {plural}"
+            yield f"data.{key}", message
     if data["group"] and data["pair"] and data["group"] != data["pair"]:
         yield "data.group", "a pair is a group, too; set data.pair alone"
     for key in ("symbol", "prior_weights", "chromosome", "position", "omic"):
@@ -286,9 +288,11 @@ def _batches(config: Config) -> Found:
             who = "label, which no step may see" if name in label else "batch itself"
             yield at, f"covariate '{name}' of 'combat' is the {who}; take it out"
         if alone:
-            what = "'combat' has seen no sample of the batch that is left out, and corrects only "
-            what += "training samples; take it away, or choose another splits.scheme"
-            yield at, what, "warning"
+            message = (
+                "'combat' has seen no sample of the batch that is left out, and corrects only "
+                "training samples; take it away, or choose another splits.scheme"
+            )
+            yield at, message, "warning"
 
 
 def _scheme(config: Config) -> Found:
@@ -296,8 +300,8 @@ def _scheme(config: Config) -> Found:
     scheme = splits["scheme"]
     group = config["data"]["pair"] or config["data"]["group"]
     if splits["column"] is not None and scheme != "predefined":
-        what = f"is not used by the scheme '{scheme}'; set splits.scheme: predefined to use it"
-        yield "splits.column", what, "warning"
+        message = f"is not used by the scheme '{scheme}'; set splits.scheme: predefined to use it"
+        yield "splits.column", message, "warning"
     if splits["file"] is not None or _useless(config):
         return
     if group is not None and scheme in GROUPED:
@@ -328,16 +332,19 @@ def _sizes(config: Config) -> Found:
         outer = splits["folds"] * splits["repeats"]
         batches = splits["batches"]
         if batches > outer:
-            what = f"{batches} jobs, but {outer} outer splits to share; at most {outer}"
-            yield "splits.batches", what
+            message = f"{batches} jobs, but {outer} outer splits to share; at most {outer}"
+            yield "splits.batches", message
         inner = 1 if splits["inner_scheme"] == "leave_one_out" else splits["inner_folds"]
         if many := too_many(outer, inner):
             yield "splits.repeats", many
     if controls is not None:
         jobs = -(-controls["permutations"] // controls["permutations_per_job"]) * splits["batches"]
         if jobs > MOST_JOBS:
-            what = f"makes {jobs} jobs, at most {MOST_JOBS}; take more for each, or fewer "
-            yield "controls.permutations_per_job", what + "splits.batches"
+            message = (
+                f"makes {jobs} jobs, at most {MOST_JOBS}; take more for each, or fewer "
+                "splits.batches"
+            )
+            yield "controls.permutations_per_job", message
 
 
 def _leave_one_out(config: Config) -> Found:
@@ -359,8 +366,11 @@ def _leave_one_out(config: Config) -> Found:
 def _permutations(config: Config) -> Found:
     count = config["controls"]["permutations"]
     if 0 < count < 19:
-        what = f"with {count} permutations no p-value can be below {1 / (count + 1):.2f}; 19 are "
-        yield "controls.permutations", what + "needed for 0.05, 99 for 0.01", "warning"
+        message = (
+            f"with {count} permutations no p-value can be below {1 / (count + 1):.2f}; 19 are "
+            "needed for 0.05, 99 for 0.01"
+        )
+        yield "controls.permutations", message, "warning"
 
 
 def _external(config: Config) -> Found:
@@ -371,8 +381,8 @@ def _external(config: Config) -> Found:
         if cohort["name"].lower() in [name.lower() for name in names[: number - 1]]:
             yield f"{at}, name", f"'{cohort['name']}' is already taken; each needs its own folder"
         yield from _of_kind(cohort, at, config["data"]["task"])
-        for what in unquoted(cohort["covariate_words"]):
-            yield f"{at}, covariate_words", what
+        for message in unquoted(cohort["covariate_words"]):
+            yield f"{at}, covariate_words", message
         if cohort["batch"] is not None and not cohort["combat"]:
             yield f"{at}, batch", "is used by combat only; set combat: true or take it away"
         if cohort["symbol"] is not None and cohort["annotation"] is None:
@@ -408,13 +418,16 @@ def _groups(config: Config) -> Found:
 def _sets(config: Config) -> Found:
     section = config.get("structured", {})
     if section.get("sets") is None and section.get("column") is not None:
-        what = "names a column of a gene table; set structured.sets to its file"
-        yield "structured.column", what
+        message = "names a column of a gene table; set structured.sets to its file"
+        yield "structured.column", message
     for name in ("structured", "enrichment"):
         section = config.get(name, {})
         if section.get("sets") is not None and section["smallest"] > section["largest"]:
-            what = f"{section['smallest']} is above {name}.largest, {section['largest']}; no set "
-            yield f"{name}.smallest", what + "can have both sizes, lower it"
+            message = (
+                f"{section['smallest']} is above {name}.largest, {section['largest']}; no set "
+                "can have both sizes, lower it"
+            )
+            yield f"{name}.smallest", message
 
 
 RULES: Sequence[Callable[[Config], Found]] = (
@@ -463,16 +476,19 @@ def check_shares(asked: str | Sequence[float], design: Design, source: str) -> I
     source : str
         Name of the config in messages.
     """
-    where = f"{source}, probabilities"
+    place = f"{source}, probabilities"
     if design.classes is None:
         if asked != "study":
-            yield Problem(where, f"is for classes, and {design.task} has none; take it away")
+            yield Problem(place, f"is for classes, and {design.task} has none; take it away")
     elif not isinstance(asked, str):
         if len(asked) != len(design.classes):
-            what = f"{counted(len(asked), 'share')} for {len(design.classes)} classes: give one of "
-            yield Problem(where, f"{what}each, in this order: {listing(design.classes, 20)}")
+            message = (
+                f"{counted(len(asked), 'share')} for {len(design.classes)} classes: give one of "
+                f"each, in this order: {listing(design.classes, 20)}"
+            )
+            yield Problem(place, message)
         elif abs(sum(asked) - 1) > NEAR:
-            yield Problem(where, f"the shares add up to {sum(asked):g}; they must add up to 1")
+            yield Problem(place, f"the shares add up to {sum(asked):g}; they must add up to 1")
 
 
 def check_files(config: Config) -> None:

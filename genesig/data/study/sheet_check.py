@@ -47,7 +47,7 @@ class Sheet:
 
 def check_sheet(
     table: pd.DataFrame,
-    where: str,
+    place: str,
     *,
     label: Sequence[str],
     task: str,
@@ -64,21 +64,21 @@ def check_sheet(
     columns of the response, `studies` tells whether the batches are studies. Returns None where a
     column is missing: nothing can be said without it.
     """
-    table = storable(table, where, problems)
+    table = storable(table, place, problems)
     if len(set(label)) != max(1, len(LABELS[task].columns)):
         hints = two_columns(table, settings["event"]) if LABELS[task].columns else ()
-        problems.extend(Problem(where, what, "warning") for what in hints)
+        problems.extend(Problem(place, message, "warning") for message in hints)
         return None  # the settings are at fault, and say so
-    check_ids(table, where, problems)
+    check_ids(table, place, problems)
     known = [name for name in table.columns if name]
     named = {"data.group": group, "data.pair": pair, "data.batch": batch}
     for key, column in [*(("label", column) for column in label), *named.items()]:
-        check_column(column, key, known, str(table.index.name), where, problems)
+        check_column(column, key, known, str(table.index.name), place, problems)
     if not set(label) <= set(table.columns) or not table.columns.is_unique:
         return None
     dropped = unlabelled_samples(
         table,
-        where,
+        place,
         label[0],
         classes=settings["classes"] or (),
         words_are_classes=LABELS[task].named,
@@ -86,7 +86,7 @@ def check_sheet(
         leave_out=settings.get("unlabelled") == "leave_out",
     )
     labels = table[label[0]][[name not in dropped for name in table.index]]
-    chosen = LABELS[task].choose(Asked(table, where, label, labels, settings), problems)
+    chosen = LABELS[task].choose(Asked(table, place, label, labels, settings), problems)
     if any(problem.code == "times_of_one_outcome" for problem in problems):  # which says why
         blank = ("labels_missing", "many_labels_missing")
         problems[:] = [problem for problem in problems if problem.code not in blank]
@@ -94,8 +94,8 @@ def check_sheet(
     obs = table[[name not in dropped for name in table.index]]
     for key, column in named.items():
         if column in table.columns:
-            _check_filled(obs, where, key, str(column), problems)
-            problems.extend(check_names_alike(table, key, str(column), where))
+            _check_filled(obs, place, key, str(column), problems)
+            problems.extend(check_names_alike(table, key, str(column), place))
     design = Design(
         label[0],
         task,
@@ -112,16 +112,16 @@ def check_sheet(
 
 
 def check_column(
-    column: str | None, key: str, known: Sequence[str], index: str, where: str, problems: Problems
+    column: str | None, key: str, known: Sequence[str], index: str, place: str, problems: Problems
 ) -> None:
     """Check that a column named in the config is in the sample table."""
     if column is None or column in known:
         return
     namesakes = [name for name in known if name.startswith(f"{column} {_COLUMN} ")]
     if namesakes:
-        what = f"{key} '{column}': {len(namesakes)} columns have this name; name one of them: "
-        what += listing(namesakes, SHOWN)
-        problems.append(Problem(where, what, "error", "repeated_column", key))
+        message = f"{key} '{column}': {len(namesakes)} columns have this name; name one of them: "
+        message += listing(namesakes, SHOWN)
+        problems.append(Problem(place, message, "error", "repeated_column", key))
         return
     more = f" and {len(known) - SHOWN} more" if len(known) > SHOWN else ""
     some = ", ".join(known[:SHOWN])
@@ -129,21 +129,23 @@ def check_column(
         f" (columns: {some}{more})" if known else ", which has names alone; add it"
     )
     near = " but of the sample names; name another one" if column == index else near
-    problems.append(Problem(where, f"{key} '{column}' is not a column of {where}{near}"))
+    problems.append(Problem(place, f"{key} '{column}' is not a column of {place}{near}"))
 
 
-def storable(table: pd.DataFrame, where: str, problems: Problems) -> pd.DataFrame:
+def storable(table: pd.DataFrame, place: str, problems: Problems) -> pd.DataFrame:
     """Leave out columns without a name, or with one that an h5ad file cannot hold.
 
     Columns of one name get names of their own. Problems get what the reader of the file warns of.
     """
-    problems += [Problem(where, what, "warning") for what in table.attrs.get(DOUBTS_ATTRIBUTE, ())]
-    table = _with_own_names(table, where, problems)
+    problems += [
+        Problem(place, message, "warning") for message in table.attrs.get(DOUBTS_ATTRIBUTE, ())
+    ]
+    table = _with_own_names(table, place, problems)
     bad = [not _is_storable(name) for name in table.columns]
     odd = [name for name, is_bad in zip(table.columns, bad, strict=True) if is_bad]
     if odd:
-        what = "column {} is left out; a name is needed, without a slash and other than _index"
-        problems.append(Problem(f"{where}, line 1", what.format(listing(odd)), "warning"))
+        message = "column {} is left out; a name is needed, without a slash and other than _index"
+        problems.append(Problem(f"{place}, line 1", message.format(listing(odd)), "warning"))
     kept = table.loc[:, [not is_bad for is_bad in bad]]
     kept.attrs = table.attrs
     return kept
@@ -153,7 +155,7 @@ def _is_storable(name: str) -> bool:
     return bool(name) and "/" not in name and name != "_index"
 
 
-def _with_own_names(table: pd.DataFrame, where: str, problems: Problems) -> pd.DataFrame:
+def _with_own_names(table: pd.DataFrame, place: str, problems: Problems) -> pd.DataFrame:
     """Return the table with a name of its own for each column, as SDRF files repeat theirs.
 
     ``Protocol REF`` of column 6 becomes ``Protocol REF (column 6)``, so that a config can choose
@@ -175,9 +177,11 @@ def _with_own_names(table: pd.DataFrame, where: str, problems: Problems) -> pd.D
             different.append(header)
             names |= {k: f"{header} {_COLUMN} {k + 1})" for k in numbers if k > 0}
     if different:
-        what = f"column name {listing(different)} occurs more than once; to use one of the columns "
-        what += f"write its number behind the name, '{different[0]} {_COLUMN} N)'"
-        problems.append(Problem(where, what, "note", "repeated_columns"))
+        message = (
+            f"column name {listing(different)} occurs more than once; to use one of the columns "
+            f"write its number behind the name, '{different[0]} {_COLUMN} N)'"
+        )
+        problems.append(Problem(place, message, "note", "repeated_columns"))
     numbers_of_columns = [number for number in names if number > 0]
     renamed = table.iloc[:, [number - 1 for number in numbers_of_columns]]
     renamed.columns = [names[number] for number in numbers_of_columns]
@@ -189,7 +193,7 @@ _COLUMN = "(column"
 """Stands before the number of a column that shares its name with another."""
 
 
-def check_ids(table: pd.DataFrame, where: str, problems: Problems) -> None:
+def check_ids(table: pd.DataFrame, place: str, problems: Problems) -> None:
     """Check that every sample has a name of its own."""
     first: dict[str, int] = {}
     blank = list[int]()
@@ -199,21 +203,20 @@ def check_ids(table: pd.DataFrame, where: str, problems: Problems) -> None:
         if name:
             first.setdefault(name, row)
     if blank:
-        what = f"the sample name (column '{table.index.name}') is blank"
-        at = f"{where}, line {line(table, blank[0])}"
-        problems.append(Problem(at, what + further_text(len(blank) - 1, "line")))
+        message = f"the sample name (column '{table.index.name}') is blank"
+        at = f"{place}, line {line(table, blank[0])}"
+        problems.append(Problem(at, message + too(len(blank) - 1, "line")))
     if again:
         name = str(table.index[again[0]])
-        what = f"sample '{name}' is already on line {line(table, first[name])}"
-        what += (
-            f"{further_text(len(again) - 1, 'line')}; each sample needs one row and a name of its"
-            " own"
+        message = (
+            f"sample '{name}' is already on line {line(table, first[name])}"
+            f"{too(len(again) - 1, 'line')}; each sample needs one row and a name of its own"
         )
-        problems.append(Problem(f"{where}, line {line(table, again[0])}", what))
+        problems.append(Problem(f"{place}, line {line(table, again[0])}", message))
 
 
-def _check_filled(obs: pd.DataFrame, where: str, key: str, column: str, problems: Problems) -> None:
+def _check_filled(obs: pd.DataFrame, place: str, key: str, column: str, problems: Problems) -> None:
     blank = [str(name) for name, value in obs[column].items() if is_missing(value)]
     if blank:
-        what = f"{key}: no value for {listing(blank)}; each sample of the study needs one"
-        problems.append(Problem(f"{where}, column '{column}'", what))
+        message = f"{key}: no value for {listing(blank)}; each sample of the study needs one"
+        problems.append(Problem(f"{place}, column '{column}'", message))

@@ -31,7 +31,7 @@ MIN_WAYS = 1000
 
 def unlabelled_samples(
     table: pd.DataFrame,
-    where: str,
+    place: str,
     label: str,
     *,
     classes: Sequence[str],
@@ -56,14 +56,16 @@ def unlabelled_samples(
         stops = stops and (len(rows) > MOST_BLANK * len(cells) or bool(companion))
         words = {cells[row].strip() for row in rows}
         word = cells[rows[0]]
-        message = f"no label{f' ({word!r})' if word else ''} for {listing(names)}"
-        message += f"{'' if stops else '; left out of the study'} ({len(rows)} of {len(cells)})"
+        message = (
+            f"no label{f' ({word!r})' if word else ''} for {listing(names)}"
+            f"{'' if stops else '; left out of the study'} ({len(rows)} of {len(cells)})"
+        )
         message += companion and f"; {companion}"
         if words_are_classes and len(words) == 1 and word.strip():
             message += _as_class(word.strip(), len(rows) / len(cells), cells, blank)
         if stops:
             message += f"; fill the labels in, or to leave these samples out set {key}: leave_out"
-        at = f"{where}, line {line(table, rows[0])}, column '{label}'"
+        at = f"{place}, line {line(table, rows[0])}, column '{label}'"
         code = "many_labels_missing" if stops else "labels_missing"
         level: Literal["error", "warning"] = "error" if stops else "warning"
         problems.append(Problem(at, message, level, code=code, key=key))

@@ -36,24 +36,24 @@ MOST = 20  # classes
 
 def _choose(asked: Asked, problems: Problems) -> Chosen:
     labels = asked.labels
-    where = asked.where
+    place = asked.where
     classes = asked.settings["classes"]
-    chosen = _choose_classes(labels, where, asked, classes, problems)
+    chosen = _choose_classes(labels, place, asked, classes, problems)
     if classes is None:
-        problems.extend(check_class_words(asked.table, asked.label, chosen, where))
-    others = {} if classes is None else _of_other_classes(labels, chosen, where, problems)
+        problems.extend(check_class_words(asked.table, asked.label, chosen, place))
+    others = {} if classes is None else _of_other_classes(labels, chosen, place, problems)
     return Chosen(chosen, others)
 
 
 def _choose_classes(
     column: pd.Series[str],
-    where: str,
+    place: str,
     asked: Asked,
     classes: Sequence[str] | None,
     problems: Problems,
 ) -> tuple[str, ...]:
     counts = Counter(sorted(column))
-    at = f"{where}, column '{asked.label}'"
+    at = f"{place}, column '{asked.label}'"
     if classes is not None:
         for name in classes:
             if name not in counts:
@@ -76,29 +76,29 @@ def _many_classes(counts: Counter[str], at: str, numbers: str) -> Iterator[Probl
     """Say what is odd of more than two classes that nobody has named."""
     found = ", ".join(f"'{name}' ({times})" for name, times in counts.most_common(6))
     more = f" and {len(counts) - 6} more" if len(counts) > 6 else ""
-    what = f"{len(counts)} classes: {found}{more}"
+    message = f"{len(counts)} classes: {found}{more}"
     if len(counts) > 6 and all(map(is_number, counts)):
-        yield Problem(at, f"{what}; {numbers}")
+        yield Problem(at, f"{message}; {numbers}")
         return
     two = flow_yaml({"classes": control_first([name for name, _ in counts.most_common(2)])})
     if len(counts) > MOST:
-        what += f"; at most {MOST} are told apart, choose some, for example data: {two}"
-        yield Problem(at, what)
+        message += f"; at most {MOST} are told apart, choose some, for example data: {two}"
+        yield Problem(at, message)
     else:
-        what += f", told apart by one list of genes; data: {two} would compare two"
-        yield Problem(at, what, "note")
+        message += f", told apart by one list of genes; data: {two} would compare two"
+        yield Problem(at, message, "note")
 
 
 def _of_other_classes(
-    column: pd.Series[str], classes: tuple[str, ...] | None, where: str, problems: Problems
+    column: pd.Series[str], classes: tuple[str, ...] | None, place: str, problems: Problems
 ) -> dict[str, str]:
     other = {str(name): value for name, value in column.items() if value not in (classes or ())}
     if other:
         times = Counter(other.values())
         found = ", ".join(f"'{name}' ({counted(n, 'sample')})" for name, n in times.items())
-        at = f"{where}, column '{column.name}'"
-        what = f"left out by data.classes: {found}"
-        problems.append(Problem(at, what, "warning"))
+        at = f"{place}, column '{column.name}'"
+        message = f"left out by data.classes: {found}"
+        problems.append(Problem(at, message, "warning"))
         problems.extend(check_left_out(times, classes or (), at))
     return {name: f"class '{value}' is not in data.classes" for name, value in other.items()}
 

@@ -29,8 +29,8 @@ def kind_settings(config: Config) -> Found:
     for kind, other in LABELS.items():
         for key in other.own:
             if data[key] is not None and key not in own.own:
-                what = f"is for {kind}; take it away or set data.task: {kind}"
-                yield f"data.{key}", what
+                message = f"is for {kind}; take it away or set data.task: {kind}"
+                yield f"data.{key}", message
 
 
 def _label(label: str | dict[str, str], task: str) -> Found:
@@ -39,8 +39,11 @@ def _label(label: str | dict[str, str], task: str) -> Found:
     needed = LABELS[task].columns
     if named and not needed:
         fits = next(kind for kind, each in LABELS.items() if each.columns)
-        what = f"names columns of {' and '.join(LABELS[fits].columns)}; for {task} name one column"
-        yield "label", f"{what}, or write data: {{task: {fits}}}"
+        message = (
+            f"names columns of {' and '.join(LABELS[fits].columns)}; for {task} name one column"
+            f", or write data: {{task: {fits}}}"
+        )
+        yield "label", message
     elif needed and not named:
         columns = ", ".join(f"{key}: COLUMN" for key in needed)
         yield "label", f"{task} needs columns of its own; write label: {{{columns}}}"

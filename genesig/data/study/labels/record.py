@@ -192,9 +192,9 @@ def check_class_words(
     """
     if groups := equal_looking(names, as_word):
         same = " and ".join(map(listing, groups[:3]))
-        difference = BY_SIGHT if equal_looking(names) else BY_DASHES
-        what = f"the classes {same} differ in {difference}; write them alike"
-        yield Problem(f"{where}, column '{label}'", what)
+        difference = BY_SIGHT if alike(names) else BY_DASHES
+        message = f"the classes {same} differ in {difference}; write them alike"
+        yield Problem(f"{where}, column '{label}'", message)
     if 2 < len(names) <= MOST_CLASSES:
         yield from _check_misspelt(table, label, names, where)
     for name in names:
@@ -203,11 +203,13 @@ def check_class_words(
         if not (unknown or nothing) or (name == "-" and "+" in names):
             continue
         rows = np.flatnonzero(table[label] == name)
-        what = f"'{name}' ({counted(len(rows), 'sample')}) is taken for a class; "
-        what += "if it says that there is no label, leave these cells blank, "
-        what += f"else write data: {flow_yaml({'classes': list(names)})}"
+        message = (
+            f"'{name}' ({counted(len(rows), 'sample')}) is taken for a class; "
+            "if it says that there is no label, leave these cells blank, "
+            f"else write data: {flow({'classes': list(names)})}"
+        )
         at = f"{where}, line {table.attrs['lines'][rows[0]]}, column '{label}'"
-        yield Problem(at, what, "error" if unknown else "warning")
+        yield Problem(at, message, "error" if unknown else "warning")
 
 
 def check_left_out(counts: Mapping[str, int], classes: Sequence[str], at: str) -> Iterator[Problem]:
@@ -216,10 +218,13 @@ def check_left_out(counts: Mapping[str, int], classes: Sequence[str], at: str) -
     for name, number in counts.items():
         if as_word(name) in class_of_word:
             similar = class_of_word[as_word(name)]
-            difference = BY_SIGHT if equal_looking([name, similar]) else BY_DASHES
-            what = f"'{name}' ({counted(number, 'sample')}) is left out by data.classes, but "
-            what += f"differs from '{similar}' in {difference}; write them alike, or "
-            yield Problem(at, f"{what}quite differently")
+            difference = BY_SIGHT if alike([name, similar]) else BY_DASHES
+            message = (
+                f"'{name}' ({counted(number, 'sample')}) is left out by data.classes, but "
+                f"differs from '{similar}' in {difference}; write them alike, or "
+                "quite differently"
+            )
+            yield Problem(at, message)
 
 
 def _check_misspelt(
@@ -231,11 +236,13 @@ def _check_misspelt(
         if is_misspelt(*pair):
             often, rare = sorted(pair, key=lambda name: -size[name])
             row = int(np.flatnonzero(table[label] == rare)[0])
-            what = f"'{rare}' ({counted(int(size[rare]), 'sample')}) is taken for a class beside "
-            what += f"'{often}' ({size[often]}); if one of them is misspelt, write them alike; if "
-            what += f"both are meant, write data: {flow_yaml({'classes': list(names)})}"
+            message = (
+                f"'{rare}' ({counted(int(size[rare]), 'sample')}) is taken for a class beside "
+                f"'{often}' ({size[often]}); if one of them is misspelt, write them alike; if "
+                f"both are meant, write data: {flow({'classes': list(names)})}"
+            )
             at = f"{where}, line {table.attrs['lines'][row]}, column '{label}'"
-            yield Problem(at, what, "warning")
+            yield Problem(at, message, "warning")
 
 
 def check_codes(table: pd.DataFrame, label: str, where: str) -> Iterator[Problem]:
@@ -249,11 +256,13 @@ def check_codes(table: pd.DataFrame, label: str, where: str) -> Iterator[Problem
         others = y[y != code]
         first = rows[int(np.argmax(y == code))]
         certain = len(others) > 0 and code < 2 * others.min() - others.max()
-        what = f"the label of '{table.index[first]}' is {code:g}, as "
-        what += f"{counted(int((y == code).sum()), 'cell')} here; if it says that there is no "
-        what += "label, leave it blank"
+        message = (
+            f"the label of '{table.index[first]}' is {code:g}, as "
+            f"{counted(int((y == code).sum()), 'cell')} here; if it says that there is no "
+            "label, leave it blank"
+        )
         at = f"{where}, line {table.attrs['lines'][first]}, column '{label}'"
-        yield Problem(at, what, "error" if certain else "warning")
+        yield Problem(at, message, "error" if certain else "warning")
 
 
 def check_names_alike(table: pd.DataFrame, key: str, column: str, where: str) -> Iterator[Problem]:
@@ -262,7 +271,9 @@ def check_names_alike(table: pd.DataFrame, key: str, column: str, where: str) ->
     if pairs:
         one, other = pairs[0][:2]
         row = int(np.argmax(table[column] == other))
-        what = f"{key}: '{other}' differs from '{one}' in {BY_SIGHT}"
-        what += f"{too(len(pairs) - 1, 'name')}; write them alike, or quite differently"
+        message = (
+            f"{key}: '{other}' differs from '{one}' in {BY_SIGHT}"
+            f"{too(len(pairs) - 1, 'name')}; write them alike, or quite differently"
+        )
         at = f"{where}, line {table.attrs['lines'][row]}, column '{column}'"
-        yield Problem(at, what, "warning" if key == "data.batch" else "error")
+        yield Problem(at, message, "warning" if key == "data.batch" else "error")

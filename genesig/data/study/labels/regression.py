@@ -28,7 +28,7 @@ def _choose(asked: Asked, problems: list[Problem]) -> Chosen:
     _check_numbers(asked.table, asked.where, asked.label, problems)
     problems.extend(check_codes(asked.table, asked.label, asked.where))
     at = f"{asked.where}, column '{asked.label}'"
-    problems += [Problem(at, what, "warning") for what in censored(asked.table, asked.label)]
+    problems += [Problem(at, message, "warning") for message in censored(asked.table, asked.label)]
     return Chosen()
 
 
@@ -39,12 +39,14 @@ def _check_numbers(table: pd.DataFrame, where: str, label: str, problems: list[P
         row = wrong[0]
         at = place(table, row, label, where)
         more = f" ({counted(len(wrong) - 1, 'further cell')})" if len(wrong) > 1 else ""
-        what = f"the label of '{table.index[row]}' {number_fault(values[row])}{more}"
-        what += f"; regression needs a number for each sample{as_classes(table, label)}"
-        problems.append(Problem(at, what))
+        message = (
+            f"the label of '{table.index[row]}' {number_fault(values[row])}{more}"
+            f"; regression needs a number for each sample{as_classes(table, label)}"
+        )
+        problems.append(Problem(at, message))
     elif len({float(value) for value in values if not is_missing(value)}) < 2:
-        what = "regression needs labels that vary; here is one value or none"
-        problems.append(Problem(f"{where}, column '{label}'", what))
+        message = "regression needs labels that vary; here is one value or none"
+        problems.append(Problem(f"{where}, column '{label}'", message))
 
 
 def _settings(config: Config) -> Found:

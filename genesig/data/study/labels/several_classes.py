@@ -22,8 +22,8 @@ def _settings(config: Config) -> Found:
     if linear["criterion"] == "log_loss":
         yield "linear.criterion", f"'log_loss' {TWO}set squared_error"
     if linear["solver"] != "landweber-newton":
-        what = "does not know several classes; set landweber-newton"
-        yield "linear.solver", f"'{linear['solver']}' {what}"
+        message = "does not know several classes; set landweber-newton"
+        yield "linear.solver", f"'{linear['solver']}' {message}"
 
 
 SEVERAL_CLASSES = Labels(

@@ -53,9 +53,11 @@ def _choose(asked: Asked, problems: list[Problem]) -> Chosen:
     blank = {str(name) for name, cell in asked.table[event].items() if is_missing(cell)}
     blank &= {str(name) for name in asked.labels.index}
     if blank:
-        what = f"no event or censoring for {listing(n for n in asked.labels.index if n in blank)}; "
-        what += f"left out of the study ({len(blank)} of {len(asked.table)})"
-        problems.append(Problem(f"{asked.where}, column '{event}'", what, "warning"))
+        message = (
+            f"no event or censoring for {listing(n for n in asked.labels.index if n in blank)}; "
+            f"left out of the study ({len(blank)} of {len(asked.table)})"
+        )
+        problems.append(Problem(f"{asked.where}, column '{event}'", message, "warning"))
     kept = [name for name in asked.labels.index if name not in blank]
     found = list(_check_times(asked, kept))
     word, wrong = _word(asked, event, kept)
@@ -82,10 +84,12 @@ def _check_times(asked: Asked, kept: list[str]) -> Iterator[Problem]:
         for row, cell in cells.items()
         if is_number(cell) and float(cell) < 0
     }
-    for row, what in list(odd.items())[:1]:
+    for row, message in list(odd.items())[:1]:
         where = place(table, row, column, asked.where)
-        said = f"the time of '{table.index[row]}' {what}; survival needs a time of at least 0 for "
-        yield Problem(where, f"{said}each sample{further_text(len(odd) - 1, 'sample')}")
+        said = (
+            f"the time of '{table.index[row]}' {message}; survival needs a time of at least 0 for "
+        )
+        yield Problem(where, f"{said}each sample{too(len(odd) - 1, 'sample')}")
     if not odd and len({float(cell) for cell in cells.values()}) < 2:
         found = f"every time is {next(iter(cells.values()))}" if cells else "no sample has a time"
         yield Problem(at, f"{found}; survival needs times that differ")
@@ -100,18 +104,19 @@ def _word(asked: Asked, event: str, kept: list[str]) -> tuple[str, list[Problem]
     if word is None:
         strange = [cell for cell in counts if not (is_number(cell) and float(cell) in (0, 1))]
         if strange:
-            what = f"data.event must say which word is the event, found {found}; for example "
-            return "1", [
-                Problem(at, f"{what}data: {flow_yaml({'event': event_word(counts, event)})}")
-            ]
+            message = (
+                f"data.event must say which word is the event, found {found}; for example "
+                f"data: {flow({'event': event_word(counts, event)})}"
+            )
+            return "1", [Problem(at, message)]
         return "1", []
     if not any(happened(cell, word) for cell in counts):
         near = did_you_mean(word, counts) or f"; name one of {found}"
         return word, [Problem(at, f"data.event: no sample is '{word}'{near}")]
     others = [cell for cell in counts if not happened(cell, word)]
     if len(others) > 1:
-        what = f"{listing(others)} all count as censored, only '{word}' as the event"
-        return word, [Problem(at, what, "warning")]
+        message = f"{listing(others)} all count as censored, only '{word}' as the event"
+        return word, [Problem(at, message, "warning")]
     return word, []
 
 
@@ -119,8 +124,11 @@ def _check_both(asked: Asked, column: str, time: Array, event: Array) -> Iterato
     at = f"{asked.where}, column '{column}'"
     horizon = asked.settings["horizon"]
     if not event.any():
-        what = f"no event among {counted(len(time), 'sample')}, all are censored; nothing can be "
-        yield Problem(at, what + "learned from them, name the word of the event in data.event")
+        message = (
+            f"no event among {counted(len(time), 'sample')}, all are censored; nothing can be "
+            "learned from them, name the word of the event in data.event"
+        )
+        yield Problem(at, message)
         return
     if time[event].min() >= time.max():
         yield Problem(
@@ -132,25 +140,33 @@ def _check_both(asked: Asked, column: str, time: Array, event: Array) -> Iterato
     first = float(time[event].min())
     last = float(time.max())
     if horizon is not None and not first <= horizon < last:
-        what = f"data.horizon: {horizon:g} lies outside of the events, {first:g}, and the longest "
-        what += f"time, {last:g}; name a time in between, or take it away for the median"
-        yield Problem(f"{asked.where}, column '{asked.label}'", what)
+        message = (
+            f"data.horizon: {horizon:g} lies outside of the events, {first:g}, and the longest "
+            f"time, {last:g}; name a time in between, or take it away for the median"
+        )
+        yield Problem(f"{asked.where}, column '{asked.label}'", message)
 
 
 def _settings(config: Config) -> Found:
     linear = config["linear"]
     splits = config["splits"]
     if linear["criterion"] != "partial_likelihood":
-        what = f"'{linear['criterion']}' is no criterion of survival; set 'partial_likelihood', or "
-        yield "linear.criterion", what + "take it away"
+        message = (
+            f"'{linear['criterion']}' is no criterion of survival; set 'partial_likelihood', or "
+            "take it away"
+        )
+        yield "linear.criterion", message
     if linear["solver"] != "landweber-newton":
         yield "linear.solver", f"'{linear['solver']}' does not solve survival; take it away"
     if linear["penalty"] != "l1":
-        what = f"'{linear['penalty']}' is not offered for survival; set l1 or take it away"
-        yield "linear.penalty", what
+        message = f"'{linear['penalty']}' is not offered for survival; set l1 or take it away"
+        yield "linear.penalty", message
     if splits["scheme"] in ALONE and splits["file"] is None:
-        what = f"'{splits['scheme']}' leaves no pairs to compare in a test set; set "
-        yield "splits.scheme", what + "stratified_kfold, or stratified_group_kfold with groups"
+        message = (
+            f"'{splits['scheme']}' leaves no pairs to compare in a test set; set "
+            "stratified_kfold, or stratified_group_kfold with groups"
+        )
+        yield "splits.scheme", message
     if config.get("nonlinear", {}).get("enabled"):
         yield "nonlinear.enabled", "is not offered for survival; set it to false or take it away"
 

@@ -58,8 +58,8 @@ def check_blank_times(
     outcome = "with the event" if lacking.with_event else "without the event"
     message = (
         f"no time for {lacking.n_blank} of the {counted(lacking.n_samples, 'sample')} {outcome} "
+        f"(column '{event}'), who would all be left out; "
     )
-    message += f"(column '{event}'), who would all be left out; "
     second = lacking.columns[0] if lacking.columns else "COLUMN"
     label = flow_yaml({"label": {"time": [time, second], "event": event}})[1:-1]
     if lacking.columns:

@@ -76,9 +76,11 @@ def by_symbol(
         return None
     known = [k for k, probe in enumerate(probes) if probe in symbols]
     if not known:
-        what = f"no gene of the matrix is in its first column: the matrix has {listing(probes)}, "
-        what += f"the column has {listing(symbols)}; name the gene table of this matrix"
-        problems.append(Problem(annotation, what))
+        message = (
+            f"no gene of the matrix is in its first column: the matrix has {listing(probes)}, "
+            f"the column has {listing(symbols)}; name the gene table of this matrix"
+        )
+        problems.append(Problem(annotation, message))
         return None
     names = [symbols[probes[k]] for k in known]
     collapse = fit_steps(X[:, known], [{"step": "collapse", "by": names, "rule": rule}])
@@ -106,15 +108,19 @@ def common_genes(members: Sequence[Member], problems: Problems) -> list[str]:
     common = set(members[0].genes).intersection(*(member.genes for member in members[1:]))
     if not common:
         found = "; ".join(f"{member.name} has {listing(member.genes)}" for member in members[:3])
-        what = f"no gene is in all of them: {found}; name the table that gives each its symbol in "
-        what += f"'annotation'{versions_hint(members[0].genes, members[1].genes)}"
-        problems.append(Problem(POOLED_STUDIES, what))
+        message = (
+            f"no gene is in all of them: {found}; name the table that gives each its symbol in "
+            f"'annotation'{versions_hint(members[0].genes, members[1].genes)}"
+        )
+        problems.append(Problem(POOLED_STUDIES, message))
         return []
     for member in members:
         if len(common) < FEW * len(member.genes):
-            what = f"{len(common)} of the {counted(len(member.genes), 'gene')} of '{member.name}' "
-            what += "are in every study; the others are left out"
-            problems.append(Problem(member.where, what, "warning"))
+            message = (
+                f"{len(common)} of the {counted(len(member.genes), 'gene')} of '{member.name}' "
+                "are in every study; the others are left out"
+            )
+            problems.append(Problem(member.where, message, "warning"))
     problems.extend(_version_problems(members))
     return sorted(common)
 
@@ -125,9 +131,11 @@ def _version_problems(members: Sequence[Member]) -> Iterator[Problem]:
     for member in members[1:]:
         if hint := versions_hint(first.genes, member.genes):
             lacking = len(set(first.genes) - set(member.genes))
-            what = f"{lacking} of the {counted(len(first.genes), 'gene')} of '{first.name}' are "
-            what += f"not in '{member.name}'{hint}"
-            yield Problem(member.where, what, "warning", code="id_versions")
+            message = (
+                f"{lacking} of the {counted(len(first.genes), 'gene')} of '{first.name}' are "
+                f"not in '{member.name}'{hint}"
+            )
+            yield Problem(member.where, message, "warning", code="id_versions")
 
 
 def lost_to(members: Sequence[Member]) -> list[dict[str, Any]]:
@@ -181,10 +189,10 @@ def read_member(item: Config, wanted: Wanted, problems: Problems) -> Member | No
 
 
 def _read(item: Config, wanted: Wanted, problems: Problems) -> Member | None:
-    where = item["expression"]
+    place = item["expression"]
     file = item["samples"] or item["expression"]
-    of_matrix, of_samples = assign_part(item["part"], where, file)
-    matrix = attempt(lambda: read_matrix(where, of_matrix), problems)
+    of_matrix, of_samples = assign_part(item["part"], place, file)
+    matrix = attempt(lambda: read_matrix(place, of_matrix), problems)
     table = _table(matrix, file, of_samples, item["sample_names"], problems)
     if table is None:
         return None
@@ -192,19 +200,24 @@ def _read(item: Config, wanted: Wanted, problems: Problems) -> Member | None:
     if matrix is not None:
         matrix = with_names_of(matrix, list(map(str, table.index)))
         axes = (matrix.columns, matrix.rows)
-        table, not_measured = without_absent(table, axes, file, where, problems)
+        table, not_measured = without_absent(table, axes, file, place, problems)
     table = _in_words_of_study(table, file, item, wanted, problems)
     if table is None or matrix is None:
         return None
     used = [str(name) for name in table.index[_labelled(table, wanted)]]
     if not used:
-        what = f"no sample has a label of the study in column '{_columns(item, wanted)[0]}'"
-        problems.append(Problem(file, f"{what}; take '{item['name']}' out of studies"))
+        message = (
+            f"no sample has a label of the study in column '{_columns(item, wanted)[0]}'"
+            f"; take '{item['name']}' out of studies"
+        )
+        problems.append(Problem(file, message))
         return None
-    surroundings = Surroundings(table, _columns(item, wanted), kept_kinds=wanted.data.get("keep", ()))
+    surroundings = Surroundings(
+        table, _columns(item, wanted), kept_kinds=wanted.data.get("keep", ())
+    )
     values = check_matrix(
         matrix,
-        where,
+        place,
         names=list(table.index),
         used=used,
         sheet=file,
@@ -219,7 +232,7 @@ def _read(item: Config, wanted: Wanted, problems: Problems) -> Member | None:
     genes = by_symbol(X, values.genes, item["annotation"], item["symbol"], rule, problems)
     if genes is None:
         return None
-    files = dict.fromkeys([*paths_read(where), *filter(None, (file, item["annotation"]))])
+    files = dict.fromkeys([*paths_read(place), *filter(None, (file, item["annotation"]))])
     dropped = not_measured + [note for note in values.dropped if note["kind"] != "gene"]
     dropped += [
         {"kind": "sample", "name": str(name), "reason": f"no label in '{item['name']}'"}
@@ -231,7 +244,7 @@ def _read(item: Config, wanted: Wanted, problems: Problems) -> Member | None:
     others = _others(table.drop(index=used), wanted)
     return Member(
         item["name"],
-        where,
+        place,
         *genes,
         table.loc[used],
         file,
@@ -367,12 +380,15 @@ def _step_problems(step: dict[str, Any], before: Array, after: Array, at: str) -
 
     The other studies hide both once all are one matrix, whose genes vary and whose size is theirs.
     """
-    if what := flattened(step, before, after):
-        yield Problem(at, what)
+    if message := flattened(step, before, after):
+        yield Problem(at, message)
     elif step["step"] == "log2" and not never_logged(before):
         _, p99, most = sizes(before)
-        what = f"the values look as if they were logged already (99th percentile {p99:.4g}, "
-        yield Problem(at, f"{what}maximum {most:.4g}); take log2 away", "warning")
+        message = (
+            f"the values look as if they were logged already (99th percentile {p99:.4g}, "
+            f"maximum {most:.4g}); take log2 away"
+        )
+        yield Problem(at, message, "warning")
 
 
 ALIKE = 0.999
@@ -392,13 +408,12 @@ def check_copies(members: Sequence[Member], common: Sequence[str]) -> Iterator[P
         first, second = (
             member.table.index[k] for member, k in zip((one, other), pairs[0], strict=True)
         )
-        what = f"'{first}' of '{one.name}' and '{second}' of '{other.name}' are one sample by their"
-        what += (
-            f" values{further_text(len(pairs) - 1, 'pair')}; a study that is left out must be new:"
-            " take "
+        message = (
+            f"'{first}' of '{one.name}' and '{second}' of '{other.name}' are one sample by their"
+            f" values{too(len(pairs) - 1, 'pair')}; a study that is left out must be new: take "
+            f"{listing([str(one.table.index[k]) for k in pairs[:, 0]])} out of '{one.name}'"
         )
-        what += f"{listing([str(one.table.index[k]) for k in pairs[:, 0]])} out of '{one.name}'"
-        yield Problem(one.where, what)
+        yield Problem(one.where, message)
 
 
 def _comparable(member: Member, common: Sequence[str]) -> Array:

@@ -130,8 +130,8 @@ def study_settings(config: Config) -> Found:
     if not config.get("studies"):
         for key, instead in INSTEAD.items():
             if config["splits"][key] == SCHEME:
-                what = f"'{SCHEME}' needs several studies; list them under studies, or take "
-                yield f"splits.{key}", what + instead
+                message = f"'{SCHEME}' needs several studies; list them under studies, or take "
+                yield f"splits.{key}", message + instead
         return
     for key in ("expression", "samples"):
         if config[key] != POOLED_STUDIES:
@@ -143,21 +143,25 @@ def study_settings(config: Config) -> Found:
 def _items(config: Config) -> Found:
     names: list[str] = []
     if len(config["studies"]) < FEWEST:
-        what = "there is one study; name another one, or write its expression and samples instead"
-        yield "studies", what
+        message = (
+            "there is one study; name another one, or write its expression and samples instead"
+        )
+        yield "studies", message
     for number, item in enumerate(config["studies"], 1):
         at = f"studies, item {number}"
         if item["name"].lower() in names:
             yield f"{at}, name", f"'{item['name']}' is already taken; each study needs its own"
         names.append(item["name"].lower())
         if item["geo"] is not None and item["expression"] != series_file(item["geo"]):
-            what = f"names the matrix, and so does expression, {item['expression']}; keep one"
-            yield f"{at}, geo", what
+            message = f"names the matrix, and so does expression, {item['expression']}; keep one"
+            yield f"{at}, geo", message
         yield from _of_kind(item, at, config["data"]["task"])
         for place, step in enumerate(item["normalise"], 1):
             if NORMALISERS[step["step"]].kind != "sample":
-                what = f"'{step['step']}' learns from several samples; move it to normalise.folds"
-                yield f"{at}, normalise, item {place}", what
+                message = (
+                    f"'{step['step']}' learns from several samples; move it to normalise.folds"
+                )
+                yield f"{at}, normalise, item {place}", message
 
 
 def _of_kind(item: Mapping[str, Any], at: str, task: str) -> Found:
@@ -176,8 +180,10 @@ def _data(config: Config) -> Found:
     data = config["data"]
     alike = config["across"]["weights"] == "equal"
     if data["batch"] != STUDY:
-        what = f"'{data['batch']}': where there are several studies each is a batch; take it away"
-        yield "data.batch", what
+        message = (
+            f"'{data['batch']}': where there are several studies each is a batch; take it away"
+        )
+        yield "data.batch", message
     if alike and data["weights"] != WEIGHT:
         yield "data.weights", "stands beside across.weights: equal; set that one to samples"
     for key in NOT_OFFERED:

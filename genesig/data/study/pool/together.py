@@ -136,9 +136,11 @@ def _check_responses(members: Sequence[Member], wanted: Wanted) -> Iterator[Prob
         for member in members:
             cells = member.table[wanted.label[-1]]
             if cells.nunique() < 2:
-                what = f"every sample of '{member.name}' has '{cells.iloc[0]}', so that nothing can"
-                what += " be learned or tested there; take it out of studies"
-                yield Problem(f"{member.sheet}, column '{member.columns[-1]}'", what)
+                message = (
+                    f"every sample of '{member.name}' has '{cells.iloc[0]}', so that nothing can"
+                    " be learned or tested there; take it out of studies"
+                )
+                yield Problem(f"{member.sheet}, column '{member.columns[-1]}'", message)
         if kind.columns:  # times and events
             yield from _check_times(members, label)
             yield from _check_events(members, wanted)
@@ -155,10 +157,12 @@ def _check_responses(members: Sequence[Member], wanted: Wanted) -> Iterator[Prob
             yield Problem(at, _short(member.name, short[0], every_word, strange))
         elif further:
             found = ", ".join(f"'{word}' ({n})" for word, n in further.items())
-            what = f"{found} is no class of the other studies; name those that are to be told apart"
+            message = (
+                f"{found} is no class of the other studies; name those that are to be told apart"
+            )
             yield Problem(
                 at,
-                f"{what}, data: {{classes: [{', '.join(every)}]}}, or what it means, "
+                f"{message}, data: {{classes: [{', '.join(every)}]}}, or what it means, "
                 f"classes: {{{next(iter(further))}: CLASS}}",
             )
 
@@ -175,10 +179,12 @@ def _check_times(members: Sequence[Member], column: str) -> Iterator[Problem]:
     for member in members:
         if median[member.name] >= OTHER_UNIT * median[shortest] > 0:
             times = median[member.name] / median[shortest]
-            what = f"the median time of '{member.name}' ({median[member.name]:.3g}) is "
-            what += f"{times:.3g} times that of '{shortest}' ({median[shortest]:.3g}); if one has "
-            what += "days or months and the other years, write all in one unit"
-            yield Problem(f"{member.sheet}, column '{member.columns[0]}'", what, "warning")
+            message = (
+                f"the median time of '{member.name}' ({median[member.name]:.3g}) is "
+                f"{times:.3g} times that of '{shortest}' ({median[shortest]:.3g}); if one has "
+                "days or months and the other years, write all in one unit"
+            )
+            yield Problem(f"{member.sheet}, column '{member.columns[0]}'", message, "warning")
 
 
 def _check_events(members: Sequence[Member], wanted: Wanted) -> Iterator[Problem]:
@@ -190,10 +196,13 @@ def _check_events(members: Sequence[Member], wanted: Wanted) -> Iterator[Problem
         counts = Counter(cell.strip() for cell in cells if not is_missing(cell))
         if word := event_word(counts):
             found = ", ".join(f"'{cell}' ({n})" for cell, n in counts.most_common(6))
-            what = f"which word is the event? Found {found}; for example write into this item of "
+            message = (
+                f"which word is the event? Found {found}; for example write into this item of "
+                f"studies, {flow({'event': word}).strip('{}')}"
+            )
             yield Problem(
                 f"{member.sheet}, column '{member.columns[1]}'",
-                f"{what}studies, {flow({'event': word}).strip('{}')}",
+                message,
             )
 
 
@@ -227,9 +236,12 @@ def _check_numbers(members: Sequence[Member], align: str) -> Iterator[Problem]:
         return
     for member in members:
         if (n := len(member.table)) < MIN_BATCH_SAMPLES:
-            what = f"'{member.name}' has {n} samples, at least {MIN_BATCH_SAMPLES} are needed for "
-            what += "across.align: combat; "
-            yield Problem(member.where, what + "take it out of studies, or align otherwise")
+            message = (
+                f"'{member.name}' has {n} samples, at least {MIN_BATCH_SAMPLES} are needed for "
+                "across.align: combat; "
+                "take it out of studies, or align otherwise"
+            )
+            yield Problem(member.where, message)
 
 
 def _check_units(members: Sequence[Member]) -> Iterator[Problem]:
@@ -245,7 +257,9 @@ def _check_units(members: Sequence[Member]) -> Iterator[Problem]:
     logged = [name for name, (is_raw, _) in raw.items() if not is_raw]
     if never and logged:
         size = ", ".join(f"{name} {raw[name][1]:.4g}" for name in (never[0], logged[0]))
-        what = f"{listing(never)} {'looks' if len(never) == 1 else 'look'} as if no logarithms were"
-        what += f" taken, {listing(logged)} as if they were (99th percentile: {size}); bring all to"
-        what += " one scale, with normalise: [{step: log2}] of their own for those that need it"
-        yield Problem(POOLED_STUDIES, what)
+        message = (
+            f"{listing(never)} {'looks' if len(never) == 1 else 'look'} as if no logarithms were"
+            f" taken, {listing(logged)} as if they were (99th percentile: {size}); bring all to"
+            " one scale, with normalise: [{step: log2}] of their own for those that need it"
+        )
+        yield Problem(POOLED_STUDIES, message)
