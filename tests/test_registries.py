@@ -12,7 +12,7 @@ from genesig.data.files import known, readers
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.text import number_matrix
 from genesig.data.steps import normalise
-from genesig.data.study.labels.known import LABELS
+from genesig.data.study.labels.known import LABEL_RULES
 from genesig.models.baselines import BASELINES
 from genesig.report.page.measure import MEASURES
 from genesig.response.known import RESPONSES, ByKind
@@ -49,7 +49,7 @@ def test_step_with_a_line_in_the_registry_is_fitted_and_restored(monkeypatch):
 
 
 TABLES = {
-    "labels": LABELS,
+    "labels": LABEL_RULES,
     "baseline": BASELINES["dummy"],
     "measures": MEASURES,
     "assessment": ASSESSED,

@@ -18,32 +18,32 @@ from genesig.data.quality.twins import SIMILAR_SAMPLES, check_twins
 from genesig.data.steps.collapse import gene_columns
 from genesig.data.steps.segment import SEGMENT
 from genesig.data.study.config_check import (
-    check_kind,
-    classes_shown,
+    check_kind_settings,
+    count_label_classes,
+    describe_not_offered,
     examine_config,
-    not_offered,
     resolve_config,
 )
-from genesig.data.study.confounding import check_covariates
-from genesig.data.study.cost import Size, announced, check_cost, study_costs
-from genesig.data.study.covariates_check import check_trained
+from genesig.data.study.confounding import check_combat_covariates
+from genesig.data.study.cost import Size, check_cost, describe_costs, study_costs
+from genesig.data.study.covariates_check import check_training_sets
 from genesig.data.study.dataset import Inputs, inputs_of
 from genesig.data.study.design_check import (
-    check_belonging,
     check_design,
     check_label_genes,
-    check_tested,
+    check_patient_columns,
+    check_tested_classes,
 )
 from genesig.data.study.gene_columns import check_groups
-from genesig.data.study.gene_sets import check_sets
+from genesig.data.study.gene_sets import check_gene_sets
 from genesig.data.study.machine_speed import slowness
 from genesig.data.study.scale_check import (
     check_counts,
-    check_empty,
-    check_lone,
-    check_mixed,
-    check_probes,
+    check_empty_samples,
+    check_lone_values,
+    check_mixed_scales,
     check_scale,
+    check_unsummarised_probes,
     rehearse_steps,
 )
 from genesig.data.study.settings_check import check_settings, check_shares
@@ -86,29 +86,31 @@ def examine(raw: Config, schema: Config, source: str) -> Examination:
 
     With faulty keys, the study's files are still looked at.
     """
-    config, problems = examine_config(raw, schema, source, _classes(raw))
+    config, problems = examine_config(raw, schema, source, _count_classes(raw))
     if not problems:
-        found, inputs, size = _examine_study(config, source)
-        return _examination(found + check_cohorts(config, inputs), inputs, size, config)
-    named = all(isinstance(config.get(key), str) for key in schema["required"])
-    if named and config["expression"] != POOLED_STUDIES:
-        problems += _not_derived(inputs_of(config).problems, problems, config, source)
-    return Examination(tuple(order_by_level(problems)), "")
+        study_problems, inputs, size = _examine_study(config, source)
+        return _make_examination(
+            study_problems + check_cohorts(config, inputs), inputs, size, config
+        )
+    names_files = all(isinstance(config.get(key), str) for key in schema["required"])
+    if names_files and config["expression"] != POOLED_STUDIES:
+        problems += _independent_problems(inputs_of(config).problems, problems, config, source)
+    return Examination(tuple(in_order(problems)), "")
 
 
-def _classes(raw: Config) -> int | None:
-    return None if exceeds_config_size(raw, config_children) else classes_shown(raw)
+def _count_classes(raw: Config) -> int | None:
+    return None if exceeds_config_size(raw, config_children) else count_label_classes(raw)
 
 
-def _not_derived(
-    found: list[Problem], faults: list[Problem], config: Config, source: str
+def _independent_problems(
+    file_problems: list[Problem], setting_faults: list[Problem], config: Config, source: str
 ) -> Iterator[Problem]:
     """Leave out what is said of the labels because data.task or data.classes is at fault."""
-    keys = (f"{source}, data.classes", f"{source}, data.task")
-    if any(fault.location.startswith(keys) for fault in faults):
-        column = f"{config['samples']}, column '{config['label']}'"
-        found = [problem for problem in found if problem.location != column]
-    yield from found
+    label_settings = (f"{source}, data.classes", f"{source}, data.task")
+    if any(fault.where.startswith(label_settings) for fault in setting_faults):
+        label_place = f"{config['samples']}, column '{config['label']}'"
+        file_problems = [problem for problem in file_problems if problem.where != label_place]
+    yield from file_problems
 
 
 def study_config(raw: Config, schema: Config, source: str = "config") -> Config:
@@ -122,9 +124,9 @@ def study_config(raw: Config, schema: Config, source: str = "config") -> Config:
     InvalidInput
         With all problems, warnings among them, if one is an error.
     """
-    config = resolve_config(raw, schema, source, _classes(raw))
-    problems = order_by_level(check_settings(config, source))
-    if _errors(list(problems)):
+    config = resolve_config(raw, schema, source, _count_classes(raw))
+    problems = in_order(check_settings(config, source))
+    if _has_errors(list(problems)):
         raise InvalidInput(problems)
     return config
 
@@ -142,18 +144,20 @@ def check_study(config: Config, source: str) -> dict[str, Any]:
     InvalidInput
         With all problems, warnings among them, if one is an error.
     """
-    found = examine_study(config, source)
-    if found.errors:
-        raise InvalidInput(found.problems)
-    of_settings = check_settings(config, source)
-    lasting = warnings_of(
-        problem
-        for problem in found.problems
-        if problem not in of_settings and problem.code != SIMILAR_SAMPLES
+    examination = examine_study(config, source)
+    if examination.errors:
+        raise InvalidInput(examination.problems)
+    setting_problems = check_settings(config, source)
+    lasting_warnings = warnings_of(
+        problem for problem in examination.problems if problem not in setting_problems
     )
-    announce("\n".join([*map(str, found.problems), f"{found.summary}; {found.cost}"]))
-    size = found.size and {name: value for name, value in asdict(found.size).items() if value}
-    return {"summary": found.summary, "warnings": lasting, "size": size}
+    announce(
+        "\n".join([*map(str, examination.problems), f"{examination.summary}; {examination.cost}"])
+    )
+    size = examination.size and {
+        name: value for name, value in asdict(examination.size).items() if value
+    }
+    return {"summary": examination.summary, "warnings": lasting_warnings, "size": size}
 
 
 def examine_study(config: Config, source: str) -> Examination:
@@ -166,73 +170,77 @@ def examine_study(config: Config, source: str) -> Examination:
     source : str
         Name of the config in messages.
     """
-    return _examination(*_examine_study(config, source), config)
+    return _make_examination(*_examine_study(config, source), config)
 
 
-def _examination(
+def _make_examination(
     problems: list[Problem], inputs: Inputs, size: Size | None, config: Config
 ) -> Examination:
-    cost = "" if size is None else announced(study_costs(config, size), slowness())
-    return Examination(tuple(order_by_level(problems)), _summary(inputs, config), cost, size)
+    cost = "" if size is None else describe_costs(study_costs(config, size), slowness())
+    return Examination(tuple(in_order(problems)), _summary(inputs, config), cost, size)
 
 
 def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, Size | None]:
     problems = check_settings(config, source)
-    wrong_steps = any("normalise" in p.location and p.level == "error" for p in problems)
+    has_faulty_steps = any(
+        "normalise" in problem.where and problem.level == "error" for problem in problems
+    )
     inputs = inputs_of(config)
     problems += inputs.problems
     if config["splits"]["file"] is not None:
         problems += _check_split_file(config["splits"]["file"])
     if inputs.sheet is not None:
-        place = config["samples"]
+        file = config["samples"]
         obs = inputs.sheet.obs
         if config["splits"]["scheme"] == "predefined":
-            known = list(obs.columns)
-            index = str(obs.index.name)
+            columns_of_table = list(obs.columns)
+            index_name = str(obs.index.name)
             column = config["splits"]["column"]
-            check_column(column, "splits.column", known, index, place, problems)
-        if not _errors(inputs.problems):
-            problems += check_design(inputs.sheet, config, place)
-            problems += check_kind(config, inputs.sheet.design.kind, source)
+            check_column(column, "splits.column", columns_of_table, index_name, file, problems)
+        if not _has_errors(inputs.problems):
+            problems += check_design(inputs.sheet, config, file)
+            problems += check_kind_settings(config, inputs.sheet.design.kind, source)
             problems += check_shares(config["probabilities"], inputs.sheet.design, source)
-            problems += check_belonging(inputs.sheet, place)
+            problems += check_patient_columns(inputs.sheet, file)
             problems += _check_against_labels(inputs, config)
-            covariates = list(check_covariates(inputs.sheet, config["normalise"]["folds"], place))
-            problems += covariates
-            wrong_steps = wrong_steps or bool(covariates)
+            covariate_problems = list(
+                check_combat_covariates(inputs.sheet, config["normalise"]["folds"], file)
+            )
+            problems += covariate_problems
+            has_faulty_steps = has_faulty_steps or bool(covariate_problems)
     if inputs.table is not None:
-        place = config["data"]["annotation"]
+        file = config["data"]["annotation"]
         columns = list(inputs.table.columns)
         for name in gene_columns(config["normalise"]["folds"]):
-            wrong_steps = wrong_steps or name not in columns
-            check_column(name, "normalise.folds, by", columns, "", place, problems)
-    of_sets: dict[str, int] = {}
+            has_faulty_steps = has_faulty_steps or name not in columns
+            check_column(name, "normalise.folds, by", columns, "", file, problems)
+    set_sizes: dict[str, int] = {}
     if inputs.expression is not None:
         problems += check_groups(config, inputs.expression.genes)
-        found, of_sets = check_sets(config, inputs.expression.genes, inputs.symbols)
-        problems += found
-    if not wrong_steps:
+        set_problems, set_sizes = check_gene_sets(config, inputs.expression.genes, inputs.symbols)
+        problems += set_problems
+    if not has_faulty_steps:
         problems += _check_values(inputs, config, source)
-    if _errors(problems):
+    if _has_errors(problems):
         return problems, inputs, None
     size = _rehearse_splits(inputs, config, source, problems)
     if size is not None:
-        size = replace(size, **of_sets)
+        size = replace(size, **set_sizes)
         problems += check_cost(study_costs(config, size), source)
     return problems, inputs, size
 
 
 def _check_against_labels(inputs: Inputs, config: Config) -> Iterator[Problem]:
     """Hold the genes against the labels: those that tell too much, and what is missing."""
-    found = inputs.expression
+    expression = inputs.expression
     sheet = inputs.sheet
-    place = config["expression"]
-    if found is None or sheet is None:
+    file = config["expression"]
+    if expression is None or sheet is None:
         return
-    yield from check_label_genes(found, sheet, place)
-    yield from check_twins(found, sheet, place)
+    yield from check_label_genes(expression, sheet, file)
+    yield from check_twins(expression, sheet, file)
     folds = config["normalise"]["folds"]
-    yield from check_missing(found.X, found.genes, sheet, folds, place, inputs.omics)
+    yield from check_missing(expression.X, expression.genes, sheet, folds, file, inputs.omics)
 
 
 def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
@@ -241,33 +249,33 @@ def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
         return []
     X = inputs.expression.X
     genes = inputs.expression.genes
-    place = config["expression"]
-    sheet = None if _errors(inputs.problems) else inputs.sheet
+    file = config["expression"]
+    sound_sheet = None if _has_errors(inputs.problems) else inputs.sheet
     normalise = config["normalise"]
-    names = [] if sheet is None else [str(name) for name in sheet.obs.index]
-    steps = {step["step"] for step in normalise["samples"] + normalise["folds"]}
-    if lone := list(check_lone(X[: len(names)], genes, names, place, steps)):
-        return lone
-    problems = list(check_probes(genes, normalise, place))
+    samples = [] if sound_sheet is None else [str(name) for name in sound_sheet.obs.index]
+    step_names = {step["step"] for step in normalise["samples"] + normalise["folds"]}
+    if lone_values := list(check_lone_values(X[: len(samples)], genes, samples, file, step_names)):
+        return lone_values
+    problems = list(check_unsummarised_probes(genes, normalise, file))
     are_counts = inputs.expression.has_counts
-    problems = problems or list(check_scale(X, normalise, place, are_counts=are_counts))
-    problems += check_mixed(X[: len(names)], names, normalise, place)
-    faults = list(check_counts(X[: len(names)], genes, names, normalise, place))
-    faults = faults or list(check_empty(X[: len(names)], names, normalise, place))
-    if faults or (SEGMENT in steps and inputs.places is None):
+    problems = problems or list(check_scale(X, normalise, file, are_counts=are_counts))
+    problems += check_mixed_scales(X[: len(samples)], samples, normalise, file)
+    faults = list(check_counts(X[: len(samples)], genes, samples, normalise, file))
+    faults = faults or list(check_empty_samples(X[: len(samples)], samples, normalise, file))
+    if faults or (SEGMENT in step_names and inputs.places is None):
         return problems + faults
     var = inputs.gene_table(gene_columns(normalise["folds"]))
-    return problems + list(rehearse_steps(X, normalise, source, sheet, var))
+    return problems + list(rehearse_steps(X, normalise, source, sound_sheet, var))
 
 
 def _check_split_file(path: str) -> Iterator[Problem]:
     """Say whether the file can be read at all; `draw_splits` looks at what it holds."""
     try:
-        raw = read_json(path)
+        content = read_json(path)
     except InvalidInput as error:
         yield from error.problems
         return
-    version = raw.get("version", 1) if isinstance(raw, dict) else 1
+    version = content.get("version", 1) if isinstance(content, dict) else 1
     if version != 1:
         yield Problem(path, f"version {version} is not known, needs 1; draw the splits again")
 
@@ -286,10 +294,10 @@ def _rehearse_splits(
     dataset = Dataset(np.empty((len(obs), 0)), obs, obs.iloc[:0, :0], design, {})
     try:
         splits = draw_splits(dataset, seed=config["seed"], **config["splits"])
-        problems += _idle_jobs(len(splits.outer), config["splits"]["batches"], source)
+        problems += _check_number_of_jobs(len(splits.outer), config["splits"]["batches"], source)
         permutation(dataset, splits, min(1, config["controls"]["permutations"]))
-        problems += check_tested(inputs.sheet, splits, config["samples"])
-        problems += check_trained(inputs.sheet, splits, config["samples"])
+        problems += check_tested_classes(inputs.sheet, splits, config["samples"])
+        problems += check_training_sets(inputs.sheet, splits, config["samples"])
         return Size.of(splits, len(inputs.expression.genes), inputs.sheet.design)
     except InvalidInput as error:
         problems += error.problems
@@ -299,31 +307,37 @@ def _rehearse_splits(
     return None
 
 
-def _idle_jobs(outer: int, batches: int, source: str) -> Iterator[Problem]:
+def _check_number_of_jobs(n_outer: int, n_batches: int, source: str) -> Iterator[Problem]:
     """Say where more jobs are asked for than there are splits; the usual two are no fault."""
-    if batches > max(outer, 2):
-        message = f"{batches} jobs, but {counted(outer, 'outer split')} to share; at most {outer}"
+    if n_batches > max(n_outer, 2):
+        message = (
+            f"{n_batches} jobs, but {counted(n_outer, 'outer split')} to share; at most {n_outer}"
+        )
         yield Problem(f"{source}, splits.batches", message)
 
 
 def _summary(inputs: Inputs, config: Config) -> str:
-    if inputs.sheet is None or inputs.expression is None or _errors(inputs.problems):
+    if inputs.sheet is None or inputs.expression is None or _has_errors(inputs.problems):
         return ""
     design = inputs.sheet.design
     obs = inputs.sheet.obs
-    kind = RESPONSES[design.kind]
-    told = kind.describe_counts(kind.read(obs, design), design.classes)
-    held = ", ".join(covariate.column for covariate in design.covariates)
-    samples = counted(len(obs), "sample") + (f" ({told})" if told else "")
-    samples += f", held fixed: {held}" if held else ""
+    response_kind = RESPONSES[design.kind]
+    counts_text = response_kind.describe_counts(response_kind.read(obs, design), design.classes)
+    covariates_text = ", ".join(covariate.column for covariate in design.covariates)
+    samples_text = counted(len(obs), "sample") + (f" ({counts_text})" if counts_text else "")
+    samples_text += f", held fixed: {covariates_text}" if covariates_text else ""
     dropped = inputs.sheet.dropped + inputs.expression.dropped
-    out = Counter(note["kind"] for note in dropped)
-    left = ", ".join(counted(times, noun) for noun, times in out.items())
-    genes = counted(len(inputs.expression.genes), "gene")
-    without = not_offered(design.kind, config["data"])
-    parts = (f"{samples}, {genes}", f"left out: {left}" if left else "", without)
-    return "; ".join(part for part in parts if part)
+    n_dropped_of_kind = Counter(drop["kind"] for drop in dropped)
+    dropped_text = ", ".join(counted(count, noun) for noun, count in n_dropped_of_kind.items())
+    genes_text = counted(len(inputs.expression.genes), "gene")
+    not_offered_text = describe_not_offered(design.kind, config["data"])
+    phrases = (
+        f"{samples_text}, {genes_text}",
+        f"left out: {dropped_text}" if dropped_text else "",
+        not_offered_text,
+    )
+    return "; ".join(part for part in phrases if part)
 
 
-def _errors(problems: list[Problem]) -> bool:
+def _has_errors(problems: list[Problem]) -> bool:
     return any(problem.level == "error" for problem in problems)

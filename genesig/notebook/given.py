@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.data.cohorts.new_matrix import read_new
+from genesig.data.cohorts.new_matrix import read_new_samples
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.text import number_matrix
 from genesig.errors import refuse
@@ -25,7 +25,9 @@ def matrix_of(
         It is none of the three, or holds no numbers; a layout is given without a file.
     """
     if isinstance(source, str | Path):
-        return str(source), read_new([str(source)], part, None if layout is None else str(layout))
+        return str(source), read_new_samples(
+            [str(source)], part, None if layout is None else str(layout)
+        )
     if layout is not None:
         raise refuse("layout", "is for files of arrays, and new is none; take it away")
     if hasattr(source, "obs_names"):

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.cohorts.new_matrix import check_names
-from genesig.data.files.content import missing_file_message
+from genesig.data.cohorts.new_matrix import check_sample_names
+from genesig.data.files.content import absent
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.layouts import orient
 from genesig.data.files.readers import (
@@ -114,10 +114,10 @@ def read(
         sample_table, notes = table_of_matrix(sample_table, matrix, str(samples or expression))
         for problem in notes:
             if problem.level != "note":
-                warnings.warn(f"{problem.location}: {problem.message}", stacklevel=2)
-        check_names(list(map(str, sample_table.index)), str(samples or expression))
+                warnings.warn(f"{problem.where}: {problem.what}", stacklevel=2)
+        check_sample_names(list(map(str, sample_table.index)), str(samples or expression))
     matrix = _samples_in_rows(matrix, source, sample_table, str(samples or expression))
-    check_names(matrix.rows, source)
+    check_sample_names(matrix.rows, source)
     _check_cells(matrix, source)
     var = pd.DataFrame(index=pd.Index(matrix.columns, dtype=object))
     if single_format is not None and single_format.genes is not None:

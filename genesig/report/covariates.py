@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.study.pool.record import WEIGHT
+from genesig.data.study.pool.record import WEIGHT_COLUMN
 from genesig.report.page.measure import measure
 from genesig.report.page.record import Study, rounded
 from genesig.report.page.section import Limits, Paragraph, Section
@@ -366,14 +366,12 @@ def covariate_sentences(data: Covariates) -> list[str]:
         )
     weights = data["config"]["data"]["weights"]
     if weights == "balanced":
-        class_words = "both" if len(data["study"]["classes"] or ()) == 2 else "all"
-        sentence = (
-            f"In every fit the samples were weighted so that {class_words} classes count alike."
-        )
-        texts.append(sentence)
-    elif weights is not None and weights != WEIGHT:  # of studies that weigh alike their topic says
-        texts.append(f"In every fit the samples were weighted by {clean(weights)}.")
-    return texts
+        every = "both" if len(data["study"]["classes"] or ()) == 2 else "all"
+        said = f"In every fit the samples were weighted so that {every} classes count alike."
+        found.append(said)
+    elif weights not in (None, WEIGHT_COLUMN):  # of studies that weigh alike their topic says
+        found.append(f"In every fit the samples were weighted by {clean(weights)}.")
+    return found
 
 
 def _numeric_covariate_words(data: Covariates) -> str:

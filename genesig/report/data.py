@@ -10,9 +10,9 @@ import numpy as np
 
 from genesig.data.steps.combat import MIN_TRAINING_SAMPLES_OF_BATCH
 from genesig.data.steps.missing_indicators import count_indicators
-from genesig.data.study.config_check import not_offered
-from genesig.data.study.confounding import strongest
-from genesig.report.page.measure import class_codes, measure, subject, two_classes
+from genesig.data.study.config_check import describe_not_offered
+from genesig.data.study.confounding import strongest_association
+from genesig.report.page.measure import codes, measure, subject, two
 from genesig.report.page.record import (
     MAX_PLOTTED_SAMPLES,
     Batch,
@@ -82,7 +82,7 @@ def collect_study(dataset: Dataset) -> StudyFacts:
 
 def _batch_association(dataset: Dataset, names: Any) -> float | None:
     numbers = dataset.kind.number(dataset.response())
-    return strongest(numbers.reshape(len(names), -1), names)
+    return strongest_association(numbers.reshape(len(names), -1), names)
 
 
 def _permutation_unit(dataset: Dataset) -> str:
@@ -438,7 +438,7 @@ def _study_facts(data: Study) -> list[tuple[str, str]]:
         ("Outer splits", _outer_split_words(design)),
         ("Inner folds", _inner_fold_words(design)),
         ("Half-subsamples", str(design["subsamples"])),
-        ("Not applied", not_offered(study_facts["task"], data["config"].get("data", {}))),
+        ("Not applied", describe_not_offered(it["task"], data["config"].get("data", {}))),
     ]
     return [(name, value) for name, value in pairs if value]
 

@@ -11,7 +11,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.splits.permute import permutation
 from genesig.data.steps.described import described
-from genesig.data.study.gene_sets import study_sets
+from genesig.data.study.gene_sets import match_sets
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import joined
 from genesig.results.splits import GeneSets
@@ -415,7 +415,7 @@ def enrichment(
         Sizes of the sets that take part.
     """
     symbols = dataset.var["symbol"].tolist()
-    gene_sets = study_sets(
+    known = match_sets(
         sets, dataset.genes, symbols, column=None, smallest=smallest, largest=largest
     )
     measured = MeasuredSets.from_dataset(dataset, gene_sets)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from settings import MOMENTS, SPLITS, linear
 
-from genesig.data.cohorts.new_matrix import check_known
+from genesig.data.cohorts.new_matrix import check_covariates
 from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.permute import permutation
@@ -259,7 +259,7 @@ def test_predict_needs_them(change, words):
 
 def test_a_word_no_training_sample_had_is_refused():
     dataset = study(21)
-    (said,) = check_known((AGE, SEX), False, dataset.obs.assign(sex="mm"), "new.tsv")
+    (said,) = check_covariates((AGE, SEX), False, dataset.obs.assign(sex="mm"), "new.tsv")
     assert said.level == "error"
     assert "'mm' was in no training sample (they have 'f', 'm'); did you mean 'm'?" in said.message
 

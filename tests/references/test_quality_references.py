@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 from genesig.data.quality.missingness import missingness, q_values
 from genesig.data.quality.samples import principal_components, standardised_products
-from genesig.data.study.confounding import association, means_numbers
+from genesig.data.study.confounding import holds_quantities, measure_association
 from genesig.results import Design
 
 
@@ -69,7 +69,7 @@ POINTS = np.random.default_rng(4).normal(size=(40, 6))
 def test_classes_are_tested_by_analysis_of_variance():
     names = np.random.default_rng(1).choice(["a", "b", "c"], 40)
     points = POINTS + (names == "b")[:, None] * np.linspace(0, 2, 6)
-    found = association(points, list(names), number=False)
+    found = measure_association(points, list(names), is_quantity=False)
     F, p = f_classif(points, names)
     np.testing.assert_allclose(found.p, p)
     np.testing.assert_allclose(found.share / 2 / ((1 - found.share) / 37), F)
@@ -85,7 +85,7 @@ def test_classes_are_tested_by_analysis_of_variance():
 def test_numbers_are_tested_by_correlation():
     x = np.random.default_rng(2).normal(50, 9, 40)
     points = POINTS + np.outer(x, np.linspace(0, 0.1, 6))
-    found = association(points, [f"{value:.6f}" for value in x], number=True)
+    found = measure_association(points, [f"{value:.6f}" for value in x], is_quantity=True)
     _, p = f_regression(points, x)
     np.testing.assert_allclose(found.p, p, rtol=1e-4)
     r = [pearsonr(points[:, at], x) for at in range(6)]
@@ -95,8 +95,8 @@ def test_numbers_are_tested_by_correlation():
 def test_blank_cells_are_left_out():
     names = ["a", "b"] * 20
     names[:3] = ["", "NA", "nan"]
-    found = association(POINTS, names, number=False)
-    alone = association(POINTS[3:], names[3:], number=False)
+    found = measure_association(POINTS, names, is_quantity=False)
+    alone = measure_association(POINTS[3:], names[3:], is_quantity=False)
     np.testing.assert_allclose(found.p, alone.p)
     assert found.samples == 37
 
@@ -105,7 +105,9 @@ def test_a_column_without_relation_explains_nothing_beyond_chance():
     """The share of many classes is large by chance, the adjusted one is not."""
     rng = np.random.default_rng(6)
     names = [f"patient {k // 2}" for k in range(40)]
-    found = [association(rng.normal(size=(40, 50)), names, number=False) for _ in range(4)]
+    found = [
+        measure_association(rng.normal(size=(40, 50)), names, is_quantity=False) for _ in range(4)
+    ]
     assert np.mean([one.share for one in found]) == pytest.approx(19 / 39, abs=0.02)
     raw = [1 - (1 - one.share) * 39 / 20 for one in found]
     assert np.mean(raw) == pytest.approx(0, abs=0.03)
@@ -123,11 +125,11 @@ def test_a_column_without_relation_explains_nothing_beyond_chance():
     ],
 )
 def test_what_cannot_be_tested_says_why(column, number, words):
-    assert association(POINTS[:6], column, number=number) == words
+    assert measure_association(POINTS[:6], column, is_quantity=number) == words
 
 
 def test_a_flat_component_has_no_share():
-    found = association(np.zeros((6, 1)), list("aabbcc"), number=False)
+    found = measure_association(np.zeros((6, 1)), list("aabbcc"), is_quantity=False)
     assert np.isnan(found.share).all()
     assert np.isnan(found.p).all()
 
@@ -143,7 +145,7 @@ def test_a_flat_component_has_no_share():
     ],
 )
 def test_codes_of_classes_are_no_numbers(column, numbers):
-    assert means_numbers(column) == numbers
+    assert holds_quantities(column) == numbers
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 30, 3000])

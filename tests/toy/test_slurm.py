@@ -14,7 +14,7 @@ from study_runs import lay_out_studies, make_study, results, run
 
 from genesig.data.files.readers import load_schema
 from genesig.data.study.config_check import resolve_config
-from genesig.data.study.cost import Size, requests, study_costs
+from genesig.data.study.cost import Size, job_resources, study_costs
 
 QUICK = {
     "across": {"align": "auto"},
@@ -143,7 +143,7 @@ def test_jobs_ask_for_the_partition_of_the_site_and_their_own_memory_and_time(
     alone = [job for job in jobs if not job.rule.startswith("start")]
     assert {job.rule for job in alone} == {"chance", "fit", "fit_final", "baselines", "null"}
     for job in alone:
-        expected = requests(costs.get(job.rule, costs["others"]))
+        expected = job_resources(costs.get(job.rule, costs["others"]))
         assert job.memory_mb == expected["mem_mb"]
         assert job.minutes == (77 if job.rule == "baselines" else expected["runtime"])
 

@@ -7,9 +7,8 @@ from pathlib import Path
 
 from snakemake.logging import logger
 
-from genesig.data.study.cost import Size, requests, study_costs
-from genesig.data.study.cost import InTime, Progress
-from genesig.machine import BYTES_PER_TEXT_BYTE
+from genesig.data.study.cost import RunProgress, Size, TimeLeftFormatter, job_resources, study_costs
+from genesig.machine import TIMES
 from genesig.results import load_json
 
 # Asked where results lie in a storage, whose files this process has not at hand.
@@ -24,11 +23,11 @@ def announced():
 
 
 if workflow.is_main_process and not IMPORTED:
-    progress = Progress(announced)
+    progress = RunProgress(announced)
     for handler in logger.handlers:
         # Snakemake's own; another's (--logger) shows progress in its way.
         if (handler.name or "").startswith("Default"):
-            handler.setFormatter(InTime(handler.formatter, progress))
+            handler.setFormatter(TimeLeftFormatter(handler.formatter, progress))
     logger.addHandler(progress)
 
 
@@ -44,7 +43,7 @@ def needs(rule):
             input.size_mb  # Snakemake asks again when it is there
             if (costs := announced()) is None:
                 return attempt * BLINDLY[resource]
-            return attempt * requests(costs.get(rule, costs["others"]))[resource]
+            return attempt * job_resources(costs.get(rule, costs["others"]))[resource]
 
         return request
 

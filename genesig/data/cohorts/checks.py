@@ -11,15 +11,15 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.cohorts.new_matrix import (
-    GENE_BY_GENE,
-    check_known,
+    GENE_WISE_STEPS,
+    apply_row_wise,
+    check_covariates,
     check_values,
-    matched,
-    row_wise,
-    scale_of,
+    describe_training_values,
+    match_genes,
 )
 from genesig.data.cohorts.read import Cohort, read_cohort
-from genesig.data.cohorts.translation import under_names
+from genesig.data.cohorts.translation import take_study_names
 from genesig.data.files.gene_ids import versions_hint
 from genesig.data.quality.twins import cross_twins, twins_of
 from genesig.data.steps.combat import MIN_BATCH_SAMPLES
@@ -28,7 +28,7 @@ from genesig.data.steps.segment import with_places
 from genesig.data.steps.zeros import ZEROS_AS_MISSING as ZEROS
 from genesig.data.study.dataset import Inputs, inputs_of
 from genesig.data.study.design_check import names_patients
-from genesig.data.study.labels.known import LABELS
+from genesig.data.study.labels.known import LABEL_RULES
 from genesig.data.study.matrix_check import Expression, check_gene_names
 from genesig.errors import GenesigError, InvalidInput, Problem, attempt, order_by_level, warnings_of
 from genesig.response.design import label_columns
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Config = dict[str, Any]
-UNTOLD = "the report says that this data set is not assessable"
-BESIDE = ("name", "combat", "missing", "renamed")
+NOT_ASSESSABLE = "the report says that this data set is not assessable"
+KEYS_BESIDE_FILES = ("name", "combat", "missing", "renamed")
 """Settings of a cohort that its files are not read by."""
 
 
@@ -53,11 +53,21 @@ def check_external(config: Config) -> dict[str, dict[str, list[str]]]:
         With all problems of all of them, warnings among them, if one is an error.
     """
     study = inputs_of(config)
-    found = {item["name"]: check_cohort(item, config, study) for item in config["external"]}
-    problems = order_by_level(p for each in found.values() for p in each)
+    problems_of_cohort = {
+        cohort_settings["name"]: check_cohort(cohort_settings, config, study)
+        for cohort_settings in config["external"]
+    }
+    problems = in_order(
+        problem for cohort_problems in problems_of_cohort.values() for problem in cohort_problems
+    )
     if any(problem.level == "error" for problem in problems):
         raise InvalidInput(problems)
-    return {"warnings": {n: warnings_of(each) for n, each in found.items()}}
+    return {
+        "warnings": {
+            name: warnings_of(cohort_problems)
+            for name, cohort_problems in problems_of_cohort.items()
+        }
+    }
 
 
 def check_cohorts(config: Config, study: Inputs) -> list[Problem]:
@@ -70,107 +80,134 @@ def check_cohorts(config: Config, study: Inputs) -> list[Problem]:
     study : Inputs
         What the study's own files say, as far as they could be understood.
     """
-    return [problem for item in config["external"] for problem in check_cohort(item, config, study)]
+    return [
+        problem
+        for cohort_settings in config["external"]
+        for problem in check_cohort(cohort_settings, config, study)
+    ]
 
 
-def check_cohort(item: Config, config: Config, study: Inputs) -> list[Problem]:
+def check_cohort(cohort_settings: Config, config: Config, study: Inputs) -> list[Problem]:
     """List every problem of one of them; none where the study's classes are not known."""
-    sound = all(problem.level != "error" for problem in study.problems)
-    design = study.sheet.design if study.sheet is not None and sound else _declared(config)
-    found = [] if design is None else _of_cohort(item, design, study, config)
-    return list(dict.fromkeys(found))
+    is_sound = all(problem.level != "error" for problem in study.problems)
+    design = (
+        study.sheet.design if study.sheet is not None and is_sound else _design_by_config(config)
+    )
+    problems = [] if design is None else _read_and_check(cohort_settings, design, study, config)
+    return list(dict.fromkeys(problems))
 
 
-def _of_cohort(item: Config, design: Design, study: Inputs, config: Config) -> Iterator[Problem]:
-    files = {key: value for key, value in item.items() if key not in BESIDE}
+def _read_and_check(
+    cohort_settings: Config, design: Design, study: Inputs, config: Config
+) -> Iterator[Problem]:
+    file_settings = {
+        key: value for key, value in cohort_settings.items() if key not in KEYS_BESIDE_FILES
+    }
     try:
         genes = [] if study.expression is None else study.expression.genes
-        cohort = read_cohort(design, genes=genes, **files)
+        cohort = read_cohort(design, genes=genes, **file_settings)
     except InvalidInput as error:
         yield from error.problems
         return
     yield from cohort.problems
-    yield from _check_covariates(cohort, design, item)
-    yield from _check_batches(cohort, item)
-    yield from _check_repeats(cohort, item)
+    yield from _check_covariates(cohort, design, cohort_settings)
+    yield from _check_batches(cohort, cohort_settings)
+    yield from _check_repeats(cohort, cohort_settings)
     if study.expression is not None and study.sheet is not None:
         names = [str(name) for name in study.sheet.obs.index]
         var = study.gene_table(())
-        yield from _against(cohort, study.expression, var, names, config, item)
+        yield from _compare_with_study(
+            cohort, study.expression, var, names, config, cohort_settings
+        )
 
 
-def _declared(config: Config) -> Design | None:
+def _design_by_config(config: Config) -> Design | None:
     """Return what the config alone says of the label, where the sample table could not."""
     classes = config["data"]["classes"]
     task = config["data"]["task"]
-    if classes is None and LABELS[task].named:
+    if classes is None and LABEL_RULES[task].has_classes:
         return None
-    named = None if classes is None else tuple(classes)
-    columns = label_columns(config["label"])
-    if len(columns) != max(1, len(LABELS[task].columns)):
+    class_names = None if classes is None else tuple(classes)
+    columns_of_label = label_columns(config["label"])
+    if len(columns_of_label) != max(1, len(LABEL_RULES[task].label_columns)):
         return None
-    more = {"event": columns[1], "occurred": config["data"]["event"]} if columns[1:] else {}
-    return Design(columns[0], task, named, None, None, **more)
+    survival_fields = (
+        {"event": columns_of_label[1], "occurred": config["data"]["event"]}
+        if columns_of_label[1:]
+        else {}
+    )
+    return Design(columns_of_label[0], task, class_names, None, None, **survival_fields)
 
 
-def _check_covariates(cohort: Cohort, design: Design, item: Config) -> Iterator[Problem]:
+def _check_covariates(cohort: Cohort, design: Design, cohort_settings: Config) -> Iterator[Problem]:
     """Yield what its covariates are not; one that it lacks is no reason not to do the study."""
-    place = item["samples"] or item["expression"]
-    about = cohort.about
-    whole = all(each.column in about.columns for each in design.covariates)
-    for fault in check_known(design.covariates, design.filled, about, place):
-        yield fault if whole else Problem(place, f"{fault.what}; {UNTOLD}", "warning")
+    file = cohort_settings["samples"] or cohort_settings["expression"]
+    sample_table = cohort.sample_table
+    has_all_covariates = all(
+        covariate.column in sample_table.columns for covariate in design.covariates
+    )
+    for fault in check_covariates(design.covariates, design.filled, sample_table, file):
+        yield (
+            fault
+            if has_all_covariates
+            else Problem(file, f"{fault.what}; {NOT_ASSESSABLE}", "warning")
+        )
 
 
-def _check_batches(cohort: Cohort, item: Config) -> Iterator[Problem]:
-    if not item["combat"]:
+def _check_batches(cohort: Cohort, cohort_settings: Config) -> Iterator[Problem]:
+    if not cohort_settings["combat"]:
         return
     for name, size in Counter(cohort.batch).items():
         if size < MIN_BATCH_SAMPLES:
-            batch = f"batch '{name}'" if item["batch"] else f"'{item['name']}'"
+            batch_text = (
+                f"batch '{name}'" if cohort_settings["batch"] else f"'{cohort_settings['name']}'"
+            )
             message = (
                 f"combat needs a batch of at least {MIN_BATCH_SAMPLES} samples, "
-                f"{batch} has {size}; set it to false"
+                f"{batch_text} has {size}; set it to false"
             )
-            yield Problem(f"external, {item['name']}, combat", message)
+            yield Problem(f"external, {cohort_settings['name']}, combat", message)
 
 
-def _check_repeats(cohort: Cohort, item: Config) -> Iterator[Problem]:
+def _check_repeats(cohort: Cohort, cohort_settings: Config) -> Iterator[Problem]:
     """Warn of several samples of one patient that no column of groups names."""
-    place = item["samples"] or item["expression"]
-    at = f"external, {item['name']}"
-    about = cohort.about
-    for column in map(str, about.columns if cohort.group is None else ()):
-        words = [str(word) for word in about[column] if not is_missing(word)]
-        if names_patients(column) and 1 < len(set(words)) < len(words):
+    file = cohort_settings["samples"] or cohort_settings["expression"]
+    setting = f"external, {cohort_settings['name']}"
+    sample_table = cohort.sample_table
+    for column in map(str, sample_table.columns if cohort.group is None else ()):
+        values = [str(word) for word in sample_table[column] if not is_missing(word)]
+        if names_patients(column) and 1 < len(set(values)) < len(values):
             message = (
                 f"samples of one '{column}' are not independent, so intervals would be too short"
-                f"; set group: {column} ({at})"
+                f"; set group: {column} ({setting})"
             )
-            yield Problem(f"{place}, column '{column}'", message, "warning", "repeated_patients")
+            yield Problem(f"{file}, column '{column}'", message, "warning", "repeated_patients")
 
 
-def _against(
+def _compare_with_study(
     cohort: Cohort,
     study: Expression,
     var: pd.DataFrame,
-    names: list[str],
+    study_samples: list[str],
     config: Config,
-    item: Config,
+    cohort_settings: Config,
 ) -> Iterator[Problem]:
     problems: list[Problem] = []
-    named = attempt(
-        lambda: under_names(cohort.matrix, study.genes, item["renamed"], cohort.where), problems
+    renamed = attempt(
+        lambda: take_study_names(
+            cohort.matrix, study.genes, cohort_settings["renamed"], cohort.file
+        ),
+        problems,
     )
     yield from problems
-    if named is None:
+    if renamed is None:
         return
-    cohort = replace(cohort, matrix=named[0])
-    yield from named[1]
-    yield from check_gene_names(cohort.matrix, cohort.where)
-    here = set(cohort.matrix.columns)
-    common = [k for k, gene in enumerate(study.genes) if gene in here]
-    if not common:
+    cohort = replace(cohort, matrix=renamed[0])
+    yield from renamed[1]
+    yield from check_gene_names(cohort.matrix, cohort.file)
+    cohort_genes = set(cohort.matrix.columns)
+    shared_columns = [column for column, gene in enumerate(study.genes) if gene in cohort_genes]
+    if not shared_columns:
         message = (
             f"no gene of the study is here: the study has {listing(study.genes)}, this matrix "
             f"{listing(cohort.matrix.columns)}"
@@ -178,109 +215,150 @@ def _against(
         message += versions_hint(study.genes, cohort.matrix.columns) or (
             "; name a table of their ids and the study's in annotation"
         )
-        yield Problem(cohort.where, message)
+        yield Problem(cohort.file, message)
         return
-    yield from _absent(cohort, study, common, config, item)
+    yield from _absent_gene_warning(cohort, study, shared_columns, config, cohort_settings)
     problems = []
-    genes = [study.genes[k] for k in common]
-    found = attempt(lambda: matched(cohort.matrix, genes, cohort.where), problems)
-    if found is not None:
-        yield from _seen_before(cohort, found[0], study.X[:, common], names)
-        training = study.X[:, common]
-        told = var.iloc[common]
-        attempt(lambda: _check_scale(cohort, told, *found, training, config), problems)
+    genes = [study.genes[column] for column in shared_columns]
+    matched_values = attempt(lambda: match_genes(cohort.matrix, genes, cohort.file), problems)
+    if matched_values is not None:
+        yield from _training_copy_warnings(
+            cohort, matched_values[0], study.X[:, shared_columns], study_samples
+        )
+        training_values = study.X[:, shared_columns]
+        shared_gene_table = var.iloc[shared_columns]
+        attempt(
+            lambda: _check_value_scale(
+                cohort, shared_gene_table, *matched_values, training_values, config
+            ),
+            problems,
+        )
     yield from problems
 
 
-def _absent(
-    cohort: Cohort, study: Expression, common: list[int], config: Config, item: Config
+def _absent_gene_warning(
+    cohort: Cohort,
+    study: Expression,
+    shared_columns: list[int],
+    config: Config,
+    cohort_settings: Config,
 ) -> Iterator[Problem]:
-    lacking = len(study.genes) - len(common)
-    if lacking <= item["missing"] * len(study.genes):
+    n_absent = len(study.genes) - len(shared_columns)
+    if n_absent <= cohort_settings["missing"] * len(study.genes):
         return
     hint = versions_hint(study.genes, cohort.matrix.columns)
     code = "id_versions" if hint else ""
     message = (
-        f"{lacking} of the {counted(len(study.genes), 'gene')} of the study are not here{hint}"
+        f"{n_absent} of the {counted(len(study.genes), 'gene')} of the study are not here{hint}"
     )
-    steps = {s["step"] for s in config["normalise"]["samples"] + config["normalise"]["folds"]}
-    across = sorted(steps - GENE_BY_GENE)
-    if across:
-        message += f", but {listing(across)} looks at all of them; at most a share of "
-        message += f"{item['missing']:g} may be imputed (missing): leave them out of the study, or "
-        yield Problem(cohort.where, f"{message}else {UNTOLD}", "warning", code)
+    step_names = {
+        step["step"] for step in config["normalise"]["samples"] + config["normalise"]["folds"]
+    }
+    steps_across_genes = sorted(step_names - GENE_WISE_STEPS)
+    if steps_across_genes:
+        message += f", but {listing(steps_across_genes)} looks at all of them; at most a share of "
+        message += (
+            f"{cohort_settings['missing']:g} may be imputed "
+            "(missing): leave them out of the study, or "
+        )
+        yield Problem(cohort.file, f"{message}else {NOT_ASSESSABLE}", "warning", code)
     else:
-        message += f"; if the model needs many of them, {UNTOLD}. To be sure leave "
-        yield Problem(cohort.where, message + "them out of the study", "warning", code)
+        message += f"; if the model needs many of them, {NOT_ASSESSABLE}. To be sure leave "
+        yield Problem(cohort.file, message + "them out of the study", "warning", code)
 
 
-def _seen_before(
-    cohort: Cohort, X: Array, training: Array, names: Sequence[str]
+def _training_copy_warnings(
+    cohort: Cohort, X: Array, training_values: Array, study_samples: Sequence[str]
 ) -> Iterator[Problem]:
     """Warn of samples that the model will have been trained on."""
-    rows = {
-        row.tobytes(): name for name, row in zip(names, np.ascontiguousarray(training), strict=True)
+    sample_of_values = {
+        row.tobytes(): name
+        for name, row in zip(study_samples, np.ascontiguousarray(training_values), strict=True)
     }
-    pairs = zip(cohort.matrix.rows, np.ascontiguousarray(X), strict=True)
-    same = {name: rows[row.tobytes()] for name, row in pairs if row.tobytes() in rows}
-    if same:
-        name, twin = next(iter(same.items()))
+    samples_and_values = zip(cohort.matrix.rows, np.ascontiguousarray(X), strict=True)
+    copy_of = {
+        name: sample_of_values[row.tobytes()]
+        for name, row in samples_and_values
+        if row.tobytes() in sample_of_values
+    }
+    if copy_of:
+        name, twin = next(iter(copy_of.items()))
         message = (
-            f"{counted(len(same), 'sample')} with the values of a sample of the study: '{name}' "
+            f"{counted(len(copy_of), 'sample')} with the values of a sample of the study: '{name}' "
             f"is its '{twin}'; a test on training samples says nothing, take them out"
         )
-        yield Problem(cohort.where, message, "warning", "seen_in_training")
-    yield from _processed_again(cohort, X, training, names, set(same))
-    shared = [name for name in cohort.matrix.rows if name in set(names) and name not in same]
-    if shared:
+        yield Problem(cohort.file, message, "warning", "seen_in_training")
+    yield from _reprocessed_warnings(cohort, X, training_values, study_samples, set(copy_of))
+    shared_names = [
+        name for name in cohort.matrix.rows if name in set(study_samples) and name not in copy_of
+    ]
+    if shared_names:
         message = (
-            f"{listing(shared)} is also the name of a sample of the study; is it the same one?"
+            f"{listing(shared_names)} is also the name of a "
+            "sample of the study; is it the same one?"
         )
-        yield Problem(cohort.where, message, "warning")
+        yield Problem(cohort.file, message, "warning")
 
 
-def _processed_again(
-    cohort: Cohort, X: Array, training: Array, names: Sequence[str], copies: Collection[str]
+def _reprocessed_warnings(
+    cohort: Cohort,
+    X: Array,
+    training_values: Array,
+    study_samples: Sequence[str],
+    copies: Collection[str],
 ) -> Iterator[Problem]:
     """Warn of samples that look like a training sample processed again, and of twins among them."""
-    again = {
-        cohort.matrix.rows[row]: names[of]
-        for of, row in reversed(cross_twins(training, X))
+    source_of_sample = {
+        cohort.matrix.rows[row]: study_samples[training_row]
+        for training_row, row in reversed(cross_twins(training_values, X))
         if cohort.matrix.rows[row] not in copies
     }
-    if again:
-        name, twin = next(iter(again.items()))
+    if source_of_sample:
+        name, twin = next(iter(source_of_sample.items()))
         message = (
-            f"{counted(len(again), 'sample')} like a sample of the study that was processed "
+            f"{counted(len(source_of_sample), 'sample')} like a sample of the study that was "
+            "processed "
             f"again: '{name}' like its '{twin}'; a test on training samples says nothing, "
             "take them out"
         )
-        yield Problem(cohort.where, message, "warning", "seen_in_training")
+        yield Problem(cohort.file, message, "warning", "seen_in_training")
     groups = cohort.matrix.rows if cohort.group is None else cohort.group
-    if pairs := [(a, b) for a, b in twins_of(X) if groups[a] != groups[b]]:
-        first, second = (cohort.matrix.rows[row] for row in pairs[0])
-        more = f", and {counted(len(pairs) - 1, 'more pair')}," if len(pairs) > 1 else ""
+    if pairs := [
+        (first_row, second_row)
+        for first_row, second_row in twins_of(X)
+        if groups[first_row] != groups[second_row]
+    ]:
+        first_sample, second_sample = (cohort.matrix.rows[row] for row in pairs[0])
+        further_pairs = f", and {counted(len(pairs) - 1, 'more pair')}," if len(pairs) > 1 else ""
         message = (
-            f"samples '{first}' and '{second}'{more} look like one specimen measured twice, "
+            f"samples '{first_sample}' and '{second_sample}'{further_pairs} look like one specimen "
+            "measured twice, "
             "which counts twice in the test; if they are, keep one of each, or name a"
             " column of patients as group"
         )
-        yield Problem(cohort.where, message, "warning", "specimen_twice")
+        yield Problem(cohort.file, message, "warning", "specimen_twice")
 
 
-def _check_scale(
-    cohort: Cohort, var: pd.DataFrame, X: Array, known: Array, training: Array, config: Config
+def _check_value_scale(
+    cohort: Cohort,
+    var: pd.DataFrame,
+    X: Array,
+    is_measured: Array,
+    training_values: Array,
+    config: Config,
 ) -> None:
     steps = config["normalise"]["samples"]
     genes = [str(gene) for gene in var.index]
     try:
-        fitted = fit_steps(training, with_places(steps, var))
-        T = fitted.transform(training)
+        fitted = fit_steps(training_values, with_places(steps, var))
+        transformed = fitted.transform(training_values)
         if ZEROS in fitted.names:
-            known = known & (X != 0)
-        values = row_wise(fitted.steps, X, known, np.zeros(X.shape[1]))
+            is_measured = is_measured & (X != 0)
+        values = apply_row_wise(fitted.steps, X, is_measured, np.zeros(X.shape[1]))
     except GenesigError:  # said of the study's own values
         return
-    everything = steps + config["normalise"]["folds"]
-    scale = scale_of(T, np.nanmean(T, axis=0), np.nanstd(T, axis=0), everything)
-    check_values(X, values, known, genes, cohort.matrix.rows, scale, cohort.where)
+    all_steps = steps + config["normalise"]["folds"]
+    scale = describe_training_values(
+        transformed, np.nanmean(transformed, axis=0), np.nanstd(transformed, axis=0), all_steps
+    )
+    check_values(X, values, is_measured, genes, cohort.matrix.rows, scale, cohort.file)

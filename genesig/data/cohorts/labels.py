@@ -14,7 +14,7 @@ from genesig.arrays import Array
 from genesig.data.study.labels.times import (
     check_blank_times,
     check_event_coding,
-    with_joined_times,
+    join_times,
 )
 from genesig.data.study.sheet_check import check_column
 from genesig.data.study.unlabelled import unlabelled_samples
@@ -29,268 +29,381 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Problems = list[Problem]
-Translate = Callable[..., tuple[dict[str, str], list[dict[str, str]]]]
-NO_LABELS = "to score samples without labels: genesig predict results/model.json FILE"
+LabelTranslation = Callable[..., tuple[dict[str, str], list[dict[str, str]]]]
+PREDICT_ADVICE = "to score samples without labels: genesig predict results/model.json FILE"
 
 
-class Asked(NamedTuple):
+class CohortLabelRequest(NamedTuple):
     """Sample table of another study, with what the config says of its labels; problems join.
 
-    `leave_out` tells that samples without a label are left out, however many they are.
+    `drop_unlabelled` tells that samples without a label are left out, however many they are.
     """
 
     table: pd.DataFrame
-    where: str
+    file: str
     design: Design
     label: Label | None
     classes: Mapping[Any, str]
     event: str | None
     problems: Problems
-    leave_out: bool = False
+    drop_unlabelled: bool = False
 
 
 @dataclass(frozen=True, eq=False)
-class Labels:
+class CohortLabels:
     """Samples with a label: names, what their table says, the same in the study's words, y."""
 
     names: tuple[str, ...]
-    given: tuple[str, ...]
-    labels: tuple[str, ...]
-    y: Array
+    cohort_words: tuple[str, ...]
+    study_labels: tuple[str, ...]
+    response: Array
     dropped: list[dict[str, str]]
 
 
-def has_columns(asked: Asked, columns: Sequence[str]) -> bool:
+def has_columns(request: CohortLabelRequest, columns: Sequence[str]) -> bool:
     """Tell whether the columns are there, each once; add what is wrong to the problems."""
-    known = list(map(str, asked.table.columns))
-    index = str(asked.table.index.name)
+    table_columns = list(map(str, request.table.columns))
+    index_name = str(request.table.index.name)
     for column in columns:
-        if column not in known:
-            found: Problems = []
-            check_column(column, "label", known, index, asked.where, found)
-            asked.problems.extend([Problem(p.location, f"{p.message}; {NO_LABELS}") for p in found])
-    return all(known.count(column) == 1 for column in columns)
+        if column not in table_columns:
+            column_problems: Problems = []
+            check_column(column, "label", table_columns, index_name, request.file, column_problems)
+            request.problems.extend(
+                [
+                    Problem(problem.where, f"{problem.what}; {PREDICT_ADVICE}")
+                    for problem in column_problems
+                ]
+            )
+    return all(table_columns.count(column) == 1 for column in columns)
 
 
-def _one_column(asked: Asked, translate: Translate) -> Labels | None:
-    column = asked.design.label if asked.label is None else asked.label
-    if not isinstance(column, str) or not has_columns(asked, [column]):
+def _read_one_column(
+    request: CohortLabelRequest, translate: LabelTranslation
+) -> CohortLabels | None:
+    column = request.design.label if request.label is None else request.label
+    if not isinstance(column, str) or not has_columns(request, [column]):
         return None  # of a mapping the settings say that it does not fit
-    problems = asked.problems
-    at = f"{asked.where}, column '{column}'"
-    given = {str(name): str(value) for name, value in asked.table[column].items()}
-    words = {str(word): name for word, name in asked.classes.items()}
-    blank = {name for name, value in given.items() if is_missing(value) and value not in words}
-    if len(blank) == len(given):
-        message = f"no sample has a label, so nothing can be tested; {NO_LABELS}"
-        problems.append(Problem(at, message))
+    problems = request.problems
+    label_place = f"{request.file}, column '{column}'"
+    word_of_sample = {str(name): str(value) for name, value in request.table[column].items()}
+    class_of_word = {str(word): name for word, name in request.classes.items()}
+    blank_samples = {
+        name
+        for name, value in word_of_sample.items()
+        if is_missing(value) and value not in class_of_word
+    }
+    if len(blank_samples) == len(word_of_sample):
+        message = f"no sample has a label, so nothing can be tested; {PREDICT_ADVICE}"
+        problems.append(Problem(label_place, message))
         return None
-    reasons = _unlabelled(asked, asked.table, column, list(words))
-    dropped = [left_out(name, reason) for name, reason in reasons.items()]
-    rest = {name: value for name, value in given.items() if name not in blank}
-    chosen, others = translate(rest, asked.design, words, at, problems)
-    names = tuple(chosen)
-    faulty = any(problem.level == "error" for problem in problems)
-    y = np.full(len(chosen), np.nan) if faulty else _coded(chosen, asked.design)
-    return Labels(
-        names, tuple(given[name] for name in names), tuple(chosen.values()), y, dropped + others
+    reasons = _find_unlabelled(request, request.table, column, list(class_of_word))
+    dropped = [drop_note(name, reason) for name, reason in reasons.items()]
+    filled_words = {
+        name: value for name, value in word_of_sample.items() if name not in blank_samples
+    }
+    class_of_sample, dropped_classes = translate(
+        filled_words, request.design, class_of_word, label_place, problems
+    )
+    names = tuple(class_of_sample)
+    has_errors = any(problem.level == "error" for problem in problems)
+    response = (
+        np.full(len(class_of_sample), np.nan)
+        if has_errors
+        else _code_responses(class_of_sample, request.design)
+    )
+    return CohortLabels(
+        names,
+        tuple(word_of_sample[name] for name in names),
+        tuple(class_of_sample.values()),
+        response,
+        dropped + dropped_classes,
     )
 
 
-def _unlabelled(
-    asked: Asked, table: pd.DataFrame, column: str, words: Sequence[str]
+def _find_unlabelled(
+    request: CohortLabelRequest, table: pd.DataFrame, column: str, words: Sequence[str]
 ) -> dict[str, str]:
     """Return the samples without a label and the reason, by the rule for those of a study."""
     return unlabelled_samples(
         table,
-        asked.where,
+        request.file,
         column,
         classes=words,
         words_are_classes=False,
-        leave_out=asked.leave_out,
-        problems=asked.problems,
-        key="unlabelled",
+        leave_out=request.drop_unlabelled,
+        problems=request.problems,
+        setting="unlabelled",
     )
 
 
-def of_classes(asked: Asked) -> Labels | None:
+def read_classes(request: CohortLabelRequest) -> CohortLabels | None:
     """Read classes; None where the problems say why not."""
-    return _one_column(asked, _translate)
+    return _read_one_column(request, _translate_classes)
 
 
-def of_numbers(asked: Asked) -> Labels | None:
+def read_numbers(request: CohortLabelRequest) -> CohortLabels | None:
     """Read numbers; None where the problems say why not."""
-    return _one_column(asked, _numbers)
+    return _read_one_column(request, _check_numbers)
 
 
-def _coded(chosen: dict[str, str], design: Design) -> Array:
+def _code_responses(class_of_sample: dict[str, str], design: Design) -> Array:
     import pandas as pd
 
-    return RESPONSES[design.kind].read(pd.DataFrame({design.label: list(chosen.values())}), design)
+    return RESPONSES[design.kind].read(
+        pd.DataFrame({design.label: list(class_of_sample.values())}), design
+    )
 
 
-def _translate(
-    given: dict[str, str], design: Design, words: dict[str, str], at: str, problems: Problems
+def _translate_classes(
+    word_of_sample: dict[str, str],
+    design: Design,
+    class_of_word: dict[str, str],
+    label_place: str,
+    problems: Problems,
 ) -> tuple[dict[str, str], list[dict[str, str]]]:
     """Turn labels into classes of the study; samples of other classes are left out and counted."""
     classes = design.classes or ()
-    counts = Counter(given.values())
-    turned = {name: word for word, name in words.items()}
-    if turned and set(turned) <= set(counts) and set(words) <= set(classes) - set(turned):
-        pairs = ", ".join(f"{word}: {name}" for word, name in turned.items())
+    n_samples_of_word = Counter(word_of_sample.values())
+    word_of_class = {name: word for word, name in class_of_word.items()}
+    if (
+        word_of_class
+        and set(word_of_class) <= set(n_samples_of_word)
+        and set(class_of_word) <= set(classes) - set(word_of_class)
+    ):
+        pairs = ", ".join(f"{word}: {name}" for word, name in word_of_class.items())
         message = (
             "classes: the other way round; their word first, then the class of the study: "
             f"{{{pairs}}}"
         )
-        problems.append(Problem(at, message))
+        problems.append(Problem(label_place, message))
         return {}, []
-    for word, name in words.items():
+    for word, name in class_of_word.items():
         if name not in classes:
-            near = did_you_mean(name, classes) or f"; name one of {listing(classes, 6)}"
-            problems.append(Problem(at, f"classes: '{name}' is no class of the study{near}"))
-        if word not in counts:
-            near = did_you_mean(word, counts)
-            message = f"classes: no sample is '{word}'{near or f' (found: {listing(counts, 6)})'}"
-            problems.append(Problem(at, message, "error" if near else "warning"))
-    named = {name: words.get(value, value) for name, value in given.items()}
-    chosen = {name: value for name, value in named.items() if value in classes}
-    other = Counter(given[name] for name in named if name not in chosen)
-    found = ", ".join(f"'{word}' ({counted(n, 'sample')})" for word, n in other.items())
-    if not chosen:
-        message = f"no label is a class of the study: found {found}, needs {listing(classes)}; "
-        problems.append(Problem(at, message + _mapping(list(other), classes)))
-    elif other:
-        problems.append(Problem(at, f"left out, as no class of the study: {found}", "warning"))
-    for name in classes if chosen else ():
-        if name not in chosen.values():
+            advice = did_you_mean(name, classes) or f"; name one of {listing(classes, 6)}"
+            problems.append(
+                Problem(label_place, f"classes: '{name}' is no class of the study{advice}")
+            )
+        if word not in n_samples_of_word:
+            advice = did_you_mean(word, n_samples_of_word)
+            hint = advice or f" (found: {listing(n_samples_of_word, 6)})"
+            message = f"classes: no sample is '{word}'{hint}"
+            problems.append(Problem(label_place, message, "error" if advice else "warning"))
+    translated_words = {
+        name: class_of_word.get(value, value) for name, value in word_of_sample.items()
+    }
+    class_of_sample = {name: value for name, value in translated_words.items() if value in classes}
+    n_samples_of_other_word = Counter(
+        word_of_sample[name] for name in translated_words if name not in class_of_sample
+    )
+    counts_text = ", ".join(
+        f"'{word}' ({counted(n_samples, 'sample')})"
+        for word, n_samples in n_samples_of_other_word.items()
+    )
+    if not class_of_sample:
+        message = (
+            f"no label is a class of the study: found {counts_text}, needs {listing(classes)}; "
+        )
+        problems.append(
+            Problem(label_place, message + _classes_setting(list(n_samples_of_other_word), classes))
+        )
+    elif n_samples_of_other_word:
+        problems.append(
+            Problem(label_place, f"left out, as no class of the study: {counts_text}", "warning")
+        )
+    for name in classes if class_of_sample else ():
+        if name not in class_of_sample.values():
             message = (
                 f"no sample is '{name}', so AUC and balanced error are not defined; the samples "
                 "are scored"
             )
-            near = f"; {_mapping(list(other), (name,))}" if other else ""
-            problems.append(Problem(at, message + near, "warning"))
-    return chosen, [
-        left_out(name, f"class '{given[name]}' is no class of the study")
-        for name in named
-        if name not in chosen
+            advice = (
+                f"; {_classes_setting(list(n_samples_of_other_word), (name,))}"
+                if n_samples_of_other_word
+                else ""
+            )
+            problems.append(Problem(label_place, message + advice, "warning"))
+    return class_of_sample, [
+        drop_note(name, f"class '{word_of_sample[name]}' is no class of the study")
+        for name in translated_words
+        if name not in class_of_sample
     ]
 
 
-def _mapping(words: list[str], classes: tuple[str, ...]) -> str:
+def _classes_setting(words: list[str], classes: tuple[str, ...]) -> str:
     """Write the setting that is probably meant."""
-    near = {name: get_close_matches(name, words, n=1, cutoff=0.4) for name in classes}
-    pairs = [f"{(near[name] or ['THEIR WORD'])[0]}: {name}" for name in classes]
+    nearest_words = {name: get_close_matches(name, words, n=1, cutoff=0.4) for name in classes}
+    pairs = [f"{(nearest_words[name] or ['THEIR WORD'])[0]}: {name}" for name in classes]
     return f"is it spelled otherwise? classes: {{{', '.join(pairs)}}}"
 
 
-def _numbers(
-    given: dict[str, str], design: Design, words: dict[str, str], at: str, problems: Problems
+def _check_numbers(
+    word_of_sample: dict[str, str],
+    design: Design,
+    class_of_word: dict[str, str],
+    label_place: str,
+    problems: Problems,
 ) -> tuple[dict[str, str], list[dict[str, str]]]:
-    wrong = [name for name, value in given.items() if not is_number(value)]
-    if wrong:
-        more = f" ({counted(len(wrong) - 1, 'further cell')})" if len(wrong) > 1 else ""
+    faulty_samples = [name for name, value in word_of_sample.items() if not is_number(value)]
+    if faulty_samples:
+        further_text = (
+            f" ({counted(len(faulty_samples) - 1, 'further cell')})"
+            if len(faulty_samples) > 1
+            else ""
+        )
         message = (
-            f"the label of '{wrong[0]}' {number_fault(given[wrong[0]])}{more}"
+            f"the label of '{faulty_samples[0]}' "
+            f"{number_fault(word_of_sample[faulty_samples[0]])}{further_text}"
             "; regression needs a number for each sample"
         )
-        problems.append(Problem(at, message))
-    return given, []
+        problems.append(Problem(label_place, message))
+    return word_of_sample, []
 
 
-def left_out(name: str, reason: str) -> dict[str, str]:
+def drop_note(name: str, reason: str) -> dict[str, str]:
     """Return the note of a sample that is left out."""
     return {"kind": "sample", "name": name, "reason": reason}
 
 
-UNIT = "if they are in another unit, bring them to that of the study"
-APART = 6.0
+UNIT_ADVICE = "if they are in another unit, bring them to that of the study"
+MAX_HORIZON_RATIO = 6.0
 """How many times the study's horizon the median time may be: a year has twelve months."""
 
 
-def of_times(asked: Asked) -> Labels | None:
+def read_times(request: CohortLabelRequest) -> CohortLabels | None:
     """Read the columns of time and event; None where the problems say why not."""
-    design = asked.design
-    label = asked.label
+    design = request.design
+    label = request.label
     if isinstance(label, str) or design.event is None:
         return None  # the settings say so
-    named = label if isinstance(label, Mapping) else {"time": design.label, "event": design.event}
-    times_of_label = time_columns(named)
-    time, event = label_columns(named)
-    if not has_columns(asked, [*times_of_label, event]):
+    label_columns_of_cohort = (
+        label if isinstance(label, Mapping) else {"time": design.label, "event": design.event}
+    )
+    times_of_label = time_columns(label_columns_of_cohort)
+    time, event = label_columns(label_columns_of_cohort)
+    if not has_columns(request, [*times_of_label, event]):
         return None
-    table = with_joined_times(asked.table, times_of_label)
-    word = design.occurred or "1" if asked.event is None else asked.event
-    if blank_times := list(check_blank_times(table, asked.where, time, event, word)):
-        asked.problems.extend(blank_times)
+    table = join_times(request.table, times_of_label)
+    event_word = design.occurred or "1" if request.event is None else request.event
+    if blank_times := list(check_blank_times(table, request.file, time, event, event_word)):
+        request.problems.extend(blank_times)
         return None
-    asked.problems.extend(check_event_coding(table, asked.where, (time, event), word, "event"))
+    request.problems.extend(
+        check_event_coding(table, request.file, (time, event), event_word, "event")
+    )
     cells = {str(name): (str(row[time]), str(row[event])) for name, row in table.iterrows()}
-    blank = [name for name, both in cells.items() if any(map(is_missing, both))]
-    known = {name: both for name, both in cells.items() if name not in set(blank)}
-    faults = list(_faults(asked, known, (time, event), word))
-    asked.problems.extend(faults)
-    if faults:
+    blank_samples = [
+        name for name, time_and_event in cells.items() if any(map(is_missing, time_and_event))
+    ]
+    cells_of_complete_sample = {
+        name: time_and_event
+        for name, time_and_event in cells.items()
+        if name not in set(blank_samples)
+    }
+    cell_faults = list(_time_faults(request, cells_of_complete_sample, (time, event), event_word))
+    request.problems.extend(cell_faults)
+    if cell_faults:
         return None
-    without_time = _unlabelled(asked, table, time, ())
-    if no_event := [name for name in blank if name not in without_time]:
+    without_time = _find_unlabelled(request, table, time, ())
+    if no_event := [name for name in blank_samples if name not in without_time]:
         message = f"no event for {listing(no_event)}; left out ({len(no_event)} of {len(cells)})"
-        asked.problems.append(Problem(f"{asked.where}, column '{event}'", message, "warning"))
-    y = times(
-        np.array([float(t) for t, _ in known.values()]),
-        np.array([happened(e, word) for _, e in known.values()], bool),
+        request.problems.append(Problem(f"{request.file}, column '{event}'", message, "warning"))
+    response = times(
+        np.array([float(time_cell) for time_cell, _ in cells_of_complete_sample.values()]),
+        np.array(
+            [
+                happened(event_cell, event_word)
+                for _, event_cell in cells_of_complete_sample.values()
+            ],
+            bool,
+        ),
     )
-    asked.problems.extend(_to_compare(asked, y, time, event))
-    shown = tuple(
-        t.strip() + ("" if came else "+")
-        for (t, _), came in zip(known.values(), y["event"], strict=True)
+    request.problems.extend(_comparison_warnings(request, response, time, event))
+    outcomes = tuple(
+        time_cell.strip() + ("" if has_event else "+")
+        for (time_cell, _), has_event in zip(
+            cells_of_complete_sample.values(), response["event"], strict=True
+        )
     )
-    given = tuple(f"{t} {e}" for t, e in known.values())
-    dropped = [left_out(name, f"no time or event in columns '{time}', '{event}'") for name in blank]
-    return Labels(tuple(known), given, shown, y, dropped)
+    cohort_words = tuple(
+        f"{time_cell} {event_cell}" for time_cell, event_cell in cells_of_complete_sample.values()
+    )
+    dropped = [
+        drop_note(name, f"no time or event in columns '{time}', '{event}'")
+        for name in blank_samples
+    ]
+    return CohortLabels(tuple(cells_of_complete_sample), cohort_words, outcomes, response, dropped)
 
 
-def _faults(
-    asked: Asked, known: dict[str, tuple[str, str]], columns: tuple[str, str], word: str
+def _time_faults(
+    request: CohortLabelRequest,
+    cells_of_sample: dict[str, tuple[str, str]],
+    columns: tuple[str, str],
+    event_word: str,
 ) -> Iterator[Problem]:
-    time, event = (f"{asked.where}, column '{column}'" for column in columns)
-    if not known:
+    time_place, event_place = (f"{request.file}, column '{column}'" for column in columns)
+    if not cells_of_sample:
         yield Problem(
-            time, f"no sample has a time and an event, so nothing can be tested; {NO_LABELS}"
+            time_place,
+            f"no sample has a time and an event, so nothing can be tested; {PREDICT_ADVICE}",
         )
         return
-    odd = {name: number_fault(t) for name, (t, _) in known.items() if not is_number(t)}
-    odd |= {
-        name: f"is {t.strip()}, before the start"
-        for name, (t, _) in known.items()
-        if is_number(t) and float(t) < 0
+    fault_of_sample = {
+        name: number_fault(time_cell)
+        for name, (time_cell, _) in cells_of_sample.items()
+        if not is_number(time_cell)
     }
-    for name, message in list(odd.items())[:1]:
-        said = f"the time of '{name}' {message}; survival needs a time of at least 0"
-        yield Problem(time, said + too(len(odd) - 1, "sample"))
-    counts = Counter(e.strip() for _, e in known.values())
-    if not any(happened(cell, word) for cell in counts):
-        found = ", ".join(f"'{cell}' ({n})" for cell, n in counts.most_common(6))
-        near = did_you_mean(word, counts) or f"; name their word in event, found {found}"
+    fault_of_sample |= {
+        name: f"is {time_cell.strip()}, before the start"
+        for name, (time_cell, _) in cells_of_sample.items()
+        if is_number(time_cell) and float(time_cell) < 0
+    }
+    for name, fault in list(fault_of_sample.items())[:1]:
+        sentence = f"the time of '{name}' {fault}; survival needs a time of at least 0"
+        yield Problem(time_place, sentence + too(len(fault_of_sample) - 1, "sample"))
+    n_samples_of_word = Counter(event_cell.strip() for _, event_cell in cells_of_sample.values())
+    if not any(happened(cell, event_word) for cell in n_samples_of_word):
+        counts_text = ", ".join(
+            f"'{cell}' ({n_samples})" for cell, n_samples in n_samples_of_word.most_common(6)
+        )
+        advice = (
+            did_you_mean(event_word, n_samples_of_word)
+            or f"; name their word in event, found {counts_text}"
+        )
         yield Problem(
-            event, f"no event, as no sample is '{word}', so there is nothing to order{near}"
+            event_place,
+            f"no event, as no sample is '{event_word}', so there is nothing to order{advice}",
         )
 
 
-def _to_compare(asked: Asked, y: np.ndarray, time: str, event: str) -> Iterator[Problem]:
+def _comparison_warnings(
+    request: CohortLabelRequest, response: np.ndarray, time: str, event: str
+) -> Iterator[Problem]:
     """Yield that no pair is ordered, or that times look as if they had another unit."""
-    design = asked.design
-    at = f"{asked.where}, column '{time}'"
-    if reason := RESPONSES[design.kind].training_fault(y, None):
-        yield Problem(at, f"the samples {reason}, so there is nothing to order; {NO_LABELS}")
-    elif design.horizon is not None and not y["time"].min() <= design.horizon < y["time"].max():
-        message = (
-            f"from {y['time'].min():g} to {y['time'].max():g}, without the horizon of the study,"
-            f" {design.horizon:g}; {UNIT}"
+    design = request.design
+    time_place = f"{request.file}, column '{time}'"
+    if reason := RESPONSES[design.kind].training_fault(response, None):
+        yield Problem(
+            time_place, f"the samples {reason}, so there is nothing to order; {PREDICT_ADVICE}"
         )
-        yield Problem(at, message, "warning")
-    elif design.horizon and not 1 / APART < np.median(y["time"]) / design.horizon < APART:
+    elif (
+        design.horizon is not None
+        and not response["time"].min() <= design.horizon < response["time"].max()
+    ):
         message = (
-            f"half of the times are up to {np.median(y['time']):g}, and the horizon of the study"
-            f" is {design.horizon:g}; {UNIT}"
+            f"from {response['time'].min():g} to {response['time'].max():g}, without the horizon "
+            "of the study,"
+            f" {design.horizon:g}; {UNIT_ADVICE}"
         )
-        yield Problem(at, message, "warning")
+        yield Problem(time_place, message, "warning")
+    elif (
+        design.horizon
+        and not 1 / MAX_HORIZON_RATIO
+        < np.median(response["time"]) / design.horizon
+        < MAX_HORIZON_RATIO
+    ):
+        message = (
+            f"half of the times are up to {np.median(response['time']):g}, and the horizon of the "
+            "study"
+            f" is {design.horizon:g}; {UNIT_ADVICE}"
+        )
+        yield Problem(time_place, message, "warning")

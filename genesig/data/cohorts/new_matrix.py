@@ -43,19 +43,19 @@ if TYPE_CHECKING:
 
 # In training standard deviations. Batches shift the median gene by one or two of them; another
 # base of the logarithm, by three or more.
-FAR = 5.0
-ODD = 1.0
+MAX_SD_DISTANCE = 5.0
+MIN_ODD_SD_DISTANCE = 1.0
 # How often the range of the training values lies between them and a value that is none.
-ABSURD = 5.0
+MAX_RANGES_OUTSIDE = 5.0
 # As a share of that range: a zero so far below it is rather a blank.
-GAP = 0.1
+ZERO_GAP_RANGES = 0.1
 # Largest share of counts that are no whole numbers, and rounding of a sum of whole ones.
-MOST_BROKEN = 0.5
-CLOSE = 1e-9
+MAX_FRACTION_SHARE = 0.5
+COUNT_ROUNDING = 1e-9
 # So many genes of one and the same value were not measured.
-FEWEST = 10
+MIN_GENES = 10
 # Steps that do to a gene what they would do without the others, once they are fitted.
-GENE_BY_GENE = {
+GENE_WISE_STEPS = {
     "align_studies",
     "combat",
     "detection_filter",
@@ -73,7 +73,7 @@ GENE_BY_GENE = {
 
 
 @dataclass(frozen=True)
-class Scale:
+class TrainingValues:
     """How large the training values were.
 
     Attributes
@@ -89,12 +89,12 @@ class Scale:
     means: Array
     sds: Array
     p99: float
-    least: float
-    most: float
+    smallest: float
+    largest: float
     steps: frozenset[str]
 
 
-def samples_in_rows(matrix: Matrix, needed: Sequence[str], place: str) -> Matrix:
+def turn_samples_to_rows(matrix: Matrix, needed: Sequence[str], file: str) -> Matrix:
     """Turn a matrix so that its columns are genes, told by the genes that are needed.
 
     Raises
@@ -102,10 +102,10 @@ def samples_in_rows(matrix: Matrix, needed: Sequence[str], place: str) -> Matrix
     InvalidInput
         None of the genes is there.
     """
-    wanted = set(needed)
-    in_rows = len(wanted & set(matrix.rows))
-    in_columns = len(wanted & set(matrix.columns))
-    if wanted and not in_rows and not in_columns:
+    needed_genes = set(needed)
+    n_in_rows = len(needed_genes & set(matrix.rows))
+    n_in_columns = len(needed_genes & set(matrix.columns))
+    if needed_genes and not n_in_rows and not n_in_columns:
         message = (
             f"none of the model's genes is here: the model has {listing(needed)}, the matrix "
             f"has rows {listing(matrix.rows)} and columns {listing(matrix.columns)}"
@@ -113,12 +113,12 @@ def samples_in_rows(matrix: Matrix, needed: Sequence[str], place: str) -> Matrix
         message += versions_hint(needed, [*matrix.rows, *matrix.columns]) or (
             "; is it another kind of gene id?"
         )
-        raise refuse(place, message)
-    return matrix.transpose() if in_rows > in_columns else matrix
+        raise refuse(file, message)
+    return matrix.transpose() if n_in_rows > n_in_columns else matrix
 
 
-def samples_among(
-    matrix: Matrix, listed: Sequence[str] | None, place: str
+def select_listed_samples(
+    matrix: Matrix, listed: Sequence[str] | None, file: str
 ) -> tuple[Matrix, list[Problem]]:
     """Take the rows that a sample table lists; all of them without one.
 
@@ -127,25 +127,25 @@ def samples_among(
     InvalidInput
         No sample of the table is there, two samples have one name, or one has none.
     """
-    left = [] if listed is None else [name for name in matrix.rows if name not in set(listed)]
-    why = "not in the table of --samples, so left out"
-    if listed is not None and len(left) == len(matrix.rows):
+    unlisted = [] if listed is None else [name for name in matrix.rows if name not in set(listed)]
+    reason = "not in the table of --samples, so left out"
+    if listed is not None and len(unlisted) == len(matrix.rows):
         message = (
             f"none of the new samples is in this table: they are {listing(matrix.rows)}, it has "
         )
         raise refuse("--samples", message + listing(listed) + name_advice(listed, matrix.rows))
-    problems = [Problem(place, f"{why}: {listing(left)}", "warning")] if left else []
-    if absent := [name for name in listed or () if name not in set(matrix.rows)]:
-        message = f"not in {place}, so not scored: {listing(absent)}"
+    problems = [Problem(file, f"{reason}: {listing(unlisted)}", "warning")] if unlisted else []
+    if absent_samples := [name for name in listed or () if name not in set(matrix.rows)]:
+        message = f"not in {file}, so not scored: {listing(absent_samples)}"
         problems.append(Problem("--samples", message, "warning"))
-    if left and len(left) < len(matrix.rows):
-        kept = [row for row, name in enumerate(matrix.rows) if name not in set(left)]
-        matrix = matrix.select(kept)
-    check_names(matrix.rows, place)
+    if unlisted and len(unlisted) < len(matrix.rows):
+        listed_rows = [row for row, name in enumerate(matrix.rows) if name not in set(unlisted)]
+        matrix = matrix.select(listed_rows)
+    check_sample_names(matrix.rows, file)
     return matrix, problems
 
 
-def check_names(names: Sequence[str], place: str) -> None:
+def check_sample_names(names: Sequence[str], file: str) -> None:
     """Refuse new samples of which two have one name, or one has none.
 
     Raises
@@ -153,86 +153,99 @@ def check_names(names: Sequence[str], place: str) -> None:
     InvalidInput
         Naming the first ones.
     """
-    blank = [number for number, name in enumerate(names, 1) if not name.strip()]
-    if blank:
-        raise refuse(place, f"sample {blank[0]} has no name; name every sample")
-    if twice := [name for name, times in Counter(names).items() if times > 1]:
-        message = f"sample {listing(twice)} occurs more than once; give each a name of its own"
-        raise refuse(place, message)
+    unnamed = [number for number, name in enumerate(names, 1) if not name.strip()]
+    if unnamed:
+        raise refuse(file, f"sample {unnamed[0]} has no name; name every sample")
+    if repeated := [name for name, n_occurrences in Counter(names).items() if n_occurrences > 1]:
+        message = f"sample {listing(repeated)} occurs more than once; give each a name of its own"
+        raise refuse(file, message)
 
 
-def matched(
-    matrix: Matrix, needed: Sequence[str], where: str, spared: Collection[str] = ()
+def match_genes(
+    matrix: Matrix, needed: Sequence[str], file: str, unscored_genes: Collection[str] = ()
 ) -> tuple[Array, Array]:
     """Return the needed genes (n, d) in their order, NaN where absent, and which are known.
 
-    Of the `spared` ones what is at fault counts as absent: no score needs them.
+    Of the `unscored_genes` ones what is at fault counts as absent: no score needs them.
 
     Raises
     ------
     InvalidInput
         A gene occurs twice, a cell is neither a number nor missing, or a sample has one value.
     """
-    _check_constant(matrix, where)
-    wanted = set(needed)
-    place: dict[str, int] = {}
-    twice = set()
+    _check_constant_samples(matrix, file)
+    needed_genes = set(needed)
+    column_of_gene: dict[str, int] = {}
+    repeated_genes = set()
     for column, gene in enumerate(matrix.columns):
-        if gene in place and gene in wanted:
-            if gene not in spared:
-                raise refuse(where, f"gene '{gene}' occurs twice; keep one")
-            twice.add(gene)
-        place[gene] = column
-    here = [k for k, gene in enumerate(needed) if gene in place and gene not in twice]
-    columns = [place[needed[k]] for k in here]
+        if gene in column_of_gene and gene in needed_genes:
+            if gene not in unscored_genes:
+                raise refuse(file, f"gene '{gene}' occurs twice; keep one")
+            repeated_genes.add(gene)
+        column_of_gene[gene] = column
+    measured_positions = [
+        position
+        for position, gene in enumerate(needed)
+        if gene in column_of_gene and gene not in repeated_genes
+    ]
+    columns = [column_of_gene[needed[position]] for position in measured_positions]
     X = np.full((len(matrix.rows), len(needed)), np.nan)
-    X[:, here] = matrix.cells[:, columns]
-    for row, k in np.argwhere(~np.isfinite(X[:, here])).tolist():
-        text = matrix.text(row, columns[k])
-        if not is_missing(text) and needed[here[k]] not in spared:
-            at = f"{where}, gene '{needed[here[k]]}', sample '{matrix.rows[row]}'"
-            raise refuse(at, f"the value {number_fault(text)}")
-    known = np.isfinite(X)
-    return X, known
+    X[:, measured_positions] = matrix.cells[:, columns]
+    for row, position in np.argwhere(~np.isfinite(X[:, measured_positions])).tolist():
+        text = matrix.text(row, columns[position])
+        if not is_missing(text) and needed[measured_positions[position]] not in unscored_genes:
+            cell_place = (
+                f"{file}, gene "
+                f"'{needed[measured_positions[position]]}', sample '{matrix.rows[row]}'"
+            )
+            raise refuse(cell_place, f"the value {number_fault(text)}")
+    is_measured = np.isfinite(X)
+    return X, is_measured
 
 
-def row_wise(steps: Sequence[Normaliser], X: Array, known: Array, filler: Array) -> Array:
+def apply_row_wise(
+    steps: Sequence[Normaliser], X: Array, is_measured: Array, filler: Array
+) -> Array:
     """Apply steps of kind "sample" to what is known of each sample; the rest is the filler's.
 
     Parameters
     ----------
     steps : sequence of Normaliser
-    X, known : (n_samples, n_genes) float, bool
+    X, is_measured : (n_samples, n_genes) float, bool
     filler : (n_genes,) float
     """
     values = np.tile(filler, (len(X), 1))
     for row in range(len(X)):
-        seen = X[row : row + 1, known[row]]
+        measured_values = X[row : row + 1, is_measured[row]]
         for step in steps:
-            seen = among(step, np.flatnonzero(known[row])).transform(seen)
-        values[row, known[row]] = seen[0]
+            measured_values = among(step, np.flatnonzero(is_measured[row])).transform(
+                measured_values
+            )
+        values[row, is_measured[row]] = measured_values[0]
     return values
 
 
-def scale_of(X: Array, means: Array, sds: Array, steps: Sequence[Mapping[str, Any]]) -> Scale:
+def describe_training_values(
+    X: Array, means: Array, sds: Array, steps: Sequence[Mapping[str, Any]]
+) -> TrainingValues:
     """Describe training values X, after the row-wise steps."""
     names = frozenset(str(step["step"]) for step in steps)
     if not X.size:
-        return Scale(means, sds, 0.0, 0.0, 0.0, names)
+        return TrainingValues(means, sds, 0.0, 0.0, 0.0, names)
     p99 = float(np.nanpercentile(X, 99))
-    least = float(np.nanmin(X))
-    most = float(np.nanmax(X))
-    return Scale(means, sds, p99, least, most, names)
+    smallest = float(np.nanmin(X))
+    largest = float(np.nanmax(X))
+    return TrainingValues(means, sds, p99, smallest, largest, names)
 
 
 def check_values(
     X: Array,
     values: Array,
-    known: Array,
+    is_measured: Array,
     genes: Sequence[str],
-    names: Sequence[str],
-    scale: Scale,
-    place: str,
+    samples: Sequence[str],
+    scale: TrainingValues,
+    file: str,
 ) -> None:
     """Refuse values that no sample on the study's scale can have.
 
@@ -243,11 +256,11 @@ def check_values(
     ----------
     X, values : (n_samples, n_genes) float
         As measured, and after the row-wise steps.
-    known : (n_samples, n_genes) bool
-    genes, names : sequence of str
+    is_measured : (n_samples, n_genes) bool
+    genes, samples : sequence of str
         Names of genes and samples.
     scale : Scale
-    place : str
+    file : str
         File, in messages.
 
     Raises
@@ -256,33 +269,35 @@ def check_values(
         Naming the first value or sample, and counting the others.
     """
     if LEARNED_DEPTH_STEPS & scale.steps:
-        _refuse_cells(known & (X < 0), X, genes, names, scale, place)
-        values = _at_their_depth(values, known, scale.means)
-    codes = [code for code in missing_codes(X[known]) if code < scale.least]
-    _refuse_cells(known & np.isin(X, codes), X, genes, names, scale, place)
-    _check_scale(X, values, known, names, scale, place)
-    room = ABSURD * (scale.most - scale.least)
-    far = known & (np.abs(values - np.clip(values, scale.least, scale.most)) > room)
+        _refuse_cells(is_measured & (X < 0), X, genes, samples, scale, file)
+        values = _scale_to_training_depth(values, is_measured, scale.means)
+    codes = [code for code in missing_codes(X[is_measured]) if code < scale.smallest]
+    _refuse_cells(is_measured & np.isin(X, codes), X, genes, samples, scale, file)
+    _check_scale(X, values, is_measured, samples, scale, file)
+    margin = MAX_RANGES_OUTSIDE * (scale.largest - scale.smallest)
+    is_far = is_measured & (
+        np.abs(values - np.clip(values, scale.smallest, scale.largest)) > margin
+    )
     # The step quantile puts a sample right that is far off as a whole.
-    far &= 2 * far.sum(axis=1, keepdims=True) < known.sum(axis=1, keepdims=True)
-    _refuse_cells(far, X, genes, names, scale, place)
+    is_far &= 2 * is_far.sum(axis=1, keepdims=True) < is_measured.sum(axis=1, keepdims=True)
+    _refuse_cells(is_far, X, genes, samples, scale, file)
 
 
-def _at_their_depth(counts: Array, known: Array, means: Array) -> Array:
+def _scale_to_training_depth(counts: Array, is_measured: Array, means: Array) -> Array:
     """Bring counts to the depth of the training samples: a deeper library is no other scale."""
-    total = np.where(known, counts, 0).sum(axis=1)
-    factor = (known @ means) / np.where(total > 0, total, 1)
+    total_count = np.where(is_measured, counts, 0).sum(axis=1)
+    factor = (is_measured @ means) / np.where(total_count > 0, total_count, 1)
     return np.asarray(counts * factor[:, None])
 
 
-def zeros(
+def zero_warnings(
     X: Array,
     values: Array,
-    known: Array,
+    is_measured: Array,
     genes: Sequence[str],
-    names: Sequence[str],
-    scale: Scale,
-    place: str,
+    samples: Sequence[str],
+    scale: TrainingValues,
+    file: str,
 ) -> list[Problem]:
     """Warn of zeros below all training values, which may stand for what was not measured.
 
@@ -291,95 +306,130 @@ def zeros(
     X, values, known, genes, names, scale, where
         As in `check_values`.
     """
-    low = scale.least - GAP * (scale.most - scale.least)
-    found = np.argwhere(known & (X == 0) & (values < low))
-    if not len(found):
+    zero_limit = scale.smallest - ZERO_GAP_RANGES * (scale.largest - scale.smallest)
+    low_zeros = np.argwhere(is_measured & (X == 0) & (values < zero_limit))
+    if not len(low_zeros):
         return []
-    row, gene = found[0].tolist()
-    more = f" ({counted(len(found) - 1, 'further zero')})" if len(found) > 1 else ""
+    row, gene = low_zeros[0].tolist()
+    further_text = f" ({counted(len(low_zeros) - 1, 'further zero')})" if len(low_zeros) > 1 else ""
     message = (
-        f"0{more}, where the training values go from {scale.least:.4g} to {scale.most:.4g}; if "
+        f"0{further_text}, where the training values go from {scale.smallest:.4g} to "
+        f"{scale.largest:.4g}; if "
         "it stands for a missing value, write NA"
     )
-    return [Problem(f"{place}, gene '{genes[gene]}', sample '{names[row]}'", message, "warning")]
+    return [Problem(f"{file}, gene '{genes[gene]}', sample '{samples[row]}'", message, "warning")]
 
 
-def no_counts(X: Array, known: Array, scale: Scale, samples: int, place: str) -> list[Problem]:
+def rate_warnings(
+    X: Array, is_measured: Array, scale: TrainingValues, n_training_samples: int, file: str
+) -> list[Problem]:
     """Warn of rates (CPM, TPM) for a model that was trained on whole counts and starts from them.
 
     Parameters
     ----------
     X, known, scale, where
         As in `check_values`.
-    samples : int
+    n_training_samples : int
         Of the training: their means of whole counts are multiples of its inverse.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # a stranger's model may hold any mean
-        totals = scale.means * samples
-        counted_then = np.abs(totals - np.round(totals)) < CLOSE * np.maximum(totals, 1)
-    here = X[known & (X != 0)]
-    broken = float(np.mean(here % 1 > 0)) if len(here) else 0.0
-    if not LEARNED_DEPTH_STEPS & scale.steps or not counted_then.all() or broken <= MOST_BROKEN:
+        totals = scale.means * n_training_samples
+        was_counted = np.abs(totals - np.round(totals)) < COUNT_ROUNDING * np.maximum(totals, 1)
+    nonzero_values = X[is_measured & (X != 0)]
+    fraction_share = float(np.mean(nonzero_values % 1 > 0)) if len(nonzero_values) else 0.0
+    if (
+        not LEARNED_DEPTH_STEPS & scale.steps
+        or not was_counted.all()
+        or fraction_share <= MAX_FRACTION_SHARE
+    ):
         return []
     message = (
-        f"{100 * broken:.0f} % of the values are no whole numbers, and the model was trained on "
+        f"{100 * fraction_share:.0f} % of the values are no whole numbers, and the model was "
+        "trained on "
         "counts of reads: give it the raw counts; rates such as CPM or TPM have other scores"
     )
-    return [Problem(place, message, "warning")]
+    return [Problem(file, message, "warning")]
 
 
 def _refuse_cells(
-    wrong: Array, X: Array, genes: Sequence[str], names: Sequence[str], scale: Scale, place: str
+    is_wrong: Array,
+    X: Array,
+    genes: Sequence[str],
+    samples: Sequence[str],
+    scale: TrainingValues,
+    file: str,
 ) -> None:
-    found = np.argwhere(wrong)
-    if len(found):
-        row, gene = found[0].tolist()
-        more = f" ({counted(len(found) - 1, 'further value')})" if len(found) > 1 else ""
-        message = (
-            f"{X[row, gene]:g} cannot have been measured{more}: the training values go from "
-            f"{scale.least:.4g} to {scale.most:.4g}; write NA for a missing value"
+    wrong_cells = np.argwhere(is_wrong)
+    if len(wrong_cells):
+        row, gene = wrong_cells[0].tolist()
+        further_text = (
+            f" ({counted(len(wrong_cells) - 1, 'further value')})" if len(wrong_cells) > 1 else ""
         )
-        raise refuse(f"{place}, gene '{genes[gene]}', sample '{names[row]}'", message)
+        message = (
+            f"{X[row, gene]:g} cannot have been measured{further_text}: the training values go "
+            "from "
+            f"{scale.smallest:.4g} to {scale.largest:.4g}; write NA for a missing value"
+        )
+        raise refuse(f"{file}, gene '{genes[gene]}', sample '{samples[row]}'", message)
 
 
-def _check_constant(matrix: Matrix, place: str) -> None:
+def _check_constant_samples(matrix: Matrix, file: str) -> None:
     """Refuse a sample with one and the same value for all genes, those not needed among them."""
     for name, cells in zip(matrix.rows, matrix.cells, strict=True):
-        x = cells[np.isfinite(cells)]
-        if len(x) >= FEWEST and np.ptp(x) == 0:
-            message = f"all {len(x)} values are {x[0]:g}; export the sample again, or leave it out"
-            raise refuse(f"{place}, sample '{name}'", message)
+        sample_values = cells[np.isfinite(cells)]
+        if len(sample_values) >= MIN_GENES and np.ptp(sample_values) == 0:
+            message = (
+                f"all {len(sample_values)} values are {sample_values[0]:g}; export the "
+                "sample again, or leave it out"
+            )
+            raise refuse(f"{file}, sample '{name}'", message)
 
 
 def _check_scale(
-    X: Array, values: Array, known: Array, names: Sequence[str], scale: Scale, place: str
+    X: Array,
+    values: Array,
+    is_measured: Array,
+    samples: Sequence[str],
+    scale: TrainingValues,
+    file: str,
 ) -> None:
     """Refuse values that were logged where the training ones were not, or the reverse."""
     takes_logarithms = bool(LOG2_STEPS & scale.steps)
-    then = looks_raw(scale.p99, scale.most)
-    by_counts = bool(LEARNED_DEPTH_STEPS & scale.steps)
-    for row, name in enumerate(names):
-        used = known[row] & (scale.sds > MIN_SPREAD)
-        if not used.any():
+    training_is_raw = looks_raw(scale.p99, scale.largest)
+    needs_counts = bool(LEARNED_DEPTH_STEPS & scale.steps)
+    for row, name in enumerate(samples):
+        is_compared = is_measured[row] & (scale.sds > SMALLEST)
+        if not is_compared.any():
             continue
-        off = np.abs(values[row] - scale.means)[used] / scale.sds[used]
-        distance = float(np.median(off))
-        raw, now = (looks_raw(*sizes(Z[row, used])[1:]) for Z in (X, values))
-        other = distance > ODD and (now != then or (takes_logarithms and not raw))
-        other |= by_counts and not raw and 2 * int((X[row, used] % 1 > 0).sum()) > used.sum()
+        distances = np.abs(values[row] - scale.means)[is_compared] / scale.sds[is_compared]
+        distance = float(np.median(distances))
+        is_raw, transformed_is_raw = (
+            looks_raw(*sizes(matrix_values[row, is_compared])[1:]) for matrix_values in (X, values)
+        )
+        is_other_scale = distance > MIN_ODD_SD_DISTANCE and (
+            transformed_is_raw != training_is_raw or (takes_logarithms and not is_raw)
+        )
+        is_other_scale |= (
+            needs_counts
+            and not is_raw
+            and 2 * int((X[row, is_compared] % 1 > 0).sum()) > is_compared.sum()
+        )
         # The step quantile puts a brighter scan right.
-        if other or (distance > FAR and "quantile" not in scale.steps):
-            size = "look as if they were " + ("never logged" if raw else "logged already")
-            size = size if other else f"are {distance:.1f} standard deviations off"
+        if is_other_scale or (distance > MAX_SD_DISTANCE and "quantile" not in scale.steps):
+            scale_text = "look as if they were " + ("never logged" if is_raw else "logged already")
+            scale_text = (
+                scale_text if is_other_scale else f"are {distance:.1f} standard deviations off"
+            )
             message = (
-                f"the values of sample '{name}' {size}, other than those the model was trained "
+                f"the values of sample '{name}' {scale_text}, other than those the model was "
+                "trained "
                 f"on (median distance {distance:.1f} standard deviations); bring them to the "
                 "same scale"
             )
-            raise refuse(place, message)
+            raise refuse(file, message)
 
 
-def read_new(paths: Sequence[str], part: str | None, layout: str | None) -> Matrix:
+def read_new_samples(paths: Sequence[str], part: str | None, layout: str | None) -> Matrix:
     """Read the expression of new samples.
 
     Parameters
@@ -401,14 +451,18 @@ def read_new(paths: Sequence[str], part: str | None, layout: str | None) -> Matr
         raise refuse(
             "--layout", f"'{layout}' is no folder; name the one with what describes the chip"
         )
-    first = Path(paths[0])
-    arrays_of = {suffix for kind in FORMATS if kind.folder for suffix in kind.suffixes}
-    if len(paths) == 1 and first.is_dir() and layout is not None:
-        inside = sorted(str(path) for path in first.iterdir() if suffix_of(path) in arrays_of)
-        if inside:
-            return read_new(inside, part, layout)
-    if len(paths) == 1 and (first.is_dir() or suffix_of(first) not in arrays_of):
-        return read_matrix(first, part)
+    first_path = Path(paths[0])
+    array_suffixes = {
+        suffix for file_format in FORMATS if file_format.folder for suffix in file_format.suffixes
+    }
+    if len(paths) == 1 and first_path.is_dir() and layout is not None:
+        array_files = sorted(
+            str(path) for path in first_path.iterdir() if suffix_of(path) in array_suffixes
+        )
+        if array_files:
+            return read_new_samples(array_files, part, layout)
+    if len(paths) == 1 and (first_path.is_dir() or suffix_of(first_path) not in array_suffixes):
+        return read_matrix(first_path, part)
     for path in map(Path, paths):
         if path.is_dir():
             raise refuse(path, "is a folder; name it alone, or its files one by one")
@@ -417,81 +471,88 @@ def read_new(paths: Sequence[str], part: str | None, layout: str | None) -> Matr
     names = [sample_name(path) for path in paths]
     # Of two colours an array has one file each.
     files = [path.name.lower().removesuffix(".gz") for path in map(Path, paths)]
-    twice = [name for name, file in zip(names, files, strict=True) if files.count(file) > 1]
-    if twice:
+    repeated = [name for name, file in zip(names, files, strict=True) if files.count(file) > 1]
+    if repeated:
         raise refuse(
-            str(first.parent),
-            f"two files of sample {listing(dict.fromkeys(twice))}; keep one of them",
+            str(first_path.parent),
+            f"two files of sample {listing(dict.fromkeys(repeated))}; keep one of them",
         )
-    arrays = dict(zip(names, map(Path, paths), strict=True))
-    return read_matrix(first.parent if layout is None else layout, part, arrays)
+    path_of_sample = dict(zip(names, map(Path, paths), strict=True))
+    return read_matrix(first_path.parent if layout is None else layout, part, path_of_sample)
 
 
-def check_known(
-    covariates: Sequence[Covariate], filled: bool, about: pd.DataFrame | None, place: str
+def check_covariates(
+    covariates: Sequence[Covariate],
+    imputes_missing: bool,
+    sample_table: pd.DataFrame | None,
+    file: str,
 ) -> Iterator[Problem]:
     """Yield what of the covariates fits no model with these; every one of them is needed.
 
     Parameters
     ----------
     covariates : sequence of Covariate
-    filled : bool
+    imputes_missing : bool
         Whether a missing value may be the mean of the training samples.
-    about : DataFrame or None
+    sample_table : DataFrame or None
         Sample table, one row for each new sample.
-    place : str
+    file : str
         Its file, or ``--samples``.
     """
     if not covariates:
         return
-    names = [each.column for each in covariates]
-    if about is None:
+    covariate_columns = [covariate.column for covariate in covariates]
+    if sample_table is None:
         yield Problem(
-            place,
-            f"the model needs {listing(names)} of each sample; name the sample table that has them",
+            file,
+            f"the model needs {listing(covariate_columns)} of each sample; name the sample table "
+            "that has them",
         )
         return
-    lacking = [name for name in names if name not in about.columns]
-    if lacking:
-        near = did_you_mean(lacking[0], map(str, about.columns))
+    absent_columns = [name for name in covariate_columns if name not in sample_table.columns]
+    if absent_columns:
+        suggestion = did_you_mean(absent_columns[0], map(str, sample_table.columns))
         yield Problem(
-            place,
-            f"has no column {listing(lacking)}, which the model needs (columns: "
-            f"{listing(map(str, about.columns), 6)}){near}",
+            file,
+            f"has no column {listing(absent_columns)}, which the model needs (columns: "
+            f"{listing(map(str, sample_table.columns), 6)}){suggestion}",
         )
         return
-    for each in covariates:
-        yield from _of_one(each, filled, about, place)
+    for covariate in covariates:
+        yield from _check_covariate(covariate, imputes_missing, sample_table, file)
 
 
-def _of_one(
-    covariate: Covariate, filled: bool, about: pd.DataFrame, place: str
+def _check_covariate(
+    covariate: Covariate, imputes_missing: bool, sample_table: pd.DataFrame, file: str
 ) -> Iterator[Problem]:
-    at = f"{place}, column '{covariate.column}'"
-    column = about[covariate.column].fillna("")
-    spelt = covariate.spelt(map(str, column))
-    cells = dict(zip(map(str, column.index), spelt, strict=True))
-    blank = [name for name, cell in cells.items() if is_missing(cell)]
-    if blank:
-        message = f"no value for {counted(len(blank), 'sample')} ({listing(blank)})"
+    column_place = f"{file}, column '{covariate.column}'"
+    column = sample_table[covariate.column].fillna("")
+    study_words = covariate.spelt(map(str, column))
+    word_of_sample = dict(zip(map(str, column.index), study_words, strict=True))
+    blank_samples = [name for name, cell in word_of_sample.items() if is_missing(cell)]
+    if blank_samples:
+        message = f"no value for {counted(len(blank_samples), 'sample')} ({listing(blank_samples)})"
         level = "error"
-        rest = "; the model needs one for every sample"
-        if filled:
+        consequence = "; the model needs one for every sample"
+        if imputes_missing:
             level = "warning"
-            rest = "; imputed with the mean of the training samples"
-        yield Problem(at, message + rest, level)  # type: ignore[arg-type]
-    known = {name: cell for name, cell in cells.items() if not is_missing(cell)}
+            consequence = "; imputed with the mean of the training samples"
+        yield Problem(column_place, message + consequence, level)  # type: ignore[arg-type]
+    filled_words = {name: cell for name, cell in word_of_sample.items() if not is_missing(cell)}
     if covariate.levels is None:
-        wrong = [name for name, cell in known.items() if not is_number(cell)]
-        if wrong:
-            message = f"the value of '{wrong[0]}' {number_fault(known[wrong[0]])}, needs a number"
-            yield Problem(at, message + too(len(wrong) - 1, "sample"))
+        faulty_samples = [name for name, cell in filled_words.items() if not is_number(cell)]
+        if faulty_samples:
+            message = (
+                f"the value of '{faulty_samples[0]}' "
+                f"{number_fault(filled_words[faulty_samples[0]])}, needs a number"
+            )
+            yield Problem(column_place, message + too(len(faulty_samples) - 1, "sample"))
         return
-    strange = sorted({cell for cell in known.values() if cell not in covariate.levels})
-    if strange:
+    unknown_words = sorted({cell for cell in filled_words.values() if cell not in covariate.levels})
+    if unknown_words:
         message = (
-            f"{listing(strange)} was in no training sample (they have "
-            f"{listing(covariate.levels, 6)}){did_you_mean(strange[0], covariate.levels)}; "
+            f"{listing(unknown_words)} was in no training sample (they have "
+            f"{listing(covariate.levels, 6)}){did_you_mean(unknown_words[0], covariate.levels)}; "
             "write it so, or leave it blank where the study fills it in"
         )
-        yield Problem(at, message)
+        yield Problem(column_place, message)

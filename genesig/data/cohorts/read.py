@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from genesig.arrays import Array
-from genesig.data.cohorts.labels import Asked, of_classes, of_numbers, of_times
-from genesig.data.cohorts.translation import rows_of, translated
+from genesig.data.cohorts.labels import CohortLabelRequest, read_classes, read_numbers, read_times
+from genesig.data.cohorts.translation import rename_genes, select_rows
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.geo_counts import paths_read
 from genesig.data.files.headers import with_names_of
@@ -16,10 +16,10 @@ from genesig.data.files.layouts import orient
 from genesig.data.files.non_genes import Surroundings
 from genesig.data.files.readers import assign_part, read_matrix, read_samples
 from genesig.data.files.sample_names import with_matrix_names, without_absent
-from genesig.data.study.labels.record import BY_SIGHT
-from genesig.data.study.matrix_check import check_samples, with_genes_only
-from genesig.data.study.sheet_check import check_column, check_ids, storable
-from genesig.errors import InvalidInput, Problem, attempt, order_by_level
+from genesig.data.study.labels.record import INVISIBLE_DIFFERENCES
+from genesig.data.study.matrix_check import check_samples, leave_out_other_columns
+from genesig.data.study.sheet_check import check_column, check_ids, drop_unstorable_columns
+from genesig.errors import InvalidInput, Problem, attempt, in_order
 from genesig.response.design import SEVERAL, Label, label_columns
 from genesig.response.known import ByKind
 from genesig.results import Design
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Problems = list[Problem]
-TRANSLATED = ByKind(
+LABEL_READERS = ByKind(
     {
-        "classification": of_classes,
-        SEVERAL: of_classes,
-        "regression": of_numbers,
-        "survival": of_times,
+        "classification": read_classes,
+        SEVERAL: read_classes,
+        "regression": read_numbers,
+        "survival": read_times,
     }
 )
 
@@ -48,11 +48,11 @@ class Cohort:
     ----------
     matrix : Matrix
         Samples in rows, only those with a class of the study; as measured.
-    where : str
+    file : str
         Its file.
-    given, labels : tuple of str
+    cohort_words, study_labels : tuple of str
         What the sample table says of each sample; its class in the study's words.
-    y : (n_samples,) array
+    response : (n_samples,) array
         As the study codes its responses.
     batch : tuple of str
         Batch of each sample.
@@ -66,20 +66,20 @@ class Cohort:
         File -> sha256.
     problems : list of Problem
         Warnings.
-    about : DataFrame
+    sample_table : DataFrame
         Rows of the sample table, in the order of the samples; covariates in the study's words.
     """
 
     matrix: Matrix
-    where: str
-    given: tuple[str, ...]
-    labels: tuple[str, ...]
-    y: Array
+    file: str
+    cohort_words: tuple[str, ...]
+    study_labels: tuple[str, ...]
+    response: Array
     batch: tuple[str, ...]
     dropped: list[dict[str, str]]
     inputs: dict[str, str]
     problems: list[Problem]
-    about: pd.DataFrame
+    sample_table: pd.DataFrame
     group: tuple[str, ...] | None = None
     group_column: str | None = None
 
@@ -141,9 +141,9 @@ def read_cohort(
     """
     problems: Problems = []
     table_file = expression if samples is None else samples
-    of_matrix, of_samples = assign_part(part, expression, table_file)
-    matrix = attempt(lambda: read_matrix(expression, of_matrix), problems)
-    table = _table(matrix, table_file, of_samples, sample_names, problems)
+    matrix_part, table_part = assign_part(part, expression, table_file)
+    matrix = attempt(lambda: read_matrix(expression, matrix_part), problems)
+    table = _read_table(matrix, table_file, table_part, sample_names, problems)
     labels = None
     dropped = list[dict[str, str]]()
     not_measured = list[dict[str, str]]()
@@ -155,48 +155,54 @@ def read_cohort(
         problems.append(Problem(expression, matrix.doubt, "warning"))
     if table is not None:
         columns = list(map(str, table.columns))
-        index = str(table.index.name)
-        check_column(batch, "batch", columns, index, table_file, problems)
-        check_column(group, "group", columns, index, table_file, problems)
-        leave_out = unlabelled == "leave_out"
-        asked = Asked(table, table_file, design, label, classes, event, problems, leave_out)
-        labels = TRANSLATED[design.kind](asked)
-        table = _respelt(table, design, covariate_words)
+        index_name = str(table.index.name)
+        check_column(batch, "batch", columns, index_name, table_file, problems)
+        check_column(group, "group", columns, index_name, table_file, problems)
+        drop_unlabelled = unlabelled == "leave_out"
+        request = CohortLabelRequest(
+            table, table_file, design, label, classes, event, problems, drop_unlabelled
+        )
+        labels = LABEL_READERS[design.kind](request)
+        table = _translate_covariates(table, design, covariate_words)
     if matrix is not None and annotation is not None:
-        matrix = translated(matrix, annotation, symbol, problems)
+        matrix = rename_genes(matrix, annotation, symbol, problems)
     if matrix is not None and table is not None and labels is not None:
         matrix = orient(matrix, expression, list(table.index), table_file, problems)
         if matrix is not None:
-            named = label_columns(design.label if label is None else label)
-            surroundings = Surroundings(table, named, genes)
-            matrix, others = with_genes_only(matrix, expression, surroundings, problems)
+            label_names = label_columns(design.label if label is None else label)
+            surroundings = Surroundings(table, label_names, genes)
+            matrix, dropped_columns = leave_out_other_columns(
+                matrix, expression, surroundings, problems
+            )
             dropped = (
                 check_samples(
                     matrix, expression, list(table.index), labels.names, table_file, problems
                 )
-                + others
+                + dropped_columns
             )
-    if matrix is None or table is None or labels is None or _faulty(problems):
-        raise InvalidInput(order_by_level(problems))
+    if matrix is None or table is None or labels is None or _has_errors(problems):
+        raise InvalidInput(in_order(problems))
     group_column = _group_column(design, table, group)
-    members = None
+    group_of_sample = None
     if group_column is not None:
-        members = _groups(table.loc[list(labels.names), group_column], table_file, problems)
+        group_of_sample = _read_groups(
+            table.loc[list(labels.names), group_column], table_file, problems
+        )
     files = dict.fromkeys([*paths_read(expression), *filter(None, (table_file, annotation))])
     return Cohort(
-        matrix=rows_of(matrix, labels.names),
-        where=expression,
-        given=labels.given,
-        labels=labels.labels,
-        y=labels.y,
+        matrix=select_rows(matrix, labels.names),
+        file=expression,
+        cohort_words=labels.cohort_words,
+        study_labels=labels.study_labels,
+        response=labels.response,
         batch=tuple(map(str, table.loc[list(labels.names), batch]))
         if batch
         else ("",) * len(labels.names),
         dropped=labels.dropped + not_measured + dropped,
         inputs={path: sha256(path) for path in files},
         problems=in_order(problems),
-        about=table.loc[list(labels.names)],
-        group=members,
+        sample_table=table.loc[list(labels.names)],
+        group=group_of_sample,
         group_column=group_column,
     )
 
@@ -204,62 +210,69 @@ def read_cohort(
 def _group_column(design: Design, table: pd.DataFrame, group: str | None) -> str | None:
     """Return the column of groups: the named one, or the study's if the table has it once."""
     columns = list(map(str, table.columns))
-    column = design.group if group is None else group
-    return column if column is not None and columns.count(column) == 1 else None
+    group_column = design.group if group is None else group
+    return group_column if group_column is not None and columns.count(group_column) == 1 else None
 
 
-def _groups(column: pd.Series[Any], place: str, problems: Problems) -> tuple[str, ...]:
+def _read_groups(column: pd.Series[Any], file: str, problems: Problems) -> tuple[str, ...]:
     """Return the group of each sample; a sample without one is a group of its own."""
-    words = {str(name): str(word).strip() for name, word in column.items()}
-    at = f"{place}, column '{column.name}'"
-    blank = [name for name, word in words.items() if is_missing(word)]
-    if blank:
-        message = f"no group for {listing(blank)}; each such sample counts as a group of its own"
-        problems.append(Problem(at, message, "warning"))
-    pairs = alike(word for name, word in words.items() if name not in set(blank))
+    group_of_sample = {str(name): str(word).strip() for name, word in column.items()}
+    column_place = f"{file}, column '{column.name}'"
+    blank_samples = [name for name, word in group_of_sample.items() if is_missing(word)]
+    if blank_samples:
+        message = (
+            f"no group for {listing(blank_samples)}; each such sample counts as a group of its own"
+        )
+        problems.append(Problem(column_place, message, "warning"))
+    pairs = alike(word for name, word in group_of_sample.items() if name not in set(blank_samples))
     if pairs:
         first, second = pairs[0][:2]
         message = (
-            f"group '{second}' differs from '{first}' in {BY_SIGHT}"
+            f"group '{second}' differs from '{first}' in {INVISIBLE_DIFFERENCES}"
             f"{too(len(pairs) - 1, 'name')}; write them alike if they are one group"
         )
-        problems.append(Problem(at, message, "warning"))
+        problems.append(Problem(column_place, message, "warning"))
     # A prefix keeps the name of a sample without a group apart from the names of groups.
     return tuple(
-        f"sample {name}" if name in set(blank) else f"group {word}" for name, word in words.items()
+        f"sample {name}" if name in set(blank_samples) else f"group {word}"
+        for name, word in group_of_sample.items()
     )
 
 
-def _respelt(
+def _translate_covariates(
     table: pd.DataFrame, design: Design, words: Mapping[str, Mapping[Any, str]]
 ) -> pd.DataFrame:
     """Write the covariates in the words of the study: it may have other words for them."""
-    for each in design.covariates:
-        own = {str(word): meant for word, meant in words.get(each.column, {}).items()}
-        if each.column in table.columns:
-            spelt = replace(each, words={**each.words, **own}).spelt(table[each.column])
-            table = table.assign(**{each.column: spelt})
+    for covariate in design.covariates:
+        study_word_of = {
+            str(word): study_word for word, study_word in words.get(covariate.column, {}).items()
+        }
+        if covariate.column in table.columns:
+            study_words = replace(covariate, words={**covariate.words, **study_word_of}).spelt(
+                table[covariate.column]
+            )
+            table = table.assign(**{covariate.column: study_words})
     return table
 
 
-def _table(
+def _read_table(
     matrix: Matrix | None,
-    place: str,
+    file: str,
     part: str | None,
     sample_names: str | None,
     problems: Problems,
 ) -> pd.DataFrame | None:
     """Return the sample table under the names of the matrix; None where it cannot be read."""
     names = None if matrix is None else matrix.columns
-    table = attempt(lambda: read_samples(place, names, part), problems)
+    table = attempt(lambda: read_samples(file, names, part), problems)
     if table is not None:
         if matrix is not None:
             axes = (matrix.columns, matrix.rows)
-            table = with_matrix_names(table, axes, place, sample_names, problems)
-        table = storable(table, place, problems)
-        check_ids(table, place, problems)
+            table = with_matrix_names(table, axes, file, sample_names, problems)
+        table = drop_unstorable_columns(table, file, problems)
+        check_ids(table, file, problems)
     return table
 
 
-def _faulty(problems: Problems) -> bool:
+def _has_errors(problems: Problems) -> bool:
     return any(problem.level == "error" for problem in problems)

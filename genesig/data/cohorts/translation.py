@@ -17,13 +17,13 @@ from genesig.words import counted, is_missing, listing, number_fault
 Problems = list[Problem]
 
 
-def rows_of(matrix: Matrix, names: Sequence[str]) -> Matrix:
+def select_rows(matrix: Matrix, names: Sequence[str]) -> Matrix:
     """Take the rows of these names, in this order; what is no number keeps its text."""
-    place = {name: row for row, name in enumerate(matrix.rows)}
-    return matrix.select([place[name] for name in names])
+    row_of_sample = {name: row for row, name in enumerate(matrix.rows)}
+    return matrix.select([row_of_sample[name] for name in names])
 
 
-def translated(
+def rename_genes(
     matrix: Matrix, annotation: str, symbol: str | None, problems: Problems
 ) -> Matrix | None:
     """Give the genes of a matrix their names in a column of a gene table.
@@ -40,27 +40,29 @@ def translated(
     problems : list of Problem
         What is wrong is added here.
     """
-    names = _names(annotation, symbol, problems)
-    if names is None:
+    new_names = _read_names(annotation, symbol, problems)
+    if new_names is None:
         return None
-    in_rows, in_columns = (len(set(names) & set(side)) for side in (matrix.rows, matrix.columns))
+    in_rows, in_columns = (
+        len(set(new_names) & set(gene_names)) for gene_names in (matrix.rows, matrix.columns)
+    )
     if not in_rows and not in_columns:
-        message = f"no gene of the matrix is in its first column, which has {listing(names)}"
+        message = f"no gene of the matrix is in its first column, which has {listing(new_names)}"
         problems.append(Problem(annotation, message))
         return None
     oriented = matrix.transpose() if in_rows > in_columns else matrix
-    groups: dict[str, list[int]] = {}
+    columns_of_name: dict[str, list[int]] = {}
     for column, gene in enumerate(oriented.columns):
-        if gene in names:
-            groups.setdefault(names[gene], []).append(column)
-    left = len(oriented.columns) - sum(map(len, groups.values()))
-    if left:
-        message = f"{counted(left, 'gene')} of the matrix without a name here, so left out"
+        if gene in new_names:
+            columns_of_name.setdefault(new_names[gene], []).append(column)
+    n_unnamed = len(oriented.columns) - sum(map(len, columns_of_name.values()))
+    if n_unnamed:
+        message = f"{counted(n_unnamed, 'gene')} of the matrix without a name here, so left out"
         problems.append(Problem(annotation, message, "warning"))
-    return _medians(oriented, groups, annotation, problems)
+    return _take_medians(oriented, columns_of_name, annotation, problems)
 
 
-def _names(annotation: str, symbol: str | None, problems: Problems) -> dict[str, str] | None:
+def _read_names(annotation: str, symbol: str | None, problems: Problems) -> dict[str, str] | None:
     try:
         table = read_genes(annotation, None)
     except InvalidInput as error:
@@ -68,44 +70,60 @@ def _names(annotation: str, symbol: str | None, problems: Problems) -> dict[str,
         return None
     columns = list(map(str, table.columns))
     check_column(symbol, "symbol", columns, str(table.index.name), annotation, problems)
-    column = symbol if symbol is not None else next(iter(columns), None)
-    if column is None:
+    symbol_column = symbol if symbol is not None else next(iter(columns), None)
+    if symbol_column is None:
         problems.append(Problem(annotation, "needs two columns: gene id and the study's gene id"))
-    if column not in columns or columns.count(column) > 1:
+    if symbol_column not in columns or columns.count(symbol_column) > 1:
         return None
-    first = table[~table.index.duplicated()][column]
-    return {str(gene): str(name) for gene, name in first.items() if not is_missing(str(name))}
+    names_of_first_rows = table[~table.index.duplicated()][symbol_column]
+    return {
+        str(gene): str(name)
+        for gene, name in names_of_first_rows.items()
+        if not is_missing(str(name))
+    }
 
 
-def _medians(
-    matrix: Matrix, groups: dict[str, list[int]], annotation: str, problems: Problems
+def _take_medians(
+    matrix: Matrix, columns_of_name: dict[str, list[int]], annotation: str, problems: Problems
 ) -> Matrix:
-    single = [columns[0] for columns in groups.values()]
-    found = matrix.select(range(len(matrix.rows)), single, tuple(groups))
-    several = [k for k, columns in enumerate(groups.values()) if len(columns) > 1]
-    for k, columns in zip(several, [c for c in groups.values() if len(c) > 1], strict=True):
-        values = matrix.cells[:, columns]
+    first_columns = [gene_columns[0] for gene_columns in columns_of_name.values()]
+    renamed_matrix = matrix.select(range(len(matrix.rows)), first_columns, tuple(columns_of_name))
+    shared_positions = [
+        position
+        for position, gene_columns in enumerate(columns_of_name.values())
+        if len(gene_columns) > 1
+    ]
+    for position, gene_columns in zip(
+        shared_positions,
+        [shared for shared in columns_of_name.values() if len(shared) > 1],
+        strict=True,
+    ):
+        values = matrix.cells[:, gene_columns]
         for row, column in np.argwhere(~np.isfinite(values)).tolist():
-            if not is_missing(text := matrix.text(row, columns[column])):
+            if not is_missing(cell_text := matrix.text(row, gene_columns[column])):
                 message = (
-                    f"the value {number_fault(text)} (gene '{matrix.columns[columns[column]]}')"
+                    f"the value {number_fault(cell_text)} (gene "
+                    f"'{matrix.columns[gene_columns[column]]}')"
                 )
                 problems.append(Problem(f"{annotation}, sample '{matrix.rows[row]}'", message))
-                return found
-        none = ~np.isfinite(values).any(axis=1)
-        values[none] = 0.0
-        found.cells[:, k] = np.where(none, np.nan, np.nanmedian(values, axis=1))
-    if several:
+                return renamed_matrix
+        is_missing_sample = ~np.isfinite(values).any(axis=1)
+        values[is_missing_sample] = 0.0
+        renamed_matrix.cells[:, position] = np.where(
+            is_missing_sample, np.nan, np.nanmedian(values, axis=1)
+        )
+    if shared_positions:
         message = (
-            f"{counted(len(several), 'name')} for more than one gene of the matrix; their median"
+            f"{counted(len(shared_positions), 'name')} for more than one gene of the matrix; their "
+            "median"
             " is taken in each sample"
         )
         problems.append(Problem(annotation, message, "warning"))
-    return found
+    return renamed_matrix
 
 
-def under_names(
-    matrix: Matrix, needed: Sequence[str], table: str | None, place: str
+def take_study_names(
+    matrix: Matrix, needed: Sequence[str], table: str | None, file: str
 ) -> tuple[Matrix, list[Problem]]:
     """Give the columns of a matrix the names that a study has for the same genes.
 
@@ -117,7 +135,7 @@ def under_names(
         Genes of the study.
     table : str or None
         HGNC's; None leaves the matrix as it is.
-    place : str
+    file : str
         File of the matrix, in messages.
 
     Raises
@@ -127,12 +145,13 @@ def under_names(
     """
     if table is None:
         return matrix, []
-    found = needed_names(matrix.columns, needed, rows_by_name(read_hgnc(table)))
-    if not found:
+    study_name_of = needed_names(matrix.columns, needed, rows_by_name(read_hgnc(table)))
+    if not study_name_of:
         return matrix, []
-    here, name = next(iter(found.items()))
+    cohort_name, name = next(iter(study_name_of.items()))
     message = (
-        f"{counted(len(found), 'gene')} found under another name, such as '{name}' as '{here}'"
+        f"{counted(len(study_name_of), 'gene')} found under another name, such as '{name}' "
+        f"as '{cohort_name}'"
     )
-    columns = tuple(found.get(column, column) for column in matrix.columns)
-    return replace(matrix, columns=columns), [Problem(place, message, "warning")]
+    columns = tuple(study_name_of.get(column, column) for column in matrix.columns)
+    return replace(matrix, columns=columns), [Problem(file, message, "warning")]

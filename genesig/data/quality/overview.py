@@ -63,7 +63,7 @@ from genesig.data.quality.twins import split_twins
 from genesig.data.steps.missing_indicators import lacks_omics
 from genesig.data.steps.normalise import Reference, moment_settings, reference_of_all
 from genesig.data.steps.scale import COUNT_STEPS, LOG_STEPS, never_logged, sizes
-from genesig.data.study.confounding import Association, association, means_numbers
+from genesig.data.study.confounding import Association, holds_quantities, measure_association
 from genesig.results import Dataset
 
 QUALITY_VERSION = 1
@@ -293,9 +293,11 @@ def _associations(dataset: Dataset, components: Components) -> dict[str, Any]:
         column = dataset.obs[name].astype(str).to_list()
         role = roles.get(name, "")
         is_numeric = (
-            design.classes is None if role == "label" else not role and means_numbers(column)
+            design.classes is None if role == "label" else not role and holds_quantities(column)
         )
-        result = association(components.points[:, has_variance], column, number=is_numeric)
+        result = measure_association(
+            components.points[:, has_variance], column, is_quantity=is_numeric
+        )
         if isinstance(result, str):
             skipped.append({"column": str(name), "reason": result})
         else:
@@ -318,8 +320,8 @@ def _adjusted(tested: Sequence[tuple[str, str, bool, Association]]) -> list[dict
             "column": column,
             "role": role,
             "kind": result.kind,
-            "levels": result.levels,
-            "samples": result.samples,
+            "levels": result.n_levels,
+            "samples": result.n_samples,
             "within_label": within_label,
             **{key: _json_value(getattr(result, key)) for key in ("share", "adjusted", "p")},
             "q": _json_value(q[row]),

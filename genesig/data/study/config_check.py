@@ -19,70 +19,85 @@ from genesig.data.files.config_text import (
 )
 from genesig.data.files.names import is_fetched, with_file_names
 from genesig.data.files.readers import read_samples
-from genesig.data.study.labels.known import LABELS
+from genesig.data.study.labels.known import LABEL_RULES
 from genesig.data.study.labels.record import Config
-from genesig.data.study.pool.record import STUDY, WEIGHT
+from genesig.data.study.pool.record import STUDY_COLUMN, WEIGHT_COLUMN
 from genesig.errors import InvalidInput, Problem, attempt, did_you_mean, refuse
 from genesig.response.design import SEVERAL
 from genesig.words import counted
 
 
-def kind_of(raw: Config, classes: int | None = None) -> str | None:
+def requested_kind(raw: Config, n_label_classes: int | None = None) -> str | None:
     """Return the name of the kind that a config asks for, None for none that there is.
 
     Parameters
     ----------
     raw : dict
         As it was written: whatever a user may have meant.
-    classes : int or None
+    n_label_classes : int or None
         How many there are in the sample table, as far as that is known.
     """
     data = _section(raw, "data")
     label = raw.get("label")
     task = data.get("task")
     if task is None:
-        mapped = isinstance(label, dict)
-        task = next(kind for kind, each in LABELS.items() if bool(each.columns) == mapped)
-    if not isinstance(task, str) or task not in LABELS:
+        label_has_columns = isinstance(label, dict)
+        task = next(
+            kind
+            for kind, rules in LABEL_RULES.items()
+            if bool(rules.label_columns) == label_has_columns
+        )
+    if not isinstance(task, str) or task not in LABEL_RULES:
         return None
-    named = data.get("classes")
-    count = len(named) if isinstance(named, list) else classes
-    return SEVERAL if LABELS[task].named and count is not None and count > 2 else task
+    classes_setting = data.get("classes")
+    n_classes = len(classes_setting) if isinstance(classes_setting, list) else n_label_classes
+    return (
+        SEVERAL
+        if LABEL_RULES[task].has_classes and n_classes is not None and n_classes > 2
+        else task
+    )
 
 
-def silent(raw: Config, classes: int | None = None) -> Config:
-    """Return settings that hold where the config names none: those of its kind, as `kind_of`.
+def defaults_of_kind(raw: Config, n_label_classes: int | None = None) -> Config:
+    """Return the defaults of a config that depend on its kind of outcome (`requested_kind`).
 
     Two columns as label ask for survival. What cannot be had beside covariates or weights is off.
     """
-    kind = kind_of(raw, classes)
+    kind = requested_kind(raw, n_label_classes)
     data = _section(raw, "data")
-    found = {} if kind is None else deepcopy(LABELS[kind].defaults)
-    if kind is not None and LABELS[kind].columns and data.get("task") is None:
-        found["data"] = {"task": kind}
+    defaults = {} if kind is None else deepcopy(LABEL_RULES[kind].defaults)
+    if kind is not None and LABEL_RULES[kind].label_columns and data.get("task") is None:
+        defaults["data"] = {"task": kind}
     if raw.get("studies"):
-        for section, settings in _of_studies(raw).items():
-            found[section] = {**found.get(section, {}), **settings}
-        data = {**found["data"], **data}
+        for section, settings in _study_defaults(raw).items():
+            defaults[section] = {**defaults.get(section, {}), **settings}
+        data = {**defaults["data"], **data}
     if data.get("covariates") or data.get("weights"):
-        found["nonlinear"] = {"enabled": False}
-    return found
+        defaults["nonlinear"] = {"enabled": False}
+    return defaults
 
 
-def _of_studies(raw: Config) -> Config:
+def _study_defaults(raw: Config) -> Config:
     """Return the settings that several studies ask for: each is a batch, and held out whole."""
-    alike = _section(raw, "across").get("weights", "equal") == "equal"
-    scheme = {key: "leave_one_study_out" for key in ("scheme", "inner_scheme")}
-    return {"data": {"batch": STUDY, **({"weights": WEIGHT} if alike else {})}, "splits": scheme}
+    equal_weights = _section(raw, "across").get("weights", "equal") == "equal"
+    splits_section = {key: "leave_one_study_out" for key in ("scheme", "inner_scheme")}
+    return {
+        "data": {"batch": STUDY_COLUMN, **({"weights": WEIGHT_COLUMN} if equal_weights else {})},
+        "splits": splits_section,
+    }
 
 
-def classes_shown(raw: Config) -> int | None:
+def count_label_classes(raw: Config) -> int | None:
     """Count the classes of the sample table; None where nothing depends on it, or it has no such.
 
     Whatever is wrong with that file is said by those who need it.
     """
-    kind = kind_of(raw)
-    if kind is None or not LABELS[kind].named or _section(raw, "data").get("classes") is not None:
+    kind = requested_kind(raw)
+    if (
+        kind is None
+        or not LABEL_RULES[kind].has_classes
+        or _section(raw, "data").get("classes") is not None
+    ):
         return None
     if _section(raw, "nonlinear").get("enabled") is not None:
         return None
@@ -93,28 +108,30 @@ def classes_shown(raw: Config) -> int | None:
     part = data.get("part")
     if not isinstance(samples, str) or not isinstance(part, str | None):
         return None
-    own = part if samples == config.get("expression") else None
-    table = attempt(lambda: read_samples(samples, None, own), [])
+    table_part = part if samples == config.get("expression") else None
+    table = attempt(lambda: read_samples(samples, None, table_part), [])
     if table is None or not isinstance(label, str):
         return None
     return len(set(cells_of(table, label))) or None
 
 
-def check_kind(config: Config, kind: str, source: str) -> list[Problem]:
+def check_kind_settings(config: Config, kind: str, source: str) -> list[Problem]:
     """Check what the settings ask for that is not offered for the kind the sample table shows."""
     if kind == config["data"]["task"]:
         return []
-    late = ""
+    reread_advice = ""
     if is_fetched(config["samples"]):  # after the settings were filled in
-        late = "; if the series has only just come, run the same command again: where the config "
-        late += "says nothing, its labels decide"
+        reread_advice = (
+            "; if the series has only just come, run the same command again: where the config "
+        )
+        reread_advice += "says nothing, its labels decide"
     return [
-        Problem(f"{source}, {key}", f"{message}{late}", *level)  # type: ignore[arg-type]
-        for key, message, *level in LABELS[kind].settings(config)
+        Problem(f"{source}, {key}", f"{message}{reread_advice}", *level)  # type: ignore[arg-type]
+        for key, message, *level in LABEL_RULES[kind].setting_faults(config)
     ]
 
 
-def not_offered(kind: str, data: Config) -> str:
+def describe_not_offered(kind: str, data: Config) -> str:
     """Say what every study has, and this one has not; '' where nothing is left out.
 
     Parameters
@@ -124,7 +141,7 @@ def not_offered(kind: str, data: Config) -> str:
     data : dict
         The section ``data`` of the config.
     """
-    if "nonlinear" in LABELS[kind].defaults:
+    if "nonlinear" in LABEL_RULES[kind].defaults:
         message = f"for {kind.replace('_', ' ')}"
     elif data.get("covariates") or data.get("weights") is not None:
         message = f"beside {'covariates' if data.get('covariates') else 'sample weights'}"
@@ -138,21 +155,26 @@ def _section(raw: Config, name: str) -> dict[str, Any]:
     return section if isinstance(section, dict) else {}
 
 
-FILES = (["expression"], ["samples"])
-NO_STUDY = "the list is empty; name two studies or more, or one study's expression and samples"
-MOST = 20
+FILE_KEYS = (["expression"], ["samples"])
+EMPTY_STUDIES_FAULT = (
+    "the list is empty; name two studies or more, or one study's expression and samples"
+)
+MAX_LISTED_FAULTS = 20
 """Faults of a config that are told one by one."""
 # Larger numbers are written with an exponent.
-LARGEST_WHOLE = 1e15
+MIN_EXPONENT_NUMBER = 1e15
 RENAMED_KEYS = {"signature.frequency": "signature.cv_frequency"}
 RENAMED_VALUES = {("linear.model", "committee"): "ensemble", ("linear.list", "controlled"): "fdr"}
 """Old names of settings and of their values, which get an error with the new name."""
-Node = dict[str, Any]
-Found = Iterator[tuple[list[Any], str]]  # place, what was found and is needed
+SchemaNode = dict[str, Any]
+KeyFaults = Iterator[tuple[list[Any], str]]  # place, what was found and is needed
 
 
 def resolve_config(
-    raw: dict[str, Any], schema: Node, source: str = "config", classes: int | None = None
+    raw: dict[str, Any],
+    schema: SchemaNode,
+    source: str = "config",
+    n_label_classes: int | None = None,
 ) -> dict[str, Any]:
     """Fill in the schema's defaults, and check the result.
 
@@ -164,8 +186,8 @@ def resolve_config(
         ``workflow/schemas/config.schema.yaml``.
     source : str
         Name of the config in messages.
-    classes : int or None
-        How many there are in the sample table, where `classes_shown` could tell.
+    n_label_classes : int or None
+        How many there are in the sample table, where `count_label_classes` could tell.
 
     Returns
     -------
@@ -177,66 +199,72 @@ def resolve_config(
     InvalidInput
         With one problem per faulty key.
     """
-    config, problems = examine_config(raw, schema, source, classes)
+    config, problems = examine_config(raw, schema, source, n_label_classes)
     if problems:
         raise InvalidInput(problems)
     return config
 
 
 def examine_config(
-    raw: dict[str, Any], schema: Node, source: str, classes: int | None = None
+    raw: dict[str, Any], schema: SchemaNode, source: str, n_label_classes: int | None = None
 ) -> tuple[dict[str, Any], list[Problem]]:
     """Return the filled config, faulty keys reset to their defaults, and the problems."""
     if exceeds_config_size(raw, config_children):
         raise refuse(source, TOO_LARGE)
-    usual = silent(raw, classes)
-    given = {key: value for key, value in raw.items() if value is not None or key not in usual}
-    config = with_file_names(_fill(merge_configs(usual, deepcopy(given)), schema, schema))
-    found = list(_problems(config, schema, source))
+    defaults = defaults_of_kind(raw, n_label_classes)
+    written_settings = {
+        key: value for key, value in raw.items() if value is not None or key not in defaults
+    }
+    config = with_file_names(
+        _fill_defaults(merge_configs(defaults, deepcopy(written_settings)), schema, schema)
+    )
+    faults = list(_schema_problems(config, schema, source))
     if raw.get("studies") == [] and not {"expression", "geo"} & set(raw):
         # That the two files are missing would send the reader the wrong way.
-        found = [(place, problem) for place, problem in found if place not in FILES]
-        found.append((["studies"], Problem(_at(source, ["studies"]), NO_STUDY)))
-    for place, _ in found:
-        _take_out(config, place)
-    problems = list(dict.fromkeys(problem for _, problem in found))
-    if (further := len(problems) - MOST) > 0:
-        message = f"{counted(further, 'further fault')}; mend these first"
-        problems[MOST:] = [Problem(source, message)]
-    return _fill(config, schema, schema), problems
+        faults = [(key_path, problem) for key_path, problem in faults if key_path not in FILE_KEYS]
+        faults.append((["studies"], Problem(_key_place(source, ["studies"]), EMPTY_STUDIES_FAULT)))
+    for key_path, _ in faults:
+        _delete_key(config, key_path)
+    problems = list(dict.fromkeys(problem for _, problem in faults))
+    if (n_unlisted := len(problems) - MAX_LISTED_FAULTS) > 0:
+        message = f"{counted(n_unlisted, 'further fault')}; mend these first"
+        problems[MAX_LISTED_FAULTS:] = [Problem(source, message)]
+    return _fill_defaults(config, schema, schema), problems
 
 
-def _take_out(config: Any, place: list[Any]) -> None:
+def _delete_key(config: Any, key_path: list[Any]) -> None:
     """Delete a key; of a list with a faulty item, the whole."""
-    for key in place[:-1]:
-        config_children = config.get(key) if isinstance(config, dict) else None
-        if not isinstance(config_children, dict):
-            place = [key]
+    for key in key_path[:-1]:
+        section = config.get(key) if isinstance(config, dict) else None
+        if not isinstance(section, dict):
+            key_path = [key]
             break
-        config = config_children
-    for key in [key for key in config if str(key) == place[-1]]:
+        config = section
+    for key in [key for key in config if str(key) == key_path[-1]]:
         del config[key]
 
 
-def expected(node: Node, schema: Node) -> str:
+def describe_expected(node: SchemaNode, schema: SchemaNode) -> str:
     """Say in words what a value must be: ``"a whole number, at least 2"``."""
-    node = _definition(node, schema)
+    node = _resolve_reference(node, schema)
     if "enum" in node:
         return "one of " + ", ".join(node["enum"])
-    kinds = node.get("type", "object")
-    kinds = [kinds] if isinstance(kinds, str) else kinds
-    kinds = kinds if "array" in kinds else sorted(kinds, key="null".__eq__)
-    text = " or ".join(_kind(kind, node, schema) for kind in kinds)
-    bounds = [f"{word} {_bound(node[key])}" for key, word in _BOUNDS.items() if key in node]
-    such = f", such as {' or '.join(node['examples'])}" if "examples" in node else ""
-    return text + such + (", " + " and ".join(bounds) if bounds else "")
+    types = node.get("type", "object")
+    types = [types] if isinstance(types, str) else types
+    types = types if "array" in types else sorted(types, key="null".__eq__)
+    text = " or ".join(_describe_type(type_name, node, schema) for type_name in types)
+    bounds = [
+        f"{word} {_bound_text(node[key])}" for key, word in _BOUND_PHRASES.items() if key in node
+    ]
+    examples = f", such as {' or '.join(node['examples'])}" if "examples" in node else ""
+    return text + examples + (", " + " and ".join(bounds) if bounds else "")
 
 
-def _bound(number: float) -> str:
-    return str(number) if isinstance(number, int) else f"{number:g}"
+def _bound_text(bound: float) -> str:
+    return str(bound) if isinstance(bound, int) else f"{bound:g}"
 
 
-_BOUNDS = {
+_BOUND_PHRASES = {
     "minimum": "at least",
     "exclusiveMinimum": "above",
     "maximum": "at most",
@@ -245,17 +273,23 @@ _BOUNDS = {
 }
 
 
-def _kind(kind: str, node: Node, schema: Node) -> str:
-    if kind == "array":
-        items = expected(node["items"], schema) if "items" in node else "anything"
-        least = node.get("minItems", 0)
-        most = node.get("maxItems")
-        size = f" at most {most}" if most else ""
-        if least > 1:
-            size = f" {least}" if most == least else f" {least} to {most}" if most else size
+def _describe_type(type_name: str, node: SchemaNode, schema: SchemaNode) -> str:
+    if type_name == "array":
+        items = describe_expected(node["items"], schema) if "items" in node else "anything"
+        min_items = node.get("minItems", 0)
+        max_items = node.get("maxItems")
+        size = f" at most {max_items}" if max_items else ""
+        if min_items > 1:
+            size = (
+                f" {min_items}"
+                if max_items == min_items
+                else f" {min_items} to {max_items}"
+                if max_items
+                else size
+            )
         different = " different" if node.get("uniqueItems") else ""
         return f"a list of{size}{different} values, each {items}"
-    if kind == "object":
+    if type_name == "object":
         if "step" in node["properties"]:
             return "a step such as {step: log2}"
         return "a section" if node["properties"] else "pairs of words"
@@ -265,30 +299,30 @@ def _kind(kind: str, node: Node, schema: Node) -> str:
         "number": "a number",
         "boolean": "true or false",
         "null": "null",
-    }[kind]
+    }[type_name]
 
 
-def _definition(node: Node, schema: Node) -> Node:
+def _resolve_reference(node: SchemaNode, schema: SchemaNode) -> SchemaNode:
     return dict(schema["$defs"][node["$ref"].rsplit("/", 1)[1]]) if "$ref" in node else node
 
 
-def _step(value: Any, schema: Node) -> Node | None:
+def _step_definition(value: Any, schema: SchemaNode) -> SchemaNode | None:
     """Return the definition of a normalisation step, None for an unknown one."""
     name = value.get("step") if isinstance(value, dict) else None
-    known = isinstance(name, str) and name in step_names(schema)
-    return dict(schema["$defs"][name]) if known else None
+    is_step = isinstance(name, str) and name in step_names(schema)
+    return dict(schema["$defs"][name]) if is_step else None
 
 
-def step_names(schema: Node) -> list[str]:
+def step_names(schema: SchemaNode) -> list[str]:
     """Return the names of the normalisation steps."""
     return [name for name in schema["$defs"] if name != "step"]
 
 
-def _fill(value: Any, node: Node, schema: Node) -> Any:
+def _fill_defaults(value: Any, node: SchemaNode, schema: SchemaNode) -> Any:
     if isinstance(value, list):
-        return [_fill(item, node.get("items", {}), schema) for item in value]
+        return [_fill_defaults(item, node.get("items", {}), schema) for item in value]
     if "$ref" in node:
-        node = _step(value, schema) or {}
+        node = _step_definition(value, schema) or {}
     if node.get("type") == "integer" and isinstance(value, float) and value.is_integer():
         return int(value)
     if node.get("type") != "object":
@@ -296,37 +330,42 @@ def _fill(value: Any, node: Node, schema: Node) -> Any:
     # A section whose lines are all commented out is read as null.
     value = {} if value is None and "default" in node else value
     if isinstance(value, dict):
-        for key, below in node["properties"].items():
+        for key, key_node in node["properties"].items():
             if key in value:
-                value[key] = _fill(value[key], below, schema)
-            elif "default" in below:
-                value[key] = _fill(deepcopy(below["default"]), below, schema)
+                value[key] = _fill_defaults(value[key], key_node, schema)
+            elif "default" in key_node:
+                value[key] = _fill_defaults(deepcopy(key_node["default"]), key_node, schema)
     return value
 
 
-def _problems(config: Any, schema: Node, source: str) -> Iterator[tuple[list[Any], Problem]]:
+def _schema_problems(
+    config: Any, schema: SchemaNode, source: str
+) -> Iterator[tuple[list[Any], Problem]]:
     from jsonschema import Draft202012Validator
 
     for error in Draft202012Validator(schema).iter_errors(config):
-        place = list(error.absolute_path)
+        key_path = list(error.absolute_path)
         value = error.instance
         node = dict(error.schema)
         if error.validator == "additionalProperties":
-            found = _unknown(value, node, place, schema)
+            key_faults = _unknown_key_faults(value, node, key_path, schema)
         elif error.validator == "required":
-            found = _missing(value, node, place)
+            key_faults = _missing_key_faults(value, node, key_path)
         else:
-            found = iter([(place, _wrong(value, node, place, schema))])
-        for at, message in found:
-            yield at, Problem(_at(source, at), message)
-    for place, number in _numbers(config, []):
+            key_faults = iter([(key_path, _describe_wrong_value(value, node, key_path, schema))])
+        for fault_path, message in key_faults:
+            yield fault_path, Problem(_key_place(source, fault_path), message)
+    for key_path, number in _floats(config, []):
         if not math.isfinite(number):
-            yield place, Problem(_at(source, place), f"found {number}, needs a finite number")
+            yield (
+                key_path,
+                Problem(_key_place(source, key_path), f"found {number}, needs a finite number"),
+            )
 
 
-def _numbers(value: Any, place: list[Any]) -> Iterator[tuple[list[Any], float]]:
+def _floats(value: Any, key_path: list[Any]) -> Iterator[tuple[list[Any], float]]:
     if isinstance(value, float):
-        yield place, value
+        yield key_path, value
     items = (
         value.items()
         if isinstance(value, dict)
@@ -334,57 +373,74 @@ def _numbers(value: Any, place: list[Any]) -> Iterator[tuple[list[Any], float]]:
         if isinstance(value, list)
         else ()
     )
-    for key, below in items:
-        yield from _numbers(below, [*place, key])
+    for key, item_value in items:
+        yield from _floats(item_value, [*key_path, key])
 
 
-def _unknown(value: Node, node: Node, place: list[Any], schema: Node) -> Found:
+def _unknown_key_faults(
+    value: SchemaNode, node: SchemaNode, key_path: list[Any], schema: SchemaNode
+) -> KeyFaults:
     """Name each unknown key with its nearest neighbour, here or in another section."""
-    here = {key: dotted([*place, key]) for key in node["properties"]}
+    section_keys = {key: key_text([*key_path, key]) for key in node["properties"]}
     elsewhere = {
         key: f"{section}.{key}"
-        for section, below in reversed(schema["properties"].items())  # of two, the first counts
-        for key in below.get("properties", ())
+        for section, section_node in reversed(
+            schema["properties"].items()
+        )  # of two, the first counts
+        for key in section_node.get("properties", ())
     }
     for key in map(str, value):  # YAML keys may be numbers
-        if key in here:
+        if key in section_keys:
             continue
-        near = [new for new in [RENAMED_KEYS.get(dotted([*place, key]))] if new]
-        near += [elsewhere[key]] if key in elsewhere else []
-        near += [
-            found[word] for found in (here, elsewhere) for word in get_close_matches(key, found)
+        suggestions = [
+            new_name for new_name in [RENAMED_KEYS.get(key_text([*key_path, key]))] if new_name
         ]
-        advice = f"; did you mean '{near[0]}'?" if near else f" (known: {', '.join(here)})"
-        yield [*place, key], f"unknown key '{key}'{advice}"
+        suggestions += [elsewhere[key]] if key in elsewhere else []
+        suggestions += [
+            candidates[word]
+            for candidates in (section_keys, elsewhere)
+            for word in get_close_matches(key, candidates)
+        ]
+        advice = (
+            f"; did you mean '{suggestions[0]}'?"
+            if suggestions
+            else f" (known: {', '.join(section_keys)})"
+        )
+        yield [*key_path, key], f"unknown key '{key}'{advice}"
 
 
-def _missing(value: Node, node: Node, place: list[Any]) -> Found:
+def _missing_key_faults(value: SchemaNode, node: SchemaNode, key_path: list[Any]) -> KeyFaults:
     for key in node["required"]:
         # A faulty accession would have named both files: that it is faulty is said by itself.
         if key not in value and not (value.get("geo") and key in ("expression", "samples")):
-            about = node["properties"][key].get("description", "write it as {step: log2}")
-            yield [*place, key], f"the key '{key}' is missing: {about}"
+            meaning = node["properties"][key].get("description", "write it as {step: log2}")
+            yield [*key_path, key], f"the key '{key}' is missing: {meaning}"
 
 
-def _wrong(value: Any, node: Node, place: list[Any], schema: Node) -> str:
-    renamed = RENAMED_VALUES.get((dotted(place), value)) if isinstance(value, str) else None
-    if renamed is not None:
-        return f"found {_shown(value)}, which is called '{renamed}' now"
-    near = did_you_mean(value, node["enum"]) if "enum" in node and isinstance(value, str) else ""
-    return f"found {_shown(value)}, needs {expected(node, schema)}{near or _hint(value, node)}"
+def _describe_wrong_value(
+    value: Any, node: SchemaNode, key_path: list[Any], schema: SchemaNode
+) -> str:
+    new_name = RENAMED_VALUES.get((key_text(key_path), value)) if isinstance(value, str) else None
+    if new_name is not None:
+        return f"found {_value_text(value)}, which is called '{new_name}' now"
+    advice = did_you_mean(value, node["enum"]) if "enum" in node and isinstance(value, str) else ""
+    return (
+        f"found {_value_text(value)}, needs "
+        f"{describe_expected(node, schema)}{advice or _yaml_hint(value, node)}"
+    )
 
 
-def _hint(value: Any, node: Node) -> str:
+def _yaml_hint(value: Any, node: SchemaNode) -> str:
     """Explain the traps of YAML: 1e-6 is text there, and no is false."""
-    kinds = node.get("type", ())
-    if isinstance(value, str) and ("number" in kinds or "integer" in kinds):
+    types = node.get("type", ())
+    if isinstance(value, str) and ("number" in types or "integer" in types):
         with suppress(ValueError):
             if node.get("minimum", -math.inf) <= float(value) <= node.get("maximum", math.inf):
                 return f"; write it as {_yaml_number(value)}, without quotes"
         return ""
-    if "string" in kinds and isinstance(value, bool | int | float):
+    if "string" in types and isinstance(value, bool | int | float):
         return "; put it in quotes, YAML reads bare yes, no, true and numbers as values"
-    if "array" in kinds and not isinstance(value, list | dict):
+    if "array" in types and not isinstance(value, list | dict):
         return f"; write it as [{value}]"
     return ""
 
@@ -392,14 +448,14 @@ def _hint(value: Any, node: Node) -> str:
 def _yaml_number(text: str) -> str:
     """Write a number so that YAML reads one: with a point before e and a sign after it."""
     number = float(text)
-    if number.is_integer() and abs(number) < LARGEST_WHOLE:
+    if number.is_integer() and abs(number) < MIN_EXPONENT_NUMBER:
         return str(int(number))
     mantissa, _, exponent = f"{number:g}".partition("e")
     mantissa += ".0" if exponent and "." not in mantissa else ""
     return mantissa + (f"e{exponent}" if exponent else "")
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     text = (
         {None: "nothing (null)", True: "true", False: "false"}.get(value)
         if value is None or isinstance(value, bool)
@@ -409,78 +465,87 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def dotted(place: list[Any]) -> str:
+def key_text(key_path: list[Any]) -> str:
     """Write a place as the user would: ``"normalise.folds, item 2, step"`` counts from 1."""
     text = ""
     join = ""
-    for key in place:
+    for key in key_path:
         text += f", item {key + 1}" if isinstance(key, int) else f"{join}{key}"
         join = ", " if isinstance(key, int) else "."
     return text
 
 
-def _at(source: str, place: list[Any]) -> str:
-    return f"{source}, {dotted(place)}" if place else source
+def _key_place(source: str, key_path: list[Any]) -> str:
+    return f"{source}, {key_text(key_path)}" if key_path else source
 
 
-def parameter_table(schema: Node) -> str:
+def parameter_table(schema: SchemaNode) -> str:
     """Return Markdown: one table for each section of the config, one for each step."""
     properties = schema["properties"]
-    config_children = {key: _inside(node) for key, node in properties.items()}
-    single = {key: node for key, node in properties.items() if config_children[key] is None}
+    section_keys = {key: _section_keys(node) for key, node in properties.items()}
+    single = {key: node for key, node in properties.items() if section_keys[key] is None}
     parts = [_rows_of_section("", "", single, schema)]
     parts += [
-        _rows_of_section(f"`{key}`", properties[key]["description"], below, schema, f"{key}.")
-        for key, below in inside.items()
-        if below is not None
+        _rows_of_section(f"`{key}`", properties[key]["description"], nodes, schema, f"{key}.")
+        for key, nodes in section_keys.items()
+        if nodes is not None
     ]
     steps = {key: node for key, node in schema["$defs"].items() if key != "step"}
     parts += ["## Steps of `normalise`\n\n" + "\n".join(_step_rows(steps, schema))]
     return "\n\n".join(parts) + "\n"
 
 
-def _inside(node: Node) -> Node | None:
+def _section_keys(node: SchemaNode) -> SchemaNode | None:
     """Return the keys of a section, or of each item of a list of sections."""
-    config_children: Node = node.get("items", node)
-    return config_children.get("properties") if config_children.get("type") == "object" else None
+    section: SchemaNode = node.get("items", node)
+    return section.get("properties") if section.get("type") == "object" else None
 
 
-def _rows_of_section(title: str, about: str, nodes: Node, schema: Node, prefix: str = "") -> str:
-    head = f"## {title}\n\n{about}\n\n" if title else ""
+def _rows_of_section(
+    title: str, meaning: str, nodes: SchemaNode, schema: SchemaNode, prefix: str = ""
+) -> str:
+    heading = f"## {title}\n\n{meaning}\n\n" if title else ""
     rows = [
-        f"| `{prefix}{key}` | {_default(node)} | {_cell(expected(node, schema))} "
-        f"| {_cell(node['description'])} |"
+        f"| `{prefix}{key}` | {_default_cell(node)} | "
+        f"{_table_cell(describe_expected(node, schema))} "
+        f"| {_table_cell(node['description'])} |"
         for key, node in nodes.items()
     ]
-    return head + "\n".join(
+    return heading + "\n".join(
         ["| key | default | value | meaning |", "| --- | --- | --- | --- |", *rows]
     )
 
 
-def _step_rows(steps: Node, schema: Node) -> Iterator[str]:
+def _step_rows(steps: SchemaNode, schema: SchemaNode) -> Iterator[str]:
     yield "| step | setting | default | value | meaning |"
     yield "| --- | --- | --- | --- | --- |"
     for name, node in steps.items():
-        yield f"| `{name}` | | | | {_cell(node['description'])} |"
+        yield f"| `{name}` | | | | {_table_cell(node['description'])} |"
         for key, setting in node["properties"].items():
             if key != "step":
-                value = f"{_default(setting)} | {_cell(expected(setting, schema))}"
-                yield f"| | `{key}` | {value} | {_cell(setting['description'])} |"
+                value = (
+                    f"{_default_cell(setting)} | {_table_cell(describe_expected(setting, schema))}"
+                )
+                yield f"| | `{key}` | {value} | {_table_cell(setting['description'])} |"
 
 
-def _default(node: Node) -> str:
-    return f"`{_value(node['default'])}`" if "default" in node else "must be set"
+def _default_cell(node: SchemaNode) -> str:
+    return f"`{_yaml_value(node['default'])}`" if "default" in node else "must be set"
 
 
-def _value(value: Any) -> str:
+def _yaml_value(value: Any) -> str:
     if isinstance(value, list):
-        return "[" + ", ".join(map(_value, value)) + "]"
+        return "[" + ", ".join(map(_yaml_value, value)) + "]"
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_value(below)}" for key, below in value.items()) + "}"
+        return (
+            "{"
+            + ", ".join(f"{key}: {_yaml_value(item_value)}" for key, item_value in value.items())
+            + "}"
+        )
     if isinstance(value, float):
         return f"{value:g}".replace("e", ".0e") if 0 < value < 1e-3 else f"{value:g}"
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _cell(text: str) -> str:
+def _table_cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.study.design_check import ROUNDING, correlations
+from genesig.data.study.design_check import CORRELATION_ROUNDING, correlations
 from genesig.data.study.sheet_check import Sheet, check_column
 from genesig.errors import Problem
 from genesig.response.covariates import Covariate, encoded
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # Numbers with so few values are codes (of a batch, a centre), unless most samples have their own.
-_CODES = 10
-_FEWEST_LEFT = 2
+_MAX_CODE_VALUES = 10
+_MIN_RESIDUAL_DF = 2
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Association:
     ----------
     kind : {"classes", "number"}
         Share is eta² of one-way analysis of variance, or r².
-    levels, samples : int
+    n_levels, n_samples : int
         Classes (2 for a number: its degrees of freedom plus one); samples that have a value.
-    share, adjusted : (k,) float
+    share, adjusted_share : (k,) float
         The second less what chance gives, ``1 - (1 - share)(n - 1)/(n - levels)``, at least 0:
         with it columns of few and of many classes can be compared.
     p : (k,) float
@@ -43,78 +43,91 @@ class Association:
     """
 
     kind: str
-    levels: int
-    samples: int
+    n_levels: int
+    n_samples: int
     share: Array
-    adjusted: Array
+    adjusted_share: Array
     p: Array
 
 
-def association(points: Array, column: Sequence[str], *, number: bool) -> Association | str:
+def measure_association(
+    scores: Array, column: Sequence[str], *, is_quantity: bool
+) -> Association | str:
     """Test a column against components, or say in words why it cannot be tested.
 
     Parameters
     ----------
-    points : (n, k) float
+    scores : (n, k) float
         Samples on the components.
     column : (n,) str
         Blank cells and such as NA are left out.
-    number : bool
+    is_quantity : bool
         Whether its values are numbers and mean more than names.
     """
-    rows = [row for row, value in enumerate(column) if not is_missing(value)]
-    values = [column[row].strip() for row in rows]
-    distinct = sorted(set(values))
-    if len(distinct) < 2:
-        return "one value" if distinct else "no value"
-    if not number and len(distinct) == len(values):
+    valued_rows = [row for row, value in enumerate(column) if not is_missing(value)]
+    values = [column[row].strip() for row in valued_rows]
+    distinct_values = sorted(set(values))
+    if len(distinct_values) < 2:
+        return "one value" if distinct_values else "no value"
+    if not is_quantity and len(distinct_values) == len(values):
         return "a value of its own for each sample"
-    levels = 2 if number else len(distinct)
-    if len(values) - levels < _FEWEST_LEFT:
+    levels = 2 if is_quantity else len(distinct_values)
+    if len(values) - levels < _MIN_RESIDUAL_DF:
         return "too few samples for its values"
-    P = points[rows] - points[rows].mean(axis=0)
-    share = _r2(P, values) if number else _eta2(P, values, distinct)
-    return _tested("number" if number else "classes", share, levels, len(values))
+    centred_scores = scores[valued_rows] - scores[valued_rows].mean(axis=0)
+    share = (
+        _r2(centred_scores, values)
+        if is_quantity
+        else _eta2(centred_scores, values, distinct_values)
+    )
+    return _test_association("number" if is_quantity else "classes", share, levels, len(values))
 
 
-def means_numbers(column: Sequence[str]) -> bool:
+def holds_quantities(column: Sequence[str]) -> bool:
     """Tell whether a column holds numbers that are more than codes of a few classes."""
     values = [value for value in column if not is_missing(value)]
-    distinct = len(set(values))
-    many = distinct > _CODES or 2 * distinct > len(values)
-    return many and all(map(is_number, values))
+    n_distinct = len(set(values))
+    has_many_values = n_distinct > _MAX_CODE_VALUES or 2 * n_distinct > len(values)
+    return has_many_values and all(map(is_number, values))
 
 
-def _eta2(P: Array, values: list[str], distinct: list[str]) -> Array:
-    member = np.array(values, dtype=object)[:, None] == np.array(distinct, dtype=object)
-    sums = member.T.astype(float) @ P
-    between = (sums**2 / member.sum(axis=0)[:, None]).sum(axis=0)
-    return _share(between, (P**2).sum(axis=0))
+def _eta2(centred_scores: Array, values: list[str], distinct_values: list[str]) -> Array:
+    is_member = np.array(values, dtype=object)[:, None] == np.array(distinct_values, dtype=object)
+    level_sums = is_member.T.astype(float) @ centred_scores
+    between_sum_of_squares = (level_sums**2 / is_member.sum(axis=0)[:, None]).sum(axis=0)
+    return _explained_share(between_sum_of_squares, (centred_scores**2).sum(axis=0))
 
 
-def _r2(P: Array, values: list[str]) -> Array:
-    x = np.array(values, dtype=float)
-    x = x - x.mean()
-    return _share((x @ P) ** 2, (x @ x) * (P**2).sum(axis=0))
+def _r2(centred_scores: Array, values: list[str]) -> Array:
+    centred_values = np.array(values, dtype=float)
+    centred_values = centred_values - centred_values.mean()
+    return _explained_share(
+        (centred_values @ centred_scores) ** 2,
+        (centred_values @ centred_values) * (centred_scores**2).sum(axis=0),
+    )
 
 
-def _share(part: Array, whole: Array) -> Array:
+def _explained_share(explained: Array, total: Array) -> Array:
     """Divide; a component without variance has no share."""
-    known = whole > 0
-    return np.where(known, np.clip(part / np.where(known, whole, 1.0), 0, 1), np.nan)
+    has_variance = total > 0
+    return np.where(
+        has_variance, np.clip(explained / np.where(has_variance, total, 1.0), 0, 1), np.nan
+    )
 
 
-def _tested(kind: str, share: Array, levels: int, samples: int) -> Association:
+def _test_association(kind: str, share: Array, n_levels: int, n_samples: int) -> Association:
     from scipy.special import fdtrc
 
-    left = samples - levels
+    residual_df = n_samples - n_levels
     with np.errstate(divide="ignore", invalid="ignore"):
-        F = (share / (levels - 1)) / ((1 - share) / left)
-    adjusted = np.maximum(1 - (1 - share) * (samples - 1) / left, 0)
-    return Association(kind, levels, samples, share, adjusted, fdtrc(levels - 1, left, F))
+        F = (share / (n_levels - 1)) / ((1 - share) / residual_df)
+    adjusted = np.maximum(1 - (1 - share) * (n_samples - 1) / residual_df, 0)
+    return Association(
+        kind, n_levels, n_samples, share, adjusted, fdtrc(n_levels - 1, residual_df, F)
+    )
 
 
-NOTABLE = 0.3
+MIN_WARNED_ASSOCIATION = 0.3
 """A medium effect size (J. Cohen 1988, Statistical power analysis, 7.2.3): worth a warning."""
 
 
@@ -142,10 +155,12 @@ def association_with_label(y: Array, batch: Array) -> float | None:
     -----
     T. L. Kelley (1935), PNAS 21:554. W. Bergsma (2013), J. Korean Stat. Soc. 42:323.
     """
-    found = association(y[:, None], [str(name) for name in batch], number=False)
-    if isinstance(found, str) or np.isnan(found.adjusted[0]):
+    batch_association = measure_association(
+        y[:, None], [str(name) for name in batch], is_quantity=False
+    )
+    if isinstance(batch_association, str) or np.isnan(batch_association.adjusted_share[0]):
         return None
-    return float(np.sqrt(found.adjusted[0]))
+    return float(np.sqrt(batch_association.adjusted_share[0]))
 
 
 def check_confounding(
@@ -154,53 +169,53 @@ def check_confounding(
     """Yield what the batches say of the label: an error above `limit`, else warnings."""
     if design.batch is None:
         return
-    at = f"{place}, column '{design.batch}'"
+    column_place = f"{place}, column '{design.batch}'"
     batch = obs[design.batch].to_numpy(dtype=object)
     if len(set(batch)) == 1:
         yield Problem(
-            at,
+            column_place,
             f"data.batch: every sample is '{batch[0]}', so that there is nothing "
             "between batches to look at",
             "warning",
         )
         return
     labels = obs[design.label]
-    value = strongest(_numbers(obs, design), batch)
-    if value is None:
+    epsilon = strongest_association(_response_columns(obs, design), batch)
+    if epsilon is None:
         yield Problem(
-            at,
+            column_place,
             f"data.batch: {len(set(batch))} batches for {len(batch)} samples; how "
             "far batch and label go together cannot be measured",
             "warning",
         )
         return
-    measured = _measured(value, design)
-    lacking = _lacking(labels, batch, design)
-    if value > limit:
+    measure_text = _association_text(epsilon, design)
+    lacking_text = _describe_lacking_classes(labels, batch, design)
+    if epsilon > limit:
         yield Problem(
-            at,
-            f"batch and label go together ({measured}, at most {limit:g} is "
-            f"accepted), so that the batch could be taken for the label{lacking}; leave "
+            column_place,
+            f"batch and label go together ({measure_text}, at most {limit:g} is "
+            f"accepted), so that the batch could be taken for the label{lacking_text}; leave "
             "samples out until they do not, or set data.confounding: 1 to go on all "
             "the same",
         )
-    elif value > NOTABLE:
+    elif epsilon > MIN_WARNED_ASSOCIATION:
         yield Problem(
-            at,
-            f"batch and label go together ({measured}), so that part of what "
-            f"predicts the label may be the batch{lacking}",
+            column_place,
+            f"batch and label go together ({measure_text}), so that part of what "
+            f"predicts the label may be the batch{lacking_text}",
             "warning",
         )
-    elif lacking:
+    elif lacking_text:
         yield Problem(
-            at,
-            f"{lacking.removeprefix(': ')} ({measured}), so that between batches "
+            column_place,
+            f"{lacking_text.removeprefix(': ')} ({measure_text}), so that between batches "
             "the label cannot be told from the batch",
             "warning",
         )
 
 
-def check_covariates(
+def check_combat_covariates(
     sheet: Sheet, folds: Sequence[Mapping[str, Any]], place: str
 ) -> Iterator[Problem]:
     """Yield the covariates of a batch correction that lack values, or are the label renamed.
@@ -210,54 +225,64 @@ def check_covariates(
     """
     obs = sheet.obs
     design = sheet.design
-    y = _numbers(obs, design)
-    named = dict.fromkeys(name for step in folds for name in step.get("covariates", ()))
-    for name in [n for n in named if n not in (design.label, design.batch)]:  # see settings_check
-        at = f"{place}, column '{name}'"
+    y = _response_columns(obs, design)
+    covariate_names = dict.fromkeys(name for step in folds for name in step.get("covariates", ()))
+    for name in [
+        sample for sample in covariate_names if sample not in (design.label, design.batch)
+    ]:  # see settings_check
+        column_place = f"{place}, column '{name}'"
         problems: list[Problem] = []
         check_column(name, "covariate", list(obs.columns), str(obs.index.name), place, problems)
         yield from problems
         if problems:
             continue
-        blank = [str(n) for n, value in obs[name].items() if is_missing(value)]
-        if blank:
-            message = f"covariate of combat: no value for {listing(blank)}; each sample needs one"
-            yield Problem(at, message)
+        blank_samples = [str(sample) for sample, value in obs[name].items() if is_missing(value)]
+        if blank_samples:
+            message = (
+                f"covariate of combat: no value for {listing(blank_samples)}; each sample needs one"
+            )
+            yield Problem(column_place, message)
             continue
         covariate = encoded([Covariate.from_cells(name, map(str, obs[name]))], obs)
-        if any(abs(correlations(covariate, column)).max() >= 1 - ROUNDING for column in y.T):
+        if any(
+            abs(correlations(covariate, column)).max() >= 1 - CORRELATION_ROUNDING for column in y.T
+        ):
             yield Problem(
-                at,
+                column_place,
                 f"covariate of combat: equals the label '{design.label}', which no "
                 "step may see; take it out",
             )
 
 
-def _numbers(obs: pd.DataFrame, design: Design) -> Array:
+def _response_columns(obs: pd.DataFrame, design: Design) -> Array:
     """Return the response as columns, (n, 1) or one of each class."""
     kind = RESPONSES[design.kind]
     y = kind.number(kind.read(obs, design))
     return y.reshape(len(y), -1)
 
 
-def strongest(columns: Array, batch: Array) -> float | None:
+def strongest_association(columns: Array, batch: Array) -> float | None:
     """Return the association of the column that has most of it; None where it has no meaning."""
-    found = [association_with_label(column, batch) for column in columns.T]
-    return None if None in found else max(each for each in found if each is not None)
+    associations = [association_with_label(column, batch) for column in columns.T]
+    return (
+        None
+        if None in associations
+        else max(epsilon for epsilon in associations if epsilon is not None)
+    )
 
 
-def _measured(value: float, design: Design) -> str:
+def _association_text(epsilon: float, design: Design) -> str:
     if design.classes is not None:
-        return f"Cramér's V {value:.2f}"
-    return f"correlation ratio {value:.2f}: {100 * value**2:.0f} % of the variance of the label"
+        return f"Cramér's V {epsilon:.2f}"
+    return f"correlation ratio {epsilon:.2f}: {100 * epsilon**2:.0f} % of the variance of the label"
 
 
-def _lacking(labels: pd.Series[str], batch: Array, design: Design) -> str:
+def _describe_lacking_classes(labels: pd.Series[str], batch: Array, design: Design) -> str:
     """Name the batches without a class: ``": batch 'b2' has no 'tumor'"``, or nothing."""
-    parts = []
+    phrases = []
     for name in design.classes or ():
-        without = sorted(set(batch) - set(batch[(labels == name).to_numpy()]))
-        if without:
-            verb = "has" if len(without) == 1 else "have"
-            parts.append(f"batch {listing(without)} {verb} no '{name}'")
-    return f": {', '.join(parts)}" if parts else ""
+        lacking_batches = sorted(set(batch) - set(batch[(labels == name).to_numpy()]))
+        if lacking_batches:
+            verb = "has" if len(lacking_batches) == 1 else "have"
+            phrases.append(f"batch {listing(lacking_batches)} {verb} no '{name}'")
+    return f": {', '.join(phrases)}" if phrases else ""

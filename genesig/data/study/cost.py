@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any, NamedTuple
 
-from genesig.data.study.labels.known import LABELS
+from genesig.data.study.labels.known import LABEL_RULES
 from genesig.errors import Problem
 from genesig.response.design import SEVERAL, Design
 from genesig.results import Splits
@@ -24,87 +24,87 @@ from genesig.results.splits import (
     PAIRS_OF_TRAINING_SET,
 )
 
-START = 1.0
-OWN = 5.0
+JOB_SECONDS = 1.0
+SNAKEMAKE_SECONDS = 5.0
 """Seconds of one processor in which a job imports and reads, and those of Snakemake itself."""
 
-LOOK = 5e-7
+LOOK_SECONDS_PER_VALUE = 5e-7
 """Seconds of the largest job that only looks at the matrix, for one number; all take 2.5 times."""
 
-FIT = 0.01
-PRODUCT = 3.3e-10
-STEP = 3.9e-8
+FIT_SECONDS = 0.01
+PATH_SECONDS_PER_VALUE = 3.3e-10
+PATH_SECONDS_PER_SQUARED_SAMPLE = 3.9e-8
 """Seconds of one outer training set: a part of its own; for each inner fold and step of a path, so
 much for one number of the training matrix, and for the square of its samples."""
 
-HALF = 2e-4
-HALVED = 2.5e-9
+HALF_SAMPLE_SECONDS = 2e-4
+HALF_SAMPLE_SECONDS_PER_VALUE = 2.5e-9
 """Seconds of the list of one half of a training set: a part of its own, and for one number."""
 
-OTHERS = 6e-4
-OTHER = 2.5e-9
+ENSEMBLE_SECONDS = 6e-4
+ENSEMBLE_SECONDS_PER_VALUE = 2.5e-9
 """Seconds of the other models of an ensemble, for a training set and each of its folds: a part of
 their own, and for one number."""
 
-STRETCH = 0.0013
-PLACED = 1.8e-8
+FUSED_SECONDS = 0.0013
+FUSED_SECONDS_PER_VALUE = 1.8e-8
 """Seconds of one step of a path of the fused lasso: a part of its own, and for one number."""
 
-FOREST = 0.25
-VALUE = 8.5e-7
+BASELINE_SECONDS = 0.25
+BASELINE_SECONDS_PER_VALUE = 8.5e-7
 """Seconds of all baselines on one split: a part of its own, and for one number of the matrix."""
 
-ONE = 350
-MANY = 600
-SAMPLE = 0.8
-GENE = 4e-3
+SINGLE_FIT_MB = 350
+MANY_FITS_MB = 600
+MB_PER_SAMPLE = 0.8
+MB_PER_GENE = 4e-3
 """MB of a job that fits one training set, and of one that fits many side by side, with so much for
 each sample and for each gene, beside the matrix and its copy by gene."""
 
-FORESTS = 400
-GROWN = 7
+BASELINES_MB = 400
+BASELINE_MATRICES = 7
 """MB of the job of all baselines, and how many matrices it holds."""
 
-ALIGNED = 5
+ALIGNED_MATRICES = 5
 """Matrices more that are held where training sets choose how studies are aligned."""
 
-MODULE = 6e-6
+MODULE_SECONDS_PER_VALUE = 6e-6
 """Seconds of a module, for one number of the matrix."""
 
-CURVE = 0.01
-CURVED = 0.17
-POWER = 2.25
+NONLINEAR_SECONDS = 0.01
+NONLINEAR_SECONDS_AT_100_SAMPLES = 0.17
+NONLINEAR_GROWTH = 2.25
 """Seconds of one path of 12 tau by derivative penalties: a part of its own, 100 samples, growth."""
 
-SETS = 0.0035
-MEMBER = 4.5e-8
-AGAIN = 7e-7
+SET_SECONDS = 0.0035
+SET_SECONDS_PER_VALUE = 4.5e-8
+SET_SECONDS_PER_REPEATED_GENE = 7e-7
 """Seconds of one path over gene sets: a part of its own, for one number of the matrix, and for each
 gene of a set beyond once a gene."""
 
-SHUFFLED = (2.0, 2.1e-5)
-SHUFFLE = 5e-5
+ENRICHMENT_SECONDS = (2.0, 2.1e-5)
+ENRICHMENT_SECONDS_PER_MEMBER = 5e-5
 """Seconds of the thousand shufflings of enrichment: a part of their own, for one number, and for
 each gene of a set."""
 
-REFIT = 1e-3
-RANDOM = 200
+REFIT_SECONDS = 1e-3
+N_RANDOM_LISTS = 200
 """Seconds in which a list is refitted on one split, and lists of random genes beside published."""
 
-READ = 1.8e-4
-KEPT = 1.4e-4
-NULL = 0.024
-SCORED = 2.4e-5
+MB_PER_READ_MEMBER = 1.8e-4
+MB_PER_SELECTED_MEMBER = 1.4e-4
+MB_PER_PERMUTED_SET = 0.024
+MB_PER_SCORE = 2.4e-5
 """MB for each gene of a set that is read, and that is selected; for each set under the thousand
 shufflings, three arrays of them; for the scores of a sample by each list, three of these, too."""
 
-LEARNED = 5
+N_FACTOR_RATIOS = 5
 """Ratios of the factors of two omics that are tried where they are learned."""
 
-HOURS = 1.0
+MAX_HOURS = 1.0
 """Of one processor, above which nonlinear selection and gene sets are warned of."""
 
-OF_SETS = {
+SET_RULE_KEYS = {
     "sets": "structured.sets",
     "enrichment": "enrichment.sets",
     "published": "controls.signatures",
@@ -142,14 +142,14 @@ class Size:
 class Cost(NamedTuple):
     """Seconds of one processor and MB of the largest job of a rule; seconds of all its jobs.
 
-    ``repeats`` are the permutations of the largest one.
+    ``n_permutations`` are the permutations of the largest one.
     """
 
     seconds: float
     megabytes: float
-    together: float
-    jobs: int = 1
-    repeats: int = 1
+    total_seconds: float
+    n_jobs: int = 1
+    n_permutations: int = 1
 
 
 def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
@@ -165,186 +165,225 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
     """
     splits = config["splits"]
     controls = config["controls"]
-    curved = config["nonlinear"]
+    nonlinear = config["nonlinear"]
     structured = config["structured"]
-    matrix = 8e-6 * size.samples * size.genes
-    fit = _fit(config, size)
-    observed_fit = fit + _fdr_model(config, size)
-    permuted_fit = observed_fit if _predicts_by_half_samples(config) else fit
-    permutations = controls["permutations"]
-    most = controls["permutations_per_job"]
-    batches = min(splits["batches"], size.splits)
-    share = -(-size.splits // batches)
-    jobs = batches * (1 - (-permutations // most))
-    repeats = max(1, min(permutations, most))
-    all_fits = size.splits * (observed_fit + permutations * permuted_fit)
-    half_size = replace(size, training=size.samples // 2)
-    halves = splits["subsamples"] * (_fit(config, half_size) + _fdr_model(config, half_size))
-    own = ALIGNED if config["studies"] and config["across"]["align"] == "auto" else 0
-    held = (2 + own) * matrix + GENE * size.genes
-    wide = MANY + held + SAMPLE * size.samples
-    forest = size.splits * (FOREST + VALUE * size.samples * size.genes)
+    matrix_mb = 8e-6 * size.samples * size.genes
+    fit_seconds = _fit_seconds(config, size)
+    observed_seconds = fit_seconds + _fdr_model_seconds(config, size)
+    permuted_seconds = observed_seconds if _predicts_by_half_samples(config) else fit_seconds
+    n_permutations = controls["permutations"]
+    permutations_per_job = controls["permutations_per_job"]
+    n_batches = min(splits["batches"], size.splits)
+    splits_per_batch = -(-size.splits // n_batches)
+    n_jobs = n_batches * (1 - (-n_permutations // permutations_per_job))
+    permutations_of_job = max(1, min(n_permutations, permutations_per_job))
+    all_fit_seconds = size.splits * (observed_seconds + n_permutations * permuted_seconds)
+    half_sample_size = replace(size, training=size.samples // 2)
+    subsample_seconds = splits["subsamples"] * (
+        _fit_seconds(config, half_sample_size) + _fdr_model_seconds(config, half_sample_size)
+    )
+    n_aligned_matrices = (
+        ALIGNED_MATRICES if config["studies"] and config["across"]["align"] == "auto" else 0
+    )
+    data_mb = (2 + n_aligned_matrices) * matrix_mb + MB_PER_GENE * size.genes
+    many_fits_mb = MANY_FITS_MB + data_mb + MB_PER_SAMPLE * size.samples
+    baseline_seconds = size.splits * (
+        BASELINE_SECONDS + BASELINE_SECONDS_PER_VALUE * size.samples * size.genes
+    )
     costs = {
         "fit": Cost(
-            START + share * max(observed_fit, repeats * permuted_fit),
-            wide,
-            jobs * START + all_fits,
-            jobs,
-            repeats,
+            JOB_SECONDS
+            + splits_per_batch * max(observed_seconds, permutations_of_job * permuted_seconds),
+            many_fits_mb,
+            n_jobs * JOB_SECONDS + all_fit_seconds,
+            n_jobs,
+            permutations_of_job,
         ),
-        "chance": _alone(_chance(config, size), wide),
-        "fit_final": _alone(INNER_FOLD_DRAWS * fit + observed_fit - fit, ONE + held),
-        "fit_subsamples": _alone(halves, wide),
-        "baselines": _alone(forest, FORESTS + GROWN * matrix),
-        "others": _looked(size, matrix),
+        "chance": _single_job(_chance_seconds(config, size), many_fits_mb),
+        "fit_final": _single_job(
+            DRAWS * fit_seconds + observed_seconds - fit_seconds, SINGLE_FIT_MB + data_mb
+        ),
+        "fit_subsamples": _single_job(subsample_seconds, many_fits_mb),
+        "baselines": _single_job(baseline_seconds, BASELINES_MB + BASELINE_MATRICES * matrix_mb),
+        "others": _look_cost(size, matrix_mb),
     }
-    if k := config["quality"]["modules"]:
-        costs["modules"] = _alone(MODULE * k * size.samples * size.genes, 250 + 6 * matrix)
-    if curved["enabled"]:
-        paths = 1 + _folds(config, size) * len(curved["nu"]) * len(curved["width"])
-        each = paths * _curved(config, size)
-        room = 250 + 4 * matrix
-        many = batches * START + size.splits * each
-        costs["nonlinear_fit"] = Cost(START + share * each, room, many, batches)
-        costs["nonlinear_final"] = _alone(each, room)
+    if n_modules := config["quality"]["modules"]:
+        costs["modules"] = _single_job(
+            MODULE_SECONDS_PER_VALUE * n_modules * size.samples * size.genes, 250 + 6 * matrix_mb
+        )
+    if nonlinear["enabled"]:
+        n_paths = 1 + _n_inner_folds(config, size) * len(nonlinear["nu"]) * len(nonlinear["width"])
+        split_seconds = n_paths * _nonlinear_path_seconds(config, size)
+        job_mb = 250 + 4 * matrix_mb
+        all_seconds = n_batches * JOB_SECONDS + size.splits * split_seconds
+        costs["nonlinear_fit"] = Cost(
+            JOB_SECONDS + splits_per_batch * split_seconds, job_mb, all_seconds, n_batches
+        )
+        costs["nonlinear_final"] = _single_job(split_seconds, job_mb)
     if omics := config["data"]["omics"]:
-        seconds = _chance(config, size) + size.splits * observed_fit
-        costs["omics"] = _alone(seconds * (2 if isinstance(omics, str) else len(omics)), wide)
+        seconds = _chance_seconds(config, size) + size.splits * observed_seconds
+        costs["omics"] = _single_job(
+            seconds * (2 if isinstance(omics, str) else len(omics)), many_fits_mb
+        )
     if config["enrichment"]["sets"] or (structured["sets"] and not structured["column"]):
-        costs["enrichment"] = _of_enrichment(size, ONE + held)
+        costs["enrichment"] = _enrichment_cost(size, SINGLE_FIT_MB + data_mb)
     if size.published_sets:
-        costs["published"] = _of_published(size, splits["repeats"], ONE + held)
+        costs["published"] = _published_cost(size, splits["repeats"], SINGLE_FIT_MB + data_mb)
     if config["structured"]["sets"] is not None:
-        costs |= _of_sets(config, size, jobs)
+        costs |= _set_costs(config, size, n_jobs)
     return costs
 
 
-def _looked(size: Size, matrix: float) -> Cost:
+def _look_cost(size: Size, matrix_mb: float) -> Cost:
     """Sum up the jobs that only look at a matrix of so many MB, or at what others made of it."""
-    look = LOOK * size.samples * size.genes
-    room = 160 + 5 * matrix + READ * _members(size)
-    return Cost(START + look, room, 15 * START + OWN + 2.5 * look)
+    job_seconds = LOOK_SECONDS_PER_VALUE * size.samples * size.genes
+    job_mb = 160 + 5 * matrix_mb + MB_PER_READ_MEMBER * _largest_set_members(size)
+    return Cost(
+        JOB_SECONDS + job_seconds, job_mb, 15 * JOB_SECONDS + SNAKEMAKE_SECONDS + 2.5 * job_seconds
+    )
 
 
-def _members(size: Size) -> int:
+def _largest_set_members(size: Size) -> int:
     """Return the genes of the sets of the largest file."""
     return max(size.structured_members, size.enrichment_members, size.published_members)
 
 
-def _of_enrichment(size: Size, held: float) -> Cost:
+def _enrichment_cost(size: Size, data_mb: float) -> Cost:
     """Estimate the job of the thousand shufflings; its sets may be those that are selected."""
-    own = bool(size.enrichment_sets)
-    sets = size.enrichment_sets if own else size.structured_sets
-    members = size.enrichment_members if own else size.structured_members
-    seconds = SHUFFLED[0] + SHUFFLED[1] * size.samples * size.genes + SHUFFLE * members
-    return _alone(seconds, held + NULL * sets + READ * members)
+    has_enrichment_sets = bool(size.enrichment_sets)
+    n_sets = size.enrichment_sets if has_enrichment_sets else size.structured_sets
+    n_members = size.enrichment_members if has_enrichment_sets else size.structured_members
+    seconds = (
+        ENRICHMENT_SECONDS[0]
+        + ENRICHMENT_SECONDS[1] * size.samples * size.genes
+        + ENRICHMENT_SECONDS_PER_MEMBER * n_members
+    )
+    return _single_job(
+        seconds, data_mb + MB_PER_PERMUTED_SET * n_sets + MB_PER_READ_MEMBER * n_members
+    )
 
 
-def _of_published(size: Size, repeats: int, held: float) -> Cost:
+def _published_cost(size: Size, n_repeats: int, data_mb: float) -> Cost:
     """Estimate the job that refits published and random lists of genes."""
-    lists = size.splits * (RANDOM + size.published_sets)
-    scores = SCORED * size.samples * repeats * size.published_sets
-    return _alone(REFIT * lists, held + scores + READ * size.published_members)
+    n_lists = size.splits * (N_RANDOM_LISTS + size.published_sets)
+    scores_mb = MB_PER_SCORE * size.samples * n_repeats * size.published_sets
+    return _single_job(
+        REFIT_SECONDS * n_lists, data_mb + scores_mb + MB_PER_READ_MEMBER * size.published_members
+    )
 
 
-def _of_sets(config: Mapping[str, Any], size: Size, jobs: int) -> dict[str, Cost]:
+def _set_costs(config: Mapping[str, Any], size: Size, n_jobs: int) -> dict[str, Cost]:
     """Estimate the jobs that select gene sets: as many as fit, and one for the rest."""
     splits = config["splits"]
     controls = config["controls"]
-    mus = len(config["structured"]["mu"])
-    each = (SETS + MEMBER * size.training * size.genes) * max(1, size.classes)
-    each *= LABELS[config["data"]["task"]].sets
-    each += AGAIN * max(0, size.structured_members - size.genes)
-    fit = (1 + _folds(config, size) * mus) * each
-    half = splits["subsamples"] * fit * size.samples / (2 * size.training)
-    permutations = controls["permutations"]
-    most = controls["permutations_per_job"]
-    share = -(-size.splits // min(splits["batches"], size.splits))
-    repeats = max(1, min(permutations, most))
-    room = 210 + 1e-4 * size.samples * size.genes + KEPT * size.structured_members
+    n_mu = len(config["structured"]["mu"])
+    path_seconds = (SET_SECONDS + SET_SECONDS_PER_VALUE * size.training * size.genes) * max(
+        1, size.classes
+    )
+    path_seconds *= LABEL_RULES[config["data"]["task"]].set_path_factor
+    path_seconds += SET_SECONDS_PER_REPEATED_GENE * max(0, size.structured_members - size.genes)
+    fit_seconds = (1 + _n_inner_folds(config, size) * n_mu) * path_seconds
+    subsample_seconds = splits["subsamples"] * fit_seconds * size.samples / (2 * size.training)
+    n_permutations = controls["permutations"]
+    permutations_per_job = controls["permutations_per_job"]
+    splits_per_batch = -(-size.splits // min(splits["batches"], size.splits))
+    permutations_of_job = max(1, min(n_permutations, permutations_per_job))
+    job_mb = (
+        210 + 1e-4 * size.samples * size.genes + MB_PER_SELECTED_MEMBER * size.structured_members
+    )
     return {
         "sets_fit": Cost(
-            START + repeats * share * fit,
-            room,
-            jobs * START + size.splits * (1 + permutations) * fit,
-            jobs,
-            repeats,
+            JOB_SECONDS + permutations_of_job * splits_per_batch * fit_seconds,
+            job_mb,
+            n_jobs * JOB_SECONDS + size.splits * (1 + n_permutations) * fit_seconds,
+            n_jobs,
+            permutations_of_job,
         ),
-        "sets_final": _alone(fit + half, room),
+        "sets_final": _single_job(fit_seconds + subsample_seconds, job_mb),
     }
 
 
-def _alone(seconds: float, megabytes: float) -> Cost:
-    return Cost(START + seconds, megabytes, START + seconds)
+def _single_job(seconds: float, megabytes: float) -> Cost:
+    return Cost(JOB_SECONDS + seconds, megabytes, JOB_SECONDS + seconds)
 
 
 SUBMITTED_JOB = 300
 """MB of the two Snakemake processes in a submitted job: 150 were measured for each."""
 
 
-def requests(cost: Cost) -> dict[str, int]:
+def job_resources(cost: Cost) -> dict[str, int]:
     """Return what a job asks of a cluster: memory with a fourth to spare, four times its time."""
     memory = int(1.25 * cost.megabytes) + SUBMITTED_JOB
     return {"mem_mb": memory, "runtime": 10 + int(4 * cost.seconds / 60)}
 
 
-def announced(costs: Mapping[str, Cost], slowness: float = 1.0) -> str:
+def describe_costs(costs: Mapping[str, Cost], slowness: float = 1.0) -> str:
     """Say in words what a study will take on a processor of this `slowness`."""
-    seconds = slowness * sum(cost.together for cost in costs.values())
-    most = max(cost.megabytes for cost in costs.values())
-    return f"takes about {in_words(seconds)} of one processor, {10 * round(most / 10)} MB for a job"
+    seconds = slowness * sum(cost.total_seconds for cost in costs.values())
+    largest_mb = max(cost.megabytes for cost in costs.values())
+    return (
+        f"takes about {duration_text(seconds)} of one processor, "
+        f"{10 * round(largest_mb / 10)} MB for a job"
+    )
 
 
 def check_cost(costs: Mapping[str, Cost], source: str) -> Iterator[Problem]:
     """Yield a warning where nonlinear selection, or gene sets, take hours."""
-    curved = [cost for rule, cost in costs.items() if rule.startswith("nonlinear")]
-    if (much := sum(cost.together for cost in curved) / 3600) > HOURS:
+    nonlinear_costs = [cost for rule, cost in costs.items() if rule.startswith("nonlinear")]
+    if (n_hours := sum(cost.total_seconds for cost in nonlinear_costs) / 3600) > MAX_HOURS:
         message = (
-            f"takes about {much:.2g} hours of one processor on these samples; one value of"
+            f"takes about {n_hours:.2g} hours of one processor on these samples; one value of"
             " nonlinear.nu, fewer splits.repeats or nonlinear.enabled: false make it shorter"
         )
         yield Problem(f"{source}, nonlinear", message, "warning")
-    for rule, keys in OF_SETS.items():
-        found = [cost for name, cost in costs.items() if name.startswith(rule)]
-        if (much := sum(cost.together for cost in found) / 3600) > HOURS:
-            most = max(cost.megabytes for cost in found)
+    for rule, key in SET_RULE_KEYS.items():
+        rule_costs = [cost for name, cost in costs.items() if name.startswith(rule)]
+        if (n_hours := sum(cost.total_seconds for cost in rule_costs) / 3600) > MAX_HOURS:
+            largest_mb = max(cost.megabytes for cost in rule_costs)
             message = (
-                f"these gene sets take about {much:.2g} hours of one processor and {most:.0f} MB"
+                f"these gene sets take about {n_hours:.2g} hours of one processor and "
+                f"{largest_mb:.0f} MB"
                 " for a job; name fewer sets"
             )
-            yield Problem(f"{source}, {keys}", message, "warning")
+            yield Problem(f"{source}, {key}", message, "warning")
 
 
-def in_words(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
     """Return ``"3.5 min"``, to two digits."""
     unit, name = (3600, "h") if seconds >= 5400 else (60, "min") if seconds >= 90 else (1, "s")
     return f"{float(f'{seconds / unit:.2g}'):g} {name}"
 
 
-def _fit(config: Mapping[str, Any], size: Size) -> float:
+def _fit_seconds(config: Mapping[str, Any], size: Size) -> float:
     """Return the seconds of both stages on one outer training set."""
     linear = config["linear"]
-    folds = _folds(config, size)
-    searched = 1 if linear["list"] == "minimal" else min(3, len(linear["mu"]))
-    tried = LEARNED if config["data"]["omics"] == "learned" else 1
-    steps = tried * folds * searched * linear["tau_count"] + len(linear["mu"])
+    n_folds = _n_inner_folds(config, size)
+    n_searched_mu = 1 if linear["list"] == "minimal" else min(3, len(linear["mu"]))
+    n_factor_ratios = N_FACTOR_RATIOS if config["data"]["omics"] == "learned" else 1
+    n_steps = n_factor_ratios * n_folds * n_searched_mu * linear["tau_count"] + len(linear["mu"])
     n = size.training
     if linear["penalty"] == "fused":
-        return float(FIT + steps * (STRETCH + PLACED * n * size.genes))
-    kind = LABELS[SEVERAL if size.classes else config["data"]["task"]]
-    step = kind.step + PRODUCT * n * size.genes + STEP * n**2
-    return float(FIT + steps * step * max(1, size.classes))
+        return float(
+            FIT_SECONDS + n_steps * (FUSED_SECONDS + FUSED_SECONDS_PER_VALUE * n * size.genes)
+        )
+    rules = LABEL_RULES[SEVERAL if size.classes else config["data"]["task"]]
+    step_seconds = (
+        rules.path_seconds
+        + PATH_SECONDS_PER_VALUE * n * size.genes
+        + PATH_SECONDS_PER_SQUARED_SAMPLE * n**2
+    )
+    return float(FIT_SECONDS + n_steps * step_seconds * max(1, size.classes))
 
 
-def _fdr_model(config: Mapping[str, Any], size: Size) -> float:
+def _fdr_model_seconds(config: Mapping[str, Any], size: Size) -> float:
     """Return the seconds of the FDR-selected genes of one training set, and of an ensemble."""
     linear = config["linear"]
     if not config["signature"]["permutations"] or linear["penalty"] == "fused":
         return 0.0
-    seconds = _halves(config, size, PAIRS_OF_TRAINING_SET)
+    seconds = _half_sample_seconds(config, size, TRAINING)
     if linear["model"] == "ensemble":
-        each = OTHERS + OTHER * size.training * size.genes
-        seconds += (1 + _folds(config, size)) * each
+        member_seconds = ENSEMBLE_SECONDS + ENSEMBLE_SECONDS_PER_VALUE * size.training * size.genes
+        seconds += (1 + _n_inner_folds(config, size)) * member_seconds
     return float(seconds)
 
 
@@ -354,43 +393,46 @@ def _predicts_by_half_samples(config: Mapping[str, Any]) -> bool:
     return linear["list"] in ("best", "fdr") or linear["model"] == "ensemble"
 
 
-def _halves(config: Mapping[str, Any], size: Size, pairs: int) -> float:
+def _half_sample_seconds(config: Mapping[str, Any], size: Size, n_pairs: int) -> float:
     """Return the seconds of the half-sample lists of one training set and of its inner folds."""
-    own = PAIRS_OF_INNER_FOLD if config["linear"]["list"] in ("best", "fdr") else 1
-    each = HALF + HALVED * size.training * size.genes
-    return float(2 * (pairs + own * _folds(config, size)) * each * max(1, size.classes))
-
-
-def _chance(config: Mapping[str, Any], size: Size) -> float:
-    """Return the seconds of the half-sample lists under permuted labels."""
-    asked = config["signature"]["permutations"] * (config["linear"]["penalty"] == "l1")
+    pairs_per_fold = FOLDS if config["linear"]["list"] in ("best", "fdr") else 1
+    list_seconds = HALF_SAMPLE_SECONDS + HALF_SAMPLE_SECONDS_PER_VALUE * size.training * size.genes
     return float(
-        asked
-        * sum(
-            _halves(config, size, pairs) for pairs in (PAIRS_OF_ALL_SAMPLES, PAIRS_OF_TRAINING_SET)
-        )
+        2
+        * (n_pairs + pairs_per_fold * _n_inner_folds(config, size))
+        * list_seconds
+        * max(1, size.classes)
     )
 
 
-def _curved(config: Mapping[str, Any], size: Size) -> float:
+def _chance_seconds(config: Mapping[str, Any], size: Size) -> float:
+    """Return the seconds of the half-sample lists under permuted labels."""
+    n_permutations = config["signature"]["permutations"] * (config["linear"]["penalty"] == "l1")
+    return float(
+        n_permutations
+        * sum(_half_sample_seconds(config, size, n_pairs) for n_pairs in (FINAL, TRAINING))
+    )
+
+
+def _nonlinear_path_seconds(config: Mapping[str, Any], size: Size) -> float:
     """Return the seconds of one path by derivative penalties."""
-    grown = CURVED * (size.training / 100) ** POWER
-    return float(CURVE + grown * config["nonlinear"]["tau_count"] / 12)
+    path_seconds = NONLINEAR_SECONDS_AT_100_SAMPLES * (size.training / 100) ** NONLINEAR_GROWTH
+    return float(NONLINEAR_SECONDS + path_seconds * config["nonlinear"]["tau_count"] / 12)
 
 
-def _folds(config: Mapping[str, Any], size: Size) -> int:
+def _n_inner_folds(config: Mapping[str, Any], size: Size) -> int:
     splits = config["splits"]
-    alone = splits["inner_scheme"] == "leave_one_out"
-    return size.training if alone else min(splits["inner_folds"], size.training)
+    is_leave_one_out = splits["inner_scheme"] == "leave_one_out"
+    return size.training if is_leave_one_out else min(splits["inner_folds"], size.training)
 
 
-SOLE = 20.0
+PRIOR_SECONDS = 20.0
 """Seconds for which one job at a time is believed in, before the run shows how many it runs."""
 
-SELECTS = "Select jobs to execute..."
+SELECTION_LINE = "Select jobs to execute..."
 """What Snakemake says between any two jobs."""
 
-OVERDUE = 0.9
+MAX_DONE_SHARE = 0.9
 """Share of its seconds that a job can at most have behind it while it runs."""
 
 
@@ -404,19 +446,21 @@ class Job:
     end: float | None = None
 
 
-def expected(costs: Mapping[str, Cost], rule: str, labels: str | None = None) -> float:
+def expected_seconds_of_job(
+    costs: Mapping[str, Cost], rule: str, labels: str | None = None
+) -> float:
     """Return the announced seconds of a job; of the fits on permuted labels, as many as it has.
 
     ``permuted-3-12`` are ten permutations; without labels a job is taken as their mean.
     """
     cost = costs.get(rule)
     if cost is None:
-        return START
+        return JOB_SECONDS
     if labels is None:
-        return cost.together / cost.jobs
-    numbers = [int(each) for each in labels.split("-")[1:]]
-    repeats = numbers[-1] - numbers[0] + 1 if numbers else 1
-    return START + (cost.seconds - START) * repeats / cost.repeats
+        return cost.total_seconds / cost.n_jobs
+    numbers = [int(number) for number in labels.split("-")[1:]]
+    n_permutations = numbers[-1] - numbers[0] + 1 if numbers else 1
+    return JOB_SECONDS + (cost.seconds - JOB_SECONDS) * n_permutations / cost.n_permutations
 
 
 def seconds_left(
@@ -444,97 +488,112 @@ def seconds_left(
     float
         Never negative; 0 when as many jobs have ended as there are.
     """
-    begun = list(jobs)
-    ended = [(job, job.end - job.start) for job in begun if job.end is not None]
-    own = {id(job): expected(costs, job.rule, job.labels) for job in begun}
-    excess = max(0.0, median([took - own[id(job)] for job, took in ended] or [0.0]))
-    took = defaultdict[str, float](float)
-    said = defaultdict[str, float](float)
-    for job, seconds in ended:
-        took[job.rule] += seconds
-        said[job.rule] += own[id(job)] + excess
-    slow = (sum(took.values()) + START) / (sum(said.values()) + START)
-    left = 0.0
+    started_jobs = list(jobs)
+    ended_jobs = [(job, job.end - job.start) for job in started_jobs if job.end is not None]
+    expected_seconds = {
+        id(job): expected_seconds_of_job(costs, job.rule, job.labels) for job in started_jobs
+    }
+    overhead = max(
+        0.0,
+        median(
+            [seconds_of_rule - expected_seconds[id(job)] for job, seconds_of_rule in ended_jobs]
+            or [0.0]
+        ),
+    )
+    seconds_of_rule = defaultdict[str, float](float)
+    expected_of_rule = defaultdict[str, float](float)
+    for job, seconds in ended_jobs:
+        seconds_of_rule[job.rule] += seconds
+        expected_of_rule[job.rule] += expected_seconds[id(job)] + overhead
+    slowness = (sum(seconds_of_rule.values()) + JOB_SECONDS) / (
+        sum(expected_of_rule.values()) + JOB_SECONDS
+    )
+    remaining = 0.0
     for rule, count in counts.items():
-        mean = expected(costs, rule) + excess
-        ratio = (took[rule] + slow * mean) / (said[rule] + mean)
-        whole = ratio * count * mean
-        done = ratio * said[rule] + sum(
-            min(now - job.start, OVERDUE * ratio * (own[id(job)] + excess))
-            for job in begun
+        mean_seconds = expected_seconds_of_job(costs, rule) + overhead
+        ratio = (seconds_of_rule[rule] + slowness * mean_seconds) / (
+            expected_of_rule[rule] + mean_seconds
+        )
+        rule_seconds = ratio * count * mean_seconds
+        done_seconds = ratio * expected_of_rule[rule] + sum(
+            min(now - job.start, MAX_DONE_SHARE * ratio * (expected_seconds[id(job)] + overhead))
+            for job in started_jobs
             if job.rule == rule and job.end is None
         )
-        open_jobs = count - sum(job.rule == rule for job, _ in ended)
-        left += max(0.0, whole - done) if open_jobs > 0 else 0.0
-    return left / _at_a_time(begun, now)
+        n_open_jobs = count - sum(job.rule == rule for job, _ in ended_jobs)
+        remaining += max(0.0, rule_seconds - done_seconds) if n_open_jobs > 0 else 0.0
+    return remaining / _mean_running_jobs(started_jobs, now)
 
 
-def _at_a_time(jobs: Iterable[Job], now: float) -> float:
+def _mean_running_jobs(jobs: Iterable[Job], now: float) -> float:
     """Return the mean number of jobs that ran at a time since the first began."""
     spans = [(job.start, now if job.end is None else job.end) for job in jobs]
-    first = min((start for start, _ in spans), default=now)
-    return (sum(end - start for start, end in spans) + SOLE) / (now - first + SOLE)
+    first_start = min((start for start, _ in spans), default=now)
+    return (sum(end - start for start, end in spans) + PRIOR_SECONDS) / (
+        now - first_start + PRIOR_SECONDS
+    )
 
 
 @dataclass(eq=False)
-class Progress(logging.Handler):
+class RunProgress(logging.Handler):
     """Listens to the log of a workflow's run, and says how long it still takes.
 
     Attributes
     ----------
-    announced : callable
+    read_costs : callable
         Returns the costs, or None while they are not known.
     clock : callable
     """
 
-    announced: Callable[[], Mapping[str, Cost] | None]
+    read_costs: Callable[[], Mapping[str, Cost] | None]
     clock: Callable[[], float] = time.monotonic
     counts: dict[str, int] = field(default_factory=dict)
     jobs: dict[int, Job] = field(default_factory=dict)
-    last: str = ""
+    last_rule: str = ""
 
     def __post_init__(self) -> None:
         super().__init__()
 
     def emit(self, record: logging.LogRecord) -> None:
         """Note which jobs there are, begin and end, from what a record says of its event."""
-        said = vars(record)
-        match str(said.get("event")):
+        fields = vars(record)
+        match str(fields.get("event")):
             case "run_info":
-                self.counts = {k: n for k, n in (said.get("stats") or {}).items() if k != "total"}
+                self.counts = {k: n for k, n in (fields.get("stats") or {}).items() if k != "total"}
             case "job_info":
-                labels = (said.get("wildcards") or {}).get("labels")
-                self.jobs[said["jobid"]] = Job(said["rule_name"], labels, self.clock())
-            case "job_finished" if job := self.jobs.get(said["job_id"]):
-                job.end, self.last = self.clock(), job.rule
+                labels = (fields.get("wildcards") or {}).get("labels")
+                self.jobs[fields["jobid"]] = Job(fields["rule_name"], labels, self.clock())
+            case "job_finished" if job := self.jobs.get(fields["job_id"]):
+                job.end = self.clock()
+                self.last_rule = job.rule
 
-    def words(self) -> str:
+    def progress_text(self) -> str:
         """Return ``"fit done; about 3 min left"``."""
-        costs = self.announced()
+        costs = self.read_costs()
         if costs is None:
-            return f"{self.last} done"
-        left = seconds_left(costs, self.counts, self.jobs.values(), self.clock())
-        return f"{self.last} done; about {in_words(max(left, 1.0))} left"
+            return f"{self.last_rule} done"
+        remaining = seconds_left(costs, self.counts, self.jobs.values(), self.clock())
+        return f"{self.last_rule} done; about {duration_text(max(remaining, 1.0))} left"
 
 
 @dataclass(eq=False)
-class InTime(logging.Formatter):
+class TimeLeftFormatter(logging.Formatter):
     """Writes time left where `inner` writes the number of steps, and nothing of what runs."""
 
     inner: logging.Formatter
-    progress: Progress
+    progress: RunProgress
 
     def __post_init__(self) -> None:
         super().__init__()
 
     def format(self, record: logging.LogRecord) -> str:
         """Write a record; an empty text is not written."""
-        said = vars(record)
-        match str(said.get("event")):
+        fields = vars(record)
+        match str(fields.get("event")):
             case "job_started" | "job_finished":
                 return ""
-            case "None" if said["msg"] == SELECTS:
+            case "None" if fields["msg"] == SELECTION_LINE:
                 return ""
             case "progress":
-                return self.progress.words() if said["done"] < said["total"] else ""
+                return self.progress.progress_text() if fields["done"] < fields["total"] else ""
         return self.inner.format(record)

@@ -11,9 +11,9 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.files.columns import SAMPLES_PER_COVARIATE, are_codes
-from genesig.data.study.labels.known import LABELS
-from genesig.data.study.labels.record import BY_SIGHT
-from genesig.data.study.pool.record import WEIGHT
+from genesig.data.study.labels.known import LABEL_RULES
+from genesig.data.study.labels.record import INVISIBLE_DIFFERENCES
+from genesig.data.study.pool.record import WEIGHT_COLUMN
 from genesig.data.study.sheet_check import Sheet, check_column
 from genesig.errors import Problem, did_you_mean
 from genesig.response.covariates import Covariate, encoded, knots_for, names_of
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
 
 Config = dict[str, Any]
 
-SPARE = 3
+MIN_RESIDUAL_SAMPLES = 3
 """Samples more than columns in every training set: for the mean, and for something to be left."""
-ENOUGH = 2 * SAMPLES_PER_COVARIATE
+MIN_SAMPLES_PER_SPLINE_COLUMN = 2 * SAMPLES_PER_COVARIATE
 """Samples for each column of covariates, below which numbers enter as straight lines."""
-SAME = 1e-9
+MAX_DEPENDENT_SHARE = 1e-9
 """Share of a column's variance that is left where another one, or the label, says the same."""
 
 
-def fixed_settings(config: Config) -> Iterator[tuple[str, str]]:
+def covariate_settings(config: Config) -> Iterator[tuple[str, str]]:
     """Yield what keys of the config say against covariates and weights, as `check_settings` has it.
 
     Not offered with them: the nonlinear part, gene sets and matched pairs.
@@ -52,41 +52,48 @@ def fixed_settings(config: Config) -> Iterator[tuple[str, str]]:
     label = config["label"]
     covariates = data["covariates"]
     weights = data["weights"]
-    kind = LABELS[data["task"]]
-    own = {
+    kind = LABEL_RULES[data["task"]]
+    role_of_column = {
         data["group"]: "data.group",
         data["pair"]: "data.pair",
         **dict.fromkeys(label_columns(label), "the label"),
     }
-    for number, name in enumerate(covariates, 1):
-        if name in own:
-            yield f"data.covariates, item {number}", f"'{name}' is {own[name]}; take it out"
+    for item_number, name in enumerate(covariates, 1):
+        if name in role_of_column:
+            yield (
+                f"data.covariates, item {item_number}",
+                f"'{name}' is {role_of_column[name]}; take it out",
+            )
     if weights in label_columns(label):
         yield "data.weights", f"'{weights}' is the label; name a column of numbers, or balanced"
-    if weights == BALANCED and not kind.named and "weights" in kind.held:
+    if weights == BALANCED and not kind.has_classes and "weights" in kind.adjustments:
         yield "data.weights", "'balanced' weighs classes, and here are none; name a column, or null"
-    of_studies = not covariates and weights == WEIGHT  # which nobody wrote into the config
+    has_study_weights = (
+        not covariates and weights == WEIGHT_COLUMN
+    )  # which nobody wrote into the config
     key = "data.covariates" if covariates else "data.weights"
-    for message in unquoted(data["covariate_words"]):
+    for message in unquoted_word_faults(data["covariate_words"]):
         yield "data.covariate_words", message
     for name in data["covariate_words"]:
         if name not in covariates:
-            near = did_you_mean(name, covariates) or "; name it in data.covariates, or take it out"
-            yield "data.covariate_words", f"'{name}' is none of data.covariates{near}"
-    for number, name in enumerate(data["categorical_covariates"], 1):
+            advice = (
+                did_you_mean(name, covariates) or "; name it in data.covariates, or take it out"
+            )
+            yield "data.covariate_words", f"'{name}' is none of data.covariates{advice}"
+    for item_number, name in enumerate(data["categorical_covariates"], 1):
         if name not in covariates:
-            near = did_you_mean(name, covariates) or "; name it there, too, or take it out"
-            place = f"data.categorical_covariates, item {number}"
-            yield place, f"'{name}' is none of data.covariates{near}"
+            advice = did_you_mean(name, covariates) or "; name it there, too, or take it out"
+            setting = f"data.categorical_covariates, item {item_number}"
+            yield setting, f"'{name}' is none of data.covariates{advice}"
     if not covariates and weights is None:
         if data["missing_covariates"] != "refuse":
             yield "data.missing_covariates", "is for data.covariates; name some, or take it away"
         return
     for name in ("covariates", "weights"):
-        if data[name] and name not in kind.held:
+        if data[name] and name not in kind.adjustments:
             yield f"data.{name}", f"is not offered with data.task: {data['task']}; take it away"
-    if of_studies:
-        yield from _alike(config)
+    if has_study_weights:
+        yield from _study_weight_faults(config)
         return
     if data["pair"] is not None:
         message = (
@@ -100,21 +107,21 @@ def fixed_settings(config: Config) -> Iterator[tuple[str, str]]:
         yield key, "is not offered with gene sets; take structured.sets away"
 
 
-def _alike(config: Config) -> Iterator[tuple[str, str]]:
+def _study_weight_faults(config: Config) -> Iterator[tuple[str, str]]:
     """Yield what is not offered where studies count alike, each sample having a weight for that."""
-    asked = {
+    unsupported = {
         "data.pair": config["data"]["pair"] is not None,
         "the nonlinear part": config.get("nonlinear", {}).get("enabled"),
         "gene sets": config.get("structured", {}).get("sets") is not None,
     }
-    for name in (name for name, is_asked in asked.items() if is_asked):
+    for name in (name for name, is_asked in unsupported.items() if is_asked):
         yield "across.weights", f"'equal' is not offered with {name}; set it to samples"
 
 
-def unquoted(words: Mapping[str, Mapping[Any, str]]) -> Iterator[str]:
+def unquoted_word_faults(words: Mapping[str, Mapping[Any, str]]) -> Iterator[str]:
     """Yield that YAML has taken a word for true or false."""
-    for column, its in words.items():
-        if any(isinstance(word, bool) for word in its):
+    for column, word_meanings in words.items():
+        if any(isinstance(word, bool) for word in word_meanings):
             message = (
                 f"YAML reads a word of '{column}' as true or false; put yes, no, on, off in quotes"
             )
@@ -122,9 +129,9 @@ def unquoted(words: Mapping[str, Mapping[Any, str]]) -> Iterator[str]:
             return
 
 
-def with_fixed(
+def add_covariates(
     sheet: Sheet,
-    place: str,
+    file: str,
     problems: list[Problem],
     *,
     covariates: Sequence[str],
@@ -140,7 +147,7 @@ def with_fixed(
     ----------
     sheet : Sheet
         Without fault but for this.
-    place : str
+    file : str
         Its file, in messages.
     covariates, words, missing, shape, weights, categorical
         ``data.covariates``, ``data.covariate_words``, ``data.missing_covariates``,
@@ -149,196 +156,241 @@ def with_fixed(
     obs = sheet.obs
     design = sheet.design
     kind = RESPONSES[design.kind]
-    y = kind.number(kind.read(obs, design))
-    known = list(obs.columns)
-    index = str(obs.index.name)
+    response = kind.number(kind.read(obs, design))
+    columns_of_table = list(obs.columns)
+    index_name = str(obs.index.name)
     for name in covariates:
-        check_column(name, "data.covariates", known, index, place, problems)
-    usable = set(known) - {design.label, design.group, design.pair}  # see `fixed_settings`
-    columns = [obs[name] for name in covariates if name in usable]
-    found = _shaped(columns, shape, words, categorical)
-    problems += [warning for each in found for warning in _respelt(each, obs, place)]
-    obs = obs.assign(**{each.column: each.spelt(obs[each.column]) for each in found})
+        check_column(name, "data.covariates", columns_of_table, index_name, file, problems)
+    usable = set(columns_of_table) - {
+        design.label,
+        design.group,
+        design.pair,
+    }  # see `covariate_settings`
+    cells = [obs[name] for name in covariates if name in usable]
+    covariates_read = _shape_covariates(cells, shape, words, categorical)
+    problems += [
+        warning
+        for covariate in covariates_read
+        for warning in _respelling_warnings(covariate, obs, file)
+    ]
+    obs = obs.assign(
+        **{
+            covariate.column: covariate.spelt(obs[covariate.column])
+            for covariate in covariates_read
+        }
+    )
     faults = [
         fault
-        for covariate in found
-        for fault in _of_one(
-            covariate, obs, missing, place, categorical=covariate.column in categorical
+        for covariate in covariates_read
+        for fault in _check_covariate(
+            covariate, obs, missing, file, categorical=covariate.column in categorical
         )
     ]
     problems += faults
     if not any(fault.level == "error" for fault in faults):
-        problems += _of_all(found, obs, y, place)
+        problems += _check_design_matrix(covariates_read, obs, response, file)
     if weights is not None and weights != BALANCED:
-        check_column(weights, "data.weights", known, index, place, problems)
-        if weights in known and weights != design.label:
-            problems += _of_weights(obs[weights], sheet, place)
-    held = replace(design, covariates=found, filled=missing == "mean", weights=weights)
-    return replace(sheet, obs=obs, design=held)
+        check_column(weights, "data.weights", columns_of_table, index_name, file, problems)
+        if weights in columns_of_table and weights != design.label:
+            problems += _check_weights(obs[weights], sheet, file)
+    adjusted_design = replace(
+        design, covariates=covariates_read, filled=missing == "mean", weights=weights
+    )
+    return replace(sheet, obs=obs, design=adjusted_design)
 
 
-def _shaped(
+def _shape_covariates(
     columns: Sequence[pd.Series[str]],
     shape: str,
     words: Mapping[str, Mapping[Any, str]],
     categorical: Sequence[str],
 ) -> tuple[Covariate, ...]:
     """Return the covariates; numbers as splines, unless they are too many for the samples."""
-    n = max(map(len, columns), default=0)
-    knots = knots_for(n) if shape == "splines" else 0
-    meant = {name: {str(word): of for word, of in its.items()} for name, its in words.items()}
-    found = tuple(
-        Covariate.from_cells(name, column, knots, meant.get(name), categorical=name in categorical)
+    n_samples = max(map(len, columns), default=0)
+    knots = knots_for(n_samples) if shape == "splines" else 0
+    meaning_of_word = {
+        name: {str(word): meaning for word, meaning in word_meanings.items()}
+        for name, word_meanings in words.items()
+    }
+    shaped = tuple(
+        Covariate.from_cells(
+            name, column, knots, meaning_of_word.get(name), categorical=name in categorical
+        )
         for name, column in ((str(column.name), column) for column in columns)
     )
-    if ENOUGH * len(names_of(found)) > n:
-        return tuple(replace(each, knots=0) for each in found)
-    return found
+    if MIN_SAMPLES_PER_SPLINE_COLUMN * len(names_of(shaped)) > n_samples:
+        return tuple(replace(covariate, knots=0) for covariate in shaped)
+    return shaped
 
 
-def _respelt(covariate: Covariate, obs: pd.DataFrame, place: str) -> Iterator[Problem]:
+def _respelling_warnings(covariate: Covariate, obs: pd.DataFrame, file: str) -> Iterator[Problem]:
     """Yield the words that are taken for a level spelt otherwise: one thing is meant, or two."""
     cells = [cell for cell in obs[covariate.column] if not is_missing(cell)]
-    taken = dict(zip(cells, covariate.spelt(cells), strict=True))
-    other = {cell: level for cell, level in taken.items() if cell != level}
-    unsaid = [cell for cell in other if cell not in covariate.words]
-    if unsaid:
+    level_of_cell = dict(zip(cells, covariate.spelt(cells), strict=True))
+    respelt_cells = {cell: level for cell, level in level_of_cell.items() if cell != level}
+    unlisted_cells = [cell for cell in respelt_cells if cell not in covariate.words]
+    if unlisted_cells:
         message = (
-            f"data.covariates: '{unsaid[0]}' is read as '{other[unsaid[0]]}', from which it "
-            f"differs in {BY_SIGHT}{too(len(unsaid) - 1, 'word')}"
+            f"data.covariates: '{unlisted_cells[0]}' is read as "
+            f"'{respelt_cells[unlisted_cells[0]]}', from which it "
+            f"differs in {INVISIBLE_DIFFERENCES}{too(len(unlisted_cells) - 1, 'word')}"
         )
-        yield Problem(f"{place}, column '{covariate.column}'", message, "warning")
+        yield Problem(f"{file}, column '{covariate.column}'", message, "warning")
 
 
-def _of_one(
-    covariate: Covariate, obs: pd.DataFrame, missing: str, place: str, *, categorical: bool
+def _check_covariate(
+    covariate: Covariate, obs: pd.DataFrame, missing: str, file: str, *, categorical: bool
 ) -> Iterator[Problem]:
     """Yield what is wrong with a column of covariates; `categorical` says that it has names."""
     column = obs[covariate.column].astype(str)
-    at = f"{place}, column '{covariate.column}'"
-    blank = [str(name) for name, cell in column.items() if is_missing(cell)]
-    if len(blank) == len(column):
-        yield Problem(at, "data.covariates: no sample has a value; take it out")
+    column_place = f"{file}, column '{covariate.column}'"
+    blank_samples = [str(name) for name, cell in column.items() if is_missing(cell)]
+    if len(blank_samples) == len(column):
+        yield Problem(column_place, "data.covariates: no sample has a value; take it out")
         return
-    if blank and missing == "refuse":
+    if blank_samples and missing == "refuse":
         message = (
-            f"data.covariates: no value for {counted(len(blank), 'sample')} of {len(column)} "
-            f"({listing(blank)}); fill them in, or set data.missing_covariates: mean"
+            f"data.covariates: no value for {counted(len(blank_samples), 'sample')} of "
+            f"{len(column)} "
+            f"({listing(blank_samples)}); fill them in, or set data.missing_covariates: mean"
         )
-        yield Problem(at, message)
-    cells = {str(name): cell for name, cell in column.items() if not is_missing(cell)}
-    times = Counter(cells.values())
-    if len(times) == 1:
+        yield Problem(column_place, message)
+    cell_of_sample = {str(name): cell for name, cell in column.items() if not is_missing(cell)}
+    count_of_cell = Counter(cell_of_sample.values())
+    if len(count_of_cell) == 1:
         message = (
-            f"data.covariates: every sample is '{next(iter(times))}', which holds nothing fixed"
+            f"data.covariates: every sample is '{next(iter(count_of_cell))}', which holds nothing "
+            "fixed"
             "; take it out"
         )
-        yield Problem(at, message)
+        yield Problem(column_place, message)
     elif categorical:
-        yield from _too_many_words(times, len(obs), at)
+        yield from _check_number_of_words(count_of_cell, len(obs), column_place)
     elif covariate.levels is not None:
-        yield from _of_words(covariate, obs, cells, place)
-    elif are_codes(covariate.column, list(cells.values())):
-        numbers = sorted(times, key=float)
+        yield from _check_words(covariate, obs, cell_of_sample, file)
+    elif are_codes(covariate.column, list(cell_of_sample.values())):
+        numbers = sorted(count_of_cell, key=float)
         message = (
             f"data.covariates: its numbers, {numbers[0]} to {numbers[-1]}, count as a quantity; "
             "if they are names, such as numbers of centres, set "
             f"data: {flow({'categorical_covariates': [covariate.column]})}"
         )
-        yield Problem(at, message, "note", "numbers_may_be_names", "data.categorical_covariates")
+        yield Problem(
+            column_place, message, "note", "numbers_may_be_names", "data.categorical_covariates"
+        )
 
 
-def _of_words(
-    covariate: Covariate, obs: pd.DataFrame, cells: dict[str, str], place: str
+def _check_words(
+    covariate: Covariate, obs: pd.DataFrame, cell_of_sample: dict[str, str], file: str
 ) -> Iterator[Problem]:
     """Yield what looks wrong with a column of words: numbers among them, or names."""
-    at = f"{place}, column '{covariate.column}'"
-    times = Counter(cells.values())
-    odd = [(name, cell) for name, cell in cells.items() if not is_number(cell)]
-    with_point = [cell for _, cell in odd if is_number(cell.replace(",", "."))]
-    if 2 * (len(odd) - len(with_point)) < len(cells):
-        name, cell = odd[0]
+    column_place = f"{file}, column '{covariate.column}'"
+    count_of_cell = Counter(cell_of_sample.values())
+    word_cells = [(name, cell) for name, cell in cell_of_sample.items() if not is_number(cell)]
+    comma_cells = [cell for _, cell in word_cells if is_number(cell.replace(",", "."))]
+    if 2 * (len(word_cells) - len(comma_cells)) < len(cell_of_sample):
+        name, cell = word_cells[0]
         message = f"data.covariates: the value of '{name}' {number_fault(cell)}"
-        if 2 * len(odd) < len(cells):
+        if 2 * len(word_cells) < len(cell_of_sample):
             message += "; the others are numbers: correct it, or leave it blank"
-        yield Problem(at, message + too(len(odd) - 1, "sample"))
+        yield Problem(column_place, message + too(len(word_cells) - 1, "sample"))
         return
-    yield from _too_many_words(times, len(obs), at)
+    yield from _check_number_of_words(count_of_cell, len(obs), column_place)
 
 
-def _too_many_words(times: Mapping[str, int], n_samples: int, at: str) -> Iterator[Problem]:
-    if SAMPLES_PER_COVARIATE * (len(times) - 1) > n_samples:
+def _check_number_of_words(
+    count_of_word: Mapping[str, int], n_samples: int, column_place: str
+) -> Iterator[Problem]:
+    if SAMPLES_PER_COVARIATE * (len(count_of_word) - 1) > n_samples:
         message = (
-            f"data.covariates: {len(times)} words for {counted(n_samples, 'sample')}; at most "
+            f"data.covariates: {len(count_of_word)} words for {counted(n_samples, 'sample')}; at "
+            "most "
             f"{1 + n_samples // SAMPLES_PER_COVARIATE} can be held fixed: put rare ones together, or take it "
             "out"
         )
-        yield Problem(at, message)
+        yield Problem(column_place, message)
 
 
-def check_trained(sheet: Sheet, splits: Splits, place: str) -> Iterator[Problem]:
+def check_training_sets(sheet: Sheet, splits: Splits, file: str) -> Iterator[Problem]:
     """Yield what the splits leave of covariates and weights.
 
     Too few samples, words never seen, and training sets of which what has weight cannot be learned.
     """
-    columns = len(names_of(sheet.design.covariates))
-    for trained, message, remedy in (
+    n_columns = len(names_of(sheet.design.covariates))
+    for split_list, set_name, remedy in (
         ([*splits.outer, splits.final], "training set", "more splits.folds and splits.inner_folds"),
         (splits.subsamples, "training set of a half", "splits.subsamples: 0 (no stability)"),
     ):
-        sizes = [len(one.train) - max(map(len, one.inner), default=0) for one in trained]
-        if columns and sizes and min(sizes) < columns + SPARE:
-            told = f"data.covariates make {counted(columns, 'column')}, and the smallest {message} has "
-            told += f"{counted(min(sizes), 'sample')}; at least {columns + SPARE} are needed: take "
-            yield Problem(place, f"{told}some out, or set {remedy}")
+        training_sizes = [
+            len(split.train) - max(map(len, split.inner), default=0) for split in split_list
+        ]
+        if n_columns and training_sizes and min(training_sizes) < n_columns + MIN_RESIDUAL_SAMPLES:
+            text = (
+                "data.covariates make "
+                f"{counted(n_columns, 'column')}, and the smallest {set_name} has "
+            )
+            text += (
+                f"{counted(min(training_sizes), 'sample')}; at least "
+                f"{n_columns + MIN_RESIDUAL_SAMPLES} are needed: take "
+            )
+            yield Problem(file, f"{text}some out, or set {remedy}")
             break
-    yield from _unseen(sheet, splits, place)
-    yield from _boundless(sheet, splits, place)
+    yield from _unseen_word_warnings(sheet, splits, file)
+    yield from _infinite_weight_warnings(sheet, splits, file)
     if sheet.design.weights not in (None, BALANCED):
-        yield from _weightless(sheet, splits, f"{place}, column '{sheet.design.weights}'")
+        yield from _zero_weight_faults(sheet, splits, f"{file}, column '{sheet.design.weights}'")
 
 
-def _unseen(sheet: Sheet, splits: Splits, place: str) -> Iterator[Problem]:
+def _unseen_word_warnings(sheet: Sheet, splits: Splits, file: str) -> Iterator[Problem]:
     """Yield the words of a covariate that a test sample has and no sample it is tested with."""
     for covariate in sheet.design.covariates:
         if covariate.levels is None:
             continue
-        cells = sheet.obs[covariate.column].to_dict()
-        torn = [
-            unseen
+        cell_of_sample = sheet.obs[covariate.column].to_dict()
+        unseen_words = [
+            words_of_split
             for split in splits.outer
             if (
-                unseen := {cells[name] for name in split.test if not is_missing(cells[name])}
-                - {cells[name] for name in split.train}
+                words_of_split := {
+                    cell_of_sample[name]
+                    for name in split.test
+                    if not is_missing(cell_of_sample[name])
+                }
+                - {cell_of_sample[name] for name in split.train}
             )
         ]
-        if torn:
+        if unseen_words:
             message = (
-                f"data.covariates: in {counted(len(torn), 'split')} of {len(splits.outer)} no "
-                f"training sample is {listing(sorted(set().union(*torn)))}, which counts as "
+                f"data.covariates: in {counted(len(unseen_words), 'split')} of {len(splits.outer)} "
+                "no "
+                f"training sample is {listing(sorted(set().union(*unseen_words)))}, which counts "
+                "as "
                 f"'{covariate.levels[0]}' there"
             )
-            yield Problem(f"{place}, column '{covariate.column}'", message, "warning")
+            yield Problem(f"{file}, column '{covariate.column}'", message, "warning")
 
 
-def _boundless(sheet: Sheet, splits: Splits, place: str) -> Iterator[Problem]:
+def _infinite_weight_warnings(sheet: Sheet, splits: Splits, place: str) -> Iterator[Problem]:
     """Yield the words of a covariate whose weight has no finite value in some training set."""
     kind = RESPONSES[sheet.design.kind]
     design = sheet.design
-    every = [*splits.outer, splits.final]
+    all_splits = [*splits.outer, splits.final]
     y = kind.read(sheet.obs, design)
-    trained = [sheet.obs.index.isin(one.train) for one in every]
+    training_masks = [sheet.obs.index.isin(split.train) for split in all_splits]
     for covariate in design.covariates:
         cells = sheet.obs[covariate.column].to_numpy(dtype=object)
         for word in covariate.levels or ():
-            own = cells == word
-            sets = [own & inside for inside in trained]
-            torn = sum(bool(one.any()) and kind.has_infinite_weight(y[one]) for one in sets)
-            if torn:
+            has_word = cells == word
+            word_masks = [has_word & is_training for is_training in training_masks]
+            n_infinite = sum(
+                bool(split.any()) and kind.has_infinite_weight(y[split]) for split in word_masks
+            )
+            if n_infinite:
                 message = (
-                    f"data.covariates: '{word}' has {counted(int(own.sum()), 'sample')} and "
-                    f"{kind.describe_counts(y[own], design.classes)}; in {torn} of "
-                    f"{counted(len(sets), 'training set')} its weight has no finite value, and "
+                    f"data.covariates: '{word}' has {counted(int(has_word.sum()), 'sample')} and "
+                    f"{kind.describe_counts(y[has_word], design.classes)}; in {n_infinite} of "
+                    f"{counted(len(word_masks), 'training set')} its weight has no finite value, "
+                    "and "
                     "a small ridge holds the covariates there: give its samples another word, "
                     "leave them out, or leave their cells blank and set "
                     "data.missing_covariates: mean"
@@ -346,93 +398,106 @@ def _boundless(sheet: Sheet, splits: Splits, place: str) -> Iterator[Problem]:
                 yield Problem(f"{place}, column '{covariate.column}'", message, "warning")
 
 
-def _weightless(sheet: Sheet, splits: Splits, at: str) -> Iterator[Problem]:
+def _zero_weight_faults(sheet: Sheet, splits: Splits, column_place: str) -> Iterator[Problem]:
     """Yield the training sets, inner ones too, where what has weight cannot be learned from."""
     kind = RESPONSES[sheet.design.kind]
     design = sheet.design
-    y = kind.read(sheet.obs, design)
-    names = sheet.obs.index
-    heavy = sheet.obs[design.weights].astype(float).to_numpy() > 0
-    found = [
-        kind.training_fault(y[heavy & names.isin(one.train) & ~names.isin(fold)], design.classes)
-        for one in [*splits.outer, splits.final, *splits.subsamples]
-        for fold in [(), *one.inner]
+    response = kind.read(sheet.obs, design)
+    sample_names = sheet.obs.index
+    has_weight = sheet.obs[design.weights].astype(float).to_numpy() > 0
+    training_faults = [
+        kind.training_fault(
+            response[has_weight & sample_names.isin(split.train) & ~sample_names.isin(fold)],
+            design.classes,
+        )
+        for split in [*splits.outer, splits.final, *splits.subsamples]
+        for fold in [(), *split.inner]
     ]
-    if told := [why for why in found if why]:
+    if faults := [fault for fault in training_faults if fault]:
         message = (
-            f"data.weights: in {len(told)} of {counted(len(found), 'training set')} the samples "
-            f"with a weight above 0 {told[0]}; give more of the samples a weight above 0, or "
+            f"data.weights: in {len(faults)} of {counted(len(training_faults), 'training set')} "
+            "the samples "
+            f"with a weight above 0 {faults[0]}; give more of the samples a weight above 0, or "
             "set data.weights: null"
         )
-        yield Problem(at, message)
+        yield Problem(column_place, message)
 
 
-def _of_all(
-    found: Sequence[Covariate], obs: pd.DataFrame, y: Array, place: str
+def _check_design_matrix(
+    covariates: Sequence[Covariate], obs: pd.DataFrame, response: Array, file: str
 ) -> Iterator[Problem]:
     """Yield too many columns, one that others say, and the label said by them."""
-    lines = [replace(each, knots=0) for each in found]
-    names = names_of(lines)
-    C = encoded(found, obs)
+    linear_covariates = [replace(covariate, knots=0) for covariate in covariates]
+    names = names_of(linear_covariates)
+    C = encoded(covariates, obs)
     if SAMPLES_PER_COVARIATE * len(names) > len(obs):
         message = (
             f"data.covariates make {counted(len(names), 'column')} for "
             f"{counted(len(obs), 'sample')}; at most {len(obs) // SAMPLES_PER_COVARIATE} can be held fixed, "
             "so take some out"
         )
-        yield Problem(place, message)
+        yield Problem(file, message)
         return
     C = np.where(np.isnan(C), np.nanmean(C, axis=0) if len(C) else 0.0, C)
     C = (C - C.mean(axis=0)) / np.where(C.std(axis=0) > 0, C.std(axis=0), 1.0)
-    if names and _left(C, y) <= SAME:
+    if names and _unexplained_share(C, response) <= MAX_DEPENDENT_SHARE:
         message = (
             f"data.covariates: {listing(names)} give the label exactly, so that expression has "
             "nothing to add; take out what is the label by another name"
         )
-        yield Problem(place, message)
+        yield Problem(file, message)
         return
-    for at, name in enumerate(names):
-        if at and _left(C[:, :at], C[:, at]) <= SAME:
+    for position, name in enumerate(names):
+        if position and _unexplained_share(C[:, :position], C[:, position]) <= MAX_DEPENDENT_SHARE:
             message = (
-                f"data.covariates: '{name}' follows from {listing(names[:at])}; one weight can "
+                f"data.covariates: '{name}' follows from {listing(names[:position])}; one weight "
+                "can "
                 "not be told from the other's"
             )
-            yield Problem(place, message, "warning")
+            yield Problem(file, message, "warning")
 
 
-def _left(C: Array, y: Array) -> float:
+def _unexplained_share(C: Array, y: Array) -> float:
     """Return the share of the variance of y (n,) or (n, T) that the columns of C leave."""
     y = y - y.mean(axis=0)
-    rest = y - C @ np.linalg.lstsq(C, y, rcond=None)[0]
-    total = float(np.sum(y**2))
-    return float(np.sum(rest**2)) / total if total > 0 else 1.0
+    residual = y - C @ np.linalg.lstsq(C, y, rcond=None)[0]
+    total_sum_of_squares = float(np.sum(y**2))
+    return float(np.sum(residual**2)) / total_sum_of_squares if total_sum_of_squares > 0 else 1.0
 
 
-def _of_weights(column: pd.Series[str], sheet: Sheet, place: str) -> Iterator[Problem]:
-    at = f"{place}, column '{column.name}'"
-    cells = {str(name): str(cell) for name, cell in column.items()}
-    wrong = [name for name, cell in cells.items() if not is_number(cell) or float(cell) < 0]
-    if wrong:
-        cell = cells[wrong[0]]
+def _check_weights(column: pd.Series[str], sheet: Sheet, file: str) -> Iterator[Problem]:
+    column_place = f"{file}, column '{column.name}'"
+    cell_of_sample = {str(name): str(cell) for name, cell in column.items()}
+    faulty_samples = [
+        name for name, cell in cell_of_sample.items() if not is_number(cell) or float(cell) < 0
+    ]
+    if faulty_samples:
+        cell = cell_of_sample[faulty_samples[0]]
         fault = f"is {cell}, below 0" if is_number(cell) else number_fault(cell)
         message = (
-            f"data.weights: the weight of '{wrong[0]}' {fault}{too(len(wrong) - 1, 'sample')}"
+            f"data.weights: the weight of '{faulty_samples[0]}' "
+            f"{fault}{too(len(faulty_samples) - 1, 'sample')}"
             "; each sample needs a number, 0 or more"
         )
-        yield Problem(at, message)
+        yield Problem(column_place, message)
         return
-    v = np.array([float(cell) for cell in cells.values()])
-    if not v.any():
-        yield Problem(at, "data.weights: every weight is 0; some must be above")
+    sample_weights = np.array([float(cell) for cell in cell_of_sample.values()])
+    if not sample_weights.any():
+        yield Problem(column_place, "data.weights: every weight is 0; some must be above")
         return
     kind = RESPONSES[sheet.design.kind]
     classes = sheet.design.classes
-    y = kind.read(sheet.obs, sheet.design)
-    if kind.training_fault(y, classes) is None and (why := kind.training_fault(y[v > 0], classes)):
-        yield Problem(at, f"data.weights: the samples with a weight above 0 {why}")
-    elif v.sum() ** 2 < len(v) / 2 * (v @ v):
-        message = (
-            f"data.weights: so uneven that {len(v)} samples are worth "
-            f"{v.sum() ** 2 / (v @ v):.0f} (Kish's effective sample size)"
+    response = kind.read(sheet.obs, sheet.design)
+    if kind.training_fault(response, classes) is None and (
+        weight_fault := kind.training_fault(response[sample_weights > 0], classes)
+    ):
+        yield Problem(
+            column_place, f"data.weights: the samples with a weight above 0 {weight_fault}"
         )
-        yield Problem(at, message, "warning")
+    elif sample_weights.sum() ** 2 < len(sample_weights) / 2 * (sample_weights @ sample_weights):
+        message = (
+            f"data.weights: so uneven that {len(sample_weights)} samples are worth "
+            f"{sample_weights.sum() ** 2 / (sample_weights @ sample_weights):.0f} (Kish's "
+            "effective sample size)"
+        )
+        yield Problem(column_place, message, "warning")

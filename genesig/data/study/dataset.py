@@ -24,11 +24,16 @@ from genesig.data.files.readers import (
 )
 from genesig.data.files.sample_names import with_matrix_names, without_absent
 from genesig.data.study.confounding import check_confounding
-from genesig.data.study.covariates_check import with_fixed
-from genesig.data.study.gene_columns import omics_of, places_of, weights_of, with_factors
-from genesig.data.study.labels.times import with_joined_times
+from genesig.data.study.covariates_check import add_covariates
+from genesig.data.study.gene_columns import (
+    multiply_omic_factors,
+    read_omics,
+    read_places,
+    read_prior_weights,
+)
+from genesig.data.study.labels.times import join_times
 from genesig.data.study.matrix_check import Expression, check_matrix, check_symbols
-from genesig.data.study.pool.record import Pool, Wanted
+from genesig.data.study.pool.record import Pool, PoolSettings
 from genesig.data.study.pool.together import pool_studies
 from genesig.data.study.sheet_check import Sheet, check_column, check_sheet
 from genesig.errors import InvalidInput, Problem, attempt, warnings_of
@@ -43,7 +48,7 @@ if TYPE_CHECKING:
 
 Pooled = Mapping[str, Any] | None
 
-SWAPPED = (
+SWAPPED_MESSAGE = (
     "is the sample table, and {} the matrix, as it looks: expression and samples are"
     " swapped; exchange them"
 )
@@ -92,15 +97,18 @@ class Inputs:
         import pandas as pd
 
         genes = [] if self.expression is None else self.expression.genes
-        found = {"symbol": self.symbols or {}}
+        cells_of_column = {"symbol": self.symbols or {}}
         table = self.table
         for name in columns:
             if table is not None and list(table.columns).count(name) == 1:
                 cells = table[name][~table.index.duplicated()]
-                known = {str(gene): str(text) for gene, text in cells.items()}
-                found[name] = known | _of_probes(genes, known)
-        words = {name: [of.get(gene) or gene for gene in genes] for name, of in found.items()}
-        var = pd.DataFrame(words, index=pd.Index(genes, name="gene", dtype=object))
+                cell_of_gene = {str(gene): str(cell) for gene, cell in cells.items()}
+                cells_of_column[name] = cell_of_gene | _add_probe_names(genes, cell_of_gene)
+        texts_of_column = {
+            name: [text_of_gene.get(gene) or gene for gene in genes]
+            for name, text_of_gene in cells_of_column.items()
+        }
+        var = pd.DataFrame(texts_of_column, index=pd.Index(genes, name="gene", dtype=object))
         if self.weights is not None:
             var[PRIOR_WEIGHT] = self.weights
         if self.omics is not None:
@@ -251,11 +259,11 @@ def read_dataset(
         unlabelled=unlabelled,
     )
     # One file may be matrix, sample table and gene table: what is wrong with it is said once.
-    errors = [p for p in dict.fromkeys(inputs.problems) if p.level == "error"]
+    errors = [problem for problem in dict.fromkeys(inputs.problems) if problem.level == "error"]
     if errors or inputs.sheet is None or inputs.expression is None:
         raise InvalidInput(errors)
     pool = inputs.pool
-    given = [*paths_read(expression), *filter(None, (samples, annotation))]
+    paths = [*paths_read(expression), *filter(None, (samples, annotation))]
     provenance = {
         "dropped": [
             *(pool.dropped if pool else ()),
@@ -263,7 +271,7 @@ def read_dataset(
             *inputs.expression.dropped,
         ],
         "steps": [],
-        "inputs": {path: sha256(path) for path in dict.fromkeys(pool.files if pool else given)},
+        "inputs": {path: sha256(path) for path in dict.fromkeys(pool.files if pool else paths)},
         "warnings": warnings_of(inputs.problems),
         **({"studies": pool.flow} if pool else {}),
     }
@@ -332,7 +340,7 @@ def read_inputs(
     problems: list[Problem] = []
     columns = label_columns(label)
     pool = None
-    of_gene_table = (symbol, prior_weights, chromosome, position, omic)
+    gene_table_columns = (symbol, prior_weights, chromosome, position, omic)
     if pooled:
         data = {
             "task": task,
@@ -349,26 +357,28 @@ def read_inputs(
         }
         pool = pool_studies(
             pooled["studies"],
-            Wanted(columns, data, **pooled["across"], times=time_columns(label)),
+            PoolSettings(columns, data, **pooled["across"], times=time_columns(label)),
             problems,
         )
         matrix, table = (pool.matrix, pool.table) if pool is not None else (None, None)
         annotation = None
         not_measured = list[dict[str, str]]()
     else:
-        matrix, table, not_measured = _read_both(
+        matrix, table, not_measured = _read_matrix_and_table(
             expression, samples, part, files, missing, sample_names, problems
         )
     sheet = None
     values = None
     times = time_columns(label)
     if table is not None and pool is None:
-        known = list(map(str, table.columns))
+        columns_of_table = list(map(str, table.columns))
         for column in times[1:]:
-            check_column(column, "label", known, str(table.index.name), samples, problems)
-        table = with_joined_times(table, times)
-    if table is not None and matrix is not None and _look_swapped(matrix, table, columns[0]):
-        return Inputs(None, None, None, [Problem(expression, SWAPPED.format(samples))])
+            check_column(
+                column, "label", columns_of_table, str(table.index.name), samples, problems
+            )
+        table = join_times(table, times)
+    if table is not None and matrix is not None and _are_swapped(matrix, table, columns[0]):
+        return Inputs(None, None, None, [Problem(expression, SWAPPED_MESSAGE.format(samples))])
     if table is not None:
         settings = {
             "classes": classes,
@@ -392,7 +402,7 @@ def read_inputs(
     if sheet is not None:
         sheet = replace(sheet, dropped=[*sheet.dropped, *not_measured])
     if sheet is not None and not any(problem.level == "error" for problem in problems):
-        sheet = with_fixed(
+        sheet = add_covariates(
             sheet,
             samples,
             problems,
@@ -405,49 +415,53 @@ def read_inputs(
         )
         problems += check_confounding(sheet.obs, sheet.design, confounding, samples)
     if table is not None and matrix is not None:
-        named = [*columns, *covariates, *filter(None, [group, pair, batch, weights, files])]
-        surroundings = Surroundings(table, named, kept_kinds=keep)
+        named_columns = [*columns, *covariates, *filter(None, [group, pair, batch, weights, files])]
+        surroundings = Surroundings(table, named_columns, kept_kinds=keep)
         values = check_matrix(
             matrix,
             expression,
             names=list(table.index),
-            sheet=samples,
-            used=list(table.index if sheet is None else sheet.obs.index),
+            table_file=samples,
+            study_samples=list(table.index if sheet is None else sheet.obs.index),
             missing=missing,
             surroundings=surroundings,
             problems=problems,
         )
     genes = None if values is None else values.genes
-    of_genes = _OfGenes()
+    gene_table = GeneTableColumns()
     if annotation is not None:
-        chosen = assign_part(part, expression, annotation)[1]
-        of_genes = _of_genes(annotation, chosen, genes, of_gene_table, problems)
-    symbols = of_genes.symbols
+        gene_table_part = assign_part(part, expression, annotation)[1]
+        gene_table = _read_gene_table(
+            annotation, gene_table_part, genes, gene_table_columns, problems
+        )
+    symbols = gene_table.symbols
     if annotation is None and matrix is not None and matrix.symbols:
         symbols = dict(matrix.symbols)
         problems += check_symbols(symbols, expression)
-    place = annotation if omic and annotation else expression
-    groups = omics_of(of_genes.table, omic, place, genes, omics, problems, _gone(values))
+    omics_file = annotation if omic and annotation else expression
+    omic_of_gene = read_omics(
+        gene_table.table, omic, omics_file, genes, omics, problems, _dropped_genes(values)
+    )
     return Inputs(
         sheet,
         values,
         symbols,
         problems,
-        with_factors(of_genes.weights, groups, omics),
-        of_genes.table,
-        of_genes.places,
+        multiply_omic_factors(gene_table.weights, omic_of_gene, omics),
+        gene_table.table,
+        gene_table.places,
         pool,
-        groups,
+        omic_of_gene,
     )
 
 
-def _gone(values: Expression | None) -> list[str]:
+def _dropped_genes(values: Expression | None) -> list[str]:
     """Return the genes of the file that were left out."""
-    notes = [] if values is None else values.dropped
-    return [note["name"] for note in notes if note["kind"] == "gene"]
+    drops = [] if values is None else values.dropped
+    return [drop["name"] for drop in drops if drop["kind"] == "gene"]
 
 
-class _OfGenes(NamedTuple):
+class GeneTableColumns(NamedTuple):
     """What the gene table says, as `Inputs` has it."""
 
     symbols: dict[str, str] | None = None
@@ -456,42 +470,44 @@ class _OfGenes(NamedTuple):
     places: tuple[Array, Array] | None = None
 
 
-def _of_genes(
+def _read_gene_table(
     annotation: str,
     part: str | None,
     genes: list[str] | None,
-    columns: Sequence[str | None],
+    setting_columns: Sequence[str | None],
     problems: list[Problem],
-) -> _OfGenes:
+) -> GeneTableColumns:
     """Read the gene table and its columns of symbols, prior weights, places and omics."""
-    symbol, prior_weights, chromosome, position, omic = columns
-    known = attempt(lambda: read_genes(annotation, part), problems)
-    if known is None:
-        return _OfGenes()
+    symbol, prior_weights, chromosome, position, omic = setting_columns
+    other_columns = attempt(lambda: read_genes(annotation, part), problems)
+    if other_columns is None:
+        return GeneTableColumns()
     symbols = None
-    own = None
+    prior_gene_weights = None
     places = None
     if prior_weights is not None and genes is not None:
-        own = weights_of(known, prior_weights, annotation, genes, problems)
-        known = known.drop(columns=prior_weights, errors="ignore")
+        prior_gene_weights = read_prior_weights(
+            other_columns, prior_weights, annotation, genes, problems
+        )
+        other_columns = other_columns.drop(columns=prior_weights, errors="ignore")
     if chromosome and position and genes is not None:
-        places = places_of(known, chromosome, position, annotation, genes, problems)
-        known = known.drop(columns=[chromosome, position], errors="ignore")
-    whole = known
+        places = read_places(other_columns, chromosome, position, annotation, genes, problems)
+        other_columns = other_columns.drop(columns=[chromosome, position], errors="ignore")
+    table_without_settings = other_columns
     if omic is not None:
-        known = known.drop(columns=omic, errors="ignore")
-    only = own is not None or places is not None or omic is not None
-    if not only or len(known.columns):
-        symbols = _symbols(known, annotation, symbol, genes, problems)
-    return _OfGenes(symbols, own, whole, places)
+        other_columns = other_columns.drop(columns=omic, errors="ignore")
+    has_settings_columns = prior_gene_weights is not None or places is not None or omic is not None
+    if not has_settings_columns or len(other_columns.columns):
+        symbols = _read_symbols(other_columns, annotation, symbol, genes, problems)
+    return GeneTableColumns(symbols, prior_gene_weights, table_without_settings, places)
 
 
-def _read_both(
+def _read_matrix_and_table(
     expression: str,
     samples: str,
     part: str | None,
     files: str | None,
-    partial: bool,
+    keep_partial: bool,
     sample_names: str | None,
     problems: list[Problem],
 ) -> tuple[Matrix | None, pd.DataFrame | None, list[dict[str, str]]]:
@@ -499,30 +515,36 @@ def _read_both(
 
     The table comes first where it names the files of the arrays.
 
-    `partial`: samples that lack a modality are kept. `sample_names` is the column of the table with
-    the names that the matrix has.
+    `keep_partial`: samples that lack a modality are kept. `sample_names` is the column of the table
+    with the names that the matrix has.
     """
-    of_matrix, of_samples = assign_part(part, expression, samples)
+    matrix_part, table_part = assign_part(part, expression, samples)
     if files is not None:
-        table = attempt(lambda: read_samples(samples, None, of_samples), problems)
+        table = attempt(lambda: read_samples(samples, None, table_part), problems)
         if table is None:
             return None, None, []
         if sample_names is not None:
             table = with_matrix_names(table, ((), ()), samples, sample_names, problems)
-        known = list(table.columns)
-        check_column(files, "data.files", known, str(table.index.name), samples, problems)
-        if files not in known:
+        columns = list(table.columns)
+        check_column(files, "data.files", columns, str(table.index.name), samples, problems)
+        if files not in columns:
             return None, table, []
         file_names = table[files]
-        listed = attempt(lambda: files_by_sample(file_names, expression, samples), problems)
-        if listed is None:
+        path_of_sample = attempt(lambda: files_by_sample(file_names, expression, samples), problems)
+        if path_of_sample is None:
             return None, table, []
-        return attempt(lambda: read_matrix(expression, of_matrix, listed), problems), table, []
-    matrix = attempt(lambda: read_matrix(expression, of_matrix, partial=partial), problems)
+        return (
+            attempt(lambda: read_matrix(expression, matrix_part, path_of_sample), problems),
+            table,
+            [],
+        )
+    matrix = attempt(lambda: read_matrix(expression, matrix_part, partial=keep_partial), problems)
     if matrix is None and suffix_of(samples) == ".cls":
         return None, None, []  # it names no samples: without a matrix there is nothing to say of it
     names = None if matrix is None else matrix.columns
-    table = attempt(lambda: read_samples(samples, names, of_samples, partial=partial), problems)
+    table = attempt(
+        lambda: read_samples(samples, names, table_part, partial=keep_partial), problems
+    )
     if matrix is None or table is None:
         return matrix, table, []
     table = with_matrix_names(table, (matrix.columns, matrix.rows), samples, sample_names, problems)
@@ -532,17 +554,17 @@ def _read_both(
     return matrix, table, not_measured
 
 
-def _look_swapped(matrix: Matrix, table: pd.DataFrame, label: str) -> bool:
+def _are_swapped(matrix: Matrix, table: pd.DataFrame, label: str) -> bool:
     """Tell whether the table has numbers, and the matrix the label, or words for its samples."""
     if label in table.columns or table.empty:
         return False
     if not all(is_number(cell) or is_missing(cell) for cell in table.iloc[0]):
         return False
-    words = not np.isfinite(matrix.cells).any(axis=0).all()
-    return label in matrix.columns or (words and bool(set(table.columns) & set(matrix.rows)))
+    has_words = not np.isfinite(matrix.cells).any(axis=0).all()
+    return label in matrix.columns or (has_words and bool(set(table.columns) & set(matrix.rows)))
 
 
-def _symbols(
+def _read_symbols(
     table: pd.DataFrame,
     annotation: str,
     symbol: str | None,
@@ -556,10 +578,10 @@ def _symbols(
     column = symbol if symbol is not None else next(iter(names), None)
     if column not in names or names.count(column) > 1:
         return None
-    first = table[~table.index.duplicated()]
-    symbols = {str(gene): str(text) for gene, text in first[column].items()}
+    unique_rows = table[~table.index.duplicated()]
+    symbols = {str(gene): str(cell) for gene, cell in unique_rows[column].items()}
     if genes is not None:
-        symbols |= _of_probes(genes, symbols)
+        symbols |= _add_probe_names(genes, symbols)
         problems += check_symbols(
             {gene: symbols[gene] for gene in genes if gene in symbols}, annotation
         )
@@ -567,29 +589,30 @@ def _symbols(
     return symbols
 
 
-def _of_probes(genes: list[str], symbols: dict[str, str]) -> dict[str, str]:
+def _add_probe_names(genes: list[str], symbol_of_set: dict[str, str]) -> dict[str, str]:
     """Give the probes of a set, ``1007_s_at#2``, the symbol of the set: tables name sets alone."""
     return {
-        gene: symbols[of]
+        gene: symbol_of_set[probe_set]
         for gene in genes
-        if gene not in symbols and (of := gene.rpartition("#")[0]) in symbols
+        if gene not in symbol_of_set and (probe_set := gene.rpartition("#")[0]) in symbol_of_set
     }
 
 
 def _check_annotation(
     annotation: str, index: str, symbols: dict[str, str], genes: list[str], problems: list[Problem]
 ) -> None:
-    unknown = [gene for gene in genes if gene not in symbols]
-    if len(unknown) == len(genes):
+    genes_without_row = [gene for gene in genes if gene not in symbols]
+    if len(genes_without_row) == len(genes):
         message = (
             f"no gene of the matrix is in column '{index}', the first one: the matrix has "
             f"{listing(genes)}, the column has {listing(symbols)}; name the gene table "
             "of this matrix"
         )
         problems.append(Problem(annotation, message))
-    elif unknown:
+    elif genes_without_row:
         message = (
-            f"{len(unknown)} of the {counted(len(genes), 'gene')} not found here, so shown by "
-            f"id: {listing(unknown)}{versions_hint(unknown, symbols)}"
+            f"{len(genes_without_row)} of the {counted(len(genes), 'gene')} not found here, so "
+            "shown by "
+            f"id: {listing(genes_without_row)}{versions_hint(genes_without_row, symbols)}"
         )
         problems.append(Problem(annotation, message, "warning"))

@@ -13,7 +13,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.files.columns import is_covariate
-from genesig.data.study.labels.known import LABELS
+from genesig.data.study.labels.known import LABEL_RULES
 from genesig.data.study.matrix_check import Expression
 from genesig.data.study.sheet_check import Sheet
 from genesig.errors import Problem, did_you_mean
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 Config = dict[str, Any]
-SIDES = ("train", "test")
-BY_BATCH = ("leave_one_batch_out", "leave_one_study_out")
+SPLIT_SIDES = ("train", "test")
+BATCH_SCHEMES = ("leave_one_batch_out", "leave_one_study_out")
 
 
 def check_design(sheet: Sheet, config: Config, place: str) -> Iterator[Problem]:
@@ -37,7 +37,7 @@ def check_design(sheet: Sheet, config: Config, place: str) -> Iterator[Problem]:
     """
     if sheet.design.pair is not None:
         yield from _check_pairs(sheet, place) if sheet.design.classes else ()
-    elif LABELS[sheet.design.kind].one_of_a_group and sheet.design.group is not None:
+    elif LABEL_RULES[sheet.design.kind].one_response_per_group and sheet.design.group is not None:
         yield from _check_groups(sheet, place)
     splits = config["splits"]
     obs = sheet.obs
@@ -45,33 +45,39 @@ def check_design(sheet: Sheet, config: Config, place: str) -> Iterator[Problem]:
         return
     train = obs
     if splits["scheme"] == "predefined" and splits["column"] in obs.columns:
-        faults = list(_check_sides(sheet, splits["column"], place))
-        yield from faults
-        if faults:
+        side_faults = list(_check_sides(sheet, splits["column"], place))
+        yield from side_faults
+        if side_faults:
             return
         train = obs[obs[splits["column"]] == "train"]
-    short: list[tuple[int, Problem]] = []
-    for name, units in _units(train, sheet).items():
-        left = _left_to_train(units, splits["scheme"], splits["folds"])
-        if splits["scheme"] in BY_BATCH and sheet.design.batch is not None:
-            batch = train[sheet.design.batch]
-            left = min(_units(train[batch != out], sheet)[name] for out in set(batch))
-        found = _check_units(name, units, left, sheet, splits, place)
-        short += [(units, problem) for problem in found]
-    if short:
-        fewest = min(short, key=lambda each: each[0])[1]
+    unit_problems: list[tuple[int, Problem]] = []
+    for name, n_units in _count_units(train, sheet).items():
+        n_left = _smallest_training_size(n_units, splits["scheme"], splits["folds"])
+        if splits["scheme"] in BATCH_SCHEMES and sheet.design.batch is not None:
+            batch_of_sample = train[sheet.design.batch]
+            n_left = min(
+                _count_units(train[batch_of_sample != left_out], sheet)[name]
+                for left_out in set(batch_of_sample)
+            )
+        unit_faults = _check_units(name, n_units, n_left, sheet, splits, place)
+        unit_problems += [(n_units, problem) for problem in unit_faults]
+    if unit_problems:
+        first_problem = min(unit_problems, key=lambda counted_problem: counted_problem[0])[1]
         yield Problem(
-            fewest.location, fewest.message + further_text_of(len(short) - 1, "class", "classes")
+            first_problem.where,
+            first_problem.what + also(len(unit_problems) - 1, "class", "classes"),
         )
 
 
-def check_tested(sheet: Sheet, splits: Splits, place: str) -> Iterator[Problem]:
+def check_tested_classes(sheet: Sheet, splits: Splits, place: str) -> Iterator[Problem]:
     """Yield a class that no test set has: how often it is mistaken is never found out."""
     design = sheet.design
-    tested = {name for split in splits.outer for name in split.test}
-    found = set(sheet.obs[design.label][[name in tested for name in sheet.obs.index]])
+    tested_samples = {name for split in splits.outer for name in split.test}
+    tested_classes = set(
+        sheet.obs[design.label][[name in tested_samples for name in sheet.obs.index]]
+    )
     for name in design.classes or ():
-        if tested and name not in found:
+        if tested_samples and name not in tested_classes:
             message = (
                 f"no test sample is '{name}', so that balanced error and AUC are not defined; "
                 "test on samples of both classes"
@@ -79,111 +85,137 @@ def check_tested(sheet: Sheet, splits: Splits, place: str) -> Iterator[Problem]:
             yield Problem(f"{place}, column '{design.label}'", message, "warning")
 
 
-def _units(obs: pd.DataFrame, sheet: Sheet) -> dict[str, int]:
+def _count_units(obs: pd.DataFrame, sheet: Sheet) -> dict[str, int]:
     """Count the units of which every training set needs some, such as those of each class."""
     design = sheet.design
     kind = RESPONSES[sheet.design.kind]
-    unit = obs.index.to_series() if design.group is None else obs[design.group]
-    needed = kind.required_samples(kind.read(obs, design), design.classes)
-    return {who: int(unit[inside].nunique()) for who, inside in needed.items()}
+    unit_of_sample = obs.index.to_series() if design.group is None else obs[design.group]
+    required_rows = kind.required_samples(kind.read(obs, design), design.classes)
+    return {
+        requirement: int(unit_of_sample[rows].nunique())
+        for requirement, rows in required_rows.items()
+    }
 
 
 def _check_units(
-    name: str, units: int, left: int, sheet: Sheet, splits: Config, place: str
+    name: str, n_units: int, n_left: int, sheet: Sheet, splits: Config, place: str
 ) -> Iterator[Problem]:
     group = sheet.design.group
     scheme = splits["scheme"]
     folds = splits["folds"]
-    at = f"{place}, column '{sheet.design.label}'"
-    who = f"{name} has {counted(units, 'sample' if group is None else 'group')}"
-    who += f" (column '{group}')" if group is not None else ""
-    who += " to train on" if scheme == "predefined" else ""
-    kfold = scheme in ("stratified_kfold", "stratified_group_kfold")
-    if units < 3:
-        yield Problem(at, f"{who}; at least 3 are needed, to be split outside and inside")
-    elif kfold and units < folds:
-        alone = "leave_one_out" if group is None else "leave_one_group_out"
-        advice = f"set splits.folds to {units} or less, or splits.scheme to {alone}"
-        yield Problem(at, f"{who}, splits.folds is {folds}; {advice}")
-    elif left < 2:
-        yield Problem(at, f"{who}, of which {left} may be left to train on; 2 are needed")
-    elif splits["inner_scheme"] == "stratified_kfold" and left < splits["inner_folds"]:
-        advice = f"set splits.inner_folds to {left} or less, or splits.inner_scheme to "
+    label_place = f"{place}, column '{sheet.design.label}'"
+    subject = f"{name} has {counted(n_units, 'sample' if group is None else 'group')}"
+    subject += f" (column '{group}')" if group is not None else ""
+    subject += " to train on" if scheme == "predefined" else ""
+    is_kfold = scheme in ("stratified_kfold", "stratified_group_kfold")
+    if n_units < 3:
+        yield Problem(
+            label_place, f"{subject}; at least 3 are needed, to be split outside and inside"
+        )
+    elif is_kfold and n_units < folds:
+        leave_one_out_scheme = "leave_one_out" if group is None else "leave_one_group_out"
+        advice = (
+            f"set splits.folds to {n_units} or less, or splits.scheme to {leave_one_out_scheme}"
+        )
+        yield Problem(label_place, f"{subject}, splits.folds is {folds}; {advice}")
+    elif n_left < 2:
+        yield Problem(
+            label_place, f"{subject}, of which {n_left} may be left to train on; 2 are needed"
+        )
+    elif splits["inner_scheme"] == "stratified_kfold" and n_left < splits["inner_folds"]:
+        advice = f"set splits.inner_folds to {n_left} or less, or splits.inner_scheme to "
         message = (
-            f"{who}, of which {left} may be left to train on, splits.inner_folds is "
+            f"{subject}, of which {n_left} may be left to train on, splits.inner_folds is "
             f"{splits['inner_folds']}; {advice}leave_one_out"
         )
-        yield Problem(at, message)
+        yield Problem(label_place, message)
 
 
-def _left_to_train(units: int, scheme: str, folds: int) -> int:
+def _smallest_training_size(n_units: int, scheme: str, n_folds: int) -> int:
     """Return how many units the smallest training set has, with folds of like size."""
     if scheme == "predefined":
-        return units
-    return units - ceil(units / folds) if scheme.endswith("kfold") else units - 1
+        return n_units
+    return n_units - ceil(n_units / n_folds) if scheme.endswith("kfold") else n_units - 1
 
 
 def _check_pairs(sheet: Sheet, place: str) -> Iterator[Problem]:
     pair = sheet.design.pair
     label = sheet.design.label
-    wrong = {
+    labels_of_faulty_pair = {
         str(name): sorted(members[label])
         for name, members in sheet.obs.groupby(pair, sort=False)
         if len(members) != 2 or members[label].nunique() != 2
     }
-    for name, labels in list(wrong.items())[:1]:
-        found = f"{counted(len(labels), 'sample')} ({', '.join(labels)})"
-        more = too(len(wrong) - 1, "pair")
-        message = f"data.pair: pair '{name}' has {found}, needs one of each class{more}"
+    for name, labels in list(labels_of_faulty_pair.items())[:1]:
+        pair_text = f"{counted(len(labels), 'sample')} ({', '.join(labels)})"
+        further_pairs = too(len(labels_of_faulty_pair) - 1, "pair")
+        message = (
+            f"data.pair: pair '{name}' has {pair_text}, needs one of each class{further_pairs}"
+        )
         yield Problem(f"{place}, column '{pair}'", message)
 
 
 def _check_groups(sheet: Sheet, place: str) -> Iterator[Problem]:
     kind = RESPONSES[sheet.design.kind]
     group = str(sheet.design.group)
-    shown = kind.label_cells(sheet.obs, sheet.design)
-    found = sheet.obs.assign(shown=shown).groupby(group, sort=False)["shown"].unique()
-    wrong = {str(name): list(words) for name, words in found.items() if len(words) > 1}
-    for name, words in list(wrong.items())[:1]:
+    label_cells = kind.label_cells(sheet.obs, sheet.design)
+    labels_of_group = (
+        sheet.obs.assign(shown=label_cells).groupby(group, sort=False)["shown"].unique()
+    )
+    labels_of_faulty_group = {
+        str(name): list(words) for name, words in labels_of_group.items() if len(words) > 1
+    }
+    for name, words in list(labels_of_faulty_group.items())[:1]:
         message = (
             f"data.group: '{name}' has {listing(words)}; the samples of one group must have one "
-            f"response{too(len(wrong) - 1, 'group')}"
+            f"response{too(len(labels_of_faulty_group) - 1, 'group')}"
         )
         yield Problem(f"{place}, column '{group}'", message)
 
 
 def _check_sides(sheet: Sheet, column: str, place: str) -> Iterator[Problem]:
     obs = sheet.obs
-    at = f"{place}, column '{column}'"
-    strange = {str(name): str(word) for name, word in obs[column].items() if word not in SIDES}
-    for name, word in list(strange.items())[:1]:
-        more = further_text(len(strange) - 1, "sample")
-        near = did_you_mean(word.lower(), SIDES)
-        found = f"'{word}'" if word else "blank"
-        yield Problem(at, f"sample '{name}' is {found}, needs train or test{more}{near}")
-    if not strange:
-        for side in SIDES:
+    column_place = f"{place}, column '{column}'"
+    faulty_words = {
+        str(name): str(word) for name, word in obs[column].items() if word not in SPLIT_SIDES
+    }
+    for name, word in list(faulty_words.items())[:1]:
+        further_samples = too(len(faulty_words) - 1, "sample")
+        suggestion = did_you_mean(word.lower(), SPLIT_SIDES)
+        word_text = f"'{word}'" if word else "blank"
+        yield Problem(
+            column_place,
+            f"sample '{name}' is {word_text}, needs train or test{further_samples}{suggestion}",
+        )
+    if not faulty_words:
+        for side in SPLIT_SIDES:
             if side not in set(obs[column]):
-                yield Problem(at, f"no sample is '{side}'; both train and test are needed")
+                yield Problem(
+                    column_place, f"no sample is '{side}'; both train and test are needed"
+                )
     group = sheet.design.group
-    if group in obs.columns and not strange:
-        torn = [str(name) for name, of in obs.groupby(group)[column] if len(set(of)) > 1]
-        if torn:
-            message = f"{group} {listing(torn)} has samples on both sides; keep each on one side"
-            yield Problem(at, message)
+    if group in obs.columns and not faulty_words:
+        split_groups = [
+            str(name) for name, sides in obs.groupby(group)[column] if len(set(sides)) > 1
+        ]
+        if split_groups:
+            message = (
+                f"{group} {listing(split_groups)} has samples on both sides; keep each on one side"
+            )
+            yield Problem(column_place, message)
 
 
-ROUNDING = 1e-10
-NEAR = 0.98
+CORRELATION_ROUNDING = 1e-10
+MIN_NEAR_EQUALITY = 0.98
 """|r| of a gene that nearly equals the label; area under the ROC curve that comes near to 1."""
-MOST_WARNED = 0.01
+MAX_FALSE_WARNINGS = 0.01
 """Largest share of studies of pure noise in which a gene is named."""
-NOTHING, EQUAL, NEARLY, SEPARATES = range(4)
-GENES_AT_ONCE = 4096
+UNRELATED, EQUAL, NEARLY, SEPARATES = range(4)
+GENES_PER_BLOCK = 4096
 # The whole name, but for blanks and punctuation: 'Patient ID' is one, 'patient age' is not.
-UNITS = "patient|subject|donor|individual|animal|participant|person"
-IDS = "id|ids|no|nr|num|number|code|identifier|name|barcode"
-BELONGING = re.compile(rf"({UNITS})s?|.*({UNITS}|case|mouse)s?({IDS})")
+PATIENT_WORDS = "patient|subject|donor|individual|animal|participant|person"
+ID_WORDS = "id|ids|no|nr|num|number|code|identifier|name|barcode"
+PATIENT_COLUMN = re.compile(rf"({PATIENT_WORDS})s?|.*({PATIENT_WORDS}|case|mouse)s?({ID_WORDS})")
 
 
 def check_label_genes(expression: Expression, sheet: Sheet, place: str) -> Iterator[Problem]:
@@ -207,86 +239,120 @@ def check_label_genes(expression: Expression, sheet: Sheet, place: str) -> Itera
     T! Π n_c! of n! orders in which noise does.
     """
     design = sheet.design
-    response = RESPONSES[design.kind]
-    several = len(design.classes or ()) > 2
-    y = (response.number if several else response.plain)(response.read(sheet.obs, design))
-    parts = np.array_split(expression.X, len(expression.genes) // GENES_AT_ONCE + 1, axis=1)
-    chance = MOST_WARNED / 2 / max(1, len(expression.genes))
-    classes = _masks(y) if design.classes is not None else ()
-    kinds = [_kind(X, y, chance, classes) for X in parts]
-    kind = np.concatenate(kinds)
-    if (kind == SEPARATES).any():
-        others = (X[:, own == NOTHING] for X, own in zip(parts, kinds, strict=True))
-        if max(concordance(X, classes).max(initial=0) for X in others) >= NEAR:
-            kind[kind == SEPARATES] = NOTHING
-    for which, words in _words(design).items():
-        found = [expression.genes[k] for k in np.flatnonzero(kind == which)]
-        if found:
-            yield Problem(place, _sentence(found, *words), "warning")
+    response_kind = RESPONSES[design.kind]
+    has_several_classes = len(design.classes or ()) > 2
+    response = (response_kind.number if has_several_classes else response_kind.plain)(
+        response_kind.read(sheet.obs, design)
+    )
+    gene_blocks = np.array_split(expression.X, len(expression.genes) // GENES_PER_BLOCK + 1, axis=1)
+    max_p = MAX_FALSE_WARNINGS / 2 / max(1, len(expression.genes))
+    class_masks = _class_masks(response) if design.classes is not None else ()
+    relation_blocks = [_relation_to_label(X, response, max_p, class_masks) for X in gene_blocks]
+    relation = np.concatenate(relation_blocks)
+    if (relation == SEPARATES).any():
+        unrelated_blocks = (
+            X[:, block_relation == UNRELATED]
+            for X, block_relation in zip(gene_blocks, relation_blocks, strict=True)
+        )
+        if (
+            max(concordance(X, class_masks).max(initial=0) for X in unrelated_blocks)
+            >= MIN_NEAR_EQUALITY
+        ):
+            relation[relation == SEPARATES] = UNRELATED
+    for relation_code, phrases in _relation_phrases(design).items():
+        related_genes = [expression.genes[k] for k in np.flatnonzero(relation == relation_code)]
+        if related_genes:
+            yield Problem(place, _relation_sentence(related_genes, *phrases), "warning")
 
 
-def _words(design: Design) -> dict[int, tuple[str, str, str]]:
+def _relation_phrases(design: Design) -> dict[int, tuple[str, str, str]]:
     """Return for each kind of gene: verb, what follows it, what is asked."""
     label = f"the label '{design.label}'"
-    apart = (
+    classes_text = (
         "the classes"
         if len(design.classes or ()) > 2
         else "'{}' from '{}'".format(*design.classes or "  ")
     )
-    several = len(design.classes or ()) > 2
-    same = "one value for each class" if several else "correlation 1 over all samples"
-    near = "multiple correlation" if several else "|correlation|"
-    asked = "was the label made from {it}? If so, take {it} out"
+    has_several_classes = len(design.classes or ()) > 2
+    equal_text = (
+        "one value for each class" if has_several_classes else "correlation 1 over all samples"
+    )
+    nearly_text = "multiple correlation" if has_several_classes else "|correlation|"
+    question = "was the label made from {it}? If so, take {it} out"
     return {
         EQUAL: (
             "equal",
-            f"{label} ({same})",
+            f"{label} ({equal_text})",
             "{is_it} the label itself, or made from it? Take {it} out",
         ),
-        NEARLY: ("nearly equal", f"{label} ({near} above {NEAR:g})", asked),
-        SEPARATES: ("separate", f"{apart} without error, and no other comes near", asked),
+        NEARLY: ("nearly equal", f"{label} ({nearly_text} above {MIN_NEAR_EQUALITY:g})", question),
+        SEPARATES: ("separate", f"{classes_text} without error, and no other comes near", question),
     }
 
 
-def _sentence(genes: list[str], verb: str, message: str, asked: str) -> str:
-    one = len(genes) == 1
-    who = f"gene {listing(genes)} {verb}s" if one else f"genes {listing(genes)} {verb}"
-    asked = asked.format(it="it" if one else "them", is_it="is it" if one else "are they")
-    return f"{who} {message}; {asked}, else the errors say nothing of new samples"
+def _relation_sentence(genes: list[str], verb: str, relation_text: str, question: str) -> str:
+    is_single = len(genes) == 1
+    subject = f"gene {listing(genes)} {verb}s" if is_single else f"genes {listing(genes)} {verb}"
+    question = question.format(
+        it="it" if is_single else "them", is_it="is it" if is_single else "are they"
+    )
+    return f"{subject} {relation_text}; {question}, else the errors say nothing of new samples"
 
 
-def _masks(y: Array) -> Sequence[Array]:
+def _class_masks(y: Array) -> Sequence[Array]:
     """Return which samples are of each class, of y = ±1 (n,), or (n, T) for several."""
     return (y < 0, y > 0) if y.ndim == 1 else tuple(y.T > 0)
 
 
-def _kind(X: Array, y: Array, chance: float, classes: Sequence[Array]) -> Array:
+def _relation_to_label(X: Array, y: Array, max_p: float, classes: Sequence[Array]) -> Array:
     """Return what each gene is to y, as far as noise is so with at most this probability."""
     from scipy.special import fdtrc, gammaln, stdtr
 
-    known = np.isfinite(X)
-    columns = 1 if y.ndim == 1 else y.shape[1] - 1
-    r = np.abs(correlations(X, y)) if y.ndim == 1 else _multiple(X, y > 0)
-    df = np.maximum(known.sum(axis=0) - columns - 1, 1)
+    is_measured = np.isfinite(X)
+    n_columns = 1 if y.ndim == 1 else y.shape[1] - 1
+    correlation = np.abs(correlations(X, y)) if y.ndim == 1 else _multiple_correlations(X, y > 0)
+    degrees_of_freedom = np.maximum(is_measured.sum(axis=0) - n_columns - 1, 1)
     with np.errstate(divide="ignore"):
-        t = r * np.sqrt(df / np.maximum(1 - r**2, 0) / columns)
-    p = 2 * stdtr(df, -t) if y.ndim == 1 else fdtrc(columns, df, t**2)
-    kind = np.where((r > NEAR) & (p <= chance), NEARLY, NOTHING)
+        statistic = correlation * np.sqrt(
+            degrees_of_freedom / np.maximum(1 - correlation**2, 0) / n_columns
+        )
+    p = (
+        2 * stdtr(degrees_of_freedom, -statistic)
+        if y.ndim == 1
+        else fdtrc(n_columns, degrees_of_freedom, statistic**2)
+    )
+    relation = np.where((correlation > MIN_NEAR_EQUALITY) & (p <= max_p), NEARLY, UNRELATED)
     if classes:
-        sizes = np.array([known[inside].sum(axis=0) for inside in classes])
-        ways = gammaln(known.sum(axis=0) + 1) - gammaln(sizes + 1).sum(axis=0)
-        rare = gammaln(len(classes) + 1) - ways <= np.log(chance)
-        kind[(kind == NOTHING) & rare & (sizes > 0).all(axis=0) & apart(X, classes)] = SEPARATES
-    return np.where(r >= 1 - ROUNDING, EQUAL, kind)
+        class_sizes = np.array([is_measured[in_class].sum(axis=0) for in_class in classes])
+        log_arrangements = gammaln(is_measured.sum(axis=0) + 1) - gammaln(class_sizes + 1).sum(
+            axis=0
+        )
+        is_rare = gammaln(len(classes) + 1) - log_arrangements <= np.log(max_p)
+        relation[
+            (relation == UNRELATED)
+            & is_rare
+            & (class_sizes > 0).all(axis=0)
+            & separates_classes(X, classes)
+        ] = SEPARATES
+    return np.where(correlation >= 1 - CORRELATION_ROUNDING, EQUAL, relation)
 
 
-def apart(X: Array, classes: Sequence[Array]) -> Array:
+def separates_classes(X: Array, classes: Sequence[Array]) -> Array:
     """Tell of each gene whether any two classes have no value in common nor between, (d,)."""
-    known = np.isfinite(X)
-    low = [np.where(known, X, np.inf)[c].min(axis=0, initial=np.inf) for c in classes]
-    high = [np.where(known, X, -np.inf)[c].max(axis=0, initial=-np.inf) for c in classes]
-    each = [(high[k] < low[m]) | (high[m] < low[k]) for k, m in combinations(range(len(low)), 2)]
-    return np.asarray(np.all(each, axis=0))
+    is_measured = np.isfinite(X)
+    class_minima = [
+        np.where(is_measured, X, np.inf)[in_class].min(axis=0, initial=np.inf)
+        for in_class in classes
+    ]
+    class_maxima = [
+        np.where(is_measured, X, -np.inf)[in_class].max(axis=0, initial=-np.inf)
+        for in_class in classes
+    ]
+    pair_separations = [
+        (class_maxima[first] < class_minima[second]) | (class_maxima[second] < class_minima[first])
+        for first, second in combinations(range(len(class_minima)), 2)
+    ]
+    return np.asarray(np.all(pair_separations, axis=0))
 
 
 def concordance(X: Array, classes: Sequence[Array]) -> Array:
@@ -295,94 +361,117 @@ def concordance(X: Array, classes: Sequence[Array]) -> Array:
     With two classes the area under the ROC curve, of genes high or low in the positive class. Over
     the samples that have it; a tie counts as an error.
     """
-    known = np.isfinite(X)
-    (right, pairs) = np.zeros((2, X.shape[1]), dtype=np.int64)
-    for one, other in combinations(classes, 2):
-        right += np.maximum(_below(X[one], X[other]), _below(X[other], X[one]))
-        pairs += known[one].sum(axis=0) * known[other].sum(axis=0)
-    return np.asarray(right / np.maximum(pairs, 1))
+    is_measured = np.isfinite(X)
+    (n_concordant, n_pairs) = np.zeros((2, X.shape[1]), dtype=np.int64)
+    for in_first, in_second in combinations(classes, 2):
+        n_concordant += np.maximum(
+            _count_ordered_pairs(X[in_first], X[in_second]),
+            _count_ordered_pairs(X[in_second], X[in_first]),
+        )
+        n_pairs += is_measured[in_first].sum(axis=0) * is_measured[in_second].sum(axis=0)
+    return np.asarray(n_concordant / np.maximum(n_pairs, 1))
 
 
-def _below(low: Array, high: Array) -> Array:
+def _count_ordered_pairs(low_class: Array, high_class: Array) -> Array:
     """Count the pairs of two classes of which the first has the smaller value of a gene, (d,)."""
-    X = np.vstack([high, low])  # sorted stably, so that of equal values those of `high` are first
-    order = np.argsort(X, axis=0, kind="stable")
-    first = order >= len(high)
-    counted = ~first & np.isfinite(np.take_along_axis(X, order, axis=0))
-    return np.asarray((np.cumsum(first, axis=0) * counted).sum(axis=0))
+    values = np.vstack(
+        [high_class, low_class]
+    )  # sorted stably, so that of equal values those of `high` are first
+    order = np.argsort(values, axis=0, kind="stable")
+    is_high = order >= len(high_class)
+    is_counted = ~is_high & np.isfinite(np.take_along_axis(values, order, axis=0))
+    return np.asarray((np.cumsum(is_high, axis=0) * is_counted).sum(axis=0))
 
 
-def _multiple(X: Array, member: Array) -> Array:
+def _multiple_correlations(X: Array, is_member: Array) -> Array:
     """Return each gene's multiple correlation with classes (n, T), over the samples that have it.
 
     √(1 - within/total sums of squares); 0 for half of the samples or fewer.
     """
-    known = np.isfinite(X)
-    counts = known.sum(axis=0)
-    A = np.where(known, X, 0)
-    A = np.where(known, A - A.sum(axis=0) / np.maximum(counts, 1), 0)
-    sizes = np.maximum(member.T.astype(float) @ known, 1)
-    between = np.sum((member.T @ A) ** 2 / sizes, axis=0)
-    total = np.sum(A**2, axis=0)
-    usable = (total > 0) & (2 * counts > len(member)) & (counts > member.shape[1])
-    share = np.divide(between, total, out=np.zeros(len(total)), where=usable)
-    return np.asarray(np.sqrt(np.minimum(share, 1)))
+    is_measured = np.isfinite(X)
+    n_measured = is_measured.sum(axis=0)
+    centred = np.where(is_measured, X, 0)
+    centred = np.where(is_measured, centred - centred.sum(axis=0) / np.maximum(n_measured, 1), 0)
+    class_sizes = np.maximum(is_member.T.astype(float) @ is_measured, 1)
+    between_sum_of_squares = np.sum((is_member.T @ centred) ** 2 / class_sizes, axis=0)
+    total_sum_of_squares = np.sum(centred**2, axis=0)
+    is_usable = (
+        (total_sum_of_squares > 0)
+        & (2 * n_measured > len(is_member))
+        & (n_measured > is_member.shape[1])
+    )
+    explained_share = np.divide(
+        between_sum_of_squares,
+        total_sum_of_squares,
+        out=np.zeros(len(total_sum_of_squares)),
+        where=is_usable,
+    )
+    return np.asarray(np.sqrt(np.minimum(explained_share, 1)))
 
 
 def correlations(X: Array, y: Array) -> Array:
     """Return each gene's correlation with y over the samples that have it, 0 for half or fewer."""
-    known = np.isfinite(X)
-    counts = np.maximum(known.sum(axis=0), 1)
-    A = np.where(known, X, 0)
-    A = np.where(known, A - A.sum(axis=0) / counts, 0)
-    B = np.where(known, y[:, None] - (y @ known) / counts, 0)
-    product = np.sqrt(np.sum(A**2, axis=0) * np.sum(B**2, axis=0))
-    usable = (product > 0) & (2 * counts > len(y)) & (counts > 2)
+    is_measured = np.isfinite(X)
+    n_measured = np.maximum(is_measured.sum(axis=0), 1)
+    centred_genes = np.where(is_measured, X, 0)
+    centred_genes = np.where(is_measured, centred_genes - centred_genes.sum(axis=0) / n_measured, 0)
+    centred_response = np.where(is_measured, y[:, None] - (y @ is_measured) / n_measured, 0)
+    norm = np.sqrt(np.sum(centred_genes**2, axis=0) * np.sum(centred_response**2, axis=0))
+    is_usable = (norm > 0) & (2 * n_measured > len(y)) & (n_measured > 2)
     return np.asarray(
-        np.divide(np.sum(A * B, axis=0), product, out=np.zeros(len(counts)), where=usable)
+        np.divide(
+            np.sum(centred_genes * centred_response, axis=0),
+            norm,
+            out=np.zeros(len(n_measured)),
+            where=is_usable,
+        )
     )
 
 
 def names_patients(column: str) -> bool:
     """Tell whether the name of a column is one of patients: 'Patient ID' is, 'patient age' not."""
-    return BELONGING.fullmatch(re.sub(r"[\W_]+", "", column).casefold()) is not None
+    return PATIENT_COLUMN.fullmatch(re.sub(r"[\W_]+", "", column).casefold()) is not None
 
 
-def check_belonging(sheet: Sheet, place: str) -> Iterator[Problem]:
+def check_patient_columns(sheet: Sheet, place: str) -> Iterator[Problem]:
     """Warn of a column of patients that no group keeps on one side of the splits.
 
     Its name tells, or else its values: they repeat, and each has one response.
     """
-    named = list(_named_units(sheet, place))
-    yield from named or _valued_units(sheet, place)
+    named_warnings = list(_warn_by_column_name(sheet, place))
+    yield from named_warnings or _warn_by_values(sheet, place)
 
 
-def _named_units(sheet: Sheet, place: str) -> Iterator[Problem]:
+def _warn_by_column_name(sheet: Sheet, place: str) -> Iterator[Problem]:
     """Yield the columns that are called as patients are."""
     obs = sheet.obs
     design = sheet.design
     for name in map(str, obs.columns):
         if name == design.label or not names_patients(name):
             continue
-        named = obs[[not is_missing(value) for value in obs[name]]]
-        if _repeats(named, name, design) and _straddles(named, name, design.group):
+        identified = obs[[not is_missing(value) for value in obs[name]]]
+        if _repeats_within_class(identified, name, design) and _crosses_groups(
+            identified, name, design.group
+        ):
             message = f"samples of one '{name}' would stand on both sides of a split; "
-            if LABELS[design.kind].one_of_a_group and not _alike(sheet, named, name):
+            if LABEL_RULES[design.kind].one_response_per_group and not _has_one_response(
+                sheet, identified, name
+            ):
                 message += (
                     "their responses differ, so that they are no group: keep one sample of each"
                 )
             else:
-                message += f"set {_setting(named, name, design)}: {name}"
+                message += f"set {_group_setting(identified, name, design)}: {name}"
                 message += "" if design.studies else " and splits.scheme: stratified_group_kfold"
-            at = f"{place}, column '{name}'"
-            yield Problem(at, message, "warning", "samples_of_one_unit", "data.group")
+            column_place = f"{place}, column '{name}'"
+            yield Problem(column_place, message, "warning", "samples_of_one_unit", "data.group")
 
 
-def _setting(named: pd.DataFrame, name: str, design: Design) -> str:
+def _group_setting(identified: pd.DataFrame, name: str, design: Design) -> str:
     """Return ``"data.pair"`` if each unit has one sample of each class, else ``"data.group"``."""
     if design.classes is None or len(design.classes) != 2 or design.studies:
         return "data.group"
-    of_unit = named.groupby(name)[design.label]
+    of_unit = identified.groupby(name)[design.label]
     matched = (of_unit.size() == 2).all() and (of_unit.nunique() == 2).all()
     return "data.pair" if matched else "data.group"
 
@@ -393,28 +482,37 @@ MIN_UNITS_OF_CLASS = 3
 """Values in each class; subtypes of tumours are in one class alone."""
 MAX_UNIT_SIZE = 5
 """Samples of one patient, as a mean, unless all have the same number; kinds have more samples."""
-BY_CHANCE = 1e-4
-BY_CHANCE_OF_EQUAL_SIZE = 1e-2
+MAX_CHANCE = 1e-4
+MAX_CHANCE_OF_EQUAL_SIZE = 1e-2
 """Probability of one response in each value, below which it is no chance; values of a kind that
 all have the same number of samples are hardly one."""
 MIN_UNITS_CALLED_AS_CLASSES = 9
 """Values that have the word of their class in them, such as control_01; fewer are its kinds."""
 
 
-def _valued_units(sheet: Sheet, place: str) -> Iterator[Problem]:
+def _warn_by_values(sheet: Sheet, place: str) -> Iterator[Problem]:
     """Yield the column, if any, whose values repeat and have one response each."""
     design = sheet.design
-    taken = {design.label, design.event, design.batch, design.group, design.pair, design.weights}
-    taken |= {covariate.column for covariate in design.covariates}
-    shown = [str(word) for word in RESPONSES[design.kind].label_cells(sheet.obs, design)]
+    used_columns = {
+        design.label,
+        design.event,
+        design.batch,
+        design.group,
+        design.pair,
+        design.weights,
+    }
+    used_columns |= {covariate.column for covariate in design.covariates}
+    response_texts = [str(word) for word in RESPONSES[design.kind].label_cells(sheet.obs, design)]
     n_units: dict[str, int] = {}
     for name in map(str, sheet.obs.columns):
-        if name in taken or is_covariate(name):
+        if name in used_columns or is_covariate(name):
             continue
-        cells = _within_studies(sheet, name)
-        named = sheet.obs[[cell is not None for cell in cells]]
-        if _are_units(cells, shown, sheet) and _straddles(named, name, design.group):
-            n_units[name] = len({cell for cell in cells if cell is not None})
+        unit_of_sample = _units_of_samples(sheet, name)
+        identified = sheet.obs[[cell is not None for cell in unit_of_sample]]
+        if _are_units(unit_of_sample, response_texts, sheet) and _crosses_groups(
+            identified, name, design.group
+        ):
+            n_units[name] = len({cell for cell in unit_of_sample if cell is not None})
     if n_units:
         name = max(n_units, key=lambda column: n_units[column])
         message = (
@@ -423,11 +521,11 @@ def _valued_units(sheet: Sheet, place: str) -> Iterator[Problem]:
             f"together, set data.group: {name}"
         )
         message += "" if design.studies else " and splits.scheme: stratified_group_kfold"
-        at = f"{place}, column '{name}'"
-        yield Problem(at, message, "warning", "samples_of_one_unit", "data.group")
+        column_place = f"{place}, column '{name}'"
+        yield Problem(column_place, message, "warning", "samples_of_one_unit", "data.group")
 
 
-def _within_studies(sheet: Sheet, name: str) -> list[str | None]:
+def _units_of_samples(sheet: Sheet, name: str) -> list[str | None]:
     """Return a column's cells, None where missing; each study numbers its patients by itself."""
     cells = [None if is_missing(cell) else cell.strip() for cell in map(str, sheet.obs[name])]
     if not sheet.design.studies:
@@ -436,7 +534,7 @@ def _within_studies(sheet: Sheet, name: str) -> list[str | None]:
     return [cell and f"{study} {cell}" for study, cell in zip(studies, cells, strict=True)]
 
 
-def _are_units(cells: Sequence[str | None], shown: Sequence[str], sheet: Sheet) -> bool:
+def _are_units(cells: Sequence[str | None], response_texts: Sequence[str], sheet: Sheet) -> bool:
     """Tell whether values repeat with one response each, far more often than by chance.
 
     Decimals are measurements. So are whole numbers that rise or fall with the response.
@@ -449,28 +547,30 @@ def _are_units(cells: Sequence[str | None], shown: Sequence[str], sheet: Sheet) 
     repeated = [of_unit for of_unit in rows.values() if len(of_unit) > 1]
     if len(rows) < MIN_UNITS or not repeated:
         return False
-    equal = len(set(sizes)) == 1
-    if sum(sizes) > MAX_UNIT_SIZE * len(sizes) and not (equal and len(sizes) >= 2 * sizes[0]):
+    equal_sizes = len(set(sizes)) == 1
+    if sum(sizes) > MAX_UNIT_SIZE * len(sizes) and not (equal_sizes and len(sizes) >= 2 * sizes[0]):
         return False
-    if any(len({shown[row] for row in of_unit}) > 1 for of_unit in repeated):
+    if any(len({response_texts[row] for row in of_unit}) > 1 for of_unit in repeated):
         return False
-    n_units = Counter(shown[of_unit[0]] for of_unit in rows.values())
+    n_units = Counter(response_texts[of_unit[0]] for of_unit in rows.values())
     if any(n_units[name] < MIN_UNITS_OF_CLASS for name in sheet.design.classes or ()):
         return False
     if all(map(is_number, rows)) and _are_measurements(rows, sheet):
         return False
-    if sheet.design.classes and _are_kinds(rows, sheet):
+    if sheet.design.classes and _are_subclasses(rows, sheet):
         return False
-    known = [shown[row] for of_unit in rows.values() for row in of_unit]
-    limit = BY_CHANCE_OF_EQUAL_SIZE if equal else BY_CHANCE
-    return _chance_of_one_response(repeated, known) < limit
+    responses = [response_texts[row] for of_unit in rows.values() for row in of_unit]
+    limit = MAX_CHANCE_OF_EQUAL_SIZE if equal_sizes else MAX_CHANCE
+    return _chance_of_one_response(repeated, responses) < limit
 
 
-def _are_kinds(rows: Mapping[str, Sequence[int]], sheet: Sheet) -> bool:
+def _are_subclasses(rows: Mapping[str, Sequence[int]], sheet: Sheet) -> bool:
     """Tell whether values are kinds of the classes: control_6h, or class and another column."""
     labels = list(map(str, sheet.obs[sheet.design.label]))
-    called = sum(labels[of_unit[0]].casefold() in unit.casefold() for unit, of_unit in rows.items())
-    if 2 * called > len(rows) and len(rows) < MIN_UNITS_CALLED_AS_CLASSES:
+    n_named_as_class = sum(
+        labels[of_unit[0]].casefold() in unit.casefold() for unit, of_unit in rows.items()
+    )
+    if 2 * n_named_as_class > len(rows) and len(rows) < MIN_UNITS_CALLED_AS_CLASSES:
         return True
     unit_of_row = {row: unit for unit, of_unit in rows.items() for row in of_unit}
     for name in sheet.obs.columns:
@@ -478,8 +578,12 @@ def _are_kinds(rows: Mapping[str, Sequence[int]], sheet: Sheet) -> bool:
         units: dict[tuple[str, str], set[str]] = {}
         for row, unit in unit_of_row.items():
             units.setdefault((labels[row], cells[row]), set()).add(unit)
-        few = 2 * len(set(cells)) <= len(rows)
-        if few and name != sheet.design.label and all(len(of) == 1 for of in units.values()):
+        has_few_values = 2 * len(set(cells)) <= len(rows)
+        if (
+            has_few_values
+            and name != sheet.design.label
+            and all(len(units_of_cells) == 1 for units_of_cells in units.values())
+        ):
             return True
     return False
 
@@ -488,40 +592,44 @@ def _are_measurements(rows: Mapping[str, Sequence[int]], sheet: Sheet) -> bool:
     if any(float(cell) % 1 for cell in rows):
         return True
     kind = RESPONSES[sheet.design.kind]
-    y = np.asarray(kind.plain(kind.read(sheet.obs, sheet.design)), float)
-    if y.ndim > 1:
-        y = y.argmax(axis=1)
-    ordered = [y[list(rows[cell])].mean() for cell in sorted(rows, key=float)]
-    steps = np.diff(ordered)
+    response = np.asarray(kind.plain(kind.read(sheet.obs, sheet.design)), float)
+    if response.ndim > 1:
+        response = response.argmax(axis=1)
+    mean_responses = [response[list(rows[cell])].mean() for cell in sorted(rows, key=float)]
+    steps = np.diff(mean_responses)
     return bool((steps >= 0).all() or (steps <= 0).all())
 
 
-def _chance_of_one_response(repeated: Sequence[Sequence[int]], shown: Sequence[str]) -> float:
+def _chance_of_one_response(
+    repeated: Sequence[Sequence[int]], response_texts: Sequence[str]
+) -> float:
     """Return the product of Σ_c C(n_c, s)/C(n, s) over values of s samples, n_c of response c."""
-    counts = np.array(list(Counter(shown).values()), float)
-    n = len(shown)
+    counts = np.array(list(Counter(response_texts).values()), float)
+    n_samples = len(response_texts)
     log_chance = 0.0
     for of_unit in repeated:
-        drawn = np.arange(len(of_unit))
-        shares = np.clip(counts[:, None] - drawn, 0, None) / (n - drawn)
+        drawn_samples = np.arange(len(of_unit))
+        shares = np.clip(counts[:, None] - drawn_samples, 0, None) / (n_samples - drawn_samples)
         log_chance += float(np.log(max(shares.prod(axis=1).sum(), 1e-300)))
     return float(np.exp(log_chance))
 
 
-def _alike(sheet: Sheet, some: pd.DataFrame, name: str) -> bool:
+def _has_one_response(sheet: Sheet, identified: pd.DataFrame, name: str) -> bool:
     """Tell whether samples of one word in a column have one response, as a group must."""
-    shown = RESPONSES[sheet.design.kind].label_cells(some, sheet.design)
-    return bool(some.assign(shown=shown).groupby(name)["shown"].nunique().max() == 1)
+    response_text = RESPONSES[sheet.design.kind].label_cells(identified, sheet.design)
+    return bool(identified.assign(shown=response_text).groupby(name)["shown"].nunique().max() == 1)
 
 
-def _repeats(named: pd.DataFrame, name: str, design: Design) -> bool:
+def _repeats_within_class(identified: pd.DataFrame, name: str, design: Design) -> bool:
     """Tell whether values repeat, other than one for all or as a second name of the classes."""
-    if not named[name].duplicated().any() or len(set(named[name])) == 1:
+    if not identified[name].duplicated().any() or len(set(identified[name])) == 1:
         return False
-    return design.classes is None or bool(named.groupby(design.label)[name].nunique().max() > 1)
+    return design.classes is None or bool(
+        identified.groupby(design.label)[name].nunique().max() > 1
+    )
 
 
-def _straddles(named: pd.DataFrame, name: str, group: str | None) -> bool:
+def _crosses_groups(identified: pd.DataFrame, name: str, group: str | None) -> bool:
     if group is None or name == group:
         return group is None
-    return bool(named.groupby(name)[group].nunique().max() > 1)
+    return bool(identified.groupby(name)[group].nunique().max() > 1)

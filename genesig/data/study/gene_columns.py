@@ -33,16 +33,18 @@ def read_groups(path: str, genes: Sequence[str]) -> dict[str, str]:
     table = read_genes(path, None)
     if len(table.columns) == 0:
         raise refuse(path, "has one column; needs the gene and its group")
-    named: dict[str, str] = {}
+    group_of_gene: dict[str, str] = {}
     for gene, group in zip(map(str, table.index), map(str, table.iloc[:, 0]), strict=True):
-        if group and named.setdefault(gene, group) != group:
-            two = f"'{named[gene]}' and '{group}'"
-            message = f"gene '{gene}' is in the groups {two}; groups must not overlap"
+        if group and group_of_gene.setdefault(gene, group) != group:
+            group_names = f"'{group_of_gene[gene]}' and '{group}'"
+            message = f"gene '{gene}' is in the groups {group_names}; groups must not overlap"
             raise refuse(path, message)
-    if not set(named) & set(genes):
-        message = f"none of its {len(named)} genes with a group is in the data (say '{genes[0]}')"
+    if not set(group_of_gene) & set(genes):
+        message = (
+            f"none of its {len(group_of_gene)} genes with a group is in the data (say '{genes[0]}')"
+        )
         raise refuse(path, message)
-    return named
+    return group_of_gene
 
 
 def check_groups(config: dict[str, Any], genes: Sequence[str]) -> Iterator[Problem]:
@@ -51,27 +53,27 @@ def check_groups(config: dict[str, Any], genes: Sequence[str]) -> Iterator[Probl
     if section.get("enabled") and section.get("groups") is not None:
         path = section["groups"]
         try:
-            named = read_groups(path, genes)
+            group_of_gene = read_groups(path, genes)
         except InvalidInput as error:
             yield from error.problems
             return
-        known = set(genes)
-        absent = [gene for gene in named if gene not in known]
-        if 2 * len(absent) > len(named):
+        study_genes = set(genes)
+        absent = [gene for gene in group_of_gene if gene not in study_genes]
+        if 2 * len(absent) > len(group_of_gene):
             message = (
-                f"{len(absent)} of its {len(named)} genes with a group are not in the data"
+                f"{len(absent)} of its {len(group_of_gene)} genes with a group are not in the data"
                 f": {listing(absent)}"
             )
             yield Problem(path, message, "warning")
 
 
-LEAST = 0.01
-HEAVIEST = 100.0
+MIN_GENE_WEIGHT = 0.01
+MAX_GENE_WEIGHT = 100.0
 """Beyond these a gene is as good as never, or always, penalised."""
 
 
-def weights_of(
-    table: pd.DataFrame, column: str, place: str, genes: Sequence[str], problems: list[Problem]
+def read_prior_weights(
+    table: pd.DataFrame, column: str, file: str, genes: Sequence[str], problems: list[Problem]
 ) -> Array | None:
     """Return the weight of each gene, (n_genes,), or None with what is wrong.
 
@@ -80,48 +82,54 @@ def weights_of(
     table : DataFrame of strings
         Gene table, index = gene ids.
     column : str
-    place : str
+    file : str
         Its file, for messages.
     genes : sequence of str
         Of the matrix; the probes of a set (``1007_s_at#2``) have the weight of the set.
     problems : list
         Takes what is wrong, one line.
     """
-    names = list(table.columns)
-    check_column(column, "data.prior_weights", names, str(table.index.name), place, problems)
-    if names.count(column) != 1:
+    columns = list(table.columns)
+    check_column(column, "data.prior_weights", columns, str(table.index.name), file, problems)
+    if columns.count(column) != 1:
         return None
     cells = dict(zip(map(str, table.index[::-1]), map(str, table[column][::-1]), strict=True))
-    found = {gene: cells.get(gene, cells.get(gene.rpartition("#")[0], "")) for gene in genes}
-    bad = [gene for gene, cell in found.items() if not _is_weight(cell)]
-    if bad:
-        cell = f"is '{found[bad[0]]}'" if found[bad[0]].strip() else "is blank"
-        message = (
-            f"{column} of {counted(len(bad), 'gene')} is no weight ('{bad[0]}' {cell}); "
-            f"data.prior_weights needs a number from {LEAST:g} to {HEAVIEST:g} for every gene"
+    cell_of_gene = {gene: cells.get(gene, cells.get(gene.rpartition("#")[0], "")) for gene in genes}
+    faulty_genes = [gene for gene, cell_text in cell_of_gene.items() if not _is_weight(cell_text)]
+    if faulty_genes:
+        cell_text = (
+            f"is '{cell_of_gene[faulty_genes[0]]}'"
+            if cell_of_gene[faulty_genes[0]].strip()
+            else "is blank"
         )
-        problems.append(Problem(place, message))
+        message = (
+            f"{column} of {counted(len(faulty_genes), 'gene')} is no weight ('{faulty_genes[0]}' "
+            f"{cell_text}); "
+            f"data.prior_weights needs a number from {MIN_GENE_WEIGHT:g} to {MAX_GENE_WEIGHT:g} "
+            "for every gene"
+        )
+        problems.append(Problem(file, message))
         return None
-    return np.array([float(cell) for cell in found.values()])
+    return np.array([float(cell_text) for cell_text in cell_of_gene.values()])
 
 
 def _is_weight(cell: str) -> bool:
-    return is_number(cell) and LEAST <= float(cell) <= HEAVIEST
+    return is_number(cell) and MIN_GENE_WEIGHT <= float(cell) <= MAX_GENE_WEIGHT
 
 
-Cells = dict[str, str]
+CellOfGene = dict[str, str]
 
-SET = "set data.chromosome and data.position"
+PLACE_ADVICE = "set data.chromosome and data.position"
 
-DASHES = ("-", "--", "---")
+BLANK_DASHES = ("-", "--", "---")
 """What gene tables have in place of a blank."""
 
 
-def places_of(
+def read_places(
     table: pd.DataFrame,
     chromosome: str,
     position: str,
-    place: str,
+    file: str,
     genes: Sequence[str],
     problems: list[Problem],
 ) -> tuple[Array, Array] | None:
@@ -133,7 +141,7 @@ def places_of(
         Gene table, index = gene ids.
     chromosome, position : str
         Its columns.
-    place : str
+    file : str
         Its file, for messages.
     genes : sequence of str
         Of the matrix; the probes of a set (``1007_s_at#2``) lie where the set does.
@@ -142,52 +150,57 @@ def places_of(
     """
     if chromosome == position:
         return None  # the settings say so
-    names = list(table.columns)
-    wanted = {"chromosome": chromosome, "position": position}
-    for key, column in wanted.items():
-        check_column(column, f"data.{key}", names, str(table.index.name), place, problems)
-        if names.count(column) > 1:
+    columns = list(table.columns)
+    column_of_setting = {"chromosome": chromosome, "position": position}
+    for key, column in column_of_setting.items():
+        check_column(column, f"data.{key}", columns, str(table.index.name), file, problems)
+        if columns.count(column) > 1:
             message = (
-                f"data.{key} '{column}' is the name of {names.count(column)} columns; rename all"
+                f"data.{key} '{column}' is the name of {columns.count(column)} columns; rename all"
                 " but one"
             )
-            problems.append(Problem(place, message))
-    if any(names.count(column) != 1 for column in wanted.values()):
+            problems.append(Problem(file, message))
+    if any(columns.count(column) != 1 for column in column_of_setting.values()):
         return None
-    on, at = (_cells(table, column, genes) for column in wanted.values())
-    found = list(_place_faults(on, at, chromosome, position))
-    known = [gene for gene in genes if on[gene] and at[gene]]
-    if not found:
-        found = list(_doubts(on, known, genes, chromosome))
-    problems += [Problem(place, message, level) for message, level in found]  # type: ignore[arg-type]
-    if any(level == "error" for _, level in found):
+    chromosome_of_gene, position_of_gene = (
+        _cells_of_genes(table, column, genes) for column in column_of_setting.values()
+    )
+    faults = list(_place_faults(chromosome_of_gene, position_of_gene, chromosome, position))
+    placed_genes = [gene for gene in genes if chromosome_of_gene[gene] and position_of_gene[gene]]
+    if not faults:
+        faults = list(_place_warnings(chromosome_of_gene, placed_genes, genes, chromosome))
+    problems += [Problem(file, message, level) for message, level in faults]  # type: ignore[arg-type]
+    if any(level == "error" for _, level in faults):
         return None
-    there = set(known)
-    names = [on[gene] if gene in there else "" for gene in genes]
-    return np.array(names, dtype=object), np.array(
-        [float(at[gene]) if gene in there else np.nan for gene in genes]
+    placed = set(placed_genes)
+    columns = [chromosome_of_gene[gene] if gene in placed else "" for gene in genes]
+    return np.array(columns, dtype=object), np.array(
+        [float(position_of_gene[gene]) if gene in placed else np.nan for gene in genes]
     )
 
 
-def place_settings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def place_setting_faults(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield which settings of places and of the penalty contradict each other: key, what."""
     # one job is not told of these
     data = config["data"]
     linear = config.get("linear", {})
-    for key, other in (("chromosome", "position"), ("position", "chromosome")):
-        if data[key] is not None and data[other] is None:
-            yield f"data.{other}", f"is missing: data.{key} is of use with both; name its column"
+    for key, other_key in (("chromosome", "position"), ("position", "chromosome")):
+        if data[key] is not None and data[other_key] is None:
+            yield (
+                f"data.{other_key}",
+                f"is missing: data.{key} is of use with both; name its column",
+            )
     if data["chromosome"] is not None and data["chromosome"] == data["position"]:
         yield "data.position", f"'{data['position']}' is data.chromosome, too; name another column"
-    for place, steps in config["normalise"].items():
-        for number, step in enumerate(steps, 1):
+    for section, steps in config["normalise"].items():
+        for item_number, step in enumerate(steps, 1):
             if step["step"] == SEGMENT and data["chromosome"] is None and data["position"] is None:
-                message = f"'{SEGMENT}' needs to know where genes lie; {SET}"
-                yield f"normalise.{place}, item {number}", message
+                message = f"'{SEGMENT}' needs to know where genes lie; {PLACE_ADVICE}"
+                yield f"normalise.{section}, item {item_number}", message
     if linear.get("penalty") != "fused":
         return
     if data["chromosome"] is None and data["position"] is None:
-        message = f"'fused' needs to know where genes lie; {SET}"
+        message = f"'fused' needs to know where genes lie; {PLACE_ADVICE}"
         yield "linear.penalty", message
     if data["prior_weights"] is not None:
         yield (
@@ -203,79 +216,97 @@ def place_settings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "linear.solver", message
 
 
-def _cells(table: pd.DataFrame, column: str, genes: Sequence[str]) -> Cells:
+def _cells_of_genes(table: pd.DataFrame, column: str, genes: Sequence[str]) -> CellOfGene:
     """Return the cell of each gene, blank where it has none; of two rows of a gene the first."""
     rows = dict(zip(map(str, table.index[::-1]), map(str, table[column][::-1]), strict=True))
     cells = {gene: rows.get(gene, rows.get(gene.rpartition("#")[0], "")).strip() for gene in genes}
-    return {gene: "" if is_missing(c) or c in DASHES else c for gene, c in cells.items()}
+    return {
+        gene: "" if is_missing(cell) or cell in BLANK_DASHES else cell
+        for gene, cell in cells.items()
+    }
 
 
 def _place_faults(
-    on: Cells, at: Cells, chromosome: str, position: str
+    chromosome_of_gene: CellOfGene, position_of_gene: CellOfGene, chromosome: str, position: str
 ) -> Iterator[tuple[str, str]]:
     """Yield what cannot be used."""
-    bad = [gene for gene, cell in at.items() if cell and not _is_place(cell)]
-    if bad:
-        cell = at[bad[0]]
+    faulty_genes = [
+        gene for gene, cell in position_of_gene.items() if cell and not _is_position(cell)
+    ]
+    if faulty_genes:
+        cell = position_of_gene[faulty_genes[0]]
         fault = f"is {cell}, below 0" if is_number(cell) else number_fault(cell)
-        several = " (of several, name the one that counts)" if "///" in cell or ";" in cell else ""
-        message = f"{position} of {counted(len(bad), 'gene')} is no position ('{bad[0]}' {fault})"
-        needs = "data.position needs a number of bases from the chromosome's start, or a blank"
-        yield f"{message}{several}; {needs}", "error"
+        several_places_advice = (
+            " (of several, name the one that counts)" if "///" in cell or ";" in cell else ""
+        )
+        message = (
+            f"{position} of {counted(len(faulty_genes), 'gene')} is no position "
+            f"('{faulty_genes[0]}' {fault})"
+        )
+        requirement = (
+            "data.position needs a number of bases from the chromosome's start, or a blank"
+        )
+        yield f"{message}{several_places_advice}; {requirement}", "error"
         return
-    if not any(on[gene] and at[gene] for gene in on):
-        lacks = position if any(on.values()) else chromosome
+    if not any(chromosome_of_gene[gene] and position_of_gene[gene] for gene in chromosome_of_gene):
+        blank_column = position if any(chromosome_of_gene.values()) else chromosome
         yield (
-            f"no gene of the matrix has a chromosome and a position ({lacks} is blank); name "
+            f"no gene of the matrix has a chromosome and a position ({blank_column} is blank); "
+            "name "
             "other columns",
             "error",
         )
         return
-    names = {cell for cell in on.values() if cell}
-    known = sum(bool(cell) for cell in on.values())
-    if known > 3 and 2 * len(names) > known:
+    chromosomes = {cell for cell in chromosome_of_gene.values() if cell}
+    n_genes = sum(bool(cell) for cell in chromosome_of_gene.values())
+    if n_genes > 3 and 2 * len(chromosomes) > n_genes:
         yield (
-            f"{chromosome} has {len(names)} values for {known} genes, {listing(sorted(names))}; "
+            f"{chromosome} has {len(chromosomes)} values for {n_genes} genes, "
+            f"{listing(sorted(chromosomes))}; "
             "data.chromosome needs few, as 1 to 22, X and Y",
             "error",
         )
 
 
-def _doubts(
-    on: Cells, known: Sequence[str], genes: Sequence[str], chromosome: str
+def _place_warnings(
+    chromosome_of_gene: CellOfGene,
+    placed_genes: Sequence[str],
+    genes: Sequence[str],
+    chromosome: str,
 ) -> Iterator[tuple[str, str]]:
     """Yield what makes one doubt that the columns are meant, and what becomes of the others."""
-    there = set(known)
-    if absent := [gene for gene in genes if gene not in there]:
+    placed = set(placed_genes)
+    if unplaced_genes := [gene for gene in genes if gene not in placed]:
         message = (
-            f"{len(absent)} of the {counted(len(genes), 'gene')} have no place, so each is a "
-            f"stretch by itself: {listing(absent)}"
+            f"{len(unplaced_genes)} of the {counted(len(genes), 'gene')} have no place, so each is "
+            "a "
+            f"stretch by itself: {listing(unplaced_genes)}"
         )
         yield message, "warning"
-    names = sorted({on[gene] for gene in known})
-    short = {name.casefold().removeprefix("chr") for name in names}
-    if len(short) < len(names):
+    chromosomes = sorted({chromosome_of_gene[gene] for gene in placed_genes})
+    bare_chromosomes = {name.casefold().removeprefix("chr") for name in chromosomes}
+    if len(bare_chromosomes) < len(chromosomes):
         yield (
-            f"{chromosome} writes a chromosome in two ways: {listing(names, 40)}; these are "
+            f"{chromosome} writes a chromosome in two ways: {listing(chromosomes, 40)}; these are "
             "taken for two",
             "warning",
         )
 
 
-def _is_place(cell: str) -> bool:
+def _is_position(cell: str) -> bool:
     return is_number(cell) and float(cell) >= 0
 
 
-Factors = Mapping[str, float] | str | None
+OmicFactors = Mapping[str, float] | str | None
 
-MARK = ":"
+OMIC_SEPARATOR = ":"
 """What stands between an omic and the gene's own name."""
-LEARNED = "learned"
-MOST = 20
+LEARNED_FACTORS = "learned"
+MAX_OMICS = 20
 """Omics of a study: each is left out once, and an omic is no set of genes."""
-MOST_LEARNED = 3
+MAX_LEARNED_OMICS = 3
 """Omics whose factors are learned: ratios of 1, 2 and 4 make 5 choices of two, 19 of three."""
-MIXING = (
+MIXING_STEPS = (
     "standardise_samples",
     "rank_samples",
     "log_cpm",
@@ -287,14 +318,14 @@ MIXING = (
 """Steps that hold the values of a sample against each other."""
 
 
-def omics_of(
+def read_omics(
     table: pd.DataFrame | None,
     column: str | None,
-    place: str,
+    file: str,
     genes: Sequence[str] | None,
-    factors: Factors,
+    factors: OmicFactors,
     problems: list[Problem],
-    gone: Sequence[str] = (),
+    dropped_genes: Sequence[str] = (),
 ) -> Array | None:
     """Return the omic of each gene, (n_genes,) words, or None: one matrix, or what is wrong.
 
@@ -304,7 +335,7 @@ def omics_of(
         Gene table, index = gene ids.
     column : str or None
         Its column; None is what stands before the first colon of a gene's id.
-    place : str
+    file : str
         The file of the table, or of the matrix, for messages.
     genes : sequence of str or None
         Of the matrix; None where it cannot be used.
@@ -312,93 +343,109 @@ def omics_of(
         ``data.omics``: omic to factor, or ``learned``; None for one matrix.
     problems : list
         Takes what is wrong, a line each.
-    gone : sequence of str
+    dropped_genes : sequence of str
         Genes of the file that were left out because nothing can be learned from them.
     """
     if factors is None or genes is None:
         return None
     if column is None:
-        told = "before a colon"
-        how = f"name all as omic{MARK}gene, or set data.omic"
+        omic_place = "before a colon"
+        advice = f"name all as omic{OMIC_SEPARATOR}gene, or set data.omic"
     elif table is not None:
-        names = list(table.columns)
-        check_column(column, "data.omic", names, str(table.index.name), place, problems)
-        if names.count(column) != 1:
+        columns = list(table.columns)
+        check_column(column, "data.omic", columns, str(table.index.name), file, problems)
+        if columns.count(column) != 1:
             return None
-        told = f"in column '{column}'"
-        how = "fill it in"
+        omic_place = f"in column '{column}'"
+        advice = "fill it in"
     else:
         return None
-    found = _omic_of_each(table, column, genes)
-    blank = [gene for gene, omic in found.items() if not omic]
-    if blank:
-        message = f"no omic {told} of {counted(len(blank), 'gene')}: {listing(blank)}; {how}"
-        problems.append(Problem(place, message))
+    omic_of_gene = _omic_of_genes(table, column, genes)
+    genes_without_omic = [gene for gene, omic in omic_of_gene.items() if not omic]
+    if genes_without_omic:
+        message = (
+            f"no omic {omic_place} of {counted(len(genes_without_omic), 'gene')}: "
+            f"{listing(genes_without_omic)}; {advice}"
+        )
+        problems.append(Problem(file, message))
         return None
-    left = set(found.values())
-    lost = Counter(_omic_of_each(table, column, gone).values())
-    lost = Counter({omic: n for omic, n in lost.items() if omic and omic not in left})
-    problems += [Problem(place, _whole(omic, n), "warning") for omic, n in sorted(lost.items())]
-    faults = list(_faults(Counter(found.values()), factors, lost))
-    problems += [Problem(place, message) for message in faults]
-    return None if faults else np.array(list(found.values()), dtype=object)
+    omics = set(omic_of_gene.values())
+    n_lost_genes = Counter(_omic_of_genes(table, column, dropped_genes).values())
+    n_lost_genes = Counter(
+        {omic: n_genes for omic, n_genes in n_lost_genes.items() if omic and omic not in omics}
+    )
+    problems += [
+        Problem(file, _lost_omic_message(omic, n_genes), "warning")
+        for omic, n_genes in sorted(n_lost_genes.items())
+    ]
+    factor_faults = list(_omic_faults(Counter(omic_of_gene.values()), factors, n_lost_genes))
+    problems += [Problem(file, message) for message in factor_faults]
+    return None if factor_faults else np.array(list(omic_of_gene.values()), dtype=object)
 
 
-def _omic_of_each(
+def _omic_of_genes(
     table: pd.DataFrame | None, column: str | None, genes: Sequence[str]
 ) -> dict[str, str]:
     """Return the omic of each gene, '' where none is told."""
     if column is None or table is None:
-        return {gene: gene.partition(MARK)[0].strip() if MARK in gene else "" for gene in genes}
+        return {
+            gene: gene.partition(OMIC_SEPARATOR)[0].strip() if OMIC_SEPARATOR in gene else ""
+            for gene in genes
+        }
     cells = dict(zip(map(str, table.index[::-1]), map(str, table[column][::-1]), strict=True))
     return {gene: cells.get(gene, cells.get(gene.rpartition("#")[0], "")).strip() for gene in genes}
 
 
-def _whole(omic: str, genes: int) -> str:
+def _lost_omic_message(omic: str, n_genes: int) -> str:
     """Say that nothing is left of an omic."""
-    every = f"each of the {genes} genes has" if genes > 1 else "its one gene has"
+    subject = f"each of the {n_genes} genes has" if n_genes > 1 else "its one gene has"
     return (
-        f"nothing is left of the omic '{omic}': {every} one value in all samples, or none; export "
+        f"nothing is left of the omic '{omic}': {subject} one value in all samples, or none; "
+        "export "
         "that omic again, or leave it out of the matrix"
     )
 
 
-def _faults(sizes: Counter[str], factors: Factors, lost: Collection[str] = ()) -> Iterator[str]:
+def _omic_faults(
+    n_genes_of_omic: Counter[str], factors: OmicFactors, lost_omics: Collection[str] = ()
+) -> Iterator[str]:
     """Yield how the omics of the matrix do not go with what the config says of them."""
-    names = sorted(sizes)
-    if not 2 <= len(names) <= MOST:
-        shown = listing(names)
-        yield f"has {counted(len(names), 'omic')}, {shown}; data.omics is for 2 to {MOST}"
+    omics = sorted(n_genes_of_omic)
+    if not 2 <= len(omics) <= MAX_OMICS:
+        omics_text = listing(omics)
+        yield f"has {counted(len(omics), 'omic')}, {omics_text}; data.omics is for 2 to {MAX_OMICS}"
         return
     if not isinstance(factors, Mapping):
-        if len(names) > MOST_LEARNED:
+        if len(omics) > MAX_LEARNED_OMICS:
             message = (
-                f"has {counted(len(names), 'omic')}, {listing(names)}; their factors are learned"
-                f" of at most {MOST_LEARNED}: give those of all in data.omics"
+                f"has {counted(len(omics), 'omic')}, {listing(omics)}; their factors are learned"
+                f" of at most {MAX_LEARNED_OMICS}: give those of all in data.omics"
             )
             yield message
         return
-    given = list(map(str, factors))
-    if lacking := [name for name in names if name not in given]:
-        yield f"data.omics has no factor for {listing(lacking)}; add it"
-    for name in given:
-        if name in lost:
+    omics_with_factor = list(map(str, factors))
+    if omics_without_factor := [name for name in omics if name not in omics_with_factor]:
+        yield f"data.omics has no factor for {listing(omics_without_factor)}; add it"
+    for name in omics_with_factor:
+        if name in lost_omics:
             yield f"data.omics has a factor for '{name}', of which nothing is left; take it out"
-        elif name not in sizes:
-            near = did_you_mean(name, names) or f" (omics: {listing(names)})"
-            yield f"data.omics names '{name}', which no gene is of{near}"
+        elif name not in n_genes_of_omic:
+            advice = did_you_mean(name, omics) or f" (omics: {listing(omics)})"
+            yield f"data.omics names '{name}', which no gene is of{advice}"
 
 
-def with_factors(weights: Array | None, omics: Array | None, factors: Factors) -> Array | None:
+def multiply_omic_factors(
+    weights: Array | None, omics: Array | None, factors: OmicFactors
+) -> Array | None:
     """Return the prior weights (n_genes,) times the given factors; learned ones are none here."""
     if omics is None or not isinstance(factors, Mapping):
         return weights
-    of = {str(name): float(factor) for name, factor in factors.items()}
-    own = np.array([of[omic] for omic in omics])
-    return own if weights is None else weights * own
+    factor_of_omic = {str(name): float(factor) for name, factor in factors.items()}
+    gene_factors = np.array([factor_of_omic[omic] for omic in omics])
+    return gene_factors if weights is None else weights * gene_factors
 
 
-def omic_settings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def omic_setting_faults(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield which settings do not go with several omics: key, what."""
     # one job is not told of these
     data = config["data"]
@@ -417,13 +464,16 @@ def omic_settings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                     "data.covariates"
                 ),
             )
-        elif factor < LEAST:
-            yield "data.omics", f"factor {factor:g} of '{name}' is below {LEAST:g}; raise it"
+        elif factor < MIN_GENE_WEIGHT:
+            yield (
+                "data.omics",
+                f"factor {factor:g} of '{name}' is below {MIN_GENE_WEIGHT:g}; raise it",
+            )
     if linear.get("penalty") == "fused":
         yield "data.omics", "weighs genes; linear.penalty: fused has no such weights, take l1"
     for place, steps in config["normalise"].items():
         for number, step in enumerate(steps, 1):
-            if step["step"] in MIXING:
+            if step["step"] in MIXING_STEPS:
                 message = (
                     f"'{step['step']}' holds all values of a sample against each other, and "
                     "omics have scales of their own; normalise each before they are joined"

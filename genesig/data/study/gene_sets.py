@@ -14,14 +14,14 @@ from genesig.errors import InvalidInput, Problem, refuse
 from genesig.results.splits import GeneSets
 from genesig.words import counted, listing
 
-BETWEEN = "///"
+SYMBOL_SEPARATOR = "///"
 """What Affymetrix writes between the symbols of a probe that measures several genes."""
 
-Places = Mapping[str, Sequence[int]]
-Members = dict[str, frozenset[int]]
+ColumnsOfGene = Mapping[str, Sequence[int]]
+ColumnsOfSet = dict[str, frozenset[int]]
 
 
-def study_sets(
+def match_sets(
     path: str,
     genes: Sequence[str],
     symbols: Sequence[str],
@@ -52,68 +52,96 @@ def study_sets(
     """
     sets = read_sets(path, column)
     smallest, largest = (smallest, largest) if column is None else (1, len(genes))
-    named = dict.fromkeys(name for one in sets for name in one.genes)
-    known = _places(path, sets, named, genes, symbols)
-    found = {one.name: [name for name in one.genes if name in known] for one in sets}
-    fitting = [one for one in sets if smallest <= len(found[one.name]) <= largest]
-    if not fitting:
-        size = max(map(len, found.values()))
+    listed_genes = dict.fromkeys(name for gene_set in sets for name in gene_set.genes)
+    columns_of_gene = _match_names(path, sets, listed_genes, genes, symbols)
+    measured_genes = {
+        gene_set.name: [name for name in gene_set.genes if name in columns_of_gene]
+        for gene_set in sets
+    }
+    sets_in_range = [
+        gene_set for gene_set in sets if smallest <= len(measured_genes[gene_set.name]) <= largest
+    ]
+    if not sets_in_range:
+        largest_size = max(map(len, measured_genes.values()))
         message = (
-            f"no set has {smallest} to {largest} measured genes (the largest has {size}); set "
+            f"no set has {smallest} to {largest} measured genes (the largest has {largest_size}); "
+            "set "
             "structured.smallest and structured.largest, or name other sets"
         )
         raise refuse(path, message)
-    members = {
-        one.name: frozenset(k for name in found[one.name] for k in known[name]) for one in fitting
+    columns_of_set = {
+        gene_set.name: frozenset(
+            number for name in measured_genes[gene_set.name] for number in columns_of_gene[name]
+        )
+        for gene_set in sets_in_range
     }
-    kept, twins = _distinct(fitting, members)
-    columns = [sorted(members[one.name]) for one in kept]
+    distinct_sets, duplicate_warnings = _drop_duplicates(sets_in_range, columns_of_set)
+    set_columns = [sorted(columns_of_set[gene_set.name]) for gene_set in distinct_sets]
     return GeneSets(
-        names=np.array([one.name for one in kept], dtype=str),
-        about=np.array([one.description for one in kept], dtype=str),
-        named=np.array([len(one.genes) for one in kept], dtype=np.int64),
-        measured=np.array([len(found[one.name]) for one in kept], dtype=np.int64),
-        indptr=np.cumsum([0, *map(len, columns)]),
-        indices=np.array([k for column in columns for k in column], dtype=np.int64),
-        said=np.array([*_doubts(sets, named, known), *_left(sets, kept), *twins], dtype=str),
+        names=np.array([gene_set.name for gene_set in distinct_sets], dtype=str),
+        about=np.array([gene_set.description for gene_set in distinct_sets], dtype=str),
+        named=np.array([len(gene_set.genes) for gene_set in distinct_sets], dtype=np.int64),
+        measured=np.array(
+            [len(measured_genes[gene_set.name]) for gene_set in distinct_sets], dtype=np.int64
+        ),
+        indptr=np.cumsum([0, *map(len, set_columns)]),
+        indices=np.array(
+            [number for members in set_columns for number in members],
+            dtype=np.int64,
+        ),
+        said=np.array(
+            [
+                *_matching_warnings(sets, listed_genes, columns_of_gene),
+                *_size_warnings(sets, distinct_sets),
+                *duplicate_warnings,
+            ],
+            dtype=str,
+        ),
     )
 
 
-def check_sets(
+def check_gene_sets(
     config: dict[str, Any], genes: Sequence[str], symbols: Mapping[str, str] | None
 ) -> tuple[list[Problem], dict[str, int]]:
     """Return what is wrong with the files of gene sets of the config, and how much they hold.
 
     The numbers are those of `genesig.data.study.cost.Size`, none of files that are not named.
     """
-    of = symbols or {}
-    names = ("structured", "enrichment")
+    symbol_of_gene = symbols or {}
+    section_names = ("structured", "enrichment")
     published = config.get("controls", {}).get("signatures")
-    sections = {name: config.get(name, {}) for name in names}  # a job may be told of none
+    sections = {name: config.get(name, {}) for name in section_names}  # a job may be told of none
     sections["published"] = {"sets": published, "smallest": 1, "largest": len(genes)}
     problems: list[Problem] = []
-    held: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for name, section in sections.items():
         if section.get("sets") is None or section["smallest"] > section["largest"]:
             continue
-        known = {key: section.get(key) for key in ("column", "smallest", "largest")}
+        settings = {key: section.get(key) for key in ("column", "smallest", "largest")}
         try:
-            found = study_sets(section["sets"], genes, [of.get(g) or g for g in genes], **known)
+            gene_sets = match_sets(
+                section["sets"],
+                genes,
+                [symbol_of_gene.get(gene) or gene for gene in genes],
+                **settings,
+            )
         except InvalidInput as error:
             problems += error.problems
             continue
-        problems += [Problem(section["sets"], str(said), "warning") for said in found.said]
-        held |= {f"{name}_sets": len(found), f"{name}_members": len(found.indices)}
-    return problems, held
+        problems += [
+            Problem(section["sets"], str(warning), "warning") for warning in gene_sets.said
+        ]
+        sizes |= {f"{name}_sets": len(gene_sets), f"{name}_members": len(gene_sets.indices)}
+    return problems, sizes
 
 
-def _places(
+def _match_names(
     path: str,
     sets: Sequence[NamedSet],
-    named: Mapping[str, None],
+    listed_genes: Mapping[str, None],
     genes: Sequence[str],
     symbols: Sequence[str],
-) -> Places:
+) -> ColumnsOfGene:
     """Return the columns of each measured name, by id or by symbol.
 
     Raises
@@ -121,33 +149,39 @@ def _places(
     InvalidInput
         If no name of the file is measured, or its sets are called by names of genes.
     """
-    by_id: dict[str, list[int]] = {gene: [k] for k, gene in enumerate(genes)}
+    by_id: dict[str, list[int]] = {gene: [column] for column, gene in enumerate(genes)}
     by_symbol: dict[str, list[int]] = {}
-    for k, text in enumerate(symbols):
-        for symbol in dict.fromkeys(part.strip() for part in text.split(BETWEEN)):
-            by_symbol.setdefault(symbol, []).append(k)
-    known = max(by_id, by_symbol, key=lambda places: sum(name in places for name in named))
-    if 2 * sum(one.name in known for one in sets) > len(sets):
-        other = ".gmt" if path.lower().removesuffix(".gz").endswith(".gmx") else ".gmx"
+    for column, text in enumerate(symbols):
+        for symbol in dict.fromkeys(part.strip() for part in text.split(SYMBOL_SEPARATOR)):
+            by_symbol.setdefault(symbol, []).append(column)
+    columns_of_gene = max(
+        by_id, by_symbol, key=lambda columns: sum(name in columns for name in listed_genes)
+    )
+    if 2 * sum(gene_set.name in columns_of_gene for gene_set in sets) > len(sets):
+        suffix = ".gmt" if path.lower().removesuffix(".gz").endswith(".gmx") else ".gmx"
         message = (
-            f"its sets are called by names of genes ({listing(one.name for one in sets)}); rows "
-            f"and columns look exchanged: rename the file to {other}"
+            f"its sets are called by names of genes "
+            f"({listing(gene_set.name for gene_set in sets)}); rows "
+            f"and columns look exchanged: rename the file to {suffix}"
         )
         raise refuse(path, message)
-    if not any(name in known for name in named):
-        raise refuse(path, _none(list(named), genes, symbols))
-    return known
+    if not any(name in columns_of_gene for name in listed_genes):
+        raise refuse(path, _unmeasured_message(list(listed_genes), genes, symbols))
+    return columns_of_gene
 
 
-def _none(named: list[str], genes: Sequence[str], symbols: Sequence[str]) -> str:
+def _unmeasured_message(
+    listed_genes: list[str], genes: Sequence[str], symbols: Sequence[str]
+) -> str:
     """Say that nothing is measured, and what may be the reason."""
-    here = list(symbols) if list(symbols) != list(genes) else list(genes)
+    study_names = list(symbols) if list(symbols) != list(genes) else list(genes)
     message = (
-        f"none of its {counted(len(named), 'gene')} is in the data: it has {listing(named)}, "
-        f"the data have {listing(here)}; "
+        f"none of its {counted(len(listed_genes), 'gene')} is in the data: it has "
+        f"{listing(listed_genes)}, "
+        f"the data have {listing(study_names)}; "
     )
-    cases = {name.casefold() for name in named}
-    if any(name.casefold() in cases for name in [*symbols, *genes]):
+    folded_names = {name.casefold() for name in listed_genes}
+    if any(name.casefold() in folded_names for name in [*symbols, *genes]):
         return (
             message + "upper and lower case differ: take the sets of this species, or write alike"
         )
@@ -156,52 +190,75 @@ def _none(named: list[str], genes: Sequence[str], symbols: Sequence[str]) -> str
     return message + "name sets of these genes, or another column of the gene table by data.symbol"
 
 
-def _distinct(fitting: Sequence[NamedSet], members: Members) -> tuple[list[NamedSet], list[str]]:
+def _drop_duplicates(
+    sets_in_range: Sequence[NamedSet], columns_of_set: ColumnsOfSet
+) -> tuple[list[NamedSet], list[str]]:
     """Return the sets of different genes, and a sentence on the others."""
-    first: dict[frozenset[int], str] = {}
-    for one in fitting:
-        first.setdefault(members[one.name], one.name)
-    kept = [one for one in fitting if first[members[one.name]] == one.name]
-    same = [one.name for one in fitting if first[members[one.name]] != one.name]
-    if not same:
-        return kept, []
-    of = first[members[same[0]]]
+    first_name: dict[frozenset[int], str] = {}
+    for gene_set in sets_in_range:
+        first_name.setdefault(columns_of_set[gene_set.name], gene_set.name)
+    distinct_sets = [
+        gene_set
+        for gene_set in sets_in_range
+        if first_name[columns_of_set[gene_set.name]] == gene_set.name
+    ]
+    duplicates = [
+        gene_set.name
+        for gene_set in sets_in_range
+        if first_name[columns_of_set[gene_set.name]] != gene_set.name
+    ]
+    if not duplicates:
+        return distinct_sets, []
+    original = first_name[columns_of_set[duplicates[0]]]
     message = (
-        f"of the same measured genes as another, so left out: {counted(len(same), 'set')}, "
-        f"{listing(same, 1)} (as '{of}')"
+        f"of the same measured genes as another, so left out: {counted(len(duplicates), 'set')}, "
+        f"{listing(duplicates, 1)} (as '{original}')"
     )
-    return kept, [message]
+    return distinct_sets, [message]
 
 
-def _doubts(sets: Sequence[NamedSet], named: Mapping[str, None], known: Places) -> Iterator[str]:
+def _matching_warnings(
+    sets: Sequence[NamedSet], listed_genes: Mapping[str, None], columns_of_gene: ColumnsOfGene
+) -> Iterator[str]:
     """Yield what makes one doubt that the file suits the data."""
-    absent = [name for name in named if name not in known]
-    if 2 * len(absent) > len(named):
-        yield f"{len(absent)} of its {len(named)} genes are not in the data: {listing(absent)}"
-    cases = {name.casefold(): name for name in known}
-    other = [name for name in absent if name.casefold() in cases]
-    if 20 * len(other) > len(named):
+    absent_genes = [name for name in listed_genes if name not in columns_of_gene]
+    if 2 * len(absent_genes) > len(listed_genes):
+        yield (
+            f"{len(absent_genes)} of its {len(listed_genes)} genes are not in the data: "
+            f"{listing(absent_genes)}"
+        )
+    measured_name = {name.casefold(): name for name in columns_of_gene}
+    differently_written = [name for name in absent_genes if name.casefold() in measured_name]
+    if 20 * len(differently_written) > len(listed_genes):
         message = (
-            f"{counted(len(other), 'gene')} not found for their upper and lower case: "
-            f"'{other[0]}' is '{cases[other[0].casefold()]}' in the data"
+            f"{counted(len(differently_written), 'gene')} not found for their upper and lower "
+            "case: "
+            f"'{differently_written[0]}' is '{measured_name[differently_written[0].casefold()]}' "
+            "in the data"
         )
         yield message
-    if lost := converted_names(list(named)):
-        message = f"turned into dates or numbers by a spreadsheet: {counted(len(lost), 'gene')}, "
-        yield message + listing(lost)
-    if empty := [one.name for one in sets if not one.genes]:
-        yield f"without a gene, so left out: {counted(len(empty), 'set')}, {listing(empty)}"
-
-
-def _left(sets: Sequence[NamedSet], kept: Sequence[NamedSet]) -> Iterator[str]:
-    """Yield what is left of the sets, where that is little."""
-    names = {one.name for one in kept}
-    out = [one.name for one in sets if one.name not in names]
-    if 10 * len(out) > 9 * len(sets):
+    if mangled_names := converted_names(list(listed_genes)):
         message = (
-            f"{len(out)} of its {len(sets)} sets are left out for their size, {listing(out)}"
+            "turned into dates or numbers by a spreadsheet: "
+            f"{counted(len(mangled_names), 'gene')}, "
+        )
+        yield message + listing(mangled_names)
+    if empty_sets := [gene_set.name for gene_set in sets if not gene_set.genes]:
+        yield (
+            f"without a gene, so left out: {counted(len(empty_sets), 'set')}, {listing(empty_sets)}"
+        )
+
+
+def _size_warnings(sets: Sequence[NamedSet], selected_sets: Sequence[NamedSet]) -> Iterator[str]:
+    """Yield what is left of the sets, where that is little."""
+    selected_names = {gene_set.name for gene_set in selected_sets}
+    dropped_names = [gene_set.name for gene_set in sets if gene_set.name not in selected_names]
+    if 10 * len(dropped_names) > 9 * len(sets):
+        message = (
+            f"{len(dropped_names)} of its {len(sets)} sets are left out for their size, "
+            f"{listing(dropped_names)}"
             "; structured.smallest and structured.largest say which take part"
         )
         yield message
-    if len(kept) == 1:
-        yield f"one set is left, '{kept[0].name}', so that there is none to choose"
+    if len(selected_sets) == 1:
+        yield f"one set is left, '{selected_sets[0].name}', so that there is none to choose"

@@ -26,48 +26,54 @@ from genesig.words import (
 )
 
 
-def check_gene_names(matrix: Matrix, place: str) -> list[Problem]:
+def check_gene_names(matrix: Matrix, file: str) -> list[Problem]:
     """Warn of names of genes (columns of the matrix) that are no longer what they were."""
-    found = []
+    warnings = []
     if names := converted_names(matrix.columns):
         message = (
             f"turned into dates or numbers by a spreadsheet: {counted(len(names), 'gene')}, "
             f"{listing(names)}; write the names again, as text"
         )
-        found.append(Problem(f"{place}{_place(matrix, names[0])}", message, "warning"))
+        warnings.append(Problem(f"{file}{_gene_place(matrix, names[0])}", message, "warning"))
     if pairs := alike(matrix.columns):
-        one, other = pairs[0][:2]
+        first_name, second_name = pairs[0][:2]
         message = (
-            f"gene '{other}' is beside '{one}', with other upper and lower case"
+            f"gene '{second_name}' is beside '{first_name}', with other upper and lower case"
             f"{too(len(pairs) - 1, 'name')}; if it is one gene, keep one of them"
         )
-        found.append(Problem(f"{place}{_place(matrix, other)}", message, "warning"))
-    return found
+        warnings.append(Problem(f"{file}{_gene_place(matrix, second_name)}", message, "warning"))
+    return warnings
 
 
-def check_symbols(symbols: Mapping[str, str], place: str) -> list[Problem]:
+def check_symbols(symbols: Mapping[str, str], file: str) -> list[Problem]:
     """Warn of symbols of a gene table that are no longer what they were."""
     names = set(converted_names(list(symbols.values())))
-    lost = [gene for gene, symbol in symbols.items() if symbol in names]
-    if not lost:
+    genes_of_mangled = [gene for gene, symbol in symbols.items() if symbol in names]
+    if not genes_of_mangled:
         return []
     message = (
-        f"turned into dates or numbers by a spreadsheet: {counted(len(lost), 'symbol')}, "
-        f"'{symbols[lost[0]]}' for '{lost[0]}'; write the symbols again, as text"
+        f"turned into dates or numbers by a spreadsheet: "
+        f"{counted(len(genes_of_mangled), 'symbol')}, "
+        f"'{symbols[genes_of_mangled[0]]}' for '{genes_of_mangled[0]}'; write the symbols again, "
+        "as text"
     )
-    return [Problem(place, message, "warning")]
+    return [Problem(file, message, "warning")]
 
 
-def _place(matrix: Matrix, gene: str) -> str:
-    k = matrix.columns.index(gene)
-    return f", {matrix.line_word} {matrix.lines[k]}" if matrix.transposed else f", column {k + 2}"
+def _gene_place(matrix: Matrix, gene: str) -> str:
+    column = matrix.columns.index(gene)
+    return (
+        f", {matrix.line_word} {matrix.lines[column]}"
+        if matrix.transposed
+        else f", column {column + 2}"
+    )
 
 
 Problems = list[Problem]
-BLANK = "no value in any sample"
+NEVER_MEASURED = "no value in any sample"
 """Why a gene is left out that was never measured."""
 
-FLAT = 1e-9
+MIN_RELATIVE_RANGE = 1e-9
 """Range of a gene, as a share of its size, of which doubles keep six digits."""
 
 
@@ -93,11 +99,11 @@ class Expression:
 
 def check_matrix(
     matrix: Matrix,
-    where: str,
+    file: str,
     *,
     names: Sequence[str],
-    used: Sequence[str],
-    sheet: str,
+    study_samples: Sequence[str],
+    table_file: str,
     missing: bool | None,
     surroundings: Surroundings,
     problems: Problems,
@@ -107,11 +113,11 @@ def check_matrix(
     Parameters
     ----------
     matrix : Matrix
-    where : str
+    file : str
         Its file.
-    names, used : sequence of str
+    names, study_samples : sequence of str
         Samples of the sample table; those of them that are in the study.
-    sheet : str
+    table_file : str
         File of the sample table.
     missing : bool or None
         Whether cells may be missing; they are NaN then. None where nothing is offered that fills
@@ -126,28 +132,28 @@ def check_matrix(
     Expression or None
         None where an error was found.
     """
-    oriented = orient(matrix, where, names, sheet, problems)
+    oriented = orient(matrix, file, names, table_file, problems)
     if oriented is None:
         return None
-    start = len(problems)
+    n_previous_problems = len(problems)
     if oriented.doubt:
-        problems.append(Problem(where, oriented.doubt, "warning"))
-    oriented, extra = with_genes_only(oriented, where, surroundings, problems)
-    problems.extend(_check_standardised(oriented, where))
-    extra = check_samples(oriented, where, names, used, sheet, problems) + extra
-    problems.extend(check_gene_names(oriented, where))
-    place = {name: row for row, name in enumerate(oriented.rows)}
-    rows = [place[name] for name in used if name in place]
+        problems.append(Problem(file, oriented.doubt, "warning"))
+    oriented, dropped = leave_out_other_columns(oriented, file, surroundings, problems)
+    problems.extend(_check_standardised(oriented, file))
+    dropped = check_samples(oriented, file, names, study_samples, table_file, problems) + dropped
+    problems.extend(check_gene_names(oriented, file))
+    row_of_sample = {name: row for row, name in enumerate(oriented.rows)}
+    rows = [row_of_sample[name] for name in study_samples if name in row_of_sample]
     if not rows:
         return None
-    _check_cells(oriented, rows, where, missing, problems)
-    _check_codes(oriented, rows, where, missing, problems)
-    if any(problem.level == "error" for problem in problems[start:]):
+    _check_cells(oriented, rows, file, missing, problems)
+    _check_codes(oriented, rows, file, missing, problems)
+    if any(problem.level == "error" for problem in problems[n_previous_problems:]):
         return None
-    return _without_constant_genes(oriented, rows, where, extra, problems)
+    return _without_constant_genes(oriented, rows, file, dropped, problems)
 
 
-def _check_standardised(matrix: Matrix, place: str) -> Iterator[Problem]:
+def _check_standardised(matrix: Matrix, file: str) -> Iterator[Problem]:
     """Warn of genes that all samples of the file, test samples included, have standardised."""
     if kind := genes_standardised(matrix.cells):
         message = (
@@ -158,77 +164,94 @@ def _check_standardised(matrix: Matrix, place: str) -> Iterator[Problem]:
             message += f"choose a layer by data.part: {listing(matrix.parts)}"
         else:
             message += "name the values as they were before"
-        yield Problem(place, message, "warning", code="standardised_genes", key="data.part")
+        yield Problem(file, message, "warning", code="standardised_genes", key="data.part")
 
 
-def with_genes_only(
-    matrix: Matrix, place: str, surroundings: Surroundings, problems: Problems
+def leave_out_other_columns(
+    matrix: Matrix, file: str, surroundings: Surroundings, problems: Problems
 ) -> tuple[Matrix, list[dict[str, str]]]:
     """Return a matrix without what is no gene or sample, each id once; list what is left out.
 
     Every matrix (samples × genes) goes through this: a study's, external cohorts', new samples'.
     """
-    genes, dropped, notes = leave_out_non_genes(matrix, place, surroundings)
-    single, repeated = with_single_ids(genes, place)
+    genes, dropped, notes = leave_out_non_genes(matrix, file, surroundings)
+    with_unique_genes, repeated = with_single_ids(genes, file)
     problems.extend([*notes, *repeated])
-    return single, dropped
+    return with_unique_genes, dropped
 
 
 def check_samples(
     matrix: Matrix,
-    place: str,
+    file: str,
     names: Sequence[str],
-    used: Sequence[str],
-    sheet: str,
+    study_samples: Sequence[str],
+    table_file: str,
     problems: Problems,
 ) -> list[dict[str, str]]:
     """Hold the samples of a matrix against those of the sheet; return what is left out."""
-    here = set(matrix.rows)
-    known = set(names)
-    absent = [name for name in dict.fromkeys(used) if name and name not in here]
-    if absent:
-        extra = [name for name in matrix.rows if name not in known]
+    matrix_samples = set(matrix.rows)
+    table_samples = set(names)
+    absent_samples = [
+        name for name in dict.fromkeys(study_samples) if name and name not in matrix_samples
+    ]
+    if absent_samples:
+        unlisted_samples = [name for name in matrix.rows if name not in table_samples]
         message = (
-            f"{len(absent)} of the {counted(len(known), 'sample')} in {sheet} not found here: "
-            f"{listing(absent)}; add them, or take them out of that table"
+            f"{len(absent_samples)} of the {counted(len(table_samples), 'sample')} in {table_file} "
+            "not found here: "
+            f"{listing(absent_samples)}; add them, or take them out of that table"
         )
-        problems.append(Problem(place, message + (name_advice(absent, extra) if extra else "")))
-    times = Counter(name for name in matrix.rows if name in known)
-    twice = [name for name, count in times.items() if count > 1]
-    if twice:
-        message = f"sample {listing(twice)} occurs more than once; keep one column for each sample"
-        problems.append(Problem(place, message))
-    extra = [name for name in matrix.rows if name not in known]
-    if extra:
-        kind = counted(len(extra), "column" if matrix.transposed else "row")
-        message = f"not in {sheet}, so left out: {kind}, {listing(extra)}"
-        problems.append(Problem(place, message, "warning"))
-    return [{"kind": "sample", "name": n, "reason": f"not in {sheet}"} for n in sorted(extra)]
+        problems.append(
+            Problem(
+                file,
+                message
+                + (name_advice(absent_samples, unlisted_samples) if unlisted_samples else ""),
+            )
+        )
+    n_occurrences = Counter(name for name in matrix.rows if name in table_samples)
+    repeated_samples = [name for name, count in n_occurrences.items() if count > 1]
+    if repeated_samples:
+        message = (
+            f"sample {listing(repeated_samples)} occurs more than "
+            "once; keep one column for each sample"
+        )
+        problems.append(Problem(file, message))
+    unlisted_samples = [name for name in matrix.rows if name not in table_samples]
+    if unlisted_samples:
+        kind = counted(len(unlisted_samples), "column" if matrix.transposed else "row")
+        message = f"not in {table_file}, so left out: {kind}, {listing(unlisted_samples)}"
+        problems.append(Problem(file, message, "warning"))
+    return [
+        {"kind": "sample", "name": name, "reason": f"not in {table_file}"}
+        for name in sorted(unlisted_samples)
+    ]
 
 
 def _check_cells(
-    matrix: Matrix, rows: list[int], place: str, missing: bool | None, problems: Problems
+    matrix: Matrix, rows: list[int], file: str, missing: bool | None, problems: Problems
 ) -> None:
     """Name the first faulty cell of each kind, and count the others."""
-    bad = np.argwhere(~(np.abs(matrix.cells[rows].T) <= MAX_VALUE))
-    kinds: dict[str, list[tuple[int, int, str]]] = {}
-    for gene, k in bad:
-        fault = number_fault(matrix.text(rows[k], gene))
-        if not (missing and _kind(fault) == "missing"):
-            kinds.setdefault(_kind(fault), []).append((gene, rows[k], fault))
-    for kind, cells in kinds.items():
+    faulty_cells = np.argwhere(~(np.abs(matrix.cells[rows].T) <= LARGEST))
+    cells_of_kind: dict[str, list[tuple[int, int, str]]] = {}
+    for gene, position in faulty_cells:
+        fault = number_fault(matrix.text(rows[position], gene))
+        if not (missing and _kind_of_fault(fault) == "missing"):
+            cells_of_kind.setdefault(_kind_of_fault(fault), []).append(
+                (gene, rows[position], fault)
+            )
+    for kind, cells in cells_of_kind.items():
         gene, row, fault = cells[0]
-        at = _cell(matrix, gene, row, place)
-        genes = counted(len({gene for gene, _, _ in cells[1:]}), "gene")
-        further = counted(len(cells) - 1, "further cell")
-        further = f" ({further} in {genes})" if len(cells) > 1 else ""
+        cell_place = _cell_place(matrix, gene, row, file)
+        n_genes = counted(len({gene for gene, _, _ in cells[1:]}), "gene")
+        further_cells = counted(len(cells) - 1, "further cell")
+        further_cells = f" ({further_cells} in {n_genes})" if len(cells) > 1 else ""
         unfilled = kind == "missing" and missing is None
-        advice = f"; fill it in, or {LEAVE}" if unfilled else ADVICE[kind]
-        problems.append(Problem(at, f"the value {fault}{further}{advice}"))
+        advice = f"; fill it in, or {LEAVE_GENE_OUT}" if unfilled else ADVICE_OF_FAULT[kind]
+        problems.append(Problem(cell_place, f"the value {fault}{further_cells}{advice}"))
 
 
 def _check_codes(
-    matrix: Matrix, rows: list[int], place: str, missing: bool | None, problems: Problems
+    matrix: Matrix, rows: list[int], file: str, missing: bool | None, problems: Problems
 ) -> None:
     """Name the first cell with -999 or the like; in data with other negatives it may be meant."""
     X = matrix.cells[rows]
@@ -239,36 +262,41 @@ def _check_codes(
     cells = np.argwhere(np.isin(X.T, codes))
     gene = int(cells[0, 0])
     row = rows[int(cells[0, 1])]
-    further = f" ({counted(len(cells) - 1, 'further cell')})" if len(cells) > 1 else ""
+    further_cells = f" ({counted(len(cells) - 1, 'further cell')})" if len(cells) > 1 else ""
     message = (
-        f"the value {X.T[tuple(cells[0])]:g}{further} looks as if it stood for a missing one; "
+        f"the value {X.T[tuple(cells[0])]:g}{further_cells} looks as if it stood for a "
+        "missing one; "
     )
-    message += f"fill it in, or {LEAVE}" if missing is None else f"write NA there, and {FILL}"
-    alone = bool(np.isin(negative, codes).all())
-    at = _cell(matrix, gene, row, place)
-    problems.append(Problem(at, message, "error" if alone else "warning"))
+    message += (
+        f"fill it in, or {LEAVE_GENE_OUT}"
+        if missing is None
+        else f"write NA there, and {FILL_ADVICE}"
+    )
+    only_codes = bool(np.isin(negative, codes).all())
+    cell_place = _cell_place(matrix, gene, row, file)
+    problems.append(Problem(cell_place, message, "error" if only_codes else "warning"))
 
 
-def _cell(matrix: Matrix, gene: int, row: int, place: str) -> str:
-    line = f", {matrix.line_word} {matrix.lines[gene if matrix.transposed else row]}"
-    return f"{place}{line}, gene '{matrix.columns[gene]}', sample '{matrix.rows[row]}'"
+def _cell_place(matrix: Matrix, gene: int, row: int, file: str) -> str:
+    line_text = f", {matrix.line_word} {matrix.lines[gene if matrix.transposed else row]}"
+    return f"{file}{line_text}, gene '{matrix.columns[gene]}', sample '{matrix.rows[row]}'"
 
 
-LEAVE = "leave the gene out"
-FILL = (
+LEAVE_GENE_OUT = "leave the gene out"
+FILL_ADVICE = (
     "have it filled in: data.missing: true, and as the first step of normalise.folds {step: "
     "knn_impute}, from other genes, or {step: left_censored}, if it was too small to be measured"
 )
-ADVICE = {
-    "missing": f"; fill it in, {LEAVE}, or {FILL}",
+ADVICE_OF_FAULT = {
+    "missing": f"; fill it in, {LEAVE_GENE_OUT}, or {FILL_ADVICE}",
     "comma": "; export the table with decimal points",
     "thousands": "; export the table without them",
     "other": "; write a finite number, or NA where nothing was measured",
-    "large": f"; correct it, or {LEAVE}",
+    "large": f"; correct it, or {LEAVE_GENE_OUT}",
 }
 
 
-def _kind(fault: str) -> str:
+def _kind_of_fault(fault: str) -> str:
     if "decimal comma" in fault:
         return "comma"
     if "of thousands" in fault:
@@ -279,11 +307,11 @@ def _kind(fault: str) -> str:
 
 
 def _without_constant_genes(
-    matrix: Matrix, rows: list[int], place: str, dropped: list[dict[str, str]], problems: Problems
+    matrix: Matrix, rows: list[int], file: str, dropped: list[dict[str, str]], problems: Problems
 ) -> Expression | None:
     X = np.ascontiguousarray(matrix.cells[rows])
-    spread = np.fmax.reduce(X, axis=0) - np.fmin.reduce(X, axis=0)
-    constant = ~(spread > SMALLEST)
+    range_of_gene = np.fmax.reduce(X, axis=0) - np.fmin.reduce(X, axis=0)
+    constant = ~(range_of_gene > SMALLEST)
     blank = np.isnan(X).all(axis=0)
     if constant.all():
         message = (
@@ -291,54 +319,55 @@ def _without_constant_genes(
             "that nothing can be learned; "
             "export the matrix again, or name another one"
         )
-        problems.append(Problem(place, message))
+        problems.append(Problem(file, message))
         return None
-    for some, message, reason in (
+    for in_group, message, reason in (
         (constant & ~blank, "with the same value", "constant"),
-        (blank, "blank", BLANK),
+        (blank, "blank", NEVER_MEASURED),
     ):
-        if not (names := sorted(matrix.columns[k] for k in np.flatnonzero(some))):
+        if not (names := sorted(matrix.columns[column] for column in np.flatnonzero(in_group))):
             continue
         message += f" in all samples, so left out: {counted(len(names), 'gene')}, {listing(names)}"
-        problems.append(Problem(place, message, "warning"))
-        dropped = dropped + [{"kind": "gene", "name": n, "reason": reason} for n in names]
+        problems.append(Problem(file, message, "warning"))
+        dropped = dropped + [{"kind": "gene", "name": name, "reason": reason} for name in names]
     if np.sum(~constant) == 1:
         gene = matrix.columns[int(np.argmin(constant))]
         message = (
             f"there is one gene only, '{gene}', so that there is none to select; is this the "
             "whole matrix?"
         )
-        problems.append(Problem(place, message, "warning"))
-    _check_offset(X[:, ~constant], spread[~constant], place, problems)
-    _check_twins(X, [matrix.rows[row] for row in rows], place, problems)
+        problems.append(Problem(file, message, "warning"))
+    _check_offset(X[:, ~constant], range_of_gene[~constant], file, problems)
+    _check_copied_samples(X, [matrix.rows[row] for row in rows], file, problems)
     # Where genes tie, the first one is taken: by name, so that it is the same in every file.
-    kept = sorted(np.flatnonzero(~constant).tolist(), key=matrix.columns.__getitem__)
-    genes = [matrix.columns[k] for k in kept]
-    return Expression(np.ascontiguousarray(X[:, kept]), genes, dropped, matrix.has_counts)
+    columns = sorted(np.flatnonzero(~constant).tolist(), key=matrix.columns.__getitem__)
+    genes = [matrix.columns[column] for column in columns]
+    return Expression(np.ascontiguousarray(X[:, columns]), genes, dropped, matrix.has_counts)
 
 
-def _check_offset(X: Array, spread: Array, place: str, problems: Problems) -> None:
+def _check_offset(X: Array, range_of_gene: Array, file: str, problems: Problems) -> None:
     """Warn of genes that vary so little beside their size that rounding blurs them."""
-    flat = int((spread < FLAT * np.fmax.reduce(np.abs(X), axis=0)).sum())
-    if flat:
+    n_flat = int((range_of_gene < MIN_RELATIVE_RANGE * np.fmax.reduce(np.abs(X), axis=0)).sum())
+    if n_flat:
         message = (
-            f"{counted(flat, 'gene')} of {X.shape[1]} vary by less than a billionth of their "
+            f"{counted(n_flat, 'gene')} of {X.shape[1]} vary by less than a billionth of their "
             "size, where rounding blurs them; subtract what all samples have in common"
         )
-        problems.append(Problem(place, message, "warning"))
+        problems.append(Problem(file, message, "warning"))
 
 
-def _check_twins(X: Array, names: list[str], place: str, problems: Problems) -> None:
+def _check_copied_samples(X: Array, names: list[str], file: str, problems: Problems) -> None:
     """Warn of two names for one measurement: it would stand in training and test at once."""
-    seen: dict[bytes, str] = {}
+    sample_of_values: dict[bytes, str] = {}
     pairs = [
-        (seen.setdefault(row.tobytes(), name), name) for name, row in zip(names, X, strict=True)
+        (sample_of_values.setdefault(row.tobytes(), name), name)
+        for name, row in zip(names, X, strict=True)
     ]
-    pairs = [(one, other) for one, other in pairs if one != other]
+    pairs = [(first, second) for first, second in pairs if first != second]
     if pairs:
         message = (
             f"samples '{pairs[0][0]}' and '{pairs[0][1]}' have the same values"
             f"{too(len(pairs) - 1, 'pair')}; is one a copy? It would be trained and tested on "
             "at once"
         )
-        problems.append(Problem(place, message, "warning"))
+        problems.append(Problem(file, message, "warning"))

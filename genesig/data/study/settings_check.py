@@ -18,22 +18,22 @@ from genesig.data.steps.normalise import (
 )
 from genesig.data.steps.scale import LEARNED_DEPTH_STEPS
 from genesig.data.steps.zeros import ZEROS_AS_MISSING as ZEROS
-from genesig.data.study.covariates_check import fixed_settings, unquoted
-from genesig.data.study.gene_columns import omic_settings, place_settings
-from genesig.data.study.labels.known import LABELS, kind_settings
-from genesig.data.study.labels.record import Config, Found
-from genesig.data.study.pool.record import study_settings
+from genesig.data.study.covariates_check import covariate_settings, unquoted_word_faults
+from genesig.data.study.gene_columns import omic_setting_faults, place_setting_faults
+from genesig.data.study.labels.known import LABEL_RULES, kind_setting_faults
+from genesig.data.study.labels.record import Config, SettingFaults
+from genesig.data.study.pool.record import study_setting_faults
 from genesig.errors import InvalidInput, Problem
 from genesig.plugins import entry_points_of, load_plugin
 from genesig.response.design import Design, label_columns
 from genesig.words import counted, listing
 
-GROUPED = {
+GROUPED_SCHEME_OF = {
     "stratified_kfold": "stratified_group_kfold",
     "leave_one_out": "leave_one_group_out",
 }
-K_FOLD = ("stratified_kfold", "stratified_group_kfold")
-MOST_JOBS = 10_000
+K_FOLD_SCHEMES = ("stratified_kfold", "stratified_group_kfold")
+MAX_PERMUTATION_JOBS = 10_000
 """Of label permutations; Snakemake plans for minutes where there are more."""
 
 
@@ -47,16 +47,16 @@ def check_settings(config: Config, source: str) -> list[Problem]:
     source : str
         Name of the config in messages.
     """
-    found = [item for rule in RULES for item in rule(config)]
-    return [Problem(f"{source}, {key}", *words) for key, *words in found]  # type: ignore[arg-type]
+    faults = [item for rule in SETTING_RULES for item in rule(config)]
+    return [Problem(f"{source}, {key}", *message_parts) for key, *message_parts in faults]  # type: ignore[arg-type]
 
 
-def _geo(config: Config) -> Found:
+def _geo_faults(config: Config) -> SettingFaults:
     if config["geo"] is not None and config["expression"] != series_file(config["geo"]):
         yield "geo", f"names the matrix, and so does expression, {config['expression']}; keep one"
 
 
-def _plugins(config: Config) -> Found:
+def _plugin_faults(config: Config) -> SettingFaults:
     """Load what other packages add and the settings name, before anything runs."""
     penalty = config["nonlinear"]["penalty"]
     baselines = config["controls"]["baselines"]
@@ -70,14 +70,14 @@ def _plugins(config: Config) -> Found:
                 yield key, f"{error.problems[0].location}: {error.problems[0].message}"
 
 
-def _braces(config: Config) -> Found:
-    for place, name in named_files(config):
+def _wildcard_faults(config: Config) -> SettingFaults:
+    for setting, name in named_files(config):
         if set("{}") & set(name):
             message = f"'{name}' has braces, a wildcard to Snakemake; rename the file or its folder"
-            yield place, message
+            yield setting, message
 
 
-def _wrong_place(config: Config) -> Found:
+def _step_section_faults(config: Config) -> SettingFaults:
     for number, step in enumerate(config["normalise"]["samples"], 1):
         if NORMALISERS[step["step"]].kind != "sample":
             yield (
@@ -96,36 +96,38 @@ def _wrong_place(config: Config) -> Found:
         )
 
 
-def _wrong_order(config: Config) -> Found:
+def _step_order_faults(config: Config) -> SettingFaults:
     names = [step["step"] for step in config["normalise"]["folds"]]
     for number, name in enumerate(names, 1):
-        after = [other for other in names[number:] if other not in MOMENT_STEPS]
-        if name in MOMENT_STEPS and after:
+        later_steps = [
+            later_name for later_name in names[number:] if later_name not in MOMENT_STEPS
+        ]
+        if name in MOMENT_STEPS and later_steps:
             yield (
                 f"normalise.folds, item {number}",
-                f"'{name}' stands before '{after[-1]}'; centre and unit_variance come last",
+                f"'{name}' stands before '{later_steps[-1]}'; centre and unit_variance come last",
             )
 
 
-def _counts(config: Config) -> Found:
+def _count_step_faults(config: Config) -> SettingFaults:
     samples = config["normalise"]["samples"]
     for number, step in enumerate(config["normalise"]["folds"], 1):
         if step["step"] not in LEARNED_DEPTH_STEPS:
             continue
-        at = f"normalise.folds, item {number}"
+        setting = f"normalise.folds, item {number}"
         name = step["step"]
         if number > 1 or samples:
-            before = (samples or config["normalise"]["folds"])[0]["step"]
+            first_step = (samples or config["normalise"]["folds"])[0]["step"]
             yield (
-                at,
+                setting,
                 (
-                    f"'{name}' needs counts as they were read, and '{before}' comes before it; "
+                    f"'{name}' needs counts as they were read, and '{first_step}' comes before it; "
                     "put it first, and nothing into normalise.samples"
                 ),
             )
         if config.get("studies"):
             yield (
-                at,
+                setting,
                 (
                     f"'{name}' is for the counts of one study; set normalise: "
                     "[{step: log_cpm}] for each study instead"
@@ -133,44 +135,46 @@ def _counts(config: Config) -> Found:
             )
 
 
-def _repeated(config: Config) -> Found:
-    for place in ("samples", "folds"):
-        names = [step["step"] for step in config["normalise"][place]]
-        for number, name in enumerate(names, 1):
-            if name in names[: number - 1]:
+def _repeated_step_faults(config: Config) -> SettingFaults:
+    for section in ("samples", "folds"):
+        names = [step["step"] for step in config["normalise"][section]]
+        for item_number, name in enumerate(names, 1):
+            if name in names[: item_number - 1]:
                 message = f"'{name}' is already item {names.index(name) + 1}; keep one of them"
-                yield f"normalise.{place}, item {number}", message
+                yield f"normalise.{section}, item {item_number}", message
 
 
-def _floors(config: Config) -> Found:
-    for place in ("samples", "folds"):
-        for number, step in enumerate(config["normalise"][place], 1):
+def _floor_faults(config: Config) -> SettingFaults:
+    for section in ("samples", "folds"):
+        for item_number, step in enumerate(config["normalise"][section], 1):
             if step["step"] == "log2" and step["floor"] >= step["ceiling"]:
                 message = f"floor {step['floor']:g} must be below ceiling {step['ceiling']:g}"
-                yield f"normalise.{place}, item {number}", message
+                yield f"normalise.{section}, item {item_number}", message
 
 
-def _missing(config: Config) -> Found:
-    samples, folds = ([s["step"] for s in config["normalise"][k]] for k in ("samples", "folds"))
+def _missing_value_faults(config: Config) -> SettingFaults:
+    sample_steps, fold_steps = (
+        [step["step"] for step in config["normalise"][section]] for section in ("samples", "folds")
+    )
     if not config["data"]["missing"]:
-        for name in set(IMPUTATION_STEPS) & set(folds):
+        for name in set(IMPUTATION_STEPS) & set(fold_steps):
             message = f"'{name}' has nothing to do: missing values are refused; set data.missing"
             yield "normalise.folds", message, "warning"
         return
     if config.get("studies"):
         return  # where it is not offered at all
-    if not set(IMPUTATION_STEPS) & set(folds[:1]):
+    if not set(IMPUTATION_STEPS) & set(fold_steps[:1]):
         message = (
             "needs {step: knn_impute} as the first step of normalise.folds, {step: mean_impute} "
             "where samples lack an omic, or "
             "{step: left_censored} or {step: half_minimum}, for values too small to be measured"
         )
         yield "data.missing", message
-    for number, name in enumerate(folds[1:], 2):
-        if name in IMPUTATION_STEPS and folds[0] in IMPUTATION_STEPS:
-            message = f"'{name}' has nothing to do after '{folds[0]}'; keep one of them"
+    for number, name in enumerate(fold_steps[1:], 2):
+        if name in IMPUTATION_STEPS and fold_steps[0] in IMPUTATION_STEPS:
+            message = f"'{name}' has nothing to do after '{fold_steps[0]}'; keep one of them"
             yield f"normalise.folds, item {number}", message
-    for number, name in enumerate(samples, 1):
+    for number, name in enumerate(sample_steps, 1):
         if name not in ("log2", ZEROS, MISSING_INDICATORS):
             yield (
                 f"normalise.samples, item {number}",
@@ -180,89 +184,99 @@ def _missing(config: Config) -> Found:
             )
 
 
-def _zeros(config: Config) -> Found:
+def _zero_step_faults(config: Config) -> SettingFaults:
     """Yield that the step which takes zeros for missing values comes too late, or alone."""
     names = [step["step"] for step in config["normalise"]["samples"]]
     if ZEROS in names and not config["data"]["missing"]:
         yield "data.missing", f"must be true: '{ZEROS}' of normalise.samples makes missing values"
     if ZEROS in names[1:]:
-        at = f"normalise.samples, item {names.index(ZEROS, 1) + 1}"
-        yield at, f"'{ZEROS}' must come first: no zero is left after '{names[0]}'"
+        setting = f"normalise.samples, item {names.index(ZEROS, 1) + 1}"
+        yield setting, f"'{ZEROS}' must come first: no zero is left after '{names[0]}'"
 
 
-def _indicators(config: Config) -> Found:
+def _indicator_faults(config: Config) -> SettingFaults:
     """Yield what would look at indicators as if they were levels of genes."""
-    samples, folds = ([s["step"] for s in config["normalise"][k]] for k in ("samples", "folds"))
-    if MISSING_INDICATORS not in samples:
+    sample_steps, fold_steps = (
+        [step["step"] for step in config["normalise"][section]] for section in ("samples", "folds")
+    )
+    if MISSING_INDICATORS not in sample_steps:
         return
-    at = f"normalise.samples, item {samples.index(MISSING_INDICATORS) + 1}"
+    setting = f"normalise.samples, item {sample_steps.index(MISSING_INDICATORS) + 1}"
     if not config["data"]["missing"]:
         yield (
-            at,
+            setting,
             f"'{MISSING_INDICATORS}' has nothing to do: missing values are refused; set "
             "data.missing",
         )
-    if samples[-1] != MISSING_INDICATORS:
+    if sample_steps[-1] != MISSING_INDICATORS:
         yield (
-            at,
-            f"'{samples[-1]}' would change what '{MISSING_INDICATORS}' adds; put "
+            setting,
+            f"'{sample_steps[-1]}' would change what '{MISSING_INDICATORS}' adds; put "
             f"'{MISSING_INDICATORS}' last",
         )
-    by_omic = (
-        config["normalise"]["samples"][samples.index(MISSING_INDICATORS)].get("each") == "omic"
+    is_by_omic = (
+        config["normalise"]["samples"][sample_steps.index(MISSING_INDICATORS)].get("each") == "omic"
     )
-    if by_omic and config["data"]["omics"] is None:
-        yield at, "is to look at omics, and there are none; set data.omics"
-    others = [
-        name for name in folds if name not in (*LOW_VALUE_STEPS, "mean_impute", *MOMENT_STEPS)
+    if is_by_omic and config["data"]["omics"] is None:
+        yield setting, "is to look at omics, and there are none; set data.omics"
+    unsuitable_steps = [
+        name for name in fold_steps if name not in (*LOW_VALUE_STEPS, "mean_impute", *MOMENT_STEPS)
     ]
-    if others:
+    if unsuitable_steps:
         yield (
-            at,
+            setting,
             (
-                f"'{others[0]}' would take what '{MISSING_INDICATORS}' adds for levels of genes; "
+                f"'{unsuitable_steps[0]}' would take what '{MISSING_INDICATORS}' adds for levels "
+                "of genes; "
                 "beside it only mean_impute, left_censored or half_minimum, centre and "
                 "unit_variance"
             ),
         )
 
 
-def _mu(config: Config) -> Found:
+def _mu_faults(config: Config) -> SettingFaults:
     linear = config["linear"]
     mu = config["linear"]["mu"]
-    chosen = config["signature"]["mu"]
-    for number, (before, value) in enumerate(pairwise(mu), 2):
-        if value <= before:
-            message = f"{value:g} follows {before:g}; mu must grow: {sorted(mu)}"
+    chosen_mu = config["signature"]["mu"]
+    for number, (previous, value) in enumerate(pairwise(mu), 2):
+        if value <= previous:
+            message = f"{value:g} follows {previous:g}; mu must grow: {sorted(mu)}"
             yield f"linear.mu, item {number}", message
             break
-    stable = linear["list"] == "stable"
-    if chosen is not None and (stable or chosen not in mu):
-        near = min(mu, key=lambda value: abs(value - chosen))
-        message = f"{chosen:g} is not in linear.mu {mu}; the nearest is {near:g}"
-        if stable:
-            message = f"is for linear.list: minimal; set linear.mu_choice: [{near:g}] instead"
+    is_stable = linear["list"] == "stable"
+    if chosen_mu is not None and (is_stable or chosen_mu not in mu):
+        nearest_mu = min(mu, key=lambda value: abs(value - chosen_mu))
+        message = f"{chosen_mu:g} is not in linear.mu {mu}; the nearest is {nearest_mu:g}"
+        if is_stable:
+            message = f"is for linear.list: minimal; set linear.mu_choice: [{nearest_mu:g}] instead"
         yield "signature.mu", message
-    for value in (linear["mu_choice"] or ()) if stable else ():
+    for value in (linear["mu_choice"] or ()) if is_stable else ():
         if value not in mu:
             message = f"{value:g} is not in linear.mu {mu}; add it there, or take it out here"
             yield "linear.mu_choice", message
 
 
-def _lengths(config: Config) -> Found:
-    most = config["signature"]["most"]
-    longest = config["linear"]["longest"]
-    if config["linear"]["list"] == "stable" and longest is not None and longest < 2 * most:
-        message = f"{longest} is below 2 × signature.most = {2 * most}; set at least that, or null"
+def _list_length_faults(config: Config) -> SettingFaults:
+    max_genes = config["signature"]["most"]
+    max_half_genes = config["linear"]["longest"]
+    if (
+        config["linear"]["list"] == "stable"
+        and max_half_genes is not None
+        and max_half_genes < 2 * max_genes
+    ):
+        message = (
+            f"{max_half_genes} is below 2 × signature.most = {2 * max_genes}; set at least "
+            "that, or null"
+        )
         yield "linear.longest", message
 
 
-def _columns(config: Config) -> Found:
+def _column_faults(config: Config) -> SettingFaults:
     data = config["data"]
     label = label_columns(config["label"])
-    for key, plural in (("group", "groups"), ("pair", "pairs"), ("batch", "batches")):
+    for key, units in (("group", "groups"), ("pair", "pairs"), ("batch", "batches")):
         if data[key] in label:
-            message = f"'{data[key]}' is the label itself; name the column of the {plural}"
+            message = f"'{data[key]}' is the label itself; name the column of the {units}"
             yield f"data.{key}", message
     if data["group"] and data["pair"] and data["group"] != data["pair"]:
         yield "data.group", "a pair is a group, too; set data.pair alone"
@@ -271,45 +285,48 @@ def _columns(config: Config) -> Found:
             yield f"data.{key}", "names a column of the gene table; set data.annotation to its file"
 
 
-def _batches(config: Config) -> Found:
+def _batch_faults(config: Config) -> SettingFaults:
     batch = config["data"]["batch"]
     label = label_columns(config["label"])
-    alone = config["splits"]["scheme"] == "leave_one_batch_out" and not config["splits"]["file"]
-    lacks = "needs data.batch, the column that says which samples were processed together"
-    if alone and batch is None:
-        yield "splits.scheme", f"'leave_one_batch_out' {lacks}"
+    leaves_out_batches = (
+        config["splits"]["scheme"] == "leave_one_batch_out" and not config["splits"]["file"]
+    )
+    requirement = "needs data.batch, the column that says which samples were processed together"
+    if leaves_out_batches and batch is None:
+        yield "splits.scheme", f"'leave_one_batch_out' {requirement}"
     for number, step in enumerate(config["normalise"]["folds"], 1):
         if step["step"] != "combat":
             continue
-        at = f"normalise.folds, item {number}"
+        setting = f"normalise.folds, item {number}"
         if batch is None:
-            yield at, f"'combat' {lacks}"
+            yield setting, f"'combat' {requirement}"
         for name in sorted({*label, batch} & set(step["covariates"])):
-            who = "label, which no step may see" if name in label else "batch itself"
-            yield at, f"covariate '{name}' of 'combat' is the {who}; take it out"
-        if alone:
+            role = "label, which no step may see" if name in label else "batch itself"
+            yield setting, f"covariate '{name}' of 'combat' is the {role}; take it out"
+        if leaves_out_batches:
             message = (
                 "'combat' has seen no sample of the batch that is left out, and corrects only "
                 "training samples; take it away, or choose another splits.scheme"
             )
-            yield at, message, "warning"
+            yield setting, message, "warning"
 
 
-def _scheme(config: Config) -> Found:
+def _scheme_faults(config: Config) -> SettingFaults:
     splits = config["splits"]
     scheme = splits["scheme"]
     group = config["data"]["pair"] or config["data"]["group"]
     if splits["column"] is not None and scheme != "predefined":
         message = f"is not used by the scheme '{scheme}'; set splits.scheme: predefined to use it"
         yield "splits.column", message, "warning"
-    if splits["file"] is not None or _useless(config):
+    if splits["file"] is not None or _kind_refuses_scheme(config):
         return
-    if group is not None and scheme in GROUPED:
+    if group is not None and scheme in GROUPED_SCHEME_OF:
         yield (
             "splits.scheme",
-            f"'{scheme}' tears the samples of one '{group}' apart; use '{GROUPED[scheme]}'",
+            f"'{scheme}' tears the samples of one '{group}' apart; use "
+            f"'{GROUPED_SCHEME_OF[scheme]}'",
         )
-    if group is None and scheme in GROUPED.values():
+    if group is None and scheme in GROUPED_SCHEME_OF.values():
         yield (
             "splits.scheme",
             f"'{scheme}' needs data.group, the column that says who belongs to it",
@@ -318,93 +335,103 @@ def _scheme(config: Config) -> Found:
         yield "splits.column", "the scheme 'predefined' needs a column that says train or test"
 
 
-def _useless(config: Config) -> bool:
+def _kind_refuses_scheme(config: Config) -> bool:
     """Tell whether the kind of response has no use for the scheme, and says so itself."""
-    own = LABELS[config["data"]["task"]].settings(config)
-    return any(key == "splits.scheme" for key, *_ in own)
+    faults = LABEL_RULES[config["data"]["task"]].setting_faults(config)
+    return any(key == "splits.scheme" for key, *_ in faults)
 
 
-def _sizes(config: Config) -> Found:
+def _size_faults(config: Config) -> SettingFaults:
     # one job is not told of these
     splits = config["splits"]
     controls = config.get("controls")
-    if splits["file"] is None and splits["scheme"] in K_FOLD:
-        outer = splits["folds"] * splits["repeats"]
-        batches = splits["batches"]
-        if batches > outer:
-            message = f"{batches} jobs, but {outer} outer splits to share; at most {outer}"
+    if splits["file"] is None and splits["scheme"] in K_FOLD_SCHEMES:
+        n_outer = splits["folds"] * splits["repeats"]
+        n_batches = splits["batches"]
+        if n_batches > n_outer:
+            message = f"{n_batches} jobs, but {n_outer} outer splits to share; at most {n_outer}"
             yield "splits.batches", message
-        inner = 1 if splits["inner_scheme"] == "leave_one_out" else splits["inner_folds"]
-        if many := too_many(outer, inner):
-            yield "splits.repeats", many
+        n_inner = 1 if splits["inner_scheme"] == "leave_one_out" else splits["inner_folds"]
+        if too_many_message := too_many(n_outer, n_inner):
+            yield "splits.repeats", too_many_message
     if controls is not None:
-        jobs = -(-controls["permutations"] // controls["permutations_per_job"]) * splits["batches"]
-        if jobs > MOST_JOBS:
+        n_jobs = (
+            -(-controls["permutations"] // controls["permutations_per_job"]) * splits["batches"]
+        )
+        if n_jobs > MAX_PERMUTATION_JOBS:
             message = (
-                f"makes {jobs} jobs, at most {MOST_JOBS}; take more for each, or fewer "
+                f"makes {n_jobs} jobs, at most {MAX_PERMUTATION_JOBS}; take more for each, or "
+                "fewer "
                 "splits.batches"
             )
             yield "controls.permutations_per_job", message
 
 
-def _leave_one_out(config: Config) -> Found:
+def _leave_one_out_warnings(config: Config) -> SettingFaults:
     splits = config["splits"]
     data = config["data"]
     if splits["scheme"] != "leave_one_out" or splits["file"] or data["pair"] or data["group"]:
         return
-    if _useless(config):
+    if _kind_refuses_scheme(config):
         return
-    found = LABELS[data["task"]].alone
+    chance_result = LABEL_RULES[data["task"]].leave_one_out_result
     yield (
         "splits.scheme",
         "'leave_one_out' is pessimistic where there is little to find: without "
-        f"any signal {found}; stratified_kfold is less so",
+        f"any signal {chance_result}; stratified_kfold is less so",
         "warning",
     )
 
 
-def _permutations(config: Config) -> Found:
-    count = config["controls"]["permutations"]
-    if 0 < count < 19:
+def _permutation_warnings(config: Config) -> SettingFaults:
+    n_permutations = config["controls"]["permutations"]
+    if 0 < n_permutations < 19:
         message = (
-            f"with {count} permutations no p-value can be below {1 / (count + 1):.2f}; 19 are "
+            f"with {n_permutations} permutations no p-value can be below "
+            f"{1 / (n_permutations + 1):.2f}; 19 are "
             "needed for 0.05, 99 for 0.01"
         )
         yield "controls.permutations", message, "warning"
 
 
-def _external(config: Config) -> Found:
+def _cohort_faults(config: Config) -> SettingFaults:
     names = [cohort["name"] for cohort in config["external"]]
     for number, cohort in enumerate(config["external"], 1):
-        at = f"external, item {number}"
+        setting = f"external, item {number}"
         # Folders on some disks do not tell upper from lower case.
         if cohort["name"].lower() in [name.lower() for name in names[: number - 1]]:
-            yield f"{at}, name", f"'{cohort['name']}' is already taken; each needs its own folder"
-        yield from _of_kind(cohort, at, config["data"]["task"])
-        for message in unquoted(cohort["covariate_words"]):
-            yield f"{at}, covariate_words", message
+            yield (
+                f"{setting}, name",
+                f"'{cohort['name']}' is already taken; each needs its own folder",
+            )
+        yield from _cohort_label_faults(cohort, setting, config["data"]["task"])
+        for message in unquoted_word_faults(cohort["covariate_words"]):
+            yield f"{setting}, covariate_words", message
         if cohort["batch"] is not None and not cohort["combat"]:
-            yield f"{at}, batch", "is used by combat only; set combat: true or take it away"
+            yield f"{setting}, batch", "is used by combat only; set combat: true or take it away"
         if cohort["symbol"] is not None and cohort["annotation"] is None:
-            yield f"{at}, symbol", "names a column of the gene table; set annotation to its file"
+            yield (
+                f"{setting}, symbol",
+                "names a column of the gene table; set annotation to its file",
+            )
 
 
-def _of_kind(cohort: Config, at: str, task: str) -> Found:
+def _cohort_label_faults(cohort: Config, setting: str, task: str) -> SettingFaults:
     """Hold what a data set's settings say of its labels against the kind of response."""
-    kind = LABELS[task]
-    if cohort["classes"] and not kind.named:
-        yield f"{at}, classes", "is for classification; take it away"
-    if cohort["event"] is not None and not kind.columns:
-        yield f"{at}, event", "is for survival; take it away"
-    mapped = isinstance(cohort["label"], dict)
-    if mapped and not kind.columns:
-        yield f"{at}, label", f"names columns of time and event; for {task} name one column"
-    elif cohort["label"] is not None and kind.columns and not mapped:
-        columns = ", ".join(f"{key}: COLUMN" for key in kind.columns)
-        yield f"{at}, label", f"{task} needs columns of its own; write label: {{{columns}}}"
+    rules = LABEL_RULES[task]
+    if cohort["classes"] and not rules.has_classes:
+        yield f"{setting}, classes", "is for classification; take it away"
+    if cohort["event"] is not None and not rules.label_columns:
+        yield f"{setting}, event", "is for survival; take it away"
+    label_has_columns = isinstance(cohort["label"], dict)
+    if label_has_columns and not rules.label_columns:
+        yield f"{setting}, label", f"names columns of time and event; for {task} name one column"
+    elif cohort["label"] is not None and rules.label_columns and not label_has_columns:
+        columns = ", ".join(f"{key}: COLUMN" for key in rules.label_columns)
+        yield f"{setting}, label", f"{task} needs columns of its own; write label: {{{columns}}}"
 
 
-def _groups(config: Config) -> Found:
+def _gene_group_warnings(config: Config) -> SettingFaults:
     section = config.get("nonlinear", {})  # the job that checks files is not told of it
     if section.get("groups") is not None and section["penalty"] != "group":
         yield (
@@ -415,7 +442,7 @@ def _groups(config: Config) -> Found:
         )
 
 
-def _sets(config: Config) -> Found:
+def _gene_set_faults(config: Config) -> SettingFaults:
     section = config.get("structured", {})
     if section.get("sets") is None and section.get("column") is not None:
         message = "names a column of a gene table; set structured.sets to its file"
@@ -430,65 +457,70 @@ def _sets(config: Config) -> Found:
             yield f"{name}.smallest", message
 
 
-RULES: Sequence[Callable[[Config], Found]] = (
-    _plugins,
-    _geo,
-    study_settings,
-    _braces,
-    _wrong_place,
-    _wrong_order,
-    _counts,
-    _repeated,
-    _floors,
-    _missing,
-    _zeros,
-    _indicators,
-    _mu,
-    _lengths,
-    kind_settings,
-    _columns,
-    place_settings,
-    omic_settings,
-    _batches,
-    _scheme,
-    _sizes,
-    _leave_one_out,
-    _permutations,
-    _external,
-    _groups,
-    _sets,
-    fixed_settings,
+SETTING_RULES: Sequence[Callable[[Config], SettingFaults]] = (
+    _plugin_faults,
+    _geo_faults,
+    study_setting_faults,
+    _wildcard_faults,
+    _step_section_faults,
+    _step_order_faults,
+    _count_step_faults,
+    _repeated_step_faults,
+    _floor_faults,
+    _missing_value_faults,
+    _zero_step_faults,
+    _indicator_faults,
+    _mu_faults,
+    _list_length_faults,
+    kind_setting_faults,
+    _column_faults,
+    place_setting_faults,
+    omic_setting_faults,
+    _batch_faults,
+    _scheme_faults,
+    _size_faults,
+    _leave_one_out_warnings,
+    _permutation_warnings,
+    _cohort_faults,
+    _gene_group_warnings,
+    _gene_set_faults,
+    covariate_settings,
 )
 
 
-NEAR = 1e-6
+SHARE_ROUNDING = 1e-6
 """Largest distance of the sum of shares from 1."""
 
 
-def check_shares(asked: str | Sequence[float], design: Design, source: str) -> Iterator[Problem]:
+def check_shares(
+    probabilities: str | Sequence[float], design: Design, source: str
+) -> Iterator[Problem]:
     """Yield what is wrong with the shares that a config asks for.
 
     Parameters
     ----------
-    asked : str or list of float
+    probabilities : str or list of float
         ``probabilities`` of the config.
     design : Design
     source : str
         Name of the config in messages.
     """
-    place = f"{source}, probabilities"
+    setting = f"{source}, probabilities"
     if design.classes is None:
-        if asked != "study":
-            yield Problem(place, f"is for classes, and {design.task} has none; take it away")
-    elif not isinstance(asked, str):
-        if len(asked) != len(design.classes):
+        if probabilities != "study":
+            yield Problem(setting, f"is for classes, and {design.task} has none; take it away")
+    elif not isinstance(probabilities, str):
+        if len(probabilities) != len(design.classes):
             message = (
-                f"{counted(len(asked), 'share')} for {len(design.classes)} classes: give one of "
+                f"{counted(len(probabilities), 'share')} for {len(design.classes)} classes: give "
+                "one of "
                 f"each, in this order: {listing(design.classes, 20)}"
             )
-            yield Problem(place, message)
-        elif abs(sum(asked) - 1) > NEAR:
-            yield Problem(place, f"the shares add up to {sum(asked):g}; they must add up to 1")
+            yield Problem(setting, message)
+        elif abs(sum(probabilities) - 1) > SHARE_ROUNDING:
+            yield Problem(
+                setting, f"the shares add up to {sum(probabilities):g}; they must add up to 1"
+            )
 
 
 def check_files(config: Config) -> None:
@@ -502,6 +534,10 @@ def check_files(config: Config) -> None:
     InvalidInput
     """
     names = dict.fromkeys(name for _, name in named_files(config))
-    gone = [Path(name) for name in names if not Path(name).exists() and not is_fetched(name)]
-    if gone:
-        raise InvalidInput([Problem(str(path), missing_file_message(path)) for path in gone])
+    absent_files = [
+        Path(name) for name in names if not Path(name).exists() and not is_fetched(name)
+    ]
+    if absent_files:
+        raise InvalidInput(
+            [Problem(str(path), missing_file_message(path)) for path in absent_files]
+        )

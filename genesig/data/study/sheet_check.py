@@ -8,8 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from genesig.data.files.formats.interface import DOUBTS_ATTRIBUTE
-from genesig.data.study.labels.known import LABELS
-from genesig.data.study.labels.record import Asked, check_names_alike, line, two_columns
+from genesig.data.study.labels.known import LABEL_RULES
+from genesig.data.study.labels.record import (
+    LabelRequest,
+    check_similar_names,
+    event_column_hints,
+    line_of_row,
+)
 from genesig.data.study.unlabelled import unlabelled_samples
 from genesig.errors import Problem, did_you_mean
 from genesig.results import Design
@@ -20,7 +25,7 @@ if TYPE_CHECKING:
 
 Problems = list[Problem]
 
-SHOWN = 12
+MAX_LISTED_COLUMNS = 12
 """Columns that a message names."""
 
 
@@ -32,7 +37,7 @@ class Sheet:
     ----------
     obs : DataFrame
         Rows of the study's samples by name, every cell a string.
-    names : tuple of str
+    all_names : tuple of str
         Every sample of the table, also those that are left out.
     design : Design
     dropped : list of dict
@@ -40,14 +45,14 @@ class Sheet:
     """
 
     obs: pd.DataFrame
-    names: tuple[str, ...]
+    all_names: tuple[str, ...]
     design: Design
     dropped: list[dict[str, str]]
 
 
 def check_sheet(
     table: pd.DataFrame,
-    place: str,
+    file: str,
     *,
     label: Sequence[str],
     task: str,
@@ -64,124 +69,151 @@ def check_sheet(
     columns of the response, `studies` tells whether the batches are studies. Returns None where a
     column is missing: nothing can be said without it.
     """
-    table = storable(table, place, problems)
-    if len(set(label)) != max(1, len(LABELS[task].columns)):
-        hints = two_columns(table, settings["event"]) if LABELS[task].columns else ()
-        problems.extend(Problem(place, message, "warning") for message in hints)
+    table = drop_unstorable_columns(table, file, problems)
+    if len(set(label)) != max(1, len(LABEL_RULES[task].label_columns)):
+        hints = (
+            event_column_hints(table, settings["event"]) if LABEL_RULES[task].label_columns else ()
+        )
+        problems.extend(Problem(file, message, "warning") for message in hints)
         return None  # the settings are at fault, and say so
-    check_ids(table, place, problems)
-    known = [name for name in table.columns if name]
-    named = {"data.group": group, "data.pair": pair, "data.batch": batch}
-    for key, column in [*(("label", column) for column in label), *named.items()]:
-        check_column(column, key, known, str(table.index.name), place, problems)
+    check_ids(table, file, problems)
+    columns = [name for name in table.columns if name]
+    column_of_setting = {"data.group": group, "data.pair": pair, "data.batch": batch}
+    for key, column in [*(("label", column) for column in label), *column_of_setting.items()]:
+        check_column(column, key, columns, str(table.index.name), file, problems)
     if not set(label) <= set(table.columns) or not table.columns.is_unique:
         return None
     dropped = unlabelled_samples(
         table,
-        place,
+        file,
         label[0],
         classes=settings["classes"] or (),
-        words_are_classes=LABELS[task].named,
+        words_are_classes=LABEL_RULES[task].has_classes,
         problems=problems,
         leave_out=settings.get("unlabelled") == "leave_out",
     )
-    labels = table[label[0]][[name not in dropped for name in table.index]]
-    chosen = LABELS[task].choose(Asked(table, place, label, labels, settings), problems)
+    labels_of_samples = table[label[0]][[name not in dropped for name in table.index]]
+    label_choice = LABEL_RULES[task].choose_labels(
+        LabelRequest(table, file, label, labels_of_samples, settings), problems
+    )
     if any(problem.code == "times_of_one_outcome" for problem in problems):  # which says why
         blank = ("labels_missing", "many_labels_missing")
         problems[:] = [problem for problem in problems if problem.code not in blank]
-    dropped |= chosen.dropped
+    dropped |= label_choice.dropped
     obs = table[[name not in dropped for name in table.index]]
-    for key, column in named.items():
+    for key, column in column_of_setting.items():
         if column in table.columns:
-            _check_filled(obs, place, key, str(column), problems)
-            problems.extend(check_names_alike(table, key, str(column), place))
+            _check_filled(obs, file, key, str(column), problems)
+            problems.extend(check_similar_names(table, key, str(column), file))
     design = Design(
         label[0],
         task,
-        chosen.classes,
+        label_choice.classes,
         group=pair or group,
         pair=pair,
         batch=batch,
         studies=studies,
-        **chosen.more,
+        **label_choice.design_fields,
     )
-    notes = [{"kind": "sample", "name": n, "reason": why} for n, why in sorted(dropped.items())]
+    dropped_notes = [
+        {"kind": "sample", "name": sample, "reason": reason}
+        for sample, reason in sorted(dropped.items())
+    ]
     # All that is drawn goes by rows: in the order of the names, that of the file says nothing.
-    return Sheet(obs.sort_index(kind="stable"), tuple(table.index), design, notes)
+    return Sheet(obs.sort_index(kind="stable"), tuple(table.index), design, dropped_notes)
 
 
 def check_column(
-    column: str | None, key: str, known: Sequence[str], index: str, place: str, problems: Problems
+    column: str | None,
+    key: str,
+    columns: Sequence[str],
+    index_name: str,
+    file: str,
+    problems: Problems,
 ) -> None:
     """Check that a column named in the config is in the sample table."""
-    if column is None or column in known:
+    if column is None or column in columns:
         return
-    namesakes = [name for name in known if name.startswith(f"{column} {_COLUMN} ")]
+    namesakes = [name for name in columns if name.startswith(f"{column} {_NUMBER_MARK} ")]
     if namesakes:
         message = f"{key} '{column}': {len(namesakes)} columns have this name; name one of them: "
-        message += listing(namesakes, SHOWN)
-        problems.append(Problem(place, message, "error", "repeated_column", key))
+        message += listing(namesakes, MAX_LISTED_COLUMNS)
+        problems.append(Problem(file, message, "error", "repeated_column", key))
         return
-    more = f" and {len(known) - SHOWN} more" if len(known) > SHOWN else ""
-    some = ", ".join(known[:SHOWN])
-    near = did_you_mean(column, known) or (
-        f" (columns: {some}{more})" if known else ", which has names alone; add it"
+    further_columns = (
+        f" and {len(columns) - MAX_LISTED_COLUMNS} more"
+        if len(columns) > MAX_LISTED_COLUMNS
+        else ""
     )
-    near = " but of the sample names; name another one" if column == index else near
-    problems.append(Problem(place, f"{key} '{column}' is not a column of {place}{near}"))
+    first_columns = ", ".join(columns[:MAX_LISTED_COLUMNS])
+    advice = did_you_mean(column, columns) or (
+        f" (columns: {first_columns}{further_columns})"
+        if columns
+        else ", which has names alone; add it"
+    )
+    advice = " but of the sample names; name another one" if column == index_name else advice
+    problems.append(Problem(file, f"{key} '{column}' is not a column of {file}{advice}"))
 
 
-def storable(table: pd.DataFrame, place: str, problems: Problems) -> pd.DataFrame:
+def drop_unstorable_columns(table: pd.DataFrame, file: str, problems: Problems) -> pd.DataFrame:
     """Leave out columns without a name, or with one that an h5ad file cannot hold.
 
     Columns of one name get names of their own. Problems get what the reader of the file warns of.
     """
     problems += [
-        Problem(place, message, "warning") for message in table.attrs.get(DOUBTS_ATTRIBUTE, ())
+        Problem(file, message, "warning") for message in table.attrs.get(DOUBTS_ATTRIBUTE, ())
     ]
-    table = _with_own_names(table, place, problems)
-    bad = [not _is_storable(name) for name in table.columns]
-    odd = [name for name, is_bad in zip(table.columns, bad, strict=True) if is_bad]
-    if odd:
+    table = _number_repeated_columns(table, file, problems)
+    unstorable = [not _is_storable(name) for name in table.columns]
+    bad_names = [name for name, is_bad in zip(table.columns, unstorable, strict=True) if is_bad]
+    if bad_names:
         message = "column {} is left out; a name is needed, without a slash and other than _index"
-        problems.append(Problem(f"{place}, line 1", message.format(listing(odd)), "warning"))
-    kept = table.loc[:, [not is_bad for is_bad in bad]]
-    kept.attrs = table.attrs
-    return kept
+        problems.append(Problem(f"{file}, line 1", message.format(listing(bad_names)), "warning"))
+    stored_columns = table.loc[:, [not is_bad for is_bad in unstorable]]
+    stored_columns.attrs = table.attrs
+    return stored_columns
 
 
 def _is_storable(name: str) -> bool:
     return bool(name) and "/" not in name and name != "_index"
 
 
-def _with_own_names(table: pd.DataFrame, place: str, problems: Problems) -> pd.DataFrame:
+def _number_repeated_columns(table: pd.DataFrame, file: str, problems: Problems) -> pd.DataFrame:
     """Return the table with a name of its own for each column, as SDRF files repeat theirs.
 
     ``Protocol REF`` of column 6 becomes ``Protocol REF (column 6)``, so that a config can choose
     it. Of columns with the same cells the first one keeps the name.
     """
     headers = [str(table.index.name or ""), *map(str, table.columns)]
-    times = Counter(header for header in headers if _is_storable(header))
-    repeated = [header for header in times if times[header] > 1]
+    n_columns_of_header = Counter(header for header in headers if _is_storable(header))
+    repeated = [header for header in n_columns_of_header if n_columns_of_header[header] > 1]
     if not repeated:
         return table
-    columns = [list(table.index), *(list(table.iloc[:, k]) for k in range(table.shape[1]))]
+    columns = [
+        list(table.index),
+        *(list(table.iloc[:, position]) for position in range(table.shape[1])),
+    ]
     names = dict(enumerate(headers))
     different: list[str] = []
     for header in repeated:
         numbers = [number for number, name in enumerate(headers) if name == header]
         if all(columns[number] == columns[numbers[0]] for number in numbers):
-            names = {k: name for k, name in names.items() if k not in numbers[1:]}
+            names = {
+                position: name for position, name in names.items() if position not in numbers[1:]
+            }
         else:
             different.append(header)
-            names |= {k: f"{header} {_COLUMN} {k + 1})" for k in numbers if k > 0}
+            names |= {
+                position: f"{header} {_NUMBER_MARK} {position + 1})"
+                for position in numbers
+                if position > 0
+            }
     if different:
         message = (
             f"column name {listing(different)} occurs more than once; to use one of the columns "
-            f"write its number behind the name, '{different[0]} {_COLUMN} N)'"
+            f"write its number behind the name, '{different[0]} {_NUMBER_MARK} N)'"
         )
-        problems.append(Problem(place, message, "note", "repeated_columns"))
+        problems.append(Problem(file, message, "note", "repeated_columns"))
     numbers_of_columns = [number for number in names if number > 0]
     renamed = table.iloc[:, [number - 1 for number in numbers_of_columns]]
     renamed.columns = [names[number] for number in numbers_of_columns]
@@ -189,34 +221,37 @@ def _with_own_names(table: pd.DataFrame, place: str, problems: Problems) -> pd.D
     return renamed
 
 
-_COLUMN = "(column"
+_NUMBER_MARK = "(column"
 """Stands before the number of a column that shares its name with another."""
 
 
-def check_ids(table: pd.DataFrame, place: str, problems: Problems) -> None:
+def check_ids(table: pd.DataFrame, file: str, problems: Problems) -> None:
     """Check that every sample has a name of its own."""
-    first: dict[str, int] = {}
-    blank = list[int]()
-    again = list[int]()
+    first_row: dict[str, int] = {}
+    blank_rows = list[int]()
+    repeated_rows = list[int]()
     for row, name in enumerate(map(str, table.index)):
-        (again if name in first else [] if name else blank).append(row)
+        (repeated_rows if name in first_row else [] if name else blank_rows).append(row)
         if name:
-            first.setdefault(name, row)
-    if blank:
+            first_row.setdefault(name, row)
+    if blank_rows:
         message = f"the sample name (column '{table.index.name}') is blank"
-        at = f"{place}, line {line(table, blank[0])}"
-        problems.append(Problem(at, message + too(len(blank) - 1, "line")))
-    if again:
-        name = str(table.index[again[0]])
+        line_place = f"{file}, line {line_of_row(table, blank_rows[0])}"
+        problems.append(Problem(line_place, message + too(len(blank_rows) - 1, "line")))
+    if repeated_rows:
+        name = str(table.index[repeated_rows[0]])
         message = (
-            f"sample '{name}' is already on line {line(table, first[name])}"
-            f"{too(len(again) - 1, 'line')}; each sample needs one row and a name of its own"
+            f"sample '{name}' is already on line {line_of_row(table, first_row[name])}"
+            f"{too(len(repeated_rows) - 1, 'line')}; each sample needs one row and a name of its "
+            "own"
         )
-        problems.append(Problem(f"{place}, line {line(table, again[0])}", message))
+        problems.append(Problem(f"{file}, line {line_of_row(table, repeated_rows[0])}", message))
 
 
-def _check_filled(obs: pd.DataFrame, place: str, key: str, column: str, problems: Problems) -> None:
-    blank = [str(name) for name, value in obs[column].items() if is_missing(value)]
-    if blank:
-        message = f"{key}: no value for {listing(blank)}; each sample of the study needs one"
-        problems.append(Problem(f"{place}, column '{column}'", message))
+def _check_filled(obs: pd.DataFrame, file: str, key: str, column: str, problems: Problems) -> None:
+    blank_samples = [str(name) for name, value in obs[column].items() if is_missing(value)]
+    if blank_samples:
+        message = (
+            f"{key}: no value for {listing(blank_samples)}; each sample of the study needs one"
+        )
+        problems.append(Problem(f"{file}, column '{column}'", message))

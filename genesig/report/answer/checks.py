@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from genesig.data.study.confounding import NOTABLE
+from genesig.data.study.confounding import MIN_WARNED_ASSOCIATION
 from genesig.report.answer.sentences import shared_of_size
 from genesig.report.page.measure import model_name, permutation_scope
 from genesig.report.page.record import Study
@@ -139,8 +139,8 @@ def _batch(data: Study) -> Check:
         return Check(question, UNKNOWN, f"The association with {column} is not defined")
     measure = "Cramér's V" if data["study"]["classes"] else "Correlation ratio"
     detail = f"{measure} of {column} and outcome {decimal(batch['association'])}"
-    if batch["association"] <= NOTABLE:
+    if batch["association"] <= MIN_WARNED_ASSOCIATION:
         return Check(question, "Weakly associated", detail)
     if left_out:
         return Check(question, "Associated", f"{detail}; each {left_out} was left out in turn")
-    return Check(question, "Possibly", f"{detail} (above {NOTABLE:g})")
+    return Check(question, "Possibly", f"{detail} (above {MIN_WARNED_ASSOCIATION:g})")

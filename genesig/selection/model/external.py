@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.cohorts.new_matrix import matched
+from genesig.data.cohorts.new_matrix import match_genes
 from genesig.data.cohorts.read import Cohort, read_cohort
-from genesig.data.cohorts.translation import under_names
+from genesig.data.cohorts.translation import take_study_names
 from genesig.data.quality.twins import cross_twins
 from genesig.data.steps.combat import ReferenceBatch
 from genesig.errors import InvalidInput, warnings_of
@@ -92,14 +92,14 @@ class Values:
 
 def _present(dataset: Dataset, cohort: Cohort) -> tuple[float, ...]:
     known = np.unique(dataset.response()).tolist() if dataset.design.classes else ()
-    return tuple(c for c in known if c in cohort.y)
+    return tuple(c for c in known if c in cohort.response)
 
 
 def _means(dataset: Dataset, cohort: Cohort, training: Array, X: Array) -> tuple[Array, Array]:
     """Return class-balanced means of the training samples and of the new ones."""
     two, present = dataset.design.classes is not None, _present(dataset, cohort)
     return (balanced_means(training, dataset.response(), two, present),
-            balanced_means(X, cohort.y, two, present))  # fmt: skip
+            balanced_means(X, cohort.response, two, present))  # fmt: skip
 
 
 def _shifts(dataset: Dataset, cohort: Cohort, training: Array, X: Array) -> Array:
@@ -136,7 +136,7 @@ def shift_of_all(dataset: Dataset, cohort: Cohort, values: Values) -> dict[str, 
     """Sum up the shifts of all genes that both data sets have, as measured and as scored."""
     y, present = dataset.response(), _present(dataset, cohort)
     sizes = [tuple(int((each == c).sum()) for c in present) or (len(each),)
-             for each in (y, cohort.y)]  # fmt: skip
+             for each in (y, cohort.response)]  # fmt: skip
     by_chance = expected_shift(sizes[0], sizes[1])
     pairs = (("measured", values.measured), ("scored", values.scored))
     found = {key: _shifts(dataset, cohort, values.training, X) for key, X in pairs}
@@ -187,7 +187,9 @@ def other_mix(dataset: Dataset, cohort: Cohort, combat: bool) -> Iterator[str]:
     if not (combat and classes):
         return
     codes = list(zip(np.unique(here), classes, strict=True))[1 if len(classes) == 2 else 0 :]
-    mixes = [(float(np.mean(here == c)), float(np.mean(cohort.y == c)), name) for c, name in codes]
+    mixes = [
+        (float(np.mean(here == c)), float(np.mean(cohort.response == c)), name) for c, name in codes
+    ]
     own, there, name = max(mixes, key=lambda mix: abs(mix[0] - mix[1]))
     if abs(own - there) > OTHER_MIX:
         yield (
@@ -301,9 +303,9 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
             group=group,
             unlabelled=unlabelled,
         )
-        matrix, told = under_names(cohort.matrix, dataset.genes, renamed, cohort.where)
+        matrix, told = take_study_names(cohort.matrix, dataset.genes, renamed, cohort.file)
         cohort = replace(cohort, matrix=matrix)
-        unknown = refuse_unknown(model, cohort.about, samples or expression)
+        unknown = refuse_unknown(model, cohort.sample_table, samples or expression)
         noted = warnings_of([*told, *unknown])
         return _scored(dataset, model, cohort, [*said.get(name, ()), *noted], name=name,
                        combat=combat, missing=missing)  # fmt: skip
@@ -328,10 +330,10 @@ def _scored(dataset: Dataset, model: Model, cohort: Cohort, said: Sequence[str],
         _score_fdr_selected(model, tested) if has_fdr_selected(model) else ([], {}, [])
     )
     about = {
-        "name": name, "file": cohort.where, "classes": _counts(dataset, cohort),
+        "name": name, "file": cohort.file, "classes": _counts(dataset, cohort),
         "dropped": cohort.dropped, "inputs": cohort.inputs,
         "warnings": [*said, *warnings_of(found.problems),
-                     *off_scale(model, found, values.filled, cohort.where),
+                     *off_scale(model, found, values.filled, cohort.file),
                      *no_batch_of_the_study(model), *other_mix(dataset, cohort, combat), *lost],
         "combat": combat, "batches": len(set(cohort.batch)), "missing": missing,
         "needed": len(found.used), "absent": int((~found.known[:, found.used]).all(axis=0).sum()),
@@ -350,12 +352,12 @@ def _tested(
     dataset: Dataset, model: Model, cohort: Cohort, chosen: Model, *, missing: float, bound: str,
     combat: bool,
 ) -> _Tested:  # fmt: skip
-    found = prepare(model, chosen, cohort.matrix, cohort.where, missing=missing, bound=bound)
+    found = prepare(model, chosen, cohort.matrix, cohort.file, missing=missing, bound=bound)
     values = _values(dataset, model, chosen, cohort, found, combat)
-    f = score_values(values.seen, chosen) + covariate_scores(model, chosen, cohort.about)
+    f = score_values(values.seen, chosen) + covariate_scores(model, chosen, cohort.sample_table)
     groups = group_numbers(cohort.group)
-    scored = ScoredCohort(dataset, model, place(model, chosen), cohort.y, f, groups)
-    rows, more = EXTERNAL_TESTS[dataset.design.kind](scored)
+    asked = Asked(dataset, model, place(model, chosen), cohort.response, f, groups)
+    rows, more = MODELLED[dataset.design.kind].tested(asked)
     counts = None if groups is None else partial(_group_count, dataset, cohort, groups)
     tables = {
         "predictions": _predictions(scored, cohort, found.imputed),
@@ -407,7 +409,7 @@ def _values(dataset: Dataset, model: Model, chosen: Model, cohort: Cohort, found
     if model["normalisation"]["steps"]:  # then it needs all genes, in their order
         measured = np.where(found.known, found.values, np.nan)
     else:
-        measured = matched(cohort.matrix, dataset.genes, cohort.where)[0]
+        measured = match_genes(cohort.matrix, dataset.genes, cohort.file)[0]
     scored = _combat(dataset.X, measured, cohort.batch) if combat else measured
     filled = np.where(found.known, scored[:, needed], found.values)
     return Values(
@@ -430,13 +432,13 @@ def _combat(training: Array, X: Array, batch: tuple[str, ...]) -> Array:
 def _predictions(scored: ScoredCohort, cohort: Cohort, imputed: Array) -> pd.DataFrame:
     import pandas as pd
 
-    dataset, model, f = scored.dataset, scored.model, scored.f
-    decided = decisions(dataset, cohort.y, f - (model["threshold"] or 0.0))
+    dataset, model, f = asked.dataset, asked.model, asked.f
+    decided = decisions(dataset, cohort.response, f - (model["threshold"] or 0.0))
     if f.ndim == 1:
         decided["score"] = f
     further = MODELLED[dataset.design.kind].predicted(model, scored.model_number, f)
     return pd.DataFrame({
-        "sample": cohort.matrix.rows, "given": cohort.given, "label": cohort.labels,
+        "sample": cohort.matrix.rows, "given": cohort.cohort_words, "label": cohort.study_labels,
         **decided, **{key: each for key, each in further.items() if key not in decided},
         "imputed": imputed,
         **({} if scored.group is None else {"group": _group_names(cohort)}),
@@ -445,7 +447,7 @@ def _predictions(scored: ScoredCohort, cohort: Cohort, imputed: Array) -> pd.Dat
 
 def _group_names(cohort: Cohort) -> list[str]:
     """Return the words of the sample table; blank for a sample without a group."""
-    words = cohort.about[cohort.group_column].astype(str)
+    words = cohort.sample_table[cohort.group_column].astype(str)
     return ["" if is_missing(word) else word.strip() for word in words]
 
 
@@ -456,7 +458,7 @@ def _group_count(dataset: Dataset, cohort: Cohort, groups: Array, measure: str) 
     if len(classes) == 2:
         of_class = dict(zip(("specificity", "sensitivity"), classes, strict=True))
     name = of_class.get(measure)
-    inside = np.array([name in (None, label) for label in cohort.labels], dtype=bool)
+    inside = np.array([name in (None, label) for label in cohort.study_labels], dtype=bool)
     return len(np.unique(groups[inside]))
 
 
@@ -466,7 +468,7 @@ def _grouping(dataset: Dataset, cohort: Cohort) -> dict[str, Any]:
     if groups is None:
         return {}
     classes = dataset.design.classes
-    labels = np.array(cohort.labels, dtype=object)
+    labels = np.array(cohort.study_labels, dtype=object)
     by_class = classes and {name: len(np.unique(groups[labels == name])) for name in classes}
     count = len(np.unique(groups))
     return {"groups": {"column": cohort.group_column, "count": count, "classes": by_class}}
@@ -474,7 +476,7 @@ def _grouping(dataset: Dataset, cohort: Cohort) -> dict[str, Any]:
 
 def _counts(dataset: Dataset, cohort: Cohort) -> dict[str, int] | None:
     classes = dataset.design.classes
-    return None if classes is None else {name: cohort.labels.count(name) for name in classes}
+    return None if classes is None else {name: cohort.study_labels.count(name) for name in classes}
 
 
 def _seen_before(training: Array, X: Array) -> int:

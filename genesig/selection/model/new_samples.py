@@ -11,23 +11,23 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.cohorts.new_matrix import (
-    GENE_BY_GENE,
-    Scale,
+    GENE_WISE_STEPS,
+    TrainingValues,
     check_values,
-    matched,
-    no_counts,
-    samples_among,
-    samples_in_rows,
-    zeros,
+    match_genes,
+    rate_warnings,
+    select_listed_samples,
+    turn_samples_to_rows,
+    zero_warnings,
 )
-from genesig.data.cohorts.translation import under_names
+from genesig.data.cohorts.translation import take_study_names
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.gene_ids import versions_hint
 from genesig.data.files.non_genes import Surroundings
 from genesig.data.steps.alignment import MIN_STUDY_SAMPLES
 from genesig.data.steps.missing_indicators import genes_by_indicator
 from genesig.data.steps.scale import LEARNED_DEPTH_STEPS, LOG2_STEPS
-from genesig.data.study.matrix_check import check_gene_names, with_genes_only
+from genesig.data.study.matrix_check import check_gene_names, leave_out_other_columns
 from genesig.errors import Problem, refuse
 from genesig.optim.class_line import doubt_of_line
 from genesig.selection.model.before_alignment import NOT_TOLD, other_logarithms
@@ -165,11 +165,13 @@ def predict(
         raise refuse("--missing", f"{missing:g} is no share; it needs 0 to 1")
     genes = model["training"]["genes"]
     listed = None if samples is None else list(map(str, samples.index))
-    oriented, others = samples_in_rows(matrix, genes, where), list[Problem]()
-    oriented, _ = with_genes_only(oriented, where, Surroundings(samples, genes=genes), others)
-    oriented, other = under_names(oriented, genes, renamed, where)
+    oriented, others = turn_samples_to_rows(matrix, genes, where), list[Problem]()
+    oriented, _ = leave_out_other_columns(
+        oriented, where, Surroundings(samples, genes=genes), others
+    )
+    oriented, other = take_study_names(oriented, genes, renamed, where)
     others += check_gene_names(oriented, where)
-    oriented, left = samples_among(oriented, listed, where)
+    oriented, left = select_listed_samples(oriented, listed, where)
     found = prepare(model, chosen, oriented, where, missing=missing, bound="--missing")
     about = None
     if samples is not None:
@@ -223,7 +225,7 @@ def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing:
     genes = list(model["training"]["genes"])
     used = _used(model, chosen)
     spared = set(model["training"]["panel"]["genes"]) - {genes[k] for k in used}
-    X, found = matched(matrix, genes, where, spared)
+    X, found = match_genes(matrix, genes, where, spared)
     if zeros_are_missing(model):
         found &= X != 0
     of, added = indicators(model)  # known wherever the new samples' gene was measured at all
@@ -247,8 +249,8 @@ def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing:
     values[:, added] = np.where(found[:, added], X[:, added], fill[added])
     scale = _scale(model)
     check_values(X, values, found, genes, matrix.rows, scale, where)
-    problems += zeros(X, values, found, genes, matrix.rows, scale, where)
-    problems += no_counts(X, found, scale, model["training_samples"], where)
+    problems += zero_warnings(X, values, found, genes, matrix.rows, scale, where)
+    problems += rate_warnings(X, found, scale, model["training_samples"], where)
     return Prepared(matrix.rows, values, known, used, problems)
 
 
@@ -338,7 +340,7 @@ def _not_claimed(model: Model, chosen: Model, source: str) -> Iterator[Problem]:
 def _used(model: Model, chosen: Model) -> list[int]:
     """Return the places of the genes that the scores depend on, among the training genes."""
     genes, listed = model["training"]["genes"], set(chosen["genes"])
-    across = {step["step"] for step in model["normalisation"]["steps"]} - GENE_BY_GENE
+    across = {step["step"] for step in model["normalisation"]["steps"]} - GENE_WISE_STEPS
     return [k for k, gene in enumerate(genes) if across or gene in listed]
 
 
@@ -428,9 +430,9 @@ def _not_corrected(model: Model, names: Sequence[str], about: pd.DataFrame | Non
             yield Problem(where, what, "warning")
 
 
-def _scale(model: Model) -> Scale:
+def _scale(model: Model) -> TrainingValues:
     training = model["training"]
-    return Scale(
+    return TrainingValues(
         np.array(training["means"], dtype=float), np.array(training["sds"], dtype=float),
         training["p99"], training["min"], training["max"],
         frozenset(step["step"] for step in model["normalisation"]["steps"]),

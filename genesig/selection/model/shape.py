@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
 from genesig.arrays import Array
-from genesig.data.cohorts.new_matrix import check_known, row_wise
+from genesig.data.cohorts.new_matrix import apply_row_wise, check_covariates
 from genesig.data.steps.alignment import AlignStudies, CombatStudies
 from genesig.data.steps.missing_indicators import MISSING_INDICATORS
 from genesig.data.steps.normalise import IMPUTATION_STEPS, LOW_VALUE_STEPS, Reference, apply
@@ -102,7 +102,7 @@ def covariate_scores(model: Model, chosen: Model, about: pd.DataFrame | None) ->
 def refuse_unknown(model: Model, about: pd.DataFrame | None, where: str) -> list[Problem]:
     """Return the warnings of `check_known`; raise its first error."""
     filled = model.get("covariates", {"filled": False})["filled"]
-    problems = list(check_known(covariates_of(model), filled, about, where))
+    problems = list(check_covariates(covariates_of(model), filled, about, where))
     for problem in problems:
         if problem.level == "error":
             raise refuse(problem.location, problem.message)
@@ -405,7 +405,7 @@ def split_steps(model: Model) -> tuple[list[Any], list[Any]]:
 def by_row(model: Model, X: Array, known: Array, filler: Array) -> Array:
     """Apply the steps that look at one sample at a time; arguments as in `aligned`."""
     steps = [step for step in split_steps(model)[0] if step.kind == "sample"]
-    return row_wise(steps, X, known, filler)
+    return apply_row_wise(steps, X, known, filler)
 
 
 def aligned(model: Model, values: Array, known: Array, filler: Array) -> Array:

@@ -261,9 +261,9 @@ def test_labels_are_in_the_words_of_the_study_and_samples_in_rows(study: Study) 
     other.write(study)
     found = _cohort(other)
     assert found.matrix.rows == tuple(NAMES[2:])
-    assert found.given == ("RA", "control") * 3
-    assert found.labels == ("tumor", "normal") * 3
-    np.testing.assert_array_equal(found.y, [1, -1] * 3)
+    assert found.cohort_words == ("RA", "control") * 3
+    assert found.study_labels == ("tumor", "normal") * 3
+    np.testing.assert_array_equal(found.response, [1, -1] * 3)
     expected = np.array([[float(v) for v in row[3:]] for row in other.matrix[1:]]).T
     np.testing.assert_array_equal(found.matrix.cells, expected)
     assert [(one["name"], one["reason"]) for one in found.dropped] == [
@@ -276,7 +276,7 @@ def test_numbers_are_taken_as_they_are(study: Study) -> None:
     _column(other, 1, [f"{k}.5" for k in range(8)])
     other.write(study)
     found = _cohort(other, NUMBER, classes={})
-    np.testing.assert_array_equal(found.y, np.arange(8) + 0.5)
+    np.testing.assert_array_equal(found.response, np.arange(8) + 0.5)
     _column(other, 1, ["old", *[f"{k}.5" for k in range(7)]])
     other.write(study)
     with pytest.raises(InvalidInput, match="the label of 'X1' is 'old', not a number"):

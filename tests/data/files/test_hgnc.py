@@ -12,7 +12,7 @@ from fitted_models import model_of as _model
 from fitted_models import table as _table
 
 from genesig.cli import main
-from genesig.data.cohorts.translation import under_names
+from genesig.data.cohorts.translation import take_study_names
 from genesig.data.files.readers import read_genes, read_matrix
 from genesig.data.files.symbols import needed_names, rows_by_name
 from genesig.errors import InvalidInput
@@ -61,7 +61,7 @@ def test_another_table_is_refused(tmp_path: Path) -> None:
     (tmp_path / "g.tsv").write_text("gene\tsymbol\ng1\tA\n")
     (tmp_path / "e.tsv").write_text("gene\ts1\ng1\t2\n")
     with pytest.raises(InvalidInput, match="has no column 'prev_symbol', so is not HGNC's table"):
-        under_names(read_matrix(tmp_path / "e.tsv"), ["A"], str(tmp_path / "g.tsv"), "e.tsv")
+        take_study_names(read_matrix(tmp_path / "e.tsv"), ["A"], str(tmp_path / "g.tsv"), "e.tsv")
 
 
 def test_new_samples_under_former_names_score_alike(

@@ -9,9 +9,9 @@ from array_files import COLOURS, IDS, MANIFEST, PROBES, array_files, idat, light
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from genesig.data.cohorts.new_matrix import read_new
-from genesig.data.files.formats.idat import parse_idat, read_idat_folder
-from genesig.data.files.readers import read_matrix, read_unpacked
+from genesig.data.cohorts.new_matrix import read_new_samples
+from genesig.data.files.formats.idat import matrix_of, parse_idat
+from genesig.data.files.readers import content_of, read_matrix
 from genesig.errors import InvalidInput
 
 WHOLE = idat(IDS, range(100, 109))
@@ -78,13 +78,13 @@ def test_new_arrays_take_the_manifest_from_elsewhere(tmp_path):
     for path in sorted(new.glob("*R01*")):
         (new / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
         path.unlink()
-    found = read_new([str(new)], "M", str(study))
+    found = read_new_samples([str(new)], "M", str(study))
     assert found.columns == ("97_R01C01", "97_R02C01")
     np.testing.assert_array_equal(found.cells[:, :1], read_matrix(study, "M").cells)
-    one = read_new([str(new / "97_R02C01_Red.idat")], "M", str(study))
+    one = read_new_samples([str(new / "97_R02C01_Red.idat")], "M", str(study))
     np.testing.assert_array_equal(one.cells, found.cells[:, 1:])
     with pytest.raises(InvalidInput, match="two files of sample '97_R02C01'; keep one"):
-        read_new([str(new / "97_R02C01_Red.idat")] * 2, "M", str(study))
+        read_new_samples([str(new / "97_R02C01_Red.idat")] * 2, "M", str(study))
 
 
 def test_a_sheet_may_name_either_file_of_an_array(tmp_path):

@@ -9,7 +9,7 @@ from array_files import CLUSTERS, NAMES, PAIRS, SIZE, TRANSCRIPTS, cel_binary, t
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from genesig.data.cohorts.new_matrix import read_new
+from genesig.data.cohorts.new_matrix import read_new_samples
 from genesig.data.files.affy.pgf import parse_transcripts
 from genesig.data.files.readers import read_matrix
 from genesig.errors import InvalidInput
@@ -109,7 +109,7 @@ def test_a_folder_holds_arrays_and_library_files(tmp_path):
     assert (matrix.columns, matrix.rows[:4]) == (("a", "b"), ("0_at", "0_at#2", "0_at#3", "1_at"))
     np.testing.assert_array_equal(matrix.cells[:, 0], 1 + PAIRS[:, :, 0].ravel())
     assert "1 probe set of" in matrix.doubt
-    new = read_new([str(tmp_path / "new")], None, str(tmp_path))
+    new = read_new_samples([str(tmp_path / "new")], None, str(tmp_path))
     assert (new.columns, new.rows) == (("c",), matrix.rows)
 
 

@@ -11,7 +11,7 @@ import pytest
 from small_study import GENES, Study
 
 from genesig.cli import main
-from genesig.data.cohorts.new_matrix import row_wise
+from genesig.data.cohorts.new_matrix import apply_row_wise
 from genesig.data.files.readers import load_schema
 from genesig.data.steps.normalise import Reference, bind_steps, fit_steps, normalise_samples
 from genesig.data.steps.segment import with_places
@@ -119,7 +119,7 @@ def test_columns_that_a_new_sample_lacks_are_left_out_of_its_lines(tau):
     known = np.random.default_rng(0).random(X.shape) < 0.8
     known[1] = (var["chromosome"] == "").to_numpy()  # none with a place
     known[2] = False
-    found = row_wise(fitted.steps, X, known, np.full(X.shape[1], 7.0))
+    found = apply_row_wise(fitted.steps, X, known, np.full(X.shape[1], 7.0))
     for row, x, here in zip(found, X, known, strict=True):
         own = segmented(x[None, here], var.iloc[here], tau) if here.any() else np.empty((1, 0))
         np.testing.assert_array_equal(row[here], own[0])

@@ -13,16 +13,16 @@ from places import ROOT
 from genesig.cli import main
 from genesig.data.files.readers import load_schema
 from genesig.data.study.cost import (
-    LEARNED,
+    N_FACTOR_RATIOS,
     SUBMITTED_JOB,
     Cost,
     Size,
-    announced,
     check_cost,
-    requests,
+    describe_costs,
+    job_resources,
     study_costs,
 )
-from genesig.data.study.gene_sets import check_sets
+from genesig.data.study.gene_sets import check_gene_sets
 from genesig.data.study.machine_speed import slowness
 from genesig.data.validate import resolve_config
 from genesig.selection.linear.omics import PENALTY_RATIOS
@@ -58,7 +58,7 @@ SIZE = Size(samples=38, genes=3051, splits=20, training=30)
 
 def total(size=SIZE, **sections):
     costs = study_costs(resolve_config({**STUDY, **sections}, load_schema()), size)
-    return sum(cost.together for cost in costs.values())
+    return sum(cost.total_seconds for cost in costs.values())
 
 
 def largest(size):
@@ -96,7 +96,9 @@ def test_permuted_labels_cost_no_fdr_model_unless_half_samples_predict():
 
 def test_slowness_of_the_processor_multiplies_the_seconds():
     costs = {"fit": Cost(1.0, 401.0, 41.0)}
-    assert announced(costs, slowness=2.0) == "takes about 82 s of one processor, 400 MB for a job"
+    assert (
+        describe_costs(costs, slowness=2.0) == "takes about 82 s of one processor, 400 MB for a job"
+    )
     assert 0.05 < slowness() < 50
 
 
@@ -128,18 +130,18 @@ def test_a_job_asks_for_more_memory_than_it_took(samples, genes, fit, final, bas
     costs = study_costs(resolve_config(STUDY, load_schema()), size)
     for rule, took in (("fit", fit), ("fit_final", final), ("baselines", baselines)):
         if took is not None:
-            script = requests(costs[rule])["mem_mb"] - SUBMITTED_JOB
+            script = job_resources(costs[rule])["mem_mb"] - SUBMITTED_JOB
             assert took < script < 1.6 * took
 
 
 def test_what_is_asked_of_a_cluster_leaves_room():
-    assert requests(Cost(600.0, 1000.0, 1800.0)) == {"mem_mb": 1550, "runtime": 50}
+    assert job_resources(Cost(600.0, 1000.0, 1800.0)) == {"mem_mb": 1550, "runtime": 50}
 
 
 @pytest.mark.parametrize(("seconds", "said"), [(41, "41 s"), (97, "1.6 min"), (7300, "2 h")])
 def test_the_cost_is_said_in_units_that_people_use(seconds, said):
     costs = {"fit": Cost(1.0, 401.0, seconds)}
-    assert announced(costs) == f"takes about {said} of one processor, 400 MB for a job"
+    assert describe_costs(costs) == f"takes about {said} of one processor, 400 MB for a job"
 
 
 def test_gene_sets_cost_nothing_where_there_are_none():
@@ -154,7 +156,7 @@ def test_gene_sets_cost_nothing_where_there_are_none():
         larger = replace(SIZE, **{name: 4 * getattr(SIZE, name)})
         found = [study_costs({**config, "structured": {**config["structured"], **named}}, size)
                  for size in (SIZE, larger)]  # fmt: skip
-        fits, orders = ([costs[rule].together for costs in found]
+        fits, orders = ([costs[rule].total_seconds for costs in found]
                         for rule in ("sets_fit", "enrichment"))  # fmt: skip
         assert (fits[1] > fits[0]) == (name != "samples")
         assert (orders[1] > orders[0]) == (name in ("samples", "genes"))
@@ -183,9 +185,12 @@ def test_the_page_on_large_studies_says_what_the_model_says() -> None:
     assert len(rows) == len(costs)
     for name, jobs, *numbers in rows:
         cost = costs["others" if name == "all others" else name.strip("`")]
-        said = [cost.seconds, cost.megabytes, cost.together / 60]
+        said = [cost.seconds, cost.megabytes, cost.total_seconds / 60]
         assert [float(f"{value:.2g}") for value in said] == [float(number) for number in numbers]
-        assert int(jobs) == round(cost.together / cost.seconds) or name in ("`fit`", "all others")
+        assert int(jobs) == round(cost.total_seconds / cost.seconds) or name in (
+            "`fit`",
+            "all others",
+        )
 
 
 def test_the_page_on_large_studies_says_how_its_hours_grow() -> None:
@@ -217,7 +222,7 @@ def _hours_of_studies(number: int) -> float:
     }  # fmt: skip
     size = Size(samples=1000, genes=54675, splits=number, training=1000 - 1000 // number)
     found = study_costs(resolve_config(config, load_schema()), size)
-    return sum(cost.together for cost in found.values())
+    return sum(cost.total_seconds for cost in found.values())
 
 
 SETS = {
@@ -254,12 +259,12 @@ def test_the_sets_of_the_file_are_counted(tmp_path: Path) -> None:
     path = str(tmp_path / "s.gmt")
     config = resolve_config({**STUDY, "structured": {"sets": path},
                              "controls": {"signatures": path}}, load_schema())  # fmt: skip
-    problems, held = check_sets(config, genes, None)
+    problems, held = check_gene_sets(config, genes, None)
     assert problems == []
     assert held == {"structured_sets": 40, "structured_members": 480, "published_sets": 40,
                     "published_members": 480}  # fmt: skip
 
 
 def test_as_many_factors_are_counted_as_two_omics_try() -> None:
-    tried = [pair for pair in product(PENALTY_RATIOS, repeat=2) if min(pair) == 1]
-    assert len(tried) == LEARNED
+    tried = [pair for pair in product(RATIOS, repeat=2) if min(pair) == 1]
+    assert len(tried) == N_FACTOR_RATIOS

@@ -11,7 +11,7 @@ from small_study import GENES, Study
 
 from genesig.cli import main
 from genesig.data.files.readers import read_sets
-from genesig.data.study.gene_sets import study_sets
+from genesig.data.study.gene_sets import match_sets
 from genesig.results.splits import GeneSets
 
 
@@ -19,7 +19,7 @@ def known(folder: Path, text: str, genes: list[str], symbols: list[str] | None =
           name: str = "sets.gmt", smallest: int = 1, largest: int = 500,
           column: str | None = None) -> GeneSets:  # fmt: skip
     (folder / name).write_text(text)
-    return study_sets(
+    return match_sets(
         str(folder / name), genes, symbols or genes, column=column, smallest=smallest,
         largest=largest,
     )  # fmt: skip

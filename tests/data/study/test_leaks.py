@@ -14,11 +14,11 @@ from small_study import Study
 
 from genesig.cli import main
 from genesig.data.study.design_check import (
-    ROUNDING,
-    apart,
+    CORRELATION_ROUNDING,
     check_label_genes,
     concordance,
     correlations,
+    separates_classes,
 )
 from genesig.data.study.matrix_check import Expression
 from genesig.data.study.sheet_check import Sheet
@@ -169,7 +169,7 @@ def test_a_gene_that_equals_the_label_is_named(
 def test_all_genes_are_looked_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("genesig.data.study.design_check.GENES_AT_ONCE", 3)
+    monkeypatch.setattr("genesig.data.study.design_check.GENES_PER_BLOCK", 3)
     study = Study(tmp_path)
     for row in (study.matrix[1], study.matrix[8]):
         row[1:] = ["1", "2"] * 6
@@ -252,7 +252,7 @@ def test_real_numbers_are_no_label() -> None:
     X[:, 0] = 1e6 + 3 * y
     expected = [np.corrcoef(x, y)[0, 1] for x in X.T]
     np.testing.assert_allclose(correlations(X, y), expected, rtol=0, atol=1e-9)
-    assert (np.abs(correlations(X, y)) >= 1 - ROUNDING).tolist() == [True] + [False] * 8
+    assert (np.abs(correlations(X, y)) >= 1 - CORRELATION_ROUNDING).tolist() == [True] + [False] * 8
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -275,5 +275,5 @@ def test_classes_are_told_apart_as_by_all_pairs_of_samples(classes: int) -> None
         expected.append(right / pairs)
     members = [y == number for number in range(classes)]
     np.testing.assert_array_equal(concordance(X, members), expected)
-    np.testing.assert_array_equal(apart(X, members), np.equal(expected, 1))
-    assert 20 <= apart(X, members).sum() < 60
+    np.testing.assert_array_equal(separates_classes(X, members), np.equal(expected, 1))
+    assert 20 <= separates_classes(X, members).sum() < 60

@@ -55,13 +55,15 @@ def test_a_gene_that_follows_the_numbers_of_the_classes_is_no_worse_than_another
 
 
 def test_of_two_classes_it_is_the_correlation() -> None:
-    from genesig.data.study.design_check import _multiple, correlations
+    from genesig.data.study.design_check import _multiple_correlations, correlations
 
     rng = np.random.default_rng(4)
     X, y = rng.normal(size=(20, 15)), np.repeat([-1.0, 1.0], 10)
     X[rng.random(X.shape) < 0.1] = np.nan
     member = y[:, None] == np.array([-1.0, 1.0])
-    np.testing.assert_allclose(_multiple(X, member), np.abs(correlations(X, y)), atol=1e-12)
+    np.testing.assert_allclose(
+        _multiple_correlations(X, member), np.abs(correlations(X, y)), atol=1e-12
+    )
 
 
 def test_noise_is_named_in_few_studies() -> None:

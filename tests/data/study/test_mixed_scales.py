@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from genesig.data.study.scale_check import _check_limits, check_empty, check_lone, check_mixed
+from genesig.data.study.scale_check import (
+    _check_limits,
+    check_empty_samples,
+    check_lone_values,
+    check_mixed_scales,
+)
 
 RNG = np.random.default_rng(2)
 RAW = np.exp2(RNG.normal(8, 2, (20, 400)))
@@ -14,7 +19,7 @@ NAMES = [f"s{k}" for k in range(20)]
 
 def said(X: np.ndarray, *steps: str) -> list[str]:
     normalise = {"samples": [{"step": step} for step in steps], "folds": []}
-    return [str(problem) for problem in check_mixed(X, NAMES, normalise, "e.tsv")]
+    return [str(problem) for problem in check_mixed_scales(X, NAMES, normalise, "e.tsv")]
 
 
 @pytest.mark.parametrize("logged", [1, 7, 19])
@@ -49,7 +54,7 @@ LOGGED, GENES = np.log2(RAW), [f"g{k}" for k in range(400)]
 
 
 def lone(X: np.ndarray) -> list[str]:
-    return [str(problem) for problem in check_lone(X, GENES, NAMES, "e.tsv")]
+    return [str(problem) for problem in check_lone_values(X, GENES, NAMES, "e.tsv")]
 
 
 def test_a_number_that_stands_for_no_value_is_named() -> None:
@@ -82,18 +87,18 @@ def test_tails_samples_and_saturated_spots_are_no_outlying_cells() -> None:
 def test_a_sample_of_one_value_is_named(value: float, level: str) -> None:
     X = np.random.default_rng(0).normal(8, 1, (5, 20))
     X[2] = value
-    found = list(check_empty(X, list("abcde"), {"samples": [], "folds": []}, "x.tsv"))
-    assert [(each.level, "every value of 'c' is" in each.message) for each in found] == [
-        (level, True)
-    ]
-    assert not list(check_empty(np.ones((5, 20)), list("abcde"), {"samples": [], "folds": []}, ""))
+    found = list(check_empty_samples(X, list("abcde"), {"samples": [], "folds": []}, "x.tsv"))
+    assert [(each.level, "every value of 'c' is" in each.what) for each in found] == [(level, True)]
+    assert not list(
+        check_empty_samples(np.ones((5, 20)), list("abcde"), {"samples": [], "folds": []}, "")
+    )
 
 
 @pytest.mark.parametrize(("n_genes", "n_warnings"), [(9, 0), (10, 1)])
 def test_a_sample_of_one_value_counts_from_ten_genes_on(n_genes: int, n_warnings: int) -> None:
     X = np.random.default_rng(0).normal(8, 1, (5, n_genes))
     X[2] = 7.5
-    found = list(check_empty(X, list("abcde"), {"samples": [], "folds": []}, "x.tsv"))
+    found = list(check_empty_samples(X, list("abcde"), {"samples": [], "folds": []}, "x.tsv"))
     assert len(found) == n_warnings
 
 

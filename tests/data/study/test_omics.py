@@ -23,7 +23,7 @@ from genesig.data.steps.missing_indicators import lacks_omics
 from genesig.data.steps.normalise import fit_steps, normalise_samples
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
-from genesig.data.study.gene_columns import omics_of
+from genesig.data.study.gene_columns import read_omics
 from genesig.data.study.sheet_check import Sheet
 from genesig.results import Dataset
 from genesig.results.dataset import OMIC
@@ -122,10 +122,8 @@ def test_a_fault_is_one_line(name, tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize("factors", ["learned", {"a": 1, "b": 1, "c": 2}])
 def test_an_omic_of_which_nothing_is_left_is_named(factors):
     problems, genes = [], ["a:g1", "a:g2", "b:g3"]
-    found = omics_of(None, None, "e.tsv", genes, factors, problems, ["c:g4", "c:g5", "a:g6"])
-    assert problems[0].message.startswith(
-        "nothing is left of the omic 'c': each of the 2 genes has"
-    )
+    found = read_omics(None, None, "e.tsv", genes, factors, problems, ["c:g4", "c:g5", "a:g6"])
+    assert problems[0].what.startswith("nothing is left of the omic 'c': each of the 2 genes has")
     assert (found is None) == (factors != "learned")
     rest = [problem.message for problem in problems[1:]]
     lost = "data.omics has a factor for 'c', of which nothing is left; take it out"

@@ -14,14 +14,14 @@ from study_runs import CONFIG
 
 from genesig.data.files.readers import load_schema
 from genesig.data.study.cost import (
-    START,
+    JOB_SECONDS,
     Cost,
-    InTime,
     Job,
-    Progress,
+    RunProgress,
     Size,
-    expected,
-    in_words,
+    TimeLeftFormatter,
+    duration_text,
+    expected_seconds_of_job,
     seconds_left,
     study_costs,
 )
@@ -63,7 +63,7 @@ def test_the_forecast_converges(slower):
 
 
 def test_wrong_announcements_are_corrected():
-    double = {k: cost._replace(seconds=3 * cost.seconds, together=3 * cost.together)
+    double = {k: cost._replace(seconds=3 * cost.seconds, total_seconds=3 * cost.total_seconds)
               for k, cost in COSTS.items()}  # fmt: skip
     (whole, *_), late = forecasts(double)[-1], [f for f in forecasts(double) if f[0] > 400]
     assert max(abs(said - left) for _, left, said in late) < 0.15 * whole
@@ -82,12 +82,12 @@ def test_it_is_never_negative(spans, more):
 
 
 def test_a_job_of_many_permutations_is_expected_to_take_their_time():
-    costs = {"fit": Cost(START + 10.0, 1.0, 23.0, 3, 10)}
-    assert expected(costs, "fit", "permuted-3-12") == START + 10
-    assert expected(costs, "fit", "permuted-11-12") == START + 2
-    assert expected(costs, "fit", "observed") == START + 1
-    assert expected(costs, "report") == START
-    assert COSTS["fit"].jobs == sum(job.rule == "fit" for job in recorded())
+    costs = {"fit": Cost(JOB_SECONDS + 10.0, 1.0, 23.0, 3, 10)}
+    assert expected_seconds_of_job(costs, "fit", "permuted-3-12") == JOB_SECONDS + 10
+    assert expected_seconds_of_job(costs, "fit", "permuted-11-12") == JOB_SECONDS + 2
+    assert expected_seconds_of_job(costs, "fit", "observed") == JOB_SECONDS + 1
+    assert expected_seconds_of_job(costs, "report") == JOB_SECONDS
+    assert COSTS["fit"].n_jobs == sum(job.rule == "fit" for job in recorded())
 
 
 def record(event, **more):
@@ -98,8 +98,8 @@ def record(event, **more):
 
 def test_the_log_says_what_is_left():
     clock = iter(range(0, 1000, 10))
-    progress = Progress(lambda: {"fit": Cost(10.0, 1.0, 20.0, 2)}, lambda: float(next(clock)))
-    written = InTime(logging.Formatter(), progress)
+    progress = RunProgress(lambda: {"fit": Cost(10.0, 1.0, 20.0, 2)}, lambda: float(next(clock)))
+    written = TimeLeftFormatter(logging.Formatter(), progress)
     progress.emit(record("run_info", stats={"fit": 2, "total": 2}))
     progress.emit(record("job_info", jobid=4, rule_name="fit", wildcards={}))
     progress.emit(record("job_finished", job_id=4))
@@ -110,13 +110,13 @@ def test_the_log_says_what_is_left():
 
 
 def test_nothing_is_forecast_before_the_data_are_read():
-    progress = Progress(lambda: None)
+    progress = RunProgress(lambda: None)
     progress.emit(record("job_info", jobid=1, rule_name="validate", wildcards={}))
     progress.emit(record("job_finished", job_id=1))
-    assert progress.words() == "validate done"
+    assert progress.progress_text() == "validate done"
 
 
 def test_seconds_in_words():
-    assert [in_words(each) for each in (4, 89, 90, 5399, 5400)] == [
+    assert [duration_text(each) for each in (4, 89, 90, 5399, 5400)] == [
         "4 s", "89 s", "1.5 min", "90 min", "1.5 h",
     ]  # fmt: skip

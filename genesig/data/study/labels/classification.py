@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from genesig.data.study.labels.record import (
-    Asked,
-    Chosen,
     Config,
-    Found,
-    Labels,
-    as_numbers,
+    LabelChoice,
+    LabelRequest,
+    LabelRules,
+    SettingFaults,
     check_class_words,
-    check_left_out,
+    check_left_out_classes,
+    number_advice,
 )
 from genesig.errors import Problem, did_you_mean
 from genesig.words import (
@@ -31,88 +31,128 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Problems = list[Problem]
-MOST = 20  # classes
+MAX_CLASSES = 20  # classes
 
 
-def _choose(asked: Asked, problems: Problems) -> Chosen:
-    labels = asked.labels
-    place = asked.where
-    classes = asked.settings["classes"]
-    chosen = _choose_classes(labels, place, asked, classes, problems)
+def _choose_labels(request: LabelRequest, problems: Problems) -> LabelChoice:
+    labels = request.labels
+    file = request.file
+    classes = request.settings["classes"]
+    classes_of_study = _choose_classes(labels, file, request, classes, problems)
     if classes is None:
-        problems.extend(check_class_words(asked.table, asked.label, chosen, place))
-    others = {} if classes is None else _of_other_classes(labels, chosen, place, problems)
-    return Chosen(chosen, others)
+        problems.extend(
+            check_class_words(request.table, request.label_column, classes_of_study, file)
+        )
+    dropped = (
+        {} if classes is None else _drop_other_classes(labels, classes_of_study, file, problems)
+    )
+    return LabelChoice(classes_of_study, dropped)
 
 
 def _choose_classes(
     column: pd.Series[str],
-    place: str,
-    asked: Asked,
+    file: str,
+    request: LabelRequest,
     classes: Sequence[str] | None,
     problems: Problems,
 ) -> tuple[str, ...]:
-    counts = Counter(sorted(column))
-    at = f"{place}, column '{asked.label}'"
+    n_samples_of_class = Counter(sorted(column))
+    label_place = f"{file}, column '{request.label_column}'"
     if classes is not None:
         for name in classes:
-            if name not in counts:
-                near = (
-                    did_you_mean(name, counts.keys() - set(classes))
-                    or f"; name one of {listing(counts, 6)}"
+            if name not in n_samples_of_class:
+                advice = (
+                    did_you_mean(name, n_samples_of_class.keys() - set(classes))
+                    or f"; name one of {listing(n_samples_of_class, 6)}"
                 )
-                problems.append(Problem(at, f"data.classes: no sample is '{name}'{near}"))
+                problems.append(
+                    Problem(label_place, f"data.classes: no sample is '{name}'{advice}")
+                )
         return tuple(classes)
-    if len(counts) < 2:
-        only = f"every sample is {listing(counts)}" if counts else "no sample has a label"
-        problems.append(Problem(at, f"{only}; two classes are needed"))
-    if len(counts) > 2 and not equal_looking(counts, as_word):  # which are an error of their own
-        problems.extend(_many_classes(counts, at, as_numbers(asked.table, asked.label)))
-    names = control_first(list(counts)) if len(counts) == 2 else [*counts]
+    if len(n_samples_of_class) < 2:
+        fault_text = (
+            f"every sample is {listing(n_samples_of_class)}"
+            if n_samples_of_class
+            else "no sample has a label"
+        )
+        problems.append(Problem(label_place, f"{fault_text}; two classes are needed"))
+    if len(n_samples_of_class) > 2 and not alike(
+        n_samples_of_class, as_word
+    ):  # which are an error of their own
+        problems.extend(
+            _check_number_of_classes(
+                n_samples_of_class, label_place, number_advice(request.table, request.label_column)
+            )
+        )
+    names = (
+        control_first(list(n_samples_of_class))
+        if len(n_samples_of_class) == 2
+        else [*n_samples_of_class]
+    )
     return tuple(names) if len(names) > 1 else (*names, "", "")[:2]
 
 
-def _many_classes(counts: Counter[str], at: str, numbers: str) -> Iterator[Problem]:
+def _check_number_of_classes(
+    n_samples_of_class: Counter[str], label_place: str, advice: str
+) -> Iterator[Problem]:
     """Say what is odd of more than two classes that nobody has named."""
-    found = ", ".join(f"'{name}' ({times})" for name, times in counts.most_common(6))
-    more = f" and {len(counts) - 6} more" if len(counts) > 6 else ""
-    message = f"{len(counts)} classes: {found}{more}"
-    if len(counts) > 6 and all(map(is_number, counts)):
-        yield Problem(at, f"{message}; {numbers}")
+    counts_text = ", ".join(
+        f"'{name}' ({n_samples})" for name, n_samples in n_samples_of_class.most_common(6)
+    )
+    further_classes = (
+        f" and {len(n_samples_of_class) - 6} more" if len(n_samples_of_class) > 6 else ""
+    )
+    message = f"{len(n_samples_of_class)} classes: {counts_text}{further_classes}"
+    if len(n_samples_of_class) > 6 and all(map(is_number, n_samples_of_class)):
+        yield Problem(label_place, f"{message}; {advice}")
         return
-    two = flow_yaml({"classes": control_first([name for name, _ in counts.most_common(2)])})
-    if len(counts) > MOST:
-        message += f"; at most {MOST} are told apart, choose some, for example data: {two}"
-        yield Problem(at, message)
+    two_classes_setting = flow(
+        {"classes": control_first([name for name, _ in n_samples_of_class.most_common(2)])}
+    )
+    if len(n_samples_of_class) > MAX_CLASSES:
+        message += (
+            f"; at most {MAX_CLASSES} are told apart, choose some, for example data: "
+            f"{two_classes_setting}"
+        )
+        yield Problem(label_place, message)
     else:
-        message += f", told apart by one list of genes; data: {two} would compare two"
-        yield Problem(at, message, "note")
+        message += (
+            f", told apart by one list of genes; data: {two_classes_setting} would compare two"
+        )
+        yield Problem(label_place, message, "note")
 
 
-def _of_other_classes(
-    column: pd.Series[str], classes: tuple[str, ...] | None, place: str, problems: Problems
+def _drop_other_classes(
+    column: pd.Series[str], classes: tuple[str, ...] | None, file: str, problems: Problems
 ) -> dict[str, str]:
-    other = {str(name): value for name, value in column.items() if value not in (classes or ())}
-    if other:
-        times = Counter(other.values())
-        found = ", ".join(f"'{name}' ({counted(n, 'sample')})" for name, n in times.items())
-        at = f"{place}, column '{column.name}'"
-        message = f"left out by data.classes: {found}"
-        problems.append(Problem(at, message, "warning"))
-        problems.extend(check_left_out(times, classes or (), at))
-    return {name: f"class '{value}' is not in data.classes" for name, value in other.items()}
+    class_of_sample = {
+        str(name): value for name, value in column.items() if value not in (classes or ())
+    }
+    if class_of_sample:
+        n_samples_of_class = Counter(class_of_sample.values())
+        counts_text = ", ".join(
+            f"'{name}' ({counted(n_samples, 'sample')})"
+            for name, n_samples in n_samples_of_class.items()
+        )
+        label_place = f"{file}, column '{column.name}'"
+        message = f"left out by data.classes: {counts_text}"
+        problems.append(Problem(label_place, message, "warning"))
+        problems.extend(check_left_out_classes(n_samples_of_class, classes or (), label_place))
+    return {
+        name: f"class '{value}' is not in data.classes" for name, value in class_of_sample.items()
+    }
 
 
-def _settings(config: Config) -> Found:
+def _setting_faults(config: Config) -> SettingFaults:
     if config["linear"]["criterion"] == "partial_likelihood":
         yield "linear.criterion", "'partial_likelihood' is for survival; take it away"
 
 
-CLASSIFICATION = Labels(
-    choose=_choose,
-    settings=_settings,
-    alone="it gives a balanced error of 0.53 to 0.56 and an AUC of 0.43 to 0.49",
-    named=True,
-    held=("covariates", "weights"),
-    own=("classes", "pair"),
+CLASS_LABELS = LabelRules(
+    choose_labels=_choose_labels,
+    setting_faults=_setting_faults,
+    leave_one_out_result="it gives a balanced error of 0.53 to 0.56 and an AUC of 0.43 to 0.49",
+    has_classes=True,
+    adjustments=("covariates", "weights"),
+    data_keys=("classes", "pair"),
 )

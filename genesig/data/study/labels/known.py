@@ -2,50 +2,51 @@
 
 from __future__ import annotations
 
-from genesig.data.study.labels.classification import CLASSIFICATION
-from genesig.data.study.labels.record import Config, Found, Labels
-from genesig.data.study.labels.regression import REGRESSION
-from genesig.data.study.labels.several_classes import SEVERAL_CLASSES
-from genesig.data.study.labels.survival import SURVIVAL
+from genesig.data.study.labels.classification import CLASS_LABELS
+from genesig.data.study.labels.record import Config, LabelRules, SettingFaults
+from genesig.data.study.labels.regression import NUMBER_LABELS
+from genesig.data.study.labels.several_classes import SEVERAL_CLASS_LABELS
+from genesig.data.study.labels.survival import SURVIVAL_LABELS
 from genesig.response.design import SEVERAL, label_columns
 from genesig.response.known import ByKind
 
-LABELS: dict[str, Labels] = ByKind(
+LABEL_RULES: dict[str, LabelRules] = ByKind(
     {
-        "classification": CLASSIFICATION,
-        SEVERAL: SEVERAL_CLASSES,
-        "regression": REGRESSION,
-        "survival": SURVIVAL,
+        "classification": CLASS_LABELS,
+        SEVERAL: SEVERAL_CLASS_LABELS,
+        "regression": NUMBER_LABELS,
+        "survival": SURVIVAL_LABELS,
     }
 )
 
 
-def kind_settings(config: Config) -> Found:
+def kind_setting_faults(config: Config) -> SettingFaults:
     """Yield what does not fit the kind that the config asks for."""
     data = config["data"]
-    own = LABELS[config["data"]["task"]]
-    yield from _label(config["label"], data["task"])
-    yield from own.settings(config)
-    for kind, other in LABELS.items():
-        for key in other.own:
-            if data[key] is not None and key not in own.own:
+    rules = LABEL_RULES[config["data"]["task"]]
+    yield from _label_faults(config["label"], data["task"])
+    yield from rules.setting_faults(config)
+    for kind, other_rules in LABEL_RULES.items():
+        for key in other_rules.data_keys:
+            if data[key] is not None and key not in rules.data_keys:
                 message = f"is for {kind}; take it away or set data.task: {kind}"
                 yield f"data.{key}", message
 
 
-def _label(label: str | dict[str, str], task: str) -> Found:
+def _label_faults(label: str | dict[str, str], task: str) -> SettingFaults:
     """Hold the columns that the label names against those that the kind needs."""
-    named = () if isinstance(label, str) else tuple(label)
-    needed = LABELS[task].columns
-    if named and not needed:
-        fits = next(kind for kind, each in LABELS.items() if each.columns)
+    named_columns = () if isinstance(label, str) else tuple(label)
+    required_columns = LABEL_RULES[task].label_columns
+    if named_columns and not required_columns:
+        fitting_kind = next(kind for kind, rules in LABEL_RULES.items() if rules.label_columns)
         message = (
-            f"names columns of {' and '.join(LABELS[fits].columns)}; for {task} name one column"
-            f", or write data: {{task: {fits}}}"
+            f"names columns of {' and '.join(LABEL_RULES[fitting_kind].label_columns)}; for {task} "
+            "name one column"
+            f", or write data: {{task: {fitting_kind}}}"
         )
         yield "label", message
-    elif needed and not named:
-        columns = ", ".join(f"{key}: COLUMN" for key in needed)
+    elif required_columns and not named_columns:
+        columns = ", ".join(f"{key}: COLUMN" for key in required_columns)
         yield "label", f"{task} needs columns of its own; write label: {{{columns}}}"
-    elif len(set(label_columns(label))) < len(named):
+    elif len(set(label_columns(label))) < len(named_columns):
         yield "label", f"'{label_columns(label)[0]}' is named twice; name two columns"

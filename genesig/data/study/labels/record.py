@@ -35,17 +35,17 @@ if TYPE_CHECKING:
 
 
 Config = dict[str, Any]
-Found = Iterator[tuple[str, str] | tuple[str, str, str]]
+SettingFaults = Iterator[tuple[str, str] | tuple[str, str, str]]
 
 
-class Asked(NamedTuple):
+class LabelRequest(NamedTuple):
     """The sample table with what the config says of its label.
 
     Attributes
     ----------
     table : DataFrame of strings
         All samples; ``attrs["lines"]`` are their lines in the file.
-    where : str
+    file : str
         The file, in messages.
     columns : sequence of str
         Those of the response, the first of which is the label.
@@ -56,96 +56,98 @@ class Asked(NamedTuple):
     """
 
     table: pd.DataFrame
-    where: str
+    file: str
     columns: Sequence[str]
     labels: pd.Series[str]
     settings: Mapping[str, Any]
 
     @property
-    def label(self) -> str:
+    def label_column(self) -> str:
         """The column of the label."""
         return self.columns[0]
 
 
 @dataclass(frozen=True)
-class Chosen:
+class LabelChoice:
     """The classes, or None; name -> reason of each sample left out; further fields of `Design`."""
 
     classes: tuple[str, ...] | None = None
     dropped: dict[str, str] = field(default_factory=dict)
-    more: dict[str, Any] = field(default_factory=dict)
+    design_fields: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Labels:
+class LabelRules:
     """One kind of response, as it is checked.
 
     Attributes
     ----------
-    choose : callable
+    choose_labels : callable
         What is asked, and the list that problems join, to what is chosen.
-    settings : callable
+    setting_faults : callable
         Resolved config to (key, what is wrong with it) of each setting that does not fit the kind.
-    alone : str
+    leave_one_out_result : str
         What leave-one-out gives without any signal; not asked of a kind that refuses it.
-    named : bool
+    has_classes : bool
         Whether there are classes, which another study may name otherwise.
-    own : tuple of str
+    data_keys : tuple of str
         Keys of the section ``data`` that other kinds may lack.
-    held : tuple of str
+    adjustments : tuple of str
         Which of ``data.covariates`` and ``data.weights`` are offered.
-    columns : tuple of str
+    label_columns : tuple of str
         What ``label`` maps to columns; nothing where it is one column.
-    one_of_a_group : bool
+    one_response_per_group : bool
         Whether the samples of one group must have one response.
-    step : float
+    path_seconds : float
         Seconds of one fit of a path, beside those of its products; for each of several classes.
-    sets : float
+    set_path_factor : float
         Paths over gene sets of two classes that one of this kind takes as long as.
     defaults : mapping
         Settings of the config that are others than the schema's, where it names none.
     """
 
-    choose: Callable[[Asked, list[Problem]], Chosen]
-    settings: Callable[[Config], Found]
-    named: bool
-    alone: str = ""
-    own: tuple[str, ...] = ()
-    columns: tuple[str, ...] = ()
-    one_of_a_group: bool = False
-    step: float = 0.0
-    sets: float = 1.0
+    choose_labels: Callable[[LabelRequest, list[Problem]], LabelChoice]
+    setting_faults: Callable[[Config], SettingFaults]
+    has_classes: bool
+    leave_one_out_result: str = ""
+    data_keys: tuple[str, ...] = ()
+    label_columns: tuple[str, ...] = ()
+    one_response_per_group: bool = False
+    path_seconds: float = 0.0
+    set_path_factor: float = 1.0
     defaults: Config = field(default_factory=dict)
-    held: tuple[str, ...] = ()
+    adjustments: tuple[str, ...] = ()
 
 
-def line(table: pd.DataFrame, row: int) -> int:
+def line_of_row(table: pd.DataFrame, row: int) -> int:
     """Return the line of the file on which a row of the table stands."""
     return int(table.attrs["lines"][row])
 
 
-def place(table: pd.DataFrame, row: int, column: str, where: str) -> str:
+def place_of_cell(table: pd.DataFrame, row: int, column: str, table_file: str) -> str:
     """Return file, line and column of a cell; of joined studies those of the study's own table."""
-    sheet, number, own = table.attrs.get("places", {}).get(row, (where, line(table, row), {}))
-    return f"{sheet}, line {number}, column '{own.get(column, column)}'"
+    file, line_number, column_in_study = table.attrs.get("places", {}).get(
+        row, (table_file, line_of_row(table, row), {})
+    )
+    return f"{file}, line {line_number}, column '{column_in_study.get(column, column)}'"
 
 
-def as_survival(pair: TimeAndEvent, event: str | None = None) -> str:
+def survival_advice(pair: TimeAndEvent, event: str | None = None) -> str:
     """Write the lines of a study of survival; `event` is the word that ``data.event`` names."""
-    word = {} if pair.word is None or event is not None else {"event": pair.word}
-    columns = flow_yaml({"label": pair.label})
-    return f"write {columns[1:-1]} and data: {flow_yaml({'task': 'survival', **word})}"
+    event_setting = {} if pair.word is None or event is not None else {"event": pair.word}
+    label_setting = flow({"label": pair.label})
+    return f"write {label_setting[1:-1]} and data: {flow({'task': 'survival', **event_setting})}"
 
 
-def as_numbers(table: pd.DataFrame, label: str) -> str:
+def number_advice(table: pd.DataFrame, label: str) -> str:
     """Say what numbers are that are no classes: times to events, or what regression predicts."""
     for pair in time_event_pairs(table):
         if pair.time == label:
-            return f"these are times, of events in '{pair.event}'; {as_survival(pair)}"
-    return f"these are numbers; write data: {flow_yaml({'task': 'regression'})}"
+            return f"these are times, of events in '{pair.event}'; {survival_advice(pair)}"
+    return f"these are numbers; write data: {flow({'task': 'regression'})}"
 
 
-def as_classes(table: pd.DataFrame, label: str) -> str:
+def class_advice(table: pd.DataFrame, label: str) -> str:
     """Say that the words of a column are classes; '' where they may be numbers gone wrong."""
     for name, counts in class_columns(table):
         words = not any(map(is_number, counts))
@@ -154,53 +156,55 @@ def as_classes(table: pd.DataFrame, label: str) -> str:
     return ""
 
 
-def censored(table: pd.DataFrame, label: str) -> Iterator[str]:
+def censoring_warnings(table: pd.DataFrame, label: str) -> Iterator[str]:
     """Yield that numbers are times to events, some of which may not have come."""
     for pair in time_event_pairs(table)[:1]:
         if pair.time == label:
             yield (
                 f"looks like times of events in '{pair.event}', and where none came it is a "
-                f"time without one; for survival {as_survival(pair)}"
+                f"time without one; for survival {survival_advice(pair)}"
             )
 
 
-def two_columns(table: pd.DataFrame, event: str | None) -> Iterator[str]:
+def event_column_hints(table: pd.DataFrame, event: str | None) -> Iterator[str]:
     """Yield which columns look like time and event, where survival names one column."""
     for pair in time_event_pairs(table)[:1]:
-        yield f"'{pair.time}' and '{pair.event}' look like it; {as_survival(pair, event)}"
+        yield f"'{pair.time}' and '{pair.event}' look like it; {survival_advice(pair, event)}"
 
 
-def exchanged(table: pd.DataFrame, columns: Sequence[str], event: str | None) -> Iterator[str]:
+def exchanged_column_faults(
+    table: pd.DataFrame, columns: Sequence[str], event: str | None
+) -> Iterator[str]:
     """Yield that the columns of time and event stand in each other's place."""
     for pair in time_event_pairs(table):
         if [pair.event, pair.time] == list(columns):
-            yield f"time and event look exchanged; {as_survival(pair, event)}"
+            yield f"time and event look exchanged; {survival_advice(pair, event)}"
 
 
-BY_DASHES = "dashes or blanks only"
-BY_SIGHT = "upper and lower case, blanks or invisible characters only"
+DASHES_OR_BLANKS = "dashes or blanks only"
+INVISIBLE_DIFFERENCES = "upper and lower case, blanks or invisible characters only"
 MOST_CLASSES = 20  # more are refused; of columns with a word for each sample no pairs are made
 
 
 def check_class_words(
-    table: pd.DataFrame, label: str, names: Sequence[str], where: str
+    table: pd.DataFrame, label: str, names: Sequence[str], file: str
 ) -> Iterator[Problem]:
     """Yield that a class which the config does not name may be none.
 
     `names` are the classes. ``-`` beside ``+`` is one; ``none`` or ``-`` beside another word may
     be one, ``?`` or ``-99`` is not.
     """
-    if groups := equal_looking(names, as_word):
-        same = " and ".join(map(listing, groups[:3]))
-        difference = BY_SIGHT if alike(names) else BY_DASHES
-        message = f"the classes {same} differ in {difference}; write them alike"
-        yield Problem(f"{where}, column '{label}'", message)
+    if groups := alike(names, as_word):
+        groups_text = " and ".join(map(listing, groups[:3]))
+        difference = INVISIBLE_DIFFERENCES if alike(names) else DASHES_OR_BLANKS
+        message = f"the classes {groups_text} differ in {difference}; write them alike"
+        yield Problem(f"{file}, column '{label}'", message)
     if 2 < len(names) <= MOST_CLASSES:
-        yield from _check_misspelt(table, label, names, where)
+        yield from _misspelling_warnings(table, label, names, file)
     for name in names:
-        unknown = UNKNOWN.fullmatch(name)
-        nothing = NOTHING.fullmatch(name)
-        if not (unknown or nothing) or (name == "-" and "+" in names):
+        is_unknown = UNKNOWN.fullmatch(name)
+        may_be_nothing = NOTHING.fullmatch(name)
+        if not (is_unknown or may_be_nothing) or (name == "-" and "+" in names):
             continue
         rows = np.flatnonzero(table[label] == name)
         message = (
@@ -208,72 +212,76 @@ def check_class_words(
             "if it says that there is no label, leave these cells blank, "
             f"else write data: {flow({'classes': list(names)})}"
         )
-        at = f"{where}, line {table.attrs['lines'][rows[0]]}, column '{label}'"
-        yield Problem(at, message, "error" if unknown else "warning")
+        cell_place = f"{file}, line {table.attrs['lines'][rows[0]]}, column '{label}'"
+        yield Problem(cell_place, message, "error" if is_unknown else "warning")
 
 
-def check_left_out(counts: Mapping[str, int], classes: Sequence[str], at: str) -> Iterator[Problem]:
+def check_left_out_classes(
+    counts: Mapping[str, int], classes: Sequence[str], column_place: str
+) -> Iterator[Problem]:
     """Yield that a class which ``data.classes`` leaves out looks like one that it names."""
     class_of_word = {as_word(name): name for name in classes}
-    for name, number in counts.items():
+    for name, n_samples in counts.items():
         if as_word(name) in class_of_word:
             similar = class_of_word[as_word(name)]
-            difference = BY_SIGHT if alike([name, similar]) else BY_DASHES
+            difference = INVISIBLE_DIFFERENCES if alike([name, similar]) else DASHES_OR_BLANKS
             message = (
-                f"'{name}' ({counted(number, 'sample')}) is left out by data.classes, but "
+                f"'{name}' ({counted(n_samples, 'sample')}) is left out by data.classes, but "
                 f"differs from '{similar}' in {difference}; write them alike, or "
                 "quite differently"
             )
-            yield Problem(at, message)
+            yield Problem(column_place, message)
 
 
-def _check_misspelt(
-    table: pd.DataFrame, label: str, names: Sequence[str], where: str
+def _misspelling_warnings(
+    table: pd.DataFrame, label: str, names: Sequence[str], file: str
 ) -> Iterator[Problem]:
     """Yield that a class may be there by a slip of the keyboard: the rarer one of two."""
-    size = table[label].value_counts()
+    n_samples = table[label].value_counts()
     for pair in combinations(names, 2):
-        if is_misspelt(*pair):
-            often, rare = sorted(pair, key=lambda name: -size[name])
-            row = int(np.flatnonzero(table[label] == rare)[0])
+        if misspelt(*pair):
+            frequent, rare_name = sorted(pair, key=lambda name: -n_samples[name])
+            row = int(np.flatnonzero(table[label] == rare_name)[0])
             message = (
-                f"'{rare}' ({counted(int(size[rare]), 'sample')}) is taken for a class beside "
-                f"'{often}' ({size[often]}); if one of them is misspelt, write them alike; if "
+                f"'{rare_name}' ({counted(int(n_samples[rare_name]), 'sample')}) is taken for a "
+                "class beside "
+                f"'{frequent}' ({n_samples[frequent]}); if one of them is misspelt, write them "
+                "alike; if "
                 f"both are meant, write data: {flow({'classes': list(names)})}"
             )
-            at = f"{where}, line {table.attrs['lines'][row]}, column '{label}'"
-            yield Problem(at, message, "warning")
+            cell_place = f"{file}, line {table.attrs['lines'][row]}, column '{label}'"
+            yield Problem(cell_place, message, "warning")
 
 
-def check_codes(table: pd.DataFrame, label: str, where: str) -> Iterator[Problem]:
+def check_missing_codes(table: pd.DataFrame, label: str, file: str) -> Iterator[Problem]:
     """Yield that a number to be predicted, such as -99, may stand for none.
 
     It cannot be meant where it lies below all others by more than they differ.
     """
     rows = [row for row, cell in enumerate(table[label]) if is_number(cell)]
-    y = np.array([float(table[label].iloc[row]) for row in rows])
-    for code in missing_codes(y):
-        others = y[y != code]
-        first = rows[int(np.argmax(y == code))]
-        certain = len(others) > 0 and code < 2 * others.min() - others.max()
+    values = np.array([float(table[label].iloc[row]) for row in rows])
+    for code in missing_codes(values):
+        other_values = values[values != code]
+        first_row = rows[int(np.argmax(values == code))]
+        is_certain = len(other_values) > 0 and code < 2 * other_values.min() - other_values.max()
         message = (
-            f"the label of '{table.index[first]}' is {code:g}, as "
-            f"{counted(int((y == code).sum()), 'cell')} here; if it says that there is no "
+            f"the label of '{table.index[first_row]}' is {code:g}, as "
+            f"{counted(int((values == code).sum()), 'cell')} here; if it says that there is no "
             "label, leave it blank"
         )
-        at = f"{where}, line {table.attrs['lines'][first]}, column '{label}'"
-        yield Problem(at, message, "error" if certain else "warning")
+        cell_place = f"{file}, line {table.attrs['lines'][first_row]}, column '{label}'"
+        yield Problem(cell_place, message, "error" if is_certain else "warning")
 
 
-def check_names_alike(table: pd.DataFrame, key: str, column: str, where: str) -> Iterator[Problem]:
+def check_similar_names(table: pd.DataFrame, key: str, column: str, file: str) -> Iterator[Problem]:
     """Yield that one patient, pair or batch may go by two names, and so be torn apart."""
     pairs = alike(map(str, table[column]))
     if pairs:
-        one, other = pairs[0][:2]
-        row = int(np.argmax(table[column] == other))
+        first_name, second_name = pairs[0][:2]
+        row = int(np.argmax(table[column] == second_name))
         message = (
-            f"{key}: '{other}' differs from '{one}' in {BY_SIGHT}"
+            f"{key}: '{second_name}' differs from '{first_name}' in {INVISIBLE_DIFFERENCES}"
             f"{too(len(pairs) - 1, 'name')}; write them alike, or quite differently"
         )
-        at = f"{where}, line {table.attrs['lines'][row]}, column '{column}'"
-        yield Problem(at, message, "warning" if key == "data.batch" else "error")
+        cell_place = f"{file}, line {table.attrs['lines'][row]}, column '{column}'"
+        yield Problem(cell_place, message, "warning" if key == "data.batch" else "error")

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genesig.data.study.labels.record import (
-    Asked,
-    Chosen,
     Config,
-    Found,
-    Labels,
-    as_classes,
-    censored,
-    check_codes,
-    place,
+    LabelChoice,
+    LabelRequest,
+    LabelRules,
+    SettingFaults,
+    censoring_warnings,
+    check_missing_codes,
+    class_advice,
+    place_of_cell,
 )
 from genesig.errors import Problem
 from genesig.words import counted, is_missing, is_number, number_fault
@@ -24,42 +24,52 @@ if TYPE_CHECKING:
 CLASS_CRITERIA = ("balanced_error", "misclassification", "log_loss")
 
 
-def _choose(asked: Asked, problems: list[Problem]) -> Chosen:
-    _check_numbers(asked.table, asked.where, asked.label, problems)
-    problems.extend(check_codes(asked.table, asked.label, asked.where))
-    at = f"{asked.where}, column '{asked.label}'"
-    problems += [Problem(at, message, "warning") for message in censored(asked.table, asked.label)]
-    return Chosen()
+def _check_labels(request: LabelRequest, problems: list[Problem]) -> LabelChoice:
+    _check_numbers(request.table, request.file, request.label_column, problems)
+    problems.extend(check_missing_codes(request.table, request.label_column, request.file))
+    label_place = f"{request.file}, column '{request.label_column}'"
+    problems += [
+        Problem(label_place, message, "warning")
+        for message in censoring_warnings(request.table, request.label_column)
+    ]
+    return LabelChoice()
 
 
-def _check_numbers(table: pd.DataFrame, where: str, label: str, problems: list[Problem]) -> None:
+def _check_numbers(table: pd.DataFrame, file: str, label: str, problems: list[Problem]) -> None:
     values = list(table[label])
-    wrong = [row for row, value in enumerate(values) if not (is_missing(value) or is_number(value))]
-    if wrong:
-        row = wrong[0]
-        at = place(table, row, label, where)
-        more = f" ({counted(len(wrong) - 1, 'further cell')})" if len(wrong) > 1 else ""
-        message = (
-            f"the label of '{table.index[row]}' {number_fault(values[row])}{more}"
-            f"; regression needs a number for each sample{as_classes(table, label)}"
+    faulty_rows = [
+        row for row, value in enumerate(values) if not (is_missing(value) or is_number(value))
+    ]
+    if faulty_rows:
+        row = faulty_rows[0]
+        place = place_of_cell(table, row, label, file)
+        further_text = (
+            f" ({counted(len(faulty_rows) - 1, 'further cell')})" if len(faulty_rows) > 1 else ""
         )
-        problems.append(Problem(at, message))
+        message = (
+            f"the label of '{table.index[row]}' {number_fault(values[row])}{further_text}"
+            f"; regression needs a number for each sample{class_advice(table, label)}"
+        )
+        problems.append(Problem(place, message))
     elif len({float(value) for value in values if not is_missing(value)}) < 2:
         message = "regression needs labels that vary; here is one value or none"
-        problems.append(Problem(f"{where}, column '{label}'", message))
+        problems.append(Problem(f"{file}, column '{label}'", message))
 
 
-def _settings(config: Config) -> Found:
+def _setting_faults(config: Config) -> SettingFaults:
     criterion = config["linear"]["criterion"]
     if criterion != "squared_error":
-        needs = "classes" if criterion in CLASS_CRITERIA else "survival"
-        yield "linear.criterion", f"'{criterion}' needs {needs}; regression needs 'squared_error'"
+        requirement = "classes" if criterion in CLASS_CRITERIA else "survival"
+        yield (
+            "linear.criterion",
+            f"'{criterion}' needs {requirement}; regression needs 'squared_error'",
+        )
 
 
-REGRESSION = Labels(
-    choose=_choose,
-    settings=_settings,
-    alone="predictions run against the label",
-    named=False,
-    held=("covariates", "weights"),
+NUMBER_LABELS = LabelRules(
+    choose_labels=_check_labels,
+    setting_faults=_setting_faults,
+    leave_one_out_result="predictions run against the label",
+    has_classes=False,
+    adjustments=("covariates", "weights"),
 )

@@ -9,7 +9,15 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.files.event_columns import event_word
-from genesig.data.study.labels.record import Asked, Chosen, Config, Found, Labels, exchanged, place
+from genesig.data.study.labels.record import (
+    Config,
+    LabelChoice,
+    LabelRequest,
+    LabelRules,
+    SettingFaults,
+    exchanged_column_faults,
+    place_of_cell,
+)
 from genesig.data.study.labels.times import check_blank_times, check_event_coding
 from genesig.errors import Problem, did_you_mean
 from genesig.response.survival import happened
@@ -23,7 +31,7 @@ from genesig.words import (
     number_fault,
 )
 
-DEFAULTS: Config = {
+SURVIVAL_DEFAULTS: Config = {
     "linear": {
         "criterion": "partial_likelihood",
         "tolerance": 1e-7,
@@ -32,122 +40,133 @@ DEFAULTS: Config = {
     },
     "nonlinear": {"enabled": False},
 }
-ALONE = ("leave_one_out", "leave_one_group_out")
+LEAVE_ONE_OUT_SCHEMES = ("leave_one_out", "leave_one_group_out")
 
 
-def _choose(asked: Asked, problems: list[Problem]) -> Chosen:
-    settings = asked.settings
-    event = asked.columns[1]
-    if faults := list(exchanged(asked.table, asked.columns, settings["event"])):
-        problems.append(Problem(f"{asked.where}, column '{asked.label}'", faults[0]))
-        return Chosen(more={"event": event})
-    columns = (asked.label, event)
-    blank_times = list(check_blank_times(asked.table, asked.where, *columns, settings["event"]))
+def _choose_labels(request: LabelRequest, problems: list[Problem]) -> LabelChoice:
+    settings = request.settings
+    event = request.columns[1]
+    if faults := list(exchanged_column_faults(request.table, request.columns, settings["event"])):
+        problems.append(Problem(f"{request.file}, column '{request.label_column}'", faults[0]))
+        return LabelChoice(design_fields={"event": event})
+    columns = (request.label_column, event)
+    blank_times = list(check_blank_times(request.table, request.file, *columns, settings["event"]))
     if blank_times:
         problems += blank_times
-        return Chosen(more={"event": event})
-    if "places" not in asked.table.attrs:  # of several studies each has been checked by itself
+        return LabelChoice(design_fields={"event": event})
+    if "places" not in request.table.attrs:  # of several studies each has been checked by itself
         problems += check_event_coding(
-            asked.table, asked.where, columns, settings["event"], "data.event"
+            request.table, request.file, columns, settings["event"], "data.event"
         )
-    blank = {str(name) for name, cell in asked.table[event].items() if is_missing(cell)}
-    blank &= {str(name) for name in asked.labels.index}
-    if blank:
+    blank_samples = {str(name) for name, cell in request.table[event].items() if is_missing(cell)}
+    blank_samples &= {str(name) for name in request.labels.index}
+    if blank_samples:
         message = (
-            f"no event or censoring for {listing(n for n in asked.labels.index if n in blank)}; "
-            f"left out of the study ({len(blank)} of {len(asked.table)})"
+            f"no event or censoring for "
+            f"{listing(sample for sample in request.labels.index if sample in blank_samples)}; "
+            f"left out of the study ({len(blank_samples)} of {len(request.table)})"
         )
-        problems.append(Problem(f"{asked.where}, column '{event}'", message, "warning"))
-    kept = [name for name in asked.labels.index if name not in blank]
-    found = list(_check_times(asked, kept))
-    word, wrong = _word(asked, event, kept)
-    problems += found + wrong
-    more = {"event": event, "occurred": word, "ties": settings["ties"]}
-    if not any(problem.level == "error" for problem in found + wrong):
-        time = np.array([float(asked.labels[name]) for name in kept])
-        event_of = np.array([happened(asked.table[event][name], word) for name in kept])
-        problems += _check_both(asked, event, time, event_of)
+        problems.append(Problem(f"{request.file}, column '{event}'", message, "warning"))
+    samples = [name for name in request.labels.index if name not in blank_samples]
+    time_faults = list(_check_times(request, samples))
+    occurred, event_faults = _choose_event(request, event, samples)
+    problems += time_faults + event_faults
+    design_fields = {"event": event, "occurred": occurred, "ties": settings["ties"]}
+    if not any(problem.level == "error" for problem in time_faults + event_faults):
+        times = np.array([float(request.labels[name]) for name in samples])
+        has_event = np.array([happened(request.table[event][name], occurred) for name in samples])
+        problems += _check_outcomes(request, event, times, has_event)
         horizon = settings["horizon"]
-        more["horizon"] = float(np.median(time)) if horizon is None else float(horizon)
-    return Chosen(dropped=dict.fromkeys(sorted(blank), f"no event in column '{event}'"), more=more)
+        design_fields["horizon"] = float(np.median(times)) if horizon is None else float(horizon)
+    return LabelChoice(
+        dropped=dict.fromkeys(sorted(blank_samples), f"no event in column '{event}'"),
+        design_fields=design_fields,
+    )
 
 
-def _check_times(asked: Asked, kept: list[str]) -> Iterator[Problem]:
-    table = asked.table
-    column = asked.label
-    at = f"{asked.where}, column '{column}'"
-    places = [row for row, name in enumerate(table.index) if name in set(kept)]
-    cells = {row: str(table[column].iloc[row]) for row in places}
-    odd = {row: number_fault(cell) for row, cell in cells.items() if not is_number(cell)}
-    odd |= {
+def _check_times(request: LabelRequest, samples: list[str]) -> Iterator[Problem]:
+    table = request.table
+    column = request.label_column
+    time_place = f"{request.file}, column '{column}'"
+    rows = [row for row, name in enumerate(table.index) if name in set(samples)]
+    cells = {row: str(table[column].iloc[row]) for row in rows}
+    fault_of_row = {row: number_fault(cell) for row, cell in cells.items() if not is_number(cell)}
+    fault_of_row |= {
         row: f"is {cell.strip()}, before the start"
         for row, cell in cells.items()
         if is_number(cell) and float(cell) < 0
     }
-    for row, message in list(odd.items())[:1]:
-        where = place(table, row, column, asked.where)
-        said = (
-            f"the time of '{table.index[row]}' {message}; survival needs a time of at least 0 for "
+    for row, fault in list(fault_of_row.items())[:1]:
+        place = place_of_cell(table, row, column, request.file)
+        sentence = (
+            f"the time of '{table.index[row]}' {fault}; survival needs a time of at least 0 for "
         )
-        yield Problem(where, f"{said}each sample{too(len(odd) - 1, 'sample')}")
-    if not odd and len({float(cell) for cell in cells.values()}) < 2:
-        found = f"every time is {next(iter(cells.values()))}" if cells else "no sample has a time"
-        yield Problem(at, f"{found}; survival needs times that differ")
+        yield Problem(place, f"{sentence}each sample{too(len(fault_of_row) - 1, 'sample')}")
+    if not fault_of_row and len({float(cell) for cell in cells.values()}) < 2:
+        times_text = (
+            f"every time is {next(iter(cells.values()))}" if cells else "no sample has a time"
+        )
+        yield Problem(time_place, f"{times_text}; survival needs times that differ")
 
 
-def _word(asked: Asked, event: str, kept: list[str]) -> tuple[str, list[Problem]]:
+def _choose_event(
+    request: LabelRequest, event: str, samples: list[str]
+) -> tuple[str, list[Problem]]:
     """Return the word that is an event, and what speaks against it."""
-    at = f"{asked.where}, column '{event}'"
-    word = asked.settings["event"]
-    counts = Counter(str(asked.table[event][name]).strip() for name in kept)
-    found = ", ".join(f"'{cell}' ({times})" for cell, times in counts.most_common(6))
+    event_place = f"{request.file}, column '{event}'"
+    word = request.settings["event"]
+    counts = Counter(str(request.table[event][name]).strip() for name in samples)
+    counts_text = ", ".join(f"'{cell}' ({n_samples})" for cell, n_samples in counts.most_common(6))
     if word is None:
-        strange = [cell for cell in counts if not (is_number(cell) and float(cell) in (0, 1))]
-        if strange:
+        other_words = [cell for cell in counts if not (is_number(cell) and float(cell) in (0, 1))]
+        if other_words:
             message = (
-                f"data.event must say which word is the event, found {found}; for example "
+                f"data.event must say which word is the event, found {counts_text}; for example "
                 f"data: {flow({'event': event_word(counts, event)})}"
             )
-            return "1", [Problem(at, message)]
+            return "1", [Problem(event_place, message)]
         return "1", []
     if not any(happened(cell, word) for cell in counts):
-        near = did_you_mean(word, counts) or f"; name one of {found}"
-        return word, [Problem(at, f"data.event: no sample is '{word}'{near}")]
-    others = [cell for cell in counts if not happened(cell, word)]
-    if len(others) > 1:
-        message = f"{listing(others)} all count as censored, only '{word}' as the event"
-        return word, [Problem(at, message, "warning")]
+        advice = did_you_mean(word, counts) or f"; name one of {counts_text}"
+        return word, [Problem(event_place, f"data.event: no sample is '{word}'{advice}")]
+    censored_words = [cell for cell in counts if not happened(cell, word)]
+    if len(censored_words) > 1:
+        message = f"{listing(censored_words)} all count as censored, only '{word}' as the event"
+        return word, [Problem(event_place, message, "warning")]
     return word, []
 
 
-def _check_both(asked: Asked, column: str, time: Array, event: Array) -> Iterator[Problem]:
-    at = f"{asked.where}, column '{column}'"
-    horizon = asked.settings["horizon"]
+def _check_outcomes(
+    request: LabelRequest, column: str, time: Array, event: Array
+) -> Iterator[Problem]:
+    event_place = f"{request.file}, column '{column}'"
+    horizon = request.settings["horizon"]
     if not event.any():
         message = (
             f"no event among {counted(len(time), 'sample')}, all are censored; nothing can be "
             "learned from them, name the word of the event in data.event"
         )
-        yield Problem(at, message)
+        yield Problem(event_place, message)
         return
     if time[event].min() >= time.max():
         yield Problem(
-            at,
+            event_place,
             "no event that anyone outlived, so nothing can be learned from these "
             "times; correct them, or set data.event",
         )
         return
-    first = float(time[event].min())
-    last = float(time.max())
-    if horizon is not None and not first <= horizon < last:
+    first_event = float(time[event].min())
+    longest_time = float(time.max())
+    if horizon is not None and not first_event <= horizon < longest_time:
         message = (
-            f"data.horizon: {horizon:g} lies outside of the events, {first:g}, and the longest "
-            f"time, {last:g}; name a time in between, or take it away for the median"
+            f"data.horizon: {horizon:g} lies outside of the events, {first_event:g}, and the "
+            "longest "
+            f"time, {longest_time:g}; name a time in between, or take it away for the median"
         )
-        yield Problem(f"{asked.where}, column '{asked.label}'", message)
+        yield Problem(f"{request.file}, column '{request.label_column}'", message)
 
 
-def _settings(config: Config) -> Found:
+def _setting_faults(config: Config) -> SettingFaults:
     linear = config["linear"]
     splits = config["splits"]
     if linear["criterion"] != "partial_likelihood":
@@ -161,7 +180,7 @@ def _settings(config: Config) -> Found:
     if linear["penalty"] != "l1":
         message = f"'{linear['penalty']}' is not offered for survival; set l1 or take it away"
         yield "linear.penalty", message
-    if splits["scheme"] in ALONE and splits["file"] is None:
+    if splits["scheme"] in LEAVE_ONE_OUT_SCHEMES and splits["file"] is None:
         message = (
             f"'{splits['scheme']}' leaves no pairs to compare in a test set; set "
             "stratified_kfold, or stratified_group_kfold with groups"
@@ -171,15 +190,15 @@ def _settings(config: Config) -> Found:
         yield "nonlinear.enabled", "is not offered for survival; set it to false or take it away"
 
 
-SURVIVAL = Labels(
-    choose=_choose,
-    settings=_settings,
-    named=False,
-    columns=("time", "event"),
-    own=("event", "horizon"),
-    one_of_a_group=True,
-    step=0.0003,
-    sets=8.0,
-    held=("covariates", "weights"),
-    defaults=DEFAULTS,
+SURVIVAL_LABELS = LabelRules(
+    choose_labels=_choose_labels,
+    setting_faults=_setting_faults,
+    has_classes=False,
+    label_columns=("time", "event"),
+    data_keys=("event", "horizon"),
+    one_response_per_group=True,
+    path_seconds=0.0003,
+    set_path_factor=8.0,
+    adjustments=("covariates", "weights"),
+    defaults=SURVIVAL_DEFAULTS,
 )

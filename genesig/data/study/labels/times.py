@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def with_joined_times(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+def join_times(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """Return a sample table whose first column of times has the times of the others in its blanks.
 
     Nothing is changed where one of the columns is absent or occurs twice.
@@ -42,27 +42,30 @@ def _first_time(cells: Sequence[str]) -> str:
 
 
 def check_blank_times(
-    table: pd.DataFrame, file: str, time: str, event: str, word: str | None
+    table: pd.DataFrame, file: str, time: str, event: str, event_setting: str | None
 ) -> Iterator[Problem]:
     """Yield that a column has times of one outcome alone, so that the other would be left out.
 
-    `word` is ``data.event``.
+    `event_setting` is ``data.event``.
     """
     if not {time, event} <= set(table.columns):
         return
-    counts = Counter(str(cell).strip() for cell in table[event] if not is_missing(str(cell)))
-    chosen = word or event_word(counts, event) or "1"
-    lacking = lacking_times(table, time, event, chosen)
-    if lacking is None:
+    n_samples_of_word = Counter(
+        str(cell).strip() for cell in table[event] if not is_missing(str(cell))
+    )
+    counted_word = event_setting or event_word(n_samples_of_word, event) or "1"
+    outcome_without_times = lacking_times(table, time, event, counted_word)
+    if outcome_without_times is None:
         return
-    outcome = "with the event" if lacking.with_event else "without the event"
+    outcome = "with the event" if outcome_without_times.with_event else "without the event"
     message = (
-        f"no time for {lacking.n_blank} of the {counted(lacking.n_samples, 'sample')} {outcome} "
+        f"no time for {outcome_without_times.n_blank} of the "
+        f"{counted(outcome_without_times.n_samples, 'sample')} {outcome} "
         f"(column '{event}'), who would all be left out; "
     )
-    second = lacking.columns[0] if lacking.columns else "COLUMN"
-    label = flow_yaml({"label": {"time": [time, second], "event": event}})[1:-1]
-    if lacking.columns:
+    second = outcome_without_times.columns[0] if outcome_without_times.columns else "COLUMN"
+    label = flow({"label": {"time": [time, second], "event": event}})[1:-1]
+    if outcome_without_times.columns:
         message += f"'{second}' has their times: write {label}"
     else:
         message += f"add the times of their last follow-up as a COLUMN, and write {label}"
@@ -70,7 +73,7 @@ def check_blank_times(
 
 
 def check_event_coding(
-    table: pd.DataFrame, file: str, columns: tuple[str, str], word: str | None, key: str
+    table: pd.DataFrame, file: str, columns: tuple[str, str], event_setting: str | None, key: str
 ) -> Iterator[Problem]:
     """Yield that the word counted as the event is the other one, by the column's name or words.
 
@@ -80,7 +83,7 @@ def check_event_coding(
     file : str
         Its file.
     columns : (time, event)
-    word : str or None
+    event_setting : str or None
         Word of the event; None is 1.
     key : str
         Setting that names the word.
@@ -88,31 +91,42 @@ def check_event_coding(
     time, event = columns
     if not {time, event} <= set(table.columns):
         return
-    counts = Counter(str(cell).strip() for cell in table[event] if not is_missing(str(cell)))
-    expected = event_by_name(counts, event, rank_sum_of_times(table, time, event))
-    chosen = [cell for cell in counts if happened(cell, word or "1")]
-    if expected is None or len(chosen) != 1 or expected == chosen[0]:
+    n_samples_of_word = Counter(
+        str(cell).strip() for cell in table[event] if not is_missing(str(cell))
+    )
+    expected_word = event_by_name(n_samples_of_word, event, rank_sum_of_times(table, time, event))
+    counted_words = [cell for cell in n_samples_of_word if happened(cell, event_setting or "1")]
+    if expected_word is None or len(counted_words) != 1 or expected_word == counted_words[0]:
         return
     yield Problem(
         f"{file}, column '{event}'",
-        _reversed(event, counts, chosen[0], expected, key),
+        _reversal_message(event, n_samples_of_word, counted_words[0], expected_word, key),
         "warning",
         "event_reversed",
         key,
     )
 
 
-def _reversed(event: str, counts: Mapping[str, int], chosen: str, expected: str, key: str) -> str:
-    n_chosen = f"{counts[chosen]} of {counted(sum(counts.values()), 'sample')}"
+def _reversal_message(
+    event: str,
+    n_samples_of_word: Mapping[str, int],
+    counted_word: str,
+    expected_word: str,
+    key: str,
+) -> str:
+    n_chosen = (
+        f"{n_samples_of_word[counted_word]} of {counted(sum(n_samples_of_word.values()), 'sample')}"
+    )
     section = key.rpartition(".")
-    setting = flow_yaml({section[2]: expected})
+    setting = flow({section[2]: expected_word})
     if section[0] == "data":
         setting = f"data: {setting}"
-    if chosen.lower() in YES_WORDS:
-        says = f"by its name '{chosen}' is a time without the event"
+    if counted_word.lower() in YES_WORDS:
+        reason = f"by its name '{counted_word}' is a time without the event"
     else:
-        says = f"'{expected}' sounds like the event"
+        reason = f"'{expected_word}' sounds like the event"
     return (
-        f"'{chosen}' counts as the event ({n_chosen}), but {says}; if so, write {setting}, else "
+        f"'{counted_word}' counts as the event ({n_chosen}), but {reason}; if so, write {setting}, "
+        "else "
         "give the column another name"
     )

@@ -10,20 +10,20 @@ from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.names import POOLED_STUDIES, series_file
 from genesig.data.steps.normalise import NORMALISERS
-from genesig.data.study.labels.known import LABELS
-from genesig.data.study.labels.record import Config, Found
+from genesig.data.study.labels.known import LABEL_RULES
+from genesig.data.study.labels.record import Config, SettingFaults
 from genesig.response.design import label_columns
 
 if TYPE_CHECKING:
     import pandas as pd
 
-STUDY = "study"
+STUDY_COLUMN = "study"
 """Column of the sample table that names each sample's study."""
-WEIGHT = "study_weight"
+WEIGHT_COLUMN = "study_weight"
 """Column with the weights by which every study counts alike."""
 
 
-class Wanted(NamedTuple):
+class PoolSettings(NamedTuple):
     """What the config says of the label, and of how several studies are brought together.
 
     Attributes
@@ -54,40 +54,40 @@ class Member:
     Attributes
     ----------
     name : str
-    where : str
+    matrix_file : str
         File of its matrix.
     X : (n_samples, n_genes) float
         After its own row-wise steps, one column for each gene.
     genes : tuple of str
     table : DataFrame of strings
         Sample table in the order of X, labels in the words of the study.
-    sheet : str
+    table_file : str
         File of its sample table.
-    columns : tuple of str
+    response_columns : tuple of str
         What the columns of the response are called in that file.
     lines : tuple of int
         Line of that file on which each sample stands.
-    others : dict
+    n_samples_of_other_word : dict
         Words of the label that ``data.classes`` leaves out -> number of samples.
-    measured : int
+    n_measured : int
         Columns of its matrix, before probes of one gene are one.
-    dropped : list of dict
+    dropped_samples : list of dict
         {kind, name, reason} of each sample that is left out.
     files : tuple of str
         Everything that was read.
     """
 
     name: str
-    where: str
+    matrix_file: str
     X: Array
     genes: tuple[str, ...]
     table: pd.DataFrame
-    sheet: str
-    columns: tuple[str, ...]
+    table_file: str
+    response_columns: tuple[str, ...]
     lines: tuple[int, ...]
-    others: dict[str, int]
-    measured: int
-    dropped: list[dict[str, str]]
+    n_samples_of_other_word: dict[str, int]
+    n_measured: int
+    dropped_samples: list[dict[str, str]]
     files: tuple[str, ...]
 
 
@@ -100,7 +100,7 @@ class Pool:
     matrix : Matrix
         Samples in rows, common genes in columns.
     table : DataFrame of strings
-        Sample table with the columns `STUDY` and `WEIGHT`.
+        Sample table with the columns `STUDY_COLUMN` and `WEIGHT_COLUMN`.
     flow : list of dict
         For each study its samples, what it measured, how many genes that are, how many of them
         another study lacks, and which study each of the lost genes is missing in.
@@ -115,77 +115,84 @@ class Pool:
     files: list[str]
 
 
-FEWEST = 2
-NOT_OFFERED = ("files", "missing", "prior_weights", "chromosome", "position", "omics")
+MIN_STUDIES = 2
+KEYS_OF_ONE_STUDY = ("files", "missing", "prior_weights", "chromosome", "position", "omics")
 """Keys of the section ``data`` that speak of the columns or cells of one matrix."""
-SCHEME = "leave_one_study_out"
-INSTEAD = {
+STUDY_SCHEME = "leave_one_study_out"
+ADVICE_OF_SCHEME_KEY = {
     "scheme": "leave_one_batch_out, for the batches of one",
     "inner_scheme": "stratified_kfold",
 }
 
 
-def study_settings(config: Config) -> Found:
+def study_setting_faults(config: Config) -> SettingFaults:
     """Yield what does not fit where there are several studies, and what does only there."""
     if not config.get("studies"):
-        for key, instead in INSTEAD.items():
-            if config["splits"][key] == SCHEME:
-                message = f"'{SCHEME}' needs several studies; list them under studies, or take "
+        for key, instead in ADVICE_OF_SCHEME_KEY.items():
+            if config["splits"][key] == STUDY_SCHEME:
+                message = (
+                    f"'{STUDY_SCHEME}' needs several studies; list them under studies, or take "
+                )
                 yield f"splits.{key}", message + instead
         return
     for key in ("expression", "samples"):
         if config[key] != POOLED_STUDIES:
             yield key, f"'{config[key]}' stands beside studies, each of which has its own; keep one"
-    yield from _items(config)
-    yield from _data(config)
+    yield from _item_faults(config)
+    yield from _data_faults(config)
 
 
-def _items(config: Config) -> Found:
+def _item_faults(config: Config) -> SettingFaults:
     names: list[str] = []
-    if len(config["studies"]) < FEWEST:
+    if len(config["studies"]) < MIN_STUDIES:
         message = (
             "there is one study; name another one, or write its expression and samples instead"
         )
         yield "studies", message
     for number, item in enumerate(config["studies"], 1):
-        at = f"studies, item {number}"
+        item_setting = f"studies, item {number}"
         if item["name"].lower() in names:
-            yield f"{at}, name", f"'{item['name']}' is already taken; each study needs its own"
+            yield (
+                f"{item_setting}, name",
+                f"'{item['name']}' is already taken; each study needs its own",
+            )
         names.append(item["name"].lower())
         if item["geo"] is not None and item["expression"] != series_file(item["geo"]):
             message = f"names the matrix, and so does expression, {item['expression']}; keep one"
-            yield f"{at}, geo", message
-        yield from _of_kind(item, at, config["data"]["task"])
-        for place, step in enumerate(item["normalise"], 1):
+            yield f"{item_setting}, geo", message
+        yield from _item_kind_faults(item, item_setting, config["data"]["task"])
+        for step_number, step in enumerate(item["normalise"], 1):
             if NORMALISERS[step["step"]].kind != "sample":
                 message = (
                     f"'{step['step']}' learns from several samples; move it to normalise.folds"
                 )
-                yield f"{at}, normalise, item {place}", message
+                yield f"{item_setting}, normalise, item {step_number}", message
 
 
-def _of_kind(item: Mapping[str, Any], at: str, task: str) -> Found:
-    kind = LABELS[task]
-    if item["classes"] and not kind.named:
-        yield f"{at}, classes", "is for classification; take it away"
-    if item["event"] is not None and not kind.columns:
-        yield f"{at}, event", "is for survival; take it away"
-    if item["label"] is not None and len(label_columns(item["label"])) != max(1, len(kind.columns)):
-        columns = ", ".join(f"{key}: COLUMN" for key in kind.columns)
-        asked = f"write label: {{{columns}}}" if columns else "name one column"
-        yield f"{at}, label", f"does not fit data.task: {task}; {asked}"
+def _item_kind_faults(item: Mapping[str, Any], item_setting: str, task: str) -> SettingFaults:
+    rules = LABEL_RULES[task]
+    if item["classes"] and not rules.has_classes:
+        yield f"{item_setting}, classes", "is for classification; take it away"
+    if item["event"] is not None and not rules.label_columns:
+        yield f"{item_setting}, event", "is for survival; take it away"
+    if item["label"] is not None and len(label_columns(item["label"])) != max(
+        1, len(rules.label_columns)
+    ):
+        columns = ", ".join(f"{key}: COLUMN" for key in rules.label_columns)
+        remedy = f"write label: {{{columns}}}" if columns else "name one column"
+        yield f"{item_setting}, label", f"does not fit data.task: {task}; {remedy}"
 
 
-def _data(config: Config) -> Found:
+def _data_faults(config: Config) -> SettingFaults:
     data = config["data"]
-    alike = config["across"]["weights"] == "equal"
-    if data["batch"] != STUDY:
+    equal_weights = config["across"]["weights"] == "equal"
+    if data["batch"] != STUDY_COLUMN:
         message = (
             f"'{data['batch']}': where there are several studies each is a batch; take it away"
         )
         yield "data.batch", message
-    if alike and data["weights"] != WEIGHT:
+    if equal_weights and data["weights"] != WEIGHT_COLUMN:
         yield "data.weights", "stands beside across.weights: equal; set that one to samples"
-    for key in NOT_OFFERED:
+    for key in KEYS_OF_ONE_STUDY:
         if data[key]:
             yield f"data.{key}", "is not offered where there are several studies; take it away"

@@ -14,16 +14,15 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.files.event_columns import event_word
 from genesig.data.files.names import POOLED_STUDIES
 from genesig.data.steps.combat import MIN_BATCH_SAMPLES
-from genesig.data.steps.scale import (
-    LOGGED_P99,
-    looks_raw,
-    never_logged,
-    sizes,
-    spread_grows_with_size,
+from genesig.data.steps.scale import looks_raw, sizes
+from genesig.data.study.labels.known import LABEL_RULES
+from genesig.data.study.pool.member import (
+    check_shared_samples,
+    common_genes,
+    describe_gene_loss,
+    read_member,
 )
-from genesig.data.study.labels.known import LABELS
-from genesig.data.study.pool.member import check_copies, common_genes, lost_to, read_member
-from genesig.data.study.pool.record import WEIGHT, Member, Pool, Wanted
+from genesig.data.study.pool.record import WEIGHT_COLUMN, Member, Pool, PoolSettings
 from genesig.errors import Problem
 from genesig.words import flow_yaml, is_missing, listing
 
@@ -32,17 +31,17 @@ if TYPE_CHECKING:
 
 Problems = list[Problem]
 
-LEAST_OF_CLASS = 2
+MIN_SAMPLES_OF_CLASS = 2
 """Samples of each class that a study needs: with one there is no spread to hold it against."""
-OTHER_UNIT = 6.0
+MAX_TIME_RATIO = 6.0
 """From this ratio of their median times on, two studies may have unlike units: a year has 12
 months, a month 30 days. Follow-up alone seldom differs as much."""
-OWN = ("group", "pair")
+UNIT_KEYS = ("group", "pair")
 """Columns whose words mean something inside a study alone: patient 1 is another one elsewhere."""
 
 
 def pool_studies(
-    studies: Sequence[Mapping[str, Any]], wanted: Wanted, problems: Problems
+    studies: Sequence[Mapping[str, Any]], settings: PoolSettings, problems: Problems
 ) -> Pool | None:
     """Read every study by itself and bring all to their common genes.
 
@@ -54,7 +53,7 @@ def pool_studies(
     ----------
     studies : sequence of mapping
         The config's ``studies``.
-    wanted : Wanted
+    settings : Wanted
     problems : list of Problem
         What is wrong is added here.
 
@@ -63,64 +62,76 @@ def pool_studies(
     Pool or None
         None where an error was found.
     """
-    read = [read_member(item, wanted, problems) for item in studies]
-    members = [member for member in read if member is not None]
-    if len(members) < len(read):
+    member_or_none = [read_member(item, settings, problems) for item in studies]
+    members = [member for member in member_or_none if member is not None]
+    if len(members) < len(member_or_none):
         return None
-    start = len(problems)
-    problems += _check_responses(members, wanted)
-    problems += _check_units(members)
-    problems += _check_numbers(members, wanted.align)
+    n_previous_problems = len(problems)
+    problems += _check_responses(members, settings)
+    problems += _check_scales(members)
+    problems += _check_study_sizes(members, settings.align)
     common = common_genes(members, problems)
     if common:
-        problems += check_copies(members, common)
-    if any(problem.level == "error" for problem in problems[start:]):
+        problems += check_shared_samples(members, common)
+    if any(problem.level == "error" for problem in problems[n_previous_problems:]):
         return None
-    return _pooled(members, common, wanted)
+    return _join_members(members, common, settings)
 
 
-def _pooled(members: Sequence[Member], common: Sequence[str], wanted: Wanted) -> Pool:
-    names = _names(members)
-    X = np.vstack([_columns(member, common) for member in members])
-    table = _table(members, names, wanted)
-    rows = tuple(name for own in names for name in own)
-    matrix = Matrix(rows, tuple(common), X, {}, tuple(range(1, len(rows) + 1)), line_word="row")
-    dropped = [note for member in members for note in member.dropped]
+def _join_members(members: Sequence[Member], common: Sequence[str], settings: PoolSettings) -> Pool:
+    names = _sample_names(members)
+    values = np.vstack([_common_columns(member, common) for member in members])
+    table = _join_tables(members, names, settings)
+    rows = tuple(name for names_of_study in names for name in names_of_study)
+    matrix = Matrix(
+        rows, tuple(common), values, {}, tuple(range(1, len(rows) + 1)), line_word="row"
+    )
+    dropped = [drop for member in members for drop in member.dropped_samples]
     files = dict.fromkeys(file for member in members for file in member.files)
-    return Pool(matrix, table, lost_to(members), dropped, list(files))
+    return Pool(matrix, table, describe_gene_loss(members), dropped, list(files))
 
 
-def _columns(member: Member, common: Sequence[str]) -> Array:
-    place = {gene: k for k, gene in enumerate(member.genes)}
-    return np.asarray(member.X[:, [place[gene] for gene in common]])
+def _common_columns(member: Member, common: Sequence[str]) -> Array:
+    column_of_gene = {gene: column for column, gene in enumerate(member.genes)}
+    return np.asarray(member.X[:, [column_of_gene[gene] for gene in common]])
 
 
-def _names(members: Sequence[Member]) -> list[list[str]]:
-    own = [[str(name) for name in member.table.index] for member in members]
-    if max(Counter(name for names in own for name in names).values()) == 1:
-        return own
+def _sample_names(members: Sequence[Member]) -> list[list[str]]:
+    names_of_studies = [[str(name) for name in member.table.index] for member in members]
+    if max(Counter(name for names in names_of_studies for name in names).values()) == 1:
+        return names_of_studies
     return [
         [f"{member.name}.{name}" for name in names]
-        for member, names in zip(members, own, strict=True)
+        for member, names in zip(members, names_of_studies, strict=True)
     ]
 
 
-def _table(members: Sequence[Member], names: list[list[str]], wanted: Wanted) -> pd.DataFrame:
+def _join_tables(
+    members: Sequence[Member], names: list[list[str]], settings: PoolSettings
+) -> pd.DataFrame:
     import pandas as pd
 
-    total = sum(len(own) for own in names)
-    parts = []
-    for member, own in zip(members, names, strict=True):
-        part = member.table.set_axis(pd.Index(own, name="sample", dtype=object))
-        part[WEIGHT] = repr(total / (len(members) * len(own)))
-        for column in {wanted.data[key] for key in OWN} & set(part.columns):
-            part[column] = [f"{member.name} {cell}" if cell else "" for cell in part[column]]
-        parts.append(part)
-    table = pd.concat(parts).fillna("").astype(object)
-    table.attrs["lines"] = list(range(1, total + 1))
+    n_samples = sum(len(sample_names) for sample_names in names)
+    tables = []
+    for member, sample_names in zip(members, names, strict=True):
+        member_table = member.table.set_axis(pd.Index(sample_names, name="sample", dtype=object))
+        member_table[WEIGHT_COLUMN] = repr(n_samples / (len(members) * len(sample_names)))
+        for column in {settings.data[key] for key in UNIT_KEYS} & set(
+            member_table.response_columns
+        ):
+            member_table[column] = [
+                f"{member.name} {cell}" if cell else "" for cell in member_table[column]
+            ]
+        tables.append(member_table)
+    table = pd.concat(tables).fillna("").astype(object)
+    table.attrs["lines"] = list(range(1, n_samples + 1))
     table.attrs["places"] = dict(
         enumerate(
-            (member.sheet, number, dict(zip(wanted.label, member.columns, strict=True)))
+            (
+                member.table_file,
+                number,
+                dict(zip(settings.label, member.response_columns, strict=True)),
+            )
             for member in members
             for number in member.lines
         )
@@ -128,42 +139,52 @@ def _table(members: Sequence[Member], names: list[list[str]], wanted: Wanted) ->
     return table
 
 
-def _check_responses(members: Sequence[Member], wanted: Wanted) -> Iterator[Problem]:
+def _check_responses(members: Sequence[Member], settings: PoolSettings) -> Iterator[Problem]:
     """Yield the studies that cannot tell anything: without one of the classes, without an event."""
-    label = wanted.label[0]
-    kind = LABELS[wanted.data["task"]]
-    if not kind.named:
+    label = settings.label[0]
+    rules = LABEL_RULES[settings.data["task"]]
+    if not rules.has_classes:
         for member in members:
-            cells = member.table[wanted.label[-1]]
+            cells = member.table[settings.label[-1]]
             if cells.nunique() < 2:
                 message = (
                     f"every sample of '{member.name}' has '{cells.iloc[0]}', so that nothing can"
                     " be learned or tested there; take it out of studies"
                 )
-                yield Problem(f"{member.sheet}, column '{member.columns[-1]}'", message)
-        if kind.columns:  # times and events
+                yield Problem(
+                    f"{member.table_file}, column '{member.response_columns[-1]}'", message
+                )
+        if rules.label_columns:  # times and events
             yield from _check_times(members, label)
-            yield from _check_events(members, wanted)
+            yield from _check_events(members, settings)
         return
-    counts = [Counter(map(str, member.table[label])) for member in members]
-    every = wanted.data["classes"] or _usual(counts)
-    for member, own in zip(members, counts, strict=True):
-        short = [name for name in every if own[name] < LEAST_OF_CLASS]
-        further = {word: n for word, n in own.items() if word not in every}
-        at = f"{member.sheet}, column '{member.columns[0]}'"
-        if short:
-            strange = [*further, *member.others]
-            every_word = own + Counter(member.others)
-            yield Problem(at, _short(member.name, short[0], every_word, strange))
-        elif further:
-            found = ", ".join(f"'{word}' ({n})" for word, n in further.items())
+    word_counts = [Counter(map(str, member.table[label])) for member in members]
+    classes = settings.data["classes"] or _common_classes(word_counts)
+    for member, counts_of_study in zip(members, word_counts, strict=True):
+        rare_classes = [name for name in classes if counts_of_study[name] < MIN_SAMPLES_OF_CLASS]
+        other_counts = {
+            word: n_samples for word, n_samples in counts_of_study.items() if word not in classes
+        }
+        label_place = f"{member.table_file}, column '{member.response_columns[0]}'"
+        if rare_classes:
+            candidate_words = [*other_counts, *member.n_samples_of_other_word]
+            every_word = counts_of_study + Counter(member.n_samples_of_other_word)
+            yield Problem(
+                label_place,
+                _rare_class_message(member.name, rare_classes[0], every_word, candidate_words),
+            )
+        elif other_counts:
+            words_text = ", ".join(
+                f"'{word}' ({n_samples})" for word, n_samples in other_counts.items()
+            )
             message = (
-                f"{found} is no class of the other studies; name those that are to be told apart"
+                f"{words_text} is no class of the other studies; "
+                "name those that are to be told apart"
             )
             yield Problem(
-                at,
-                f"{message}, data: {{classes: [{', '.join(every)}]}}, or what it means, "
-                f"classes: {{{next(iter(further))}: CLASS}}",
+                label_place,
+                f"{message}, data: {{classes: [{', '.join(classes)}]}}, or what it means, "
+                f"classes: {{{next(iter(other_counts))}: CLASS}}",
             )
 
 
@@ -171,66 +192,79 @@ def _check_times(members: Sequence[Member], column: str) -> Iterator[Problem]:
     """Yield the studies whose times are so much longer that they may be of another unit."""
     import pandas as pd
 
-    median = {
+    median_of_study = {
         member.name: float(pd.to_numeric(member.table[column], errors="coerce").median())
         for member in members
     }
-    shortest = min(median, key=lambda name: median[name])
+    shortest = min(median_of_study, key=lambda name: median_of_study[name])
     for member in members:
-        if median[member.name] >= OTHER_UNIT * median[shortest] > 0:
-            times = median[member.name] / median[shortest]
+        if median_of_study[member.name] >= MAX_TIME_RATIO * median_of_study[shortest] > 0:
+            ratio = median_of_study[member.name] / median_of_study[shortest]
             message = (
-                f"the median time of '{member.name}' ({median[member.name]:.3g}) is "
-                f"{times:.3g} times that of '{shortest}' ({median[shortest]:.3g}); if one has "
+                f"the median time of '{member.name}' ({median_of_study[member.name]:.3g}) is "
+                f"{ratio:.3g} times that of '{shortest}' ({median_of_study[shortest]:.3g}); if one "
+                "has "
                 "days or months and the other years, write all in one unit"
             )
-            yield Problem(f"{member.sheet}, column '{member.columns[0]}'", message, "warning")
+            yield Problem(
+                f"{member.table_file}, column '{member.response_columns[0]}'", message, "warning"
+            )
 
 
-def _check_events(members: Sequence[Member], wanted: Wanted) -> Iterator[Problem]:
+def _check_events(members: Sequence[Member], settings: PoolSettings) -> Iterator[Problem]:
     """Yield the studies whose words for the event are neither 0 and 1 nor named."""
-    if wanted.data["event"] is not None:
+    if settings.data["event"] is not None:
         return
     for member in members:
-        cells = member.table[wanted.label[1]].astype(str)
-        counts = Counter(cell.strip() for cell in cells if not is_missing(cell))
-        if word := event_word(counts):
-            found = ", ".join(f"'{cell}' ({n})" for cell, n in counts.most_common(6))
+        cells = member.table[settings.label[1]].astype(str)
+        n_samples_of_word = Counter(cell.strip() for cell in cells if not is_missing(cell))
+        if word := event_word(n_samples_of_word):
+            counts_text = ", ".join(
+                f"'{cell}' ({n_samples})" for cell, n_samples in n_samples_of_word.most_common(6)
+            )
             message = (
-                f"which word is the event? Found {found}; for example write into this item of "
+                f"which word is the event? Found {counts_text}; for example write into this item "
+                "of "
                 f"studies, {flow({'event': word}).strip('{}')}"
             )
             yield Problem(
-                f"{member.sheet}, column '{member.columns[1]}'",
+                f"{member.table_file}, column '{member.response_columns[1]}'",
                 message,
             )
 
 
-def _usual(counts: Sequence[Counter[str]]) -> list[str]:
+def _common_classes(word_counts: Sequence[Counter[str]]) -> list[str]:
     """Return the words of most studies, or of the first: others may be spelled otherwise."""
-    shared = Counter(word for own in counts for word in own)
-    usual = [word for word in shared if 2 * shared[word] > len(counts)]
-    return usual if len(usual) > 1 else list(counts[0])
+    n_studies_of_word = Counter(word for counts_of_study in word_counts for word in counts_of_study)
+    common_words = [
+        word for word in n_studies_of_word if 2 * n_studies_of_word[word] > len(word_counts)
+    ]
+    return common_words if len(common_words) > 1 else list(word_counts[0])
 
 
-def _short(study: str, lacking: str, own: Counter[str], further: Sequence[str]) -> str:
+def _rare_class_message(
+    study: str, rare_class: str, counts_of_study: Counter[str], candidate_words: Sequence[str]
+) -> str:
     """Say that a study lacks a class, and which of its words is probably meant."""
-    if own[lacking]:
+    if counts_of_study[rare_class]:
         return (
-            f"'{study}' has one sample of class '{lacking}'; each study needs "
-            f"{LEAST_OF_CLASS} of every class: name in data.classes those that are to be "
+            f"'{study}' has one sample of class '{rare_class}'; each study needs "
+            f"{MIN_SAMPLES_OF_CLASS} of every class: name in data.classes those that are to be "
             "compared, or take it out of studies"
         )
-    found = ", ".join(f"'{word}' ({n})" for word, n in own.most_common(6))
-    near = get_close_matches(lacking, further, n=1, cutoff=0.0)
+    counts_text = ", ".join(
+        f"'{word}' ({n_samples})" for word, n_samples in counts_of_study.most_common(6)
+    )
+    nearest_words = get_close_matches(rare_class, candidate_words, n=1, cutoff=0.0)
     return (
-        f"no sample of '{study}' is '{lacking}' (found: {found}), and a study of one class "
+        f"no sample of '{study}' is '{rare_class}' (found: {counts_text}), and a study of one "
+        "class "
         "cannot tell classes apart; if it is spelled otherwise there, write classes: "
-        f"{{{(near or ['THEIR WORD'])[0]}: {lacking}}}, else take it out of studies"
+        f"{{{(nearest_words or ['THEIR WORD'])[0]}: {rare_class}}}, else take it out of studies"
     )
 
 
-def _check_numbers(members: Sequence[Member], align: str) -> Iterator[Problem]:
+def _check_study_sizes(members: Sequence[Member], align: str) -> Iterator[Problem]:
     """Yield the studies that are too small for moments of their own, where these are shrunken."""
     if align != "combat":
         return
@@ -241,25 +275,26 @@ def _check_numbers(members: Sequence[Member], align: str) -> Iterator[Problem]:
                 "across.align: combat; "
                 "take it out of studies, or align otherwise"
             )
-            yield Problem(member.where, message)
+            yield Problem(member.matrix_file, message)
 
 
-def _check_units(members: Sequence[Member]) -> Iterator[Problem]:
+def _check_scales(members: Sequence[Member]) -> Iterator[Problem]:
     """Yield that logarithms were taken in one study and not in another."""
-    raw = {}
+    scale_of_study = {}
     for member in members:
-        _, p99, most = sizes(member.X)
-        is_raw = looks_raw(p99, most) and never_logged(member.X)
-        if is_raw and p99 <= LOGGED_P99:  # of few values, as of ages among the genes
-            is_raw = spread_grows_with_size(member.X)
-        raw[member.name] = (is_raw, p99)
-    never = [name for name, (is_raw, _) in raw.items() if is_raw]
-    logged = [name for name, (is_raw, _) in raw.items() if not is_raw]
-    if never and logged:
-        size = ", ".join(f"{name} {raw[name][1]:.4g}" for name in (never[0], logged[0]))
+        _, p99, largest = sizes(member.X)
+        scale_of_study[member.name] = (looks_raw(p99, largest), p99)
+    raw_studies = [name for name, (is_raw, _) in scale_of_study.items() if is_raw]
+    logged_studies = [name for name, (is_raw, _) in scale_of_study.items() if not is_raw]
+    if raw_studies and logged_studies:
+        sizes_text = ", ".join(
+            f"{name} {scale_of_study[name][1]:.4g}" for name in (raw_studies[0], logged_studies[0])
+        )
         message = (
-            f"{listing(never)} {'looks' if len(never) == 1 else 'look'} as if no logarithms were"
-            f" taken, {listing(logged)} as if they were (99th percentile: {size}); bring all to"
+            f"{listing(raw_studies)} {'looks' if len(raw_studies) == 1 else 'look'} as if no "
+            "logarithms were"
+            f" taken, {listing(logged_studies)} as if they were (99th percentile: {sizes_text}); "
+            "bring all to"
             " one scale, with normalise: [{step: log2}] of their own for those that need it"
         )
         yield Problem(POOLED_STUDIES, message)
