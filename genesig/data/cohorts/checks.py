@@ -317,9 +317,8 @@ def _reprocessed_warnings(
         name, twin = next(iter(source_of_sample.items()))
         message = (
             f"{counted(len(source_of_sample), 'sample')} like a sample of the study that was "
-            "processed "
-            f"again: '{name}' like its '{twin}'; a test on training samples says nothing, "
-            "take them out"
+            f"processed again: '{name}' like its '{twin}'; a test on training samples says "
+            "nothing, take them out"
         )
         yield Problem(cohort.file, message, "warning", "seen_in_training")
     groups = cohort.matrix.rows if cohort.group is None else cohort.group
@@ -331,10 +330,9 @@ def _reprocessed_warnings(
         first_sample, second_sample = (cohort.matrix.rows[row] for row in pairs[0])
         further_pairs = f", and {counted(len(pairs) - 1, 'more pair')}," if len(pairs) > 1 else ""
         message = (
-            f"samples '{first_sample}' and '{second_sample}'{further_pairs} look like one specimen "
-            "measured twice, "
-            "which counts twice in the test; if they are, keep one of each, or name a"
-            " column of patients as group"
+            f"samples '{first_sample}' and '{second_sample}'{further_pairs} look like one "
+            "specimen measured twice, which counts twice in the test; if they are, keep one of "
+            "each, or name a column of patients as group"
         )
         yield Problem(cohort.file, message, "warning", "specimen_twice")
 

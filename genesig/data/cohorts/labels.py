@@ -391,8 +391,7 @@ def _comparison_warnings(
     ):
         message = (
             f"from {response['time'].min():g} to {response['time'].max():g}, without the horizon "
-            "of the study,"
-            f" {design.horizon:g}; {UNIT_ADVICE}"
+            f"of the study, {design.horizon:g}; {UNIT_ADVICE}"
         )
         yield Problem(time_place, message, "warning")
     elif (
@@ -403,7 +402,6 @@ def _comparison_warnings(
     ):
         message = (
             f"half of the times are up to {np.median(response['time']):g}, and the horizon of the "
-            "study"
-            f" is {design.horizon:g}; {UNIT_ADVICE}"
+            f"study is {design.horizon:g}; {UNIT_ADVICE}"
         )
         yield Problem(time_place, message, "warning")

@@ -195,8 +195,8 @@ def match_genes(
         text = matrix.text(row, columns[position])
         if not is_missing(text) and needed[measured_positions[position]] not in unscored_genes:
             cell_place = (
-                f"{file}, gene "
-                f"'{needed[measured_positions[position]]}', sample '{matrix.rows[row]}'"
+                f"{file}, gene '{needed[measured_positions[position]]}', sample "
+                f"'{matrix.rows[row]}'"
             )
             raise refuse(cell_place, f"the value {number_fault(text)}")
     is_measured = np.isfinite(X)
@@ -314,8 +314,7 @@ def zero_warnings(
     further_text = f" ({counted(len(low_zeros) - 1, 'further zero')})" if len(low_zeros) > 1 else ""
     message = (
         f"0{further_text}, where the training values go from {scale.smallest:.4g} to "
-        f"{scale.largest:.4g}; if "
-        "it stands for a missing value, write NA"
+        f"{scale.largest:.4g}; if it stands for a missing value, write NA"
     )
     return [Problem(f"{file}, gene '{genes[gene]}', sample '{samples[row]}'", message, "warning")]
 
@@ -345,8 +344,8 @@ def rate_warnings(
         return []
     message = (
         f"{100 * fraction_share:.0f} % of the values are no whole numbers, and the model was "
-        "trained on "
-        "counts of reads: give it the raw counts; rates such as CPM or TPM have other scores"
+        "trained on counts of reads: give it the raw counts; rates such as CPM or TPM have other "
+        "scores"
     )
     return [Problem(file, message, "warning")]
 
@@ -367,8 +366,7 @@ def _refuse_cells(
         )
         message = (
             f"{X[row, gene]:g} cannot have been measured{further_text}: the training values go "
-            "from "
-            f"{scale.smallest:.4g} to {scale.largest:.4g}; write NA for a missing value"
+            f"from {scale.smallest:.4g} to {scale.largest:.4g}; write NA for a missing value"
         )
         raise refuse(f"{file}, gene '{genes[gene]}', sample '{samples[row]}'", message)
 
@@ -422,9 +420,8 @@ def _check_scale(
             )
             message = (
                 f"the values of sample '{name}' {scale_text}, other than those the model was "
-                "trained "
-                f"on (median distance {distance:.1f} standard deviations); bring them to the "
-                "same scale"
+                f"trained on (median distance {distance:.1f} standard deviations); bring them to "
+                "the same scale"
             )
             raise refuse(file, message)
 

@@ -114,9 +114,8 @@ def _take_medians(
         )
     if shared_positions:
         message = (
-            f"{counted(len(shared_positions), 'name')} for more than one gene of the matrix; their "
-            "median"
-            " is taken in each sample"
+            f"{counted(len(shared_positions), 'name')} for more than one gene of the matrix; "
+            "their median is taken in each sample"
         )
         problems.append(Problem(annotation, message, "warning"))
     return renamed_matrix

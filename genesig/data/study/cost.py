@@ -342,8 +342,7 @@ def check_cost(costs: Mapping[str, Cost], source: str) -> Iterator[Problem]:
             largest_mb = max(cost.megabytes for cost in rule_costs)
             message = (
                 f"these gene sets take about {n_hours:.2g} hours of one processor and "
-                f"{largest_mb:.0f} MB"
-                " for a job; name fewer sets"
+                f"{largest_mb:.0f} MB for a job; name fewer sets"
             )
             yield Problem(f"{source}, {key}", message, "warning")
 

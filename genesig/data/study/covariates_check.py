@@ -251,8 +251,8 @@ def _check_covariate(
     if blank_samples and missing == "refuse":
         message = (
             f"data.covariates: no value for {counted(len(blank_samples), 'sample')} of "
-            f"{len(column)} "
-            f"({listing(blank_samples)}); fill them in, or set data.missing_covariates: mean"
+            f"{len(column)} ({listing(blank_samples)}); fill them in, or set "
+            "data.missing_covariates: mean"
         )
         yield Problem(column_place, message)
     cell_of_sample = {str(name): cell for name, cell in column.items() if not is_missing(cell)}
@@ -260,8 +260,7 @@ def _check_covariate(
     if len(count_of_cell) == 1:
         message = (
             f"data.covariates: every sample is '{next(iter(count_of_cell))}', which holds nothing "
-            "fixed"
-            "; take it out"
+            "fixed; take it out"
         )
         yield Problem(column_place, message)
     elif categorical:
@@ -304,8 +303,7 @@ def _check_number_of_words(
     if SAMPLES_PER_COVARIATE * (len(count_of_word) - 1) > n_samples:
         message = (
             f"data.covariates: {len(count_of_word)} words for {counted(n_samples, 'sample')}; at "
-            "most "
-            f"{1 + n_samples // SAMPLES_PER_COVARIATE} can be held fixed: put rare ones together, or take it "
+            f"most {1 + n_samples // SAMPLES_PER_COVARIATE} can be held fixed: put rare ones together, or take it "
             "out"
         )
         yield Problem(column_place, message)
@@ -326,8 +324,8 @@ def check_training_sets(sheet: Sheet, splits: Splits, file: str) -> Iterator[Pro
         ]
         if n_columns and training_sizes and min(training_sizes) < n_columns + MIN_RESIDUAL_SAMPLES:
             text = (
-                "data.covariates make "
-                f"{counted(n_columns, 'column')}, and the smallest {set_name} has "
+                f"data.covariates make {counted(n_columns, 'column')}, and the smallest "
+                f"{set_name} has "
             )
             text += (
                 f"{counted(min(training_sizes), 'sample')}; at least "
@@ -361,10 +359,9 @@ def _unseen_word_warnings(sheet: Sheet, splits: Splits, file: str) -> Iterator[P
         ]
         if unseen_words:
             message = (
-                f"data.covariates: in {counted(len(unseen_words), 'split')} of {len(splits.outer)} "
-                "no "
-                f"training sample is {listing(sorted(set().union(*unseen_words)))}, which counts "
-                "as "
+                f"data.covariates: in {counted(len(unseen_words), 'split')} of "
+                f"{len(splits.outer)} no training sample is "
+                f"{listing(sorted(set().union(*unseen_words)))}, which counts as "
                 f"'{covariate.levels[0]}' there"
             )
             yield Problem(f"{file}, column '{covariate.column}'", message, "warning")
@@ -390,9 +387,8 @@ def _infinite_weight_warnings(sheet: Sheet, splits: Splits, place: str) -> Itera
                     f"data.covariates: '{word}' has {counted(int(has_word.sum()), 'sample')} and "
                     f"{kind.describe_counts(y[has_word], design.classes)}; in {n_infinite} of "
                     f"{counted(len(word_masks), 'training set')} its weight has no finite value, "
-                    "and "
-                    "a small ridge holds the covariates there: give its samples another word, "
-                    "leave them out, or leave their cells blank and set "
+                    "and a small ridge holds the covariates there: give its samples another "
+                    "word, leave them out, or leave their cells blank and set "
                     "data.missing_covariates: mean"
                 )
                 yield Problem(f"{place}, column '{covariate.column}'", message, "warning")
@@ -416,9 +412,8 @@ def _zero_weight_faults(sheet: Sheet, splits: Splits, column_place: str) -> Iter
     if faults := [fault for fault in training_faults if fault]:
         message = (
             f"data.weights: in {len(faults)} of {counted(len(training_faults), 'training set')} "
-            "the samples "
-            f"with a weight above 0 {faults[0]}; give more of the samples a weight above 0, or "
-            "set data.weights: null"
+            f"the samples with a weight above 0 {faults[0]}; give more of the samples a weight "
+            "above 0, or set data.weights: null"
         )
         yield Problem(column_place, message)
 
@@ -451,8 +446,7 @@ def _check_design_matrix(
         if position and _unexplained_share(C[:, :position], C[:, position]) <= MAX_DEPENDENT_SHARE:
             message = (
                 f"data.covariates: '{name}' follows from {listing(names[:position])}; one weight "
-                "can "
-                "not be told from the other's"
+                "can not be told from the other's"
             )
             yield Problem(file, message, "warning")
 

@@ -612,7 +612,6 @@ def _check_annotation(
     elif genes_without_row:
         message = (
             f"{len(genes_without_row)} of the {counted(len(genes), 'gene')} not found here, so "
-            "shown by "
-            f"id: {listing(genes_without_row)}{versions_hint(genes_without_row, symbols)}"
+            f"shown by id: {listing(genes_without_row)}{versions_hint(genes_without_row, symbols)}"
         )
         problems.append(Problem(annotation, message, "warning"))

@@ -104,9 +104,8 @@ def read_prior_weights(
         )
         message = (
             f"{column} of {counted(len(faulty_genes), 'gene')} is no weight ('{faulty_genes[0]}' "
-            f"{cell_text}); "
-            f"data.prior_weights needs a number from {MIN_GENE_WEIGHT:g} to {MAX_GENE_WEIGHT:g} "
-            "for every gene"
+            f"{cell_text}); data.prior_weights needs a number from {MIN_GENE_WEIGHT:g} to "
+            f"{MAX_GENE_WEIGHT:g} for every gene"
         )
         problems.append(Problem(file, message))
         return None
@@ -252,8 +251,7 @@ def _place_faults(
         blank_column = position if any(chromosome_of_gene.values()) else chromosome
         yield (
             f"no gene of the matrix has a chromosome and a position ({blank_column} is blank); "
-            "name "
-            "other columns",
+            "name other columns",
             "error",
         )
         return
@@ -262,8 +260,7 @@ def _place_faults(
     if n_genes > 3 and 2 * len(chromosomes) > n_genes:
         yield (
             f"{chromosome} has {len(chromosomes)} values for {n_genes} genes, "
-            f"{listing(sorted(chromosomes))}; "
-            "data.chromosome needs few, as 1 to 22, X and Y",
+            f"{listing(sorted(chromosomes))}; data.chromosome needs few, as 1 to 22, X and Y",
             "error",
         )
 
@@ -278,9 +275,8 @@ def _place_warnings(
     placed = set(placed_genes)
     if unplaced_genes := [gene for gene in genes if gene not in placed]:
         message = (
-            f"{len(unplaced_genes)} of the {counted(len(genes), 'gene')} have no place, so each is "
-            "a "
-            f"stretch by itself: {listing(unplaced_genes)}"
+            f"{len(unplaced_genes)} of the {counted(len(genes), 'gene')} have no place, so each "
+            f"is a stretch by itself: {listing(unplaced_genes)}"
         )
         yield message, "warning"
     chromosomes = sorted({chromosome_of_gene[gene] for gene in placed_genes})
@@ -401,8 +397,7 @@ def _lost_omic_message(omic: str, n_genes: int) -> str:
     subject = f"each of the {n_genes} genes has" if n_genes > 1 else "its one gene has"
     return (
         f"nothing is left of the omic '{omic}': {subject} one value in all samples, or none; "
-        "export "
-        "that omic again, or leave it out of the matrix"
+        "export that omic again, or leave it out of the matrix"
     )
 
 

@@ -65,8 +65,7 @@ def match_sets(
         largest_size = max(map(len, measured_genes.values()))
         message = (
             f"no set has {smallest} to {largest} measured genes (the largest has {largest_size}); "
-            "set "
-            "structured.smallest and structured.largest, or name other sets"
+            "set structured.smallest and structured.largest, or name other sets"
         )
         raise refuse(path, message)
     columns_of_set = {
@@ -177,8 +176,7 @@ def _unmeasured_message(
     study_names = list(symbols) if list(symbols) != list(genes) else list(genes)
     message = (
         f"none of its {counted(len(listed_genes), 'gene')} is in the data: it has "
-        f"{listing(listed_genes)}, "
-        f"the data have {listing(study_names)}; "
+        f"{listing(listed_genes)}, the data have {listing(study_names)}; "
     )
     folded_names = {name.casefold() for name in listed_genes}
     if any(name.casefold() in folded_names for name in [*symbols, *genes]):
@@ -232,9 +230,8 @@ def _matching_warnings(
     if 20 * len(differently_written) > len(listed_genes):
         message = (
             f"{counted(len(differently_written), 'gene')} not found for their upper and lower "
-            "case: "
-            f"'{differently_written[0]}' is '{measured_name[differently_written[0].casefold()]}' "
-            "in the data"
+            f"case: '{differently_written[0]}' is "
+            f"'{measured_name[differently_written[0].casefold()]}' in the data"
         )
         yield message
     if mangled_names := converted_names(list(listed_genes)):
@@ -256,8 +253,8 @@ def _size_warnings(sets: Sequence[NamedSet], selected_sets: Sequence[NamedSet]) 
     if 10 * len(dropped_names) > 9 * len(sets):
         message = (
             f"{len(dropped_names)} of its {len(sets)} sets are left out for their size, "
-            f"{listing(dropped_names)}"
-            "; structured.smallest and structured.largest say which take part"
+            f"{listing(dropped_names)}; structured.smallest and structured.largest say which take "
+            "part"
         )
         yield message
     if len(selected_sets) == 1:

@@ -197,9 +197,9 @@ def check_samples(
     if absent_samples:
         unlisted_samples = [name for name in matrix.rows if name not in table_samples]
         message = (
-            f"{len(absent_samples)} of the {counted(len(table_samples), 'sample')} in {table_file} "
-            "not found here: "
-            f"{listing(absent_samples)}; add them, or take them out of that table"
+            f"{len(absent_samples)} of the {counted(len(table_samples), 'sample')} in "
+            f"{table_file} not found here: {listing(absent_samples)}; add them, or take them out "
+            "of that table"
         )
         problems.append(
             Problem(
@@ -316,8 +316,7 @@ def _without_constant_genes(
     if constant.all():
         message = (
             "every gene has the same value in all samples, or differs by less than 1e-100, so "
-            "that nothing can be learned; "
-            "export the matrix again, or name another one"
+            "that nothing can be learned; export the matrix again, or name another one"
         )
         problems.append(Problem(file, message))
         return None

@@ -176,15 +176,13 @@ def _check_limits(X: Array, step: dict[str, Any], file: str) -> Iterator[Problem
     if share_below > MAX_SHARE_BELOW and not at_noise:
         message = (
             f"log2 with floor {floor:g} gives {100 * share_below:.2g} % of the cells one value, "
-            "whose "
-            f"differences are lost; a floor that follows the data is {noise_floor:g}"
+            f"whose differences are lost; a floor that follows the data is {noise_floor:g}"
         )
         yield Problem(file, message, "warning", code="flattened_by_floor", key="normalise.samples")
     if share_above > MAX_SHARE_ABOVE:
         message = (
             f"log2 with ceiling {ceiling:g} gives {100 * share_above:.2g} % of the cells one "
-            "value, "
-            f"whose differences are lost; set a ceiling above {values.max():.4g}"
+            f"value, whose differences are lost; set a ceiling above {values.max():.4g}"
         )
         yield Problem(
             file, message, "warning", code="flattened_by_ceiling", key="normalise.samples"
@@ -211,10 +209,9 @@ def check_mixed_scales(
         names = [samples[int(row)] for row in np.flatnonzero(is_logged)]
         yield Problem(
             file,
-            f"{listing(names)} look as if they were logged already (99th "
-            f"percentile {largest_logged:.4g} at most), and {counted(int(is_raw.sum()), 'sample')} "
-            "do "
-            f"not ({median_raw:.4g}); bring all to one scale",
+            f"{listing(names)} look as if they were logged already (99th percentile "
+            f"{largest_logged:.4g} at most), and {counted(int(is_raw.sum()), 'sample')} do not "
+            f"({median_raw:.4g}); bring all to one scale",
             "warning",
         )
 
@@ -259,8 +256,7 @@ def check_lone_values(
         advice = "is a decimal point lost? Correct it, or leave the gene out"
     message = (
         f"the value {X[row, gene]:g} {_further_lone_values(is_lone, samples)}lies far above all "
-        "others "
-        f"(nine of ten are below {bulk:.4g}); {advice}"
+        f"others (nine of ten are below {bulk:.4g}); {advice}"
     )
     cell_place = f"{file}, gene '{genes[gene]}', sample '{samples[row]}'"
     yield Problem(cell_place, message, code="lone_values")

@@ -166,8 +166,8 @@ def _missing_value_faults(config: Config) -> SettingFaults:
     if not set(IMPUTATION_STEPS) & set(fold_steps[:1]):
         message = (
             "needs {step: knn_impute} as the first step of normalise.folds, {step: mean_impute} "
-            "where samples lack an omic, or "
-            "{step: left_censored} or {step: half_minimum}, for values too small to be measured"
+            "where samples lack an omic, or {step: left_censored} or {step: half_minimum}, for "
+            "values too small to be measured"
         )
         yield "data.missing", message
     for number, name in enumerate(fold_steps[1:], 2):
@@ -227,8 +227,7 @@ def _indicator_faults(config: Config) -> SettingFaults:
             setting,
             (
                 f"'{unsuitable_steps[0]}' would take what '{MISSING_INDICATORS}' adds for levels "
-                "of genes; "
-                "beside it only mean_impute, left_censored or half_minimum, centre and "
+                "of genes; beside it only mean_impute, left_censored or half_minimum, centre and "
                 "unit_variance"
             ),
         )
@@ -361,8 +360,7 @@ def _size_faults(config: Config) -> SettingFaults:
         if n_jobs > MAX_PERMUTATION_JOBS:
             message = (
                 f"makes {n_jobs} jobs, at most {MAX_PERMUTATION_JOBS}; take more for each, or "
-                "fewer "
-                "splits.batches"
+                "fewer splits.batches"
             )
             yield "controls.permutations_per_job", message
 
@@ -513,8 +511,7 @@ def check_shares(
         if len(probabilities) != len(design.classes):
             message = (
                 f"{counted(len(probabilities), 'share')} for {len(design.classes)} classes: give "
-                "one of "
-                f"each, in this order: {listing(design.classes, 20)}"
+                f"one of each, in this order: {listing(design.classes, 20)}"
             )
             yield Problem(setting, message)
         elif abs(sum(probabilities) - 1) > SHARE_ROUNDING:

@@ -40,9 +40,8 @@ def _label_faults(label: str | dict[str, str], task: str) -> SettingFaults:
     if named_columns and not required_columns:
         fitting_kind = next(kind for kind, rules in LABEL_RULES.items() if rules.label_columns)
         message = (
-            f"names columns of {' and '.join(LABEL_RULES[fitting_kind].label_columns)}; for {task} "
-            "name one column"
-            f", or write data: {{task: {fitting_kind}}}"
+            f"names columns of {' and '.join(LABEL_RULES[fitting_kind].label_columns)}; for "
+            f"{task} name one column, or write data: {{task: {fitting_kind}}}"
         )
         yield "label", message
     elif required_columns and not named_columns:

@@ -244,10 +244,9 @@ def _misspelling_warnings(
             row = int(np.flatnonzero(table[label] == rare_name)[0])
             message = (
                 f"'{rare_name}' ({counted(int(n_samples[rare_name]), 'sample')}) is taken for a "
-                "class beside "
-                f"'{frequent}' ({n_samples[frequent]}); if one of them is misspelt, write them "
-                "alike; if "
-                f"both are meant, write data: {flow({'classes': list(names)})}"
+                f"class beside '{frequent}' ({n_samples[frequent]}); if one of them is misspelt, "
+                "write them alike; if both are meant, write data: "
+                f"{flow({'classes': list(names)})}"
             )
             cell_place = f"{file}, line {table.attrs['lines'][row]}, column '{label}'"
             yield Problem(cell_place, message, "warning")

@@ -62,7 +62,7 @@ def _choose_labels(request: LabelRequest, problems: list[Problem]) -> LabelChoic
     blank_samples &= {str(name) for name in request.labels.index}
     if blank_samples:
         message = (
-            f"no event or censoring for "
+            "no event or censoring for "
             f"{listing(sample for sample in request.labels.index if sample in blank_samples)}; "
             f"left out of the study ({len(blank_samples)} of {len(request.table)})"
         )
@@ -160,8 +160,8 @@ def _check_outcomes(
     if horizon is not None and not first_event <= horizon < longest_time:
         message = (
             f"data.horizon: {horizon:g} lies outside of the events, {first_event:g}, and the "
-            "longest "
-            f"time, {longest_time:g}; name a time in between, or take it away for the median"
+            f"longest time, {longest_time:g}; name a time in between, or take it away for the "
+            "median"
         )
         yield Problem(f"{request.file}, column '{request.label_column}'", message)
 

@@ -126,7 +126,6 @@ def _reversal_message(
     else:
         reason = f"'{expected_word}' sounds like the event"
     return (
-        f"'{counted_word}' counts as the event ({n_chosen}), but {reason}; if so, write {setting}, "
-        "else "
-        "give the column another name"
+        f"'{counted_word}' counts as the event ({n_chosen}), but {reason}; if so, write "
+        f"{setting}, else give the column another name"
     )

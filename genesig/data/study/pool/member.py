@@ -118,8 +118,7 @@ def common_genes(members: Sequence[Member], problems: Problems) -> list[str]:
         )
         message = (
             f"no gene is in all of them: {genes_text}; name the table that gives each its symbol "
-            "in "
-            f"'annotation'{versions_hint(members[0].genes, members[1].genes)}"
+            f"in 'annotation'{versions_hint(members[0].genes, members[1].genes)}"
         )
         problems.append(Problem(POOLED_STUDIES, message))
         return []
@@ -142,8 +141,7 @@ def _version_problems(members: Sequence[Member]) -> Iterator[Problem]:
             n_absent = len(set(first_member.genes) - set(member.genes))
             message = (
                 f"{n_absent} of the {counted(len(first_member.genes), 'gene')} of "
-                f"'{first_member.name}' are "
-                f"not in '{member.name}'{hint}"
+                f"'{first_member.name}' are not in '{member.name}'{hint}"
             )
             yield Problem(member.matrix_file, message, "warning", code="id_versions")
 

@@ -202,9 +202,8 @@ def _check_times(members: Sequence[Member], column: str) -> Iterator[Problem]:
             ratio = median_of_study[member.name] / median_of_study[shortest]
             message = (
                 f"the median time of '{member.name}' ({median_of_study[member.name]:.3g}) is "
-                f"{ratio:.3g} times that of '{shortest}' ({median_of_study[shortest]:.3g}); if one "
-                "has "
-                "days or months and the other years, write all in one unit"
+                f"{ratio:.3g} times that of '{shortest}' ({median_of_study[shortest]:.3g}); if "
+                "one has days or months and the other years, write all in one unit"
             )
             yield Problem(
                 f"{member.table_file}, column '{member.response_columns[0]}'", message, "warning"
@@ -224,8 +223,7 @@ def _check_events(members: Sequence[Member], settings: PoolSettings) -> Iterator
             )
             message = (
                 f"which word is the event? Found {counts_text}; for example write into this item "
-                "of "
-                f"studies, {flow({'event': word}).strip('{}')}"
+                f"of studies, {flow({'event': word}).strip('{}')}"
             )
             yield Problem(
                 f"{member.table_file}, column '{member.response_columns[1]}'",
@@ -258,8 +256,7 @@ def _rare_class_message(
     nearest_words = get_close_matches(rare_class, candidate_words, n=1, cutoff=0.0)
     return (
         f"no sample of '{study}' is '{rare_class}' (found: {counts_text}), and a study of one "
-        "class "
-        "cannot tell classes apart; if it is spelled otherwise there, write classes: "
+        "class cannot tell classes apart; if it is spelled otherwise there, write classes: "
         f"{{{(nearest_words or ['THEIR WORD'])[0]}: {rare_class}}}, else take it out of studies"
     )
 
@@ -272,8 +269,7 @@ def _check_study_sizes(members: Sequence[Member], align: str) -> Iterator[Proble
         if (n := len(member.table)) < MIN_BATCH_SAMPLES:
             message = (
                 f"'{member.name}' has {n} samples, at least {MIN_BATCH_SAMPLES} are needed for "
-                "across.align: combat; "
-                "take it out of studies, or align otherwise"
+                "across.align: combat; take it out of studies, or align otherwise"
             )
             yield Problem(member.matrix_file, message)
 
@@ -292,9 +288,8 @@ def _check_scales(members: Sequence[Member]) -> Iterator[Problem]:
         )
         message = (
             f"{listing(raw_studies)} {'looks' if len(raw_studies) == 1 else 'look'} as if no "
-            "logarithms were"
-            f" taken, {listing(logged_studies)} as if they were (99th percentile: {sizes_text}); "
-            "bring all to"
-            " one scale, with normalise: [{step: log2}] of their own for those that need it"
+            f"logarithms were taken, {listing(logged_studies)} as if they were (99th percentile: "
+            f"{sizes_text}); bring all to one scale, with normalise: [{{step: log2}}] of their "
+            "own for those that need it"
         )
         yield Problem(POOLED_STUDIES, message)
