@@ -1,4 +1,4 @@
-"""Everything the user gave, checked before anything runs; all problems at once."""
+"""Check a whole study before it runs: config, files, splits, steps, cost and external cohorts."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ Config = dict[str, Any]
 
 @dataclass(frozen=True)
 class Examination:
-    """What was found: problems, errors first; the study and its cost in words; its size."""
+    """The problems of a study, errors first, with its summary and cost."""
 
     problems: tuple[Problem, ...]
     summary: str
@@ -82,9 +82,9 @@ class Examination:
 
 
 def examine(raw: Config, schema: Config, source: str) -> Examination:
-    """Examine a config as it was written, and the data sets of other studies that it names.
+    """Return all problems of a config as it was written, and of the external cohorts it names.
 
-    With faulty keys, the study's files are still looked at.
+    The study's files are examined even if some settings are faulty.
     """
     config, problems = examine_config(raw, schema, source, _count_classes(raw))
     if not problems:
@@ -99,13 +99,14 @@ def examine(raw: Config, schema: Config, source: str) -> Examination:
 
 
 def _count_classes(raw: Config) -> int | None:
+    """Return the number of classes of the sample table; None if it cannot matter."""
     return None if exceeds_config_size(raw, config_children) else count_label_classes(raw)
 
 
 def _independent_problems(
     file_problems: list[Problem], setting_faults: list[Problem], config: Config, source: str
 ) -> Iterator[Problem]:
-    """Leave out what is said of the labels because data.task or data.classes is at fault."""
+    """Yield the files' problems, without those of the label if its settings are faulty."""
     label_settings = (f"{source}, data.classes", f"{source}, data.task")
     if any(fault.where.startswith(label_settings) for fault in setting_faults):
         label_place = f"{config['samples']}, column '{config['label']}'"
@@ -114,15 +115,15 @@ def _independent_problems(
 
 
 def study_config(raw: Config, schema: Config, source: str = "config") -> Config:
-    """Fill a config up with defaults and hold its settings against each other.
+    """Return the config with defaults; raise if its settings contradict each other.
 
-    Opens no file but the sample table, and that only to see whether there are more than two
-    classes. `source` is the name of the config in messages.
+    Opens no file but the sample table, and that only to count its classes. `source` is the name of
+    the config in messages.
 
     Raises
     ------
     InvalidInput
-        With all problems, warnings among them, if one is an error.
+        With all problems, warnings included, if one is an error.
     """
     config = resolve_config(raw, schema, source, _count_classes(raw))
     problems = in_order(check_settings(config, source))
@@ -134,15 +135,14 @@ def study_config(raw: Config, schema: Config, source: str = "config") -> Config:
 def check_study(config: Config, source: str) -> dict[str, Any]:
     """Return ``{"summary": sentence, "warnings": [sentences], "size": …}`` of a study that can run.
 
-    The warnings are those of the files. What the settings alone say is left out: they may change
-    afterwards without a reason to look at the files again, and the warning would be out of date.
-    Similar samples are left out because the report tests for them itself (quality.json).
+    The warnings are those of the files. Warnings of settings are left out: settings may change
+    without a reason to examine the files again, and the stored warning would be out of date.
     `source` is the name of the config in messages.
 
     Raises
     ------
     InvalidInput
-        With all problems, warnings among them, if one is an error.
+        With all problems, warnings included, if one is an error.
     """
     examination = examine_study(config, source)
     if examination.errors:
@@ -161,7 +161,7 @@ def check_study(config: Config, source: str) -> dict[str, Any]:
 
 
 def examine_study(config: Config, source: str) -> Examination:
-    """List every problem of a study: settings, sample table, matrix, and all across them.
+    """Return all problems of a study: of settings, sample table, matrix, and between them.
 
     Parameters
     ----------
@@ -176,11 +176,13 @@ def examine_study(config: Config, source: str) -> Examination:
 def _make_examination(
     problems: list[Problem], inputs: Inputs, size: Size | None, config: Config
 ) -> Examination:
+    """Return the examination with the study's summary and its cost in words."""
     cost = "" if size is None else describe_costs(study_costs(config, size), slowness())
     return Examination(tuple(in_order(problems)), _summary(inputs, config), cost, size)
 
 
 def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, Size | None]:
+    """Return the problems of a study, its inputs, and its size if there is no error."""
     problems = check_settings(config, source)
     has_faulty_steps = any(
         "normalise" in problem.where and problem.level == "error" for problem in problems
@@ -231,7 +233,7 @@ def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, 
 
 
 def _check_against_labels(inputs: Inputs, config: Config) -> Iterator[Problem]:
-    """Hold the genes against the labels: those that tell too much, and what is missing."""
+    """Yield the problems of genes and missing values that depend on the labels."""
     expression = inputs.expression
     sheet = inputs.sheet
     file = config["expression"]
@@ -244,7 +246,7 @@ def _check_against_labels(inputs: Inputs, config: Config) -> Iterator[Problem]:
 
 
 def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
-    """Hold the values against the steps, and rehearse these where nothing speaks against it."""
+    """Return the problems of the values for the steps; rehearse the steps if there is no fault."""
     if inputs.expression is None:
         return []
     X = inputs.expression.X
@@ -269,7 +271,7 @@ def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
 
 
 def _check_split_file(path: str) -> Iterator[Problem]:
-    """Say whether the file can be read at all; `draw_splits` looks at what it holds."""
+    """Yield a problem if the split file cannot be read; `draw_splits` checks its content."""
     try:
         content = read_json(path)
     except InvalidInput as error:
@@ -283,7 +285,7 @@ def _check_split_file(path: str) -> Iterator[Problem]:
 def _rehearse_splits(
     inputs: Inputs, config: Config, source: str, problems: list[Problem]
 ) -> Size | None:
-    """Draw the splits and one permutation: what the study would refuse is refused here."""
+    """Draw the splits and one permutation, so that their errors come before the study runs."""
     from genesig.data.splits.draw import draw_splits
     from genesig.data.splits.permute import permutation
 
@@ -308,7 +310,7 @@ def _rehearse_splits(
 
 
 def _check_number_of_jobs(n_outer: int, n_batches: int, source: str) -> Iterator[Problem]:
-    """Say where more jobs are asked for than there are splits; the usual two are no fault."""
+    """Yield an error if there are more jobs than splits; the default, two, is allowed."""
     if n_batches > max(n_outer, 2):
         message = (
             f"{n_batches} jobs, but {counted(n_outer, 'outer split')} to share; at most {n_outer}"
@@ -317,6 +319,7 @@ def _check_number_of_jobs(n_outer: int, n_batches: int, source: str) -> Iterator
 
 
 def _summary(inputs: Inputs, config: Config) -> str:
+    """Return samples, genes and everything left out as one sentence, '' if there are errors."""
     if inputs.sheet is None or inputs.expression is None or _has_errors(inputs.problems):
         return ""
     design = inputs.sheet.design
@@ -340,4 +343,5 @@ def _summary(inputs: Inputs, config: Config) -> str:
 
 
 def _has_errors(problems: list[Problem]) -> bool:
+    """Tell whether a problem is an error."""
     return any(problem.level == "error" for problem in problems)

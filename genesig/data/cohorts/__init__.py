@@ -1,1 +1,1 @@
-"""Samples of elsewhere: other studies and new samples, in the words of this one."""
+"""Data sets from outside the study, translated to its names: external cohorts and new samples."""

@@ -1,4 +1,8 @@
-"""Data sets of other studies, held against this one before anything runs."""
+"""Check external cohorts against the study before anything runs.
+
+A cohort that cannot be scored for want of genes or covariates is a warning: the study runs without
+it.
+"""
 
 from __future__ import annotations
 
@@ -45,12 +49,12 @@ KEYS_BESIDE_FILES = ("name", "combat", "missing", "renamed")
 
 
 def check_external(config: Config) -> dict[str, dict[str, list[str]]]:
-    """Return ``{"warnings": {name: [sentences]}}`` of data sets that the study can be tested on.
+    """Return ``{"warnings": {name: [sentences]}}`` of the external cohorts.
 
     Raises
     ------
     InvalidInput
-        With all problems of all of them, warnings among them, if one is an error.
+        With the problems of all cohorts, warnings included, if one is an error.
     """
     study = inputs_of(config)
     problems_of_cohort = {
@@ -71,14 +75,14 @@ def check_external(config: Config) -> dict[str, dict[str, list[str]]]:
 
 
 def check_cohorts(config: Config, study: Inputs) -> list[Problem]:
-    """List every problem of the data sets in the section ``external``.
+    """Return the problems of all external cohorts of the config.
 
     Parameters
     ----------
     config : dict
         As `resolve_config` gives it.
     study : Inputs
-        What the study's own files say, as far as they could be understood.
+        The study's own files, as far as they could be read.
     """
     return [
         problem
@@ -88,7 +92,7 @@ def check_cohorts(config: Config, study: Inputs) -> list[Problem]:
 
 
 def check_cohort(cohort_settings: Config, config: Config, study: Inputs) -> list[Problem]:
-    """List every problem of one of them; none where the study's classes are not known."""
+    """Return the problems of one cohort; none if the study's classes are unknown."""
     is_sound = all(problem.level != "error" for problem in study.problems)
     design = (
         study.sheet.design if study.sheet is not None and is_sound else _design_by_config(config)
@@ -100,6 +104,7 @@ def check_cohort(cohort_settings: Config, config: Config, study: Inputs) -> list
 def _read_and_check(
     cohort_settings: Config, design: Design, study: Inputs, config: Config
 ) -> Iterator[Problem]:
+    """Yield the problems of one cohort, and those of its comparison with the study."""
     file_settings = {
         key: value for key, value in cohort_settings.items() if key not in KEYS_BESIDE_FILES
     }
@@ -122,7 +127,7 @@ def _read_and_check(
 
 
 def _design_by_config(config: Config) -> Design | None:
-    """Return what the config alone says of the label, where the sample table could not."""
+    """Return the design that the config alone gives, if the sample table is faulty; else None."""
     classes = config["data"]["classes"]
     task = config["data"]["task"]
     if classes is None and LABEL_RULES[task].has_classes:
@@ -140,7 +145,7 @@ def _design_by_config(config: Config) -> Design | None:
 
 
 def _check_covariates(cohort: Cohort, design: Design, cohort_settings: Config) -> Iterator[Problem]:
-    """Yield what its covariates are not; one that it lacks is no reason not to do the study."""
+    """Yield the problems of the cohort's covariates; a cohort that lacks one is not assessable."""
     file = cohort_settings["samples"] or cohort_settings["expression"]
     sample_table = cohort.sample_table
     has_all_covariates = all(
@@ -155,6 +160,7 @@ def _check_covariates(cohort: Cohort, design: Design, cohort_settings: Config) -
 
 
 def _check_batches(cohort: Cohort, cohort_settings: Config) -> Iterator[Problem]:
+    """Yield an error if combat is set for a batch that is too small."""
     if not cohort_settings["combat"]:
         return
     for name, size in Counter(cohort.batch).items():
@@ -170,7 +176,7 @@ def _check_batches(cohort: Cohort, cohort_settings: Config) -> Iterator[Problem]
 
 
 def _check_repeats(cohort: Cohort, cohort_settings: Config) -> Iterator[Problem]:
-    """Warn of several samples of one patient that no column of groups names."""
+    """Warn of several samples of one patient if no column of groups is set."""
     file = cohort_settings["samples"] or cohort_settings["expression"]
     setting = f"external, {cohort_settings['name']}"
     sample_table = cohort.sample_table
@@ -192,6 +198,7 @@ def _compare_with_study(
     config: Config,
     cohort_settings: Config,
 ) -> Iterator[Problem]:
+    """Yield the problems of a cohort's genes, samples and values beside those of the study."""
     problems: list[Problem] = []
     renamed = attempt(
         lambda: take_study_names(
@@ -243,6 +250,7 @@ def _absent_gene_warning(
     config: Config,
     cohort_settings: Config,
 ) -> Iterator[Problem]:
+    """Yield a warning if the cohort lacks more genes than may be imputed."""
     n_absent = len(study.genes) - len(shared_columns)
     if n_absent <= cohort_settings["missing"] * len(study.genes):
         return
@@ -270,7 +278,7 @@ def _absent_gene_warning(
 def _training_copy_warnings(
     cohort: Cohort, X: Array, training_values: Array, study_samples: Sequence[str]
 ) -> Iterator[Problem]:
-    """Warn of samples that the model will have been trained on."""
+    """Yield a warning for samples that are copies of training samples or share their names."""
     sample_of_values = {
         row.tobytes(): name
         for name, row in zip(study_samples, np.ascontiguousarray(training_values), strict=True)
@@ -307,7 +315,7 @@ def _reprocessed_warnings(
     study_samples: Sequence[str],
     copies: Collection[str],
 ) -> Iterator[Problem]:
-    """Warn of samples that look like a training sample processed again, and of twins among them."""
+    """Yield a warning for reprocessed training samples, and specimens measured twice."""
     source_of_sample = {
         cohort.matrix.rows[row]: study_samples[training_row]
         for training_row, row in reversed(cross_twins(training_values, X))
@@ -345,6 +353,7 @@ def _check_value_scale(
     training_values: Array,
     config: Config,
 ) -> None:
+    """Raise if the cohort's values are on another scale than the study's."""
     steps = config["normalise"]["samples"]
     genes = [str(gene) for gene in var.index]
     try:

@@ -1,4 +1,4 @@
-"""Labels, times and events of another study, in the words of this one."""
+"""Read the labels of an external cohort and translate them to those of the study."""
 
 from __future__ import annotations
 
@@ -34,10 +34,7 @@ PREDICT_ADVICE = "to score samples without labels: genesig predict results/model
 
 
 class CohortLabelRequest(NamedTuple):
-    """Sample table of another study, with what the config says of its labels; problems join.
-
-    `drop_unlabelled` tells that samples without a label are left out, however many they are.
-    """
+    """The sample table of a cohort, with the settings of its labels."""
 
     table: pd.DataFrame
     file: str
@@ -51,7 +48,7 @@ class CohortLabelRequest(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CohortLabels:
-    """Samples with a label: names, what their table says, the same in the study's words, y."""
+    """The labelled samples of a cohort."""
 
     names: tuple[str, ...]
     cohort_words: tuple[str, ...]
@@ -61,7 +58,7 @@ class CohortLabels:
 
 
 def has_columns(request: CohortLabelRequest, columns: Sequence[str]) -> bool:
-    """Tell whether the columns are there, each once; add what is wrong to the problems."""
+    """Tell whether the sample table has each column once; append the problems."""
     table_columns = list(map(str, request.table.columns))
     index_name = str(request.table.index.name)
     for column in columns:
@@ -80,6 +77,7 @@ def has_columns(request: CohortLabelRequest, columns: Sequence[str]) -> bool:
 def _read_one_column(
     request: CohortLabelRequest, translate: LabelTranslation
 ) -> CohortLabels | None:
+    """Return the labels of one column, translated; None after a problem."""
     column = request.design.label if request.label is None else request.label
     if not isinstance(column, str) or not has_columns(request, [column]):
         return None  # of a mapping the settings say that it does not fit
@@ -123,7 +121,7 @@ def _read_one_column(
 def _find_unlabelled(
     request: CohortLabelRequest, table: pd.DataFrame, column: str, words: Sequence[str]
 ) -> dict[str, str]:
-    """Return the samples without a label and the reason, by the rule for those of a study."""
+    """Return the samples without a label with the reason, by the same rule as in a study."""
     return unlabelled_samples(
         table,
         request.file,
@@ -137,16 +135,17 @@ def _find_unlabelled(
 
 
 def read_classes(request: CohortLabelRequest) -> CohortLabels | None:
-    """Read classes; None where the problems say why not."""
+    """Return the classes of a cohort; None after a problem."""
     return _read_one_column(request, _translate_classes)
 
 
 def read_numbers(request: CohortLabelRequest) -> CohortLabels | None:
-    """Read numbers; None where the problems say why not."""
+    """Return the numbers of a cohort; None after a problem."""
     return _read_one_column(request, _check_numbers)
 
 
 def _code_responses(class_of_sample: dict[str, str], design: Design) -> Array:
+    """Return the classes or numbers as the study codes its response."""
     import pandas as pd
 
     return RESPONSES[design.kind].read(
@@ -161,7 +160,7 @@ def _translate_classes(
     label_place: str,
     problems: Problems,
 ) -> tuple[dict[str, str], list[dict[str, str]]]:
-    """Turn labels into classes of the study; samples of other classes are left out and counted."""
+    """Return the class of each sample, and the samples left out for another class."""
     classes = design.classes or ()
     n_samples_of_word = Counter(word_of_sample.values())
     word_of_class = {name: word for word, name in class_of_word.items()}
@@ -230,7 +229,7 @@ def _translate_classes(
 
 
 def _classes_setting(words: list[str], classes: tuple[str, ...]) -> str:
-    """Write the setting that is probably meant."""
+    """Return the setting ``classes`` that is probably meant."""
     nearest_words = {name: get_close_matches(name, words, n=1, cutoff=0.4) for name in classes}
     pairs = [f"{(nearest_words[name] or ['THEIR WORD'])[0]}: {name}" for name in classes]
     return f"is it spelled otherwise? classes: {{{', '.join(pairs)}}}"
@@ -243,6 +242,7 @@ def _check_numbers(
     label_place: str,
     problems: Problems,
 ) -> tuple[dict[str, str], list[dict[str, str]]]:
+    """Return the labels as they are; append a problem if one is no number."""
     faulty_samples = [name for name, value in word_of_sample.items() if not is_number(value)]
     if faulty_samples:
         further_text = (
@@ -260,7 +260,7 @@ def _check_numbers(
 
 
 def drop_note(name: str, reason: str) -> dict[str, str]:
-    """Return the note of a sample that is left out."""
+    """Return the record of a sample that is left out."""
     return {"kind": "sample", "name": name, "reason": reason}
 
 
@@ -270,7 +270,7 @@ MAX_HORIZON_RATIO = 6.0
 
 
 def read_times(request: CohortLabelRequest) -> CohortLabels | None:
-    """Read the columns of time and event; None where the problems say why not."""
+    """Return the times and events of a cohort; None after a problem."""
     design = request.design
     label = request.label
     if isinstance(label, str) or design.event is None:
@@ -340,6 +340,7 @@ def _time_faults(
     columns: tuple[str, str],
     event_word: str,
 ) -> Iterator[Problem]:
+    """Yield a problem for times that are no numbers of at least 0, and if there is no event."""
     time_place, event_place = (f"{request.file}, column '{column}'" for column in columns)
     if not cells_of_sample:
         yield Problem(
@@ -378,7 +379,7 @@ def _time_faults(
 def _comparison_warnings(
     request: CohortLabelRequest, response: np.ndarray, time: str, event: str
 ) -> Iterator[Problem]:
-    """Yield that no pair is ordered, or that times look as if they had another unit."""
+    """Yield that no pair of samples is ordered, or that times seem to have another unit."""
     design = request.design
     time_place = f"{request.file}, column '{time}'"
     if reason := RESPONSES[design.kind].training_fault(response, None):

@@ -1,4 +1,4 @@
-"""New samples: their files, their matrix in the genes of a study, their covariates."""
+"""Read new samples and match their matrix and covariates with those a model needs."""
 
 from __future__ import annotations
 
@@ -74,17 +74,7 @@ GENE_WISE_STEPS = {
 
 @dataclass(frozen=True)
 class TrainingValues:
-    """How large the training values were.
-
-    Attributes
-    ----------
-    means, sds : (n_genes,) float
-        Of each gene over the training samples, after the row-wise steps.
-    p99, least, most : float
-        99th percentile, minimum and maximum of all these values.
-    steps : set of str
-        Names of the steps of the study.
-    """
+    """Distribution of the training values after the row-wise steps."""
 
     means: Array
     sds: Array
@@ -95,12 +85,12 @@ class TrainingValues:
 
 
 def turn_samples_to_rows(matrix: Matrix, needed: Sequence[str], file: str) -> Matrix:
-    """Turn a matrix so that its columns are genes, told by the genes that are needed.
+    """Return the matrix with genes as columns: the side that has more of the needed genes.
 
     Raises
     ------
     InvalidInput
-        None of the genes is there.
+        None of the genes is in the matrix.
     """
     needed_genes = set(needed)
     n_in_rows = len(needed_genes & set(matrix.rows))
@@ -120,12 +110,12 @@ def turn_samples_to_rows(matrix: Matrix, needed: Sequence[str], file: str) -> Ma
 def select_listed_samples(
     matrix: Matrix, listed: Sequence[str] | None, file: str
 ) -> tuple[Matrix, list[Problem]]:
-    """Take the rows that a sample table lists; all of them without one.
+    """Return the rows that a sample table lists, all without a table, and the warnings.
 
     Raises
     ------
     InvalidInput
-        No sample of the table is there, two samples have one name, or one has none.
+        No sample of the table is in the matrix, two samples have one name, or one has none.
     """
     unlisted = [] if listed is None else [name for name in matrix.rows if name not in set(listed)]
     reason = "not in the table of --samples, so left out"
@@ -146,12 +136,12 @@ def select_listed_samples(
 
 
 def check_sample_names(names: Sequence[str], file: str) -> None:
-    """Refuse new samples of which two have one name, or one has none.
+    """Raise if two new samples have one name, or one has none.
 
     Raises
     ------
     InvalidInput
-        Naming the first ones.
+        With the first of them.
     """
     unnamed = [number for number, name in enumerate(names, 1) if not name.strip()]
     if unnamed:
@@ -164,9 +154,9 @@ def check_sample_names(names: Sequence[str], file: str) -> None:
 def match_genes(
     matrix: Matrix, needed: Sequence[str], file: str, unscored_genes: Collection[str] = ()
 ) -> tuple[Array, Array]:
-    """Return the needed genes (n, d) in their order, NaN where absent, and which are known.
+    """Return the needed genes (n, d), NaN where absent, and a mask of measured values.
 
-    Of the `unscored_genes` ones what is at fault counts as absent: no score needs them.
+    Faults of `unscored_genes` count as missing values: no score needs these genes.
 
     Raises
     ------
@@ -206,11 +196,12 @@ def match_genes(
 def apply_row_wise(
     steps: Sequence[Normaliser], X: Array, is_measured: Array, filler: Array
 ) -> Array:
-    """Apply steps of kind "sample" to what is known of each sample; the rest is the filler's.
+    """Return each sample's measured values after row-wise steps; missing values are the filler's.
 
     Parameters
     ----------
     steps : sequence of Normaliser
+        Steps of kind "sample".
     X, is_measured : (n_samples, n_genes) float, bool
     filler : (n_genes,) float
     """
@@ -228,7 +219,7 @@ def apply_row_wise(
 def describe_training_values(
     X: Array, means: Array, sds: Array, steps: Sequence[Mapping[str, Any]]
 ) -> TrainingValues:
-    """Describe training values X, after the row-wise steps."""
+    """Return the distribution of training values X that went through the row-wise steps."""
     names = frozenset(str(step["step"]) for step in steps)
     if not X.size:
         return TrainingValues(means, sds, 0.0, 0.0, 0.0, names)
@@ -247,10 +238,10 @@ def check_values(
     scale: TrainingValues,
     file: str,
 ) -> None:
-    """Refuse values that no sample on the study's scale can have.
+    """Raise if values cannot be on the study's scale.
 
-    Numbers that stand for missing values come first, then another scale, then single values far
-    off: on another scale many a value would look like one.
+    The order of the checks matters: first codes of missing values, then another scale, then single
+    values, because on another scale many values would look like outliers.
 
     Parameters
     ----------
@@ -259,14 +250,14 @@ def check_values(
     is_measured : (n_samples, n_genes) bool
     genes, samples : sequence of str
         Names of genes and samples.
-    scale : Scale
+    scale : TrainingValues
     file : str
-        File, in messages.
+        File, for messages.
 
     Raises
     ------
     InvalidInput
-        Naming the first value or sample, and counting the others.
+        With the first value or sample, and the number of the others.
     """
     if LEARNED_DEPTH_STEPS & scale.steps:
         _refuse_cells(is_measured & (X < 0), X, genes, samples, scale, file)
@@ -284,7 +275,7 @@ def check_values(
 
 
 def _scale_to_training_depth(counts: Array, is_measured: Array, means: Array) -> Array:
-    """Bring counts to the depth of the training samples: a deeper library is no other scale."""
+    """Return counts at the depth of the training samples: a deeper library is no other scale."""
     total_count = np.where(is_measured, counts, 0).sum(axis=1)
     factor = (is_measured @ means) / np.where(total_count > 0, total_count, 1)
     return np.asarray(counts * factor[:, None])
@@ -299,11 +290,11 @@ def zero_warnings(
     scale: TrainingValues,
     file: str,
 ) -> list[Problem]:
-    """Warn of zeros below all training values, which may stand for what was not measured.
+    """Warn of zeros below all training values, which may stand for missing values.
 
     Parameters
     ----------
-    X, values, known, genes, names, scale, where
+    X, values, is_measured, genes, samples, scale, file
         As in `check_values`.
     """
     zero_limit = scale.smallest - ZERO_GAP_RANGES * (scale.largest - scale.smallest)
@@ -322,14 +313,14 @@ def zero_warnings(
 def rate_warnings(
     X: Array, is_measured: Array, scale: TrainingValues, n_training_samples: int, file: str
 ) -> list[Problem]:
-    """Warn of rates (CPM, TPM) for a model that was trained on whole counts and starts from them.
+    """Warn of rates (CPM, TPM) if the model starts from whole counts.
 
     Parameters
     ----------
-    X, known, scale, where
+    X, is_measured, scale, file
         As in `check_values`.
     n_training_samples : int
-        Of the training: their means of whole counts are multiples of its inverse.
+        Means of whole counts over so many samples are multiples of its inverse.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # a stranger's model may hold any mean
         totals = scale.means * n_training_samples
@@ -358,6 +349,7 @@ def _refuse_cells(
     scale: TrainingValues,
     file: str,
 ) -> None:
+    """Raise with the first cell of a mask, and the number of the others."""
     wrong_cells = np.argwhere(is_wrong)
     if len(wrong_cells):
         row, gene = wrong_cells[0].tolist()
@@ -372,7 +364,7 @@ def _refuse_cells(
 
 
 def _check_constant_samples(matrix: Matrix, file: str) -> None:
-    """Refuse a sample with one and the same value for all genes, those not needed among them."""
+    """Raise if a sample has one value for all its genes, those not needed included."""
     for name, cells in zip(matrix.rows, matrix.cells, strict=True):
         sample_values = cells[np.isfinite(cells)]
         if len(sample_values) >= MIN_GENES and np.ptp(sample_values) == 0:
@@ -391,7 +383,7 @@ def _check_scale(
     scale: TrainingValues,
     file: str,
 ) -> None:
-    """Refuse values that were logged where the training ones were not, or the reverse."""
+    """Raise if values are logged and the training values are not, or the reverse."""
     takes_logarithms = bool(LOG2_STEPS & scale.steps)
     training_is_raw = looks_raw(scale.p99, scale.largest)
     needs_counts = bool(LEARNED_DEPTH_STEPS & scale.steps)
@@ -427,22 +419,22 @@ def _check_scale(
 
 
 def read_new_samples(paths: Sequence[str], part: str | None, layout: str | None) -> Matrix:
-    """Read the expression of new samples.
+    """Return the expression matrix of new samples.
 
     Parameters
     ----------
     paths : sequence of str
         One file or folder of any format that is read, or files of one array each (CEL, IDAT,
-        Agilent); a sample is then called as its file.
+        Agilent); a sample then has the name of its file.
     part : str or None
         Which matrix of a file that holds several.
     layout : str or None
-        Folder with what describes their chip; None is the folder of the first of them.
+        Folder of the files that describe the chip; None is the folder of the first path.
 
     Raises
     ------
     InvalidInput
-        What `read_matrix` says; a folder in a list, or two files of one sample.
+        Errors of `read_matrix`; a folder in a list, or two files of one sample.
     """
     if layout is not None and not Path(layout).is_dir():
         raise refuse(
@@ -484,17 +476,17 @@ def check_covariates(
     sample_table: pd.DataFrame | None,
     file: str,
 ) -> Iterator[Problem]:
-    """Yield what of the covariates fits no model with these; every one of them is needed.
+    """Yield the problems of covariates of new samples: every covariate of the model is needed.
 
     Parameters
     ----------
     covariates : sequence of Covariate
     imputes_missing : bool
-        Whether a missing value may be the mean of the training samples.
+        Whether a missing value may be imputed with the mean of the training samples.
     sample_table : DataFrame or None
-        Sample table, one row for each new sample.
+        One row for each new sample.
     file : str
-        Its file, or ``--samples``.
+        File of the table, or ``--samples``.
     """
     if not covariates:
         return
@@ -522,6 +514,7 @@ def check_covariates(
 def _check_covariate(
     covariate: Covariate, imputes_missing: bool, sample_table: pd.DataFrame, file: str
 ) -> Iterator[Problem]:
+    """Yield the problems of one covariate: missing values, no numbers, unknown words."""
     column_place = f"{file}, column '{covariate.column}'"
     column = sample_table[covariate.column].fillna("")
     study_words = covariate.spelt(map(str, column))

@@ -1,4 +1,4 @@
-"""A data set of another study, to test the model on: its labels in the study's words."""
+"""Read an external cohort: matrix and labels, in the names of the study."""
 
 from __future__ import annotations
 
@@ -42,33 +42,7 @@ LABEL_READERS = ByKind(
 
 @dataclass(frozen=True, eq=False)
 class Cohort:
-    """A labelled data set from outside the study.
-
-    Attributes
-    ----------
-    matrix : Matrix
-        Samples in rows, only those with a class of the study; as measured.
-    file : str
-        Its file.
-    cohort_words, study_labels : tuple of str
-        What the sample table says of each sample; its class in the study's words.
-    response : (n_samples,) array
-        As the study codes its responses.
-    batch : tuple of str
-        Batch of each sample.
-    group : tuple of str or None
-        Group of each sample, such as its patient; None without a column of groups.
-    group_column : str or None
-        The column of groups.
-    dropped : list of dict
-        {kind, name, reason} of each sample that is left out.
-    inputs : dict
-        File -> sha256.
-    problems : list of Problem
-        Warnings.
-    sample_table : DataFrame
-        Rows of the sample table, in the order of the samples; covariates in the study's words.
-    """
+    """A labelled data set from outside the study."""
 
     matrix: Matrix
     file: str
@@ -208,7 +182,7 @@ def read_cohort(
 
 
 def _group_column(design: Design, table: pd.DataFrame, group: str | None) -> str | None:
-    """Return the column of groups: the named one, or the study's if the table has it once."""
+    """Return the column of groups: the one set, else the study's if the table has it once."""
     columns = list(map(str, table.columns))
     group_column = design.group if group is None else group
     return group_column if group_column is not None and columns.count(group_column) == 1 else None
@@ -242,7 +216,7 @@ def _read_groups(column: pd.Series[Any], file: str, problems: Problems) -> tuple
 def _translate_covariates(
     table: pd.DataFrame, design: Design, words: Mapping[str, Mapping[Any, str]]
 ) -> pd.DataFrame:
-    """Write the covariates in the words of the study: it may have other words for them."""
+    """Return the sample table with covariates in the words of the study."""
     for covariate in design.covariates:
         study_word_of = {
             str(word): study_word for word, study_word in words.get(covariate.column, {}).items()
@@ -262,7 +236,7 @@ def _read_table(
     sample_names: str | None,
     problems: Problems,
 ) -> pd.DataFrame | None:
-    """Return the sample table under the names of the matrix; None where it cannot be read."""
+    """Return the sample table under the names of the matrix; None if it cannot be read."""
     names = None if matrix is None else matrix.columns
     table = attempt(lambda: read_samples(file, names, part), problems)
     if table is not None:
@@ -275,4 +249,5 @@ def _read_table(
 
 
 def _has_errors(problems: Problems) -> bool:
+    """Tell whether a problem is an error."""
     return any(problem.level == "error" for problem in problems)

@@ -1,4 +1,4 @@
-"""A matrix under other names: genes in the words of a gene table or of HGNC, samples by name."""
+"""Rename the genes of a matrix by a gene table or by HGNC's, and select its samples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Problems = list[Problem]
 
 
 def select_rows(matrix: Matrix, names: Sequence[str]) -> Matrix:
-    """Take the rows of these names, in this order; what is no number keeps its text."""
+    """Return the rows of these names, in this order; cells that are no numbers keep their text."""
     row_of_sample = {name: row for row, name in enumerate(matrix.rows)}
     return matrix.select([row_of_sample[name] for name in names])
 
@@ -26,9 +26,9 @@ def select_rows(matrix: Matrix, names: Sequence[str]) -> Matrix:
 def rename_genes(
     matrix: Matrix, annotation: str, symbol: str | None, problems: Problems
 ) -> Matrix | None:
-    """Give the genes of a matrix their names in a column of a gene table.
+    """Return the matrix with gene names of a gene table, samples in rows; None after a problem.
 
-    Several genes of one name become their median in each sample; those without a name are left
+    Several genes of one name become their median in each sample. Genes without a name are left
     out and counted.
 
     Parameters
@@ -38,7 +38,7 @@ def rename_genes(
     annotation, symbol : str, str or None
         Gene table; the column with the names, None for the second one.
     problems : list of Problem
-        What is wrong is added here.
+        Problems are appended.
     """
     new_names = _read_names(annotation, symbol, problems)
     if new_names is None:
@@ -63,6 +63,7 @@ def rename_genes(
 
 
 def _read_names(annotation: str, symbol: str | None, problems: Problems) -> dict[str, str] | None:
+    """Return the new name of each gene id of a gene table; None after a problem."""
     try:
         table = read_genes(annotation, None)
     except InvalidInput as error:
@@ -86,6 +87,7 @@ def _read_names(annotation: str, symbol: str | None, problems: Problems) -> dict
 def _take_medians(
     matrix: Matrix, columns_of_name: dict[str, list[int]], annotation: str, problems: Problems
 ) -> Matrix:
+    """Return one column for each name, the median of its genes in each sample."""
     first_columns = [gene_columns[0] for gene_columns in columns_of_name.values()]
     renamed_matrix = matrix.select(range(len(matrix.rows)), first_columns, tuple(columns_of_name))
     shared_positions = [
@@ -124,7 +126,7 @@ def _take_medians(
 def take_study_names(
     matrix: Matrix, needed: Sequence[str], table: str | None, file: str
 ) -> tuple[Matrix, list[Problem]]:
-    """Give the columns of a matrix the names that a study has for the same genes.
+    """Return the matrix with columns named as the study names these genes, and a warning.
 
     Parameters
     ----------
@@ -133,9 +135,9 @@ def take_study_names(
     needed : sequence of str
         Genes of the study.
     table : str or None
-        HGNC's; None leaves the matrix as it is.
+        HGNC's table of symbols; None leaves the matrix as it is.
     file : str
-        File of the matrix, in messages.
+        File of the matrix, for messages.
 
     Raises
     ------

@@ -1,4 +1,8 @@
-"""The config against its schema: defaults, kind of response, faults, the table of settings."""
+"""Fill in the config's defaults and check it against its schema; write the table of all settings.
+
+The schema is `workflow/schemas/config.schema.yaml`. A key path is a list of keys and list indices,
+``["normalise", "folds", 1, "step"]``.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +32,14 @@ from genesig.words import counted
 
 
 def requested_kind(raw: Config, n_label_classes: int | None = None) -> str | None:
-    """Return the name of the kind that a config asks for, None for none that there is.
+    """Return the kind of outcome that a config asks for (a key of `LABEL_RULES`), else None.
 
     Parameters
     ----------
     raw : dict
-        As it was written: whatever a user may have meant.
+        The config as it was written, possibly with faults.
     n_label_classes : int or None
-        How many there are in the sample table, as far as that is known.
+        Number of classes in the sample table, if it is known.
     """
     data = _section(raw, "data")
     label = raw.get("label")
@@ -61,7 +65,8 @@ def requested_kind(raw: Config, n_label_classes: int | None = None) -> str | Non
 def defaults_of_kind(raw: Config, n_label_classes: int | None = None) -> Config:
     """Return the defaults of a config that depend on its kind of outcome (`requested_kind`).
 
-    Two columns as label ask for survival. What cannot be had beside covariates or weights is off.
+    They apply to settings that the config leaves out. Two label columns ask for survival.
+    Analyses that are not offered with covariates or sample weights are switched off.
     """
     kind = requested_kind(raw, n_label_classes)
     data = _section(raw, "data")
@@ -78,7 +83,7 @@ def defaults_of_kind(raw: Config, n_label_classes: int | None = None) -> Config:
 
 
 def _study_defaults(raw: Config) -> Config:
-    """Return the settings that several studies ask for: each is a batch, and held out whole."""
+    """Return the defaults for several studies: each is a batch, and is left out as a whole."""
     equal_weights = _section(raw, "across").get("weights", "equal") == "equal"
     splits_section = {key: "leave_one_study_out" for key in ("scheme", "inner_scheme")}
     return {
@@ -88,9 +93,9 @@ def _study_defaults(raw: Config) -> Config:
 
 
 def count_label_classes(raw: Config) -> int | None:
-    """Count the classes of the sample table; None where nothing depends on it, or it has no such.
+    """Return the number of classes in the sample table; None if no default depends on it.
 
-    Whatever is wrong with that file is said by those who need it.
+    Faults of the table are left to the checks that read it again.
     """
     kind = requested_kind(raw)
     if (
@@ -116,7 +121,10 @@ def count_label_classes(raw: Config) -> int | None:
 
 
 def check_kind_settings(config: Config, kind: str, source: str) -> list[Problem]:
-    """Check what the settings ask for that is not offered for the kind the sample table shows."""
+    """Return the settings that do not fit the kind of outcome that the sample table shows.
+
+    ``data.task: classification`` becomes the kind "several classes" with more than two labels.
+    """
     if kind == config["data"]["task"]:
         return []
     reread_advice = ""
@@ -132,12 +140,12 @@ def check_kind_settings(config: Config, kind: str, source: str) -> list[Problem]
 
 
 def describe_not_offered(kind: str, data: Config) -> str:
-    """Say what every study has, and this one has not; '' where nothing is left out.
+    """Return a phrase that names the analyses this study cannot have, '' if it can have all.
 
     Parameters
     ----------
     kind : str
-        A name in `LABELS`.
+        A key of `LABEL_RULES`.
     data : dict
         The section ``data`` of the config.
     """
@@ -151,6 +159,7 @@ def describe_not_offered(kind: str, data: Config) -> str:
 
 
 def _section(raw: Config, name: str) -> dict[str, Any]:
+    """Return a section of the config, {} if it is absent or of another type."""
     section = raw.get(name)
     return section if isinstance(section, dict) else {}
 
@@ -208,7 +217,7 @@ def resolve_config(
 def examine_config(
     raw: dict[str, Any], schema: SchemaNode, source: str, n_label_classes: int | None = None
 ) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the filled config, faulty keys reset to their defaults, and the problems."""
+    """Return the config with defaults and the problems; faulty keys have their defaults."""
     if exceeds_config_size(raw, config_children):
         raise refuse(source, TOO_LARGE)
     defaults = defaults_of_kind(raw, n_label_classes)
@@ -233,7 +242,7 @@ def examine_config(
 
 
 def _delete_key(config: Any, key_path: list[Any]) -> None:
-    """Delete a key; of a list with a faulty item, the whole."""
+    """Delete the key at a key path from the config; for a faulty list item, the whole list."""
     for key in key_path[:-1]:
         section = config.get(key) if isinstance(config, dict) else None
         if not isinstance(section, dict):
@@ -245,7 +254,7 @@ def _delete_key(config: Any, key_path: list[Any]) -> None:
 
 
 def describe_expected(node: SchemaNode, schema: SchemaNode) -> str:
-    """Say in words what a value must be: ``"a whole number, at least 2"``."""
+    """Return in words which values a setting may have: ``"a whole number, at least 2"``."""
     node = _resolve_reference(node, schema)
     if "enum" in node:
         return "one of " + ", ".join(node["enum"])
@@ -261,6 +270,7 @@ def describe_expected(node: SchemaNode, schema: SchemaNode) -> str:
 
 
 def _bound_text(bound: float) -> str:
+    """Return a bound as text, without an exponent for whole numbers."""
     return str(bound) if isinstance(bound, int) else f"{bound:g}"
 
 
@@ -274,6 +284,7 @@ _BOUND_PHRASES = {
 
 
 def _describe_type(type_name: str, node: SchemaNode, schema: SchemaNode) -> str:
+    """Return in words one of the types that a setting may have."""
     if type_name == "array":
         items = describe_expected(node["items"], schema) if "items" in node else "anything"
         min_items = node.get("minItems", 0)
@@ -303,11 +314,12 @@ def _describe_type(type_name: str, node: SchemaNode, schema: SchemaNode) -> str:
 
 
 def _resolve_reference(node: SchemaNode, schema: SchemaNode) -> SchemaNode:
+    """Return the definition that a schema node refers to, or the node itself."""
     return dict(schema["$defs"][node["$ref"].rsplit("/", 1)[1]]) if "$ref" in node else node
 
 
 def _step_definition(value: Any, schema: SchemaNode) -> SchemaNode | None:
-    """Return the definition of a normalisation step, None for an unknown one."""
+    """Return the schema node of a normalisation step, None for an unknown step."""
     name = value.get("step") if isinstance(value, dict) else None
     is_step = isinstance(name, str) and name in step_names(schema)
     return dict(schema["$defs"][name]) if is_step else None
@@ -319,6 +331,7 @@ def step_names(schema: SchemaNode) -> list[str]:
 
 
 def _fill_defaults(value: Any, node: SchemaNode, schema: SchemaNode) -> Any:
+    """Return a config value with the defaults of its schema node filled in, at every depth."""
     if isinstance(value, list):
         return [_fill_defaults(item, node.get("items", {}), schema) for item in value]
     if "$ref" in node:
@@ -341,6 +354,7 @@ def _fill_defaults(value: Any, node: SchemaNode, schema: SchemaNode) -> Any:
 def _schema_problems(
     config: Any, schema: SchemaNode, source: str
 ) -> Iterator[tuple[list[Any], Problem]]:
+    """Yield each fault of the config as its key path and its problem."""
     from jsonschema import Draft202012Validator
 
     for error in Draft202012Validator(schema).iter_errors(config):
@@ -364,6 +378,7 @@ def _schema_problems(
 
 
 def _floats(value: Any, key_path: list[Any]) -> Iterator[tuple[list[Any], float]]:
+    """Yield the key path and value of every float of a config."""
     if isinstance(value, float):
         yield key_path, value
     items = (
@@ -380,7 +395,7 @@ def _floats(value: Any, key_path: list[Any]) -> Iterator[tuple[list[Any], float]
 def _unknown_key_faults(
     value: SchemaNode, node: SchemaNode, key_path: list[Any], schema: SchemaNode
 ) -> KeyFaults:
-    """Name each unknown key with its nearest neighbour, here or in another section."""
+    """Yield each unknown key with the nearest known one, of the same section or of another."""
     section_keys = {key: key_text([*key_path, key]) for key in node["properties"]}
     elsewhere = {
         key: f"{section}.{key}"
@@ -410,6 +425,7 @@ def _unknown_key_faults(
 
 
 def _missing_key_faults(value: SchemaNode, node: SchemaNode, key_path: list[Any]) -> KeyFaults:
+    """Yield each key that the schema requires and the config lacks."""
     for key in node["required"]:
         # A faulty accession would have named both files: that it is faulty is said by itself.
         if key not in value and not (value.get("geo") and key in ("expression", "samples")):
@@ -420,6 +436,7 @@ def _missing_key_faults(value: SchemaNode, node: SchemaNode, key_path: list[Any]
 def _describe_wrong_value(
     value: Any, node: SchemaNode, key_path: list[Any], schema: SchemaNode
 ) -> str:
+    """Return which value was found, and which are allowed."""
     new_name = RENAMED_VALUES.get((key_text(key_path), value)) if isinstance(value, str) else None
     if new_name is not None:
         return f"found {_value_text(value)}, which is called '{new_name}' now"
@@ -431,7 +448,7 @@ def _describe_wrong_value(
 
 
 def _yaml_hint(value: Any, node: SchemaNode) -> str:
-    """Explain the traps of YAML: 1e-6 is text there, and no is false."""
+    """Return how to write a value that YAML reads otherwise: 1e-6 is a text, no is false."""
     types = node.get("type", ())
     if isinstance(value, str) and ("number" in types or "integer" in types):
         with suppress(ValueError):
@@ -446,7 +463,7 @@ def _yaml_hint(value: Any, node: SchemaNode) -> str:
 
 
 def _yaml_number(text: str) -> str:
-    """Write a number so that YAML reads one: with a point before e and a sign after it."""
+    """Return a number as YAML needs it: with a point before e and a sign after it."""
     number = float(text)
     if number.is_integer() and abs(number) < MIN_EXPONENT_NUMBER:
         return str(int(number))
@@ -456,6 +473,7 @@ def _yaml_number(text: str) -> str:
 
 
 def _value_text(value: Any) -> str:
+    """Return a value of the config as a message shows it, with at most 80 characters."""
     text = (
         {None: "nothing (null)", True: "true", False: "false"}.get(value)
         if value is None or isinstance(value, bool)
@@ -466,7 +484,7 @@ def _value_text(value: Any) -> str:
 
 
 def key_text(key_path: list[Any]) -> str:
-    """Write a place as the user would: ``"normalise.folds, item 2, step"`` counts from 1."""
+    """Return a key path as users write it, ``"normalise.folds, item 2, step"``, counted from 1."""
     text = ""
     join = ""
     for key in key_path:
@@ -476,6 +494,7 @@ def key_text(key_path: list[Any]) -> str:
 
 
 def _key_place(source: str, key_path: list[Any]) -> str:
+    """Return the place of a problem: name of the config and key."""
     return f"{source}, {key_text(key_path)}" if key_path else source
 
 
@@ -496,7 +515,7 @@ def parameter_table(schema: SchemaNode) -> str:
 
 
 def _section_keys(node: SchemaNode) -> SchemaNode | None:
-    """Return the keys of a section, or of each item of a list of sections."""
+    """Return the schema nodes of the keys of a section, or of each item of a list of sections."""
     section: SchemaNode = node.get("items", node)
     return section.get("properties") if section.get("type") == "object" else None
 
@@ -504,6 +523,7 @@ def _section_keys(node: SchemaNode) -> SchemaNode | None:
 def _rows_of_section(
     title: str, meaning: str, nodes: SchemaNode, schema: SchemaNode, prefix: str = ""
 ) -> str:
+    """Return the Markdown table of a section, with its heading."""
     heading = f"## {title}\n\n{meaning}\n\n" if title else ""
     rows = [
         f"| `{prefix}{key}` | {_default_cell(node)} | "
@@ -517,6 +537,7 @@ def _rows_of_section(
 
 
 def _step_rows(steps: SchemaNode, schema: SchemaNode) -> Iterator[str]:
+    """Yield the Markdown rows of all normalisation steps and their settings."""
     yield "| step | setting | default | value | meaning |"
     yield "| --- | --- | --- | --- | --- |"
     for name, node in steps.items():
@@ -530,10 +551,12 @@ def _step_rows(steps: SchemaNode, schema: SchemaNode) -> Iterator[str]:
 
 
 def _default_cell(node: SchemaNode) -> str:
+    """Return the default of a setting as a table cell."""
     return f"`{_yaml_value(node['default'])}`" if "default" in node else "must be set"
 
 
 def _yaml_value(value: Any) -> str:
+    """Return a default as it is written in the config."""
     if isinstance(value, list):
         return "[" + ", ".join(map(_yaml_value, value)) + "]"
     if isinstance(value, dict):
@@ -548,4 +571,5 @@ def _yaml_value(value: Any) -> str:
 
 
 def _table_cell(text: str) -> str:
+    """Return a text as one line that does not break a Markdown table."""
     return " ".join(text.split()).replace("|", "\\|")

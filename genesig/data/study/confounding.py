@@ -1,4 +1,4 @@
-"""How far batch and label go together, and components with columns of the sample table."""
+"""Measure associations: of batches with the label, and of sample-table columns with components."""
 
 from __future__ import annotations
 
@@ -53,16 +53,16 @@ class Association:
 def measure_association(
     scores: Array, column: Sequence[str], *, is_quantity: bool
 ) -> Association | str:
-    """Test a column against components, or say in words why it cannot be tested.
+    """Test a sample-table column against components; return the reason if it is impossible.
 
     Parameters
     ----------
     scores : (n, k) float
         Samples on the components.
     column : (n,) str
-        Blank cells and such as NA are left out.
+        Blank cells and words such as NA are left out.
     is_quantity : bool
-        Whether its values are numbers and mean more than names.
+        Whether the values are quantities; otherwise they are names of groups.
     """
     valued_rows = [row for row, value in enumerate(column) if not is_missing(value)]
     values = [column[row].strip() for row in valued_rows]
@@ -84,7 +84,7 @@ def measure_association(
 
 
 def holds_quantities(column: Sequence[str]) -> bool:
-    """Tell whether a column holds numbers that are more than codes of a few classes."""
+    """Tell whether a column holds quantities, not numbers that are codes of a few groups."""
     values = [value for value in column if not is_missing(value)]
     n_distinct = len(set(values))
     has_many_values = n_distinct > _MAX_CODE_VALUES or 2 * n_distinct > len(values)
@@ -92,6 +92,7 @@ def holds_quantities(column: Sequence[str]) -> bool:
 
 
 def _eta2(centred_scores: Array, values: list[str], distinct_values: list[str]) -> Array:
+    """Return eta² (k,) of one-way analysis of variance of centred scores between groups."""
     is_member = np.array(values, dtype=object)[:, None] == np.array(distinct_values, dtype=object)
     level_sums = is_member.T.astype(float) @ centred_scores
     between_sum_of_squares = (level_sums**2 / is_member.sum(axis=0)[:, None]).sum(axis=0)
@@ -99,6 +100,7 @@ def _eta2(centred_scores: Array, values: list[str], distinct_values: list[str]) 
 
 
 def _r2(centred_scores: Array, values: list[str]) -> Array:
+    """Return the squared correlation (k,) of centred scores with numbers."""
     centred_values = np.array(values, dtype=float)
     centred_values = centred_values - centred_values.mean()
     return _explained_share(
@@ -108,7 +110,7 @@ def _r2(centred_scores: Array, values: list[str]) -> Array:
 
 
 def _explained_share(explained: Array, total: Array) -> Array:
-    """Divide; a component without variance has no share."""
+    """Return explained/total sums of squares (k,); NaN for a component without variance."""
     has_variance = total > 0
     return np.where(
         has_variance, np.clip(explained / np.where(has_variance, total, 1.0), 0, 1), np.nan
@@ -116,6 +118,7 @@ def _explained_share(explained: Array, total: Array) -> Array:
 
 
 def _test_association(kind: str, share: Array, n_levels: int, n_samples: int) -> Association:
+    """Return the association with its adjusted share and the p of its F test."""
     from scipy.special import fdtrc
 
     residual_df = n_samples - n_levels
@@ -166,7 +169,7 @@ def association_with_label(y: Array, batch: Array) -> float | None:
 def check_confounding(
     obs: pd.DataFrame, design: Design, limit: float, place: str
 ) -> Iterator[Problem]:
-    """Yield what the batches say of the label: an error above `limit`, else warnings."""
+    """Yield a problem if batch and label are associated: above `limit` an error, else a warning."""
     if design.batch is None:
         return
     column_place = f"{place}, column '{design.batch}'"
@@ -218,9 +221,9 @@ def check_confounding(
 def check_combat_covariates(
     sheet: Sheet, folds: Sequence[Mapping[str, Any]], place: str
 ) -> Iterator[Problem]:
-    """Yield the covariates of a batch correction that lack values, or are the label renamed.
+    """Yield the covariates of combat that are absent, lack values, or equal the label.
 
-    The class in the design of a correction leaks into the test samples (V. Nygaard et al. 2016,
+    A correction that knows the classes leaks them into the test samples (V. Nygaard et al. 2016,
     Biostatistics 17:29).
     """
     obs = sheet.obs
@@ -255,14 +258,14 @@ def check_combat_covariates(
 
 
 def _response_columns(obs: pd.DataFrame, design: Design) -> Array:
-    """Return the response as columns, (n, 1) or one of each class."""
+    """Return the response as numbers (n, 1), or an indicator of each of several classes."""
     kind = RESPONSES[design.kind]
     y = kind.number(kind.read(obs, design))
     return y.reshape(len(y), -1)
 
 
 def strongest_association(columns: Array, batch: Array) -> float | None:
-    """Return the association of the column that has most of it; None where it has no meaning."""
+    """Return the largest association of batches with a response column; None if undefined."""
     associations = [association_with_label(column, batch) for column in columns.T]
     return (
         None
@@ -272,13 +275,14 @@ def strongest_association(columns: Array, batch: Array) -> float | None:
 
 
 def _association_text(epsilon: float, design: Design) -> str:
+    """Return the association in the field's term: Cramér's V, or the correlation ratio."""
     if design.classes is not None:
         return f"Cramér's V {epsilon:.2f}"
     return f"correlation ratio {epsilon:.2f}: {100 * epsilon**2:.0f} % of the variance of the label"
 
 
 def _describe_lacking_classes(labels: pd.Series[str], batch: Array, design: Design) -> str:
-    """Name the batches without a class: ``": batch 'b2' has no 'tumor'"``, or nothing."""
+    """Return which batches lack a class, ``": batch 'b2' has no 'tumor'"``; '' if none does."""
     phrases = []
     for name in design.classes or ():
         lacking_batches = sorted(set(batch) - set(batch[(labels == name).to_numpy()]))

@@ -1,6 +1,8 @@
-"""What a study will cost, said before it runs, and how long a run still takes.
+"""Estimate time and memory of a study before it runs, and the remaining time while it runs.
 
 The constants were fitted to the jobs of `benchmarks/speed/study_cost.py`, run at several sizes.
+Seconds are those of one processor of the machine that `machine_speed` names; "per value" means for
+one number of the expression matrix.
 """
 
 from __future__ import annotations
@@ -114,10 +116,7 @@ SET_RULE_KEYS = {
 
 @dataclass(frozen=True)
 class Size:
-    """What a study's files and its splits say of its cost; classes are 0 unless more than two.
-
-    Of each file of gene sets there are its sets and, of all of them together, their genes.
-    """
+    """The sizes of a study that determine its cost; stored in validation.json under these names."""
 
     samples: int
     genes: int
@@ -133,17 +132,14 @@ class Size:
 
     @classmethod
     def of(cls, splits: Splits, genes: int, design: Design) -> Size:
-        """Measure drawn splits; `training` is the number of samples that most of them train on."""
+        """Return the sizes of a study with drawn splits."""
         training = max(len(split.train) for split in splits.outer)
         classes = len(design.classes or ()) if design.kind == SEVERAL else 0
         return cls(len(splits.final.train), genes, len(splits.outer), training, classes)
 
 
 class Cost(NamedTuple):
-    """Seconds of one processor and MB of the largest job of a rule; seconds of all its jobs.
-
-    ``n_permutations`` are the permutations of the largest one.
-    """
+    """Estimated time and memory of the jobs of one rule."""
 
     seconds: float
     megabytes: float
@@ -153,14 +149,14 @@ class Cost(NamedTuple):
 
 
 def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
-    """Estimate the jobs of every rule that computes; ``others`` are all the rest.
+    """Estimate the cost of each rule that computes; ``others`` stands for all other rules together.
 
-    What the first run after an installation compiles is not counted.
+    The compilation in the first run after an installation is not counted.
 
     Parameters
     ----------
     config : dict
-        Resolved.
+        Resolved config.
     size : Size
     """
     splits = config["splits"]
@@ -235,7 +231,7 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
 
 
 def _look_cost(size: Size, matrix_mb: float) -> Cost:
-    """Sum up the jobs that only look at a matrix of so many MB, or at what others made of it."""
+    """Return the cost of all jobs that only look at the matrix (`matrix_mb` MB) or at results."""
     job_seconds = LOOK_SECONDS_PER_VALUE * size.samples * size.genes
     job_mb = 160 + 5 * matrix_mb + MB_PER_READ_MEMBER * _largest_set_members(size)
     return Cost(
@@ -244,12 +240,15 @@ def _look_cost(size: Size, matrix_mb: float) -> Cost:
 
 
 def _largest_set_members(size: Size) -> int:
-    """Return the genes of the sets of the largest file."""
+    """Return the number of genes in all sets of the largest gene-set file."""
     return max(size.structured_members, size.enrichment_members, size.published_members)
 
 
 def _enrichment_cost(size: Size, data_mb: float) -> Cost:
-    """Estimate the job of the thousand shufflings; its sets may be those that are selected."""
+    """Return the cost of the enrichment job with its thousand permutations.
+
+    Without a file of its own, enrichment tests the sets of the structured selection.
+    """
     has_enrichment_sets = bool(size.enrichment_sets)
     n_sets = size.enrichment_sets if has_enrichment_sets else size.structured_sets
     n_members = size.enrichment_members if has_enrichment_sets else size.structured_members
@@ -264,7 +263,7 @@ def _enrichment_cost(size: Size, data_mb: float) -> Cost:
 
 
 def _published_cost(size: Size, n_repeats: int, data_mb: float) -> Cost:
-    """Estimate the job that refits published and random lists of genes."""
+    """Return the cost of the job that refits published and random gene lists."""
     n_lists = size.splits * (N_RANDOM_LISTS + size.published_sets)
     scores_mb = MB_PER_SCORE * size.samples * n_repeats * size.published_sets
     return _single_job(
@@ -273,7 +272,7 @@ def _published_cost(size: Size, n_repeats: int, data_mb: float) -> Cost:
 
 
 def _set_costs(config: Mapping[str, Any], size: Size, n_jobs: int) -> dict[str, Cost]:
-    """Estimate the jobs that select gene sets: as many as fit, and one for the rest."""
+    """Return the costs of selecting gene sets: `n_jobs` jobs of fits, and one final job."""
     splits = config["splits"]
     controls = config["controls"]
     n_mu = len(config["structured"]["mu"])
@@ -304,6 +303,7 @@ def _set_costs(config: Mapping[str, Any], size: Size, n_jobs: int) -> dict[str, 
 
 
 def _single_job(seconds: float, megabytes: float) -> Cost:
+    """Return the cost of a rule that has one job."""
     return Cost(JOB_SECONDS + seconds, megabytes, JOB_SECONDS + seconds)
 
 
@@ -312,13 +312,13 @@ SUBMITTED_JOB = 300
 
 
 def job_resources(cost: Cost) -> dict[str, int]:
-    """Return what a job asks of a cluster: memory with a fourth to spare, four times its time."""
+    """Return what a job requests from a cluster: 1.25 times its memory and four times its time."""
     memory = int(1.25 * cost.megabytes) + SUBMITTED_JOB
     return {"mem_mb": memory, "runtime": 10 + int(4 * cost.seconds / 60)}
 
 
 def describe_costs(costs: Mapping[str, Cost], slowness: float = 1.0) -> str:
-    """Say in words what a study will take on a processor of this `slowness`."""
+    """Return time and memory of a study in words, on a processor of this `slowness`."""
     seconds = slowness * sum(cost.total_seconds for cost in costs.values())
     largest_mb = max(cost.megabytes for cost in costs.values())
     return (
@@ -328,7 +328,7 @@ def describe_costs(costs: Mapping[str, Cost], slowness: float = 1.0) -> str:
 
 
 def check_cost(costs: Mapping[str, Cost], source: str) -> Iterator[Problem]:
-    """Yield a warning where nonlinear selection, or gene sets, take hours."""
+    """Yield a warning if nonlinear selection or gene sets take more than `MAX_HOURS`."""
     nonlinear_costs = [cost for rule, cost in costs.items() if rule.startswith("nonlinear")]
     if (n_hours := sum(cost.total_seconds for cost in nonlinear_costs) / 3600) > MAX_HOURS:
         message = (
@@ -348,13 +348,13 @@ def check_cost(costs: Mapping[str, Cost], source: str) -> Iterator[Problem]:
 
 
 def duration_text(seconds: float) -> str:
-    """Return ``"3.5 min"``, to two digits."""
+    """Return seconds as text of two digits, ``"3.5 min"``."""
     unit, name = (3600, "h") if seconds >= 5400 else (60, "min") if seconds >= 90 else (1, "s")
     return f"{float(f'{seconds / unit:.2g}'):g} {name}"
 
 
 def _fit_seconds(config: Mapping[str, Any], size: Size) -> float:
-    """Return the seconds of both stages on one outer training set."""
+    """Return the seconds of both stages of the linear selection on one outer training set."""
     linear = config["linear"]
     n_folds = _n_inner_folds(config, size)
     n_searched_mu = 1 if linear["list"] == "minimal" else min(3, len(linear["mu"]))
@@ -375,7 +375,7 @@ def _fit_seconds(config: Mapping[str, Any], size: Size) -> float:
 
 
 def _fdr_model_seconds(config: Mapping[str, Any], size: Size) -> float:
-    """Return the seconds of the FDR-selected genes of one training set, and of an ensemble."""
+    """Return the seconds of the FDR-selected genes of one training set, and of its ensemble."""
     linear = config["linear"]
     if not config["signature"]["permutations"] or linear["penalty"] == "fused":
         return 0.0
@@ -387,7 +387,7 @@ def _fdr_model_seconds(config: Mapping[str, Any], size: Size) -> float:
 
 
 def _predicts_by_half_samples(config: Mapping[str, Any]) -> bool:
-    """Return whether permuted labels need the lists of half samples, too."""
+    """Tell whether predictions need half-sample lists, under permuted labels too."""
     linear = config["linear"]
     return linear["list"] in ("best", "fdr") or linear["model"] == "ensemble"
 
@@ -420,6 +420,7 @@ def _nonlinear_path_seconds(config: Mapping[str, Any], size: Size) -> float:
 
 
 def _n_inner_folds(config: Mapping[str, Any], size: Size) -> int:
+    """Return the number of inner folds of a training set."""
     splits = config["splits"]
     is_leave_one_out = splits["inner_scheme"] == "leave_one_out"
     return size.training if is_leave_one_out else min(splits["inner_folds"], size.training)
@@ -437,7 +438,7 @@ MAX_DONE_SHARE = 0.9
 
 @dataclass
 class Job:
-    """A job of a rule on these labels, when it began and ended (seconds, of any clock)."""
+    """A started job of a rule."""
 
     rule: str
     labels: str | None
@@ -448,9 +449,9 @@ class Job:
 def expected_seconds_of_job(
     costs: Mapping[str, Cost], rule: str, labels: str | None = None
 ) -> float:
-    """Return the announced seconds of a job; of the fits on permuted labels, as many as it has.
+    """Return the estimated seconds of a job, by the number of permutations that its labels name.
 
-    ``permuted-3-12`` are ten permutations; without labels a job is taken as their mean.
+    Labels ``permuted-3-12`` are ten permutations. Without labels the mean job of the rule is meant.
     """
     cost = costs.get(rule)
     if cost is None:
@@ -467,25 +468,26 @@ def seconds_left(
 ) -> float:
     """Forecast the seconds until the last job ends.
 
-    Announced seconds are corrected by those of the jobs that have ended: by what a job takes beside
-    its own work (the median excess), by how slow all were, then by how slow those of the rule were.
-    What is left is divided by the mean number of jobs that ran at a time.
+    Estimated seconds are corrected by the jobs that have ended: first by the median excess of a job
+    over its estimate, then by the ratio of measured to estimated seconds over all jobs, and over
+    those of the rule. The remaining seconds are divided by the mean number of jobs that ran at a
+    time.
 
     Parameters
     ----------
     costs : dict
-        Announced, of each rule (`study_costs`).
+        Cost of each rule (`study_costs`).
     counts : dict
-        Jobs of each rule in this run, ended ones included.
+        Number of jobs of each rule in this run, including those that have ended.
     jobs : iterable of Job
-        Those that have begun.
+        Jobs that have started.
     now : float
-        By the same clock as the jobs.
+        Time, by the clock of the jobs.
 
     Returns
     -------
     float
-        Never negative; 0 when as many jobs have ended as there are.
+        At least 0; 0 if all jobs have ended.
     """
     started_jobs = list(jobs)
     ended_jobs = [(job, job.end - job.start) for job in started_jobs if job.end is not None]
@@ -525,7 +527,7 @@ def seconds_left(
 
 
 def _mean_running_jobs(jobs: Iterable[Job], now: float) -> float:
-    """Return the mean number of jobs that ran at a time since the first began."""
+    """Return the mean number of jobs that ran at a time, from the start of the first to now."""
     spans = [(job.start, now if job.end is None else job.end) for job in jobs]
     first_start = min((start for start, _ in spans), default=now)
     return (sum(end - start for start, end in spans) + PRIOR_SECONDS) / (
@@ -535,14 +537,7 @@ def _mean_running_jobs(jobs: Iterable[Job], now: float) -> float:
 
 @dataclass(eq=False)
 class RunProgress(logging.Handler):
-    """Listens to the log of a workflow's run, and says how long it still takes.
-
-    Attributes
-    ----------
-    read_costs : callable
-        Returns the costs, or None while they are not known.
-    clock : callable
-    """
+    """Log handler that follows the jobs of a Snakemake run and forecasts its remaining time."""
 
     read_costs: Callable[[], Mapping[str, Cost] | None]
     clock: Callable[[], float] = time.monotonic
@@ -554,7 +549,7 @@ class RunProgress(logging.Handler):
         super().__init__()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Note which jobs there are, begin and end, from what a record says of its event."""
+        """Record the jobs, their starts and their ends from a log record of Snakemake."""
         fields = vars(record)
         match str(fields.get("event")):
             case "run_info":
@@ -567,7 +562,7 @@ class RunProgress(logging.Handler):
                 self.last_rule = job.rule
 
     def progress_text(self) -> str:
-        """Return ``"fit done; about 3 min left"``."""
+        """Return the line for the user, ``"fit done; about 3 min left"``."""
         costs = self.read_costs()
         if costs is None:
             return f"{self.last_rule} done"
@@ -577,7 +572,7 @@ class RunProgress(logging.Handler):
 
 @dataclass(eq=False)
 class TimeLeftFormatter(logging.Formatter):
-    """Writes time left where `inner` writes the number of steps, and nothing of what runs."""
+    """Log formatter that writes the remaining time instead of Snakemake's number of steps."""
 
     inner: logging.Formatter
     progress: RunProgress
@@ -586,7 +581,7 @@ class TimeLeftFormatter(logging.Formatter):
         super().__init__()
 
     def format(self, record: logging.LogRecord) -> str:
-        """Write a record; an empty text is not written."""
+        """Return the text of a record, '' for records that users need not see."""
         fields = vars(record)
         match str(fields.get("event")):
             case "job_started" | "job_finished":

@@ -1,4 +1,4 @@
-"""Covariates and sample weights: whether the sample table has what a model can hold fixed."""
+"""Check covariates and sample weights: the settings, the sample table, and every training set."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ MAX_DEPENDENT_SHARE = 1e-9
 
 
 def covariate_settings(config: Config) -> Iterator[tuple[str, str]]:
-    """Yield what keys of the config say against covariates and weights, as `check_settings` has it.
+    """Yield the faults of covariate and weight settings, as (setting, message).
 
-    Not offered with them: the nonlinear part, gene sets and matched pairs.
+    The nonlinear analysis, gene sets and matched pairs are not offered with them.
     """
     data = config["data"]
     label = config["label"]
@@ -108,7 +108,7 @@ def covariate_settings(config: Config) -> Iterator[tuple[str, str]]:
 
 
 def _study_weight_faults(config: Config) -> Iterator[tuple[str, str]]:
-    """Yield what is not offered where studies count alike, each sample having a weight for that."""
+    """Yield the settings that exclude equal weights of studies, which are sample weights."""
     unsupported = {
         "data.pair": config["data"]["pair"] is not None,
         "the nonlinear part": config.get("nonlinear", {}).get("enabled"),
@@ -119,7 +119,7 @@ def _study_weight_faults(config: Config) -> Iterator[tuple[str, str]]:
 
 
 def unquoted_word_faults(words: Mapping[str, Mapping[Any, str]]) -> Iterator[str]:
-    """Yield that YAML has taken a word for true or false."""
+    """Yield a message if YAML has read a word of a covariate as true or false."""
     for column, word_meanings in words.items():
         if any(isinstance(word, bool) for word in word_meanings):
             message = (
@@ -141,14 +141,14 @@ def add_covariates(
     weights: str | None,
     categorical: Sequence[str] = (),
 ) -> Sheet:
-    """Return the sheet with what its study holds fixed; add what is wrong with that to `problems`.
+    """Return the sheet with its design adjusted for covariates and weights; append the problems.
 
     Parameters
     ----------
     sheet : Sheet
-        Without fault but for this.
+        Without errors.
     file : str
-        Its file, in messages.
+        File of the sample table, for messages.
     covariates, words, missing, shape, weights, categorical
         ``data.covariates``, ``data.covariate_words``, ``data.missing_covariates``,
         ``data.covariate_shape``, ``data.weights`` and ``data.categorical_covariates``.
@@ -205,7 +205,7 @@ def _shape_covariates(
     words: Mapping[str, Mapping[Any, str]],
     categorical: Sequence[str],
 ) -> tuple[Covariate, ...]:
-    """Return the covariates; numbers as splines, unless they are too many for the samples."""
+    """Return the covariates; numbers are splines, or lines if there are too few samples."""
     n_samples = max(map(len, columns), default=0)
     knots = knots_for(n_samples) if shape == "splines" else 0
     meaning_of_word = {
@@ -224,7 +224,7 @@ def _shape_covariates(
 
 
 def _respelling_warnings(covariate: Covariate, obs: pd.DataFrame, file: str) -> Iterator[Problem]:
-    """Yield the words that are taken for a level spelt otherwise: one thing is meant, or two."""
+    """Yield a warning for cells that are read as a level that is spelt differently."""
     cells = [cell for cell in obs[covariate.column] if not is_missing(cell)]
     level_of_cell = dict(zip(cells, covariate.spelt(cells), strict=True))
     respelt_cells = {cell: level for cell, level in level_of_cell.items() if cell != level}
@@ -241,7 +241,7 @@ def _respelling_warnings(covariate: Covariate, obs: pd.DataFrame, file: str) -> 
 def _check_covariate(
     covariate: Covariate, obs: pd.DataFrame, missing: str, file: str, *, categorical: bool
 ) -> Iterator[Problem]:
-    """Yield what is wrong with a column of covariates; `categorical` says that it has names."""
+    """Yield the problems of a covariate's column; if `categorical`, its numbers are names."""
     column = obs[covariate.column].astype(str)
     column_place = f"{file}, column '{covariate.column}'"
     blank_samples = [str(name) for name, cell in column.items() if is_missing(cell)]
@@ -282,7 +282,7 @@ def _check_covariate(
 def _check_words(
     covariate: Covariate, obs: pd.DataFrame, cell_of_sample: dict[str, str], file: str
 ) -> Iterator[Problem]:
-    """Yield what looks wrong with a column of words: numbers among them, or names."""
+    """Yield a problem if a column of words is mostly numbers, or has too many different words."""
     column_place = f"{file}, column '{covariate.column}'"
     count_of_cell = Counter(cell_of_sample.values())
     word_cells = [(name, cell) for name, cell in cell_of_sample.items() if not is_number(cell)]
@@ -300,6 +300,7 @@ def _check_words(
 def _check_number_of_words(
     count_of_word: Mapping[str, int], n_samples: int, column_place: str
 ) -> Iterator[Problem]:
+    """Yield a problem if a column has more words than the samples can adjust for."""
     if SAMPLES_PER_COVARIATE * (len(count_of_word) - 1) > n_samples:
         message = (
             f"data.covariates: {len(count_of_word)} words for {counted(n_samples, 'sample')}; at "
@@ -310,10 +311,7 @@ def _check_number_of_words(
 
 
 def check_training_sets(sheet: Sheet, splits: Splits, file: str) -> Iterator[Problem]:
-    """Yield what the splits leave of covariates and weights.
-
-    Too few samples, words never seen, and training sets of which what has weight cannot be learned.
-    """
+    """Yield the training sets that are too small or uneven for the covariates and weights."""
     n_columns = len(names_of(sheet.design.covariates))
     for split_list, set_name, remedy in (
         ([*splits.outer, splits.final], "training set", "more splits.folds and splits.inner_folds"),
@@ -340,7 +338,7 @@ def check_training_sets(sheet: Sheet, splits: Splits, file: str) -> Iterator[Pro
 
 
 def _unseen_word_warnings(sheet: Sheet, splits: Splits, file: str) -> Iterator[Problem]:
-    """Yield the words of a covariate that a test sample has and no sample it is tested with."""
+    """Yield a warning for words of a covariate that test samples have and training samples lack."""
     for covariate in sheet.design.covariates:
         if covariate.levels is None:
             continue
@@ -368,7 +366,7 @@ def _unseen_word_warnings(sheet: Sheet, splits: Splits, file: str) -> Iterator[P
 
 
 def _infinite_weight_warnings(sheet: Sheet, splits: Splits, place: str) -> Iterator[Problem]:
-    """Yield the words of a covariate whose weight has no finite value in some training set."""
+    """Yield a warning for words of a covariate whose weight is infinite in some training set."""
     kind = RESPONSES[sheet.design.kind]
     design = sheet.design
     all_splits = [*splits.outer, splits.final]
@@ -395,7 +393,7 @@ def _infinite_weight_warnings(sheet: Sheet, splits: Splits, place: str) -> Itera
 
 
 def _zero_weight_faults(sheet: Sheet, splits: Splits, column_place: str) -> Iterator[Problem]:
-    """Yield the training sets, inner ones too, where what has weight cannot be learned from."""
+    """Yield a problem for training sets with too few samples of positive weight."""
     kind = RESPONSES[sheet.design.kind]
     design = sheet.design
     response = kind.read(sheet.obs, design)
@@ -421,7 +419,7 @@ def _zero_weight_faults(sheet: Sheet, splits: Splits, column_place: str) -> Iter
 def _check_design_matrix(
     covariates: Sequence[Covariate], obs: pd.DataFrame, response: Array, file: str
 ) -> Iterator[Problem]:
-    """Yield too many columns, one that others say, and the label said by them."""
+    """Yield a problem for too many or dependent columns, and columns that determine the label."""
     linear_covariates = [replace(covariate, knots=0) for covariate in covariates]
     names = names_of(linear_covariates)
     C = encoded(covariates, obs)
@@ -452,7 +450,7 @@ def _check_design_matrix(
 
 
 def _unexplained_share(C: Array, y: Array) -> float:
-    """Return the share of the variance of y (n,) or (n, T) that the columns of C leave."""
+    """Return the share of the variance of y (n,) or (n, T) that the columns of C do not explain."""
     y = y - y.mean(axis=0)
     residual = y - C @ np.linalg.lstsq(C, y, rcond=None)[0]
     total_sum_of_squares = float(np.sum(y**2))
@@ -460,6 +458,7 @@ def _unexplained_share(C: Array, y: Array) -> float:
 
 
 def _check_weights(column: pd.Series[str], sheet: Sheet, file: str) -> Iterator[Problem]:
+    """Yield the problems of the column of sample weights."""
     column_place = f"{file}, column '{column.name}'"
     cell_of_sample = {str(name): str(cell) for name, cell in column.items()}
     faulty_samples = [

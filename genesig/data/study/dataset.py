@@ -1,4 +1,4 @@
-"""From the files of a study to its data set: read, matched by name, every drop counted."""
+"""Read the files of a study into one checked data set, in which everything left out is recorded."""
 
 from __future__ import annotations
 
@@ -56,27 +56,7 @@ SWAPPED_MESSAGE = (
 
 @dataclass(frozen=True)
 class Inputs:
-    """What the files say, as far as it could be understood.
-
-    Attributes
-    ----------
-    sheet : Sheet or None
-    expression : Expression or None
-    symbols : dict or None
-        Gene id -> symbol; None where the study has no gene table.
-    problems : list of Problem
-        Errors and warnings; with an error, one of the other three may be None.
-    weights : (n_genes,) float array or None
-        Prior weights of the genes of the matrix; None where the study has none.
-    table : DataFrame of strings or None
-        The gene table as it lies in its file.
-    places : (chromosomes, positions) or None
-        Of the genes of the matrix; None where the study does not know them.
-    pool : Pool or None
-        Several studies; None where there is one.
-    omics : (n_genes,) words or None
-        The omic of each gene of the matrix; None where the study has one.
-    """
+    """The content of the files, as far as it could be read."""
 
     sheet: Sheet | None
     expression: Expression | None
@@ -89,10 +69,10 @@ class Inputs:
     omics: Array | None = None
 
     def gene_table(self, columns: Sequence[str]) -> pd.DataFrame:
-        """Return symbol, further columns, weights and places, for the genes of the matrix.
+        """Return symbols, further columns, weights, omics and positions of the genes of the matrix.
 
         Blank cells, and genes that the table lacks, get the gene's own id. A column that the table
-        lacks is left out: the step that needs it says so.
+        lacks is left out: the step that needs it raises the error.
         """
         import pandas as pd
 
@@ -462,7 +442,7 @@ def _dropped_genes(values: Expression | None) -> list[str]:
 
 
 class GeneTableColumns(NamedTuple):
-    """What the gene table says, as `Inputs` has it."""
+    """The columns of the gene table, as `Inputs` has them."""
 
     symbols: dict[str, str] | None = None
     weights: Array | None = None
@@ -477,7 +457,7 @@ def _read_gene_table(
     setting_columns: Sequence[str | None],
     problems: list[Problem],
 ) -> GeneTableColumns:
-    """Read the gene table and its columns of symbols, prior weights, places and omics."""
+    """Return symbols, prior weights and positions of the gene table; append the problems."""
     symbol, prior_weights, chromosome, position, omic = setting_columns
     other_columns = attempt(lambda: read_genes(annotation, part), problems)
     if other_columns is None:
@@ -555,7 +535,10 @@ def _read_matrix_and_table(
 
 
 def _are_swapped(matrix: Matrix, table: pd.DataFrame, label: str) -> bool:
-    """Tell whether the table has numbers, and the matrix the label, or words for its samples."""
+    """Tell whether expression and samples are exchanged.
+
+    The table then has numbers only, and the matrix has the label, or words for the table's samples.
+    """
     if label in table.columns or table.empty:
         return False
     if not all(is_number(cell) or is_missing(cell) for cell in table.iloc[0]):
@@ -571,6 +554,7 @@ def _read_symbols(
     genes: list[str] | None,
     problems: list[Problem],
 ) -> dict[str, str] | None:
+    """Return the symbol of each gene, None after a problem."""
     names = list(table.columns)
     if symbol is None and not names:
         problems.append(Problem(annotation, "needs two columns: gene id and symbol"))
@@ -590,7 +574,7 @@ def _read_symbols(
 
 
 def _add_probe_names(genes: list[str], symbol_of_set: dict[str, str]) -> dict[str, str]:
-    """Give the probes of a set, ``1007_s_at#2``, the symbol of the set: tables name sets alone."""
+    """Return the symbols of probes, ``1007_s_at#2``, that have a row for their set only."""
     return {
         gene: symbol_of_set[probe_set]
         for gene in genes
@@ -601,6 +585,7 @@ def _add_probe_names(genes: list[str], symbol_of_set: dict[str, str]) -> dict[st
 def _check_annotation(
     annotation: str, index: str, symbols: dict[str, str], genes: list[str], problems: list[Problem]
 ) -> None:
+    """Append a problem if the gene table lacks genes of the matrix."""
     genes_without_row = [gene for gene in genes if gene not in symbols]
     if len(genes_without_row) == len(genes):
         message = (

@@ -1,4 +1,4 @@
-"""The samples against the splits, and what would make the errors look too small."""
+"""Check the samples against the splits, and look for whatever makes errors look too small."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ BATCH_SCHEMES = ("leave_one_batch_out", "leave_one_study_out")
 
 
 def check_design(sheet: Sheet, config: Config, place: str) -> Iterator[Problem]:
-    """Yield what keeps the samples of the sheet from being split as the config says.
+    """Yield a problem if the samples cannot be split as the config says.
 
-    Samples are counted in units: groups where there are groups, else single samples.
+    Splits need a number of units: groups if there are groups, otherwise single samples.
     """
     if sheet.design.pair is not None:
         yield from _check_pairs(sheet, place) if sheet.design.classes else ()
@@ -70,7 +70,7 @@ def check_design(sheet: Sheet, config: Config, place: str) -> Iterator[Problem]:
 
 
 def check_tested_classes(sheet: Sheet, splits: Splits, place: str) -> Iterator[Problem]:
-    """Yield a class that no test set has: how often it is mistaken is never found out."""
+    """Yield a warning for a class that no test set contains."""
     design = sheet.design
     tested_samples = {name for split in splits.outer for name in split.test}
     tested_classes = set(
@@ -86,7 +86,7 @@ def check_tested_classes(sheet: Sheet, splits: Splits, place: str) -> Iterator[P
 
 
 def _count_units(obs: pd.DataFrame, sheet: Sheet) -> dict[str, int]:
-    """Count the units of which every training set needs some, such as those of each class."""
+    """Return the number of units of each class, or of what else the outcome requires."""
     design = sheet.design
     kind = RESPONSES[sheet.design.kind]
     unit_of_sample = obs.index.to_series() if design.group is None else obs[design.group]
@@ -100,6 +100,7 @@ def _count_units(obs: pd.DataFrame, sheet: Sheet) -> dict[str, int]:
 def _check_units(
     name: str, n_units: int, n_left: int, sheet: Sheet, splits: Config, place: str
 ) -> Iterator[Problem]:
+    """Yield a problem if the units of a class, `n_left` in the smallest training set, are few."""
     group = sheet.design.group
     scheme = splits["scheme"]
     folds = splits["folds"]
@@ -132,13 +133,14 @@ def _check_units(
 
 
 def _smallest_training_size(n_units: int, scheme: str, n_folds: int) -> int:
-    """Return how many units the smallest training set has, with folds of like size."""
+    """Return how many of the units the smallest training set has."""
     if scheme == "predefined":
         return n_units
     return n_units - ceil(n_units / n_folds) if scheme.endswith("kfold") else n_units - 1
 
 
 def _check_pairs(sheet: Sheet, place: str) -> Iterator[Problem]:
+    """Yield a problem if a pair is not one sample of each class."""
     pair = sheet.design.pair
     label = sheet.design.label
     labels_of_faulty_pair = {
@@ -156,6 +158,7 @@ def _check_pairs(sheet: Sheet, place: str) -> Iterator[Problem]:
 
 
 def _check_groups(sheet: Sheet, place: str) -> Iterator[Problem]:
+    """Yield a problem if samples of one group have different responses."""
     kind = RESPONSES[sheet.design.kind]
     group = str(sheet.design.group)
     label_cells = kind.label_cells(sheet.obs, sheet.design)
@@ -174,6 +177,7 @@ def _check_groups(sheet: Sheet, place: str) -> Iterator[Problem]:
 
 
 def _check_sides(sheet: Sheet, column: str, place: str) -> Iterator[Problem]:
+    """Yield the problems of the column that assigns samples to train and test."""
     obs = sheet.obs
     column_place = f"{place}, column '{column}'"
     faulty_words = {
@@ -219,24 +223,25 @@ PATIENT_COLUMN = re.compile(rf"({PATIENT_WORDS})s?|.*({PATIENT_WORDS}|case|mouse
 
 
 def check_label_genes(expression: Expression, sheet: Sheet, place: str) -> Iterator[Problem]:
-    """Warn of genes that may be the label, or what it was made from.
+    """Warn of genes that may be the label, or that the label may be made from.
 
     Such are genes with |r| = 1 (with classes: one value for each class), genes with |r| > 0.98, and
-    genes that separate two classes without error, as does one whose values the label was cut from.
+    genes that separate two classes without error, as does a gene whose values the label was cut
+    from.
 
     Chance does so, too: of 20,000 genes of noise 0.2 separate 10 from 10 samples, and a dozen have
-    |r| > 0.98 on six. So, other than at |r| = 1, a gene is named only where noise would have done
-    as well with a probability of at most 0.005/d, d genes: 2/C(n, n1) for a separation of n1 from
-    n - n1 samples, that of the t-test for r. Of studies of pure noise less than 1 % are warned.
+    |r| > 0.98 on six. So a gene with |r| < 1 is listed only if noise would do as well with a
+    probability of at most 0.005/d, d genes: 2/C(n, n1) for a separation of n1 from n - n1 samples,
+    the probability of the t-test for r. Less than 1 % of studies of pure noise are warned.
 
     Biology separates, too, but then other genes come near: in leukemia (38 patients) and in ten of
-    16 pairs of tumours some genes separate, and the best other one has an area under the ROC curve
-    of 0.987 or more. So a separation is named only where no other gene reaches 0.98: none of those
-    is then, and 97 % of labels cut from a random gene of nine data sets are.
+    16 pairs of tumours some genes separate, and the best other gene has an area under the ROC curve
+    of 0.987 or more. So a separation is listed only if no other gene reaches 0.98. None of those
+    data sets is warned then, and 97 % of labels cut from a random gene of nine data sets are.
 
     Of more than two classes r is the multiple correlation with all of them, by the F test: they
-    have no order. A gene separates them if it separates each from each; of n samples there are
-    T! Π n_c! of n! orders in which noise does.
+    have no order. A gene separates them if it separates every pair of classes; of n samples there
+    are T! Π n_c! of n! orders in which noise does.
     """
     design = sheet.design
     response_kind = RESPONSES[design.kind]
@@ -266,7 +271,7 @@ def check_label_genes(expression: Expression, sheet: Sheet, place: str) -> Itera
 
 
 def _relation_phrases(design: Design) -> dict[int, tuple[str, str, str]]:
-    """Return for each kind of gene: verb, what follows it, what is asked."""
+    """Return verb, object and question of the warning for each relation of a gene to the label."""
     label = f"the label '{design.label}'"
     classes_text = (
         "the classes"
@@ -291,6 +296,7 @@ def _relation_phrases(design: Design) -> dict[int, tuple[str, str, str]]:
 
 
 def _relation_sentence(genes: list[str], verb: str, relation_text: str, question: str) -> str:
+    """Return the warning of genes with one relation to the label."""
     is_single = len(genes) == 1
     subject = f"gene {listing(genes)} {verb}s" if is_single else f"genes {listing(genes)} {verb}"
     question = question.format(
@@ -300,12 +306,12 @@ def _relation_sentence(genes: list[str], verb: str, relation_text: str, question
 
 
 def _class_masks(y: Array) -> Sequence[Array]:
-    """Return which samples are of each class, of y = ±1 (n,), or (n, T) for several."""
+    """Return a mask of samples for each class, from y = ±1 (n,), or indicators (n, T)."""
     return (y < 0, y > 0) if y.ndim == 1 else tuple(y.T > 0)
 
 
 def _relation_to_label(X: Array, y: Array, max_p: float, classes: Sequence[Array]) -> Array:
-    """Return what each gene is to y, as far as noise is so with at most this probability."""
+    """Return each gene's relation (d,) to y, if noise has it with a probability up to `max_p`."""
     from scipy.special import fdtrc, gammaln, stdtr
 
     is_measured = np.isfinite(X)
@@ -338,7 +344,7 @@ def _relation_to_label(X: Array, y: Array, max_p: float, classes: Sequence[Array
 
 
 def separates_classes(X: Array, classes: Sequence[Array]) -> Array:
-    """Tell of each gene whether any two classes have no value in common nor between, (d,)."""
+    """Tell for each gene (d,) whether the ranges of its values in any two classes are disjoint."""
     is_measured = np.isfinite(X)
     class_minima = [
         np.where(is_measured, X, np.inf)[in_class].min(axis=0, initial=np.inf)
@@ -356,10 +362,11 @@ def separates_classes(X: Array, classes: Sequence[Array]) -> Array:
 
 
 def concordance(X: Array, classes: Sequence[Array]) -> Array:
-    """Return the share of pairs of two classes that each gene orders as most of their pairs.
+    """Return for each gene the share of sample pairs of two classes that it orders alike.
 
-    With two classes the area under the ROC curve, of genes high or low in the positive class. Over
-    the samples that have it; a tie counts as an error.
+    Pairs are ordered as most pairs of the same two classes. With two classes this is the area under
+    the ROC curve, of genes high or low in the positive class. Missing values are left out; a tie
+    counts as an error.
     """
     is_measured = np.isfinite(X)
     (n_concordant, n_pairs) = np.zeros((2, X.shape[1]), dtype=np.int64)
@@ -373,7 +380,7 @@ def concordance(X: Array, classes: Sequence[Array]) -> Array:
 
 
 def _count_ordered_pairs(low_class: Array, high_class: Array) -> Array:
-    """Count the pairs of two classes of which the first has the smaller value of a gene, (d,)."""
+    """Return for each gene (d,) the number of pairs with a smaller value in the low class."""
     values = np.vstack(
         [high_class, low_class]
     )  # sorted stably, so that of equal values those of `high` are first
@@ -384,9 +391,9 @@ def _count_ordered_pairs(low_class: Array, high_class: Array) -> Array:
 
 
 def _multiple_correlations(X: Array, is_member: Array) -> Array:
-    """Return each gene's multiple correlation with classes (n, T), over the samples that have it.
+    """Return each gene's multiple correlation with class indicators (n, T), without missing values.
 
-    √(1 - within/total sums of squares); 0 for half of the samples or fewer.
+    √(1 - within/total sums of squares); 0 if at most half of the samples have a value.
     """
     is_measured = np.isfinite(X)
     n_measured = is_measured.sum(axis=0)
@@ -410,7 +417,10 @@ def _multiple_correlations(X: Array, is_member: Array) -> Array:
 
 
 def correlations(X: Array, y: Array) -> Array:
-    """Return each gene's correlation with y over the samples that have it, 0 for half or fewer."""
+    """Return each gene's correlation with y, without missing values.
+
+    0 if at most half of the samples have a value.
+    """
     is_measured = np.isfinite(X)
     n_measured = np.maximum(is_measured.sum(axis=0), 1)
     centred_genes = np.where(is_measured, X, 0)
@@ -429,21 +439,21 @@ def correlations(X: Array, y: Array) -> Array:
 
 
 def names_patients(column: str) -> bool:
-    """Tell whether the name of a column is one of patients: 'Patient ID' is, 'patient age' not."""
+    """Tell whether a column is called as patients are: 'Patient ID' is, 'patient age' is not."""
     return PATIENT_COLUMN.fullmatch(re.sub(r"[\W_]+", "", column).casefold()) is not None
 
 
 def check_patient_columns(sheet: Sheet, place: str) -> Iterator[Problem]:
-    """Warn of a column of patients that no group keeps on one side of the splits.
+    """Warn of a column of patients whose samples may be on both sides of a split.
 
-    Its name tells, or else its values: they repeat, and each has one response.
+    A column is recognised by its name, otherwise by values that repeat with one response each.
     """
     named_warnings = list(_warn_by_column_name(sheet, place))
     yield from named_warnings or _warn_by_values(sheet, place)
 
 
 def _warn_by_column_name(sheet: Sheet, place: str) -> Iterator[Problem]:
-    """Yield the columns that are called as patients are."""
+    """Yield a warning for columns that are called as patients are."""
     obs = sheet.obs
     design = sheet.design
     for name in map(str, obs.columns):
@@ -491,7 +501,7 @@ MIN_UNITS_CALLED_AS_CLASSES = 9
 
 
 def _warn_by_values(sheet: Sheet, place: str) -> Iterator[Problem]:
-    """Yield the column, if any, whose values repeat and have one response each."""
+    """Yield a warning for the column with the most values that repeat with one response each."""
     design = sheet.design
     used_columns = {
         design.label,
@@ -526,7 +536,10 @@ def _warn_by_values(sheet: Sheet, place: str) -> Iterator[Problem]:
 
 
 def _units_of_samples(sheet: Sheet, name: str) -> list[str | None]:
-    """Return a column's cells, None where missing; each study numbers its patients by itself."""
+    """Return a column's cells, None where missing, with the study's name if there are several.
+
+    Each study numbers its patients by itself.
+    """
     cells = [None if is_missing(cell) else cell.strip() for cell in map(str, sheet.obs[name])]
     if not sheet.design.studies:
         return cells
@@ -565,7 +578,7 @@ def _are_units(cells: Sequence[str | None], response_texts: Sequence[str], sheet
 
 
 def _are_subclasses(rows: Mapping[str, Sequence[int]], sheet: Sheet) -> bool:
-    """Tell whether values are kinds of the classes: control_6h, or class and another column."""
+    """Tell whether values are subclasses: control_6h, or a class combined with another column."""
     labels = list(map(str, sheet.obs[sheet.design.label]))
     n_named_as_class = sum(
         labels[of_unit[0]].casefold() in unit.casefold() for unit, of_unit in rows.items()
@@ -589,6 +602,7 @@ def _are_subclasses(rows: Mapping[str, Sequence[int]], sheet: Sheet) -> bool:
 
 
 def _are_measurements(rows: Mapping[str, Sequence[int]], sheet: Sheet) -> bool:
+    """Tell whether numbers are decimals, or rise or fall with the mean response."""
     if any(float(cell) % 1 for cell in rows):
         return True
     kind = RESPONSES[sheet.design.kind]
@@ -615,13 +629,13 @@ def _chance_of_one_response(
 
 
 def _has_one_response(sheet: Sheet, identified: pd.DataFrame, name: str) -> bool:
-    """Tell whether samples of one word in a column have one response, as a group must."""
+    """Tell whether all samples with one value of a column have one response, as a group must."""
     response_text = RESPONSES[sheet.design.kind].label_cells(identified, sheet.design)
     return bool(identified.assign(shown=response_text).groupby(name)["shown"].nunique().max() == 1)
 
 
 def _repeats_within_class(identified: pd.DataFrame, name: str, design: Design) -> bool:
-    """Tell whether values repeat, other than one for all or as a second name of the classes."""
+    """Tell whether values repeat, other than one value for all or one for each class."""
     if not identified[name].duplicated().any() or len(set(identified[name])) == 1:
         return False
     return design.classes is None or bool(
@@ -630,6 +644,7 @@ def _repeats_within_class(identified: pd.DataFrame, name: str, design: Design) -
 
 
 def _crosses_groups(identified: pd.DataFrame, name: str, group: str | None) -> bool:
+    """Tell whether samples of one value may be split: without groups, or in several groups."""
     if group is None or name == group:
         return group is None
     return bool(identified.groupby(name)[group].nunique().max() > 1)

@@ -1,4 +1,7 @@
-"""What the gene table says of each gene: its group, its prior weight, its place, its omic."""
+"""Check the columns of the gene table: groups, prior weights, positions and omics of genes.
+
+The probes of a set (``1007_s_at#2``) have the row of their set (``1007_s_at``).
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ def read_groups(path: str, genes: Sequence[str]) -> dict[str, str]:
     Raises
     ------
     InvalidInput
-        If the table cannot be read, has one column, names a gene in two groups, or knows none of
+        If the table cannot be read, has one column, lists a gene in two groups, or has none of
         the genes.
     """
     table = read_genes(path, None)
@@ -48,7 +51,7 @@ def read_groups(path: str, genes: Sequence[str]) -> dict[str, str]:
 
 
 def check_groups(config: dict[str, Any], genes: Sequence[str]) -> Iterator[Problem]:
-    """Yield what is wrong with the table of the config, where it names one."""
+    """Yield the problems of the table of gene groups, if the config names one."""
     section = config.get("nonlinear", {})
     if section.get("enabled") and section.get("groups") is not None:
         path = section["groups"]
@@ -75,7 +78,7 @@ MAX_GENE_WEIGHT = 100.0
 def read_prior_weights(
     table: pd.DataFrame, column: str, file: str, genes: Sequence[str], problems: list[Problem]
 ) -> Array | None:
-    """Return the weight of each gene, (n_genes,), or None with what is wrong.
+    """Return the prior weight of each gene, (n_genes,), or None after appending a problem.
 
     Parameters
     ----------
@@ -83,11 +86,11 @@ def read_prior_weights(
         Gene table, index = gene ids.
     column : str
     file : str
-        Its file, for messages.
+        File of the table, for messages.
     genes : sequence of str
-        Of the matrix; the probes of a set (``1007_s_at#2``) have the weight of the set.
+        Genes of the matrix.
     problems : list
-        Takes what is wrong, one line.
+        At most one problem is appended.
     """
     columns = list(table.columns)
     check_column(column, "data.prior_weights", columns, str(table.index.name), file, problems)
@@ -113,6 +116,7 @@ def read_prior_weights(
 
 
 def _is_weight(cell: str) -> bool:
+    """Tell whether a cell is a prior weight."""
     return is_number(cell) and MIN_GENE_WEIGHT <= float(cell) <= MAX_GENE_WEIGHT
 
 
@@ -132,20 +136,20 @@ def read_places(
     genes: Sequence[str],
     problems: list[Problem],
 ) -> tuple[Array, Array] | None:
-    """Return chromosome and position of each gene, ("" and NaN where unknown), or None.
+    """Return chromosome and position of each gene, "" and NaN if unknown; None after an error.
 
     Parameters
     ----------
     table : DataFrame of strings
         Gene table, index = gene ids.
     chromosome, position : str
-        Its columns.
+        Columns of the table.
     file : str
-        Its file, for messages.
+        File of the table, for messages.
     genes : sequence of str
-        Of the matrix; the probes of a set (``1007_s_at#2``) lie where the set does.
+        Genes of the matrix.
     problems : list
-        Takes what is wrong, a line each, and what a reader should know.
+        Errors and warnings are appended.
     """
     if chromosome == position:
         return None  # the settings say so
@@ -179,7 +183,7 @@ def read_places(
 
 
 def place_setting_faults(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield which settings of places and of the penalty contradict each other: key, what."""
+    """Yield contradictions of gene-position and penalty settings, as (setting, message)."""
     # one job is not told of these
     data = config["data"]
     linear = config.get("linear", {})
@@ -216,7 +220,7 @@ def place_setting_faults(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]
 
 
 def _cells_of_genes(table: pd.DataFrame, column: str, genes: Sequence[str]) -> CellOfGene:
-    """Return the cell of each gene, blank where it has none; of two rows of a gene the first."""
+    """Return the cell of each gene, blank without a row; of two rows of a gene the first counts."""
     rows = dict(zip(map(str, table.index[::-1]), map(str, table[column][::-1]), strict=True))
     cells = {gene: rows.get(gene, rows.get(gene.rpartition("#")[0], "")).strip() for gene in genes}
     return {
@@ -228,7 +232,7 @@ def _cells_of_genes(table: pd.DataFrame, column: str, genes: Sequence[str]) -> C
 def _place_faults(
     chromosome_of_gene: CellOfGene, position_of_gene: CellOfGene, chromosome: str, position: str
 ) -> Iterator[tuple[str, str]]:
-    """Yield what cannot be used."""
+    """Yield a message and its level for columns that cannot be chromosome and position."""
     faulty_genes = [
         gene for gene, cell in position_of_gene.items() if cell and not _is_position(cell)
     ]
@@ -271,7 +275,7 @@ def _place_warnings(
     genes: Sequence[str],
     chromosome: str,
 ) -> Iterator[tuple[str, str]]:
-    """Yield what makes one doubt that the columns are meant, and what becomes of the others."""
+    """Yield a warning for genes without a position, and for chromosomes written in two ways."""
     placed = set(placed_genes)
     if unplaced_genes := [gene for gene in genes if gene not in placed]:
         message = (
@@ -290,6 +294,7 @@ def _place_warnings(
 
 
 def _is_position(cell: str) -> bool:
+    """Tell whether a cell is a position, a number of at least 0."""
     return is_number(cell) and float(cell) >= 0
 
 
@@ -323,22 +328,22 @@ def read_omics(
     problems: list[Problem],
     dropped_genes: Sequence[str] = (),
 ) -> Array | None:
-    """Return the omic of each gene, (n_genes,) words, or None: one matrix, or what is wrong.
+    """Return the omic of each gene, (n_genes,) words; None for one matrix or after a problem.
 
     Parameters
     ----------
     table : DataFrame of strings or None
         Gene table, index = gene ids.
     column : str or None
-        Its column; None is what stands before the first colon of a gene's id.
+        Column of the table; None takes the part of a gene's id before its first colon.
     file : str
-        The file of the table, or of the matrix, for messages.
+        File of the table, or of the matrix, for messages.
     genes : sequence of str or None
-        Of the matrix; None where it cannot be used.
+        Genes of the matrix; None if it cannot be used.
     factors : mapping, str or None
         ``data.omics``: omic to factor, or ``learned``; None for one matrix.
     problems : list
-        Takes what is wrong, a line each.
+        Problems are appended.
     dropped_genes : sequence of str
         Genes of the file that were left out because nothing can be learned from them.
     """
@@ -382,7 +387,7 @@ def read_omics(
 def _omic_of_genes(
     table: pd.DataFrame | None, column: str | None, genes: Sequence[str]
 ) -> dict[str, str]:
-    """Return the omic of each gene, '' where none is told."""
+    """Return the omic of each gene, '' if unknown."""
     if column is None or table is None:
         return {
             gene: gene.partition(OMIC_SEPARATOR)[0].strip() if OMIC_SEPARATOR in gene else ""
@@ -393,7 +398,7 @@ def _omic_of_genes(
 
 
 def _lost_omic_message(omic: str, n_genes: int) -> str:
-    """Say that nothing is left of an omic."""
+    """Return the message that all genes of an omic were left out."""
     subject = f"each of the {n_genes} genes has" if n_genes > 1 else "its one gene has"
     return (
         f"nothing is left of the omic '{omic}': {subject} one value in all samples, or none; "
@@ -404,7 +409,7 @@ def _lost_omic_message(omic: str, n_genes: int) -> str:
 def _omic_faults(
     n_genes_of_omic: Counter[str], factors: OmicFactors, lost_omics: Collection[str] = ()
 ) -> Iterator[str]:
-    """Yield how the omics of the matrix do not go with what the config says of them."""
+    """Yield contradictions between the omics of the matrix and the setting ``data.omics``."""
     omics = sorted(n_genes_of_omic)
     if not 2 <= len(omics) <= MAX_OMICS:
         omics_text = listing(omics)
@@ -432,7 +437,7 @@ def _omic_faults(
 def multiply_omic_factors(
     weights: Array | None, omics: Array | None, factors: OmicFactors
 ) -> Array | None:
-    """Return the prior weights (n_genes,) times the given factors; learned ones are none here."""
+    """Return the prior weights (n_genes,) times the factors of the omics, if these are set."""
     if omics is None or not isinstance(factors, Mapping):
         return weights
     factor_of_omic = {str(name): float(factor) for name, factor in factors.items()}
@@ -441,7 +446,7 @@ def multiply_omic_factors(
 
 
 def omic_setting_faults(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield which settings do not go with several omics: key, what."""
+    """Yield settings that are not offered with several omics: (setting, message)."""
     # one job is not told of these
     data = config["data"]
     linear = config.get("linear", {})

@@ -1,4 +1,4 @@
-"""Gene sets of a file as genes of the study: matched by id or symbol, those of a usable size."""
+"""Match the gene sets of a file with the genes of a study, and check their sizes."""
 
 from __future__ import annotations
 
@@ -30,20 +30,21 @@ def match_sets(
     smallest: int,
     largest: int,
 ) -> GeneSets:
-    """Return the sets of a file as numbers of the study's genes.
+    """Return the gene sets of a file as column numbers of the matrix.
 
-    Names are compared with the ids or with the symbols, whichever know more of them, to the
-    letter. A set's size is the number of its measured names: several probes of one gene count once.
+    Names are compared with the ids or with the symbols, whichever match more of them,
+    case-sensitively. A set's size is its number of measured names: several probes of one gene count
+    once.
 
     Parameters
     ----------
     path : str
         GMT or GMX; or a gene table, of which `column` says to which set each gene belongs.
     genes, symbols : (d,) sequence of str
-        Of the columns of the matrix; the symbol is the id where there is none.
+        Of the columns of the matrix; the symbol is the id if a gene has none.
     column : str or None
     smallest, largest : int
-        Sizes of the sets that take part; those of a column all do.
+        Range of the sizes of sets that are used; sets of a column are all used.
 
     Raises
     ------
@@ -102,9 +103,10 @@ def match_sets(
 def check_gene_sets(
     config: dict[str, Any], genes: Sequence[str], symbols: Mapping[str, str] | None
 ) -> tuple[list[Problem], dict[str, int]]:
-    """Return what is wrong with the files of gene sets of the config, and how much they hold.
+    """Return the problems of the config's gene-set files, and their numbers of sets and members.
 
-    The numbers are those of `genesig.data.study.cost.Size`, none of files that are not named.
+    The numbers have the names of fields of `genesig.data.study.cost.Size`; files that the config
+    does not name have none.
     """
     symbol_of_gene = symbols or {}
     section_names = ("structured", "enrichment")
@@ -141,12 +143,12 @@ def _match_names(
     genes: Sequence[str],
     symbols: Sequence[str],
 ) -> ColumnsOfGene:
-    """Return the columns of each measured name, by id or by symbol.
+    """Return the columns of each measured name, by gene id or by symbol.
 
     Raises
     ------
     InvalidInput
-        If no name of the file is measured, or its sets are called by names of genes.
+        If no name of the file is measured, or most sets have names of genes.
     """
     by_id: dict[str, list[int]] = {gene: [column] for column, gene in enumerate(genes)}
     by_symbol: dict[str, list[int]] = {}
@@ -172,7 +174,7 @@ def _match_names(
 def _unmeasured_message(
     listed_genes: list[str], genes: Sequence[str], symbols: Sequence[str]
 ) -> str:
-    """Say that nothing is measured, and what may be the reason."""
+    """Return the message that no gene of the sets is measured, with the probable reason."""
     study_names = list(symbols) if list(symbols) != list(genes) else list(genes)
     message = (
         f"none of its {counted(len(listed_genes), 'gene')} is in the data: it has "
@@ -191,7 +193,7 @@ def _unmeasured_message(
 def _drop_duplicates(
     sets_in_range: Sequence[NamedSet], columns_of_set: ColumnsOfSet
 ) -> tuple[list[NamedSet], list[str]]:
-    """Return the sets of different genes, and a sentence on the others."""
+    """Return the sets that differ in their genes, and a sentence on the others."""
     first_name: dict[frozenset[int], str] = {}
     for gene_set in sets_in_range:
         first_name.setdefault(columns_of_set[gene_set.name], gene_set.name)
@@ -218,7 +220,7 @@ def _drop_duplicates(
 def _matching_warnings(
     sets: Sequence[NamedSet], listed_genes: Mapping[str, None], columns_of_gene: ColumnsOfGene
 ) -> Iterator[str]:
-    """Yield what makes one doubt that the file suits the data."""
+    """Yield a warning for reasons to doubt that the file suits the data."""
     absent_genes = [name for name in listed_genes if name not in columns_of_gene]
     if 2 * len(absent_genes) > len(listed_genes):
         yield (
@@ -247,7 +249,7 @@ def _matching_warnings(
 
 
 def _size_warnings(sets: Sequence[NamedSet], selected_sets: Sequence[NamedSet]) -> Iterator[str]:
-    """Yield what is left of the sets, where that is little."""
+    """Yield a warning if nearly all sets are left out for their size, or one is left."""
     selected_names = {gene_set.name for gene_set in selected_sets}
     dropped_names = [gene_set.name for gene_set in sets if gene_set.name not in selected_names]
     if 10 * len(dropped_names) > 9 * len(sets):

@@ -1,4 +1,4 @@
-"""The expression matrix: which way round it lies, whether cells are numbers and names genes."""
+"""Check the expression matrix: orientation, cells, names of genes, and samples."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from genesig.words import (
 
 
 def check_gene_names(matrix: Matrix, file: str) -> list[Problem]:
-    """Warn of names of genes (columns of the matrix) that are no longer what they were."""
+    """Warn of gene names that a spreadsheet mangled, and of names that are nearly alike."""
     warnings = []
     if names := converted_names(matrix.columns):
         message = (
@@ -46,7 +46,7 @@ def check_gene_names(matrix: Matrix, file: str) -> list[Problem]:
 
 
 def check_symbols(symbols: Mapping[str, str], file: str) -> list[Problem]:
-    """Warn of symbols of a gene table that are no longer what they were."""
+    """Warn of symbols of a gene table that a spreadsheet turned into dates or numbers."""
     names = set(converted_names(list(symbols.values())))
     genes_of_mangled = [gene for gene, symbol in symbols.items() if symbol in names]
     if not genes_of_mangled:
@@ -61,6 +61,7 @@ def check_symbols(symbols: Mapping[str, str], file: str) -> list[Problem]:
 
 
 def _gene_place(matrix: Matrix, gene: str) -> str:
+    """Return line or column of a gene in the file, to follow the file's name."""
     column = matrix.columns.index(gene)
     return (
         f", {matrix.line_word} {matrix.lines[column]}"
@@ -79,17 +80,7 @@ MIN_RELATIVE_RANGE = 1e-9
 
 @dataclass(frozen=True)
 class Expression:
-    """The study's part of the matrix, checked.
-
-    Attributes
-    ----------
-    X : (n_samples, n_genes) float64 array
-        Rows by the names of the samples, columns by those of the genes, constant genes left out.
-    genes : list of str
-    dropped : list of dict
-        {kind, name, reason} of matrix columns without a sample, of constant genes, and of what is
-        neither a gene nor a sample.
-    """
+    """The expression matrix of a study's samples, checked."""
 
     X: Array
     genes: list[str]
@@ -108,29 +99,25 @@ def check_matrix(
     surroundings: Surroundings,
     problems: Problems,
 ) -> Expression | None:
-    """Turn the matrix samples × genes and check the samples in use.
+    """Turn the matrix to samples × genes and check the study's samples; None after an error.
 
     Parameters
     ----------
     matrix : Matrix
     file : str
-        Its file.
+        File of the matrix.
     names, study_samples : sequence of str
-        Samples of the sample table; those of them that are in the study.
+        All samples of the sample table; those of them that are in the study.
     table_file : str
         File of the sample table.
     missing : bool or None
-        Whether cells may be missing; they are NaN then. None where nothing is offered that fills
-        them in.
+        Whether cells may be missing; they are NaN then. None if missing values cannot be imputed in
+        such a study, so that no message advises it.
     surroundings : Surroundings
-        Sample table and settings, by which rows and columns are told that are no genes or samples.
+        Sample table and settings, by which rows and columns are recognised that are no genes or
+        samples.
     problems : list of Problem
-        What is wrong is added here.
-
-    Returns
-    -------
-    Expression or None
-        None where an error was found.
+        Problems are appended.
     """
     oriented = orient(matrix, file, names, table_file, problems)
     if oriented is None:
@@ -154,7 +141,7 @@ def check_matrix(
 
 
 def _check_standardised(matrix: Matrix, file: str) -> Iterator[Problem]:
-    """Warn of genes that all samples of the file, test samples included, have standardised."""
+    """Warn of genes that were standardised over all samples of the file, test samples included."""
     if kind := genes_standardised(matrix.cells):
         message = (
             f"the genes are {kind} over all samples: no new sample can be put on this scale, and "
@@ -170,7 +157,7 @@ def _check_standardised(matrix: Matrix, file: str) -> Iterator[Problem]:
 def leave_out_other_columns(
     matrix: Matrix, file: str, surroundings: Surroundings, problems: Problems
 ) -> tuple[Matrix, list[dict[str, str]]]:
-    """Return a matrix without what is no gene or sample, each id once; list what is left out.
+    """Return the matrix without columns that are no genes and without repeated ids, and the drops.
 
     Every matrix (samples × genes) goes through this: a study's, external cohorts', new samples'.
     """
@@ -188,7 +175,7 @@ def check_samples(
     table_file: str,
     problems: Problems,
 ) -> list[dict[str, str]]:
-    """Hold the samples of a matrix against those of the sheet; return what is left out."""
+    """Compare the samples with those of the sample table; return the samples left out."""
     matrix_samples = set(matrix.rows)
     table_samples = set(names)
     absent_samples = [
@@ -230,7 +217,7 @@ def check_samples(
 def _check_cells(
     matrix: Matrix, rows: list[int], file: str, missing: bool | None, problems: Problems
 ) -> None:
-    """Name the first faulty cell of each kind, and count the others."""
+    """Append a problem for the first faulty cell of each kind, with the number of the others."""
     faulty_cells = np.argwhere(~(np.abs(matrix.cells[rows].T) <= LARGEST))
     cells_of_kind: dict[str, list[tuple[int, int, str]]] = {}
     for gene, position in faulty_cells:
@@ -253,7 +240,10 @@ def _check_cells(
 def _check_codes(
     matrix: Matrix, rows: list[int], file: str, missing: bool | None, problems: Problems
 ) -> None:
-    """Name the first cell with -999 or the like; in data with other negatives it may be meant."""
+    """Append a problem if numbers such as -999 seem to stand for missing values.
+
+    It is a warning if there are other negative values.
+    """
     X = matrix.cells[rows]
     negative = X[X < 0]
     codes = missing_codes(negative)
@@ -278,6 +268,7 @@ def _check_codes(
 
 
 def _cell_place(matrix: Matrix, gene: int, row: int, file: str) -> str:
+    """Return file, line, gene and sample of a cell."""
     line_text = f", {matrix.line_word} {matrix.lines[gene if matrix.transposed else row]}"
     return f"{file}{line_text}, gene '{matrix.columns[gene]}', sample '{matrix.rows[row]}'"
 
@@ -297,6 +288,7 @@ ADVICE_OF_FAULT = {
 
 
 def _kind_of_fault(fault: str) -> str:
+    """Return the key of `ADVICE_OF_FAULT` for a message of `number_fault`."""
     if "decimal comma" in fault:
         return "comma"
     if "of thousands" in fault:
@@ -309,6 +301,7 @@ def _kind_of_fault(fault: str) -> str:
 def _without_constant_genes(
     matrix: Matrix, rows: list[int], file: str, dropped: list[dict[str, str]], problems: Problems
 ) -> Expression | None:
+    """Return the study's samples and varying genes, sorted by gene; None if no gene varies."""
     X = np.ascontiguousarray(matrix.cells[rows])
     range_of_gene = np.fmax.reduce(X, axis=0) - np.fmin.reduce(X, axis=0)
     constant = ~(range_of_gene > SMALLEST)
@@ -345,7 +338,7 @@ def _without_constant_genes(
 
 
 def _check_offset(X: Array, range_of_gene: Array, file: str, problems: Problems) -> None:
-    """Warn of genes that vary so little beside their size that rounding blurs them."""
+    """Warn of genes that vary so little, relative to their size, that rounding blurs them."""
     n_flat = int((range_of_gene < MIN_RELATIVE_RANGE * np.fmax.reduce(np.abs(X), axis=0)).sum())
     if n_flat:
         message = (
@@ -356,7 +349,7 @@ def _check_offset(X: Array, range_of_gene: Array, file: str, problems: Problems)
 
 
 def _check_copied_samples(X: Array, names: list[str], file: str, problems: Problems) -> None:
-    """Warn of two names for one measurement: it would stand in training and test at once."""
+    """Warn of samples with equal values, which would be in training and test set at once."""
     sample_of_values: dict[bytes, str] = {}
     pairs = [
         (sample_of_values.setdefault(row.tobytes(), name), name)

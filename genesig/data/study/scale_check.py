@@ -1,4 +1,4 @@
-"""The scale of the values against the steps: values never logged, logged twice, or flattened."""
+"""Check the scale of the values against the normalisation steps, and rehearse these steps."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ RMA_STEPS = ("rma_background", "median_polish")
 def check_scale(
     X: Array, normalise: dict[str, Any], file: str, *, are_counts: bool = False
 ) -> Iterator[Problem]:
-    """Yield what the shape of the values says about the steps: see `never_logged`.
+    """Yield the problems of steps that do not fit the scale of the values, see `never_logged`.
 
-    X is (n_samples, n_genes); `are_counts` tells that their file says so.
+    X is (n_samples, n_genes); `are_counts` tells that the file declares counts.
     """
     step_names = [step["step"] for step in normalise["samples"] + normalise["folds"]]
     if ZEROS not in step_names and not are_counts and zeros_stand_apart(X):
@@ -131,7 +131,7 @@ def check_scale(
 
 
 def _zero_warning(X: Array, file: str) -> Problem:
-    """Say that zeros are missing values, and which settings take them for that."""
+    """Return the warning that zeros are missing values, with the settings that treat them so."""
     zero_share = float(np.mean(X[np.isfinite(X)] == 0))
     smallest_positive = float(np.min(X[X > 0]))
     message = (
@@ -147,7 +147,7 @@ def _zero_warning(X: Array, file: str) -> Problem:
 
 
 def _raw_values_message(X: Array, size_text: str, are_counts: bool) -> str:
-    """Say what values look like that were never logged, and which steps take logarithms of them."""
+    """Return the message that values were never logged, with the steps that log them."""
     values = X[np.isfinite(X)]
     if are_counts or (looks_counted(X) and (np.round(values) == values).all()):
         verb = "are" if are_counts else "look like"
@@ -162,9 +162,9 @@ def _raw_values_message(X: Array, size_text: str, are_counts: bool) -> str:
 
 
 def _check_limits(X: Array, step: dict[str, Any], file: str) -> Iterator[Problem]:
-    """Yield that floor or ceiling of log2 make many values above 0 one.
+    """Yield a warning if floor or ceiling of log2 makes many positive values equal.
 
-    Values below the noise of intensities are no loss, up to two fifths of all.
+    Up to two fifths of the values may be lost below the noise of intensities.
     """
     values = X[np.isfinite(X)]
     floor = step["floor"]
@@ -192,7 +192,7 @@ def _check_limits(X: Array, step: dict[str, Any], file: str) -> Iterator[Problem
 def check_mixed_scales(
     X: Array, samples: Sequence[str], normalise: dict[str, Any], file: str
 ) -> Iterator[Problem]:
-    """Yield that some samples look as if they were logged already, and others do not."""
+    """Yield a warning if some samples look logged and others do not."""
     sizes_of_samples = [
         sizes(sample_values)[1:] if np.isfinite(sample_values).any() else (np.nan, np.nan)
         for sample_values in X
@@ -223,10 +223,11 @@ def check_lone_values(
     file: str,
     step_names: Collection[str] = (),
 ) -> Iterator[Problem]:
-    """Yield the first of few values so large that only they look as if they were never logged.
+    """Yield a problem for few values that alone make the matrix look as if it was never logged.
 
-    Values of a gene that is abundant in many samples are no such values, and none is after ranks or
-    logarithms, which `step_names` name. One number that most of them are may stand for no value.
+    Values of a gene that is abundant in many samples do not count, and none does after ranks or
+    logarithms (`step_names`). If most of the values are one number, it may stand for a missing
+    value.
     """
     if not np.isfinite(X).any():
         return
@@ -278,7 +279,7 @@ def _lone_in_gene(X: Array, is_lone: Array) -> Array:
 
 
 def _further_lone_values(is_lone: Array, samples: Sequence[str]) -> str:
-    """Say in how many genes and samples further values lie so far off, and where most of them."""
+    """Return in words how many further values lie so far off, in which genes and samples."""
     n_further = int(is_lone.sum()) - 1
     if not n_further:
         return ""
@@ -300,7 +301,7 @@ def _further_lone_values(is_lone: Array, samples: Sequence[str]) -> str:
 def check_unsummarised_probes(
     genes: Sequence[str], normalise: dict[str, Any], file: str
 ) -> Iterator[Problem]:
-    """Yield that probes of CEL files, ``1007_s_at#2``, are not summed up to their sets."""
+    """Yield a warning if probes of CEL files, ``1007_s_at#2``, are not summarised to probe sets."""
     step_names = {step["step"] for step in normalise["samples"] + normalise["folds"]}
     n_probes = sum(PROBE_NAME.fullmatch(gene) is not None for gene in genes)
     if 2 * n_probes > len(genes) and "median_polish" not in step_names:
@@ -316,7 +317,7 @@ def check_unsummarised_probes(
 def check_counts(
     X: Array, genes: Sequence[str], samples: Sequence[str], normalise: dict[str, Any], file: str
 ) -> Iterator[Problem]:
-    """Yield what keeps a matrix from being counts, where the steps take it for counts."""
+    """Yield a problem for negative values if the first step needs counts."""
     step = _first_step_name(normalise)
     if step not in COUNT_STEPS:
         return
@@ -333,19 +334,20 @@ def check_counts(
 
 
 def _first_step_name(normalise: dict[str, Any]) -> str:
-    """Return the step that sees the values as they were read."""
+    """Return the name of the step that sees the values as they were read, '' without steps."""
     steps = [*normalise["samples"], *normalise["folds"]]
     return str(steps[0]["step"]) if steps else ""
 
 
 def _removal_text(step: str) -> str:
+    """Return the advice to remove a step from its section."""
     return f"{step} out of normalise.{'folds' if step in LEARNED_DEPTH_STEPS else 'samples'}"
 
 
 def check_empty_samples(
     X: Array, samples: Sequence[str], normalise: dict[str, Any], file: str
 ) -> Iterator[Problem]:
-    """Yield the samples whose every value is missing, 0 (unless most values are) or the same."""
+    """Yield the samples whose values are all missing, all 0 or all equal."""
     is_missing = np.isnan(X).all(axis=1)
     if is_missing.any() and not is_missing.all():
         names = [samples[int(row)] for row in np.flatnonzero(is_missing)]
@@ -385,11 +387,11 @@ def check_empty_samples(
 def rehearse_steps(
     X: Array, normalise: dict[str, Any], source: str, sheet: Sheet | None, var: pd.DataFrame
 ) -> Iterator[Problem]:
-    """Apply the steps to all samples, as the study does to its training samples.
+    """Apply the normalisation to all samples, and yield the problem that stops it.
 
-    Yields what a step says of itself (a filter that leaves no gene, values that are not positive),
-    and a row-wise step that leaves less than half of the genes with values that vary. Without the
-    sheet, batches are left alone. `var` is the gene table.
+    Such are errors of a step (a filter that leaves no gene, values that are not positive), and a
+    row-wise step that makes more than half of the genes constant. Without the sheet, batch
+    correction is left out. `var` is the gene table.
     """
     try:
         for number, step in enumerate(with_places(normalise["samples"], var), 1):
@@ -415,11 +417,12 @@ def rehearse_steps(
 
 
 def _is_varying(X: Array) -> Array:
+    """Return which genes (columns of X) vary."""
     return np.asarray(np.fmax.reduce(X, axis=0) > np.fmin.reduce(X, axis=0))
 
 
 def describe_flattening(step: dict[str, Any], X: Array, after: Array) -> str:
-    """Say that a row-wise step makes most genes constant; blank where it does not."""
+    """Return the message that a row-wise step makes most genes constant; '' if it does not."""
     constant_share = float(np.mean(~_is_varying(after)))
     if constant_share <= MAX_CONSTANT_SHARE:
         return ""

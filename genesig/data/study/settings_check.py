@@ -1,4 +1,8 @@
-"""Settings against each other and against the files: what no single key of the config can say."""
+"""Check the settings of a config against each other, and that the files it names exist.
+
+Each rule below takes the resolved config and yields its faults as (setting, message) or
+(setting, message, level); `check_settings` makes problems of them.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +42,7 @@ MAX_PERMUTATION_JOBS = 10_000
 
 
 def check_settings(config: Config, source: str) -> list[Problem]:
-    """Check a resolved config by itself, without looking at any file.
+    """Return the problems of a resolved config, without opening any file.
 
     Parameters
     ----------
@@ -52,12 +56,13 @@ def check_settings(config: Config, source: str) -> list[Problem]:
 
 
 def _geo_faults(config: Config) -> SettingFaults:
+    """Yield that both ``geo`` and ``expression`` name a matrix."""
     if config["geo"] is not None and config["expression"] != series_file(config["geo"]):
         yield "geo", f"names the matrix, and so does expression, {config['expression']}; keep one"
 
 
 def _plugin_faults(config: Config) -> SettingFaults:
-    """Load what other packages add and the settings name, before anything runs."""
+    """Load the plug-ins that settings name, and yield the errors, before anything runs."""
     penalty = config["nonlinear"]["penalty"]
     baselines = config["controls"]["baselines"]
     used = [("nonlinear.penalty", "penalties", penalty)]
@@ -71,6 +76,7 @@ def _plugin_faults(config: Config) -> SettingFaults:
 
 
 def _wildcard_faults(config: Config) -> SettingFaults:
+    """Yield file names with braces, which are wildcards to Snakemake."""
     for setting, name in named_files(config):
         if set("{}") & set(name):
             message = f"'{name}' has braces, a wildcard to Snakemake; rename the file or its folder"
@@ -78,6 +84,7 @@ def _wildcard_faults(config: Config) -> SettingFaults:
 
 
 def _step_section_faults(config: Config) -> SettingFaults:
+    """Yield steps that are in the wrong section: before or after the splits."""
     for number, step in enumerate(config["normalise"]["samples"], 1):
         if NORMALISERS[step["step"]].kind != "sample":
             yield (
@@ -97,6 +104,7 @@ def _step_section_faults(config: Config) -> SettingFaults:
 
 
 def _step_order_faults(config: Config) -> SettingFaults:
+    """Yield centring and scaling steps that are not last."""
     names = [step["step"] for step in config["normalise"]["folds"]]
     for number, name in enumerate(names, 1):
         later_steps = [
@@ -110,6 +118,7 @@ def _step_order_faults(config: Config) -> SettingFaults:
 
 
 def _count_step_faults(config: Config) -> SettingFaults:
+    """Yield count steps that do not come first, or that several studies cannot have."""
     samples = config["normalise"]["samples"]
     for number, step in enumerate(config["normalise"]["folds"], 1):
         if step["step"] not in LEARNED_DEPTH_STEPS:
@@ -136,6 +145,7 @@ def _count_step_faults(config: Config) -> SettingFaults:
 
 
 def _repeated_step_faults(config: Config) -> SettingFaults:
+    """Yield steps that a section lists twice."""
     for section in ("samples", "folds"):
         names = [step["step"] for step in config["normalise"][section]]
         for item_number, name in enumerate(names, 1):
@@ -145,6 +155,7 @@ def _repeated_step_faults(config: Config) -> SettingFaults:
 
 
 def _floor_faults(config: Config) -> SettingFaults:
+    """Yield log2 steps whose floor is not below the ceiling."""
     for section in ("samples", "folds"):
         for item_number, step in enumerate(config["normalise"][section], 1):
             if step["step"] == "log2" and step["floor"] >= step["ceiling"]:
@@ -153,6 +164,7 @@ def _floor_faults(config: Config) -> SettingFaults:
 
 
 def _missing_value_faults(config: Config) -> SettingFaults:
+    """Yield contradictions between ``data.missing`` and the imputation steps."""
     sample_steps, fold_steps = (
         [step["step"] for step in config["normalise"][section]] for section in ("samples", "folds")
     )
@@ -185,7 +197,7 @@ def _missing_value_faults(config: Config) -> SettingFaults:
 
 
 def _zero_step_faults(config: Config) -> SettingFaults:
-    """Yield that the step which takes zeros for missing values comes too late, or alone."""
+    """Yield that zeros_as_missing is not the first step, or that missing values are refused."""
     names = [step["step"] for step in config["normalise"]["samples"]]
     if ZEROS in names and not config["data"]["missing"]:
         yield "data.missing", f"must be true: '{ZEROS}' of normalise.samples makes missing values"
@@ -195,7 +207,7 @@ def _zero_step_faults(config: Config) -> SettingFaults:
 
 
 def _indicator_faults(config: Config) -> SettingFaults:
-    """Yield what would look at indicators as if they were levels of genes."""
+    """Yield steps that would treat missing-value indicators as levels of genes."""
     sample_steps, fold_steps = (
         [step["step"] for step in config["normalise"][section]] for section in ("samples", "folds")
     )
@@ -234,6 +246,7 @@ def _indicator_faults(config: Config) -> SettingFaults:
 
 
 def _mu_faults(config: Config) -> SettingFaults:
+    """Yield values of mu that are not ascending, or that are chosen but not in the grid."""
     linear = config["linear"]
     mu = config["linear"]["mu"]
     chosen_mu = config["signature"]["mu"]
@@ -256,6 +269,7 @@ def _mu_faults(config: Config) -> SettingFaults:
 
 
 def _list_length_faults(config: Config) -> SettingFaults:
+    """Yield that lists of half samples would be too short for ``signature.most``."""
     max_genes = config["signature"]["most"]
     max_half_genes = config["linear"]["longest"]
     if (
@@ -271,6 +285,7 @@ def _list_length_faults(config: Config) -> SettingFaults:
 
 
 def _column_faults(config: Config) -> SettingFaults:
+    """Yield columns with two roles, and columns of a gene table that the config does not name."""
     data = config["data"]
     label = label_columns(config["label"])
     for key, units in (("group", "groups"), ("pair", "pairs"), ("batch", "batches")):
@@ -285,6 +300,7 @@ def _column_faults(config: Config) -> SettingFaults:
 
 
 def _batch_faults(config: Config) -> SettingFaults:
+    """Yield steps and schemes that lack ``data.batch``, and covariates that leak the label."""
     batch = config["data"]["batch"]
     label = label_columns(config["label"])
     leaves_out_batches = (
@@ -311,6 +327,7 @@ def _batch_faults(config: Config) -> SettingFaults:
 
 
 def _scheme_faults(config: Config) -> SettingFaults:
+    """Yield that the splitting scheme does not fit the groups or the other split settings."""
     splits = config["splits"]
     scheme = splits["scheme"]
     group = config["data"]["pair"] or config["data"]["group"]
@@ -335,12 +352,13 @@ def _scheme_faults(config: Config) -> SettingFaults:
 
 
 def _kind_refuses_scheme(config: Config) -> bool:
-    """Tell whether the kind of response has no use for the scheme, and says so itself."""
+    """Tell whether the kind of outcome refuses the splitting scheme with a message of its own."""
     faults = LABEL_RULES[config["data"]["task"]].setting_faults(config)
     return any(key == "splits.scheme" for key, *_ in faults)
 
 
 def _size_faults(config: Config) -> SettingFaults:
+    """Yield that more splits, folds or jobs are asked for than a study needs."""
     # one job is not told of these
     splits = config["splits"]
     controls = config.get("controls")
@@ -366,6 +384,7 @@ def _size_faults(config: Config) -> SettingFaults:
 
 
 def _leave_one_out_warnings(config: Config) -> SettingFaults:
+    """Yield the bias of leave-one-out for this kind of outcome."""
     splits = config["splits"]
     data = config["data"]
     if splits["scheme"] != "leave_one_out" or splits["file"] or data["pair"] or data["group"]:
@@ -382,6 +401,7 @@ def _leave_one_out_warnings(config: Config) -> SettingFaults:
 
 
 def _permutation_warnings(config: Config) -> SettingFaults:
+    """Yield that so few permutations cannot give a p-value below 0.05."""
     n_permutations = config["controls"]["permutations"]
     if 0 < n_permutations < 19:
         message = (
@@ -393,6 +413,7 @@ def _permutation_warnings(config: Config) -> SettingFaults:
 
 
 def _cohort_faults(config: Config) -> SettingFaults:
+    """Yield the faults of external cohorts: names used twice, settings that have no effect."""
     names = [cohort["name"] for cohort in config["external"]]
     for number, cohort in enumerate(config["external"], 1):
         setting = f"external, item {number}"
@@ -415,7 +436,7 @@ def _cohort_faults(config: Config) -> SettingFaults:
 
 
 def _cohort_label_faults(cohort: Config, setting: str, task: str) -> SettingFaults:
-    """Hold what a data set's settings say of its labels against the kind of response."""
+    """Yield label settings of a cohort that do not fit the kind of outcome."""
     rules = LABEL_RULES[task]
     if cohort["classes"] and not rules.has_classes:
         yield f"{setting}, classes", "is for classification; take it away"
@@ -430,6 +451,7 @@ def _cohort_label_faults(cohort: Config, setting: str, task: str) -> SettingFaul
 
 
 def _gene_group_warnings(config: Config) -> SettingFaults:
+    """Yield that gene groups are set without the group penalty."""
     section = config.get("nonlinear", {})  # the job that checks files is not told of it
     if section.get("groups") is not None and section["penalty"] != "group":
         yield (
@@ -441,6 +463,7 @@ def _gene_group_warnings(config: Config) -> SettingFaults:
 
 
 def _gene_set_faults(config: Config) -> SettingFaults:
+    """Yield a gene-set column without its table, and size ranges that are empty."""
     section = config.get("structured", {})
     if section.get("sets") is None and section.get("column") is not None:
         message = "names a column of a gene table; set structured.sets to its file"
@@ -493,12 +516,12 @@ SHARE_ROUNDING = 1e-6
 def check_shares(
     probabilities: str | Sequence[float], design: Design, source: str
 ) -> Iterator[Problem]:
-    """Yield what is wrong with the shares that a config asks for.
+    """Yield the faults of the class shares that ``probabilities`` sets.
 
     Parameters
     ----------
     probabilities : str or list of float
-        ``probabilities`` of the config.
+        The setting ``probabilities``.
     design : Design
     source : str
         Name of the config in messages.
@@ -521,10 +544,10 @@ def check_shares(
 
 
 def check_files(config: Config) -> None:
-    """Refuse names of files that are not there, but for a series that the study downloads.
+    """Raise if a file that the config names does not exist, unless the study downloads it.
 
-    Snakemake leaves out a rule whose inputs are missing where its outputs are still there: after a
-    wrong name, an earlier study's results were reported as this one's.
+    Snakemake ignores a rule whose inputs are missing if its outputs are still there: after a wrong
+    name, results of an earlier study would be reported as those of this one.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The sample sheet: which samples are in the study, and what each of them is."""
+"""Check the sample table: which samples are in the study, and the columns that settings name."""
 
 from __future__ import annotations
 
@@ -31,18 +31,7 @@ MAX_LISTED_COLUMNS = 12
 
 @dataclass(frozen=True)
 class Sheet:
-    """The sample table, checked.
-
-    Attributes
-    ----------
-    obs : DataFrame
-        Rows of the study's samples by name, every cell a string.
-    all_names : tuple of str
-        Every sample of the table, also those that are left out.
-    design : Design
-    dropped : list of dict
-        {kind, name, reason} of each sample that is left out.
-    """
+    """The checked sample table."""
 
     obs: pd.DataFrame
     all_names: tuple[str, ...]
@@ -63,11 +52,10 @@ def check_sheet(
     studies: bool = False,
     problems: Problems,
 ) -> Sheet | None:
-    """Choose the study's samples; add what is wrong to `problems`.
+    """Return the sheet of the study's samples; None if a column is missing.
 
-    `settings` are those of the section ``data`` that the kinds of response have, `label` the
-    columns of the response, `studies` tells whether the batches are studies. Returns None where a
-    column is missing: nothing can be said without it.
+    `label` are the columns of the response, `settings` those of the section ``data`` that depend on
+    the kind of outcome, `studies` tells whether the batches are studies.
     """
     table = drop_unstorable_columns(table, file, problems)
     if len(set(label)) != max(1, len(LABEL_RULES[task].label_columns)):
@@ -131,7 +119,7 @@ def check_column(
     file: str,
     problems: Problems,
 ) -> None:
-    """Check that a column named in the config is in the sample table."""
+    """Append a problem if a column that the setting `key` names is not in `columns`."""
     if column is None or column in columns:
         return
     namesakes = [name for name in columns if name.startswith(f"{column} {_NUMBER_MARK} ")]
@@ -156,9 +144,9 @@ def check_column(
 
 
 def drop_unstorable_columns(table: pd.DataFrame, file: str, problems: Problems) -> pd.DataFrame:
-    """Leave out columns without a name, or with one that an h5ad file cannot hold.
+    """Return the table without columns whose name is blank or cannot be stored in an h5ad file.
 
-    Columns of one name get names of their own. Problems get what the reader of the file warns of.
+    Repeated names get the number of their column. Warnings of the file's reader are appended.
     """
     problems += [
         Problem(file, message, "warning") for message in table.attrs.get(DOUBTS_ATTRIBUTE, ())
@@ -175,11 +163,12 @@ def drop_unstorable_columns(table: pd.DataFrame, file: str, problems: Problems) 
 
 
 def _is_storable(name: str) -> bool:
+    """Tell whether an h5ad file can hold a column of this name."""
     return bool(name) and "/" not in name and name != "_index"
 
 
 def _number_repeated_columns(table: pd.DataFrame, file: str, problems: Problems) -> pd.DataFrame:
-    """Return the table with a name of its own for each column, as SDRF files repeat theirs.
+    """Return the table with repeated column names made unique, as SDRF files repeat theirs.
 
     ``Protocol REF`` of column 6 becomes ``Protocol REF (column 6)``, so that a config can choose
     it. Of columns with the same cells the first one keeps the name.
@@ -226,7 +215,7 @@ _NUMBER_MARK = "(column"
 
 
 def check_ids(table: pd.DataFrame, file: str, problems: Problems) -> None:
-    """Check that every sample has a name of its own."""
+    """Append a problem for blank and for repeated sample names."""
     first_row: dict[str, int] = {}
     blank_rows = list[int]()
     repeated_rows = list[int]()
@@ -249,6 +238,7 @@ def check_ids(table: pd.DataFrame, file: str, problems: Problems) -> None:
 
 
 def _check_filled(obs: pd.DataFrame, file: str, key: str, column: str, problems: Problems) -> None:
+    """Append a problem for samples without a value in a column that must be filled in."""
     blank_samples = [str(name) for name, value in obs[column].items() if is_missing(value)]
     if blank_samples:
         message = (

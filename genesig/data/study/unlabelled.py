@@ -1,4 +1,4 @@
-"""Samples without a label: a few are left out, many or those of one kind stop the study."""
+"""Decide whether samples without a label are left out or stop the study."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def unlabelled_samples(
     problems: list[Problem],
     setting: str = UNLABELLED_KEY,
 ) -> dict[str, str]:
-    """Return the samples without a label and the reason; say so.
+    """Return the samples without a label with the reason, and append a problem.
 
-    An error if they are more than a third, or if blanks go together with another column, unless
-    `leave_out` is asked for by the setting `setting`. A class that is called NA or null must be in
-    `classes`.
+    It is an error if they are more than a third, or if blanks are associated with another column,
+    unless `leave_out` is true by the setting named `setting`. A class that is called NA or null
+    must be in `classes`.
     """
     cells = list(map(str, table[label]))
     is_blank = np.array([is_missing(cell) and cell not in classes for cell in cells], dtype=bool)
@@ -87,7 +87,7 @@ def _class_advice(word: str, share: float, cells: Sequence[str], is_blank: Array
 
 
 def _describe_association(table: pd.DataFrame, label: str, is_blank: Array) -> str:
-    """Say with which values of another column blank labels go together; '' for none."""
+    """Return the values of another column that blank labels go with, as a phrase; '' for none."""
     other_columns = [str(name) for name in table.columns if name != label]
     n_blank = int(is_blank.sum())
     n_samples = len(is_blank)
@@ -112,7 +112,7 @@ def _describe_association(table: pd.DataFrame, label: str, is_blank: Array) -> s
 
 
 def _blank_association(values: Array, is_blank: Array) -> tuple[float, list[str]]:
-    """Return how far blank labels are those of some values, 0 to 1, and these values."""
+    """Return the correlation of blank labels with mostly blank values, and these values."""
     groups = sorted(set(values.tolist()))
     if not 1 < len(groups) <= MAX_GROUP_VALUES:
         return 0.0, []

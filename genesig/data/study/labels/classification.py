@@ -1,4 +1,4 @@
-"""Classes: which they are, and who is of none."""
+"""Choose the classes of a study, and drop samples of other classes."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ MAX_CLASSES = 20  # classes
 
 
 def _choose_labels(request: LabelRequest, problems: Problems) -> LabelChoice:
+    """Return the classes and the samples of other classes; append the problems."""
     labels = request.labels
     file = request.file
     classes = request.settings["classes"]
@@ -56,6 +57,7 @@ def _choose_classes(
     classes: Sequence[str] | None,
     problems: Problems,
 ) -> tuple[str, ...]:
+    """Return the classes of the config, or of the table (the control first if there are two)."""
     n_samples_of_class = Counter(sorted(column))
     label_place = f"{file}, column '{request.label_column}'"
     if classes is not None:
@@ -95,7 +97,7 @@ def _choose_classes(
 def _check_number_of_classes(
     n_samples_of_class: Counter[str], label_place: str, advice: str
 ) -> Iterator[Problem]:
-    """Say what is odd of more than two classes that nobody has named."""
+    """Yield a note or an error if the table has more than two classes and the config names none."""
     counts_text = ", ".join(
         f"'{name}' ({n_samples})" for name, n_samples in n_samples_of_class.most_common(6)
     )
@@ -125,6 +127,7 @@ def _check_number_of_classes(
 def _drop_other_classes(
     column: pd.Series[str], classes: tuple[str, ...] | None, file: str, problems: Problems
 ) -> dict[str, str]:
+    """Return the samples that are of none of the classes, with the reason; append a warning."""
     class_of_sample = {
         str(name): value for name, value in column.items() if value not in (classes or ())
     }
@@ -144,6 +147,7 @@ def _drop_other_classes(
 
 
 def _setting_faults(config: Config) -> SettingFaults:
+    """Yield settings that do not fit classes."""
     if config["linear"]["criterion"] == "partial_likelihood":
         yield "linear.criterion", "'partial_likelihood' is for survival; take it away"
 

@@ -1,4 +1,4 @@
-"""How each kind of response is checked, and settings that fit one kind and not another."""
+"""The rules of every kind of outcome, and settings that fit one kind and not another."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LABEL_RULES: dict[str, LabelRules] = ByKind(
 
 
 def kind_setting_faults(config: Config) -> SettingFaults:
-    """Yield what does not fit the kind that the config asks for."""
+    """Yield settings that do not fit the kind of outcome that the config asks for."""
     data = config["data"]
     rules = LABEL_RULES[config["data"]["task"]]
     yield from _label_faults(config["label"], data["task"])
@@ -34,7 +34,7 @@ def kind_setting_faults(config: Config) -> SettingFaults:
 
 
 def _label_faults(label: str | dict[str, str], task: str) -> SettingFaults:
-    """Hold the columns that the label names against those that the kind needs."""
+    """Yield that the label does not name the columns that the kind of outcome needs."""
     named_columns = () if isinstance(label, str) else tuple(label)
     required_columns = LABEL_RULES[task].label_columns
     if named_columns and not required_columns:

@@ -1,6 +1,6 @@
-"""What is asked of the sample table, what each kind answers, and words that may be no value.
+"""The records of label checks, and the checks that several kinds of outcome share.
 
-Advice is lines of the config: with all of a message's lines the study is accepted.
+Advice is lines of the config: with all lines of a message the study is accepted.
 """
 
 from __future__ import annotations
@@ -39,21 +39,7 @@ SettingFaults = Iterator[tuple[str, str] | tuple[str, str, str]]
 
 
 class LabelRequest(NamedTuple):
-    """The sample table with what the config says of its label.
-
-    Attributes
-    ----------
-    table : DataFrame of strings
-        All samples; ``attrs["lines"]`` are their lines in the file.
-    file : str
-        The file, in messages.
-    columns : sequence of str
-        Those of the response, the first of which is the label.
-    labels : Series of str
-        Those of the samples that have one.
-    settings : mapping
-        The section ``data`` of the config.
-    """
+    """The sample table, with the settings of its label."""
 
     table: pd.DataFrame
     file: str
@@ -63,13 +49,13 @@ class LabelRequest(NamedTuple):
 
     @property
     def label_column(self) -> str:
-        """The column of the label."""
+        """Column of the label, the first one of the response."""
         return self.columns[0]
 
 
 @dataclass(frozen=True)
 class LabelChoice:
-    """The classes, or None; name -> reason of each sample left out; further fields of `Design`."""
+    """The classes and samples that a kind of outcome chooses."""
 
     classes: tuple[str, ...] | None = None
     dropped: dict[str, str] = field(default_factory=dict)
@@ -78,33 +64,7 @@ class LabelChoice:
 
 @dataclass(frozen=True)
 class LabelRules:
-    """One kind of response, as it is checked.
-
-    Attributes
-    ----------
-    choose_labels : callable
-        What is asked, and the list that problems join, to what is chosen.
-    setting_faults : callable
-        Resolved config to (key, what is wrong with it) of each setting that does not fit the kind.
-    leave_one_out_result : str
-        What leave-one-out gives without any signal; not asked of a kind that refuses it.
-    has_classes : bool
-        Whether there are classes, which another study may name otherwise.
-    data_keys : tuple of str
-        Keys of the section ``data`` that other kinds may lack.
-    adjustments : tuple of str
-        Which of ``data.covariates`` and ``data.weights`` are offered.
-    label_columns : tuple of str
-        What ``label`` maps to columns; nothing where it is one column.
-    one_response_per_group : bool
-        Whether the samples of one group must have one response.
-    path_seconds : float
-        Seconds of one fit of a path, beside those of its products; for each of several classes.
-    set_path_factor : float
-        Paths over gene sets of two classes that one of this kind takes as long as.
-    defaults : mapping
-        Settings of the config that are others than the schema's, where it names none.
-    """
+    """The checks and settings of one kind of outcome."""
 
     choose_labels: Callable[[LabelRequest, list[Problem]], LabelChoice]
     setting_faults: Callable[[Config], SettingFaults]
@@ -120,12 +80,12 @@ class LabelRules:
 
 
 def line_of_row(table: pd.DataFrame, row: int) -> int:
-    """Return the line of the file on which a row of the table stands."""
+    """Return the line of the file that a row of the table comes from."""
     return int(table.attrs["lines"][row])
 
 
 def place_of_cell(table: pd.DataFrame, row: int, column: str, table_file: str) -> str:
-    """Return file, line and column of a cell; of joined studies those of the study's own table."""
+    """Return file, line and column of a cell; in joined tables, of the study's own file."""
     file, line_number, column_in_study = table.attrs.get("places", {}).get(
         row, (table_file, line_of_row(table, row), {})
     )
@@ -133,14 +93,14 @@ def place_of_cell(table: pd.DataFrame, row: int, column: str, table_file: str) -
 
 
 def survival_advice(pair: TimeAndEvent, event: str | None = None) -> str:
-    """Write the lines of a study of survival; `event` is the word that ``data.event`` names."""
+    """Return the config lines of a survival study; `event` is the setting ``data.event``."""
     event_setting = {} if pair.word is None or event is not None else {"event": pair.word}
     label_setting = flow({"label": pair.label})
     return f"write {label_setting[1:-1]} and data: {flow({'task': 'survival', **event_setting})}"
 
 
 def number_advice(table: pd.DataFrame, label: str) -> str:
-    """Say what numbers are that are no classes: times to events, or what regression predicts."""
+    """Return the config lines for numbers that are no classes: survival times, or regression."""
     for pair in time_event_pairs(table):
         if pair.time == label:
             return f"these are times, of events in '{pair.event}'; {survival_advice(pair)}"
@@ -148,7 +108,7 @@ def number_advice(table: pd.DataFrame, label: str) -> str:
 
 
 def class_advice(table: pd.DataFrame, label: str) -> str:
-    """Say that the words of a column are classes; '' where they may be numbers gone wrong."""
+    """Return the advice that words are classes; '' if they may be mistyped numbers."""
     for name, counts in class_columns(table):
         words = not any(map(is_number, counts))
         if name == label and words and all("not a number" in number_fault(cell) for cell in counts):
@@ -157,7 +117,7 @@ def class_advice(table: pd.DataFrame, label: str) -> str:
 
 
 def censoring_warnings(table: pd.DataFrame, label: str) -> Iterator[str]:
-    """Yield that numbers are times to events, some of which may not have come."""
+    """Yield a sentence if numbers look like times to events, some of which may be censored."""
     for pair in time_event_pairs(table)[:1]:
         if pair.time == label:
             yield (
@@ -167,7 +127,7 @@ def censoring_warnings(table: pd.DataFrame, label: str) -> Iterator[str]:
 
 
 def event_column_hints(table: pd.DataFrame, event: str | None) -> Iterator[str]:
-    """Yield which columns look like time and event, where survival names one column."""
+    """Yield which columns look like time and event, if survival names one column only."""
     for pair in time_event_pairs(table)[:1]:
         yield f"'{pair.time}' and '{pair.event}' look like it; {survival_advice(pair, event)}"
 
@@ -175,7 +135,7 @@ def event_column_hints(table: pd.DataFrame, event: str | None) -> Iterator[str]:
 def exchanged_column_faults(
     table: pd.DataFrame, columns: Sequence[str], event: str | None
 ) -> Iterator[str]:
-    """Yield that the columns of time and event stand in each other's place."""
+    """Yield a sentence if the columns of time and event are exchanged."""
     for pair in time_event_pairs(table):
         if [pair.event, pair.time] == list(columns):
             yield f"time and event look exchanged; {survival_advice(pair, event)}"
@@ -189,10 +149,10 @@ MOST_CLASSES = 20  # more are refused; of columns with a word for each sample no
 def check_class_words(
     table: pd.DataFrame, label: str, names: Sequence[str], file: str
 ) -> Iterator[Problem]:
-    """Yield that a class which the config does not name may be none.
+    """Yield a problem for class names that may be no class, or may be one class spelt in two ways.
 
-    `names` are the classes. ``-`` beside ``+`` is one; ``none`` or ``-`` beside another word may
-    be one, ``?`` or ``-99`` is not.
+    `names` are the classes. ``-`` beside ``+`` is a class; ``none``, or ``-`` beside another word,
+    may be one; ``?`` and ``-99`` are none.
     """
     if groups := alike(names, as_word):
         groups_text = " and ".join(map(listing, groups[:3]))
@@ -219,7 +179,7 @@ def check_class_words(
 def check_left_out_classes(
     counts: Mapping[str, int], classes: Sequence[str], column_place: str
 ) -> Iterator[Problem]:
-    """Yield that a class which ``data.classes`` leaves out looks like one that it names."""
+    """Yield a problem if a class that ``data.classes`` leaves out looks like one of its classes."""
     class_of_word = {as_word(name): name for name in classes}
     for name, n_samples in counts.items():
         if as_word(name) in class_of_word:
@@ -236,7 +196,7 @@ def check_left_out_classes(
 def _misspelling_warnings(
     table: pd.DataFrame, label: str, names: Sequence[str], file: str
 ) -> Iterator[Problem]:
-    """Yield that a class may be there by a slip of the keyboard: the rarer one of two."""
+    """Yield a warning for two class names that differ by a slip of the keyboard."""
     n_samples = table[label].value_counts()
     for pair in combinations(names, 2):
         if misspelt(*pair):
@@ -253,9 +213,9 @@ def _misspelling_warnings(
 
 
 def check_missing_codes(table: pd.DataFrame, label: str, file: str) -> Iterator[Problem]:
-    """Yield that a number to be predicted, such as -99, may stand for none.
+    """Yield a problem if a label such as -99 may stand for a missing number.
 
-    It cannot be meant where it lies below all others by more than they differ.
+    It is an error if the code lies below all other labels by more than their range.
     """
     rows = [row for row, cell in enumerate(table[label]) if is_number(cell)]
     values = np.array([float(table[label].iloc[row]) for row in rows])
@@ -273,7 +233,7 @@ def check_missing_codes(table: pd.DataFrame, label: str, file: str) -> Iterator[
 
 
 def check_similar_names(table: pd.DataFrame, key: str, column: str, file: str) -> Iterator[Problem]:
-    """Yield that one patient, pair or batch may go by two names, and so be torn apart."""
+    """Yield a problem if one patient, pair or batch may be written in two ways."""
     pairs = alike(map(str, table[column]))
     if pairs:
         first_name, second_name = pairs[0][:2]

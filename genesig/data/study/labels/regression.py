@@ -1,4 +1,4 @@
-"""A number for each sample."""
+"""Check labels that are numbers."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ CLASS_CRITERIA = ("balanced_error", "misclassification", "log_loss")
 
 
 def _check_labels(request: LabelRequest, problems: list[Problem]) -> LabelChoice:
+    """Append the problems of labels that must be numbers; no sample is dropped."""
     _check_numbers(request.table, request.file, request.label_column, problems)
     problems.extend(check_missing_codes(request.table, request.label_column, request.file))
     label_place = f"{request.file}, column '{request.label_column}'"
@@ -36,6 +37,7 @@ def _check_labels(request: LabelRequest, problems: list[Problem]) -> LabelChoice
 
 
 def _check_numbers(table: pd.DataFrame, file: str, label: str, problems: list[Problem]) -> None:
+    """Append a problem for labels that are no numbers, or do not vary."""
     values = list(table[label])
     faulty_rows = [
         row for row, value in enumerate(values) if not (is_missing(value) or is_number(value))
@@ -57,6 +59,7 @@ def _check_numbers(table: pd.DataFrame, file: str, label: str, problems: list[Pr
 
 
 def _setting_faults(config: Config) -> SettingFaults:
+    """Yield criteria that do not fit numbers."""
     criterion = config["linear"]["criterion"]
     if criterion != "squared_error":
         requirement = "classes" if criterion in CLASS_CRITERIA else "survival"

@@ -1,4 +1,4 @@
-"""More than two classes: what is not offered for them."""
+"""The rules of more than two classes: the analyses that are not offered for them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ TWO_CLASS_TEXT = "is for two classes; choose two by data.classes, or "
 
 
 def _setting_faults(config: Config) -> SettingFaults:
+    """Yield settings that are for two classes only."""
     linear = config["linear"]
     data = config["data"]
     if config["nonlinear"]["enabled"]:

@@ -1,4 +1,4 @@
-"""Survival: a column of times, and one that says whether the event came."""
+"""Check survival: a column of times and a column of events."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ LEAVE_ONE_OUT_SCHEMES = ("leave_one_out", "leave_one_group_out")
 
 
 def _choose_labels(request: LabelRequest, problems: list[Problem]) -> LabelChoice:
+    """Return the survival fields of the design and the samples without an event."""
     settings = request.settings
     event = request.columns[1]
     if faults := list(exchanged_column_faults(request.table, request.columns, settings["event"])):
@@ -85,6 +86,7 @@ def _choose_labels(request: LabelRequest, problems: list[Problem]) -> LabelChoic
 
 
 def _check_times(request: LabelRequest, samples: list[str]) -> Iterator[Problem]:
+    """Yield a problem for times that are no numbers of at least 0, or do not vary."""
     table = request.table
     column = request.label_column
     time_place = f"{request.file}, column '{column}'"
@@ -112,7 +114,7 @@ def _check_times(request: LabelRequest, samples: list[str]) -> Iterator[Problem]
 def _choose_event(
     request: LabelRequest, event: str, samples: list[str]
 ) -> tuple[str, list[Problem]]:
-    """Return the word that is an event, and what speaks against it."""
+    """Return the word that is the event, and the problems of that choice."""
     event_place = f"{request.file}, column '{event}'"
     word = request.settings["event"]
     counts = Counter(str(request.table[event][name]).strip() for name in samples)
@@ -139,6 +141,7 @@ def _choose_event(
 def _check_outcomes(
     request: LabelRequest, column: str, time: Array, event: Array
 ) -> Iterator[Problem]:
+    """Yield a problem if there is no event, none is outlived, or the horizon is out of range."""
     event_place = f"{request.file}, column '{column}'"
     horizon = request.settings["horizon"]
     if not event.any():
@@ -167,6 +170,7 @@ def _check_outcomes(
 
 
 def _setting_faults(config: Config) -> SettingFaults:
+    """Yield settings that do not fit survival."""
     linear = config["linear"]
     splits = config["splits"]
     if linear["criterion"] != "partial_likelihood":

@@ -1,4 +1,4 @@
-"""Times and events of any sample table: joined columns, blanks of one outcome, reversed codes."""
+"""Check times and events of a sample table: joined columns, blanks, reversed codes."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 def join_times(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """Return a sample table whose first column of times has the times of the others in its blanks.
+    """Return the sample table with blanks of the first time column filled from the others.
 
-    Nothing is changed where one of the columns is absent or occurs twice.
+    Nothing is changed if one of the columns is absent or occurs twice.
     """
     headers = list(map(str, table.columns))
     if len(columns) < 2 or any(headers.count(column) != 1 for column in columns):
@@ -36,7 +36,7 @@ def join_times(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
 
 
 def _first_time(cells: Sequence[str]) -> str:
-    """Return the first cell that has a number, else the first word that may be a slip."""
+    """Return the first cell that is a number, else the first other word that is not missing."""
     answers = [cell for cell in cells if not is_unknown(cell)]
     return next(filter(is_number, answers), answers[0] if answers else "")
 
@@ -44,7 +44,7 @@ def _first_time(cells: Sequence[str]) -> str:
 def check_blank_times(
     table: pd.DataFrame, file: str, time: str, event: str, event_setting: str | None
 ) -> Iterator[Problem]:
-    """Yield that a column has times of one outcome alone, so that the other would be left out.
+    """Yield an error if all samples of one outcome lack a time, and would be left out.
 
     `event_setting` is ``data.event``.
     """
@@ -75,13 +75,13 @@ def check_blank_times(
 def check_event_coding(
     table: pd.DataFrame, file: str, columns: tuple[str, str], event_setting: str | None, key: str
 ) -> Iterator[Problem]:
-    """Yield that the word counted as the event is the other one, by the column's name or words.
+    """Yield a warning if the counted word seems to be the absence of the event.
 
     Parameters
     ----------
     table : DataFrame of strings
     file : str
-        Its file.
+        File of the table.
     columns : (time, event)
     event_setting : str or None
         Word of the event; None is 1.
@@ -114,6 +114,7 @@ def _reversal_message(
     expected_word: str,
     key: str,
 ) -> str:
+    """Return the warning that the event is probably the other word."""
     n_chosen = (
         f"{n_samples_of_word[counted_word]} of {counted(sum(n_samples_of_word.values()), 'sample')}"
     )

@@ -1,4 +1,7 @@
-"""One study among several, read by itself; the genes and samples that studies share."""
+"""Read one of several studies; compare the genes and samples of all studies.
+
+Messages name the setting ``studies``, of which an item is one study.
+"""
 
 from __future__ import annotations
 
@@ -56,9 +59,9 @@ def collapse_to_genes(
     collapse_rule: str,
     problems: Problems,
 ) -> tuple[Array, tuple[str, ...]] | None:
-    """Return one column for each gene, and the genes; None where the gene table is at fault.
+    """Return one column for each gene, and the genes; None after a problem of the gene table.
 
-    No label is looked at: of the probes of a gene the one with the largest mean (or interquartile
+    No label is used: of the probes of a gene the one with the largest mean (or interquartile
     range) over the samples stands for it, or their median in each sample.
 
     Parameters
@@ -92,6 +95,7 @@ def collapse_to_genes(
 
 
 def _read_symbols(annotation: str, symbol: str | None, problems: Problems) -> dict[str, str] | None:
+    """Return the symbol of each probe of a gene table; None after a problem."""
     table = attempt(lambda: read_genes(annotation, None), problems)
     if table is None:
         return None
@@ -110,7 +114,7 @@ def _read_symbols(annotation: str, symbol: str | None, problems: Problems) -> di
 
 
 def common_genes(members: Sequence[Member], problems: Problems) -> list[str]:
-    """Return the genes that all studies have, in the order of their names."""
+    """Return the genes that all studies have, sorted by name; append the problems."""
     common = set(members[0].genes).intersection(*(member.genes for member in members[1:]))
     if not common:
         genes_text = "; ".join(
@@ -134,7 +138,7 @@ def common_genes(members: Sequence[Member], problems: Problems) -> list[str]:
 
 
 def _version_problems(members: Sequence[Member]) -> Iterator[Problem]:
-    """Yield the studies whose gene ids differ by their versions from the first of the studies."""
+    """Yield a warning for studies whose gene ids have other versions than the first study's."""
     first_member = members[0]
     for member in members[1:]:
         if hint := versions_hint(first_member.genes, member.genes):
@@ -147,13 +151,13 @@ def _version_problems(members: Sequence[Member]) -> Iterator[Problem]:
 
 
 def describe_gene_loss(members: Sequence[Member]) -> list[dict[str, Any]]:
-    """Count for each study its samples and genes, and those that other studies lack.
+    """Return for each study its numbers of samples and genes, and of genes that other studies lack.
 
     Returns
     -------
     list of dict
         name, samples, measured, genes; lost: genes of it that are not common; lacking: name of
-        another study -> how many of its genes that one lacks.
+        another study -> number of this study's genes that the other lacks.
     """
     genes_of_study = {member.name: set(member.genes) for member in members}
     common = set.intersection(*genes_of_study.values())
@@ -182,9 +186,9 @@ DEFAULT_NO_EVENT = "0"
 
 
 def read_member(item: Config, settings: PoolSettings, problems: Problems) -> Member | None:
-    """Read one of ``studies``; None where something is wrong with it, which joins the problems.
+    """Return one item of ``studies``, read; None after an error, which is appended.
 
-    What it does not say of its files is as in the section ``data``.
+    Settings that the item lacks are those of the section ``data``.
     """
     member_problems: Problems = []
     file_settings = {
@@ -197,6 +201,7 @@ def read_member(item: Config, settings: PoolSettings, problems: Problems) -> Mem
 
 
 def _read_item(item: Config, settings: PoolSettings, problems: Problems) -> Member | None:
+    """Return the study of an item whose file settings are filled in; None after an error."""
     matrix_file = item["expression"]
     table_file = item["samples"] or item["expression"]
     matrix_part, table_part = assign_part(item["part"], matrix_file, table_file)
@@ -295,13 +300,14 @@ def _read_table(
 
 
 def _response_columns(item: Config, settings: PoolSettings) -> Sequence[str]:
+    """Return the columns of the response in the item's own sample table."""
     return settings.label if item["label"] is None else label_columns(item["label"])
 
 
 def _translate_responses(
     table: pd.DataFrame, table_file: str, item: Config, settings: PoolSettings, problems: Problems
 ) -> pd.DataFrame | None:
-    """Give the columns of the response the names and words that the study has for them."""
+    """Return the table with the response in the columns and words of the joint study."""
     times = settings.times if item["label"] is None else time_columns(item["label"])
     table = join_times(table, times)
     item_columns = _response_columns(item, settings)
@@ -366,12 +372,12 @@ def _unknown_word_faults(
 
 
 def _untranslated_advice(words: Sequence[str]) -> str:
-    """Say which words are left to be translated."""
+    """Return advice that lists the words without a class."""
     return f"write one of {listing(words, 6)}" if words else "take it out, all words have a class"
 
 
 def _translate_events(cells: pd.Series[str], event_word: str, data: Config) -> pd.Series[str]:
-    """Write events as the study does; a blank one stays blank."""
+    """Return events in the words of the joint study; a blank cell stays blank."""
     event = data["event"] or DEFAULT_EVENT
     no_event = DEFAULT_NO_EVENT if event == DEFAULT_EVENT else f"not {event}"
     return cells.map(
@@ -388,13 +394,13 @@ def _has_response(table: pd.DataFrame, settings: PoolSettings) -> Array:
 
 
 def _count_other_words(dropped_table: pd.DataFrame, settings: PoolSettings) -> dict[str, int]:
-    """Count the words of samples that are left out: one may be a class spelled otherwise."""
+    """Return the number of dropped samples of each label; one may be a class spelt otherwise."""
     cells = dropped_table[settings.label[0]].astype(str)
     return dict(Counter(cell for cell in cells if not is_missing(cell)))
 
 
 def _apply_item_steps(X: Array, item: Config, problems: Problems) -> Array:
-    """Apply the study's own row-wise steps, which come before those of all."""
+    """Return X after the item's row-wise steps, which come before those of all studies."""
     setting = f"studies, {item['name']}, normalise"
     try:
         for number, step in enumerate(item["normalise"], 1):
@@ -409,9 +415,9 @@ def _apply_item_steps(X: Array, item: Config, problems: Problems) -> Array:
 def _step_problems(
     step: dict[str, Any], previous: Array, transformed: Array, setting: str
 ) -> Iterator[Problem]:
-    """Yield that a step leaves nothing to learn from, or takes logarithms of logarithms.
+    """Yield a problem if a step leaves nothing to learn from, or takes logarithms of logarithms.
 
-    The other studies hide both once all are one matrix, whose genes vary and whose size is theirs.
+    Both must be checked here: in the joint matrix the other studies hide them.
     """
     if message := describe_flattening(step, previous, transformed):
         yield Problem(setting, message)
@@ -432,7 +438,7 @@ MIN_GENES_FOR_CORRELATION = 100
 
 
 def check_shared_samples(members: Sequence[Member], common: Sequence[str]) -> Iterator[Problem]:
-    """Yield the samples that stand in two studies: what is left out would have been trained on."""
+    """Yield an error for samples that are in two studies: a left-out study must be new."""
     values = [_comparable_values(member, common) for member in members]
     for (first_index, first_member), (second_index, second_member) in combinations(
         enumerate(members), 2
@@ -455,7 +461,7 @@ def check_shared_samples(members: Sequence[Member], common: Sequence[str]) -> It
 
 
 def _comparable_values(member: Member, common: Sequence[str]) -> Array:
-    """Return the values of the common genes, logarithms where they look raw."""
+    """Return the values of the common genes, as logarithms if they look raw."""
     column_of_gene = {gene: column for column, gene in enumerate(member.genes)}
     X = member.X[:, [column_of_gene[gene] for gene in common]]
     if looks_raw(*sizes(X)[1:]):
@@ -464,7 +470,7 @@ def _comparable_values(member: Member, common: Sequence[str]) -> Array:
 
 
 def _are_copies(X: Array, Z: Array) -> Array:
-    """Return which samples of one are which of the other, (n, m) bool."""
+    """Return which samples of X are copies of which samples of Z, (n, m) bool."""
     is_measured = np.isfinite(X).all(axis=0) & np.isfinite(Z).all(axis=0)
     X = X[:, is_measured]
     Z = Z[:, is_measured]
@@ -474,6 +480,7 @@ def _are_copies(X: Array, Z: Array) -> Array:
 
 
 def _unit_rows(X: Array) -> Array:
+    """Return the rows centred and of length 1; a constant row becomes 0."""
     centred_rows = X - X.mean(axis=1, keepdims=True)
     length = np.linalg.norm(centred_rows, axis=1, keepdims=True)
     return np.asarray(centred_rows / np.where(length > 0, length, 1.0))

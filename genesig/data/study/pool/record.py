@@ -1,4 +1,4 @@
-"""One study among several, what they are together, and what the config says of them."""
+"""Records of several studies and of their joint matrix, and the settings they need."""
 
 from __future__ import annotations
 
@@ -24,21 +24,7 @@ WEIGHT_COLUMN = "study_weight"
 
 
 class PoolSettings(NamedTuple):
-    """What the config says of the label, and of how several studies are brought together.
-
-    Attributes
-    ----------
-    label : sequence of str
-        The study's own columns of the response.
-    data : mapping
-        The section ``data``.
-    probes : str
-        Which probe stands for its gene, see `pool.genes`.
-    align : str
-        How studies are aligned, a name that ``across.align`` may have.
-    times : sequence of str
-        The study's own columns of times.
-    """
+    """The settings by which several studies become one."""
 
     label: Sequence[str]
     data: Mapping[str, Any]
@@ -49,33 +35,7 @@ class PoolSettings(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """One study among several.
-
-    Attributes
-    ----------
-    name : str
-    matrix_file : str
-        File of its matrix.
-    X : (n_samples, n_genes) float
-        After its own row-wise steps, one column for each gene.
-    genes : tuple of str
-    table : DataFrame of strings
-        Sample table in the order of X, labels in the words of the study.
-    table_file : str
-        File of its sample table.
-    response_columns : tuple of str
-        What the columns of the response are called in that file.
-    lines : tuple of int
-        Line of that file on which each sample stands.
-    n_samples_of_other_word : dict
-        Words of the label that ``data.classes`` leaves out -> number of samples.
-    n_measured : int
-        Columns of its matrix, before probes of one gene are one.
-    dropped_samples : list of dict
-        {kind, name, reason} of each sample that is left out.
-    files : tuple of str
-        Everything that was read.
-    """
+    """One of several studies, read."""
 
     name: str
     matrix_file: str
@@ -93,20 +53,7 @@ class Member:
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Several studies as one.
-
-    Attributes
-    ----------
-    matrix : Matrix
-        Samples in rows, common genes in columns.
-    table : DataFrame of strings
-        Sample table with the columns `STUDY_COLUMN` and `WEIGHT_COLUMN`.
-    flow : list of dict
-        For each study its samples, what it measured, how many genes that are, how many of them
-        another study lacks, and which study each of the lost genes is missing in.
-    dropped : list of dict
-    files : list of str
-    """
+    """Several studies as one matrix and one sample table."""
 
     matrix: Matrix
     table: pd.DataFrame
@@ -126,7 +73,7 @@ ADVICE_OF_SCHEME_KEY = {
 
 
 def study_setting_faults(config: Config) -> SettingFaults:
-    """Yield what does not fit where there are several studies, and what does only there."""
+    """Yield settings that do not fit several studies, and settings that need several."""
     if not config.get("studies"):
         for key, instead in ADVICE_OF_SCHEME_KEY.items():
             if config["splits"][key] == STUDY_SCHEME:
@@ -143,6 +90,7 @@ def study_setting_faults(config: Config) -> SettingFaults:
 
 
 def _item_faults(config: Config) -> SettingFaults:
+    """Yield the faults of the items of ``studies``."""
     names: list[str] = []
     if len(config["studies"]) < MIN_STUDIES:
         message = (
@@ -170,6 +118,7 @@ def _item_faults(config: Config) -> SettingFaults:
 
 
 def _item_kind_faults(item: Mapping[str, Any], item_setting: str, task: str) -> SettingFaults:
+    """Yield settings of an item that do not fit the kind of outcome."""
     rules = LABEL_RULES[task]
     if item["classes"] and not rules.has_classes:
         yield f"{item_setting}, classes", "is for classification; take it away"
@@ -184,6 +133,7 @@ def _item_kind_faults(item: Mapping[str, Any], item_setting: str, task: str) -> 
 
 
 def _data_faults(config: Config) -> SettingFaults:
+    """Yield settings of the section ``data`` that do not fit several studies."""
     data = config["data"]
     equal_weights = config["across"]["weights"] == "equal"
     if data["batch"] != STUDY_COLUMN:

@@ -1,4 +1,4 @@
-"""Several studies of one question as one matrix and one sample table."""
+"""Join several studies of one question to one matrix and one sample table."""
 
 from __future__ import annotations
 
@@ -43,24 +43,19 @@ UNIT_KEYS = ("group", "pair")
 def pool_studies(
     studies: Sequence[Mapping[str, Any]], settings: PoolSettings, problems: Problems
 ) -> Pool | None:
-    """Read every study by itself and bring all to their common genes.
+    """Read every study and join all on their common genes; None after an error.
 
-    Each sample is named as in its own table, or ``study.sample`` where two studies share a name.
-    Every cell of a column that another study lacks is blank there. The weight of a sample is
+    Each sample has the name of its own table, or ``study.sample`` if two studies share a name.
+    Cells of a column that a study lacks are blank. The weight of a sample is
     n/(K n_k): K studies of n samples together count alike, whatever their sizes n_k.
 
     Parameters
     ----------
     studies : sequence of mapping
         The config's ``studies``.
-    settings : Wanted
+    settings : PoolSettings
     problems : list of Problem
-        What is wrong is added here.
-
-    Returns
-    -------
-    Pool or None
-        None where an error was found.
+        Problems are appended.
     """
     member_or_none = [read_member(item, settings, problems) for item in studies]
     members = [member for member in member_or_none if member is not None]
@@ -79,6 +74,7 @@ def pool_studies(
 
 
 def _join_members(members: Sequence[Member], common: Sequence[str], settings: PoolSettings) -> Pool:
+    """Return the studies as one matrix and one sample table."""
     names = _sample_names(members)
     values = np.vstack([_common_columns(member, common) for member in members])
     table = _join_tables(members, names, settings)
@@ -92,11 +88,13 @@ def _join_members(members: Sequence[Member], common: Sequence[str], settings: Po
 
 
 def _common_columns(member: Member, common: Sequence[str]) -> Array:
+    """Return a study's values of the common genes, in their order."""
     column_of_gene = {gene: column for column, gene in enumerate(member.genes)}
     return np.asarray(member.X[:, [column_of_gene[gene] for gene in common]])
 
 
 def _sample_names(members: Sequence[Member]) -> list[list[str]]:
+    """Return the sample names of each study, with the study's name if two studies share one."""
     names_of_studies = [[str(name) for name in member.table.index] for member in members]
     if max(Counter(name for names in names_of_studies for name in names).values()) == 1:
         return names_of_studies
@@ -109,6 +107,7 @@ def _sample_names(members: Sequence[Member]) -> list[list[str]]:
 def _join_tables(
     members: Sequence[Member], names: list[list[str]], settings: PoolSettings
 ) -> pd.DataFrame:
+    """Return one sample table; ``attrs["places"]`` has file, line and columns of each row."""
     import pandas as pd
 
     n_samples = sum(len(sample_names) for sample_names in names)
@@ -140,7 +139,7 @@ def _join_tables(
 
 
 def _check_responses(members: Sequence[Member], settings: PoolSettings) -> Iterator[Problem]:
-    """Yield the studies that cannot tell anything: without one of the classes, without an event."""
+    """Yield an error for studies without one of the classes, or whose responses do not vary."""
     label = settings.label[0]
     rules = LABEL_RULES[settings.data["task"]]
     if not rules.has_classes:
@@ -189,7 +188,7 @@ def _check_responses(members: Sequence[Member], settings: PoolSettings) -> Itera
 
 
 def _check_times(members: Sequence[Member], column: str) -> Iterator[Problem]:
-    """Yield the studies whose times are so much longer that they may be of another unit."""
+    """Yield a warning for studies whose times are so long that they may have another unit."""
     import pandas as pd
 
     median_of_study = {
@@ -211,7 +210,7 @@ def _check_times(members: Sequence[Member], column: str) -> Iterator[Problem]:
 
 
 def _check_events(members: Sequence[Member], settings: PoolSettings) -> Iterator[Problem]:
-    """Yield the studies whose words for the event are neither 0 and 1 nor named."""
+    """Yield an error for studies whose words of the event are neither 0 and 1 nor set."""
     if settings.data["event"] is not None:
         return
     for member in members:
@@ -232,7 +231,7 @@ def _check_events(members: Sequence[Member], settings: PoolSettings) -> Iterator
 
 
 def _common_classes(word_counts: Sequence[Counter[str]]) -> list[str]:
-    """Return the words of most studies, or of the first: others may be spelled otherwise."""
+    """Return the labels that most studies have, else those of the first study."""
     n_studies_of_word = Counter(word for counts_of_study in word_counts for word in counts_of_study)
     common_words = [
         word for word in n_studies_of_word if 2 * n_studies_of_word[word] > len(word_counts)
@@ -243,7 +242,7 @@ def _common_classes(word_counts: Sequence[Counter[str]]) -> list[str]:
 def _rare_class_message(
     study: str, rare_class: str, counts_of_study: Counter[str], candidate_words: Sequence[str]
 ) -> str:
-    """Say that a study lacks a class, and which of its words is probably meant."""
+    """Return the message that a study lacks a class, with the label that is probably meant."""
     if counts_of_study[rare_class]:
         return (
             f"'{study}' has one sample of class '{rare_class}'; each study needs "
@@ -262,7 +261,7 @@ def _rare_class_message(
 
 
 def _check_study_sizes(members: Sequence[Member], align: str) -> Iterator[Problem]:
-    """Yield the studies that are too small for moments of their own, where these are shrunken."""
+    """Yield an error for studies that are too small for the alignment combat."""
     if align != "combat":
         return
     for member in members:
@@ -275,7 +274,7 @@ def _check_study_sizes(members: Sequence[Member], align: str) -> Iterator[Proble
 
 
 def _check_scales(members: Sequence[Member]) -> Iterator[Problem]:
-    """Yield that logarithms were taken in one study and not in another."""
+    """Yield an error if values are logarithms in some studies and not in others."""
     scale_of_study = {}
     for member in members:
         _, p99, largest = sizes(member.X)
