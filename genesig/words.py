@@ -163,8 +163,38 @@ def equal_looking(names: Iterable[str], key: Callable[[str], str] | None = None)
     return [group for group in groups.values() if len(group) > 1]
 
 
-def is_misspelt(word: str, other_word: str) -> bool:
-    """Tell whether two words may be one word with a letter too many, too few or changed.
+NAME_FORMS: dict[str, Callable[[str], str]] = {
+    "letter width or accents": lambda name: unicodedata.normalize("NFKC", name),
+    "invisible characters": lambda name: "".join(
+        letter for letter in name if unicodedata.category(letter) != "Cf"
+    ),
+    "blanks": lambda name: " ".join(name.split()),
+    "upper and lower case": str.casefold,
+}
+"""Differences that readers overlook -> function that removes them, in the order of `as_seen`."""
+
+
+def overlooked_differences(groups: Iterable[Sequence[str]]) -> str:
+    """Return in what the names of each group differ, such as "blanks and upper and lower case".
+
+    The names of a group are those that `alike` finds. A difference counts if names stay different
+    after all others are removed.
+    """
+    all_groups = list(groups)
+    differences = []
+    for difference in NAME_FORMS:
+        for group in all_groups:
+            forms = set(group)
+            for other, remove in NAME_FORMS.items():
+                forms = forms if other == difference else {remove(name) for name in forms}
+            if len(forms) > 1:
+                differences.append(difference)
+                break
+    return ", ".join(differences) or "characters that look alike"
+
+
+def misspelt(one: str, other: str) -> bool:
+    """Tell whether one of two words may be the other with a letter too many, too few or changed.
 
     Words have at least four letters. A changed first letter does not count ("a" is a negation), nor
     a changed last letter or a Roman numeral, which make other names ("LumA", "stage II").

@@ -2,7 +2,7 @@
 
 import pytest
 
-from genesig.words import is_misspelt
+from genesig.words import alike, misspelt, overlooked_differences
 
 SLIPS = [
     ("case", "cases"),
@@ -33,5 +33,24 @@ def test_a_slip_is_seen(pair):
 
 @pytest.mark.parametrize("pair", NAMES)
 def test_names_of_their_own_are_left_alone(pair):
-    assert not is_misspelt(*pair)
-    assert not is_misspelt(*pair[::-1])
+    assert not misspelt(*pair)
+    assert not misspelt(*pair[::-1])
+
+
+@pytest.mark.parametrize(("names", "difference"), [
+    (("BRCA1", "brca1"), "upper and lower case"),
+    (("gene 2", "gene  2"), "blanks"),
+    (("a1", "a\uff11"), "letter width or accents"),
+    (("caf\u00e9", "cafe\u0301"), "letter width or accents"),
+    (("ctrl", "ct\u00adrl"), "invisible characters"),
+    (("gene 2", "Gene  2"), "blanks, upper and lower case"),
+    (("gene 2", "gene\u00a02"), "characters that look alike"),
+])  # fmt: skip
+def test_overlooked_differences_of_similar_names_are_named(names, difference):
+    assert alike(names) == [list(names)]
+    assert overlooked_differences([names]) == difference
+
+
+def test_overlooked_differences_of_two_groups_are_joined():
+    groups = [["No", "NO"], ["a b", "a  b"]]
+    assert overlooked_differences(groups) == "blanks, upper and lower case"

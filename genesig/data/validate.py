@@ -11,7 +11,7 @@ import numpy as np
 
 from genesig.data.cohorts.checks import check_cohorts
 from genesig.data.files.config_text import config_children, exceeds_config_size
-from genesig.data.files.names import POOLED_STUDIES
+from genesig.data.files.names import POOLED_STUDIES, Config
 from genesig.data.files.readers import read_json
 from genesig.data.quality.missingness import check_missing
 from genesig.data.quality.twins import SIMILAR_SAMPLES, check_twins
@@ -63,17 +63,19 @@ __all__ = [
     "study_config",
 ]
 
-Config = dict[str, Any]
-
 
 @dataclass(frozen=True)
 class Examination:
     """The problems of a study, errors first, with its summary and cost."""
 
     problems: tuple[Problem, ...]
+    """Errors first."""
     summary: str
+    """Samples, genes and everything left out, in words; '' after an error."""
     cost: str = ""
+    """Time and memory in words; '' after an error."""
     size: Size | None = None
+    """None after an error."""
 
     @property
     def errors(self) -> tuple[Problem, ...]:

@@ -153,7 +153,7 @@ def test_classes_that_differ_in_dashes_and_blanks_are_asked_about(
     _sheet(["normal", "non-small cell", "normal", second] * 4)
     code, said = _validate(capsys)
     assert code == 1
-    assert "differ in dashes or blanks only; write them alike" in said
+    assert "differ only in dashes or blanks; write them alike" in said
     assert _init(capsys)[0] == 0
     written = Path("new/config.yaml").read_text()
     assert "alike, which look like one class" in written

@@ -142,8 +142,17 @@ WARNED: dict[str, tuple[Break, list[str]]] = {
     ),
     "a gene in upper and in lower case": (
         lambda s: s.matrix[4].__setitem__(0, "GENE2"),
-        ["expression.tsv, line 5: gene 'GENE2' is beside 'gene2', with other upper and lower case;"
+        ["expression.tsv, line 5: gene 'GENE2' differs from 'gene2' only in upper and lower "
+         "case;"
          " if it is one gene, keep one of them"],
+    ),
+    "a gene with one blank and with two": (
+        lambda s: [s.matrix[k].__setitem__(0, name) for k, name in ((2, "g 2"), (4, "g  2"))],
+        ["expression.tsv, line 5: gene 'g  2' differs from 'g 2' only in blanks; if it is one"],
+    ),
+    "a gene with a digit of full width": (
+        lambda s: s.matrix[4].__setitem__(0, "gene\uff12"),
+        ["expression.tsv, line 5: gene 'gene\uff12' differs from 'gene2' only in letter width"],
     ),
     "three digits after every comma": (
         lambda s: (s.set("expression", "e.csv"), s.files.update({"e.csv": as_text([

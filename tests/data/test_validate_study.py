@@ -81,16 +81,16 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     ),
     "classes that differ in case": (
         _column("diagnosis", ["Tumor", "tumor", "normal"] * 4),
-        ["the classes 'Tumor', 'tumor' differ in upper and lower case, blanks or invisible "],
+        ["the classes 'Tumor', 'tumor' differ only in upper and lower case; "],
     ),
     "two classes, each spelt in several ways": (
         _column("diagnosis", ["Yes", "yes", "No", "NO"] * 3),
-        ["the classes 'NO', 'No' and 'Yes', 'yes' differ in upper and lower case, blanks or"],
+        ["the classes 'NO', 'No' and 'Yes', 'yes' differ only in upper and lower case;"],
     ),
     "a class left out that looks like one that is named": (
         _column("diagnosis", ["Yes", "YES", "No"] * 4, data__classes=["No", "Yes"]),
         ["column 'diagnosis': 'YES' (4 samples) is left out by data.classes, but differs from "
-         "'Yes' in upper and lower case, blanks or invisible characters only; write them alike"],
+         "'Yes' only in upper and lower case; write them alike"],
     ),
     "numbers as classes": (
         _set(label="age"),
@@ -146,19 +146,22 @@ CASES: dict[str, tuple[Break, list[str]]] = {
          "data: {classes: ["],
     ) for word in ("unknown", "-99")},
     **{f"classes that look the same: {kind}": (
-        _column("diagnosis", pair * 6), ["' differ in upper and lower case, blanks or invisible "],
-    ) for kind, pair in (("one or two letters", ["caf\u00e9", "cafe\u0301"]),
-                         ("no width", ["ctrl", "ctrl\u200b"]), ("soft", ["ctrl", "ct\u00adrl"]),
-                         ("full width", ["a1", "a\uff11"]))},
+        _column("diagnosis", pair * 6), [f"' differ only in {difference}; "],
+    ) for kind, pair, difference in (
+        ("one or two letters", ["caf\u00e9", "cafe\u0301"], "letter width or accents"),
+        ("no width", ["ctrl", "ctrl\u200b"], "invisible characters"),
+        ("soft", ["ctrl", "ct\u00adrl"], "invisible characters"),
+        ("full width", ["a1", "a\uff11"], "letter width or accents"),
+    )},
     "two classes that differ in case": (
         _column("diagnosis", ["tumor", "Tumor"] * 6),
-        ["the classes 'Tumor', 'tumor' differ in upper and lower case, blanks or invisible "],
+        ["the classes 'Tumor', 'tumor' differ only in upper and lower case; "],
     ),
     "a patient by two names": (
         _column("family", ["p0", "P0", *(f"p{k}" for k in range(1, 11))], data__group="family",
                 splits__scheme="stratified_group_kfold"),
-        ["error: samples.tsv, line 3, column 'family': data.group: 'P0' differs from 'p0' in upper "
-         "and lower case, blanks or invisible characters only; write them alike, or "],
+        ["error: samples.tsv, line 3, column 'family': data.group: 'P0' differs from 'p0' only in "
+         "upper and lower case; write them alike, or "],
     ),
     "one number for all": (
         _column("age", ["7"] * 12, label="age", data__task="regression"),
@@ -502,9 +505,8 @@ WARNED: dict[str, tuple[Break, str, str]] = {
     "a batch by two names": (
         _column("matched", ["run1", "run1", "Run1", "Run1", "run2", "run2"] * 2,
                 data__batch="matched"),
-        "warning: samples.tsv, line 4, column 'matched': data.batch: 'Run1' differs from 'run1' in "
-        "upper and lower case, blanks or invisible characters only; write them alike, or quite "
-        "differently",
+        "warning: samples.tsv, line 4, column 'matched': data.batch: 'Run1' differs from 'run1' "
+        "only in upper and lower case; write them alike, or quite differently",
         "12 samples (6 normal, 6 tumor; positive: tumor), 8 genes",
     ),
     "test samples of one class": (

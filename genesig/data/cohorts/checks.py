@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from genesig.data.cohorts.new_matrix import (
 from genesig.data.cohorts.read import Cohort, read_cohort
 from genesig.data.cohorts.translation import take_study_names
 from genesig.data.files.gene_ids import versions_hint
+from genesig.data.files.names import Config
 from genesig.data.quality.twins import cross_twins, twins_of
 from genesig.data.steps.combat import MIN_BATCH_SAMPLES
 from genesig.data.steps.normalise import fit_steps
@@ -42,7 +43,6 @@ from genesig.words import counted, is_missing, listing
 if TYPE_CHECKING:
     import pandas as pd
 
-Config = dict[str, Any]
 NOT_ASSESSABLE = "the report says that this data set is not assessable"
 KEYS_BESIDE_FILES = ("name", "combat", "missing", "renamed")
 """Settings of a cohort that its files are not read by."""

@@ -28,7 +28,6 @@ from genesig.words import counted, further_text, is_missing, is_number, listing,
 if TYPE_CHECKING:
     import pandas as pd
 
-Problems = list[Problem]
 LabelTranslation = Callable[..., tuple[dict[str, str], list[dict[str, str]]]]
 PREDICT_ADVICE = "to score samples without labels: genesig predict results/model.json FILE"
 
@@ -38,12 +37,19 @@ class CohortLabelRequest(NamedTuple):
 
     table: pd.DataFrame
     file: str
+    """File of the table, for messages."""
     design: Design
+    """Design of the study."""
     label: Label | None
+    """The setting ``label`` of the cohort; None takes the study's."""
     classes: Mapping[Any, str]
+    """Label of the cohort -> class of the study."""
     event: str | None
-    problems: Problems
+    """Word of the event; None takes the study's."""
+    problems: list[Problem]
+    """Problems are appended."""
     drop_unlabelled: bool = False
+    """Whether samples without a label are left out, however many they are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +57,15 @@ class CohortLabels:
     """The labelled samples of a cohort."""
 
     names: tuple[str, ...]
+    """Samples with a label."""
     cohort_words: tuple[str, ...]
+    """Their labels as the cohort's table has them."""
     study_labels: tuple[str, ...]
+    """The same labels in the words of the study."""
     response: Array
+    """The same labels as the study codes its response."""
     dropped: list[dict[str, str]]
+    """{kind, name, reason} of each sample left out."""
 
 
 def has_columns(request: CohortLabelRequest, columns: Sequence[str]) -> bool:
@@ -63,7 +74,7 @@ def has_columns(request: CohortLabelRequest, columns: Sequence[str]) -> bool:
     index_name = str(request.table.index.name)
     for column in columns:
         if column not in table_columns:
-            column_problems: Problems = []
+            column_problems: list[Problem] = []
             check_column(column, "label", table_columns, index_name, request.file, column_problems)
             request.problems.extend(
                 [
@@ -158,7 +169,7 @@ def _translate_classes(
     design: Design,
     class_of_word: dict[str, str],
     label_place: str,
-    problems: Problems,
+    problems: list[Problem],
 ) -> tuple[dict[str, str], list[dict[str, str]]]:
     """Return the class of each sample, and the samples left out for another class."""
     classes = design.classes or ()
@@ -240,7 +251,7 @@ def _check_numbers(
     design: Design,
     class_of_word: dict[str, str],
     label_place: str,
-    problems: Problems,
+    problems: list[Problem],
 ) -> tuple[dict[str, str], list[dict[str, str]]]:
     """Return the labels as they are; append a problem if one is no number."""
     faulty_samples = [name for name, value in word_of_sample.items() if not is_number(value)]

@@ -41,20 +41,22 @@ from genesig.words import (
 if TYPE_CHECKING:
     import pandas as pd
 
-# In training standard deviations. Batches shift the median gene by one or two of them; another
-# base of the logarithm, by three or more.
 MAX_SD_DISTANCE = 5.0
+"""Largest median distance of a sample from the training means, in training standard deviations.
+Batches shift the median gene by one or two of them, another base of the logarithm by three or
+more."""
 MIN_ODD_SD_DISTANCE = 1.0
-# How often the range of the training values lies between them and a value that is none.
+"""Distance from which on other signs of another scale count."""
 MAX_RANGES_OUTSIDE = 5.0
-# As a share of that range: a zero so far below it is rather a blank.
+"""Largest distance of a value from the training values, in ranges of these."""
 ZERO_GAP_RANGES = 0.1
-# Largest share of counts that are no whole numbers, and rounding of a sum of whole ones.
+"""Distance of a zero below the training values from which on it may be a blank, in ranges."""
 MAX_FRACTION_SHARE = 0.5
+"""Largest share of counts that are fractions."""
 COUNT_ROUNDING = 1e-9
-# So many genes of one and the same value were not measured.
+"""Largest relative distance of a sum of whole counts from a whole number."""
 MIN_GENES = 10
-# Steps that do to a gene what they would do without the others, once they are fitted.
+"""Number of genes from which on equal values of a sample are no measurement."""
 GENE_WISE_STEPS = {
     "align_studies",
     "combat",
@@ -70,6 +72,7 @@ GENE_WISE_STEPS = {
     "zeros_as_missing",
     *MOMENT_STEPS,
 }
+"""Steps that, once fitted, treat each gene without looking at the others."""
 
 
 @dataclass(frozen=True)
@@ -77,11 +80,17 @@ class TrainingValues:
     """Distribution of the training values after the row-wise steps."""
 
     means: Array
+    """(n_genes,) float: mean of each gene."""
     sds: Array
+    """(n_genes,) float: standard deviation of each gene."""
     p99: float
+    """99th percentile of all values."""
     smallest: float
+    """Minimum of all values."""
     largest: float
+    """Maximum of all values."""
     steps: frozenset[str]
+    """Names of all steps of the study."""
 
 
 def turn_samples_to_rows(matrix: Matrix, needed: Sequence[str], file: str) -> Matrix:

@@ -16,7 +16,6 @@ from genesig.data.files.layouts import orient
 from genesig.data.files.non_genes import Surroundings
 from genesig.data.files.readers import assign_part, read_matrix, read_samples
 from genesig.data.files.sample_names import with_matrix_names, without_absent
-from genesig.data.study.labels.record import INVISIBLE_DIFFERENCES
 from genesig.data.study.matrix_check import check_samples, leave_out_other_columns
 from genesig.data.study.sheet_check import check_column, check_ids, drop_unstorable_columns
 from genesig.errors import InvalidInput, Problem, attempt, in_order
@@ -24,12 +23,11 @@ from genesig.response.design import SEVERAL, Label, label_columns
 from genesig.response.known import ByKind
 from genesig.results import Design
 from genesig.results.run import sha256
-from genesig.words import equal_looking, further_text, is_missing, listing
+from genesig.words import alike, is_missing, listing, overlooked_differences, too
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Problems = list[Problem]
 LABEL_READERS = ByKind(
     {
         "classification": read_classes,
@@ -45,17 +43,29 @@ class Cohort:
     """A labelled data set from outside the study."""
 
     matrix: Matrix
+    """Samples in rows, only those with a label of the study; values as measured."""
     file: str
+    """File of the matrix."""
     cohort_words: tuple[str, ...]
+    """Label of each sample as the cohort's table has it."""
     study_labels: tuple[str, ...]
+    """Label of each sample in the words of the study."""
     response: Array
+    """(n_samples,) array: labels as the study codes its response."""
     batch: tuple[str, ...]
+    """Batch of each sample."""
     dropped: list[dict[str, str]]
+    """{kind, name, reason} of each sample left out."""
     inputs: dict[str, str]
+    """File -> SHA-256."""
     problems: list[Problem]
+    """Warnings."""
     sample_table: pd.DataFrame
+    """Rows in the order of the samples; covariates in the words of the study."""
     group: tuple[str, ...] | None = None
+    """Group of each sample, such as its patient; None without a column of groups."""
     group_column: str | None = None
+    """The column of groups."""
 
 
 def read_cohort(
@@ -113,7 +123,7 @@ def read_cohort(
     InvalidInput
         With all problems, warnings among them, if one is an error.
     """
-    problems: Problems = []
+    problems: list[Problem] = []
     table_file = expression if samples is None else samples
     matrix_part, table_part = assign_part(part, expression, table_file)
     matrix = attempt(lambda: read_matrix(expression, matrix_part), problems)
@@ -188,7 +198,7 @@ def _group_column(design: Design, table: pd.DataFrame, group: str | None) -> str
     return group_column if group_column is not None and columns.count(group_column) == 1 else None
 
 
-def _read_groups(column: pd.Series[Any], file: str, problems: Problems) -> tuple[str, ...]:
+def _read_groups(column: pd.Series[Any], file: str, problems: list[Problem]) -> tuple[str, ...]:
     """Return the group of each sample; a sample without one is a group of its own."""
     group_of_sample = {str(name): str(word).strip() for name, word in column.items()}
     column_place = f"{file}, column '{column.name}'"
@@ -200,9 +210,10 @@ def _read_groups(column: pd.Series[Any], file: str, problems: Problems) -> tuple
         problems.append(Problem(column_place, message, "warning"))
     pairs = alike(word for name, word in group_of_sample.items() if name not in set(blank_samples))
     if pairs:
-        first, second = pairs[0][:2]
+        first_name, second_name = pairs[0][:2]
         message = (
-            f"group '{second}' differs from '{first}' in {INVISIBLE_DIFFERENCES}"
+            f"group '{second_name}' differs from '{first_name}' only in "
+            f"{overlooked_differences([[first_name, second_name]])}"
             f"{too(len(pairs) - 1, 'name')}; write them alike if they are one group"
         )
         problems.append(Problem(column_place, message, "warning"))
@@ -234,7 +245,7 @@ def _read_table(
     file: str,
     part: str | None,
     sample_names: str | None,
-    problems: Problems,
+    problems: list[Problem],
 ) -> pd.DataFrame | None:
     """Return the sample table under the names of the matrix; None if it cannot be read."""
     names = None if matrix is None else matrix.columns
@@ -248,6 +259,6 @@ def _read_table(
     return table
 
 
-def _has_errors(problems: Problems) -> bool:
+def _has_errors(problems: list[Problem]) -> bool:
     """Tell whether a problem is an error."""
     return any(problem.level == "error" for problem in problems)

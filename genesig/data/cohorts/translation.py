@@ -14,8 +14,6 @@ from genesig.data.study.sheet_check import check_column
 from genesig.errors import InvalidInput, Problem
 from genesig.words import counted, is_missing, listing, number_fault
 
-Problems = list[Problem]
-
 
 def select_rows(matrix: Matrix, names: Sequence[str]) -> Matrix:
     """Return the rows of these names, in this order; cells that are no numbers keep their text."""
@@ -24,7 +22,7 @@ def select_rows(matrix: Matrix, names: Sequence[str]) -> Matrix:
 
 
 def rename_genes(
-    matrix: Matrix, annotation: str, symbol: str | None, problems: Problems
+    matrix: Matrix, annotation: str, symbol: str | None, problems: list[Problem]
 ) -> Matrix | None:
     """Return the matrix with gene names of a gene table, samples in rows; None after a problem.
 
@@ -62,7 +60,9 @@ def rename_genes(
     return _take_medians(oriented, columns_of_name, annotation, problems)
 
 
-def _read_names(annotation: str, symbol: str | None, problems: Problems) -> dict[str, str] | None:
+def _read_names(
+    annotation: str, symbol: str | None, problems: list[Problem]
+) -> dict[str, str] | None:
     """Return the new name of each gene id of a gene table; None after a problem."""
     try:
         table = read_genes(annotation, None)
@@ -85,7 +85,7 @@ def _read_names(annotation: str, symbol: str | None, problems: Problems) -> dict
 
 
 def _take_medians(
-    matrix: Matrix, columns_of_name: dict[str, list[int]], annotation: str, problems: Problems
+    matrix: Matrix, columns_of_name: dict[str, list[int]], annotation: str, problems: list[Problem]
 ) -> Matrix:
     """Return one column for each name, the median of its genes in each sample."""
     first_columns = [gene_columns[0] for gene_columns in columns_of_name.values()]

@@ -21,10 +21,9 @@ from genesig.data.files.config_text import (
     exceeds_config_size,
     merge_configs,
 )
-from genesig.data.files.names import is_fetched, with_file_names
+from genesig.data.files.names import Config, is_fetched, with_file_names
 from genesig.data.files.readers import read_samples
 from genesig.data.study.labels.known import LABEL_RULES
-from genesig.data.study.labels.record import Config
 from genesig.data.study.pool.record import STUDY_COLUMN, WEIGHT_COLUMN
 from genesig.errors import InvalidInput, Problem, attempt, did_you_mean, refuse
 from genesig.response.design import SEVERAL

@@ -27,91 +27,99 @@ from genesig.results.splits import (
 )
 
 JOB_SECONDS = 1.0
+"""Seconds in which any job imports its modules and reads its inputs."""
 SNAKEMAKE_SECONDS = 5.0
-"""Seconds of one processor in which a job imports and reads, and those of Snakemake itself."""
+"""Seconds of Snakemake itself."""
 
 LOOK_SECONDS_PER_VALUE = 5e-7
-"""Seconds of the largest job that only looks at the matrix, for one number; all take 2.5 times."""
+"""Seconds of the largest job that only looks at the matrix; all such jobs take 2.5 times that."""
 
 FIT_SECONDS = 0.01
+"""Seconds of one outer training set, besides those of its paths."""
 PATH_SECONDS_PER_VALUE = 3.3e-10
+"""Seconds of a path's step in an inner fold, for each value of the training matrix."""
 PATH_SECONDS_PER_SQUARED_SAMPLE = 3.9e-8
-"""Seconds of one outer training set: a part of its own; for each inner fold and step of a path, so
-much for one number of the training matrix, and for the square of its samples."""
+"""The same, for the squared number of training samples."""
 
 HALF_SAMPLE_SECONDS = 2e-4
 HALF_SAMPLE_SECONDS_PER_VALUE = 2.5e-9
-"""Seconds of the list of one half of a training set: a part of its own, and for one number."""
+"""Seconds of the gene list of one half of a training set: constant, and for each value."""
 
 ENSEMBLE_SECONDS = 6e-4
 ENSEMBLE_SECONDS_PER_VALUE = 2.5e-9
-"""Seconds of the other models of an ensemble, for a training set and each of its folds: a part of
-their own, and for one number."""
+"""Seconds of the further models of an ensemble, for a training set and for each of its folds."""
 
 FUSED_SECONDS = 0.0013
 FUSED_SECONDS_PER_VALUE = 1.8e-8
-"""Seconds of one step of a path of the fused lasso: a part of its own, and for one number."""
+"""Seconds of one step of a path of the fused lasso."""
 
 BASELINE_SECONDS = 0.25
 BASELINE_SECONDS_PER_VALUE = 8.5e-7
-"""Seconds of all baselines on one split: a part of its own, and for one number of the matrix."""
+"""Seconds of all baselines on one split."""
 
 SINGLE_FIT_MB = 350
+"""MB of a job that fits one training set, besides its data."""
 MANY_FITS_MB = 600
+"""MB of a job that fits many training sets side by side, besides its data."""
 MB_PER_SAMPLE = 0.8
+"""MB for each sample in a job of many fits."""
 MB_PER_GENE = 4e-3
-"""MB of a job that fits one training set, and of one that fits many side by side, with so much for
-each sample and for each gene, beside the matrix and its copy by gene."""
+"""MB for each gene, besides the matrix and its copy by gene."""
 
 BASELINES_MB = 400
 BASELINE_MATRICES = 7
-"""MB of the job of all baselines, and how many matrices it holds."""
+"""MB of the job of all baselines: constant, and the number of matrices that it holds."""
 
 ALIGNED_MATRICES = 5
-"""Matrices more that are held where training sets choose how studies are aligned."""
+"""Further matrices in memory if training sets choose how studies are aligned."""
 
 MODULE_SECONDS_PER_VALUE = 6e-6
-"""Seconds of a module, for one number of the matrix."""
+"""Seconds of one module of genes, for each value."""
 
 NONLINEAR_SECONDS = 0.01
 NONLINEAR_SECONDS_AT_100_SAMPLES = 0.17
 NONLINEAR_GROWTH = 2.25
-"""Seconds of one path of 12 tau by derivative penalties: a part of its own, 100 samples, growth."""
+"""Seconds of one path of 12 tau by derivative penalties: constant, at 100 samples, and the power
+by which they grow with the samples."""
 
 SET_SECONDS = 0.0035
 SET_SECONDS_PER_VALUE = 4.5e-8
+"""Seconds of one path over gene sets."""
 SET_SECONDS_PER_REPEATED_GENE = 7e-7
-"""Seconds of one path over gene sets: a part of its own, for one number of the matrix, and for each
-gene of a set beyond once a gene."""
+"""Seconds of that path for each membership of a gene in a second or further set."""
 
-ENRICHMENT_SECONDS = (2.0, 2.1e-5)
+ENRICHMENT_SECONDS = 2.0
+ENRICHMENT_SECONDS_PER_VALUE = 2.1e-5
 ENRICHMENT_SECONDS_PER_MEMBER = 5e-5
-"""Seconds of the thousand shufflings of enrichment: a part of their own, for one number, and for
-each gene of a set."""
+"""Seconds of the thousand permutations of enrichment: constant, for each value, and for each member
+of a set."""
 
 REFIT_SECONDS = 1e-3
+"""Seconds in which a gene list is refitted on one split."""
 N_RANDOM_LISTS = 200
-"""Seconds in which a list is refitted on one split, and lists of random genes beside published."""
+"""Lists of random genes that are refitted beside published lists."""
 
 MB_PER_READ_MEMBER = 1.8e-4
+"""MB for each member of a set in a file that is read."""
 MB_PER_SELECTED_MEMBER = 1.4e-4
+"""MB for each member of the sets that are selected from."""
 MB_PER_PERMUTED_SET = 0.024
+"""MB for each set under the thousand permutations: three arrays."""
 MB_PER_SCORE = 2.4e-5
-"""MB for each gene of a set that is read, and that is selected; for each set under the thousand
-shufflings, three arrays of them; for the scores of a sample by each list, three of these, too."""
+"""MB for the score of a sample by a list: three arrays."""
 
 N_FACTOR_RATIOS = 5
-"""Ratios of the factors of two omics that are tried where they are learned."""
+"""Ratios of the factors of two omics that are tried if the factors are learned."""
 
 MAX_HOURS = 1.0
-"""Of one processor, above which nonlinear selection and gene sets are warned of."""
+"""Hours of one processor above which nonlinear selection and gene sets get a warning."""
 
 SET_RULE_KEYS = {
     "sets": "structured.sets",
     "enrichment": "enrichment.sets",
     "published": "controls.signatures",
 }
-"""What the names of rules of gene sets begin with -> the key that names their file."""
+"""Beginning of a rule's name -> the setting that names its file of gene sets."""
 
 
 @dataclass(frozen=True)
@@ -121,13 +129,20 @@ class Size:
     samples: int
     genes: int
     splits: int
+    """Number of outer splits."""
     training: int
+    """Number of training samples of the largest outer split."""
     classes: int = 0
+    """0 for two classes and for other kinds of outcome."""
     structured_sets: int = 0
+    """Sets in the file ``structured.sets``."""
     structured_members: int = 0
+    """Genes of these sets, counted once for each set."""
     enrichment_sets: int = 0
+    """Sets in the file ``enrichment.sets``."""
     enrichment_members: int = 0
     published_sets: int = 0
+    """Gene lists in the file ``controls.signatures``."""
     published_members: int = 0
 
     @classmethod
@@ -142,10 +157,14 @@ class Cost(NamedTuple):
     """Estimated time and memory of the jobs of one rule."""
 
     seconds: float
+    """Of the largest job."""
     megabytes: float
+    """Of the largest job."""
     total_seconds: float
+    """Of all jobs together."""
     n_jobs: int = 1
     n_permutations: int = 1
+    """Number of permutations of the largest job."""
 
 
 def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
@@ -253,8 +272,8 @@ def _enrichment_cost(size: Size, data_mb: float) -> Cost:
     n_sets = size.enrichment_sets if has_enrichment_sets else size.structured_sets
     n_members = size.enrichment_members if has_enrichment_sets else size.structured_members
     seconds = (
-        ENRICHMENT_SECONDS[0]
-        + ENRICHMENT_SECONDS[1] * size.samples * size.genes
+        ENRICHMENT_SECONDS
+        + ENRICHMENT_SECONDS_PER_VALUE * size.samples * size.genes
         + ENRICHMENT_SECONDS_PER_MEMBER * n_members
     )
     return _single_job(
@@ -427,13 +446,13 @@ def _n_inner_folds(config: Mapping[str, Any], size: Size) -> int:
 
 
 PRIOR_SECONDS = 20.0
-"""Seconds for which one job at a time is believed in, before the run shows how many it runs."""
+"""Seconds by which one job at a time is assumed, until the run shows how many run together."""
 
 SELECTION_LINE = "Select jobs to execute..."
-"""What Snakemake says between any two jobs."""
+"""Line that Snakemake writes between any two jobs."""
 
 MAX_DONE_SHARE = 0.9
-"""Share of its seconds that a job can at most have behind it while it runs."""
+"""Largest share of its expected seconds that a running job is counted as done."""
 
 
 @dataclass
@@ -442,8 +461,11 @@ class Job:
 
     rule: str
     labels: str | None
+    """Wildcard of the rule, such as ``permuted-3-12``; None without it."""
     start: float
+    """Seconds, by any clock."""
     end: float | None = None
+    """None while the job runs."""
 
 
 def expected_seconds_of_job(
@@ -540,10 +562,14 @@ class RunProgress(logging.Handler):
     """Log handler that follows the jobs of a Snakemake run and forecasts its remaining time."""
 
     read_costs: Callable[[], Mapping[str, Cost] | None]
+    """Returns the cost of each rule, None before the data are read."""
     clock: Callable[[], float] = time.monotonic
     counts: dict[str, int] = field(default_factory=dict)
+    """Number of jobs of each rule in this run."""
     jobs: dict[int, Job] = field(default_factory=dict)
+    """Started jobs by Snakemake's id."""
     last_rule: str = ""
+    """Rule of the job that ended last."""
 
     def __post_init__(self) -> None:
         super().__init__()
@@ -575,6 +601,7 @@ class TimeLeftFormatter(logging.Formatter):
     """Log formatter that writes the remaining time instead of Snakemake's number of steps."""
 
     inner: logging.Formatter
+    """Snakemake's formatter."""
     progress: RunProgress
 
     def __post_init__(self) -> None:

@@ -11,8 +11,8 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.files.columns import SAMPLES_PER_COVARIATE, are_codes
+from genesig.data.files.names import Config
 from genesig.data.study.labels.known import LABEL_RULES
-from genesig.data.study.labels.record import INVISIBLE_DIFFERENCES
 from genesig.data.study.pool.record import WEIGHT_COLUMN
 from genesig.data.study.sheet_check import Sheet, check_column
 from genesig.errors import Problem, did_you_mean
@@ -22,18 +22,18 @@ from genesig.response.known import RESPONSES
 from genesig.results import Splits
 from genesig.words import (
     counted,
-    flow_yaml,
-    further_text,
+    flow,
     is_missing,
     is_number,
     listing,
     number_fault,
+    overlooked_differences,
+    too,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Config = dict[str, Any]
 
 MIN_RESIDUAL_SAMPLES = 3
 """Samples more than columns in every training set: for the mean, and for something to be left."""
@@ -230,10 +230,11 @@ def _respelling_warnings(covariate: Covariate, obs: pd.DataFrame, file: str) -> 
     respelt_cells = {cell: level for cell, level in level_of_cell.items() if cell != level}
     unlisted_cells = [cell for cell in respelt_cells if cell not in covariate.words]
     if unlisted_cells:
+        cell = unlisted_cells[0]
+        level = respelt_cells[cell]
         message = (
-            f"data.covariates: '{unlisted_cells[0]}' is read as "
-            f"'{respelt_cells[unlisted_cells[0]]}', from which it "
-            f"differs in {INVISIBLE_DIFFERENCES}{too(len(unlisted_cells) - 1, 'word')}"
+            f"data.covariates: '{cell}' is read as '{level}', from which it differs only in "
+            f"{overlooked_differences([[cell, level]])}{too(len(unlisted_cells) - 1, 'word')}"
         )
         yield Problem(f"{file}, column '{covariate.column}'", message, "warning")
 
@@ -324,12 +325,11 @@ def check_training_sets(sheet: Sheet, splits: Splits, file: str) -> Iterator[Pro
             text = (
                 f"data.covariates make {counted(n_columns, 'column')}, and the smallest "
                 f"{set_name} has "
-            )
-            text += (
                 f"{counted(min(training_sizes), 'sample')}; at least "
                 f"{n_columns + MIN_RESIDUAL_SAMPLES} are needed: take "
+                f"some out, or set {remedy}"
             )
-            yield Problem(file, f"{text}some out, or set {remedy}")
+            yield Problem(file, text)
             break
     yield from _unseen_word_warnings(sheet, splits, file)
     yield from _infinite_weight_warnings(sheet, splits, file)

@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.files.columns import is_covariate
+from genesig.data.files.names import Config
 from genesig.data.study.labels.known import LABEL_RULES
 from genesig.data.study.matrix_check import Expression
 from genesig.data.study.sheet_check import Sheet
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-Config = dict[str, Any]
 SPLIT_SIDES = ("train", "test")
 BATCH_SCHEMES = ("leave_one_batch_out", "leave_one_study_out")
 

@@ -16,13 +16,14 @@ from genesig.data.files.non_genes import Surroundings, leave_out_non_genes
 from genesig.data.steps.scale import genes_standardised, missing_codes
 from genesig.errors import Problem
 from genesig.words import (
-    MAX_VALUE,
-    MIN_SPREAD,
+    LARGEST,
+    SMALLEST,
+    alike,
     counted,
-    equal_looking,
-    further_text,
     listing,
     number_fault,
+    overlooked_differences,
+    too,
 )
 
 
@@ -38,7 +39,8 @@ def check_gene_names(matrix: Matrix, file: str) -> list[Problem]:
     if pairs := alike(matrix.columns):
         first_name, second_name = pairs[0][:2]
         message = (
-            f"gene '{second_name}' is beside '{first_name}', with other upper and lower case"
+            f"gene '{second_name}' differs from '{first_name}' only in "
+            f"{overlooked_differences([[first_name, second_name]])}"
             f"{too(len(pairs) - 1, 'name')}; if it is one gene, keep one of them"
         )
         warnings.append(Problem(f"{file}{_gene_place(matrix, second_name)}", message, "warning"))
@@ -70,7 +72,6 @@ def _gene_place(matrix: Matrix, gene: str) -> str:
     )
 
 
-Problems = list[Problem]
 NEVER_MEASURED = "no value in any sample"
 """Why a gene is left out that was never measured."""
 
@@ -83,8 +84,11 @@ class Expression:
     """The expression matrix of a study's samples, checked."""
 
     X: Array
+    """(n_samples, n_genes) float64: rows sorted by sample, columns by gene, without constant
+    genes."""
     genes: list[str]
     dropped: list[dict[str, str]]
+    """{kind, name, reason} of every column and gene that was left out."""
     has_counts: bool = False  # the file says that its values are counts
 
 
@@ -97,7 +101,7 @@ def check_matrix(
     table_file: str,
     missing: bool | None,
     surroundings: Surroundings,
-    problems: Problems,
+    problems: list[Problem],
 ) -> Expression | None:
     """Turn the matrix to samples × genes and check the study's samples; None after an error.
 
@@ -155,7 +159,7 @@ def _check_standardised(matrix: Matrix, file: str) -> Iterator[Problem]:
 
 
 def leave_out_other_columns(
-    matrix: Matrix, file: str, surroundings: Surroundings, problems: Problems
+    matrix: Matrix, file: str, surroundings: Surroundings, problems: list[Problem]
 ) -> tuple[Matrix, list[dict[str, str]]]:
     """Return the matrix without columns that are no genes and without repeated ids, and the drops.
 
@@ -173,7 +177,7 @@ def check_samples(
     names: Sequence[str],
     study_samples: Sequence[str],
     table_file: str,
-    problems: Problems,
+    problems: list[Problem],
 ) -> list[dict[str, str]]:
     """Compare the samples with those of the sample table; return the samples left out."""
     matrix_samples = set(matrix.rows)
@@ -215,7 +219,7 @@ def check_samples(
 
 
 def _check_cells(
-    matrix: Matrix, rows: list[int], file: str, missing: bool | None, problems: Problems
+    matrix: Matrix, rows: list[int], file: str, missing: bool | None, problems: list[Problem]
 ) -> None:
     """Append a problem for the first faulty cell of each kind, with the number of the others."""
     faulty_cells = np.argwhere(~(np.abs(matrix.cells[rows].T) <= LARGEST))
@@ -238,7 +242,7 @@ def _check_cells(
 
 
 def _check_codes(
-    matrix: Matrix, rows: list[int], file: str, missing: bool | None, problems: Problems
+    matrix: Matrix, rows: list[int], file: str, missing: bool | None, problems: list[Problem]
 ) -> None:
     """Append a problem if numbers such as -999 seem to stand for missing values.
 
@@ -299,7 +303,11 @@ def _kind_of_fault(fault: str) -> str:
 
 
 def _without_constant_genes(
-    matrix: Matrix, rows: list[int], file: str, dropped: list[dict[str, str]], problems: Problems
+    matrix: Matrix,
+    rows: list[int],
+    file: str,
+    dropped: list[dict[str, str]],
+    problems: list[Problem],
 ) -> Expression | None:
     """Return the study's samples and varying genes, sorted by gene; None if no gene varies."""
     X = np.ascontiguousarray(matrix.cells[rows])
@@ -337,7 +345,7 @@ def _without_constant_genes(
     return Expression(np.ascontiguousarray(X[:, columns]), genes, dropped, matrix.has_counts)
 
 
-def _check_offset(X: Array, range_of_gene: Array, file: str, problems: Problems) -> None:
+def _check_offset(X: Array, range_of_gene: Array, file: str, problems: list[Problem]) -> None:
     """Warn of genes that vary so little, relative to their size, that rounding blurs them."""
     n_flat = int((range_of_gene < MIN_RELATIVE_RANGE * np.fmax.reduce(np.abs(X), axis=0)).sum())
     if n_flat:
@@ -348,7 +356,7 @@ def _check_offset(X: Array, range_of_gene: Array, file: str, problems: Problems)
         problems.append(Problem(file, message, "warning"))
 
 
-def _check_copied_samples(X: Array, names: list[str], file: str, problems: Problems) -> None:
+def _check_copied_samples(X: Array, names: list[str], file: str, problems: list[Problem]) -> None:
     """Warn of samples with equal values, which would be in training and test set at once."""
     sample_of_values: dict[bytes, str] = {}
     pairs = [

@@ -33,38 +33,38 @@ from genesig.words import counted, flow_yaml, listing
 if TYPE_CHECKING:
     import pandas as pd
 
-# Largest share of genes that the row-wise steps may make constant.
 MAX_CONSTANT_SHARE = 0.5
-# A value is alone in its size where it lies above nine tenths of all by so many times their range.
+"""Largest share of genes that the row-wise steps may make constant."""
 BULK_PERCENTILE = 90
 LONE_VALUE_RANGES = 5.0
-# A number that stands in so many cells is none by accident.
+"""A lone value is above this percentile by so many times the range of the values below it."""
 MIN_REPEATED_CELLS = 3
-# Largest share of counts that are no whole numbers: some programs share reads out among genes.
+"""Number of cells from which on a lone number is no slip of the keyboard."""
 MAX_FRACTION_SHARE = 0.5
-# How many times the 99th percentile of raw samples is that of logged ones among them: 15-bit
-# intensities, 200 times.
+"""Largest share of counts that are fractions: some programs divide reads between genes."""
 MIN_RAW_RATIO = 10.0
-# A value that lost its decimal point is ten times as large: so many times the others of its gene,
-# in this share of a gene's samples and of all cells at most.
+"""Ratio of the 99th percentiles of raw and of logged samples; 200 for 15-bit intensities."""
 MIN_LONE_RATIO = 4.0
+"""Ratio of a value that lost its decimal point to the other values of its gene."""
 MAX_LONE_SHARE_OF_GENE = 0.1
 MAX_LONE_SHARE = 0.002
-# Shares of the cells below a floor and above a ceiling that are warned of; below a floor of up to
-# so many times the noise, more.
+"""Largest share of lone values in the samples of a gene, and in all cells."""
 MAX_SHARE_BELOW = 0.1
-MAX_NOISE_SHARE_BELOW = 0.4
-MAX_SHARE_ABOVE = 0.01
+"""Largest share of cells below the floor of log2 without a warning."""
 MAX_FLOOR_OF_NOISE = 2.0
-# From this share of zeros on, a sample of nothing else may be meant, unless it is to be counts.
+MAX_NOISE_SHARE_BELOW = 0.4
+"""That share for a floor of at most so many times the noise."""
+MAX_SHARE_ABOVE = 0.01
+"""Largest share of cells above the ceiling of log2 without a warning."""
 MAX_ZERO_SHARE = 0.5
+"""Share of zeros in the other samples from which on a sample of zeros may be true, unless counts
+are needed."""
 MIN_GENES = 10
-"""From which on a sample does not have one value in all of them by chance."""
-# A probe of a CEL file that is not the first one of its set.
+"""Number of genes from which on equal values of a sample are no chance."""
 PROBE_NAME = re.compile(r".+#[0-9]+")
-
-# Steps for raw intensities of probes.
+"""A probe of a CEL file other than the first of its set."""
 RMA_STEPS = ("rma_background", "median_polish")
+"""Steps for raw intensities of probes."""
 
 
 def check_scale(

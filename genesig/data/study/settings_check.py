@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from genesig.data.files.content import missing_file_message
-from genesig.data.files.names import is_fetched, named_files, series_file
+from genesig.data.files.names import Config, is_fetched, named_files, series_file
 from genesig.data.splits.given import too_many
 from genesig.data.steps.missing_indicators import MISSING_INDICATORS
 from genesig.data.steps.normalise import (
@@ -25,7 +25,7 @@ from genesig.data.steps.zeros import ZEROS_AS_MISSING as ZEROS
 from genesig.data.study.covariates_check import covariate_settings, unquoted_word_faults
 from genesig.data.study.gene_columns import omic_setting_faults, place_setting_faults
 from genesig.data.study.labels.known import LABEL_RULES, kind_setting_faults
-from genesig.data.study.labels.record import Config, SettingFaults
+from genesig.data.study.labels.record import SettingFaults
 from genesig.data.study.pool.record import study_setting_faults
 from genesig.errors import InvalidInput, Problem
 from genesig.plugins import entry_points_of, load_plugin

@@ -23,8 +23,6 @@ from genesig.words import further_text, is_missing, listing
 if TYPE_CHECKING:
     import pandas as pd
 
-Problems = list[Problem]
-
 MAX_LISTED_COLUMNS = 12
 """Columns that a message names."""
 
@@ -34,9 +32,12 @@ class Sheet:
     """The checked sample table."""
 
     obs: pd.DataFrame
+    """Rows of the study's samples, sorted by name; every cell is a string."""
     all_names: tuple[str, ...]
+    """Every sample of the table, those left out included."""
     design: Design
     dropped: list[dict[str, str]]
+    """{kind, name, reason} of each sample left out."""
 
 
 def check_sheet(
@@ -50,7 +51,7 @@ def check_sheet(
     pair: str | None,
     batch: str | None,
     studies: bool = False,
-    problems: Problems,
+    problems: list[Problem],
 ) -> Sheet | None:
     """Return the sheet of the study's samples; None if a column is missing.
 
@@ -117,7 +118,7 @@ def check_column(
     columns: Sequence[str],
     index_name: str,
     file: str,
-    problems: Problems,
+    problems: list[Problem],
 ) -> None:
     """Append a problem if a column that the setting `key` names is not in `columns`."""
     if column is None or column in columns:
@@ -143,7 +144,9 @@ def check_column(
     problems.append(Problem(file, f"{key} '{column}' is not a column of {file}{advice}"))
 
 
-def drop_unstorable_columns(table: pd.DataFrame, file: str, problems: Problems) -> pd.DataFrame:
+def drop_unstorable_columns(
+    table: pd.DataFrame, file: str, problems: list[Problem]
+) -> pd.DataFrame:
     """Return the table without columns whose name is blank or cannot be stored in an h5ad file.
 
     Repeated names get the number of their column. Warnings of the file's reader are appended.
@@ -167,7 +170,9 @@ def _is_storable(name: str) -> bool:
     return bool(name) and "/" not in name and name != "_index"
 
 
-def _number_repeated_columns(table: pd.DataFrame, file: str, problems: Problems) -> pd.DataFrame:
+def _number_repeated_columns(
+    table: pd.DataFrame, file: str, problems: list[Problem]
+) -> pd.DataFrame:
     """Return the table with repeated column names made unique, as SDRF files repeat theirs.
 
     ``Protocol REF`` of column 6 becomes ``Protocol REF (column 6)``, so that a config can choose
@@ -214,7 +219,7 @@ _NUMBER_MARK = "(column"
 """Stands before the number of a column that shares its name with another."""
 
 
-def check_ids(table: pd.DataFrame, file: str, problems: Problems) -> None:
+def check_ids(table: pd.DataFrame, file: str, problems: list[Problem]) -> None:
     """Append a problem for blank and for repeated sample names."""
     first_row: dict[str, int] = {}
     blank_rows = list[int]()
@@ -237,7 +242,9 @@ def check_ids(table: pd.DataFrame, file: str, problems: Problems) -> None:
         problems.append(Problem(f"{file}, line {line_of_row(table, repeated_rows[0])}", message))
 
 
-def _check_filled(obs: pd.DataFrame, file: str, key: str, column: str, problems: Problems) -> None:
+def _check_filled(
+    obs: pd.DataFrame, file: str, key: str, column: str, problems: list[Problem]
+) -> None:
     """Append a problem for samples without a value in a column that must be filled in."""
     blank_samples = [str(name) for name, value in obs[column].items() if is_missing(value)]
     if blank_samples:

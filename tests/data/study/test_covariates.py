@@ -229,7 +229,7 @@ WARNED: dict[str, tuple[list[str], dict[str, Any], str]] = {
     "words alike": (
         ["F", *SEX[1:4], *SEX[:4], *SEX[8:]], {},
         "warning: samples.tsv, column 'x': data.covariates: 'F' is read as 'f', from which it"
-        " differs in upper and lower case, blanks or invisible characters only",
+        " differs only in upper and lower case",
     ),
     "a rare word": (
         ["f"] * 5 + ["m"] * 6 + ["x"], {"splits__inner_folds": 4},

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from genesig.data.files.names import Config
 from genesig.data.study.labels.record import (
-    Config,
     LabelChoice,
     LabelRequest,
     LabelRules,
@@ -30,11 +30,10 @@ from genesig.words import (
 if TYPE_CHECKING:
     import pandas as pd
 
-Problems = list[Problem]
 MAX_CLASSES = 20  # classes
 
 
-def _choose_labels(request: LabelRequest, problems: Problems) -> LabelChoice:
+def _choose_labels(request: LabelRequest, problems: list[Problem]) -> LabelChoice:
     """Return the classes and the samples of other classes; append the problems."""
     labels = request.labels
     file = request.file
@@ -55,7 +54,7 @@ def _choose_classes(
     file: str,
     request: LabelRequest,
     classes: Sequence[str] | None,
-    problems: Problems,
+    problems: list[Problem],
 ) -> tuple[str, ...]:
     """Return the classes of the config, or of the table (the control first if there are two)."""
     n_samples_of_class = Counter(sorted(column))
@@ -125,7 +124,7 @@ def _check_number_of_classes(
 
 
 def _drop_other_classes(
-    column: pd.Series[str], classes: tuple[str, ...] | None, file: str, problems: Problems
+    column: pd.Series[str], classes: tuple[str, ...] | None, file: str, problems: list[Problem]
 ) -> dict[str, str]:
     """Return the samples that are of none of the classes, with the reason; append a warning."""
     class_of_sample = {

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from genesig.data.files.names import Config
 from genesig.data.study.labels.classification import CLASS_LABELS
-from genesig.data.study.labels.record import Config, LabelRules, SettingFaults
+from genesig.data.study.labels.record import LabelRules, SettingFaults
 from genesig.data.study.labels.regression import NUMBER_LABELS
 from genesig.data.study.labels.several_classes import SEVERAL_CLASS_LABELS
 from genesig.data.study.labels.survival import SURVIVAL_LABELS

@@ -14,6 +14,7 @@ import numpy as np
 
 from genesig.data.files.columns import class_columns
 from genesig.data.files.event_columns import TimeAndEvent, time_event_pairs
+from genesig.data.files.names import Config
 from genesig.data.steps.scale import missing_codes
 from genesig.errors import Problem
 from genesig.words import (
@@ -28,13 +29,14 @@ from genesig.words import (
     is_number,
     listing,
     number_fault,
+    overlooked_differences,
+    too,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-Config = dict[str, Any]
 SettingFaults = Iterator[tuple[str, str] | tuple[str, str, str]]
 
 
@@ -42,10 +44,15 @@ class LabelRequest(NamedTuple):
     """The sample table, with the settings of its label."""
 
     table: pd.DataFrame
+    """All samples, cells as strings; ``attrs["lines"]`` are their lines in the file."""
     file: str
+    """File of the table, for messages."""
     columns: Sequence[str]
+    """Columns of the response; the first one is the label."""
     labels: pd.Series[str]
+    """Labels of the samples that have one."""
     settings: Mapping[str, Any]
+    """Settings of the section ``data`` that depend on the kind of outcome."""
 
     @property
     def label_column(self) -> str:
@@ -58,8 +65,11 @@ class LabelChoice:
     """The classes and samples that a kind of outcome chooses."""
 
     classes: tuple[str, ...] | None = None
+    """None for outcomes without classes."""
     dropped: dict[str, str] = field(default_factory=dict)
+    """Name -> reason of each sample left out."""
     design_fields: dict[str, Any] = field(default_factory=dict)
+    """Further fields of `Design`."""
 
 
 @dataclass(frozen=True)
@@ -67,16 +77,27 @@ class LabelRules:
     """The checks and settings of one kind of outcome."""
 
     choose_labels: Callable[[LabelRequest, list[Problem]], LabelChoice]
+    """Returns the choice for a request; appends problems to the list."""
     setting_faults: Callable[[Config], SettingFaults]
+    """Yields (setting, message) of each setting that does not fit the kind of outcome."""
     has_classes: bool
+    """Whether there are classes, which another study may call otherwise."""
     leave_one_out_result: str = ""
+    """Result of leave-one-out without any signal; '' if the kind refuses leave-one-out."""
     data_keys: tuple[str, ...] = ()
+    """Keys of the section ``data`` that only some kinds have."""
     label_columns: tuple[str, ...] = ()
+    """Keys of the setting ``label`` that name columns; empty if it is one column."""
     one_response_per_group: bool = False
+    """Whether the samples of one group must have one response."""
     path_seconds: float = 0.0
+    """Seconds of one path beside those of its products; of several classes, for each."""
     set_path_factor: float = 1.0
+    """Time of a path over gene sets, relative to one of two classes."""
     defaults: Config = field(default_factory=dict)
+    """Settings whose defaults differ from those of the schema."""
     adjustments: tuple[str, ...] = ()
+    """Which of ``data.covariates`` and ``data.weights`` are offered."""
 
 
 def line_of_row(table: pd.DataFrame, row: int) -> int:
@@ -141,8 +162,7 @@ def exchanged_column_faults(
             yield f"time and event look exchanged; {survival_advice(pair, event)}"
 
 
-DASHES_OR_BLANKS = "dashes or blanks only"
-INVISIBLE_DIFFERENCES = "upper and lower case, blanks or invisible characters only"
+DASHES_OR_BLANKS = "dashes or blanks"
 MOST_CLASSES = 20  # more are refused; of columns with a word for each sample no pairs are made
 
 
@@ -156,8 +176,9 @@ def check_class_words(
     """
     if groups := alike(names, as_word):
         groups_text = " and ".join(map(listing, groups[:3]))
-        difference = INVISIBLE_DIFFERENCES if alike(names) else DASHES_OR_BLANKS
-        message = f"the classes {groups_text} differ in {difference}; write them alike"
+        seen_alike = alike(names)
+        difference = overlooked_differences(seen_alike) if seen_alike else DASHES_OR_BLANKS
+        message = f"the classes {groups_text} differ only in {difference}; write them alike"
         yield Problem(f"{file}, column '{label}'", message)
     if 2 < len(names) <= MOST_CLASSES:
         yield from _misspelling_warnings(table, label, names, file)
@@ -184,10 +205,11 @@ def check_left_out_classes(
     for name, n_samples in counts.items():
         if as_word(name) in class_of_word:
             similar = class_of_word[as_word(name)]
-            difference = INVISIBLE_DIFFERENCES if alike([name, similar]) else DASHES_OR_BLANKS
+            seen_alike = alike([name, similar])
+            difference = overlooked_differences(seen_alike) if seen_alike else DASHES_OR_BLANKS
             message = (
                 f"'{name}' ({counted(n_samples, 'sample')}) is left out by data.classes, but "
-                f"differs from '{similar}' in {difference}; write them alike, or "
+                f"differs from '{similar}' only in {difference}; write them alike, or "
                 "quite differently"
             )
             yield Problem(column_place, message)
@@ -239,7 +261,8 @@ def check_similar_names(table: pd.DataFrame, key: str, column: str, file: str) -
         first_name, second_name = pairs[0][:2]
         row = int(np.argmax(table[column] == second_name))
         message = (
-            f"{key}: '{second_name}' differs from '{first_name}' in {INVISIBLE_DIFFERENCES}"
+            f"{key}: '{second_name}' differs from '{first_name}' only in "
+            f"{overlooked_differences([[first_name, second_name]])}"
             f"{too(len(pairs) - 1, 'name')}; write them alike, or quite differently"
         )
         cell_place = f"{file}, line {table.attrs['lines'][row]}, column '{column}'"

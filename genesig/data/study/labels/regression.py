@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from genesig.data.files.names import Config
 from genesig.data.study.labels.record import (
-    Config,
     LabelChoice,
     LabelRequest,
     LabelRules,

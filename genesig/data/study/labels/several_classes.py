@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from genesig.data.files.names import Config
 from genesig.data.study.labels.classification import CLASS_LABELS
-from genesig.data.study.labels.record import Config, LabelRules, SettingFaults
+from genesig.data.study.labels.record import LabelRules, SettingFaults
 
 TWO_CLASS_TEXT = "is for two classes; choose two by data.classes, or "
 

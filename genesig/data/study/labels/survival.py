@@ -9,8 +9,8 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.files.event_columns import event_word
+from genesig.data.files.names import Config
 from genesig.data.study.labels.record import (
-    Config,
     LabelChoice,
     LabelRequest,
     LabelRules,

@@ -6,7 +6,7 @@ Messages name the setting ``studies``, of which an item is one study.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.files.gene_ids import versions_hint
 from genesig.data.files.geo_counts import paths_read
 from genesig.data.files.headers import with_names_of
-from genesig.data.files.names import POOLED_STUDIES
+from genesig.data.files.names import POOLED_STUDIES, Config
 from genesig.data.files.non_genes import Surroundings
 from genesig.data.files.readers import assign_part, read_genes, read_matrix, read_samples
 from genesig.data.files.sample_names import with_matrix_names, without_absent
@@ -42,8 +42,6 @@ from genesig.words import counted, further_text, is_missing, listing
 if TYPE_CHECKING:
     import pandas as pd
 
-Problems = list[Problem]
-
 SYMBOL_SEPARATOR = "///"
 """Between the symbols of a probe that measures several genes, in Affymetrix' tables: the first one
 names it, as it does for most others who use such tables."""
@@ -57,7 +55,7 @@ def collapse_to_genes(
     gene_table: str | None,
     symbol: str | None,
     collapse_rule: str,
-    problems: Problems,
+    problems: list[Problem],
 ) -> tuple[Array, tuple[str, ...]] | None:
     """Return one column for each gene, and the genes; None after a problem of the gene table.
 
@@ -94,7 +92,9 @@ def collapse_to_genes(
     )
 
 
-def _read_symbols(annotation: str, symbol: str | None, problems: Problems) -> dict[str, str] | None:
+def _read_symbols(
+    annotation: str, symbol: str | None, problems: list[Problem]
+) -> dict[str, str] | None:
     """Return the symbol of each probe of a gene table; None after a problem."""
     table = attempt(lambda: read_genes(annotation, None), problems)
     if table is None:
@@ -113,7 +113,7 @@ def _read_symbols(annotation: str, symbol: str | None, problems: Problems) -> di
     return {probe: name for probe, name in symbol_of_probe.items() if not is_missing(name)}
 
 
-def common_genes(members: Sequence[Member], problems: Problems) -> list[str]:
+def common_genes(members: Sequence[Member], problems: list[Problem]) -> list[str]:
     """Return the genes that all studies have, sorted by name; append the problems."""
     common = set(members[0].genes).intersection(*(member.genes for member in members[1:]))
     if not common:
@@ -178,19 +178,17 @@ def describe_gene_loss(members: Sequence[Member]) -> list[dict[str, Any]]:
     ]
 
 
-Config = Mapping[str, Any]
-
 DEFAULT_EVENT = "1"
 DEFAULT_NO_EVENT = "0"
 """Words of the column of events where the config names none."""
 
 
-def read_member(item: Config, settings: PoolSettings, problems: Problems) -> Member | None:
+def read_member(item: Config, settings: PoolSettings, problems: list[Problem]) -> Member | None:
     """Return one item of ``studies``, read; None after an error, which is appended.
 
     Settings that the item lacks are those of the section ``data``.
     """
-    member_problems: Problems = []
+    member_problems: list[Problem] = []
     file_settings = {
         key: item.get(key) or settings.data.get(key)
         for key in ("annotation", "symbol", "part", "sample_names")
@@ -200,7 +198,7 @@ def read_member(item: Config, settings: PoolSettings, problems: Problems) -> Mem
     return None if any(problem.level == "error" for problem in member_problems) else member
 
 
-def _read_item(item: Config, settings: PoolSettings, problems: Problems) -> Member | None:
+def _read_item(item: Config, settings: PoolSettings, problems: list[Problem]) -> Member | None:
     """Return the study of an item whose file settings are filled in; None after an error."""
     matrix_file = item["expression"]
     table_file = item["samples"] or item["expression"]
@@ -279,7 +277,7 @@ def _read_table(
     table_file: str,
     part: str | None,
     sample_names: str | None,
-    problems: Problems,
+    problems: list[Problem],
 ) -> pd.DataFrame | None:
     """Return the sample table under the names of the matrix; None if it cannot be read."""
     names = None if matrix is None else matrix.columns
@@ -305,7 +303,11 @@ def _response_columns(item: Config, settings: PoolSettings) -> Sequence[str]:
 
 
 def _translate_responses(
-    table: pd.DataFrame, table_file: str, item: Config, settings: PoolSettings, problems: Problems
+    table: pd.DataFrame,
+    table_file: str,
+    item: Config,
+    settings: PoolSettings,
+    problems: list[Problem],
 ) -> pd.DataFrame | None:
     """Return the table with the response in the columns and words of the joint study."""
     times = settings.times if item["label"] is None else time_columns(item["label"])
@@ -399,7 +401,7 @@ def _count_other_words(dropped_table: pd.DataFrame, settings: PoolSettings) -> d
     return dict(Counter(cell for cell in cells if not is_missing(cell)))
 
 
-def _apply_item_steps(X: Array, item: Config, problems: Problems) -> Array:
+def _apply_item_steps(X: Array, item: Config, problems: list[Problem]) -> Array:
     """Return X after the item's row-wise steps, which come before those of all studies."""
     setting = f"studies, {item['name']}, normalise"
     try:

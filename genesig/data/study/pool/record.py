@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.names import POOLED_STUDIES, series_file
+from genesig.data.files.names import POOLED_STUDIES, Config, series_file
 from genesig.data.steps.normalise import NORMALISERS
 from genesig.data.study.labels.known import LABEL_RULES
-from genesig.data.study.labels.record import Config, SettingFaults
+from genesig.data.study.labels.record import SettingFaults
 from genesig.response.design import label_columns
 
 if TYPE_CHECKING:
@@ -27,10 +27,15 @@ class PoolSettings(NamedTuple):
     """The settings by which several studies become one."""
 
     label: Sequence[str]
+    """Columns of the response in the joint table."""
     data: Mapping[str, Any]
+    """The section ``data`` of the config."""
     probes: str
+    """Rule that chooses a probe for each gene, see `collapse_to_genes`."""
     align: str
+    """Alignment of the studies, ``across.align``."""
     times: Sequence[str] = ()
+    """Columns of times in the joint table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,16 +44,26 @@ class Member:
 
     name: str
     matrix_file: str
+    """File of the matrix."""
     X: Array
+    """(n_samples, n_genes) float: values after the item's row-wise steps, one column a gene."""
     genes: tuple[str, ...]
     table: pd.DataFrame
+    """Sample table in the order of X, with labels in the words of the joint study."""
     table_file: str
+    """File of the sample table."""
     response_columns: tuple[str, ...]
+    """Names of the response's columns in that file."""
     lines: tuple[int, ...]
+    """Line of that file for each sample."""
     n_samples_of_other_word: dict[str, int]
+    """Labels that ``data.classes`` leaves out -> number of samples."""
     n_measured: int
+    """Number of columns of the matrix, before probes of one gene are one."""
     dropped_samples: list[dict[str, str]]
+    """{kind, name, reason} of each sample left out."""
     files: tuple[str, ...]
+    """All files that were read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,10 +71,15 @@ class Pool:
     """Several studies as one matrix and one sample table."""
 
     matrix: Matrix
+    """Samples in rows, common genes in columns."""
     table: pd.DataFrame
+    """Sample table with the columns `STUDY_COLUMN` and `WEIGHT_COLUMN`."""
     flow: list[dict[str, Any]]
+    """For each study its numbers of samples and genes, see `describe_gene_loss`."""
     dropped: list[dict[str, str]]
+    """{kind, name, reason} of each sample left out."""
     files: list[str]
+    """All files that were read."""
 
 
 MIN_STUDIES = 2

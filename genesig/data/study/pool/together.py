@@ -29,8 +29,6 @@ from genesig.words import flow_yaml, is_missing, listing
 if TYPE_CHECKING:
     import pandas as pd
 
-Problems = list[Problem]
-
 MIN_SAMPLES_OF_CLASS = 2
 """Samples of each class that a study needs: with one there is no spread to hold it against."""
 MAX_TIME_RATIO = 6.0
@@ -41,7 +39,7 @@ UNIT_KEYS = ("group", "pair")
 
 
 def pool_studies(
-    studies: Sequence[Mapping[str, Any]], settings: PoolSettings, problems: Problems
+    studies: Sequence[Mapping[str, Any]], settings: PoolSettings, problems: list[Problem]
 ) -> Pool | None:
     """Read every study and join all on their common genes; None after an error.
 
