@@ -79,7 +79,7 @@ def test_classes_are_tested_by_analysis_of_variance():
         between = sum(len(g) * (g.mean() - points[:, at].mean()) ** 2 for g in groups)
         assert found.share[at] == pytest.approx(between / 40 / points[:, at].var())
     assert found.kind == "classes"
-    assert (found.levels, found.samples) == (3, 40)
+    assert (found.n_levels, found.n_samples) == (3, 40)
 
 
 def test_numbers_are_tested_by_correlation():
@@ -98,7 +98,7 @@ def test_blank_cells_are_left_out():
     found = measure_association(POINTS, names, is_quantity=False)
     alone = measure_association(POINTS[3:], names[3:], is_quantity=False)
     np.testing.assert_allclose(found.p, alone.p)
-    assert found.samples == 37
+    assert found.n_samples == 37
 
 
 def test_a_column_without_relation_explains_nothing_beyond_chance():
@@ -111,7 +111,9 @@ def test_a_column_without_relation_explains_nothing_beyond_chance():
     assert np.mean([one.share for one in found]) == pytest.approx(19 / 39, abs=0.02)
     raw = [1 - (1 - one.share) * 39 / 20 for one in found]
     assert np.mean(raw) == pytest.approx(0, abs=0.03)
-    assert all(np.all(one.adjusted == np.maximum(r, 0)) for one, r in zip(found, raw, strict=True))
+    assert all(
+        np.all(one.adjusted_share == np.maximum(r, 0)) for one, r in zip(found, raw, strict=True)
+    )
 
 
 @pytest.mark.parametrize(

@@ -323,7 +323,9 @@ def _adjusted(tested: Sequence[tuple[str, str, bool, Association]]) -> list[dict
             "levels": result.n_levels,
             "samples": result.n_samples,
             "within_label": within_label,
-            **{key: _json_value(getattr(result, key)) for key in ("share", "adjusted", "p")},
+            "share": _json_value(result.share),
+            "adjusted": _json_value(result.adjusted_share),
+            "p": _json_value(result.p),
             "q": _json_value(q[row]),
         }
         for row, (column, role, within_label, result) in enumerate(tested)

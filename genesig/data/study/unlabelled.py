@@ -80,7 +80,7 @@ def _class_advice(word: str, share: float, cells: Sequence[str], is_blank: Array
     """Return the setting that takes a word for a class; '' unless it is null or frequent."""
     if word.lower() != "null" and share <= MAX_BLANK_SHARE:
         return ""
-    other_classes = sorted({cells[row] for row in np.flatnonzero(~is_blank)})
+    other_classes = sorted({cells[row] for row in np.flatnonzero(~is_blank).tolist()})
     if not 0 < len(other_classes) < 2 * MAX_GROUP_VALUES:
         return ""
     return f"; if '{word}' is a class, write data: {flow({'classes': [*other_classes, word]})}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,7 +28,7 @@ class PoolSettings(NamedTuple):
 
     label: Sequence[str]
     """Columns of the response in the joint table."""
-    data: Mapping[str, Any]
+    data: Config
     """The section ``data`` of the config."""
     probes: str
     """Rule that chooses a probe for each gene, see `collapse_to_genes`."""
@@ -137,7 +137,7 @@ def _item_faults(config: Config) -> SettingFaults:
                 yield f"{item_setting}, normalise, item {step_number}", message
 
 
-def _item_kind_faults(item: Mapping[str, Any], item_setting: str, task: str) -> SettingFaults:
+def _item_kind_faults(item: Config, item_setting: str, task: str) -> SettingFaults:
     """Yield settings of an item that do not fit the kind of outcome."""
     rules = LABEL_RULES[task]
     if item["classes"] and not rules.has_classes:

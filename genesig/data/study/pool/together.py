@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.event_columns import event_word
-from genesig.data.files.names import POOLED_STUDIES
+from genesig.data.files.names import POOLED_STUDIES, Config
 from genesig.data.steps.combat import MIN_BATCH_SAMPLES
 from genesig.data.steps.scale import looks_raw, sizes
 from genesig.data.study.labels.known import LABEL_RULES
@@ -39,7 +39,7 @@ UNIT_KEYS = ("group", "pair")
 
 
 def pool_studies(
-    studies: Sequence[Mapping[str, Any]], settings: PoolSettings, problems: list[Problem]
+    studies: Sequence[Config], settings: PoolSettings, problems: list[Problem]
 ) -> Pool | None:
     """Read every study and join all on their common genes; None after an error.
 
@@ -113,9 +113,7 @@ def _join_tables(
     for member, sample_names in zip(members, names, strict=True):
         member_table = member.table.set_axis(pd.Index(sample_names, name="sample", dtype=object))
         member_table[WEIGHT_COLUMN] = repr(n_samples / (len(members) * len(sample_names)))
-        for column in {settings.data[key] for key in UNIT_KEYS} & set(
-            member_table.response_columns
-        ):
+        for column in {settings.data[key] for key in UNIT_KEYS} & set(member_table.columns):
             member_table[column] = [
                 f"{member.name} {cell}" if cell else "" for cell in member_table[column]
             ]
