@@ -18,6 +18,7 @@ from places import SHARED
 from study import settings, splits_of
 
 from genesig.data.study.dataset import read_dataset
+from genesig.data.study.settings import StudySettings
 from genesig.results import Dataset, Splits
 from genesig.results.run import sha256
 
@@ -110,12 +111,12 @@ class Source:
     def read(self) -> Dataset:
         """Read it; genes with missing values are left out."""
         classes = None if self.classes is None else [*self.classes]
-        data_settings = settings({}, data={"classes": classes, "missing": True, **self.data})[
-            "data"
-        ]
-        dataset = read_dataset(str(self.matrix), str(self.samples), self.label, **data_settings)
-        is_complete = ~np.isnan(dataset.X).any(axis=0)
-        return replace(dataset, X=dataset.X[:, is_complete], var=dataset.var[is_complete])
+        data = settings({}, data={"classes": classes, "missing": True, **self.data})["data"]
+        files = {"expression": str(self.matrix), "samples": str(self.samples)}
+        config = {**files, "label": self.label, "data": data}
+        dataset = read_dataset(StudySettings.from_config(config))
+        known = ~np.isnan(dataset.X).any(axis=0)
+        return replace(dataset, X=dataset.X[:, known], var=dataset.var[known])
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from places import ROOT
 from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.config_check import resolve_config
-from genesig.data.study.dataset import read_dataset
+from genesig.data.study.settings import READ_KEYS, StudySettings
 from genesig.report.render import render
 from genesig.selection.genes.blocks import block_tables
 from genesig.selection.linear.tasks import LinearSettings, linear_keywords
@@ -20,7 +20,6 @@ from genesig.selection.sets.ground import SetsSettings
 SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
 
 SECTIONS = {
-    "data": read_dataset,
     "normalise": normalise_samples,
     "splits": draw_splits,
     "clusters": block_tables,
@@ -43,6 +42,25 @@ def test_the_keys_of_a_section_are_the_keywords_of_its_function(section):
         default = properties.get(keyword.name, {}).get("default")
         empty = (Parameter.empty, None, ()) if not default else (Parameter.empty, default)
         assert keyword.default in empty, keyword.name
+
+
+def test_study_settings_have_every_key_of_the_section_data_once() -> None:
+    names = {"expression": "e", "samples": "s", "label": "l"}
+    config = resolve_config(names, SCHEMA)
+    settings = StudySettings.from_config(config)
+    records = (settings.files, settings.outcome, settings.groups, settings.adjustment,
+               settings.genes)  # fmt: skip
+    values = [(field.name, getattr(record, field.name))
+              for record in records for field in fields(record)]  # fmt: skip
+    assert sorted(name for name, _ in values) == sorted([*keys("data"), *names])
+    assert dict(values) == {**config["data"], **names}
+
+
+def test_study_settings_are_made_of_the_keys_that_the_workflow_hands_over() -> None:
+    names = {"expression": "e", "samples": "s", "label": "l"}
+    config = resolve_config(names, SCHEMA)
+    handed_over = {key: config[key] for key in READ_KEYS}
+    assert StudySettings.from_config(handed_over) == StudySettings.from_config(config)
 
 
 def test_the_keys_of_the_linear_section_are_the_protocol():

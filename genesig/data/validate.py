@@ -27,7 +27,7 @@ from genesig.data.study.config_check import (
 from genesig.data.study.confounding import check_combat_covariates
 from genesig.data.study.cost import Size, check_cost, describe_costs, study_costs
 from genesig.data.study.covariates_check import check_training_sets
-from genesig.data.study.dataset import Inputs, inputs_of
+from genesig.data.study.dataset import Inputs, read_inputs
 from genesig.data.study.design_check import (
     check_design,
     check_label_genes,
@@ -46,6 +46,7 @@ from genesig.data.study.scale_check import (
     check_unsummarised_probes,
     rehearse_steps,
 )
+from genesig.data.study.settings import StudySettings
 from genesig.data.study.settings_check import check_settings, check_shares
 from genesig.data.study.sheet_check import check_column
 from genesig.errors import GenesigError, InvalidInput, Problem, order_by_level, warnings_of
@@ -96,7 +97,9 @@ def examine(raw: Config, schema: Config, source: str) -> Examination:
         )
     names_files = all(isinstance(config.get(key), str) for key in schema["required"])
     if names_files and config["expression"] != POOLED_STUDIES:
-        problems += _independent_problems(inputs_of(config).problems, problems, config, source)
+        problems += _independent_problems(
+            read_inputs(StudySettings.from_config(config)).problems, problems, config, source
+        )
     return Examination(tuple(in_order(problems)), "")
 
 
@@ -189,7 +192,7 @@ def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, 
     has_faulty_steps = any(
         "normalise" in problem.where and problem.level == "error" for problem in problems
     )
-    inputs = inputs_of(config)
+    inputs = read_inputs(StudySettings.from_config(config))
     problems += inputs.problems
     if config["splits"]["file"] is not None:
         problems += _check_split_file(config["splits"]["file"])

@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from genesig.data.cohorts.settings import CohortSettings
 from genesig.data.files.readers import load_schema
 from genesig.data.quality.overview import quality
 from genesig.data.splits.draw import draw_splits
@@ -18,6 +19,7 @@ from genesig.data.steps.collapse import gene_columns
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
+from genesig.data.study.settings import StudySettings
 from genesig.report.collect import collect
 from genesig.report.record import Report
 from genesig.results import Dataset, Fits, Splits
@@ -86,8 +88,8 @@ def run(files: Tables, seed: int = 0) -> Whole:
     """Run a study as the workflow does, one stage after the other."""
     with TemporaryDirectory() as folder:
         config = _written(files, Path(folder), seed)
-        about = {**config["data"], "gene_columns": gene_columns(config["normalise"]["folds"])}
-        raw = read_dataset(config["expression"], config["samples"], config["label"], **about)
+        settings = StudySettings.from_config(config)
+        raw = read_dataset(settings, gene_columns(config["normalise"]["folds"]))
         dataset = normalise_samples(raw, **config["normalise"])
         return _run(raw, dataset, config, str(Path(folder) / "sets.gmt") if files.sets else "")
 
@@ -118,7 +120,10 @@ def _elsewhere(dataset: Dataset, final: Fits, tables: Any, config: Any) -> list[
     folds = config["normalise"]["folds"]
     made = final_model(dataset, final, folds=folds, selection=tables["selection"])
     model = json.loads(json.dumps(made))
-    return [score_cohort(dataset, model, {}, **one).about for one in config["external"]]
+    return [
+        score_cohort(dataset, model, {}, CohortSettings(**item)).about
+        for item in config["external"]
+    ]
 
 
 def _run(raw: Dataset, dataset: Dataset, config: dict[str, Any], sets: str) -> Whole:

@@ -15,6 +15,7 @@ import r_files
 import yaml
 from fitted_models import GENES, NAMES
 from fitted_models import model_of as _model
+from settings import study_settings
 
 from genesig.cli import main
 from genesig.data.files.gene_ids import with_single_ids
@@ -130,7 +131,8 @@ def test_library_sizes_are_those_without_summary_rows(study: Path) -> None:
         {"expression": "e.tsv", "samples": "samples.tsv", "label": "diagnosis"}, load_schema()
     )["data"]
     both = [
-        read_dataset(name, "samples.tsv", "diagnosis", **data) for name in ("plain.tsv", "e.tsv")
+        read_dataset(study_settings(name, "samples.tsv", "diagnosis", **data))
+        for name in ("plain.tsv", "e.tsv")
     ]
     np.testing.assert_array_equal(both[0].X, both[1].X)
     reasons = {(note["name"], note["reason"]) for note in both[1].provenance["dropped"]}

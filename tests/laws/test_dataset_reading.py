@@ -11,37 +11,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from settings import study_settings
 
 from genesig.data.study.dataset import read_dataset
 from genesig.errors import InvalidInput
 from genesig.results import Dataset, Design
 
-PLAIN: dict[str, Any] = {
-    "task": "classification",
-    "classes": None,
-    "group": None,
-    "pair": None,
-    "batch": None,
-    "confounding": 0.5,
-    "annotation": None,
-    "symbol": None,
-    "part": None,
-    "files": None,
-    "missing": False,
-    "event": None,
-    "horizon": None,
-    "ties": "efron",
-    "prior_weights": None,
-    "omics": None,
-    "omic": None,
-    "covariates": [],
-    "covariate_words": {},
-    "missing_covariates": "refuse",
-    "covariate_shape": "splines",
-    "weights": None,
-    "chromosome": None,
-    "position": None,
-}
 NUMBERS = st.floats(-1e100, 1e100, allow_nan=False, allow_subnormal=False)
 
 
@@ -56,9 +31,8 @@ def _study(folder: Path, X: Any, labels: list[str], *, turned: bool = False) -> 
     rows = [["", *genes], *([n, *map(repr, map(float, x))] for n, x in zip(names, X, strict=True))]
     matrix = [list(column) for column in zip(*rows, strict=True)] if turned else rows
     sheet = [["id", "class"], *([n, k] for n, k in zip(names, labels, strict=True))]
-    return read_dataset(
-        _write(folder / "e.tsv", matrix), _write(folder / "s.tsv", sheet), "class", **PLAIN
-    )
+    files = (_write(folder / "e.tsv", matrix), _write(folder / "s.tsv", sheet))
+    return read_dataset(study_settings(*files, "class"))
 
 
 @st.composite
@@ -110,7 +84,7 @@ def test_samples_and_genes_are_in_the_order_of_their_names_whatever_that_of_the_
     sheet = _write(
         folder / "s2.tsv", [["id", "class"], *([names[k], "ab"[k % 2]] for k in sheet_order)]
     )
-    other = read_dataset(matrix, sheet, "class", **PLAIN)
+    other = read_dataset(study_settings(matrix, sheet, "class"))
     assert other.samples == names
     assert other.genes == [f"g{j}" for j in range(3)]
     assert other.response().tolist() == [-1.0, 1.0] * 3
@@ -135,10 +109,7 @@ def _files(folder: Path) -> tuple[str, str, str]:
 def test_every_drop_has_its_reason(tmp_path: Path) -> None:
     matrix, sheet, genes = _files(tmp_path)
     data = read_dataset(
-        matrix,
-        sheet,
-        "kind",
-        **PLAIN | {"classes": ["b", "a"], "group": "who", "annotation": genes},
+        study_settings(matrix, sheet, "kind", classes=["b", "a"], group="who", annotation=genes)
     )
     reasons = {note["name"]: note["reason"] for note in data.provenance["dropped"]}
     assert reasons == {
@@ -165,13 +136,13 @@ def test_a_gene_without_symbol_goes_by_its_id(
 ) -> None:
     matrix, sheet, genes = _files(tmp_path)
     words = {"classes": ["b", "a"], "annotation": genes, "symbol": symbol}
-    assert list(read_dataset(matrix, sheet, "kind", **PLAIN | words).var["symbol"]) == shown
+    assert list(read_dataset(study_settings(matrix, sheet, "kind", **words)).var["symbol"]) == shown
 
 
 def test_a_pair_is_the_group(tmp_path: Path) -> None:
     matrix, sheet, _ = _files(tmp_path)
     design = read_dataset(
-        matrix, sheet, "kind", **PLAIN | {"classes": ["a", "b"], "pair": "who"}
+        study_settings(matrix, sheet, "kind", classes=["a", "b"], pair="who")
     ).design
     assert (design.pair, design.group) == ("who", "who")
 
@@ -179,7 +150,7 @@ def test_a_pair_is_the_group(tmp_path: Path) -> None:
 def test_a_regression_has_real_responses(tmp_path: Path) -> None:
     matrix, _, _ = _files(tmp_path)
     sheet = _write(tmp_path / "r.tsv", [["id", "age"], ["s1", "1.5"], ["s2", "-2"], ["s3", "1e3"]])
-    data = read_dataset(matrix, sheet, "age", **PLAIN | {"task": "regression"})
+    data = read_dataset(study_settings(matrix, sheet, "age", task="regression"))
     assert data.response().tolist() == [1.5, -2.0, 1000.0]
     assert data.design.classes is None
 
@@ -189,8 +160,8 @@ def test_all_errors_of_all_files_are_raised_together(tmp_path: Path) -> None:
     absent = str(tmp_path / "e3.tsv")
     other = str(tmp_path / "e4.tsv")
     with pytest.raises(InvalidInput) as caught:
-        read_dataset(absent, sheet, "knd", **PLAIN | {"annotation": other})
-    assert [problem.location for problem in caught.value.problems] == [absent, sheet, other]
+        read_dataset(study_settings(absent, sheet, "knd", annotation=other))
+    assert [problem.where for problem in caught.value.problems] == [absent, sheet, other]
 
 
 @pytest.mark.parametrize("corner", ["id", "", "_index"])
@@ -200,7 +171,7 @@ def test_a_data_set_survives_its_file(corner: str, tmp_path: Path) -> None:
     names = [corner, "kind", "who", "IC50 (mg/ml)", "_index", ""]
     sheet = _write(tmp_path / "s.tsv", [names, *rows])
     words = {"classes": ["b", "a"], "group": "who", "annotation": genes}
-    data = read_dataset(matrix, sheet, "kind", **PLAIN | words)
+    data = read_dataset(study_settings(matrix, sheet, "kind", **words))
     assert list(data.obs.columns) == ["kind", "who"]
     assert "column 'IC50 (mg/ml)', '_index', '' is left out" in data.provenance["warnings"][0]
     data.save(tmp_path / "d.h5ad")

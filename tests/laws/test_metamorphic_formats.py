@@ -15,6 +15,7 @@ from scipy.sparse import csc_matrix, csr_matrix
 from genesig.data.files.readers import load_schema
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
+from genesig.data.study.settings import StudySettings
 from genesig.results import Dataset
 
 RNG = np.random.default_rng(2)
@@ -89,7 +90,7 @@ def read(folder: Path, name: str, sheet: str = "sheet.tsv") -> Dataset:
     (folder / "sheet.tsv").write_text(tabbed([["sample", "class"], *rows]))
     config = {"expression": str(folder / name), "samples": str(folder / sheet), "label": "class"}
     told = resolve_config(config, load_schema())
-    return read_dataset(told["expression"], told["samples"], "class", **told["data"])
+    return read_dataset(StudySettings.from_config(told))
 
 
 def assert_same(one: Dataset, other: Dataset) -> None:

@@ -16,6 +16,7 @@ from kept import kept
 from settings import MOMENTS, SPLITS, of_kind
 from study_data import study_of
 
+from genesig.data.cohorts.settings import CohortSettings
 from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.normalise import Reference, normalise_samples
 from genesig.results import Dataset, Design, Fits, Split, Splits
@@ -151,7 +152,7 @@ def written(kind: str, n: int = 40) -> Dataset:
 
 
 def scored(kind: str, **changes: Any) -> Scored:
-    return score_cohort(*fitted_of_kind(kind), {}, **{**ITEM, **changes})
+    return score_cohort(*fitted_of_kind(kind), {}, CohortSettings(**{**ITEM, **changes}))
 
 
 # What model.json says of samples, written down from its description and by no part of predict.

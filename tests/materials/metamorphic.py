@@ -18,6 +18,7 @@ from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.permute import permutation
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
+from genesig.data.study.settings import StudySettings
 from genesig.results import Dataset, Fits, Splits
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.controls import null_study
@@ -167,7 +168,7 @@ def read(files: Files) -> Dataset:
             "data": {"annotation": paths[2], "symbol": "symbol", **files.data},
         }
         told = resolve_config(config, load_schema())
-        return read_dataset(told["expression"], told["samples"], told["label"], **told["data"])
+        return read_dataset(StudySettings.from_config(told))
 
 
 def divided(files: Files) -> tuple[Dataset, Splits]:

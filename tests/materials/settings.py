@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from study_data import task_of
 
 from genesig.data.files.readers import load_schema
 from genesig.data.study.config_check import resolve_config
-from genesig.selection.linear.tasks import linear_keywords
+from genesig.data.study.settings import StudySettings
+from genesig.selection.linear.tasks import keywords
 
 # Keywords of the two-stage protocol.
 
 BEFORE = {"list": "minimal", "threshold": "zero"}
 """The rules of Mosci 2009: the list of smallest error, scores cut at 0."""
+
+
+@cache
+def _read_defaults() -> dict[str, Any]:
+    names = {"expression": "e.tsv", "samples": "s.tsv", "label": "l"}
+    return dict(resolve_config(names, load_schema())["data"])
+
+
+def study_settings(
+    expression: str | Path, samples: str | Path, label: Any, **data: Any
+) -> StudySettings:
+    """Return the settings by which a study is read, with changes of the section ``data``."""
+    names = {"expression": str(expression), "samples": str(samples), "label": label}
+    return StudySettings.from_config({**names, "data": {**_read_defaults(), **data}})
 
 
 def linear(**changes: Any) -> dict[str, Any]:

@@ -11,6 +11,10 @@ from typing import Any
 import numpy as np
 import yaml
 
+from genesig.data.cohorts.settings import CohortSettings
+from genesig.data.files.readers import load_schema
+from genesig.data.study.config_check import resolve_config
+
 # A small study without fault, and its files, for tests that break one thing at a time.
 
 SAMPLES = [f"P{k:02d}" for k in range(1, 13)]
@@ -125,6 +129,12 @@ class Other:
             "classes": dict(WORDS),
         }
     )
+
+    def settings(self, **changes: Any) -> CohortSettings:
+        """Return the settings of the item, with the defaults of the schema."""
+        names = {"expression": "e.tsv", "samples": "s.tsv", "label": "l"}
+        config = resolve_config({**names, "external": [self.item | changes]}, load_schema())
+        return CohortSettings(**config["external"][0])
 
     def write(self, study: Study) -> None:
         """Write the study with this data set as its external one."""

@@ -24,7 +24,8 @@ from genesig.data.files.readers import load_schema, read_config
 from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.config_check import resolve_config
-from genesig.data.study.dataset import pooled_of, read_dataset
+from genesig.data.study.dataset import read_dataset
+from genesig.data.study.settings import StudySettings
 from genesig.results import Dataset, Splits
 
 # A small study in a folder of its own, run as a user would run it.
@@ -270,8 +271,7 @@ def pooled(
         patch.chdir(folder)
         studies = Studies(folder, files, {"data": {"classes": ["well", "ill"]}, **config})
         config = resolve_config(read_config(studies.write()), load_schema())
-        named = (config["expression"], config["samples"], config["label"])
-        dataset = read_dataset(*named, (), pooled_of(config), **config["data"])
+        dataset = read_dataset(StudySettings.from_config(config))
     dataset = normalise_samples(dataset, config["across"]["align"], **config["normalise"])
     return dataset, draw_splits(dataset, seed=0, **config["splits"])
 

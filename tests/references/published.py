@@ -5,6 +5,7 @@ The data lie beside the project, not in it; a test that needs one is skipped whe
 
 import pytest
 from places import SHARED
+from settings import study_settings
 
 from genesig.data.study.dataset import read_dataset
 
@@ -26,32 +27,4 @@ def read(name):
     expression = SHARED / f"{stem}_expression.tsv.gz"
     if not expression.exists():
         pytest.skip(f"{expression.name} is not beside the project")
-    return read_dataset(
-        expression,
-        SHARED / f"{stem}_samples.tsv",
-        label,
-        task="classification",
-        classes=None,
-        group=None,
-        pair=None,
-        batch=None,
-        confounding=0.5,
-        annotation=None,
-        symbol=None,
-        part=None,
-        files=None,
-        missing=False,
-        prior_weights=None,
-        omics=None,
-        omic=None,
-        event=None,
-        horizon=None,
-        ties="efron",
-        covariates=[],
-        missing_covariates="refuse",
-        covariate_words={},
-        covariate_shape="splines",
-        weights=None,
-        chromosome=None,
-        position=None,
-    )
+    return read_dataset(study_settings(expression, SHARED / f"{stem}_samples.tsv", label))

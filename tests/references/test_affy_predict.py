@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from settings import MOMENTS, linear
+from settings import MOMENTS, linear, study_settings
 from test_affy_study import CHOICES, FOLDS, SAMPLES, folder  # noqa: F401
 
 from genesig.cli import main
@@ -26,7 +26,7 @@ LINEAR = linear(list="minimal", mu=[1e-2], lam=[1e-2], tau_min=0.3, tau_count=3)
 @pytest.fixture
 def scores(folder):  # noqa: F811
     """Write a model of all 12 arrays; return their scores, predicted as a folder."""
-    raw = read_dataset("arrays", "samples.tsv", "class", **CHOICES)
+    raw = read_dataset(study_settings("arrays", "samples.tsv", "class", **CHOICES))
     dataset = normalise_samples(raw, samples=SAMPLES, folds=STEPS)
     names = tuple(dataset.samples)
     inner = tuple((*names[2 * k : 2 * k + 2], *names[6 + 2 * k : 8 + 2 * k]) for k in range(3))

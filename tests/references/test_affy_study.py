@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from array_files import cdf_binary, cel_binary, cel_command_console, cel_text
 from rma import rma, sets_of
+from settings import study_settings
 
 from genesig.data.files.affy.folder import read_cel_folder
 from genesig.data.files.readers import load_schema, read_matrix, read_unpacked
@@ -20,32 +21,7 @@ N_SETS = 120
 N_PAIRS = 11
 SAMPLES = [{"step": "rma_background"}]
 FOLDS = [{"step": "quantile"}, {"step": "median_polish", "by": None}]
-CHOICES = {
-    "task": "classification",
-    "classes": None,
-    "group": None,
-    "pair": None,
-    "batch": None,
-    "confounding": 0.5,
-    "annotation": "genes.tsv",
-    "symbol": None,
-    "part": None,
-    "files": None,
-    "missing": False,
-    "prior_weights": None,
-    "omics": None,
-    "omic": None,
-    "event": None,
-    "horizon": None,
-    "ties": "efron",
-    "covariates": [],
-    "missing_covariates": "refuse",
-    "covariate_words": {},
-    "covariate_shape": "splines",
-    "weights": None,
-    "chromosome": None,
-    "position": None,
-}
+CHOICES = {"annotation": "genes.tsv"}
 
 
 @pytest.fixture
@@ -75,7 +51,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_a_folder_becomes_a_study(folder):
-    raw = read_dataset("arrays", "samples.tsv", "class", **CHOICES)
+    raw = read_dataset(study_settings("arrays", "samples.tsv", "class", **CHOICES))
     assert raw.samples == [f"s{k:02}" for k in range(12)]
     assert raw.genes[:3] == ["0_at", "0_at#10", "0_at#11"]
     assert list(raw.var["symbol"][:2]) == ["GENE0", "GENE0"]
@@ -96,13 +72,13 @@ def test_a_folder_becomes_a_study(folder):
 
 def test_a_sheet_may_name_the_files_of_its_samples(folder):
     """Other files of the folder are left alone, and files of subfolders are found."""
-    plain = read_dataset("arrays", "samples.tsv", "class", **CHOICES)
+    plain = read_dataset(study_settings("arrays", "samples.tsv", "class", **CHOICES))
     (folder / "arrays" / "later").mkdir()
     (folder / "arrays" / "s11.CEL").rename("arrays/later/GSM11_scan.CEL")
     names = [f"s{k:02}.CEL" for k in range(11)] + ["later/GSM11_scan.CEL"]
     rows = [f"patient{k}\t{'high' if k > 5 else 'low'}\t{name}\n" for k, name in enumerate(names)]
     (folder / "listed.tsv").write_text("sample\tclass\tcel\n" + "".join(rows[1:]))
-    listed = read_dataset("arrays", "listed.tsv", "class", **CHOICES | {"files": "cel"})
+    listed = read_dataset(study_settings("arrays", "listed.tsv", "class", **CHOICES, files="cel"))
     assert listed.samples == sorted(f"patient{k}" for k in range(1, 12))
     same = [int(name.removeprefix("patient")) for name in listed.samples]
     np.testing.assert_array_equal(listed.X, plain.X[same])
@@ -144,7 +120,8 @@ def test_a_sheet_that_names_files_wrongly_is_one_line(folder, name):
     rows = [[f"s{k:02}", "high" if k > 5 else "low", f"s{k:02}.CEL", ""] for k in range(12)]
     text = "\n".join("\t".join(change.get(cell, cell) for cell in row) for row in rows)
     (folder / "l.tsv").write_text("sample\tclass\tcel\tnone\n" + text)
-    found = read_inputs("arrays", "l.tsv", "class", **CHOICES | {"files": column}).problems
+    settings = study_settings("arrays", "l.tsv", "class", **CHOICES, files=column)
+    found = read_inputs(settings).problems
     (error,) = [problem for problem in found if problem.level == "error"]
     assert message in str(error)
 
@@ -155,7 +132,7 @@ def test_a_file_is_no_folder_of_listed_files(folder):
 
 
 def test_genes_come_after_probe_sets(folder):
-    raw = read_dataset("arrays", "samples.tsv", "class", **CHOICES)
+    raw = read_dataset(study_settings("arrays", "samples.tsv", "class", **CHOICES))
     steps = with_sets([*FOLDS, {"step": "collapse", "by": None, "rule": "max_mean"}], raw.var)
     fitted = fit_steps(raw.X, steps)
     symbols = list(raw.var["symbol"].iloc[fitted.genes])
@@ -172,7 +149,7 @@ def test_one_array_is_no_matrix_and_a_folder_has_no_parts(folder):
 
 
 def test_tables_speak_of_probe_sets(folder):
-    raw = read_dataset("arrays", "samples.tsv", "class", **CHOICES)
+    raw = read_dataset(study_settings("arrays", "samples.tsv", "class", **CHOICES))
     together = rma(raw.X, sets_of(raw.genes))
     dataset = normalise_samples(raw, samples=SAMPLES, folds=[*FOLDS, {"step": "centre"}])
     assert dataset.provenance["summaries"] == FOLDS

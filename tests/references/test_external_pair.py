@@ -12,11 +12,13 @@ from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+from genesig.data.cohorts.settings import CohortSettings
 from genesig.data.files.readers import load_schema, read_matrix, read_samples
 from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
+from genesig.data.study.settings import StudySettings
 from genesig.errors import InvalidInput
 from genesig.selection.linear.double_loop import fit_final_model
 from genesig.selection.linear.tasks import linear_keywords
@@ -37,7 +39,7 @@ def pair():
     raw |= {"expression": file, "samples": file}
     raw["external"][0]["expression"] = str(GEO / "GSE55457_series_matrix.txt.gz")
     config = resolve_config(raw, load_schema())
-    study = read_dataset(config["expression"], config["samples"], config["label"], **config["data"])
+    study = read_dataset(StudySettings.from_config(config))
     return config, normalise_samples(study, **config["normalise"])
 
 
@@ -71,7 +73,7 @@ def test_the_other_centre_is_on_the_same_scale_as_a_whole_and_array_by_array(pai
 def test_the_example_does_there_what_other_methods_do(pair):
     config, dataset = pair
     model = model_of(config, dataset)
-    found = score_cohort(dataset, model, {}, **config["external"][0])
+    found = score_cohort(dataset, model, {}, CohortSettings(**config["external"][0]))
     assert not [line for line in found.about["warnings"] if "of the model" in line]
     scores = found.tables["scores"].set_index("measure")
     assert found.about["classes"] == {"healthy control": 10, "rheumatoid arthritis": 13}

@@ -5,7 +5,7 @@ from snakemake.exceptions import WorkflowError
 
 import genesig
 from genesig.data.files.readers import load_schema, read_config
-from genesig.data.study.dataset import pooled_of
+from genesig.data.study.settings import READ_KEYS
 from genesig.data.study.settings_check import check_files
 from genesig.data.validate import study_config
 from genesig.errors import InvalidInput

@@ -20,7 +20,6 @@ HELD = config["enrichment"] if config["enrichment"]["sets"] else KNOWN
 ENRICHED = None if HELD.get("column") else HELD["sets"]
 VALIDATED = ("label", "seed", "probabilities", "data", "normalise", "splits", "studies", "across")
 SIGNATURES = config["controls"]["signatures"]
-NAMED = {key: config[key] for key in ("expression", "samples", "label")}
 READ = read_files()
 CHECKED_FILES = [*READ, config["splits"]["file"], KNOWN["sets"], ENRICHED, SIGNATURES]
 # Also read, but as an input of validate a change of it would have all read again.
@@ -129,7 +128,7 @@ rule read:
         **needs_before_reading(),
     params:
         sources("read.py"),
-        settings={**config["data"], **NAMED, "pooled": pooled_of(config)},
+        settings={key: config[key] for key in READ_KEYS},
         folds=config["normalise"]["folds"],
         copies=file_copies(*READ),
         read=digests(*READ),

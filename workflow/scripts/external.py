@@ -1,5 +1,6 @@
 """Score the samples of another study with the final model."""
 
+from genesig.data.cohorts.settings import CohortSettings
 from genesig.data.files.copies import FileCopies
 from genesig.data.files.readers import read_json
 from genesig.log import log_to
@@ -10,8 +11,8 @@ copies = FileCopies(snakemake.params.copies)
 log_to(snakemake.log[0], copies.with_names)
 dataset = Dataset.load(snakemake.input.dataset)
 model = read_json(snakemake.input.model)
-warnings = load_json(snakemake.input.validation)["warnings"]
-cohort = copies.with_paths(snakemake.params.cohort)
-scored = score_cohort(dataset, model, warnings, **cohort)
+said = load_json(snakemake.input.validation)["warnings"]
+settings = CohortSettings(**copies.with_paths(snakemake.params.cohort))
+scored = score_cohort(dataset, model, said, settings)
 save_tables({name: snakemake.output[name] for name in scored.tables}, scored.tables)
 save_json(snakemake.output.about, copies.with_names(scored.about))

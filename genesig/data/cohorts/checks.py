@@ -23,6 +23,7 @@ from genesig.data.cohorts.new_matrix import (
     match_genes,
 )
 from genesig.data.cohorts.read import Cohort, read_cohort
+from genesig.data.cohorts.settings import CohortSettings
 from genesig.data.cohorts.translation import take_study_names
 from genesig.data.files.gene_ids import versions_hint
 from genesig.data.files.names import Config
@@ -31,11 +32,12 @@ from genesig.data.steps.combat import MIN_BATCH_SAMPLES
 from genesig.data.steps.normalise import fit_steps
 from genesig.data.steps.segment import with_places
 from genesig.data.steps.zeros import ZEROS_AS_MISSING as ZEROS
-from genesig.data.study.dataset import Inputs, inputs_of
+from genesig.data.study.dataset import Inputs, read_inputs
 from genesig.data.study.design_check import names_patients
 from genesig.data.study.labels.known import LABEL_RULES
 from genesig.data.study.matrix_check import Expression, check_gene_names
-from genesig.errors import GenesigError, InvalidInput, Problem, attempt, order_by_level, warnings_of
+from genesig.data.study.settings import StudySettings
+from genesig.errors import GenesigError, InvalidInput, Problem, attempt, in_order, warnings_of
 from genesig.response.design import label_columns
 from genesig.results import Design
 from genesig.words import counted, is_missing, listing
@@ -44,8 +46,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NOT_ASSESSABLE = "the report says that this data set is not assessable"
-KEYS_BESIDE_FILES = ("name", "combat", "missing", "renamed")
-"""Settings of a cohort that its files are not read by."""
 
 
 def check_external(config: Config) -> dict[str, dict[str, list[str]]]:
@@ -56,10 +56,9 @@ def check_external(config: Config) -> dict[str, dict[str, list[str]]]:
     InvalidInput
         With the problems of all cohorts, warnings included, if one is an error.
     """
-    study = inputs_of(config)
+    study = read_inputs(StudySettings.from_config(config))
     problems_of_cohort = {
-        cohort_settings["name"]: check_cohort(cohort_settings, config, study)
-        for cohort_settings in config["external"]
+        settings.name: check_cohort(settings, config, study) for settings in _cohorts(config)
     }
     problems = in_order(
         problem for cohort_problems in problems_of_cohort.values() for problem in cohort_problems
@@ -86,44 +85,44 @@ def check_cohorts(config: Config, study: Inputs) -> list[Problem]:
     """
     return [
         problem
-        for cohort_settings in config["external"]
-        for problem in check_cohort(cohort_settings, config, study)
+        for settings in _cohorts(config)
+        for problem in check_cohort(settings, config, study)
     ]
 
 
-def check_cohort(cohort_settings: Config, config: Config, study: Inputs) -> list[Problem]:
+def _cohorts(config: Config) -> list[CohortSettings]:
+    """Return the settings of the external cohorts of a resolved config."""
+    return [CohortSettings(**item) for item in config["external"]]
+
+
+def check_cohort(settings: CohortSettings, config: Config, study: Inputs) -> list[Problem]:
     """Return the problems of one cohort; none if the study's classes are unknown."""
     is_sound = all(problem.level != "error" for problem in study.problems)
     design = (
         study.sheet.design if study.sheet is not None and is_sound else _design_by_config(config)
     )
-    problems = [] if design is None else _read_and_check(cohort_settings, design, study, config)
+    problems = [] if design is None else _read_and_check(settings, design, study, config)
     return list(dict.fromkeys(problems))
 
 
 def _read_and_check(
-    cohort_settings: Config, design: Design, study: Inputs, config: Config
+    settings: CohortSettings, design: Design, study: Inputs, config: Config
 ) -> Iterator[Problem]:
     """Yield the problems of one cohort, and those of its comparison with the study."""
-    file_settings = {
-        key: value for key, value in cohort_settings.items() if key not in KEYS_BESIDE_FILES
-    }
     try:
         genes = [] if study.expression is None else study.expression.genes
-        cohort = read_cohort(design, genes=genes, **file_settings)
+        cohort = read_cohort(design, settings, genes)
     except InvalidInput as error:
         yield from error.problems
         return
     yield from cohort.problems
-    yield from _check_covariates(cohort, design, cohort_settings)
-    yield from _check_batches(cohort, cohort_settings)
-    yield from _check_repeats(cohort, cohort_settings)
+    yield from _check_covariates(cohort, design, settings)
+    yield from _check_batches(cohort, settings)
+    yield from _check_repeats(cohort, settings)
     if study.expression is not None and study.sheet is not None:
         names = [str(name) for name in study.sheet.obs.index]
         var = study.gene_table(())
-        yield from _compare_with_study(
-            cohort, study.expression, var, names, config, cohort_settings
-        )
+        yield from _compare_with_study(cohort, study.expression, var, names, config, settings)
 
 
 def _design_by_config(config: Config) -> Design | None:
@@ -144,9 +143,11 @@ def _design_by_config(config: Config) -> Design | None:
     return Design(columns_of_label[0], task, class_names, None, None, **survival_fields)
 
 
-def _check_covariates(cohort: Cohort, design: Design, cohort_settings: Config) -> Iterator[Problem]:
+def _check_covariates(
+    cohort: Cohort, design: Design, settings: CohortSettings
+) -> Iterator[Problem]:
     """Yield the problems of the cohort's covariates; a cohort that lacks one is not assessable."""
-    file = cohort_settings["samples"] or cohort_settings["expression"]
+    file = settings.sample_file
     sample_table = cohort.sample_table
     has_all_covariates = all(
         covariate.column in sample_table.columns for covariate in design.covariates
@@ -159,26 +160,24 @@ def _check_covariates(cohort: Cohort, design: Design, cohort_settings: Config) -
         )
 
 
-def _check_batches(cohort: Cohort, cohort_settings: Config) -> Iterator[Problem]:
+def _check_batches(cohort: Cohort, settings: CohortSettings) -> Iterator[Problem]:
     """Yield an error if combat is set for a batch that is too small."""
-    if not cohort_settings["combat"]:
+    if not settings.combat:
         return
     for name, size in Counter(cohort.batch).items():
         if size < MIN_BATCH_SAMPLES:
-            batch_text = (
-                f"batch '{name}'" if cohort_settings["batch"] else f"'{cohort_settings['name']}'"
-            )
+            batch_text = f"batch '{name}'" if settings.batch else f"'{settings.name}'"
             message = (
                 f"combat needs a batch of at least {MIN_BATCH_SAMPLES} samples, "
                 f"{batch_text} has {size}; set it to false"
             )
-            yield Problem(f"external, {cohort_settings['name']}, combat", message)
+            yield Problem(f"external, {settings.name}, combat", message)
 
 
-def _check_repeats(cohort: Cohort, cohort_settings: Config) -> Iterator[Problem]:
+def _check_repeats(cohort: Cohort, settings: CohortSettings) -> Iterator[Problem]:
     """Warn of several samples of one patient if no column of groups is set."""
-    file = cohort_settings["samples"] or cohort_settings["expression"]
-    setting = f"external, {cohort_settings['name']}"
+    file = settings.sample_file
+    setting = f"external, {settings.name}"
     sample_table = cohort.sample_table
     for column in map(str, sample_table.columns if cohort.group is None else ()):
         values = [str(word) for word in sample_table[column] if not is_missing(word)]
@@ -196,14 +195,12 @@ def _compare_with_study(
     var: pd.DataFrame,
     study_samples: list[str],
     config: Config,
-    cohort_settings: Config,
+    settings: CohortSettings,
 ) -> Iterator[Problem]:
     """Yield the problems of a cohort's genes, samples and values beside those of the study."""
     problems: list[Problem] = []
     renamed = attempt(
-        lambda: take_study_names(
-            cohort.matrix, study.genes, cohort_settings["renamed"], cohort.file
-        ),
+        lambda: take_study_names(cohort.matrix, study.genes, settings.renamed, cohort.file),
         problems,
     )
     yield from problems
@@ -224,7 +221,7 @@ def _compare_with_study(
         )
         yield Problem(cohort.file, message)
         return
-    yield from _absent_gene_warning(cohort, study, shared_columns, config, cohort_settings)
+    yield from _absent_gene_warning(cohort, study, shared_columns, config, settings)
     problems = []
     genes = [study.genes[column] for column in shared_columns]
     matched_values = attempt(lambda: match_genes(cohort.matrix, genes, cohort.file), problems)
@@ -248,11 +245,11 @@ def _absent_gene_warning(
     study: Expression,
     shared_columns: list[int],
     config: Config,
-    cohort_settings: Config,
+    settings: CohortSettings,
 ) -> Iterator[Problem]:
     """Yield a warning if the cohort lacks more genes than may be imputed."""
     n_absent = len(study.genes) - len(shared_columns)
-    if n_absent <= cohort_settings["missing"] * len(study.genes):
+    if n_absent <= settings.missing * len(study.genes):
         return
     hint = versions_hint(study.genes, cohort.matrix.columns)
     code = "id_versions" if hint else ""
@@ -266,8 +263,7 @@ def _absent_gene_warning(
     if steps_across_genes:
         message += f", but {listing(steps_across_genes)} looks at all of them; at most a share of "
         message += (
-            f"{cohort_settings['missing']:g} may be imputed "
-            "(missing): leave them out of the study, or "
+            f"{settings.missing:g} may be imputed (missing): leave them out of the study, or "
         )
         yield Problem(cohort.file, f"{message}else {NOT_ASSESSABLE}", "warning", code)
     else:

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from genesig.arrays import Array
+from genesig.data.cohorts.settings import CohortSettings
 from genesig.data.study.labels.times import (
     check_blank_times,
     check_event_coding,
@@ -19,7 +20,7 @@ from genesig.data.study.labels.times import (
 from genesig.data.study.sheet_check import check_column
 from genesig.data.study.unlabelled import unlabelled_samples
 from genesig.errors import Problem, did_you_mean
-from genesig.response.design import Label, label_columns, time_columns
+from genesig.response.design import label_columns, time_columns
 from genesig.response.known import RESPONSES
 from genesig.response.survival import happened, times
 from genesig.results import Design
@@ -40,16 +41,9 @@ class CohortLabelRequest(NamedTuple):
     """File of the table, for messages."""
     design: Design
     """Design of the study."""
-    label: Label | None
-    """The setting ``label`` of the cohort; None takes the study's."""
-    classes: Mapping[Any, str]
-    """Label of the cohort -> class of the study."""
-    event: str | None
-    """Word of the event; None takes the study's."""
+    settings: CohortSettings
     problems: list[Problem]
     """Problems are appended."""
-    drop_unlabelled: bool = False
-    """Whether samples without a label are left out, however many they are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,13 +83,13 @@ def _read_one_column(
     request: CohortLabelRequest, translate: LabelTranslation
 ) -> CohortLabels | None:
     """Return the labels of one column, translated; None after a problem."""
-    column = request.design.label if request.label is None else request.label
+    column = request.design.label if request.settings.label is None else request.settings.label
     if not isinstance(column, str) or not has_columns(request, [column]):
         return None  # of a mapping the settings say that it does not fit
     problems = request.problems
     label_place = f"{request.file}, column '{column}'"
     word_of_sample = {str(name): str(value) for name, value in request.table[column].items()}
-    class_of_word = {str(word): name for word, name in request.classes.items()}
+    class_of_word = {str(word): name for word, name in request.settings.classes.items()}
     blank_samples = {
         name
         for name, value in word_of_sample.items()
@@ -139,7 +133,7 @@ def _find_unlabelled(
         column,
         classes=words,
         words_are_classes=False,
-        leave_out=request.drop_unlabelled,
+        leave_out=request.settings.unlabelled == "leave_out",
         problems=request.problems,
         setting="unlabelled",
     )
@@ -283,7 +277,7 @@ MAX_HORIZON_RATIO = 6.0
 def read_times(request: CohortLabelRequest) -> CohortLabels | None:
     """Return the times and events of a cohort; None after a problem."""
     design = request.design
-    label = request.label
+    label = request.settings.label
     if isinstance(label, str) or design.event is None:
         return None  # the settings say so
     label_columns_of_cohort = (
@@ -294,7 +288,9 @@ def read_times(request: CohortLabelRequest) -> CohortLabels | None:
     if not has_columns(request, [*times_of_label, event]):
         return None
     table = join_times(request.table, times_of_label)
-    event_word = design.occurred or "1" if request.event is None else request.event
+    event_word = (
+        design.occurred or "1" if request.settings.event is None else request.settings.event
+    )
     if blank_times := list(check_blank_times(table, request.file, time, event, event_word)):
         request.problems.extend(blank_times)
         return None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from genesig.arrays import Array
 from genesig.data.cohorts.labels import CohortLabelRequest, read_classes, read_numbers, read_times
+from genesig.data.cohorts.settings import CohortSettings
 from genesig.data.cohorts.translation import rename_genes, select_rows
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.geo_counts import paths_read
@@ -19,7 +20,7 @@ from genesig.data.files.sample_names import with_matrix_names, without_absent
 from genesig.data.study.matrix_check import check_samples, leave_out_other_columns
 from genesig.data.study.sheet_check import check_column, check_ids, drop_unstorable_columns
 from genesig.errors import InvalidInput, Problem, attempt, in_order
-from genesig.response.design import SEVERAL, Label, label_columns
+from genesig.response.design import SEVERAL, label_columns
 from genesig.response.known import ByKind
 from genesig.results import Design
 from genesig.results.run import sha256
@@ -68,124 +69,78 @@ class Cohort:
     """The column of groups."""
 
 
-def read_cohort(
-    design: Design,
-    *,
-    expression: str,
-    samples: str | None,
-    label: Label | None,
-    classes: Mapping[Any, str],
-    annotation: str | None,
-    symbol: str | None,
-    part: str | None,
-    batch: str | None,
-    covariate_words: Mapping[str, Mapping[Any, str]],
-    event: str | None = None,
-    genes: Collection[str] = (),
-    sample_names: str | None = None,
-    group: str | None = None,
-    unlabelled: str = "refuse",
-) -> Cohort:
-    """Read a data set of another study.
+def read_cohort(design: Design, settings: CohortSettings, genes: Collection[str] = ()) -> Cohort:
+    """Read an external cohort.
 
     Parameters
     ----------
     design : Design
-        Of the study: its label, classes and covariates.
-    expression, samples : str
-        Files; None for the samples is the same file.
-    label : str, mapping or None
-        Column with the classes, or those of time and event; None is that of the study.
-    event : str or None
-        The word that is an event; None is that of the study.
-    classes : mapping
-        Word of the sample table -> class of the study; words that are classes need no entry.
-    annotation, symbol : str or None
-        Gene table, and its column with the study's gene ids.
-    part : str or None
-        Which matrix of a file that holds several.
-    batch : str or None
-        Column of batches; None is one batch.
-    group : str or None
-        Column of groups whose samples are not independent, such as patients; None is that of the
-        study, if the sample table has it.
-    covariate_words : mapping
-        Column -> word of the sample table -> word of the study.
+        Design of the study: its label, classes and covariates.
+    settings : CohortSettings
     genes : collection of str
-        Of the study: none of them is left out, whatever its name.
-    sample_names : str or None
-        Column of the sample table with the names that the matrix has; None looks for it.
-    unlabelled : {"refuse", "leave_out"}
-        What is done with samples without a label where these are many or of one kind.
+        Genes of the study, none of which is taken for a row that is no gene.
 
     Raises
     ------
     InvalidInput
-        With all problems, warnings among them, if one is an error.
+        With all problems, warnings included, if one is an error.
     """
     problems: list[Problem] = []
-    table_file = expression if samples is None else samples
-    matrix_part, table_part = assign_part(part, expression, table_file)
-    matrix = attempt(lambda: read_matrix(expression, matrix_part), problems)
-    table = _read_table(matrix, table_file, table_part, sample_names, problems)
+    file = settings.expression
+    table_file = settings.sample_file
+    matrix_part, table_part = assign_part(settings.part, file, table_file)
+    matrix = attempt(lambda: read_matrix(file, matrix_part), problems)
+    table = _read_table(matrix, table_file, table_part, settings.sample_names, problems)
     labels = None
     dropped = list[dict[str, str]]()
     not_measured = list[dict[str, str]]()
     if matrix is not None and table is not None:
         matrix = with_names_of(matrix, list(map(str, table.index)))
         axes = (matrix.columns, matrix.rows)
-        table, not_measured = without_absent(table, axes, table_file, expression, problems)
+        table, not_measured = without_absent(table, axes, table_file, file, problems)
     if matrix is not None and matrix.doubt:
-        problems.append(Problem(expression, matrix.doubt, "warning"))
+        problems.append(Problem(file, matrix.doubt, "warning"))
     if table is not None:
         columns = list(map(str, table.columns))
         index_name = str(table.index.name)
-        check_column(batch, "batch", columns, index_name, table_file, problems)
-        check_column(group, "group", columns, index_name, table_file, problems)
-        drop_unlabelled = unlabelled == "leave_out"
-        request = CohortLabelRequest(
-            table, table_file, design, label, classes, event, problems, drop_unlabelled
-        )
+        check_column(settings.batch, "batch", columns, index_name, table_file, problems)
+        check_column(settings.group, "group", columns, index_name, table_file, problems)
+        request = CohortLabelRequest(table, table_file, design, settings, problems)
         labels = LABEL_READERS[design.kind](request)
-        table = _translate_covariates(table, design, covariate_words)
-    if matrix is not None and annotation is not None:
-        matrix = rename_genes(matrix, annotation, symbol, problems)
+        table = _translate_covariates(table, design, settings.covariate_words)
+    if matrix is not None and settings.annotation is not None:
+        matrix = rename_genes(matrix, settings.annotation, settings.symbol, problems)
     if matrix is not None and table is not None and labels is not None:
-        matrix = orient(matrix, expression, list(table.index), table_file, problems)
+        samples = list(table.index)
+        matrix = orient(matrix, file, samples, table_file, problems)
         if matrix is not None:
-            label_names = label_columns(design.label if label is None else label)
-            surroundings = Surroundings(table, label_names, genes)
-            matrix, dropped_columns = leave_out_other_columns(
-                matrix, expression, surroundings, problems
-            )
-            dropped = (
-                check_samples(
-                    matrix, expression, list(table.index), labels.names, table_file, problems
-                )
-                + dropped_columns
-            )
+            label = design.label if settings.label is None else settings.label
+            surroundings = Surroundings(table, label_columns(label), genes)
+            matrix, other_columns = leave_out_other_columns(matrix, file, surroundings, problems)
+            unlisted = check_samples(matrix, file, samples, labels.names, table_file, problems)
+            dropped = unlisted + other_columns
     if matrix is None or table is None or labels is None or _has_errors(problems):
         raise InvalidInput(in_order(problems))
-    group_column = _group_column(design, table, group)
+    labelled_table = table.loc[list(labels.names)]
+    group_column = _group_column(design, table, settings.group)
     group_of_sample = None
     if group_column is not None:
-        group_of_sample = _read_groups(
-            table.loc[list(labels.names), group_column], table_file, problems
-        )
-    files = dict.fromkeys([*paths_read(expression), *filter(None, (table_file, annotation))])
+        group_of_sample = _read_groups(labelled_table[group_column], table_file, problems)
+    batch_of_sample = ("",) * len(labels.names)
+    if settings.batch:
+        batch_of_sample = tuple(map(str, labelled_table[settings.batch]))
+    files = [*paths_read(file), table_file, *filter(None, [settings.annotation])]
     return Cohort(
         matrix=select_rows(matrix, labels.names),
-        file=expression,
+        file=file,
         cohort_words=labels.cohort_words,
         study_labels=labels.study_labels,
         response=labels.response,
-        batch=tuple(map(str, table.loc[list(labels.names), batch]))
-        if batch
-        else ("",) * len(labels.names),
+        batch=batch_of_sample,
         dropped=labels.dropped + not_measured + dropped,
-        inputs={path: sha256(path) for path in files},
+        inputs={path: sha256(path) for path in dict.fromkeys(files)},
         problems=in_order(problems),
-        sample_table=table.loc[list(labels.names)],
+        sample_table=labelled_table,
         group=group_of_sample,
         group_column=group_column,
     )

@@ -14,6 +14,7 @@ from genesig.data.files.columns import SAMPLES_PER_COVARIATE, are_codes
 from genesig.data.files.names import Config
 from genesig.data.study.labels.known import LABEL_RULES
 from genesig.data.study.pool.record import WEIGHT_COLUMN
+from genesig.data.study.settings import AdjustmentSettings
 from genesig.data.study.sheet_check import Sheet, check_column
 from genesig.errors import Problem, did_you_mean
 from genesig.response.covariates import Covariate, encoded, knots_for, names_of
@@ -130,97 +131,71 @@ def unquoted_word_faults(words: Mapping[str, Mapping[Any, str]]) -> Iterator[str
 
 
 def add_covariates(
-    sheet: Sheet,
-    file: str,
-    problems: list[Problem],
-    *,
-    covariates: Sequence[str],
-    words: Mapping[str, Mapping[Any, str]],
-    missing: str,
-    shape: str,
-    weights: str | None,
-    categorical: Sequence[str] = (),
+    sheet: Sheet, file: str, settings: AdjustmentSettings, problems: list[Problem]
 ) -> Sheet:
-    """Return the sheet with its design adjusted for covariates and weights; append the problems.
+    """Return a sheet without errors, its design adjusted for covariates and weights.
 
-    Parameters
-    ----------
-    sheet : Sheet
-        Without errors.
-    file : str
-        File of the sample table, for messages.
-    covariates, words, missing, shape, weights, categorical
-        ``data.covariates``, ``data.covariate_words``, ``data.missing_covariates``,
-        ``data.covariate_shape``, ``data.weights`` and ``data.categorical_covariates``.
+    `file` is the sample table's, for messages.
     """
     obs = sheet.obs
     design = sheet.design
+    weights = settings.weights
     kind = RESPONSES[design.kind]
     response = kind.number(kind.read(obs, design))
     columns_of_table = list(obs.columns)
     index_name = str(obs.index.name)
-    for name in covariates:
+    for name in settings.covariates:
         check_column(name, "data.covariates", columns_of_table, index_name, file, problems)
-    usable = set(columns_of_table) - {
-        design.label,
-        design.group,
-        design.pair,
-    }  # see `covariate_settings`
-    cells = [obs[name] for name in covariates if name in usable]
-    covariates_read = _shape_covariates(cells, shape, words, categorical)
-    problems += [
-        warning
-        for covariate in covariates_read
-        for warning in _respelling_warnings(covariate, obs, file)
-    ]
-    obs = obs.assign(
-        **{
-            covariate.column: covariate.spelt(obs[covariate.column])
-            for covariate in covariates_read
-        }
-    )
+    # `covariate_settings` yields the faults of columns with two roles.
+    usable = set(columns_of_table) - {design.label, design.group, design.pair}
+    columns = [obs[name] for name in settings.covariates if name in usable]
+    covariates = _shape_covariates(columns, settings)
+    for covariate in covariates:
+        problems += _respelling_warnings(covariate, obs, file)
+    spelt = {covariate.column: covariate.spelt(obs[covariate.column]) for covariate in covariates}
+    obs = obs.assign(**spelt)
     faults = [
         fault
-        for covariate in covariates_read
-        for fault in _check_covariate(
-            covariate, obs, missing, file, categorical=covariate.column in categorical
-        )
+        for covariate in covariates
+        for fault in _check_covariate(covariate, obs, settings, file)
     ]
     problems += faults
     if not any(fault.level == "error" for fault in faults):
-        problems += _check_design_matrix(covariates_read, obs, response, file)
+        problems += _check_design_matrix(covariates, obs, response, file)
     if weights is not None and weights != BALANCED:
         check_column(weights, "data.weights", columns_of_table, index_name, file, problems)
         if weights in columns_of_table and weights != design.label:
             problems += _check_weights(obs[weights], sheet, file)
+    imputes_missing = settings.missing_covariates == "mean"
     adjusted_design = replace(
-        design, covariates=covariates_read, filled=missing == "mean", weights=weights
+        design, covariates=covariates, filled=imputes_missing, weights=weights
     )
     return replace(sheet, obs=obs, design=adjusted_design)
 
 
 def _shape_covariates(
-    columns: Sequence[pd.Series[str]],
-    shape: str,
-    words: Mapping[str, Mapping[Any, str]],
-    categorical: Sequence[str],
+    columns: Sequence[pd.Series[str]], settings: AdjustmentSettings
 ) -> tuple[Covariate, ...]:
     """Return the covariates; numbers are splines, or lines if there are too few samples."""
     n_samples = max(map(len, columns), default=0)
-    knots = knots_for(n_samples) if shape == "splines" else 0
+    knots = knots_for(n_samples) if settings.covariate_shape == "splines" else 0
     meaning_of_word = {
         name: {str(word): meaning for word, meaning in word_meanings.items()}
-        for name, word_meanings in words.items()
+        for name, word_meanings in settings.covariate_words.items()
     }
-    shaped = tuple(
+    covariates = tuple(
         Covariate.from_cells(
-            name, column, knots, meaning_of_word.get(name), categorical=name in categorical
+            str(column.name),
+            column,
+            knots,
+            meaning_of_word.get(str(column.name)),
+            categorical=str(column.name) in settings.categorical_covariates,
         )
-        for name, column in ((str(column.name), column) for column in columns)
+        for column in columns
     )
-    if MIN_SAMPLES_PER_SPLINE_COLUMN * len(names_of(shaped)) > n_samples:
-        return tuple(replace(covariate, knots=0) for covariate in shaped)
-    return shaped
+    if MIN_SAMPLES_PER_SPLINE_COLUMN * len(names_of(covariates)) > n_samples:
+        return tuple(replace(covariate, knots=0) for covariate in covariates)
+    return covariates
 
 
 def _respelling_warnings(covariate: Covariate, obs: pd.DataFrame, file: str) -> Iterator[Problem]:
@@ -240,16 +215,16 @@ def _respelling_warnings(covariate: Covariate, obs: pd.DataFrame, file: str) -> 
 
 
 def _check_covariate(
-    covariate: Covariate, obs: pd.DataFrame, missing: str, file: str, *, categorical: bool
+    covariate: Covariate, obs: pd.DataFrame, settings: AdjustmentSettings, file: str
 ) -> Iterator[Problem]:
-    """Yield the problems of a covariate's column; if `categorical`, its numbers are names."""
+    """Yield the problems of a covariate's column."""
     column = obs[covariate.column].astype(str)
     column_place = f"{file}, column '{covariate.column}'"
     blank_samples = [str(name) for name, cell in column.items() if is_missing(cell)]
     if len(blank_samples) == len(column):
         yield Problem(column_place, "data.covariates: no sample has a value; take it out")
         return
-    if blank_samples and missing == "refuse":
+    if blank_samples and settings.missing_covariates == "refuse":
         message = (
             f"data.covariates: no value for {counted(len(blank_samples), 'sample')} of "
             f"{len(column)} ({listing(blank_samples)}); fill them in, or set "
@@ -264,7 +239,7 @@ def _check_covariate(
             "fixed; take it out"
         )
         yield Problem(column_place, message)
-    elif categorical:
+    elif covariate.column in settings.categorical_covariates:
         yield from _check_number_of_words(count_of_cell, len(obs), column_place)
     elif covariate.levels is not None:
         yield from _check_words(covariate, obs, cell_of_sample, file)

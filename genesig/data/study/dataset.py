@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -33,11 +33,11 @@ from genesig.data.study.gene_columns import (
 )
 from genesig.data.study.labels.times import join_times
 from genesig.data.study.matrix_check import Expression, check_matrix, check_symbols
-from genesig.data.study.pool.record import Pool, PoolSettings
+from genesig.data.study.pool.record import Pool
 from genesig.data.study.pool.together import pool_studies
+from genesig.data.study.settings import FileSettings, GeneSettings, StudySettings
 from genesig.data.study.sheet_check import Sheet, check_column, check_sheet
 from genesig.errors import InvalidInput, Problem, attempt, warnings_of
-from genesig.response.design import Label, label_columns, time_columns
 from genesig.results import Dataset
 from genesig.results.dataset import CHROMOSOME, OMIC, POSITION, PRIOR_WEIGHT
 from genesig.results.run import sha256
@@ -45,8 +45,6 @@ from genesig.words import counted, is_missing, is_number, listing
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Pooled = Mapping[str, Any] | None
 
 SWAPPED_MESSAGE = (
     "is the sample table, and {} the matrix, as it looks: expression and samples are"
@@ -107,100 +105,14 @@ class Inputs:
         return var
 
 
-def read_dataset(
-    expression: str,
-    samples: str,
-    label: Label,
-    gene_columns: Sequence[str] = (),
-    pooled: Pooled = None,
-    *,
-    task: str,
-    classes: Sequence[str] | None,
-    event: str | None,
-    horizon: float | None,
-    ties: str,
-    group: str | None,
-    pair: str | None,
-    batch: str | None,
-    confounding: float,
-    annotation: str | None,
-    symbol: str | None,
-    part: str | None,
-    files: str | None,
-    missing: bool,
-    prior_weights: str | None,
-    omics: Mapping[str, float] | str | None,
-    omic: str | None,
-    covariates: Sequence[str],
-    covariate_words: Mapping[str, Mapping[Any, str]],
-    missing_covariates: str,
-    covariate_shape: str,
-    weights: str | None,
-    chromosome: str | None,
-    position: str | None,
-    keep: Sequence[str] = (),
-    sample_names: str | None = None,
-    categorical_covariates: Sequence[str] = (),
-    unlabelled: str = "refuse",
-) -> Dataset:
+def read_dataset(settings: StudySettings, gene_columns: Sequence[str] = ()) -> Dataset:
     """Read the expression matrix, the sample table and the gene table of a study.
 
     Parameters
     ----------
-    expression, samples : str
-        Files; the matrix may lie either way round. They may be the same file, where its format
-        describes samples, too.
-    label : str or mapping
-        Column of the sample table that is predicted; of survival, those of ``time`` and ``event``.
-        Of a list of times the first one that a sample has counts.
-    pooled : mapping or None
-        Several studies in the place of the two files: ``studies`` and ``probes`` of the config.
-    task : str
-        A name in `RESPONSES`.
-    classes : [negative, positive] or None
-        Other classes are left out; None takes the two there are, in alphabetical order.
-    event, horizon, ties : str or None, float or None, str
-        Of survival: the word that is an event, 1 if None; when risks are told; how ties enter.
-    group, pair : str or None
-        Columns of samples that belong together; of matched pairs, which are groups, too.
-    batch : str or None
-        Column of samples that were processed together.
-    confounding : float
-        Largest association of batch and label that is accepted, see `confounding.association`.
-    annotation, symbol : str or None
-        Gene table and its column with symbols; None is the second one.
-    part : str or None
-        Which matrix of a file that holds several: platform, layer, object.
-    files : str or None
-        Column of the sample table that names each sample's file in the folder `expression`.
-    missing : bool
-        Whether blank and NA cells are kept, as NaN, for a step that fills them in.
-    prior_weights : str or None
-        Column of the gene table with the prior weight of each gene.
-    omics : mapping, "learned" or None
-        Factor of the l1 terms of each omic; whether it is learned; None where there is one matrix.
-    omic : str or None
-        Column of the gene table with the omic of each gene; None is what stands before a colon.
-    covariates : sequence of str
-        Columns that are held fixed.
-    covariate_words : mapping
-        Column -> word of the sample table -> what it means.
-    missing_covariates : {"refuse", "mean"}
-    covariate_shape : {"splines", "linear"}
-    weights : str or None
-        ``balanced``, or the column of the samples' weights.
-    chromosome, position : str or None
-        Columns of the gene table that say where each gene lies.
-    unlabelled : {"refuse", "leave_out"}
-        What is done with samples without a label where these are many or of one kind.
-    keep : sequence of str
-        Kinds of rows that are no genes and are kept, see `files.non_genes.KINDS`.
-    sample_names : str or None
-        Column of the sample table with the names that the matrix has; None looks for it.
-    categorical_covariates : sequence of str
-        Covariates whose numbers are names.
+    settings : StudySettings
     gene_columns : sequence of str
-        Further columns of the gene table that are kept: those that steps take genes together by.
+        Further columns of the gene table that are kept: those by which steps group genes.
 
     Returns
     -------
@@ -211,48 +123,16 @@ def read_dataset(
     Raises
     ------
     InvalidInput
-        With every error of all files.
+        With the errors of all files.
     """
-    inputs = read_inputs(
-        expression,
-        samples,
-        label,
-        pooled,
-        task=task,
-        classes=classes,
-        event=event,
-        horizon=horizon,
-        ties=ties,
-        group=group,
-        pair=pair,
-        batch=batch,
-        confounding=confounding,
-        annotation=annotation,
-        symbol=symbol,
-        part=part,
-        files=files,
-        missing=missing,
-        prior_weights=prior_weights,
-        omics=omics,
-        omic=omic,
-        covariates=covariates,
-        covariate_words=covariate_words,
-        missing_covariates=missing_covariates,
-        covariate_shape=covariate_shape,
-        weights=weights,
-        chromosome=chromosome,
-        position=position,
-        keep=keep,
-        sample_names=sample_names,
-        categorical_covariates=categorical_covariates,
-        unlabelled=unlabelled,
-    )
-    # One file may be matrix, sample table and gene table: what is wrong with it is said once.
+    inputs = read_inputs(settings)
+    # One file may be matrix, sample table and gene table: its errors are listed once.
     errors = [problem for problem in dict.fromkeys(inputs.problems) if problem.level == "error"]
     if errors or inputs.sheet is None or inputs.expression is None:
         raise InvalidInput(errors)
     pool = inputs.pool
-    paths = [*paths_read(expression), *filter(None, (samples, annotation))]
+    files = settings.files
+    paths = [*paths_read(files.expression), *filter(None, (files.samples, files.annotation))]
     provenance = {
         "dropped": [
             *(pool.dropped if pool else ()),
@@ -272,168 +152,67 @@ def read_dataset(
     return Dataset(inputs.expression.X, obs, var, inputs.sheet.design, provenance)
 
 
-def inputs_of(config: Mapping[str, Any]) -> Inputs:
-    """Read and check the files that a resolved config names."""
-    return read_inputs(
-        config["expression"],
-        config["samples"],
-        config["label"],
-        pooled_of(config),
-        **config["data"],
-    )
-
-
-def pooled_of(config: Mapping[str, Any]) -> Pooled:
-    """Return what a resolved config says of several studies, None where it has one."""
-    studies = config.get("studies")
-    across = {key: config["across"][key] for key in ("probes", "align")}
-    return {"studies": studies, "across": across} if studies else None
-
-
-def read_inputs(
-    expression: str,
-    samples: str,
-    label: Label,
-    pooled: Pooled = None,
-    *,
-    task: str,
-    classes: Sequence[str] | None,
-    event: str | None,
-    horizon: float | None,
-    ties: str,
-    group: str | None,
-    pair: str | None,
-    batch: str | None,
-    confounding: float,
-    annotation: str | None,
-    symbol: str | None,
-    part: str | None,
-    files: str | None,
-    missing: bool,
-    prior_weights: str | None,
-    omics: Mapping[str, float] | str | None,
-    omic: str | None,
-    covariates: Sequence[str],
-    covariate_words: Mapping[str, Mapping[Any, str]],
-    missing_covariates: str,
-    covariate_shape: str,
-    weights: str | None,
-    chromosome: str | None,
-    position: str | None,
-    keep: Sequence[str] = (),
-    sample_names: str | None = None,
-    categorical_covariates: Sequence[str] = (),
-    unlabelled: str = "refuse",
-) -> Inputs:
-    """Read and check everything that `read_dataset` needs; faults are listed, not raised."""
+def read_inputs(settings: StudySettings) -> Inputs:
+    """Read and check everything that `read_dataset` needs; problems are returned, not raised."""
     problems: list[Problem] = []
-    columns = label_columns(label)
+    files = settings.files
+    label_columns = settings.outcome.columns
     pool = None
-    gene_table_columns = (symbol, prior_weights, chromosome, position, omic)
-    if pooled:
-        data = {
-            "task": task,
-            "classes": classes,
-            "event": event,
-            "group": group,
-            "pair": pair,
-            "annotation": annotation,
-            "symbol": symbol,
-            "part": part,
-            "keep": keep,
-            "unlabelled": unlabelled,
-            "sample_names": sample_names,
-        }
-        pool = pool_studies(
-            pooled["studies"],
-            PoolSettings(columns, data, **pooled["across"], times=time_columns(label)),
-            problems,
-        )
-        matrix, table = (pool.matrix, pool.table) if pool is not None else (None, None)
-        annotation = None
+    annotation = files.annotation
+    if settings.studies:
+        pool = pool_studies(settings, problems)
+        matrix = None if pool is None else pool.matrix
+        table = None if pool is None else pool.table
+        annotation = None  # each study has been read with its own gene table
         not_measured = list[dict[str, str]]()
     else:
-        matrix, table, not_measured = _read_matrix_and_table(
-            expression, samples, part, files, missing, sample_names, problems
-        )
-    sheet = None
-    values = None
-    times = time_columns(label)
+        matrix, table, not_measured = _read_matrix_and_table(files, problems)
     if table is not None and pool is None:
-        columns_of_table = list(map(str, table.columns))
-        for column in times[1:]:
-            check_column(
-                column, "label", columns_of_table, str(table.index.name), samples, problems
-            )
-        table = join_times(table, times)
-    if table is not None and matrix is not None and _are_swapped(matrix, table, columns[0]):
-        return Inputs(None, None, None, [Problem(expression, SWAPPED_MESSAGE.format(samples))])
-    if table is not None:
-        settings = {
-            "classes": classes,
-            "event": event,
-            "horizon": horizon,
-            "ties": ties,
-            "unlabelled": unlabelled,
-        }
-        sheet = check_sheet(
-            table,
-            samples,
-            label=columns,
-            task=task,
-            settings=settings,
-            group=group,
-            pair=pair,
-            batch=batch,
-            studies=pool is not None,
-            problems=problems,
-        )
+        time_columns = settings.outcome.time_columns
+        columns = list(map(str, table.columns))
+        for column in time_columns[1:]:
+            check_column(column, "label", columns, str(table.index.name), files.samples, problems)
+        table = join_times(table, time_columns)
+    if table is not None and matrix is not None and _are_swapped(matrix, table, label_columns[0]):
+        swapped = Problem(files.expression, SWAPPED_MESSAGE.format(files.samples))
+        return Inputs(None, None, None, [swapped])
+    sheet = None if table is None else check_sheet(table, files.samples, settings, problems)
     if sheet is not None:
         sheet = replace(sheet, dropped=[*sheet.dropped, *not_measured])
     if sheet is not None and not any(problem.level == "error" for problem in problems):
-        sheet = add_covariates(
-            sheet,
-            samples,
-            problems,
-            covariates=covariates,
-            words=covariate_words,
-            missing=missing_covariates,
-            shape=covariate_shape,
-            weights=weights,
-            categorical=categorical_covariates,
-        )
-        problems += check_confounding(sheet.obs, sheet.design, confounding, samples)
+        sheet = add_covariates(sheet, files.samples, settings.adjustment, problems)
+        limit = settings.groups.confounding
+        problems += check_confounding(sheet.obs, sheet.design, limit, files.samples)
+    expression = None
     if table is not None and matrix is not None:
-        named_columns = [*columns, *covariates, *filter(None, [group, pair, batch, weights, files])]
-        surroundings = Surroundings(table, named_columns, kept_kinds=keep)
-        values = check_matrix(
+        expression = check_matrix(
             matrix,
-            expression,
+            files.expression,
             names=list(table.index),
-            table_file=samples,
             study_samples=list(table.index if sheet is None else sheet.obs.index),
-            missing=missing,
-            surroundings=surroundings,
+            table_file=files.samples,
+            missing=files.missing,
+            surroundings=Surroundings(table, _columns_in_use(settings), kept_kinds=files.keep),
             problems=problems,
         )
-    genes = None if values is None else values.genes
+    genes = None if expression is None else expression.genes
     gene_table = GeneTableColumns()
     if annotation is not None:
-        gene_table_part = assign_part(part, expression, annotation)[1]
-        gene_table = _read_gene_table(
-            annotation, gene_table_part, genes, gene_table_columns, problems
-        )
+        gene_table_part = assign_part(files.part, files.expression, annotation)[1]
+        gene_table = _read_gene_table(annotation, gene_table_part, genes, settings.genes, problems)
     symbols = gene_table.symbols
     if annotation is None and matrix is not None and matrix.symbols:
         symbols = dict(matrix.symbols)
-        problems += check_symbols(symbols, expression)
-    omics_file = annotation if omic and annotation else expression
+        problems += check_symbols(symbols, files.expression)
+    omic = settings.genes.omic
+    omics = settings.genes.omics
+    omics_file = annotation if omic and annotation else files.expression
     omic_of_gene = read_omics(
-        gene_table.table, omic, omics_file, genes, omics, problems, _dropped_genes(values)
+        gene_table.table, omic, omics_file, genes, omics, problems, _dropped_genes(expression)
     )
     return Inputs(
         sheet,
-        values,
+        expression,
         symbols,
         problems,
         multiply_omic_factors(gene_table.weights, omic_of_gene, omics),
@@ -444,9 +223,26 @@ def read_inputs(
     )
 
 
-def _dropped_genes(values: Expression | None) -> list[str]:
+def _columns_in_use(settings: StudySettings) -> list[str]:
+    """Return the columns of the sample table that settings name."""
+    groups = settings.groups
+    optional = (
+        groups.group,
+        groups.pair,
+        groups.batch,
+        settings.adjustment.weights,
+        settings.files.files,
+    )
+    return [
+        *settings.outcome.columns,
+        *settings.adjustment.covariates,
+        *(column for column in optional if column),
+    ]
+
+
+def _dropped_genes(expression: Expression | None) -> list[str]:
     """Return the genes of the file that were left out."""
-    drops = [] if values is None else values.dropped
+    drops = [] if expression is None else expression.dropped
     return [drop["name"] for drop in drops if drop["kind"] == "gene"]
 
 
@@ -463,80 +259,75 @@ def _read_gene_table(
     annotation: str,
     part: str | None,
     genes: list[str] | None,
-    setting_columns: Sequence[str | None],
+    settings: GeneSettings,
     problems: list[Problem],
 ) -> GeneTableColumns:
-    """Return symbols, prior weights and positions of the gene table; append the problems."""
-    symbol, prior_weights, chromosome, position, omic = setting_columns
-    other_columns = attempt(lambda: read_genes(annotation, part), problems)
-    if other_columns is None:
+    """Return symbols, prior weights and positions of the gene table; append the problems.
+
+    A table that only has columns for other settings has no symbols.
+    """
+    table = attempt(lambda: read_genes(annotation, part), problems)
+    if table is None:
         return GeneTableColumns()
+    weights_column = settings.prior_weights
+    chromosome = settings.chromosome
+    position = settings.position
     symbols = None
-    prior_gene_weights = None
+    weights = None
     places = None
-    if prior_weights is not None and genes is not None:
-        prior_gene_weights = read_prior_weights(
-            other_columns, prior_weights, annotation, genes, problems
-        )
-        other_columns = other_columns.drop(columns=prior_weights, errors="ignore")
+    if weights_column is not None and genes is not None:
+        weights = read_prior_weights(table, weights_column, annotation, genes, problems)
+        table = table.drop(columns=weights_column, errors="ignore")
     if chromosome and position and genes is not None:
-        places = read_places(other_columns, chromosome, position, annotation, genes, problems)
-        other_columns = other_columns.drop(columns=[chromosome, position], errors="ignore")
-    table_without_settings = other_columns
-    if omic is not None:
-        other_columns = other_columns.drop(columns=omic, errors="ignore")
-    has_settings_columns = prior_gene_weights is not None or places is not None or omic is not None
-    if not has_settings_columns or len(other_columns.columns):
-        symbols = _read_symbols(other_columns, annotation, symbol, genes, problems)
-    return GeneTableColumns(symbols, prior_gene_weights, table_without_settings, places)
+        places = read_places(table, chromosome, position, annotation, genes, problems)
+        table = table.drop(columns=[chromosome, position], errors="ignore")
+    symbol_table = table
+    if settings.omic is not None:
+        symbol_table = table.drop(columns=settings.omic, errors="ignore")
+    has_other_columns = weights is not None or places is not None or settings.omic is not None
+    if not has_other_columns or len(symbol_table.columns):
+        symbols = _read_symbols(symbol_table, annotation, settings.symbol, genes, problems)
+    return GeneTableColumns(symbols, weights, table, places)
 
 
 def _read_matrix_and_table(
-    expression: str,
-    samples: str,
-    part: str | None,
-    files: str | None,
-    keep_partial: bool,
-    sample_names: str | None,
-    problems: list[Problem],
+    files: FileSettings, problems: list[Problem]
 ) -> tuple[Matrix | None, pd.DataFrame | None, list[dict[str, str]]]:
     """Read matrix and sample table, and list the samples that the matrix lacks.
 
-    The table comes first where it names the files of the arrays.
-
-    `keep_partial`: samples that lack a modality are kept. `sample_names` is the column of the table
-    with the names that the matrix has.
+    The table is read first if it names the files of the arrays. With ``files.missing``, samples
+    that lack a modality are read, too.
     """
-    matrix_part, table_part = assign_part(part, expression, samples)
-    if files is not None:
+    expression = files.expression
+    samples = files.samples
+    matrix_part, table_part = assign_part(files.part, expression, samples)
+    if files.files is not None:
         table = attempt(lambda: read_samples(samples, None, table_part), problems)
         if table is None:
             return None, None, []
-        if sample_names is not None:
-            table = with_matrix_names(table, ((), ()), samples, sample_names, problems)
+        if files.sample_names is not None:
+            table = with_matrix_names(table, ((), ()), samples, files.sample_names, problems)
         columns = list(table.columns)
-        check_column(files, "data.files", columns, str(table.index.name), samples, problems)
-        if files not in columns:
+        check_column(files.files, "data.files", columns, str(table.index.name), samples, problems)
+        if files.files not in columns:
             return None, table, []
-        file_names = table[files]
+        file_names = table[files.files]
         path_of_sample = attempt(lambda: files_by_sample(file_names, expression, samples), problems)
         if path_of_sample is None:
             return None, table, []
-        return (
-            attempt(lambda: read_matrix(expression, matrix_part, path_of_sample), problems),
-            table,
-            [],
-        )
-    matrix = attempt(lambda: read_matrix(expression, matrix_part, partial=keep_partial), problems)
+        matrix = attempt(lambda: read_matrix(expression, matrix_part, path_of_sample), problems)
+        return matrix, table, []
+    matrix = attempt(lambda: read_matrix(expression, matrix_part, partial=files.missing), problems)
     if matrix is None and suffix_of(samples) == ".cls":
-        return None, None, []  # it names no samples: without a matrix there is nothing to say of it
+        return None, None, []  # it has no sample names, so that nothing of it can be checked
     names = None if matrix is None else matrix.columns
     table = attempt(
-        lambda: read_samples(samples, names, table_part, partial=keep_partial), problems
+        lambda: read_samples(samples, names, table_part, partial=files.missing), problems
     )
     if matrix is None or table is None:
         return matrix, table, []
-    table = with_matrix_names(table, (matrix.columns, matrix.rows), samples, sample_names, problems)
+    axes = (matrix.columns, matrix.rows)
+    table = with_matrix_names(table, axes, samples, files.sample_names, problems)
     matrix = with_names_of(matrix, list(map(str, table.index)))
     axes = (matrix.columns, matrix.rows)
     table, not_measured = without_absent(table, axes, samples, expression, problems)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from genesig.data.files.formats.interface import DOUBTS_ATTRIBUTE
 from genesig.data.study.labels.known import LABEL_RULES
@@ -15,6 +15,7 @@ from genesig.data.study.labels.record import (
     event_column_hints,
     line_of_row,
 )
+from genesig.data.study.settings import StudySettings
 from genesig.data.study.unlabelled import unlabelled_samples
 from genesig.errors import Problem, did_you_mean
 from genesig.results import Design
@@ -43,31 +44,26 @@ class Sheet:
 def check_sheet(
     table: pd.DataFrame,
     file: str,
-    *,
-    label: Sequence[str],
-    task: str,
-    settings: Mapping[str, Any],
-    group: str | None,
-    pair: str | None,
-    batch: str | None,
-    studies: bool = False,
+    settings: StudySettings,
     problems: list[Problem],
 ) -> Sheet | None:
-    """Return the sheet of the study's samples; None if a column is missing.
-
-    `label` are the columns of the response, `settings` those of the section ``data`` that depend on
-    the kind of outcome, `studies` tells whether the batches are studies.
-    """
+    """Return the sheet of the study's samples; None if a column is missing."""
+    outcome = settings.outcome
+    groups = settings.groups
+    label = outcome.columns
+    rules = LABEL_RULES[outcome.task]
     table = drop_unstorable_columns(table, file, problems)
-    if len(set(label)) != max(1, len(LABEL_RULES[task].label_columns)):
-        hints = (
-            event_column_hints(table, settings["event"]) if LABEL_RULES[task].label_columns else ()
-        )
+    if len(set(label)) != max(1, len(rules.label_columns)):
+        hints = event_column_hints(table, outcome.event) if rules.label_columns else ()
         problems.extend(Problem(file, message, "warning") for message in hints)
         return None  # the settings are at fault, and say so
     check_ids(table, file, problems)
     columns = [name for name in table.columns if name]
-    column_of_setting = {"data.group": group, "data.pair": pair, "data.batch": batch}
+    column_of_setting = {
+        "data.group": groups.group,
+        "data.pair": groups.pair,
+        "data.batch": groups.batch,
+    }
     for key, column in [*(("label", column) for column in label), *column_of_setting.items()]:
         check_column(column, key, columns, str(table.index.name), file, problems)
     if not set(label) <= set(table.columns) or not table.columns.is_unique:
@@ -76,15 +72,14 @@ def check_sheet(
         table,
         file,
         label[0],
-        classes=settings["classes"] or (),
-        words_are_classes=LABEL_RULES[task].has_classes,
+        classes=outcome.classes or (),
+        words_are_classes=rules.has_classes,
         problems=problems,
-        leave_out=settings.get("unlabelled") == "leave_out",
+        leave_out=outcome.unlabelled == "leave_out",
     )
     labels_of_samples = table[label[0]][[name not in dropped for name in table.index]]
-    label_choice = LABEL_RULES[task].choose_labels(
-        LabelRequest(table, file, label, labels_of_samples, settings), problems
-    )
+    request = LabelRequest(table, file, label, labels_of_samples, outcome)
+    label_choice = rules.choose_labels(request, problems)
     if any(problem.code == "times_of_one_outcome" for problem in problems):  # which says why
         blank = ("labels_missing", "many_labels_missing")
         problems[:] = [problem for problem in problems if problem.code not in blank]
@@ -96,12 +91,12 @@ def check_sheet(
             problems.extend(check_similar_names(table, key, str(column), file))
     design = Design(
         label[0],
-        task,
+        outcome.task,
         label_choice.classes,
-        group=pair or group,
-        pair=pair,
-        batch=batch,
-        studies=studies,
+        group=groups.pair or groups.group,
+        pair=groups.pair,
+        batch=groups.batch,
+        studies=bool(settings.studies),
         **label_choice.design_fields,
     )
     dropped_notes = [

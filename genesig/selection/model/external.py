@@ -12,11 +12,11 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.cohorts.new_matrix import match_genes
 from genesig.data.cohorts.read import Cohort, read_cohort
+from genesig.data.cohorts.settings import CohortSettings
 from genesig.data.cohorts.translation import take_study_names
 from genesig.data.quality.twins import cross_twins
 from genesig.data.steps.combat import ReferenceBatch
 from genesig.errors import InvalidInput, warnings_of
-from genesig.response.design import Label
 from genesig.results import Dataset
 from genesig.selection.assess.clusters import group_numbers
 from genesig.selection.assess.held_out import decisions
@@ -233,15 +233,9 @@ class _Tested(NamedTuple):
     more: dict[str, Any]
 
 
-def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str]], *, name: str,
-                 expression: str, samples: str | None,
-                 label: Label | None, event: str | None,
-                 classes: Mapping[Any, str], annotation: str | None, symbol: str | None,
-                 part: str | None, batch: str | None,
-                 covariate_words: Mapping[str, Mapping[Any, str]], renamed: str | None,
-                 combat: bool, missing: float, group: str | None,
-                 sample_names: str | None = None,
-                 unlabelled: str = "refuse") -> Scored:  # fmt: skip
+def score_cohort(
+    dataset: Dataset, model: Model, said: Mapping[str, Sequence[str]], settings: CohortSettings
+) -> Scored:
     """Score a labelled data set of another study with the final model, as it is.
 
     One that cannot be scored, for want of genes or covariates, is no reason to lose the study: its
@@ -262,8 +256,7 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
         The content of model.json.
     said : mapping
         Name -> warnings of the validation.
-    name, renamed, combat, missing
-        Of the config's section ``external``; the rest is that of `read_cohort`.
+    settings : CohortSettings
 
     Returns
     -------
@@ -286,31 +279,14 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
     """
     check_model(model, "results/model.json")
     try:
-        cohort = read_cohort(
-            dataset.design,
-            expression=expression,
-            samples=samples,
-            label=label,
-            event=event,
-            classes=classes,
-            annotation=annotation,
-            symbol=symbol,
-            part=part,
-            batch=batch,
-            covariate_words=covariate_words,
-            genes=dataset.genes,
-            sample_names=sample_names,
-            group=group,
-            unlabelled=unlabelled,
-        )
-        matrix, told = take_study_names(cohort.matrix, dataset.genes, renamed, cohort.file)
+        cohort = read_cohort(dataset.design, settings, dataset.genes)
+        matrix, told = take_study_names(cohort.matrix, dataset.genes, settings.renamed, cohort.file)
         cohort = replace(cohort, matrix=matrix)
-        unknown = refuse_unknown(model, cohort.sample_table, samples or expression)
+        unknown = refuse_unknown(model, cohort.sample_table, settings.sample_file)
         noted = warnings_of([*told, *unknown])
-        return _scored(dataset, model, cohort, [*said.get(name, ()), *noted], name=name,
-                       combat=combat, missing=missing)  # fmt: skip
+        return _scored(dataset, model, cohort, [*said.get(settings.name, ()), *noted], settings)
     except InvalidInput as error:
-        return _not_assessable(name, error)
+        return _not_assessable(settings.name, error)
 
 
 def _not_assessable(name: str, error: InvalidInput) -> Scored:
@@ -321,16 +297,20 @@ def _not_assessable(name: str, error: InvalidInput) -> Scored:
     return Scored(tables, {"name": name, "not_assessable": f"{first.location}: {first.message}"})
 
 
-def _scored(dataset: Dataset, model: Model, cohort: Cohort, said: Sequence[str], *, name: str,
-            combat: bool, missing: float) -> Scored:  # fmt: skip
-    chosen, bound = chosen_model(model), f"external, {name}, missing"
+def _scored(
+    dataset: Dataset, model: Model, cohort: Cohort, said: Sequence[str], settings: CohortSettings
+) -> Scored:
+    chosen = chosen_model(model)
+    missing = settings.missing
+    combat = settings.combat
+    bound = f"external, {settings.name}, missing"
     tested = partial(_tested, dataset, model, cohort, missing=missing, bound=bound, combat=combat)
     found, values, tables, more = tested(chosen)
     beside, named, lost = (
         _score_fdr_selected(model, tested) if has_fdr_selected(model) else ([], {}, [])
     )
     about = {
-        "name": name, "file": cohort.file, "classes": _counts(dataset, cohort),
+        "name": settings.name, "file": cohort.file, "classes": _counts(dataset, cohort),
         "dropped": cohort.dropped, "inputs": cohort.inputs,
         "warnings": [*said, *warnings_of(found.problems),
                      *off_scale(model, found, values.filled, cohort.file),

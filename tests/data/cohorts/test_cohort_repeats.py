@@ -37,9 +37,7 @@ def _said(study: Study, other: Other) -> list[str]:
 
 def _read(study: Study, other: Other, design: Design, group: str | None = None) -> Cohort:
     other.write(study)
-    item = {key: value for key, value in other.item.items() if key != "name"}
-    rest = {"annotation": None, "symbol": None, "part": None, "batch": None}
-    return read_cohort(design, **item, **rest, covariate_words={}, group=group)
+    return read_cohort(design, other.settings(group=group))
 
 
 def test_patients_without_a_group_are_warned_of(study: Study) -> None:

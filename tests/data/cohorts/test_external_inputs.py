@@ -249,10 +249,7 @@ def test_warnings_are_kept_by_name(study: Study) -> None:
 
 
 def _cohort(other: Other, design: Design = TWO, **changes: object):  # type: ignore[no-untyped-def]
-    plain = {"annotation": None, "symbol": None, "part": None, "batch": None, "covariate_words": {}}
-    item = plain | other.item | changes
-    del item["name"]
-    return read_cohort(design, **item)  # type: ignore[arg-type]
+    return read_cohort(design, other.settings(**changes))
 
 
 def test_labels_are_in_the_words_of_the_study_and_samples_in_rows(study: Study) -> None:

@@ -11,6 +11,7 @@ from broken_formats import ARRAY_NUMBERS as NUMBERS
 from broken_formats import R_OBJECTS
 from format_files import agilent, family, genomestudio, h5ad
 from places import SHARED
+from settings import study_settings
 
 from genesig.data.files.readers import read_genes, read_matrix, read_samples
 from genesig.data.study.dataset import read_dataset
@@ -44,16 +45,9 @@ def test_r_objects_as_r_made_them() -> None:
 def test_broken_file_of_several_tables_is_reported_once(tmp_path: Path) -> None:
     path = tmp_path / "e.h5ad"
     path.write_bytes(b"hello")
-    words = {"task": "classification", "classes": None, "group": None, "pair": None,
-             "batch": None, "confounding": 0.5,
-             "annotation": str(path), "symbol": None, "part": None, "files": None,
-             "event": None, "horizon": None, "ties": "efron",
-             "missing": False, "prior_weights": None, "omics": None, "omic": None, "covariates": [],
-             "covariate_words": {}, "missing_covariates": "refuse", "covariate_shape": "splines",
-             "weights": None, "chromosome": None,
-             "position": None}  # fmt: skip
+    settings = study_settings(path, path, "class", annotation=str(path))
     with pytest.raises(InvalidInput, match="is no HDF5 file") as found:
-        read_dataset(str(path), str(path), "class", **words)
+        read_dataset(settings)
     assert len(found.value.problems) == 1
 
 

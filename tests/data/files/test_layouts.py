@@ -14,6 +14,7 @@ from genesig.cli import main
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.readers import load_schema, read_config, read_matrix, read_samples
 from genesig.data.study.dataset import read_inputs
+from genesig.data.study.settings import StudySettings
 from genesig.data.validate import study_config
 from genesig.errors import InvalidInput
 
@@ -92,8 +93,7 @@ def test_symbols_beside_the_ids_are_those_of_the_study(
     study.write()
     assert main(["validate", "config.yaml"]) == 0, capsys.readouterr().err
     config = study_config(read_config("config.yaml"), load_schema())
-    inputs = read_inputs(config["expression"], config["samples"], config["label"],
-                         **config["data"])  # fmt: skip
+    inputs = read_inputs(StudySettings.from_config(config))
     assert inputs.gene_table(()).loc["gene1", "symbol"] == "SYM1"
 
 

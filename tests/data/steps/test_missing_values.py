@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from gathered_study import make_dataset, make_splits
+from settings import study_settings
 
 from genesig.data.files.readers import load_schema
 from genesig.data.steps.described import described
@@ -59,7 +60,7 @@ def test_they_are_kept_for_the_step_that_fills_them_in(study):
     config["normalise"] = steps | {"folds": [{"step": "left_censored"}]}
     assert [p.level for p in problems(config)] == ["warning"]
     choices = resolve_config(config, load_schema())["data"]
-    dataset = read_dataset(*study.values(), **choices)
+    dataset = read_dataset(study_settings(*study.values(), **choices))
     assert "g9" not in dataset.genes
     assert np.isnan(dataset.X).sum() == 3
     done = normalise_samples(dataset, samples=[ROW_WISE], folds=[KNN])
@@ -95,14 +96,7 @@ def test_other_faults_are_refused_all_the_same(study):
     path = Path("e.tsv")
     path.write_text(path.read_text().replace("NA", "n.d.", 1))
     with pytest.raises(InvalidInput, match=r"the value is 'n\.d\.', not a number"):
-        read_dataset(*study.values(), task="classification", classes=None, group=None, pair=None,
-                     batch=None, confounding=0.5,
-                     annotation=None, symbol=None, part=None, files=None,
-                     event=None, horizon=None, ties="efron",
-                     missing=True, prior_weights=None, omics=None, omic=None,
-                     covariates=[], covariate_words={}, missing_covariates="refuse",
-                     covariate_shape="splines",
-                     weights=None, chromosome=None, position=None)  # fmt: skip
+        read_dataset(study_settings(*study.values(), missing=True))
 
 
 def test_a_gene_that_most_of_a_class_misses_is_left_out_and_no_other():

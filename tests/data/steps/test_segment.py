@@ -17,6 +17,7 @@ from genesig.data.steps.normalise import Reference, bind_steps, fit_steps, norma
 from genesig.data.steps.segment import with_places
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
+from genesig.data.study.settings import StudySettings
 from genesig.errors import GenesigError
 from genesig.report.data import normalisation_sentences
 from genesig.results import Dataset, Design
@@ -167,7 +168,7 @@ def test_a_study_is_read_and_segmented(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["validate", "config.yaml"]) == 0
     config = resolve_config(made.config, load_schema())
-    data = read_dataset(config["expression"], config["samples"], config["label"], **config["data"])
+    data = read_dataset(StudySettings.from_config(config))
     done = normalise_samples(data, **config["normalise"])
     np.testing.assert_array_equal(done.X, segmented(data.X, data.var))
     said = normalisation_sentences({"config": config, "study": {"classes": None}})[0]  # type: ignore[typeddict-item]

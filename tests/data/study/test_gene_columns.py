@@ -10,6 +10,7 @@ from small_study import GENES, Study
 from genesig.cli import main
 from genesig.data.files.readers import load_schema, read_config
 from genesig.data.study.dataset import read_dataset
+from genesig.data.study.settings import StudySettings
 from genesig.data.validate import resolve_config
 
 TABLE = "gene\tsymbol\tentrez\n" + "".join(
@@ -35,8 +36,7 @@ def test_another_column_than_the_symbol(
     assert main(["validate", "config.yaml"]) == 0
     assert capsys.readouterr().err == ""
     config = resolve_config(read_config("config.yaml"), load_schema())
-    found = read_dataset("expression.tsv", "samples.tsv", config["label"], ["entrez"],
-                         **config["data"]).var  # fmt: skip
+    found = read_dataset(StudySettings.from_config(config), ["entrez"]).var
     assert found["symbol"].tolist() == [f"S{k}" for k in range(len(GENES))]
     own = [gene if k < 2 else str(k // 2) for k, gene in enumerate(GENES)]
     assert found["entrez"].tolist() == own

@@ -24,6 +24,7 @@ from genesig.data.steps.normalise import fit_steps, normalise_samples
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
 from genesig.data.study.gene_columns import read_omics
+from genesig.data.study.settings import StudySettings
 from genesig.data.study.sheet_check import Sheet
 from genesig.results import Dataset
 from genesig.results.dataset import OMIC
@@ -53,7 +54,7 @@ def study(tmp_path, layers=LAYERS, prefix=False, **data):
 
 def dataset_of(path: Path) -> Dataset:
     config = resolve_config(read_config(path), load_schema())
-    return read_dataset(config["expression"], config["samples"], config["label"], **config["data"])
+    return read_dataset(StudySettings.from_config(config))
 
 
 @pytest.mark.parametrize("prefix", [False, True])

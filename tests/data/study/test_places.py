@@ -13,6 +13,7 @@ from genesig.cli import main
 from genesig.data.files.readers import load_schema, read_config
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
+from genesig.data.study.settings import StudySettings
 from genesig.data.study.settings_check import check_settings
 from genesig.results import Dataset
 
@@ -36,7 +37,7 @@ def study(folder: Path, on: list[str] = ON, at: list[str] = AT, head: str = "chr
 
 def read(folder: Path) -> Dataset:
     config = resolve_config(read_config(str(folder / "config.yaml")), load_schema())
-    return read_dataset(config["expression"], config["samples"], config["label"], **config["data"])
+    return read_dataset(StudySettings.from_config(config))
 
 
 def test_places_come_back_and_blanks_stand_alone(tmp_path: Path, monkeypatch: Any) -> None:

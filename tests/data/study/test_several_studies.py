@@ -17,7 +17,8 @@ from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.permute import permutation
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.config_check import resolve_config
-from genesig.data.study.dataset import pooled_of, read_dataset
+from genesig.data.study.dataset import read_dataset
+from genesig.data.study.settings import StudySettings
 from genesig.data.validate import examine
 from genesig.errors import InvalidInput
 from genesig.results import Dataset
@@ -32,8 +33,7 @@ def _in_folder(tmp_path, monkeypatch):
 
 def read(studies: Studies) -> tuple[dict[str, Any], Dataset]:
     config = resolve_config(read_config(studies.write()), load_schema())
-    named = (config["expression"], config["samples"], config["label"])
-    return config, read_dataset(*named, (), pooled_of(config), **config["data"])
+    return config, read_dataset(StudySettings.from_config(config))
 
 
 def said(studies: Studies) -> list[str]:

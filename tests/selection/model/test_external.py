@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from inspect import Parameter, signature
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from scipy.stats import t as student
 from settings import MOMENTS
 from sklearn.metrics import balanced_accuracy_score, r2_score, roc_auc_score
 
+from genesig.data.cohorts.settings import CohortSettings
 from genesig.data.files.readers import load_schema, read_matrix
 from genesig.data.steps.combat import ReferenceBatch
 from genesig.data.steps.normalise import normalise_samples
@@ -91,7 +92,7 @@ def _words(y: Array) -> list[str]:
 
 
 def _score(study: tuple[Dataset, dict[str, Any]], **changes: Any) -> Scored:
-    return score_cohort(*study, {}, **{**SETTINGS, **changes})
+    return score_cohort(*study, {}, CohortSettings(**{**SETTINGS, **changes}))
 
 
 @pytest.fixture(autouse=True)
@@ -214,13 +215,11 @@ def test_a_model_that_corrects_batches_knows_none_of_another_study() -> None:
     assert "this data set is none of them" in said
 
 
-def test_the_keys_of_the_section_are_the_keywords() -> None:
+def test_the_keys_of_the_section_are_the_fields_of_its_settings() -> None:
     schema = load_schema()["properties"]["external"]["items"]["properties"]
-    parameters = signature(score_cohort).parameters.values()
-    keywords = {p.name: p.default for p in parameters if p.kind is Parameter.KEYWORD_ONLY}
-    assert set(keywords) == set(schema)
-    for name, default in keywords.items():
-        assert default in (Parameter.empty, schema[name].get("default"))
+    assert {field.name for field in fields(CohortSettings)} == set(schema)
+    for field in fields(CohortSettings):
+        assert field.default in (MISSING, schema[field.name].get("default"))
 
 
 def test_measures_are_those_of_scikit_learn() -> None:

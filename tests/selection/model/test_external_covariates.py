@@ -12,6 +12,7 @@ import settings
 from format_files import tabbed
 from settings import MOMENTS
 
+from genesig.data.cohorts.settings import CohortSettings
 from genesig.data.files.readers import read_matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.response.covariates import Covariate
@@ -22,12 +23,11 @@ from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
 GENES = [f"g{k}" for k in range(20)]
-COHORT = {
-    "name": "other", "expression": "other.tsv", "samples": "sheet.tsv", "label": "state",
-    "event": None, "classes": {}, "annotation": None, "symbol": None, "part": None, "batch": None,
-    "group": None, "covariate_words": {}, "renamed": None,
-    "combat": False, "missing": 0.1,
-}  # fmt: skip
+COHORT = CohortSettings(
+    name="other", expression="other.tsv", samples="sheet.tsv", label="state", event=None,
+    classes={}, annotation=None, symbol=None, part=None, batch=None, group=None,
+    covariate_words={}, renamed=None, combat=False, missing=0.1,
+)  # fmt: skip
 
 
 def draw(n: int, seed: int) -> tuple[np.ndarray, pd.DataFrame]:
@@ -59,14 +59,14 @@ def write(X: np.ndarray, obs: pd.DataFrame) -> None:
 def test_scores_are_those_of_predict(study):
     X, obs = draw(12, 2)
     write(X, obs)
-    found = score_cohort(*study, {}, **COHORT).tables["predictions"]
+    found = score_cohort(*study, {}, COHORT).tables["predictions"]
     table, said = predict(study[1], read_matrix("other.tsv"), "other.tsv", missing=0.1, mu=None,
                           samples=obs)  # fmt: skip
     assert said == []
     np.testing.assert_array_equal(found["score"], table["score"])
     older = obs.assign(age=[str(float(v) + 10) for v in obs["age"]])
     write(X, older)
-    again = score_cohort(*study, {}, **COHORT).tables["predictions"]
+    again = score_cohort(*study, {}, COHORT).tables["predictions"]
     weight = study[1]["models"][0]["covariates"][0]
     np.testing.assert_allclose(again["score"] - found["score"], 10 * weight, atol=1e-9)
 
@@ -82,7 +82,7 @@ def test_scores_are_those_of_predict(study):
 def test_what_is_missing_makes_it_not_assessable(study, change, words):
     X, obs = draw(12, 2)
     write(X, change(obs))
-    found = score_cohort(*study, {}, **COHORT)
+    found = score_cohort(*study, {}, COHORT)
     assert words in found.about["not_assessable"]
     assert all(table.empty for table in found.tables.values())
 
@@ -101,9 +101,9 @@ def test_words_of_the_data_set_are_turned_into_those_of_the_study(study):
     for words in (("neg", "pos"), ("Neg ", "POS"), ("0", "1")):
         write(X, obs.assign(er=[words[k % 2] for k in range(12)]))
         if words[0] == "0":
-            why = score_cohort(dataset, model, {}, **COHORT).about["not_assessable"]
+            why = score_cohort(dataset, model, {}, COHORT).about["not_assessable"]
             assert "'0', '1' was in no training sample" in why
-        told = {**COHORT, "covariate_words": {"er": {0: "neg", "1": "pos"}}}
-        scores.append(score_cohort(dataset, model, {}, **told).tables["predictions"]["score"])
+        told = replace(COHORT, covariate_words={"er": {0: "neg", "1": "pos"}})
+        scores.append(score_cohort(dataset, model, {}, told).tables["predictions"]["score"])
     np.testing.assert_array_equal(scores[0], scores[1])
     np.testing.assert_array_equal(scores[0], scores[2])

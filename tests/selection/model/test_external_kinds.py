@@ -11,6 +11,7 @@ from fitted_models import ITEM, scored, written
 from fitted_models import fitted_of_kind as fitted
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix, roc_auc_score
 
+from genesig.data.cohorts.settings import CohortSettings
 from genesig.data.files.readers import read_matrix
 from genesig.report.external.collect import external
 from genesig.selection.assess.several import calibration_slope
@@ -95,7 +96,7 @@ def test_probabilities_of_several_classes_are_held_against_what_came() -> None:
         each | {"probability": {"intercept": [0.1, 0.0, -0.3], "slope": 2.5}}
         for each in model["models"]
     ]
-    found = score_cohort(dataset, sealed(content | {"models": models}), {}, **ITEM)
+    found = score_cohort(dataset, sealed(content | {"models": models}), {}, CohortSettings(**ITEM))
     columns = [f"probability of {name}" for name in ("well", "ill", "worse")]
     p = found.tables["predictions"][columns].to_numpy()
     np.testing.assert_allclose(p.sum(axis=1), 1)

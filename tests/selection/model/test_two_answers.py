@@ -17,6 +17,7 @@ from settings import MOMENTS, SPLITS, of_kind
 from study_data import study_of
 
 from genesig.cli import main
+from genesig.data.cohorts.settings import CohortSettings
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.readers import read_matrix
 from genesig.data.splits.draw import draw_splits
@@ -313,7 +314,7 @@ def test_one_answer_alone_is_refused() -> None:
 
 def on_another(kind: str, **changes: Any) -> Scored:
     dataset, _, model = fitted(kind)
-    return score_cohort(dataset, model, {}, **{**ITEM, **changes})
+    return score_cohort(dataset, model, {}, CohortSettings(**{**ITEM, **changes}))
 
 
 @pytest.fixture(autouse=True)

@@ -37,7 +37,7 @@ def _choose_labels(request: LabelRequest, problems: list[Problem]) -> LabelChoic
     """Return the classes and the samples of other classes; append the problems."""
     labels = request.labels
     file = request.file
-    classes = request.settings["classes"]
+    classes = request.settings.classes
     classes_of_study = _choose_classes(labels, file, request, classes, problems)
     if classes is None:
         problems.extend(

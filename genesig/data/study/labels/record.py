@@ -16,6 +16,7 @@ from genesig.data.files.columns import class_columns
 from genesig.data.files.event_columns import TimeAndEvent, time_event_pairs
 from genesig.data.files.names import Config
 from genesig.data.steps.scale import missing_codes
+from genesig.data.study.settings import OutcomeSettings
 from genesig.errors import Problem
 from genesig.words import (
     DOUBTFUL_UNKNOWN,
@@ -51,8 +52,7 @@ class LabelRequest(NamedTuple):
     """Columns of the response; the first one is the label."""
     labels: pd.Series[str]
     """Labels of the samples that have one."""
-    settings: Mapping[str, Any]
-    """Settings of the section ``data`` that depend on the kind of outcome."""
+    settings: OutcomeSettings
 
     @property
     def label_column(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -47,17 +48,17 @@ def _choose_labels(request: LabelRequest, problems: list[Problem]) -> LabelChoic
     """Return the survival fields of the design and the samples without an event."""
     settings = request.settings
     event = request.columns[1]
-    if faults := list(exchanged_column_faults(request.table, request.columns, settings["event"])):
+    if faults := list(exchanged_column_faults(request.table, request.columns, settings.event)):
         problems.append(Problem(f"{request.file}, column '{request.label_column}'", faults[0]))
         return LabelChoice(design_fields={"event": event})
     columns = (request.label_column, event)
-    blank_times = list(check_blank_times(request.table, request.file, *columns, settings["event"]))
+    blank_times = list(check_blank_times(request.table, request.file, *columns, settings.event))
     if blank_times:
         problems += blank_times
         return LabelChoice(design_fields={"event": event})
     if "places" not in request.table.attrs:  # of several studies each has been checked by itself
         problems += check_event_coding(
-            request.table, request.file, columns, settings["event"], "data.event"
+            request.table, request.file, columns, settings.event, "data.event"
         )
     blank_samples = {str(name) for name, cell in request.table[event].items() if is_missing(cell)}
     blank_samples &= {str(name) for name in request.labels.index}
@@ -72,12 +73,16 @@ def _choose_labels(request: LabelRequest, problems: list[Problem]) -> LabelChoic
     time_faults = list(_check_times(request, samples))
     occurred, event_faults = _choose_event(request, event, samples)
     problems += time_faults + event_faults
-    design_fields = {"event": event, "occurred": occurred, "ties": settings["ties"]}
+    design_fields: dict[str, Any] = {
+        "event": event,
+        "occurred": occurred,
+        "ties": settings.ties,
+    }
     if not any(problem.level == "error" for problem in time_faults + event_faults):
         times = np.array([float(request.labels[name]) for name in samples])
         has_event = np.array([happened(request.table[event][name], occurred) for name in samples])
         problems += _check_outcomes(request, event, times, has_event)
-        horizon = settings["horizon"]
+        horizon = settings.horizon
         design_fields["horizon"] = float(np.median(times)) if horizon is None else float(horizon)
     return LabelChoice(
         dropped=dict.fromkeys(sorted(blank_samples), f"no event in column '{event}'"),
@@ -116,7 +121,7 @@ def _choose_event(
 ) -> tuple[str, list[Problem]]:
     """Return the word that is the event, and the problems of that choice."""
     event_place = f"{request.file}, column '{event}'"
-    word = request.settings["event"]
+    word = request.settings.event
     counts = Counter(str(request.table[event][name]).strip() for name in samples)
     counts_text = ", ".join(f"'{cell}' ({n_samples})" for cell, n_samples in counts.most_common(6))
     if word is None:
@@ -143,7 +148,7 @@ def _check_outcomes(
 ) -> Iterator[Problem]:
     """Yield a problem if there is no event, none is outlived, or the horizon is out of range."""
     event_place = f"{request.file}, column '{column}'"
-    horizon = request.settings["horizon"]
+    horizon = request.settings.horizon
     if not event.any():
         message = (
             f"no event among {counted(len(time), 'sample')}, all are censored; nothing can be "

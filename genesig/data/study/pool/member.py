@@ -31,8 +31,9 @@ from genesig.data.study.labels.times import (
     join_times,
 )
 from genesig.data.study.matrix_check import check_matrix
-from genesig.data.study.pool.record import STUDY_COLUMN, Member, PoolSettings
+from genesig.data.study.pool.record import STUDY_COLUMN, Member
 from genesig.data.study.scale_check import describe_flattening
+from genesig.data.study.settings import StudySettings
 from genesig.data.study.sheet_check import check_column, check_ids, drop_unstorable_columns
 from genesig.data.study.unlabelled import unlabelled_samples
 from genesig.errors import GenesigError, InvalidInput, Problem, attempt, did_you_mean
@@ -183,22 +184,24 @@ DEFAULT_NO_EVENT = "0"
 """Words of the column of events where the config names none."""
 
 
-def read_member(item: Config, settings: PoolSettings, problems: list[Problem]) -> Member | None:
+def read_member(item: Config, settings: StudySettings, problems: list[Problem]) -> Member | None:
     """Return one item of ``studies``, read; None after an error, which is appended.
 
     Settings that the item lacks are those of the section ``data``.
     """
     member_problems: list[Problem] = []
     file_settings = {
-        key: item.get(key) or settings.data.get(key)
-        for key in ("annotation", "symbol", "part", "sample_names")
+        "annotation": item["annotation"] or settings.files.annotation,
+        "symbol": item["symbol"] or settings.genes.symbol,
+        "part": item["part"] or settings.files.part,
+        "sample_names": item["sample_names"] or settings.files.sample_names,
     }
     member = _read_item({**item, **file_settings}, settings, member_problems)
     problems.extend(member_problems)
     return None if any(problem.level == "error" for problem in member_problems) else member
 
 
-def _read_item(item: Config, settings: PoolSettings, problems: list[Problem]) -> Member | None:
+def _read_item(item: Config, settings: StudySettings, problems: list[Problem]) -> Member | None:
     """Return the study of an item whose file settings are filled in; None after an error."""
     matrix_file = item["expression"]
     table_file = item["samples"] or item["expression"]
@@ -224,7 +227,7 @@ def _read_item(item: Config, settings: PoolSettings, problems: list[Problem]) ->
         problems.append(Problem(table_file, message))
         return None
     surroundings = Surroundings(
-        table, _response_columns(item, settings), kept_kinds=settings.data.get("keep", ())
+        table, _response_columns(item, settings), kept_kinds=settings.files.keep
     )
     expression = check_matrix(
         matrix,
@@ -297,29 +300,31 @@ def _read_table(
     )
 
 
-def _response_columns(item: Config, settings: PoolSettings) -> Sequence[str]:
+def _response_columns(item: Config, settings: StudySettings) -> Sequence[str]:
     """Return the columns of the response in the item's own sample table."""
-    return settings.label if item["label"] is None else label_columns(item["label"])
+    return settings.outcome.columns if item["label"] is None else label_columns(item["label"])
 
 
 def _translate_responses(
     table: pd.DataFrame,
     table_file: str,
     item: Config,
-    settings: PoolSettings,
+    settings: StudySettings,
     problems: list[Problem],
 ) -> pd.DataFrame | None:
     """Return the table with the response in the columns and words of the joint study."""
-    times = settings.times if item["label"] is None else time_columns(item["label"])
+    times = settings.outcome.time_columns if item["label"] is None else time_columns(item["label"])
     table = join_times(table, times)
     item_columns = _response_columns(item, settings)
     table_columns = list(map(str, table.columns))
     for column in item_columns:
         check_column(column, "label", table_columns, str(table.index.name), table_file, problems)
-    if not set(item_columns) <= set(table_columns) or len(item_columns) != len(settings.label):
+    if not set(item_columns) <= set(table_columns) or len(item_columns) != len(
+        settings.outcome.columns
+    ):
         return None
     if len(item_columns) > 1:
-        event_word = item["event"] or settings.data["event"]
+        event_word = item["event"] or settings.outcome.event
         faults = list(
             check_blank_times(table, table_file, item_columns[0], item_columns[1], event_word)
         )
@@ -334,26 +339,28 @@ def _translate_responses(
         table,
         table_file,
         item_columns[0],
-        classes=[*map(str, item["classes"]), *(settings.data["classes"] or ())],
-        words_are_classes=LABEL_RULES[settings.data["task"]].has_classes,
+        classes=[*map(str, item["classes"]), *(settings.outcome.classes or ())],
+        words_are_classes=LABEL_RULES[settings.outcome.task].has_classes,
         problems=problems,
-        leave_out=settings.data.get("unlabelled") == "leave_out",
+        leave_out=settings.outcome.unlabelled == "leave_out",
     )
     cells = {
         name: table[column].astype(str)
-        for name, column in zip(settings.label, item_columns, strict=True)
+        for name, column in zip(settings.outcome.columns, item_columns, strict=True)
     }
-    label = settings.label[0]
+    label = settings.outcome.columns[0]
     problems.extend(
         _unknown_word_faults(
             cells[label], f"{table_file}, column '{item_columns[0]}'", item["classes"]
         )
     )
-    class_of_word = {str(event_word): name for event_word, name in item["classes"].items()}
+    class_of_word = {str(word): name for word, name in item["classes"].items()}
     cells[label] = cells[label].map(lambda cell: class_of_word.get(cell, cell))
-    if item["event"] is not None and len(settings.label) > 1:  # the settings' check has said so
-        cells[settings.label[1]] = _translate_events(
-            cells[settings.label[1]], item["event"], settings.data
+    if (
+        item["event"] is not None and len(settings.outcome.columns) > 1
+    ):  # the settings' check has said so
+        cells[settings.outcome.columns[1]] = _translate_events(
+            cells[settings.outcome.columns[1]], item["event"], settings.outcome.event
         )
     other_cells = table.drop(columns=[*{*item_columns, *cells, STUDY_COLUMN} & set(table_columns)])
     return other_cells.assign(**cells, **{STUDY_COLUMN: item["name"]})
@@ -378,26 +385,28 @@ def _untranslated_advice(words: Sequence[str]) -> str:
     return f"write one of {listing(words, 6)}" if words else "take it out, all words have a class"
 
 
-def _translate_events(cells: pd.Series[str], event_word: str, data: Config) -> pd.Series[str]:
+def _translate_events(
+    cells: pd.Series[str], event_word: str, study_event: str | None
+) -> pd.Series[str]:
     """Return events in the words of the joint study; a blank cell stays blank."""
-    event = data["event"] or DEFAULT_EVENT
+    event = study_event or DEFAULT_EVENT
     no_event = DEFAULT_NO_EVENT if event == DEFAULT_EVENT else f"not {event}"
     return cells.map(
         lambda cell: cell if is_missing(cell) else event if cell == event_word else no_event
     )
 
 
-def _has_response(table: pd.DataFrame, settings: PoolSettings) -> Array:
+def _has_response(table: pd.DataFrame, settings: StudySettings) -> Array:
     """Return which samples have a response, of a class that is asked for."""
-    classes = settings.data["classes"]
-    cells = table[list(settings.label)].to_numpy(dtype=object)
+    classes = settings.outcome.classes
+    cells = table[list(settings.outcome.columns)].to_numpy(dtype=object)
     has_label = np.array([not any(map(is_missing, row)) for row in cells], dtype=bool)
     return has_label if classes is None else np.isin(cells[:, 0].astype(str), classes)
 
 
-def _count_other_words(dropped_table: pd.DataFrame, settings: PoolSettings) -> dict[str, int]:
+def _count_other_words(dropped_table: pd.DataFrame, settings: StudySettings) -> dict[str, int]:
     """Return the number of dropped samples of each label; one may be a class spelt otherwise."""
-    cells = dropped_table[settings.label[0]].astype(str)
+    cells = dropped_table[settings.outcome.columns[0]].astype(str)
     return dict(Counter(cell for cell in cells if not is_missing(cell)))
 
 

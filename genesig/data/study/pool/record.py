@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
@@ -21,21 +20,6 @@ STUDY_COLUMN = "study"
 """Column of the sample table that names each sample's study."""
 WEIGHT_COLUMN = "study_weight"
 """Column with the weights by which every study counts alike."""
-
-
-class PoolSettings(NamedTuple):
-    """The settings by which several studies become one."""
-
-    label: Sequence[str]
-    """Columns of the response in the joint table."""
-    data: Config
-    """The section ``data`` of the config."""
-    probes: str
-    """Rule that chooses a probe for each gene, see `collapse_to_genes`."""
-    align: str
-    """Alignment of the studies, ``across.align``."""
-    times: Sequence[str] = ()
-    """Columns of times in the joint table."""
 
 
 @dataclass(frozen=True, eq=False)

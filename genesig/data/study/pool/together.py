@@ -12,7 +12,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.event_columns import event_word
-from genesig.data.files.names import POOLED_STUDIES, Config
+from genesig.data.files.names import POOLED_STUDIES
 from genesig.data.steps.combat import MIN_BATCH_SAMPLES
 from genesig.data.steps.scale import looks_raw, sizes
 from genesig.data.study.labels.known import LABEL_RULES
@@ -22,7 +22,8 @@ from genesig.data.study.pool.member import (
     describe_gene_loss,
     read_member,
 )
-from genesig.data.study.pool.record import WEIGHT_COLUMN, Member, Pool, PoolSettings
+from genesig.data.study.pool.record import WEIGHT_COLUMN, Member, Pool
+from genesig.data.study.settings import StudySettings
 from genesig.errors import Problem
 from genesig.words import flow_yaml, is_missing, listing
 
@@ -34,13 +35,9 @@ MIN_SAMPLES_OF_CLASS = 2
 MAX_TIME_RATIO = 6.0
 """From this ratio of their median times on, two studies may have unlike units: a year has 12
 months, a month 30 days. Follow-up alone seldom differs as much."""
-UNIT_KEYS = ("group", "pair")
-"""Columns whose words mean something inside a study alone: patient 1 is another one elsewhere."""
 
 
-def pool_studies(
-    studies: Sequence[Config], settings: PoolSettings, problems: list[Problem]
-) -> Pool | None:
+def pool_studies(settings: StudySettings, problems: list[Problem]) -> Pool | None:
     """Read every study and join all on their common genes; None after an error.
 
     Each sample has the name of its own table, or ``study.sample`` if two studies share a name.
@@ -49,13 +46,11 @@ def pool_studies(
 
     Parameters
     ----------
-    studies : sequence of mapping
-        The config's ``studies``.
-    settings : PoolSettings
+    settings : StudySettings
     problems : list of Problem
         Problems are appended.
     """
-    member_or_none = [read_member(item, settings, problems) for item in studies]
+    member_or_none = [read_member(item, settings, problems) for item in settings.studies]
     members = [member for member in member_or_none if member is not None]
     if len(members) < len(member_or_none):
         return None
@@ -71,7 +66,9 @@ def pool_studies(
     return _join_members(members, common, settings)
 
 
-def _join_members(members: Sequence[Member], common: Sequence[str], settings: PoolSettings) -> Pool:
+def _join_members(
+    members: Sequence[Member], common: Sequence[str], settings: StudySettings
+) -> Pool:
     """Return the studies as one matrix and one sample table."""
     names = _sample_names(members)
     values = np.vstack([_common_columns(member, common) for member in members])
@@ -103,7 +100,7 @@ def _sample_names(members: Sequence[Member]) -> list[list[str]]:
 
 
 def _join_tables(
-    members: Sequence[Member], names: list[list[str]], settings: PoolSettings
+    members: Sequence[Member], names: list[list[str]], settings: StudySettings
 ) -> pd.DataFrame:
     """Return one sample table; ``attrs["places"]`` has file, line and columns of each row."""
     import pandas as pd
@@ -113,7 +110,8 @@ def _join_tables(
     for member, sample_names in zip(members, names, strict=True):
         member_table = member.table.set_axis(pd.Index(sample_names, name="sample", dtype=object))
         member_table[WEIGHT_COLUMN] = repr(n_samples / (len(members) * len(sample_names)))
-        for column in {settings.data[key] for key in UNIT_KEYS} & set(member_table.columns):
+        # Patient 1 of one study is another patient than patient 1 of the next.
+        for column in {settings.groups.group, settings.groups.pair} & set(member_table.columns):
             member_table[column] = [
                 f"{member.name} {cell}" if cell else "" for cell in member_table[column]
             ]
@@ -125,7 +123,7 @@ def _join_tables(
             (
                 member.table_file,
                 number,
-                dict(zip(settings.label, member.response_columns, strict=True)),
+                dict(zip(settings.outcome.columns, member.response_columns, strict=True)),
             )
             for member in members
             for number in member.lines
@@ -134,13 +132,13 @@ def _join_tables(
     return table
 
 
-def _check_responses(members: Sequence[Member], settings: PoolSettings) -> Iterator[Problem]:
+def _check_responses(members: Sequence[Member], settings: StudySettings) -> Iterator[Problem]:
     """Yield an error for studies without one of the classes, or whose responses do not vary."""
-    label = settings.label[0]
-    rules = LABEL_RULES[settings.data["task"]]
+    label = settings.outcome.columns[0]
+    rules = LABEL_RULES[settings.outcome.task]
     if not rules.has_classes:
         for member in members:
-            cells = member.table[settings.label[-1]]
+            cells = member.table[settings.outcome.columns[-1]]
             if cells.nunique() < 2:
                 message = (
                     f"every sample of '{member.name}' has '{cells.iloc[0]}', so that nothing can"
@@ -154,7 +152,7 @@ def _check_responses(members: Sequence[Member], settings: PoolSettings) -> Itera
             yield from _check_events(members, settings)
         return
     word_counts = [Counter(map(str, member.table[label])) for member in members]
-    classes = settings.data["classes"] or _common_classes(word_counts)
+    classes = settings.outcome.classes or _common_classes(word_counts)
     for member, counts_of_study in zip(members, word_counts, strict=True):
         rare_classes = [name for name in classes if counts_of_study[name] < MIN_SAMPLES_OF_CLASS]
         other_counts = {
@@ -205,12 +203,12 @@ def _check_times(members: Sequence[Member], column: str) -> Iterator[Problem]:
             )
 
 
-def _check_events(members: Sequence[Member], settings: PoolSettings) -> Iterator[Problem]:
+def _check_events(members: Sequence[Member], settings: StudySettings) -> Iterator[Problem]:
     """Yield an error for studies whose words of the event are neither 0 and 1 nor set."""
-    if settings.data["event"] is not None:
+    if settings.outcome.event is not None:
         return
     for member in members:
-        cells = member.table[settings.label[1]].astype(str)
+        cells = member.table[settings.outcome.columns[1]].astype(str)
         n_samples_of_word = Counter(cell.strip() for cell in cells if not is_missing(cell))
         if word := event_word(n_samples_of_word):
             counts_text = ", ".join(

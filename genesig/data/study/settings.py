@@ -1,0 +1,154 @@
+"""Settings by which a study is read: records made from the resolved config.
+
+Fields have the names of the config's keys, see `workflow/schemas/config.schema.yaml`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+from genesig.data.files.names import Config
+from genesig.response.design import Label, label_columns, time_columns
+
+READ_KEYS = ("expression", "samples", "label", "studies", "across", "data")
+"""Keys of the config that `StudySettings` is made from."""
+Record = TypeVar("Record")
+
+
+@dataclass(frozen=True)
+class FileSettings:
+    """Files of a study, and how they are read."""
+
+    expression: str
+    samples: str
+    """May be the file of the matrix, if its format describes samples, too."""
+    annotation: str | None
+    """Gene table."""
+    part: str | None
+    """Matrix of a file that holds several: platform, layer, object."""
+    files: str | None
+    """Column of the sample table with each sample's file in the folder `expression`."""
+    missing: bool
+    """Whether blank and NA cells are NaN, for a step that imputes them; otherwise errors."""
+    keep: Sequence[str] = ()
+    """Kinds of rows that are no genes and are used, see `files.non_genes.KINDS`."""
+    sample_names: str | None = None
+    """Column of the sample table with the names of the matrix; None looks for it."""
+
+
+@dataclass(frozen=True)
+class OutcomeSettings:
+    """The outcome that is predicted."""
+
+    label: Label
+    """Column of the sample table; of survival, those of ``time`` and ``event``."""
+    task: str
+    """A key of `RESPONSES`."""
+    classes: Sequence[str] | None
+    """Negative and positive class; other classes are left out. None takes all classes."""
+    event: str | None
+    """Word of the event; None is 1."""
+    horizon: float | None
+    """Time at which risks are predicted; None is the median time."""
+    ties: str
+    """How tied events enter the partial likelihood."""
+    unlabelled: str = "refuse"
+    """Samples without a label, if they are many or of one kind: "refuse" or "leave_out" them."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns of the response in the sample table; the first one is the label."""
+        return tuple(label_columns(self.label))
+
+    @property
+    def time_columns(self) -> tuple[str, ...]:
+        """Columns of times; the first one that a sample has counts. Empty without times."""
+        return tuple(time_columns(self.label))
+
+
+@dataclass(frozen=True)
+class GroupSettings:
+    """Columns of the sample table that group samples."""
+
+    group: str | None
+    """Samples that belong together."""
+    pair: str | None
+    """Matched pairs, which are groups, too."""
+    batch: str | None
+    """Samples that were processed together."""
+    confounding: float
+    """Largest association of batch and label that is accepted, see `association_with_label`."""
+
+
+@dataclass(frozen=True)
+class AdjustmentSettings:
+    """Covariates that every model is adjusted for, and sample weights."""
+
+    covariates: Sequence[str]
+    covariate_words: Mapping[str, Mapping[Any, str]]
+    """Column -> word of the sample table -> its meaning."""
+    missing_covariates: str
+    """Blank cells: "refuse" them, or impute the "mean"."""
+    covariate_shape: str
+    """How numbers enter: as "splines" or "linear"."""
+    weights: str | None
+    """``balanced``, or a column of weights."""
+    categorical_covariates: Sequence[str] = ()
+    """Covariates whose numbers are names."""
+
+
+@dataclass(frozen=True)
+class GeneSettings:
+    """Columns of the gene table."""
+
+    symbol: str | None
+    """None is the column after the ids."""
+    prior_weights: str | None
+    omics: Mapping[str, float] | str | None
+    """Factor of the l1 penalty of each omic; "learned"; None for one matrix."""
+    omic: str | None
+    """Omic of each gene; None takes the part of its id before a colon."""
+    chromosome: str | None
+    position: str | None
+
+
+@dataclass(frozen=True)
+class StudySettings:
+    """All settings by which a study is read."""
+
+    files: FileSettings
+    outcome: OutcomeSettings
+    groups: GroupSettings
+    adjustment: AdjustmentSettings
+    genes: GeneSettings
+    studies: Sequence[Config] = ()
+    """Items of several studies, which replace the files; empty for one study."""
+    probes: str = ""
+    """Rule that chooses a probe for each gene, see `collapse_to_genes`; for several studies."""
+    align: str = ""
+    """Alignment of the studies; for several studies."""
+
+    @classmethod
+    def from_config(cls, config: Config) -> StudySettings:
+        """Return the settings of a resolved config, of which the keys `READ_KEYS` suffice."""
+        values = {**config["data"]}
+        values |= {key: config[key] for key in ("expression", "samples", "label")}
+        studies = config.get("studies") or ()
+        return cls(
+            _from_values(FileSettings, values),
+            _from_values(OutcomeSettings, values),
+            _from_values(GroupSettings, values),
+            _from_values(AdjustmentSettings, values),
+            _from_values(GeneSettings, values),
+            studies,
+            config["across"]["probes"] if studies else "",
+            config["across"]["align"] if studies else "",
+        )
+
+
+def _from_values(record: type[Record], values: Config) -> Record:
+    """Return a record of the values that have the names of its fields."""
+    names = [field.name for field in fields(record)]  # type: ignore[arg-type]
+    return record(**{name: values[name] for name in names if name in values})
