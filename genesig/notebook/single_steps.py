@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.data.cohorts.new_matrix import check_sample_names
-from genesig.data.files.content import absent
+from genesig.data.files.content import missing_file_message
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.layouts import orient
 from genesig.data.files.readers import (

@@ -280,8 +280,8 @@ def _check_number_of_words(
     if SAMPLES_PER_COVARIATE * (len(count_of_word) - 1) > n_samples:
         message = (
             f"data.covariates: {len(count_of_word)} words for {counted(n_samples, 'sample')}; at "
-            f"most {1 + n_samples // SAMPLES_PER_COVARIATE} can be held fixed: put rare ones together, or take it "
-            "out"
+            f"most {1 + n_samples // SAMPLES_PER_COVARIATE} can be held fixed: put rare ones "
+            "together, or take it out"
         )
         yield Problem(column_place, message)
 
@@ -299,10 +299,8 @@ def check_training_sets(sheet: Sheet, splits: Splits, file: str) -> Iterator[Pro
         if n_columns and training_sizes and min(training_sizes) < n_columns + MIN_RESIDUAL_SAMPLES:
             text = (
                 f"data.covariates make {counted(n_columns, 'column')}, and the smallest "
-                f"{set_name} has "
-                f"{counted(min(training_sizes), 'sample')}; at least "
-                f"{n_columns + MIN_RESIDUAL_SAMPLES} are needed: take "
-                f"some out, or set {remedy}"
+                f"{set_name} has {counted(min(training_sizes), 'sample')}; at least "
+                f"{n_columns + MIN_RESIDUAL_SAMPLES} are needed: take some out, or set {remedy}"
             )
             yield Problem(file, text)
             break
@@ -401,7 +399,8 @@ def _check_design_matrix(
     if SAMPLES_PER_COVARIATE * len(names) > len(obs):
         message = (
             f"data.covariates make {counted(len(names), 'column')} for "
-            f"{counted(len(obs), 'sample')}; at most {len(obs) // SAMPLES_PER_COVARIATE} can be held fixed, "
+            f"{counted(len(obs), 'sample')}; at most "
+            f"{len(obs) // SAMPLES_PER_COVARIATE} can be held fixed, "
             "so take some out"
         )
         yield Problem(file, message)

@@ -336,8 +336,8 @@ def _tested(
     values = _values(dataset, model, chosen, cohort, found, combat)
     f = score_values(values.seen, chosen) + covariate_scores(model, chosen, cohort.sample_table)
     groups = group_numbers(cohort.group)
-    asked = Asked(dataset, model, place(model, chosen), cohort.response, f, groups)
-    rows, more = MODELLED[dataset.design.kind].tested(asked)
+    scored = ScoredCohort(dataset, model, place(model, chosen), cohort.response, f, groups)
+    rows, more = EXTERNAL_TESTS[dataset.design.kind](scored)
     counts = None if groups is None else partial(_group_count, dataset, cohort, groups)
     tables = {
         "predictions": _predictions(scored, cohort, found.imputed),
@@ -412,7 +412,7 @@ def _combat(training: Array, X: Array, batch: tuple[str, ...]) -> Array:
 def _predictions(scored: ScoredCohort, cohort: Cohort, imputed: Array) -> pd.DataFrame:
     import pandas as pd
 
-    dataset, model, f = asked.dataset, asked.model, asked.f
+    dataset, model, f = scored.dataset, scored.model, scored.f
     decided = decisions(dataset, cohort.response, f - (model["threshold"] or 0.0))
     if f.ndim == 1:
         decided["score"] = f

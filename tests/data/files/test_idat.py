@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from genesig.data.cohorts.new_matrix import read_new_samples
-from genesig.data.files.formats.idat import matrix_of, parse_idat
-from genesig.data.files.readers import content_of, read_matrix
+from genesig.data.files.formats.idat import parse_idat, read_idat_folder
+from genesig.data.files.readers import read_matrix, read_unpacked
 from genesig.errors import InvalidInput
 
 WHOLE = idat(IDS, range(100, 109))
