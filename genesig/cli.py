@@ -315,7 +315,8 @@ def _look_up_symbols(options: argparse.Namespace) -> int:
     return 0
 
 
-def _predict(chosen: argparse.Namespace) -> int:
+def _predict_samples(options: argparse.Namespace) -> int:
+    """Score new samples by a model."""
     from genesig.data.cohorts.new_matrix import read_new_samples
     from genesig.data.files.headers import with_names_of
     from genesig.data.files.readers import read_json, read_samples
@@ -326,14 +327,14 @@ def _predict(chosen: argparse.Namespace) -> int:
     from genesig.selection.model.schema import scored_by
     from genesig.words import counted
 
-    if chosen.output != "-":
-        check_output(chosen.output, [chosen.model, *chosen.matrix, chosen.samples or ""])
-    model, matrix = (
-        read_json(chosen.model),
-        read_new_samples(chosen.matrix, chosen.part, chosen.layout),
+    if options.output != "-":
+        check_output(options.output, [options.model, *options.matrix, options.samples or ""])
+    model = read_json(options.model)
+    matrix = read_new_samples(options.matrix, options.part, options.layout)
+    matrix_name = options.matrix[0] + (
+        f" and {n_further} more" if (n_further := len(options.matrix) - 1) else ""
     )
-    where = chosen.matrix[0] + (f" and {n} more" if (n := len(chosen.matrix) - 1) else "")
-    samples = read_samples(chosen.samples, None, None) if chosen.samples else None
+    samples = read_samples(options.samples, None, None) if options.samples else None
     notes: list[Problem] = []
     if samples is not None:
         samples, notes = table_of_matrix(samples, matrix, options.samples)

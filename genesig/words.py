@@ -171,14 +171,14 @@ NAME_FORMS: dict[str, Callable[[str], str]] = {
     "blanks": lambda name: " ".join(name.split()),
     "upper and lower case": str.casefold,
 }
-"""Differences that readers overlook -> function that removes them, in the order of `as_seen`."""
+"""Differences that readers overlook -> function that removes them, in the order of `as_read`."""
 
 
 def overlooked_differences(groups: Iterable[Sequence[str]]) -> str:
     """Return in what the names of each group differ, such as "blanks and upper and lower case".
 
-    The names of a group are those that `alike` finds. A difference counts if names stay different
-    after all others are removed.
+    The names of a group are those that `equal_looking` finds. A difference counts if names stay
+    different after all others are removed.
     """
     all_groups = list(groups)
     differences = []
@@ -193,8 +193,8 @@ def overlooked_differences(groups: Iterable[Sequence[str]]) -> str:
     return ", ".join(differences) or "characters that look alike"
 
 
-def misspelt(one: str, other: str) -> bool:
-    """Tell whether one of two words may be the other with a letter too many, too few or changed.
+def is_misspelt(word: str, other_word: str) -> bool:
+    """Tell whether two words may be one word with a letter too many, too few or changed.
 
     Words have at least four letters. A changed first letter does not count ("a" is a negation), nor
     a changed last letter or a Roman numeral, which make other names ("LumA", "stage II").

@@ -2,7 +2,7 @@
 
 import pytest
 
-from genesig.words import alike, misspelt, overlooked_differences
+from genesig.words import equal_looking, is_misspelt, overlooked_differences
 
 SLIPS = [
     ("case", "cases"),
@@ -33,8 +33,8 @@ def test_a_slip_is_seen(pair):
 
 @pytest.mark.parametrize("pair", NAMES)
 def test_names_of_their_own_are_left_alone(pair):
-    assert not misspelt(*pair)
-    assert not misspelt(*pair[::-1])
+    assert not is_misspelt(*pair)
+    assert not is_misspelt(*pair[::-1])
 
 
 @pytest.mark.parametrize(("names", "difference"), [
@@ -47,7 +47,7 @@ def test_names_of_their_own_are_left_alone(pair):
     (("gene 2", "gene\u00a02"), "characters that look alike"),
 ])  # fmt: skip
 def test_overlooked_differences_of_similar_names_are_named(names, difference):
-    assert alike(names) == [list(names)]
+    assert equal_looking(names) == [list(names)]
     assert overlooked_differences([names]) == difference
 
 

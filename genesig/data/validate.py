@@ -100,7 +100,7 @@ def examine(raw: Config, schema: Config, source: str) -> Examination:
         problems += _independent_problems(
             read_inputs(StudySettings.from_config(config)).problems, problems, config, source
         )
-    return Examination(tuple(in_order(problems)), "")
+    return Examination(tuple(order_by_level(problems)), "")
 
 
 def _count_classes(raw: Config) -> int | None:
@@ -113,9 +113,9 @@ def _independent_problems(
 ) -> Iterator[Problem]:
     """Yield the files' problems, without those of the label if its settings are faulty."""
     label_settings = (f"{source}, data.classes", f"{source}, data.task")
-    if any(fault.where.startswith(label_settings) for fault in setting_faults):
+    if any(fault.location.startswith(label_settings) for fault in setting_faults):
         label_place = f"{config['samples']}, column '{config['label']}'"
-        file_problems = [problem for problem in file_problems if problem.where != label_place]
+        file_problems = [problem for problem in file_problems if problem.location != label_place]
     yield from file_problems
 
 
@@ -131,7 +131,7 @@ def study_config(raw: Config, schema: Config, source: str = "config") -> Config:
         With all problems, warnings included, if one is an error.
     """
     config = resolve_config(raw, schema, source, _count_classes(raw))
-    problems = in_order(check_settings(config, source))
+    problems = order_by_level(check_settings(config, source))
     if _has_errors(list(problems)):
         raise InvalidInput(problems)
     return config
@@ -183,14 +183,14 @@ def _make_examination(
 ) -> Examination:
     """Return the examination with the study's summary and its cost in words."""
     cost = "" if size is None else describe_costs(study_costs(config, size), slowness())
-    return Examination(tuple(in_order(problems)), _summary(inputs, config), cost, size)
+    return Examination(tuple(order_by_level(problems)), _summary(inputs, config), cost, size)
 
 
 def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, Size | None]:
     """Return the problems of a study, its inputs, and its size if there is no error."""
     problems = check_settings(config, source)
     has_faulty_steps = any(
-        "normalise" in problem.where and problem.level == "error" for problem in problems
+        "normalise" in problem.location and problem.level == "error" for problem in problems
     )
     inputs = read_inputs(StudySettings.from_config(config))
     problems += inputs.problems

@@ -114,7 +114,7 @@ def read(
         sample_table, notes = table_of_matrix(sample_table, matrix, str(samples or expression))
         for problem in notes:
             if problem.level != "note":
-                warnings.warn(f"{problem.where}: {problem.what}", stacklevel=2)
+                warnings.warn(f"{problem.location}: {problem.message}", stacklevel=2)
         check_sample_names(list(map(str, sample_table.index)), str(samples or expression))
     matrix = _samples_in_rows(matrix, source, sample_table, str(samples or expression))
     check_sample_names(matrix.rows, source)

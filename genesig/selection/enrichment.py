@@ -415,7 +415,7 @@ def enrichment(
         Sizes of the sets that take part.
     """
     symbols = dataset.var["symbol"].tolist()
-    known = match_sets(
+    gene_sets = match_sets(
         sets, dataset.genes, symbols, column=None, smallest=smallest, largest=largest
     )
     measured = MeasuredSets.from_dataset(dataset, gene_sets)

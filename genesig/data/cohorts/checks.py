@@ -37,7 +37,7 @@ from genesig.data.study.design_check import names_patients
 from genesig.data.study.labels.known import LABEL_RULES
 from genesig.data.study.matrix_check import Expression, check_gene_names
 from genesig.data.study.settings import StudySettings
-from genesig.errors import GenesigError, InvalidInput, Problem, attempt, in_order, warnings_of
+from genesig.errors import GenesigError, InvalidInput, Problem, attempt, order_by_level, warnings_of
 from genesig.response.design import label_columns
 from genesig.results import Design
 from genesig.words import counted, is_missing, listing
@@ -60,7 +60,7 @@ def check_external(config: Config) -> dict[str, dict[str, list[str]]]:
     problems_of_cohort = {
         settings.name: check_cohort(settings, config, study) for settings in _cohorts(config)
     }
-    problems = in_order(
+    problems = order_by_level(
         problem for cohort_problems in problems_of_cohort.values() for problem in cohort_problems
     )
     if any(problem.level == "error" for problem in problems):
@@ -156,7 +156,7 @@ def _check_covariates(
         yield (
             fault
             if has_all_covariates
-            else Problem(file, f"{fault.what}; {NOT_ASSESSABLE}", "warning")
+            else Problem(file, f"{fault.message}; {NOT_ASSESSABLE}", "warning")
         )
 
 

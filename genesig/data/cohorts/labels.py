@@ -72,7 +72,7 @@ def has_columns(request: CohortLabelRequest, columns: Sequence[str]) -> bool:
             check_column(column, "label", table_columns, index_name, request.file, column_problems)
             request.problems.extend(
                 [
-                    Problem(problem.where, f"{problem.what}; {PREDICT_ADVICE}")
+                    Problem(problem.location, f"{problem.message}; {PREDICT_ADVICE}")
                     for problem in column_problems
                 ]
             )
@@ -250,14 +250,14 @@ def _check_numbers(
     """Return the labels as they are; append a problem if one is no number."""
     faulty_samples = [name for name, value in word_of_sample.items() if not is_number(value)]
     if faulty_samples:
-        further_text = (
+        further_cells_text = (
             f" ({counted(len(faulty_samples) - 1, 'further cell')})"
             if len(faulty_samples) > 1
             else ""
         )
         message = (
             f"the label of '{faulty_samples[0]}' "
-            f"{number_fault(word_of_sample[faulty_samples[0]])}{further_text}"
+            f"{number_fault(word_of_sample[faulty_samples[0]])}{further_cells_text}"
             "; regression needs a number for each sample"
         )
         problems.append(Problem(label_place, message))
@@ -367,7 +367,7 @@ def _time_faults(
     }
     for name, fault in list(fault_of_sample.items())[:1]:
         sentence = f"the time of '{name}' {fault}; survival needs a time of at least 0"
-        yield Problem(time_place, sentence + too(len(fault_of_sample) - 1, "sample"))
+        yield Problem(time_place, sentence + further_text(len(fault_of_sample) - 1, "sample"))
     n_samples_of_word = Counter(event_cell.strip() for _, event_cell in cells_of_sample.values())
     if not any(happened(cell, event_word) for cell in n_samples_of_word):
         counts_text = ", ".join(

@@ -311,9 +311,11 @@ def zero_warnings(
     if not len(low_zeros):
         return []
     row, gene = low_zeros[0].tolist()
-    further_text = f" ({counted(len(low_zeros) - 1, 'further zero')})" if len(low_zeros) > 1 else ""
+    further_cells_text = (
+        f" ({counted(len(low_zeros) - 1, 'further zero')})" if len(low_zeros) > 1 else ""
+    )
     message = (
-        f"0{further_text}, where the training values go from {scale.smallest:.4g} to "
+        f"0{further_cells_text}, where the training values go from {scale.smallest:.4g} to "
         f"{scale.largest:.4g}; if it stands for a missing value, write NA"
     )
     return [Problem(f"{file}, gene '{genes[gene]}', sample '{samples[row]}'", message, "warning")]
@@ -362,11 +364,12 @@ def _refuse_cells(
     wrong_cells = np.argwhere(is_wrong)
     if len(wrong_cells):
         row, gene = wrong_cells[0].tolist()
-        further_text = (
+        further_cells_text = (
             f" ({counted(len(wrong_cells) - 1, 'further value')})" if len(wrong_cells) > 1 else ""
         )
         message = (
-            f"{X[row, gene]:g} cannot have been measured{further_text}: the training values go "
+            f"{X[row, gene]:g} cannot have been "
+            f"measured{further_cells_text}: the training values go "
             f"from {scale.smallest:.4g} to {scale.largest:.4g}; write NA for a missing value"
         )
         raise refuse(f"{file}, gene '{genes[gene]}', sample '{samples[row]}'", message)
@@ -397,7 +400,7 @@ def _check_scale(
     training_is_raw = looks_raw(scale.p99, scale.largest)
     needs_counts = bool(LEARNED_DEPTH_STEPS & scale.steps)
     for row, name in enumerate(samples):
-        is_compared = is_measured[row] & (scale.sds > SMALLEST)
+        is_compared = is_measured[row] & (scale.sds > MIN_SPREAD)
         if not is_compared.any():
             continue
         distances = np.abs(values[row] - scale.means)[is_compared] / scale.sds[is_compared]
@@ -545,7 +548,7 @@ def _check_covariate(
                 f"the value of '{faulty_samples[0]}' "
                 f"{number_fault(filled_words[faulty_samples[0]])}, needs a number"
             )
-            yield Problem(column_place, message + too(len(faulty_samples) - 1, "sample"))
+            yield Problem(column_place, message + further_text(len(faulty_samples) - 1, "sample"))
         return
     unknown_words = sorted({cell for cell in filled_words.values() if cell not in covariate.levels})
     if unknown_words:

@@ -19,12 +19,12 @@ from genesig.data.files.readers import assign_part, read_matrix, read_samples
 from genesig.data.files.sample_names import with_matrix_names, without_absent
 from genesig.data.study.matrix_check import check_samples, leave_out_other_columns
 from genesig.data.study.sheet_check import check_column, check_ids, drop_unstorable_columns
-from genesig.errors import InvalidInput, Problem, attempt, in_order
+from genesig.errors import InvalidInput, Problem, attempt, order_by_level
 from genesig.response.design import SEVERAL, label_columns
 from genesig.response.known import ByKind
 from genesig.results import Design
 from genesig.results.run import sha256
-from genesig.words import alike, is_missing, listing, overlooked_differences, too
+from genesig.words import equal_looking, further_text, is_missing, listing, overlooked_differences
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,7 +120,7 @@ def read_cohort(design: Design, settings: CohortSettings, genes: Collection[str]
             unlisted = check_samples(matrix, file, samples, labels.names, table_file, problems)
             dropped = unlisted + other_columns
     if matrix is None or table is None or labels is None or _has_errors(problems):
-        raise InvalidInput(in_order(problems))
+        raise InvalidInput(order_by_level(problems))
     labelled_table = table.loc[list(labels.names)]
     group_column = _group_column(design, table, settings.group)
     group_of_sample = None
@@ -139,7 +139,7 @@ def read_cohort(design: Design, settings: CohortSettings, genes: Collection[str]
         batch=batch_of_sample,
         dropped=labels.dropped + not_measured + dropped,
         inputs={path: sha256(path) for path in dict.fromkeys(files)},
-        problems=in_order(problems),
+        problems=order_by_level(problems),
         sample_table=labelled_table,
         group=group_of_sample,
         group_column=group_column,
@@ -163,13 +163,15 @@ def _read_groups(column: pd.Series[Any], file: str, problems: list[Problem]) -> 
             f"no group for {listing(blank_samples)}; each such sample counts as a group of its own"
         )
         problems.append(Problem(column_place, message, "warning"))
-    pairs = alike(word for name, word in group_of_sample.items() if name not in set(blank_samples))
+    pairs = equal_looking(
+        word for name, word in group_of_sample.items() if name not in set(blank_samples)
+    )
     if pairs:
         first_name, second_name = pairs[0][:2]
         message = (
             f"group '{second_name}' differs from '{first_name}' only in "
             f"{overlooked_differences([[first_name, second_name]])}"
-            f"{too(len(pairs) - 1, 'name')}; write them alike if they are one group"
+            f"{further_text(len(pairs) - 1, 'name')}; write them alike if they are one group"
         )
         problems.append(Problem(column_place, message, "warning"))
     # A prefix keeps the name of a sample without a group apart from the names of groups.

@@ -216,7 +216,7 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
         ),
         "chance": _single_job(_chance_seconds(config, size), many_fits_mb),
         "fit_final": _single_job(
-            DRAWS * fit_seconds + observed_seconds - fit_seconds, SINGLE_FIT_MB + data_mb
+            INNER_FOLD_DRAWS * fit_seconds + observed_seconds - fit_seconds, SINGLE_FIT_MB + data_mb
         ),
         "fit_subsamples": _single_job(subsample_seconds, many_fits_mb),
         "baselines": _single_job(baseline_seconds, BASELINES_MB + BASELINE_MATRICES * matrix_mb),
@@ -398,7 +398,7 @@ def _fdr_model_seconds(config: Mapping[str, Any], size: Size) -> float:
     linear = config["linear"]
     if not config["signature"]["permutations"] or linear["penalty"] == "fused":
         return 0.0
-    seconds = _half_sample_seconds(config, size, TRAINING)
+    seconds = _half_sample_seconds(config, size, PAIRS_OF_TRAINING_SET)
     if linear["model"] == "ensemble":
         member_seconds = ENSEMBLE_SECONDS + ENSEMBLE_SECONDS_PER_VALUE * size.training * size.genes
         seconds += (1 + _n_inner_folds(config, size)) * member_seconds
@@ -413,7 +413,7 @@ def _predicts_by_half_samples(config: Mapping[str, Any]) -> bool:
 
 def _half_sample_seconds(config: Mapping[str, Any], size: Size, n_pairs: int) -> float:
     """Return the seconds of the half-sample lists of one training set and of its inner folds."""
-    pairs_per_fold = FOLDS if config["linear"]["list"] in ("best", "fdr") else 1
+    pairs_per_fold = PAIRS_OF_INNER_FOLD if config["linear"]["list"] in ("best", "fdr") else 1
     list_seconds = HALF_SAMPLE_SECONDS + HALF_SAMPLE_SECONDS_PER_VALUE * size.training * size.genes
     return float(
         2
@@ -428,7 +428,10 @@ def _chance_seconds(config: Mapping[str, Any], size: Size) -> float:
     n_permutations = config["signature"]["permutations"] * (config["linear"]["penalty"] == "l1")
     return float(
         n_permutations
-        * sum(_half_sample_seconds(config, size, n_pairs) for n_pairs in (FINAL, TRAINING))
+        * sum(
+            _half_sample_seconds(config, size, n_pairs)
+            for n_pairs in (PAIRS_OF_ALL_SAMPLES, PAIRS_OF_TRAINING_SET)
+        )
     )
 
 

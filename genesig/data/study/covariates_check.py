@@ -23,13 +23,13 @@ from genesig.response.known import RESPONSES
 from genesig.results import Splits
 from genesig.words import (
     counted,
-    flow,
+    flow_yaml,
+    further_text,
     is_missing,
     is_number,
     listing,
     number_fault,
     overlooked_differences,
-    too,
 )
 
 if TYPE_CHECKING:
@@ -209,7 +209,8 @@ def _respelling_warnings(covariate: Covariate, obs: pd.DataFrame, file: str) -> 
         level = respelt_cells[cell]
         message = (
             f"data.covariates: '{cell}' is read as '{level}', from which it differs only in "
-            f"{overlooked_differences([[cell, level]])}{too(len(unlisted_cells) - 1, 'word')}"
+            f"{overlooked_differences([[cell, level]])}"
+            f"{further_text(len(unlisted_cells) - 1, 'word')}"
         )
         yield Problem(f"{file}, column '{covariate.column}'", message, "warning")
 
@@ -248,7 +249,7 @@ def _check_covariate(
         message = (
             f"data.covariates: its numbers, {numbers[0]} to {numbers[-1]}, count as a quantity; "
             "if they are names, such as numbers of centres, set "
-            f"data: {flow({'categorical_covariates': [covariate.column]})}"
+            f"data: {flow_yaml({'categorical_covariates': [covariate.column]})}"
         )
         yield Problem(
             column_place, message, "note", "numbers_may_be_names", "data.categorical_covariates"
@@ -268,7 +269,7 @@ def _check_words(
         message = f"data.covariates: the value of '{name}' {number_fault(cell)}"
         if 2 * len(word_cells) < len(cell_of_sample):
             message += "; the others are numbers: correct it, or leave it blank"
-        yield Problem(column_place, message + too(len(word_cells) - 1, "sample"))
+        yield Problem(column_place, message + further_text(len(word_cells) - 1, "sample"))
         return
     yield from _check_number_of_words(count_of_cell, len(obs), column_place)
 
@@ -443,7 +444,7 @@ def _check_weights(column: pd.Series[str], sheet: Sheet, file: str) -> Iterator[
         fault = f"is {cell}, below 0" if is_number(cell) else number_fault(cell)
         message = (
             f"data.weights: the weight of '{faulty_samples[0]}' "
-            f"{fault}{too(len(faulty_samples) - 1, 'sample')}"
+            f"{fault}{further_text(len(faulty_samples) - 1, 'sample')}"
             "; each sample needs a number, 0 or more"
         )
         yield Problem(column_place, message)

@@ -64,8 +64,8 @@ def check_design(sheet: Sheet, config: Config, place: str) -> Iterator[Problem]:
     if unit_problems:
         first_problem = min(unit_problems, key=lambda counted_problem: counted_problem[0])[1]
         yield Problem(
-            first_problem.where,
-            first_problem.what + also(len(unit_problems) - 1, "class", "classes"),
+            first_problem.location,
+            first_problem.message + further_text_of(len(unit_problems) - 1, "class", "classes"),
         )
 
 
@@ -150,7 +150,7 @@ def _check_pairs(sheet: Sheet, place: str) -> Iterator[Problem]:
     }
     for name, labels in list(labels_of_faulty_pair.items())[:1]:
         pair_text = f"{counted(len(labels), 'sample')} ({', '.join(labels)})"
-        further_pairs = too(len(labels_of_faulty_pair) - 1, "pair")
+        further_pairs = further_text(len(labels_of_faulty_pair) - 1, "pair")
         message = (
             f"data.pair: pair '{name}' has {pair_text}, needs one of each class{further_pairs}"
         )
@@ -171,7 +171,7 @@ def _check_groups(sheet: Sheet, place: str) -> Iterator[Problem]:
     for name, words in list(labels_of_faulty_group.items())[:1]:
         message = (
             f"data.group: '{name}' has {listing(words)}; the samples of one group must have one "
-            f"response{too(len(labels_of_faulty_group) - 1, 'group')}"
+            f"response{further_text(len(labels_of_faulty_group) - 1, 'group')}"
         )
         yield Problem(f"{place}, column '{group}'", message)
 
@@ -184,7 +184,7 @@ def _check_sides(sheet: Sheet, column: str, place: str) -> Iterator[Problem]:
         str(name): str(word) for name, word in obs[column].items() if word not in SPLIT_SIDES
     }
     for name, word in list(faulty_words.items())[:1]:
-        further_samples = too(len(faulty_words) - 1, "sample")
+        further_samples = further_text(len(faulty_words) - 1, "sample")
         suggestion = did_you_mean(word.lower(), SPLIT_SIDES)
         word_text = f"'{word}'" if word else "blank"
         yield Problem(

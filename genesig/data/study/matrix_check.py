@@ -16,14 +16,14 @@ from genesig.data.files.non_genes import Surroundings, leave_out_non_genes
 from genesig.data.steps.scale import genes_standardised, missing_codes
 from genesig.errors import Problem
 from genesig.words import (
-    LARGEST,
-    SMALLEST,
-    alike,
+    MAX_VALUE,
+    MIN_SPREAD,
     counted,
+    equal_looking,
+    further_text,
     listing,
     number_fault,
     overlooked_differences,
-    too,
 )
 
 
@@ -36,12 +36,12 @@ def check_gene_names(matrix: Matrix, file: str) -> list[Problem]:
             f"{listing(names)}; write the names again, as text"
         )
         warnings.append(Problem(f"{file}{_gene_place(matrix, names[0])}", message, "warning"))
-    if pairs := alike(matrix.columns):
+    if pairs := equal_looking(matrix.columns):
         first_name, second_name = pairs[0][:2]
         message = (
             f"gene '{second_name}' differs from '{first_name}' only in "
             f"{overlooked_differences([[first_name, second_name]])}"
-            f"{too(len(pairs) - 1, 'name')}; if it is one gene, keep one of them"
+            f"{further_text(len(pairs) - 1, 'name')}; if it is one gene, keep one of them"
         )
         warnings.append(Problem(f"{file}{_gene_place(matrix, second_name)}", message, "warning"))
     return warnings
@@ -222,7 +222,7 @@ def _check_cells(
     matrix: Matrix, rows: list[int], file: str, missing: bool | None, problems: list[Problem]
 ) -> None:
     """Append a problem for the first faulty cell of each kind, with the number of the others."""
-    faulty_cells = np.argwhere(~(np.abs(matrix.cells[rows].T) <= LARGEST))
+    faulty_cells = np.argwhere(~(np.abs(matrix.cells[rows].T) <= MAX_VALUE))
     cells_of_kind: dict[str, list[tuple[int, int, str]]] = {}
     for gene, position in faulty_cells:
         fault = number_fault(matrix.text(rows[position], gene))
@@ -312,7 +312,7 @@ def _without_constant_genes(
     """Return the study's samples and varying genes, sorted by gene; None if no gene varies."""
     X = np.ascontiguousarray(matrix.cells[rows])
     range_of_gene = np.fmax.reduce(X, axis=0) - np.fmin.reduce(X, axis=0)
-    constant = ~(range_of_gene > SMALLEST)
+    constant = ~(range_of_gene > MIN_SPREAD)
     blank = np.isnan(X).all(axis=0)
     if constant.all():
         message = (
@@ -367,7 +367,8 @@ def _check_copied_samples(X: Array, names: list[str], file: str, problems: list[
     if pairs:
         message = (
             f"samples '{pairs[0][0]}' and '{pairs[0][1]}' have the same values"
-            f"{too(len(pairs) - 1, 'pair')}; is one a copy? It would be trained and tested on "
+            f"{further_text(len(pairs) - 1, 'pair')}; is one a "
+            "copy? It would be trained and tested on "
             "at once"
         )
         problems.append(Problem(file, message, "warning"))

@@ -157,7 +157,7 @@ def _raw_values_message(X: Array, size_text: str, are_counts: bool) -> str:
         )
     return (
         f"the values look as if they were never logged ({size_text}); to take logarithms set "
-        f"normalise.samples: [{flow(log2_step(X))}]"
+        f"normalise.samples: [{flow_yaml(log2_step(X))}]"
     )
 
 
@@ -292,10 +292,10 @@ def _further_lone_values(is_lone: Array, samples: Sequence[str]) -> str:
     )
     n_samples = int((n_lone_of_sample > 0).sum())
     n_genes = int(is_lone.any(axis=0).sum())
-    further_text = (
+    further_cells_text = (
         f"{counted(n_further, 'further value')}; in all {counted(n_samples, 'sample')} and "
     )
-    return f"({further_text}{counted(n_genes, 'gene')}{top_sample_text}) "
+    return f"({further_cells_text}{counted(n_genes, 'gene')}{top_sample_text}) "
 
 
 def check_unsummarised_probes(
@@ -325,11 +325,11 @@ def check_counts(
     if len(negative):
         gene, row = map(int, negative[0])
         further_cells = counted(len(negative) - 1, "further cell")
-        further_text = f" ({further_cells})" if len(negative) > 1 else ""
+        further_cells_text = f" ({further_cells})" if len(negative) > 1 else ""
         yield Problem(
             f"{file}, gene '{genes[gene]}', sample '{samples[row]}'",
-            f"the count {X[row, gene]:g} is negative{further_text}; name the raw counts, or take "
-            f"{_removal_text(step)}",
+            f"the count {X[row, gene]:g} is negative{further_cells_text}; name the raw counts, or "
+            f"take {_removal_text(step)}",
         )
 
 

@@ -226,13 +226,13 @@ def check_ids(table: pd.DataFrame, file: str, problems: list[Problem]) -> None:
     if blank_rows:
         message = f"the sample name (column '{table.index.name}') is blank"
         line_place = f"{file}, line {line_of_row(table, blank_rows[0])}"
-        problems.append(Problem(line_place, message + too(len(blank_rows) - 1, "line")))
+        problems.append(Problem(line_place, message + further_text(len(blank_rows) - 1, "line")))
     if repeated_rows:
         name = str(table.index[repeated_rows[0]])
         message = (
-            f"sample '{name}' is already on line {line_of_row(table, first_row[name])}"
-            f"{too(len(repeated_rows) - 1, 'line')}; each sample needs one row and a name of its "
-            "own"
+            f"sample '{name}' is already on line "
+            f"{line_of_row(table, first_row[name])}{further_text(len(repeated_rows) - 1, 'line')}; "
+            "each sample needs one row and a name of its own"
         )
         problems.append(Problem(f"{file}, line {line_of_row(table, repeated_rows[0])}", message))
 

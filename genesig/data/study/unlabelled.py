@@ -83,7 +83,7 @@ def _class_advice(word: str, share: float, cells: Sequence[str], is_blank: Array
     other_classes = sorted({cells[row] for row in np.flatnonzero(~is_blank).tolist()})
     if not 0 < len(other_classes) < 2 * MAX_GROUP_VALUES:
         return ""
-    return f"; if '{word}' is a class, write data: {flow({'classes': [*other_classes, word]})}"
+    return f"; if '{word}' is a class, write data: {flow_yaml({'classes': [*other_classes, word]})}"
 
 
 def _describe_association(table: pd.DataFrame, label: str, is_blank: Array) -> str:

@@ -18,7 +18,6 @@ from genesig.arrays import Array
 from genesig.data.splits.folds import RANDOM_LIST, generator, spawn_key
 from genesig.data.steps.normalise import learned_steps
 from genesig.data.study.gene_sets import match_sets
-from genesig.optim.solution import Path
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import joined
 from genesig.selection.assess.assessment import assess, difference, study_errors
@@ -91,14 +90,20 @@ def published_table(
     """
     import pandas as pd
 
-    genes, symbols = dataset.genes, dataset.var["symbol"].tolist()
-    known = match_sets(sets, genes, symbols, column=None, smallest=1, largest=len(genes))
-    fits, kind = joined(observed, splits).with_chosen(), ASSESSED[dataset.design.kind]
-    own = held_out(dataset, splits, fits)
-    members = [known.members(number) for number in range(len(known))]
-    found = refitted_lists(dataset, splits, fits.sizes()[:, -1], members, folds, Protocol(**linear))
-    theirs = [found.column(at) for at in range(found.scores.shape[1])]
-    errors = np.concatenate([study_errors(each, kind.headline)[0] for each in theirs[len(known) :]])
+    genes = dataset.genes
+    symbols = dataset.var["symbol"].tolist()
+    signatures = match_sets(sets, genes, symbols, column=None, smallest=1, largest=len(genes))
+    fits = joined(observed, splits).with_chosen()
+    kind = ASSESSED[dataset.design.kind]
+    genesig_scores = held_out(dataset, splits, fits)
+    members = [signatures.members(number) for number in range(len(signatures))]
+    list_scores = score_gene_lists(
+        dataset, splits, fits.sizes()[:, -1], members, folds, LinearSettings(**linear)
+    )
+    column_scores = [list_scores.column(column) for column in range(list_scores.scores.shape[1])]
+    random_errors = np.concatenate(
+        [study_errors(scores, kind.headline)[0] for scores in column_scores[len(signatures) :]]
+    )
     length = float(fits.sizes()[:, -1].mean())
     rows = [
         {

@@ -266,5 +266,5 @@ def test_the_sets_of_the_file_are_counted(tmp_path: Path) -> None:
 
 
 def test_as_many_factors_are_counted_as_two_omics_try() -> None:
-    tried = [pair for pair in product(RATIOS, repeat=2) if min(pair) == 1]
+    tried = [pair for pair in product(PENALTY_RATIOS, repeat=2) if min(pair) == 1]
     assert len(tried) == N_FACTOR_RATIOS

@@ -77,7 +77,7 @@ def _choose_classes(
             else "no sample has a label"
         )
         problems.append(Problem(label_place, f"{fault_text}; two classes are needed"))
-    if len(n_samples_of_class) > 2 and not alike(
+    if len(n_samples_of_class) > 2 and not equal_looking(
         n_samples_of_class, as_word
     ):  # which are an error of their own
         problems.extend(
@@ -107,7 +107,7 @@ def _check_number_of_classes(
     if len(n_samples_of_class) > 6 and all(map(is_number, n_samples_of_class)):
         yield Problem(label_place, f"{message}; {advice}")
         return
-    two_classes_setting = flow(
+    two_classes_setting = flow_yaml(
         {"classes": control_first([name for name, _ in n_samples_of_class.most_common(2)])}
     )
     if len(n_samples_of_class) > MAX_CLASSES:

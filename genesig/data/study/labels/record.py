@@ -31,7 +31,6 @@ from genesig.words import (
     listing,
     number_fault,
     overlooked_differences,
-    too,
 )
 
 if TYPE_CHECKING:
@@ -116,8 +115,10 @@ def place_of_cell(table: pd.DataFrame, row: int, column: str, table_file: str) -
 def survival_advice(pair: TimeAndEvent, event: str | None = None) -> str:
     """Return the config lines of a survival study; `event` is the setting ``data.event``."""
     event_setting = {} if pair.word is None or event is not None else {"event": pair.word}
-    label_setting = flow({"label": pair.label})
-    return f"write {label_setting[1:-1]} and data: {flow({'task': 'survival', **event_setting})}"
+    label_setting = flow_yaml({"label": pair.label})
+    return (
+        f"write {label_setting[1:-1]} and data: {flow_yaml({'task': 'survival', **event_setting})}"
+    )
 
 
 def number_advice(table: pd.DataFrame, label: str) -> str:
@@ -125,7 +126,7 @@ def number_advice(table: pd.DataFrame, label: str) -> str:
     for pair in time_event_pairs(table):
         if pair.time == label:
             return f"these are times, of events in '{pair.event}'; {survival_advice(pair)}"
-    return f"these are numbers; write data: {flow({'task': 'regression'})}"
+    return f"these are numbers; write data: {flow_yaml({'task': 'regression'})}"
 
 
 def class_advice(table: pd.DataFrame, label: str) -> str:
@@ -174,24 +175,24 @@ def check_class_words(
     `names` are the classes. ``-`` beside ``+`` is a class; ``none``, or ``-`` beside another word,
     may be one; ``?`` and ``-99`` are none.
     """
-    if groups := alike(names, as_word):
+    if groups := equal_looking(names, as_word):
         groups_text = " and ".join(map(listing, groups[:3]))
-        seen_alike = alike(names)
+        seen_alike = equal_looking(names)
         difference = overlooked_differences(seen_alike) if seen_alike else DASHES_OR_BLANKS
         message = f"the classes {groups_text} differ only in {difference}; write them alike"
         yield Problem(f"{file}, column '{label}'", message)
     if 2 < len(names) <= MOST_CLASSES:
         yield from _misspelling_warnings(table, label, names, file)
     for name in names:
-        is_unknown = UNKNOWN.fullmatch(name)
-        may_be_nothing = NOTHING.fullmatch(name)
+        is_unknown = UNKNOWN_VALUE.fullmatch(name)
+        may_be_nothing = DOUBTFUL_UNKNOWN.fullmatch(name)
         if not (is_unknown or may_be_nothing) or (name == "-" and "+" in names):
             continue
         rows = np.flatnonzero(table[label] == name)
         message = (
             f"'{name}' ({counted(len(rows), 'sample')}) is taken for a class; "
             "if it says that there is no label, leave these cells blank, "
-            f"else write data: {flow({'classes': list(names)})}"
+            f"else write data: {flow_yaml({'classes': list(names)})}"
         )
         cell_place = f"{file}, line {table.attrs['lines'][rows[0]]}, column '{label}'"
         yield Problem(cell_place, message, "error" if is_unknown else "warning")
@@ -205,7 +206,7 @@ def check_left_out_classes(
     for name, n_samples in counts.items():
         if as_word(name) in class_of_word:
             similar = class_of_word[as_word(name)]
-            seen_alike = alike([name, similar])
+            seen_alike = equal_looking([name, similar])
             difference = overlooked_differences(seen_alike) if seen_alike else DASHES_OR_BLANKS
             message = (
                 f"'{name}' ({counted(n_samples, 'sample')}) is left out by data.classes, but "
@@ -221,14 +222,14 @@ def _misspelling_warnings(
     """Yield a warning for two class names that differ by a slip of the keyboard."""
     n_samples = table[label].value_counts()
     for pair in combinations(names, 2):
-        if misspelt(*pair):
+        if is_misspelt(*pair):
             frequent, rare_name = sorted(pair, key=lambda name: -n_samples[name])
             row = int(np.flatnonzero(table[label] == rare_name)[0])
             message = (
                 f"'{rare_name}' ({counted(int(n_samples[rare_name]), 'sample')}) is taken for a "
                 f"class beside '{frequent}' ({n_samples[frequent]}); if one of them is misspelt, "
                 "write them alike; if both are meant, write data: "
-                f"{flow({'classes': list(names)})}"
+                f"{flow_yaml({'classes': list(names)})}"
             )
             cell_place = f"{file}, line {table.attrs['lines'][row]}, column '{label}'"
             yield Problem(cell_place, message, "warning")
@@ -256,14 +257,14 @@ def check_missing_codes(table: pd.DataFrame, label: str, file: str) -> Iterator[
 
 def check_similar_names(table: pd.DataFrame, key: str, column: str, file: str) -> Iterator[Problem]:
     """Yield a problem if one patient, pair or batch may be written in two ways."""
-    pairs = alike(map(str, table[column]))
+    pairs = equal_looking(map(str, table[column]))
     if pairs:
         first_name, second_name = pairs[0][:2]
         row = int(np.argmax(table[column] == second_name))
         message = (
             f"{key}: '{second_name}' differs from '{first_name}' only in "
             f"{overlooked_differences([[first_name, second_name]])}"
-            f"{too(len(pairs) - 1, 'name')}; write them alike, or quite differently"
+            f"{further_text(len(pairs) - 1, 'name')}; write them alike, or quite differently"
         )
         cell_place = f"{file}, line {table.attrs['lines'][row]}, column '{column}'"
         yield Problem(cell_place, message, "warning" if key == "data.batch" else "error")

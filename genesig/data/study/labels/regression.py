@@ -45,11 +45,11 @@ def _check_numbers(table: pd.DataFrame, file: str, label: str, problems: list[Pr
     if faulty_rows:
         row = faulty_rows[0]
         place = place_of_cell(table, row, label, file)
-        further_text = (
+        further_cells_text = (
             f" ({counted(len(faulty_rows) - 1, 'further cell')})" if len(faulty_rows) > 1 else ""
         )
         message = (
-            f"the label of '{table.index[row]}' {number_fault(values[row])}{further_text}"
+            f"the label of '{table.index[row]}' {number_fault(values[row])}{further_cells_text}"
             f"; regression needs a number for each sample{class_advice(table, label)}"
         )
         problems.append(Problem(place, message))

@@ -108,7 +108,9 @@ def _check_times(request: LabelRequest, samples: list[str]) -> Iterator[Problem]
         sentence = (
             f"the time of '{table.index[row]}' {fault}; survival needs a time of at least 0 for "
         )
-        yield Problem(place, f"{sentence}each sample{too(len(fault_of_row) - 1, 'sample')}")
+        yield Problem(
+            place, f"{sentence}each sample{further_text(len(fault_of_row) - 1, 'sample')}"
+        )
     if not fault_of_row and len({float(cell) for cell in cells.values()}) < 2:
         times_text = (
             f"every time is {next(iter(cells.values()))}" if cells else "no sample has a time"
@@ -129,7 +131,7 @@ def _choose_event(
         if other_words:
             message = (
                 f"data.event must say which word is the event, found {counts_text}; for example "
-                f"data: {flow({'event': event_word(counts, event)})}"
+                f"data: {flow_yaml({'event': event_word(counts, event)})}"
             )
             return "1", [Problem(event_place, message)]
         return "1", []

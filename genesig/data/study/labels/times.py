@@ -64,7 +64,7 @@ def check_blank_times(
         f"(column '{event}'), who would all be left out; "
     )
     second = outcome_without_times.columns[0] if outcome_without_times.columns else "COLUMN"
-    label = flow({"label": {"time": [time, second], "event": event}})[1:-1]
+    label = flow_yaml({"label": {"time": [time, second], "event": event}})[1:-1]
     if outcome_without_times.columns:
         message += f"'{second}' has their times: write {label}"
     else:
@@ -119,7 +119,7 @@ def _reversal_message(
         f"{n_samples_of_word[counted_word]} of {counted(sum(n_samples_of_word.values()), 'sample')}"
     )
     section = key.rpartition(".")
-    setting = flow({section[2]: expected_word})
+    setting = flow_yaml({section[2]: expected_word})
     if section[0] == "data":
         setting = f"data: {setting}"
     if counted_word.lower() in YES_WORDS:

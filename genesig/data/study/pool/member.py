@@ -463,9 +463,9 @@ def check_shared_samples(members: Sequence[Member], common: Sequence[str]) -> It
         )
         message = (
             f"'{first_sample}' of '{first_member.name}' and '{second_sample}' of "
-            f"'{second_member.name}' are one sample by their"
-            f" values{too(len(pairs) - 1, 'pair')}; a study that is left out must be new: take "
-            f"{listing([str(first_member.table.index[row]) for row in pairs[:, 0]])} out of "
+            f"'{second_member.name}' are one sample by their "
+            f"values{further_text(len(pairs) - 1, 'pair')}; a study that is left out must be new: "
+            f"take {listing([str(first_member.table.index[row]) for row in pairs[:, 0]])} out of "
             f"'{first_member.name}'"
         )
         yield Problem(first_member.matrix_file, message)

@@ -216,7 +216,7 @@ def _check_events(members: Sequence[Member], settings: StudySettings) -> Iterato
             )
             message = (
                 f"which word is the event? Found {counts_text}; for example write into this item "
-                f"of studies, {flow({'event': word}).strip('{}')}"
+                f"of studies, {flow_yaml({'event': word}).strip('{}')}"
             )
             yield Problem(
                 f"{member.table_file}, column '{member.response_columns[1]}'",
