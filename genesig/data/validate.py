@@ -142,6 +142,7 @@ def check_study(config: Config, source: str) -> dict[str, Any]:
 
     The warnings are those of the files. Warnings of settings are left out: settings may change
     without a reason to examine the files again, and the stored warning would be out of date.
+    Similar samples are left out because the report tests for them itself (quality.json).
     `source` is the name of the config in messages.
 
     Raises
@@ -154,7 +155,9 @@ def check_study(config: Config, source: str) -> dict[str, Any]:
         raise InvalidInput(examination.problems)
     setting_problems = check_settings(config, source)
     lasting_warnings = warnings_of(
-        problem for problem in examination.problems if problem not in setting_problems
+        problem
+        for problem in examination.problems
+        if problem not in setting_problems and problem.code != SIMILAR_SAMPLES
     )
     announce(
         "\n".join([*map(str, examination.problems), f"{examination.summary}; {examination.cost}"])

@@ -366,12 +366,14 @@ def covariate_sentences(data: Covariates) -> list[str]:
         )
     weights = data["config"]["data"]["weights"]
     if weights == "balanced":
-        every = "both" if len(data["study"]["classes"] or ()) == 2 else "all"
-        said = f"In every fit the samples were weighted so that {every} classes count alike."
-        found.append(said)
+        class_words = "both" if len(data["study"]["classes"] or ()) == 2 else "all"
+        sentence = (
+            f"In every fit the samples were weighted so that {class_words} classes count alike."
+        )
+        texts.append(sentence)
     elif weights not in (None, WEIGHT_COLUMN):  # of studies that weigh alike their topic says
-        found.append(f"In every fit the samples were weighted by {clean(weights)}.")
-    return found
+        texts.append(f"In every fit the samples were weighted by {clean(weights)}.")
+    return texts
 
 
 def _numeric_covariate_words(data: Covariates) -> str:

@@ -12,7 +12,7 @@ from genesig.data.steps.combat import MIN_TRAINING_SAMPLES_OF_BATCH
 from genesig.data.steps.missing_indicators import count_indicators
 from genesig.data.study.config_check import describe_not_offered
 from genesig.data.study.confounding import strongest_association
-from genesig.report.page.measure import codes, measure, subject, two
+from genesig.report.page.measure import class_codes, measure, subject, two_classes
 from genesig.report.page.record import (
     MAX_PLOTTED_SAMPLES,
     Batch,
@@ -438,7 +438,7 @@ def _study_facts(data: Study) -> list[tuple[str, str]]:
         ("Outer splits", _outer_split_words(design)),
         ("Inner folds", _inner_fold_words(design)),
         ("Half-subsamples", str(design["subsamples"])),
-        ("Not applied", describe_not_offered(it["task"], data["config"].get("data", {}))),
+        ("Not applied", describe_not_offered(study_facts["task"], data["config"].get("data", {}))),
     ]
     return [(name, value) for name, value in pairs if value]
 

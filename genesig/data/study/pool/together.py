@@ -14,7 +14,13 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.files.event_columns import event_word
 from genesig.data.files.names import POOLED_STUDIES
 from genesig.data.steps.combat import MIN_BATCH_SAMPLES
-from genesig.data.steps.scale import looks_raw, sizes
+from genesig.data.steps.scale import (
+    LOGGED_P99,
+    looks_raw,
+    never_logged,
+    sizes,
+    spread_grows_with_size,
+)
 from genesig.data.study.labels.known import LABEL_RULES
 from genesig.data.study.pool.member import (
     check_shared_samples,
@@ -272,9 +278,12 @@ def _check_scales(members: Sequence[Member]) -> Iterator[Problem]:
     scale_of_study = {}
     for member in members:
         _, p99, largest = sizes(member.X)
-        scale_of_study[member.name] = (looks_raw(p99, largest), p99)
-    raw_studies = [name for name, (is_raw, _) in scale_of_study.items() if is_raw]
-    logged_studies = [name for name, (is_raw, _) in scale_of_study.items() if not is_raw]
+        is_raw = looks_raw(p99, largest) and never_logged(member.X)
+        if is_raw and p99 <= LOGGED_P99:  # of few values, as of ages among the genes
+            is_raw = spread_grows_with_size(member.X)
+        scale_of_study[member.name] = (is_raw, p99)
+    raw_studies = [name for name, (raw, _) in scale_of_study.items() if raw]
+    logged_studies = [name for name, (raw, _) in scale_of_study.items() if not raw]
     if raw_studies and logged_studies:
         sizes_text = ", ".join(
             f"{name} {scale_of_study[name][1]:.4g}" for name in (raw_studies[0], logged_studies[0])
