@@ -54,11 +54,8 @@ def requested_kind(raw: Config, n_label_classes: int | None = None) -> str | Non
         return None
     classes_setting = data.get("classes")
     n_classes = len(classes_setting) if isinstance(classes_setting, list) else n_label_classes
-    return (
-        SEVERAL
-        if LABEL_RULES[task].has_classes and n_classes is not None and n_classes > 2
-        else task
-    )
+    has_several = LABEL_RULES[task].has_classes and n_classes is not None and n_classes > 2
+    return SEVERAL if has_several else task
 
 
 def defaults_of_kind(raw: Config, n_label_classes: int | None = None) -> Config:
@@ -129,9 +126,9 @@ def check_kind_settings(config: Config, kind: str, source: str) -> list[Problem]
     reread_advice = ""
     if is_fetched(config["samples"]):  # after the settings were filled in
         reread_advice = (
-            "; if the series has only just come, run the same command again: where the config "
+            "; if the series has only just been downloaded, run the same command again: its "
+            "labels decide the settings that the config leaves out"
         )
-        reread_advice += "says nothing, its labels decide"
     return [
         Problem(f"{source}, {key}", f"{message}{reread_advice}", *level)  # type: ignore[arg-type]
         for key, message, *level in LABEL_RULES[kind].setting_faults(config)
@@ -164,18 +161,19 @@ def _section(raw: Config, name: str) -> dict[str, Any]:
 
 
 FILE_KEYS = (["expression"], ["samples"])
+"""Key paths of the two files."""
 EMPTY_STUDIES_FAULT = (
     "the list is empty; name two studies or more, or one study's expression and samples"
 )
 MAX_LISTED_FAULTS = 20
-"""Faults of a config that are told one by one."""
-# Larger numbers are written with an exponent.
+"""Number of faults that are listed; further ones are counted."""
 MIN_EXPONENT_NUMBER = 1e15
+"""Whole numbers from this on are written with an exponent."""
 RENAMED_KEYS = {"signature.frequency": "signature.cv_frequency"}
 RENAMED_VALUES = {("linear.model", "committee"): "ensemble", ("linear.list", "controlled"): "fdr"}
 """Old names of settings and of their values, which get an error with the new name."""
 SchemaNode = dict[str, Any]
-KeyFaults = Iterator[tuple[list[Any], str]]  # place, what was found and is needed
+KeyFaults = Iterator[tuple[list[Any], str]]  # key path and message of each fault
 
 
 def resolve_config(
@@ -228,7 +226,7 @@ def examine_config(
     )
     faults = list(_schema_problems(config, schema, source))
     if raw.get("studies") == [] and not {"expression", "geo"} & set(raw):
-        # That the two files are missing would send the reader the wrong way.
+        # A message that the two files are missing would mislead.
         faults = [(key_path, problem) for key_path, problem in faults if key_path not in FILE_KEYS]
         faults.append((["studies"], Problem(_key_place(source, ["studies"]), EMPTY_STUDIES_FAULT)))
     for key_path, _ in faults:
@@ -290,13 +288,10 @@ def _describe_type(type_name: str, node: SchemaNode, schema: SchemaNode) -> str:
         max_items = node.get("maxItems")
         size = f" at most {max_items}" if max_items else ""
         if min_items > 1:
-            size = (
-                f" {min_items}"
-                if max_items == min_items
-                else f" {min_items} to {max_items}"
-                if max_items
-                else size
-            )
+            if max_items == min_items:
+                size = f" {min_items}"
+            elif max_items:
+                size = f" {min_items} to {max_items}"
         different = " different" if node.get("uniqueItems") else ""
         return f"a list of{size}{different} values, each {items}"
     if type_name == "object":

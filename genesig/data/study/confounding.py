@@ -174,12 +174,12 @@ def association_with_label(y: Array, batch: Array) -> float | None:
 
 
 def check_confounding(
-    obs: pd.DataFrame, design: Design, limit: float, place: str
+    obs: pd.DataFrame, design: Design, limit: float, file: str
 ) -> Iterator[Problem]:
     """Yield a problem if batch and label are associated: above `limit` an error, else a warning."""
     if design.batch is None:
         return
-    column_place = f"{place}, column '{design.batch}'"
+    column_place = f"{file}, column '{design.batch}'"
     batch = obs[design.batch].to_numpy(dtype=object)
     if len(set(batch)) == 1:
         yield Problem(
@@ -226,7 +226,7 @@ def check_confounding(
 
 
 def check_combat_covariates(
-    sheet: Sheet, folds: Sequence[Mapping[str, Any]], place: str
+    sheet: Sheet, folds: Sequence[Mapping[str, Any]], file: str
 ) -> Iterator[Problem]:
     """Yield the covariates of combat that are absent, lack values, or equal the label.
 
@@ -240,9 +240,9 @@ def check_combat_covariates(
     for name in [
         sample for sample in covariate_names if sample not in (design.label, design.batch)
     ]:  # see settings_check
-        column_place = f"{place}, column '{name}'"
+        column_place = f"{file}, column '{name}'"
         problems: list[Problem] = []
-        check_column(name, "covariate", list(obs.columns), str(obs.index.name), place, problems)
+        check_column(name, "covariate", list(obs.columns), str(obs.index.name), file, problems)
         yield from problems
         if problems:
             continue

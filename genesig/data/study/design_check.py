@@ -30,22 +30,22 @@ SPLIT_SIDES = ("train", "test")
 BATCH_SCHEMES = ("leave_one_batch_out", "leave_one_study_out")
 
 
-def check_design(sheet: Sheet, config: Config, place: str) -> Iterator[Problem]:
+def check_design(sheet: Sheet, config: Config, file: str) -> Iterator[Problem]:
     """Yield a problem if the samples cannot be split as the config says.
 
     Splits need a number of units: groups if there are groups, otherwise single samples.
     """
     if sheet.design.pair is not None:
-        yield from _check_pairs(sheet, place) if sheet.design.classes else ()
+        yield from _check_pairs(sheet, file) if sheet.design.classes else ()
     elif LABEL_RULES[sheet.design.kind].one_response_per_group and sheet.design.group is not None:
-        yield from _check_groups(sheet, place)
+        yield from _check_groups(sheet, file)
     splits = config["splits"]
     obs = sheet.obs
     if splits["file"] is not None:
         return
     train = obs
     if splits["scheme"] == "predefined" and splits["column"] in obs.columns:
-        side_faults = list(_check_sides(sheet, splits["column"], place))
+        side_faults = list(_check_sides(sheet, splits["column"], file))
         yield from side_faults
         if side_faults:
             return
@@ -59,17 +59,17 @@ def check_design(sheet: Sheet, config: Config, place: str) -> Iterator[Problem]:
                 _count_units(train[batch_of_sample != left_out], sheet)[name]
                 for left_out in set(batch_of_sample)
             )
-        unit_faults = _check_units(name, n_units, n_left, sheet, splits, place)
+        unit_faults = _check_units(name, n_units, n_left, sheet, splits, file)
         unit_problems += [(n_units, problem) for problem in unit_faults]
     if unit_problems:
-        first_problem = min(unit_problems, key=lambda counted_problem: counted_problem[0])[1]
+        rarest_problem = min(unit_problems, key=lambda counted_problem: counted_problem[0])[1]
         yield Problem(
-            first_problem.location,
-            first_problem.message + further_text_of(len(unit_problems) - 1, "class", "classes"),
+            rarest_problem.location,
+            rarest_problem.message + further_text_of(len(unit_problems) - 1, "class", "classes"),
         )
 
 
-def check_tested_classes(sheet: Sheet, splits: Splits, place: str) -> Iterator[Problem]:
+def check_tested_classes(sheet: Sheet, splits: Splits, file: str) -> Iterator[Problem]:
     """Yield a warning for a class that no test set contains."""
     design = sheet.design
     tested_samples = {name for split in splits.outer for name in split.test}
@@ -82,7 +82,7 @@ def check_tested_classes(sheet: Sheet, splits: Splits, place: str) -> Iterator[P
                 f"no test sample is '{name}', so that balanced error and AUC are not defined; "
                 "test on samples of both classes"
             )
-            yield Problem(f"{place}, column '{design.label}'", message, "warning")
+            yield Problem(f"{file}, column '{design.label}'", message, "warning")
 
 
 def _count_units(obs: pd.DataFrame, sheet: Sheet) -> dict[str, int]:
@@ -98,13 +98,13 @@ def _count_units(obs: pd.DataFrame, sheet: Sheet) -> dict[str, int]:
 
 
 def _check_units(
-    name: str, n_units: int, n_left: int, sheet: Sheet, splits: Config, place: str
+    name: str, n_units: int, n_left: int, sheet: Sheet, splits: Config, file: str
 ) -> Iterator[Problem]:
     """Yield a problem if the units of a class, `n_left` in the smallest training set, are few."""
     group = sheet.design.group
     scheme = splits["scheme"]
     folds = splits["folds"]
-    label_place = f"{place}, column '{sheet.design.label}'"
+    label_place = f"{file}, column '{sheet.design.label}'"
     subject = f"{name} has {counted(n_units, 'sample' if group is None else 'group')}"
     subject += f" (column '{group}')" if group is not None else ""
     subject += " to train on" if scheme == "predefined" else ""
@@ -139,7 +139,7 @@ def _smallest_training_size(n_units: int, scheme: str, n_folds: int) -> int:
     return n_units - ceil(n_units / n_folds) if scheme.endswith("kfold") else n_units - 1
 
 
-def _check_pairs(sheet: Sheet, place: str) -> Iterator[Problem]:
+def _check_pairs(sheet: Sheet, file: str) -> Iterator[Problem]:
     """Yield a problem if a pair is not one sample of each class."""
     pair = sheet.design.pair
     label = sheet.design.label
@@ -154,10 +154,10 @@ def _check_pairs(sheet: Sheet, place: str) -> Iterator[Problem]:
         message = (
             f"data.pair: pair '{name}' has {pair_text}, needs one of each class{further_pairs}"
         )
-        yield Problem(f"{place}, column '{pair}'", message)
+        yield Problem(f"{file}, column '{pair}'", message)
 
 
-def _check_groups(sheet: Sheet, place: str) -> Iterator[Problem]:
+def _check_groups(sheet: Sheet, file: str) -> Iterator[Problem]:
     """Yield a problem if samples of one group have different responses."""
     kind = RESPONSES[sheet.design.kind]
     group = str(sheet.design.group)
@@ -173,13 +173,13 @@ def _check_groups(sheet: Sheet, place: str) -> Iterator[Problem]:
             f"data.group: '{name}' has {listing(words)}; the samples of one group must have one "
             f"response{further_text(len(labels_of_faulty_group) - 1, 'group')}"
         )
-        yield Problem(f"{place}, column '{group}'", message)
+        yield Problem(f"{file}, column '{group}'", message)
 
 
-def _check_sides(sheet: Sheet, column: str, place: str) -> Iterator[Problem]:
+def _check_sides(sheet: Sheet, column: str, file: str) -> Iterator[Problem]:
     """Yield the problems of the column that assigns samples to train and test."""
     obs = sheet.obs
-    column_place = f"{place}, column '{column}'"
+    column_place = f"{file}, column '{column}'"
     faulty_words = {
         str(name): str(word) for name, word in obs[column].items() if word not in SPLIT_SIDES
     }
@@ -210,19 +210,22 @@ def _check_sides(sheet: Sheet, column: str, place: str) -> Iterator[Problem]:
 
 
 CORRELATION_ROUNDING = 1e-10
+"""|r| of a gene that equals the label is at least 1 less this."""
 MIN_NEAR_EQUALITY = 0.98
 """|r| of a gene that nearly equals the label; area under the ROC curve that comes near to 1."""
 MAX_FALSE_WARNINGS = 0.01
-"""Largest share of studies of pure noise in which a gene is named."""
+"""Largest share of studies of pure noise that are warned of a gene."""
 UNRELATED, EQUAL, NEARLY, SEPARATES = range(4)
+"""Relations of a gene to the label."""
 GENES_PER_BLOCK = 4096
-# The whole name, but for blanks and punctuation: 'Patient ID' is one, 'patient age' is not.
+"""Genes that are tested at a time, which limits the memory."""
 PATIENT_WORDS = "patient|subject|donor|individual|animal|participant|person"
 ID_WORDS = "id|ids|no|nr|num|number|code|identifier|name|barcode"
 PATIENT_COLUMN = re.compile(rf"({PATIENT_WORDS})s?|.*({PATIENT_WORDS}|case|mouse)s?({ID_WORDS})")
+"""Matches a column's whole name without blanks and punctuation: 'Patient ID', not 'patient age'."""
 
 
-def check_label_genes(expression: Expression, sheet: Sheet, place: str) -> Iterator[Problem]:
+def check_label_genes(expression: Expression, sheet: Sheet, file: str) -> Iterator[Problem]:
     """Warn of genes that may be the label, or that the label may be made from.
 
     Such are genes with |r| = 1 (with classes: one value for each class), genes with |r| > 0.98, and
@@ -246,9 +249,8 @@ def check_label_genes(expression: Expression, sheet: Sheet, place: str) -> Itera
     design = sheet.design
     response_kind = RESPONSES[design.kind]
     has_several_classes = len(design.classes or ()) > 2
-    response = (response_kind.number if has_several_classes else response_kind.plain)(
-        response_kind.read(sheet.obs, design)
-    )
+    to_numbers = response_kind.number if has_several_classes else response_kind.plain
+    response = to_numbers(response_kind.read(sheet.obs, design))
     gene_blocks = np.array_split(expression.X, len(expression.genes) // GENES_PER_BLOCK + 1, axis=1)
     max_p = MAX_FALSE_WARNINGS / 2 / max(1, len(expression.genes))
     class_masks = _class_masks(response) if design.classes is not None else ()
@@ -259,26 +261,24 @@ def check_label_genes(expression: Expression, sheet: Sheet, place: str) -> Itera
             X[:, block_relation == UNRELATED]
             for X, block_relation in zip(gene_blocks, relation_blocks, strict=True)
         )
-        if (
-            max(concordance(X, class_masks).max(initial=0) for X in unrelated_blocks)
-            >= MIN_NEAR_EQUALITY
-        ):
+        best_other = max(concordance(X, class_masks).max(initial=0) for X in unrelated_blocks)
+        if best_other >= MIN_NEAR_EQUALITY:
             relation[relation == SEPARATES] = UNRELATED
     for relation_code, phrases in _relation_phrases(design).items():
-        related_genes = [expression.genes[k] for k in np.flatnonzero(relation == relation_code)]
+        related_genes = [
+            expression.genes[column] for column in np.flatnonzero(relation == relation_code)
+        ]
         if related_genes:
-            yield Problem(place, _relation_sentence(related_genes, *phrases), "warning")
+            yield Problem(file, _relation_sentence(related_genes, *phrases), "warning")
 
 
 def _relation_phrases(design: Design) -> dict[int, tuple[str, str, str]]:
     """Return verb, object and question of the warning for each relation of a gene to the label."""
     label = f"the label '{design.label}'"
-    classes_text = (
-        "the classes"
-        if len(design.classes or ()) > 2
-        else "'{}' from '{}'".format(*design.classes or "  ")
-    )
     has_several_classes = len(design.classes or ()) > 2
+    classes_text = "the classes"
+    if not has_several_classes:
+        classes_text = "'{}' from '{}'".format(*design.classes or "  ")
     equal_text = (
         "one value for each class" if has_several_classes else "correlation 1 over all samples"
     )
@@ -355,8 +355,9 @@ def separates_classes(X: Array, classes: Sequence[Array]) -> Array:
         for in_class in classes
     ]
     pair_separations = [
-        (class_maxima[first] < class_minima[second]) | (class_maxima[second] < class_minima[first])
-        for first, second in combinations(range(len(class_minima)), 2)
+        (class_maxima[first_class] < class_minima[second_class])
+        | (class_maxima[second_class] < class_minima[first_class])
+        for first_class, second_class in combinations(range(len(class_minima)), 2)
     ]
     return np.asarray(np.all(pair_separations, axis=0))
 
@@ -443,16 +444,16 @@ def names_patients(column: str) -> bool:
     return PATIENT_COLUMN.fullmatch(re.sub(r"[\W_]+", "", column).casefold()) is not None
 
 
-def check_patient_columns(sheet: Sheet, place: str) -> Iterator[Problem]:
+def check_patient_columns(sheet: Sheet, file: str) -> Iterator[Problem]:
     """Warn of a column of patients whose samples may be on both sides of a split.
 
     A column is recognised by its name, otherwise by values that repeat with one response each.
     """
-    named_warnings = list(_warn_by_column_name(sheet, place))
-    yield from named_warnings or _warn_by_values(sheet, place)
+    named_warnings = list(_warn_by_column_name(sheet, file))
+    yield from named_warnings or _warn_by_values(sheet, file)
 
 
-def _warn_by_column_name(sheet: Sheet, place: str) -> Iterator[Problem]:
+def _warn_by_column_name(sheet: Sheet, file: str) -> Iterator[Problem]:
     """Yield a warning for columns that are called as patients are."""
     obs = sheet.obs
     design = sheet.design
@@ -473,7 +474,7 @@ def _warn_by_column_name(sheet: Sheet, place: str) -> Iterator[Problem]:
             else:
                 message += f"set {_group_setting(identified, name, design)}: {name}"
                 message += "" if design.studies else " and splits.scheme: stratified_group_kfold"
-            column_place = f"{place}, column '{name}'"
+            column_place = f"{file}, column '{name}'"
             yield Problem(column_place, message, "warning", "samples_of_one_unit", "data.group")
 
 
@@ -500,7 +501,7 @@ MIN_UNITS_CALLED_AS_CLASSES = 9
 """Values that have the word of their class in them, such as control_01; fewer are its kinds."""
 
 
-def _warn_by_values(sheet: Sheet, place: str) -> Iterator[Problem]:
+def _warn_by_values(sheet: Sheet, file: str) -> Iterator[Problem]:
     """Yield a warning for the column with the most values that repeat with one response each."""
     design = sheet.design
     used_columns = {
@@ -531,7 +532,7 @@ def _warn_by_values(sheet: Sheet, place: str) -> Iterator[Problem]:
             f"together, set data.group: {name}"
         )
         message += "" if design.studies else " and splits.scheme: stratified_group_kfold"
-        column_place = f"{place}, column '{name}'"
+        column_place = f"{file}, column '{name}'"
         yield Problem(column_place, message, "warning", "samples_of_one_unit", "data.group")
 
 

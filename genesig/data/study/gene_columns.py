@@ -96,23 +96,19 @@ def read_prior_weights(
     check_column(column, "data.prior_weights", columns, str(table.index.name), file, problems)
     if columns.count(column) != 1:
         return None
-    cells = dict(zip(map(str, table.index[::-1]), map(str, table[column][::-1]), strict=True))
-    cell_of_gene = {gene: cells.get(gene, cells.get(gene.rpartition("#")[0], "")) for gene in genes}
-    faulty_genes = [gene for gene, cell_text in cell_of_gene.items() if not _is_weight(cell_text)]
+    cell_of_gene = _cells_of_genes(table, column, genes)
+    faulty_genes = [gene for gene, cell in cell_of_gene.items() if not _is_weight(cell)]
     if faulty_genes:
-        cell_text = (
-            f"is '{cell_of_gene[faulty_genes[0]]}'"
-            if cell_of_gene[faulty_genes[0]].strip()
-            else "is blank"
-        )
+        cell = cell_of_gene[faulty_genes[0]]
+        fault = f"is '{cell}'" if cell.strip() else "is blank"
         message = (
             f"{column} of {counted(len(faulty_genes), 'gene')} is no weight ('{faulty_genes[0]}' "
-            f"{cell_text}); data.prior_weights needs a number from {MIN_GENE_WEIGHT:g} to "
+            f"{fault}); data.prior_weights needs a number from {MIN_GENE_WEIGHT:g} to "
             f"{MAX_GENE_WEIGHT:g} for every gene"
         )
         problems.append(Problem(file, message))
         return None
-    return np.array([float(cell_text) for cell_text in cell_of_gene.values()])
+    return np.array([float(cell) for cell in cell_of_gene.values()])
 
 
 def _is_weight(cell: str) -> bool:
@@ -166,7 +162,7 @@ def read_places(
     if any(columns.count(column) != 1 for column in column_of_setting.values()):
         return None
     chromosome_of_gene, position_of_gene = (
-        _cells_of_genes(table, column, genes) for column in column_of_setting.values()
+        _place_cells(table, column, genes) for column in column_of_setting.values()
     )
     faults = list(_place_faults(chromosome_of_gene, position_of_gene, chromosome, position))
     placed_genes = [gene for gene in genes if chromosome_of_gene[gene] and position_of_gene[gene]]
@@ -220,9 +216,14 @@ def place_setting_faults(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]
 
 
 def _cells_of_genes(table: pd.DataFrame, column: str, genes: Sequence[str]) -> CellOfGene:
-    """Return the cell of each gene, blank without a row; of two rows of a gene the first counts."""
-    rows = dict(zip(map(str, table.index[::-1]), map(str, table[column][::-1]), strict=True))
-    cells = {gene: rows.get(gene, rows.get(gene.rpartition("#")[0], "")).strip() for gene in genes}
+    """Return the cell of each gene, '' without a row; of two rows of a gene the first counts."""
+    cells = dict(zip(map(str, table.index[::-1]), map(str, table[column][::-1]), strict=True))
+    return {gene: cells.get(gene, cells.get(gene.rpartition("#")[0], "")) for gene in genes}
+
+
+def _place_cells(table: pd.DataFrame, column: str, genes: Sequence[str]) -> CellOfGene:
+    """Return the cell of each gene as `_cells_of_genes`, '' for words that stand for a blank."""
+    cells = {gene: cell.strip() for gene, cell in _cells_of_genes(table, column, genes).items()}
     return {
         gene: "" if is_missing(cell) or cell in BLANK_DASHES else cell
         for gene, cell in cells.items()
@@ -301,12 +302,13 @@ def _is_position(cell: str) -> bool:
 OmicFactors = Mapping[str, float] | str | None
 
 OMIC_SEPARATOR = ":"
-"""What stands between an omic and the gene's own name."""
+"""Separates the omic from the gene's own name in a gene id."""
 LEARNED_FACTORS = "learned"
 MAX_OMICS = 20
-"""Omics of a study: each is left out once, and an omic is no set of genes."""
+"""Largest number of omics: each is left out once, which takes time."""
 MAX_LEARNED_OMICS = 3
-"""Omics whose factors are learned: ratios of 1, 2 and 4 make 5 choices of two, 19 of three."""
+"""Largest number of omics with learned factors: ratios of 1, 2 and 4 give 5 choices for two
+omics and 19 for three."""
 MIXING_STEPS = (
     "standardise_samples",
     "rank_samples",
@@ -316,7 +318,7 @@ MIXING_STEPS = (
     "size_factors",
     "vst",
 )
-"""Steps that hold the values of a sample against each other."""
+"""Steps that compare the values of a sample with each other, across omics."""
 
 
 def read_omics(
@@ -393,8 +395,7 @@ def _omic_of_genes(
             gene: gene.partition(OMIC_SEPARATOR)[0].strip() if OMIC_SEPARATOR in gene else ""
             for gene in genes
         }
-    cells = dict(zip(map(str, table.index[::-1]), map(str, table[column][::-1]), strict=True))
-    return {gene: cells.get(gene, cells.get(gene.rpartition("#")[0], "")).strip() for gene in genes}
+    return {gene: cell.strip() for gene, cell in _cells_of_genes(table, column, genes).items()}
 
 
 def _lost_omic_message(omic: str, n_genes: int) -> str:

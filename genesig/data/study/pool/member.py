@@ -293,11 +293,8 @@ def _read_table(
     table = drop_unstorable_columns(table, table_file, problems)
     n_previous_problems = len(problems)
     check_ids(table, table_file, problems)
-    return (
-        None
-        if any(problem.level == "error" for problem in problems[n_previous_problems:])
-        else table
-    )
+    has_errors = any(problem.level == "error" for problem in problems[n_previous_problems:])
+    return None if has_errors else table
 
 
 def _response_columns(item: Config, settings: StudySettings) -> Sequence[str]:
