@@ -78,7 +78,7 @@ def signs(dataset: Dataset, at: Array, step: dict[str, Any]) -> tuple[Array, Arr
 
 def said(dataset: Dataset) -> str:
     """Return what `genesig validate` says of missing values and the label."""
-    sheet = Sheet(dataset.obs, tuple(dataset.samples), dataset.design, [])
+    sheet = Sheet(dataset.obs, dataset.design, [])
     found = check_missing(dataset.X, dataset.genes, sheet, [LOW], "e.tsv")
     return " ".join(problem.message for problem in found)
 

@@ -85,7 +85,7 @@ def _read_one_column(
     """Return the labels of one column, translated; None after a problem."""
     column = request.design.label if request.settings.label is None else request.settings.label
     if not isinstance(column, str) or not has_columns(request, [column]):
-        return None  # of a mapping the settings say that it does not fit
+        return None  # of a mapping `check_settings` yields the error
     problems = request.problems
     label_place = f"{request.file}, column '{column}'"
     word_of_sample = {str(name): str(value) for name, value in request.table[column].items()}
@@ -279,7 +279,7 @@ def read_times(request: CohortLabelRequest) -> CohortLabels | None:
     design = request.design
     label = request.settings.label
     if isinstance(label, str) or design.event is None:
-        return None  # the settings say so
+        return None  # `check_settings` yields the error
     label_columns_of_cohort = (
         label if isinstance(label, Mapping) else {"time": design.label, "event": design.event}
     )

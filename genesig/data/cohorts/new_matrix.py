@@ -468,7 +468,7 @@ def read_new_samples(paths: Sequence[str], part: str | None, layout: str | None)
         if path.is_dir():
             raise refuse(path, "is a folder; name it alone, or its files one by one")
         if not path.is_file():
-            read_matrix(path, part)  # which says so, and what is near
+            read_matrix(path, part)  # raises, with the name of a similar file
     names = [sample_name(path) for path in paths]
     # Of two colours an array has one file each.
     files = [path.name.lower().removesuffix(".gz") for path in map(Path, paths)]

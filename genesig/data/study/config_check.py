@@ -391,11 +391,10 @@ def _unknown_key_faults(
 ) -> KeyFaults:
     """Yield each unknown key with the nearest known one, of the same section or of another."""
     section_keys = {key: key_text([*key_path, key]) for key in node["properties"]}
+    # Reversed, so that of two sections with one key the first counts.
     elsewhere = {
         key: f"{section}.{key}"
-        for section, section_node in reversed(
-            schema["properties"].items()
-        )  # of two, the first counts
+        for section, section_node in reversed(schema["properties"].items())
         for key in section_node.get("properties", ())
     }
     for key in map(str, value):  # YAML keys may be numbers

@@ -69,9 +69,8 @@ def covariate_settings(config: Config) -> Iterator[tuple[str, str]]:
         yield "data.weights", f"'{weights}' is the label; name a column of numbers, or balanced"
     if weights == BALANCED and not kind.has_classes and "weights" in kind.adjustments:
         yield "data.weights", "'balanced' weighs classes, and here are none; name a column, or null"
-    has_study_weights = (
-        not covariates and weights == WEIGHT_COLUMN
-    )  # which nobody wrote into the config
+    # Defaults of several studies set these weights, not the user.
+    has_study_weights = not covariates and weights == WEIGHT_COLUMN
     key = "data.covariates" if covariates else "data.weights"
     for message in unquoted_word_faults(data["covariate_words"]):
         yield "data.covariate_words", message

@@ -382,9 +382,8 @@ def concordance(X: Array, classes: Sequence[Array]) -> Array:
 
 def _count_ordered_pairs(low_class: Array, high_class: Array) -> Array:
     """Return for each gene (d,) the number of pairs with a smaller value in the low class."""
-    values = np.vstack(
-        [high_class, low_class]
-    )  # sorted stably, so that of equal values those of `high` are first
+    # A stable sort puts equal values of `high_class` first, so that ties do not count.
+    values = np.vstack([high_class, low_class])
     order = np.argsort(values, axis=0, kind="stable")
     is_high = order >= len(high_class)
     is_counted = ~is_high & np.isfinite(np.take_along_axis(values, order, axis=0))

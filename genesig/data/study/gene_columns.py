@@ -148,7 +148,7 @@ def read_places(
         Errors and warnings are appended.
     """
     if chromosome == position:
-        return None  # the settings say so
+        return None  # `place_setting_faults` yields the error
     columns = list(table.columns)
     column_of_setting = {"chromosome": chromosome, "position": position}
     for key, column in column_of_setting.items():
@@ -180,7 +180,7 @@ def read_places(
 
 def place_setting_faults(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield contradictions of gene-position and penalty settings, as (setting, message)."""
-    # one job is not told of these
+    # The job that checks the files gets no sections that do not concern it.
     data = config["data"]
     linear = config.get("linear", {})
     for key, other_key in (("chromosome", "position"), ("position", "chromosome")):
@@ -448,7 +448,7 @@ def multiply_omic_factors(
 
 def omic_setting_faults(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield settings that are not offered with several omics: (setting, message)."""
-    # one job is not told of these
+    # The job that checks the files gets no sections that do not concern it.
     data = config["data"]
     linear = config.get("linear", {})
     if data["omics"] is None:

@@ -232,13 +232,11 @@ def check_lone_values(
     if not np.isfinite(X).any():
         return
     smallest, p99, largest = sizes(X)
-    bulk = float(
-        np.nanpercentile(X, BULK_PERCENTILE, method="lower")
-    )  # of few values, too, one of them
+    # The method takes one of the values, so that a lone value among few is not averaged in.
+    bulk = float(np.nanpercentile(X, BULK_PERCENTILE, method="lower"))
     is_lone = bulk + LONE_VALUE_RANGES * (bulk - smallest) < X
-    is_lone[is_lone.mean(axis=1) > MAX_CONSTANT_SHARE] = (
-        False  # such a sample as a whole is of another scale
-    )
+    # A sample with many lone values is on another scale as a whole.
+    is_lone[is_lone.mean(axis=1) > MAX_CONSTANT_SHARE] = False
     if not is_lone.any() or not looks_raw(p99, largest):
         return
     distinct_values, n_cells = np.unique(X[is_lone], return_counts=True)
@@ -246,8 +244,9 @@ def check_lone_values(
         if never_logged(np.where(is_lone, np.nan, X)):
             return
         row, gene = map(int, np.argwhere(is_lone & (distinct_values[np.argmax(n_cells)] == X))[0])
-        advice = f"it stands in {n_cells.max()} cells: if nothing was measured there, leave them "
-        advice += "blank"
+        advice = (
+            f"it stands in {n_cells.max()} cells: if nothing was measured there, leave them blank"
+        )
     else:
         is_lone = _lone_in_gene(X, is_lone)
         other_values = np.where(is_lone, np.nan, X)
@@ -271,11 +270,8 @@ def _lone_in_gene(X: Array, is_lone: Array) -> Array:
     largest_other = np.where(is_lone | np.isnan(X), -np.inf, X).max(axis=0)
     is_rare = is_lone.sum(axis=0) <= max(1, MAX_LONE_SHARE_OF_GENE * len(X))
     is_alone = is_lone & is_rare & (MIN_LONE_RATIO * np.maximum(largest_other, 0) < X)
-    return (
-        is_alone
-        if is_alone.sum() <= max(MIN_REPEATED_CELLS, MAX_LONE_SHARE * X.size)
-        else np.zeros_like(is_alone)
-    )
+    max_cells = max(MIN_REPEATED_CELLS, MAX_LONE_SHARE * X.size)
+    return is_alone if is_alone.sum() <= max_cells else np.zeros_like(is_alone)
 
 
 def _further_lone_values(is_lone: Array, samples: Sequence[str]) -> str:
@@ -292,10 +288,10 @@ def _further_lone_values(is_lone: Array, samples: Sequence[str]) -> str:
     )
     n_samples = int((n_lone_of_sample > 0).sum())
     n_genes = int(is_lone.any(axis=0).sum())
-    further_cells_text = (
-        f"{counted(n_further, 'further value')}; in all {counted(n_samples, 'sample')} and "
+    return (
+        f"({counted(n_further, 'further value')}; in all {counted(n_samples, 'sample')} and "
+        f"{counted(n_genes, 'gene')}{top_sample_text}) "
     )
-    return f"({further_cells_text}{counted(n_genes, 'gene')}{top_sample_text}) "
 
 
 def check_unsummarised_probes(

@@ -359,7 +359,7 @@ def _kind_refuses_scheme(config: Config) -> bool:
 
 def _size_faults(config: Config) -> SettingFaults:
     """Yield that more splits, folds or jobs are asked for than a study needs."""
-    # one job is not told of these
+    # The job that checks the files gets no sections that do not concern it.
     splits = config["splits"]
     controls = config.get("controls")
     if splits["file"] is None and splits["scheme"] in K_FOLD_SCHEMES:

@@ -34,8 +34,6 @@ class Sheet:
 
     obs: pd.DataFrame
     """Rows of the study's samples, sorted by name; every cell is a string."""
-    all_names: tuple[str, ...]
-    """Every sample of the table, those left out included."""
     design: Design
     dropped: list[dict[str, str]]
     """{kind, name, reason} of each sample left out."""
@@ -56,7 +54,7 @@ def check_sheet(
     if len(set(label)) != max(1, len(rules.label_columns)):
         hints = event_column_hints(table, outcome.event) if rules.label_columns else ()
         problems.extend(Problem(file, message, "warning") for message in hints)
-        return None  # the settings are at fault, and say so
+        return None  # `kind_setting_faults` yields the error
     check_ids(table, file, problems)
     columns = [name for name in table.columns if name]
     column_of_setting = {
@@ -80,7 +78,8 @@ def check_sheet(
     labels_of_samples = table[label[0]][[name not in dropped for name in table.index]]
     request = LabelRequest(table, file, label, labels_of_samples, outcome)
     label_choice = rules.choose_labels(request, problems)
-    if any(problem.code == "times_of_one_outcome" for problem in problems):  # which says why
+    # The error of times that all samples of one outcome lack replaces that of blank labels.
+    if any(problem.code == "times_of_one_outcome" for problem in problems):
         blank = ("labels_missing", "many_labels_missing")
         problems[:] = [problem for problem in problems if problem.code not in blank]
     dropped |= label_choice.dropped
@@ -103,8 +102,8 @@ def check_sheet(
         {"kind": "sample", "name": sample, "reason": reason}
         for sample, reason in sorted(dropped.items())
     ]
-    # All that is drawn goes by rows: in the order of the names, that of the file says nothing.
-    return Sheet(obs.sort_index(kind="stable"), tuple(table.index), design, dropped_notes)
+    # Splits and permutations are drawn by row number, so rows must not depend on the file's order.
+    return Sheet(obs.sort_index(kind="stable"), design, dropped_notes)
 
 
 def check_column(

@@ -113,7 +113,7 @@ def _said(X: Array, group: list[str] | None = None, label: list[str] | None = No
         obs["patient"] = group
     design = Design("label", "classification", ("well", "ill"), group and "patient", None)
     genes = [f"g{k}" for k in range(X.shape[1])]
-    sheet = Sheet(obs, tuple(names), design, [])
+    sheet = Sheet(obs, design, [])
     found = list(check_twins(Expression(X, genes, []), sheet, "e.tsv"))
     assert all(problem.level == "warning" and problem.location == "e.tsv" for problem in found)
     assert all(problem.code == SIMILAR_SAMPLES for problem in found)

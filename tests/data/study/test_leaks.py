@@ -62,7 +62,7 @@ def _sheet(y: Array, task: str = "classification") -> Sheet:
     classes = ("healthy", "ill") if task == "classification" else None
     label = [classes[int(v)] for v in y] if classes else [repr(float(v)) for v in y]
     obs = pd.DataFrame({"label": label}, index=[f"s{k}" for k in range(len(y))])
-    return Sheet(obs, tuple(obs.index), Design("label", task, classes, None, None), [])
+    return Sheet(obs, Design("label", task, classes, None, None), [])
 
 
 def _said(X: Array, y: Array, task: str = "classification") -> list[str]:

@@ -22,7 +22,7 @@ def _said(X: Array, y: Array, names: tuple[str, ...] = NAMES) -> list[str]:
     obs = pd.DataFrame({"label": [NAMES[k] for k in y]}, index=[f"s{k}" for k in range(len(y))])
     design = Design("label", "classification", names, None, None)
     genes = [f"g{k}" for k in range(X.shape[1])]
-    found = check_label_genes(Expression(X, genes, []), Sheet(obs, tuple(obs.index), design, []),
+    found = check_label_genes(Expression(X, genes, []), Sheet(obs, design, []),
                               "e.tsv")  # fmt: skip
     return [problem.message for problem in found]
 

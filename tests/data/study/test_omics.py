@@ -133,7 +133,7 @@ def test_an_omic_of_which_nothing_is_left_is_named(factors):
 
 def test_a_class_that_lacks_an_omic_is_not_told_of_low_values():
     raw, _ = patchy()
-    sheet = Sheet(raw.obs, raw.design.classes, raw.design, [])
+    sheet = Sheet(raw.obs, raw.design, [])
     omics = raw.var[OMIC].to_numpy(dtype=object)
     (told,) = check_missing(raw.X, raw.genes, sheet, FOLDS, "e.tsv", omics)
     assert "Some samples lack 'protein' as a whole, which is no low value" in told.message

@@ -56,7 +56,7 @@ def _choose_labels(request: LabelRequest, problems: list[Problem]) -> LabelChoic
     if blank_times:
         problems += blank_times
         return LabelChoice(design_fields={"event": event})
-    if "places" not in request.table.attrs:  # of several studies each has been checked by itself
+    if "places" not in request.table.attrs:  # not for joined tables: `read_member` has checked each
         problems += check_event_coding(
             request.table, request.file, columns, settings.event, "data.event"
         )
@@ -105,12 +105,11 @@ def _check_times(request: LabelRequest, samples: list[str]) -> Iterator[Problem]
     }
     for row, fault in list(fault_of_row.items())[:1]:
         place = place_of_cell(table, row, column, request.file)
-        sentence = (
+        message = (
             f"the time of '{table.index[row]}' {fault}; survival needs a time of at least 0 for "
+            f"each sample{further_text(len(fault_of_row) - 1, 'sample')}"
         )
-        yield Problem(
-            place, f"{sentence}each sample{further_text(len(fault_of_row) - 1, 'sample')}"
-        )
+        yield Problem(place, message)
     if not fault_of_row and len({float(cell) for cell in cells.values()}) < 2:
         times_text = (
             f"every time is {next(iter(cells.values()))}" if cells else "no sample has a time"
