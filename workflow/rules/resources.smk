@@ -8,7 +8,7 @@ from pathlib import Path
 from snakemake.logging import logger
 
 from genesig.data.study.cost import RunProgress, Size, TimeLeftFormatter, job_resources, study_costs
-from genesig.machine import TIMES
+from genesig.machine import BYTES_PER_TEXT_BYTE
 from genesig.results import load_json
 
 # Asked where results lie in a storage, whose files this process has not at hand.
