@@ -161,7 +161,7 @@ def test_all_errors_of_all_files_are_raised_together(tmp_path: Path) -> None:
     other = str(tmp_path / "e4.tsv")
     with pytest.raises(InvalidInput) as caught:
         read_dataset(study_settings(absent, sheet, "knd", annotation=other))
-    assert [problem.where for problem in caught.value.problems] == [absent, sheet, other]
+    assert [problem.location for problem in caught.value.problems] == [absent, sheet, other]
 
 
 @pytest.mark.parametrize("corner", ["id", "", "_index"])

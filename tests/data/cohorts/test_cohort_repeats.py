@@ -90,4 +90,4 @@ def test_samples_without_a_group_are_groups_of_their_own(study: Study) -> None:
 def test_groups_alike_by_sight_are_warned_of(study: Study) -> None:
     cohort = _read(study, _with_column("family", ["a", "A", *NAMES[2:]]), FAMILIES)
     (problem,) = cohort.problems
-    assert problem.what.startswith("group 'A' differs from 'a' only in upper and lower case")
+    assert problem.message.startswith("group 'A' differs from 'a' only in upper and lower case")

@@ -88,7 +88,9 @@ def test_a_sample_of_one_value_is_named(value: float, level: str) -> None:
     X = np.random.default_rng(0).normal(8, 1, (5, 20))
     X[2] = value
     found = list(check_empty_samples(X, list("abcde"), {"samples": [], "folds": []}, "x.tsv"))
-    assert [(each.level, "every value of 'c' is" in each.what) for each in found] == [(level, True)]
+    assert [(each.level, "every value of 'c' is" in each.message) for each in found] == [
+        (level, True)
+    ]
     assert not list(
         check_empty_samples(np.ones((5, 20)), list("abcde"), {"samples": [], "folds": []}, "")
     )

@@ -124,7 +124,9 @@ def test_a_fault_is_one_line(name, tmp_path, monkeypatch, capsys):
 def test_an_omic_of_which_nothing_is_left_is_named(factors):
     problems, genes = [], ["a:g1", "a:g2", "b:g3"]
     found = read_omics(None, None, "e.tsv", genes, factors, problems, ["c:g4", "c:g5", "a:g6"])
-    assert problems[0].what.startswith("nothing is left of the omic 'c': each of the 2 genes has")
+    assert problems[0].message.startswith(
+        "nothing is left of the omic 'c': each of the 2 genes has"
+    )
     assert (found is None) == (factors != "learned")
     rest = [problem.message for problem in problems[1:]]
     lost = "data.omics has a factor for 'c', of which nothing is left; take it out"

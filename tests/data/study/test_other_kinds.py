@@ -158,12 +158,12 @@ def test_a_series_that_has_just_come_is_decided_by_its_labels(tmp_path, monkeypa
     raw = {"geo": "GSE1", "label": "diagnosis"}
     early = study_config(dict(raw), SCHEMA)
     assert early["nonlinear"]["enabled"]
-    said = [p.what for p in check_kind_settings(early, "several_classes", "c.yaml")]
+    said = [p.message for p in check_kind_settings(early, "several_classes", "c.yaml")]
     assert said[0].startswith(
         "is for two classes; choose two by data.classes, or set false; if the"
     )
     assert "run the same command again" in said[0]
     early["samples"] = matrix.replace("data/geo", "mine")
     (plain, *_) = check_kind_settings(early, "several_classes", "c.yaml")
-    assert plain.what == "is for two classes; choose two by data.classes, or set false"
+    assert plain.message == "is for two classes; choose two by data.classes, or set false"
     assert check_kind_settings(early, "classification", "c.yaml") == []
