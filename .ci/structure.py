@@ -53,7 +53,7 @@ MADE_BY_STEPS = {"KeptGenes"}
 
 # Kinds that a table need not have: a table of two classes only, of order only, of times only.
 KINDS_LEFT_OUT = {
-    "genesig.selection.assess.patients.tables.MEASURES": {SEVERAL},
+    "genesig.selection.assess.patients.tables.EFFECT_MEASURES": {SEVERAL},
     "genesig.report.patients.BIAS_PENALTY": {"regression"},
     "genesig.report.patients.FOLLOW_UP_METHOD": {"classification", SEVERAL, "regression"},
 }
@@ -162,7 +162,7 @@ def check_members() -> Iterator[str]:
     baseline_names = sections["controls"]["properties"]["baselines"]["items"]["enum"]
     step_names = settings["$defs"]["step"]["properties"]["step"]["enum"]
     steps, moments = set(normalise.NORMALISERS), set(normalise.MOMENT_STEPS)
-    model_steps = schema.STEPS.keys() - ALIGNERS.keys()
+    model_steps = schema.STEP_FIELDS.keys() - ALIGNERS.keys()
     tasks = sections["data"]["properties"]["task"]["enum"]
     named_models = MODELS.keys() & baselines.BASELINES.keys()
     for where, needed, members in (

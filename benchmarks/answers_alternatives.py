@@ -26,9 +26,9 @@ from study import settings
 from genesig.data.steps.normalise import normalise_samples
 from genesig.response.design import BALANCED
 from genesig.results import Fits, Split
-from genesig.selection.assess.held_out import held_out
+from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.scores import balanced_error
-from genesig.selection.assess.stability import Pairs
+from genesig.selection.assess.stability import PairAgreement
 from genesig.selection.linear import double_loop, grid
 from genesig.selection.linear.grid import CHOICE_RULES, GridResult
 from genesig.selection.linear.kinds.record import ElasticNets
@@ -117,7 +117,7 @@ def _draw_halves(task: TrainingSet) -> Array:
 def _stability(lists: list[Any], d: int) -> float:
     indptr = np.cumsum([0, *map(len, lists)])
     listed_genes = np.concatenate([*map(np.asarray, lists), np.zeros(0)]).astype(np.int64)
-    value = Pairs.of(
+    value = PairAgreement.from_lists(
         csr_array((np.ones(len(listed_genes)), listed_genes, indptr), (len(lists), d))
     ).stability()
     return -1.0 if np.isnan(value) else value
@@ -153,7 +153,7 @@ def measure_variant(study: Study, variant: str) -> dict[str, Any]:
     fits = fit_variants(study, config, choose, study.splits.outer)
     out: dict[str, Any] = {"variant": variant, "seconds": time.process_time() - began}
     for name, cut in (("midpoint", fits), ("0", replace(fits, threshold=0 * fits.threshold))):
-        held_out_scores = held_out(study.dataset, study.splits, cut.with_chosen())
+        held_out_scores = collect_held_out(study.dataset, study.splits, cut.with_chosen())
         out[f"error at {name}"] = float(
             balanced_error(held_out_scores.y, held_out_scores.scores[:, -1])
         )

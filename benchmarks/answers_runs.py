@@ -20,7 +20,7 @@ from study import final_fit, outer_fits, settings
 
 from genesig.data.steps.normalise import normalise_samples
 from genesig.results import Dataset, Fits, Splits
-from genesig.selection.assess.held_out import EQUAL, held_out, predictions_table
+from genesig.selection.assess.held_out import EQUAL_SHARES, collect_held_out, predictions_table
 from genesig.selection.linear.double_loop import nested_cross_validation
 from genesig.selection.linear.halves import study_half_samples
 from genesig.selection.linear.tasks import linear_keywords
@@ -213,7 +213,7 @@ def _empty_record() -> Record:
 
 def _record_of_fits(study: Study, fits: Fits, clock: Record) -> Record:
     """Return what the last list of each fit says of the held-out samples."""
-    held_out_scores = held_out(study.dataset, study.splits, fits)
+    held_out_scores = collect_held_out(study.dataset, study.splits, fits)
     return Record(
         held_out_scores.row.tolist(),
         held_out_scores.split.tolist(),
@@ -225,7 +225,7 @@ def _record_of_fits(study: Study, fits: Fits, clock: Record) -> Record:
 
 
 def _probabilities(study: Study, fits: Fits) -> list[Any] | None:
-    table = predictions_table(study.dataset, study.splits, fits, EQUAL)
+    table = predictions_table(study.dataset, study.splits, fits, EQUAL_SHARES)
     columns = [name for name in table if str(name).startswith("probability of ")]
     if not columns:
         return None

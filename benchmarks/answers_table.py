@@ -12,7 +12,7 @@ from answers_runs import Record
 from scipy.stats import t
 
 from genesig.selection.assess.assessment import assess
-from genesig.selection.assess.held_out import HeldOut, arrange
+from genesig.selection.assess.held_out import HeldOut, complete_held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 
 Array = np.ndarray[Any, Any]
@@ -48,7 +48,7 @@ def scores_of_record(study: Study, record: Record) -> HeldOut:
     row = np.array(record.row)
     split = np.array(record.split)
     scores = np.array(record.score)[:, None]
-    return arrange(study.dataset, study.splits, row, split, scores, np.zeros_like(row))
+    return complete_held_out(study.dataset, study.splits, row, split, scores, np.zeros_like(row))
 
 
 def paired_error(scores: HeldOut, reference: HeldOut) -> tuple[float, float, float]:

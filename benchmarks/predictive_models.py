@@ -30,7 +30,7 @@ from predictive_worlds import SPARSE, WORLDS, world
 from study import settings, splits_of
 
 from genesig.results import Dataset, Design, Splits
-from genesig.selection.assess.held_out import held_out
+from genesig.selection.assess.held_out import collect_held_out
 
 DESIGNS = ((40, 0.5), (70, 0.3))
 MODELS = {"two stages": "two_stage", "ensemble": "ensemble"}
@@ -60,7 +60,7 @@ def measure_models(name: str, n: int, share: float, seed: int) -> dict[str, Any]
         # Few permutations: FDR-selected genes, whose chance they tell, are not asked for.
         changes = {"linear": {"model": model_setting}, "signature": {"permutations": 2}}
         fits = answer_record(dataset, splits, settings({}, **changes)).answer("predictive")
-        held_out_scores = held_out(dataset, splits, fits)
+        held_out_scores = collect_held_out(dataset, splits, fits)
         row[model] = per_class(
             held_out_scores.y,
             (held_out_scores.y * held_out_scores.scores[:, -1] <= 0).astype(float),

@@ -47,9 +47,9 @@ from sklearn.neighbors import NearestCentroid
 from study import splits_of
 from study_data import study_of as kind_study
 
-from genesig.selection.assess.assessment import difference
+from genesig.selection.assess.assessment import compare_errors
 from genesig.selection.assess.held_out import predictions_table
-from genesig.selection.assess.several import predicted
+from genesig.selection.assess.several import predict_class
 from genesig.selection.linear.halves import study_half_samples
 from genesig.selection.linear.tasks import LinearSettings, linear_keywords
 
@@ -177,7 +177,7 @@ def test_the_difference_is_that_of_the_report_over_samples(study):
         scores_of_record(study, run_method(method, study)) for method in ("ridge", "genesig")
     )
     centre, low, high = paired_error(one, other)
-    _, _, expected, widest, widest_high = difference(one, other, 0, HEADLINE)
+    _, _, expected, widest, widest_high = compare_errors(one, other, 0, HEADLINE)
     assert centre == pytest.approx(expected)
     assert widest - 1e-9 <= low < centre < high <= widest_high + 1e-9
 
@@ -474,7 +474,7 @@ def test_a_rival_without_genes_calls_the_more_frequent_class():
 
     scores, genes = log_odds(one_vs_rest(nothing))(Z, np.arange(30) % 7 // 3, Z[:4], inner, 0)
     assert len(genes) == 0
-    assert predicted(scores).tolist() == [0] * 4
+    assert predict_class(scores).tolist() == [0] * 4
     np.testing.assert_allclose(expit(scores), 1 / 3, rtol=1e-6)
 
 

@@ -18,7 +18,7 @@ from genesig.report.page.measure import MEASURES
 from genesig.response.known import RESPONSES, ByKind
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.linear.kinds.known import FITTINGS
-from genesig.selection.model.kinds.known import MODELLED
+from genesig.selection.model.kinds.known import MODEL_KINDS
 
 
 def test_format_with_a_line_in_the_registry_is_read(tmp_path, monkeypatch):
@@ -54,7 +54,7 @@ TABLES = {
     "measures": MEASURES,
     "assessment": ASSESSED,
     "fit": FITTINGS,
-    "model": MODELLED,
+    "model": MODEL_KINDS,
 }
 
 

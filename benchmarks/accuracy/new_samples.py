@@ -29,8 +29,8 @@ from genesig.data.steps.scale import looks_raw, sizes
 from genesig.selection.model.same_scale import (
     call_doubts,
     common_shift,
-    odd_samples,
-    other_scale,
+    describe_scale_fault,
+    find_odd_samples,
     panel_doubts,
     panel_fault,
     panel_genes,
@@ -100,7 +100,7 @@ def measure_scale(
         all_odd = len(odd) == len(names)
         doubts = [doubt or ("odd" if row in odd else "") for row, doubt in enumerate(doubts)]
         is_changed = [a != b for a, b in zip(call(scores), call(new[:, genes] @ beta), strict=True)]
-        before = other_scale(S, is_measured[1], names, scale_of_training) is not None
+        before = describe_scale_fault(S, is_measured[1], names, scale_of_training) is not None
         refused = before or bool(panel_fault(P, is_measured[0], names, many))
         silent = any(m and not s for m, s in zip(is_changed, doubts, strict=True))
         return {
@@ -108,7 +108,7 @@ def measure_scale(
             "refused": refused,
             "files in doubt": not refused and (all_odd or (shift != 0 and any(doubts))),
             "samples in doubt": 0.0 if refused or all_odd else len(odd) / len(names),
-            "samples named odd": len(odd_samples(S, is_measured[1], names, scale_of_training))
+            "samples named odd": len(find_odd_samples(S, is_measured[1], names, scale_of_training))
             / len(names),
             "calls changed, not refused": not refused and any(is_changed),
             "missed": not refused and silent and np.mean(is_changed) > 0.1,

@@ -37,7 +37,7 @@ from genesig.results import Dataset, Design
 from genesig.selection.linear.double_loop import fit_final_model
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict, score_values
-from genesig.selection.model.shape import aligned, by_row, seen_by
+from genesig.selection.model.shape import apply_learned_steps, apply_row_steps, apply_study_steps
 
 Array = np.ndarray[Any, Any]
 N = 60
@@ -118,13 +118,15 @@ def score_model(model: dict[str, Any], X: Array, *, centred: bool = False) -> Ar
     of = [int(gene[1:]) for gene in model["training"]["genes"]]
     is_measured = np.ones((len(X), len(of)), bool)
     filler = np.zeros(len(of))
-    values = aligned(model, by_row(model, X[:, of], is_measured, filler), is_measured, filler)
+    values = apply_study_steps(
+        model, apply_row_steps(model, X[:, of], is_measured, filler), is_measured, filler
+    )
     if centred:
         values = values - values.mean(axis=0) + np.array(model["training"]["means"])
     chosen = next(
         model_record for model_record in model["models"] if model_record["list"] == model["answer"]
     )
-    return score_values(seen_by(model, chosen, values), chosen)
+    return score_values(apply_learned_steps(model, chosen, values), chosen)
 
 
 def is_refused(model: dict[str, Any], X: Array) -> bool:

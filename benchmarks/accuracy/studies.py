@@ -147,7 +147,7 @@ def genesig_scores(data: Data, align: str) -> Array:
     splits, fits = observed_fits(dataset)
     table = predictions_table(dataset, splits, fits.with_chosen())
     table = table[table["mu"].isna()].set_index("sample").loc[dataset.samples]
-    scores = ASSESSED[dataset.design.kind].scores(table, dataset.design.classes)
+    scores = ASSESSED[dataset.design.kind].read_scores(table, dataset.design.classes)
     return scores if scores.ndim > 1 else np.column_stack([np.zeros(len(scores)), scores])
 
 

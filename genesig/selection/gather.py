@@ -12,7 +12,7 @@ from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import joined
 from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.calibration import rejection_table
-from genesig.selection.assess.held_out import STUDY, predictions_table, scores_table
+from genesig.selection.assess.held_out import STUDY_SHARES, predictions_table, scores_table
 from genesig.selection.assess.stability import stability_table
 from genesig.selection.genes.blocks import block_evidence, block_tables
 from genesig.selection.genes.export import stretches_table
@@ -57,7 +57,7 @@ def gather(
     cv_frequency: float,
     fdr: float,
     clusters: Mapping[str, Any],
-    probabilities: str | Sequence[float] = STUDY,
+    probabilities: str | Sequence[float] = STUDY_SHARES,
 ) -> dict[str, pd.DataFrame]:
     """Return the result tables by the names of their files.
 
@@ -78,7 +78,7 @@ def gather(
     clusters : mapping
         The config section of this name, see `block_tables`.
     probabilities : str or sequence of float
-        Of the config, see `asked_shares`.
+        Of the config, see `requested_shares`.
 
     Returns
     -------

@@ -15,22 +15,22 @@ from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import joined
 from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.clusters import group_numbers
-from genesig.selection.assess.held_out import held_out
+from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.intervals import Interval
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.survival import (
-    Curve,
+    StepCurve,
     auc_at,
     brier_losses,
+    calibration_slope_of_cox,
     censoring,
-    explained,
+    explained_variation,
+    integrated_brier,
+    interval_over_sets,
     kaplan_meier,
-    mean_over,
-    over_sets,
-    pooled,
+    pool_concordance,
     risk_at,
     risk_groups,
-    slope,
     uno,
 )
 from genesig.selection.linear.tasks import group_by_matrix, make_training_sets
@@ -62,7 +62,7 @@ class SurvivalPredictions:
     """(n, m) float: terms of the Brier score of S."""
     reference: Array
     """(n, m) float: the same of Kaplan and Meier's curve of the training samples."""
-    censoring_curve: Curve
+    censoring_curve: StepCurve
     """Censoring of the training samples."""
 
 
@@ -242,7 +242,7 @@ def survival_tables(
     times = time_grid(y, horizon)
     fits = joined(observed, splits).with_chosen()
     test_sets = list(predict_test_sets(dataset, splits, fits, folds, times))
-    held_out_scores = held_out(dataset, splits, fits)
+    held_out_scores = collect_held_out(dataset, splits, fits)
     assessment = assess(held_out_scores, ASSESSED[dataset.design.kind].headline)[-1]
     group = group_numbers(dataset.groups())
     concordance = 1 - assessment.error, (1 - assessment.high, 1 - assessment.low)
@@ -301,7 +301,7 @@ def _concordance_rows(
             y = test_set.y
             value = measure(y["time"], y["event"], test_set.f, test_set.censoring_curve, horizon)
             terms.append((test_set.rows, test_set.repeat, value))
-        total = pooled(terms, n_events, ratio, group)
+        total = pool_concordance(terms, n_events, ratio, group)
         yield name, total.value, total.interval
 
 
@@ -313,23 +313,23 @@ def _brier_rows(
     group: Array | None,
 ) -> Iterator[SurvivalRow]:
     """Yield both Brier scores and 1 - their ratio; limits by `over_sets` for several test sets."""
-    score = mean_over(mean.losses, times, mean.group)
-    reference = mean_over(mean.reference, times, mean.group)
-    explained_share, limits = explained(score, reference, mean.group)
+    score = integrated_brier(mean.losses, times, mean.group)
+    reference = integrated_brier(mean.reference, times, mean.group)
+    explained_share, limits = explained_variation(score, reference, mean.group)
     intervals = [score.interval, reference.interval, limits]
     if len(test_sets) > 1:
         rows = [test_set.rows for test_set in test_sets]
-        b = [mean_over(test_set.losses, times).samples for test_set in test_sets]
-        b0 = [mean_over(test_set.reference, times).samples for test_set in test_sets]
+        b = [integrated_brier(test_set.losses, times).samples for test_set in test_sets]
+        b0 = [integrated_brier(test_set.reference, times).samples for test_set in test_sets]
         # Influence of each sample on 1 - B/B0: its terms of the linear expansion.
         gains = [
             (score_terms - (1 - explained_share) * reference_terms) / -reference.value
             for score_terms, reference_terms in zip(b, b0, strict=True)
         ]
         intervals = [
-            over_sets(score.value, rows, b, ratio, group, models=False),
-            over_sets(reference.value, rows, b0, ratio, group, models=False),
-            over_sets(explained_share, rows, gains, ratio, group, models=True),
+            interval_over_sets(score.value, rows, b, ratio, group, include_models=False),
+            interval_over_sets(reference.value, rows, b0, ratio, group, include_models=False),
+            interval_over_sets(explained_share, rows, gains, ratio, group, include_models=True),
         ]
     yield "brier", score.value, intervals[0]
     yield "brier_reference", reference.value, intervals[1]
@@ -343,7 +343,7 @@ def _calibration_rows(mean: SampleMeans, horizon: float) -> Iterator[SurvivalRow
     risk = risk_at(time, event, mean.S, horizon, mean.group)
     yield "risk_expected", risk.expected, (np.nan, np.nan)
     yield "risk_observed", risk.observed, risk.interval
-    yield "slope", *slope(time, event, mean.log_hazard, group=mean.group)
+    yield "slope", *calibration_slope_of_cox(time, event, mean.log_hazard, group=mean.group)
 
 
 def _curves_table(mean: SampleMeans, risk: Array) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from certificate import Array, Claim, Trial
 from intervals import KINDS, Drawn, cross_validated
 
 from genesig.report.answer.other_methods import better_method
-from genesig.selection.assess.assessment import assess, difference
+from genesig.selection.assess.assessment import assess, compare_errors
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
 
@@ -64,7 +64,7 @@ def named(seed: int, kind: str) -> Mapping[str, float]:
     for name, function in METHODS.items():
         other = held_out(function(X))
         (came,) = assess(other, HEADLINE)
-        apart = difference(other, linear, 0, HEADLINE)[2:]
+        apart = compare_errors(other, linear, 0, HEADLINE)[2:]
         limits = dict(zip(("difference", "difference_low", "difference_high"), apart, strict=True))
         rows.append(
             {"model": name, "error": came.error, "low": came.low, "high": came.high} | limits

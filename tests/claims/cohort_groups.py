@@ -12,7 +12,11 @@ from intervals import ordered, times, true_of_three, true_of_two
 
 from genesig.selection.assess.clusters import group_numbers, order_interval
 from genesig.selection.assess.survival import harrell, log_rank
-from genesig.selection.model.external_scores import numbers, several_classes, two_classes
+from genesig.selection.model.external_scores import (
+    measure_numbers,
+    measure_several_classes,
+    measure_two_classes,
+)
 
 WITHIN = 0.7
 """Correlation of the scores of two samples of one patient of one class."""
@@ -61,7 +65,7 @@ def of_two(rng: np.random.Generator, patient: Array, gap: float) -> Measures:
     """A score of means ± the gap plus a shift of .3, spread 1; a patient is ill with p = .5."""
     y = np.where(rng.random(patient[-1] + 1) < SHARE_ILL, 1.0, -1.0)[patient]
     f = gap * y + SHIFT + scores(rng, patient)[:, 0]
-    return two_classes(y, f, 0.0, patient)
+    return measure_two_classes(y, f, 0.0, patient)
 
 
 def of_three(rng: np.random.Generator, patient: Array, gap: float) -> Measures:
@@ -69,7 +73,7 @@ def of_three(rng: np.random.Generator, patient: Array, gap: float) -> Measures:
     y = labels(rng, patient, 3)
     f = scores(rng, patient, 3)
     f[np.arange(len(y)), y.astype(int)] += gap
-    return several_classes(y, f, ["A", "B", "C"], group=patient)
+    return measure_several_classes(y, f, ["A", "B", "C"], group=patient)
 
 
 def of_numbers(rng: np.random.Generator, patient: Array, slope: float) -> Measures:
@@ -78,7 +82,7 @@ def of_numbers(rng: np.random.Generator, patient: Array, slope: float) -> Measur
     weight = slope / np.sqrt(WITHIN)
     rest = np.sqrt(1 - weight**2) * rng.standard_normal(len(shared))
     f = np.sqrt(WITHIN) * shared[patient] + np.sqrt(1 - WITHIN) * rng.standard_normal(len(patient))
-    return numbers((weight * shared + 0.2 + rest)[patient], f, patient)
+    return measure_numbers((weight * shared + 0.2 + rest)[patient], f, patient)
 
 
 def of_times(rng: np.random.Generator, patient: Array, share: float) -> Measures:
@@ -180,7 +184,7 @@ def of_equal_classes(seed: int) -> dict[str, float]:
     rng = np.random.default_rng((43, seed))
     patient = patients_of(20, 3)
     y = 2 * labels(rng, patient, 2) - 1
-    (low, _) = next(iter(two_classes(y, scores(rng, patient)[:, 0], 0.0, patient)))[2]
+    (low, _) = next(iter(measure_two_classes(y, scores(rng, patient)[:, 0], 0.0, patient)))[2]
     return {"above": float(low > 0.5)}
 
 

@@ -24,10 +24,10 @@ from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
 from genesig.selection.assess.survival import (
     brier_losses,
+    calibration_slope_of_cox,
     censoring,
+    integrated_brier,
     kaplan_meier,
-    mean_over,
-    slope,
 )
 from genesig.selection.studies.meta_analysis import meta_table
 from genesig.selection.survival import SurvivalPredictions, hazard_of, prediction_tables
@@ -78,7 +78,7 @@ def expected_shares(signal: float) -> tuple[float, ...]:
 def of_page(found: HeldOut) -> dict[str, Mapping[str, float]]:
     """Return the measures that the page states of two classes."""
     (came,) = assess(found, ASSESSED["classification"].headline)
-    y, right = found.per_sample((found.scores[:, 0] * found.y > 0).astype(float))
+    y, right = found.sample_means((found.scores[:, 0] * found.y > 0).astype(float))
     first = np.unique(found.row, return_index=True)[1]
     group = found.groups[first]
     names = {-1.0: "well", 1.0: "ill"}
@@ -134,7 +134,9 @@ def tested(X: Array, y: Any, train: Array, test: Array, repeat: int) -> Survival
     """Learn a list and its hazard on some patients, and tell the survival of others."""
     w, _ = KINDS["survival"].learned(X[train], y[train])
     f = (X - X[train].mean(axis=0)) @ w
-    f *= 0.4 * slope(y[train]["time"], y[train]["event"], f[train])[0]  # shrunk, as models are
+    f *= (
+        0.4 * calibration_slope_of_cox(y[train]["time"], y[train]["event"], f[train])[0]
+    )  # shrunk, as models are
     f -= np.median(f[train])
     seen = y[train]
     lost = censoring(y[train]["time"], y[train]["event"])
@@ -156,7 +158,7 @@ def expected_losses() -> tuple[float, float]:
     for _ in range(40):
         X, y = with_times(rng, n + 2000, RISK)
         one = tested(X, y, np.arange(n), np.arange(n, n + 2000), 0)
-        own, plain = (mean_over(each, AT).value for each in (one.losses, one.reference))
+        own, plain = (integrated_brier(each, AT).value for each in (one.losses, one.reference))
         found.append((own, 1 - own / plain))
     brier, explained = np.mean(found, axis=0)
     return float(brier), float(explained)

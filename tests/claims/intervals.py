@@ -23,12 +23,16 @@ from genesig.data.splits.draw import draw_splits
 from genesig.response.design import SEVERAL
 from genesig.results import Dataset, Design
 from genesig.selection.assess.assessment import assess
-from genesig.selection.assess.held_out import held_out
+from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
 from genesig.selection.assess.survival import harrell, log_rank
 from genesig.selection.linear.double_loop import nested_cross_validation
-from genesig.selection.model.external_scores import numbers, several_classes, two_classes
+from genesig.selection.model.external_scores import (
+    measure_numbers,
+    measure_several_classes,
+    measure_two_classes,
+)
 
 Array = np.ndarray[Any, Any]
 FOLDS = 5
@@ -295,7 +299,7 @@ def double_loop_of(X: Array, y: Array, seed: int) -> tuple[HeldOut, list[Array]]
         (kept, values) = fits.chosen_coef(fit)
         w[kept] = values
         weights.append(w / X[dataset.rows(split.train)].std(axis=0))
-    return held_out(dataset, splits, fits), weights
+    return collect_held_out(dataset, splits, fits), weights
 
 
 class Elsewhere(NamedTuple):
@@ -309,7 +313,7 @@ class Elsewhere(NamedTuple):
 def of_two(rng: np.random.Generator, n: int) -> Iterable[tuple[str, float, Any, int]]:
     """A score of means ± .5 less a shift of .3, spread 1, of 30 % positive samples."""
     y = np.where(rng.random(n) < 0.3, 1.0, -1.0)
-    return two_classes(y, 0.5 * y + 0.3 + rng.standard_normal(n), 0.0)
+    return measure_two_classes(y, 0.5 * y + 0.3 + rng.standard_normal(n), 0.0)
 
 
 def of_three(rng: np.random.Generator, n: int) -> Iterable[tuple[str, float, Any, int]]:
@@ -317,13 +321,13 @@ def of_three(rng: np.random.Generator, n: int) -> Iterable[tuple[str, float, Any
     y = rng.integers(0, 3, n)
     f = rng.standard_normal((n, 3))
     f[np.arange(n), y] += 0.8
-    return several_classes(y.astype(float), f, ["A", "B", "C"])
+    return measure_several_classes(y.astype(float), f, ["A", "B", "C"])
 
 
 def of_numbers(rng: np.random.Generator, n: int) -> Iterable[tuple[str, float, Any, int]]:
     """y = f/2 + .2 + noise, f of spread 1, noise of variance 3/4."""
     f = rng.standard_normal(n)
-    return numbers(f / 2 + 0.2 + np.sqrt(0.75) * rng.standard_normal(n), f)
+    return measure_numbers(f / 2 + 0.2 + np.sqrt(0.75) * rng.standard_normal(n), f)
 
 
 def of_times(rng: np.random.Generator, n: int) -> Iterable[tuple[str, float, Any, int]]:

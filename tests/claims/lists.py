@@ -15,7 +15,7 @@ from settings import MOMENTS, SPLITS, linear
 from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.folds import Samples
 from genesig.results import Dataset, Design, Fits, Split, Splits
-from genesig.selection.assess.stability import Pairs, compared
+from genesig.selection.assess.stability import PairAgreement, compare_agreement
 from genesig.selection.genes.blocks import block_of_every_gene
 from genesig.selection.linear.double_loop import fit_half_samples
 
@@ -92,7 +92,8 @@ def _agreement(seed: int, shift: float) -> Mapping[str, float]:
     other = vstack([_chosen(_of_other_patients(rng, shift, seed)) for _ in range(pairs)])
     part = block_of_every_gene(study.X, np.asarray((own + _rivals(fits)).sum(axis=0)))
     return {
-        key: Pairs.of(own, one).stability() - Pairs.of(other, one).stability()
+        key: PairAgreement.from_lists(own, one).stability()
+        - PairAgreement.of(other, one).stability()
         for key, one in (("genes", None), ("blocks", part))
     }
 
@@ -101,10 +102,10 @@ def _noise(seed: int, factors: int) -> Mapping[str, float]:
     """Return whether lists of noise are called more alike than by chance, or than the lasso's."""
     rng = np.random.default_rng([34, seed])
     fits = _halves(_study(rng, N, 0.0, factors=factors), 12, seed)
-    own = Pairs.of(_chosen(fits))
-    rival = Pairs.of(_rivals(fits))
-    than_chance = compared(own)
-    than_lasso = compared(own, rival)
+    own = PairAgreement.from_lists(_chosen(fits))
+    rival = PairAgreement.from_lists(_rivals(fits))
+    than_chance = compare_agreement(own)
+    than_lasso = compare_agreement(own, rival)
     return {
         "chance": float(than_chance == "more"),
         "lasso": float(than_chance == than_lasso == "more"),

@@ -24,7 +24,7 @@ from genesig.data.files.readers import load_schema, read_matrix
 from genesig.data.study.dataset import read_dataset
 from genesig.data.validate import examine, resolve_config
 from genesig.results import save_json
-from genesig.selection.model.shape import sealed
+from genesig.selection.model.shape import add_digest
 
 SAMPLES = [f"S{k:02d}" for k in range(1, 25)]
 LABELS = ["control", "case"] * 12
@@ -752,7 +752,7 @@ def test_predict_counts_ids_of_another_version(
     text = json.dumps(model)
     for gene, other in sorted(versions.items(), reverse=True):
         text = text.replace(f'"{gene}"', f'"{other}"')
-    save_json(Path("model.json"), sealed(json.loads(text)))
+    save_json(Path("model.json"), add_digest(json.loads(text)))
     chosen = json.loads(text)["models"][-1]["genes"][0]
     ids = [gene.replace(".1", ".2") if gene == chosen else gene for gene in versions.values()]
     _save(pd.DataFrame(data.X.T, index=pd.Index(ids, name="gene"), columns=NAMES), "new.tsv")

@@ -18,15 +18,15 @@ from genesig.selection.assess.kinds.by_class import held_out_area
 from genesig.selection.assess.scores import auc, zero_one_loss
 from genesig.selection.assess.several import (
     balanced_error,
-    confusion,
+    class_sides,
+    count_confusions,
     macro_auc,
-    predicted,
+    predict_class,
     sensitivities,
-    sides,
     wrong,
 )
 from genesig.selection.genes.statistics import class_test, welch_anova
-from genesig.selection.model.external_scores import one_test_set
+from genesig.selection.model.external_scores import as_one_test_set
 
 
 def drawn(seed=0, n=60, T=4, d=30):
@@ -106,14 +106,14 @@ def test_two_classes_as_classes_have_the_lists_and_the_midpoint_of_two(rare):
 
 def test_a_tie_and_a_missing_score_are_no_prediction():
     f = np.array([[1.0, 2, 0], [2, 2, 0], [np.nan, np.nan, np.nan]])
-    np.testing.assert_array_equal(predicted(f), [1, -1, -1])
+    np.testing.assert_array_equal(predict_class(f), [1, -1, -1])
     np.testing.assert_array_equal(wrong(np.array([1.0, 0, 0]), f), [0, 1, np.nan])
 
 
 def test_confusion_and_sensitivity_by_hand():
     y = np.array([0.0, 0, 0, 1, 1, 2])
     said = np.array([0, 0, 1, 1, -1, 0])
-    table = confusion(y, said, 3)
+    table = count_confusions(y, said, 3)
     np.testing.assert_array_equal(table, [[2, 1, 0, 0], [0, 1, 0, 1], [1, 0, 0, 0]])
     shares = sensitivities(y, said, 3)
     np.testing.assert_allclose([share for share, _, _ in shares], [2 / 3, 1 / 2, 0])
@@ -125,11 +125,11 @@ def test_the_balanced_error_is_that_of_scikit_learn():
 
     rng, _, y = drawn(3)
     f = rng.normal(size=(60, 4)) + np.eye(4)[y.astype(int)]
-    expected = 1 - balanced_accuracy_score(y, predicted(f))
+    expected = 1 - balanced_accuracy_score(y, predict_class(f))
     assert balanced_error(y, f, 4) == pytest.approx(expected)
     areas = [roc_auc_score(y == c, f[:, c]) for c in range(4)]
     assert macro_auc(y, f) == pytest.approx(np.mean(areas))
-    area, low, high = held_out_area(one_test_set(y, f), sides(y, f))
+    area, low, high = held_out_area(as_one_test_set(y, f), class_sides(y, f))
     assert area == pytest.approx(np.mean(areas))
     assert low < area < high
     each = np.array([delong(np.where(y == c, 1.0, -1.0), f[:, c]) for c in range(4)])
@@ -141,7 +141,7 @@ def test_two_classes_have_the_interval_and_the_error_of_two():
     f = rng.normal(size=60) + y
     both = np.column_stack([-f, f])
     sign = 2 * y - 1
-    found = held_out_area(one_test_set(y, both), sides(y, both))
+    found = held_out_area(as_one_test_set(y, both), class_sides(y, both))
     np.testing.assert_allclose(found, delong(sign, f), rtol=0.02)  # n - 1 for n in a variance
     assert macro_auc(y, both) == pytest.approx(auc(sign, f))
     np.testing.assert_array_equal(wrong(y, both), zero_one_loss(sign, f))

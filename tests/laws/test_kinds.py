@@ -16,7 +16,7 @@ from genesig.data.splits.permute import permutation
 from genesig.response.design import Design
 from genesig.response.known import RESPONSES
 from genesig.selection.assess.assessment import study_errors
-from genesig.selection.assess.held_out import held_out
+from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.linear.double_loop import nested_cross_validation
 
@@ -35,7 +35,7 @@ def fitted(dataset, splits, labels="observed", batch="1of1"):
 
 def errors(dataset, splits, fits):
     headline = ASSESSED[dataset.design.kind].headline
-    return study_errors(held_out(dataset, splits, fits.with_chosen()), headline)[:, -1]
+    return study_errors(collect_held_out(dataset, splits, fits.with_chosen()), headline)[:, -1]
 
 
 def test_there_is_a_study_of_every_kind():

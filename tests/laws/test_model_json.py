@@ -14,7 +14,7 @@ from genesig.results import Dataset, Design, Split, Splits
 from genesig.selection.linear.double_loop import fit_final_model, nested_cross_validation
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
-from genesig.selection.model.shape import sealed
+from genesig.selection.model.shape import add_digest
 
 LINEAR = linear(
     list="minimal", list_mu=1e-2, mu=[1e-6, 1e-2, 1.0], lam=[1e-3, 1e-1], tau_min=0.1, tau_count=5
@@ -79,7 +79,7 @@ def test_a_model_without_genes_predicts_its_intercept():
     final = fit_final_model(dataset, splits, folds=MOMENTS, **LINEAR)
     model = final_model(dataset, final, folds=MOMENTS)
     model["models"][0] |= {"genes": [], "symbols": [], "coefficients": [], "intercept": 0.25}
-    model = sealed(model)
+    model = add_digest(model)
     lines = tuple(range(len(dataset.genes)))
     matrix = Matrix(tuple(dataset.genes), ("new", "newer"), dataset.X[:2].T, {}, lines)
     found, problems = predict(model, matrix, "new.tsv", missing=0.0, mu=LINEAR["mu"][0])

@@ -11,7 +11,7 @@ from study_data import class_study as study
 from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.selection.assess.assessment import assess, study_errors
-from genesig.selection.assess.held_out import held_out
+from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.linear.double_loop import fit_final_model, nested_cross_validation
 from genesig.selection.model.final import final_model
@@ -41,7 +41,7 @@ def fitted(dataset, labels="observed", **splits):
 
 def errors(dataset, drawn, fits):
     headline = ASSESSED[dataset.design.kind].headline
-    return study_errors(held_out(dataset, drawn, fits.with_chosen()), headline)
+    return study_errors(collect_held_out(dataset, drawn, fits.with_chosen()), headline)
 
 
 def test_classes_with_genes_of_their_own_are_told_apart():
@@ -51,7 +51,7 @@ def test_classes_with_genes_of_their_own_are_told_apart():
     for fit in range(len(fits)):
         chosen = fits.coef(fit, int(fits.choice[fit, 2]))[0]
         assert {0, 1, 2, 3} <= set(chosen.tolist())
-    found = held_out(dataset, drawn, fits.with_chosen())
+    found = collect_held_out(dataset, drawn, fits.with_chosen())
     row = assess(found, ASSESSED[dataset.design.kind].headline)[-1]
     assert row.low <= row.error <= row.high
     assert row.auc > 0.95

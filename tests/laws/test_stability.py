@@ -6,11 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from genesig.selection.assess.stability import Pairs, compared, of_lists, shared_genes
+from genesig.selection.assess.stability import (
+    PairAgreement,
+    compare_agreement,
+    list_agreement,
+    shared_genes,
+)
 
 
 def of(Z):
-    return of_lists(csr_array(np.asarray(Z, dtype=float)))
+    return list_agreement(csr_array(np.asarray(Z, dtype=float)))
 
 
 def random_lists(seed, m, d, p=0.3):
@@ -77,7 +82,7 @@ def test_bounds_and_order_of_lists_and_genes(m, d, seed):
 
 
 def pairs_of(Z, part=None):
-    return Pairs.of(csr_array(np.asarray(Z, dtype=float)), part)
+    return PairAgreement.from_lists(csr_array(np.asarray(Z, dtype=float)), part)
 
 
 def of_pairs(Z, part=None):
@@ -91,7 +96,7 @@ def test_one_pair_of_lists_of_one_size_gives_kunchevas_index(seed):
     for row in Z:
         row[rng.permutation(30)[:8]] = 1
     assert of_pairs(Z) == pytest.approx(of(Z))
-    assert compared(pairs_of(Z)) == ""
+    assert compare_agreement(pairs_of(Z)) == ""
 
 
 def test_only_the_two_lists_of_a_pair_are_compared():
@@ -120,13 +125,13 @@ def test_pairs_of_random_lists_have_stability_zero():
 )
 def test_pairs_without_a_choice_have_no_stability(Z):
     assert np.isnan(of_pairs(Z))
-    assert compared(pairs_of(Z)) == ""
+    assert compare_agreement(pairs_of(Z)) == ""
 
 
 def test_a_list_beside_an_empty_one_agrees_by_chance_and_two_empty_ones_say_nothing():
     Z = np.zeros((6, 6))
     Z[0, :2] = Z[2, 1:3] = Z[3, 1:3] = 1
-    np.testing.assert_allclose(pairs_of(Z).each, [0, 1, np.nan], atol=1e-12)
+    np.testing.assert_allclose(pairs_of(Z).phi, [0, 1, np.nan], atol=1e-12)
     assert of_pairs(Z) == pytest.approx(0.5)
 
 
@@ -170,13 +175,13 @@ def test_what_is_clearly_more_is_so_by_two_errors_of_the_mean():
     Z = random_lists(5, 24, 60, 0.2)
     other = random_lists(8, 24, 60, 0.2)
     Z[1::2, :9] = Z[0::2, :9]
-    each = pairs_of(Z).each
+    each = pairs_of(Z).phi
     for rival in (None, pairs_of(other)):
-        apart = each if rival is None else each - rival.each
+        apart = each if rival is None else each - rival.phi
         clear = np.mean(apart) > 2 * np.sqrt((1 / 12 + 0.1) * np.var(apart, ddof=1))
-        assert compared(pairs_of(Z), rival) == ("more" if clear else "alike")
-    assert compared(pairs_of(other), pairs_of(np.repeat(Z[::2], 2, axis=0))) == "less"
-    assert compared(pairs_of(Z), pairs_of(Z)) == "alike"
+        assert compare_agreement(pairs_of(Z), rival) == ("more" if clear else "alike")
+    assert compare_agreement(pairs_of(other), pairs_of(np.repeat(Z[::2], 2, axis=0))) == "less"
+    assert compare_agreement(pairs_of(Z), pairs_of(Z)) == "alike"
 
 
 def test_shared_genes_of_two_pairs_are_counted_within_each_pair():

@@ -34,7 +34,7 @@ from genesig.results import Fits
 from genesig.results.fits import joined
 from genesig.results.model_fits import ModelFits
 from genesig.selection.assess.assessment import study_errors
-from genesig.selection.assess.held_out import arrange, held_out
+from genesig.selection.assess.held_out import collect_held_out, complete_held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.linear.double_loop import nested_cross_validation
 from genesig.selection.sets.ground import SET_WEIGHT_FUNCTIONS
@@ -251,11 +251,11 @@ def held_out_error(study, fits):
     dataset, splits = study[:2]
     headline = ASSESSED[dataset.design.kind].headline
     if isinstance(fits, Fits):
-        return study_errors(held_out(dataset, splits, fits.with_chosen()), headline)[0, -1]
+        return study_errors(collect_held_out(dataset, splits, fits.with_chosen()), headline)[0, -1]
     split = np.repeat(np.arange(len(fits)), np.diff(fits.test_indptr))
     rows = fits.test_rows
     scores = fits.scores[:, None]
-    found = arrange(dataset, splits, rows, split, scores, np.zeros(len(rows), dtype=int))
+    found = complete_held_out(dataset, splits, rows, split, scores, np.zeros(len(rows), dtype=int))
     return study_errors(found, headline)[0, -1]
 
 

@@ -20,10 +20,10 @@ from genesig.report.genes.collect import gene_effects
 from genesig.response.survival import happened, martingale, times
 from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.assessment import assess, study_errors
-from genesig.selection.assess.held_out import held_out
+from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.assess.survival import harrell, log_rank, pooled
-from genesig.selection.assess.survival import slope as slope_with_interval
+from genesig.selection.assess.survival import calibration_slope_of_cox as slope_with_interval
+from genesig.selection.assess.survival import harrell, log_rank, pool_concordance
 from genesig.selection.gather import gather
 from genesig.selection.genes.statistics import score_test
 from genesig.selection.linear.double_loop import (
@@ -76,7 +76,7 @@ def test_an_event_is_its_word_or_its_number(cell, word, came):
 
 def test_the_error_is_one_minus_c_of_the_pairs_within_test_sets():
     dataset, splits, fits, _ = fitted()
-    found = held_out(dataset, splits, fits)
+    found = collect_held_out(dataset, splits, fits)
     right = every = 0.0
     errors = []
     for repeat in (0, 1):
@@ -93,28 +93,28 @@ def test_the_error_is_one_minus_c_of_the_pairs_within_test_sets():
 
 def test_over_one_test_set_the_interval_is_harrells():
     dataset, splits, fits, _ = fitted()
-    found = held_out(dataset, splits, fits)
-    found = found.taken(np.flatnonzero(found.split == 0))
+    found = collect_held_out(dataset, splits, fits)
+    found = found.take_rows(np.flatnonzero(found.split == 0))
     y = found.y
     own = harrell(y["time"], y["event"], found.scores[:, 0])
     low, high = HEADLINE.limits(found, HEADLINE.loss(found)[:, 0], 1 - own.value)
     np.testing.assert_allclose((1 - high, 1 - low), own.interval, atol=1e-12)
     numbered = np.arange(len(y))
-    again = pooled([(numbered, 0, own)], int(y["event"].sum()))
+    again = pool_concordance([(numbered, 0, own)], int(y["event"].sum()))
     assert again.value == pytest.approx(own.value, abs=1e-12)
     np.testing.assert_allclose(again.influence, own.influence, atol=1e-12)
 
 
 def test_a_shift_of_one_model_does_not_change_c():
     dataset, splits, fits, _ = fitted()
-    found = held_out(dataset, splits, fits)
+    found = collect_held_out(dataset, splits, fits)
     moved = replace(found, scores=found.scores + found.split[:, None])
     np.testing.assert_allclose(study_errors(moved, HEADLINE), study_errors(found, HEADLINE))
 
 
 def test_reversed_scores_have_the_opposite_c():
     dataset, splits, fits, _ = fitted()
-    found = held_out(dataset, splits, fits)
+    found = collect_held_out(dataset, splits, fits)
     turned = replace(found, scores=-found.scores)
     both = study_errors(turned, HEADLINE) + study_errors(found, HEADLINE)
     np.testing.assert_allclose(both, 1, atol=1e-12)
@@ -122,7 +122,7 @@ def test_reversed_scores_have_the_opposite_c():
 
 def test_no_score_has_no_error():
     dataset, splits, fits, _ = fitted()
-    found = held_out(dataset, splits, fits)
+    found = collect_held_out(dataset, splits, fits)
     lacking = replace(found, scores=np.full_like(found.scores, np.nan))
     assert np.isnan(study_errors(lacking, HEADLINE)).all()
     assert np.isnan(assess(lacking, HEADLINE)[0].low)
@@ -249,7 +249,7 @@ def test_ridge_orders_the_times_and_no_information_does_not():
 
 def test_the_cut_is_the_median_of_left_out_scores():
     dataset, splits, fits, final = fitted()
-    found = held_out(dataset, splits, fits.with_chosen())
+    found = collect_held_out(dataset, splits, fits.with_chosen())
     assert 0.25 < np.mean(found.scores[:, -1] > 0) < 0.75
     assert np.isfinite(final.threshold).all()
 
@@ -345,7 +345,7 @@ def test_scores_are_worked_out_again_as_the_loop_had_them():
     dataset, splits, fits, _ = fitted()
     whole = fits.with_chosen()
     found = list(predict_test_sets(dataset, splits, whole, MOMENTS, np.array([0.5, 1.0])))
-    seen = held_out(dataset, splits, whole)
+    seen = collect_held_out(dataset, splits, whole)
     for number, one in enumerate(found):
         rows = seen.split == number
         np.testing.assert_allclose(one.f, seen.scores[rows, -1], atol=1e-10)

@@ -11,7 +11,7 @@ from settings import MOMENTS, SPLITS, linear
 from toys import unequal_classes
 
 from genesig.data.splits.draw import draw_splits
-from genesig.selection.assess.held_out import held_out
+from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.linear.double_loop import nested_cross_validation
 from genesig.selection.linear.kinds.least_squares import midpoint
 from genesig.selection.linear.tasks import TrainingSet
@@ -121,7 +121,10 @@ def test_where_errors_are_not_counted_the_cut_changes_nothing_but_decisions(rule
     assert plain.threshold.tolist() == [0] * len(splits.outer)
     for name in ("choice", "cv_error", "indptr", "indices", "values", "intercept", "scores"):
         assert getattr(cut, name).tobytes() == getattr(plain, name).tobytes()
-    held = held_out(dataset, splits, cut).scores, held_out(dataset, splits, plain).scores
+    held = (
+        collect_held_out(dataset, splits, cut).scores,
+        collect_held_out(dataset, splits, plain).scores,
+    )
     at = np.repeat(cut.threshold, np.diff(cut.test_indptr))[:, None]
     np.testing.assert_array_equal(held[0], held[1] - at)
 
@@ -142,4 +145,4 @@ def test_numbers_are_not_cut(rule, threshold):
     dataset = make_dataset(X, X[:, 0] + 0.3 * X[:, 1], "regression")
     splits, fits = fitted(dataset, list=rule, threshold=threshold)
     assert fits.threshold.tolist() == [0] * len(splits.outer)
-    np.testing.assert_array_equal(held_out(dataset, splits, fits).scores, fits.scores)
+    np.testing.assert_array_equal(collect_held_out(dataset, splits, fits).scores, fits.scores)

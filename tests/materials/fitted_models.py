@@ -22,7 +22,7 @@ from genesig.data.steps.normalise import Reference, normalise_samples
 from genesig.results import Dataset, Design, Fits, Split, Splits
 from genesig.selection.linear.double_loop import fit_final_model
 from genesig.selection.linear.halves import study_half_samples
-from genesig.selection.model.external import Scored, score_cohort
+from genesig.selection.model.external import CohortResult, score_cohort
 from genesig.selection.model.final import final_model
 
 # A final model of each chain of steps, fitted on a few samples, and its data.
@@ -151,7 +151,7 @@ def written(kind: str, n: int = 40) -> Dataset:
     return other
 
 
-def scored(kind: str, **changes: Any) -> Scored:
+def scored(kind: str, **changes: Any) -> CohortResult:
     return score_cohort(*fitted_of_kind(kind), {}, CohortSettings(**{**ITEM, **changes}))
 
 

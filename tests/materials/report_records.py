@@ -24,9 +24,9 @@ from genesig.results.model_fits import ModelFits
 from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.calibration import reliability
 from genesig.selection.assess.controls import FDR_SELECTED, controls_table, frequency_curves
-from genesig.selection.assess.held_out import decisions, predictions_table, scores_table
+from genesig.selection.assess.held_out import decision_columns, predictions_table, scores_table
 from genesig.selection.assess.patients.tables import patient_tables
-from genesig.selection.assess.stability import COLUMNS
+from genesig.selection.assess.stability import STABILITY_COLUMNS
 from genesig.selection.enrichment import (
     MeasuredSets,
     columns_of_lists,
@@ -46,7 +46,7 @@ from genesig.selection.linear.double_loop import (
     nested_cross_validation,
 )
 from genesig.selection.linear.halves import study_half_samples
-from genesig.selection.model.external_scores import numbers, two_classes
+from genesig.selection.model.external_scores import measure_numbers, measure_two_classes
 from genesig.selection.model.external_scores import scores_table as external_scores_table
 from genesig.selection.nonlinear.gather import gather_nonlinear
 from genesig.selection.sets.gather import gather_sets
@@ -161,7 +161,7 @@ def _stability(study: Any, mu: Any) -> pd.DataFrame:
             (np.nan, "half_subsamples", 0.3, "more", 0.25, "alike", 6, SIZES[0], *SHARED),
             (np.nan, "half_blocks", 0.45, "more", 0.35, "alike", 6, SIZES[0], *not_counted),
         ]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=STABILITY_COLUMNS)
 
 
 def _controls(study: Any, predictions: pd.DataFrame) -> pd.DataFrame:
@@ -369,11 +369,11 @@ def with_sets(
     sets = type(sets)(**{**vars(sets), "names": long})
     y = dataset.response()
 
-    def fits(some: Any, numbers: Any = (0,)) -> ModelFits:
+    def fits(some: Any, measure_numbers: Any = (0,)) -> ModelFits:
         return ModelFits.from_rows(
             [
                 _sets_row(dataset, split, number, y, rng, empty)
-                for number in numbers
+                for number in measure_numbers
                 for split in some
             ]
         )
@@ -443,7 +443,7 @@ def make_about(
             "sample": [f"<i>{k}</i>" for k in range(n)],
             "given": [f"their {v}" for v in labels],
             "label": labels,
-            **decisions(dataset, y, f),
+            **decision_columns(dataset, y, f),
             "imputed": 0,
         }
     )
@@ -487,7 +487,9 @@ def make_about(
         },
         "reliability": list(reliability(y, f)) if classes else [],
         "predictions": samples.to_dict("records"),
-        "scores": external_scores_table(two_classes(y, f, 0.0) if classes else numbers(y, f))
+        "scores": external_scores_table(
+            measure_two_classes(y, f, 0.0) if classes else measure_numbers(y, f)
+        )
         .replace({np.nan: None})
         .to_dict("records"),
         "genes": table.to_dict("records"),

@@ -12,7 +12,7 @@ from toys import dataset, noise, paired_lines
 
 from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.controls import null_errors, p_value
-from genesig.selection.assess.held_out import held_out
+from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 
 pytestmark = pytest.mark.slow
@@ -30,7 +30,7 @@ def outer_errors(study, **splits):
     """Return the double-CV balanced error at each mu, and last that of the chosen lists."""
     config = settings({}, splits=splits, linear=WHOLE)
     drawn = splits_of(study, config)
-    found = held_out(study, drawn, outer_fits(study, drawn, config).with_chosen())
+    found = collect_held_out(study, drawn, outer_fits(study, drawn, config).with_chosen())
     return study_errors(found, HEADLINE)[0]
 
 

@@ -68,7 +68,7 @@ def test_the_interval_covers(signal, folds, repeats, least):
         each = assess(found, CLASSES)[0]
         held.append(each.low <= truth <= each.high)
         loss = CLASSES.loss(found)[:, 0].astype(float)
-        alone = corrected_t(CLASSES.of_splits(found, loss), each.error, found.ratio)
+        alone = corrected_t(CLASSES.split_errors(found, loss), each.error, found.ratio)
         over_splits.append(alone[0] <= truth <= alone[1])
     assert np.mean(held) >= least
     if signal == 1.0 and folds == 5:

@@ -7,7 +7,7 @@ import pytest
 
 from genesig.response.survival import martingale, times
 from genesig.selection.assess.kinds.record import HeldOut
-from genesig.selection.assess.patients.pairs import effect
+from genesig.selection.assess.patients.pairs import score_effect
 
 GENES = 50
 CARRY = 5
@@ -66,7 +66,7 @@ def cross_validate(rng, X, y, folds, repeats):
 
 def told(found, c, *, adjusted):
     C = c[found.row][:, None][:, : int(adjusted)]
-    return effect(found, found.y, found.scores[:, 0], C)
+    return score_effect(found, found.y, found.scores[:, 0], C)
 
 
 def expected(rng, kind, n, signal, *, adjusted):

@@ -12,8 +12,8 @@ from sklearn.inspection import partial_dependence
 
 from genesig.models.derivative import DerivativeRegressor
 from genesig.results.model_fits import ModelFits
-from genesig.selection.assess.assessment import difference, study_errors
-from genesig.selection.assess.held_out import held_out
+from genesig.selection.assess.assessment import compare_errors, study_errors
+from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.nonlinear.gather import (
     agreement_table,
@@ -45,9 +45,9 @@ def linear_error(dataset, splits):
     from study import outer_fits, settings
 
     fits = outer_fits(dataset, splits, settings({}))
-    return study_errors(held_out(dataset, splits, fits), ASSESSED[dataset.design.kind].headline)[
-        0, 0
-    ]
+    return study_errors(
+        collect_held_out(dataset, splits, fits), ASSESSED[dataset.design.kind].headline
+    )[0, 0]
 
 
 def test_it_finds_a_gene_that_goes_down_and_up_where_the_linear_protocol_fails():
@@ -172,7 +172,9 @@ def test_the_difference_of_two_predictors_by_hand():
     at = 1
     known = predictor_scores(dataset, splits, ours)
     assert list(known) == ["nonlinear"]
-    found = difference(known["nonlinear"], held_out(dataset, splits, linear), at, HEADLINE)
+    found = compare_errors(
+        known["nonlinear"], collect_held_out(dataset, splits, linear), at, HEADLINE
+    )
     theirs = np.empty(30)
     cut = np.repeat(linear.threshold, [len(rows) for rows in tests])
     theirs[linear.test_rows] = linear.scores[:, at] - cut
@@ -198,7 +200,7 @@ def test_where_splits_hold_one_sample_the_difference_is_over_samples():
     names = [split.name for split in splits.outer]
     ours = ModelFits.from_rows(made(y + rng.standard_normal(20), tests, split=names))
     known = predictor_scores(dataset, splits, ours)["nonlinear"]
-    found = difference(known, held_out(dataset, splits, linear), 0, HEADLINE)
+    found = compare_errors(known, collect_held_out(dataset, splits, linear), 0, HEADLINE)
     apart = (y[ours.test_rows] * ours.scores <= 0).astype(float)
     apart -= y[linear.test_rows] * (linear.scores[:, 0] - linear.threshold) <= 0
     expected = stats.t(19, found[2], stats.sem(apart)).interval(0.95)

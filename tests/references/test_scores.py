@@ -6,8 +6,8 @@ from scipy import optimize, stats
 from sklearn import metrics
 
 from genesig.selection.assess.intervals import (
-    LEVEL,
-    Z,
+    CONFIDENCE_LEVEL,
+    NORMAL_QUANTILE,
     corrected_t,
     delong,
     hull,
@@ -33,8 +33,8 @@ def sample(seed, n=40):
 
 
 def test_quantiles_are_those_of_scipy():
-    assert pytest.approx(stats.norm.ppf((1 + LEVEL) / 2), rel=1e-15) == Z
-    assert t_quantile(7) == stats.t.ppf((1 + LEVEL) / 2, 7)
+    assert pytest.approx(stats.norm.ppf((1 + CONFIDENCE_LEVEL) / 2), rel=1e-15) == NORMAL_QUANTILE
+    assert t_quantile(7) == stats.t.ppf((1 + CONFIDENCE_LEVEL) / 2, 7)
 
 
 @pytest.mark.parametrize("seed", range(10))

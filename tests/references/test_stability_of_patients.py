@@ -8,7 +8,7 @@ from scipy.sparse import csr_array, vstack
 
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
-from genesig.selection.assess.stability import Pairs, of_lists
+from genesig.selection.assess.stability import PairAgreement, list_agreement
 
 pytestmark = pytest.mark.slow
 
@@ -51,7 +51,7 @@ def of_patients(rng, signal, studies=800):
     """Return the stability of lists from independent studies of half the size."""
     whole = np.ones((N // 2, 1), dtype=bool)
     lists = [select(*draw(rng, N // 2, signal), whole) for _ in range(studies)]
-    return Pairs.of(vstack(lists, format="csr")).stability()
+    return PairAgreement.from_lists(vstack(lists, format="csr")).stability()
 
 
 def measured(rng, signal, studies):
@@ -60,7 +60,7 @@ def measured(rng, signal, studies):
     for _ in range(studies):
         X, y = draw(rng, N, signal)
         lists = select(X, y, halves(rng, y, PAIRS))
-        found.append((Pairs.of(lists).stability(), of_lists(lists)))
+        found.append((PairAgreement.from_lists(lists).stability(), list_agreement(lists)))
     return zip(*found, strict=True)
 
 

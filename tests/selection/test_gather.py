@@ -10,8 +10,8 @@ from gathered_study import MU, chance_of, make_fits, make_study
 from genesig.results import load_table, save_tables
 from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.baseline_scores import run_baselines
-from genesig.selection.assess.controls import COLUMNS, controls_table, null_study
-from genesig.selection.assess.stability import Pairs, of_lists, stability_table
+from genesig.selection.assess.controls import CONTROL_COLUMNS, controls_table, null_study
+from genesig.selection.assess.stability import PairAgreement, list_agreement, stability_table
 from genesig.selection.gather import _class_columns, gather
 from genesig.selection.genes.frequency import selection_matrix
 
@@ -199,9 +199,9 @@ def test_halves_are_compared_in_their_pairs_whatever_the_order_of_the_fits():
     for order in (np.arange(len(halves)), np.arange(len(halves))[::-1]):
         table = stability_table(dataset, splits, observed, halves.take(order))
         found = table.set_index(["source", "mu"])["stability"]
-        assert found["half_subsamples", MU[0]] == Pairs.of(lists).stability()
+        assert found["half_subsamples", MU[0]] == PairAgreement.from_lists(lists).stability()
     every = selection_matrix(observed, len(dataset.genes))[0 :: len(MU)]
-    assert found["outer_splits", MU[0]] == of_lists(every)
+    assert found["outer_splits", MU[0]] == list_agreement(every)
 
 
 def test_regression_has_no_rejection_region():
@@ -215,7 +215,7 @@ def test_controls_stand_side_by_side_and_survive_their_file(task, tmp_path):
     null, _ = null_study(dataset, splits, [observed], [permuted])
     baselines = run_baselines(dataset, splits, folds=STEPS, baselines=["ridge", "dummy"])
     table = controls_table(dataset, splits, [observed], null, [baselines])
-    assert table.columns.tolist() == COLUMNS
+    assert table.columns.tolist() == CONTROL_COLUMNS
     assert table["model"].tolist() == ["genesig"] * 4 + ["ridge", "dummy"]
     np.testing.assert_array_equal(table["mu"], [*MU, *[np.nan] * 3])
     assert (table["p_value"].iloc[:4] * 20).tolist() == pytest.approx(

@@ -13,7 +13,7 @@ from genesig.report.page.verdict import LEVEL
 from genesig.report.page.words import bracketed_confidence, p_value
 from genesig.selection.assess.controls import FDR_SELECTED
 from genesig.selection.assess.covariates import COVARIATES, COVARIATES_AND_RIDGE
-from genesig.selection.assess.intervals import Z
+from genesig.selection.assess.intervals import NORMAL_QUANTILE
 
 EXCLUDED_MODELS = ("genesig", FDR_SELECTED, "dummy", "sets", COVARIATES, COVARIATES_AND_RIDGE)
 """Rows of controls.tsv that are genesig, without information, or judged elsewhere."""
@@ -62,7 +62,7 @@ def _tail(row: TableRow, chance: float) -> float:
         return 1.0
     if high <= error:
         return 0.0
-    return NormalDist().cdf(-Z * (chance - error) / (high - error))
+    return NormalDist().cdf(-NORMAL_QUANTILE * (chance - error) / (high - error))
 
 
 def other_method(data: Study) -> list[Paragraph]:
@@ -75,7 +75,7 @@ def other_method(data: Study) -> list[Paragraph]:
     name = model_name(method["model"])
     limits = bracketed_confidence(*metric.interval(method), metric.write_limits)
     reached = f"{metric.write(metric.value(method['error']))}{limits}"
-    smallest = NormalDist().cdf(-Z) * 1e-3
+    smallest = NormalDist().cdf(-NORMAL_QUANTILE) * 1e-3
     p = p_value(method["p"]) if method["p"] > smallest else "p\u00a0<\u00a00.0001"
     times = "" if method["of"] == 1 else f", corrected for {method['of']} methods"
     return [

@@ -19,7 +19,7 @@ from genesig.report.page.words import (
     percent,
     significant,
 )
-from genesig.selection.assess.intervals import POWER, SOUGHT
+from genesig.selection.assess.intervals import POWER, TARGET_AUC
 from genesig.selection.genes.frequency import MIN_PERMUTATIONS
 
 SETTLING_PERMUTATIONS = 99
@@ -291,7 +291,7 @@ def _next_steps(data: Study) -> str:
     if detectable["auc"] is not None and units is not None and len(units) == 2:
         if min(units) < detectable["per_class"]:
             steps.append(
-                f"Include more patients: an AUC of {SOUGHT:.2f} needs about"
+                f"Include more patients: an AUC of {TARGET_AUC:.2f} needs about"
                 f" {detectable['per_class']} per group (this study has {units[0]} and {units[1]})."
             )
     elif data["study"]["classes"] is None:

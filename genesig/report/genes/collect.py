@@ -29,8 +29,8 @@ from genesig.report.genes.record import (
 from genesig.report.page.record import MAX_PLOTTED_SAMPLES, Estimate, evenly_spaced_rows, rounded
 from genesig.report.page.tables import at_mu, class_margins, table_rows
 from genesig.report.page.words import counted, decimal
-from genesig.selection.assess.intervals import Z, delong, mean_t, wilson
-from genesig.selection.assess.survival import harrell, slope
+from genesig.selection.assess.intervals import NORMAL_QUANTILE, delong, mean_t, wilson
+from genesig.selection.assess.survival import calibration_slope_of_cox, harrell
 from genesig.selection.genes.univariate import Units, describe_test, units
 
 if TYPE_CHECKING:
@@ -521,7 +521,7 @@ def _measure_number(
     gene_sd = float(gene_values.std())
     if n < 4 or not abs(r) < 1 - 1e-12:
         return (r, np.nan, np.nan), (r * gene_sd, np.nan, np.nan)
-    low, high = np.tanh(np.arctanh(r) + np.array([-1, 1]) * Z / np.sqrt(n - 3))
+    low, high = np.tanh(np.arctanh(r) + np.array([-1, 1]) * NORMAL_QUANTILE / np.sqrt(n - 3))
     change = float(gene_values @ centred_response) / n / float(centred_response.std())
     half_width = stdtrit(n - 2, 0.975) * gene_sd * np.sqrt((1 - r**2) / (n - 2))
     return (r, float(low), float(high)), (change, change - half_width, change + half_width)
@@ -535,7 +535,7 @@ def _measure_survival(
     event = test_units.y["event"]
     concordance = harrell(time, event, gene_values)
     gene_sd = float(gene_values.std())
-    log_hazard_ratio, limits = slope(
+    log_hazard_ratio, limits = calibration_slope_of_cox(
         time,
         event,
         gene_values / gene_sd if gene_sd > 0 else gene_values,

@@ -50,7 +50,9 @@ class HeldOutProbabilities:
         # Samples of one group count as one: the page does not say which belong together.
         counted_per_sample = round(self.repeats * self.group_size)
         groups = reliability(
-            np.where(self.positive, 1.0, -1.0), 2 * self.probability - 1, times=counted_per_sample
+            np.where(self.positive, 1.0, -1.0),
+            2 * self.probability - 1,
+            n_repeats=counted_per_sample,
         )
         odds_ratio = _to_odds(self.share) / _to_odds(float(self.positive.mean()))
         share_fields = ("share", "low", "high")

@@ -1,1 +1,1 @@
-"""How good it is, and how sure that is."""
+"""Held-out performance of the models, with intervals, permutation tests and calibration."""

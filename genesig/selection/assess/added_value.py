@@ -41,7 +41,7 @@ def score_covariates(dataset: Dataset, split: Split) -> Array | None:
     if adjusted is None:
         return None
     kind = ASSESSED[dataset.design.kind]
-    return kind.alone(adjusted, y, rows, inner_folds)[dataset.rows(split.test)]
+    return kind.score_covariates(adjusted, y, rows, inner_folds)[dataset.rows(split.test)]
 
 
 def global_test_p(dataset: Dataset, splits: Splits, n_permutations: int) -> float:
@@ -104,7 +104,7 @@ def _class_residuals(adjusted: Adjustment, y: Array) -> Array:
 def _martingale_residuals(adjusted: Adjustment, y: Array) -> Array:
     """Return the martingale residuals (n, 1) of Cox's model of the covariates, up to a factor."""
     weighted = np.flatnonzero(adjusted.root[:, 0])
-    eta = SURVIVAL.alone(adjusted, y, adjusted.root > 0, [])[weighted]
+    eta = SURVIVAL.score_covariates(adjusted, y, adjusted.root > 0, [])[weighted]
     weights = None if adjusted.weights is None else adjusted.weights[weighted, 0]
     risk = RiskSets.from_times(y["time"][weighted], y["event"][weighted], weights=weights)
     residuals = np.zeros((len(y), 1))

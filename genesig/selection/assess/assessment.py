@@ -1,24 +1,28 @@
-"""The double cross-validation error with its interval, and how much another predictor's differs.
+"""The nested cross-validation error with its interval, and its difference to another predictor's.
 
 The error of a repeat is that of all its held-out scores together, the error of a study the mean
-over its repeats; what it is stands in `genesig.selection.assess.kinds`.
+over its repeats. `genesig.selection.assess.kinds` defines the error of each kind of response.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from genesig.arrays import Array
 from genesig.selection.assess.clusters import group_numbers, mean_spread
-from genesig.selection.assess.intervals import NOTHING, Interval, corrected_t, hull, t_quantile
+from genesig.selection.assess.intervals import NO_INTERVAL, Interval, corrected_t, hull, t_quantile
 from genesig.selection.assess.kinds.record import Headline, HeldOut
 
 
 @dataclass(frozen=True)
 class Assessment:
-    """Error and AUC of one predictor, each with its 95 % interval; NaN where undefined."""
+    """Error and AUC of one predictor, each with its 95 % interval; NaN if undefined.
+
+    The names of the fields are those of the columns in results tables.
+    """
 
     error: float
     low: float
@@ -28,118 +32,156 @@ class Assessment:
     auc_high: float
 
 
-def pooled_error(found: HeldOut, pool: Array, headline: Headline) -> Array:
-    """Return the error of each pool, (n_pools, m), from pool numbers (t,)."""
-    loss = headline.loss(found) * headline.weights(found, pool)[:, None]
+def pooled_error(scored: HeldOut, pool: Array, headline: Headline) -> Array:
+    """Return the error of each pool of held-out scores at each column, (n_pools, m).
+
+    `pool` (t,) numbers the pool of each score, such as its repeat.
+    """
+    loss = headline.loss(scored) * headline.weights(scored, pool)[:, None]
     n_pools = int(pool.max()) + 1
     sums = [np.bincount(pool, weights=column, minlength=n_pools) for column in loss.T]
     return np.stack(sums, axis=1)
 
 
-def study_errors(found: HeldOut, headline: Headline) -> Array:
-    """Return the error of each permutation, mean over its repeats, (n_permutations, m)."""
-    n_repeats = int(found.repeat.max()) + 1
-    pool = found.permutation * n_repeats + found.repeat
-    errors = pooled_error(found, pool, headline)
+def study_errors(scored: HeldOut, headline: Headline) -> Array:
+    """Return the error of each permutation at each column, the mean of its repeats.
+
+    (n_permutations, m); one row for the observed labels.
+    """
+    n_repeats = int(scored.repeat.max()) + 1
+    pool = scored.permutation * n_repeats + scored.repeat
+    errors = pooled_error(scored, pool, headline)
     return np.asarray(errors.reshape(-1, n_repeats, errors.shape[1]).mean(axis=1))
 
 
-def assess(found: HeldOut, headline: Headline) -> list[Assessment]:
+def assess(scored: HeldOut, headline: Headline) -> list[Assessment]:
     """Return the error of each column of scores with its interval, for one permutation.
 
-    Both are estimates of what models of this procedure reach on average, trained on as many samples
-    as here, and the intervals are for that; see `Headline.limits` of each kind. The AUC is that of
-    `held_out_area`, empty for a number and for survival.
+    Error and AUC estimate the average performance of models of this procedure, trained on as many
+    samples as here, and so do their intervals (see `Headline.limits` of each kind). The AUC is that
+    of `held_out_area`, NaN for a number and for survival.
     """
-    errors = study_errors(found, headline)[0]
-    losses = headline.loss(found)
-    out = []
-    for at, error in enumerate(map(float, errors)):
-        limits = NOTHING
+    errors = study_errors(scored, headline)[0]
+    losses = headline.loss(scored)
+    assessments = []
+    for column, error in enumerate(map(float, errors)):
+        limits = NO_INTERVAL
         if not np.isnan(error):
-            limits = headline.limits(found, losses[:, at].astype(float), error)
-        out.append(Assessment(error, *limits, *headline.area(found, found.scores[:, at])))
-    return out
+            limits = headline.limits(scored, losses[:, column].astype(float), error)
+        assessments.append(
+            Assessment(error, *limits, *headline.area(scored, scored.scores[:, column]))
+        )
+    return assessments
 
 
-FEWEST = 3
-"""Repeats from which on their spread tells of that of training sets."""
+MIN_REPEATS = 3
+"""Repeats from which on their variance estimates that over training sets."""
 
 
-def difference(
-    other: HeldOut, linear: HeldOut, at: int, headline: Headline
-) -> tuple[float, float, float, float, float]:
-    """Return (error, error of the linear one, their difference, its 95 % interval).
+class ErrorDifference(NamedTuple):
+    """Errors of two predictors on the same samples, and their difference."""
 
-    Both models see the same samples, so that what makes a sample hard for both does not count.
+    error: float  # of the method
+    reference_error: float
+    difference: float  # error of the method less that of the reference
+    low: float  # 95 % interval of the difference
+    high: float
+
+    def columns(self, name: str) -> dict[str, float]:
+        """Return the difference and its interval as columns of a table: name, _low and _high."""
+        return {name: self.difference, f"{name}_low": self.low, f"{name}_high": self.high}
+
+
+def compare_errors(
+    method: HeldOut, reference: HeldOut, column: int, headline: Headline
+) -> ErrorDifference:
+    """Return how much the error of a method differs from that of a reference on the same samples.
+
+    Both are scored on the same samples, so a sample that is hard for both does not count.
     The interval is ``d ± t √(s²/n + r²)``, t on the degrees of freedom of Satterthwaite (1946), of
-    n - 1 and of the repeats less one: s² the variance over the n samples (or s²/n that over groups
-    of samples, with their degrees of freedom, see `clusters.mean_spread`) of the
-    mean difference of each over its repeats, the classes weighing one half each; and r² that of the
-    difference over the repeats. s²/n takes the training sets as given, and repeats are other
-    training sets of the same samples. With fewer than `FEWEST` repeats r² says too little: the
-    interval is then the hull of that with s²/n alone and one over splits, t with the correction for
-    training sets that overlap (Nadeau and Bengio 2003), left out where a split does not define its
-    error. What they cover is measured in docs/evidence/claims.md.
+    n - 1 and of the repeats less one. s² is the variance over the n samples of the mean difference
+    of each over its repeats, the classes weighing one half each (with groups of samples, s²/n is
+    the variance over groups, with their degrees of freedom, see `clusters.mean_spread`); r² is the
+    variance of the difference over the repeats. s²/n takes the training sets as given, and repeats
+    are other training sets of the same samples. Fewer than `MIN_REPEATS` repeats do not estimate
+    r²: the interval is then the hull of the interval with s²/n alone and one over splits, t with
+    the correction for overlapping training sets (Nadeau and Bengio 2003), which is left out if a
+    split does not define its error. Their coverage is measured in docs/evidence/claims.md.
 
     Parameters
     ----------
-    other, linear : HeldOut
-        In any order of the samples.
-    at : int
-        Column of `linear`: that of the chosen lists.
+    method, reference : HeldOut
+        Of the same samples and splits, in any order; `method` with one column of scores.
+    column : int
+        Column of `reference`, such as -1 for the chosen lists.
     """
-    errors = [float(study_errors(other, headline)[0, 0]),
-              float(study_errors(linear, headline)[0, at])]  # fmt: skip
-    one, two = _order(other), _order(linear)
-    ours, theirs = linear.taken(two), other.taken(one)
-    ours = replace(ours, scores=ours.scores[:, [at]])
-    losses = [headline.loss(found)[:, 0].astype(float) for found in (theirs, ours)]
-    apart, centre = losses[0] - losses[1], errors[0] - errors[1]
-    n = len(theirs.y)
-    weights = headline.weights(theirs, np.zeros(n, dtype=np.int64)) * n
-    by_repeat = _by_repeat(theirs, apart, headline)
-    if len(by_repeat) >= FEWEST and np.isfinite(by_repeat).all():
-        low, high = _over_groups(theirs, apart * weights, centre, by_repeat)
-        return errors[0], errors[1], centre, low, high
-    by_split = headline.of_splits(theirs, apart)
-    usable = len(by_split) > 1 and not np.isnan(by_split).any()
-    over_splits = corrected_t(by_split, centre, other.ratio) if usable else NOTHING
-    low, high = hull(over_splits, _over_groups(theirs, apart * weights, centre))
-    return errors[0], errors[1], centre, low, high
+    error = float(study_errors(method, headline)[0, 0])
+    reference_error = float(study_errors(reference, headline)[0, column])
+    method = method.take_rows(_sort_order(method))
+    reference = reference.column(column)
+    reference = reference.take_rows(_sort_order(reference))
+    losses, reference_losses = (
+        headline.loss(scored)[:, 0].astype(float) for scored in (method, reference)
+    )
+    loss_difference = losses - reference_losses
+    error_difference = error - reference_error
+    n = len(method.y)
+    weights = headline.weights(method, np.zeros(n, dtype=np.int64)) * n
+    by_repeat = _difference_by_repeat(method, loss_difference, headline)
+    if len(by_repeat) >= MIN_REPEATS and np.isfinite(by_repeat).all():
+        interval = _interval_over_groups(
+            method, loss_difference * weights, error_difference, by_repeat
+        )
+        return ErrorDifference(error, reference_error, error_difference, *interval)
+    by_split = headline.split_errors(method, loss_difference)
+    is_defined = len(by_split) > 1 and not np.isnan(by_split).any()
+    over_splits = (
+        corrected_t(by_split, error_difference, method.ratio) if is_defined else NO_INTERVAL
+    )
+    over_groups = _interval_over_groups(method, loss_difference * weights, error_difference)
+    interval = hull(over_splits, over_groups)
+    return ErrorDifference(error, reference_error, error_difference, *interval)
 
 
-def _order(found: HeldOut) -> Array:
-    return np.lexsort((found.row, found.split))
+def _sort_order(scored: HeldOut) -> Array:
+    """Return the order of the rows by split, then by sample."""
+    return np.lexsort((scored.row, scored.split))
 
 
-def _by_repeat(found: HeldOut, apart: Array, headline: Headline) -> Array:
-    """Return the difference of each repeat."""
-    _, repeat = np.unique(found.repeat, return_inverse=True)
-    return np.bincount(repeat, weights=headline.weights(found, repeat) * apart)
+def _difference_by_repeat(scored: HeldOut, loss_difference: Array, headline: Headline) -> Array:
+    """Return the difference of the errors in each repeat, (n_repeats,)."""
+    _, repeat = np.unique(scored.repeat, return_inverse=True)
+    return np.bincount(repeat, weights=headline.weights(scored, repeat) * loss_difference)
 
 
-def _over_groups(
-    found: HeldOut, apart: Array, centre: float, repeats: Array | None = None
+def _interval_over_groups(
+    scored: HeldOut, loss_difference: Array, centre: float, repeat_differences: Array | None = None
 ) -> Interval:
-    """Centre ± t √(s²/n + r²), from the mean weighted difference of each sample; r² of repeats.
+    """Return error_difference ± t √(s²/n + r²), see `compare_errors`.
 
-    If samples come in groups, the variance over groups stands for s²/n.
+    `loss_difference` (t,) is weighted by class; r² is 0 without `repeat_differences`.
     """
-    first, number = np.unique(found.row, return_index=True, return_inverse=True)[1:]
-    each = np.bincount(number, weights=apart) / np.bincount(number)
-    if len(each) < 2 or np.isnan(each).any():
-        return NOTHING
-    parts, freedom = [float(each.var(ddof=1)) / len(each)], [float(len(each) - 1)]
-    group = group_numbers(found.groups[first])
+    first_index, sample = np.unique(scored.row, return_index=True, return_inverse=True)[1:]
+    sample_differences = np.bincount(sample, weights=loss_difference) / np.bincount(sample)
+    if len(sample_differences) < 2 or np.isnan(sample_differences).any():
+        return NO_INTERVAL
+    variances = [float(sample_differences.var(ddof=1)) / len(sample_differences)]
+    degrees_of_freedom = [float(len(sample_differences) - 1)]
+    group = group_numbers(scored.groups[first_index])
     if group is not None:
-        spread = mean_spread(each, group)
+        spread = mean_spread(sample_differences, group)
         if not spread.freedom > 0:
-            return NOTHING
-        parts, freedom = [spread.error**2], [spread.freedom]
-    if repeats is not None:
-        parts, freedom = [*parts, float(repeats.var(ddof=1))], [*freedom, len(repeats) - 1.0]
-    total = sum(parts)
-    share = sum(part**2 / own for part, own in zip(parts, freedom, strict=True))
-    half = t_quantile(total**2 / share if share > 0 else freedom[0]) * float(np.sqrt(total))
-    return centre - half, centre + half
+            return NO_INTERVAL
+        variances = [spread.error**2]
+        degrees_of_freedom = [spread.freedom]
+    if repeat_differences is not None:
+        variances = [*variances, float(repeat_differences.var(ddof=1))]
+        degrees_of_freedom = [*degrees_of_freedom, len(repeat_differences) - 1.0]
+    total_variance = sum(variances)
+    share = sum(
+        variance**2 / df for variance, df in zip(variances, degrees_of_freedom, strict=True)
+    )
+    half_width = t_quantile(
+        total_variance**2 / share if share > 0 else degrees_of_freedom[0]
+    ) * float(np.sqrt(total_variance))
+    return centre - half_width, centre + half_width

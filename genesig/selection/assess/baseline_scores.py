@@ -1,4 +1,4 @@
-"""Held-out scores of other predictors on the same splits."""
+"""Held-out scores of the baselines on the splits of the study."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from genesig.selection.assess.covariates import (
     COVARIATES_AND_RIDGE,
     Covariates,
 )
-from genesig.selection.assess.held_out import decisions
+from genesig.selection.assess.held_out import decision_columns
 from genesig.selection.assess.kinds.known import ASSESSED
 
 if TYPE_CHECKING:
@@ -49,10 +49,10 @@ def run_baselines(
 ) -> pd.DataFrame:
     """Return baselines.tsv: held-out scores of the named baselines on every outer split.
 
-    In a study with covariates these alone come first, then these with ridge on all genes. All
-    steps of `folds` are fitted on the training rows of the outer split, also for the inner choice
-    of a baseline's penalty. Baselines that the task does not have are left out. Where no gene
-    varies on the training rows, each of them can only say what the dummy says.
+    In a study with covariates the covariates alone come first, then these with ridge on all genes.
+    All steps of `folds` are fitted on the training rows of the outer split, also for the inner
+    choice of a baseline's penalty. Baselines that the task does not have are left out. If no gene
+    varies on the training rows, every baseline has the scores of the dummy.
 
     Parameters
     ----------
@@ -68,64 +68,72 @@ def run_baselines(
     from sklearn import config_context
 
     rows = []
-    trains = [dataset.rows(split.train) for split in splits.outer]
-    together = steps_together(dataset.X, learned_steps(folds, dataset), trains)
-    choice, own = alignments_of(dataset), dataset
-    for number, (split, steps) in enumerate(zip(splits.outer, together, strict=True)):
-        if choice is not None:
-            y = dataset.kind.number(dataset.response()[trains[number]])
-            own = replace(dataset, X=choice.copy(choice.best(y, trains[number])))
+    training_rows = [dataset.rows(split.train) for split in splits.outer]
+    steps_by_split = steps_together(dataset.X, learned_steps(folds, dataset), training_rows)
+    alignments = alignments_of(dataset)
+    aligned_dataset = dataset
+    for number, (split, steps) in enumerate(zip(splits.outer, steps_by_split, strict=True)):
+        if alignments is not None:
+            y = dataset.kind.number(dataset.response()[training_rows[number]])
+            aligned_dataset = replace(
+                dataset, X=alignments.copy(alignments.best(y, training_rows[number]))
+            )
         with config_context(assume_finite=True, skip_parameter_validation=True):
-            found = list(_of_split(own, splits, number, steps, baselines))
-        for name, row, f in (*_of_covariates(dataset, split), *found):
-            decided = decisions(dataset, dataset.response()[row], f)
-            samples = [dataset.samples[each] for each in row]
+            split_scores = list(_score_split(aligned_dataset, splits, number, steps, baselines))
+        for name, test_rows, scores in (*_score_covariates_alone(dataset, split), *split_scores):
+            decision = decision_columns(dataset, dataset.response()[test_rows], scores)
+            samples = [dataset.samples[row_number] for row_number in test_rows]
             origin = {"model": name, "split": split.name, "repeat": split.repeat}
-            rows.append(pd.DataFrame({**origin, "sample": samples, **decided}))
+            rows.append(pd.DataFrame({**origin, "sample": samples, **decision}))
         log.info("baselines: %d of %d splits", number + 1, len(splits.outer))
-    kind, classes = ASSESSED[dataset.design.kind], dataset.design.classes
-    scored = kind.columns(np.empty((0, len(classes or ()))), classes)
+    kind = ASSESSED[dataset.design.kind]
+    classes = dataset.design.classes
+    scored = kind.score_columns(np.empty((0, len(classes or ()))), classes)
     columns = ["model", "split", "repeat", "sample", *scored, "predicted", "wrong"]
     return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)
 
 
-def _of_covariates(dataset: Dataset, split: Split) -> Iterator[tuple[str, Array, Array]]:
-    """Give the baseline of a study with covariates: these alone."""
-    f = score_covariates(dataset, split)
-    if f is not None:
-        yield COVARIATES, dataset.rows(split.test), f
+def _score_covariates_alone(dataset: Dataset, split: Split) -> Iterator[tuple[str, Array, Array]]:
+    """Yield the baseline of the covariates alone, in a study with covariates."""
+    scores = score_covariates(dataset, split)
+    if scores is not None:
+        yield COVARIATES, dataset.rows(split.test), scores
 
 
-def _of_split(
+def _score_split(
     dataset: Dataset,
     splits: Splits,
     number: int,
     steps: Sequence[Mapping[str, Any]],
     baselines: Sequence[str],
 ) -> Iterator[tuple[str, Array, Array]]:
-    """Give (name, test rows, scores) of each baseline on one outer split."""
+    """Yield (name, test rows, scores) of each baseline on one outer split."""
     split = splits.outer[number]
-    train, test = dataset.rows(split.train), dataset.rows(split.test)
-    about = dataset.obs
-    told = with_response(steps, dataset, dataset.response()[train])
-    fitted = fit_steps(dataset.X[train], told, about.iloc[train])
-    X, X_test = (fitted.transform(dataset.X[rows], about.iloc[rows]) for rows in (train, test))
-    state = random_state(splits.seed, spawn_key(BASELINE, split=number))
-    varies, task = np.ptp(X, axis=0).any(), dataset.design.kind
-    beside = score_covariates_and_ridge(dataset, split, X, X_test, _inner(split))
-    if beside is not None:
-        yield COVARIATES_AND_RIDGE, test, beside
+    train = dataset.rows(split.train)
+    test = dataset.rows(split.test)
+    sample_table = dataset.obs
+    steps_with_response = with_response(steps, dataset, dataset.response()[train])
+    reference = fit_steps(dataset.X[train], steps_with_response, sample_table.iloc[train])
+    X, X_test = (
+        reference.transform(dataset.X[rows], sample_table.iloc[rows]) for rows in (train, test)
+    )
+    seed = random_state(splits.seed, spawn_key(BASELINE, split=number))
+    varies = np.ptp(X, axis=0).any()
+    task = dataset.design.kind
+    ridge_scores = score_covariates_and_ridge(dataset, split, X, X_test, _inner_folds(split))
+    if ridge_scores is not None:
+        yield COVARIATES_AND_RIDGE, test, ridge_scores
     for name in baselines:
         score = ByKind(pick("controls.baselines", BASELINES, name)).get(task)
         if score is not None:
             score = score if varies else ByKind(BASELINES["dummy"])[task]
             y = dataset.response()[train]
-            asks = "genes" in signature(score).parameters
-            named = {"genes": dataset.var.iloc[fitted.genes]} if asks else {}
+            needs_genes = "genes" in signature(score).parameters
+            keywords = {"genes": dataset.var.iloc[reference.genes]} if needs_genes else {}
             with plugin_errors("baselines", name):
-                found = score(X, y, X_test, _inner(split), state, **named)
-            check_plugin_result("baselines", name, found, (len(test),))
-            yield name, test, found
+                scores = score(X, y, X_test, _inner_folds(split), seed, **keywords)
+            check_plugin_result("baselines", name, scores, (len(test),))
+            yield name, test, scores
 
 
 def score_covariates_and_ridge(
@@ -155,7 +163,9 @@ def score_covariates_and_ridge(
     return score(np.hstack([C[train], X]), y, np.hstack([C[test], X_test]), inner, 0)
 
 
-def _inner(split: Split) -> list[Array]:
+def _inner_folds(split: Split) -> list[Array]:
     """Return the validation rows of each inner fold among the training rows."""
-    place = {name: row for row, name in enumerate(split.train)}
-    return [np.array([place[name] for name in fold], dtype=np.int64) for fold in split.inner]
+    number_of_row = {sample: row for row, sample in enumerate(split.train)}
+    return [
+        np.array([number_of_row[sample] for sample in fold], dtype=np.int64) for fold in split.inner
+    ]

@@ -1,8 +1,8 @@
-"""Whether scores are as large as they should be, and how many to refuse for no error.
+"""Calibration of the scores of two classes, and the rejection region without errors.
 
 The score of two classes is the ridge prediction of y = ±1. In the mix of classes that the model was
 trained on, a calibrated score is the mean of y: slope 1 and intercept 0 of y on the score, and
-(1 + score)/2 the share of positive samples. It is no probability: nothing keeps it inside [-1, 1].
+(1 + score)/2 the share of positive samples. It is no probability: it may lie outside [-1, 1].
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.selection.assess.clusters import line_spreads, share_interval
-from genesig.selection.assess.intervals import NOTHING, Interval, t_quantile, wilson
+from genesig.selection.assess.intervals import NO_INTERVAL, Interval, t_quantile, wilson
 from genesig.selection.assess.scores import bin_by_score, wrong
 from genesig.selection.genes.frequency import rows_of_list
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Line:
+class CalibrationLine:
     """Intercept and slope of the responses on the scores, each with its 95 % interval."""
 
     intercept: float
@@ -33,8 +33,8 @@ class Line:
     slope_interval: Interval
 
 
-def calibration_line(y: Array, f: Array, group: Array | None = None) -> Line:
-    """Return a and b of y = a + b f by least squares, ± t √V on n - 2 df.
+def calibration_line(y: Array, f: Array, group: Array | None = None) -> CalibrationLine:
+    """Return the line y = a + b f by least squares, with intervals ± t √V on n - 2 df.
 
     V = (X'X)⁻¹ X' diag(e²/(1-h)²) X (X'X)⁻¹ with leverages h: the HC3 variance, as the errors of
     two classes cannot have one variance (MacKinnon and White 1985; Long and Ervin 2000 for small
@@ -53,28 +53,31 @@ def calibration_line(y: Array, f: Array, group: Array | None = None) -> Line:
         Number of each sample's group, if samples come in groups: see `clusters.line_spreads`.
     """
     if len(y) < 4 or np.ptp(y) == 0 or np.ptp(f) <= 1e-12 * np.abs(f).max():
-        return Line(np.nan, NOTHING, np.nan, NOTHING)
+        return CalibrationLine(np.nan, NO_INTERVAL, np.nan, NO_INTERVAL)
     X = np.column_stack([np.ones_like(f), f])
     inverse = np.linalg.inv(X.T @ X)
     line = inverse @ (X.T @ y)
     if group is not None:
-        first, second = (
-            spread.around(value)
-            for spread, value in zip(line_spreads(X, y - X @ line, group), line, strict=True)
+        intercept_interval, slope_interval = (
+            standard_errors.around(value)
+            for standard_errors, value in zip(
+                line_spreads(X, y - X @ line, group), line, strict=True
+            )
         )
-        return Line(float(line[0]), first, float(line[1]), second)
+        return CalibrationLine(float(line[0]), intercept_interval, float(line[1]), slope_interval)
     leverage = np.einsum("ij,jk,ik->i", X, inverse, X)
     if leverage.max() > 1 - 1e-9:
-        return Line(float(line[0]), NOTHING, float(line[1]), NOTHING)
+        return CalibrationLine(float(line[0]), NO_INTERVAL, float(line[1]), NO_INTERVAL)
     weighted = X * ((y - X @ line) / (1 - leverage))[:, None]
-    spread = np.sqrt(np.diag(inverse @ (weighted.T @ weighted) @ inverse))
-    half = t_quantile(len(y) - 2) * spread
-    (a, b), (u, v) = line.tolist(), half.tolist()
-    return Line(a, (a - u, a + u), b, (b - v, b + v))
+    standard_errors = np.sqrt(np.diag(inverse @ (weighted.T @ weighted) @ inverse))
+    half_widths = t_quantile(len(y) - 2) * standard_errors
+    (a, b) = line.tolist()
+    (u, v) = half_widths.tolist()
+    return CalibrationLine(a, (a - u, a + u), b, (b - v, b + v))
 
 
 def reliability(
-    y: Array, f: Array, times: int = 1, group: Array | None = None
+    y: Array, f: Array, n_repeats: int = 1, group: Array | None = None
 ) -> Iterator[dict[str, float]]:
     """Yield the share of positive samples in bins of similar scores, with Wilson's interval.
 
@@ -85,29 +88,35 @@ def reliability(
     ----------
     y, f : (n,) float
         ±1 and scores.
-    times : int
-        How often each sample stands there, with a score of its own: more of them are no more
-        samples, and the intervals no narrower.
+    n_repeats : int
+        Number of scores of each sample, such as one per repeat. The intervals count samples.
     group : (n,) int, optional
         Number of each sample's group, such as its patient.
     """
-    number = bin_by_score(f, len(y) // times)
-    for place in np.unique(number):
-        inside = number == place
-        positive = (y[inside] > 0).astype(float)
-        share, size = float(np.mean(positive)), round(inside.sum() / times)
+    bin_of_score = bin_by_score(f, len(y) // n_repeats)
+    for bin_number in np.unique(bin_of_score):
+        in_bin = bin_of_score == bin_number
+        positive = (y[in_bin] > 0).astype(float)
+        positive_share = float(np.mean(positive))
+        n_samples = round(in_bin.sum() / n_repeats)
         if group is None:
-            low, high = wilson(share, size)
+            low, high = wilson(positive_share, n_samples)
         else:
-            low, high = share_interval(positive, group[inside])
-        mean = float(f[inside].mean())
-        yield {"score": mean, "samples": size, "share": share, "low": low, "high": high,
-               "expected": (1 + mean) / 2}  # fmt: skip
+            low, high = share_interval(positive, group[in_bin])
+        mean_score = float(f[in_bin].mean())
+        yield {
+            "score": mean_score,
+            "samples": n_samples,
+            "share": positive_share,
+            "low": low,
+            "high": high,
+            "expected": (1 + mean_score) / 2,
+        }
 
 
 @dataclass(frozen=True)
 class Rejection:
-    """Refusals among the samples predicted as one class.
+    """Number of samples predicted as one class that have to be rejected to leave no error.
 
     Attributes
     ----------
@@ -128,12 +137,12 @@ class Rejection:
         return self.rejected / self.predicted if self.predicted else np.nan
 
 
-def rejection(y: Array, f: Array, side: float) -> Rejection:
+def rejection(y: Array, f: Array, class_sign: float) -> Rejection:
     """Return the rejection region of one predicted class, on held-out scores.
 
-    The threshold is the largest |f| among the misclassified samples predicted as the class `side`
-    (-1 or +1: sign f); every sample so predicted with |f| <= threshold is refused. A score of 0
-    is predicted as neither class.
+    The threshold is the largest |f| among the misclassified samples predicted as the class
+    `class_sign` (-1 or +1: sign f); every sample so predicted with |f| <= threshold is refused. A
+    score of 0 is predicted as neither class.
 
     The threshold is set on the labels of the test samples: it describes this study and is
     optimistic for the next one.
@@ -142,13 +151,15 @@ def rejection(y: Array, f: Array, side: float) -> Rejection:
     ----------
     Mosci 2009, table 7.2, column C.
     """
-    predicted = np.sign(f) == side
-    errors = predicted & wrong(y, f)
-    if not errors.any():
+    predicted = np.sign(f) == class_sign
+    errors_of_class = predicted & wrong(y, f)
+    if not errors_of_class.any():
         return Rejection(int(predicted.sum()), 0, 0, np.nan)
-    threshold = float(np.abs(f[errors]).max())
+    threshold = float(np.abs(f[errors_of_class]).max())
     refused = predicted & (np.abs(f) <= threshold)
-    return Rejection(int(predicted.sum()), int(errors.sum()), int(refused.sum()), threshold)
+    return Rejection(
+        int(predicted.sum()), int(errors_of_class.sum()), int(refused.sum()), threshold
+    )
 
 
 def rejection_table(predictions: pd.DataFrame, classes: tuple[str, ...] | None) -> pd.DataFrame:
@@ -161,17 +172,26 @@ def rejection_table(predictions: pd.DataFrame, classes: tuple[str, ...] | None) 
 
     columns = ["mu", "predicted_class", "predicted", "wrong", "threshold", "rejected", "share"]
     rows = []
-    two = classes is not None and "score" in predictions  # several classes have a score of each
-    for mu in predictions["mu"].unique() if two else []:
-        of_mu = rows_of_list(predictions, mu)
-        if of_mu["score"].isna().any():
+    has_two_classes = (
+        classes is not None and "score" in predictions
+    )  # several classes have a score of each
+    for mu in predictions["mu"].unique() if has_two_classes else []:
+        at_mu = rows_of_list(predictions, mu)
+        if at_mu["score"].isna().any():
             continue
-        mean = of_mu.groupby("sample", sort=False).agg({"score": "mean", "label": "first"})
+        mean = at_mu.groupby("sample", sort=False).agg({"score": "mean", "label": "first"})
         y = np.where(mean["label"] == (classes or ("", ""))[1], 1.0, -1.0)
         for side, name in zip((-1.0, 1.0), classes or (), strict=True):
-            found = rejection(y, mean["score"].to_numpy(), side)
+            region = rejection(y, mean["score"].to_numpy(), side)
             rows.append(
-                (mu, name, found.predicted, found.wrong, found.threshold, found.rejected,
-                 found.share)
-            )  # fmt: skip
+                (
+                    mu,
+                    name,
+                    region.predicted,
+                    region.wrong,
+                    region.threshold,
+                    region.rejected,
+                    region.share,
+                )
+            )
     return pd.DataFrame(rows, columns=columns)

@@ -17,9 +17,9 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.selection.assess.intervals import (
-    NOTHING,
+    NO_INTERVAL,
+    NORMAL_QUANTILE,
     Interval,
-    Z,
     area_variance,
     hull,
     share_limits,
@@ -43,22 +43,22 @@ class Spread(NamedTuple):
     @property
     def normal_error(self) -> float:
         """Standard error that gives the same interval by the normal quantile."""
-        return self.half_width / Z
+        return self.half_width / NORMAL_QUANTILE
 
     def around(self, value: float) -> Interval:
         """Return the 95 % interval of a value."""
         return value - self.half_width, value + self.half_width
 
 
-UNKNOWN = Spread(np.nan, 0.0)
+UNKNOWN_SPREAD = Spread(np.nan, 0.0)
 
 
 def group_numbers(groups: Sequence[str] | Array | None) -> Array | None:
     """Return the number of each sample's group (n,), or None if every sample has its own group."""
     if groups is None:
         return None
-    names, number = np.unique(np.asarray(groups), return_inverse=True)
-    return None if len(names) == len(number) else number
+    group_names, group = np.unique(np.asarray(groups), return_inverse=True)
+    return None if len(group_names) == len(group) else group
 
 
 def influence_spread(influence: Array, group: Array, stratum: Array | None = None) -> Spread:
@@ -71,20 +71,22 @@ def influence_spread(influence: Array, group: Array, stratum: Array | None = Non
     """
     stratum = np.zeros(len(group), dtype=np.int64) if stratum is None else stratum
     share = np.empty(len(group))
-    parts = []
-    for number in np.unique(stratum):
-        inside = stratum == number
-        _, place, sizes = np.unique(group[inside], return_inverse=True, return_counts=True)
+    group_sizes = []
+    for stratum_number in np.unique(stratum):
+        in_stratum = stratum == stratum_number
+        _, group_number, sizes = np.unique(
+            group[in_stratum], return_inverse=True, return_counts=True
+        )
         if len(sizes) < 2:
-            return UNKNOWN
-        share[inside] = (sizes / sizes.sum())[place]
-        parts.append(sizes)
-    _, place = np.unique(group, return_inverse=True)
-    sums = np.bincount(place, weights=influence / np.sqrt(1 - share))
-    return Spread(float(np.sqrt(sums @ sums)), freedom(parts))
+            return UNKNOWN_SPREAD
+        share[in_stratum] = (sizes / sizes.sum())[group_number]
+        group_sizes.append(sizes)
+    _, group_number = np.unique(group, return_inverse=True)
+    sums = np.bincount(group_number, weights=influence / np.sqrt(1 - share))
+    return Spread(float(np.sqrt(sums @ sums)), freedom(group_sizes))
 
 
-def freedom(parts: Sequence[Array]) -> float:
+def freedom(sizes_by_stratum: Sequence[Array]) -> float:
     r"""Return the degrees of freedom of the variance of a sum of means over independent groups.
 
     Satterthwaite's :math:`(\mathrm{tr} K)^2 / \mathrm{tr} K^2`, with :math:`u' K u` the variance of
@@ -92,7 +94,7 @@ def freedom(parts: Sequence[Array]) -> float:
     for unequal ones. Each part is the sizes of the groups of one stratum.
     """
     trace = trace_of_square = 0.0
-    for sizes in parts:
+    for sizes in sizes_by_stratum:
         share = sizes / sizes.sum()
         weight = np.square(share) / (1 - share)
         # K = D - d a' - a d' + s a a', with D = diag(d): weights d, shares a and s the sum of d.
@@ -113,12 +115,13 @@ def mean_spread(values: Array, group: Array) -> Spread:
 
 
 def share_sizes(hits: Array, group: Array) -> float:
-    """Return the number of independent samples that tell as much of a share, hits (n,) 0 or 1.
+    """Return the effective number of independent samples for the mean of hits (n,), 0 or 1.
 
-    That of the share's variance (Korn and Graubard 1998), at most n. A share of 0 or 1 tells no
-    variance: then all samples of one group count as alike.
+    It follows from the variance of the share (Korn and Graubard 1998), at most n. A share of 0 or 1
+    has no variance: then all samples of a group count as identical.
     """
-    n, share = len(hits), float(np.mean(hits))
+    n = len(hits)
+    share = float(np.mean(hits))
     spread = mean_spread(hits, group)
     if not spread.normal_error > 0 or not 0 < share < 1:
         sizes = np.unique(group, return_counts=True)[1]
@@ -127,8 +130,8 @@ def share_sizes(hits: Array, group: Array) -> float:
 
 
 def share_interval(hits: Array, group: Array) -> Interval:
-    """Return Wilson's interval of a share of samples in groups, in as many as `share_sizes`."""
-    return wilson(float(np.mean(hits)), share_sizes(hits, group)) if len(hits) else NOTHING
+    """Return Wilson's interval of the mean of hits (n,), 0 or 1, with `share_sizes` samples."""
+    return wilson(float(np.mean(hits)), share_sizes(hits, group)) if len(hits) else NO_INTERVAL
 
 
 def mean_of_shares_interval(hits: Array, y: Array, group: Array) -> Interval:
@@ -137,15 +140,17 @@ def mean_of_shares_interval(hits: Array, y: Array, group: Array) -> Interval:
     As `intervals.mean_of_shares`, from the limits of `share_interval`; where samples of one group
     have several classes, with the correlation of the shares over groups.
     """
-    names, place = np.unique(group, return_inverse=True)
-    shares, limits, sums = [], [], []
-    for name in np.unique(y):
-        inside = y == name
-        share = float(np.mean(hits[inside]))
+    group_names, group_number = np.unique(group, return_inverse=True)
+    shares = []
+    limits = []
+    sums = []
+    for class_code in np.unique(y):
+        in_class = y == class_code
+        share = float(np.mean(hits[in_class]))
         shares.append(share)
-        limits.append(share_interval(hits[inside], group[inside]))
-        deviation = np.where(inside, hits - share, 0.0)
-        sums.append(np.bincount(place, weights=deviation, minlength=len(names)))
+        limits.append(share_interval(hits[in_class], group[in_class]))
+        deviation = np.where(in_class, hits - share, 0.0)
+        sums.append(np.bincount(group_number, weights=deviation, minlength=len(group_names)))
     sizes = np.linalg.norm(sums, axis=1)
     unit = np.array(sums) / np.where(sizes > 0, sizes, 1.0)[:, None]
     correlation = unit @ unit.T
@@ -166,25 +171,30 @@ def mean_interval(values: Array, group: Array) -> Interval:
 def positive_mean_interval(values: Array, group: Array) -> Interval:
     """Return the interval of the mean of losses (n,) on the scale of its logarithm.
 
-    Few squares tell too little of their own variance: the error is at least that of squares of
+    A few squares underestimate their own variance: the error is at least that of squares of
     normal numbers, √(2/n) of the mean, n being divided by the design effect of the values.
     """
-    mean, spread = float(np.mean(values)), mean_spread(values, group)
+    mean = float(np.mean(values))
+    spread = mean_spread(values, group)
     if not mean > 0:
         return spread.around(mean)
-    effect = design_effect(spread, mean_spread(values, np.arange(len(values))), group)
-    least = mean * np.sqrt(2 * effect / len(values))
-    half = Spread(max(spread.error, least), spread.freedom).half_width
-    return mean * float(np.exp(-half / mean)), mean * float(np.exp(half / mean))
+    inflation = design_effect(spread, mean_spread(values, np.arange(len(values))), group)
+    min_error = mean * np.sqrt(2 * inflation / len(values))
+    half_width = Spread(max(spread.error, min_error), spread.freedom).half_width
+    return mean * float(np.exp(-half_width / mean)), mean * float(np.exp(half_width / mean))
 
 
 def area_influence(positive: Array, f: Array) -> tuple[float, Array]:
-    """Return the AUC and the influence of each sample (n,)."""
-    above, below = placements(f[positive], f[~positive]), placements(f[~positive], f[positive])
-    area = float(np.mean(above))
+    """Return the AUC of scores f (n,) and the influence of each sample (n,).
+
+    `positive` (n,) bool; ties count one half.
+    """
+    placements_above = placements(f[positive], f[~positive])
+    placements_below = placements(f[~positive], f[positive])
+    area = float(np.mean(placements_above))
     influence = np.empty(len(f))
-    influence[positive] = (above - area) / len(above)
-    influence[~positive] = (1 - below - area) / len(below)
+    influence[positive] = (placements_above - area) / len(placements_above)
+    influence[~positive] = (1 - placements_below - area) / len(placements_below)
     return area, influence
 
 
@@ -198,67 +208,79 @@ def area_interval(y: Array, group: Array, sides: Sequence[tuple[Array, Array]]) 
     Parameters
     ----------
     sides : sequence of ((n,) bool, (n,) float)
-        Who is positive, and the scores.
+        Which samples are positive, and the scores.
     """
     for positive, f in sides:
-        fewest = min(len(np.unique(group[side])) for side in (positive, ~positive))
-        if fewest < 2 or np.isnan(f).any():
-            return NOTHING
-    each = [area_influence(*side) for side in sides]
-    areas, influences = [area for area, _ in each], np.stack([one for _, one in each])
-    total, area = influences.mean(axis=0), float(np.mean(areas))
-    grouped, alone = (influence_spread(total, g, y) for g in (group, np.arange(len(y))))
-    effect = design_effect(grouped, alone, group)
-    inflation = effect * (grouped.half_width / grouped.error / Z) ** 2 if grouped.error else effect
-    scored = [
-        score_interval(one, int(positive.sum()), int((~positive).sum()), inflation)
-        for one, (positive, _) in zip(areas, sides, strict=True)
+        min_groups = min(len(np.unique(group[side])) for side in (positive, ~positive))
+        if min_groups < 2 or np.isnan(f).any():
+            return NO_INTERVAL
+    area_influences = [area_influence(*side) for side in sides]
+    areas = [area for area, _ in area_influences]
+    influences = np.stack([side_area for _, side_area in area_influences])
+    influence = influences.mean(axis=0)
+    area = float(np.mean(areas))
+    grouped_spread, ungrouped_spread = (
+        influence_spread(influence, g, y) for g in (group, np.arange(len(y)))
+    )
+    effect = design_effect(grouped_spread, ungrouped_spread, group)
+    inflation = (
+        effect * (grouped_spread.half_width / grouped_spread.error / NORMAL_QUANTILE) ** 2
+        if grouped_spread.error
+        else effect
+    )
+    score_intervals = [
+        score_interval(side_area, int(positive.sum()), int((~positive).sum()), inflation)
+        for side_area, (positive, _) in zip(areas, sides, strict=True)
     ]
-    apart = np.sqrt(np.square(np.transpose(scored) - areas).sum(axis=1)) / len(sides)
-    known = grouped.normal_error > 0 and 0 < area < 1
-    by_error = share_limits(area, grouped.normal_error, 1) if known else NOTHING
-    return hull(by_error, (area - float(apart[0]), area + float(apart[1])))
+    widths = np.sqrt(np.square(np.transpose(score_intervals) - areas).sum(axis=1)) / len(sides)
+    has_error = grouped_spread.normal_error > 0 and 0 < area < 1
+    by_error = share_limits(area, grouped_spread.normal_error, 1) if has_error else NO_INTERVAL
+    return hull(by_error, (area - float(widths[0]), area + float(widths[1])))
 
 
-def design_effect(grouped: Spread, alone: Spread, group: Array) -> float:
-    """Return how many times a variance over groups is that over samples.
+def design_effect(grouped: Spread, ungrouped: Spread, group: Array) -> float:
+    """Return the ratio of the variance over groups to the variance over ungrouped samples.
 
-    Within the smallest and the largest that groups of these sizes can have; the largest if no
-    variance is known.
+    Clipped to the range that groups of these sizes can have; its maximum if a variance is
+    undefined.
     """
     sizes = np.unique(group, return_counts=True)[1]
-    most = float(np.square(sizes).sum() / sizes.sum())
-    if not (alone.error > 0 and grouped.error > 0):
-        return most
-    return float(np.clip((grouped.error / alone.error) ** 2, 1 / most, most))
+    max_effect = float(np.square(sizes).sum() / sizes.sum())
+    if not (ungrouped.error > 0 and grouped.error > 0):
+        return max_effect
+    return float(np.clip((grouped.error / ungrouped.error) ** 2, 1 / max_effect, max_effect))
 
 
 def score_interval(area: float, positive: int, negative: int, effect: float) -> Interval:
-    """Return the θ with |area - θ| <= z √(effect V(θ)), see `intervals.newcombe`."""
+    """Return the score interval of an AUC with a design effect.
+
+    It holds the θ with |area - θ| <= z √(effect V(θ)), see `intervals.newcombe`.
+    """
     theta = np.linspace(0.0, 1.0, 10001)
-    width = Z * np.sqrt(effect * area_variance(theta, positive, negative))
-    inside = np.abs(area - theta) <= width + 1e-4
-    return float(theta[inside][0]), float(theta[inside][-1])
+    width = NORMAL_QUANTILE * np.sqrt(effect * area_variance(theta, positive, negative))
+    is_compatible = np.abs(area - theta) <= width + 1e-4
+    return float(theta[is_compatible][0]), float(theta[is_compatible][-1])
 
 
 def explained_interval(y: Array, f: Array, group: Array) -> Interval:
     """Return the interval of R² by the jackknife that leaves out one group at a time."""
-    loss, centred = np.square(y - f), y - np.mean(y)
-    _, place, sizes = np.unique(group, return_inverse=True, return_counts=True)
+    loss = np.square(y - f)
+    centred = y - np.mean(y)
+    _, group_number, sizes = np.unique(group, return_inverse=True, return_counts=True)
     losses, sums, squares = (
-        np.bincount(place, weights=values) for values in (loss, centred, np.square(centred))
+        np.bincount(group_number, weights=values) for values in (loss, centred, np.square(centred))
     )
-    left = len(y) - sizes
-    rest = squares.sum() - squares - np.square(sums) / np.maximum(left, 1)
-    if not (rest > 0).all() or len(sizes) < 2:
-        return NOTHING
-    without = (losses.sum() - losses) / rest
+    n_left = len(y) - sizes
+    squares_left = squares.sum() - squares - np.square(sums) / np.maximum(n_left, 1)
+    if not (squares_left > 0).all() or len(sizes) < 2:
+        return NO_INTERVAL
+    ratio_left = (losses.sum() - losses) / squares_left
     value = loss.sum() / squares.sum()
     # (1 - a)(value - without) is the influence of a group that holds a share a of the samples.
     share = sizes / len(y)
-    parts = (1 - share) * (value - without)
-    parts -= share * parts.sum()
-    error = float(np.sqrt(np.square(parts) @ (1 / (1 - share))))
+    influence = (1 - share) * (value - ratio_left)
+    influence -= share * influence.sum()
+    error = float(np.sqrt(np.square(influence) @ (1 / (1 - share))))
     low, high = Spread(error, freedom([sizes])).around(1 - float(value))
     return low, min(1.0, high)
 
@@ -271,19 +293,19 @@ def line_spreads(X: Array, residual: Array, group: Array) -> tuple[Spread, ...]:
     """
     inverse = np.linalg.inv(X.T @ X)
     meat = np.zeros((X.shape[1],) * 2)
-    names, sizes = np.unique(group, return_counts=True)
-    for name in names:
-        inside = group == name
-        rows = X[inside]
+    group_names, sizes = np.unique(group, return_counts=True)
+    for group_name in group_names:
+        in_group = group == group_name
+        rows = X[in_group]
         unexplained = np.eye(len(rows)) - rows @ inverse @ rows.T
         if np.linalg.eigvalsh(unexplained)[0] < 1e-9:
-            unknown_spreads: tuple[Spread, ...] = (UNKNOWN,) * X.shape[1]
+            unknown_spreads: tuple[Spread, ...] = (UNKNOWN_SPREAD,) * X.shape[1]
             return unknown_spreads
-        score = rows.T @ np.linalg.solve(unexplained, residual[inside])
+        score = rows.T @ np.linalg.solve(unexplained, residual[in_group])
         meat += np.outer(score, score)
-    left = freedom([sizes]) - (X.shape[1] - 1) if len(sizes) > 1 else 0.0
+    degrees_of_freedom = freedom([sizes]) - (X.shape[1] - 1) if len(sizes) > 1 else 0.0
     variances: list[float] = np.diag(inverse @ meat @ inverse).tolist()
-    return tuple(Spread(float(np.sqrt(value)), left) for value in variances)
+    return tuple(Spread(float(np.sqrt(value)), degrees_of_freedom) for value in variances)
 
 
 def order_interval(
@@ -296,13 +318,15 @@ def order_interval(
     see `survival.Concordance`.
     """
     if np.isnan(value):
-        return NOTHING
+        return NO_INTERVAL
     if side is None:
-        error, left = influence_spread(influence, group)
-        left *= events / len(np.unique(group))
+        error, degrees_of_freedom = influence_spread(influence, group)
+        degrees_of_freedom *= events / len(np.unique(group))
     else:
-        paired = side > 0
-        error, left = influence_spread(influence[paired], group[paired], side[paired])
-    if not left > 0:
-        return NOTHING
-    return share_limits(value, Spread(error, left).normal_error, max(events // 2, 1))
+        has_pair = side > 0
+        error, degrees_of_freedom = influence_spread(
+            influence[has_pair], group[has_pair], side[has_pair]
+        )
+    if not degrees_of_freedom > 0:
+        return NO_INTERVAL
+    return share_limits(value, Spread(error, degrees_of_freedom).normal_error, max(events // 2, 1))

@@ -1,8 +1,9 @@
-"""Every predictor side by side on the same splits, and what permuted labels give."""
+"""Errors and selection frequencies under permuted labels, and the table of all predictors."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,9 +12,9 @@ from genesig.arrays import Array
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import joined
 from genesig.selection.assess.added_value import global_test_p
-from genesig.selection.assess.assessment import assess, difference, study_errors
+from genesig.selection.assess.assessment import assess, compare_errors, study_errors
 from genesig.selection.assess.covariates import COVARIATES, COVARIATES_AND_RIDGE
-from genesig.selection.assess.held_out import arrange, held_out
+from genesig.selection.assess.held_out import collect_held_out, complete_held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import Headline, HeldOut
 from genesig.selection.genes.frequency import frequency_curve, selection_counts
@@ -21,14 +22,14 @@ from genesig.selection.genes.frequency import frequency_curve, selection_counts
 if TYPE_CHECKING:
     import pandas as pd
 
-BAND = (5, 50, 95)
+BAND_PERCENTILES = (5, 50, 95)
 """Percentiles of the permutations that the frequency curve shows."""
 
 
 def null_study(
     dataset: Dataset, splits: Splits, observed: Sequence[Fits], permuted: Sequence[Fits]
 ) -> tuple[dict[str, Array], dict[str, pd.DataFrame]]:
-    """Return the errors under permuted labels, and tables of what these select.
+    """Return the errors under permuted labels, and tables of how often these select each gene.
 
     Parameters
     ----------
@@ -57,35 +58,35 @@ def null_study(
 
 
 def null_errors(dataset: Dataset, splits: Splits, permuted: Fits) -> dict[str, Array]:
-    """Return null.npz: the double-CV error of every permutation, by the rule of the observed one.
+    """Return null.npz: the nested cross-validation error of every permutation at each mu.
 
     Returns
     -------
     dict
         ``permutation`` (B,), ``mu`` (n_mu,), ``error`` (B, n_mu), and ``size`` (B, n_mu), the
-        mean number of selected genes over the splits; NaN where a list was too long to be kept.
-        The last mu, NaN, is the answer.
+        mean number of selected genes over the splits; NaN if a list was too long to be kept.
+        The last mu, NaN, is the predictive model.
     """
-    number, group = np.unique(permuted.permutation, return_inverse=True)
-    shape = (len(number), len(permuted.mu))
-    null = {"permutation": number, "mu": permuted.mu}
-    if len(number) == 0:
+    numbers, permutation_of_fit = np.unique(permuted.permutation, return_inverse=True)
+    shape = (len(numbers), len(permuted.mu))
+    null = {"permutation": numbers, "mu": permuted.mu}
+    if len(numbers) == 0:
         return {**null, "error": np.empty(shape), "size": np.empty(shape)}
-    size = np.zeros(shape)
-    np.add.at(size, group, permuted.sizes())
+    total_size = np.zeros(shape)
+    np.add.at(total_size, permutation_of_fit, permuted.sizes())
     return {
         **null,
         "error": study_errors(
-            held_out(dataset, splits, permuted), ASSESSED[dataset.design.kind].headline
+            collect_held_out(dataset, splits, permuted), ASSESSED[dataset.design.kind].headline
         ),
-        "size": size / np.bincount(group)[:, None],
+        "size": total_size / np.bincount(permutation_of_fit)[:, None],
     }
 
 
 def _fdr_model_errors(dataset: Dataset, splits: Splits, permuted: Fits) -> dict[str, Array]:
     """Return ``fdr_selected`` (B,): errors of the FDR-selected genes' model under permuted labels.
 
-    Empty where the fits lack it, as where it has no part in the predictive model.
+    Empty if the fits lack this model because it takes no part in the predictive model.
     """
     if permuted.answer_indptr is None:
         return {}
@@ -95,11 +96,11 @@ def _fdr_model_errors(dataset: Dataset, splits: Splits, permuted: Fits) -> dict[
 
 
 def p_value(observed: float, null: Array) -> float:
-    """(1 + #{null <= observed}) / (B + 1), for an error, of which small values are good.
+    """Return (1 + #{null <= observed}) / (B + 1), the permutation p-value of an error.
 
     Never 0: the observed labels are one of the permutations (Phipson and Smyth 2010). Errors
-    that differ by rounding alone count as equal. NaN without permutations, and where lists of one
-    were too long to be kept.
+    that differ by rounding alone count as equal. NaN without permutations, and if the error or a
+    permuted one is NaN because lists were too long to be kept.
     """
     if len(null) == 0 or np.isnan(observed) or np.isnan(null).any():
         return np.nan
@@ -107,26 +108,29 @@ def p_value(observed: float, null: Array) -> float:
 
 
 def frequency_curves(dataset: Dataset, observed: Fits, permuted: Fits) -> pd.DataFrame:
-    """Return frequency_curve.tsv: genes selected in at least a share f of the outer splits.
+    """Return frequency_curve.tsv: the number of genes selected in at least a share of the splits.
 
-    Observed, and median and 5 and 95 % points over the permutations (empty without any).
+    Observed, and the median, 5 % and 95 % points of the permutations (empty without any).
     """
     import pandas as pd
 
-    n, n_genes = len(observed), len(dataset.genes)
+    n = len(observed)
+    n_genes = len(dataset.genes)
     curve = frequency_curve(selection_counts(observed, n_genes), n)
     null = frequency_curve(selection_counts(permuted, n_genes), n)
     null = null.reshape(-1, len(observed.mu), n)
     tables = []
-    for at in np.flatnonzero(observed.whole):
-        mu, known = observed.mu[at], len(null) and permuted.whole[at]
+    for column in np.flatnonzero(observed.whole):
+        has_null = len(null) and permuted.whole[column]
         low, median, high = (
-            np.percentile(null[:, at], BAND, axis=0) if known else np.full((3, n), np.nan)
+            np.percentile(null[:, column], BAND_PERCENTILES, axis=0)
+            if has_null
+            else np.full((3, n), np.nan)
         )
         columns = {
-            "mu": mu,
+            "mu": observed.mu[column],
             "cv_frequency": np.arange(1, n + 1) / n,
-            "observed": curve[at],
+            "observed": curve[column],
             "permuted_median": median,
             "permuted_low": low,
             "permuted_high": high,
@@ -138,7 +142,7 @@ def frequency_curves(dataset: Dataset, observed: Fits, permuted: Fits) -> pd.Dat
 def null_frequencies(dataset: Dataset, permuted: Fits) -> pd.DataFrame:
     """Return null_cv_frequency.tsv: how often permuted labels select each gene, at each mu.
 
-    ``frequency`` is the mean over all permutations and splits, ``highest`` the largest share of
+    ``cv_frequency`` is the mean over all permutations and splits, ``highest`` the largest share of
     the splits of one permutation; genes that are never selected have no row.
     """
     import pandas as pd
@@ -147,10 +151,10 @@ def null_frequencies(dataset: Dataset, permuted: Fits) -> pd.DataFrame:
     numbers, n_fits = np.unique(permuted.permutation, return_counts=True)
     n_mu = len(permuted.mu)
     tables = []
-    for at, mu in enumerate(permuted.mu if len(numbers) else []):
-        each = counts[at::n_mu]
-        mean = np.asarray(each.sum(axis=0)) / n_fits.sum()
-        highest = each.max(axis=0).toarray().ravel() / n_fits[0]
+    for column, mu in enumerate(permuted.mu if len(numbers) else []):
+        permutation_counts = counts[column::n_mu]
+        mean = np.asarray(permutation_counts.sum(axis=0)) / n_fits.sum()
+        highest = permutation_counts.max(axis=0).toarray().ravel() / n_fits[0]
         genes = np.flatnonzero(mean)
         columns = {
             "mu": mu,
@@ -164,16 +168,27 @@ def null_frequencies(dataset: Dataset, permuted: Fits) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True) if tables else empty
 
 
+GENESIG = "genesig"
+"""Name of genesig's own models in controls.tsv."""
+
 FDR_SELECTED = "genesig, FDR-selected genes"
+"""Name of the model of the FDR-selected genes in controls.tsv."""
 
-
-COLUMNS = [
-    "model", "mu", "error", "low", "high", "auc", "auc_low", "auc_high", "p_value",
-    "difference", "difference_low", "difference_high",
-]  # fmt: skip
-
-
-ADDED = ["added", "added_low", "added_high"]
+CONTROL_COLUMNS = [
+    "model",
+    "mu",
+    "error",
+    "low",
+    "high",
+    "auc",
+    "auc_low",
+    "auc_high",
+    "p_value",
+    "difference",
+    "difference_low",
+    "difference_high",
+]
+ADDED_VALUE_COLUMNS = ["added", "added_low", "added_high"]
 
 
 def controls_table(
@@ -181,67 +196,96 @@ def controls_table(
     splits: Splits,
     observed: Sequence[Fits],
     null: Mapping[str, Array],
-    others: Sequence[pd.DataFrame],
+    predictions: Sequence[pd.DataFrame],
 ) -> pd.DataFrame:
     """Return controls.tsv: error and AUC of genesig at each mu and of each other predictor.
 
-    The row of genesig without a mu is that of the predictive model: the answer. If genes are
+    The row of genesig without a mu is the predictive model, the answer of the study. If genes are
     FDR-selected, ``genesig, FDR-selected genes`` is the model of these.
 
-    The error is the balanced error, or 1 - R² for regression, with the interval of `assess`; the
-    p-value is that of the permutations at the same mu (see `p_value`); the model of the
+    The error is the balanced error, or 1 - R² for regression, with the interval of `assess`.
+    ``p_value`` is that of the permutations at the same mu (see `p_value`); the model of the
     FDR-selected genes has none unless it takes part in the predictive model. ``difference`` is
-    the error of another predictor less that of the chosen lists, with its interval over the same
-    samples (see `difference`). `others` have the columns of baselines.tsv.
+    the error of another predictor less that of the predictive model, with its interval over the
+    same samples (see `compare_errors`).
 
-    With covariates ``added`` is the error of these alone less that of the answer, or of ridge on
-    all genes beside them, with its interval; and the p of the latter is that of `global_test_p`.
+    With covariates ``added`` is the error of these alone less that of the predictive model, or of
+    ridge on all genes beside them, with its interval. The p of the latter is `global_test_p`.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        After the row-wise steps.
+    splits : Splits
+    observed : list of Fits
+        Batches of the observed labels, in any order.
+    null : dict of arrays
+        Content of null.npz, see `null_study`.
+    predictions : list of DataFrame
+        Held-out predictions of other predictors, with the columns of baselines.tsv.
     """
     import pandas as pd
 
-    kind = ASSESSED[dataset.design.kind]
-    headline = kind.headline
+    headline = ASSESSED[dataset.design.kind].headline
     fits = joined(observed, splits)
     chosen = fits.with_chosen()
-    predictive = held_out(dataset, splits, chosen)
-    rows: list[tuple[Any, ...]] = []
-    for column, assessment in enumerate(assess(predictive, headline)):
-        p = p_value(assessment.error, null["error"][:, column])
-        rows.append(("genesig", chosen.mu[column], *vars(assessment).values(), p, *[np.nan] * 3))
+    predictive = collect_held_out(dataset, splits, chosen)
+    rows: list[dict[str, Any]] = [
+        {
+            "model": GENESIG,
+            "mu": mu,
+            **asdict(assessment),
+            "p_value": p_value(assessment.error, null_errors_at_mu),
+        }
+        for mu, assessment, null_errors_at_mu in zip(
+            chosen.mu, assess(predictive, headline), null["error"].T, strict=True
+        )
+    ]
     if fits.answer_indptr is not None:
-        fdr_selected = held_out(dataset, splits, fits.answer("fdr_selected"))
-        (assessment,) = assess(fdr_selected, headline)
-        p = p_value(assessment.error, null["fdr_selected"]) if "fdr_selected" in null else np.nan
-        apart = difference(fdr_selected, predictive, -1, headline)[2:]
-        rows.append((FDR_SELECTED, np.nan, *vars(assessment).values(), p, *apart))
-    split_number = {split.name: number for number, split in enumerate(splits.outer)}
-    others_by_model = [pair for table in others for pair in table.groupby("model", sort=False)]
-    compared: dict[str, HeldOut] = {"genesig": predictive}
-    for name, table in others_by_model:
-        sample = dataset.rows(table["sample"].tolist())
-        split = table["split"].map(split_number).to_numpy()
-        scores = kind.scores(table, dataset.design.classes)[:, None]
-        cut = np.zeros(len(sample), dtype=np.int64)
-        other = arrange(dataset, splits, sample, split, scores, cut)
-        compared[str(name)] = other
-        (assessment,) = assess(other, headline)
-        apart = difference(other, predictive, -1, headline)[2:]
-        rows.append((name, np.nan, *vars(assessment).values(), np.nan, *apart))
-    controls = pd.DataFrame(rows, columns=COLUMNS)
-    if COVARIATES in compared:
-        p = global_test_p(dataset, splits, len(null["permutation"]))
-        controls = _with_added(controls, compared, headline, p)
+        fdr_selected = collect_held_out(dataset, splits, fits.answer("fdr_selected"))
+        row = _compared_row(FDR_SELECTED, fdr_selected, predictive, headline)
+        if "fdr_selected" in null:
+            row["p_value"] = p_value(row["error"], null["fdr_selected"])
+        rows.append(row)
+    others = {
+        str(model): _read_held_out(dataset, splits, table)
+        for predictions_table in predictions
+        for model, table in predictions_table.groupby("model", sort=False)
+    }
+    rows += [_compared_row(model, scored, predictive, headline) for model, scored in others.items()]
+    controls = pd.DataFrame(rows, columns=CONTROL_COLUMNS)
+    if COVARIATES not in others:
+        return controls
+    controls = controls.assign(**dict.fromkeys(ADDED_VALUE_COLUMNS, np.nan))
+    is_covariates = controls["model"] == COVARIATES
+    is_predictive = (controls["model"] == GENESIG) & controls["mu"].isna()
+    controls.loc[is_predictive, ADDED_VALUE_COLUMNS] = controls.loc[
+        is_covariates, CONTROL_COLUMNS[-3:]
+    ].to_numpy()
+    is_ridge = controls["model"] == COVARIATES_AND_RIDGE
+    if is_ridge.any():
+        ridge = others[COVARIATES_AND_RIDGE]
+        added = compare_errors(others[COVARIATES], ridge, -1, headline).columns("added")
+        controls.loc[is_ridge, ADDED_VALUE_COLUMNS] = list(added.values())
+        n_permutations = len(null["permutation"])
+        controls.loc[is_ridge, "p_value"] = global_test_p(dataset, splits, n_permutations)
     return controls
 
 
-def _with_added(
-    table: pd.DataFrame, seen: Mapping[str, HeldOut], headline: Headline, p: float
-) -> pd.DataFrame:  # fmt: skip
-    """Add what the answer, and ridge on all genes, err less than the covariates alone."""
-    table = table.assign(**dict.fromkeys(ADDED, np.nan))
-    for name in ("genesig", COVARIATES_AND_RIDGE):
-        if name in seen:
-            row = (table["model"] == name) & table["mu"].isna()
-            table.loc[row, ADDED] = difference(seen[COVARIATES], seen[name], -1, headline)[2:]
-    table.loc[table["model"] == COVARIATES_AND_RIDGE, "p_value"] = p
-    return table
+def _compared_row(
+    model: str, scored: HeldOut, predictive: HeldOut, headline: Headline
+) -> dict[str, Any]:
+    """Return the row of a predictor: its assessment, and its difference to the predictive model."""
+    (assessment,) = assess(scored, headline)
+    difference = compare_errors(scored, predictive, -1, headline)
+    return {"model": model, **asdict(assessment), **difference.columns("difference")}
+
+
+def _read_held_out(dataset: Dataset, splits: Splits, table: pd.DataFrame) -> HeldOut:
+    """Return the held-out scores of one predictor from its rows of baselines.tsv."""
+    split_number = {split.name: number for number, split in enumerate(splits.outer)}
+    row = dataset.rows(table["sample"].tolist())
+    split = table["split"].map(split_number).to_numpy()
+    scores = ASSESSED[dataset.design.kind].read_scores(table, dataset.design.classes)[:, None]
+    permutation = np.zeros(len(row), dtype=np.int64)
+    return complete_held_out(dataset, splits, row, split, scores, permutation)

@@ -1,4 +1,4 @@
-"""Held-out scores of all splits, and the predictions that follow from them."""
+"""Held-out scores of the fits, and the tables of scores and predictions made from them."""
 
 from __future__ import annotations
 
@@ -17,49 +17,62 @@ from genesig.selection.assess.kinds.record import HeldOut
 if TYPE_CHECKING:
     import pandas as pd
 
-STUDY, EQUAL = "study", "equal"
+STUDY_SHARES = "study"
+EQUAL_SHARES = "equal"
 
 
 def class_shares(y: Array) -> Array:
     """Return the share of each class among the samples, (T,), in the order of their numbers."""
-    size = np.unique(y, return_counts=True)[1]
-    return np.asarray(size / size.sum())
+    class_sizes = np.unique(y, return_counts=True)[1]
+    return np.asarray(class_sizes / class_sizes.sum())
 
 
-def asked_shares(asked: str | Sequence[float], y: Array) -> Array:
-    """Return the shares that are asked for, (T,).
+def requested_shares(request: str | Sequence[float], y: Array) -> Array:
+    """Return the class shares for which probabilities are reported, (T,).
 
     Parameters
     ----------
-    asked : str or sequence of float
-        `STUDY`, those of the samples; `EQUAL`; or the shares themselves.
+    request : str or sequence of float
+        `STUDY_SHARES`, those of the samples; `EQUAL_SHARES`; or the shares themselves.
     y : (n,) array
     """
-    known = class_shares(y)
-    if isinstance(asked, str):
-        return known if asked == STUDY else np.full(len(known), 1 / len(known))
-    return np.asarray(asked, dtype=float)
+    study_shares = class_shares(y)
+    if isinstance(request, str):
+        return (
+            study_shares
+            if request == STUDY_SHARES
+            else np.full(len(study_shares), 1 / len(study_shares))
+        )
+    return np.asarray(request, dtype=float)
 
 
-def held_out(dataset: Dataset, splits: Splits, fits: Fits) -> HeldOut:
-    """Look up the response, split, repeat and permutation of every test score."""
-    place = {split.name: number for number, split in enumerate(splits.outer)}
-    number = np.array([place[str(name)] for name in fits.split], dtype=np.int64)
-    _, permutation = np.unique(fits.permutation, return_inverse=True)
-    times = np.diff(fits.test_indptr)
-    return arrange(
-        dataset, splits, fits.test_rows, np.repeat(number, times),
-        fits.scores - np.repeat(fits.threshold, times).reshape(-1, *[1] * (fits.scores.ndim - 1)),
-        np.repeat(permutation, times),
-    )  # fmt: skip
+def collect_held_out(dataset: Dataset, splits: Splits, fits: Fits) -> HeldOut:
+    """Return the held-out scores of all fits, less their thresholds, with the response of each."""
+    split_number = {
+        outer_split.name: split_of_fit for split_of_fit, outer_split in enumerate(splits.outer)
+    }
+    split_of_fit = np.array([split_number[str(name)] for name in fits.split], dtype=np.int64)
+    _permutations, permutation = np.unique(fits.permutation, return_inverse=True)
+    n_test = np.diff(fits.test_indptr)
+    return complete_held_out(
+        dataset,
+        splits,
+        fits.test_rows,
+        np.repeat(split_of_fit, n_test),
+        fits.scores - np.repeat(fits.threshold, n_test).reshape(-1, *[1] * (fits.scores.ndim - 1)),
+        np.repeat(permutation, n_test),
+    )
 
 
-def arrange(
+def complete_held_out(
     dataset: Dataset, splits: Splits, row: Array, split: Array, scores: Array, permutation: Array
 ) -> HeldOut:
-    """Complete the record from the row and the split number of every score."""
+    """Return the record of held-out scores (t, m) from the row and the split number of each.
+
+    Response, repeat and group of each score are looked up in the data set and the splits.
+    """
     groups = dataset.groups()
-    _, repeat = np.unique([each.repeat for each in splits.outer], return_inverse=True)
+    _, repeat = np.unique([outer_split.repeat for outer_split in splits.outer], return_inverse=True)
     return HeldOut(
         y=dataset.response()[row],
         row=row,
@@ -67,43 +80,68 @@ def arrange(
         repeat=repeat[split],
         permutation=permutation,
         scores=scores,
-        ratio=float(np.mean([len(each.test) / len(each.train) for each in splits.outer])),
+        ratio=float(
+            np.mean(
+                [len(outer_split.test) / len(outer_split.train) for outer_split in splits.outer]
+            )
+        ),
         group=None if groups is None else np.unique(groups, return_inverse=True)[1][row],
     )
 
 
 def scores_table(dataset: Dataset, splits: Splits, observed: Fits) -> pd.DataFrame:
-    """Return scores.tsv: the errors of each split at each mu; that of the chosen list has none.
+    """Return scores.tsv: the errors of each split at each mu; the chosen list has no mu.
 
-    The errors are those of the kind, empty where a test fold does not define them; they and n_genes
-    are, where a list was too long to be kept. tau is the chosen fraction of tau_max, lam in units
+    The errors are those of the kind, empty if a test fold does not define them. They and n_genes
+    are empty if a list was too long to be kept. tau is the chosen fraction of tau_max, lam in units
     of ||X'X||/n.
     """
     import pandas as pd
 
-    y, kind = dataset.response(), ASSESSED[dataset.design.kind]
-    size = observed.sizes()
+    y = dataset.response()
+    kind = ASSESSED[dataset.design.kind]
+    n_genes = observed.sizes()
     outer = {split.name: split for split in splits.outer}
     rows = []
     for fit, name in enumerate(map(str, observed.split)):
         test, scores = observed.test(fit)
         tau, lam, _ = observed.choice[fit]
         split = outer[name]
-        for at, mu in enumerate(observed.mu):
-            margin = scores[:, at] - observed.threshold[fit]
-            errors = kind.of_split(y[test], margin)
+        for column, mu in enumerate(observed.mu):
+            margin = scores[:, column] - observed.threshold[fit]
+            errors = kind.measure_split(y[test], margin)
             rows.append(
-                (name, split.repeat, mu, len(split.train), len(split.test), size[fit, at],
-                 observed.tau[tau], observed.lam[lam], *errors)
-            )  # fmt: skip
+                (
+                    name,
+                    split.repeat,
+                    mu,
+                    len(split.train),
+                    len(split.test),
+                    n_genes[fit, column],
+                    observed.tau[tau],
+                    observed.lam[lam],
+                    *errors,
+                )
+            )
     columns = [
-        "split", "repeat", "mu", "n_train", "n_test", "n_genes", "tau", "lam", *kind.errors,
-    ]  # fmt: skip
+        "split",
+        "repeat",
+        "mu",
+        "n_train",
+        "n_test",
+        "n_genes",
+        "tau",
+        "lam",
+        *kind.errors,
+    ]
     return pd.DataFrame(rows, columns=columns).astype({"n_genes": "Int64"})
 
 
 def predictions_table(
-    dataset: Dataset, splits: Splits, observed: Fits, probabilities: str | Sequence[float] = STUDY
+    dataset: Dataset,
+    splits: Splits,
+    observed: Fits,
+    probabilities: str | Sequence[float] = STUDY_SHARES,
 ) -> pd.DataFrame:
     """Return predictions.tsv: the score of every test sample of every split at each mu.
 
@@ -112,91 +150,106 @@ def predictions_table(
     regression the score and nothing. All of these are empty where a list was too long to be kept.
     Rows of the chosen list have no mu, and these alone have probabilities, by the line of the
     split's training set (`class_line`): of the positive of two classes, or of each, where the
-    classes have the shares that `probabilities` asks for, see `asked_shares`.
+    classes have the shares that `probabilities` asks for, see `requested_shares`.
     """
     import pandas as pd
 
-    found, kind = held_out(dataset, splits, observed), ASSESSED[dataset.design.kind]
-    names = np.array([split.name for split in splits.outer], dtype=object)
+    scored = collect_held_out(dataset, splits, observed)
+    kind = ASSESSED[dataset.design.kind]
+    split_names = np.array([split.name for split in splits.outer], dtype=object)
     repeats = np.array([split.repeat for split in splits.outer])
     label = dataset.kind.label_cells(dataset.obs, dataset.design)
-    lines = _lines(dataset, observed, probabilities)
+    lines = _probability_lines(dataset, observed, probabilities)
     tables = [
         pd.DataFrame(
             {
-                "sample": np.array(dataset.samples, dtype=object)[found.row],
-                "label": label[found.row],
-                "repeat": repeats[found.split],
-                "split": names[found.split],
+                "sample": np.array(dataset.samples, dtype=object)[scored.row],
+                "label": label[scored.row],
+                "repeat": repeats[scored.split],
+                "split": split_names[scored.split],
                 "mu": mu,
-                **decisions(dataset, found.y, found.scores[:, at]),
-                **kind.told(
-                    found.scores[:, at],
+                **decision_columns(dataset, scored.y, scored.scores[:, column]),
+                **kind.probability_columns(
+                    scored.scores[:, column],
                     lines if np.isnan(mu) else np.full_like(lines, np.nan),
                     dataset.design.classes,
                 ),
             }
         )
-        for at, mu in enumerate(observed.mu)
+        for column, mu in enumerate(observed.mu)
     ]
     return pd.concat(tables, ignore_index=True)
 
 
-def _lines(dataset: Dataset, observed: Fits, asked: str | Sequence[float]) -> Array:
+def _probability_lines(dataset: Dataset, observed: Fits, request: str | Sequence[float]) -> Array:
     """Return the line of the probabilities of each test score, (t, T + 1); NaN without any."""
-    times = np.diff(observed.test_indptr)
+    n_test = np.diff(observed.test_indptr)
     if observed.line is None or dataset.design.classes is None:
-        return np.full((times.sum(), 1 + len(dataset.design.classes or ())), np.nan)
+        return np.full((n_test.sum(), 1 + len(dataset.design.classes or ())), np.nan)
     y = dataset.response()
     return np.repeat(
-        line_for_shares(observed.line, class_shares(y), asked_shares(asked, y)), times, axis=0
+        line_for_shares(observed.line, class_shares(y), requested_shares(request, y)),
+        n_test,
+        axis=0,
     )
 
 
 def model_scores(dataset: Dataset, splits: Splits, fits: ModelFits, scores: Array) -> HeldOut:
-    """Look up response, split, repeat and permutation of the test scores (t,) of some models."""
-    times = np.diff(fits.test_indptr)
-    place = {split.name: number for number, split in enumerate(splits.outer)}
-    split = np.repeat(np.array([place[str(name)] for name in fits.split], dtype=np.int64), times)
-    _, number = np.unique(fits.permutation, return_inverse=True)
-    return arrange(dataset, splits, fits.test_rows, split, scores[:, None],
-                   np.repeat(number, times))  # fmt: skip
+    """Return the record of test scores (t,) of models, with response, split and permutation."""
+    n_test = np.diff(fits.test_indptr)
+    number_of_split = {split.name: permutation for permutation, split in enumerate(splits.outer)}
+    split = np.repeat(
+        np.array([number_of_split[str(name)] for name in fits.split], dtype=np.int64), n_test
+    )
+    _, permutation = np.unique(fits.permutation, return_inverse=True)
+    return complete_held_out(
+        dataset, splits, fits.test_rows, split, scores[:, None], np.repeat(permutation, n_test)
+    )
 
 
 def model_errors(dataset: Dataset, splits: Splits, fits: ModelFits) -> pd.DataFrame:
-    """Return the sizes of each split and the errors of its model."""
+    """Return a table of the training and test sizes of each split and the errors of its model."""
     import pandas as pd
 
-    y, kind, rows = dataset.response(), ASSESSED[dataset.design.kind], []
+    y = dataset.response()
+    kind = ASSESSED[dataset.design.kind]
+    rows = []
     for fit, split in enumerate(splits.outer):
-        part = slice(*fits.test_indptr[fit:][:2])
-        errors = kind.of_split(y[fits.test_rows[part]], fits.scores[part])
+        test = slice(*fits.test_indptr[fit:][:2])
+        errors = kind.measure_split(y[fits.test_rows[test]], fits.scores[test])
         rows.append((split.name, split.repeat, len(split.train), len(split.test), *errors))
     return pd.DataFrame(rows, columns=["split", "repeat", "n_train", "n_test", *kind.errors])
 
 
 def model_predictions(
-    dataset: Dataset, splits: Splits, known: Mapping[str, HeldOut]
+    dataset: Dataset, splits: Splits, scored_by_model: Mapping[str, HeldOut]
 ) -> pd.DataFrame:
-    """Return the predictions of some models by name, in the form of baselines.tsv."""
+    """Return the predictions of models, by name, with the columns of baselines.tsv."""
     import pandas as pd
 
-    names = np.array([split.name for split in splits.outer], dtype=object)
+    split_names = np.array([split.name for split in splits.outer], dtype=object)
     repeats = np.array([split.repeat for split in splits.outer])
     samples = np.array(dataset.samples, dtype=object)
     tables = [
-        pd.DataFrame({"model": model, "split": names[found.split], "repeat": repeats[found.split],
-                      "sample": samples[found.row],
-                      **decisions(dataset, found.y, found.scores[:, 0])})
-        for model, found in known.items()
-    ]  # fmt: skip
+        pd.DataFrame(
+            {
+                "model": model,
+                "split": split_names[scored.split],
+                "repeat": repeats[scored.split],
+                "sample": samples[scored.row],
+                **decision_columns(dataset, scored.y, scored.scores[:, 0]),
+            }
+        )
+        for model, scored in scored_by_model.items()
+    ]
     return pd.concat(tables, ignore_index=True)
 
 
-def decisions(dataset: Dataset, y: Array, f: Array) -> dict[str, Array]:
+def decision_columns(dataset: Dataset, y: Array, f: Array) -> dict[str, Array]:
     """Return the columns score, predicted and wrong of held-out samples.
 
     With several classes there is a score of each, and the largest is the prediction.
     """
-    kind, classes = ASSESSED[dataset.design.kind], dataset.design.classes
-    return {**kind.columns(f, classes), **kind.decided(y, f, classes)}
+    kind = ASSESSED[dataset.design.kind]
+    classes = dataset.design.classes
+    return {**kind.score_columns(f, classes), **kind.decision_columns(y, f, classes)}

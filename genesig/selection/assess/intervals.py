@@ -1,7 +1,7 @@
-"""Intervals for held-out errors, and what a study of this size could have told from chance.
+"""Intervals of held-out errors, and the smallest effects that a study of this size detects.
 
-None of them is exact: no unbiased variance of k-fold cross-validation exists (Bengio and
-Grandvalet 2004). Each says what it assumes.
+No interval is exact: no unbiased variance of k-fold cross-validation exists (Bengio and
+Grandvalet 2004). Each function states its assumptions.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from genesig.selection.assess.scores import placements
 
 Interval = tuple[float, float]
 
-LEVEL = 0.95
-Z = 1.959963984540054
-"""The normal quantile at (1 + LEVEL)/2."""
-NOTHING: Interval = (np.nan, np.nan)
+CONFIDENCE_LEVEL = 0.95
+NORMAL_QUANTILE = 1.959963984540054
+"""The normal quantile at (1 + CONFIDENCE_LEVEL)/2."""
+NO_INTERVAL: Interval = (np.nan, np.nan)
 
 
 def t_quantile(freedom: float) -> float:
-    """Return the quantile of Student's t at (1 + LEVEL)/2."""
+    """Return the quantile of Student's t at (1 + CONFIDENCE_LEVEL)/2."""
     # A sixth of a second to import, which jobs that only fit need not wait for.
     from scipy.special import stdtrit
 
-    return float(stdtrit(freedom, (1 + LEVEL) / 2))
+    return float(stdtrit(freedom, (1 + CONFIDENCE_LEVEL) / 2))
 
 
 def wilson(share: float, n: float) -> Interval:
@@ -39,10 +39,14 @@ def wilson(share: float, n: float) -> Interval:
     `share` need not be a whole number of nths: it may be a mean over repeats.
     """
     if n == 0:
-        return NOTHING
-    middle = (share + Z**2 / (2 * n)) / (1 + Z**2 / n)
-    half = Z / (1 + Z**2 / n) * np.sqrt(share * (1 - share) / n + Z**2 / (4 * n**2))
-    return max(0.0, float(middle - half)), min(1.0, float(middle + half))
+        return NO_INTERVAL
+    centre = (share + NORMAL_QUANTILE**2 / (2 * n)) / (1 + NORMAL_QUANTILE**2 / n)
+    half_width = (
+        NORMAL_QUANTILE
+        / (1 + NORMAL_QUANTILE**2 / n)
+        * np.sqrt(share * (1 - share) / n + NORMAL_QUANTILE**2 / (4 * n**2))
+    )
+    return max(0.0, float(centre - half_width)), min(1.0, float(centre + half_width))
 
 
 def mean_of_shares(shares: Sequence[float], sizes: Sequence[float]) -> Interval:
@@ -59,19 +63,20 @@ def mean_of_shares(shares: Sequence[float], sizes: Sequence[float]) -> Interval:
 
 
 def corrected_t(values: Array, centre: float, ratio: float) -> Interval:
-    """Centre ± t √((1/J + n_test/n_train) s²), from the errors of J splits, t on J - 1 df.
+    """Return centre ± t √((1/J + n_test/n_train) s²), from the errors of J splits.
 
-    s² is the variance of the errors and `ratio` = n_test/n_train allows for the overlap of the
-    training sets (Nadeau and Bengio 2003, section 4.3). NaN for fewer than two splits.
+    t is on J - 1 degrees of freedom, s² is the variance of the errors and `ratio` = n_test/n_train
+    allows for the overlap of the training sets (Nadeau and Bengio 2003, section 4.3). NaN for fewer
+    than two splits.
     """
     if len(values) < 2:
-        return NOTHING
-    spread = np.sqrt((1 / len(values) + ratio) * np.var(values, ddof=1))
-    half = t_quantile(len(values) - 1) * float(spread)
-    return centre - half, centre + half
+        return NO_INTERVAL
+    standard_error = np.sqrt((1 / len(values) + ratio) * np.var(values, ddof=1))
+    half_width = t_quantile(len(values) - 1) * float(standard_error)
+    return centre - half_width, centre + half_width
 
 
-def error_of_splits(splits: Array, ratio: float, influence: Array) -> float:
+def standard_error_over_splits(splits: Array, ratio: float, influence: Array) -> float:
     r"""Return :math:`\sqrt{V_s + V_u}`, the standard error of a measure over J splits.
 
     :math:`V_s = (1/J + r) s^2` is that between splits (Nadeau and Bengio 2003, see `corrected_t`),
@@ -95,30 +100,34 @@ def error_of_splits(splits: Array, ratio: float, influence: Array) -> float:
     influence : (G,) array
         U, derivative of the measure by the weight of each group of samples; it adds up to 0.
     """
-    many, over_samples = len(splits), float(influence @ influence)
-    if many < 2 or np.isnan(splits).any():
-        return float(np.sqrt((2 if many > 1 else 1) * over_samples))
-    return float(np.sqrt((1 / many + ratio) * np.var(splits, ddof=1) + over_samples))
+    n_splits = len(splits)
+    over_samples = float(influence @ influence)
+    if n_splits < 2 or np.isnan(splits).any():
+        return float(np.sqrt((2 if n_splits > 1 else 1) * over_samples))
+    return float(np.sqrt((1 / n_splits + ratio) * np.var(splits, ddof=1) + over_samples))
 
 
-def of_ratio(top: Array, bottom: Array, ratio: float) -> Array:
-    """Return ρ + (t - ρ b)/b̄, what each split adds to ρ = Σ t/Σ b: one of few pairs adds little."""
-    return ratio + (top - ratio * bottom) / float(np.mean(bottom))
+def ratio_by_split(numerator: Array, denominator: Array, ratio: float) -> Array:
+    """Return the value of a ratio ρ = Σ t/Σ b in each split, linearised: ρ + (t - ρ b)/b̄.
+
+    A split with a small denominator, such as few pairs, deviates little from ρ.
+    """
+    return ratio + (numerator - ratio * denominator) / float(np.mean(denominator))
 
 
 def share_limits(share: float, error: float, n: int) -> Interval:
-    """Return Wilson's interval of a share p in as many samples as its standard error tells of.
+    """Return Wilson's interval of a share p with the effective sample size p(1-p)/error².
 
-    As many as p(1-p)/error², which for the design effect of a survey is the effective sample size
-    (Korn and Graubard 1998); near 0 and 1, where the error itself is uncertain, it stays as short
-    as that of a share. Where every pair is ordered alike, or none, the error is 0; then n samples.
+    This is the sample size by the design effect of a survey (Korn and Graubard 1998). Near 0 and 1,
+    where the error itself is uncertain, the interval stays as short as that of a share. If every
+    pair is ordered alike, or none, the error is 0; then n samples count.
     """
-    certain = error < 1e-12 or not 1e-12 < share < 1 - 1e-12
-    return wilson(share, n if certain else share * (1 - share) / error**2)
+    is_exact = error < 1e-12 or not 1e-12 < share < 1 - 1e-12
+    return wilson(share, n if is_exact else share * (1 - share) / error**2)
 
 
 def positive_mean_t(values: Array) -> Interval:
-    """v̄ exp(± t s/(√n v̄)): `mean_t` on the scale of log v̄, for losses whose mean is positive.
+    """Return v̄ exp(± t s/(√n v̄)): `mean_t` on the scale of log v̄, for positive losses.
 
     Of squared errors of 30 to 200 samples it covers in 91 to 94 %, `mean_t` in 90 to 94 %.
     """
@@ -130,22 +139,22 @@ def positive_mean_t(values: Array) -> Interval:
 
 
 def mean_t(values: Array) -> Interval:
-    """v̄ ± t s/√n on n - 1 df, for the losses of n independent samples. NaN for n < 2."""
-    return corrected_t(values, float(np.mean(values)), 0.0) if len(values) > 1 else NOTHING
+    """Return v̄ ± t s/√n on n - 1 df for the losses of n independent samples; NaN for n < 2."""
+    return corrected_t(values, float(np.mean(values)), 0.0) if len(values) > 1 else NO_INTERVAL
 
 
 def hull(*intervals: Interval) -> Interval:
-    """Return the smallest interval that holds the given ones; those that are NaN are left out."""
+    """Return the smallest interval that holds all intervals; NaN intervals are left out."""
     low, high = np.array(intervals).T
     if np.isnan(low).all():
-        return NOTHING
+        return NO_INTERVAL
     return float(np.nanmin(low)), float(np.nanmax(high))
 
 
 def delong(y: Array, f: Array) -> tuple[float, float, float]:
-    """Return the AUC and the hull of two intervals of it.
+    """Return the AUC of y = ±1 (n,) and scores f (n,), and the hull of two of its intervals.
 
-    that of `share_limits` by √(var(V₊)/n₊ + var(V₋)/n₋), V₊ and V₋ the placements of each
+    They are that of `share_limits` by √(var(V₊)/n₊ + var(V₋)/n₋), V₊ and V₋ the placements of each
     positive among the negatives and of each negative among the positives (DeLong, DeLong and
     Clarke-Pearson 1988); and the score interval with the variance of Hanley and McNeil (Newcombe
     2006, method 5). The first has no width where every pair is ordered alike, the second is too
@@ -153,25 +162,36 @@ def delong(y: Array, f: Array) -> tuple[float, float, float]:
     a class of one to three times the spread of the other: the first .82 to .98, the second .86 to
     .98, the hull .94 to .99. NaN with fewer than two samples in a class, or without a score.
     """
-    positive, negative = f[y > 0], f[y < 0]
+    positive = f[y > 0]
+    negative = f[y < 0]
     if min(len(positive), len(negative)) < 2 or np.isnan(f).any():
-        return np.nan, *NOTHING
-    up, down = placements(positive, negative), 1 - placements(negative, positive)
-    area = float(np.mean(up))
-    variance = np.var(up, ddof=1) / len(up) + np.var(down, ddof=1) / len(down)
-    return area, *area_limits(area, float(np.sqrt(variance)), newcombe(area, len(up), len(down)))
+        return np.nan, *NO_INTERVAL
+    positive_placements = placements(positive, negative)
+    negative_placements = 1 - placements(negative, positive)
+    area = float(np.mean(positive_placements))
+    variance = np.var(positive_placements, ddof=1) / len(positive_placements) + np.var(
+        negative_placements, ddof=1
+    ) / len(negative_placements)
+    return area, *area_limits(
+        area,
+        float(np.sqrt(variance)),
+        newcombe(area, len(positive_placements), len(negative_placements)),
+    )
 
 
-def area_limits(area: float, error: float, scored: Interval) -> Interval:
+def area_limits(area: float, error: float, score_limits: Interval) -> Interval:
     """Return the hull of an AUC's interval by its error and its score interval."""
-    return hull(share_limits(area, error, 1) if error > 0 else NOTHING, scored)
+    return hull(share_limits(area, error, 1) if error > 0 else NO_INTERVAL, score_limits)
 
 
 def newcombe(area: float, positive: int, negative: int) -> Interval:
     """Return the score interval of an AUC: the θ with |area - θ| <= z √V(θ), on a grid of 1e-4."""
     theta = np.linspace(0.0, 1.0, 10001)
-    inside = np.abs(area - theta) <= Z * np.sqrt(area_variance(theta, positive, negative)) + 1e-12
-    return float(theta[inside][0]), float(theta[inside][-1])
+    is_compatible = (
+        np.abs(area - theta)
+        <= NORMAL_QUANTILE * np.sqrt(area_variance(theta, positive, negative)) + 1e-12
+    )
+    return float(theta[is_compatible][0]), float(theta[is_compatible][-1])
 
 
 def area_variance(theta: Array, positive: float, negative: float) -> Array:
@@ -185,18 +205,19 @@ def area_variance(theta: Array, positive: float, negative: float) -> Array:
     return np.asarray(theta * (1 - theta) * inflation / (positive * negative))
 
 
-ALPHA, POWER = 0.05, 0.8
-SOUGHT = 0.7
+ALPHA = 0.05
+POWER = 0.8
+TARGET_AUC = 0.7
 """The AUC for which the number of samples is given."""
 _NORMAL = NormalDist()
 
 
 class Detectable(TypedDict):
-    """The smallest effects that would probably have been told from chance; null where unknown.
+    """The smallest effects that a study of this size detects; None if unknown.
 
     ``error`` is the error below which p would have been at most .05, ``auc`` that of a score fixed
     beforehand, ``effect`` that of one gene among all: a difference in standard deviations, or of a
-    number its correlation. ``per_class`` are the samples of each class for an AUC of `SOUGHT`.
+    number its correlation. ``per_class`` are the samples of each class for an AUC of `TARGET_AUC`.
     """
 
     error: float | None
@@ -208,7 +229,7 @@ class Detectable(TypedDict):
 def detectable(
     errors: Sequence[float], counts: Sequence[int] | None, samples: int, genes: int
 ) -> Detectable:
-    """Return what a study could have found with probability `POWER`.
+    """Return the smallest effects that a study detects with probability `POWER`.
 
     Parameters
     ----------
@@ -225,24 +246,30 @@ def detectable(
     standard error of the Mann-Whitney statistic without signal (Hanley and McNeil 1982), and of a
     number r = tanh(z/√(n-3)) (Fisher 1921).
     """
-    of_genes = _reach(ALPHA / max(genes, 1))
-    needed = math.ceil(_reach(ALPHA) ** 2 / (6 * (SOUGHT - 0.5) ** 2))
-    found: Detectable = {"error": _error(errors), "auc": None, "effect": None, "per_class": needed}
+    gene_z = _detectable_z(ALPHA / max(genes, 1))
+    n_per_class = math.ceil(_detectable_z(ALPHA) ** 2 / (6 * (TARGET_AUC - 0.5) ** 2))
+    effects: Detectable = {
+        "error": _detectable_error(errors),
+        "auc": None,
+        "effect": None,
+        "per_class": n_per_class,
+    }
     if counts is not None and len(counts) == 2 and min(counts) > 1:
         a, b = counts
-        auc = 0.5 + _reach(ALPHA) * math.sqrt((a + b + 1) / (12 * a * b))
-        found["auc"] = auc if auc < 1 else None
-        found["effect"] = of_genes * math.sqrt(1 / a + 1 / b)
+        auc = 0.5 + _detectable_z(ALPHA) * math.sqrt((a + b + 1) / (12 * a * b))
+        effects["auc"] = auc if auc < 1 else None
+        effects["effect"] = gene_z * math.sqrt(1 / a + 1 / b)
     elif counts is None and samples > 4:
-        found["effect"] = math.tanh(of_genes / math.sqrt(samples - 3))
-    return found
+        effects["effect"] = math.tanh(gene_z / math.sqrt(samples - 3))
+    return effects
 
 
-def _reach(level: float) -> float:
+def _detectable_z(level: float) -> float:
+    """Return z_(1-α/2) + z_power, the effect in standard errors that a test at level α detects."""
     return _NORMAL.inv_cdf(1 - level / 2) + _NORMAL.inv_cdf(POWER)
 
 
-def _error(errors: Sequence[float]) -> float | None:
-    """Return the error that must be undercut for p <= ALPHA; None of too few permutations."""
-    most = math.floor(ALPHA * (len(errors) + 1) + 1e-9) - 1
-    return sorted(errors)[most] if 0 <= most < len(errors) else None
+def _detectable_error(errors: Sequence[float]) -> float | None:
+    """Return the permuted error below which p <= ALPHA; None with too few permutations."""
+    rank = math.floor(ALPHA * (len(errors) + 1) + 1e-9) - 1
+    return sorted(errors)[rank] if 0 <= rank < len(errors) else None

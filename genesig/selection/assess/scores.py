@@ -1,8 +1,8 @@
-"""What is measured on held-out samples: y against the score f(x) of a model.
+"""Measures of held-out samples: y against the score f(x) of a model.
 
-For two classes y is ±1, the prediction is sign f, and a score of exactly 0 is an error: a model
-that does not decide is not right. A metric that the samples do not define (a class is absent, the
-response is constant, a list was not computed) is NaN, never a number that looks like a result.
+For two classes y is ±1, the prediction is sign f, and a score of exactly 0 is an error, as it
+predicts no class. A measure that the samples do not define (a class is absent, the response is
+constant, a list was not computed) is NaN.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MAX_BINS = 5
 
 
 def wrong(y: Array, f: Array) -> Array:
-    """Return y f <= 0, the misclassified samples, for y = ±1 (n, 1, ...) and f (n, ...).
+    """Return which samples are misclassified, y f <= 0, for y = ±1 (n, 1, ...) and f (n, ...).
 
     A score of exactly 0 decides for neither class and counts as an error.
     """
@@ -27,17 +27,17 @@ def wrong(y: Array, f: Array) -> Array:
 
 
 def zero_one_loss(y: Array, f: Array) -> Array:
-    """Return `wrong` as 0 and 1; NaN where f is: a sample without a score is not right."""
+    """Return `wrong` as 0 and 1; NaN where f is NaN."""
     return np.where(np.isnan(f), np.nan, wrong(y, f))
 
 
 def misclassification(y: Array, f: Array) -> float:
-    """(1/n) #{y f <= 0}, for y = ±1."""
+    """Return the share of misclassified samples, (1/n) #{y f <= 0}, for y = ±1."""
     return float(np.mean(zero_one_loss(y, f))) if len(y) else np.nan
 
 
 def balanced_error(y: Array, f: Array) -> float:
-    """(e₋ + e₊)/2, where e± is the share of misclassified samples of each class.
+    """Return (e₋ + e₊)/2, where e± is the share of misclassified samples of each class.
 
     It is 1 - balanced accuracy, and 1/2 for any constant prediction but 0, which calls no class and
     is wrong for both. NaN without both classes.
@@ -46,12 +46,12 @@ def balanced_error(y: Array, f: Array) -> float:
 
 
 def squared_error(y: Array, f: Array) -> float:
-    """(1/n) Σ (y - f)², for classes (±1) and for regression."""
+    """Return the mean squared error (1/n) Σ (y - f)², for classes (±1) and for regression."""
     return float(np.mean(np.square(y - f))) if len(y) else np.nan
 
 
 def relative_squared_error(y: Array, f: Array) -> float:
-    """Σ (y - f)² / Σ (y - ȳ)² = 1 - R², with ȳ the mean of these y.
+    """Return Σ (y - f)² / Σ (y - ȳ)² = 1 - R², with ȳ the mean of these y.
 
     R² is the coefficient of determination, not a squared correlation: predictions worse than
     the mean have 1 - R² > 1. NaN for a constant response.
@@ -61,7 +61,7 @@ def relative_squared_error(y: Array, f: Array) -> float:
 
 
 def auc(y: Array, f: Array) -> float:
-    """P(f₊ > f₋) + P(f₊ = f₋)/2 over all pairs of a positive and a negative sample.
+    """Return the AUC: P(f₊ > f₋) + P(f₊ = f₋)/2 over all pairs of a positive and a negative sample.
 
     The Mann-Whitney statistic over n₊ n₋, so ties count one half; .5 is chance. NaN without both
     classes or without a score.
@@ -82,8 +82,10 @@ def bin_by_score(f: Array, n_samples: int) -> Array:
     return ranks * n_bins // max(len(f), 1)
 
 
-def placements(these: Array, those: Array) -> Array:
-    """Return the share of `those` below each of `these`, ties counting one half."""
-    those = np.sort(those)
-    below = np.searchsorted(those, these, side="left") + np.searchsorted(those, these, side="right")
-    return np.asarray(below / (2.0 * len(those)))
+def placements(scores: Array, reference: Array) -> Array:
+    """Return the share of the reference scores below each score, ties counting one half."""
+    reference = np.sort(reference)
+    twice_n_below = np.searchsorted(reference, scores, side="left") + np.searchsorted(
+        reference, scores, side="right"
+    )
+    return np.asarray(twice_n_below / (2.0 * len(reference)))

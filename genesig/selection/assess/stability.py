@@ -1,4 +1,4 @@
-"""How alike the gene lists of different samples are, and whether other lists agree better."""
+"""Stability: the agreement of gene lists from separate halves of the samples."""
 
 from __future__ import annotations
 
@@ -15,14 +15,21 @@ if TYPE_CHECKING:
     import pandas as pd
     from scipy.sparse import csr_array
 
-SHARED = 0.1
-"""What the halvings of one set of samples have in common, as a share of the variance between them:
-in noise, and in the difference of two kinds of lists, 0 to .06 in simulations of genes in blocks
-and alone. Stability itself has .2 to .6 where there is a signal, so that no interval would hold for
-other patients."""
-LEAST, CLEAR = 3, 2.0
-"""Pairs, and standard errors, from which lists agree clearly more or less than others do."""
-COLUMNS = [
+HALVING_CORRELATION = 0.1
+"""Correlation of the differences of two halvings of the same samples.
+
+Simulations of genes in blocks and alone gave 0 to 0.06, in noise and for the difference of two
+kinds of lists. Stability itself has 0.2 to 0.6 if there is a signal; an interval of it would not
+hold for other patients.
+"""
+
+MIN_PAIRS = 3
+"""Pairs of lists from which on two kinds of lists are compared."""
+
+CLEAR_ERRORS = 2.0
+"""Standard errors from which on lists agree clearly more or less."""
+
+STABILITY_COLUMNS = [
     "mu",
     "source",
     "stability",
@@ -36,20 +43,16 @@ COLUMNS = [
 ]
 
 
-class Pairs(NamedTuple):
-    r"""How M pairs of lists agree: of each, Φ = 1 - D / Σ_b [h_b (1 - h'_b) + h'_b (1 - h_b)].
+class PairAgreement(NamedTuple):
+    r"""Agreement Φ = 1 - D / Σ_b [h_b (1 - h'_b) + h'_b (1 - h_b)] of each of M pairs of lists.
 
-    D is the number of parts that one of the two lists alone hits. A list of k of d genes at random
-    hits a part of s_b genes with :math:`h_b = 1 - (1 - k/d)^{s_b}`; h' is that of the other list.
-    1: both hit the same; 0: no more than at random; of genes and lists of one length it is
-    Kuncheva's index. Lists are compared within their pair only, whose samples are disjoint: the
-    mean over pairs is, in expectation, that of two lists of other patients, of half as many
-    samples as there are. A ratio of means would be larger where some studies' lists are short.
-
-    Attributes
-    ----------
-    each : (M,) float
-        Φ; NaN where both lists are empty or hold all.
+    Genes are in groups b of s_b genes, or each is a group of its own. D is the number of groups
+    that only one of the two lists hits. A random list of k of d genes hits group b with probability
+    :math:`h_b = 1 - (1 - k/d)^{s_b}`; h' is that of the second list. Φ is 1 if both lists hit the
+    same groups, and 0 on average for random lists. For single genes and lists of equal length it is
+    Kuncheva's index. Lists are compared only within their pair, whose samples are disjoint: the
+    expected mean over pairs is the agreement of two lists from other patients, half as many as
+    here. A ratio of means would be larger if some lists are short.
 
     References
     ----------
@@ -57,38 +60,45 @@ class Pairs(NamedTuple):
     Complementary halves: Shah and Samworth 2013, J R Stat Soc B 75:55.
     """
 
-    each: Array
+    phi: Array  # (M,) float, NaN if both lists are empty or hold all genes
 
     @classmethod
-    def of(cls, lists: csr_array, part: Array | None = None) -> Pairs:
-        """Take lists (2M, d) of 0 and 1, of which 2i and 2i + 1 are a pair, and each gene's part.
+    def from_lists(cls, lists: csr_array, group_of_gene: Array | None = None) -> PairAgreement:
+        """Return the agreement of lists (2M, d) of 0 and 1; rows 2i and 2i + 1 are a pair.
 
-        Without `part` each gene is one.
+        `group_of_gene` (d,) numbers the group of each gene; without it each gene is a group.
         """
         d = lists.shape[1]
-        hits, sizes = lists, np.ones(d, dtype=np.int64)
-        if part is not None:
-            hits, sizes = _hits(lists, part), np.bincount(part)
+        hits = lists
+        sizes = np.ones(d, dtype=np.int64)
+        if group_of_gene is not None:
+            hits = _group_hits(lists, group_of_gene)
+            sizes = np.bincount(group_of_gene)
         differ = np.asarray(abs(hits[0::2] - hits[1::2]).sum(axis=1), dtype=float)
         size, count = np.unique(sizes, return_counts=True)
         missed = (1 - np.asarray(lists.sum(axis=1), dtype=float)[:, None] / d) ** size
-        one, other = missed[0::2], missed[1::2]
-        chance = ((one * (1 - other) + other * (1 - one)) * count).sum(axis=1)
+        first_missed = missed[0::2]
+        second_missed = missed[1::2]
+        chance = (
+            (first_missed * (1 - second_missed) + second_missed * (1 - first_missed)) * count
+        ).sum(axis=1)
         defined = chance > 1e-9
         return cls(np.where(defined, 1 - differ / np.where(defined, chance, 1), np.nan))
 
     def stability(self) -> float:
-        """Return the mean of those that are defined; NaN where none is."""
-        known = self.each[~np.isnan(self.each)]
-        return float(known.mean()) if len(known) else np.nan
+        """Return the mean Φ of the pairs for which it is defined; NaN if there is none."""
+        defined = self.phi[~np.isnan(self.phi)]
+        return float(defined.mean()) if len(defined) else np.nan
 
 
-def _hits(lists: csr_array, part: Array) -> csr_array:
-    """Return whether each list hits each part, (2M, B), as 0 and 1."""
+def _group_hits(lists: csr_array, group_of_gene: Array) -> csr_array:
+    """Return whether each list contains a gene of each group, (2M, B), as 0 and 1."""
     from scipy.sparse import csr_array as sparse
 
-    into = sparse((np.ones(len(part)), (np.arange(len(part)), part)))
-    return sparse((lists @ into > 0).astype(float))
+    membership = sparse(
+        (np.ones(len(group_of_gene)), (np.arange(len(group_of_gene)), group_of_gene))
+    )
+    return sparse((lists @ membership > 0).astype(float))
 
 
 def shared_genes(lists: csr_array) -> dict[str, float]:
@@ -97,7 +107,8 @@ def shared_genes(lists: csr_array) -> dict[str, float]:
     Lists (2M, d) are 0 and 1; 2i and 2i + 1 are a pair. Two random lists of k and k' of d genes
     share k k' / d on average. NaN without pairs.
     """
-    n_pairs, n_genes = lists.shape[0] // 2, lists.shape[1]
+    n_pairs = lists.shape[0] // 2
+    n_genes = lists.shape[1]
     if n_pairs == 0:
         return {"shared": np.nan, "shared_by_chance": np.nan}
     shared = lists[0::2].multiply(lists[1::2]).sum(axis=1)
@@ -106,29 +117,37 @@ def shared_genes(lists: csr_array) -> dict[str, float]:
     return {"shared": float(np.mean(shared)), "shared_by_chance": float(np.mean(by_chance))}
 
 
-def compared(own: Pairs, other: Pairs | None = None) -> str:
-    """Say whether lists agree clearly ``more`` than others do, or ``less``, or are ``alike``.
+def compare_agreement(lists: PairAgreement, reference: PairAgreement | None = None) -> str:
+    """Return whether lists agree clearly ``more`` or ``less`` than a reference, or are ``alike``.
 
-    The others are lists at random, or those of the same halves. Of the differences δ of M pairs,
-    with variance s², the mean has the variance (1/M + ρ) s², ρ being what halvings of one set of
-    samples share. Empty for fewer than three pairs.
+    The reference are other lists of the same halves, or random lists (Φ = 0). The mean of the
+    differences δ of M pairs has the variance (1/M + ρ) s², with s² the variance of δ and ρ
+    `HALVING_CORRELATION`. Empty for fewer than `MIN_PAIRS` pairs.
 
     References
     ----------
     Nadeau and Bengio 2003, Machine Learning 52:239, whose share, of overlapping test sets, is
     larger.
     """
-    delta = own.each if other is None else own.each - other.each
+    delta = lists.phi if reference is None else lists.phi - reference.phi
     delta = delta[~np.isnan(delta)]
-    if len(delta) < LEAST:
+    if len(delta) < MIN_PAIRS:
         return ""
-    clear = CLEAR * np.sqrt((1 / len(delta) + SHARED) * delta.var(ddof=1))
-    return "more" if delta.mean() > clear else "less" if delta.mean() < -clear else "alike"
+    clear_difference = CLEAR_ERRORS * np.sqrt(
+        (1 / len(delta) + HALVING_CORRELATION) * delta.var(ddof=1)
+    )
+    return (
+        "more"
+        if delta.mean() > clear_difference
+        else "less"
+        if delta.mean() < -clear_difference
+        else "alike"
+    )
 
 
 def stability_table(
     dataset: Dataset, splits: Splits, observed: Fits, subsamples: Fits
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Return stability.tsv: each mu on pairs of half-subsamples, and on the outer splits.
 
     Training sets of outer splits overlap (by 3/4 at five folds, almost wholly at leave-one-out),
@@ -137,62 +156,78 @@ def stability_table(
     kept has no stability.
 
     Of the chosen half-sample lists also: ``than_chance``, whether they agree more than lists at
-    random (see `compared`); ``lasso``, the stability of lists of the lasso, as long, of the same
-    halves, and ``than_lasso``, whether they agree more than these; and all of it once more for
-    ``half_blocks``, the blocks of correlated genes that the lists hit (see `whole_blocks`).
+    random (see `compare_agreement`); ``lasso``, the stability of lists of the lasso, as long, of
+    the same halves, and ``than_lasso``, whether they agree more than these; and all of it once more
+    for ``half_blocks``, the blocks of correlated genes that the lists hit (see
+    `block_of_every_gene`).
 
     ``shared`` is the mean number of genes that both lists of a pair contain, ``shared_by_chance``
     the number expected of lists as long drawn at random (see `shared_genes`).
     """
     import pandas as pd
 
-    halves, d = Fits.gather([subsamples], [h.name for h in splits.subsamples]), len(dataset.genes)
+    half_fits = Fits.gather([subsamples], [h.name for h in splits.subsamples])
+    n_genes = len(dataset.genes)
     rows = []
-    for source, fits in (("half_subsamples", halves), ("outer_splits", observed)):
-        for at, mu in enumerate(observed.mu):
-            lists = selection_matrix(fits, d)[at :: len(observed.mu)]
-            about = {"mu": mu, "source": source, "n_sets": len(fits)}
-            if not fits.whole[at]:
-                rows.append(about)
+    for source, fits in (("half_subsamples", half_fits), ("outer_splits", observed)):
+        for column, mu in enumerate(observed.mu):
+            lists = selection_matrix(fits, n_genes)[column :: len(observed.mu)]
+            row = {"mu": mu, "source": source, "n_sets": len(fits)}
+            if not fits.whole[column]:
+                rows.append(row)
                 continue
-            about["mean_size"] = lists.sum() / len(fits) if len(fits) else np.nan
+            row["mean_size"] = lists.sum() / len(fits) if len(fits) else np.nan
             if fits is observed:
-                rows.append({**about, "stability": of_lists(lists)})
+                rows.append({**row, "stability": list_agreement(lists)})
             elif np.isnan(mu):
-                genes, groups = _of_chosen(dataset, lists, fits)
-                rows += [{**about, **genes, **shared_genes(lists)}, {**about, **groups}]
+                genes, groups = _rows_of_chosen_lists(dataset, lists, fits)
+                rows += [{**row, **genes, **shared_genes(lists)}, {**row, **groups}]
             else:
-                rows.append({**about, "stability": Pairs.of(lists).stability()})
-    return pd.DataFrame(rows, columns=COLUMNS)
+                rows.append({**row, "stability": PairAgreement.from_lists(lists).stability()})
+    return pd.DataFrame(rows, columns=STABILITY_COLUMNS)
 
 
-def of_lists(lists: csr_array) -> float:
+def list_agreement(lists: csr_array) -> float:
     """Return the `agreement` of M lists among d genes, (M, d) of 0 and 1."""
     return agreement(np.split(lists.indices, lists.indptr[1:-1]), lists.shape[1])
 
 
-def _of_chosen(dataset: Dataset, lists: csr_array, halves: Fits) -> list[dict[str, Any]]:
-    """Return what is said of the chosen half-sample lists: of their genes, then of their blocks."""
-    rival = _rivals(halves, lists.shape[1])
-    times = np.asarray(lists.sum(axis=0) + (0 if rival is None else rival.sum(axis=0)))
-    found = []
-    for source, part in (
-        ("half_subsamples", None), ("half_blocks", block_of_every_gene(dataset.X, times))
-    ):  # fmt: skip
-        own = Pairs.of(lists, part)
-        row = {"source": source, "stability": own.stability(), "than_chance": compared(own)}
-        if rival is not None:
-            other = Pairs.of(rival, part)
-            row |= {"lasso": other.stability(), "than_lasso": compared(own, other)}
-        found.append(row)
-    return found
+def _rows_of_chosen_lists(
+    dataset: Dataset, lists: csr_array, half_fits: Fits
+) -> list[dict[str, Any]]:
+    """Return the columns of stability.tsv for the chosen half-sample lists: genes, then blocks."""
+    lasso_lists = _lasso_lists(half_fits, lists.shape[1])
+    n_selections = np.asarray(
+        lists.sum(axis=0) + (0 if lasso_lists is None else lasso_lists.sum(axis=0))
+    )
+    rows = []
+    for source, group_of_gene in (
+        ("half_subsamples", None),
+        ("half_blocks", block_of_every_gene(dataset.X, n_selections)),
+    ):
+        chosen_agreement = PairAgreement.from_lists(lists, group_of_gene)
+        row = {
+            "source": source,
+            "stability": chosen_agreement.stability(),
+            "than_chance": compare_agreement(chosen_agreement),
+        }
+        if lasso_lists is not None:
+            lasso_agreement = PairAgreement.from_lists(lasso_lists, group_of_gene)
+            row |= {
+                "lasso": lasso_agreement.stability(),
+                "than_lasso": compare_agreement(chosen_agreement, lasso_agreement),
+            }
+        rows.append(row)
+    return rows
 
 
-def _rivals(halves: Fits, d: int) -> csr_array | None:
+def _lasso_lists(half_fits: Fits, n_genes: int) -> csr_array | None:
     """Return the lists of the lasso as 0 and 1, (2M, d)."""
-    if halves.rival_indptr is None or halves.rival_indices is None:
+    if half_fits.rival_indptr is None or half_fits.rival_indices is None:
         return None
     from scipy.sparse import csr_array as sparse
 
-    ones = np.ones(len(halves.rival_indices))
-    return sparse((ones, halves.rival_indices, halves.rival_indptr), shape=(len(halves), d))
+    ones = np.ones(len(half_fits.rival_indices))
+    return sparse(
+        (ones, half_fits.rival_indices, half_fits.rival_indptr), shape=(len(half_fits), n_genes)
+    )

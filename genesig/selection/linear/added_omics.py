@@ -11,8 +11,8 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import joined
-from genesig.selection.assess.assessment import assess, difference
-from genesig.selection.assess.held_out import held_out
+from genesig.selection.assess.assessment import assess, compare_errors
+from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.linear.double_loop import nested_cross_validation
 from genesig.selection.linear.halves import study_half_samples
@@ -70,7 +70,7 @@ def omics_table(
 
     fits = joined(observed, splits).with_chosen()
     headline = ASSESSED[dataset.design.kind].headline
-    genesig_scores = held_out(dataset, splits, fits)
+    genesig_scores = collect_held_out(dataset, splits, fits)
     omic_of_gene = dataset.omic_of()
     mean_counts = _mean_gene_counts(fits, omic_of_gene, len(dataset.omics))
     factors = _factor_columns(dataset, fits, final, given)
@@ -97,8 +97,8 @@ def omics_table(
             folds=folds,
             **linear,
         ).with_chosen()
-        scores_without = held_out(without_omic, splits, fits_without).column(-1)
-        _, _, added, low, high = difference(scores_without, genesig_scores, -1, headline)
+        scores_without = collect_held_out(without_omic, splits, fits_without).column(-1)
+        _, _, added, low, high = compare_errors(scores_without, genesig_scores, -1, headline)
         rows.append(
             {
                 "row": WITHOUT_ROW,

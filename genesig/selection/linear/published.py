@@ -20,8 +20,8 @@ from genesig.data.steps.normalise import learned_steps
 from genesig.data.study.gene_sets import match_sets
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import joined
-from genesig.selection.assess.assessment import assess, difference, study_errors
-from genesig.selection.assess.held_out import arrange, held_out
+from genesig.selection.assess.assessment import assess, compare_errors, study_errors
+from genesig.selection.assess.held_out import collect_held_out, complete_held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
 from genesig.selection.linear.grid import ERROR_DIGITS
@@ -95,7 +95,7 @@ def published_table(
     signatures = match_sets(sets, genes, symbols, column=None, smallest=1, largest=len(genes))
     fits = joined(observed, splits).with_chosen()
     kind = ASSESSED[dataset.design.kind]
-    genesig_scores = held_out(dataset, splits, fits)
+    genesig_scores = collect_held_out(dataset, splits, fits)
     members = [signatures.members(number) for number in range(len(signatures))]
     list_scores = score_gene_lists(
         dataset, splits, fits.sizes()[:, -1], members, folds, LinearSettings(**linear)
@@ -116,7 +116,7 @@ def published_table(
     for name, signature_genes, signature_scores in zip(
         signatures.names, members, column_scores, strict=False
     ):
-        comparison = difference(signature_scores, genesig_scores, -1, kind.headline)[2:]
+        comparison = compare_errors(signature_scores, genesig_scores, -1, kind.headline)[2:]
         difference_columns = ("difference", "difference_low", "difference_high")
         rows.append(
             {
@@ -187,7 +187,7 @@ def score_gene_lists(
     n_test = [len(training_set.test) for training_set in training_sets]
     fit_number = np.repeat(np.arange(len(training_sets)), n_test)
     row = np.concatenate([training_set.label_rows for training_set in training_sets])
-    return arrange(
+    return complete_held_out(
         dataset, splits, row, fit_number, np.concatenate(scores), np.zeros_like(fit_number)
     )
 

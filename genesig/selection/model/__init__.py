@@ -1,1 +1,1 @@
-"""What leaves the study: the final model, and what it says of other samples."""
+"""The final model as JSON, and its scores of new samples and external cohorts."""

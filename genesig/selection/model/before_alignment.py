@@ -1,7 +1,7 @@
-"""Whether logarithms are missing, told before new samples are taken by moments of their own.
+"""Check for missing or repeated logarithms before new samples are aligned.
 
-Where each gene is taken by its mean and its spread over the new samples, these lie where training
-samples lie whatever their scale was. What the alignment leaves out of sight is told before it.
+Some models standardise each gene by its mean and sd over the new samples. Aligned samples then lie
+where training samples lie, whatever their scale was, so their scale is checked before.
 """
 
 from __future__ import annotations
@@ -14,47 +14,65 @@ from genesig.arrays import Array
 from genesig.data.steps.scale import middle_and_top, spread_as_raw
 from genesig.words import further_text
 
-NOT_TOLD = (
+SCALE_NOT_COMPARED = (
     "not told: the model takes each gene relative to the new samples themselves, which puts them"
     " where the training samples lie, whatever their scale"
 )
-TWICE = 2.0
-"""How many times the 99th percentile of logarithms is, at the least, that of their logarithms."""
+MIN_P99_RATIO = 2.0
+"""Least ratio of the 99th percentile of logarithms to that of their logarithms."""
 
 
-def other_logarithms(
-    values: Array, known: Array, names: Sequence[str], then: Mapping[str, float], *, taken: bool
+def describe_log_fault(
+    values: Array,
+    measured: Array,
+    names: Sequence[str],
+    training_scale: Mapping[str, float],
+    *,
+    takes_logarithms: bool,
 ) -> tuple[str, str] | None:
-    """Say of which sample logarithms are missing, or were taken once more than in training.
+    """Return which sample lacks logarithms, or has one more than in training, and what to do.
 
     Parameters
     ----------
-    values, known : (n_samples, n_genes) float, bool
+    values, measured : (n_samples, n_genes) float, bool
         After the row-wise steps, before studies are aligned.
     names : sequence of str
         Samples.
-    then : mapping
-        ``median`` and ``p99`` of the training values, before they were aligned.
-    taken : bool
+    training_scale : mapping
+        ``median`` and ``p99`` of the training values before alignment.
+    takes_logarithms : bool
         Whether the row-wise steps take logarithms.
 
     Returns
     -------
     (str, str) or None
-        What to add to the file, ``", sample 'S1'"``; what was found, and what to do.
+        Suffix of the file in the message, ``", sample 'S1'"``, and the message. None without fault.
     """
-    sizes = [middle_and_top(x[seen]) for x, seen in zip(values, known, strict=True)]
-    raw, raw_then = [spread_as_raw(*size) for size in sizes], spread_as_raw(**then)
-    twice = [taken and TWICE * top < then["p99"] for _, top in sizes]
-    wrong = np.flatnonzero(
-        [one != raw_then or other for one, other in zip(raw, twice, strict=True)]
+    middles_and_tops = [
+        middle_and_top(x[is_measured]) for x, is_measured in zip(values, measured, strict=True)
+    ]
+    looks_raw = [spread_as_raw(*size) for size in middles_and_tops]
+    training_looks_raw = spread_as_raw(**training_scale)
+    logged_twice = [
+        takes_logarithms and MIN_P99_RATIO * top < training_scale["p99"]
+        for _, top in middles_and_tops
+    ]
+    odd_samples = np.flatnonzero(
+        [
+            is_raw != training_looks_raw or is_twice
+            for is_raw, is_twice in zip(looks_raw, logged_twice, strict=True)
+        ]
     )
-    if not len(wrong):
+    if not len(odd_samples):
         return None
-    first = int(wrong[0])
-    never = raw[first] and not raw_then
-    what = f"the values look as if they were {'never logged' if never else 'logged already'} (99th "
-    what += f"percentile {sizes[first][1]:.4g}; in training {then['p99']:.4g})"
-    what += f"{further_text(len(wrong) - 1, 'sample')}; "
-    what += "take log2 of them" if never else "give the model the values before logarithms"
-    return f", sample '{names[first]}'", what + ", as for its training samples"
+    first_odd = int(odd_samples[0])
+    never_logged = looks_raw[first_odd] and not training_looks_raw
+    history = "never logged" if never_logged else "logged already"
+    p99 = middles_and_tops[first_odd][1]
+    remedy = "take log2 of them" if never_logged else "give the model the values before logarithms"
+    further = further_text(len(odd_samples) - 1, "sample")
+    message = (
+        f"the values look as if they were {history} (99th percentile {p99:.4g}; in training"
+        f" {training_scale['p99']:.4g}){further}; {remedy}, as for its training samples"
+    )
+    return f", sample '{names[first_odd]}'", message

@@ -1,4 +1,4 @@
-"""The locked model on another study: errors, calibration, how far it is off, how far values lie."""
+"""Score an external cohort with the final model: errors, calibration, shifts of the genes."""
 
 from __future__ import annotations
 
@@ -19,19 +19,30 @@ from genesig.data.steps.combat import ReferenceBatch
 from genesig.errors import InvalidInput, warnings_of
 from genesig.results import Dataset
 from genesig.selection.assess.clusters import group_numbers
-from genesig.selection.assess.held_out import decisions
+from genesig.selection.assess.held_out import decision_columns
 from genesig.selection.model.external_scores import scores_table
 from genesig.selection.model.external_tests import EXTERNAL_TESTS, ScoredCohort
-from genesig.selection.model.kinds.known import MODELLED
-from genesig.selection.model.new_samples import HELD, Prepared, prepare, scale_values, score_values
-from genesig.selection.model.same_scale import other_scale, panel_fault
-from genesig.selection.model.schema import FDR_SELECTED, chosen_model, has_fdr_selected, place
+from genesig.selection.model.kinds.known import MODEL_KINDS
+from genesig.selection.model.new_samples import (
+    SCALE_GENE_SETS,
+    Prepared,
+    prepare,
+    scale_values,
+    score_values,
+)
+from genesig.selection.model.same_scale import describe_scale_fault, panel_fault
+from genesig.selection.model.schema import (
+    FDR_SELECTED,
+    ModelJson,
+    chosen_model,
+    has_fdr_selected,
+    model_index,
+)
 from genesig.selection.model.shape import (
-    Model,
+    apply_learned_steps,
     check_model,
+    check_model_covariates,
     covariate_scores,
-    refuse_unknown,
-    seen_by,
 )
 from genesig.words import MIN_SPREAD, is_missing
 
@@ -40,140 +51,188 @@ if TYPE_CHECKING:
 
 
 def balanced_means(X: Array, y: Array, classes: bool, present: tuple[float, ...]) -> Array:
-    """Return the mean of the means of the classes in `present`, (n_genes,); NaN are left out.
+    """Return the mean over the classes in `present` of their mean expression, (n_genes,).
+
+    NaN values are left out.
 
     A data set with more samples of one class is not shifted by that alone. For regression, the
     mean over all samples.
     """
-    parts = [X[y == c] for c in present] if classes else [X]
-    return np.asarray(np.mean([_mean(part) for part in parts], axis=0))
+    values_by_class = [X[y == c] for c in present] if classes else [X]
+    return np.asarray(
+        np.mean([_mean_of_finite(class_values) for class_values in values_by_class], axis=0)
+    )
 
 
-def shift(means: Array, training_means: Array, training_sds: Array) -> Array:
-    """(m - m_train) / s_train, NaN for a gene that does not vary in the training samples."""
+def standardised_shift(means: Array, training_means: Array, training_sds: Array) -> Array:
+    """Return (m - m_train) / s_train; NaN for a gene that does not vary in the training samples."""
     scale = np.where(training_sds > MIN_SPREAD, training_sds, np.nan)
     return np.asarray((means - training_means) / scale)
 
 
-def expected_shift(training: tuple[int, ...], new: tuple[int, ...]) -> float:
+def standard_error_of_shift(training: tuple[int, ...], new: tuple[int, ...]) -> float:
     """Return the standard error of a shift between samples of one population.
 
     √(Σ 1/n_c / k² + the same of the new samples), for the sizes n_c of the k classes whose means
     are averaged. In units of the training standard deviation, which holds the difference of the
     classes, too, so that it is rather too large.
     """
-    parts = [sum(1 / n for n in sizes) / len(sizes) ** 2 for sizes in (training, new)]
-    return float(np.sqrt(sum(parts)))
+    variances = [sum(1 / n for n in sizes) / len(sizes) ** 2 for sizes in (training, new)]
+    return float(np.sqrt(sum(variances)))
 
 
-def _mean(X: Array) -> Array:
-    known = np.isfinite(X)
-    counts = known.sum(axis=0)
-    sums = np.where(known, X, 0.0).sum(axis=0)
+def _mean_of_finite(X: Array) -> Array:
+    """Return the mean of the finite values of each column, NaN without any."""
+    is_finite = np.isfinite(X)
+    counts = is_finite.sum(axis=0)
+    sums = np.where(is_finite, X, 0.0).sum(axis=0)
     return np.asarray(np.divide(sums, counts, out=np.full(len(counts), np.nan), where=counts > 0))
 
 
 # Bars of the histogram of shifts; the outer ones are open. On either side they reach as far as all
 # but one gene in 200, within these bounds, in training standard deviations.
-BARS, LEAST_REACH, MOST_REACH = 40, 2.0, 12.0
+N_SHIFT_BARS = 40
+MIN_SHIFT_RANGE = 2.0
+MAX_SHIFT_RANGE = 12.0
 
 
 @dataclass(frozen=True, eq=False)
-class Values:
+class CohortValues:
     """Values of both data sets, genes in columns."""
 
     training: Array  # after the row-wise steps, all genes of the study
     measured: Array  # of the cohort, NaN where missing
     scored: Array  # the same after ComBat, where that is asked for
     filled: Array  # genes of the model, nothing missing
-    seen_training: Array  # what the coefficients are multiplied with
-    seen: Array
+    training_seen: Array  # what the coefficients are multiplied with
+    cohort_seen: Array
 
 
-def _present(dataset: Dataset, cohort: Cohort) -> tuple[float, ...]:
-    known = np.unique(dataset.response()).tolist() if dataset.design.classes else ()
-    return tuple(c for c in known if c in cohort.response)
+def _classes_of_cohort(dataset: Dataset, cohort: Cohort) -> tuple[float, ...]:
+    class_codes = np.unique(dataset.response()).tolist() if dataset.design.classes else ()
+    return tuple(c for c in class_codes if c in cohort.response)
 
 
-def _means(dataset: Dataset, cohort: Cohort, training: Array, X: Array) -> tuple[Array, Array]:
-    """Return class-balanced means of the training samples and of the new ones."""
-    two, present = dataset.design.classes is not None, _present(dataset, cohort)
-    return (balanced_means(training, dataset.response(), two, present),
-            balanced_means(X, cohort.response, two, present))  # fmt: skip
+def _balanced_means(
+    dataset: Dataset, cohort: Cohort, training: Array, X: Array
+) -> tuple[Array, Array]:
+    """Return the class-balanced means of training samples and of the cohort, (n_genes,)."""
+    has_classes = dataset.design.classes is not None
+    class_codes = _classes_of_cohort(dataset, cohort)
+    return (
+        balanced_means(training, dataset.response(), has_classes, class_codes),
+        balanced_means(X, cohort.response, has_classes, class_codes),
+    )
 
 
-def _shifts(dataset: Dataset, cohort: Cohort, training: Array, X: Array) -> Array:
-    before, after = _means(dataset, cohort, training, X)
-    return shift(after, before, np.nanstd(training, axis=0))
+def _shift_of_genes(dataset: Dataset, cohort: Cohort, training: Array, X: Array) -> Array:
+    training_means, cohort_means = _balanced_means(dataset, cohort, training, X)
+    return standardised_shift(cohort_means, training_means, np.nanstd(training, axis=0))
 
 
-def genes_table(dataset: Dataset, model: Model, chosen: Model, cohort: Cohort, found: Prepared,
-                values: Values) -> pd.DataFrame:  # fmt: skip
+def genes_table(
+    dataset: Dataset,
+    model: ModelJson,
+    model_of_list: ModelJson,
+    cohort: Cohort,
+    prepared: Prepared,
+    values: CohortValues,
+) -> pd.DataFrame:
     """Return the table ``genes`` of `score_cohort`."""
     import pandas as pd
 
-    T, E = values.seen_training, values.seen
-    before, after = _means(dataset, cohort, T, E)
-    place = {gene: column for column, gene in enumerate(model["training"]["genes"])}
-    known = found.known[:, [place[gene] for gene in chosen["genes"]]]
-    absent = ~known.any(axis=0)
-    own = [dataset.genes.index(gene) for gene in chosen["genes"]]
-    coef = np.array(chosen["coefficients"], dtype=float)
+    training = values.training_seen
+    cohort_seen = values.cohort_seen
+    training_means, cohort_means = _balanced_means(dataset, cohort, training, cohort_seen)
+    column_of_gene = {gene: column for column, gene in enumerate(model["training"]["genes"])}
+    measured = prepared.measured[:, [column_of_gene[gene] for gene in model_of_list["genes"]]]
+    absent = ~measured.any(axis=0)
+    training_columns = [dataset.genes.index(gene) for gene in model_of_list["genes"]]
+    coef = np.array(model_of_list["coefficients"], dtype=float)
     coef = coef if coef.ndim == 1 else np.sqrt(np.square(coef).sum(axis=1))
-    as_measured = _shifts(dataset, cohort, values.training[:, own], values.measured[:, own])
-    table = pd.DataFrame({
-        "gene": chosen["genes"], "symbol": chosen["symbols"], "weight": coef,
-        "training_mean": before, "training_sd": T.std(axis=0), "mean": after, "sd": E.std(axis=0),
-        "shift": np.where(absent, np.nan, shift(after, before, T.std(axis=0))),
-        "shift_before": as_measured,
-        "score_shift": coef * (after - before),
-        "imputed": (~known).sum(axis=0),
-    })  # fmt: skip
+    as_measured = _shift_of_genes(
+        dataset, cohort, values.training[:, training_columns], values.measured[:, training_columns]
+    )
+    table = pd.DataFrame(
+        {
+            "gene": model_of_list["genes"],
+            "symbol": model_of_list["symbols"],
+            "weight": coef,
+            "training_mean": training_means,
+            "training_sd": training.std(axis=0),
+            "mean": cohort_means,
+            "sd": cohort_seen.std(axis=0),
+            "shift": np.where(
+                absent,
+                np.nan,
+                standardised_shift(cohort_means, training_means, training.std(axis=0)),
+            ),
+            "shift_before": as_measured,
+            "score_shift": coef * (cohort_means - training_means),
+            "imputed": (~measured).sum(axis=0),
+        }
+    )
     return table if values.scored is not values.measured else table.drop(columns="shift_before")
 
 
-def shift_of_all(dataset: Dataset, cohort: Cohort, values: Values) -> dict[str, Any]:
-    """Sum up the shifts of all genes that both data sets have, as measured and as scored."""
-    y, present = dataset.response(), _present(dataset, cohort)
-    sizes = [tuple(int((each == c).sum()) for c in present) or (len(each),)
-             for each in (y, cohort.response)]  # fmt: skip
-    by_chance = expected_shift(sizes[0], sizes[1])
-    pairs = (("measured", values.measured), ("scored", values.scored))
-    found = {key: _shifts(dataset, cohort, values.training, X) for key, X in pairs}
-    found = {key: shifts[np.isfinite(shifts)] for key, shifts in found.items()}
-    ends = (sign * _quantile(found["measured"], share) for sign, share in ((-1, 0.005), (1, 0.995)))
-    down, up = np.ceil(np.clip(list(ends), LEAST_REACH, MOST_REACH))
-    edges = np.linspace(-down, up, BARS + 1)
-    about: dict[str, Any] = {"by_chance": by_chance, "edges": edges.tolist()}
-    for key, shifts in found.items():
+def summarise_shifts(dataset: Dataset, cohort: Cohort, values: CohortValues) -> dict[str, Any]:
+    """Return a summary of the shifts of all genes that both data sets have, measured and scored.
+
+    The histogram reaches on either side as far as all but one gene in 200.
+    """
+    y = dataset.response()
+    class_codes = _classes_of_cohort(dataset, cohort)
+    sizes = [
+        tuple(int((responses == c).sum()) for c in class_codes) or (len(responses),)
+        for responses in (y, cohort.response)
+    ]
+    standard_error = standard_error_of_shift(sizes[0], sizes[1])
+    stages = (("measured", values.measured), ("scored", values.scored))
+    shifts_by_stage = {
+        key: _shift_of_genes(dataset, cohort, values.training, X) for key, X in stages
+    }
+    shifts_by_stage = {key: shifts[np.isfinite(shifts)] for key, shifts in shifts_by_stage.items()}
+    range_ends = (
+        sign * _quantile(shifts_by_stage["measured"], share)
+        for sign, share in ((-1, 0.005), (1, 0.995))
+    )
+    lower, upper = np.ceil(np.clip(list(range_ends), MIN_SHIFT_RANGE, MAX_SHIFT_RANGE))
+    edges = np.linspace(-lower, upper, N_SHIFT_BARS + 1)
+    summary: dict[str, Any] = {"by_chance": standard_error, "edges": edges.tolist()}
+    for key, shifts in shifts_by_stage.items():
         counts, _ = np.histogram(np.clip(shifts, edges[0], edges[-1]), edges)
-        about[key] = {
-            "genes": len(shifts), "counts": counts.tolist(),
+        summary[key] = {
+            "genes": len(shifts),
+            "counts": counts.tolist(),
             "median": _quantile(np.abs(shifts), 0.5),
             "beyond": float(np.mean(np.abs(shifts) > 1)) if len(shifts) else 0.0,
-        }  # fmt: skip
-    return about
+        }
+    return summary
 
 
 def _quantile(values: Array, share: float) -> float:
     return float(np.quantile(values, share)) if len(values) else 0.0
 
 
-OTHER_MIX = 0.2
-"""Difference of the shares of a class from which ComBat is warned of."""
+MAX_CLASS_SHARE_DIFFERENCE = 0.2
+"""Largest difference of a class share between study and cohort without a warning of ComBat."""
 
 
-def off_scale(model: Model, found: Prepared, values: Array, where: str) -> Iterator[str]:
-    """Warn of what `predict` would refuse: here labels tell what the scores are worth."""
-    own, many = (scale_values(model, found, values, of=of) for of in HELD)
-    if fault := panel_fault(*many):
-        yield f"{where}: {fault}"
-    elif odd := other_scale(*own):
-        yield f"{where}{odd[0]}: {odd[1]}"
+def warn_of_scale(
+    model: ModelJson, prepared: Prepared, values: Array, source: str
+) -> Iterator[str]:
+    """Yield a warning if `predict` would raise; here the labels show if scores are usable."""
+    model_values, panel_values = (
+        scale_values(model, prepared, values, gene_set=of) for of in SCALE_GENE_SETS
+    )
+    if fault := panel_fault(*panel_values):
+        yield f"{source}: {fault}"
+    elif scale_fault := describe_scale_fault(*model_values):
+        yield f"{source}{scale_fault[0]}: {scale_fault[1]}"
 
 
-def no_batch_of_the_study(model: Model) -> Iterator[str]:
-    """Warn where ComBat is a step of the model, which knows none of these batches."""
+def warn_of_combat(model: ModelJson) -> Iterator[str]:
+    """Yield a warning if ComBat is a step of the model, which does not know these batches."""
     if any(step["step"] == "combat" for step in model["normalisation"]["steps"]):
         yield (
             "the study's batches were brought together by combat; this data set is none of them,"
@@ -181,19 +240,22 @@ def no_batch_of_the_study(model: Model) -> Iterator[str]:
         )
 
 
-def other_mix(dataset: Dataset, cohort: Cohort, combat: bool) -> Iterator[str]:
-    """Warn where ComBat takes part of the difference of the classes for one of the batches."""
-    classes, here = dataset.design.classes, dataset.response()
+def warn_of_class_shares(dataset: Dataset, cohort: Cohort, combat: bool) -> Iterator[str]:
+    """Yield a warning if class shares differ, so that ComBat removes part of a class difference."""
+    classes = dataset.design.classes
+    training_y = dataset.response()
     if not (combat and classes):
         return
-    codes = list(zip(np.unique(here), classes, strict=True))[1 if len(classes) == 2 else 0 :]
+    codes = list(zip(np.unique(training_y), classes, strict=True))[1 if len(classes) == 2 else 0 :]
     mixes = [
-        (float(np.mean(here == c)), float(np.mean(cohort.response == c)), name) for c, name in codes
+        (float(np.mean(training_y == c)), float(np.mean(cohort.response == c)), class_name)
+        for c, class_name in codes
     ]
-    own, there, name = max(mixes, key=lambda mix: abs(mix[0] - mix[1]))
-    if abs(own - there) > OTHER_MIX:
+    training_share, cohort_share, class_name = max(mixes, key=lambda mix: abs(mix[0] - mix[1]))
+    if abs(training_share - cohort_share) > MAX_CLASS_SHARE_DIFFERENCE:
         yield (
-            f"combat: {100 * there:.0f} % of the samples are {name}, and {100 * own:.0f} %"
+            f"combat: {100 * cohort_share:.0f} % of the samples are {class_name}, and "
+            f"{100 * training_share:.0f} %"
             " of the study's; part of the difference of the classes was taken for one of the"
             " batches"
         )
@@ -201,7 +263,7 @@ def other_mix(dataset: Dataset, cohort: Cohort, combat: bool) -> Iterator[str]:
 
 Tables = dict[str, "pd.DataFrame"]
 QUANTILES = np.linspace(0, 1, 41)
-HEADS = {
+TABLE_COLUMNS = {
     "predictions": ("sample", "given", "label", "score", "predicted", "wrong", "imputed"),
     "scores": ("measure", "value", "low", "high", "samples"),
     "genes": ("gene", "symbol", "weight"),
@@ -209,44 +271,38 @@ HEADS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
-    """What a data set of another study says of the model.
+class CohortResult:
+    """Scores of an external cohort by the final model."""
 
-    Attributes
-    ----------
-    tables : dict of DataFrame
-        ``predictions``, ``scores``, ``genes``.
-    about : dict
-        The same rows, and what else a report needs, as JSON has it.
-    """
-
-    tables: dict[str, pd.DataFrame]
-    about: dict[str, Any]
+    tables: dict[str, pd.DataFrame]  # ``predictions``, ``scores``, ``genes``
+    about: dict[str, Any]  # the same rows, and further results of the report, as JSON has them
 
 
-class _Tested(NamedTuple):
-    """What one model says of the data set."""
+class _ModelResult(NamedTuple):
+    """Scores of an external cohort by one of the models of model.json."""
 
-    found: Prepared
-    values: Values
+    prepared: Prepared  # the cohort's samples after the row-wise steps
+    values: CohortValues
     tables: Tables
-    more: dict[str, Any]
+    further_results: dict[str, Any]  # see `ExternalTest`
 
 
 def score_cohort(
-    dataset: Dataset, model: Model, said: Mapping[str, Sequence[str]], settings: CohortSettings
-) -> Scored:
-    """Score a labelled data set of another study with the final model, as it is.
+    dataset: Dataset,
+    model: ModelJson,
+    validation_warnings: Mapping[str, Sequence[str]],
+    settings: CohortSettings,
+) -> CohortResult:
+    """Score a labelled external cohort with the final model, unchanged.
 
-    One that cannot be scored, for want of genes or covariates, is no reason to lose the study: its
-    tables are empty then, and ``about["not_assessable"]`` says why.
+    A cohort that cannot be scored, because genes or covariates are missing, does not stop the
+    study: its tables are empty, and ``about["not_assessable"]`` has the reason.
 
-    Nothing of the model is fitted again and its threshold stays. Missing genes are those of the
-    training samples' means, as in `predict`. With ComBat each batch of the data set is brought to
-    the training set's mean and spread of each gene, after the row-wise steps and before the
-    learned ones, over all genes that both have; its classes are never looked at for that. The
-    means come from the training data set: model.json only has those of the genes it needs, too few
-    to shrink with.
+    Nothing of the model is fitted again and its threshold stays. Missing genes get their mean over
+    the training samples, as in `predict`. With ComBat each batch of the cohort is brought to the
+    mean and sd of each gene in the training set, after the row-wise steps and before the learned
+    ones, over all genes that both have, without using the classes. The means come from the training
+    data set: model.json only has those of the genes it needs, too few for the shrinkage.
 
     Parameters
     ----------
@@ -254,13 +310,13 @@ def score_cohort(
         The study after the row-wise steps.
     model : mapping
         The content of model.json.
-    said : mapping
-        Name -> warnings of the validation.
+    validation_warnings : mapping
+        Name of a cohort -> warnings of the job that validated it.
     settings : CohortSettings
 
     Returns
     -------
-    Scored
+    CohortResult
         Tables: ``predictions`` (sample, given, label, score, predicted, wrong, imputed; of several
         classes their probabilities, of survival that at the horizon; the group, if samples come in
         groups), ``scores`` (measure, value, low, high, samples; groups likewise), ``genes`` (those
@@ -275,104 +331,155 @@ def score_cohort(
     Raises
     ------
     InvalidInput
-        The model is none.
+        `model` is not a valid model.json.
     """
     check_model(model, "results/model.json")
     try:
         cohort = read_cohort(dataset.design, settings, dataset.genes)
-        matrix, told = take_study_names(cohort.matrix, dataset.genes, settings.renamed, cohort.file)
+        matrix, translation_warnings = take_study_names(
+            cohort.matrix, dataset.genes, settings.renamed, cohort.file
+        )
         cohort = replace(cohort, matrix=matrix)
-        unknown = refuse_unknown(model, cohort.sample_table, settings.sample_file)
-        noted = warnings_of([*told, *unknown])
-        return _scored(dataset, model, cohort, [*said.get(settings.name, ()), *noted], settings)
+        covariate_warnings = check_model_covariates(
+            model, cohort.sample_table, settings.sample_file
+        )
+        cohort_warnings = warnings_of([*translation_warnings, *covariate_warnings])
+        return _score_cohort_with_model(
+            dataset,
+            model,
+            cohort,
+            [*validation_warnings.get(settings.name, ()), *cohort_warnings],
+            settings,
+        )
     except InvalidInput as error:
         return _not_assessable(settings.name, error)
 
 
-def _not_assessable(name: str, error: InvalidInput) -> Scored:
+def _not_assessable(name: str, error: InvalidInput) -> CohortResult:
     import pandas as pd
 
-    first = next(problem for problem in error.problems if problem.level == "error")
-    tables = {of: pd.DataFrame(columns=[*head, "list"]) for of, head in HEADS.items()}
-    return Scored(tables, {"name": name, "not_assessable": f"{first.location}: {first.message}"})
+    first_error = next(problem for problem in error.problems if problem.level == "error")
+    tables = {of: pd.DataFrame(columns=[*head, "list"]) for of, head in TABLE_COLUMNS.items()}
+    return CohortResult(
+        tables, {"name": name, "not_assessable": f"{first_error.location}: {first_error.message}"}
+    )
 
 
-def _scored(
-    dataset: Dataset, model: Model, cohort: Cohort, said: Sequence[str], settings: CohortSettings
-) -> Scored:
-    chosen = chosen_model(model)
+def _score_cohort_with_model(
+    dataset: Dataset,
+    model: ModelJson,
+    cohort: Cohort,
+    earlier_warnings: Sequence[str],
+    settings: CohortSettings,
+) -> CohortResult:
+    answer = chosen_model(model)
     missing = settings.missing
     combat = settings.combat
-    bound = f"external, {settings.name}, missing"
-    tested = partial(_tested, dataset, model, cohort, missing=missing, bound=bound, combat=combat)
-    found, values, tables, more = tested(chosen)
-    beside, named, lost = (
-        _score_fdr_selected(model, tested) if has_fdr_selected(model) else ([], {}, [])
+    setting = f"external, {settings.name}, missing"
+    test_model = partial(
+        _test_model, dataset, model, cohort, missing=missing, setting=setting, combat=combat
     )
-    about = {
-        "name": settings.name, "file": cohort.file, "classes": _counts(dataset, cohort),
-        "dropped": cohort.dropped, "inputs": cohort.inputs,
-        "warnings": [*said, *warnings_of(found.problems),
-                     *off_scale(model, found, values.filled, cohort.file),
-                     *no_batch_of_the_study(model), *other_mix(dataset, cohort, combat), *lost],
-        "combat": combat, "batches": len(set(cohort.batch)), "missing": missing,
-        "needed": len(found.used), "absent": int((~found.known[:, found.used]).all(axis=0).sum()),
-        "imputed": int((found.imputed > 0).sum()),
-        "seen_before": _seen_before(dataset.X, values.measured),
-        "shift": shift_of_all(dataset, cohort, values),
-        "quantiles": {"share": QUANTILES.tolist(), "training": _quantiles(values.training),
-                      "cohort": _quantiles(values.measured)},
-        "reliability": [], **more, **_grouping(dataset, cohort), "list": chosen["list"], **named,
+    prepared, values, tables, further_results = test_model(answer)
+    fdr_tables, fdr_results, fdr_warnings = (
+        _score_fdr_selected(model, test_model) if has_fdr_selected(model) else ([], {}, [])
+    )
+    record = {
+        "name": settings.name,
+        "file": cohort.file,
+        "classes": _class_counts(dataset, cohort),
+        "dropped": cohort.dropped,
+        "inputs": cohort.inputs,
+        "warnings": [
+            *earlier_warnings,
+            *warnings_of(prepared.problems),
+            *warn_of_scale(model, prepared, values.filled, cohort.file),
+            *warn_of_combat(model),
+            *warn_of_class_shares(dataset, cohort, combat),
+            *fdr_warnings,
+        ],
+        "combat": combat,
+        "batches": len(set(cohort.batch)),
+        "missing": missing,
+        "needed": len(prepared.used_columns),
+        "absent": int((~prepared.measured[:, prepared.used_columns]).all(axis=0).sum()),
+        "imputed": int((prepared.imputed > 0).sum()),
+        "seen_before": _count_training_samples(dataset.X, values.measured),
+        "shift": summarise_shifts(dataset, cohort, values),
+        "quantiles": {
+            "share": QUANTILES.tolist(),
+            "training": _quantiles(values.training),
+            "cohort": _quantiles(values.measured),
+        },
+        "reliability": [],
+        **further_results,
+        **_group_counts(dataset, cohort),
+        "list": answer["list"],
+        **fdr_results,
         **{name: _records(table) for name, table in tables.items()},
-    }  # fmt: skip
-    return Scored(_together([(chosen["list"], tables), *beside]), about)
-
-
-def _tested(
-    dataset: Dataset, model: Model, cohort: Cohort, chosen: Model, *, missing: float, bound: str,
-    combat: bool,
-) -> _Tested:  # fmt: skip
-    found = prepare(model, chosen, cohort.matrix, cohort.file, missing=missing, bound=bound)
-    values = _values(dataset, model, chosen, cohort, found, combat)
-    f = score_values(values.seen, chosen) + covariate_scores(model, chosen, cohort.sample_table)
-    groups = group_numbers(cohort.group)
-    scored = ScoredCohort(dataset, model, place(model, chosen), cohort.response, f, groups)
-    rows, more = EXTERNAL_TESTS[dataset.design.kind](scored)
-    counts = None if groups is None else partial(_group_count, dataset, cohort, groups)
-    tables = {
-        "predictions": _predictions(scored, cohort, found.imputed),
-        "scores": scores_table(rows, counts),
-        "genes": genes_table(dataset, model, chosen, cohort, found, values),
     }
-    return _Tested(found, values, tables, more)
+    return CohortResult(_concatenate_tables([(answer["list"], tables), *fdr_tables]), record)
+
+
+def _test_model(
+    dataset: Dataset,
+    model: ModelJson,
+    cohort: Cohort,
+    model_of_list: ModelJson,
+    *,
+    missing: float,
+    setting: str,
+    combat: bool,
+) -> _ModelResult:
+    prepared = prepare(
+        model, model_of_list, cohort.matrix, cohort.file, missing=missing, setting=setting
+    )
+    values = _cohort_values(dataset, model, model_of_list, cohort, prepared, combat)
+    f = score_values(values.cohort_seen, model_of_list) + covariate_scores(
+        model, model_of_list, cohort.sample_table
+    )
+    groups = group_numbers(cohort.group)
+    scored_cohort = ScoredCohort(
+        dataset, model, model_index(model, model_of_list), cohort.response, f, groups
+    )
+    rows, further_results = EXTERNAL_TESTS[dataset.design.kind](scored_cohort)
+    group_count = None if groups is None else partial(_group_count, dataset, cohort, groups)
+    tables = {
+        "predictions": _predictions(scored_cohort, cohort, prepared.imputed),
+        "scores": scores_table(rows, group_count),
+        "genes": genes_table(dataset, model, model_of_list, cohort, prepared, values),
+    }
+    return _ModelResult(prepared, values, tables, further_results)
 
 
 def _score_fdr_selected(
-    model: Model, tested: Callable[[Model], _Tested]
+    model: ModelJson, test_model: Callable[[ModelJson], _ModelResult]
 ) -> tuple[list[tuple[str, Tables]], dict[str, Any], list[str]]:
-    """Return the tables of the FDR-selected genes' model, what `about` says of it, and warnings.
+    """Return the tables and the record of the FDR-selected genes' model, and warnings.
 
-    What the data set lacks of it is no reason not to test the model that predicts.
+    If the cohort lacks too many genes of this model, only the predictive model is tested.
     """
-    chosen = chosen_model(model, fdr_selected=True)
-    about = {
-        "genes": len(chosen["genes"]),
-        "has_fdr_selected": chosen["has_fdr_selected"],
+    model_of_list = chosen_model(model, fdr_selected=True)
+    record = {
+        "genes": len(model_of_list["genes"]),
+        "has_fdr_selected": model_of_list["has_fdr_selected"],
         "scores": [],
     }
     try:
-        tables = tested(chosen).tables
+        tables = test_model(model_of_list).tables
     except InvalidInput as error:
-        lost = [f"the FDR-selected genes are not tested: {each.message}" for each in error.problems]
-        return [], {"fdr_selected": about}, lost
+        messages = [
+            f"the FDR-selected genes are not tested: {problem.message}"
+            for problem in error.problems
+        ]
+        return [], {"fdr_selected": record}, messages
     return (
         [(FDR_SELECTED, tables)],
-        {"fdr_selected": about | {"scores": _records(tables["scores"])}},
+        {"fdr_selected": record | {"scores": _records(tables["scores"])}},
         [],
     )
 
 
-def _together(parts: Sequence[tuple[str, Tables]]) -> Tables:
+def _concatenate_tables(parts: Sequence[tuple[str, Tables]]) -> Tables:
     """Return each table of several models as one, whose column ``list`` says which."""
     import pandas as pd
 
@@ -382,68 +489,90 @@ def _together(parts: Sequence[tuple[str, Tables]]) -> Tables:
     }
 
 
-def _values(dataset: Dataset, model: Model, chosen: Model, cohort: Cohort, found: Prepared,
-            combat: bool) -> Values:  # fmt: skip
-    place = {gene: column for column, gene in enumerate(dataset.genes)}
-    needed = [place[gene] for gene in model["training"]["genes"]]
+def _cohort_values(
+    dataset: Dataset,
+    model: ModelJson,
+    model_of_list: ModelJson,
+    cohort: Cohort,
+    prepared: Prepared,
+    combat: bool,
+) -> CohortValues:
+    column_of_gene = {gene: column for column, gene in enumerate(dataset.genes)}
+    training_columns = [column_of_gene[gene] for gene in model["training"]["genes"]]
     if model["normalisation"]["steps"]:  # then it needs all genes, in their order
-        measured = np.where(found.known, found.values, np.nan)
+        measured = np.where(prepared.measured, prepared.values, np.nan)
     else:
         measured = match_genes(cohort.matrix, dataset.genes, cohort.file)[0]
-    scored = _combat(dataset.X, measured, cohort.batch) if combat else measured
-    filled = np.where(found.known, scored[:, needed], found.values)
-    return Values(
-        dataset.X, measured, scored, filled,
-        seen_by(model, chosen, dataset.X[:, needed], dataset.obs), seen_by(model, chosen, filled),
-    )  # fmt: skip
+    scored = _correct_batches(dataset.X, measured, cohort.batch) if combat else measured
+    filled = np.where(prepared.measured, scored[:, training_columns], prepared.values)
+    return CohortValues(
+        dataset.X,
+        measured,
+        scored,
+        filled,
+        apply_learned_steps(model, model_of_list, dataset.X[:, training_columns], dataset.obs),
+        apply_learned_steps(model, model_of_list, filled),
+    )
 
 
-def _combat(training: Array, X: Array, batch: tuple[str, ...]) -> Array:
-    """Bring each batch to the training set, over the genes that are known in every sample."""
+def _correct_batches(training: Array, X: Array, batch: tuple[str, ...]) -> Array:
+    """Return X with each batch brought to the training set, over genes without missing values."""
     complete = np.isfinite(X).all(axis=0) & np.isfinite(training).all(axis=0)
-    reference, adjusted = ReferenceBatch.fit(training[:, complete]), X.copy()
+    reference = ReferenceBatch.fit(training[:, complete])
+    adjusted = X.copy()
     names = np.array(batch, dtype=object)
     for name in dict.fromkeys(batch):
-        inside = np.ix_(names == name, complete)
-        adjusted[inside] = reference.transform(X[inside])
+        batch_values = np.ix_(names == name, complete)
+        adjusted[batch_values] = reference.transform(X[batch_values])
     return adjusted
 
 
-def _predictions(scored: ScoredCohort, cohort: Cohort, imputed: Array) -> pd.DataFrame:
+def _predictions(cohort_scores: ScoredCohort, cohort: Cohort, imputed: Array) -> pd.DataFrame:
     import pandas as pd
 
-    dataset, model, f = scored.dataset, scored.model, scored.f
-    decided = decisions(dataset, cohort.response, f - (model["threshold"] or 0.0))
+    dataset = cohort_scores.dataset
+    model = cohort_scores.model
+    f = cohort_scores.f
+    decision = decision_columns(dataset, cohort.response, f - (model["threshold"] or 0.0))
     if f.ndim == 1:
-        decided["score"] = f
-    further = MODELLED[dataset.design.kind].predicted(model, scored.model_number, f)
-    return pd.DataFrame({
-        "sample": cohort.matrix.rows, "given": cohort.cohort_words, "label": cohort.study_labels,
-        **decided, **{key: each for key, each in further.items() if key not in decided},
-        "imputed": imputed,
-        **({} if scored.group is None else {"group": _group_names(cohort)}),
-    })  # fmt: skip
+        decision["score"] = f
+    model_columns = MODEL_KINDS[dataset.design.kind].predicted(model, cohort_scores.model_number, f)
+    return pd.DataFrame(
+        {
+            "sample": cohort.matrix.rows,
+            "given": cohort.cohort_words,
+            "label": cohort.study_labels,
+            **decision,
+            **{key: values for key, values in model_columns.items() if key not in decision},
+            "imputed": imputed,
+            **({} if cohort_scores.group is None else {"group": _group_names(cohort)}),
+        }
+    )
 
 
 def _group_names(cohort: Cohort) -> list[str]:
-    """Return the words of the sample table; blank for a sample without a group."""
-    words = cohort.sample_table[cohort.group_column].astype(str)
-    return ["" if is_missing(word) else word.strip() for word in words]
+    """Return the cells of the group column; blank for a sample without a group."""
+    cells = cohort.sample_table[cohort.group_column].astype(str)
+    return ["" if is_missing(word) else word.strip() for word in cells]
 
 
 def _group_count(dataset: Dataset, cohort: Cohort, groups: Array, measure: str) -> int:
-    """Return the number of groups whose samples a measure is of."""
+    """Return the number of groups among the samples that a measure is computed from."""
     classes = dataset.design.classes or ()
-    of_class = {f"sensitivity of {name}": name for name in classes}
+    class_of_measure = {
+        f"sensitivity of {measured_class}": measured_class for measured_class in classes
+    }
     if len(classes) == 2:
-        of_class = dict(zip(("specificity", "sensitivity"), classes, strict=True))
-    name = of_class.get(measure)
-    inside = np.array([name in (None, label) for label in cohort.study_labels], dtype=bool)
-    return len(np.unique(groups[inside]))
+        class_of_measure = dict(zip(("specificity", "sensitivity"), classes, strict=True))
+    measured_class = class_of_measure.get(measure)
+    in_measure = np.array(
+        [measured_class in (None, label) for label in cohort.study_labels], dtype=bool
+    )
+    return len(np.unique(groups[in_measure]))
 
 
-def _grouping(dataset: Dataset, cohort: Cohort) -> dict[str, Any]:
-    """Return the column, the number of groups and that of each class; nothing without repeats."""
+def _group_counts(dataset: Dataset, cohort: Cohort) -> dict[str, Any]:
+    """Return the group column, and the number of groups in all and by class; {} without groups."""
     groups = group_numbers(cohort.group)
     if groups is None:
         return {}
@@ -454,22 +583,26 @@ def _grouping(dataset: Dataset, cohort: Cohort) -> dict[str, Any]:
     return {"groups": {"column": cohort.group_column, "count": count, "classes": by_class}}
 
 
-def _counts(dataset: Dataset, cohort: Cohort) -> dict[str, int] | None:
+def _class_counts(dataset: Dataset, cohort: Cohort) -> dict[str, int] | None:
     classes = dataset.design.classes
     return None if classes is None else {name: cohort.study_labels.count(name) for name in classes}
 
 
-def _seen_before(training: Array, X: Array) -> int:
-    """Count samples like a training sample, over the genes of both: copies, or processed again."""
-    here = np.isfinite(X).all(axis=0) & np.isfinite(training).all(axis=0)
-    known = {row.tobytes() for row in np.ascontiguousarray(training[:, here])}
-    copies = [k for k, row in enumerate(np.ascontiguousarray(X[:, here])) if row.tobytes() in known]
-    again = [k for _, k in cross_twins(training[:, here], X[:, here])]
-    return len({*copies, *again})
+def _count_training_samples(training: Array, X: Array) -> int:
+    """Return the number of samples that equal a training sample: copies, or processed again."""
+    is_complete = np.isfinite(X).all(axis=0) & np.isfinite(training).all(axis=0)
+    training_rows = {row.tobytes() for row in np.ascontiguousarray(training[:, is_complete])}
+    copies = [
+        k
+        for k, row in enumerate(np.ascontiguousarray(X[:, is_complete]))
+        if row.tobytes() in training_rows
+    ]
+    twins = [k for _, k in cross_twins(training[:, is_complete], X[:, is_complete])]
+    return len({*copies, *twins})
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows as JSON has them: None for NaN."""
+    """Return the rows of a table as dicts for JSON, with None for NaN."""
     rows = table.to_dict("records")
     return [{str(k): None if v != v else v for k, v in row.items()} for row in rows]
 

@@ -1,4 +1,4 @@
-"""How well a locked model does on samples that had no part in any choice."""
+"""Measures of a fixed model on samples that took no part in any choice, with 95 % intervals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from genesig.selection.assess.clusters import (
     share_interval,
 )
 from genesig.selection.assess.intervals import (
-    NOTHING,
+    NO_INTERVAL,
     Interval,
     delong,
     mean_of_shares,
@@ -42,19 +42,18 @@ from genesig.selection.assess.scores import (
 if TYPE_CHECKING:
     import pandas as pd
 
-Row = tuple[str, float, Interval, int]
+MeasureRow = tuple[str, float, Interval, int]
 
 
 def scores_table(
-    rows: Iterable[Row], group_count: Callable[[str], int] | None = None
+    rows: Iterable[MeasureRow], group_count: Callable[[str], int] | None = None
 ) -> pd.DataFrame:
-    """Return every measure with its 95 % interval; empty where the samples do not define it.
+    """Return scores.tsv: every measure with its 95 % interval, empty if undefined.
 
-    Groups of samples are taken as independent, or samples if each is a group of its own; and the
-    model as given: the intervals are for this model in samples like these, unlike those of the
-    double cross-validation, which are for the procedure. `group_count` gives the number of groups
-    of a measure, for the column ``groups``. What follows is for samples; `assess.clusters` has the
-    same for groups.
+    Groups of samples count as independent, or samples without groups; the model is fixed. The
+    intervals are for this model in samples like these; those of nested cross-validation are for the
+    procedure. `group_count` returns the number of groups of a measure, for the column ``groups``.
+    The list below is for independent samples; `assess.clusters` has the same for groups.
 
     ``auc``
         Hull of DeLong's interval and the score interval (`delong`); of several classes the mean
@@ -85,114 +84,148 @@ def scores_table(
     return table.assign(groups=[group_count(name) for name in table["measure"]])
 
 
-def two_classes(
+def measure_two_classes(
     y: Array, f: Array, cut: float, group: Sequence[str] | Array | None = None
-) -> Iterator[Row]:
+) -> Iterator[MeasureRow]:
     """Yield the measures of y = ±1 (n,) and scores, above the cut positive.
 
     `group` (n,) names the group of each sample, such as its patient.
     """
-    number = group_numbers(group)
-    yield from _of_classes(y, f - cut, number)
-    yield from _of_both(y, f, number)
+    group_number = group_numbers(group)
+    yield from _class_measures(y, f - cut, group_number)
+    yield from _common_measures(y, f, group_number)
 
 
-def numbers(y: Array, f: Array, group: Sequence[str] | Array | None = None) -> Iterator[Row]:
-    """Yield the measures of numbers y (n,) and predictions f (n,), see `two_classes` for groups."""
-    number = group_numbers(group)
-    yield from _of_numbers(y, f, number)
-    yield from _of_both(y, f, number)
+def measure_numbers(
+    y: Array, f: Array, group: Sequence[str] | Array | None = None
+) -> Iterator[MeasureRow]:
+    """Yield the measures of numbers y (n,) and predictions f (n,).
+
+    See `measure_two_classes` for groups.
+    """
+    group_number = group_numbers(group)
+    yield from _number_measures(y, f, group_number)
+    yield from _common_measures(y, f, group_number)
 
 
-def several_classes(
+def measure_several_classes(
     y: Array,
     f: Array,
     classes: Sequence[str],
     p: Array | None = None,
-    mix: Sequence[float] | None = None,
+    probability_shares: Sequence[float] | None = None,
     group: Sequence[str] | Array | None = None,
-) -> Iterator[Row]:
+) -> Iterator[MeasureRow]:
     """Yield the measures of numbers of classes y (n,) and a score for each, (n, T).
 
-    With probabilities p (n, T) for classes of the shares `mix` their calibration follows. See
-    `two_classes` for groups.
+    With probabilities p (n, T) for classes of the shares `probability_shares` their calibration
+    follows. See `measure_two_classes` for groups.
     """
-    number = group_numbers(group)
-    area, *limits = held_out_area(one_test_set(y, f), several.sides(y, f))
-    if number is not None:
-        limits = [*area_interval(y, number, several.sides(y, f))]
+    group_number = group_numbers(group)
+    area, *limits = held_out_area(as_one_test_set(y, f), several.class_sides(y, f))
+    if group_number is not None:
+        limits = [*area_interval(y, group_number, several.class_sides(y, f))]
     yield "auc", area, (limits[0], limits[1]), len(y)
     losses = several.wrong(y, f).astype(float)
-    hits = {name: 1 - losses[y == c] for c, name in enumerate(classes)}
-    sizes = [len(each) for each in hits.values()]
-    shares = [float(np.mean(each)) if len(each) else np.nan for each in hits.values()]
+    hits_by_class = {name: 1 - losses[y == c] for c, name in enumerate(classes)}
+    n_by_class = [len(class_hits) for class_hits in hits_by_class.values()]
+    shares = [
+        float(np.mean(class_hits)) if len(class_hits) else np.nan
+        for class_hits in hits_by_class.values()
+    ]
     errors = [1 - share for share in shares]
     balanced = several.balanced_error(y, f, len(classes))
-    yield "balanced_error", balanced, _balanced_interval(y, losses, errors, sizes, number), len(y)
+    yield (
+        "balanced_error",
+        balanced,
+        _balanced_interval(y, losses, errors, n_by_class, group_number),
+        len(y),
+    )
     error = float(np.mean(losses))
-    yield "misclassification", error, _share_interval(error, losses, number), len(y)
+    yield "misclassification", error, _share_interval(error, losses, group_number), len(y)
     for c, (name, share) in enumerate(zip(classes, shares, strict=True)):
-        members = _members(number, y == c)
-        yield f"sensitivity of {name}", share, _share_interval(share, hits[name], members), sizes[c]
-    if p is not None and mix is not None:
-        slope, limits_of_slope = several.calibration_slope(y, p, np.array(mix), number)
+        member_groups = _groups_of_members(group_number, y == c)
+        yield (
+            f"sensitivity of {name}",
+            share,
+            _share_interval(share, hits_by_class[name], member_groups),
+            n_by_class[c],
+        )
+    if p is not None and probability_shares is not None:
+        slope, limits_of_slope = several.calibration_slope(
+            y, p, np.array(probability_shares), group_number
+        )
         yield "calibration_slope", slope, limits_of_slope, len(y)
-        called = np.take_along_axis(p, f.argmax(axis=1)[:, None], axis=1)
-        yield "probability_of_called", float(called.mean()), NOTHING, len(y)
+        called_probability = np.take_along_axis(p, f.argmax(axis=1)[:, None], axis=1)
+        yield "probability_of_called", float(called_probability.mean()), NO_INTERVAL, len(y)
 
 
-def _of_classes(y: Array, f: Array, group: Array | None) -> Iterator[Row]:
+def _class_measures(y: Array, f: Array, group: Array | None) -> Iterator[MeasureRow]:
     area, *limits = delong(y, f)
     if group is not None:
         limits = [*area_interval(y, group, [(y > 0, f)])]
-    yield "auc", auc(y, f), (limits[0], limits[1]) if np.isfinite(area) else NOTHING, len(y)
+    yield "auc", auc(y, f), (limits[0], limits[1]) if np.isfinite(area) else NO_INTERVAL, len(y)
     losses = wrong(y, f).astype(float)
-    sizes = [int((y == c).sum()) for c in (-1.0, 1.0)]
-    errors = [misclassification(y[y == c], f[y == c]) for c in (-1.0, 1.0)]
-    interval = _balanced_interval(y, losses, errors, sizes, group)
+    n_by_class = [int((y == class_code).sum()) for class_code in (-1.0, 1.0)]
+    errors = [
+        misclassification(y[y == class_code], f[y == class_code]) for class_code in (-1.0, 1.0)
+    ]
+    interval = _balanced_interval(y, losses, errors, n_by_class, group)
     yield "balanced_error", balanced_error(y, f), interval, len(y)
     error = float(np.mean(losses))
     yield "misclassification", error, _share_interval(error, losses, group), len(y)
-    for name, c, wrongly in zip(("specificity", "sensitivity"), (-1.0, 1.0), errors, strict=True):
-        hits, members = 1 - losses[y == c], _members(group, y == c)
-        yield name, 1 - wrongly, _share_interval(1 - wrongly, hits, members), len(hits)
+    for name, class_code, class_error in zip(
+        ("specificity", "sensitivity"), (-1.0, 1.0), errors, strict=True
+    ):
+        hits = 1 - losses[y == class_code]
+        member_groups = _groups_of_members(group, y == class_code)
+        yield (
+            name,
+            1 - class_error,
+            _share_interval(1 - class_error, hits, member_groups),
+            len(hits),
+        )
 
 
 def _share_interval(share: float, hits: Array, group: Array | None) -> Interval:
-    """Return the interval of a share, the mean of hits (n,) of 0 and 1."""
+    """Return the interval of a share, the mean of hits (n,) of 0 and 1, with or without groups."""
     return wilson(share, len(hits)) if group is None else share_interval(hits, group)
 
 
-def _members(group: Array | None, inside: Array) -> Array | None:
-    return None if group is None else group[inside]
+def _groups_of_members(group: Array | None, is_member: Array) -> Array | None:
+    return None if group is None else group[is_member]
 
 
 def _balanced_interval(
     y: Array, losses: Array, errors: Sequence[float], sizes: Sequence[int], group: Array | None
 ) -> Interval:
-    """Return the interval of the mean of the classes' error shares; none without every class."""
+    """Return the interval of the mean of the classes' error shares; NaN if a class is absent."""
     if not min(sizes):
-        return NOTHING
+        return NO_INTERVAL
     if group is not None:
         return mean_of_shares_interval(losses, y, group)
-    return _inside(mean_of_shares(errors, sizes))
+    return _clip_to_unit(mean_of_shares(errors, sizes))
 
 
-def _of_numbers(y: Array, f: Array, group: Array | None) -> Iterator[Row]:
-    error, n = relative_squared_error(y, f), len(y)
+def _number_measures(y: Array, f: Array, group: Array | None) -> Iterator[MeasureRow]:
+    error = relative_squared_error(y, f)
+    n = len(y)
     if group is not None:
         yield "r2", 1 - error, explained_interval(y, f, group), n
         return
-    loss, deviation = np.square(y - f), np.square(y - y.mean())
-    rest = deviation.sum() - n / max(n - 1, 1) * deviation  # of the others around their own mean
-    low, high = NOTHING
-    if (rest > 0).all():
-        left = (loss.sum() - loss) / rest
-        low, high = mean_t(error + (n - 1) * (left.mean() - left))
+    loss = np.square(y - f)
+    deviation = np.square(y - y.mean())
+    deviation_of_others = (
+        deviation.sum() - n / max(n - 1, 1) * deviation
+    )  # of the others around their own mean
+    low, high = NO_INTERVAL
+    if (deviation_of_others > 0).all():
+        error_without = (loss.sum() - loss) / deviation_of_others
+        low, high = mean_t(error + (n - 1) * (error_without.mean() - error_without))
     yield "r2", 1 - error, (1 - high, float(np.minimum(1.0, 1 - low))), n
 
 
-def _of_both(y: Array, f: Array, group: Array | None) -> Iterator[Row]:
+def _common_measures(y: Array, f: Array, group: Array | None) -> Iterator[MeasureRow]:
     losses = np.square(y - f)
     if group is None:
         intervals = positive_mean_t(losses), mean_t(f - y)
@@ -205,12 +238,12 @@ def _of_both(y: Array, f: Array, group: Array | None) -> Iterator[Row]:
     yield "calibration_slope", line.slope, line.slope_interval, len(y)
 
 
-def one_test_set(y: Array, f: Array) -> HeldOut:
-    """Return the record of samples (n,) that one model scored at once."""
-    at_once = np.zeros(len(y), dtype=np.int64)
-    return HeldOut(y, np.arange(len(y)), at_once, at_once, at_once, f, 0.0)
+def as_one_test_set(y: Array, f: Array) -> HeldOut:
+    """Return held-out scores f (n,) or (n, T) of one model as a record with a single test set."""
+    zeros = np.zeros(len(y), dtype=np.int64)
+    return HeldOut(y, np.arange(len(y)), zeros, zeros, zeros, f, 0.0)
 
 
-def _inside(limits: Interval) -> Interval:
+def _clip_to_unit(limits: Interval) -> Interval:
     low, high = np.clip(limits, 0.0, 1.0)
     return float(low), float(high)

@@ -14,7 +14,7 @@ from genesig.response.known import ByKind
 from genesig.results import Dataset
 from genesig.selection.assess.calibration import reliability
 from genesig.selection.assess.clusters import order_interval
-from genesig.selection.assess.intervals import NOTHING
+from genesig.selection.assess.intervals import NO_INTERVAL
 from genesig.selection.assess.survival import (
     brier_losses,
     censoring,
@@ -23,14 +23,14 @@ from genesig.selection.assess.survival import (
     log_rank,
 )
 from genesig.selection.model.external_scores import (
-    Row,
-    numbers,
-    several_classes,
-    two_classes,
+    MeasureRow,
+    measure_numbers,
+    measure_several_classes,
+    measure_two_classes,
 )
-from genesig.selection.model.kinds.record import Model
 from genesig.selection.model.kinds.several_classes import probability_line
 from genesig.selection.model.kinds.survival import log_hazards, predicted_survival
+from genesig.selection.model.schema import ModelJson
 from genesig.selection.survival import SurvivalPredictions, prediction_tables, time_grid
 
 
@@ -38,19 +38,19 @@ class ScoredCohort(NamedTuple):
     """An external cohort, scored by one of the models of model.json."""
 
     dataset: Dataset  # the study of the model
-    model: Model  # model.json
+    model: ModelJson  # model.json
     model_number: int  # number of the model among `models` of model.json
     y: Array  # (n,) responses of the cohort
     f: Array  # (n,) scores, (n, T) of several classes
     group: Array | None = None  # (n,) int, group of each sample; None if every sample has its own
 
 
-ExternalTest = tuple[Iterable[Row], dict[str, Any]]
+ExternalTest = tuple[Iterable[MeasureRow], dict[str, Any]]
 """Rows of scores.tsv, and further results of the report as JSON has them."""
 
 
 def _test_classes(cohort: ScoredCohort) -> ExternalTest:
-    rows = two_classes(cohort.y, cohort.f, cohort.model["threshold"], cohort.group)
+    rows = measure_two_classes(cohort.y, cohort.f, cohort.model["threshold"], cohort.group)
     return rows, {"reliability": list(reliability(cohort.y, cohort.f, group=cohort.group))}
 
 
@@ -59,11 +59,13 @@ def _test_several_classes(cohort: ScoredCohort) -> ExternalTest:
     line = probability_line(model, cohort.model_number)
     p = None if line is None else probabilities(cohort.f, line)
     shares = model.get("shares")
-    return several_classes(cohort.y, cohort.f, model["classes"], p, shares, cohort.group), {}
+    return measure_several_classes(
+        cohort.y, cohort.f, model["classes"], p, shares, cohort.group
+    ), {}
 
 
 def _test_numbers(cohort: ScoredCohort) -> ExternalTest:
-    return numbers(cohort.y, cohort.f, cohort.group), {}
+    return measure_numbers(cohort.y, cohort.f, cohort.group), {}
 
 
 def _test_survival(cohort: ScoredCohort) -> ExternalTest:
@@ -107,7 +109,7 @@ def _test_survival(cohort: ScoredCohort) -> ExternalTest:
     risk = np.where(cohort.f > threshold, "high", "low")
     p = log_rank(y["time"], y["event"], risk, cohort.group).p
     plotted = {name: tables[f"survival_{name}"].astype(object) for name in ("curves", "risk")}
-    return [*rows, ("log_rank_p", p, NOTHING, n)], {
+    return [*rows, ("log_rank_p", p, NO_INTERVAL, n)], {
         "events": int(y["event"].sum()),
         "horizon": horizon,
         **{

@@ -1,4 +1,4 @@
-"""The final model as plain JSON that any language can score."""
+"""The final model as plain JSON, from which any language can compute scores."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from genesig.data.steps.normalise import Reference, bind_steps, fit_steps, refer
 from genesig.optim.class_line import line_for_shares
 from genesig.results import Dataset, Fits
 from genesig.results.fits import ANSWERS
-from genesig.selection.assess.held_out import STUDY, asked_shares, class_shares
-from genesig.selection.model.kinds.known import MODELLED
+from genesig.selection.assess.held_out import STUDY_SHARES, class_shares, requested_shares
+from genesig.selection.model.kinds.known import MODEL_KINDS
 from genesig.selection.model.same_scale import panel_genes, training_panel, training_scale
 from genesig.selection.model.schema import (
+    COVARIATE_MODEL_VERSION,
     FDR_SELECTED,
-    FORMAT,
-    VERSION,
-    WITH_COVARIATES,
-    answer_of,
-    nested,
+    MODEL_FORMAT,
+    MODEL_VERSION,
+    answer_list,
+    nested_list_name,
 )
-from genesig.selection.model.shape import described_covariates, sealed, weights_at
+from genesig.selection.model.shape import add_digest, covariate_part, covariate_weights
 
 if TYPE_CHECKING:
     import pandas as pd
 
-RULE_OF_CLASSES = (
+CLASS_SCORE_RULE = (
     "score of each class = its intercept + sum of its coefficient * normalised expression over the"
     " genes; the largest is the prediction"
 )
-RULE = "score = intercept + sum of coefficient * normalised expression over the genes"
+SCORE_RULE = "score = intercept + sum of coefficient * normalised expression over the genes"
 
 
-class _Listed(NamedTuple):
-    """One list of the fit on all samples: its name, and where it stands in which fits."""
+class _ListModel(NamedTuple):
+    """One gene list of the fit on all samples."""
 
     name: str
     fits: Fits
@@ -47,7 +47,7 @@ class _Listed(NamedTuple):
 
     @property
     def intercept(self) -> Array:
-        """That of the fit, less its threshold."""
+        """Intercept of the fit less its threshold."""
         return np.asarray(self.fits.intercept[0, self.at] - self.fits.threshold[0])
 
 
@@ -56,7 +56,7 @@ def final_model(
     final: Fits,
     *,
     folds: Sequence[Mapping[str, Any]],
-    probabilities: str | Sequence[float] = STUDY,
+    probabilities: str | Sequence[float] = STUDY_SHARES,
     selection: pd.DataFrame | None = None,
 ) -> dict[str, Any]:
     """Return the content of model.json.
@@ -79,31 +79,40 @@ def final_model(
     folds : list of steps
         ``normalise.folds`` of the config.
     probabilities : str or sequence of float
-        Of the config, see `asked_shares`: of classes, the answers have the line of these, fitted to
-        scores of left-out samples (`shrunken_line`), under ``probability``.
+        Of the config, see `requested_shares`: of classes, the answers have the line of these,
+        fitted to scores of left-out samples (`shrunken_line`), under ``probability``.
     selection : DataFrame or None
         selection.tsv, which says which genes are FDR-selected.
     """
-    row_wise = fit_steps(dataset.X[:0], bind_steps(dataset.provenance.get("steps", []), dataset))
-    learned = reference_of_all(dataset, folds)
-    chain = Reference(
-        row_wise.names + learned.names, row_wise.steps + learned.steps, row_wise.n_genes
+    row_steps = fit_steps(dataset.X[:0], bind_steps(dataset.provenance.get("steps", []), dataset))
+    learned_steps = reference_of_all(dataset, folds)
+    all_steps = Reference(
+        row_steps.names + learned_steps.names,
+        row_steps.steps + learned_steps.steps,
+        row_steps.n_genes,
     )
     tau, lam, _ = final.choice[0]
-    listed, shares = _listed(final), _shares(dataset, probabilities)
-    own = set() if selection is None else set(selection["gene"][selection["fdr_selected"].eq(True)])
-    models = [_model(dataset, one, own) | _told(dataset, one, shares) for one in listed]
-    X = learned.transform(dataset.X, dataset.obs)
-    scores = _training_scores(X, dataset.covariates(), listed, learned)
+    list_models = _list_models(final)
+    shares = _shares(dataset, probabilities)
+    fdr_selected_genes = (
+        set() if selection is None else set(selection["gene"][selection["fdr_selected"].eq(True)])
+    )
+    models = [
+        _model(dataset, list_model, fdr_selected_genes)
+        | _probability_line(dataset, list_model, shares)
+        for list_model in list_models
+    ]
+    X = learned_steps.transform(dataset.X, dataset.obs)
+    scores = _training_scores(X, dataset.covariates(), list_models, learned_steps)
     content = {
-        "format": FORMAT,
-        "version": VERSION if final.gamma is None else WITH_COVARIATES,
+        "format": MODEL_FORMAT,
+        "version": MODEL_VERSION if final.gamma is None else COVARIATE_MODEL_VERSION,
         "rule": _rule(final),
         "task": dataset.design.kind,
         "label": dataset.design.label,
-        **MODELLED[dataset.design.kind].parts(dataset, scores, models),
+        **MODEL_KINDS[dataset.design.kind].parts(dataset, scores, models),
         **({} if shares is None else {"shares": shares.tolist()}),
-        "answer": answer_of(final),
+        "answer": answer_list(final),
         "chosen": {
             "tau": float(final.tau[tau]),
             "tau_max": float(final.tau_max[0]),
@@ -111,113 +120,149 @@ def final_model(
             "norm": float(final.norm[0]),
         },
         "training_samples": len(dataset.samples),
-        "training": _training(dataset, models, learned, X, everything=bool(chain.steps)),
-        "normalisation": {"genes": dataset.genes if chain.steps else [], **chain.state()},
-        **described_covariates(dataset, final),
+        "training": _training(
+            dataset, models, learned_steps, X, needs_all_genes=bool(all_steps.steps)
+        ),
+        "normalisation": {"genes": dataset.genes if all_steps.steps else [], **all_steps.state()},
+        **covariate_part(dataset, final),
         "models": models,
         "versions": {
             "python": platform.python_version(),
             **{name: version(name) for name in ("genesig", "numpy", "scipy")},
         },
     }
-    return sealed(content)
+    return add_digest(content)
 
 
-def _listed(final: Fits) -> list[_Listed]:
-    """Return the nested lists that were kept, and both answers where there are two."""
-    kept = [at for at, gap in enumerate(final.gap[0]) if not np.isnan(gap)]
+def _list_models(final: Fits) -> list[_ListModel]:
+    """Return the nested lists that were kept, and both answers if the fit has two."""
+    kept_columns = [column for column, gap in enumerate(final.gap[0]) if not np.isnan(gap)]
     answers = ANSWERS if final.answer_indptr is not None else ()
-    own = answer_of(final)
-    lists = [(nested(float(final.mu[at])), at) for at in kept]
-    return [*(_Listed(name, final, at, name == own) for name, at in lists),
-            *(_Listed(name, final.answer(name), 0, True) for name in answers)]  # fmt: skip
+    answer_name = answer_list(final)
+    named_columns = [(nested_list_name(float(final.mu[column])), column) for column in kept_columns]
+    return [
+        *(_ListModel(name, final, column, name == answer_name) for name, column in named_columns),
+        *(_ListModel(name, final.answer(name), 0, True) for name in answers),
+    ]
 
 
 def _training_scores(
-    X: Array, C: Array, listed: Sequence[_Listed], learned: Reference
-) -> Array:  # fmt: skip
+    X: Array, C: Array, list_models: Sequence[_ListModel], learned_steps: Reference
+) -> Array:
     """Return the scores of all samples by each model, (n, n_models)."""
-    place, scores = {int(gene): k for k, gene in enumerate(learned.genes)}, []
-    for one in listed:
-        genes, values = one.fits.coef(0, one.at)
-        held = one.fits.of_covariates(0, C)
-        found = X[:, [place[int(gene)] for gene in genes]] @ values + one.intercept
-        scores.append(found if isinstance(held, float) else found + held[:, one.at])
+    column_of_gene = {int(gene): k for k, gene in enumerate(learned_steps.genes)}
+    scores = []
+    for list_model in list_models:
+        genes, values = list_model.fits.coef(0, list_model.at)
+        covariate_scores = list_model.fits.of_covariates(0, C)
+        gene_scores = (
+            X[:, [column_of_gene[int(gene)] for gene in genes]] @ values + list_model.intercept
+        )
+        scores.append(
+            gene_scores
+            if isinstance(covariate_scores, float)
+            else gene_scores + covariate_scores[:, list_model.at]
+        )
     return np.stack(scores, axis=1)
 
 
 def _rule(final: Fits) -> str:
-    rule, held = RULE, " + sum of weight * covariate"
+    rule = SCORE_RULE
+    covariate_term = " + sum of weight * covariate"
     if final.intercept.ndim > 2:
-        rule, held = RULE_OF_CLASSES, "; to the score comes the sum of weight * covariate"
-    return rule if final.gamma is None else rule + held
+        rule = CLASS_SCORE_RULE
+        covariate_term = "; to the score comes the sum of weight * covariate"
+    return rule if final.gamma is None else rule + covariate_term
 
 
-def _training(dataset: Dataset, models: Sequence[Mapping[str, Any]], learned: Reference,
-              X: Array, *, everything: bool) -> dict[str, Any]:  # fmt: skip
-    """Say what the needed genes looked like after the row-wise steps: for what a sample lacks.
+def _training(
+    dataset: Dataset,
+    models: Sequence[Mapping[str, Any]],
+    learned_steps: Reference,
+    X: Array,
+    *,
+    needs_all_genes: bool,
+) -> dict[str, Any]:
+    """Return ``training`` of model.json: means and sds of the genes that a sample must have.
 
-    Needed are those of the models and those of the panel, which only tell the scale; `everything`
-    where steps look across genes. X is what `learned` makes of all samples.
+    Needed are those of the models and those of the panel, which only tell the scale;
+    `needs_all_genes` where steps look across genes. X is what `learned_steps` makes of all samples.
     """
-    names = [dataset.genes[gene] for gene in learned.genes]
-    listed = {gene for each in models for gene in each["genes"]}
-    of_models = np.array([k for k, gene in enumerate(names) if gene in listed], dtype=np.int64)
-    of_panel, y = panel_genes(X, of_models), dataset.kind.number(dataset.response())
-    own, many = ((X[:, at], y, [names[k] for k in at]) for at in (of_models, of_panel))
-    needed = {*listed, *many[2]}
-    rows = [k for k, gene in enumerate(dataset.genes) if everything or gene in needed]
-    values, before = dataset.X[:, rows], dataset.provenance.get("before_alignment")
+    names = [dataset.genes[gene] for gene in learned_steps.genes]
+    model_genes = {gene for model in models for gene in model["genes"]}
+    of_models = np.array([k for k, gene in enumerate(names) if gene in model_genes], dtype=np.int64)
+    of_panel = panel_genes(X, of_models)
+    y = dataset.kind.number(dataset.response())
+    scale_arguments, panel_arguments = (
+        (X[:, columns], y, [names[k] for k in columns]) for columns in (of_models, of_panel)
+    )
+    needed = {*model_genes, *panel_arguments[2]}
+    columns_needed = [
+        k for k, gene in enumerate(dataset.genes) if needs_all_genes or gene in needed
+    ]
+    values = dataset.X[:, columns_needed]
+    before_alignment = dataset.provenance.get("before_alignment")
     return {
-        "genes": [dataset.genes[k] for k in rows],
+        "genes": [dataset.genes[k] for k in columns_needed],
         "means": np.nanmean(values, axis=0).tolist(),
         "sds": np.nanstd(values, axis=0).tolist(),
-        "p99": float(np.nanpercentile(values, 99)) if rows else 0.0,
-        "min": float(np.nanmin(values)) if rows else 0.0,
-        "max": float(np.nanmax(values)) if rows else 0.0,
-        "scale": training_scale(*own),
+        "p99": float(np.nanpercentile(values, 99)) if columns_needed else 0.0,
+        "min": float(np.nanmin(values)) if columns_needed else 0.0,
+        "max": float(np.nanmax(values)) if columns_needed else 0.0,
+        "scale": training_scale(*scale_arguments),
         **(
-            {"before_alignment": dict(zip(("median", "p99"), before, strict=True))}
-            if before
+            {"before_alignment": dict(zip(("median", "p99"), before_alignment, strict=True))}
+            if before_alignment
             else {}
         ),
-        "panel": training_panel(*many, dataset.batches() if dataset.design.studies else None),
+        "panel": training_panel(
+            *panel_arguments, dataset.batches() if dataset.design.studies else None
+        ),
     }
 
 
-def _shares(dataset: Dataset, asked: str | Sequence[float]) -> Array | None:
-    return None if dataset.design.classes is None else asked_shares(asked, dataset.response())
+def _shares(dataset: Dataset, request: str | Sequence[float]) -> Array | None:
+    return None if dataset.design.classes is None else requested_shares(request, dataset.response())
 
 
-def _told(dataset: Dataset, one: _Listed, shares: Array | None) -> dict[str, Any]:
+def _probability_line(
+    dataset: Dataset, list_model: _ListModel, shares: Array | None
+) -> dict[str, Any]:
     """Return the line of the probabilities, or the slope of the risks, of a list that has one."""
-    line = one.fits.line
-    if line is None or not one.answer or np.isnan(line).any():
+    line = list_model.fits.line
+    if line is None or not list_model.answer or np.isnan(line).any():
         return {}
-    shrinkage = {} if one.fits.shrinkage is None else {"shrinkage": float(one.fits.shrinkage[0])}
+    shrinkage = (
+        {}
+        if list_model.fits.shrinkage is None
+        else {"shrinkage": float(list_model.fits.shrinkage[0])}
+    )
     if shares is None:
         return {"risk": {"slope": float(line[0, 0]), **shrinkage}}
-    *each, slope = line_for_shares(line[0], class_shares(dataset.response()), shares).tolist()
-    intercept = each if len(each) > 2 else each[1] - each[0]
+    *intercepts, slope = line_for_shares(line[0], class_shares(dataset.response()), shares).tolist()
+    intercept = intercepts if len(intercepts) > 2 else intercepts[1] - intercepts[0]
     return {"probability": {"intercept": intercept, "slope": slope, **shrinkage}}
 
 
-def _model(dataset: Dataset, one: _Listed, named: set[str]) -> dict[str, Any]:
-    indices, values = one.fits.coef(0, one.at)
-    symbols, mu = dataset.var["symbol"].to_numpy(), float(one.fits.mu[one.at])
+def _model(
+    dataset: Dataset, list_model: _ListModel, fdr_selected_genes: set[str]
+) -> dict[str, Any]:
+    indices, values = list_model.fits.coef(0, list_model.at)
+    symbols = dataset.var["symbol"].to_numpy()
+    mu = float(list_model.fits.mu[list_model.at])
     genes = [dataset.genes[gene] for gene in indices]
-    claimed = [gene for gene in genes if gene in named]
+    selected_in_list = [gene for gene in genes if gene in fdr_selected_genes]
     return {
-        "list": one.name,
+        "list": list_model.name,
         "mu": None if np.isnan(mu) else mu,
-        "intercept": one.intercept.tolist(),
+        "intercept": list_model.intercept.tolist(),
         "genes": genes,
         "symbols": [str(symbols[gene]) for gene in indices],
         "coefficients": values.tolist(),
-        **weights_at(one.fits, one.at),
+        **covariate_weights(list_model.fits, list_model.at),
         **(
-            {"has_fdr_selected": bool(claimed), "fdr_selected_genes": claimed}
-            if one.name == FDR_SELECTED
+            {"has_fdr_selected": bool(selected_in_list), "fdr_selected_genes": selected_in_list}
+            if list_model.name == FDR_SELECTED
             else {}
         ),
     }

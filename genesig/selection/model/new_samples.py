@@ -1,4 +1,4 @@
-"""The locked model on new samples: matched by gene, missing genes stated, wrong scales refused."""
+"""Score new samples with the final model: match genes, fill in missing ones, check the scale."""
 
 from __future__ import annotations
 
@@ -30,34 +30,39 @@ from genesig.data.steps.scale import LEARNED_DEPTH_STEPS, LOG2_STEPS
 from genesig.data.study.matrix_check import check_gene_names, leave_out_other_columns
 from genesig.errors import Problem, refuse
 from genesig.optim.class_line import doubt_of_line
-from genesig.selection.model.before_alignment import NOT_TOLD, other_logarithms
-from genesig.selection.model.kinds.known import MODELLED
+from genesig.selection.model.before_alignment import SCALE_NOT_COMPARED, describe_log_fault
+from genesig.selection.model.kinds.known import MODEL_KINDS
 from genesig.selection.model.same_scale import (
     call_doubts,
     common_shift,
-    enough,
-    odd_samples,
-    other_scale,
+    describe_scale,
+    describe_scale_fault,
+    find_odd_samples,
+    has_enough_panel_genes,
     panel_doubts,
     panel_fault,
-    told,
 )
-from genesig.selection.model.schema import FDR_SELECTED, chosen_model, place, without_evidence
+from genesig.selection.model.schema import (
+    FDR_SELECTED,
+    ModelJson,
+    chosen_model,
+    model_index,
+    without_evidence,
+)
 from genesig.selection.model.shape import (
-    Model,
-    aligned,
-    aligns,
-    by_row,
+    apply_learned_steps,
+    apply_row_steps,
+    apply_study_steps,
     check_model,
+    check_model_covariates,
     check_steps,
     covariate_scores,
-    filler,
-    fills_in,
+    imputation_step,
     indicators,
-    refuse_unknown,
-    seen_by,
+    leaves_missing_to_steps,
+    needs_study_moments,
     split_steps,
-    takes_as_low,
+    takes_missing_as_low,
     zeros_are_missing,
 )
 from genesig.words import counted, listing
@@ -65,44 +70,32 @@ from genesig.words import counted, listing
 if TYPE_CHECKING:
     import pandas as pd
 
-UNPROVEN = "no gene of the study has evidence of its own"
-HELD = ("scale", "panel")
-"""Genes that are held against the training samples: of the models, and for the scale alone."""
+NO_EVIDENCE = "no gene of the study has evidence of its own"
+SCALE_GENE_SETS = ("scale", "panel")
+"""Parts of ``training`` whose genes are compared with new samples: of the models, and a panel."""
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """New samples after the row-wise steps of the model.
-
-    Attributes
-    ----------
-    samples : tuple of str
-    values : (n_samples, n_genes) float
-        In the order of the model's training genes; what was missing is filled in, or NaN where
-        the model has a step for it.
-    known : (n_samples, n_genes) bool
-    used : list of int
-        Places of the genes that the scores depend on.
-    problems : list of Problem
-        Warnings.
-    """
+    """New samples after the row-wise steps of the model."""
 
     samples: tuple[str, ...]
-    values: Array
-    known: Array
-    used: list[int]
-    problems: list[Problem]
+    values: Array  # (n_samples, n_genes) float in the order of the training genes; a missing value
+    # is filled in, or NaN if a step of the model does that
+    measured: Array  # (n_samples, n_genes) bool
+    used_columns: list[int]  # columns of the genes that the scores depend on
+    problems: list[Problem]  # warnings
 
     @property
     def imputed(self) -> Array:
         """Number of needed genes that were filled in, for each sample."""
-        return np.asarray((~self.known[:, self.used]).sum(axis=1))
+        return np.asarray((~self.measured[:, self.used_columns]).sum(axis=1))
 
 
 def predict(
-    model: Model,
+    model: ModelJson,
     matrix: Matrix,
-    where: str,
+    matrix_file: str,
     *,
     missing: float,
     mu: float | None,
@@ -111,7 +104,7 @@ def predict(
     samples: pd.DataFrame | None = None,
     renamed: str | None = None,
 ) -> tuple[pd.DataFrame, list[Problem]]:
-    """f(x) = intercept + Σ_j x_j β_j for the samples of a matrix, from model.json alone.
+    """Return the scores f(x) = intercept + Σ_j x_j β_j of new samples, from model.json alone.
 
     A gene of the model that the matrix lacks, or that is blank in a sample, gets its mean over the
     training samples, after the row-wise steps; or what the model's knn_impute gives it, where it
@@ -125,7 +118,7 @@ def predict(
         The content of model.json.
     matrix : Matrix
         As measured, either way round; the model's genes say which way.
-    where : str
+    matrix_file : str
         Its file, in messages.
     missing : float
         Largest share of a sample's needed genes that may be filled in, 0 to 1. Needed are the
@@ -160,59 +153,89 @@ def predict(
 
     check_model(model, source)
     check_steps(model, source)
-    chosen = chosen_model(model, mu, fdr_selected=fdr_selected)
+    model_of_list = chosen_model(model, mu, fdr_selected=fdr_selected)
     if not 0 <= missing <= 1:
         raise refuse("--missing", f"{missing:g} is no share; it needs 0 to 1")
     genes = model["training"]["genes"]
-    listed = None if samples is None else list(map(str, samples.index))
-    oriented, others = turn_samples_to_rows(matrix, genes, where), list[Problem]()
+    sample_names = None if samples is None else list(map(str, samples.index))
+    oriented = turn_samples_to_rows(matrix, genes, matrix_file)
+    problems = list[Problem]()
     oriented, _ = leave_out_other_columns(
-        oriented, where, Surroundings(samples, genes=genes), others
+        oriented, matrix_file, Surroundings(samples, genes=genes), problems
     )
-    oriented, other = take_study_names(oriented, genes, renamed, where)
-    others += check_gene_names(oriented, where)
-    oriented, left = select_listed_samples(oriented, listed, where)
-    found = prepare(model, chosen, oriented, where, missing=missing, bound="--missing")
-    about = None
+    oriented, translation_warnings = take_study_names(oriented, genes, renamed, matrix_file)
+    problems += check_gene_names(oriented, matrix_file)
+    oriented, left_out_warnings = select_listed_samples(oriented, sample_names, matrix_file)
+    prepared = prepare(
+        model, model_of_list, oriented, matrix_file, missing=missing, setting="--missing"
+    )
+    sample_rows = None
     if samples is not None:
-        _check_about(model, samples, found.samples)
-        about = samples[~samples.index.duplicated()].reindex(list(found.samples))
-    known = refuse_unknown(model, about, "--samples")
-    on_scale, panel = (scale_values(model, found, found.values, about, of) for of in HELD)
-    if fault := panel_fault(*panel):
-        raise refuse(where, fault)
-    if odd := other_scale(*on_scale):
-        raise refuse(where + odd[0], odd[1])
-    scores = score_values(seen_by(model, chosen, found.values, about), chosen)
-    scores = scores + covariate_scores(model, chosen, about)
-    said_of = partial(MODELLED[model["task"]].predicted, model, place(model, chosen))
-    own, shift = said_of(scores), common_shift(panel[0], panel[1], panel[3])
-    one = {"score": scores} if scores.ndim == 1 else {}
-    columns = {"sample": found.samples, **one, **own, "imputed": found.imputed}
-    without = said_of(scores - shift * np.sum(chosen["coefficients"], axis=0))["predicted"]
-    doubt = call_doubts(own["predicted"], without, shift)
-    for row, why in panel_doubts(*panel):
-        doubt[row] = _joined(doubt[row], why)
-    said = [
-        *_not_claimed(model, chosen, source), *_odd(odd_samples(*on_scale), where),
-        *_not_corrected(model, found.samples, about, where), *_doubtful(doubt, where),
-    ]  # fmt: skip
-    doubt = _with_evidence(model, chosen, doubt)
-    table = pd.DataFrame(columns | {"list": chosen["list"], "doubt": doubt})
-    table.attrs["scale"] = _compared(model, panel if enough(panel[1]) else on_scale)
-    return table, [*others, *other, *left, *found.problems, *known, *said]
+        _check_sample_table(model, samples, prepared.samples)
+        sample_rows = samples[~samples.index.duplicated()].reindex(list(prepared.samples))
+    covariate_warnings = check_model_covariates(model, sample_rows, "--samples")
+    model_values, panel_values = (
+        scale_values(model, prepared, prepared.values, sample_rows, of) for of in SCALE_GENE_SETS
+    )
+    if panel_error := panel_fault(*panel_values):
+        raise refuse(matrix_file, panel_error)
+    if scale_error := describe_scale_fault(*model_values):
+        raise refuse(matrix_file + scale_error[0], scale_error[1])
+    scores = score_values(
+        apply_learned_steps(model, model_of_list, prepared.values, sample_rows), model_of_list
+    )
+    scores = scores + covariate_scores(model, model_of_list, sample_rows)
+    predict_columns = partial(
+        MODEL_KINDS[model["task"]].predicted, model, model_index(model, model_of_list)
+    )
+    predicted = predict_columns(scores)
+    shift = common_shift(panel_values[0], panel_values[1], panel_values[3])
+    score_column = {"score": scores} if scores.ndim == 1 else {}
+    columns = {"sample": prepared.samples, **score_column, **predicted, "imputed": prepared.imputed}
+    corrected_calls = predict_columns(
+        scores - shift * np.sum(model_of_list["coefficients"], axis=0)
+    )["predicted"]
+    doubt = call_doubts(predicted["predicted"], corrected_calls, shift)
+    for row, reason in panel_doubts(*panel_values):
+        doubt[row] = _join_reasons(doubt[row], reason)
+    warnings = [
+        *_evidence_warnings(model, model_of_list, source),
+        *_odd_sample_warnings(find_odd_samples(*model_values), matrix_file),
+        *_batch_warnings(model, prepared.samples, sample_rows, matrix_file),
+        *_doubt_warning(doubt, matrix_file),
+    ]
+    doubt = _add_evidence_doubt(model, model_of_list, doubt)
+    table = pd.DataFrame(columns | {"list": model_of_list["list"], "doubt": doubt})
+    table.attrs["scale"] = _describe_scale(
+        model, panel_values if has_enough_panel_genes(panel_values[1]) else model_values
+    )
+    return table, [
+        *problems,
+        *translation_warnings,
+        *left_out_warnings,
+        *prepared.problems,
+        *covariate_warnings,
+        *warnings,
+    ]
 
 
-def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing: float,
-            bound: str) -> Prepared:  # fmt: skip
-    """Match the genes of a matrix with samples in rows, and apply the row-wise steps.
+def prepare(
+    model: ModelJson,
+    model_of_list: ModelJson,
+    matrix: Matrix,
+    matrix_file: str,
+    *,
+    missing: float,
+    setting: str,
+) -> Prepared:
+    """Return the samples of a matrix, matched by gene, after the row-wise steps of the model.
 
     Parameters
     ----------
-    model, chosen : mapping
+    model, model_of_list : mapping
         The content of model.json; the one of its models that is used.
     matrix : Matrix
-    where, bound : str
+    matrix_file, setting : str
         Its file and the setting of `missing`, in messages.
     missing : float
         As in `predict`.
@@ -223,217 +246,300 @@ def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing:
         As `predict`.
     """
     genes = list(model["training"]["genes"])
-    used = _used(model, chosen)
-    spared = set(model["training"]["panel"]["genes"]) - {genes[k] for k in used}
-    X, found = match_genes(matrix, genes, where, spared)
+    used_columns = _used_columns(model, model_of_list)
+    panel_only = set(model["training"]["panel"]["genes"]) - {genes[k] for k in used_columns}
+    X, is_finite = match_genes(matrix, genes, matrix_file, panel_only)
     if zeros_are_missing(model):
-        found &= X != 0
-    of, added = indicators(model)  # known wherever the new samples' gene was measured at all
-    measured = np.isin(genes, matrix.columns)
-    for column, those in genes_by_indicator(of, added):
-        X[:, column], found[:, column] = ~found[:, those].any(axis=1), measured[those].any()
-    knn, own = filler(model) == "knn_impute", fills_in(model)
-    by = "the model's knn_impute" if knn else "the mean of the training samples"
-    low = measured & takes_as_low(model)
-    known, needed = found | low, [genes[k] for k in used]
-    hint = versions_hint(needed, matrix.columns)
-    problems = _check_missing(known[:, used], needed, matrix.rows, missing, by, where, bound, hint)
-    problems += [Problem(where, matrix.doubt, "warning")] if matrix.doubt else []
+        is_finite &= X != 0
+    indicator_genes, indicator_columns = indicators(
+        model
+    )  # known wherever the new samples' gene was measured at all
+    in_matrix = np.isin(genes, matrix.columns)
+    for column, genes_of_indicator in genes_by_indicator(indicator_genes, indicator_columns):
+        X[:, column] = ~is_finite[:, genes_of_indicator].any(axis=1)
+        is_finite[:, column] = in_matrix[genes_of_indicator].any()
+    by_knn = imputation_step(model) == "knn_impute"
+    fills_in_itself = leaves_missing_to_steps(model)
+    imputation = "the model's knn_impute" if by_knn else "the mean of the training samples"
+    counts_as_low = in_matrix & takes_missing_as_low(model)
+    measured = is_finite | counts_as_low
+    needed_genes = [genes[k] for k in used_columns]
+    hint = versions_hint(needed_genes, matrix.columns)
+    problems = _check_missing(
+        measured[:, used_columns],
+        needed_genes,
+        matrix.rows,
+        missing,
+        imputation,
+        matrix_file,
+        setting,
+        hint,
+    )
+    problems += [Problem(matrix_file, matrix.doubt, "warning")] if matrix.doubt else []
     means = np.asarray(model["training"]["means"], dtype=float)
     # A model that learned to fill in does so itself, and is given NaN.
-    fill = np.where(low | own, np.nan, means)
-    _check_number(model, matrix.rows, where)
-    rows = by_row(model, X, found, fill)
-    _check_logarithms(model, rows, found, matrix.rows, where)
-    values = aligned(model, rows, found, fill)
-    values[:, added] = np.where(found[:, added], X[:, added], fill[added])
-    scale = _scale(model)
-    check_values(X, values, found, genes, matrix.rows, scale, where)
-    problems += zero_warnings(X, values, found, genes, matrix.rows, scale, where)
-    problems += rate_warnings(X, found, scale, model["training_samples"], where)
-    return Prepared(matrix.rows, values, known, used, problems)
+    fill = np.where(counts_as_low | fills_in_itself, np.nan, means)
+    _check_sample_count(model, matrix.rows, matrix_file)
+    row_values = apply_row_steps(model, X, is_finite, fill)
+    _check_logarithms(model, row_values, is_finite, matrix.rows, matrix_file)
+    values = apply_study_steps(model, row_values, is_finite, fill)
+    values[:, indicator_columns] = np.where(
+        is_finite[:, indicator_columns], X[:, indicator_columns], fill[indicator_columns]
+    )
+    scale = _training_scale(model)
+    check_values(X, values, is_finite, genes, matrix.rows, scale, matrix_file)
+    problems += zero_warnings(X, values, is_finite, genes, matrix.rows, scale, matrix_file)
+    problems += rate_warnings(X, is_finite, scale, model["training_samples"], matrix_file)
+    return Prepared(matrix.rows, values, measured, used_columns, problems)
 
 
 def scale_values(
-    model: Model,
-    found: Prepared,
+    model: ModelJson,
+    prepared: Prepared,
     values: Array,
-    about: pd.DataFrame | None = None,
-    of: str = "scale",
-) -> tuple[Array, Array, tuple[str, ...], Mapping[str, Any]]:  # fmt: skip
-    """Return what `other_scale` holds against the training samples: as the coefficients see them.
+    sample_rows: pd.DataFrame | None = None,
+    gene_set: str = "scale",
+) -> tuple[Array, Array, tuple[str, ...], Mapping[str, Any]]:
+    """Return the arguments of `describe_scale_fault` for the genes of the models or of the panel.
 
     Steps after which the scale is of no account (quantiles, ranks) have been applied by then.
 
     Parameters
     ----------
     values : (n_samples, n_training_genes) float
-        As for `seen_by`.
-    of : str
-        One of `HELD`.
+        As for `apply_learned_steps`.
+    gene_set : str
+        One of `SCALE_GENE_SETS`.
     """
-    scale = model["training"][of]
-    place = {gene: k for k, gene in enumerate(model["training"]["genes"])}
-    known = found.known[:, [place[gene] for gene in scale["genes"]]]
-    return seen_by(model, scale, values, about), known, found.samples, scale
+    scale = model["training"][gene_set]
+    column_of_gene = {gene: k for k, gene in enumerate(model["training"]["genes"])}
+    measured = prepared.measured[:, [column_of_gene[gene] for gene in scale["genes"]]]
+    return apply_learned_steps(model, scale, values, sample_rows), measured, prepared.samples, scale
 
 
-def _compared(model: Model, held: tuple[Array, Array, tuple[str, ...], Mapping[str, Any]]) -> str:
-    """Say how the values compare with the training ones, where the model lets that be told."""
-    return NOT_TOLD if aligns(model) else told(*held)
+def _describe_scale(
+    model: ModelJson, compared_values: tuple[Array, Array, tuple[str, ...], Mapping[str, Any]]
+) -> str:
+    """Return a sentence that compares the values with the training ones, if the model allows it."""
+    return SCALE_NOT_COMPARED if needs_study_moments(model) else describe_scale(*compared_values)
 
 
-def score_values(values: Array, chosen: Model) -> Array:
-    """Return the score of each sample, (n_samples,) or of each class, from what `seen_by` gives."""
+def score_values(values: Array, model_of_list: ModelJson) -> Array:
+    """Return the score of each sample, (n,) or (n, T), from the values of `apply_learned_steps`."""
     # Not a matrix product: its sums depend on how many samples stand beside one.
-    weights, intercept = np.array(chosen["coefficients"], dtype=float), chosen["intercept"]
+    weights = np.array(model_of_list["coefficients"], dtype=float)
+    intercept = model_of_list["intercept"]
     if not isinstance(intercept, list):
         return np.asarray(intercept + (values * weights).sum(axis=1))
-    each = zip(intercept, weights.reshape(-1, len(intercept)).T, strict=True)
-    return np.stack([start + (values * w).sum(axis=1) for start, w in each], axis=1)
+    class_models = zip(intercept, weights.reshape(-1, len(intercept)).T, strict=True)
+    return np.stack([start + (values * w).sum(axis=1) for start, w in class_models], axis=1)
 
 
-def _with_evidence(model: Model, chosen: Model, doubt: Sequence[str]) -> list[str]:
-    """Add to the doubt of each sample how weak the evidence for the whole model is, if it is.
+def _add_evidence_doubt(
+    model: ModelJson, model_of_list: ModelJson, doubt: Sequence[str]
+) -> list[str]:
+    """Return the doubts with a note that the evidence for the whole model is weak, if it is.
 
     The shrinkage of probabilities or risks decides if there is one, otherwise the selected genes.
     """
-    shrinkage = _shrinkage(chosen)
+    shrinkage = _shrinkage(model_of_list)
     if shrinkage is not None:
-        evidence = doubt_of_line(shrinkage, survival="risk" in chosen)
+        evidence = doubt_of_line(shrinkage, survival="risk" in model_of_list)
     else:
-        evidence = UNPROVEN if without_evidence(model) else ""
-    return [_joined(reason, evidence) for reason in doubt]
+        evidence = NO_EVIDENCE if without_evidence(model) else ""
+    return [_join_reasons(reason, evidence) for reason in doubt]
 
 
-def _shrinkage(chosen: Model) -> float | None:
+def _shrinkage(model_of_list: ModelJson) -> float | None:
     """Return the shrinkage of a model's line of probabilities or risks; None without a line."""
-    line = chosen.get("probability") or chosen.get("risk") or {}
+    line = model_of_list.get("probability") or model_of_list.get("risk") or {}
     return line.get("shrinkage")
 
 
-def _joined(*reasons: str) -> str:
+def _join_reasons(*reasons: str) -> str:
     return "; ".join(filter(None, reasons))
 
 
-def _not_claimed(model: Model, chosen: Model, source: str) -> Iterator[Problem]:
-    """Warn where the evidence for the model is weak, or not each of the named genes has any."""
-    shrinkage = _shrinkage(chosen)
-    if shrinkage is not None and (why := doubt_of_line(shrinkage, survival="risk" in chosen)):
-        yield Problem(source, why, "warning")
-    if chosen["list"] != FDR_SELECTED and shrinkage is None and without_evidence(model):
-        what = f"{UNPROVEN}: use a score only if the report of the study finds evidence"
-        yield Problem(source, f"{what} for its predictive model", "warning")
-    if not chosen.get("has_fdr_selected", True):
-        number = counted(len(chosen["genes"]), "most frequent gene")
-        what = f"no gene has evidence of its own; the model is that of the {number}, of which"
-        what += " nothing is claimed"
-        yield Problem(source, what, "warning")
-    elif len(some := chosen.get("fdr_selected_genes", chosen["genes"])) < len(chosen["genes"]):
-        has = "has" if len(some) == 1 else "have"
-        what = f"{len(some)} of the {counted(len(chosen['genes']), 'gene')} {has} evidence of"
-        what += f" {'its' if len(some) == 1 else 'their'} own: {listing(some, 9)}; the others are"
-        yield Problem(source, f"{what} the most frequent ones, of which nothing is claimed",
-                      "warning")  # fmt: skip
+def _evidence_warnings(
+    model: ModelJson, model_of_list: ModelJson, source: str
+) -> Iterator[Problem]:
+    """Yield a warning if the evidence for the model is weak, or some genes are not FDR-selected."""
+    shrinkage = _shrinkage(model_of_list)
+    is_survival = "risk" in model_of_list
+    if shrinkage is not None and (doubt := doubt_of_line(shrinkage, survival=is_survival)):
+        yield Problem(source, doubt, "warning")
+    if model_of_list["list"] != FDR_SELECTED and shrinkage is None and without_evidence(model):
+        message = (
+            f"{NO_EVIDENCE}: use a score only if the report of the study finds evidence for its"
+            " predictive model"
+        )
+        yield Problem(source, message, "warning")
+    genes = model_of_list["genes"]
+    selected = model_of_list.get("fdr_selected_genes", genes)
+    if not model_of_list.get("has_fdr_selected", True):
+        message = (
+            "no gene has evidence of its own; the model is that of the"
+            f" {counted(len(genes), 'most frequent gene')}, of which nothing is claimed"
+        )
+        yield Problem(source, message, "warning")
+    elif len(selected) < len(genes):
+        has_evidence = (
+            "has evidence of its own" if len(selected) == 1 else ("have evidence of their own")
+        )
+        message = (
+            f"{len(selected)} of the {counted(len(genes), 'gene')} {has_evidence}:"
+            f" {listing(selected, 9)}; the others are the most frequent ones, of which nothing is"
+            " claimed"
+        )
+        yield Problem(source, message, "warning")
 
 
-def _used(model: Model, chosen: Model) -> list[int]:
-    """Return the places of the genes that the scores depend on, among the training genes."""
-    genes, listed = model["training"]["genes"], set(chosen["genes"])
-    across = {step["step"] for step in model["normalisation"]["steps"]} - GENE_WISE_STEPS
-    return [k for k, gene in enumerate(genes) if across or gene in listed]
+def _used_columns(model: ModelJson, model_of_list: ModelJson) -> list[int]:
+    """Return the columns, among the training genes, of the genes that the scores depend on."""
+    genes = model["training"]["genes"]
+    model_genes = set(model_of_list["genes"])
+    steps_across_genes = {
+        step["step"] for step in model["normalisation"]["steps"]
+    } - GENE_WISE_STEPS
+    return [k for k, gene in enumerate(genes) if steps_across_genes or gene in model_genes]
 
 
-def _check_number(model: Model, names: Sequence[str], where: str) -> None:
-    """Refuse too few samples for moments of their own, where the model takes its genes by these."""
-    if aligns(model) and len(names) < MIN_STUDY_SAMPLES:
-        what = f"{counted(len(names), 'sample')}, at least {MIN_STUDY_SAMPLES} are needed: "
-        what += "the model was made of several studies, each gene taken by its mean and spread in "
-        what += "its own study, and needs these of the new samples, too; score more of them "
-        what += "together, or train with "
-        raise refuse(where, what + "across.align: rank, which needs one sample")
+def _check_sample_count(model: ModelJson, sample_names: Sequence[str], matrix_file: str) -> None:
+    """Raise if the model standardises each gene over the new samples, and these are too few."""
+    if needs_study_moments(model) and len(sample_names) < MIN_STUDY_SAMPLES:
+        message = (
+            f"{counted(len(sample_names), 'sample')}, at least {MIN_STUDY_SAMPLES} are needed: the"
+            " model was made of several studies, each gene taken by its mean and spread in its own"
+            " study, and needs these of the new samples, too; score more of them together, or train"
+            " with across.align: rank, which needs one sample"
+        )
+        raise refuse(matrix_file, message)
 
 
-def _check_logarithms(model: Model, values: Array, known: Array, names: Sequence[str],
-                      where: str) -> None:  # fmt: skip
-    """Refuse values that no scale tells once they are aligned: see `other_logarithms`."""
-    if then := model["training"].get("before_alignment"):
-        taken = bool((LOG2_STEPS - LEARNED_DEPTH_STEPS) & _scale(model).steps)
-        fault = other_logarithms(values, known, names, then, taken=taken)
+def _check_logarithms(
+    model: ModelJson, values: Array, measured: Array, sample_names: Sequence[str], matrix_file: str
+) -> None:
+    """Refuse values that no scale tells once they are aligned: see `describe_log_fault`."""
+    if training_scale := model["training"].get("before_alignment"):
+        takes_logarithms = bool((LOG2_STEPS - LEARNED_DEPTH_STEPS) & _training_scale(model).steps)
+        fault = describe_log_fault(
+            values, measured, sample_names, training_scale, takes_logarithms=takes_logarithms
+        )
         if fault:
-            raise refuse(where + fault[0], fault[1])
+            raise refuse(matrix_file + fault[0], fault[1])
 
 
-def _check_missing(known: Array, needed: Sequence[str], names: Sequence[str], missing: float,
-                   filler: str, where: str, bound: str, hint: str) -> list[Problem]:  # fmt: skip
-    share = 1 - known.mean(axis=1) if needed else np.zeros(len(names))
+def _check_missing(
+    measured: Array,
+    needed_genes: Sequence[str],
+    sample_names: Sequence[str],
+    missing: float,
+    imputation: str,
+    matrix_file: str,
+    setting: str,
+    hint: str,
+) -> list[Problem]:
+    share = 1 - measured.mean(axis=1) if needed_genes else np.zeros(len(sample_names))
     if not share.any():
         return []
-    worst = int(np.argmax(share))
-    absent = [needed[k] for k in np.flatnonzero(~known[worst]).tolist()]
-    what = f"{len(absent)} of the {counted(len(needed), 'gene')} that the model needs "
-    what += f"are missing in sample '{names[worst]}': {listing(absent)}"
-    if share[worst] > missing:
-        what += f"; at most a share of {missing:g} may be ({bound}){hint}"
-        raise refuse(where, what)
-    others = f" ({counted(int((share > 0).sum()), 'sample')} with missing genes)"
-    what += f"{others}; filled in by {filler}{hint}"
-    return [Problem(where, what, "warning", code="id_versions" if hint else "")]
+    worst_sample = int(np.argmax(share))
+    absent = [needed_genes[k] for k in np.flatnonzero(~measured[worst_sample]).tolist()]
+    finding = (
+        f"{len(absent)} of the {counted(len(needed_genes), 'gene')} that the model needs are"
+        f" missing in sample '{sample_names[worst_sample]}': {listing(absent)}"
+    )
+    if share[worst_sample] > missing:
+        raise refuse(
+            matrix_file, f"{finding}; at most a share of {missing:g} may be ({setting}){hint}"
+        )
+    affected = counted(int((share > 0).sum()), "sample")
+    message = f"{finding} ({affected} with missing genes); filled in by {imputation}{hint}"
+    return [Problem(matrix_file, message, "warning", code="id_versions" if hint else "")]
 
 
-def _check_about(model: Model, about: pd.DataFrame, names: Sequence[str]) -> None:
-    """Refuse a sample table that cannot say of which batch the new samples are."""
-    if twice := [str(name) for name in about.index[about.index.duplicated()] if name in set(names)]:
-        what = f"sample {listing(twice)} stands there more than once; keep one row"
-        raise refuse("--samples", what)
+def _check_sample_table(
+    model: ModelJson, sample_table: pd.DataFrame, sample_names: Sequence[str]
+) -> None:
+    """Raise if the sample table does not state the batch of each new sample."""
+    if duplicates := [
+        str(name)
+        for name in sample_table.index[sample_table.index.duplicated()]
+        if name in set(sample_names)
+    ]:
+        message = f"sample {listing(duplicates)} stands there more than once; keep one row"
+        raise refuse("--samples", message)
     for step in split_steps(model)[1]:
         if step.kind != "batch":
             continue
-        lacking = [column for column in map(str, step.columns) if column not in about.columns]
-        if lacking:
-            what = f"has no column {listing(lacking)}, which combat looks at (columns: "
-            raise refuse("--samples", f"{what}{listing(about.columns, 6)})")
+        missing_columns = [
+            column for column in map(str, step.columns) if column not in sample_table.columns
+        ]
+        if missing_columns:
+            message = f"has no column {listing(missing_columns)}, which combat looks at (columns: "
+            raise refuse("--samples", f"{message}{listing(sample_table.columns, 6)})")
 
 
-def _odd(found: Sequence[tuple[str, str]], where: str) -> list[Problem]:
-    if not found:
+def _odd_sample_warnings(odd: Sequence[tuple[str, str]], matrix_file: str) -> list[Problem]:
+    if not odd:
         return []
-    (name, fault), *others = found
-    too = f" (as would be {listing(other for other, _ in others)})" if others else ""
-    what = f"{fault}; alone it would be refused{too}: look at it before you use its score"
-    return [Problem(f"{where}, sample '{name}'", what, "warning")]
+    (sample, reason), *other_names = odd
+    also_odd = (
+        f" (as would be {listing(other_name for other_name, _ in other_names)})"
+        if other_names
+        else ""
+    )
+    message = f"{reason}; alone it would be refused{also_odd}: look at it before you use its score"
+    return [Problem(f"{matrix_file}, sample '{sample}'", message, "warning")]
 
 
-def _doubtful(doubt: Sequence[str], where: str) -> Iterator[Problem]:
-    """Say of how many samples the column `doubt` says something."""
-    said = [each for each in doubt if each]
-    if said:
-        what = f"the call of {counted(len(said), 'sample')} of {len(doubt)} is in doubt, see the "
-        what += f"column 'doubt': {said[0]}"
-        yield Problem(where, what, "warning")
+def _doubt_warning(doubt: Sequence[str], matrix_file: str) -> Iterator[Problem]:
+    """Yield a warning that counts the samples with an entry in the column ``doubt``."""
+    reasons = [reason for reason in doubt if reason]
+    if reasons:
+        message = (
+            f"the call of {counted(len(reasons), 'sample')} of {len(doubt)} is in doubt, see the"
+            f" column 'doubt': {reasons[0]}"
+        )
+        yield Problem(matrix_file, message, "warning")
 
 
-def _not_corrected(model: Model, names: Sequence[str], about: pd.DataFrame | None,
-                   where: str) -> Iterator[Problem]:  # fmt: skip
+def _batch_warnings(
+    model: ModelJson,
+    sample_names: Sequence[str],
+    sample_rows: pd.DataFrame | None,
+    matrix_file: str,
+) -> Iterator[Problem]:
     steps = [step for step in split_steps(model)[1] if step.kind == "batch"]
     for step in steps:
-        left = [n for n, is_left in zip(names, step.uncorrected(about, len(names)), strict=True)
-                if is_left]  # fmt: skip
-        if left:
+        uncorrected = [
+            sample
+            for sample, is_uncorrected in zip(
+                sample_names, step.uncorrected(sample_rows, len(sample_names)), strict=True
+            )
+            if is_uncorrected
+        ]
+        if uncorrected:
             column, *covariates = map(str, step.columns)
-            also = f" (and {listing(covariates)})" if covariates else ""
-            what = f"combat leaves {counted(len(left), 'sample')} as measured, of no batch that "
-            what += f"the model knows ({listing(step.batches, 6)}): {listing(left)}"
-            if about is None:
-                what += f"; --samples names the table whose column '{column}'{also} says of which "
-                what += "batch a sample is"
-            yield Problem(where, what, "warning")
+            covariate_text = f" (and {listing(covariates)})" if covariates else ""
+            advice = (
+                f"; --samples names the table whose column '{column}'{covariate_text} says of"
+                " which batch a sample is"
+            )
+            message = (
+                f"combat leaves {counted(len(uncorrected), 'sample')} as measured, of no batch that"
+                f" the model knows ({listing(step.batches, 6)}): {listing(uncorrected)}"
+                f"{advice if sample_rows is None else ''}"
+            )
+            yield Problem(matrix_file, message, "warning")
 
 
-def _scale(model: Model) -> TrainingValues:
+def _training_scale(model: ModelJson) -> TrainingValues:
     training = model["training"]
     return TrainingValues(
-        np.array(training["means"], dtype=float), np.array(training["sds"], dtype=float),
-        training["p99"], training["min"], training["max"],
+        np.array(training["means"], dtype=float),
+        np.array(training["sds"], dtype=float),
+        training["p99"],
+        training["min"],
+        training["max"],
         frozenset(step["step"] for step in model["normalisation"]["steps"]),
-    )  # fmt: skip
+    )

@@ -1,4 +1,4 @@
-"""Whether new values are on the scale of the training ones, and genes held against them for it."""
+"""Compare the scale of new samples with that of the training samples, gene by gene."""
 
 from __future__ import annotations
 
@@ -10,47 +10,46 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.words import MIN_SPREAD, counted
 
-# A gene that tells two classes of like size apart has them at -1 and +1 training standard
-# deviations: a shift by one takes a sample to the middle between them.
-SHIFT = 1.0
-# Half of the way, as ratios go, to the nearest other scale: ln for log2, a factor of 0.69.
-RATIO = float(np.sqrt(np.log(2)))
+# A gene that separates two classes of equal size has them at -1 and +1 training standard
+# deviations: a shift by one moves a sample to the middle between them.
+MAX_SHIFT_SDS = 1.0
+# Half of the way, as a ratio, to the nearest other scale: ln instead of log2, a factor of 0.69.
+MIN_SLOPE_RATIO = float(np.sqrt(np.log(2)))
 # Standard errors that must lie between a value and its bound.
-SURE = 3.0
-# Of many samples one may be odd, bright or of poor quality, and is held against this many times as
-# much, in ratios to this power.
-ODD = 3
-# From fewer genes no slope is fitted.
-FEWEST = 10
-# Share of the sum of squares of the training means that is not their own error. Below it the genes
-# have equal levels, for all that is measured, and a slope would be fitted to that error.
+N_STANDARD_ERRORS = 3.0
+# One sample of many may be bright or of poor quality: its bounds are this many times as wide (the
+# ratio to this power).
+SINGLE_SAMPLE_FACTOR = 3
+# With fewer genes no slope is fitted.
+MIN_SLOPE_GENES = 10
+# Share of the sum of squares of the training means that is not due to their error. Below it the
+# genes do not differ measurably in level, and a slope would be fitted to the error.
 MIN_TRUE_SHARE = 0.8
 OF_MODEL = "of the model"
-ADVICE = (
+SCALE_ADVICE = (
     "bring the values to the study's scale: the same base of the logarithm, the same normalisation"
 )
 Bounds = Mapping[str, float]
 
 
-class Profile(NamedTuple):
-    """Where values of the model's genes lie, each with its standard error over the genes.
+class ScaleProfile(NamedTuple):
+    """Location and slope of values against the training means, with standard errors over genes.
 
-    `location` is the median of (x_j - m_j)/s_j, in training standard deviations; `slope` that of
-    x_j on m_j over the genes j, with weights 1/s_j²: 1 on the same scale, 0.69 for ln in place of
-    log2, whatever is added to all values. `stretch` is how many times as far from 1 it lies as that
-    of a training sample, from whose sum of squares nothing is taken off.
+    m_j and s_j are the training mean and sd of gene j. The slope is 1 on the same scale and 0.69
+    for ln instead of log2, whatever constant is added to all values.
     """
 
-    genes: int
-    location: float
+    genes: int  # number of genes that were compared
+    location: float  # median of (x_j - m_j)/s_j, in training standard deviations
     location_error: float
-    slope: float
-    slope_error: float
+    slope: float  # of x_j on m_j with weights 1/s_j²
+    slope_error: float  # infinite without a slope
+    # |slope - 1| over that of a training sample, whose sum of squares includes the error of m_j
     stretch: float = 1.0
 
 
 def training_scale(X: Array, y: Array, genes: Sequence[str]) -> dict[str, Any]:
-    """Describe the training values for `other_scale`, as model.json holds them.
+    """Return ``training.scale`` of model.json: the training values of the models' genes.
 
     Parameters
     ----------
@@ -66,72 +65,88 @@ def training_scale(X: Array, y: Array, genes: Sequence[str]) -> dict[str, Any]:
         ``samples``, ``genes``, ``means``, ``sds``; ``location`` and ``slope`` of single samples:
         ``low`` and ``high`` are the extreme means of the classes, ``sd`` is that inside of them.
     """
-    scale = {"samples": len(X), "genes": list(genes), "means": X.mean(axis=0).tolist(),
-             "sds": X.std(axis=0).tolist()}  # fmt: skip
+    scale = {
+        "samples": len(X),
+        "genes": list(genes),
+        "means": X.mean(axis=0).tolist(),
+        "sds": X.std(axis=0).tolist(),
+    }
     # The means hold these samples themselves: there is no noise to take off.
-    exact = scale | {"samples": np.inf}
-    found = [profile(x, np.ones(len(x), dtype=bool), exact) for x in X]
-    parted = np.argmax(y, axis=1) if y.ndim > 1 else (y > y.mean()).astype(np.int64)
-    parts = {"location": [each.location for each in found], "slope": [each.slope for each in found]}
-    return scale | {name: _bounds(np.array(values), parted) for name, values in parts.items()}
+    noiseless_scale = scale | {"samples": np.inf}
+    profiles = [sample_profile(x, np.ones(len(x), dtype=bool), noiseless_scale) for x in X]
+    class_numbers = np.argmax(y, axis=1) if y.ndim > 1 else (y > y.mean()).astype(np.int64)
+    values_by_name = {
+        "location": [profile_of_sample.location for profile_of_sample in profiles],
+        "slope": [profile_of_sample.slope for profile_of_sample in profiles],
+    }
+    return scale | {
+        name: _bounds(np.array(values), class_numbers) for name, values in values_by_name.items()
+    }
 
 
-def _bounds(values: Array, part: Array) -> dict[str, float]:
-    parts = range(part.max() + 1)
-    means = np.array([values[part == each].mean() for each in parts])[part]
-    sd = np.sqrt(((values - means) ** 2).sum() / max(len(values) - len(parts), 1))
+def _bounds(values: Array, class_number: Array) -> dict[str, float]:
+    class_codes = range(class_number.max() + 1)
+    means = np.array([values[class_number == number].mean() for number in class_codes])[
+        class_number
+    ]
+    sd = np.sqrt(((values - means) ** 2).sum() / max(len(values) - len(class_codes), 1))
     return {"low": float(means.min()), "high": float(means.max()), "sd": float(sd)}
 
 
-def profile(x: Array, known: Array, scale: Mapping[str, Any]) -> Profile:
-    """Describe one sample, or the means of several.
+def sample_profile(x: Array, measured: Array, scale: Mapping[str, Any]) -> ScaleProfile:
+    """Return location and slope of one sample, or of the means of several.
 
     The training means m_j have errors of their own, of variance s_j²/n, which would flatten the
     slope: their part is taken off the sum of squares.
 
     Parameters
     ----------
-    x, known : (n_genes,) float, bool
+    x, measured : (n_genes,) float, bool
     scale : mapping
         As `training_scale` gives it.
     """
     m, s = (np.asarray(scale[key], dtype=float) for key in ("means", "sds"))
-    used = known & (s > MIN_SPREAD)
-    d, x, m, w = int(used.sum()), x[used], m[used], 1 / s[used] ** 2
-    if not d:
-        return Profile(0, 0.0, np.inf, 1.0, np.inf)
-    location, error = float(np.median((x - m) * np.sqrt(w))), 1 / np.sqrt(d)
+    is_used = measured & (s > MIN_SPREAD)
+    n_genes = int(is_used.sum())
+    x = x[is_used]
+    m = m[is_used]
+    w = 1 / s[is_used] ** 2
+    if not n_genes:
+        return ScaleProfile(0, 0.0, np.inf, 1.0, np.inf)
+    location = float(np.median((x - m) * np.sqrt(w)))
+    error = 1 / np.sqrt(n_genes)
     centred = m - np.average(m, weights=w)
     squares = float(w @ centred**2)
-    true = squares - d / scale["samples"]
-    if d < FEWEST or true < MIN_TRUE_SHARE * squares:
-        return Profile(d, location, error, 1.0, np.inf)
-    slope = float((w * centred) @ x) / true
-    rest = x - np.average(x, weights=w) - slope * centred
-    doubt = float(np.sqrt(w @ rest**2 / (d - 2) / true))
-    return Profile(d, location, error, slope, doubt, squares / true)
+    true_squares = squares - n_genes / scale["samples"]
+    if n_genes < MIN_SLOPE_GENES or true_squares < MIN_TRUE_SHARE * squares:
+        return ScaleProfile(n_genes, location, error, 1.0, np.inf)
+    slope = float((w * centred) @ x) / true_squares
+    residual = x - np.average(x, weights=w) - slope * centred
+    slope_error = float(np.sqrt(w @ residual**2 / (n_genes - 2) / true_squares))
+    return ScaleProfile(n_genes, location, error, slope, slope_error, squares / true_squares)
 
 
-def mean_profile(X: Array, known: Array, scale: Mapping[str, Any]) -> Profile:
-    """Describe the means of several samples, see `profile`."""
-    counts = known.sum(axis=0)
-    means = np.where(known, X, 0.0).sum(axis=0) / np.maximum(counts, 1)
-    return profile(means, counts > 0, scale)
+def mean_profile(X: Array, measured: Array, scale: Mapping[str, Any]) -> ScaleProfile:
+    """Return location and slope of the means of several samples, see `sample_profile`."""
+    counts = measured.sum(axis=0)
+    means = np.where(measured, X, 0.0).sum(axis=0) / np.maximum(counts, 1)
+    return sample_profile(means, counts > 0, scale)
 
 
-def other_scale(X: Array, known: Array, names: Sequence[str],
-                scale: Mapping[str, Any]) -> tuple[str, str] | None:  # fmt: skip
-    """Say why values are not on the training scale, and which sample's, if not all; or None.
+def describe_scale_fault(
+    X: Array, measured: Array, sample_names: Sequence[str], scale: Mapping[str, Any]
+) -> tuple[str, str] | None:
+    """Return why values are not on the training scale, and of which sample; or None.
 
-    The mean over the samples is held against the classes' own means, ± `SHIFT` and a factor of
-    `RATIO`, and must lie beyond by `SURE` errors, √(sd²/n + error²). Of several samples each is
-    held against `ODD` times as much.
+    The mean over the samples is held against the classes' own means, ± `MAX_SHIFT_SDS` and a factor
+    of `MIN_SLOPE_RATIO`, and must lie beyond by `N_STANDARD_ERRORS` errors, √(sd²/n + error²). Of
+    several samples each is held against `SINGLE_SAMPLE_FACTOR` times as much.
 
     Parameters
     ----------
-    X, known : (n_samples, n_genes) float, bool
+    X, measured : (n_samples, n_genes) float, bool
         In the order of the scale's genes, as the coefficients see them.
-    names : sequence of str
+    sample_names : sequence of str
         Samples.
     scale : mapping
         As `training_scale` gives it.
@@ -141,33 +156,43 @@ def other_scale(X: Array, known: Array, names: Sequence[str],
     (str, str) or None
         What to add to the file, ``", sample 'S1'"`` or nothing; what was found, and what to do.
     """
-    if fault := mean_fault(X, known, scale):
-        return f", sample '{names[0]}'" if len(X) == 1 else "", fault
-    for name, x, seen in zip(names, X, known, strict=True):
-        if fault := sample_fault(x, seen, scale):
+    if fault := mean_fault(X, measured, scale):
+        return f", sample '{sample_names[0]}'" if len(X) == 1 else "", fault
+    for name, x, is_measured in zip(sample_names, X, measured, strict=True):
+        if fault := sample_fault(x, is_measured, scale):
             return f", sample '{name}'", fault
     return None
 
 
-def mean_fault(X: Array, known: Array, scale: Mapping[str, Any], of: str = OF_MODEL) -> str:
-    """Say why samples as a whole are not on the training scale, '' where they are.
+def mean_fault(
+    X: Array, measured: Array, scale: Mapping[str, Any], gene_text: str = OF_MODEL
+) -> str:
+    """Return why the mean of the samples is not on the training scale, '' if it is.
 
-    `of` says which genes these are; the rest as in `other_scale`.
+    `gene_text` says which genes these are; the rest as in `describe_scale_fault`.
     """
-    fault = _fault(mean_profile(X, known, scale), scale, max(len(X), 1), 1, of)
-    mean = "" if len(X) == 1 else f" (means of {len(X)} samples)"
-    return fault and f"{fault}{mean}; {ADVICE}"
+    fault = _profile_fault(mean_profile(X, measured, scale), scale, max(len(X), 1), 1, gene_text)
+    mean_text = "" if len(X) == 1 else f" (means of {len(X)} samples)"
+    return fault and f"{fault}{mean_text}; {SCALE_ADVICE}"
 
 
-def sample_fault(x: Array, known: Array, scale: Mapping[str, Any], of: str = OF_MODEL) -> str:
-    """Say why one sample among several is on quite another scale, '' where it is not."""
-    fault = _fault(profile(x, known, scale), scale, 1, ODD, of)
-    return fault and f"{fault}; {ADVICE}"
+def sample_fault(
+    x: Array, measured: Array, scale: Mapping[str, Any], gene_text: str = OF_MODEL
+) -> str:
+    """Return why one sample among several is on another scale, '' if it is not.
+
+    The bounds are `SINGLE_SAMPLE_FACTOR` times those of `mean_fault`.
+    """
+    fault = _profile_fault(
+        sample_profile(x, measured, scale), scale, 1, SINGLE_SAMPLE_FACTOR, gene_text
+    )
+    return fault and f"{fault}; {SCALE_ADVICE}"
 
 
-def odd_samples(X: Array, known: Array, names: Sequence[str],
-                scale: Mapping[str, Any]) -> list[tuple[str, str]]:  # fmt: skip
-    """Name each sample that `other_scale` would refuse if it were the only one, and say why.
+def find_odd_samples(
+    X: Array, measured: Array, sample_names: Sequence[str], scale: Mapping[str, Any]
+) -> list[tuple[str, str]]:
+    """Return each sample that `describe_scale_fault` would refuse alone, and why.
 
     In halves of six studies, with 3 to 100 genes, 2 of 5088 samples were named that were on the
     scale of the other half.
@@ -175,88 +200,99 @@ def odd_samples(X: Array, known: Array, names: Sequence[str],
     Parameters
     ----------
     X, known, names, scale
-        As in `other_scale`.
+        As in `describe_scale_fault`.
     """
-    found = (
-        (name, _fault(profile(x, seen, scale), scale, 1, 1, OF_MODEL))
-        for name, x, seen in zip(names, X, known, strict=True)
+    faults = (
+        (name, _profile_fault(sample_profile(x, is_measured, scale), scale, 1, 1, OF_MODEL))
+        for name, x, is_measured in zip(sample_names, X, measured, strict=True)
     )
-    return [(name, fault) for name, fault in found if fault]
+    return [(name, fault) for name, fault in faults if fault]
 
 
-def off_centre(found: Profile, scale: Mapping[str, Any], n: float, by: float = 0.0) -> bool:
-    """Tell whether n samples lie beyond the classes' own locations by more than so much."""
-    at = scale["location"]
-    off = max(at["low"] - found.location, found.location - at["high"])
-    return bool(off - _doubt(at, found.location_error, n) > by)
+def is_off_centre(
+    profile: ScaleProfile, scale: Mapping[str, Any], n: float, tolerance: float = 0.0
+) -> bool:
+    """Return whether n samples lie beyond the locations of the classes by more than a tolerance."""
+    location = scale["location"]
+    distance = max(location["low"] - profile.location, profile.location - location["high"])
+    return bool(distance - _uncertainty(location, profile.location_error, n) > tolerance)
 
 
-def _fault(found: Profile, scale: Mapping[str, Any], n: int, times: int, of: str) -> str:
-    slope = _stretched(scale["slope"], found.stretch)
-    of = f"the {counted(found.genes, 'gene')} {of}"
-    if off_centre(found, scale, n, times * SHIFT):
-        way = "above" if found.location > 0 else "below"
-        return f"{of} lie {abs(found.location):.1f} standard deviations {way} the training samples"
-    doubt, ratio = _doubt(slope, found.slope_error, n), RATIO**times
+def _profile_fault(
+    profile: ScaleProfile, scale: Mapping[str, Any], n: int, factor: int, gene_text: str
+) -> str:
+    slope = _stretch_bounds(scale["slope"], profile.stretch)
+    gene_text = f"the {counted(profile.genes, 'gene')} {gene_text}"
+    if is_off_centre(profile, scale, n, factor * MAX_SHIFT_SDS):
+        side = "above" if profile.location > 0 else "below"
+        distance = f"{abs(profile.location):.1f} standard deviations"
+        return f"{gene_text} lie {distance} {side} the training samples"
+    uncertainty = _uncertainty(slope, profile.slope_error, n)
+    ratio = MIN_SLOPE_RATIO**factor
     low = min(slope["low"] * ratio, slope["low"] / ratio)  # a slope may be below 0
-    if found.slope + doubt < low or found.slope - doubt > slope["high"] / ratio:
-        return f"{of} differ from each other {found.slope:.2f} times as much as in training samples"
+    if profile.slope + uncertainty < low or profile.slope - uncertainty > slope["high"] / ratio:
+        slope_ratio = f"{profile.slope:.2f} times as much as in training samples"
+        return f"{gene_text} differ from each other {slope_ratio}"
     return ""
 
 
-def _stretched(slope: Bounds, times: float) -> Bounds:
-    ends = {end: 1.0 + times * (slope[end] - 1.0) for end in ("low", "high")}
-    return ends | {"sd": times * slope["sd"]}
+def _stretch_bounds(slope: Bounds, factor: float) -> Bounds:
+    ends = {end: 1.0 + factor * (slope[end] - 1.0) for end in ("low", "high")}
+    return ends | {"sd": factor * slope["sd"]}
 
 
-def _doubt(bounds: Bounds, error: float, n: float) -> float:
-    return float(SURE * np.sqrt(bounds["sd"] ** 2 / n + error**2))
+def _uncertainty(bounds: Bounds, error: float, n_samples: float) -> float:
+    return float(N_STANDARD_ERRORS * np.sqrt(bounds["sd"] ** 2 / n_samples + error**2))
 
 
 Panel = Mapping[str, Any]
 
-PANEL = 300
-"""Genes; fewer where the study has fewer."""
-FEWEST_GENES = 30
-"""Of fewer that new samples have, nothing is told."""
-AXES = 3
-"""Principal axes of the training samples."""
-AGREEMENT = 0.5
-"""Rank agreement with the training means, as a share of that of the training samples."""
-COHERENCE = 0.5
-"""Share of the variance along the axes, as a share of that of left-out training samples."""
-ORDERED, ALIGNED = 0.5, 0.05
-"""Where training samples agree less, or have less along their axes, ids cannot be told by it."""
-FAR = 4.0
-"""Standard deviations from which on a value is no further off."""
-MANY = 8
-"""Samples from which on their spread and their axes are looked at."""
-ALL = 10
-"""Samples from which on it is odd that all are of one class."""
-IDS = "do the gene ids stand beside their own values?"
-OF = "that are compared"
+MAX_PANEL_GENES = 300
+"""Largest number of genes of the panel."""
+MIN_PANEL_GENES = 30
+"""Genes of the panel that new samples must have for a comparison by it."""
+N_AXES = 3
+"""Number of principal axes of the training samples."""
+MIN_AGREEMENT_SHARE = 0.5
+"""Least rank agreement with the training means, as a share of that of the training samples."""
+MIN_COHERENCE_SHARE = 0.5
+"""Least share of variance along the axes, as a share of that of left-out training samples."""
+MIN_TRAINING_AGREEMENT = 0.5
+"""Rank agreement of training samples, below which it does not reveal exchanged gene ids."""
+MIN_TRAINING_COHERENCE = 0.05
+"""Coherence of training samples, below which it does not reveal exchanged gene ids."""
+MAX_ABS_Z = 4.0
+"""Standardised values are clipped to this."""
+MIN_SPREAD_SAMPLES = 8
+"""New samples from which on their spread and their axes are checked."""
+MIN_UNIFORM_SAMPLES = 10
+"""New samples from which on a call of the same class for all of them is doubtful."""
+ID_QUESTION = "do the gene ids stand beside their own values?"
+OF_PANEL = "that are compared"
 
 
-def panel_genes(X: Array, without: Array) -> Array:
+def panel_genes(X: Array, model_columns: Array) -> Array:
     """Return the genes of the panel: evenly spread over the ranks of their means, in column order.
 
     Parameters
     ----------
     X : (n_samples, n_genes) float
         Training samples, as coefficients see them.
-    without : int array
-        Genes of the models, which are held against the training samples anyway.
+    model_columns : int array
+        Columns of the models' genes, which are compared with the training samples anyway.
     """
-    varies = np.setdiff1d(np.flatnonzero(X.std(axis=0) > MIN_SPREAD), without)
+    varies = np.setdiff1d(np.flatnonzero(X.std(axis=0) > MIN_SPREAD), model_columns)
     by_mean = varies[np.argsort(X[:, varies].mean(axis=0), kind="stable")]
-    at = np.unique(np.linspace(0, len(by_mean) - 1, min(PANEL, len(by_mean))).round().astype(int))
-    return np.sort(by_mean[at])
+    positions = np.unique(
+        np.linspace(0, len(by_mean) - 1, min(MAX_PANEL_GENES, len(by_mean))).round().astype(int)
+    )
+    return np.sort(by_mean[positions])
 
 
 def training_panel(
     X: Array, y: Array, genes: Sequence[str], studies: Array | None = None
 ) -> dict[str, Any]:
-    """Describe training samples by the panel, as model.json holds it.
+    """Return ``training.panel`` of model.json: the training values of further genes.
 
     Parameters
     ----------
@@ -271,26 +307,30 @@ def training_panel(
     -------
     dict
         That of `training_scale`, and ``agreement``, the mean rank correlation of a training sample
-        with the means; ``axes``, (`AXES`, n_genes), of the standardised values, and ``coherence``,
-        what share of the variance of one half of the samples lies along the axes of the other; of
-        studies, that of each along the axes of the others: what goes together in one alone would
-        be asked of new samples, too.
+        with the means; ``axes``, (`N_AXES`, n_genes), of the standardised values, and
+        ``coherence``, what share of the variance of one half of the samples lies along the axes of
+        the other; of studies, that of each along the axes of the others: what goes together in one
+        alone would be asked of new samples, too.
     """
     scale = training_scale(X, y, genes)
     Z = _standardised(X, X.std(axis=0))
-    part = np.arange(len(X)) % 2 if studies is None else studies
-    parts = [part == each for each in np.unique(part)] if len(X) >= 2 * MANY else []
-    shares = [coherence(Z[one], axes_of(Z[~one])) for one in parts]
+    study_of_sample = np.arange(len(X)) % 2 if studies is None else studies
+    is_in_study = (
+        [study_of_sample == study for study in np.unique(study_of_sample)]
+        if len(X) >= 2 * MIN_SPREAD_SAMPLES
+        else []
+    )
+    shares = [coherence(Z[in_study], axes_of(Z[~in_study])) for in_study in is_in_study]
     return scale | {
         "agreement": float(agreement(X, X.mean(axis=0)).mean()) if X.size else 0.0,
-        "axes": axes_of(Z).tolist() if parts else [],
-        "coherence": float(np.mean(shares)) if parts else 0.0,
+        "axes": axes_of(Z).tolist() if is_in_study else [],
+        "coherence": float(np.mean(shares)) if is_in_study else 0.0,
     }
 
 
 def axes_of(Z: Array) -> Array:
-    """Return the first `AXES` principal axes of samples, (at most `AXES`, n_genes)."""
-    return np.asarray(np.linalg.svd(Z - Z.mean(axis=0), full_matrices=False)[2][:AXES])
+    """Return the first `N_AXES` principal axes of samples, (at most `N_AXES`, n_genes)."""
+    return np.asarray(np.linalg.svd(Z - Z.mean(axis=0), full_matrices=False)[2][:N_AXES])
 
 
 def coherence(Z: Array, axes: Array) -> float:
@@ -303,19 +343,21 @@ def agreement(X: Array, means: Array) -> Array:
     """Return Spearman's rank correlation of each row of X with `means`, (n_samples,)."""
     from scipy.stats import rankdata
 
-    ranks, own = rankdata(X, axis=1), rankdata(means)
-    ranks, own = ranks - ranks.mean(axis=1, keepdims=True), own - own.mean()
-    size = np.sqrt((ranks**2).sum(axis=1) * (own**2).sum())
-    return np.asarray(np.divide(ranks @ own, size, out=np.zeros(len(X)), where=size > 0))
+    ranks = rankdata(X, axis=1)
+    mean_ranks = rankdata(means)
+    ranks = ranks - ranks.mean(axis=1, keepdims=True)
+    mean_ranks = mean_ranks - mean_ranks.mean()
+    size = np.sqrt((ranks**2).sum(axis=1) * (mean_ranks**2).sum())
+    return np.asarray(np.divide(ranks @ mean_ranks, size, out=np.zeros(len(X)), where=size > 0))
 
 
-def enough(known: Array) -> bool:
-    """Tell whether new samples have enough genes of the panel, (n_samples, n_genes) bool."""
-    return int(known.all(axis=0).sum()) >= FEWEST_GENES
+def has_enough_panel_genes(measured: Array) -> bool:
+    """Return whether new samples have enough genes of the panel, (n_samples, n_genes) bool."""
+    return int(measured.all(axis=0).sum()) >= MIN_PANEL_GENES
 
 
-def panel_fault(X: Array, known: Array, names: Sequence[str], panel: Panel) -> str:
-    """Say why new samples as a whole are not on the training scale, '' where they are.
+def panel_fault(X: Array, measured: Array, names: Sequence[str], panel: Panel) -> str:
+    """Return why new samples are not on the training scale by the panel, '' if they are.
 
     Gene ids that stand beside the values of others come first: the order of the genes is then
     another one than in every training sample.
@@ -323,111 +365,120 @@ def panel_fault(X: Array, known: Array, names: Sequence[str], panel: Panel) -> s
     Parameters
     ----------
     X, known, names
-        As in `other_scale`.
+        As in `describe_scale_fault`.
     panel : mapping
         As `training_panel` gives it.
     """
-    if not enough(known):
+    if not has_enough_panel_genes(measured):
         return ""
-    found = float(np.median(_agreement(X, known, panel)))
-    if found < _least_agreement(panel):
-        return _disordered(found, known, panel)
-    return mean_fault(X, known, panel, OF)
+    panel_agreement = float(np.median(_panel_agreement(X, measured, panel)))
+    if panel_agreement < _min_agreement(panel):
+        return _order_fault(panel_agreement, measured, panel)
+    return mean_fault(X, measured, panel, OF_PANEL)
 
 
 def panel_doubts(
-    X: Array, known: Array, names: Sequence[str], panel: Panel
-) -> Iterator[tuple[int, str]]:  # fmt: skip
-    """Yield rows that are doubtful by the panel, and why; arguments as in `panel_fault`.
+    X: Array, measured: Array, names: Sequence[str], panel: Panel
+) -> Iterator[tuple[int, str]]:
+    """Yield the rows of doubtful samples by the panel, and the reason; see `panel_fault`.
 
     Single samples by the order of their genes, by location and slope; all of them where they
     spread more or less than training samples, or not along their axes.
     """
-    if not enough(known):
+    if not has_enough_panel_genes(measured):
         return
-    agreed = _agreement(X, known, panel)
-    for row, (x, seen) in enumerate(zip(X, known, strict=True)):
-        if agreed[row] < _least_agreement(panel):
-            yield row, _disordered(float(agreed[row]), known, panel)
-        elif fault := sample_fault(x, seen, panel, OF):
+    agreements = _panel_agreement(X, measured, panel)
+    for row, (x, is_measured) in enumerate(zip(X, measured, strict=True)):
+        if agreements[row] < _min_agreement(panel):
+            yield row, _order_fault(float(agreements[row]), measured, panel)
+        elif fault := sample_fault(x, is_measured, panel, OF_PANEL):
             yield row, fault
-    for fault in _together(X, known, panel) if len(X) >= MANY else ():
+    for fault in _joint_faults(X, measured, panel) if len(X) >= MIN_SPREAD_SAMPLES else ():
         yield from ((row, fault) for row in range(len(X)))
 
 
-def _together(X: Array, known: Array, panel: Panel) -> Iterator[str]:
-    whole = known.all(axis=0)
-    s = np.asarray(panel["sds"], dtype=float)[whole]
-    Z = _standardised(X[:, whole], s)
+def _joint_faults(X: Array, measured: Array, panel: Panel) -> Iterator[str]:
+    is_complete = measured.all(axis=0)
+    sds = np.asarray(panel["sds"], dtype=float)[is_complete]
+    Z = _standardised(X[:, is_complete], sds)
     spread = float(np.median(np.sqrt(np.sum(Z**2, axis=0) / (len(Z) - 1))))
-    sure = np.exp(1 / np.sqrt(2 * (len(Z) - 1)))
-    unordered = not np.isfinite(mean_profile(X, known, panel).slope_error)
-    if unordered and not RATIO / sure <= spread <= sure / RATIO:
+    tolerance = np.exp(1 / np.sqrt(2 * (len(Z) - 1)))
+    has_no_slope = not np.isfinite(mean_profile(X, measured, panel).slope_error)
+    if has_no_slope and not MIN_SLOPE_RATIO / tolerance <= spread <= tolerance / MIN_SLOPE_RATIO:
         yield (
-            f"the {counted(int(whole.sum()), 'gene')} {OF} spread {spread:.2f} times as much over "
-            f"the samples as in training; {ADVICE}"
+            f"the {counted(int(is_complete.sum()), 'gene')} {OF_PANEL} spread {spread:.2f} times "
+            "as much over "
+            f"the samples as in training; {SCALE_ADVICE}"
         )
-    if panel["coherence"] >= ALIGNED:
-        share = coherence(Z, np.asarray(panel["axes"])[:, whole])
-        if share < COHERENCE * panel["coherence"]:
+    if panel["coherence"] >= MIN_TRAINING_COHERENCE:
+        share = coherence(Z, np.asarray(panel["axes"])[:, is_complete])
+        if share < MIN_COHERENCE_SHARE * panel["coherence"]:
             yield (
-                f"{100 * share:.0f} % of the variance of the genes {OF} lies where "
-                f"{100 * panel['coherence']:.0f} % of that of training samples does; {IDS}"
+                f"{100 * share:.0f} % of the variance of the genes {OF_PANEL} lies where "
+                f"{100 * panel['coherence']:.0f} % of that of training samples does; {ID_QUESTION}"
             )
 
 
 def _standardised(X: Array, sds: Array) -> Array:
-    """Return (X - mean)/sd within ± `FAR`: a gene that is silent but once has a sd of nearly 0."""
+    """Return (X - mean)/sd, clipped to ± `MAX_ABS_Z`.
+
+    A gene that is expressed in one training sample only has an sd of nearly 0.
+    """
     Z = (X - X.mean(axis=0)) / np.where(sds > MIN_SPREAD, sds, np.inf)
-    return np.asarray(np.clip(Z, -FAR, FAR))
+    return np.asarray(np.clip(Z, -MAX_ABS_Z, MAX_ABS_Z))
 
 
-def _agreement(X: Array, known: Array, panel: Panel) -> Array:
-    whole = known.all(axis=0)
-    return agreement(X[:, whole], np.asarray(panel["means"], dtype=float)[whole])
+def _panel_agreement(X: Array, measured: Array, panel: Panel) -> Array:
+    is_complete = measured.all(axis=0)
+    return agreement(X[:, is_complete], np.asarray(panel["means"], dtype=float)[is_complete])
 
 
-def _least_agreement(panel: Panel) -> float:
+def _min_agreement(panel: Panel) -> float:
     typical = float(panel["agreement"])
-    return AGREEMENT * typical if typical >= ORDERED else -np.inf
+    return MIN_AGREEMENT_SHARE * typical if typical >= MIN_TRAINING_AGREEMENT else -np.inf
 
 
-def _disordered(found: float, known: Array, panel: Panel) -> str:
-    genes = counted(int(known.all(axis=0).sum()), "gene")
+def _order_fault(panel_agreement: float, measured: Array, panel: Panel) -> str:
+    genes = counted(int(measured.all(axis=0).sum()), "gene")
     return (
-        f"the order of the {genes} {OF} agrees by {found:.2f} with that of the training samples, "
-        f"which agree by {panel['agreement']:.2f} with each other's mean; {IDS}"
+        f"the order of the {genes} {OF_PANEL} agrees by {panel_agreement:.2f} with that of the "
+        "training samples, "
+        f"which agree by {panel['agreement']:.2f} with each other's mean; {ID_QUESTION}"
     )
 
 
-def told(X: Array, known: Array, names: Sequence[str], scale: Mapping[str, Any]) -> str:
-    """Say where new samples lie and how far they spread, in words; arguments of `panel_fault`."""
-    found = mean_profile(X, known, scale)
-    slope = "" if not np.isfinite(found.slope_error) else f", slope {found.slope:.2f}"
-    side = "above" if found.location >= 0 else "below"
+def describe_scale(
+    X: Array, measured: Array, names: Sequence[str], scale: Mapping[str, Any]
+) -> str:
+    """Return a sentence on location and slope of new samples; arguments of `panel_fault`."""
+    profile = mean_profile(X, measured, scale)
+    slope = "" if not np.isfinite(profile.slope_error) else f", slope {profile.slope:.2f}"
+    side = "above" if profile.location >= 0 else "below"
     return (
-        f"the {counted(found.genes, 'gene')} held against the training samples lie "
-        f"{abs(found.location):.2f} standard deviations {side} them{slope} (0"
+        f"the {counted(profile.genes, 'gene')} held against the training samples lie "
+        f"{abs(profile.location):.2f} standard deviations {side} them{slope} (0"
         f"{slope and ' and 1'}: the same scale)"
     )
 
 
-def common_shift(X: Array, known: Array, panel: Panel) -> float:
-    """Return how far all genes lie above the training samples, in units of X; 0 if by chance.
+def common_shift(X: Array, measured: Array, panel: Panel) -> float:
+    """Return the common shift of all genes above the training samples, in units of X.
 
     The median over the genes of the mean of the samples less that of the training samples. It is
     told from chance where the location lies beyond those of the classes by three of its errors.
     """
-    size = 1 / (1 / len(X) + 1 / panel["samples"])  # both means have errors
-    if not enough(known) or not off_centre(mean_profile(X, known, panel), panel, size):
+    effective_n = 1 / (1 / len(X) + 1 / panel["samples"])  # both means have errors
+    if not has_enough_panel_genes(measured) or not is_off_centre(
+        mean_profile(X, measured, panel), panel, effective_n
+    ):
         return 0.0
-    whole = known.all(axis=0)
-    means = np.asarray(panel["means"], dtype=float)[whole]
-    return float(np.median(X[:, whole].mean(axis=0) - means))
+    is_complete = measured.all(axis=0)
+    means = np.asarray(panel["means"], dtype=float)[is_complete]
+    return float(np.median(X[:, is_complete].mean(axis=0) - means))
 
 
 def call_doubts(calls: Array, corrected: Array, shift: float) -> list[str]:
-    """Return what is doubtful of each sample's call, '' where nothing is.
+    """Return the doubt about each sample's call, '' without any.
 
     Parameters
     ----------
@@ -436,13 +487,19 @@ def call_doubts(calls: Array, corrected: Array, shift: float) -> list[str]:
     shift : float
         As `common_shift` gives it.
     """
-    alone = f"all {len(calls)} samples are {calls[0]}" if _uniform(calls) else ""
-    words = ([f"{each:.4g}" if isinstance(each, float) else str(each) for each in some]
-             for some in (calls, corrected))  # fmt: skip
-    own = [f"{without} without the shift of all genes by {shift:+.2f}" if call != without else ""
-           for call, without in zip(*words, strict=True)]  # fmt: skip
-    return ["; ".join(part for part in (each, alone) if part) for each in own]
+    uniform_text = f"all {len(calls)} samples are {calls[0]}" if _all_in_one_class(calls) else ""
+    words = (
+        [f"{word:.4g}" if isinstance(word, float) else str(word) for word in call_array]
+        for call_array in (calls, corrected)
+    )
+    shift_texts = [
+        f"{corrected_call} without the shift of all genes by {shift:+.2f}"
+        if call != corrected_call
+        else ""
+        for call, corrected_call in zip(*words, strict=True)
+    ]
+    return ["; ".join(text for text in (word, uniform_text) if text) for word in shift_texts]
 
 
-def _uniform(calls: Array) -> bool:
-    return len(calls) >= ALL and isinstance(calls[0], str) and len(set(calls)) == 1
+def _all_in_one_class(calls: Array) -> bool:
+    return len(calls) >= MIN_UNIFORM_SAMPLES and isinstance(calls[0], str) and len(set(calls)) == 1

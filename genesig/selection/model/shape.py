@@ -1,4 +1,4 @@
-"""What a model.json must be before it scores, and the steps from values as measured."""
+"""Validate model.json, and apply its covariates and normalisation steps to new samples."""
 
 from __future__ import annotations
 
@@ -23,102 +23,126 @@ from genesig.errors import GenesigError, InvalidInput, Problem, refuse
 from genesig.plugins import entry_points_of
 from genesig.response.covariates import Covariate, encoded, knot_counts, names_of, splined
 from genesig.results import Dataset, Fits
-from genesig.selection.model.kinds.known import MODELLED
-from genesig.selection.model.schema import FORMAT, SCHEMA, VERSION, WITH_COVARIATES, contradictions
+from genesig.selection.model.kinds.known import MODEL_KINDS
+from genesig.selection.model.schema import (
+    COVARIATE_MODEL_VERSION,
+    MODEL_FORMAT,
+    MODEL_VERSION,
+    SCHEMA,
+    ModelJson,
+    contradictions,
+)
 from genesig.words import listing
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-Model = Mapping[str, Any]
-
-
-def described_covariates(dataset: Dataset, final: Fits) -> dict[str, Any]:
-    """Return the part ``covariates`` of model.json; nothing where the study has none."""
+def covariate_part(dataset: Dataset, final_fit: Fits) -> dict[str, Any]:
+    """Return the part ``covariates`` of model.json; {} in a study without covariates."""
     design = dataset.design
-    if final.covariate_mean is None:
+    if final_fit.covariate_mean is None:
         return {}
-    knots = _knots_of_each(design.covariates, final)
-    columns = [{"column": c.column, "levels": c.levels and list(c.levels), "knots": own,
-                "words": dict(c.words)}
-               for c, own in zip(design.covariates, knots, strict=True)]  # fmt: skip
-    return {"covariates": {
-        "columns": columns, "names": names_of(design.covariates),
-        "means": final.covariate_mean[0].tolist(), "filled": design.filled,
-    }}  # fmt: skip
+    all_knots = _final_knots(design.covariates, final_fit)
+    columns = [
+        {
+            "column": c.column,
+            "levels": c.levels and list(c.levels),
+            "knots": knots_of_covariate,
+            "words": dict(c.words),
+        }
+        for c, knots_of_covariate in zip(design.covariates, all_knots, strict=True)
+    ]
+    return {
+        "covariates": {
+            "columns": columns,
+            "names": names_of(design.covariates),
+            "means": final_fit.covariate_mean[0].tolist(),
+            "filled": design.filled,
+        }
+    }
 
 
-def _knots_of_each(covariates: Sequence[Covariate], final: Fits) -> list[list[float] | None]:
-    """Return the knots of each covariate in the final model, None where it has no spline."""
-    at, found = 0, []
-    for each in covariates:
-        known = final.knots is not None and each.knots
-        found.append(final.knots[0, at, : each.knots].tolist() if known else None)  # type: ignore[index]
-        at += len(knot_counts([each]))
-    return found
+def _final_knots(covariates: Sequence[Covariate], final_fit: Fits) -> list[list[float] | None]:
+    """Return the knots of each covariate in the final model, None without a spline."""
+    column = 0
+    knots = []
+    for covariate in covariates:
+        has_spline = final_fit.knots is not None and covariate.knots
+        knots.append(final_fit.knots[0, column, : covariate.knots].tolist() if has_spline else None)  # type: ignore[index]
+        column += len(knot_counts([covariate]))
+    return knots
 
 
-def weights_at(final: Fits, at: int) -> dict[str, Any]:
+def covariate_weights(final_fit: Fits, index: int) -> dict[str, Any]:
     """Return the weights of the covariates in the model at one mu, for model.json."""
-    return {} if final.gamma is None else {"covariates": final.gamma[0, at].tolist()}
+    return {} if final_fit.gamma is None else {"covariates": final_fit.gamma[0, index].tolist()}
 
 
-def covariates_of(model: Model) -> tuple[Covariate, ...]:
-    """Return the covariates that a model needs, none where it has none."""
+def covariates_of(model: ModelJson) -> tuple[Covariate, ...]:
+    """Return the covariates that a model needs."""
     columns = model.get("covariates", {"columns": []})["columns"]
     return tuple(
-        Covariate(c["column"], c["levels"] and tuple(c["levels"]), len(c["knots"] or ()),
-                  c["words"]) for c in columns
-    )  # fmt: skip
+        Covariate(
+            c["column"], c["levels"] and tuple(c["levels"]), len(c["knots"] or ()), c["words"]
+        )
+        for c in columns
+    )
 
 
-def _knots(model: Model) -> Array:
+def _model_knots(model: ModelJson) -> Array:
     """Return the knots of the columns of `encoded`, as `splined` has them."""
     covariates = covariates_of(model)
     counts = knot_counts(covariates)
     knots = np.full((len(counts), max(counts, default=0)), np.nan)
-    given = [c["knots"] for c in model["covariates"]["columns"] if c["knots"]]
-    for row, own in zip(np.flatnonzero(counts), given, strict=True):
-        knots[row, : len(own)] = own
+    stored_knots = [c["knots"] for c in model["covariates"]["columns"] if c["knots"]]
+    for row, column_knots in zip(np.flatnonzero(counts), stored_knots, strict=True):
+        knots[row, : len(column_knots)] = column_knots
     return knots
 
 
-def covariate_scores(model: Model, chosen: Model, about: pd.DataFrame | None) -> Array | float:
-    """Return what the covariates add to the score of each sample, (n_samples,) or of each class.
+def covariate_scores(
+    model: ModelJson, model_of_list: ModelJson, sample_table: pd.DataFrame | None
+) -> Array | float:
+    """Return the part of the score due to the covariates, (n_samples,) or (n_samples, T).
 
-    `about` is the sample table of these samples, in their order, as `check_known` has passed it; a
-    missing value is the mean of the training samples.
+    `sample_table` is the sample table of these samples, in their order, as `check_covariates` has
+    passed
+    it; a missing value is the mean of the training samples.
     """
     covariates = covariates_of(model)
-    if not covariates or about is None:
+    if not covariates or sample_table is None:
         return 0.0
-    C = splined(encoded(covariates, about), _knots(model))
+    C = splined(encoded(covariates, sample_table), _model_knots(model))
     C = np.where(np.isnan(C), np.array(model["covariates"]["means"]), C)
-    weights = np.array(chosen["covariates"], dtype=float)
+    weights = np.array(model_of_list["covariates"], dtype=float)
     return np.asarray(((C if weights.ndim == 1 else C[..., None]) * weights).sum(axis=1))
 
 
-def refuse_unknown(model: Model, about: pd.DataFrame | None, where: str) -> list[Problem]:
-    """Return the warnings of `check_known`; raise its first error."""
+def check_model_covariates(
+    model: ModelJson, sample_table: pd.DataFrame | None, source: str
+) -> list[Problem]:
+    """Return the warnings about the covariates of new samples; raise the first error of them."""
     filled = model.get("covariates", {"filled": False})["filled"]
-    problems = list(check_covariates(covariates_of(model), filled, about, where))
+    problems = list(check_covariates(covariates_of(model), filled, sample_table, source))
     for problem in problems:
         if problem.level == "error":
             raise refuse(problem.location, problem.message)
     return problems
 
 
-AGAIN = "copy it again, or delete it and run the study again, which writes it anew"
+REPAIR_ADVICE = "copy it again, or delete it and run the study again, which writes it anew"
 
 
-def sealed(model: Mapping[str, Any]) -> dict[str, Any]:
+def add_digest(model: Mapping[str, Any]) -> dict[str, Any]:
     """Return a model with the digest of its content, behind format and version."""
-    return {key: digest_of(model) if key == "digest" else model[key]
-            for key in ("format", "version", "digest", *model)}  # fmt: skip
+    return {
+        key: model_digest(model) if key == "digest" else model[key]
+        for key in ("format", "version", "digest", *model)
+    }
 
 
-def digest_of(model: Mapping[str, Any]) -> str:
+def model_digest(model: Mapping[str, Any]) -> str:
     """Return ``sha256:…`` over all but `digest`, whatever the layout and however 1 is written.
 
     It is that of the JSON with sorted keys, without blanks, every number as a float of Python.
@@ -129,21 +153,23 @@ def digest_of(model: Mapping[str, Any]) -> str:
         A number is infinite or none.
     """
     content = {key: value for key, value in model.items() if key != "digest"}
-    text = json.dumps(_floats(content), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(
+        _with_float_numbers(content), sort_keys=True, separators=(",", ":"), allow_nan=False
+    )
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
-def _floats(value: Any) -> Any:
+def _with_float_numbers(value: Any) -> Any:
     """Write 1 as 1.0: a program that knows one kind of number may have copied the file."""
     if isinstance(value, dict):
-        return {key: _floats(below) for key, below in value.items()}
+        return {key: _with_float_numbers(item) for key, item in value.items()}
     if isinstance(value, list) and not set(map(type, value)) <= {float, str}:
-        return [_floats(below) for below in value]
+        return [_with_float_numbers(item) for item in value]
     return float(value) if type(value) is int else value
 
 
 def check_model(model: Any, source: str) -> None:
-    """Refuse a file that is no model, or none of this version, or was changed by hand.
+    """Raise if a file is no model.json of this version, or was changed by hand.
 
     Raises
     ------
@@ -152,48 +178,56 @@ def check_model(model: Any, source: str) -> None:
     """
     for key in ("format", "version"):
         if not isinstance(model, Mapping) or key not in model:
-            what = f"is no model.json of this version of genesig (it has no '{key}'); name "
-            raise refuse(source, what + "results/model.json, or run the study again")
-    versions = (VERSION, WITH_COVARIATES)
-    whole = type(model["version"]) is int and model["version"] in versions
-    if model["format"] != FORMAT or not whole:
-        what = f"is '{model['format']}' of version {model['version']}, and this genesig reads "
-        what = (what if len(what) < 120 else "is none that ") + f"'{FORMAT}' of version {VERSION}"
-        raise refuse(source, what + "; run the study again")
+            message = f"is no model.json of this version of genesig (it has no '{key}'); name "
+            raise refuse(source, message + "results/model.json, or run the study again")
+    versions = (MODEL_VERSION, COVARIATE_MODEL_VERSION)
+    is_readable = type(model["version"]) is int and model["version"] in versions
+    if model["format"] != MODEL_FORMAT or not is_readable:
+        message = f"is '{model['format']}' of version {model['version']}, and this genesig reads "
+        message = (
+            message if len(message) < 120 else "is none that "
+        ) + f"'{MODEL_FORMAT}' of version {MODEL_VERSION}"
+        raise refuse(source, message + "; run the study again")
     for fault in _validator().iter_errors(model):
-        raise damaged(source, ".".join(map(str, fault.absolute_path)) or _unknown(model))
+        raise damaged_error(source, ".".join(map(str, fault.absolute_path)) or _unknown_keys(model))
     for part in _contradictions(model):
-        raise damaged(source, part)
+        raise damaged_error(source, part)
     _check_digest(model, source)
 
 
-def damaged(source: str, part: str) -> InvalidInput:
-    """Say which part of a model is not as genesig wrote it."""
+def damaged_error(source: str, part: str) -> InvalidInput:
+    """Return the error that names the part of a model which genesig did not write so."""
     return refuse(
-        source, f"is damaged or was edited: '{part}' is not as genesig writes it; {AGAIN}"
+        source, f"is damaged or was edited: '{part}' is not as genesig writes it; {REPAIR_ADVICE}"
     )
 
 
 def _check_digest(model: Mapping[str, Any], source: str) -> None:
     try:
-        same = model["digest"] == digest_of(model)
+        is_unchanged = model["digest"] == model_digest(model)
     except (ValueError, OverflowError):
-        what = f"holds a number that is not finite, which genesig never writes; {AGAIN}"
-        raise refuse(source, what) from None
-    if not same:
-        raise refuse(source, f"was changed after it was written: its digest is another; {AGAIN}")
+        message = f"holds a number that is not finite, which genesig never writes; {REPAIR_ADVICE}"
+        raise refuse(source, message) from None
+    if not is_unchanged:
+        raise refuse(
+            source, f"was changed after it was written: its digest is another; {REPAIR_ADVICE}"
+        )
 
 
 def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the parts that a schema cannot hold against each other."""
-    training, steps = model["training"], model["normalisation"]
-    known = set(training["genes"])
-    if len(known) < len(training["genes"]):
+    """Yield the parts that contradict each other, which a JSON schema cannot express."""
+    training = model["training"]
+    steps = model["normalisation"]
+    training_genes = set(training["genes"])
+    if len(training_genes) < len(training["genes"]):
         yield "training.genes"
-    yield from (f"training.{part}" for part in ("means", "sds")
-                if len(training["genes"]) != len(training[part]))  # fmt: skip
-    yield from _of_training(training, known)
-    yield from MODELLED[model["task"]].faults(model)
+    yield from (
+        f"training.{part}"
+        for part in ("means", "sds")
+        if len(training["genes"]) != len(training[part])
+    )
+    yield from _training_contradictions(training, training_genes)
+    yield from MODEL_KINDS[model["task"]].faults(model)
     if "shares" in model and len(model["shares"]) != len(model["classes"] or ()):
         yield "shares"
     yield from contradictions(model)
@@ -205,122 +239,168 @@ def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
         max(sets, default=-1) >= len(sets) for sets in (s.get("sets", []) for s in steps["steps"])
     ):
         yield "normalisation.steps"
-    held = model.get("covariates", {"columns": [], "names": [], "means": []})
+    covariates = model.get("covariates", {"columns": [], "names": [], "means": []})
     names = names_of(covariates_of(model))
-    if bool(names) != (model["version"] == WITH_COVARIATES):
+    if bool(names) != (model["version"] == COVARIATE_MODEL_VERSION):
         yield "version"
-    if any((c["levels"] and c["knots"]) or sorted(c["knots"] or ()) != (c["knots"] or [])
-           for c in held["columns"]):  # fmt: skip
+    if any(
+        (c["levels"] and c["knots"]) or sorted(c["knots"] or ()) != (c["knots"] or [])
+        for c in covariates["columns"]
+    ):
         yield "covariates.columns"
-    if names != held["names"] or len(names) != len(held["means"]):
+    if names != covariates["names"] or len(names) != len(covariates["means"]):
         yield "covariates"
-    for number, each in enumerate(model["models"]):
-        if len(each.get("covariates", [])) != len(names):
+    for number, list_model in enumerate(model["models"]):
+        if len(list_model.get("covariates", [])) != len(names):
             yield f"models.{number}.covariates"
         yield from (
-            f"models.{number}.{part}" for part in _not_of_each_class(each, model["classes"])
+            f"models.{number}.{part}"
+            for part in _parts_without_classes(list_model, model["classes"])
         )
-        sizes = {len(each[part]) for part in ("genes", "symbols", "coefficients")}
-        if sizes != {len(set(each["genes"]))} or not known.issuperset(each["genes"]):
+        sizes = {len(list_model[part]) for part in ("genes", "symbols", "coefficients")}
+        if sizes != {len(set(list_model["genes"]))} or not training_genes.issuperset(
+            list_model["genes"]
+        ):
             yield f"models.{number}.genes"
 
 
-def _of_training(training: Mapping[str, Any], known: set[str]) -> Iterator[str]:
+def _training_contradictions(
+    training: Mapping[str, Any], training_genes: set[str]
+) -> Iterator[str]:
     for name in ("scale", "panel"):
-        held = training[name]
-        sizes = {len(held[part]) for part in ("genes", "means", "sds")}
-        sizes |= {len(axis) for axis in held.get("axes", [])}
-        if sizes != {len(set(held["genes"]))} or not known.issuperset(held["genes"]):
+        gene_set = training[name]
+        sizes = {len(gene_set[part]) for part in ("genes", "means", "sds")}
+        sizes |= {len(axis) for axis in gene_set.get("axes", [])}
+        if sizes != {len(set(gene_set["genes"]))} or not training_genes.issuperset(
+            gene_set["genes"]
+        ):
             yield f"training.{name}"
 
 
-def _not_of_each_class(each: Mapping[str, Any], classes: Any) -> Iterator[str]:
-    """Yield what has not a number for each of several classes, or one where there are none."""
-    wanted = len(classes) if isinstance(classes, list) else None
-    told = [each["probability"]["intercept"]] if "probability" in each else []
-    parts = {"intercept": [each["intercept"]], "coefficients": each["coefficients"],
-             "covariates": each.get("covariates", []), "probability": told}  # fmt: skip
-    for part, found in parts.items():
-        if any((len(one) if isinstance(one, list) else None) != wanted for one in found):
+def _parts_without_classes(list_model: Mapping[str, Any], classes: Any) -> Iterator[str]:
+    """Yield the parts without one number for each of several classes, or with more otherwise."""
+    n_classes = len(classes) if isinstance(classes, list) else None
+    probability = [list_model["probability"]["intercept"]] if "probability" in list_model else []
+    parts = {
+        "intercept": [list_model["intercept"]],
+        "coefficients": list_model["coefficients"],
+        "covariates": list_model.get("covariates", []),
+        "probability": probability,
+    }
+    for part, values in parts.items():
+        if any((len(value) if isinstance(value, list) else None) != n_classes for value in values):
             yield part
 
 
-def _unknown(model: Mapping[str, Any]) -> str:
-    """Name the keys of the top level that are missing or nobody knows."""
-    odd = (set(SCHEMA["required"]) | set(model)) - (set(SCHEMA["properties"]) & set(model))
-    return listing(sorted(map(str, odd))).strip("'")
+def _unknown_keys(model: Mapping[str, Any]) -> str:
+    """Return the keys of the top level that are missing or unknown, as text."""
+    unknown = (set(SCHEMA["required"]) | set(model)) - (set(SCHEMA["properties"]) & set(model))
+    return listing(sorted(map(str, unknown))).strip("'")
 
 
 # Python's types of those of JSON: true is no number there.
-KINDS: dict[str, set[type]] = {
-    "number": {int, float}, "integer": {int}, "string": {str}, "null": {type(None)},
-}  # fmt: skip
+JSON_TYPES: dict[str, set[type]] = {
+    "number": {int, float},
+    "integer": {int},
+    "string": {str},
+    "null": {type(None)},
+}
 
 
-def _items(validator: Any, schema: Any, values: Any, node: Any) -> Iterator[Any]:
-    """Check a list; one of plain values by their types at once: a hundredth of the time."""
+def _check_items(validator: Any, schema: Any, values: Any, node: Any) -> Iterator[Any]:
+    """Yield the errors of a list for jsonschema.
+
+    A list of plain values is checked by their types at once, in a hundredth of the time.
+    """
     types = schema.get("type", ())
     types = [types] if isinstance(types, str) else types
-    right = {one for kind in types for one in KINDS.get(kind, ())}
-    if isinstance(values, list) and set(map(type, values)) <= right:
+    allowed_types = {
+        python_type for json_type in types for python_type in JSON_TYPES.get(json_type, ())
+    }
+    if isinstance(values, list) and set(map(type, values)) <= allowed_types:
         if "minLength" in schema and "" in values:
             yield ValidationError("blank")
         numbers = [value for value in values if value is not None]
-        least, most = schema.get("minimum"), schema.get("maximum")
-        if least is not None and min(numbers, default=least) < least:
+        minimum = schema.get("minimum")
+        maximum = schema.get("maximum")
+        if minimum is not None and min(numbers, default=minimum) < minimum:
             yield ValidationError("below the minimum")
-        if most is not None and max(numbers, default=most) > most:
+        if maximum is not None and max(numbers, default=maximum) > maximum:
             yield ValidationError("above the maximum")
     else:
         yield from Draft202012Validator.VALIDATORS["items"](validator, schema, values, node)
 
 
 def _validator() -> Any:
-    """Return the validator; of the steps that other packages add, these know the fields."""
+    """Return the validator; it accepts any fields of the steps that plug-ins add."""
     if not entry_points_of("steps"):
-        return VALIDATOR
+        return MODEL_VALIDATOR
     schema = deepcopy(SCHEMA)
     steps = schema["properties"]["normalisation"]["properties"]["steps"]["items"]["anyOf"]
-    steps += [{"type": "object", "required": ["step"], "properties": {"step": {"const": name}}}
-              for name in entry_points_of("steps")]  # fmt: skip
-    return VALIDATOR.evolve(schema=schema)
+    steps += [
+        {"type": "object", "required": ["step"], "properties": {"step": {"const": name}}}
+        for name in entry_points_of("steps")
+    ]
+    return MODEL_VALIDATOR.evolve(schema=schema)
 
 
-VALIDATOR: Any = extend(  # type: ignore[no-untyped-call]
-    Draft202012Validator, {"items": _items}
+MODEL_VALIDATOR: Any = extend(  # type: ignore[no-untyped-call]
+    Draft202012Validator, {"items": _check_items}
 )(SCHEMA)
 
 
 # Of the fields of fitted steps, those whose last axis is the genes that the step takes.
-OF_EACH_GENE = {"donors", "low", "target", "effects", "sets", "mean", "scale", "coefficients",
-                "gamma", "delta", "shift", "reference", "means"}  # fmt: skip
+FIELDS_BY_GENE = {
+    "donors",
+    "low",
+    "target",
+    "effects",
+    "sets",
+    "mean",
+    "scale",
+    "coefficients",
+    "gamma",
+    "delta",
+    "shift",
+    "reference",
+    "means",
+}
 
 
-def seen_by(model: Model, chosen: Model, values: Array, about: pd.DataFrame | None = None) -> Array:
-    """Apply the learned steps; return what the coefficients of a model are multiplied with.
+def apply_learned_steps(
+    model: ModelJson,
+    model_of_list: ModelJson,
+    values: Array,
+    sample_table: pd.DataFrame | None = None,
+) -> Array:
+    """Return the values that the coefficients of a model are multiplied with.
+
+    The learned steps are applied to values after the row-wise ones.
 
     Parameters
     ----------
     values : (n_samples, n_training_genes) float
         After the row-wise steps.
-    about : DataFrame or None
+    sample_table : DataFrame or None
         Rows of the study's sample table, for its own samples; new ones are of no known batch.
 
     Returns
     -------
-    (n_samples, n_genes of `chosen`) float
+    (n_samples, n_genes of `model_of_list`) float
     """
-    kept = np.arange(values.shape[1])
+    gene_of_column = np.arange(values.shape[1])
     for step in split_steps(model)[1]:
-        values = apply(step, values, about)
-        kept = kept if step.genes is None else kept[step.genes]
-    place = {model["training"]["genes"][gene]: column for column, gene in enumerate(kept)}
-    columns = np.array([place[gene] for gene in chosen["genes"]], dtype=int)
+        values = apply(step, values, sample_table)
+        gene_of_column = gene_of_column if step.genes is None else gene_of_column[step.genes]
+    column_of_gene = {
+        model["training"]["genes"][gene]: column for column, gene in enumerate(gene_of_column)
+    }
+    columns = np.array([column_of_gene[gene] for gene in model_of_list["genes"]], dtype=int)
     return np.ascontiguousarray(values[:, columns])
 
 
-def check_steps(model: Model, source: str) -> None:
-    """Refuse a model whose steps fail on a sample of its own training means.
+def check_steps(model: ModelJson, source: str) -> None:
+    """Raise if the steps of a model fail on a sample of its own training means.
 
     Raises
     ------
@@ -329,103 +409,120 @@ def check_steps(model: Model, source: str) -> None:
     """
     means = np.atleast_2d(np.asarray(model["training"]["means"], dtype=float))
     try:
-        first, learned = split_steps(model)
-        names = tuple(state["step"] for state in model["normalisation"]["steps"][: len(first)])
+        row_steps, learned_steps = split_steps(model)
+        names = tuple(state["step"] for state in model["normalisation"]["steps"][: len(row_steps)])
         with np.errstate(all="ignore"):
-            seen = [Reference(names, tuple(first), 0).transform(np.abs(means) + 1)]
-        fitting = _fitting(model["normalisation"]["steps"][len(first) :], learned, means)
-        if filler(model) or fills_in(model):
+            results = [Reference(names, tuple(row_steps), 0).transform(np.abs(means) + 1)]
+        fields_fit = _fields_fit_genes(
+            model["normalisation"]["steps"][len(row_steps) :], learned_steps, means
+        )
+        if imputation_step(model) or leaves_missing_to_steps(model):
             means[:, :1] = np.nan
-        about = _of_first_batch(learned)
-        held = (model["training"][name] for name in ("scale", "panel"))
-        seen += [seen_by(model, each, means, about) for each in (*model["models"], *held)]
+        sample_table = _first_batch_table(learned_steps)
+        scale_sets = (model["training"][name] for name in ("scale", "panel"))
+        results += [
+            apply_learned_steps(model, gene_set, means, sample_table)
+            for gene_set in (*model["models"], *scale_sets)
+        ]
     except (GenesigError, LookupError, TypeError, ValueError):
-        raise damaged(source, "normalisation.steps") from None
-    if not fitting or not all(np.isfinite(values).all() for values in seen):
-        raise damaged(source, "normalisation.steps")
+        raise damaged_error(source, "normalisation.steps") from None
+    if not fields_fit or not all(np.isfinite(values).all() for values in results):
+        raise damaged_error(source, "normalisation.steps")
 
 
-def _fitting(states: Sequence[Model], steps: Sequence[Any], X: Array) -> bool:
-    """Tell whether each step has a value for each column that the one before it leaves."""
+def _fields_fit_genes(states: Sequence[ModelJson], steps: Sequence[Any], X: Array) -> bool:
+    """Return whether each step has a value for each column that the step before it returns."""
     for state, step in zip(states, steps, strict=True):
-        widths = {np.shape(state[name])[-1:] for name in OF_EACH_GENE & state.keys()} - {(0,)}
+        widths = {np.shape(state[name])[-1:] for name in FIELDS_BY_GENE & state.keys()} - {(0,)}
         if not widths <= {X.shape[1:]}:
             return False
         X = apply(step, X, None)
     return True
 
 
-def _of_first_batch(steps: Sequence[Any]) -> pd.DataFrame:
-    """Return what a sample table says of a sample that combat corrects."""
+def _first_batch_table(steps: Sequence[Any]) -> pd.DataFrame:
+    """Return a sample table of one sample that combat corrects."""
     import pandas as pd
 
-    known = {column: [step.batches[0]] if column == step.columns[0] else
-             [dict(reversed(step.levels)).get(column, "0")]
-             for step in steps if step.kind == "batch" for column in step.columns}  # fmt: skip
-    return pd.DataFrame(known, index=range(1), dtype=object)
+    columns = {
+        column: [step.batches[0]]
+        if column == step.columns[0]
+        else [dict(reversed(step.levels)).get(column, "0")]
+        for step in steps
+        if step.kind == "batch"
+        for column in step.columns
+    }
+    return pd.DataFrame(columns, index=range(1), dtype=object)
 
 
-def filler(model: Model) -> str | None:
-    """Return the step of a model that fills in what a sample lacks."""
+def imputation_step(model: ModelJson) -> str | None:
+    """Return the name of the step that fills in missing values, or None."""
     names = [step["step"] for step in model["normalisation"]["steps"]]
     return next((name for name in names if name in IMPUTATION_STEPS), None)
 
 
-def indicators(model: Model) -> tuple[Array, Array]:
-    """Return columns of genes, and those that say whether these are missing; mostly none."""
+def indicators(model: ModelJson) -> tuple[Array, Array]:
+    """Return the columns of genes with a missing indicator, and of these indicators."""
     steps = (step for step in model["normalisation"]["steps"] if step["step"] == MISSING_INDICATORS)
-    told: Mapping[str, Any] = next(steps, {})
-    of, added = (np.array(told.get(key) or [], dtype=np.int64) for key in ("of", "added"))
-    return of, added
+    state: Mapping[str, Any] = next(steps, {})
+    genes_of, indicator_columns = (
+        np.array(state.get(key) or [], dtype=np.int64) for key in ("of", "added")
+    )
+    return genes_of, indicator_columns
 
 
-def zeros_are_missing(model: Model) -> bool:
-    """Tell whether a model takes zeros for missing values."""
+def zeros_are_missing(model: ModelJson) -> bool:
+    """Return whether the model treats zeros as missing values."""
     return any(step["step"] == ZEROS for step in model["normalisation"]["steps"])
 
 
-def fills_in(model: Model) -> bool:
-    """Tell whether what a sample lacks is left to the learned steps: its own depth tells more."""
+def leaves_missing_to_steps(model: ModelJson) -> bool:
+    """Return whether missing values are left to the learned steps, which know a sample's depth."""
     names = {step["step"] for step in model["normalisation"]["steps"]}
     return "knn_impute" in names or bool(names & LEARNED_DEPTH_STEPS)
 
 
-def takes_as_low(model: Model) -> bool:
-    """Tell whether to a model a measured gene without a value is one of a low value."""
-    return filler(model) in LOW_VALUE_STEPS
+def takes_missing_as_low(model: ModelJson) -> bool:
+    """Return whether the model treats a missing value of a measured gene as a low value."""
+    return imputation_step(model) in LOW_VALUE_STEPS
 
 
-def split_steps(model: Model) -> tuple[list[Any], list[Any]]:
-    """Return the steps before the splits, row-wise or of one study, and the learned ones."""
-    steps, early = list(Reference.from_state(model["normalisation"]).steps), ("sample", "study")
-    learned = next((k for k, step in enumerate(steps) if step.kind not in early), len(steps))
-    return steps[:learned], steps[learned:]
+def split_steps(model: ModelJson) -> tuple[list[Any], list[Any]]:
+    """Return the steps before the splits (of one sample or one study), and the learned steps."""
+    steps = list(Reference.from_state(model["normalisation"]).steps)
+    row_kinds = ("sample", "study")
+    n_row_steps = next(
+        (k for k, step in enumerate(steps) if step.kind not in row_kinds), len(steps)
+    )
+    return steps[:n_row_steps], steps[n_row_steps:]
 
 
-def by_row(model: Model, X: Array, known: Array, filler: Array) -> Array:
-    """Apply the steps that look at one sample at a time; arguments as in `aligned`."""
+def apply_row_steps(model: ModelJson, X: Array, measured: Array, fill_values: Array) -> Array:
+    """Return X after the steps that use one sample at a time; arguments of `apply_study_steps`."""
     steps = [step for step in split_steps(model)[0] if step.kind == "sample"]
-    return apply_row_wise(steps, X, known, filler)
+    return apply_row_wise(steps, X, measured, fill_values)
 
 
-def aligned(model: Model, values: Array, known: Array, filler: Array) -> Array:
-    """Align new samples, which are one study, as the model's own studies were.
+def apply_study_steps(
+    model: ModelJson, values: Array, measured: Array, fill_values: Array
+) -> Array:
+    """Return new samples, which count as one study, aligned as the studies of the model were.
 
     Parameters
     ----------
-    values, known : (n_samples, n_genes) float, bool
-        As `by_row` gives them.
+    values, measured : (n_samples, n_genes) float, bool
+        As `apply_row_steps` gives them.
     filler : (n_genes,) float
         What stands in the place of a value that is not known, on the scale after these steps.
     """
     for step in split_steps(model)[0]:
         if step.kind == "study":
-            seen = step.transform(np.where(known, values, np.nan))
-            values = np.where(known, seen, filler)
+            aligned_values = step.transform(np.where(measured, values, np.nan))
+            values = np.where(measured, aligned_values, fill_values)
     return values
 
 
-def aligns(model: Model) -> bool:
-    """Tell whether a model needs moments of the samples that it scores."""
+def needs_study_moments(model: ModelJson) -> bool:
+    """Return whether a model standardises each gene over the samples that it scores."""
     steps = Reference.from_state(model["normalisation"]).steps
     return any(isinstance(step, AlignStudies | CombatStudies) for step in steps)

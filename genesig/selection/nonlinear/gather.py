@@ -10,9 +10,9 @@ import numpy as np
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import joined
 from genesig.results.model_fits import ModelFits
-from genesig.selection.assess.assessment import difference
+from genesig.selection.assess.assessment import compare_errors
 from genesig.selection.assess.held_out import (
-    held_out,
+    collect_held_out,
     model_errors,
     model_predictions,
     model_scores,
@@ -75,7 +75,7 @@ def gather_nonlinear(
         dataset, fits, final, nested[is_chosen_list], signature, cv_frequency=cv_frequency
     )
     held_out_scores = predictor_scores(dataset, splits, fits)
-    linear_scores = held_out(dataset, splits, linear)
+    linear_scores = collect_held_out(dataset, splits, linear)
     return {
         "nonlinear": genes,
         "nonlinear_scores": scores_table(dataset, splits, fits),
@@ -91,7 +91,9 @@ def gather_nonlinear(
             [
                 (
                     model,
-                    *difference(scores, linear_scores, -1, ASSESSED[dataset.design.kind].headline),
+                    *compare_errors(
+                        scores, linear_scores, -1, ASSESSED[dataset.design.kind].headline
+                    ),
                 )
                 for model, scores in held_out_scores.items()
             ],

@@ -12,17 +12,17 @@ from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import joined
 from genesig.results.model_fits import ModelFits
 from genesig.results.splits import GeneSets
-from genesig.selection.assess.assessment import assess, difference, study_errors
+from genesig.selection.assess.assessment import assess, compare_errors, study_errors
 from genesig.selection.assess.controls import p_value
 from genesig.selection.assess.held_out import (
-    held_out,
+    collect_held_out,
     model_errors,
     model_predictions,
     model_scores,
 )
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
-from genesig.selection.assess.stability import Pairs, of_lists
+from genesig.selection.assess.stability import PairAgreement, list_agreement
 from genesig.selection.genes.frequency import round_sizes, smallest_count
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def gather_sets(
     permuted_scores = None
     if len(permuted):
         permuted_scores = model_scores(dataset, splits, permuted, permuted.scores)
-    gene_scores = held_out(dataset, splits, joined(linear, splits).with_chosen())
+    gene_scores = collect_held_out(dataset, splits, joined(linear, splits).with_chosen())
     halves = ModelFits.joined([subsamples], [half.name for half in splits.subsamples])
     error = error_table(dataset, set_scores, permuted_scores, gene_scores)
     return {
@@ -170,7 +170,11 @@ def stability_table(
         lists = csr_array(
             (entries, source_fits.indices, source_fits.indptr), shape=(len(source_fits), n_columns)
         )
-        stability = Pairs.of(lists).stability() if source_fits is halves else of_lists(lists)
+        stability = (
+            PairAgreement.from_lists(lists).stability()
+            if source_fits is halves
+            else list_agreement(lists)
+        )
         mean_size = len(entries) / len(source_fits) if len(source_fits) else np.nan
         rows.append((source, stability, len(source_fits), mean_size))
     columns = ["source", "stability", "n_sets", "mean_size"]
@@ -193,7 +197,7 @@ def error_table(
     errors = (
         np.zeros(0) if permuted_scores is None else study_errors(permuted_scores, headline)[:, 0]
     )
-    _, gene_error, *comparison = difference(set_scores, gene_scores, -1, headline)
+    _, gene_error, *comparison = compare_errors(set_scores, gene_scores, -1, headline)
     row = (
         *vars(assessment).values(),
         p_value(assessment.error, errors),

@@ -11,9 +11,15 @@ from genesig.arrays import Array
 from genesig.response.known import ByKind
 from genesig.results import Dataset
 from genesig.selection.assess.clusters import area_interval, group_numbers, order_interval
-from genesig.selection.assess.intervals import LEVEL, Z, delong, hull, newcombe
+from genesig.selection.assess.intervals import (
+    CONFIDENCE_LEVEL,
+    NORMAL_QUANTILE,
+    delong,
+    hull,
+    newcombe,
+)
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.assess.several import sides
+from genesig.selection.assess.several import class_sides
 from genesig.selection.assess.survival import harrell
 from genesig.selection.studies.meta_analysis import next_study, random_effects, study_names
 
@@ -115,7 +121,7 @@ def _outlying_studies(value: Array, variance: Array) -> Array:
     from scipy.special import ndtri
 
     is_outlying = np.zeros(len(value), dtype=bool)
-    critical_value = -ndtri((1 - LEVEL) / 2 / len(value))
+    critical_value = -ndtri((1 - CONFIDENCE_LEVEL) / 2 / len(value))
     for study in range(len(value)):
         is_other = np.arange(len(value)) != study
         other_studies = random_effects(value[is_other, None], variance[is_other, None])
@@ -149,7 +155,7 @@ def _held_out_study(
         predictions["mu"].isna() & predictions["sample"].astype(str).isin(sample_names)
     ]
     rows = dataset.rows([str(name) for name in final_rows["sample"]])
-    scores = kind.scores(final_rows, dataset.design.classes)
+    scores = kind.read_scores(final_rows, dataset.design.classes)
     distinct_rows, row_number = np.unique(rows, return_inverse=True)
     n_predictions = np.bincount(row_number)
     columns = scores if scores.ndim > 1 else scores[:, None]
@@ -158,7 +164,7 @@ def _held_out_study(
     )
     mean_scores = means if scores.ndim > 1 else means[:, 0]
     y = dataset.response()[distinct_rows]
-    errors = dict(zip(kind.errors, kind.of_split(y, mean_scores), strict=True))
+    errors = dict(zip(kind.errors, kind.measure_split(y, mean_scores), strict=True))
     groups = dataset.groups()
     group = None if groups is None else group_numbers(groups[distinct_rows])
     return y, mean_scores, errors.get("balanced_error", np.nan), group
@@ -181,7 +187,7 @@ def _areas(y: Array, f: Array, group: Array | None) -> StudyMeasure:
     sizes = [int((y == label).sum()) for label in range(f.shape[1])]
     pairs = float(min(sizes) * (len(y) - min(sizes)))
     if group is not None:
-        return StudyMeasure(value, *area_interval(y, group, sides(y, f)), pairs)
+        return StudyMeasure(value, *area_interval(y, group, class_sides(y, f)), pairs)
     scored = newcombe(value, min(sizes), len(y) - min(sizes))
     return StudyMeasure(value, *hull(scored), pairs)
 
@@ -205,7 +211,7 @@ def _correlation(y: Array, f: Array, group: Array | None) -> StudyMeasure:
     if n < 4 or np.ptp(f) == 0 or np.ptp(y) == 0:
         return StudyMeasure(np.nan, np.nan, np.nan, n)
     fisher_z = np.arctanh(np.clip(np.corrcoef(y, f)[0, 1], -1 + 1e-12, 1 - 1e-12))
-    half_width = Z / np.sqrt(n - 3)
+    half_width = NORMAL_QUANTILE / np.sqrt(n - 3)
     value, low, high = (
         float(np.tanh(transformed))
         for transformed in (fisher_z, fisher_z - half_width, fisher_z + half_width)
@@ -221,7 +227,9 @@ def _to_logit(result: StudyMeasure) -> tuple[float, float]:
     area = (result.value * result.pairs + 0.5) / (result.pairs + 1)
     logit = _log_odds(area)
     inner_limit = result.low if area > 0.5 else result.high
-    standard_error = abs(logit - _log_odds(inner_limit)) / Z if 0 < inner_limit < 1 else np.nan
+    standard_error = (
+        abs(logit - _log_odds(inner_limit)) / NORMAL_QUANTILE if 0 < inner_limit < 1 else np.nan
+    )
     return logit, standard_error**2 if standard_error > 0 else np.nan
 
 

@@ -19,7 +19,7 @@ from genesig.response.design import SEVERAL
 from genesig.response.known import ByKind
 from genesig.results import Dataset
 from genesig.selection.assess.clusters import group_numbers
-from genesig.selection.assess.intervals import LEVEL
+from genesig.selection.assess.intervals import CONFIDENCE_LEVEL
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -203,7 +203,7 @@ def random_effects(y: Array, v: Array) -> RandomEffects:
         error = np.where(n_studies > 0, 1 / np.sqrt(total_weight), np.nan)
         error_of_mean = error * np.sqrt(np.maximum(1.0, spread / (n_studies - 1)))
         i2 = np.where(n_studies > 1, np.maximum(0.0, 1 - (n_studies - 1) / q_at_zero), np.nan)
-    upper = (1 + LEVEL) / 2
+    upper = (1 + CONFIDENCE_LEVEL) / 2
     half_width = np.where(
         n_studies > 1, stdtrit(np.maximum(n_studies - 1, 1), upper) * error_of_mean, np.nan
     )
@@ -259,7 +259,7 @@ def next_study(y: Array, v: Array) -> tuple[float, float]:
         + np.sqrt(tau2)[:, None, None] * ndtri(probabilities[1])[:, None]
         + error[:, None, None] * stdtrit(len(y) - 1, probabilities[2])
     )
-    low, high = np.quantile(next_effects, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    low, high = np.quantile(next_effects, [(1 - CONFIDENCE_LEVEL) / 2, (1 + CONFIDENCE_LEVEL) / 2])
     mean_interval = random_effects(y[:, None], v[:, None])
     return min(float(low), float(mean_interval.low[0])), max(
         float(high), float(mean_interval.high[0])
@@ -354,7 +354,7 @@ def moderate(y: Array, v: Array) -> ModeratedMeans:
             spread[has_two_studies], n_studies[has_two_studies] - 1.0
         )
         error = np.sqrt(q / total_weight[has_two_studies])
-        half_width = stdtrit(degrees_of_freedom, (1 + LEVEL) / 2) * error
+        half_width = stdtrit(degrees_of_freedom, (1 + CONFIDENCE_LEVEL) / 2) * error
         low[has_two_studies] = mean[has_two_studies] - half_width
         high[has_two_studies] = mean[has_two_studies] + half_width
         p[has_two_studies] = 2 * stdtr(degrees_of_freedom, -np.abs(mean[has_two_studies]) / error)

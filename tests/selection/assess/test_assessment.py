@@ -13,7 +13,12 @@ from genesig.results.fits import joined
 from genesig.selection.assess.assessment import assess, study_errors
 from genesig.selection.assess.calibration import rejection_table
 from genesig.selection.assess.controls import null_study, p_value
-from genesig.selection.assess.held_out import arrange, held_out, predictions_table, scores_table
+from genesig.selection.assess.held_out import (
+    collect_held_out,
+    complete_held_out,
+    predictions_table,
+    scores_table,
+)
 from genesig.selection.assess.intervals import mean_of_shares
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.scores import balanced_error, relative_squared_error
@@ -45,7 +50,7 @@ def by_hand(dataset, splits, fits, permutation, mu, metric):
 def test_the_error_is_pooled_per_repeat_for_every_permutation(task, seed):
     dataset, splits, _, _ = make_study(seed, task=task)
     fits = make_fits(dataset, splits.outer, seed, permutations=(0, 2, 5))
-    found = study_errors(held_out(dataset, splits, fits), ASSESSED[task].headline)
+    found = study_errors(collect_held_out(dataset, splits, fits), ASSESSED[task].headline)
     for at, permutation in enumerate((0, 2, 5)):
         for mu in range(len(MU)):
             expected = by_hand(dataset, splits, fits, permutation, mu, POINTWISE[task])
@@ -54,18 +59,18 @@ def test_the_error_is_pooled_per_repeat_for_every_permutation(task, seed):
 
 def test_one_repeat_is_the_metric_of_scikit_learn():
     dataset, splits, observed, _ = make_study(4, repeats=1)
-    found = held_out(dataset, splits, observed)
+    found = collect_held_out(dataset, splits, observed)
     expected = 1 - balanced_accuracy_score(found.y, np.sign(found.scores[:, 1]))
     assert assess(found, CLASSES)[1].error == pytest.approx(expected)
     dataset, splits, observed, _ = make_study(4, repeats=1, task="regression")
-    found = held_out(dataset, splits, observed)
+    found = collect_held_out(dataset, splits, observed)
     expected = 1 - r2_score(found.y, found.scores[:, 1])
     assert assess(found, NUMBERS)[1].error == pytest.approx(expected)
 
 
 def test_the_auc_is_that_of_test_sets_by_their_pairs():
     dataset, splits, observed, _ = make_study(4)
-    found = held_out(dataset, splits, observed)
+    found = collect_held_out(dataset, splits, observed)
     sets = [found.split == split for split in np.unique(found.split)]
     areas = [roc_auc_score(found.y[rows], found.scores[rows, 1]) for rows in sets]
     pairs = [(found.y[rows] > 0).sum() * (found.y[rows] < 0).sum() for rows in sets]
@@ -78,8 +83,8 @@ def test_the_auc_is_that_of_test_sets_by_their_pairs():
 def test_groups_count_once():
     """Members of a group that say the same are one sample to the interval, not to the AUC."""
     dataset, splits, observed, _ = make_study(4, repeats=1)
-    found = held_out(dataset, splits, observed)
-    thrice = found.taken(np.repeat(np.arange(len(found.y)), 3))
+    found = collect_held_out(dataset, splits, observed)
+    thrice = found.take_rows(np.repeat(np.arange(len(found.y)), 3))
     number = np.arange(len(thrice.y))
     alone = assess(replace(thrice, row=number), CLASSES)[1]
     grouped = assess(replace(thrice, row=number, group=thrice.row), CLASSES)[1]
@@ -91,7 +96,7 @@ def test_groups_count_once():
 
 def test_who_predicts_the_mean_explains_nothing_in_any_sample():
     dataset, splits, observed, _ = make_study(4, repeats=1, task="regression")
-    found = held_out(dataset, splits, observed)
+    found = collect_held_out(dataset, splits, observed)
     mean = np.full_like(found.scores, found.y.mean())
     each = assess(replace(found, scores=mean), NUMBERS)[0]
     assert (each.error, each.low, each.high) == pytest.approx((1, 1, 1))
@@ -101,7 +106,7 @@ def test_who_predicts_the_mean_explains_nothing_in_any_sample():
 @pytest.mark.parametrize("signal", [0.0, 0.5, 2.0, 50.0])
 def test_intervals_hold_the_error_and_stay_in_bounds(task, signal):
     dataset, splits, observed, _ = make_study(1, task=task, signal=signal)
-    for each in assess(held_out(dataset, splits, observed), ASSESSED[task].headline):
+    for each in assess(collect_held_out(dataset, splits, observed), ASSESSED[task].headline):
         assert 0 <= each.low <= each.error <= each.high
         assert task == "regression" or each.high <= 1
         assert each.low < each.high
@@ -109,7 +114,7 @@ def test_intervals_hold_the_error_and_stay_in_bounds(task, signal):
 
 def test_no_error_in_few_samples_is_not_certainty():
     dataset, splits, observed, _ = make_study(1, signal=50.0)
-    found = assess(held_out(dataset, splits, observed), CLASSES)[0]
+    found = assess(collect_held_out(dataset, splits, observed), CLASSES)[0]
     assert (found.error, found.low, found.auc) == (0, 0, 1)
     assert found.high > 0.05
     assert found.auc_low < 0.95
@@ -117,7 +122,7 @@ def test_no_error_in_few_samples_is_not_certainty():
 
 def test_repeats_of_the_same_scores_do_not_add_samples():
     dataset, splits, observed, _ = make_study(2, n=12, folds=12, repeats=1)
-    found = held_out(dataset, splits, observed)
+    found = collect_held_out(dataset, splits, observed)
     twice = replace(
         found,
         **{key: np.tile(getattr(found, key), 2) for key in ("y", "row", "permutation")},
@@ -131,9 +136,9 @@ def test_repeats_of_the_same_scores_do_not_add_samples():
 
 def test_leave_one_out_has_the_interval_over_half_of_its_samples():
     dataset, splits, observed, _ = make_study(3, n=12, folds=12, repeats=1)
-    found = held_out(dataset, splits, observed)
+    found = collect_held_out(dataset, splits, observed)
     loss = CLASSES.loss(found)[:, 0].astype(float)
-    assert np.isnan(CLASSES.of_splits(found, loss)).all()
+    assert np.isnan(CLASSES.split_errors(found, loss)).all()
     each = assess(found, CLASSES)[0]
     sides = [loss[found.y == side] for side in (-1, 1)]
     expected = mean_of_shares([side.mean() for side in sides], [len(side) / 2 for side in sides])
@@ -142,7 +147,7 @@ def test_leave_one_out_has_the_interval_over_half_of_its_samples():
 
 def test_a_test_set_of_one_class_has_no_balanced_error():
     dataset, splits, observed, _ = make_study(3, repeats=1)
-    found = held_out(dataset, splits, observed)
+    found = collect_held_out(dataset, splits, observed)
     ill = found.y > 0
     keys = ("y", "row", "split", "repeat", "permutation", "scores")
     alone = replace(found, **{key: getattr(found, key)[ill] for key in keys})
@@ -269,7 +274,7 @@ def test_a_mu_at_which_a_list_was_not_kept_has_no_error(task):
     dataset, splits, observed, _ = make_study(5, task=task)
     fits = without_lists(observed, 3, 2)
     before, after = (
-        assess(held_out(dataset, splits, each), ASSESSED[task].headline)
+        assess(collect_held_out(dataset, splits, each), ASSESSED[task].headline)
         for each in (observed, fits)
     )
     assert np.isnan(list(vars(after[2]).values())).all()
@@ -318,6 +323,10 @@ def test_scores_know_the_group_of_their_sample():
     grouped = replace(dataset, obs=dataset.obs.assign(who=names),
                       design=replace(dataset.design, group="who"))  # fmt: skip
     row = np.array([5, 0, 1, 2])
-    found = arrange(grouped, splits, row, np.zeros(4, int), np.zeros((4, 1)), np.zeros(4, int))
+    found = complete_held_out(
+        grouped, splits, row, np.zeros(4, int), np.zeros((4, 1)), np.zeros(4, int)
+    )
     assert np.array(["a", "b", "c"])[found.group].tolist() == names[row].tolist()
-    assert arrange(dataset, splits, row, row * 0, row[:, None] * 0.0, row * 0).group is None
+    assert (
+        complete_held_out(dataset, splits, row, row * 0, row[:, None] * 0.0, row * 0).group is None
+    )

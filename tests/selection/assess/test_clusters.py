@@ -20,9 +20,19 @@ from genesig.selection.assess.clusters import (
     share_interval,
     share_sizes,
 )
-from genesig.selection.assess.intervals import NOTHING, mean_t, t_quantile, wilson
-from genesig.selection.assess.survival import harrell, kaplan_meier, log_rank, risk_at, slope
-from genesig.selection.model.external_scores import numbers, several_classes, two_classes
+from genesig.selection.assess.intervals import NO_INTERVAL, mean_t, t_quantile, wilson
+from genesig.selection.assess.survival import (
+    calibration_slope_of_cox,
+    harrell,
+    kaplan_meier,
+    log_rank,
+    risk_at,
+)
+from genesig.selection.model.external_scores import (
+    measure_numbers,
+    measure_several_classes,
+    measure_two_classes,
+)
 
 ALONE = np.arange(30)
 TRIPLES = np.repeat(np.arange(10), 3)
@@ -77,7 +87,7 @@ def test_share_of_identical_samples_counts_groups(rng: np.random.Generator) -> N
     expected = 0.4 * 0.6 / (mean_t(hits[::3])[1] - 0.4) ** 2 * 1.959963984540054**2
     assert share_sizes(hits, TRIPLES) == pytest.approx(expected)
     assert share_interval(np.ones(30), TRIPLES) == wilson(1.0, 10)
-    assert share_interval(np.zeros(0), np.zeros(0)) == NOTHING
+    assert share_interval(np.zeros(0), np.zeros(0)) == NO_INTERVAL
 
 
 def test_mean_of_shares_knows_that_classes_share_groups(rng: np.random.Generator) -> None:
@@ -94,10 +104,12 @@ def test_area_interval_of_copied_samples_is_no_shorter(
 ) -> None:
     y = np.where(np.arange(20) % 2, 1.0, -1.0)
     f = gap * y + rng.standard_normal(20)
-    once = next(iter(two_classes(y, f, 0.0)))[2]
-    copied = next(iter(two_classes(np.repeat(y, 3), np.repeat(f, 3), 0.0, np.arange(60) // 3)))[2]
+    once = next(iter(measure_two_classes(y, f, 0.0)))[2]
+    copied = next(
+        iter(measure_two_classes(np.repeat(y, 3), np.repeat(f, 3), 0.0, np.arange(60) // 3))
+    )[2]
     assert copied[1] - copied[0] > 0.96 * (once[1] - once[0])
-    ignored = next(iter(two_classes(np.repeat(y, 3), np.repeat(f, 3), 0.0)))[2]
+    ignored = next(iter(measure_two_classes(np.repeat(y, 3), np.repeat(f, 3), 0.0)))[2]
     assert ignored[1] - ignored[0] < 0.8 * (copied[1] - copied[0])
 
 
@@ -115,19 +127,19 @@ def test_area_influence_is_its_derivative_by_a_weight(rng: np.random.Generator) 
 
 def test_area_interval_needs_two_groups_of_each_side(rng: np.random.Generator) -> None:
     positive, f = np.arange(30) < 3, rng.standard_normal(30)
-    assert area_interval(positive * 1.0, TRIPLES, [(positive, f)]) == NOTHING
+    assert area_interval(positive * 1.0, TRIPLES, [(positive, f)]) == NO_INTERVAL
 
 
 @pytest.mark.parametrize("group", [np.zeros(30), np.arange(30) // 15])
 def test_one_or_two_groups_give_no_traceback(group: np.ndarray, rng: np.random.Generator) -> None:
     y, f = np.where(rng.random(30) < 0.5, 1.0, -1.0), rng.standard_normal(30)
-    rows = [*two_classes(y, f, 0.0, group), *numbers(y, f, group)]
-    rows += several_classes(np.arange(30) % 3.0, rng.standard_normal((30, 3)), list("abc"),
+    rows = [*measure_two_classes(y, f, 0.0, group), *measure_numbers(y, f, group)]
+    rows += measure_several_classes(np.arange(30) % 3.0, rng.standard_normal((30, 3)), list("abc"),
                             np.full((30, 3), 1 / 3), [1 / 3] * 3, group)  # fmt: skip
     assert all(np.isnan(low) or low <= high for _, _, (low, high), _ in rows)
     time, event = _times(rng, 30)
     number = group.astype(int)
-    slope(time, event, f, group=number)
+    calibration_slope_of_cox(time, event, f, group=number)
     risk_at(time, event, np.full(30, 0.5), 0.5, number)
     log_rank(time, event, f > 0, number)
 
@@ -137,7 +149,7 @@ def test_explained_interval_of_single_samples_is_near_the_jackknife(
 ) -> None:
     f = rng.standard_normal(30)
     y = f + rng.standard_normal(30)
-    usual = next(iter(numbers(y, f)))[2]
+    usual = next(iter(measure_numbers(y, f)))[2]
     np.testing.assert_allclose(explained_interval(y, f, ALONE), usual, atol=0.1)
 
 
@@ -172,7 +184,9 @@ def test_survival_variances_of_single_samples_are_the_usual_ones(
     np.testing.assert_allclose(grouped.variance[middle], usual.variance[middle], rtol=0.08)
     p, over_groups = log_rank(time, event, f > 0).p, log_rank(time, event, f > 0, group).p
     assert over_groups == pytest.approx(p, abs=0.05)
-    widths = [np.ptp(slope(time, event, f, group=one)[1]) for one in (None, group)]
+    widths = [
+        np.ptp(calibration_slope_of_cox(time, event, f, group=one)[1]) for one in (None, group)
+    ]
     assert widths[1] == pytest.approx(widths[0], rel=0.15)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from genesig.selection.assess.assessment import difference
+from genesig.selection.assess.assessment import compare_errors
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
 
@@ -26,7 +26,7 @@ def test_from_three_repeats_on_it_is_by_samples_and_repeats() -> None:
     one, two = (y + rng.normal(size=(REPEATS, N)) + rng.normal(size=(REPEATS, 1)) for _ in "ab")
     headline = ASSESSED["regression"].headline
     apart = ((y - one) ** 2 - (y - two) ** 2) / y.var()
-    _, _, centre, low, high = difference(held_out(one, y), held_out(two, y), 0, headline)
+    _, _, centre, low, high = compare_errors(held_out(one, y), held_out(two, y), 0, headline)
     assert np.isclose(centre, apart.mean())
     one_by_one, again = apart.mean(axis=0).var(ddof=1) / N, apart.mean(axis=1).var(ddof=1)
     freedom = (one_by_one + again) ** 2 / (one_by_one**2 / (N - 1) + again**2 / (REPEATS - 1))
@@ -40,6 +40,6 @@ def test_repeats_that_agree_leave_the_samples() -> None:
     one, two = (np.tile(y + rng.normal(size=N), (REPEATS, 1)) for _ in "ab")
     headline = ASSESSED["regression"].headline
     apart = ((y - one[0]) ** 2 - (y - two[0]) ** 2) / y.var()
-    _, _, centre, low, high = difference(held_out(one, y), held_out(two, y), 0, headline)
+    _, _, centre, low, high = compare_errors(held_out(one, y), held_out(two, y), 0, headline)
     want = stats.t(N - 1, centre, stats.sem(apart)).interval(0.95)
     np.testing.assert_allclose([low, high], want)

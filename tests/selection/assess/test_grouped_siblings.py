@@ -8,7 +8,7 @@ import pytest
 
 from genesig.response.survival import SURVIVAL_DTYPE
 from genesig.results import Dataset, Design
-from genesig.selection.assess.assessment import difference
+from genesig.selection.assess.assessment import compare_errors
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
 from genesig.selection.assess.patients.next_study import next_study_table
@@ -35,7 +35,7 @@ def _width(copies: int, *, grouped: bool) -> float:
     rng = np.random.default_rng(1)
     ours, theirs = rng.standard_normal((2, N_REPEATS, N_SAMPLES)) + 0.2
     pair = (_held_out(scores, copies, grouped=grouped) for scores in (ours, theirs))
-    low, high = difference(*pair, 0, HEADLINE)[3:]
+    low, high = compare_errors(*pair, 0, HEADLINE)[3:]
     return high - low
 
 

@@ -22,7 +22,7 @@ from genesig.optim.class_line import (
     shrunken_line,
     two_columns,
 )
-from genesig.selection.assess.held_out import asked_shares, class_shares, predictions_table
+from genesig.selection.assess.held_out import class_shares, predictions_table, requested_shares
 from genesig.selection.linear.double_loop import nested_cross_validation
 from genesig.selection.linear.grid import calibration_lines, crossfit
 from genesig.selection.linear.halves import study_half_samples
@@ -224,9 +224,9 @@ def test_other_shares_move_odds_by_their_ratio():
     before, after = probabilities(f, line), probabilities(f, line_for_shares(line, known, asked))
     weighed = before * asked / known
     np.testing.assert_allclose(after, weighed / weighed.sum(axis=1, keepdims=True))
-    np.testing.assert_array_equal(asked_shares("study", y), known)
-    np.testing.assert_array_equal(asked_shares("equal", y), np.full(3, 1 / 3))
-    np.testing.assert_array_equal(asked_shares([0.2, 0.3, 0.5], y), asked)
+    np.testing.assert_array_equal(requested_shares("study", y), known)
+    np.testing.assert_array_equal(requested_shares("equal", y), np.full(3, 1 / 3))
+    np.testing.assert_array_equal(requested_shares([0.2, 0.3, 0.5], y), asked)
 
 
 def study(kind, **settings):

@@ -13,15 +13,15 @@ from genesig.optim.cox.risk_sets import RiskSets
 from genesig.selection.assess.survival import (
     auc_at,
     brier_losses,
+    calibration_slope_of_cox,
     censoring,
-    explained,
+    explained_variation,
     harrell,
+    integrated_brier,
     kaplan_meier,
     log_rank,
-    mean_over,
     risk_at,
     risk_groups,
-    slope,
     uno,
 )
 
@@ -70,7 +70,9 @@ def test_log_rank_of_the_published_table():
 )
 def test_cox_of_the_published_table(ties, expected, likelihood):
     """Kleinbaum and Klein 2012, chapter 3 (Breslow); R's coxph (Efron)."""
-    b, (low, high) = slope(WEEKS, RELAPSE, (GROUP == "placebo").astype(float), ties)
+    b, (low, high) = calibration_slope_of_cox(
+        WEEKS, RELAPSE, (GROUP == "placebo").astype(float), ties
+    )
     assert b == pytest.approx(expected, abs=1e-6)
     assert (high - low) / 2 / 1.959964 == pytest.approx({"breslow": 0.4096, "efron": 0.4124}[ties],
                                                        abs=1e-4)  # fmt: skip
@@ -221,16 +223,16 @@ def test_integrated_brier_without_censoring_and_its_share():
     rng = np.random.default_rng(0)
     time, event, times = rng.exponential(size=40), np.ones(40, dtype=bool), np.linspace(0.1, 1, 7)
     lost, truth = censoring(time, event), (time[:, None] > times).astype(float)
-    perfect = mean_over(brier_losses(time, event, truth, times, lost), times)
+    perfect = integrated_brier(brier_losses(time, event, truth, times, lost), times)
     assert perfect.value == 0
-    guess = mean_over(brier_losses(time, event, np.full((40, 7), 0.5), times, lost), times)
+    guess = integrated_brier(brier_losses(time, event, np.full((40, 7), 0.5), times, lost), times)
     assert guess.value == pytest.approx(0.25)
     marginal = kaplan_meier(time, event).at(times)[None]
-    none = mean_over(brier_losses(time, event, marginal, times, lost), times)
+    none = integrated_brier(brier_losses(time, event, marginal, times, lost), times)
     mean = np.trapezoid(((truth - marginal) ** 2).mean(axis=0), times) / 0.9
     assert none.value == pytest.approx(mean)
-    assert explained(perfect, none)[0] == 1
-    share, (low, high) = explained(none, none)
+    assert explained_variation(perfect, none)[0] == 1
+    share, (low, high) = explained_variation(none, none)
     assert share == pytest.approx(0, abs=1e-15)
     assert low == pytest.approx(0, abs=1e-12) == high
 
@@ -248,9 +250,9 @@ def test_calibration_at_a_horizon():
     assert sum(group.samples for group in groups) == 600
     assert np.diff([group.expected for group in groups]).min() > 0
     assert sum(g.interval[0] <= g.expected <= g.interval[1] for g in groups) >= 4
-    b, (low, high) = slope(time, event, f)
+    b, (low, high) = calibration_slope_of_cox(time, event, f)
     assert low < 1 < high
-    half, limits = slope(time, event, 2 * f + 5)
+    half, limits = calibration_slope_of_cox(time, event, 2 * f + 5)
     assert half == pytest.approx(b / 2, rel=1e-6)
     assert limits[1] < 1
 
@@ -259,9 +261,9 @@ def test_calibration_that_nobody_can_tell():
     time, event, S = np.array([1.0, 2, 3]), np.array([True, False, False]), np.full(3, 0.5)
     assert np.isnan(risk_at(time, event, S, 4.0).observed)
     assert risk_at(time, event, S, 0.5).observed == 0
-    assert np.isnan(slope(time, event, np.ones(3))[0])
-    assert np.isnan(slope(time, event & False, time)[0])
-    order = slope(np.arange(1.0, 9), np.ones(8, dtype=bool), -np.arange(8.0))
+    assert np.isnan(calibration_slope_of_cox(time, event, np.ones(3))[0])
+    assert np.isnan(calibration_slope_of_cox(time, event & False, time)[0])
+    order = calibration_slope_of_cox(np.arange(1.0, 9), np.ones(8, dtype=bool), -np.arange(8.0))
     assert np.isnan(order[0])
     assert np.isnan(order[1]).all()
 
@@ -285,7 +287,7 @@ def test_scikit_survival_agrees():
         assert uno(time, event, f, lost, horizon).value == pytest.approx(expected, abs=1e-10)
         expected = metrics.cumulative_dynamic_auc(y_train, y, f, [horizon])[0][0]
         assert auc_at(time, event, f, lost, horizon).value == pytest.approx(expected, abs=1e-10)
-    found = mean_over(brier_losses(time, event, S, times, lost), times).value
+    found = integrated_brier(brier_losses(time, event, S, times, lost), times).value
     expected = metrics.integrated_brier_score(y_train, y, S, times)
     assert found == pytest.approx(expected, abs=1e-10)
 

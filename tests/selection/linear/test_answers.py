@@ -18,7 +18,7 @@ from genesig.response.covariates import Covariate
 from genesig.results import Fits
 from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.assessment import assess
-from genesig.selection.assess.held_out import held_out
+from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.genes.frequency import (
     HALF_SAMPLE_MU,
@@ -83,7 +83,7 @@ def test_the_true_genes_are_named_and_both_models_predict(study):
     fits = fitted(study)
     known = {"classification": 0.4, "several_classes": 0.6, "regression": 0.5, "survival": 0.4}
     for name in ("predictive", "fdr_selected"):
-        found = held_out(dataset, splits, fits.answer(name))
+        found = collect_held_out(dataset, splits, fits.answer(name))
         (error,) = assess(found, ASSESSED[dataset.design.kind].headline)
         assert error.error < known[dataset.design.kind], name
 

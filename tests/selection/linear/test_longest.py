@@ -9,7 +9,7 @@ from genesig.data.splits.draw import draw_splits
 from genesig.errors import GenesigError, InvalidInput
 from genesig.selection.linear.double_loop import fit_final_model, nested_cross_validation
 from genesig.selection.model.final import final_model
-from genesig.selection.model.schema import chosen_model, nested
+from genesig.selection.model.schema import chosen_model, nested_list_name
 
 SETTINGS = {
     "mu": [1e-6, 1e-2, 0.1, 1.0, 10.0], "lam": [1e-3, 1e-1], "tau_min": 0.1, "tau_count": 5,
@@ -51,7 +51,7 @@ def test_a_model_has_the_lists_that_were_kept():
     model = final_model(study, final, folds=MOMENTS)
     kept = [mu for mu, size in zip(final.mu, final.sizes()[0], strict=True) if size <= LONGEST]
     assert [each["mu"] for each in model["models"]] == kept != SETTINGS["mu"]
-    assert model["answer"] == nested(final.mu[final.choice[0, 2]])
+    assert model["answer"] == nested_list_name(final.mu[final.choice[0, 2]])
     cut = [final.intercept[0, k] - each["intercept"] for k, each in enumerate(model["models"])]
     np.testing.assert_allclose(cut, final.threshold[0], rtol=0, atol=1e-12)
     assert (final.threshold[0], model["threshold"]) != (0, 0)

@@ -15,7 +15,7 @@ from fitted_models import CHAINS
 from genesig.data.files.delimited import Matrix
 from genesig.errors import InvalidInput
 from genesig.selection.model.new_samples import predict
-from genesig.selection.model.shape import digest_of
+from genesig.selection.model.shape import model_digest
 
 NUMBERS = [0, -1, 10**9, 5e-324, -1e100, sys.float_info.max]
 SHAPES: list[Callable[[list[Any]], Any]] = [
@@ -43,7 +43,7 @@ def _with(model: dict[str, Any], way: tuple[Any, ...], other: Any) -> dict[str, 
     for key in way[:-1]:
         place = place[key]
     place[way[-1]] = other
-    return changed | {"digest": digest_of(changed)}
+    return changed | {"digest": model_digest(changed)}
 
 
 def _model(name: str) -> tuple[dict[str, Any], Matrix]:

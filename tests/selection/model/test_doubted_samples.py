@@ -10,13 +10,13 @@ from fitted_models import GENES, NAMES, model_of, values
 
 from genesig.data.files.delimited import Matrix
 from genesig.selection.model.new_samples import predict
-from genesig.selection.model.shape import digest_of
+from genesig.selection.model.shape import model_digest
 
 
 def _said(chain: str, X: Any, **changes: Any) -> list[str]:
     model, _ = model_of(chain)
     model["training"] |= changes
-    model["digest"] = digest_of(model)
+    model["digest"] = model_digest(model)
     matrix = Matrix(tuple(NAMES), tuple(GENES), X, {}, tuple(range(2, len(NAMES) + 2)))
     _, problems = predict(model, matrix, "new.tsv", missing=0.2, mu=None)
     return [str(problem) for problem in problems if problem.location != "the model"]

@@ -22,12 +22,12 @@ from genesig.data.steps.combat import ReferenceBatch
 from genesig.data.steps.normalise import normalise_samples
 from genesig.results import Dataset, Design, Split, Splits
 from genesig.selection.linear.double_loop import fit_final_model
-from genesig.selection.model.external import Scored, score_cohort
-from genesig.selection.model.external_scores import scores_table, two_classes
+from genesig.selection.model.external import CohortResult, score_cohort
+from genesig.selection.model.external_scores import measure_two_classes, scores_table
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.schema import chosen_model
-from genesig.selection.model.shape import seen_by
+from genesig.selection.model.shape import apply_learned_steps
 
 Array = np.ndarray[Any, Any]
 N, M, D = 24, 18, 30
@@ -91,7 +91,7 @@ def _words(y: Array) -> list[str]:
     return np.where(y > 0, "RA", "control").tolist()
 
 
-def _score(study: tuple[Dataset, dict[str, Any]], **changes: Any) -> Scored:
+def _score(study: tuple[Dataset, dict[str, Any]], **changes: Any) -> CohortResult:
     return score_cohort(*study, {}, CohortSettings(**{**SETTINGS, **changes}))
 
 
@@ -139,7 +139,7 @@ def test_shifts_of_the_genes_add_up_to_that_of_the_score(chain: str, combat: boo
     found = _score(study, combat=combat)
     chosen = chosen_model(model)
     place = [dataset.genes.index(gene) for gene in model["training"]["genes"]]
-    seen = seen_by(model, chosen, dataset.X[:, place])
+    seen = apply_learned_steps(model, chosen, dataset.X[:, place])
     training = chosen["intercept"] + seen @ chosen["coefficients"]
     means = [np.mean([f[sign == c].mean() for c in (-1, 1)])
              for f, sign in ((training, dataset.response()),
@@ -297,6 +297,6 @@ def test_too_many_missing_genes_make_it_not_assessable() -> None:
 @pytest.mark.parametrize("n", [0, 1, 2, 3])
 def test_few_samples_have_what_they_define(n: int) -> None:
     y, f = np.array([1.0, -1.0, 1.0])[:n], np.array([0.5, -0.2, 0.1])[:n]
-    table = scores_table(two_classes(y, f, 0.0)) if n else None
+    table = scores_table(measure_two_classes(y, f, 0.0)) if n else None
     if table is not None:
         assert table["low"].isna().equals(table["high"].isna())

@@ -18,7 +18,7 @@ from genesig.selection.assess.several import calibration_slope
 from genesig.selection.assess.survival import harrell
 from genesig.selection.model.external import score_cohort
 from genesig.selection.model.new_samples import predict
-from genesig.selection.model.shape import sealed
+from genesig.selection.model.shape import add_digest
 
 KINDS = ("survival", "several_classes")
 
@@ -96,7 +96,9 @@ def test_probabilities_of_several_classes_are_held_against_what_came() -> None:
         each | {"probability": {"intercept": [0.1, 0.0, -0.3], "slope": 2.5}}
         for each in model["models"]
     ]
-    found = score_cohort(dataset, sealed(content | {"models": models}), {}, CohortSettings(**ITEM))
+    found = score_cohort(
+        dataset, add_digest(content | {"models": models}), {}, CohortSettings(**ITEM)
+    )
     columns = [f"probability of {name}" for name in ("well", "ill", "worse")]
     p = found.tables["predictions"][columns].to_numpy()
     np.testing.assert_allclose(p.sum(axis=1), 1)

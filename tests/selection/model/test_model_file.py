@@ -13,7 +13,7 @@ from fitted_models import GENES, NAMES, model_of, table, values
 
 from genesig.cli import main
 from genesig.data.files.readers import read_json
-from genesig.selection.model.shape import check_model, sealed
+from genesig.selection.model.shape import add_digest, check_model
 
 Change = Callable[[dict[str, Any]], object]
 
@@ -113,7 +113,7 @@ def test_a_model_changed_by_hand_is_one_line(
     change, part = DAMAGE[name]
     model, _ = model_of("plain")
     change(model)
-    text = json.dumps(sealed(model) if resealed else model)
+    text = json.dumps(add_digest(model) if resealed else model)
     assert predict(tmp_path, text) == 1
     (line,) = capsys.readouterr().err.splitlines()
     place = f"error: {tmp_path / 'model.json'}: "

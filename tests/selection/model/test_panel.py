@@ -7,7 +7,7 @@ import pytest
 from study_data import Centre, both
 
 from genesig.selection.model.same_scale import (
-    MANY,
+    MIN_SPREAD_SAMPLES,
     call_doubts,
     common_shift,
     panel_doubts,
@@ -100,7 +100,7 @@ def test_where_no_order_tells_axes_and_spread_do(turn, words):
     assert fault == ""
     assert len(doubts) == 24
     assert words in doubts[0]
-    assert held(turn(ratios(2))[: MANY - 1], panel)[1] == {}
+    assert held(turn(ratios(2))[: MIN_SPREAD_SAMPLES - 1], panel)[1] == {}
 
 
 def of_studies(share, seed, n=24):

@@ -21,8 +21,8 @@ from genesig.data.steps.gene_filters import Filter, KeptGenes
 from genesig.data.steps.moments import stored_fields
 from genesig.data.steps.normalise import MOMENT_STEPS, NORMALISERS
 from genesig.selection.model.new_samples import predict
-from genesig.selection.model.schema import SCHEMA, STEPS
-from genesig.selection.model.shape import digest_of
+from genesig.selection.model.schema import SCHEMA, STEP_FIELDS
+from genesig.selection.model.shape import model_digest
 
 SCRIPTS = ROOT / "docs/reference"
 PUBLISHED = ROOT / "docs/model.schema.json"
@@ -43,7 +43,7 @@ def test_every_step_of_a_model_is_in_the_schema() -> None:
               for name, kind in NORMALISERS.items() if name not in MOMENT_STEPS}  # fmt: skip
     fitted |= ALIGNERS  # which no config lists as a step
     found = {name: set(stored_fields(kind)) for name, kind in fitted.items()}
-    assert found == {name: set(parts) for name, (_, parts) in STEPS.items()}
+    assert found == {name: set(parts) for name, (_, parts) in STEP_FIELDS.items()}
 
 
 @pytest.mark.parametrize("chain", CHAINS)
@@ -60,7 +60,9 @@ def test_the_page_names_the_digest_as_it_is_made() -> None:
     floats = json.loads(json.dumps(content), parse_int=float)
     text = json.dumps(floats, sort_keys=True, separators=(",", ":"))
     assert (
-        model["digest"] == digest_of(model) == f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+        model["digest"]
+        == model_digest(model)
+        == f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
     )
 
 

@@ -21,11 +21,11 @@ from genesig.selection.linear.double_loop import fit_final_model
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.same_scale import (
-    FEWEST,
+    MIN_SLOPE_GENES,
     agreement,
-    odd_samples,
-    other_scale,
-    profile,
+    describe_scale_fault,
+    find_odd_samples,
+    sample_profile,
     training_scale,
 )
 
@@ -43,7 +43,7 @@ def trained(centre: Centre, y: Array) -> dict[str, Any]:
 
 def fault(X: Array, scale: dict[str, Any], known: Array | None = None) -> tuple[str, str] | None:
     known = np.ones(X.shape, dtype=bool) if known is None else known
-    return other_scale(X, known, [f"s{k}" for k in range(len(X))], scale)
+    return describe_scale_fault(X, known, [f"s{k}" for k in range(len(X))], scale)
 
 
 LABELS = {"both classes": both(20), "one class": np.ones(12), "one array": np.ones(1)}
@@ -114,7 +114,9 @@ def test_samples_of_the_same_laboratory_are_rarely_named(genes: int) -> None:
 
 
 def odd(X: Array, scale: dict[str, Any]) -> list[tuple[str, str]]:
-    return odd_samples(X, np.ones(X.shape, dtype=bool), [f"s{k}" for k in range(len(X))], scale)
+    return find_odd_samples(
+        X, np.ones(X.shape, dtype=bool), [f"s{k}" for k in range(len(X))], scale
+    )
 
 
 def test_an_unbalanced_study_is_no_yardstick_for_the_rare_class() -> None:
@@ -144,16 +146,19 @@ def test_the_slope_is_that_of_least_squares_without_the_noise_of_the_means() -> 
         T, X = (true + rng.standard_normal((n, 80)) for n in (16, 16))
         scale = training_scale(T, both(16), [str(k) for k in range(80)])
         known = np.ones(80, dtype=bool)
-        slopes.append(profile(X.mean(axis=0), known, scale).slope)
-        plain.append(profile(X.mean(axis=0), known, scale | {"samples": np.inf}).slope)
+        slopes.append(sample_profile(X.mean(axis=0), known, scale).slope)
+        plain.append(sample_profile(X.mean(axis=0), known, scale | {"samples": np.inf}).slope)
     assert np.mean(slopes) == pytest.approx(1, abs=0.1)
     assert np.mean(plain) < 0.85
 
 
 def test_few_or_flat_genes_have_no_slope() -> None:
-    here = Centre(FEWEST - 1, 4)
+    here = Centre(MIN_SLOPE_GENES - 1, 4)
     scale = trained(here, both(24))
-    assert profile(here.levels, np.ones(FEWEST - 1, dtype=bool), scale).slope_error == np.inf
+    assert (
+        sample_profile(here.levels, np.ones(MIN_SLOPE_GENES - 1, dtype=bool), scale).slope_error
+        == np.inf
+    )
     flat = training_scale(np.ones((6, 3)), both(6), list("abc"))
     assert fault(np.full((2, 3), 50.0), flat) is None
     assert fault(np.empty((2, 0)), training_scale(np.empty((6, 0)), both(6), [])) is None
@@ -168,7 +173,10 @@ def test_new_samples_pass_if_all_genes_have_equal_means(seed: int, n_genes: int)
     scale = training_scale(X, np.repeat([-1.0, 1.0], 20), [f"g{gene}" for gene in range(n_genes)])
     new_samples = rng.normal(size=(40, n_genes))
     names = [f"S{row}" for row in range(40)]
-    assert other_scale(new_samples, np.ones_like(new_samples, dtype=bool), names, scale) is None
+    assert (
+        describe_scale_fault(new_samples, np.ones_like(new_samples, dtype=bool), names, scale)
+        is None
+    )
 
 
 def test_a_regression_is_cut_at_its_mean() -> None:
@@ -229,7 +237,10 @@ def test_training_samples_are_on_their_own_scale_where_all_genes_lie_alike():
         factors = 0.7 * rng.normal(size=(60, 5)) @ rng.normal(size=(5, 20))
         X, names = factors + rng.normal(size=(60, 20)) + 7.0, [f"g{k}" for k in range(20)]
         scale = training_scale(X, rng.normal(size=60), names)
-        assert other_scale(X, np.ones(X.shape, bool), [f"S{i}" for i in range(60)], scale) is None
+        assert (
+            describe_scale_fault(X, np.ones(X.shape, bool), [f"S{i}" for i in range(60)], scale)
+            is None
+        )
 
 
 def test_agreement_is_the_rank_correlation_of_each_sample_with_the_means() -> None:

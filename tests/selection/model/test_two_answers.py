@@ -27,11 +27,11 @@ from genesig.results import Dataset, Fits
 from genesig.results.fits import ANSWERS
 from genesig.selection.linear.double_loop import fit_final_model
 from genesig.selection.linear.halves import study_half_samples
-from genesig.selection.model.external import Scored, score_cohort
+from genesig.selection.model.external import CohortResult, score_cohort
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
-from genesig.selection.model.schema import answer_of, chosen_model, nested
-from genesig.selection.model.shape import check_model, sealed
+from genesig.selection.model.schema import answer_list, chosen_model, nested_list_name
+from genesig.selection.model.shape import add_digest, check_model
 
 KINDS = ["classification", "several_classes", "regression", "survival", "covariates"]
 SOME = pd.DataFrame({"gene": ["g0", "g2", "g9"], "fdr_selected": [True, True, False]})
@@ -302,17 +302,17 @@ def test_a_model_that_leaves_its_answer_in_doubt_is_refused(name: str) -> None:
         each = model["models"][at] | changes
         model["models"][at] = {key: value for key, value in each.items() if value is not ...}
     with pytest.raises(InvalidInput, match=rf"damaged or was edited: '{part}' is not as"):
-        check_model(sealed(model | top), "model.json")
+        check_model(add_digest(model | top), "model.json")
 
 
 def test_one_answer_alone_is_refused() -> None:
     model = json.loads(json.dumps(fitted("classification")[2]))
     model["models"].pop()
     with pytest.raises(InvalidInput, match="damaged or was edited: 'models' is not as"):
-        check_model(sealed(model), "model.json")
+        check_model(add_digest(model), "model.json")
 
 
-def on_another(kind: str, **changes: Any) -> Scored:
+def on_another(kind: str, **changes: Any) -> CohortResult:
     dataset, _, model = fitted(kind)
     return score_cohort(dataset, model, {}, CohortSettings(**{**ITEM, **changes}))
 
@@ -378,7 +378,7 @@ def test_one_answer_is_tested_alone() -> None:
 
 def test_the_name_of_the_answer_is_that_of_the_fit() -> None:
     _, final, _ = fitted("classification")
-    assert answer_of(final) == "predictive"
-    assert {nested(mu) for mu in (1e-6, 1.0, 0.3, 1e-6 + 1e-18)} == {
+    assert answer_list(final) == "predictive"
+    assert {nested_list_name(mu) for mu in (1e-6, 1.0, 0.3, 1e-6 + 1e-18)} == {
         "mu 1e-06", "mu 1", "mu 0.3", "mu 1.000000000001e-06",
     }  # fmt: skip

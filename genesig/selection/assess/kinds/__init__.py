@@ -1,1 +1,1 @@
-"""What is measured of each kind of response: errors, weights, intervals, decisions."""
+"""Errors, intervals and decisions of each kind of response."""

@@ -1,4 +1,4 @@
-"""How each kind of response is assessed."""
+"""The table of assessments by kind of response."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from genesig.selection.assess.kinds.regression import REGRESSION
 from genesig.selection.assess.kinds.several_classes import SEVERAL_CLASSES
 from genesig.selection.assess.kinds.survival import SURVIVAL
 
-ASSESSED: dict[str, Assessed] = ByKind({
-    "classification": CLASSIFICATION,
-    SEVERAL: SEVERAL_CLASSES,
-    "regression": REGRESSION,
-    "survival": SURVIVAL,
-})  # fmt: skip
+ASSESSED: dict[str, Assessed] = ByKind(
+    {
+        "classification": CLASSIFICATION,
+        SEVERAL: SEVERAL_CLASSES,
+        "regression": REGRESSION,
+        "survival": SURVIVAL,
+    }
+)

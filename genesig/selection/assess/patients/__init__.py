@@ -1,1 +1,1 @@
-"""Who was studied, what the held-out score says of them, how many a next study needs."""
+"""Patients of a study: their description, the effect of the score, the size of a next study."""

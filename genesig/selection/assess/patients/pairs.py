@@ -23,30 +23,31 @@ from typing import NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.selection.assess.intervals import Z, error_of_splits, t_quantile
+from genesig.selection.assess.intervals import (
+    NORMAL_QUANTILE,
+    standard_error_over_splits,
+    t_quantile,
+)
 from genesig.selection.assess.kinds.record import HeldOut
 
-STEPS = 100
-LONGEST = 2.0
+MAX_NEWTON_STEPS = 100
+MAX_STEP_SDS = 2.0
 """Largest Newton step of any coefficient, in standard deviations of its column."""
 
 
 @dataclass(frozen=True)
-class Pairs:
-    """Pairs of held-out scores: places of the first and of the second, their test set, weights.
+class ScoredPairs:
+    """Pairs of held-out scores of one test set."""
 
-    ``apart`` is the difference of their numbers; None where only their order counts.
-    """
-
-    first: Array
-    second: Array
-    block: Array
-    weight: Array
-    apart: Array | None
+    first_row: Array  # (p,) int, row of the first score; of its class, or with the earlier event
+    second_row: Array  # (p,) int, row of the second score
+    block: Array  # (p,) int, number of the test set
+    weight: Array  # (p,) float
+    response_difference: Array | None  # (p,) float of numbers; None if only the order counts
 
 
 class Effect(NamedTuple):
-    """b of one standard deviation of the score, with its 95 % interval; NaN where none is known."""
+    """Effect b of one standard deviation of the score, with its 95 % interval; NaN if undefined."""
 
     value: float
     low: float
@@ -56,15 +57,15 @@ class Effect(NamedTuple):
 NO_EFFECT = Effect(np.nan, np.nan, np.nan)
 
 
-def effect(found: HeldOut, y: Array, f: Array, C: Array) -> Effect:
-    """Return b of scores f (t,) beside covariates C (t, q), with its interval.
+def score_effect(scored: HeldOut, y: Array, f: Array, C: Array) -> Effect:
+    """Return the effect b of scores f (t,) beside covariates C (t, q), with its interval.
 
-    It estimates what the scores of models of this procedure say of new patients, on average over
-    studies of this size. Pairs are of one test set, or of one repeat where most test sets have
-    none; the standard deviation is that inside these. The variance is that of `error_of_splits`,
-    with the pairs of each sample as its influence; where A⁻¹ is larger, the mean of both: near
-    separation the first is too small, as residuals are near 0, and the second too large. More
-    repeats are no more samples.
+    It estimates the association of the scores with the response in new patients, on average over
+    models of this procedure and studies of this size. Pairs are within a test set, or within a
+    repeat if most test sets have none; so is the standard deviation. The variance is that of
+    `standard_error_over_splits`, with the pairs of each sample as its influence. If A⁻¹ is larger,
+    the variance is the mean of both: near separation the first is too small, as residuals are near
+    0, and the second too large. Repeats add no samples.
 
     Coverage, 38 and 100 samples, three strengths of signal, 5 folds x 4 repeats, of 100 samples
     also beside a covariate: classes and times 96 to 100 %, numbers 91 to 97 %; leave-one-out, 38
@@ -73,74 +74,94 @@ def effect(found: HeldOut, y: Array, f: Array, C: Array) -> Effect:
 
     Parameters
     ----------
-    found : HeldOut
-        Where the scores are from.
+    scored : HeldOut
+        Splits, repeats and groups of the scores.
     y : (t,) of bool, of float, or of times and events
     """
-    pairs, block = pairs_of(y, found.split), found.split
-    apart = 2 * len(np.unique(pairs.block)) <= len(np.unique(block))
-    if apart:
-        pairs, block = pairs_of(y, found.repeat), found.repeat
+    pairs = pairs_within_blocks(y, scored.split)
+    block = scored.split
+    pool_repeats = 2 * len(np.unique(pairs.block)) <= len(np.unique(block))
+    if pool_repeats:
+        pairs = pairs_within_blocks(y, scored.repeat)
+        block = scored.repeat
     columns = np.column_stack([f, C])
-    D = columns[pairs.first] - columns[pairs.second]
+    D = columns[pairs.first_row] - columns[pairs.second_row]
     scale = np.sqrt(np.mean(np.square(D), axis=0)) if len(D) else np.zeros(columns.shape[1])
     fit = None
     if (scale > 1e-12 * np.abs(columns).max(axis=0)).all():  # neither constant nor NaN
-        fit = _least_squares(D / scale, pairs) if pairs.apart is not None else _ordered(
-            D / scale, pairs.weight)  # fmt: skip
+        fit = (
+            _fit_number_pairs(D / scale, pairs)
+            if pairs.response_difference is not None
+            else _fit_ordered_pairs(D / scale, pairs.weight)
+        )
     if fit is None:
         return NO_EFFECT
-    error = _error(found, pairs, *fit, apart=apart)
-    unit = _spread(f, block) / scale[0]
-    half = _quantile(found, pairs) * error
-    return Effect(*((fit[0][0] + k * half) * unit for k in (0, -1, 1)))
+    standard_error = _standard_error(scored, pairs, *fit, pool_repeats=pool_repeats)
+    unit_effect = _sd_within_blocks(f, block) / scale[0]
+    half_width = _interval_quantile(scored, pairs) * standard_error
+    return Effect(*((fit[0][0] + k * half_width) * unit_effect for k in (0, -1, 1)))
 
 
-def _quantile(found: HeldOut, pairs: Pairs) -> float:
-    """Return z, or of numbers t on the splits less one: with z 38 samples are covered in 91 %."""
-    if pairs.apart is None:
-        return Z
-    splits, groups = (len(np.unique(each)) for each in (found.split, found.groups))
-    return t_quantile((splits if splits > 1 else groups) - 1)
+def _interval_quantile(scored: HeldOut, pairs: ScoredPairs) -> float:
+    """Return the normal quantile, or of numbers Student's on the number of splits less one.
+
+    With the normal quantile, intervals of numbers cover 91 % with 38 samples.
+    """
+    if pairs.response_difference is None:
+        return NORMAL_QUANTILE
+    n_splits, n_groups = (len(np.unique(numbers)) for numbers in (scored.split, scored.groups))
+    return t_quantile((n_splits if n_splits > 1 else n_groups) - 1)
 
 
-def _spread(f: Array, block: Array) -> float:
-    """Return the standard deviation inside blocks."""
-    _, number, size = np.unique(block, return_inverse=True, return_counts=True)
-    mean = np.bincount(number, weights=f) / size
-    return float(np.sqrt(np.square(f - mean[number]).sum() / (size - 1).sum()))
+def _sd_within_blocks(f: Array, block: Array) -> float:
+    """Return the standard deviation of scores f (t,) within blocks."""
+    _, block_number, size = np.unique(block, return_inverse=True, return_counts=True)
+    mean = np.bincount(block_number, weights=f) / size
+    return float(np.sqrt(np.square(f - mean[block_number]).sum() / (size - 1).sum()))
 
 
-def _error(found: HeldOut, pairs: Pairs, b: Array, inverse: Array, gradient: Array, *,
-           apart: bool) -> float:  # fmt: skip
-    each = gradient @ inverse[0]
-    known, number = np.unique(pairs.block, return_inverse=True)
-    splits = b[0] + len(known) * np.bincount(number, weights=each)
-    if apart:
-        splits = np.full(len(np.unique(found.split)), np.nan)
-    over_samples = np.bincount(pairs.first, weights=each, minlength=len(found.y))
-    over_samples += np.bincount(pairs.second, weights=each, minlength=len(found.y))
-    error = error_of_splits(splits, found.ratio, found.by_group(over_samples))
-    if pairs.apart is not None:
+def _standard_error(
+    scored: HeldOut,
+    pairs: ScoredPairs,
+    b: Array,
+    inverse: Array,
+    gradient: Array,
+    *,
+    pool_repeats: bool,
+) -> float:
+    pair_influence = gradient @ inverse[0]
+    blocks, block_number = np.unique(pairs.block, return_inverse=True)
+    splits = b[0] + len(blocks) * np.bincount(block_number, weights=pair_influence)
+    if pool_repeats:
+        splits = np.full(len(np.unique(scored.split)), np.nan)
+    sample_influence = np.bincount(pairs.first_row, weights=pair_influence, minlength=len(scored.y))
+    sample_influence += np.bincount(
+        pairs.second_row, weights=pair_influence, minlength=len(scored.y)
+    )
+    error = standard_error_over_splits(splits, scored.ratio, scored.sum_by_group(sample_influence))
+    if pairs.response_difference is not None:
         return error
-    of_model = len(np.unique(found.repeat)) * float(inverse[0, 0])
-    return float(np.sqrt(max(error**2, (error**2 + of_model) / 2)))
+    model_variance = len(np.unique(scored.repeat)) * float(inverse[0, 0])
+    return float(np.sqrt(max(error**2, (error**2 + model_variance) / 2)))
 
 
-def pairs_of(y: Array, block: Array) -> Pairs:
+def pairs_within_blocks(y: Array, block: Array) -> ScoredPairs:
     """Return the pairs within blocks (t,), y being bool, times and events, or numbers."""
     parts = []
-    for number in np.unique(block):
-        rows = np.flatnonzero(block == number)
-        i, j, weight = _inside(y[rows])
-        parts.append((rows[i], rows[j], np.full(len(i), number), weight))
-    first, second, where, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return Pairs(first, second, where, weight,
-                 y[first] - y[second] if y.dtype.kind == "f" else None)  # fmt: skip
+    for block_number in np.unique(block):
+        rows = np.flatnonzero(block == block_number)
+        i, j, weight = _pairs_of_block(y[rows])
+        parts.append((rows[i], rows[j], np.full(len(i), block_number), weight))
+    first, second, block_of_pair, weight = (
+        np.concatenate(part) for part in zip(*parts, strict=True)
+    )
+    return ScoredPairs(
+        first, second, block_of_pair, weight, y[first] - y[second] if y.dtype.kind == "f" else None
+    )
 
 
-def _inside(y: Array) -> tuple[Array, Array, Array]:
-    """Return the pairs of one block, and their weights."""
+def _pairs_of_block(y: Array) -> tuple[Array, Array, Array]:
+    """Return the rows of the first and the second of each pair of one block, and the weights."""
     m = len(y)
     if y.dtype.kind == "b":
         i, j = np.nonzero(y[:, None] & ~y)
@@ -148,18 +169,22 @@ def _inside(y: Array) -> tuple[Array, Array, Array]:
     if y.dtype.kind == "f":
         i, j = np.triu_indices(m, 1)
         return i, j, np.full(len(i), 1 / m)
-    time, event = y["time"], y["event"]
-    later = event[:, None] & ((time > time[:, None]) | ((time == time[:, None]) & ~event))
-    i, j = np.nonzero(later)
-    return i, j, (2 / (1 + later.sum(axis=1)))[i]
+    time = y["time"]
+    event = y["event"]
+    is_later = event[:, None] & ((time > time[:, None]) | ((time == time[:, None]) & ~event))
+    i, j = np.nonzero(is_later)
+    return i, j, (2 / (1 + is_later.sum(axis=1)))[i]
 
 
-def _ordered(D: Array, w: Array) -> tuple[Array, Array, Array] | None:
-    """Return b, A⁻¹ and the gradient of each pair (p, q), by Newton's method; None without end."""
+def _fit_ordered_pairs(D: Array, w: Array) -> tuple[Array, Array, Array] | None:
+    """Return b, A⁻¹ and the gradient of each pair (p, q), by Newton's method.
+
+    None if it does not converge.
+    """
     from scipy.special import expit
 
     b = np.zeros(D.shape[1])
-    for _ in range(STEPS):
+    for _ in range(MAX_NEWTON_STEPS):
         P = expit(D @ b)
         v = w * P * (1 - P)
         A = (D * v[:, None]).T @ D
@@ -171,14 +196,15 @@ def _ordered(D: Array, w: Array) -> tuple[Array, Array, Array] | None:
         step = inverse @ gradient.sum(axis=0)
         if np.abs(step).max() <= 1e-9:
             return b, inverse, gradient
-        b = b + step * min(1.0, LONGEST / np.abs(step).max())
+        b = b + step * min(1.0, MAX_STEP_SDS / np.abs(step).max())
     return None
 
 
-def _least_squares(D: Array, pairs: Pairs) -> tuple[Array, Array, Array] | None:
+def _fit_number_pairs(D: Array, pairs: ScoredPairs) -> tuple[Array, Array, Array] | None:
     A = (D * pairs.weight[:, None]).T @ D
     if not np.linalg.cond(A) < 1e10:
         return None
-    inverse, dy = np.linalg.inv(A), np.asarray(pairs.apart)
+    inverse = np.linalg.inv(A)
+    dy = np.asarray(pairs.response_difference)
     b = inverse @ (D.T @ (pairs.weight * dy))
     return b, inverse, D * (pairs.weight * (dy - D @ b))[:, None]

@@ -1,4 +1,4 @@
-"""Who was studied: Table 1, the columns that describe patients, the errors in subgroups."""
+"""Tables of the patients: Table 1, errors in subgroups, and the effect of the score."""
 
 from __future__ import annotations
 
@@ -16,151 +16,186 @@ from genesig.response.survival import SURVIVAL_DTYPE
 from genesig.results import Dataset, Splits
 from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.covariates import Covariates
-from genesig.selection.assess.held_out import arrange
+from genesig.selection.assess.held_out import complete_held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import Headline, HeldOut
 from genesig.selection.assess.patients.next_study import next_study_table
-from genesig.selection.assess.patients.pairs import effect
-from genesig.selection.assess.several import sides
+from genesig.selection.assess.patients.pairs import score_effect
+from genesig.selection.assess.several import class_sides
 from genesig.selection.assess.survival import kaplan_meier
 from genesig.words import is_missing, is_number
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_COLUMNS = 12
-MOST_LEVELS = 6
-"""Different values, up to which numbers are codes and words are listed."""
+MAX_DESCRIBED_COLUMNS = 12
+MAX_LISTED_LEVELS = 6
+"""Largest number of different values of a column whose values are listed, even if numeric."""
 
 
 @dataclass(frozen=True)
 class Trait:
-    """One column of the sample table.
-
-    Attributes
-    ----------
-    name : str
-    cells : (n,) str
-        Empty where missing.
-    numbers : (n,) float or None
-        NaN where missing; None for words.
-    """
+    """One column of the sample table."""
 
     name: str
-    cells: Array
-    numbers: Array | None
+    cells: Array  # (n,) str, empty if missing
+    numbers: Array | None  # (n,) float, NaN if missing; None for words
 
     @property
-    def known(self) -> Array:
+    def is_known(self) -> Array:
         """Return which samples have a value, (n,)."""
         return np.asarray(self.cells != "")
 
     @property
     def levels(self) -> list[str]:
-        """Return the words, in the order of numbers where all are."""
-        found = sorted(set(self.cells[self.known].tolist()))
-        return sorted(found, key=float) if all(map(is_number, found)) else found
+        """Return the different values, in the order of numbers if all are numbers."""
+        values = sorted(set(self.cells[self.is_known].tolist()))
+        return sorted(values, key=float) if all(map(is_number, values)) else values
 
 
-def trait(name: str, column: Sequence[str]) -> Trait:
-    """Return a column: numbers where all are and more than `MOST_LEVELS` differ, else words."""
+def read_trait(name: str, column: Sequence[str]) -> Trait:
+    """Return a column of the sample table, as numbers or as words.
+
+    Numbers if every value is one and more than `MAX_LISTED_LEVELS` differ.
+    """
     cells = np.array(["" if is_missing(cell) else cell.strip() for cell in column], dtype=object)
-    numeric = Covariate.from_cells(name, cells).levels is None
-    values = np.array([float(cell) if cell and numeric else np.nan for cell in cells])
-    many = len(np.unique(values[~np.isnan(values)])) > MOST_LEVELS
-    return Trait(name, cells, values if many else None)
+    is_number_column = Covariate.from_cells(name, cells).levels is None
+    values = np.array([float(cell) if cell and is_number_column else np.nan for cell in cells])
+    is_numeric = len(np.unique(values[~np.isnan(values)])) > MAX_LISTED_LEVELS
+    return Trait(name, cells, values if is_numeric else None)
 
 
-def traits(dataset: Dataset) -> tuple[list[Trait], dict[str, str]]:
-    """Return the columns that describe samples, and why each other one does not.
+def read_traits(dataset: Dataset) -> tuple[list[Trait], dict[str, str]]:
+    """Return the columns that describe samples, and the reason why each other one is left out.
 
     Covariates and batches come first, then the order of the table. Columns of the response, its
     weights, and columns that name samples, patients or pairs are none.
     """
     design = dataset.design
-    first = [each.column for each in design.covariates]
-    first += [] if design.batch is None else [design.batch]
-    taken = {design.label, design.event, design.weights}
-    found: list[Trait] = []
-    others: dict[str, str] = {}
-    for name in dict.fromkeys([*first, *map(str, dataset.obs.columns)]):
-        if name in taken:
+    design_columns = [covariate.column for covariate in design.covariates]
+    design_columns += [] if design.batch is None else [design.batch]
+    response_columns = {design.label, design.event, design.weights}
+    described: list[Trait] = []
+    left_out: dict[str, str] = {}
+    for name in dict.fromkeys([*design_columns, *map(str, dataset.obs.columns)]):
+        if name in response_columns:
             continue
-        one = trait(str(name), dataset.obs[name].astype(str).tolist())
-        why = _undescribed(one, name in (design.group, design.pair) and name != design.batch)
-        if why is None and len(found) == MOST_COLUMNS:
-            why = f"after the first {MOST_COLUMNS}"
-        if why is None:
-            found.append(one)
+        column = read_trait(str(name), dataset.obs[name].astype(str).tolist())
+        reason = _reason_left_out(
+            column, name in (design.group, design.pair) and name != design.batch
+        )
+        if reason is None and len(described) == MAX_DESCRIBED_COLUMNS:
+            reason = f"after the first {MAX_DESCRIBED_COLUMNS}"
+        if reason is None:
+            described.append(column)
         else:
-            others[str(name)] = why
-    return found, others
+            left_out[str(name)] = reason
+    return described, left_out
 
 
-def _undescribed(one: Trait, names: bool) -> str | None:
-    """Tell why a column describes nothing; `names` is whether it names patients or pairs."""
-    different, known = len(set(one.cells[one.known])), int(one.known.sum())
-    if different < 2:
-        return "one value" if different else "no value"
-    if one.numbers is None or names:
-        few = different <= MOST_LEVELS or (not names and 4 * different <= known)
-        return None if few else "names samples or patients"
-    counted = different == known and np.ptp(one.numbers[one.known]) == known - 1
-    return "numbers samples or patients" if counted else None
+def _reason_left_out(column: Trait, names_units: bool) -> str | None:
+    """Return why a column describes no sample, or None.
+
+    `names_units` is whether the design says that it names patients or pairs.
+    """
+    n_different = len(set(column.cells[column.is_known]))
+    n_known = int(column.is_known.sum())
+    if n_different < 2:
+        return "one value" if n_different else "no value"
+    if column.numbers is None or names_units:
+        is_short_list = n_different <= MAX_LISTED_LEVELS or (
+            not names_units and 4 * n_different <= n_known
+        )
+        return None if is_short_list else "names samples or patients"
+    is_numbering = n_different == n_known and np.ptp(column.numbers[column.is_known]) == n_known - 1
+    return "numbers samples or patients" if is_numbering else None
 
 
 Groups = dict[str, Array]
 
-COLUMNS = ["column", "kind", "level", "group", "samples", "missing", "count", "share",
-           "median", "low", "high"]  # fmt: skip
-OTHERS = "others"
-"""Kind of the row of the rarer words together."""
-EVENT, FREE = "event", "no event"
+PATIENT_COLUMNS = [
+    "column",
+    "kind",
+    "level",
+    "group",
+    "samples",
+    "missing",
+    "count",
+    "share",
+    "median",
+    "low",
+    "high",
+]
+RARE_LEVELS = "others"
+"""Kind of the row that counts the rarer words of a column together."""
+EVENT = "event"
+NO_EVENT = "no event"
 
 
-def patients_table(dataset: Dataset, found: list[Trait], others: Mapping[str, str]) -> pd.DataFrame:
+def patients_table(
+    dataset: Dataset, described: list[Trait], left_out: Mapping[str, str]
+) -> pd.DataFrame:
     """Return patients.tsv: one row for each column or word and each group of samples.
 
     Groups are classes, or event and no event; a row without a group is of all samples. Of a
     number there are median, smallest and largest value (``low``, ``high``); of a word its count
-    and its share among samples with a value. Of more than `MOST_LEVELS` words the rarer ones are
-    counted together. `follow_up` is that of all samples, with its 95 % interval. `others` are
-    columns that describe nobody, and why: they stand last, the reason as ``level``.
+    and its share among samples with a value. Of more than `MAX_LISTED_LEVELS` words the rarer ones
+    are counted together. `follow_up` is that of all samples, with its 95 % interval. `left_out` has
+    the columns that describe no sample; they come last, with the reason as ``level``.
     """
     import pandas as pd
 
-    groups = by_response(dataset)
-    sizes = {name: int(inside.sum()) for name, inside in groups.items()}
+    groups = samples_by_response(dataset)
+    sizes = {name: int(in_group.sum()) for name, in_group in groups.items()}
     rows: list[tuple[Any, ...]] = [("", "samples", "", *size, 0) for size in sizes.items()]
     if dataset.design.group is not None:
-        rows += _of_groups(dataset, groups)
+        rows += _group_rows(dataset, groups)
     if dataset.design.classes is None:
         label = dataset.design.label
-        rows += _of_numbers(trait(label, dataset.obs[label].astype(str).tolist()), groups)
+        rows += _number_rows(read_trait(label, dataset.obs[label].astype(str).tolist()), groups)
     if dataset.design.event is not None:
         y = dataset.response()
-        rows.append((dataset.design.label, "follow-up", "", "", len(y), 0, None, None,
-                     *follow_up(y["time"], y["event"])))  # fmt: skip
-    for one in found:
-        rows += _of_words(one, groups) if one.numbers is None else _of_numbers(one, groups)
+        rows.append(
+            (
+                dataset.design.label,
+                "follow-up",
+                "",
+                "",
+                len(y),
+                0,
+                None,
+                None,
+                *follow_up(y["time"], y["event"]),
+            )
+        )
+    for column in described:
+        rows += (
+            _word_rows(column, groups) if column.numbers is None else _number_rows(column, groups)
+        )
     rows += [
-        (name, "left out", reason, "", len(dataset.samples), 0) for name, reason in others.items()
+        (name, "left out", reason, "", len(dataset.samples), 0) for name, reason in left_out.items()
     ]
-    table = pd.DataFrame([row + (None,) * (len(COLUMNS) - len(row)) for row in rows],
-                         columns=COLUMNS)  # fmt: skip
-    return table.astype({"count": "Int64", **dict.fromkeys(COLUMNS[7:], float)})
+    table = pd.DataFrame(
+        [row + (None,) * (len(PATIENT_COLUMNS) - len(row)) for row in rows], columns=PATIENT_COLUMNS
+    )
+    return table.astype({"count": "Int64", **dict.fromkeys(PATIENT_COLUMNS[7:], float)})
 
 
-def by_response(dataset: Dataset) -> Groups:
-    """Return who belongs to each class, or had the event or not; all samples last, as ''."""
+def samples_by_response(dataset: Dataset) -> Groups:
+    """Return the samples of each class, or with and without the event; all samples last, as ''."""
     design: Design = dataset.design
-    y, everyone = dataset.response(), np.ones(len(dataset.samples), dtype=bool)
+    y = dataset.response()
+    all_samples = np.ones(len(dataset.samples), dtype=bool)
     if design.classes is not None:
         codes = (-1, 1) if len(design.classes) == 2 else range(len(design.classes))
-        parts = {name: y == code for name, code in zip(design.classes, codes, strict=True)}
+        samples_of_level = {
+            name: y == code for name, code in zip(design.classes, codes, strict=True)
+        }
     else:
-        parts = {} if design.event is None else {EVENT: y["event"], FREE: ~y["event"]}
-    return {**parts, "": everyone}
+        samples_of_level = (
+            {} if design.event is None else {EVENT: y["event"], NO_EVENT: ~y["event"]}
+        )
+    return {**samples_of_level, "": all_samples}
 
 
 def follow_up(time: Array, event: Array) -> tuple[float, float, float]:
@@ -173,54 +208,74 @@ def follow_up(time: Array, event: Array) -> tuple[float, float, float]:
     Source: Schemper and Smith 1996; Brookmeyer and Crowley 1982.
     """
     curve = kaplan_meier(time, ~np.asarray(event, dtype=bool))
-    low, high = (_crossed(curve.times, limit, curve.value) for limit in curve.interval())
+    low, high = (_time_at_half(curve.times, limit, curve.value) for limit in curve.interval())
     return curve.median(), low, high
 
 
-def _crossed(times: Array, limit: Array, value: Array) -> float:
+def _time_at_half(times: Array, limit: Array, value: Array) -> float:
     """Return the first time at which a limit, of the curve itself where it has none, is half."""
-    below = np.flatnonzero(np.where(np.isnan(limit), value, limit) <= 0.5)
-    return float(times[below[0]]) if len(below) else np.nan
+    below_half = np.flatnonzero(np.where(np.isnan(limit), value, limit) <= 0.5)
+    return float(times[below_half[0]]) if len(below_half) else np.nan
 
 
-def _of_groups(dataset: Dataset, groups: Groups) -> Iterator[tuple[Any, ...]]:
-    """Count what samples come from, such as patients."""
-    names, column = dataset.groups(), dataset.design.group
-    for name, inside in groups.items():
-        units = len(set(names[inside])) if names is not None else 0
-        yield column, "units", "", name, int(inside.sum()), 0, units
+def _group_rows(dataset: Dataset, groups: Groups) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows that count the units of the samples, such as patients."""
+    unit_names = dataset.groups()
+    group_column = dataset.design.group
+    for name, in_group in groups.items():
+        n_units = len(set(unit_names[in_group])) if unit_names is not None else 0
+        yield group_column, "units", "", name, int(in_group.sum()), 0, n_units
 
 
-def _of_numbers(one: Trait, groups: Groups) -> Iterator[tuple[Any, ...]]:
-    for name, inside in groups.items():
-        values = np.array([float(cell) for cell in one.cells[inside & one.known]])
-        middle = (np.median(values), values.min(), values.max()) if len(values) else (np.nan,) * 3
-        yield (one.name, "number", "", name, int(inside.sum()),
-               int((inside & ~one.known).sum()), None, None, *middle)  # fmt: skip
+def _number_rows(column: Trait, groups: Groups) -> Iterator[tuple[Any, ...]]:
+    for name, in_group in groups.items():
+        values = np.array([float(cell) for cell in column.cells[in_group & column.is_known]])
+        summary = (np.median(values), values.min(), values.max()) if len(values) else (np.nan,) * 3
+        yield (
+            column.name,
+            "number",
+            "",
+            name,
+            int(in_group.sum()),
+            int((in_group & ~column.is_known).sum()),
+            None,
+            None,
+            *summary,
+        )
 
 
-def _of_words(one: Trait, groups: Groups) -> Iterator[tuple[Any, ...]]:
-    levels, shown = one.levels, one.levels
-    if len(levels) > MOST_LEVELS:
-        often = sorted(levels, key=lambda word: -int((one.cells == word).sum()))
-        shown = sorted(often[: MOST_LEVELS - 1])
-    rows = [("word", level, one.cells == level) for level in shown]
-    if len(shown) < len(levels):
-        rest = one.known & ~np.isin(one.cells, shown)
-        rows.append((OTHERS, str(len(levels) - len(shown)), rest))
-    for kind, level, member in rows:
-        for name, inside in groups.items():
-            known, count = int((inside & one.known).sum()), int((inside & member).sum())
-            yield (one.name, kind, level, name, int(inside.sum()), int(inside.sum()) - known,
-                   count, count / known if known else np.nan)  # fmt: skip
+def _word_rows(column: Trait, groups: Groups) -> Iterator[tuple[Any, ...]]:
+    levels = column.levels
+    listed = column.levels
+    if len(levels) > MAX_LISTED_LEVELS:
+        by_frequency = sorted(levels, key=lambda word: -int((column.cells == word).sum()))
+        listed = sorted(by_frequency[: MAX_LISTED_LEVELS - 1])
+    rows = [("word", level, column.cells == level) for level in listed]
+    if len(listed) < len(levels):
+        is_rare = column.is_known & ~np.isin(column.cells, listed)
+        rows.append((RARE_LEVELS, str(len(levels) - len(listed)), is_rare))
+    for kind, level, is_member in rows:
+        for name, in_group in groups.items():
+            n_known = int((in_group & column.is_known).sum())
+            n_members = int((in_group & is_member).sum())
+            yield (
+                column.name,
+                kind,
+                level,
+                name,
+                int(in_group.sum()),
+                int(in_group.sum()) - n_known,
+                n_members,
+                n_members / n_known if n_known else np.nan,
+            )
 
 
-FEWEST = 10
+MIN_SUBGROUP_SAMPLES = 10
 """Samples of a subgroup."""
 SUBGROUP_COLUMNS = ["column", "level", "samples", "events", "error", "low", "high"]
 
 
-def subgroups_table(found: HeldOut, headline: Headline, traits: Sequence[Trait]) -> pd.DataFrame:
+def subgroups_table(scored: HeldOut, headline: Headline, columns: Sequence[Trait]) -> pd.DataFrame:
     """Return subgroups.tsv: the error of the chosen lists in each subgroup, with its interval.
 
     The first row is of all samples. Error and interval are those of `assess`, of the subgroup's
@@ -229,113 +284,134 @@ def subgroups_table(found: HeldOut, headline: Headline, traits: Sequence[Trait])
 
     Parameters
     ----------
-    found : HeldOut
+    scored : HeldOut
         With one column of scores, under no permutation.
-    traits : sequence of Trait
+    columns : sequence of Trait
         Of all samples.
     """
     import pandas as pd
 
-    rows = [("", "", *_measured(found, headline))]
-    for one in traits:
-        own = [(one.name, level, *_measured(_part(found, inside), headline))
-               for level, inside in levels(one)]  # fmt: skip
-        own = [row for row in own if not np.isnan(row[4])]
-        rows += own if len(own) > 1 else []
+    rows = [("", "", *_measure_subgroup(scored, headline))]
+    for column in columns:
+        column_rows = [
+            (column.name, level, *_measure_subgroup(_take_subgroup(scored, in_subgroup), headline))
+            for level, in_subgroup in subgroups(column)
+        ]
+        column_rows = [row for row in column_rows if not np.isnan(row[4])]
+        rows += column_rows if len(column_rows) > 1 else []
     return pd.DataFrame(rows, columns=SUBGROUP_COLUMNS).astype({"events": "Int64"})
 
 
-def levels(one: Trait) -> Iterator[tuple[str, Array]]:
-    """Give the subgroups of a column that are large enough, and who belongs to each, (n,)."""
-    parts: list[tuple[str, Array]] = []
-    if one.numbers is not None:
-        half = float(np.nanmedian(one.numbers))
-        parts = [(f"≤ {half:.4g}", one.numbers <= half), (f"> {half:.4g}", one.numbers > half)]
-    elif len(one.levels) <= MOST_LEVELS:
-        parts = [(word, one.cells == word) for word in one.levels]
-    yield from ((level, inside) for level, inside in parts if inside.sum() >= FEWEST)
-
-
-def _part(found: HeldOut, inside: Array) -> HeldOut:
-    """Return the scores of some samples, given as (n,) bool, repeats numbered anew."""
-    part = found.taken(np.flatnonzero(inside[found.row]))
-    return replace(part, repeat=np.unique(part.repeat, return_inverse=True)[1])
-
-
-def _measured(found: HeldOut, headline: Headline) -> tuple[Any, ...]:
-    """Return the number of samples, of events, the error and its limits."""
-    y, _ = found.per_sample(found.scores[:, 0] if found.scores.ndim == 2 else found.scores[:, 0, 0])
-    if not len(y):
-        return 0, None, np.nan, np.nan, np.nan
-    own = assess(found, headline)[0]
-    return (
-        len(y),
-        int(y["event"].sum()) if y.dtype == SURVIVAL_DTYPE else None,
-        own.error,
-        own.low,
-        own.high,
+def subgroups(column: Trait) -> Iterator[tuple[str, Array]]:
+    """Yield the subgroups of a column that are large enough, and the samples of each, (n,)."""
+    parts_of_column: list[tuple[str, Array]] = []
+    if column.numbers is not None:
+        median = float(np.nanmedian(column.numbers))
+        parts_of_column = [
+            (f"≤ {median:.4g}", column.numbers <= median),
+            (f"> {median:.4g}", column.numbers > median),
+        ]
+    elif len(column.levels) <= MAX_LISTED_LEVELS:
+        parts_of_column = [(word, column.cells == word) for word in column.levels]
+    yield from (
+        (level, in_subgroup)
+        for level, in_subgroup in parts_of_column
+        if in_subgroup.sum() >= MIN_SUBGROUP_SAMPLES
     )
 
 
-MEASURES: dict[str, tuple[str, Callable[[Array], Array]]] = ByKind({
-    "classification": ("odds ratio", np.exp),
-    "survival": ("hazard ratio", np.exp),
-    "regression": ("slope", np.asarray),
-})  # fmt: skip
-"""What b of `pairs.effect` is called, and how it is told."""
+def _take_subgroup(scored: HeldOut, in_subgroup: Array) -> HeldOut:
+    """Return the scores of the samples of a subgroup, (n,) bool, with consecutive repeats."""
+    subgroup = scored.take_rows(np.flatnonzero(in_subgroup[scored.row]))
+    return replace(subgroup, repeat=np.unique(subgroup.repeat, return_inverse=True)[1])
+
+
+def _measure_subgroup(scored: HeldOut, headline: Headline) -> tuple[Any, ...]:
+    """Return the number of samples, of events, the error and its limits."""
+    y, _ = scored.sample_means(
+        scored.scores[:, 0] if scored.scores.ndim == 2 else scored.scores[:, 0, 0]
+    )
+    if not len(y):
+        return 0, None, np.nan, np.nan, np.nan
+    assessment = assess(scored, headline)[0]
+    return (
+        len(y),
+        int(y["event"].sum()) if y.dtype == SURVIVAL_DTYPE else None,
+        assessment.error,
+        assessment.low,
+        assessment.high,
+    )
+
+
+EFFECT_MEASURES: dict[str, tuple[str, Callable[[Array], Array]]] = ByKind(
+    {
+        "classification": ("odds ratio", np.exp),
+        "survival": ("hazard ratio", np.exp),
+        "regression": ("slope", np.asarray),
+    }
+)
+"""Name of the effect b of `pairs.score_effect`, and the function that transforms it."""
 
 
 def patient_tables(
     dataset: Dataset, splits: Splits, predictions: pd.DataFrame
 ) -> dict[str, pd.DataFrame]:
-    """Return the tables of who was studied and what the held-out score of the chosen lists says.
+    """Return the tables of the patients and of the effect of the held-out score.
 
     They are ``patients``, ``score_effect``, ``subgroups`` and ``next_study``; `predictions` are
     those of predictions.tsv.
     """
-    kind, classes = ASSESSED[dataset.design.kind], dataset.design.classes
-    chosen = predictions[predictions["mu"].isna()]
-    numbers = {split.name: number for number, split in enumerate(splits.outer)}
-    row, split = dataset.rows(chosen["sample"].tolist()), chosen["split"].map(numbers).to_numpy()
-    scores, permutation = kind.scores(chosen, classes)[:, None], np.zeros(len(row), dtype=np.int64)
-    found = arrange(dataset, splits, row, split, scores, permutation)
-    described, others = traits(dataset)
+    kind = ASSESSED[dataset.design.kind]
+    classes = dataset.design.classes
+    chosen_predictions = predictions[predictions["mu"].isna()]
+    split_number = {split.name: number for number, split in enumerate(splits.outer)}
+    row = dataset.rows(chosen_predictions["sample"].tolist())
+    split = chosen_predictions["split"].map(split_number).to_numpy()
+    scores = kind.read_scores(chosen_predictions, classes)[:, None]
+    permutation = np.zeros(len(row), dtype=np.int64)
+    scored = complete_held_out(dataset, splits, row, split, scores, permutation)
+    described, left_out = read_traits(dataset)
     return {
-        "patients": patients_table(dataset, described, others),
-        "score_effect": effects_table(dataset, found),
-        "subgroups": subgroups_table(found, kind.headline, described),
-        "next_study": next_study_table(found, kind.headline, classes),
+        "patients": patients_table(dataset, described, left_out),
+        "score_effect": effects_table(dataset, scored),
+        "subgroups": subgroups_table(scored, kind.headline, described),
+        "next_study": next_study_table(scored, kind.headline, classes),
     }
 
 
-def effects_table(dataset: Dataset, found: HeldOut) -> pd.DataFrame:
-    """Return score_effect.tsv: what one standard deviation of the held-out score is worth.
+def effects_table(dataset: Dataset, scored: HeldOut) -> pd.DataFrame:
+    """Return score_effect.tsv: the effect of one standard deviation of the held-out score.
 
     The odds ratio of two classes, and of each of several against the rest (``class``); the hazard
-    ratio; of a number the slope, in its own unit. With covariates once more beside these
-    (``adjusted``), as models have them, a missing value being the mean. See `pairs.effect`.
+    ratio; of a number the slope, in its own unit. With covariates there is a second row, adjusted
+    for these (``adjusted``); a missing value is the mean. See `pairs.score_effect`.
     """
     import pandas as pd
 
-    y, f, classes = found.y, found.scores[:, 0], dataset.design.classes
-    each = {"": (y, f)}
+    y = scored.y
+    f = scored.scores[:, 0]
+    classes = dataset.design.classes
+    sides_by_class = {"": (y, f)}
     if classes is not None:
-        parts = sides(y, f) if len(classes) > 2 else [(y > 0, f)]
-        each = dict(zip(classes[-len(parts) :], parts, strict=True))
-    held, rows = Covariates.from_dataset(dataset), []
-    measure, scale = MEASURES[dataset.design.task]
-    for name, (response, score) in each.items():
-        none = np.zeros((len(score), 0))
-        beside = {"no": none}
-        if held is not None and dataset.design.covariates:
-            beside["yes"] = _covariates(held)[found.row]
-        for adjusted, C in beside.items():
-            own = scale(np.array(effect(found, response, score, C)))
-            rows.append((measure, name, adjusted, *own))
+        parts = class_sides(y, f) if len(classes) > 2 else [(y > 0, f)]
+        sides_by_class = dict(zip(classes[-len(parts) :], parts, strict=True))
+    covariates = Covariates.from_dataset(dataset)
+    rows = []
+    measure, scale = EFFECT_MEASURES[dataset.design.task]
+    for name, (response, score) in sides_by_class.items():
+        no_covariates = np.zeros((len(score), 0))
+        covariates_by_adjustment = {"no": no_covariates}
+        if covariates is not None and dataset.design.covariates:
+            covariates_by_adjustment["yes"] = _filled_covariates(covariates)[scored.row]
+        for adjusted, C in covariates_by_adjustment.items():
+            effect = scale(np.array(score_effect(scored, response, score, C)))
+            rows.append((measure, name, adjusted, *effect))
     return pd.DataFrame(rows, columns=["measure", "class", "adjusted", "value", "low", "high"])
 
 
-def _covariates(held: Covariates) -> Array:
-    """Return the covariates of each sample, (n, q), knots and means those of all samples."""
-    C = splined(held.values, held.training_knots(np.ones(len(held.values), dtype=bool)))
+def _filled_covariates(covariates: Covariates) -> Array:
+    """Return the covariates of each sample, (n, q), with the knots and means of all samples."""
+    C = splined(
+        covariates.values, covariates.training_knots(np.ones(len(covariates.values), dtype=bool))
+    )
     return np.where(np.isnan(C), np.nanmean(C, axis=0), C)

@@ -1,1 +1,1 @@
-"""What the final model holds for each kind of response, and what it says of new samples."""
+"""Parts of model.json and predictions that depend on the kind of response."""

@@ -1,33 +1,25 @@
-"""What a kind of response adds to model.json, and reads from it."""
+"""The parts of model.json that depend on the kind of response."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from genesig.arrays import Array
 from genesig.results import Dataset
-
-Model = Mapping[str, Any]
+from genesig.selection.model.schema import ModelJson
 
 
 @dataclass(frozen=True)
-class Modelled:
-    """One kind of response, as model.json has it.
+class ModelKind:
+    """Parts of model.json and predictions for one kind of response."""
 
-    Attributes
-    ----------
-    parts : callable
-        Data set, training scores (n, n_models) of the models and their entries in model.json, to
-        ``classes``, ``threshold`` and what else stands at the top level.
-    predicted : callable
-        The model, the number of the one that is used among its ``models`` and scores (n,) to the
-        columns that follow the score.
-    faults : callable
-        The model to the parts that contradict each other.
-    """
-
-    parts: Callable[[Dataset, Array, Sequence[Model]], dict[str, Any]]
-    predicted: Callable[[Model, int, Array], dict[str, Array]]
-    faults: Callable[[Model], list[str]]
+    # data set, training scores (n, n_models) of the models, their entries in model.json ->
+    # ``classes``, ``threshold`` and further keys of the top level
+    parts: Callable[[Dataset, Array, Sequence[ModelJson]], dict[str, Any]]
+    # model.json, number of the model that scores among its ``models``, scores (n,) -> columns of
+    # predictions after the score
+    predicted: Callable[[ModelJson, int, Array], dict[str, Array]]
+    # model.json -> names of the parts that contradict each other
+    faults: Callable[[ModelJson], list[str]]

@@ -1,16 +1,17 @@
-"""A number: the score is the answer."""
+"""A number: the score is the prediction."""
 
 from __future__ import annotations
 
-from genesig.selection.model.kinds.record import Model, Modelled
+from genesig.selection.model.kinds.record import ModelKind
+from genesig.selection.model.schema import ModelJson
 
 
-def _faults(model: Model) -> list[str]:
-    named = ["task"] if model["classes"] is not None else []
-    return named + (["threshold"] if model["threshold"] is not None else [])
+def _faults(model: ModelJson) -> list[str]:
+    faults = ["task"] if model["classes"] is not None else []
+    return faults + (["threshold"] if model["threshold"] is not None else [])
 
 
-REGRESSION = Modelled(
+REGRESSION = ModelKind(
     parts=lambda dataset, scores, models: {"classes": None, "threshold": None},
     predicted=lambda model, at, scores: {"predicted": scores},
     faults=_faults,

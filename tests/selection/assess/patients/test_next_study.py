@@ -6,34 +6,37 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from genesig.selection.assess.intervals import Z, area_variance
+from genesig.selection.assess.intervals import NORMAL_QUANTILE, area_variance
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
 from genesig.selection.assess.patients.next_study import (
-    FEWEST,
-    for_area,
-    for_concordance,
-    for_r2,
+    MIN_R2_SAMPLES,
+    events_for_concordance,
     next_study_table,
+    samples_for_area,
+    samples_for_r2,
 )
 
 
 def test_it_gives_the_published_number_for_a_c_statistic():
     # Riley et al. 2021 and the manual of their program pmvalsampsize: C 0.8, prevalence 0.018,
     # interval of width 0.1.
-    assert for_area(0.8, 0.018) == pytest.approx(4252, abs=1)
+    assert samples_for_area(0.8, 0.018) == pytest.approx(4252, abs=1)
 
 
 @pytest.mark.parametrize(("area", "share"), [(0.55, 0.5), (0.75, 0.1), (0.9, 0.3), (0.99, 0.5)])
 def test_it_is_the_least_number_whose_interval_is_so_short(area, share):
-    n = for_area(area, share)
-    widths = [Z * np.sqrt(area_variance(area, k * share, k * (1 - share))) for k in (n - 1, n)]
+    n = samples_for_area(area, share)
+    widths = [
+        NORMAL_QUANTILE * np.sqrt(area_variance(area, k * share, k * (1 - share)))
+        for k in (n - 1, n)
+    ]
     assert widths[0] > 0.05 >= widths[1]
 
 
 def test_so_many_patients_measure_r2_to_within_005():
     # Random predictors, for which the formula is: 95 % of estimates within 0.05 of the truth.
-    n, r2, rng = for_r2(0.3), 0.3, np.random.default_rng(0)
+    n, r2, rng = samples_for_r2(0.3), 0.3, np.random.default_rng(0)
     f = np.sqrt(r2) * rng.standard_normal((2000, n))
     y = f + np.sqrt(1 - r2) * rng.standard_normal((2000, n))
     found = 1 - ((y - f) ** 2).sum(axis=1) / ((y - y.mean(axis=1)[:, None]) ** 2).sum(axis=1)
@@ -46,12 +49,12 @@ def test_no_fewer_are_asked_for_than_tell_a_standard_deviation_to_a_tenth():
             np.sqrt(chi2.ppf(0.975, n - 1) / (n - 1)), np.sqrt((n - 1) / chi2.ppf(0.025, n - 1))
         )
 
-    assert widest(FEWEST - 1) > 1.1 >= widest(FEWEST)
-    assert for_r2(0.97) == FEWEST
+    assert widest(MIN_R2_SAMPLES - 1) > 1.1 >= widest(MIN_R2_SAMPLES)
+    assert samples_for_r2(0.97) == MIN_R2_SAMPLES
 
 
 def test_four_times_the_events_halve_the_interval():
-    assert for_concordance((0.1 / Z) ** 2, 50) == 200
+    assert events_for_concordance((0.1 / NORMAL_QUANTILE) ** 2, 50) == 200
 
 
 def held(y, f):
@@ -70,7 +73,7 @@ def test_a_study_that_holds_chance_has_no_next_step(signal, rows):
     assert len(table) == rows
     if rows:
         value, safe = table.to_dict("records")
-        assert value["samples"] == for_area(value["value"], 0.4)
+        assert value["samples"] == samples_for_area(value["value"], 0.4)
         assert value["events"] == np.ceil(0.4 * value["samples"])
         assert safe["value"] < value["value"]
         assert safe["samples"] > value["samples"]

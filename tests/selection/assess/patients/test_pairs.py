@@ -9,8 +9,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from genesig.response.survival import times
 from genesig.selection.assess.kinds.record import HeldOut
-from genesig.selection.assess.patients.pairs import effect, pairs_of
-from genesig.selection.assess.survival import slope
+from genesig.selection.assess.patients.pairs import pairs_within_blocks, score_effect
+from genesig.selection.assess.survival import calibration_slope_of_cox
 
 
 def held(y, f, split, group=None):
@@ -39,15 +39,15 @@ def test_of_numbers_it_is_least_squares_with_an_intercept_for_each_test_set():
     dummies = (split[:, None] == np.unique(split)).astype(float)
     for beside in (C, C[:, :0]):
         known = LinearRegression(fit_intercept=False).fit(np.column_stack([f, beside, dummies]), y)
-        found = effect(held(y, f, split), y, f, beside)
+        found = score_effect(held(y, f, split), y, f, beside)
         assert found.value == pytest.approx(known.coef_[0] * unit(f, split), rel=1e-9)
 
 
 def test_of_classes_it_maximises_the_likelihood_of_the_pairs_with_firths_term():
     rng, split, f, C, linear = scored()
     y = linear + rng.logistic(size=len(f)) > 0.3
-    pairs = pairs_of(y, split)
-    D = np.column_stack([f, C])[pairs.first] - np.column_stack([f, C])[pairs.second]
+    pairs = pairs_within_blocks(y, split)
+    D = np.column_stack([f, C])[pairs.first_row] - np.column_stack([f, C])[pairs.second_row]
 
     def loss(b):
         P = 1 / (1 + np.exp(-D @ b))
@@ -55,27 +55,27 @@ def test_of_classes_it_maximises_the_likelihood_of_the_pairs_with_firths_term():
         return -pairs.weight @ np.log(P) - np.linalg.slogdet(A)[1] / 2
 
     known = minimize(loss, np.zeros(3), method="BFGS", options={"gtol": 1e-8}).x
-    found = effect(held(y, f, split), y, f, C)
+    found = score_effect(held(y, f, split), y, f, C)
     assert found.value == pytest.approx(known[0] * unit(f, split), rel=1e-5)
 
 
 def test_with_many_samples_it_is_what_logistic_regression_of_the_pairs_gives():
     rng, split, f, _, linear = scored(n=800, tests=4)
     y = linear + rng.logistic(size=len(f)) > 0.3
-    pairs = pairs_of(y, split)
-    d = (f[pairs.first] - f[pairs.second])[:, None]
+    pairs = pairs_within_blocks(y, split)
+    d = (f[pairs.first_row] - f[pairs.second_row])[:, None]
     both = np.vstack([d, -d])  # scikit-learn wants both classes
     side, weight = np.repeat([1, 0], len(d)), np.tile(pairs.weight, 2)
     known = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-10).fit(both, side, weight)
-    found = effect(held(y, f, split), y, f, np.zeros((len(f), 0)))
+    found = score_effect(held(y, f, split), y, f, np.zeros((len(f), 0)))
     assert found.value == pytest.approx(known.coef_[0, 0] * unit(f, split), rel=0.01)
 
 
 def test_of_times_it_is_close_to_coxs_model_which_has_all_at_risk_at_once():
     rng, _, f, _, _ = scored(n=900, tests=1)
     y = times(rng.exponential(np.exp(-0.8 * f)), rng.random(len(f)) < 0.7)
-    known, (low, high) = slope(y["time"], y["event"], f)
-    found = effect(held(y, f, np.zeros(len(f), int)), y, f, np.zeros((len(f), 0)))
+    known, (low, high) = calibration_slope_of_cox(y["time"], y["event"], f)
+    found = score_effect(held(y, f, np.zeros(len(f), int)), y, f, np.zeros((len(f), 0)))
     assert found.value == pytest.approx(known * f.std(ddof=1), rel=0.05)
     assert found.high - found.low == pytest.approx((high - low) * f.std(ddof=1), rel=0.25)
 
@@ -83,7 +83,7 @@ def test_of_times_it_is_close_to_coxs_model_which_has_all_at_risk_at_once():
 def test_separated_classes_have_a_finite_effect_and_a_wide_interval():
     f = np.concatenate([np.linspace(-2, -1, 20), np.linspace(1, 2, 20)])
     split, y = np.arange(40) % 4, f > 0
-    found = effect(held(y, f, split), y, f, np.zeros((40, 0)))
+    found = score_effect(held(y, f, split), y, f, np.zeros((40, 0)))
     assert 1 < found.value < 20
     assert found.low < 0.6 * found.value
 
@@ -100,31 +100,31 @@ def test_what_cannot_be_told_is_not_a_number(change):
         y[:] = True
     else:
         C[:, 1] = 2 * f
-    assert np.isnan(effect(held(y, f, split), y, f, C)).all()
+    assert np.isnan(score_effect(held(y, f, split), y, f, C)).all()
 
 
 def test_repeats_and_twins_of_one_group_are_no_more_samples():
     rng, split, f, _, linear = scored()
     y, none = linear + rng.logistic(size=len(f)) > 0, np.zeros((len(f), 0))
-    once = effect(held(y, f, split), y, f, none)
+    once = score_effect(held(y, f, split), y, f, none)
     twice = HeldOut(
         np.tile(y, 2), np.tile(np.arange(60), 2), np.concatenate([split, split + 4]),
         np.repeat([0, 1], 60), np.zeros(120, int), np.tile(f, 2)[:, None], 0.25,
     )  # fmt: skip
-    again = effect(twice, twice.y, twice.scores[:, 0], np.tile(none, (2, 1)))
+    again = score_effect(twice, twice.y, twice.scores[:, 0], np.tile(none, (2, 1)))
     assert again.value == pytest.approx(once.value, rel=0.1)
     assert again.high - again.low > 0.85 * (once.high - once.low)
     y2, f2, split2 = (np.repeat(each, 2) for each in (y, f, split))
     twins = held(y2, f2, split2, np.repeat(np.arange(60), 2))
-    apart = effect(held(y2, f2, split2), y2, f2, np.tile(none, (2, 1)))
-    together = effect(twins, y2, f2, np.tile(none, (2, 1)))
+    apart = score_effect(held(y2, f2, split2), y2, f2, np.tile(none, (2, 1)))
+    together = score_effect(twins, y2, f2, np.tile(none, (2, 1)))
     assert together.high - together.low > 1.1 * (apart.high - apart.low)
 
 
 def test_where_each_test_set_has_one_sample_pairs_are_of_a_repeat():
     rng, _, f, _, linear = scored()
     y, none = linear + rng.logistic(size=len(f)) > 0, np.zeros((len(f), 0))
-    alone = effect(held(y, f, np.arange(60)), y, f, none)
-    whole = effect(held(y, f, np.zeros(60, int)), y, f, none)
+    alone = score_effect(held(y, f, np.arange(60)), y, f, none)
+    whole = score_effect(held(y, f, np.zeros(60, int)), y, f, none)
     assert alone.value == pytest.approx(whole.value)
     assert alone.high - alone.low >= whole.high - whole.low

@@ -13,13 +13,13 @@ from study_data import COLUMNS, study_of
 from genesig.data.splits.draw import draw_splits
 from genesig.response.covariates import Covariate
 from genesig.selection.assess.patients.tables import (
-    FEWEST,
-    MOST_COLUMNS,
+    MAX_DESCRIBED_COLUMNS,
+    MIN_SUBGROUP_SAMPLES,
     follow_up,
-    levels,
     patient_tables,
-    trait,
-    traits,
+    read_trait,
+    read_traits,
+    subgroups,
 )
 
 
@@ -93,15 +93,15 @@ def test_covariates_come_first_and_columns_beyond_the_twelfth_are_named():
     more = {f"z{k}": np.where(np.arange(60) % (k + 2), "x", "y") for k in range(14)}
     dataset = study("classification", **more)
     design = replace(dataset.design, covariates=(Covariate("z13", ("x", "y")),))
-    found, others = traits(replace(dataset, design=design))
+    found, others = read_traits(replace(dataset, design=design))
     assert [one.name for one in found][:2] == ["z13", "age"]
-    assert len(found) == MOST_COLUMNS
-    assert others["z12"] == f"after the first {MOST_COLUMNS}"
+    assert len(found) == MAX_DESCRIBED_COLUMNS
+    assert others["z12"] == f"after the first {MAX_DESCRIBED_COLUMNS}"
 
 
 def test_codes_are_words_and_words_that_are_numbers_stand_in_their_order():
-    assert trait("stage", ["10", "2", "1", "NA"] * 5).levels == ["1", "2", "10"]
-    assert trait("age", [str(k) for k in range(20)]).numbers is not None
+    assert read_trait("stage", ["10", "2", "1", "NA"] * 5).levels == ["1", "2", "10"]
+    assert read_trait("age", [str(k) for k in range(20)]).numbers is not None
 
 
 @pytest.mark.parametrize("kind", COLUMNS)
@@ -148,7 +148,7 @@ def test_subgroups_are_of_ten_samples_or_more_and_have_all_first(kind):
     table = tables(study(kind))["subgroups"]
     assert tuple(table.iloc[0][["column", "level", "samples"]]) == ("", "", 60)
     assert set(table["column"][1:]) <= {"age", "sex"}
-    assert (table["samples"] >= FEWEST).all()
+    assert (table["samples"] >= MIN_SUBGROUP_SAMPLES).all()
     assert table[table["column"] == "sex"]["samples"].sum() == 60
     assert (table["low"] <= table["error"]).all()
     assert (table["error"] <= table["high"]).all()
@@ -162,8 +162,8 @@ def test_a_column_that_has_one_class_in_a_part_is_no_subgroup():
 
 
 def test_numbers_are_cut_at_their_median():
-    one = trait("age", [*map(str, range(1, 26)), "NA"])
-    assert [(level, int(inside.sum())) for level, inside in levels(one)] == [
+    one = read_trait("age", [*map(str, range(1, 26)), "NA"])
+    assert [(level, int(inside.sum())) for level, inside in subgroups(one)] == [
         ("≤ 13", 13),
         ("> 13", 12),
     ]
