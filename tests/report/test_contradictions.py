@@ -15,7 +15,7 @@ from report_records import Study, arguments, kind_arguments, make_about
 from genesig.report.answer.checks import EXTERNAL_QUESTION, NO, UNKNOWN, YES, checks
 from genesig.report.answer.collect import stability_warnings
 from genesig.report.answer.section import gene_frequencies, note, tiles
-from genesig.report.answer.sentences import sentences
+from genesig.report.answer.sentences import next_steps, sentences
 from genesig.report.collect import collect
 from genesig.report.external.section import cohort_paragraphs
 from genesig.report.genes.cards import direction_text, measure_upwards, single_gene_measure
@@ -151,8 +151,8 @@ def check(data):
     first, graded = headline(data), grade(data)
     rows = {row.question: row for row in checks(data)}
     chance, external = rows["Better than chance?"], rows.get(EXTERNAL_QUESTION)
-    notes = note(data)
-    said = " ".join([first, *map(str, sentences(data)), *notes])
+    paragraphs = [*sentences(data), *next_steps(data)]
+    said = " ".join([first, *map(str, paragraphs), *note(data)])
     warned, (paper,) = " ".join(data["warnings"]), results(data)
     limits = limits_words(data)
     it, p = data["answer"], data["answer"]["p"]["value"]
@@ -168,9 +168,9 @@ def check(data):
     assert external is None or (external.answer == NO) == (not tested)
     assert ("but not in" in first) <= (it["cohorts"]["better"] == 0)
     assert ("this study alone" in first) <= (chance.answer != YES)
-    assert ("before any clinical use" in said) == (
-        not it["cohorts"]["rows"] and graded is not Grade.NONE
-    )
+    assert "Next steps." in said
+    assert ("in an independent cohort" in said) <= (not tested and graded is not Grade.NONE)
+    assert ("an independent cohort before" in said) == (not tested and graded is Grade.HERE)
     if len(data["external"]) > 3 and tested:
         many_cohorts(data)
     directions(data)

@@ -320,7 +320,7 @@ def _inconclusive_step(data: Study) -> str:
     """Return the step that can settle an inconclusive result."""
     if data["verdict"]["small"] is None:
         return f"Run at least {SETTLING_PERMUTATIONS} permutations (controls.permutations)."
-    return "Include more patients, or test the final model in an independent cohort."
+    return f"Include more patients, or test the final model in {_new_cohort(data)}."
 
 
 def _validation_step(data: Study) -> str:
@@ -333,8 +333,11 @@ def _validation_step(data: Study) -> str:
             f"; {counted(largest['samples'], 'patient')} estimate the {clean(largest['measure'])}"
             " to ±0.05"
         )
-    cohort = "a further" if data["answer"]["cohorts"]["tested"] else "an independent"
-    return f"Test the final model in {cohort} cohort before any clinical use{size}."
+    return f"Test the final model in {_new_cohort(data)} before any clinical use{size}."
+
+
+def _new_cohort(data: Study) -> str:
+    return "a further cohort" if data["answer"]["cohorts"]["tested"] else "an independent cohort"
 
 
 def rules(data: Study) -> str:
