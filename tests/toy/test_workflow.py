@@ -106,6 +106,11 @@ def test_the_signature_as_h5ad(finished):
     ):
         expected = signature[column].fillna(0) if column == "block" else signature[column]
         np.testing.assert_allclose(data.var[column].astype(float), expected)
+    record = json.loads((finished / "results/settings.json").read_text())
+    assert data.uns["genesig"]["versions"] == record["versions"]
+    assert data.uns["genesig"]["parameters"]["label"] == record["config"]["label"]
+    nested = pd.read_csv(finished / "results/nested_lists.tsv", sep="\t")
+    assert data.varm["cv_frequency"].shape == (len(signature), nested["mu"].nunique())
 
 
 def name_the_same_genes(there):
