@@ -111,12 +111,15 @@ class Source:
     def read(self) -> Dataset:
         """Read it; genes with missing values are left out."""
         classes = None if self.classes is None else [*self.classes]
-        data = settings({}, data={"classes": classes, "missing": True, **self.data})["data"]
-        files = {"expression": str(self.matrix), "samples": str(self.samples)}
-        config = {**files, "label": self.label, "data": data}
+        config = {
+            **settings({}, data={"classes": classes, "missing": True, **self.data}),
+            "expression": str(self.matrix),
+            "samples": str(self.samples),
+            "label": self.label,
+        }
         dataset = read_dataset(StudySettings.from_config(config))
-        known = ~np.isnan(dataset.X).any(axis=0)
-        return replace(dataset, X=dataset.X[:, known], var=dataset.var[known])
+        is_complete = ~np.isnan(dataset.X).any(axis=0)
+        return replace(dataset, X=dataset.X[:, is_complete], var=dataset.var[is_complete])
 
 
 @dataclass(frozen=True)

@@ -54,8 +54,10 @@ def minutes(point: Point) -> tuple[float, float]:
         dataset = Dataset.load(f"{name}/results/dataset.h5ad")
         splits = Splits.load(f"{name}/results/splits.json")
     size = Size.of(splits, len(dataset.genes), dataset.design)
-    said = study_costs(resolve_config(config, load_schema()), size)
-    return sum(job[1] for job in jobs) / 60, sum(cost.total_seconds for cost in said.values()) / 60
+    predicted_costs = study_costs(resolve_config(config, load_schema()), size)
+    return sum(job[1] for job in jobs) / 60, sum(
+        cost.total_seconds for cost in predicted_costs.values()
+    ) / 60
 
 
 def draw(minutes_of_point: dict[Point, tuple[float, float]], picture: str) -> None:

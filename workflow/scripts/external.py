@@ -11,8 +11,8 @@ copies = FileCopies(snakemake.params.copies)
 log_to(snakemake.log[0], copies.with_names)
 dataset = Dataset.load(snakemake.input.dataset)
 model = read_json(snakemake.input.model)
-said = load_json(snakemake.input.validation)["warnings"]
+warnings = load_json(snakemake.input.validation)["warnings"]
 settings = CohortSettings(**copies.with_paths(snakemake.params.cohort))
-scored = score_cohort(dataset, model, said, settings)
+scored = score_cohort(dataset, model, warnings, settings)
 save_tables({name: snakemake.output[name] for name in scored.tables}, scored.tables)
 save_json(snakemake.output.about, copies.with_names(scored.about))
