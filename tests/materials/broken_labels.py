@@ -243,7 +243,7 @@ SEVERAL: dict[str, Broken] = {
     ),
     "a class in two cases": _class_column(
         ["EWS", "ews", "RMS", "NB"] * 3,
-        ["the classes 'EWS', 'ews'", "differ in upper and lower case"],
+        ["the classes 'EWS', 'ews'", "differ only in upper and lower case"],
     ),
     "a class of two": _class_column(
         ["EWS"] * 5 + ["RMS"] * 5 + ["NB"] * 2,
