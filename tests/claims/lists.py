@@ -93,7 +93,7 @@ def _agreement(seed: int, shift: float) -> Mapping[str, float]:
     part = block_of_every_gene(study.X, np.asarray((own + _rivals(fits)).sum(axis=0)))
     return {
         key: PairAgreement.from_lists(own, one).stability()
-        - PairAgreement.of(other, one).stability()
+        - PairAgreement.from_lists(other, one).stability()
         for key, one in (("genes", None), ("blocks", part))
     }
 
