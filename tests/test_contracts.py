@@ -48,10 +48,16 @@ def test_study_settings_have_every_key_of_the_section_data_once() -> None:
     names = {"expression": "e", "samples": "s", "label": "l"}
     config = resolve_config(names, SCHEMA)
     settings = StudySettings.from_config(config)
-    records = (settings.files, settings.outcome, settings.groups, settings.adjustment,
-               settings.genes)  # fmt: skip
-    values = [(field.name, getattr(record, field.name))
-              for record in records for field in fields(record)]  # fmt: skip
+    records = (
+        settings.files,
+        settings.outcome,
+        settings.groups,
+        settings.adjustment,
+        settings.genes,
+    )
+    values = [
+        (field.name, getattr(record, field.name)) for record in records for field in fields(record)
+    ]
     assert sorted(name for name, _ in values) == sorted([*keys("data"), *names])
     assert dict(values) == {**config["data"], **names}
 

@@ -37,15 +37,18 @@ def test_names_of_their_own_are_left_alone(pair):
     assert not is_misspelt(*pair[::-1])
 
 
-@pytest.mark.parametrize(("names", "difference"), [
-    (("BRCA1", "brca1"), "upper and lower case"),
-    (("gene 2", "gene  2"), "blanks"),
-    (("a1", "a\uff11"), "letter width or accents"),
-    (("caf\u00e9", "cafe\u0301"), "letter width or accents"),
-    (("ctrl", "ct\u00adrl"), "invisible characters"),
-    (("gene 2", "Gene  2"), "blanks, upper and lower case"),
-    (("gene 2", "gene\u00a02"), "characters that look alike"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("names", "difference"),
+    [
+        (("BRCA1", "brca1"), "upper and lower case"),
+        (("gene 2", "gene  2"), "blanks"),
+        (("a1", "a\uff11"), "letter width or accents"),
+        (("caf\u00e9", "cafe\u0301"), "letter width or accents"),
+        (("ctrl", "ct\u00adrl"), "invisible characters"),
+        (("gene 2", "Gene  2"), "blanks, upper and lower case"),
+        (("gene 2", "gene\u00a02"), "characters that look alike"),
+    ],
+)
 def test_overlooked_differences_of_similar_names_are_named(names, difference):
     assert equal_looking(names) == [list(names)]
     assert overlooked_differences([names]) == difference

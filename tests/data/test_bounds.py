@@ -41,8 +41,9 @@ def _aliases(study: Study) -> str:
 
 def _merges(study: Study) -> str:
     lines = [yaml.safe_dump(study.config), "a0: &a0 {x: 1}"]
-    return "\n".join(lines + [f"a{k}: &a{k} {{<<: [{', '.join([f'*a{k - 1}'] * 9)}]}}"
-                              for k in range(1, 9)])  # fmt: skip
+    return "\n".join(
+        lines + [f"a{k}: &a{k} {{<<: [{', '.join([f'*a{k - 1}'] * 9)}]}}" for k in range(1, 9)]
+    )
 
 
 def _seed(text: str) -> Callable[[Study], str]:
@@ -54,7 +55,8 @@ CONFIGS: dict[str, tuple[Callable[[Study], str], str]] = {
     "aliases": (_aliases, TOO_MUCH),
     "aliases of merges": (_merges, TOO_MUCH),
     "one long text many times": (
-        lambda s: f"a: &a {'x' * 50_000}\nb: [{', '.join(['*a'] * 900)}]\n", TOO_MUCH
+        lambda s: f"a: &a {'x' * 50_000}\nb: [{', '.join(['*a'] * 900)}]\n",
+        TOO_MUCH,
     ),
     "in itself": (lambda s: "a: &a [*a, *a]\n", TOO_MUCH),
     "keyed by itself": (lambda s: "? &a [*a]\n: 1\n", TOO_MUCH),
@@ -65,7 +67,7 @@ CONFIGS: dict[str, tuple[Callable[[Study], str], str]] = {
     "large": (lambda s: "label: x\n" * 20_000, "is larger than 100 kB, as no config is"),
     "digits": (_seed("1" + "0" * 5000), "holds a value that YAML cannot read"),
     "no day": (_seed("2001-99-99"), "holds a value that YAML cannot read (month"),
-}  # fmt: skip
+}
 
 
 def _errors(capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -88,19 +90,28 @@ def test_a_config_is_no_larger_than_configs_are(
 
 
 NUMBERS = {
-    "splits.repeats": 10**9, "splits.folds": 10**9, "splits.inner_folds": 10**9,
-    "splits.subsamples": 10**10, "splits.batches": 20_000, "controls.permutations": 10**9,
-    "linear.tau_count": 10**10, "nonlinear.tau_count": 10**10, "nonlinear.fvm_bins": 10**9,
-    "nonlinear.max_iterations": 10**12, "seed": 10**30,
+    "splits.repeats": 10**9,
+    "splits.folds": 10**9,
+    "splits.inner_folds": 10**9,
+    "splits.subsamples": 10**10,
+    "splits.batches": 20_000,
+    "controls.permutations": 10**9,
+    "linear.tau_count": 10**10,
+    "nonlinear.tau_count": 10**10,
+    "nonlinear.fvm_bins": 10**9,
+    "nonlinear.max_iterations": 10**12,
+    "seed": 10**30,
     "linear.lam": [float(k) for k in range(200)],
     "normalise.samples": [{"step": "log2"}] * 100,
-}  # fmt: skip
+}
 
 
 def _refused(
-    settings: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch,
+    settings: dict[str, Any],
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> list[str]:  # fmt: skip
+) -> list[str]:
     """Return the lines that refuse a study of these settings."""
     monkeypatch.chdir(folder)
     study = Study(folder)
@@ -135,7 +146,7 @@ TOGETHER = {
         {"controls.permutations": 100_000, "controls.permutations_per_job": 1},
         "controls.permutations_per_job: makes 200000 jobs, at most 10000",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", TOGETHER)
@@ -158,9 +169,12 @@ def test_splits_are_counted_before_they_are_drawn() -> None:
 @pytest.mark.parametrize("column", ["", "absent"])
 @pytest.mark.parametrize("scheme", ["stratified_kfold", "predefined"])
 def test_a_column_that_is_not_there_ends_in_a_line(
-    column: str, scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    column: str,
+    scheme: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.chdir(tmp_path)
     study = Study(tmp_path)
     study.set("splits.column", column)
@@ -173,11 +187,15 @@ def test_a_column_that_is_not_there_ends_in_a_line(
 @pytest.mark.parametrize("key", ["expression", "samples", "data.annotation", "splits.file"])
 @pytest.mark.parametrize("kind", ["pipe", "device", "link to a device", "folder"])
 def test_only_regular_files_are_read(
-    kind: str, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+    key: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.chdir(tmp_path)
-    study, path = Study(tmp_path), tmp_path / "odd.tsv"
+    study = Study(tmp_path)
+    path = tmp_path / "odd.tsv"
     if kind == "pipe":
         os.mkfifo(path)
     elif kind == "folder":
@@ -190,13 +208,14 @@ def test_only_regular_files_are_read(
     study.write()
     assert main(["validate", "config.yaml"]) == 1
     if path.suffix or key == "splits.file":  # the name of a table is looked at before the file
-        assert any(str(path) in line and ("is no file but a device, a pipe" in line or
-                   "is a folder" in line) for line in _errors(capsys))  # fmt: skip
+        assert any(
+            str(path) in line
+            and ("is no file but a device, a pipe" in line or "is a folder" in line)
+            for line in _errors(capsys)
+        )
 
 
-PACKED = {
-    "gzip": gzip.compress(ZEROS), "bzip2": bz2.compress(ZEROS, 1), "xz": lzma.compress(ZEROS)
-}  # fmt: skip
+PACKED = {"gzip": gzip.compress(ZEROS), "bzip2": bz2.compress(ZEROS, 1), "xz": lzma.compress(ZEROS)}
 
 
 @pytest.mark.parametrize("name", PACKED)
@@ -266,9 +285,11 @@ def test_a_file_that_ends_anywhere_is_truncated() -> None:
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_an_h5ad_that_only_declares_its_values_is_refused(
-    sparse: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    sparse: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.chdir(tmp_path)
     with h5py.File("e.h5ad", "w") as file:
         if sparse:
@@ -284,8 +305,10 @@ def test_an_h5ad_that_only_declares_its_values_is_refused(
     study.write()
     with peak_since() as peak:
         assert main(["validate", "config.yaml"]) == 1
-    assert any("e.h5ad" in line and ("100 times" in line or "reading takes" in line)
-               for line in _errors(capsys))  # fmt: skip
+    assert any(
+        "e.h5ad" in line and ("100 times" in line or "reading takes" in line)
+        for line in _errors(capsys)
+    )
     assert peak() < 300e6
 
 

@@ -284,7 +284,8 @@ def test_columns_of_the_sample_table_among_the_genes_are_left_out(
     study: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rng = np.random.default_rng(3)
-    time, event = rng.integers(10, 2000, 24), np.arange(24) % 3 % 2
+    time = rng.integers(10, 2000, 24)
+    event = np.arange(24) % 3 % 2
     columns = {
         "OS.time": time,
         "OS": event,
@@ -586,7 +587,8 @@ def test_other_patients_are_not_taken_for_those_of_the_study(
     study: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rng = np.random.default_rng(6)
-    ids, base = [f"G{k:03d}" for k in range(200)], rng.normal(8, 2, (200, 1))
+    ids = [f"G{k:03d}" for k in range(200)]
+    base = rng.normal(8, 2, (200, 1))
     _save(_frame((base + rng.normal(0, 1, (200, 24))).round(4), ids), "e.tsv")
     other = _frame((base + rng.normal(0.5, 1, (200, 24))).round(4), ids, NEW)
     _, messages, _ = _validate(capsys, "e.tsv", **_cohort(other, NEW))

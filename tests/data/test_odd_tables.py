@@ -86,12 +86,12 @@ def test_xls_that_is_text_is_read_as_text(delimiter: str, capsys: Text) -> None:
 
 XLS = {
     "<html><table><tr><td>gene</td></tr></table></html>": "is a web page (HTML) named .xls",
-    "<?xml version='1.0'?>\n<Workbook xmlns='urn:schemas-microsoft-com:office:spreadsheet'>":
-    "is an XML sheet named .xls",
+    "<?xml version='1.0'?>\n"
+    "<Workbook xmlns='urn:schemas-microsoft-com:office:spreadsheet'>": "is an XML sheet named .xls",
     "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "is a workbook of before 2007",
     "MIME-Version: 1.0\n\n<html>": "is a web page (HTML) named .xls",
     "one word": "is text named .xls without tabs",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("content", XLS, ids=["page", "XML", "old", "archive", "words"])
@@ -131,10 +131,13 @@ def test_utf_16_text_that_is_cut_off_is_refused(capsys: Text) -> None:
 
 @pytest.mark.parametrize("delimiter", [",", ";"])
 def test_txt_without_tabs_may_have_commas_or_semicolons(delimiter: str, capsys: Text) -> None:
-    sheet = [["Run", "Age", "state"], *(
-        [name, f'"{40 + k} years{delimiter} at visit"', label]
-        for k, (name, label) in enumerate(zip(SAMPLES, LABELS, strict=True))
-    )]  # fmt: skip
+    sheet = [
+        ["Run", "Age", "state"],
+        *(
+            [name, f'"{40 + k} years{delimiter} at visit"', label]
+            for k, (name, label) in enumerate(zip(SAMPLES, LABELS, strict=True))
+        ),
+    ]
     _write("SraRunTable.txt", sheet, delimiter)
     _write("e.txt", _table(_logged()), delimiter)
     code, said = _validate(capsys, "e.txt", "SraRunTable.txt", "state")
@@ -144,11 +147,18 @@ def test_txt_without_tabs_may_have_commas_or_semicolons(delimiter: str, capsys: 
 
 def test_txt_as_r_writes_by_default_has_spaces(capsys: Text) -> None:
     header = ['"about"', *[f'"{name}"' for name in SAMPLES]]
-    rows = [[f'"{gene}"', f'"see, of {gene}"', *row]
-            for gene, row in zip(GENES, _logged(), strict=True)]  # fmt: skip
+    rows = [
+        [f'"{gene}"', f'"see, of {gene}"', *row] for gene, row in zip(GENES, _logged(), strict=True)
+    ]
     _write("e.txt", [header, *rows], " ")
-    _write("s.txt", [['"group"'], *([f'"{name}"', f'"{label}"'] for name, label in
-                                    zip(SAMPLES, LABELS, strict=True))], " ")  # fmt: skip
+    _write(
+        "s.txt",
+        [
+            ['"group"'],
+            *([f'"{name}"', f'"{label}"'] for name, label in zip(SAMPLES, LABELS, strict=True)),
+        ],
+        " ",
+    )
     code, said = _validate(capsys, "e.txt")
     assert (code, WHOLE in said) == (0, True), said
     assert "1 column beside the genes: 'about'" in said
@@ -233,8 +243,9 @@ def test_legend_below_the_numbers_is_a_footnote(padded: str, capsys: Text) -> No
 
 def test_gene_without_a_value_in_the_last_row_is_no_footnote(capsys: Text) -> None:
     _write("e.csv", [*_table(_logged()), ["ZZZ3", *[""] * len(SAMPLES)]], ",")
-    code, said = _validate(capsys, "e.csv", data={"missing": True},
-                           normalise={"folds": [{"step": "knn_impute"}]})  # fmt: skip
+    code, said = _validate(
+        capsys, "e.csv", data={"missing": True}, normalise={"folds": [{"step": "knn_impute"}]}
+    )
     assert (code, "blank in all samples, so left out: 1 gene, 'ZZZ3'" in said) == (0, True), said
 
 
@@ -247,10 +258,14 @@ def _lanes() -> Rows:
         ["Binding Density", "", "", *[round(0.8 + k / 100, 2) for k in range(20)]],
         ["Code Class", "Gene Name", "Accession #", *[f"20201127_{name}.RCC" for name in SAMPLES]],
     ]
-    controls: Rows = [["Positive", f"POS_{x}({v})", "ERCC_1.1", *[v * 100] * 20] for x, v in
-                      (("A", 128), ("B", 32))]  # fmt: skip
-    genes: Rows = [["Endogenous", gene, f"NM_{k}.2", *row]
-                   for k, (gene, row) in enumerate(zip(GENES, _counts(), strict=True))]  # fmt: skip
+    controls: Rows = [
+        ["Positive", f"POS_{x}({v})", "ERCC_1.1", *[v * 100] * 20]
+        for x, v in (("A", 128), ("B", 32))
+    ]
+    genes: Rows = [
+        ["Endogenous", gene, f"NM_{k}.2", *row]
+        for k, (gene, row) in enumerate(zip(GENES, _counts(), strict=True))
+    ]
     return [*head, *controls, *genes]
 
 
@@ -282,12 +297,18 @@ def _metabolites() -> Rows:
         ["", "", "", "SAMPLE_NAME", *SAMPLES],
         ["", "", "", "GROUP", *LABELS],
         ["", "", "", "BOX", *[1 + k // 10 for k in range(20)]],
-        ["PATHWAY_SORTORDER", "BIOCHEMICAL", "SUPER_PATHWAY", "COMP_ID / CLIENT_ID",
-         *[f"C-{k}" for k in range(20)]],
-    ]  # fmt: skip
+        [
+            "PATHWAY_SORTORDER",
+            "BIOCHEMICAL",
+            "SUPER_PATHWAY",
+            "COMP_ID / CLIENT_ID",
+            *[f"C-{k}" for k in range(20)],
+        ],
+    ]
     rows = zip(GENES, _logged(), strict=True)
-    return head + [[k + 1, f"acid {gene}", "Lipid", 1000 + k, *row]
-                   for k, (gene, row) in enumerate(rows)]  # fmt: skip
+    return head + [
+        [k + 1, f"acid {gene}", "Lipid", 1000 + k, *row] for k, (gene, row) in enumerate(rows)
+    ]
 
 
 @pytest.mark.parametrize("name", ["P{:02d}", "C-{}"])
@@ -338,10 +359,14 @@ def test_clinical_table_whose_names_differ_is_refused(changed: str, capsys: Text
 
 @pytest.mark.parametrize("named", ["column", "rows"])
 def test_r_frame_with_columns_of_words_beside_the_genes_is_read(named: str, capsys: Text) -> None:
-    about = {"description": r_files.strings([f"about {gene}" for gene in GENES]),
-             "biotype": r_files.strings(["protein_coding"] * len(GENES))}  # fmt: skip
-    numbers = {name: r_files.reals(column) for name, column in
-               zip(SAMPLES, _logged().T.tolist(), strict=True)}  # fmt: skip
+    about = {
+        "description": r_files.strings([f"about {gene}" for gene in GENES]),
+        "biotype": r_files.strings(["protein_coding"] * len(GENES)),
+    }
+    numbers = {
+        name: r_files.reals(column)
+        for name, column in zip(SAMPLES, _logged().T.tolist(), strict=True)
+    }
     ids = {"gene": r_files.strings(GENES)} if named == "column" else {}
     frame = r_files.data_frame({**ids, **about, **numbers}, GENES if named == "rows" else 40)
     Path("e.rds").write_bytes(r_files.saved(frame))
@@ -353,8 +378,9 @@ def test_r_frame_with_columns_of_words_beside_the_genes_is_read(named: str, caps
 
 def test_text_of_an_r_frame_with_columns_of_words_is_read(capsys: Text) -> None:
     header = ['"remark"', *[f'"{name}"' for name in SAMPLES]]
-    body = [[f'"{gene}"', f'"see {gene}"', *row]
-            for gene, row in zip(GENES, _logged(), strict=True)]  # fmt: skip
+    body = [
+        [f'"{gene}"', f'"see {gene}"', *row] for gene, row in zip(GENES, _logged(), strict=True)
+    ]
     _write("e.tsv", [header, *body])
     code, said = _validate(capsys, "e.tsv")
     assert (code, WHOLE in said) == (0, True), said
@@ -439,7 +465,9 @@ def test_errors_of_a_spreadsheet_are_no_class(error: str, capsys: Text) -> None:
     _write("e.tsv", _table(_logged()))
     code, text = _validate(capsys, "e.tsv")
     assert (code, f"no label ('{error}') for 'P00'; left out of the study (1 of 20)" in text) == (
-        0, True)  # fmt: skip
+        0,
+        True,
+    )
 
 
 def test_init_says_that_a_frequent_word_may_be_a_missing_value(capsys: Text) -> None:

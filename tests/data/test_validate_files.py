@@ -127,8 +127,10 @@ WARNED: dict[str, tuple[Break, list[str]]] = {
         ["expression.tsv: samples 'P01' and 'P02' have the same values; 3 further pairs, too"],
     ),
     "a signal on a large offset": (
-        lambda s: [row.__setitem__(slice(1, None), [f"{8 + 1e-10 * float(v):.14f}"
-                                                    for v in row[1:]]) for row in s.matrix[1:3]],
+        lambda s: [
+            row.__setitem__(slice(1, None), [f"{8 + 1e-10 * float(v):.14f}" for v in row[1:]])
+            for row in s.matrix[1:3]
+        ],
         ["expression.tsv: 2 genes of 8 vary by less than a billionth of their size"],
     ),
     "genes too small to be told apart": (
@@ -137,14 +139,19 @@ WARNED: dict[str, tuple[Break, list[str]]] = {
     ),
     "gene names turned into dates": (
         lambda s: s.matrix[2].__setitem__(0, "2-Sep"),
-        ["expression.tsv, line 3: turned into dates or numbers by a spreadsheet: 1 gene, '2-Sep'; "
-         "write the names again, as text"],
+        [
+            "expression.tsv, line 3: turned into dates or numbers by a spreadsheet: 1 gene, "
+            "'2-Sep'; "
+            "write the names again, as text"
+        ],
     ),
     "a gene in upper and in lower case": (
         lambda s: s.matrix[4].__setitem__(0, "GENE2"),
-        ["expression.tsv, line 5: gene 'GENE2' differs from 'gene2' only in upper and lower "
-         "case;"
-         " if it is one gene, keep one of them"],
+        [
+            "expression.tsv, line 5: gene 'GENE2' differs from 'gene2' only in upper and lower "
+            "case;"
+            " if it is one gene, keep one of them"
+        ],
     ),
     "a gene with one blank and with two": (
         lambda s: [s.matrix[k].__setitem__(0, name) for k, name in ((2, "g 2"), (4, "g  2"))],
@@ -155,26 +162,51 @@ WARNED: dict[str, tuple[Break, list[str]]] = {
         ["expression.tsv, line 5: gene 'gene\uff12' differs from 'gene2' only in letter width"],
     ),
     "three digits after every comma": (
-        lambda s: (s.set("expression", "e.csv"), s.files.update({"e.csv": as_text([
-            s.matrix[0], *([r[0], *(c.replace(".", ",") for c in r[1:])] for r in s.matrix[1:])],
-            ";")})),
-        ["e.csv: '8,691' and every comma here may be one of thousands (8691) or decimal: it is "
-         "read as 8.691"],
+        lambda s: (
+            s.set("expression", "e.csv"),
+            s.files.update(
+                {
+                    "e.csv": as_text(
+                        [
+                            s.matrix[0],
+                            *([r[0], *(c.replace(".", ",") for c in r[1:])] for r in s.matrix[1:]),
+                        ],
+                        ";",
+                    )
+                }
+            ),
+        ),
+        [
+            "e.csv: '8,691' and every comma here may be one of thousands (8691) or decimal: it is "
+            "read as 8.691"
+        ],
     ),
     "-999 among negative values": (
-        lambda s: [row.__setitem__(c, "-999" if c == 3 or k < 2 else f"{float(row[c]) - 8:.3f}")
-                   for k, row in enumerate(s.matrix[1:]) for c in range(1, 11)],
-        ["expression.tsv, line 2, gene 'gene1', sample 'P01': the value -999 (25 further cells) "
-         "looks as if it stood for a missing one"],
+        lambda s: [
+            row.__setitem__(c, "-999" if c == 3 or k < 2 else f"{float(row[c]) - 8:.3f}")
+            for k, row in enumerate(s.matrix[1:])
+            for c in range(1, 11)
+        ],
+        [
+            "expression.tsv, line 2, gene 'gene1', sample 'P01': the value -999 (25 further cells) "
+            "looks as if it stood for a missing one"
+        ],
     ),
     "a sample of zeros among many zeros": (
-        lambda s: [row.__setitem__(c, "0") for k, row in enumerate(s.matrix[1:])
-                   for c in range(1, 13) if c == 3 or (c + k) % 4],
+        lambda s: [
+            row.__setitem__(c, "0")
+            for k, row in enumerate(s.matrix[1:])
+            for c in range(1, 13)
+            if c == 3 or (c + k) % 4
+        ],
         ["expression.tsv: every value of 'P03' is 0; take such samples out of the sample table"],
     ),
     "never logged": (
-        lambda s: [row.__setitem__(c, f"{2 ** float(row[c]):.1f}") for row in s.matrix[1:]
-                   for c in range(1, 13)],
+        lambda s: [
+            row.__setitem__(c, f"{2 ** float(row[c]):.1f}")
+            for row in s.matrix[1:]
+            for c in range(1, 13)
+        ],
         ["expression.tsv:", "never logged", "normalise.samples: [{step: log2}]"],
     ),
     "logged twice": (
@@ -186,12 +218,17 @@ WARNED: dict[str, tuple[Break, list[str]]] = {
         ["expression.tsv:", "logged already", "rma_background would take logarithms of log"],
     ),
     "negative values raised to the floor": (
-        lambda s: s.set("normalise.samples", [{"step": "log2"}]) or [
-            row.__setitem__(c, f"{2 ** float(row[c]) - 99:.1f}") for row in s.matrix[1:]
-            for c in range(1, 13)],
+        lambda s: (
+            s.set("normalise.samples", [{"step": "log2"}])
+            or [
+                row.__setitem__(c, f"{2 ** float(row[c]) - 99:.1f}")
+                for row in s.matrix[1:]
+                for c in range(1, 13)
+            ]
+        ),
         ["expression.tsv:", "% of the values are negative", "floor"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", WARNED)
@@ -214,8 +251,12 @@ def test_a_file_below_the_home_folder_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     study = Study(tmp_path)
-    for key, name in {"expression": "expression.tsv", "samples": "samples.tsv",
-                      "data.annotation": "g.tsv", "splits.file": "s.json"}.items():  # fmt: skip
+    for key, name in {
+        "expression": "expression.tsv",
+        "samples": "samples.tsv",
+        "data.annotation": "g.tsv",
+        "splits.file": "s.json",
+    }.items():
         study.set(key, f"~/{name}")
     genes = [["id", "symbol"], *([row[0], "A"] for row in study.matrix[1:])]
     outer = {"train": SAMPLES[:8], "test": SAMPLES[8:]}

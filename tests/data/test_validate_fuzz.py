@@ -21,31 +21,123 @@ from small_study import Study, as_text, zipped
 from genesig.cli import main
 from genesig.data.files.readers import load_schema
 
-SECONDS, BYTES = 10, 1_000_000_000
+SECONDS = 10
+BYTES = 1_000_000_000
 SCHEMA = load_schema()
 FILES = [
-    "expression.tsv", "samples.tsv", "expression.tsv.gz", "absent.tsv", ".", "/", "/dev/zero",
-    "pipe", "loop.tsv", "x" * 300 + ".tsv", "a\0b.tsv", "config.yaml", "", "../", "~", "{A}.tsv",
-    "expression.h5ad", "expression.gct", "samples.cls", "expression.rds", "{}.csv",
-]  # fmt: skip
+    "expression.tsv",
+    "samples.tsv",
+    "expression.tsv.gz",
+    "absent.tsv",
+    ".",
+    "/",
+    "/dev/zero",
+    "pipe",
+    "loop.tsv",
+    "x" * 300 + ".tsv",
+    "a\0b.tsv",
+    "config.yaml",
+    "",
+    "../",
+    "~",
+    "{A}.tsv",
+    "expression.h5ad",
+    "expression.gct",
+    "samples.cls",
+    "expression.rds",
+    "{}.csv",
+]
 WORDS = [
-    "", "x", "diagnosis", "family", "matched", "set", "age", "sample", "tumor", "normal", "train",
-    "{A}", "{", "=1+1", "é", "\u202e", "\ud800"[:0] + "\ufeff", "'", '"', "null", "GSE1", "1e-6",
-    "\t", "\n", " ", "x" * 5000,
-]  # fmt: skip
+    "",
+    "x",
+    "diagnosis",
+    "family",
+    "matched",
+    "set",
+    "age",
+    "sample",
+    "tumor",
+    "normal",
+    "train",
+    "{A}",
+    "{",
+    "=1+1",
+    "é",
+    "\u202e",
+    "\ud800"[:0] + "\ufeff",
+    "'",
+    '"',
+    "null",
+    "GSE1",
+    "1e-6",
+    "\t",
+    "\n",
+    " ",
+    "x" * 5000,
+]
 NUMBERS = [
-    0, 1, -1, 2, 3, 7, 10**3, 10**9, 10**30, -(10**30), 0.5, 1e-300, 1e300, float("nan"),
-    float("inf"), 2.0, -0.0,
-]  # fmt: skip
+    0,
+    1,
+    -1,
+    2,
+    3,
+    7,
+    10**3,
+    10**9,
+    10**30,
+    -(10**30),
+    0.5,
+    1e-300,
+    1e300,
+    float("nan"),
+    float("inf"),
+    2.0,
+    -0.0,
+]
 CELLS = [
-    "", "NA", "1", "-1", "1e999", "-inf", "nan", "0x1F", "1,5", "1.000,5", "5e-324", "8.5", "1_0",
-    "=A1", "tumor", "normal", "P01", "gene1", "?", "-999", "١٢", '"', '""', "x" * 3000, "2.31E+13",
-    "1e308", "TRUE", "#N/A", "\0", "\r",
-]  # fmt: skip
+    "",
+    "NA",
+    "1",
+    "-1",
+    "1e999",
+    "-inf",
+    "nan",
+    "0x1F",
+    "1,5",
+    "1.000,5",
+    "5e-324",
+    "8.5",
+    "1_0",
+    "=A1",
+    "tumor",
+    "normal",
+    "P01",
+    "gene1",
+    "?",
+    "-999",
+    "١٢",
+    '"',
+    '""',
+    "x" * 3000,
+    "2.31E+13",
+    "1e308",
+    "TRUE",
+    "#N/A",
+    "\0",
+    "\r",
+]
 
 words = st.sampled_from(WORDS)
-scalars = st.one_of(st.sampled_from(NUMBERS), words, st.sampled_from(FILES), st.booleans(),
-                    st.none(), st.integers(), st.floats(), st.text(max_size=20))  # fmt: skip
+scalars = st.one_of(
+    st.sampled_from(NUMBERS),
+    words,
+    st.sampled_from(FILES),
+    st.booleans(),
+    st.none(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=20),
+)
 anything = st.recursive(
     scalars,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(scalars, inner, max_size=3),
@@ -70,7 +162,8 @@ def _kind(kind: str, node: dict[str, Any]) -> st.SearchStrategy[Any]:
         return _section(node)
     if kind == "array":
         return st.lists(_value(node["items"]), max_size=4)
-    least, most = node.get("minimum", 0), node.get("maximum", 10**6)
+    least = node.get("minimum", 0)
+    most = node.get("maximum", 10**6)
     return {
         "integer": st.sampled_from([least, least + 1, 2, 4, most, most + 1, 10**10]),
         "number": st.sampled_from([least, 0.1, 0.5, 1.0, most, 1e-9, 1e12]),
@@ -88,8 +181,11 @@ def _section(node: dict[str, Any], step: str | None = None) -> st.SearchStrategy
 
 def _few(node: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
     """Draw one to three keys of the config, each of its kind or anything at all."""
-    keys = {f"{section}.{key}": below for section, inside in node["properties"].items()
-            for key, below in inside.get("properties", {}).items()}  # fmt: skip
+    keys = {
+        f"{section}.{key}": below
+        for section, inside in node["properties"].items()
+        for key, below in inside.get("properties", {}).items()
+    }
     keys |= {key: below for key, below in node["properties"].items() if key not in node["required"]}
     one = st.sampled_from(sorted(keys)).flatmap(
         lambda key: st.tuples(st.just(key), _value(keys[key]) | _value(keys[key]) | anything)
@@ -99,18 +195,26 @@ def _few(node: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
 
 places = st.tuples(st.integers(0, 14), st.integers(0, 14), st.sampled_from(CELLS))
 odd_tables = st.lists(places, max_size=6)
-studies = st.fixed_dictionaries({
-    "keys": _few(SCHEMA) | st.just({}),
-    "more": st.dictionaries(scalars, anything, max_size=2) | st.just({}),
-    "sheet": odd_tables | st.just([]),
-    "matrix": odd_tables | st.just([]),
-    "names": st.fixed_dictionaries({}, optional={
-        "expression": st.sampled_from(FILES), "samples": st.sampled_from(FILES), "label": words,
-    }) | st.just({}),
-    "delimiter": st.sampled_from(["\t", "\t", "\t", ",", ";", " "]),
-    "end": st.sampled_from(["\n", "\n", "\r\n", "\r", "\n\n", ""]),
-    "text": st.none() | st.none() | st.text(max_size=60) | st.binary(max_size=60),
-})  # fmt: skip
+studies = st.fixed_dictionaries(
+    {
+        "keys": _few(SCHEMA) | st.just({}),
+        "more": st.dictionaries(scalars, anything, max_size=2) | st.just({}),
+        "sheet": odd_tables | st.just([]),
+        "matrix": odd_tables | st.just([]),
+        "names": st.fixed_dictionaries(
+            {},
+            optional={
+                "expression": st.sampled_from(FILES),
+                "samples": st.sampled_from(FILES),
+                "label": words,
+            },
+        )
+        | st.just({}),
+        "delimiter": st.sampled_from(["\t", "\t", "\t", ",", ";", " "]),
+        "end": st.sampled_from(["\n", "\n", "\r\n", "\r", "\n\n", ""]),
+        "text": st.none() | st.none() | st.text(max_size=60) | st.binary(max_size=60),
+    }
+)
 
 
 def _lay_out(folder: Path, drawn: dict[str, Any]) -> None:
@@ -159,7 +263,8 @@ def _quiet(said: io.StringIO) -> Iterator[None]:
 
 def answers(drawn: dict[str, Any]) -> int:
     """Validate one study in a folder of its own; its answer is lines, in time and in memory."""
-    said, before = io.StringIO(), Path.cwd()
+    said = io.StringIO()
+    before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         _lay_out(Path(folder), drawn)
         os.chdir(folder)
@@ -179,8 +284,13 @@ def fuzz(cases: int) -> dict[int, int]:
     """Validate so many studies; return how often each exit code came."""
     codes = {0: 0, 1: 0}
 
-    @settings(max_examples=cases, deadline=None, derandomize=True, database=None,
-              suppress_health_check=list(HealthCheck))  # fmt: skip
+    @settings(
+        max_examples=cases,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
     @given(studies)
     def each(drawn: dict[str, Any]) -> None:
         codes[answers(drawn)] += 1

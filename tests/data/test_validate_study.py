@@ -53,15 +53,18 @@ def _outer(train: list[str], test: list[str]) -> dict[str, Any]:
 
 TWO = ["normal", "tumor"]
 RARE = ["tumor"] * 3 + ["normal"] * 9
-CENTRE, LOG2 = {"step": "centre"}, {"step": "log2"}
+CENTRE = {"step": "centre"}
+LOG2 = {"step": "log2"}
 FILTER = {"step": "fold_filter"}
 
 CASES: dict[str, tuple[Break, list[str]]] = {
     # the label
     "label column misspelt": (
         _set(label="diagnosys"),
-        ["samples.tsv", "label 'diagnosys' is not a column of samples.tsv; did you mean "
-         "'diagnosis'?"],
+        [
+            "samples.tsv",
+            "label 'diagnosys' is not a column of samples.tsv; did you mean 'diagnosis'?",
+        ],
     ),
     "label column unknown": (
         _set(label="xyz"),
@@ -89,8 +92,10 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     ),
     "a class left out that looks like one that is named": (
         _column("diagnosis", ["Yes", "YES", "No"] * 4, data__classes=["No", "Yes"]),
-        ["column 'diagnosis': 'YES' (4 samples) is left out by data.classes, but differs from "
-         "'Yes' only in upper and lower case; write them alike"],
+        [
+            "column 'diagnosis': 'YES' (4 samples) is left out by data.classes, but differs from "
+            "'Yes' only in upper and lower case; write them alike"
+        ],
     ),
     "numbers as classes": (
         _set(label="age"),
@@ -106,8 +111,10 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     ),
     "words for a regression": (
         _set(data__task="regression"),
-        ["samples.tsv, line 2, column 'diagnosis': the label of 'P01' is 'normal', not a number "
-         "(11 further cells)"],
+        [
+            "samples.tsv, line 2, column 'diagnosis': the label of 'P01' is 'normal', not a number "
+            "(11 further cells)"
+        ],
     ),
     "decimal comma in a label": (
         _column("age", [f"4{k},5" for k in range(12)], label="age", data__task="regression"),
@@ -115,53 +122,84 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     ),
     "thousands in a label": (
         _column("age", [f"4,{k}0" for k in range(10, 22)], label="age", data__task="regression"),
-        ["the label of 'P01' is '4,100', with a decimal comma or one of thousands; write 4.100 or "
-         "4100 (11 further cells)"],
+        [
+            "the label of 'P01' is '4,100', with a decimal comma or one of thousands; write 4.100 "
+            "or "
+            "4100 (11 further cells)"
+        ],
     ),
     "thousands and a decimal point in a label": (
         _column("age", [f"4,{k}0.5" for k in range(10, 22)], label="age", data__task="regression"),
         ["the label of 'P01' is '4,100.5', with signs of thousands; write 4100.5 (11 further"],
     ),
     "other digits than one to nine in a label": (
-        _column("age", ["4_2", *["41", "43"] * 5, "\uff14\uff12"], label="age",
-                data__task="regression"),
+        _column(
+            "age", ["4_2", *["41", "43"] * 5, "\uff14\uff12"], label="age", data__task="regression"
+        ),
         ["line 2, column 'age': the label of 'P01' is '4_2', not a number (1 further cell)"],
     ),
     "a number for no label": (
-        _column("age", ["-99", *(str(40 + k) for k in range(11))], label="age",
-                data__task="regression"),
-        ["samples.tsv, line 2, column 'age': the label of 'P01' is -99, as 1 cell here; if it says "
-         "that there is no label, leave it blank"],
+        _column(
+            "age", ["-99", *(str(40 + k) for k in range(11))], label="age", data__task="regression"
+        ),
+        [
+            "samples.tsv, line 2, column 'age': the label of 'P01' is -99, as 1 cell here; if it "
+            "says "
+            "that there is no label, leave it blank"
+        ],
     ),
-    **{f"{word} as a class": (
-        _column("diagnosis", [word, *["tumor", "tumor", word] * 3, "tumor", word]),
-        [f"error: samples.tsv, line 2, column 'diagnosis': '{word}' (5 samples) is taken for a "
-         "class; if it says that there is no label, leave these cells blank, else write "
-         "data: {classes: ["],
-    ) for word in ("?", ".", "unknown", "Missing", "n.d.", "-9", "-99", "not available")},
-    **{f"{word} as one of three classes": (
-        _column("diagnosis", [word, "normal", "tumor"] * 4),
-        [f"error: samples.tsv, line 2, column 'diagnosis': '{word}' (4 samples) is taken for a "
-         "class; if it says that there is no label, leave these cells blank, else write "
-         "data: {classes: ["],
-    ) for word in ("unknown", "-99")},
-    **{f"classes that look the same: {kind}": (
-        _column("diagnosis", pair * 6), [f"' differ only in {difference}; "],
-    ) for kind, pair, difference in (
-        ("one or two letters", ["caf\u00e9", "cafe\u0301"], "letter width or accents"),
-        ("no width", ["ctrl", "ctrl\u200b"], "invisible characters"),
-        ("soft", ["ctrl", "ct\u00adrl"], "invisible characters"),
-        ("full width", ["a1", "a\uff11"], "letter width or accents"),
-    )},
+    **{
+        f"{word} as a class": (
+            _column("diagnosis", [word, *["tumor", "tumor", word] * 3, "tumor", word]),
+            [
+                f"error: samples.tsv, line 2, column 'diagnosis': '{word}' (5 samples) is taken "
+                "for a "
+                "class; if it says that there is no label, leave these cells blank, else write "
+                "data: {classes: ["
+            ],
+        )
+        for word in ("?", ".", "unknown", "Missing", "n.d.", "-9", "-99", "not available")
+    },
+    **{
+        f"{word} as one of three classes": (
+            _column("diagnosis", [word, "normal", "tumor"] * 4),
+            [
+                f"error: samples.tsv, line 2, column 'diagnosis': '{word}' (4 samples) is taken "
+                "for a "
+                "class; if it says that there is no label, leave these cells blank, else write "
+                "data: {classes: ["
+            ],
+        )
+        for word in ("unknown", "-99")
+    },
+    **{
+        f"classes that look the same: {kind}": (
+            _column("diagnosis", pair * 6),
+            [f"' differ only in {difference}; "],
+        )
+        for kind, pair, difference in (
+            ("one or two letters", ["caf\u00e9", "cafe\u0301"], "letter width or accents"),
+            ("no width", ["ctrl", "ctrl\u200b"], "invisible characters"),
+            ("soft", ["ctrl", "ct\u00adrl"], "invisible characters"),
+            ("full width", ["a1", "a\uff11"], "letter width or accents"),
+        )
+    },
     "two classes that differ in case": (
         _column("diagnosis", ["tumor", "Tumor"] * 6),
         ["the classes 'Tumor', 'tumor' differ only in upper and lower case; "],
     ),
     "a patient by two names": (
-        _column("family", ["p0", "P0", *(f"p{k}" for k in range(1, 11))], data__group="family",
-                splits__scheme="stratified_group_kfold"),
-        ["error: samples.tsv, line 3, column 'family': data.group: 'P0' differs from 'p0' only in "
-         "upper and lower case; write them alike, or "],
+        _column(
+            "family",
+            ["p0", "P0", *(f"p{k}" for k in range(1, 11))],
+            data__group="family",
+            splits__scheme="stratified_group_kfold",
+        ),
+        [
+            "error: samples.tsv, line 3, column 'family': data.group: 'P0' differs from 'p0' only "
+            "in "
+            "upper and lower case; write them alike, or "
+        ],
     ),
     "one number for all": (
         _column("age", ["7"] * 12, label="age", data__task="regression"),
@@ -170,13 +208,17 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     # samples against folds
     "class smaller than the outer folds": (
         _column("diagnosis", RARE, splits__folds=5),
-        ["class 'tumor' has 3 samples, splits.folds is 5; set splits.folds to 3 or less",
-         "leave_one_out"],
+        [
+            "class 'tumor' has 3 samples, splits.folds is 5; set splits.folds to 3 or less",
+            "leave_one_out",
+        ],
     ),
     "class smaller than the inner folds": (
         _column("diagnosis", RARE, splits__folds=3, splits__inner_folds=4),
-        ["class 'tumor' has 3 samples, of which 2 may be left to train on",
-         "set splits.inner_folds to 2 or less"],
+        [
+            "class 'tumor' has 3 samples, of which 2 may be left to train on",
+            "set splits.inner_folds to 2 or less",
+        ],
     ),
     "two samples of a class": (
         _column("diagnosis", ["tumor"] * 2 + ["normal"] * 10, splits__scheme="leave_one_out"),
@@ -193,13 +235,17 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     ),
     "fewer groups than folds": (
         _set(data__group="family", splits__scheme="stratified_group_kfold", splits__folds=7),
-        ["class 'normal' has 6 groups (column 'family'), splits.folds is 7; set splits.folds to "
-         "6 or less, or splits.scheme to leave_one_group_out"],
+        [
+            "class 'normal' has 6 groups (column 'family'), splits.folds is 7; set splits.folds to "
+            "6 or less, or splits.scheme to leave_one_group_out"
+        ],
     ),
     "groups torn by k-fold": (
         _set(data__group="family"),
-        ["config.yaml, splits.scheme: 'stratified_kfold' tears the samples of one 'family' apart"
-         "; use 'stratified_group_kfold'"],
+        [
+            "config.yaml, splits.scheme: 'stratified_kfold' tears the samples of one 'family' apart"
+            "; use 'stratified_group_kfold'"
+        ],
     ),
     "groups torn by leave-one-out": (
         _set(data__group="family", splits__scheme="leave_one_out"),
@@ -210,8 +256,12 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         ["config.yaml, splits.scheme: 'leave_one_group_out' needs data.group"],
     ),
     "blank group": (
-        _column("family", ["a", "a", "b", "b", "c", "c", "d", "d", "e", "e", "f", ""],
-                data__group="family", splits__scheme="stratified_group_kfold"),
+        _column(
+            "family",
+            ["a", "a", "b", "b", "c", "c", "d", "d", "e", "e", "f", ""],
+            data__group="family",
+            splits__scheme="stratified_group_kfold",
+        ),
         ["samples.tsv, column 'family': data.group: no value for 'P12'"],
     ),
     "group is the label": (
@@ -219,14 +269,24 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         ["config.yaml, data.group: 'diagnosis' is the label itself"],
     ),
     "pair of three": (
-        _column("matched", list("aaabbccddeef"), data__pair="matched",
-                splits__scheme="stratified_group_kfold"),
-        ["samples.tsv, column 'matched': data.pair: pair 'a' has 3 samples "
-         "(normal, normal, tumor), needs one of each class; 1 further pair, too"],
+        _column(
+            "matched",
+            list("aaabbccddeef"),
+            data__pair="matched",
+            splits__scheme="stratified_group_kfold",
+        ),
+        [
+            "samples.tsv, column 'matched': data.pair: pair 'a' has 3 samples "
+            "(normal, normal, tumor), needs one of each class; 1 further pair, too"
+        ],
     ),
     "pair of one class": (
-        _column("diagnosis", ["normal", "normal", "tumor", "tumor"] + TWO * 4,
-                data__pair="matched", splits__scheme="stratified_group_kfold"),
+        _column(
+            "diagnosis",
+            ["normal", "normal", "tumor", "tumor"] + TWO * 4,
+            data__pair="matched",
+            splits__scheme="stratified_group_kfold",
+        ),
         ["pair 'pair0' has 2 samples (normal, normal), needs one of each class; 1 further"],
     ),
     "group beside pair": (
@@ -243,18 +303,29 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         ["config.yaml, splits.column: the scheme 'predefined' needs a column"],
     ),
     "predefined with other words": (
-        _column("set", ["Training"] * 8 + ["test"] * 4, splits__scheme="predefined",
-                splits__column="set"),
-        ["samples.tsv, column 'set': sample 'P01' is 'Training', needs train or test; 7 further "
-         "samples, too; did you mean 'train'?"],
+        _column(
+            "set",
+            ["Training"] * 8 + ["test"] * 4,
+            splits__scheme="predefined",
+            splits__column="set",
+        ),
+        [
+            "samples.tsv, column 'set': sample 'P01' is 'Training', needs train or test; 7 further "
+            "samples, too; did you mean 'train'?"
+        ],
     ),
     "predefined without a test set": (
         _column("set", ["train"] * 12, splits__scheme="predefined", splits__column="set"),
         ["samples.tsv, column 'set': no sample is 'test'"],
     ),
     "predefined tears a group": (
-        _column("set", ["train"] * 7 + ["test"] * 5, splits__scheme="predefined",
-                splits__column="set", data__group="family"),
+        _column(
+            "set",
+            ["train"] * 7 + ["test"] * 5,
+            splits__scheme="predefined",
+            splits__column="set",
+            data__group="family",
+        ),
         ["samples.tsv, column 'set': family 'family3' has samples on both sides"],
     ),
     # splits.file
@@ -289,18 +360,24 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     # steps and numbers
     "fold step before the splits": (
         _set(normalise__samples=[{"step": "quantile"}]),
-        ["config.yaml, normalise.samples, item 1: 'quantile' learns from several samples",
-         "move it to normalise.folds"],
+        [
+            "config.yaml, normalise.samples, item 1: 'quantile' learns from several samples",
+            "move it to normalise.folds",
+        ],
     ),
     "row-wise step in the folds": (
         _set(normalise__folds=[LOG2, CENTRE]),
-        ["config.yaml, normalise.folds, item 1: 'log2' looks at one sample at a time",
-         "move it to normalise.samples"],
+        [
+            "config.yaml, normalise.folds, item 1: 'log2' looks at one sample at a time",
+            "move it to normalise.samples",
+        ],
     ),
     "centring not last": (
         _set(normalise__folds=[CENTRE, {"step": "variance_filter"}]),
-        ["config.yaml, normalise.folds, item 1: 'centre' stands before 'variance_filter'",
-         "come last"],
+        [
+            "config.yaml, normalise.folds, item 1: 'centre' stands before 'variance_filter'",
+            "come last",
+        ],
     ),
     "step repeated": (
         _set(normalise__folds=[CENTRE, CENTRE]),
@@ -312,14 +389,21 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     ),
     "floor above every value": (
         _set(normalise__samples=[LOG2]),
-        ["config.yaml, normalise.samples, item 1: 'log2' gives all of the genes one value in every "
-         "sample", "take the step away if these are logarithms already, else set a lower floor "
-         "than 16"],
+        [
+            "config.yaml, normalise.samples, item 1: 'log2' gives all of the genes one value in "
+            "every "
+            "sample",
+            "take the step away if these are logarithms already, else set a lower floor than 16",
+        ],
     ),
     "floor above the values of most genes": (
-        lambda s: (_set(normalise__samples=[LOG2])(s),
-                   [row.__setitem__(slice(1, None), [str(100 + 9 * k) for k in range(12)])
-                    for row in s.matrix[1:3]]),
+        lambda s: (
+            _set(normalise__samples=[LOG2])(s),
+            [
+                row.__setitem__(slice(1, None), [str(100 + 9 * k) for k in range(12)])
+                for row in s.matrix[1:3]
+            ],
+        ),
         ["config.yaml, normalise.samples, item 1: 'log2' gives 75 % of the genes one value"],
     ),
     "ceiling below every value": (
@@ -327,10 +411,11 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         ["config.yaml, normalise.samples, item 1: 'log2'", "higher ceiling than 0.02"],
     ),
     "ratios of values that are not positive": (
-        lambda s: (_set(normalise__folds=[FILTER, CENTRE])(s),
-                   s.matrix[1].__setitem__(1, "-5")),
-        ["config.yaml, normalise.folds: fold_filter needs positive values, found -5",
-         "range_filter"],
+        lambda s: (_set(normalise__folds=[FILTER, CENTRE])(s), s.matrix[1].__setitem__(1, "-5")),
+        [
+            "config.yaml, normalise.folds: fold_filter needs positive values, found -5",
+            "range_filter",
+        ],
     ),
     "a filter that leaves nothing": (
         _set(normalise__folds=[{"step": "range_filter", "above": 1000}]),
@@ -346,18 +431,26 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     ),
     "signature mu where the stable list has its own": (
         _set(signature__mu=0.001),
-        ["config.yaml, signature.mu: is for linear.list: minimal; set linear.mu_choice: [0.001] "
-         "instead"],
+        [
+            "config.yaml, signature.mu: is for linear.list: minimal; set linear.mu_choice: [0.001] "
+            "instead"
+        ],
     ),
     "mu to choose from off the path": (
         _set(linear__mu_choice=[0.01, 0.02]),
-        ["config.yaml, linear.mu_choice: 0.02 is not in linear.mu [1e-06, 0.001, 0.01, 0.1]; add "
-         "it there, or take it out here"],
+        [
+            "config.yaml, linear.mu_choice: 0.02 is not in linear.mu [1e-06, 0.001, 0.01, 0.1]; "
+            "add "
+            "it there, or take it out here"
+        ],
     ),
     "lists that end before the longest to choose": (
         _set(linear__longest=199),
-        ["config.yaml, linear.longest: 199 is below 2 × signature.most = 200; set at least that, "
-         "or null"],
+        [
+            "config.yaml, linear.longest: 199 is below 2 × signature.most = 200; set at least "
+            "that, "
+            "or null"
+        ],
     ),
     "criterion of classes for a regression": (
         _set(label="age", data__task="regression", linear__criterion="balanced_error"),
@@ -373,16 +466,20 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     ),
     # the gene table
     "symbol column misspelt": (
-        lambda s: (_set(data__annotation="genes.tsv", data__symbol="simbol")(s),
-                   s.files.update({"genes.tsv": b"id\tsymbol\ngene1\tTP53\n"})),
+        lambda s: (
+            _set(data__annotation="genes.tsv", data__symbol="simbol")(s),
+            s.files.update({"genes.tsv": b"id\tsymbol\ngene1\tTP53\n"}),
+        ),
         ["data.symbol 'simbol' is not a column of genes.tsv; did you mean 'symbol'?"],
     ),
     "gene table with other ids": (
-        lambda s: (_set(data__annotation="genes.tsv")(s),
-                   s.files.update({"genes.tsv": b"entrez\tsymbol\n7157\tTP53\n"})),
+        lambda s: (
+            _set(data__annotation="genes.tsv")(s),
+            s.files.update({"genes.tsv": b"entrez\tsymbol\n7157\tTP53\n"}),
+        ),
         ["genes.tsv: no gene of the matrix is in column 'entrez'", "'gene1'", "'7157'"],
     ),
-}  # fmt: skip
+}
 
 
 def _run(change: Break, root: Path, monkeypatch: pytest.MonkeyPatch) -> int:
@@ -408,9 +505,10 @@ def test_a_fault_is_one_line(
 FAULTY_KEYS: dict[str, Break] = {
     "a mu that is nowhere, where none is asked for": _set(signature__mu=0.02),
     "YAML booleans for three classes": _column(
-        "diagnosis", ["true", "false", "neither"] * 4, data__classes=[True, False]),
+        "diagnosis", ["true", "false", "neither"] * 4, data__classes=[True, False]
+    ),
     "a task that is none": _set(label="age", data__task="regresion"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", FAULTY_KEYS)
@@ -445,8 +543,7 @@ WARNED: dict[str, tuple[Break, str, str]] = {
     ),
     "other classes left out": (
         _column("diagnosis", [*TWO, "other"] * 4, data__classes=["tumor", "normal"]),
-        "warning: samples.tsv, column 'diagnosis': left out by data.classes: 'other' "
-        "(4 samples)",
+        "warning: samples.tsv, column 'diagnosis': left out by data.classes: 'other' (4 samples)",
         "8 samples (4 tumor, 4 normal; positive: normal), 8 genes; left out: 4 samples",
     ),
     "column that no scheme reads": (
@@ -456,8 +553,10 @@ WARNED: dict[str, tuple[Break, str, str]] = {
         "12 samples (6 normal, 6 tumor; positive: tumor), 8 genes",
     ),
     "a sample that is left out anyway needs no values": (
-        lambda s: (s.column("diagnosis", ["", *TWO, *TWO, *TWO, *TWO, *TWO, "tumor"]),
-                   [row.pop(1) for row in s.matrix]),
+        lambda s: (
+            s.column("diagnosis", ["", *TWO, *TWO, *TWO, *TWO, *TWO, "tumor"]),
+            [row.pop(1) for row in s.matrix],
+        ),
         "warning: samples.tsv: 1 of the 12 samples not in expression.tsv, so left out: 'P01'",
         "11 samples (5 normal, 6 tumor; positive: tumor), 8 genes; left out: 1 sample",
     ),
@@ -496,42 +595,57 @@ WARNED: dict[str, tuple[Break, str, str]] = {
         "12 samples (6 -, 6 er; positive: er), 8 genes",
     ),
     "a number that may be meant": (
-        _column("age", [*(str(5 * k) for k in range(11)), "-9"], label="age",
-                data__task="regression"),
+        _column(
+            "age", [*(str(5 * k) for k in range(11)), "-9"], label="age", data__task="regression"
+        ),
         "warning: samples.tsv, line 13, column 'age': the label of 'P12' is -9, as 1 cell here; if "
         "it says that there is no label, leave it blank",
         "12 samples, 8 genes",
     ),
     "a batch by two names": (
-        _column("matched", ["run1", "run1", "Run1", "Run1", "run2", "run2"] * 2,
-                data__batch="matched"),
+        _column(
+            "matched", ["run1", "run1", "Run1", "Run1", "run2", "run2"] * 2, data__batch="matched"
+        ),
         "warning: samples.tsv, line 4, column 'matched': data.batch: 'Run1' differs from 'run1' "
         "only in upper and lower case; write them alike, or quite differently",
         "12 samples (6 normal, 6 tumor; positive: tumor), 8 genes",
     ),
     "test samples of one class": (
-        lambda s: (_column("set", ["train", "train"] * 4 + ["train", "test"] * 2)(s),
-                   _set(splits__scheme="predefined", splits__column="set")(s)),
+        lambda s: (
+            _column("set", ["train", "train"] * 4 + ["train", "test"] * 2)(s),
+            _set(splits__scheme="predefined", splits__column="set")(s),
+        ),
         "warning: samples.tsv, column 'diagnosis': no test sample is 'normal', so that balanced "
         "error and AUC are not defined; test on samples of both classes",
         "12 samples (6 normal, 6 tumor; positive: tumor), 8 genes",
     ),
     "symbols turned into dates": (
-        lambda s: (_set(data__annotation="genes.tsv")(s), s.files.update({"genes.tsv": (
-            "id\tsymbol\n" + "".join(f"gene{k}\tG{k}\n" for k in range(1, 8))
-            + "gene8\t1-Mar\n").encode()})),
+        lambda s: (
+            _set(data__annotation="genes.tsv")(s),
+            s.files.update(
+                {
+                    "genes.tsv": (
+                        "id\tsymbol\n"
+                        + "".join(f"gene{k}\tG{k}\n" for k in range(1, 8))
+                        + "gene8\t1-Mar\n"
+                    ).encode()
+                }
+            ),
+        ),
         "warning: genes.tsv: turned into dates or numbers by a spreadsheet: 1 symbol, '1-Mar' for "
         "'gene8'; write the symbols again, as text",
         "12 samples (6 normal, 6 tumor; positive: tumor), 8 genes",
     ),
     "genes without a row in the gene table": (
-        lambda s: (_set(data__annotation="genes.tsv")(s),
-                   s.files.update({"genes.tsv": b"id\tsymbol\ngene1\tTP53\n"})),
+        lambda s: (
+            _set(data__annotation="genes.tsv")(s),
+            s.files.update({"genes.tsv": b"id\tsymbol\ngene1\tTP53\n"}),
+        ),
         "warning: genes.tsv: 7 of the 8 genes not found here, so shown by id: 'gene2', 'gene3', "
         "'gene4' and 4 more",
         "12 samples (6 normal, 6 tumor; positive: tumor), 8 genes",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", WARNED)

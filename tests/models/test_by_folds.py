@@ -24,7 +24,9 @@ from genesig import (
 from genesig.errors import GenesigError
 from genesig.optim.nonlinear.problem import InvalidProblem
 
-TAU, MU, LAM = [0.5, 0.1, 0.02], [1e-1, 1e-4], [1e-1, 1e-3]
+TAU = [0.5, 0.1, 0.02]
+MU = [1e-1, 1e-4]
+LAM = [1e-1, 1e-3]
 GRID = {"tau": TAU, "mu": MU, "lam": LAM}
 FEW = {"tau": 4, "mu": 1e-3, "lam": [1e-1, 1e-3]}
 
@@ -133,10 +135,14 @@ def test_a_loose_path_is_warned_of():
 
 @pytest.mark.parametrize(
     ("setting", "said"),
-    [({"tau": 0}, "tau must be at least 1 value"), ({"tau": [0.5, 0.0]}, "tau must be .* > 0"),
-     ({"mu": [-1.0]}, "mu must be .* >= 0"), ({"lam": []}, "lam must be"),
-     ({"lam": np.nan}, "lam must be")],
-)  # fmt: skip
+    [
+        ({"tau": 0}, "tau must be at least 1 value"),
+        ({"tau": [0.5, 0.0]}, "tau must be .* > 0"),
+        ({"mu": [-1.0]}, "mu must be .* >= 0"),
+        ({"lam": []}, "lam must be"),
+        ({"lam": np.nan}, "lam must be"),
+    ],
+)
 def test_a_grid_that_is_none_is_refused(setting, said):
     with pytest.raises(InvalidProblem, match=said):
         L1L2RegressorCV(**setting).fit(*data(12, 3))

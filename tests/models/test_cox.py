@@ -28,7 +28,8 @@ def test_it_selects_and_then_refits_by_ridge():
     A = model.get_support(indices=True)
     assert 0 < len(A) < 40
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
-    risk, lam = RiskSets.from_times(time, event), 0.1 * np.linalg.norm(Z, 2) ** 2 / 60
+    risk = RiskSets.from_times(time, event)
+    lam = 0.1 * np.linalg.norm(Z, 2) ** 2 / 60
     b = ridge(risk, Z[risk.order][:, A], np.zeros((60, 0)), np.array([lam])).b[:, 0]
     np.testing.assert_allclose(model.predict(X), Z[:, A] @ b, atol=1e-9)
     np.testing.assert_array_equal(np.flatnonzero(model.coef_), A)

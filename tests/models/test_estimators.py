@@ -35,21 +35,32 @@ from genesig.optim.class_line import PENALTY, STEEPEST, slope
 from genesig.optim.nonlinear.problem import InvalidProblem
 
 ESTIMATORS = {
-    name for name, found in ((name, getattr(genesig, name)) for name in genesig.PUBLIC)
+    name
+    for name, found in ((name, getattr(genesig, name)) for name in genesig.PUBLIC)
     if isinstance(found, type) and issubclass(found, BaseEstimator)
-}  # fmt: skip
+}
 FAST = {"kernel": "linear", "tau": 0.3, "lam": [0.1], "tolerance": 1e-3}
 CLASSIFIERS = [
-    L1L2Classifier(tau=0.2), FusedLassoClassifier(), KernelPCRClassifier(n_components=3),
-    GroupLassoClassifier(), GeneSetClassifier(), MultipleKernelClassifier(),
+    L1L2Classifier(tau=0.2),
+    FusedLassoClassifier(),
+    KernelPCRClassifier(n_components=3),
+    GroupLassoClassifier(),
+    GeneSetClassifier(),
+    MultipleKernelClassifier(),
     DerivativeClassifier(**FAST),
-]  # fmt: skip
+]
 SELECT = [
-    L1L2Regressor(tau=0.3), L1L2Classifier(tau=0.3), L1L2Logistic(tau=0.3),
+    L1L2Regressor(tau=0.3),
+    L1L2Classifier(tau=0.3),
+    L1L2Logistic(tau=0.3),
     GroupLassoRegressor(tau=0.3),
-    GroupLassoClassifier(tau=0.3), GeneSetRegressor(tau=0.3), GeneSetClassifier(tau=0.3),
-    FeatureVectorMachine(n_features=3), DerivativeRegressor(**FAST), DerivativeClassifier(**FAST),
-]  # fmt: skip
+    GroupLassoClassifier(tau=0.3),
+    GeneSetRegressor(tau=0.3),
+    GeneSetClassifier(tau=0.3),
+    FeatureVectorMachine(n_features=3),
+    DerivativeRegressor(**FAST),
+    DerivativeClassifier(**FAST),
+]
 
 
 def named(estimators):
@@ -195,7 +206,8 @@ def test_without_the_setting_there_are_no_probabilities(model):
     X, y = data()
     assert not hasattr(model, "predict_proba")
     assert model.get_params()["calibration"] is None
-    plain, with_them = model.fit(X, y), calibrated(model).fit(X, y)
+    plain = model.fit(X, y)
+    with_them = calibrated(model).fit(X, y)
     np.testing.assert_array_equal(plain.decision_function(X), with_them.decision_function(X))
 
 

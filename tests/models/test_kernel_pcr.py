@@ -68,7 +68,8 @@ def test_every_number_of_components_at_once_and_all_of_them_fit_exactly():
 
 def test_more_components_than_samples_are_as_many_as_there_are():
     rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((8, 3)), rng.standard_normal(8)
+    X = rng.standard_normal((8, 3))
+    y = rng.standard_normal(8)
     model = KernelPCRRegressor(width=1.0, n_components=99).fit(X, y)
     assert 0 < model.n_components_ < 8
     np.testing.assert_allclose(model.predict(X), y, atol=1e-6)
@@ -77,7 +78,8 @@ def test_more_components_than_samples_are_as_many_as_there_are():
 def test_the_choice_is_that_of_the_folds_one_by_one():
     X, y, _ = data(3)
     folds = [held for _, held in KFold(4).split(X)]
-    points, widths = Points.from_rows(X, X.mean(axis=0)), [0.5, 2.0]
+    points = Points.from_rows(X, X.mean(axis=0))
+    widths = [0.5, 2.0]
     found = choose_components(points, y, folds, widths)
     errors = {}
     for width in widths:
@@ -121,7 +123,8 @@ def test_breast_cancer_as_in_the_thesis(divisions, most):
         parts = [rng.permutation(np.flatnonzero(y == c)) for c in (0, 1)]
         train = np.concatenate([part[: len(part) // 2] for part in parts])
         test = np.setdiff1d(np.arange(len(y)), train)
-        centre, scale = X[train].mean(axis=0), X[train].std(axis=0)
+        centre = X[train].mean(axis=0)
+        scale = X[train].std(axis=0)
         model = KernelPCRClassifier(kernel="linear").fit((X[train] - centre) / scale, y[train])
         right.append(model.score((X[test] - centre) / scale, y[test]))
     assert np.mean(right) == pytest.approx(0.951, abs=most)

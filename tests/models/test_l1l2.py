@@ -27,8 +27,10 @@ def data(seed=0):
 def test_it_is_elastic_net_and_then_ridge():
     X, y = data()
     model = L1L2Regressor(tau=0.3, mu=0.01, lam=0.1).fit(X, y)
-    Z, target = (X - X.mean(axis=0)) / X.std(axis=0), y - y.mean()
-    norm, tau = np.linalg.norm(Z, 2) ** 2 / 40, 0.3 * 2 / 40 * np.abs(Z.T @ target).max()
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    target = y - y.mean()
+    norm = np.linalg.norm(Z, 2) ** 2 / 40
+    tau = 0.3 * 2 / 40 * np.abs(Z.T @ target).max()
     alpha = 0.01 * norm + tau / 2
     net = ElasticNet(alpha=alpha, l1_ratio=tau / 2 / alpha, tol=1e-10).fit(Z, target)
     np.testing.assert_array_equal(model.get_support(indices=True), np.flatnonzero(net.coef_))

@@ -18,7 +18,8 @@ def correlated_study(n, d, seed=0, share=0.5):
 
 
 def assert_optimal(X, y, path, shares=SHARES):
-    Z, positive = X - X.mean(axis=0), (y > 0).astype(float)
+    Z = X - X.mean(axis=0)
+    positive = (y > 0).astype(float)
     tau_max = np.abs(Z.T @ (positive - positive.mean())).max() / len(y)
     for fit, tau in zip(path, tau_max * shares, strict=True):
         residual = positive - expit(fit.intercept + Z[:, fit.genes] @ fit.values)

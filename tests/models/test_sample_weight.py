@@ -40,22 +40,31 @@ from genesig.optim.structured.weights import contest_weights
 EXACT = {"tau": 0.4, "lam": (0.1,), "tolerance": 1e-11}
 BLOCKS = [[0, 1, 2], [3, 4, 5], [6, 7]]
 SAME = [
-    L1L2Regressor(), L1L2Classifier(tau=0.1), L1L2Logistic(), GroupLassoRegressor(tau=0.1),
-    GroupLassoClassifier(tau=0.1), FusedLassoRegressor(first=1.0, tau=0.2), FusedLassoClassifier(),
-    GeneSetRegressor(BLOCKS, weights="size"), GeneSetClassifier(BLOCKS, weights="equal"),
-    MultipleKernelRegressor(BLOCKS), MultipleKernelClassifier(BLOCKS),
-    KernelPCRRegressor("linear", n_components=3), KernelPCRRegressor(n_components=5),
+    L1L2Regressor(),
+    L1L2Classifier(tau=0.1),
+    L1L2Logistic(),
+    GroupLassoRegressor(tau=0.1),
+    GroupLassoClassifier(tau=0.1),
+    FusedLassoRegressor(first=1.0, tau=0.2),
+    FusedLassoClassifier(),
+    GeneSetRegressor(BLOCKS, weights="size"),
+    GeneSetClassifier(BLOCKS, weights="equal"),
+    MultipleKernelRegressor(BLOCKS),
+    MultipleKernelClassifier(BLOCKS),
+    KernelPCRRegressor("linear", n_components=3),
+    KernelPCRRegressor(n_components=5),
     KernelPCRClassifier(width=0.7, n_components=4),
     DerivativeRegressor(kernel="linear", **EXACT),
     DerivativeClassifier(debias=False, nu=0.1, **EXACT),
     DerivativeRegressor(penalty="elastic", **EXACT),
     SparsePCA(2, tau=0.2),
     TotalVariation(),
-]  # fmt: skip
+]
 THERE = {
-    name for name, found in ((name, getattr(genesig, name)) for name in genesig.PUBLIC)
+    name
+    for name, found in ((name, getattr(genesig, name)) for name in genesig.PUBLIC)
     if isinstance(found, type) and issubclass(found, BaseEstimator)
-}  # fmt: skip
+}
 
 
 def named(estimators):
@@ -105,15 +114,22 @@ def test_whole_weights_are_rows_that_occur_so_often(model):
 @pytest.mark.slow_cases(
     "SparsePCA",
 )
-@named([KernelPCRRegressor(width=[0.5, 1.0]), KernelPCRClassifier(),
+@named(
+    [
+        KernelPCRRegressor(width=[0.5, 1.0]),
+        KernelPCRClassifier(),
         DerivativeRegressor(kernel="linear", n_tau=3, tolerance=1e-10),
-        SparsePCA(2), L1L2RegressorCV(tolerance=1e-12),
-        L1L2ClassifierCV(tolerance=1e-12)])  # fmt: skip
+        SparsePCA(2),
+        L1L2RegressorCV(tolerance=1e-12),
+        L1L2ClassifierCV(tolerance=1e-12),
+    ]
+)
 def test_what_folds_choose_is_that_of_repeated_rows_where_the_folds_keep_them_together(model):
     X, y, often = data(30)
     y = np.where(y > np.median(y), "b", "a") if is_classifier(model) else y
     place = np.arange(30) % 3
-    weighted, repeated = clone(model), clone(model)
+    weighted = clone(model)
+    repeated = clone(model)
     weighted.set_params(cv=splits(place)).fit(X, y, sample_weight=often)
     many = np.repeat(np.arange(30), often)
     repeated.set_params(cv=splits(place[many])).fit(X[many], y[many])
@@ -126,8 +142,10 @@ def splits(place):
 
 def test_what_folds_choose_of_times_is_that_of_repeated_samples():
     X, time, event = tied(0, 40, 12)
-    y, often = np.column_stack([time, event]), np.random.default_rng(1).integers(0, 4, 40)
-    place, many = np.arange(40) % 3, np.repeat(np.arange(40), often)
+    y = np.column_stack([time, event])
+    often = np.random.default_rng(1).integers(0, 4, 40)
+    place = np.arange(40) % 3
+    many = np.repeat(np.arange(40), often)
     model = L1L2CoxCV(ties="breslow", tau=6, tolerance=1e-12)
     weighted = clone(model).set_params(cv=splits(place)).fit(X, y, sample_weight=often)
     repeated = clone(model).set_params(cv=splits(place[many])).fit(X[many], y[many])
@@ -138,7 +156,8 @@ def test_what_folds_choose_of_times_is_that_of_repeated_samples():
 @pytest.mark.parametrize("unit_variance", [True, False])
 def test_whole_weights_of_times_are_repeated_samples_where_ties_are_breslow_s(unit_variance):
     X, time, event = tied(0, 40, 12)
-    y, often = np.column_stack([time, event]), np.random.default_rng(1).integers(0, 4, 40)
+    y = np.column_stack([time, event])
+    often = np.random.default_rng(1).integers(0, 4, 40)
     model = L1L2Cox(ties="breslow", tau=0.3, unit_variance=unit_variance, tolerance=1e-12)
     weighted = clone(model).fit(5 * X + 3, y, sample_weight=often)
     many = np.repeat(np.arange(40), often)
@@ -203,10 +222,13 @@ def test_permuted_weights_are_those_of_the_weighted_criterion():
     X, y, often = data()
     model = GeneSetRegressor(BLOCKS).fit(X, y, sample_weight=often)
     seen = often > 0
-    X, y, v = X[seen], y[seen], often[seen] / often[seen].mean()
+    X = X[seen]
+    y = y[seen]
+    v = often[seen] / often[seen].mean()
     Z = X - np.average(X, axis=0, weights=v)
     Z /= np.sqrt(np.average(Z**2, axis=0, weights=v))
-    y, rng = y - np.average(y, weights=v), np.random.RandomState(0)
+    y = y - np.average(y, weights=v)
+    rng = np.random.RandomState(0)
     rows = np.stack([rng.permutation(len(y)) for _ in range(200)], axis=1)
     null = y[:, None], y[rows][:, :, None]
     blocks = Blocks.from_lists(BLOCKS, np.ones(len(BLOCKS)))
@@ -221,7 +243,8 @@ def test_the_weighted_criterion_is_clarabel_s():
     model = FusedLassoRegressor(first=1.0, tau=0.3, mu=0.0).fit(X, y, sample_weight=often)
     Z = X - np.average(X, axis=0, weights=v)
     Z /= np.sqrt(np.average(Z**2, axis=0, weights=v))
-    b, root = cvxpy.Variable(8), np.sqrt(v)
+    b = cvxpy.Variable(8)
+    root = np.sqrt(v)
     fit = cvxpy.multiply(root, y - np.average(y, weights=v) - Z @ b)
     rough = cvxpy.norm1(cvxpy.diff(b)) + cvxpy.abs(b[0])
     cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(fit) / 40 + model.tau_ * rough)).solve(
@@ -235,7 +258,8 @@ def test_the_median_distance_counts_pairs_of_repeated_points():
     for often in (np.array([1, 2, 0, 3, 1]), np.array([4, 0, 0, 1, 1]), np.ones(5)):
         X = rng.normal(size=(5, 3))
         many = np.repeat(X, often.astype(int), axis=0)
-        found, there = (median_distance(X @ X.T, often), median_distance(many @ many.T))
+        found = median_distance(X @ X.T, often)
+        there = median_distance(many @ many.T)
         assert found == pytest.approx(there, abs=1e-6)
 
 
@@ -264,7 +288,8 @@ def test_a_fold_that_leaves_nothing_to_train_is_refused(model):
 
 def test_fused_lasso_predictions_do_not_depend_on_the_units_of_features():
     rng = np.random.default_rng(5)
-    X, y = rng.standard_normal((20, 6)), rng.standard_normal(20)
+    X = rng.standard_normal((20, 6))
+    y = rng.standard_normal(20)
     units = np.array([1.0, 10.0, 0.1, 5.0, 1.0, 100.0])
     scores = [FusedLassoRegressor(tau=0.1).fit(Z, y).predict(Z) for Z in (X, X * units)]
     np.testing.assert_allclose(scores[0], scores[1], atol=1e-6)

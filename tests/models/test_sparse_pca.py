@@ -25,7 +25,8 @@ def test_conventions_of_scikit_learn(estimator, check):
 def planted(seed=0, n=60, d=100):
     """Two modules of eight columns, 0 to 7 and 20 to 27; the first varies more."""
     rng = np.random.default_rng(seed)
-    X, F = rng.normal(size=(n, d)), rng.normal(size=(n, 2))
+    X = rng.normal(size=(n, d))
+    F = rng.normal(size=(n, 2))
     X[:, :8] += 2 * F[:, :1]
     X[:, 20:28] += 1.5 * F[:, 1:]
     return (X - X.mean(axis=0)) / X.std(axis=0)
@@ -57,7 +58,8 @@ def test_the_objective_never_grows_and_both_steps_are_exact(seed, k, share):
 
 def test_the_step_for_the_loadings_is_scikit_learns_elastic_net(monkeypatch):
     monkeypatch.setattr(sparse, "MAX_SWEEPS", 1)
-    Z, A = planted(), directions(planted(), 2)
+    Z = planted()
+    A = directions(planted(), 2)
     B = sparse_components(Z, A, tau=0.2, mu=0.01).B
     ridge = 0.01 * np.linalg.norm(Z, 2) ** 2 / 60
     for k in range(2):
@@ -75,8 +77,9 @@ def test_without_a_penalty_it_is_the_space_of_the_principal_components():
     Q = np.linalg.qr(found.B)[0]
     np.testing.assert_allclose(Q @ Q.T, V @ V.T, atol=1e-10)
     total = np.linalg.norm(Z) ** 2
-    np.testing.assert_allclose(found.explained(Z).sum(),
-                               np.linalg.norm(Z @ V) ** 2 / total, rtol=1e-9)  # fmt: skip
+    np.testing.assert_allclose(
+        found.explained(Z).sum(), np.linalg.norm(Z @ V) ** 2 / total, rtol=1e-9
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -95,7 +98,9 @@ def l1_pca(X, k, penalty, sweeps=200):
     c_j = soft(b_j'R_j, penalty/2) and b_j along R_j c_j', R_j what the others leave of X.
     """
     U, s, Vt = np.linalg.svd(X, full_matrices=False)
-    B, C, last = U[:, :k].copy(), s[:k, None] * Vt[:k], np.inf
+    B = U[:, :k].copy()
+    C = s[:k, None] * Vt[:k]
+    last = np.inf
     for _ in range(sweeps):
         for j in range(k):
             R = X - np.delete(B, j, 1) @ np.delete(C, j, 0)

@@ -17,9 +17,14 @@ from genesig.models.structured import FeatureScale, GroupLassoClassifier, GroupL
 from genesig.optim.nonlinear.problem import InvalidProblem
 
 ALL = [
-    GroupLassoRegressor(), MultipleKernelRegressor(), GroupLassoClassifier(), GeneSetRegressor(),
-    GeneSetClassifier(), GeneSetRegressor(weights="size"), MultipleKernelClassifier(),
-]  # fmt: skip
+    GroupLassoRegressor(),
+    MultipleKernelRegressor(),
+    GroupLassoClassifier(),
+    GeneSetRegressor(),
+    GeneSetClassifier(),
+    GeneSetRegressor(weights="size"),
+    MultipleKernelClassifier(),
+]
 
 
 def of_permutations(estimator):
@@ -60,7 +65,8 @@ def test_groups_are_those_of_the_definition():
     model = GroupLassoRegressor(groups, tau=0.4, mu=0.01).fit(X, y)
     assert list(model.blocks_) == [0]
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
-    b, r = model.coef_ * X.std(axis=0), y - model.predict(X)
+    b = model.coef_ * X.std(axis=0)
+    r = y - model.predict(X)
     # Optimality in the chosen group: 2/n Z'r = 2 mu b + tau w b/||b||.
     mu = 0.01 * np.linalg.norm(Z, 2) ** 2 / len(Z)
     along = 2 * mu * b + model.tau_ * np.sqrt(6) * b / np.linalg.norm(b)
@@ -183,7 +189,8 @@ def test_a_loose_fit_is_warned_of(monkeypatch):
 @pytest.mark.parametrize("value", [0.1, 0.7, 1e6 + 0.3])
 def test_what_is_constant_where_weights_are_has_the_scale_one(value):
     rng = np.random.default_rng(0)
-    X, weights = np.full((12, 1), value), np.r_[rng.random(9), np.zeros(3)]
+    X = np.full((12, 1), value)
+    weights = np.r_[rng.random(9), np.zeros(3)]
     X[9:] = rng.normal(size=(3, 1))
     assert (
         FeatureScale.from_rows(X, unit_variance=True, weights=12 * weights / weights.sum()).scale

@@ -61,7 +61,8 @@ def page(tmp_path_factory):
     @cache
     def made(kind: str) -> Path:
         folder = tmp_path_factory.mktemp("axe")
-        study, others = Study(permutations=19, nonlinear=kind == "two classes"), []
+        study = Study(permutations=19, nonlinear=kind == "two classes")
+        others = []
         if kind in ("several classes", "survival"):
             given = kind_arguments({"several classes": "several_classes"}.get(kind, kind))
         elif kind == "regression":
@@ -71,8 +72,14 @@ def page(tmp_path_factory):
         if kind == "ten cohorts":
             others = [make_about(given["dataset"], f"cohort {k}") for k in range(10)]
         data = json.loads(json.dumps(collect(**given, external=others)))
-        render(data, folder / "report.html", folder / "figures", title="A study", top_genes=12,
-               table_rows=15)  # fmt: skip
+        render(
+            data,
+            folder / "report.html",
+            folder / "figures",
+            title="A study",
+            top_genes=12,
+            table_rows=15,
+        )
         return folder / "report.html"
 
     return made

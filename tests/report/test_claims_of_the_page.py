@@ -41,26 +41,58 @@ def with_cohort(value, low, high):
 
 
 STUDIES = {
-    "noise": (Grade.NONE, lambda: changed(arguments(Study(permutations=99, named=0)),
-                                          p_value=0.6, error=0.52, low=0.4, high=0.64)),
-    "weak": (Grade.WEAK, lambda: changed(arguments(Study(permutations=99)), p_value=0.03,
-                                         error=0.35, low=0.1, high=0.55)),
-    "good": (Grade.HERE, lambda: changed(arguments(Study(permutations=99, names=HOSTILE)),
-                                         p_value=0.01, error=0.1, low=0.05, high=0.3)),
+    "noise": (
+        Grade.NONE,
+        lambda: changed(
+            arguments(Study(permutations=99, named=0)), p_value=0.6, error=0.52, low=0.4, high=0.64
+        ),
+    ),
+    "weak": (
+        Grade.WEAK,
+        lambda: changed(
+            arguments(Study(permutations=99)), p_value=0.03, error=0.35, low=0.1, high=0.55
+        ),
+    ),
+    "good": (
+        Grade.HERE,
+        lambda: changed(
+            arguments(Study(permutations=99, names=HOSTILE)),
+            p_value=0.01,
+            error=0.1,
+            low=0.05,
+            high=0.3,
+        ),
+    ),
     "elsewhere": (Grade.ELSEWHERE, lambda: with_cohort(0.9, 0.8, 0.95)),
     "against": (Grade.AGAINST, lambda: with_cohort(0.45, 0.4, 0.49)),
-    "regression": (Grade.NONE, lambda: changed(arguments(Study(permutations=99, named=0,
-                   regression=True)), p_value=0.5, error=1.02, low=0.8, high=1.2)),
-    "untested": (Grade.WEAK, lambda: changed(arguments(Study(permutations=0, sets=True)),
-                                             error=0.2, low=0.1, high=0.4)),
-    "no permutations, nothing": (Grade.NONE, lambda: changed(
-        arguments(Study(permutations=0, named=0)), error=0.4, low=0.2, high=0.6)),
-    "empty": (Grade.NONE, lambda: collected(Study(empty=True, permutations=0, named=0,
-              subsamples=0, folds=1, repeats=1))),
+    "regression": (
+        Grade.NONE,
+        lambda: changed(
+            arguments(Study(permutations=99, named=0, regression=True)),
+            p_value=0.5,
+            error=1.02,
+            low=0.8,
+            high=1.2,
+        ),
+    ),
+    "untested": (
+        Grade.WEAK,
+        lambda: changed(arguments(Study(permutations=0, sets=True)), error=0.2, low=0.1, high=0.4),
+    ),
+    "no permutations, nothing": (
+        Grade.NONE,
+        lambda: changed(arguments(Study(permutations=0, named=0)), error=0.4, low=0.2, high=0.6),
+    ),
+    "empty": (
+        Grade.NONE,
+        lambda: collected(
+            Study(empty=True, permutations=0, named=0, subsamples=0, folds=1, repeats=1)
+        ),
+    ),
     "covariates": (Grade.WEAK, lambda: collect(**held_arguments(Study(nonlinear=False), "adds"))),
     "several classes": (None, lambda: collect(**kind_arguments("several_classes", proved=True))),
     "survival": (None, lambda: collect(**kind_arguments("survival", proved=True))),
-}  # fmt: skip
+}
 
 
 def page_of(data, folder):
@@ -91,10 +123,20 @@ def test_a_page_of_noise_says_nothing_of_its_batch_on_the_first_screen(tmp_path)
     data = STUDIES["noise"][1]()
     names = ["north", "south"]
     data["batch"] = {
-        "column": "centre", "names": names, "sizes": [15, 15], "counts": [[7, 8], [8, 7]],
-        "mean": None, "sd": None, "association": 0.1, "wrong": [0.5, 0.5], "combat": False,
-        "shown": False, "held_out": 30, "too_few": 0, "splits": 0,
-    }  # fmt: skip
+        "column": "centre",
+        "names": names,
+        "sizes": [15, 15],
+        "counts": [[7, 8], [8, 7]],
+        "mean": None,
+        "sd": None,
+        "association": 0.1,
+        "wrong": [0.5, 0.5],
+        "combat": False,
+        "shown": False,
+        "held_out": 30,
+        "too_few": 0,
+        "splits": 0,
+    }
     page = page_of(data, tmp_path)
     assert "Could batches explain the result?" not in page
     assert contradictions(data, page) == []

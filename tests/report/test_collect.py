@@ -64,9 +64,10 @@ def test_samples_and_rejection_follow_from_the_predictions():
     for row in found["rejection"]:
         side = 1 if row["class"] == "tumour" else -1
         kept = [
-            s for s in found["samples"]
+            s
+            for s in found["samples"]
             if side * s["mean"] > 0 and abs(s["mean"]) > (row["threshold"] or 0)
-        ]  # fmt: skip
+        ]
         assert row["wrong"] > 0  # else the next line would say nothing
         assert all(s["label"] == row["class"] for s in kept)
         assert len(kept) == row["predicted"] - row["rejected"]
@@ -84,7 +85,8 @@ def test_correlation_is_pearson_in_the_order_of_the_blocks():
     blocks = in_blocks(given)
     assert 0 < len(blocks) < len(given["tables"]["blocks"])  # else nothing stands apart
     assert found["genes"] == list(blocks["gene"])
-    X, genes = given["dataset"].X, given["dataset"].genes
+    X = given["dataset"].X
+    genes = given["dataset"].genes
     r = np.corrcoef(X[:, [genes.index(g) for g in blocks["gene"]]].T)
     np.testing.assert_allclose(found["r"], r, atol=0.0051)
 
@@ -92,7 +94,8 @@ def test_correlation_is_pearson_in_the_order_of_the_blocks():
 @pytest.mark.slow
 def test_heavy_parts_are_capped_and_say_so():
     given = arguments(Study(samples=60, genes=900))
-    blocks, inside = given["tables"]["blocks"], in_blocks(given)
+    blocks = given["tables"]["blocks"]
+    inside = in_blocks(given)
     rest = [g for g in given["dataset"].genes if g not in set(blocks["gene"])]
     more = blocks.loc[[0] * 500].assign(gene=rest[:500], order=range(500), prototype="g")
     given["tables"]["blocks"] = pd.concat([blocks, more], ignore_index=True)

@@ -29,16 +29,30 @@ from genesig.report.writeup import limits_words, results
 pytestmark = pytest.mark.drawn
 
 KINDS = ("several_classes", "survival")
-COHORTS = {"none": (), "good": (0.9, 0.8), "bad": (0.5, 0.3), "seen": (0.9, 0.8, 25),
-           "many": (0.9, 0.8)}  # fmt: skip
+COHORTS = {
+    "none": (),
+    "good": (0.9, 0.8),
+    "bad": (0.5, 0.3),
+    "seen": (0.9, 0.8, 25),
+    "many": (0.9, 0.8),
+}
 P = {"none": 0, "few": 9, "small": 0.01, "large": 0.4}
 
 
 def told(p, high, cohort, rival, *, regression, empty=False, named=3):
     """Collect a study of these numbers."""
     permutations = P[p] if p in ("none", "few") else 99
-    given = arguments(Study(permutations=permutations, regression=regression, empty=empty,
-                            nonlinear=False, repeats=4, signal=0.4, named=named))  # fmt: skip
+    given = arguments(
+        Study(
+            permutations=permutations,
+            regression=regression,
+            empty=empty,
+            nonlinear=False,
+            repeats=4,
+            signal=0.4,
+            named=named,
+        )
+    )
     controls = given["tables"]["controls"]
     own = (controls["model"] == "genesig") & controls["mu"].isna()
     controls.loc[own, ["error", "low", "high"]] = 0.2, 0.1, high
@@ -97,7 +111,8 @@ def told_of_kind(kind, p, cohorts):
 
 def many_cohorts(data):
     """Hold the sentence about many cohorts against the light and what stands at each of them."""
-    it, (paragraph,) = data["answer"]["cohorts"], cohort_paragraphs(data)
+    it = data["answer"]["cohorts"]
+    (paragraph,) = cohort_paragraphs(data)
     said = paragraph.text
     number = re.search(r"than chance in (\w+)", said)
     assert number is not None
@@ -116,7 +131,8 @@ def directions(data):
     """Compare the direction of each gene of the first screen with the words of its card."""
     up = {chip["gene"]: chip["up"] for chip in data["answer"]["chips"]}
     for one in data["cards"]["each"]:
-        words, rises = direction_text(data, one), up.get(one["gene"])
+        words = direction_text(data, one)
+        rises = up.get(one["gene"])
         if words.startswith(("higher", "rises", "lower", "falls")) and rises is not None:
             assert words.startswith(("higher", "rises")) == rises
         shown = measure_upwards(data, one)["value"]
@@ -125,8 +141,10 @@ def directions(data):
 
 def genes(data, said, paper):
     """Compare what is said of FDR-selected genes with the tiles, the figure and the write-up."""
-    answer, found = data["answer"], {one.name: one for one in tiles(data)}
-    evidence, figure = answer["evidence"], gene_frequencies(data)
+    answer = data["answer"]
+    found = {one.name: one for one in tiles(data)}
+    evidence = answer["evidence"]
+    figure = gene_frequencies(data)
     none = grade(data) is Grade.NONE
     assert ("Signature" in found) != none
     if evidence is None:
@@ -148,14 +166,18 @@ def genes(data, said, paper):
 
 def check(data):
     """Compare each pair of sentences that once contradicted each other with the numbers."""
-    first, graded = headline(data), grade(data)
+    first = headline(data)
+    graded = grade(data)
     rows = {row.question: row for row in checks(data)}
-    chance, external = rows["Better than chance?"], rows.get(EXTERNAL_QUESTION)
+    chance = rows["Better than chance?"]
+    external = rows.get(EXTERNAL_QUESTION)
     paragraphs = [*sentences(data), *next_steps(data)]
     said = " ".join([first, *map(str, paragraphs), *note(data)])
-    warned, (paper,) = " ".join(data["warnings"]), results(data)
+    warned = " ".join(data["warnings"])
+    (paper,) = results(data)
     limits = limits_words(data)
-    it, p = data["answer"], data["answer"]["p"]["value"]
+    it = data["answer"]
+    p = data["answer"]["p"]["value"]
     # The conclusion and the check of chance.
     assert ("no evidence" in first) == (graded is Grade.NONE)
     assert ("is unclear" in first) >= (graded is Grade.WEAK)
@@ -224,8 +246,9 @@ def test_no_report_contradicts_itself(p, high, cohort, rival, regression):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("cohorts", [(), (True,), (False,), (True, False, True, True, False),
-                                     (False,) * 4, (True,) * 4])  # fmt: skip
+@pytest.mark.parametrize(
+    "cohorts", [(), (True,), (False,), (True, False, True, True, False), (False,) * 4, (True,) * 4]
+)
 @pytest.mark.parametrize("p", P)
 def test_no_report_of_another_kind_contradicts_itself(kind, cohorts, p, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -14,14 +14,15 @@ from genesig.results import save_json
 
 def test_the_last_words_are_where_the_report_is_and_its_two_answers(tmp_path):
     data = collected(Study())
-    page, value = tmp_path / "report.html", tmp_path / "report_data.json"
+    page = tmp_path / "report.html"
+    value = tmp_path / "report_data.json"
     assert finished(tmp_path) == ""
     save_json(value, data)
     assert finished(tmp_path) == ""
     page.write_text("page")
-    said = "\n".join([
-        f"Report: {page}", f"{conclusion(data)}. {headline(data)}", *map(str, sentences(data)[:2])
-    ])  # fmt: skip
+    said = "\n".join(
+        [f"Report: {page}", f"{conclusion(data)}. {headline(data)}", *map(str, sentences(data)[:2])]
+    )
     assert finished(tmp_path) == said
     os.utime(page, (0, 0))  # older than what it should show: of another run
     assert finished(tmp_path) == ""

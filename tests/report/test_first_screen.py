@@ -201,7 +201,8 @@ def test_the_sentence_gives_the_r2_of_the_tile(error):
 def test_the_signature_is_the_final_model_and_has_no_other_error():
     given = arguments(Study(named=None))
     data = collect(**given)
-    final, it = given["final"], data["answer"]
+    final = given["final"]
+    it = data["answer"]
     genes = {given["dataset"].genes[gene] for gene in final.coef(0, final.choice[0, 2])[0]}
     table = given["tables"]["signature"]
     assert set(table["gene"]) == genes
@@ -236,7 +237,8 @@ def test_a_signature_of_one_gene(core, words):
 
 def with_core(core, size):
     given = arguments(Study(genes=400, named=None))
-    table, rest = given["tables"]["signature"], given["dataset"].genes
+    table = given["tables"]["signature"]
+    rest = given["dataset"].genes
     longer = table.iloc[[0] * size].assign(gene=rest[:size], rank=range(1, size + 1))
     longer["core"] = np.arange(size) < core
     given["tables"]["signature"] = longer.reset_index(drop=True)
@@ -245,18 +247,24 @@ def with_core(core, size):
 
 @pytest.mark.parametrize(
     ("core", "size", "said"),
-    [(0, 12, "Only 0 of 12 signature genes are core (selected in at least 75%"),
-     (1, 12, "Only 1 of 12 signature genes is core (selected in at least 75%"),
-     (2, 12, "Only 2 of 12 signature genes are core"), (2, 10, None), (3, 12, None)],
-)  # fmt: skip
+    [
+        (0, 12, "Only 0 of 12 signature genes are core (selected in at least 75%"),
+        (1, 12, "Only 1 of 12 signature genes is core (selected in at least 75%"),
+        (2, 12, "Only 2 of 12 signature genes are core"),
+        (2, 10, None),
+        (3, 12, None),
+    ],
+)
 def test_lists_that_hardly_agree_are_warned_of(core, size, said):
     found = [one for one in collect(**with_core(core, size))["warnings"] if "core (" in one]
     assert [one.startswith(str(said)) for one in found] == ([True] if said else [])
     assert all(one.endswith("other patients would probably give other genes.") for one in found)
 
 
-@pytest.mark.parametrize(("rule", "most", "warned"), [("stable", 201, True), ("stable", 202, False),
-                                                      ("minimal", 201, False)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("rule", "most", "warned"),
+    [("stable", 201, True), ("stable", 202, False), ("minimal", 201, False)],
+)
 def test_a_list_longer_than_asked_for_is_warned_of(rule, most, warned):
     given = with_core(202, 202)
     given["config"]["linear"]["list"] = rule
@@ -273,8 +281,10 @@ def against_ridge(study, difference, low, high):
     controls.loc[own, "error"] = 0.04 - difference
     ridge = controls["model"] == "ridge"
     controls.loc[ridge, ["difference", "difference_low", "difference_high"]] = (
-        difference, low, high,
-    )  # fmt: skip
+        difference,
+        low,
+        high,
+    )
     return collect(**given)
 
 
@@ -326,7 +336,8 @@ def test_other_patients_are_told_the_shared_genes_of_the_record(kind):
     stability = data["answer"]["stability"]
     assert (stability["shared"], stability["shared_by_chance"]) == SHARED
     said = next(one.text for one in sentences(data) if one.lead == "In other patients,")
-    shared, by_chance = f"{SHARED[0]:.0f}", f"{SHARED[1]:.1f}"
+    shared = f"{SHARED[0]:.0f}"
+    by_chance = f"{SHARED[1]:.1f}"
     assert f"share about {shared} of {SIZES[0]} genes ({by_chance} by chance)" in said
     # Groups agree better in this record: 0.45 against 0.30.
     assert "better on groups of correlated genes" in said

@@ -30,11 +30,9 @@ LIMITS = Limits(12, 500)
 def test_what_a_shorter_list_costs_is_the_error_by_its_mean_length(regression):
     given = arguments(Study(regression=regression))
     data = collect(**given)
-    found, scores, controls = (
-        list_lengths(data),
-        given["tables"]["scores"],
-        given["tables"]["controls"],
-    )
+    found = list_lengths(data)
+    scores = given["tables"]["scores"]
+    controls = given["tables"]["controls"]
     own = controls[controls["model"] == "genesig"].dropna(subset="error")
     assert len(found) == len(own) > 3
     assert [one.genes for one in found] == sorted(one.genes for one in found)
@@ -57,15 +55,19 @@ def test_a_list_too_long_to_be_kept_is_not_among_those_whose_price_is_shown():
     )  # the last is not among them, the chosen ones are
 
 
-@pytest.mark.parametrize(("study", "along", "rows"), [
-    (Study(), "μ", ["10⁻⁶", "10⁻³", "10⁻²"]),
-    (Study(regression=True), "μ", ["10⁻⁶", "10⁻³", "10⁻²"]),
-    (Study(minimal=True), "λ (ridge refit)", ["10⁻⁴", "10⁻³", "10⁻²", "0.1"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("study", "along", "rows"),
+    [
+        (Study(), "μ", ["10⁻⁶", "10⁻³", "10⁻²"]),
+        (Study(regression=True), "μ", ["10⁻⁶", "10⁻³", "10⁻²"]),
+        (Study(minimal=True), "λ (ridge refit)", ["10⁻⁴", "10⁻³", "10⁻²", "0.1"]),
+    ],
+)
 def test_the_surface_is_over_what_was_searched(study, along, rows):
     given = arguments(study)
     data = collect(**given)
-    it, axes = data["surface"], draw_surface(data).axes[0]
+    it = data["surface"]
+    axes = draw_surface(data).axes[0]
     assert axes.get_ylabel() == along
     assert [label.get_text() for label in axes.get_yticklabels()] == rows
     assert np.shape(it["error"]) == (len(rows), 12)
@@ -96,10 +98,14 @@ def test_a_minimal_report_does_not_speak_of_a_stable_choice():
     assert "the largest τ within one standard error of the smallest error was taken" in said
 
 
-@pytest.mark.parametrize(("apart", "words"), [
-    (0, ""), (1, " 1 gene belongs to no group (|r| < 0.50)."),
-    (3, " 3 genes belong to no group (|r| < 0.50)."),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("apart", "words"),
+    [
+        (0, ""),
+        (1, " 1 gene belongs to no group (|r| < 0.50)."),
+        (3, " 3 genes belong to no group (|r| < 0.50)."),
+    ],
+)
 def test_genes_that_stand_apart_are_counted_and_in_no_block(apart, words):
     given = arguments(Study())
     table = given["tables"]["blocks"]

@@ -93,9 +93,12 @@ def constant_genes(given):
 def paths_that_end(given):
     """Leave the inner folds without an error where a split's list was too long to be chosen."""
     for key in ("observed", "final"):
-        error, size = given[key].cv_error.copy(), given[key].cv_size.copy()
-        error[0, 2, 4:], size[0, 2, 4:] = np.nan, np.nan
-        error[:, 1:, 9:], size[:, 1:, 9:] = np.nan, np.nan
+        error = given[key].cv_error.copy()
+        size = given[key].cv_size.copy()
+        error[0, 2, 4:] = np.nan
+        size[0, 2, 4:] = np.nan
+        error[:, 1:, 9:] = np.nan
+        size[:, 1:, 9:] = np.nan
         given[key] = replace(given[key], cv_error=error, cv_size=size)
     return given
 
@@ -121,10 +124,16 @@ def one_point_grid(given):
     for key in ("observed", "final"):
         f = given[key]
         given[key] = replace(
-            f, tau=f.tau[:1], lam=f.lam[:1], searched=f.searched[:1], choice=f.choice * 0,
-            cv_error=f.cv_error[:, :1, :1, :1], cv_se=f.cv_se[:, :1, :1, :1],
-            cv_size=f.cv_size[:, :1, :1], cv_agreement=f.cv_agreement[:, :1, :1],
-        )  # fmt: skip
+            f,
+            tau=f.tau[:1],
+            lam=f.lam[:1],
+            searched=f.searched[:1],
+            choice=f.choice * 0,
+            cv_error=f.cv_error[:, :1, :1, :1],
+            cv_se=f.cv_se[:, :1, :1, :1],
+            cv_size=f.cv_size[:, :1, :1],
+            cv_agreement=f.cv_agreement[:, :1, :1],
+        )
     return given
 
 
@@ -136,10 +145,15 @@ def one_mu(given):
     for key in ("observed", "final"):
         f = given[key]
         given[key] = replace(
-            f, mu=np.zeros(1), searched=np.zeros(1), choice=f.choice * [1, 1, 0],
-            cv_error=f.cv_error[:, :1], cv_se=f.cv_se[:, :1], cv_size=f.cv_size[:, :1],
+            f,
+            mu=np.zeros(1),
+            searched=np.zeros(1),
+            choice=f.choice * [1, 1, 0],
+            cv_error=f.cv_error[:, :1],
+            cv_se=f.cv_se[:, :1],
+            cv_size=f.cv_size[:, :1],
             cv_agreement=f.cv_agreement[:, :1],
-        )  # fmt: skip
+        )
     given["null"]["error"] = given["null"]["error"][:, -2:]
     return given
 

@@ -21,13 +21,35 @@ def made(study=None, given="learned", **added):
     built = arguments(study or Study())
     built["config"]["data"]["omics"] = given
     limits = {"protein": (0.2, 0.1, 0.3), "<b>rna</b>": (0.01, -0.02, 0.04)} | added
-    rows = [{"row": "genesig", "name": "genesig", "genes": 40, "listed": 6.5, "error": 0.2,
-             "low": 0.1, "high": 0.3}]  # fmt: skip
+    rows = [
+        {
+            "row": "genesig",
+            "name": "genesig",
+            "genes": 40,
+            "listed": 6.5,
+            "error": 0.2,
+            "low": 0.1,
+            "high": 0.3,
+        }
+    ]
     for factor, (name, (value, low, high)) in enumerate(limits.items(), 1):
-        rows.append({"row": "without", "name": name, "genes": 20, "listed": 3.25,
-                     "factor": float(factor), "factor_low": 1.0, "factor_high": 4.0,
-                     "error": 0.2 + value, "low": 0.1, "high": 0.5, "added": value,
-                     "added_low": low, "added_high": high})  # fmt: skip
+        rows.append(
+            {
+                "row": "without",
+                "name": name,
+                "genes": 20,
+                "listed": 3.25,
+                "factor": float(factor),
+                "factor_low": 1.0,
+                "factor_high": 4.0,
+                "error": 0.2 + value,
+                "low": 0.1,
+                "high": 0.5,
+                "added": value,
+                "added_low": low,
+                "added_high": high,
+            }
+        )
     built["tables"]["omics"] = pd.DataFrame(rows)
     return collect(**built)
 
@@ -44,10 +66,13 @@ def test_one_sentence_says_which_add():
     )
 
 
-@pytest.mark.parametrize(("limits", "word"), [
-    ((-0.1, -0.2, -0.05), "prediction was better without protein"),
-    ((np.nan, np.nan, np.nan), "No benefit of <b>rna</b>"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("limits", "word"),
+    [
+        ((-0.1, -0.2, -0.05), "prediction was better without protein"),
+        ((np.nan, np.nan, np.nan), "No benefit of <b>rna</b>"),
+    ],
+)
 def test_what_takes_away_or_is_unknown_is_not_said_to_add(limits, word):
     text = said(made(protein=limits))
     assert word in text
@@ -82,7 +107,8 @@ def test_the_table_has_all_and_the_error_without_each():
 
 
 def test_the_methods_say_whether_factors_were_learned():
-    learned, given = made(), made(given={"protein": 1, "<b>rna</b>": 2})
+    learned = made()
+    given = made(given={"protein": 1, "<b>rna</b>": 2})
     assert "Boulesteix" in " ".join(methods(learned))
     assert any(line.startswith("Boulesteix") for line in references(learned))
     text = " ".join(methods(given))

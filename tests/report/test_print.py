@@ -52,7 +52,8 @@ def printed(page, folder):
 def paper(request, tmp_path_factory):
     if BROWSER is None or READER is None:
         pytest.skip("needs Chromium or Chrome, and Ghostscript (gs)")
-    folder, (made, others) = tmp_path_factory.mktemp("print"), given(request.param)
+    folder = tmp_path_factory.mktemp("print")
+    (made, others) = given(request.param)
     data = json.loads(json.dumps(collect(**made, external=others)))
     page = folder / "report.html"
     render(data, page, folder / "figures", title="A study", top_genes=12, table_rows=15)

@@ -21,13 +21,33 @@ LIMITS = Limits(12, 500)
 def made(study=None, own=0.2, **changes):
     given = arguments(study or Study())
     drawn = np.linspace(0.25, 0.55, 200)
-    rows = [{"row": "genesig", "name": "genesig", "genes": 12.5, "error": own, "low": 0.1,
-             "high": 0.3, "as_good": np.mean(drawn <= own)},
-            {"row": "published", "name": "<b>70</b>", "genes": 61.0, "error": 0.3, "low": 0.2,
-             "high": 0.4, "difference": 0.1, "difference_low": -0.05, "difference_high": 0.25,
-             "as_good": np.mean(drawn <= 0.3)}]  # fmt: skip
-    more = [{"row": "random", "name": f"random {k + 1}", "genes": 12.5, "error": error}
-            for k, error in enumerate(drawn)]  # fmt: skip
+    rows = [
+        {
+            "row": "genesig",
+            "name": "genesig",
+            "genes": 12.5,
+            "error": own,
+            "low": 0.1,
+            "high": 0.3,
+            "as_good": np.mean(drawn <= own),
+        },
+        {
+            "row": "published",
+            "name": "<b>70</b>",
+            "genes": 61.0,
+            "error": 0.3,
+            "low": 0.2,
+            "high": 0.4,
+            "difference": 0.1,
+            "difference_low": -0.05,
+            "difference_high": 0.25,
+            "as_good": np.mean(drawn <= 0.3),
+        },
+    ]
+    more = [
+        {"row": "random", "name": f"random {k + 1}", "genes": 12.5, "error": error}
+        for k, error in enumerate(drawn)
+    ]
     given["tables"]["published"] = pd.DataFrame([*rows, *more])
     return collect(**given)
 

@@ -107,9 +107,14 @@ def rendered(tmp_path_factory):
         folder = tmp_path_factory.mktemp(f"{name}{copy}")
         data = json.loads(json.dumps(collect(**arguments(STUDIES[name]))))
         render(
-            data, folder / "report.html", folder / "figures", title=TITLE, top_genes=3,
-            table_rows=10, processes=1 + copy,
-        )  # fmt: skip
+            data,
+            folder / "report.html",
+            folder / "figures",
+            title=TITLE,
+            top_genes=3,
+            table_rows=10,
+            processes=1 + copy,
+        )
         text = (folder / "report.html").read_text(encoding="utf-8")
         return Made(name, data, folder, text, Page(text))
 
@@ -136,7 +141,8 @@ def test_the_markup_is_balanced_and_ids_are_unique(made):
 
 
 def test_every_reference_inside_the_page_exists(made):
-    text, page = made.text, made.page
+    text = made.text
+    page = made.page
     ids = {attributes["id"] for _, attributes in page.elements if "id" in attributes}
     wanted = [a["href"][1:] for a in page.named("a") if a["href"].startswith("#")]
     wanted += [a["xlink:href"][1:] for a in page.named("use")]
@@ -150,7 +156,8 @@ def test_every_reference_inside_the_page_exists(made):
 
 
 def test_nothing_is_loaded_and_no_style_or_handler_is_inline(made):
-    text, page = made.text, made.page
+    text = made.text
+    page = made.page
     for tag, attributes in page.elements:
         assert tag not in ("link", "iframe", "object", "embed", "base", "form")
         assert not any(key == "style" or key.startswith("on") for key in attributes)
@@ -168,7 +175,8 @@ def test_nothing_is_loaded_and_no_style_or_handler_is_inline(made):
 
 
 def test_the_policy_holds_the_hashes_of_style_and_script(made):
-    text, page = made.text, made.page
+    text = made.text
+    page = made.page
     policy = next(m["content"] for m in page.named("meta") if "http-equiv" in m)
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
@@ -179,7 +187,9 @@ def test_the_policy_holds_the_hashes_of_style_and_script(made):
 
 
 def test_names_stay_text(made):
-    name, text, page = made.name, made.text, made.page
+    name = made.name
+    text = made.text
+    page = made.page
     assert "<i>study</i>" not in text
     assert page.named("i") == page.named("b") == []
     if name == "hostile":
@@ -255,7 +265,9 @@ def test_every_figure_says_what_it_is_and_how_to_read_it(made):
 
 
 def test_long_tables_end_with_a_link_to_the_whole(made):
-    data, text, page = made.data, made.text, made.page
+    data = made.data
+    text = made.text
+    page = made.page
     tables = re.findall(r'data-name="([^"]*)".*?<tbody>(.*?)</tbody>', text, re.DOTALL)
     assert len(tables) == text.count("<tbody>") - 1 > 6  # the checks are no table of the study
     assert max(body.count("<tr>") for name, body in tables if name != "patients") <= 10
@@ -274,7 +286,10 @@ def test_long_tables_end_with_a_link_to_the_whole(made):
 
 
 def test_the_numbers_of_the_answer_are_on_the_first_screen(made):
-    name, data, text, page = made.name, made.data, made.text, made.page
+    name = made.name
+    data = made.data
+    text = made.text
+    page = made.page
     first = text[text.index('<section id="answer"') : text.index('class="part writeup"')]
     if name != "bare":
         assert f">{data['answer']['evidence']['fdr_selected']} at FDR ≤ 10%</dd>" in first
@@ -303,7 +318,8 @@ def test_regression_speaks_of_one_measure(rendered):
     shown = " ".join(made.page.text)
     assert shown.count("1 − R²") == 1
     assert "The column error of controls.tsv is 1 − R²." in shown
-    mu, rows = made.data["mu"][0], table_rows(made.data["tables"]["controls"])
+    mu = made.data["mu"][0]
+    rows = table_rows(made.data["tables"]["controls"])
     own = next(r for r in rows if r["mu"] == pytest.approx(mu, rel=1e-6))
     first = " ".join(shown.split())
     value, low, high = (decimal(1 - own[key]) for key in ("error", "high", "low"))
@@ -318,9 +334,13 @@ def test_regression_speaks_of_one_measure(rendered):
 def test_a_value_of_another_version_is_refused(made, tmp_path):
     with pytest.raises(GenesigError, match="version 1, version 7 is needed"):
         render(
-            {**made.data, "version": 1}, tmp_path / "r.html", tmp_path, title="", top_genes=1,
+            {**made.data, "version": 1},
+            tmp_path / "r.html",
+            tmp_path,
+            title="",
+            top_genes=1,
             table_rows=1,
-        )  # fmt: skip
+        )
     assert list(tmp_path.iterdir()) == []
 
 

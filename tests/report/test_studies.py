@@ -9,16 +9,35 @@ from genesig.report.studies import studies
 
 
 def of(name):
-    return {"name": name, "samples": 20, "value": 0.9, "low": 0.7, "high": 0.98, "error": 0.1,
-            "probes": 9, "genes": 9, "measured": 9, "lost": 0, "same_sign": 1.0,
-            "apart": False}  # fmt: skip
+    return {
+        "name": name,
+        "samples": 20,
+        "value": 0.9,
+        "low": 0.7,
+        "high": 0.98,
+        "error": 0.1,
+        "probes": 9,
+        "genes": 9,
+        "measured": 9,
+        "lost": 0,
+        "same_sign": 1.0,
+        "apart": False,
+    }
 
 
 @pytest.mark.parametrize("ahead", [(0.79, 0.98), (0.6, 0.99)])
 def test_the_interval_of_the_next_study_is_not_called_wider_where_it_is_as_wide(ahead):
-    it = {"measure": "AUC", "whole": True, "mean": (0.94, 0.79, 0.98), "next": ahead, "i2": 0.0,
-          "studies": [of(name) for name in "abc"], "genes": [], "tested": 0,
-          "named": 0}  # fmt: skip
+    it = {
+        "measure": "AUC",
+        "whole": True,
+        "mean": (0.94, 0.79, 0.98),
+        "next": ahead,
+        "i2": 0.0,
+        "studies": [of(name) for name in "abc"],
+        "genes": [],
+        "tested": 0,
+        "named": 0,
+    }
     said = " ".join(studies({"studies": it}, Limits(3, 15)).words)
     assert f"{ahead[0]:.2f}–{ahead[1]:.2f} (95% prediction interval)" in said
     assert "wider" not in said

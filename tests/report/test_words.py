@@ -113,11 +113,19 @@ def test_the_methods_follow_the_config():
         ],
     }
     text = " ".join(methods(collect(**given)))
-    for phrase in ("log2-transformed", "[16, 65536]", "0.5 share", "rule max_iqr",
-                   "within one standard error of the smallest, the one on which the inner folds",
-                   "at most 100 genes", "cut halfway between the mean out-of-fold scores",
-                   "5-fold", "repeated 2 times", "10 splits",
-                   "repeated 9 times with the labels permuted"):  # fmt: skip
+    for phrase in (
+        "log2-transformed",
+        "[16, 65536]",
+        "0.5 share",
+        "rule max_iqr",
+        "within one standard error of the smallest, the one on which the inner folds",
+        "at most 100 genes",
+        "cut halfway between the mean out-of-fold scores",
+        "5-fold",
+        "repeated 2 times",
+        "10 splits",
+        "repeated 9 times with the labels permuted",
+    ):
         assert phrase in text
 
 
@@ -130,14 +138,16 @@ def test_tiles_hold_five_numbers():
 def in_patients(study, labels):
     """Give the study a column of patients, and every patient's samples these labels in turn."""
     given = arguments(study)
-    data, flat_items = given["dataset"], len(labels[0])
+    data = given["dataset"]
+    flat_items = len(labels[0])
     obs = data.obs.assign(patient=[f"p{i // flat_items}" for i in range(len(data.obs))])
     obs["class"] = [labels[i // flat_items % len(labels)][i % flat_items] for i in range(len(obs))]
     design = replace(data.design, group="patient")
     return {**given, "dataset": replace(data, obs=obs, design=design)}
 
 
-WITHIN, WHOLE = [["tumour", "normal", "normal"]], [["tumour"] * 3, ["normal"] * 3]
+WITHIN = [["tumour", "normal", "normal"]]
+WHOLE = [["tumour"] * 3, ["normal"] * 3]
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -217,12 +227,17 @@ def test_one_repeat_is_not_repeats(regression):
 
 @pytest.mark.parametrize(
     ("both", "size", "words"),
-    [(1, 1, "including the one signature gene"), (0, 1, "including none of 1 signature gene"),
-     (1, 5, "including 1 of 5 signature genes"), (5, 5, "including all 5 signature genes")],
-)  # fmt: skip
+    [
+        (1, 1, "including the one signature gene"),
+        (0, 1, "including none of 1 signature gene"),
+        (1, 5, "including 1 of 5 signature genes"),
+        (5, 5, "including all 5 signature genes"),
+    ],
+)
 def test_one_gene_is(both, size, words):
     data = collected(Study())
-    data["univariate"]["in_signature"], data["answer"]["size"] = both, size
+    data["univariate"]["in_signature"] = both
+    data["answer"]["size"] = size
     assert words in single_genes_section(data, Limits(3, 5)).words[0]
 
 
@@ -270,12 +285,13 @@ def wrong_words(times, tested):
     data = collected(Study())
     found = data["held_out"]["samples"]
     for one in found:
-        one["wrong"], one["tested"] = 0, tested
+        one["wrong"] = 0
+        one["tested"] = tested
     for one, wrong in zip(found, times, strict=False):
         one["wrong"] = wrong
     data["answer"] = answer(
         data["study"], data["design"], data["held_out"], data["null"], data["tables"], [], 0.1
-    )  # fmt: skip
+    )
     return samples_section(data, Limits(3, 5)).words[0]
 
 
@@ -353,7 +369,8 @@ def test_only_genes_that_are_there_are_explained():
     table = data["tables"]["signature"]
     named, coef = (table["columns"].index(name) for name in ("fdr_selected", "weight"))
     for row in table["rows"]:
-        row[named], row[coef] = True, 0.5
+        row[named] = True
+        row[coef] = 0.5
     data["answer"]["evidence"]["fdr_selected"] = data["answer"]["size"]
     said = " ".join(evidence_paragraphs(data, data["answer"]["evidence"]))
     assert "The others" not in said

@@ -49,7 +49,8 @@ def found(tmp_path_factory):
 @pytest.mark.slow
 def test_each_training_set_has_the_fit_of_the_alignment_that_it_chooses(found):
     dataset, splits, fits = found["auto"]
-    known, y = alignments_of(dataset), dataset.kind.number(dataset.response())
+    known = alignments_of(dataset)
+    y = dataset.kind.number(dataset.response())
     for fit, split in enumerate(splits.outer):
         rows = dataset.rows(split.train)
         name = known.best(y[rows], rows)
@@ -66,9 +67,12 @@ def test_permuted_labels_choose_anew(found):
     names = [split.name for split in splits.outer]
     assert list(of.permutation) == [number for number in range(1, 7) for _ in names]
     assert list(of.split) == names * 6
-    each = {name: nested_cross_validation(found[name][0], splits, labels="permuted-1-6",
-                                          batch="1of1", **LOOP)
-            for name in ALIGNMENT_CANDIDATES}  # fmt: skip
+    each = {
+        name: nested_cross_validation(
+            found[name][0], splits, labels="permuted-1-6", batch="1of1", **LOOP
+        )
+        for name in ALIGNMENT_CANDIDATES
+    }
     which = [
         [
             name
@@ -104,14 +108,17 @@ def test_signature_export_of_an_aligned_study_has_its_genes_and_no_layer(found):
 def test_the_model_is_that_of_a_study_which_was_aligned_so_from_the_start(found):
     dataset, splits, _ = found["auto"]
     other = found[best_alignment(dataset.provenance["errors_of_alignments"])][0]
-    models = [final_model(each, fit_final_model(each, splits, **LOOP), folds=MOMENTS)
-              for each in (dataset, other)]  # fmt: skip
+    models = [
+        final_model(each, fit_final_model(each, splits, **LOOP), folds=MOMENTS)
+        for each in (dataset, other)
+    ]
     assert json.dumps(models[0]) == json.dumps(models[1])
 
 
 def test_other_models_take_the_same_alignment(found):
     dataset, splits, _ = found["auto"]
-    known, y = alignments_of(dataset), dataset.kind.number(dataset.response())
+    known = alignments_of(dataset)
+    y = dataset.kind.number(dataset.response())
     mine = run_baselines(dataset, splits, folds=MOMENTS, baselines=["ridge"])
     for split in splits.outer:
         rows = dataset.rows(split.train)
@@ -149,8 +156,13 @@ def test_tables_and_pictures_are_of_the_studies_brought_together(found, align):
 
 def new(n):
     """Give the matrix of some samples of a fifth study, and their classes."""
-    given = Matrix(tuple(MATRIX.index), tuple(MATRIX.columns[:n]), MATRIX.to_numpy()[:, :n], {},
-                   tuple(range(len(MATRIX))))  # fmt: skip
+    given = Matrix(
+        tuple(MATRIX.index),
+        tuple(MATRIX.columns[:n]),
+        MATRIX.to_numpy()[:, :n],
+        {},
+        tuple(range(len(MATRIX))),
+    )
     return given, np.where(ABOUT["diagnosis"] == "ill", 1, -1)[:n]
 
 
@@ -176,17 +188,25 @@ def test_the_report_says_which_alignment_was_chosen_and_by_what():
     studies = [{"name": name, **sizes} for name in ("a", "b", "c")]
     record = {"studies": studies, "measure": "AUC", "whole": True}
     across = {"align": "auto", "probes": "median", "weights": "samples"}
-    told = {align: study_sentences({"studies": record | {"alignments": chosen_by},
-                                    "config": {"across": across | {"align": align}}})[0]
-            for align, chosen_by in (("auto", collected(errors)), ("rank", {}))}  # fmt: skip
+    told = {
+        align: study_sentences(
+            {
+                "studies": record | {"alignments": chosen_by},
+                "config": {"across": across | {"align": align}},
+            }
+        )[0]
+        for align, chosen_by in (("auto", collected(errors)), ("rank", {}))
+    }
     assert "fitted to values centred" in told["auto"]
     assert "centred 0.512, standardised 0.61, as ranks 0.7 and as they are 0.9" in told["auto"]
     assert "fitted to values" not in told["rank"]
 
 
 def collected(errors):
-    rows = [{"row": row, "study": "a", "samples": 9, "measure": "AUC", "value": 0.8, "apart": 0}
-            for row in ("study", "mean", "next study")]  # fmt: skip
+    rows = [
+        {"row": row, "study": "a", "samples": 9, "measure": "AUC", "value": 0.8, "apart": 0}
+        for row in ("study", "mean", "next study")
+    ]
     table = pd.DataFrame(rows).reindex(
         columns=[*rows[0], "low", "high", "error", "measured", "genes", "lost", "i2"]
     )

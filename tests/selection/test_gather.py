@@ -38,8 +38,17 @@ def gathered(study, parts=None, cv_frequency=0.5, chance=NONE):
     dataset, splits, observed, final = study
     halves = make_fits(dataset, splits.subsamples, 5)
     parts = parts or [observed]
-    return gather(dataset, splits, parts, final, halves, chance, cv_frequency=cv_frequency, fdr=0.1,
-                  clusters=CLUSTERS)  # fmt: skip
+    return gather(
+        dataset,
+        splits,
+        parts,
+        final,
+        halves,
+        chance,
+        cv_frequency=cv_frequency,
+        fdr=0.1,
+        clusters=CLUSTERS,
+    )
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
@@ -81,8 +90,9 @@ def test_the_signature_is_the_chosen_list_of_the_final_model(at):
         assert row["first_mu"] == next(
             MU[mu] for mu in range(len(MU)) if number in final.coef(0, mu)[0]
         )
-        held = [number in observed.coef(fit, observed.choice[fit, 2])[0]
-                for fit in range(len(observed))]  # fmt: skip
+        held = [
+            number in observed.coef(fit, observed.choice[fit, 2])[0] for fit in range(len(observed))
+        ]
         assert row["cv_frequency"] == pytest.approx(np.mean(held))
         assert row["core"] == (np.mean(held) >= 0.6)
     assert 0 < signature["core"].sum() < len(signature)
@@ -127,7 +137,8 @@ def test_named_genes_stand_first_whether_or_not_they_predict():
     permuted = np.random.default_rng(0).integers(0, 3, (40, 15))
     study = dataset, splits, observed, choosing(final, 0)
     tables = gathered(study, chance=chance_of(times, permuted))
-    signature, evidence = tables["signature"], tables["selection"]
+    signature = tables["signature"]
+    evidence = tables["selection"]
     assert " ".join(signature.columns) == HEADERS["signature"].replace(
         "core", "fdr_selected selection_frequency null_frequency selection_p selection_q"
     )
@@ -183,9 +194,11 @@ def test_every_table_has_the_chosen_lists_as_rows_without_a_mu(task):
 
 def test_no_subsamples_leave_their_stability_empty():
     dataset, splits, observed, final = make_study(0)
-    splits, none = replace(splits, subsamples=()), observed.take(np.arange(0))
-    stability = gather(dataset, splits, [observed], final, none, NONE, cv_frequency=0.5, fdr=0.1,
-                       clusters=CLUSTERS)["stability"]  # fmt: skip
+    splits = replace(splits, subsamples=())
+    none = observed.take(np.arange(0))
+    stability = gather(
+        dataset, splits, [observed], final, none, NONE, cv_frequency=0.5, fdr=0.1, clusters=CLUSTERS
+    )["stability"]
     halves = stability["source"] == "half_subsamples"
     assert (stability.loc[halves, "n_sets"] == 0).all()
     assert stability.loc[halves, ["stability", "lasso"]].isna().all(axis=None)

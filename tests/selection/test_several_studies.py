@@ -38,8 +38,14 @@ def study(tmp_path_factory):
     """Give six studies, in the last of which the genes point the other way, and their fits."""
     folder = tmp_path_factory.mktemp("studies")
     dataset, splits = pooled(folder, tables(6, n=20, effect=3.0, odd=True), **SPLITS)
-    fits = nested_cross_validation(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS,
-                       **linear(**SPLITS["linear"]))  # fmt: skip
+    fits = nested_cross_validation(
+        dataset,
+        splits,
+        labels="observed",
+        batch="1of1",
+        folds=MOMENTS,
+        **linear(**SPLITS["linear"]),
+    )
     return dataset, splits, fits.with_chosen()
 
 
@@ -78,8 +84,11 @@ def test_the_genes_that_hold_come_first_and_the_study_in_which_they_do_not_is_se
 @pytest.mark.parametrize(("measured", "told"), [(30, False), (40, True)])
 def test_probes_are_told_of_where_there_were_some(found, measured, told):
     signature = pd.DataFrame({"gene": ["gene00"]})
-    tables = {"studies": found[0].assign(measured=measured, genes=30), "meta": found[1],
-              "signature": signature}  # fmt: skip
+    tables = {
+        "studies": found[0].assign(measured=measured, genes=30),
+        "meta": found[1],
+        "signature": signature,
+    }
     it = collect_studies(tables, "leave_one_study_out", {})
     across = {"align": "centre", "probes": "median", "weights": "equal"}
     first, _ = study_sentences({"studies": it, "config": {"across": across}})
@@ -91,15 +100,17 @@ def test_probes_are_told_of_where_there_were_some(found, measured, told):
 def test_effects_do_not_depend_on_the_scale_of_a_study(study):
     dataset, _, _ = study
     scale = np.where(dataset.batches() == "berlin", 3.0, 1.0)[:, None]
-    stretched = Dataset(dataset.X * scale + scale, dataset.obs, dataset.var, dataset.design,
-                        dataset.provenance)  # fmt: skip
+    stretched = Dataset(
+        dataset.X * scale + scale, dataset.obs, dataset.var, dataset.design, dataset.provenance
+    )
     np.testing.assert_allclose(meta_table(stretched)["effect"], meta_table(dataset)["effect"])
 
 
 def test_the_first_screen_says_what_the_next_study_may_show(found):
     signature = pd.DataFrame({"gene": ["gene00", "gene01"]})
-    it = collect_studies({"studies": found[0], "meta": found[1], "signature": signature},
-                 "leave_one_study_out", {})  # fmt: skip
+    it = collect_studies(
+        {"studies": found[0], "meta": found[1], "signature": signature}, "leave_one_study_out", {}
+    )
     (said,) = left_out_paragraphs({"studies": it})
     reached = "Each study was predicted by models trained on the others: mean AUC 0."
     assert said.text.startswith(reached)
@@ -128,13 +139,17 @@ def test_of_several_classes_each_is_held_against_the_rest(study):
     assert list(meta["class"].unique()) == ["well", "ill", "worse"]
     assert len(meta) == 3 * len(dataset.genes)
     two = replace(dataset, obs=dataset.obs.assign(diagnosis=np.where(worse, "ill", "well")))
-    mine, alone = meta[meta["class"] == "worse"], meta_table(two)
+    mine = meta[meta["class"] == "worse"]
+    alone = meta_table(two)
     np.testing.assert_allclose(mine["effect"], alone["effect"])
     np.testing.assert_allclose(mine["p_value"], alone["p_value"])
     np.testing.assert_allclose(meta["q_value"], false_discovery_control(meta["p_value"]))
     assert meta.loc[meta["p_value"].idxmin(), "gene"] in {"gene00", "gene01", "gene02", "gene10"}
-    found = {"studies": studies_of_nothing(several), "meta": meta,
-             "signature": pd.DataFrame({"gene": ["gene10"]})}  # fmt: skip
+    found = {
+        "studies": studies_of_nothing(several),
+        "meta": meta,
+        "signature": pd.DataFrame({"gene": ["gene10"]}),
+    }
     it = collect_studies(found, "leave_one_study_out", {})
     assert len(it["genes"]) == 3
     assert it["tested"] == len(dataset.genes)
@@ -148,23 +163,32 @@ def test_of_several_classes_each_is_held_against_the_rest(study):
 def studies_of_nothing(dataset):
     """Return studies.tsv of scores that are noise."""
     rng = np.random.default_rng(0)
-    columns = {f"score of {name}": rng.normal(size=len(dataset.samples))
-               for name in dataset.design.classes}  # fmt: skip
+    columns = {
+        f"score of {name}": rng.normal(size=len(dataset.samples)) for name in dataset.design.classes
+    }
     return studies_table(
         dataset, pd.DataFrame({"sample": dataset.samples, "mu": np.nan, **columns})
     )
 
 
 def mean_error(dataset, splits):
-    fits = nested_cross_validation(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS,
-                       **linear(**SPLITS["linear"])).with_chosen()  # fmt: skip
+    fits = nested_cross_validation(
+        dataset,
+        splits,
+        labels="observed",
+        batch="1of1",
+        folds=MOMENTS,
+        **linear(**SPLITS["linear"]),
+    ).with_chosen()
     table = studies_table(dataset, predictions_table(dataset, splits, fits))
     return float(table["error"].mean()), table
 
 
 @pytest.mark.slow
 def test_in_noise_the_error_is_at_chance_and_no_gene_is_named(tmp_path):
-    errors, named, covered = [], 0, []
+    errors = []
+    named = 0
+    covered = []
     for seed in range(12):
         dataset, splits = pooled(tmp_path, tables(4, n=16, effect=0.0, seed=seed), **SPLITS)
         error, table = mean_error(dataset, splits)
@@ -181,7 +205,8 @@ def test_in_noise_the_error_is_at_chance_and_no_gene_is_named(tmp_path):
 @pytest.mark.parametrize("align", ["centre", "standardise", "rank", "combat", "auto"])
 def test_a_study_that_holds_most_cases_is_no_signal(tmp_path, align):
     """Cases mostly in some studies, and nothing that tells them apart but the study itself."""
-    errors, named = [], 0
+    errors = []
+    named = 0
     for seed in range(8):
         files = tables(4, n=24, effect=0.0, seed=seed)
         for k, (name, (matrix, about)) in enumerate(files.items()):
@@ -210,8 +235,13 @@ def test_a_model_of_aligned_studies_takes_a_cohort_and_no_single_sample(study):
     final = fit_final_model(dataset, splits, folds=MOMENTS, **linear(**SPLITS["linear"]))
     model = final_model(dataset, final, folds=MOMENTS)
     matrix, about = tables(1, n=24, effect=3.5, seed=9)["boston"]
-    given = Matrix(tuple(matrix.index), tuple(matrix.columns), 100 + 3 * matrix.to_numpy(), {},
-                   tuple(range(len(matrix))))  # fmt: skip
+    given = Matrix(
+        tuple(matrix.index),
+        tuple(matrix.columns),
+        100 + 3 * matrix.to_numpy(),
+        {},
+        tuple(range(len(matrix))),
+    )
     table, _ = predict(model, given, "new.tsv", missing=0, mu=None)
     assert delong(np.where(about["diagnosis"] == "ill", 1, -1), table["score"].to_numpy())[0] > 0.9
     assert table.attrs["scale"].startswith("not told")
@@ -254,8 +284,10 @@ LOGARITHMS = {
 def test_logarithms_are_told_of_a_model_that_standardises(name, tmp_path):
     """Standardised by themselves, new samples lie and spread as training samples do."""
     of_training, steps, turn, words = LOGARITHMS[name]
-    files = {study: (of_training(matrix), about) for study, (matrix, about)
-             in tables(3, d=60, seed=5).items()}  # fmt: skip
+    files = {
+        study: (of_training(matrix), about)
+        for study, (matrix, about) in tables(3, d=60, seed=5).items()
+    }
     dataset, splits = pooled(tmp_path, files, **SPLITS, **steps)
     final = fit_final_model(dataset, splits, folds=MOMENTS, **linear(**SPLITS["linear"]))
     model = final_model(dataset, final, folds=MOMENTS)

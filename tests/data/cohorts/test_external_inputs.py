@@ -63,128 +63,216 @@ def _copy(other: Other, study: Study) -> None:
 FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
     "no file": (
         lambda o, s: o.item.update(expression="othr.tsv"),
-        ["error: othr.tsv: no such file (looked for in {cwd}); did you mean 'other.tsv'?"]),
+        ["error: othr.tsv: no such file (looked for in {cwd}); did you mean 'other.tsv'?"],
+    ),
     "no such column": (
         lambda o, s: o.item.update(label="stats"),
-        ["error: other_samples.tsv: label 'stats' is not a column of other_samples.tsv; did you "
-         "mean 'status'?; to score samples without labels: genesig predict results/model.json "
-         "FILE"]),
+        [
+            "error: other_samples.tsv: label 'stats' is not a column of other_samples.tsv; did you "
+            "mean 'status'?; to score samples without labels: genesig predict results/model.json "
+            "FILE"
+        ],
+    ),
     "no labels": (
         lambda o, s: _column(o, 1, ["NA"] * 8),
-        ["error: other_samples.tsv, column 'status': no sample has a label, so nothing can be "
-         "tested; to score samples without labels: genesig predict results/model.json FILE"]),
+        [
+            "error: other_samples.tsv, column 'status': no sample has a label, so nothing can be "
+            "tested; to score samples without labels: genesig predict results/model.json FILE"
+        ],
+    ),
     "no label is a class": (
         lambda o, s: o.item.update(classes={}),
-        ["error: other_samples.tsv, column 'status': no label is a class of the study: found "
-         "'control' (4 samples), 'RA' (4 samples), needs 'normal', 'tumor'; is it spelled "
-         "otherwise? classes: {{control: normal, THEIR WORD: tumor}}"]),
+        [
+            "error: other_samples.tsv, column 'status': no label is a class of the study: found "
+            "'control' (4 samples), 'RA' (4 samples), needs 'normal', 'tumor'; is it spelled "
+            "otherwise? classes: {{control: normal, THEIR WORD: tumor}}"
+        ],
+    ),
     "a class of no study, a word of no sample": (
-        lambda o, s: o.item.update(classes={"RA": "tumour", "contrl": "normal", "control":
-                                            "normal"}),
-        ["error: other_samples.tsv, column 'status': classes: 'tumour' is no class of the study; "
-         "did you mean 'tumor'?",
-         "error: other_samples.tsv, column 'status': classes: no sample is 'contrl'; did you mean "
-         "'control'?",
-         "warning: other_samples.tsv, column 'status': left out, as no class of the study: 'RA' "
-         "(4 samples)",
-         "warning: other_samples.tsv, column 'status': no sample is 'tumor', so AUC and balanced "
-         "error are not defined; the samples are scored; is it spelled otherwise? classes: "
-         "{{THEIR WORD: tumor}}"]),
+        lambda o, s: o.item.update(
+            classes={"RA": "tumour", "contrl": "normal", "control": "normal"}
+        ),
+        [
+            "error: other_samples.tsv, column 'status': classes: 'tumour' is no class of the "
+            "study; "
+            "did you mean 'tumor'?",
+            "error: other_samples.tsv, column 'status': classes: no sample is 'contrl'; did you "
+            "mean "
+            "'control'?",
+            "warning: other_samples.tsv, column 'status': left out, as no class of the study: 'RA' "
+            "(4 samples)",
+            "warning: other_samples.tsv, column 'status': no sample is 'tumor', so AUC and "
+            "balanced "
+            "error are not defined; the samples are scored; is it spelled otherwise? classes: "
+            "{{THEIR WORD: tumor}}",
+        ],
+    ),
     "the mapping turned round": (
         lambda o, s: o.item.update(classes={"normal": "control", "tumor": "RA"}),
-        ["error: other_samples.tsv, column 'status': classes: the other way round; their word "
-         "first, then the class of the study: {{control: normal, RA: tumor}}"]),
+        [
+            "error: other_samples.tsv, column 'status': classes: the other way round; their word "
+            "first, then the class of the study: {{control: normal, RA: tumor}}"
+        ],
+    ),
     "one class": (
         lambda o, s: (_column(o, 1, ["RA"] * 8), o.item.update(classes={"RA": "tumor"})),
-        ["warning: other_samples.tsv, column 'status': no sample is 'normal', so AUC and balanced "
-         "error are not defined; the samples are scored"]),
+        [
+            "warning: other_samples.tsv, column 'status': no sample is 'normal', so AUC and "
+            "balanced "
+            "error are not defined; the samples are scored"
+        ],
+    ),
     "some without label, some of another class": (
         lambda o, s: _column(o, 1, ["", "OA", *["RA", "control"] * 3]),
-        ["warning: other_samples.tsv, line 2, column 'status': no label for 'X1'; left out of the "
-         "study (1 of 8)",
-         "warning: other_samples.tsv, column 'status': left out, as no class of the study: 'OA' "
-         "(1 sample)"]),
+        [
+            "warning: other_samples.tsv, line 2, column 'status': no label for 'X1'; left out of "
+            "the "
+            "study (1 of 8)",
+            "warning: other_samples.tsv, column 'status': left out, as no class of the study: 'OA' "
+            "(1 sample)",
+        ],
+    ),
     "a sample that the matrix lacks": (
         lambda o, s: [row.pop() for row in o.matrix],
-        ["warning: other_samples.tsv: 1 of the 8 samples not in other.tsv, so left out: 'X8'"]),
+        ["warning: other_samples.tsv: 1 of the 8 samples not in other.tsv, so left out: 'X8'"],
+    ),
     "other samples": (
         lambda o, s: _column(o, 0, [f"Y{k}" for k in range(8)]),
-        ["error: other.tsv: no sample of other_samples.tsv is here: that table has 'Y0', 'Y1', "
-         "'Y2' and 5 more, the matrix has columns 'X1', 'X2', 'X3' and 5 more and rows 'gene1', "
-         "'gene2', 'gene3' and 5 more; name the samples alike in both"]),
+        [
+            "error: other.tsv: no sample of other_samples.tsv is here: that table has 'Y0', 'Y1', "
+            "'Y2' and 5 more, the matrix has columns 'X1', 'X2', 'X3' and 5 more and rows 'gene1', "
+            "'gene2', 'gene3' and 5 more; name the samples alike in both"
+        ],
+    ),
     "a sample that the sheet lacks": (
         lambda o, s: o.sheet.pop(),
-        ["warning: other.tsv: not in other_samples.tsv, so left out: 1 column, 'X8'"]),
+        ["warning: other.tsv: not in other_samples.tsv, so left out: 1 column, 'X8'"],
+    ),
     "other genes": (
         lambda o, s: _genes(o, [f"ENSG{k}" for k in range(8)]),
-        ["error: other.tsv: no gene of the study is here: the study has 'gene1', 'gene2', 'gene3' "
-         "and 5 more, this matrix 'ENSG0', 'ENSG1', 'ENSG2' and 5 more; name a table of their ids "
-         "and the study's in annotation"]),
+        [
+            "error: other.tsv: no gene of the study is here: the study has 'gene1', 'gene2', "
+            "'gene3' "
+            "and 5 more, this matrix 'ENSG0', 'ENSG1', 'ENSG2' and 5 more; name a table of their "
+            "ids "
+            "and the study's in annotation"
+        ],
+    ),
     "genes in another version": (
-        lambda o, s: (_genes(o, [f"ENSG0000000000{k}.2" for k in range(8)]),
-                      [row.__setitem__(0, f"ENSG0000000000{k}.1")
-                       for k, row in enumerate(s.matrix[1:])]),
-        ["error: other.tsv: no gene of the study is here: the study has 'ENSG00000000000.1', "
-         "'ENSG00000000001.1', 'ENSG00000000002.1' and 5 more, this matrix 'ENSG00000000000.2', "
-         "'ENSG00000000001.2', 'ENSG00000000002.2' and 5 more; 8 of them are here in another "
-         "version, as 'ENSG00000000000.2' for 'ENSG00000000000.1': write the ids as the study has "
-         "them, or all without the version"]),
+        lambda o, s: (
+            _genes(o, [f"ENSG0000000000{k}.2" for k in range(8)]),
+            [row.__setitem__(0, f"ENSG0000000000{k}.1") for k, row in enumerate(s.matrix[1:])],
+        ),
+        [
+            "error: other.tsv: no gene of the study is here: the study has 'ENSG00000000000.1', "
+            "'ENSG00000000001.1', 'ENSG00000000002.1' and 5 more, this matrix 'ENSG00000000000.2', "
+            "'ENSG00000000001.2', 'ENSG00000000002.2' and 5 more; 8 of them are here in another "
+            "version, as 'ENSG00000000000.2' for 'ENSG00000000000.1': write the ids as the study "
+            "has "
+            "them, or all without the version"
+        ],
+    ),
     "few genes": (
         lambda o, s: _genes(o, [*GENES[:6], "a", "b"]),
-        ["warning: other.tsv: 2 of the 8 genes of the study are not here; if the model needs many "
-         "of them, the report says that this data set is not assessable. To be sure leave them out "
-         "of the study"]),
+        [
+            "warning: other.tsv: 2 of the 8 genes of the study are not here; if the model needs "
+            "many "
+            "of them, the report says that this data set is not assessable. To be sure leave them "
+            "out "
+            "of the study"
+        ],
+    ),
     "few genes where all are needed": (
-        lambda o, s: (_genes(o, [*GENES[:6], "a", "b"]),
-                      s.set("normalise.samples", [{"step": "rank_samples"}])),
-        ["warning: other.tsv: 2 of the 8 genes of the study are not here, but 'rank_samples' looks "
-         "at all of them; at most a share of 0.1 may be imputed (missing): leave them out of "
-         "the study, or else the report says that this data set is not assessable"]),
+        lambda o, s: (
+            _genes(o, [*GENES[:6], "a", "b"]),
+            s.set("normalise.samples", [{"step": "rank_samples"}]),
+        ),
+        [
+            "warning: other.tsv: 2 of the 8 genes of the study are not here, but 'rank_samples' "
+            "looks "
+            "at all of them; at most a share of 0.1 may be imputed (missing): leave them out of "
+            "the study, or else the report says that this data set is not assessable"
+        ],
+    ),
     "a word among the numbers": (
         lambda o, s: o.matrix[2].__setitem__(3, "1,5"),
-        ["error: other.tsv, gene 'gene2', sample 'X3': the value is '1,5', with a decimal comma; "
-         "write 1.5"]),
+        [
+            "error: other.tsv, gene 'gene2', sample 'X3': the value is '1,5', with a decimal "
+            "comma; "
+            "write 1.5"
+        ],
+    ),
     "a gene twice": (
         lambda o, s: _genes(o, ["gene1", *GENES[:7]]),
-        ["warning: other.tsv: 1 of the 8 genes of the study are not here; if the model needs many "
-         "of them, the report says that this data set is not assessable. To be sure leave them out "
-         "of the study",
-         "warning: other.tsv: gene id 'gene1' occurs 2 times (lines 2, 3); their median in each "
-         "sample is taken"]),
+        [
+            "warning: other.tsv: 1 of the 8 genes of the study are not here; if the model needs "
+            "many "
+            "of them, the report says that this data set is not assessable. To be sure leave them "
+            "out "
+            "of the study",
+            "warning: other.tsv: gene id 'gene1' occurs 2 times (lines 2, 3); their median in each "
+            "sample is taken",
+        ],
+    ),
     "never logged": (
         lambda o, s: _values(o, lambda v: 2.0**v),
-        ["error: other.tsv: the values of sample 'X1' look as if they were never logged, other "
-         "than those the model was trained on (median distance N standard deviations); bring "
-         "them to the same scale"]),
+        [
+            "error: other.tsv: the values of sample 'X1' look as if they were never logged, other "
+            "than those the model was trained on (median distance N standard deviations); bring "
+            "them to the same scale"
+        ],
+    ),
     "a training sample": (
         _copy,
-        ["warning: other.tsv: 1 sample with the values of a sample of the study: 'X1' is its "
-         "'P03'; a test on training samples says nothing, take them out"]),
+        [
+            "warning: other.tsv: 1 sample with the values of a sample of the study: 'X1' is its "
+            "'P03'; a test on training samples says nothing, take them out"
+        ],
+    ),
     "names of the study": (
         lambda o, s: (_column(o, 0, SAMPLES[:8]), o.matrix.__setitem__(0, ["g", *SAMPLES[:8]])),
-        ["warning: other.tsv: 'P01', 'P02', 'P03' and 5 more is also the name of a sample of the "
-         "study; is it the same one?"]),
+        [
+            "warning: other.tsv: 'P01', 'P02', 'P03' and 5 more is also the name of a sample of "
+            "the "
+            "study; is it the same one?"
+        ],
+    ),
     "combat with a small batch": (
         lambda o, s: o.item.update(combat=True, batch="run"),
-        ["error: external, other, combat: combat needs a batch of at least 5 samples, batch 'b0' "
-         "has 4; set it to false",
-         "error: external, other, combat: combat needs a batch of at least 5 samples, batch 'b1' "
-         "has 4; set it to false"]),
+        [
+            "error: external, other, combat: combat needs a batch of at least 5 samples, batch "
+            "'b0' "
+            "has 4; set it to false",
+            "error: external, other, combat: combat needs a batch of at least 5 samples, batch "
+            "'b1' "
+            "has 4; set it to false",
+        ],
+    ),
     "a column of batches that is not there": (
         lambda o, s: o.item.update(combat=True, batch="rn"),
-        ["error: other_samples.tsv: batch 'rn' is not a column of other_samples.tsv; did you mean "
-         "'run'?"]),
+        [
+            "error: other_samples.tsv: batch 'rn' is not a column of other_samples.tsv; did you "
+            "mean "
+            "'run'?"
+        ],
+    ),
     "settings": (
         lambda o, s: o.item.update(batch="run", symbol="name"),
-        ["error: config.yaml, external, item 1, batch: is used by combat only; set combat: true "
-         "or take it away",
-         "error: config.yaml, external, item 1, symbol: names a column of the gene table; set "
-         "annotation to its file"]),
+        [
+            "error: config.yaml, external, item 1, batch: is used by combat only; set combat: true "
+            "or take it away",
+            "error: config.yaml, external, item 1, symbol: names a column of the gene table; set "
+            "annotation to its file",
+        ],
+    ),
     "a key": (
         lambda o, s: o.item.update(lable="status"),
-        ["error: config.yaml, external, item 1, lable: unknown key 'lable'; did you mean "
-         "'external, item 1, label'?"]),
-}  # fmt: skip
+        [
+            "error: config.yaml, external, item 1, lable: unknown key 'lable'; did you mean "
+            "'external, item 1, label'?"
+        ],
+    ),
+}
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -207,7 +295,8 @@ def test_spoiled_files_end_in_lines_for_people(
 
 
 def test_all_data_sets_are_looked_at_and_stop_the_stage(study: Study) -> None:
-    first, second = Other(), Other()
+    first = Other()
+    second = Other()
     first.item.update(label="stats")
     second.item.update(name="second", classes={})
     first.write(study)
@@ -217,7 +306,9 @@ def test_all_data_sets_are_looked_at_and_stop_the_stage(study: Study) -> None:
     with pytest.raises(InvalidInput) as caught:
         check_external(config)
     assert [problem.message[:24] for problem in caught.value.problems] == [
-        "label 'stats' is not a c", "no label is a class of t"]  # fmt: skip
+        "label 'stats' is not a c",
+        "no label is a class of t",
+    ]
 
 
 def test_a_faulty_study_brings_no_second_error(study: Study) -> None:
@@ -235,8 +326,10 @@ def test_two_of_one_name_are_one_too_many(study: Study) -> None:
     study.set("external", [Other().item, Other().item | {"name": "OTHER"}])
     study.write()
     found = examine(read_config("config.yaml"), SCHEMA, "config.yaml").problems
-    assert str(found[0]) == ("error: config.yaml, external, item 2, name: 'OTHER' is already "
-                             "taken; each needs its own folder")  # fmt: skip
+    assert str(found[0]) == (
+        "error: config.yaml, external, item 2, name: 'OTHER' is already "
+        "taken; each needs its own folder"
+    )
 
 
 def test_warnings_are_kept_by_name(study: Study) -> None:
@@ -265,7 +358,8 @@ def test_labels_are_in_the_words_of_the_study_and_samples_in_rows(study: Study) 
     np.testing.assert_array_equal(found.matrix.cells, expected)
     assert [(one["name"], one["reason"]) for one in found.dropped] == [
         ("X1", "no label in column 'status'"),
-        ("X2", "class 'OA' is no class of the study")]  # fmt: skip
+        ("X2", "class 'OA' is no class of the study"),
+    ]
 
 
 def test_numbers_are_taken_as_they_are(study: Study) -> None:
@@ -287,15 +381,19 @@ def test_other_ids_are_translated_and_several_become_their_median(study: Study) 
     other.matrix[3][1] = "NA"
     other.write(study)
     names = ["gene1", "gene2", "gene2", "gene2", "gene5", "", "gene7", "gene7"]
-    table = [["id", "length", "name"],
-             *[[a, "9", b] for a, b in zip(theirs, names, strict=True)]]  # fmt: skip
+    table = [["id", "length", "name"], *[[a, "9", b] for a, b in zip(theirs, names, strict=True)]]
     Path("map.tsv").write_bytes(as_text(table))
     found = _cohort(other, annotation="map.tsv", symbol="name")
     assert found.matrix.columns == ("gene1", "gene2", "gene5", "gene7")
-    values = np.array([[np.nan if v == "NA" else float(v) for v in row[1:]]
-                       for row in other.matrix[1:]])  # fmt: skip
-    expected = [values[0], np.nanmedian(values[1:4], axis=0), values[4],
-                np.median(values[6:8], axis=0)]  # fmt: skip
+    values = np.array(
+        [[np.nan if v == "NA" else float(v) for v in row[1:]] for row in other.matrix[1:]]
+    )
+    expected = [
+        values[0],
+        np.nanmedian(values[1:4], axis=0),
+        values[4],
+        np.median(values[6:8], axis=0),
+    ]
     np.testing.assert_array_equal(found.matrix.cells.T, expected)
     assert [problem.message for problem in found.problems] == [
         "1 gene of the matrix without a name here, so left out",
@@ -304,8 +402,12 @@ def test_other_ids_are_translated_and_several_become_their_median(study: Study) 
 
 
 def test_a_home_folder_and_a_series_are_written_out() -> None:
-    raw = {"expression": "e.tsv", "samples": "s.tsv", "label": "x",
-           "external": [{"name": "a", "expression": "gse55457"}]}  # fmt: skip
+    raw = {
+        "expression": "e.tsv",
+        "samples": "s.tsv",
+        "label": "x",
+        "external": [{"name": "a", "expression": "gse55457"}],
+    }
     (item,) = resolve_config(raw, SCHEMA)["external"]
     assert item["expression"] == "data/geo/GSE55457_series_matrix.txt.gz"
     assert (item["samples"], item["classes"], item["missing"]) == (None, {}, 0.1)

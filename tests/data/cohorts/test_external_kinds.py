@@ -14,7 +14,8 @@ from genesig.data.files.readers import load_schema, read_config
 from genesig.data.validate import examine
 
 SCHEMA = load_schema()
-TIMES, EVENTS = YEARS[: len(NAMES)], STATUS[: len(NAMES)]
+TIMES = YEARS[: len(NAMES)]
+EVENTS = STATUS[: len(NAMES)]
 Change = Callable[[Other, Study], object]
 
 
@@ -54,12 +55,14 @@ SURVIVAL: dict[str, tuple[Change, str, str]] = {
     "a time before the start": (_cells(1, ["-1", *TIMES[1:]]), "error", "is -1, before the start"),
     "no event": (_cells(2, ["0"] * 8), "error", "no event, as no sample is '1', so there is"),
     "their word for an event": (
-        _cells(2, ["dead" if cell == "1" else "alive" for cell in EVENTS]), "error",
+        _cells(2, ["dead" if cell == "1" else "alive" for cell in EVENTS]),
+        "error",
         "name their word in event, found 'dead' (5), 'alive' (3)",
     ),
     "an event of no sample": (_item(event="gone"), "error", "no sample is 'gone'"),
     "an event that nobody outlived": (
-        _cells(2, ["1" if cell == max(TIMES, key=float) else "0" for cell in TIMES]), "error",
+        _cells(2, ["1" if cell == max(TIMES, key=float) else "0" for cell in TIMES]),
+        "error",
         "have no event that anyone outlived",
     ),
     "no times": (_cells(1, [""] * 8), "error", "no sample has a time and an event"),
@@ -68,14 +71,17 @@ SURVIVAL: dict[str, tuple[Change, str, str]] = {
     "one column": (_item(label="years"), "error", "write label: {time: COLUMN, event: COLUMN}"),
     "classes": (_item(classes={"1": "yes"}), "error", "classes: is for classification"),
     "times in days": (
-        _cells(1, [str(365 * float(cell)) for cell in TIMES]), "warning", "in another unit"
+        _cells(1, [str(365 * float(cell)) for cell in TIMES]),
+        "warning",
+        "in another unit",
     ),
     "times in months, some of them short": (
-        _cells(1, ["0.1", *(str(12 * float(cell)) for cell in TIMES[1:])]), "warning",
+        _cells(1, ["0.1", *(str(12 * float(cell)) for cell in TIMES[1:])]),
+        "warning",
         "and the horizon of the study is ",
     ),
     "a missing time": (_cells(1, ["NA", *TIMES[1:]]), "warning", "no label ('NA') for 'X1'; left"),
-}  # fmt: skip
+}
 CLASSES: dict[str, tuple[Change, str, str]] = {
     "no class of the study": (
         _cells(1, ["q", "r", "s", "q", "r", "s", "q", "r"]),
@@ -100,7 +106,8 @@ CLASSES: dict[str, tuple[Change, str, str]] = {
 
 
 def _found(tmp_path: Path, lay: Change, change: Change) -> list[str]:
-    study, other = Study(tmp_path), Other()
+    study = Study(tmp_path)
+    other = Other()
     lay(other, study)
     change(other, study)
     other.write(study)

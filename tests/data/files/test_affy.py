@@ -60,18 +60,23 @@ def test_layout_cut_short_anywhere_is_refused(form):
 
 
 @pytest.mark.one_in(2)
-@pytest.mark.parametrize(("parse", "content"), [
-    *((parse_cel, content) for content in CELS.values()),
-    *((parse_cdf, content) for content in LAYOUTS.values()),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("parse", "content"),
+    [
+        *((parse_cel, content) for content in CELS.values()),
+        *((parse_cdf, content) for content in LAYOUTS.values()),
+    ],
+)
 @settings(max_examples=10 * settings().max_examples)
 @given(data=st.data())
 def test_a_file_with_altered_bytes_is_read_or_refused_in_one_line(parse, content, data):
     broken = bytearray(content)
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(broken) - 1))
-        instead = data.draw(st.sampled_from([b"", b"\xff" * 4, b"\0" * 4, b"\x7f\xff\xff\xff"])
-                            | st.binary(max_size=5))  # fmt: skip
+        instead = data.draw(
+            st.sampled_from([b"", b"\xff" * 4, b"\0" * 4, b"\x7f\xff\xff\xff"])
+            | st.binary(max_size=5)
+        )
         broken[at : at + data.draw(st.integers(0, 5))] = instead
     refusal = ""
     try:

@@ -33,8 +33,12 @@ def test_spoiled_files_end_in_messages(
     expression = "old.gct" if name.endswith(".cls") else name
     samples = name if name in ITSELF or name.endswith(".cls") else "s.tsv"
     label = "class" if samples.endswith((".tsv", ".gct", ".cls", ".h5ad")) else "disease state"
-    config = {"expression": expression, "samples": samples, "label": label,
-              "data": {"annotation": name if name in ITSELF[1:] else None}}  # fmt: skip
+    config = {
+        "expression": expression,
+        "samples": samples,
+        "label": label,
+        "data": {"annotation": name if name in ITSELF[1:] else None},
+    }
     Path("old.gct").write_text(gct12(NUMBERS))
     Path("s.tsv").write_text(SHEET)
     Path("config.yaml").write_text(yaml.safe_dump(config))

@@ -60,7 +60,8 @@ def test_obs_of_an_h5ad_is_text(tmp_path: Path) -> None:
 
 def test_a_part_is_another_matrix(tmp_path: Path) -> None:
     (tmp_path / "e.h5ad").write_bytes(h5ad(NUMBERS))
-    whole, half = read_matrix(tmp_path / "e.h5ad"), read_matrix(tmp_path / "e.h5ad", "half")
+    whole = read_matrix(tmp_path / "e.h5ad")
+    half = read_matrix(tmp_path / "e.h5ad", "half")
     np.testing.assert_array_equal(whole.cells, 2 * half.cells)
     (tmp_path / "p.txt").write_text(genomestudio(NUMBERS))
     assert set(read_matrix(tmp_path / "p.txt", "Detection Pval").cells.ravel()) == {0.01}

@@ -41,14 +41,16 @@ SAMPLE = [
 REMEDY = re.compile(
     r"\b(add|choose|compress|copy|correct|did you mean|do the two|download|exchange|export|fill|"
     r"get|give|install|keep|make|move|must|name|needed|needs|put|"
-    r"rename|run|saveRDS|save|set|take|unpack|use|write)\b", re.IGNORECASE,
-)  # fmt: skip
+    r"rename|run|saveRDS|save|set|take|unpack|use|write)\b",
+    re.IGNORECASE,
+)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
     """Return every file of a study with its bytes."""
-    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*")
-            if p.is_file()}  # fmt: skip
+    return {
+        p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()
+    }
 
 
 def test_broken_array_files_are_more_than_sixty() -> None:
@@ -82,8 +84,17 @@ def test_workflow_gives_the_same_message_and_no_file(name: str, tmp_path: Path) 
     lay, words = BROKEN[name]
     lay(tmp_path)
     before = contents(tmp_path)
-    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--configfile", "config.yaml",
-               "--snakefile", str(ROOT / "Snakefile")]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--cores",
+        "1",
+        "--configfile",
+        "config.yaml",
+        "--snakefile",
+        str(ROOT / "Snakefile"),
+    ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode != 0
     said = done.stdout + done.stderr

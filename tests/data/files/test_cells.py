@@ -10,8 +10,16 @@ import pytest
 from genesig.data.files import cells
 from genesig.data.files.readers import read_matrix
 
-ODD = {(3, 1): "NA", (7, 0): "1e-05", (8, 2): "-0.00", (13, 2): "1.5x", (21, 0): "", (30, 1): "inf",
-       (31, 1): "12,5", (38, 0): "8.123456789012345678"}  # fmt: skip
+ODD = {
+    (3, 1): "NA",
+    (7, 0): "1e-05",
+    (8, 2): "-0.00",
+    (13, 2): "1.5x",
+    (21, 0): "",
+    (30, 1): "inf",
+    (31, 1): "12,5",
+    (38, 0): "8.123456789012345678",
+}
 
 
 def table(names: str, odd: dict[tuple[int, int], str]) -> str:

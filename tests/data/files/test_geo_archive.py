@@ -123,7 +123,8 @@ def test_missing_server_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("ranges", [True, False])
 def test_a_truncated_download_is_resumed(archive: Archive, ranges: bool, tmp_path: Path) -> None:
     archive.put("series/GSEnnn/GSE1/matrix/", f"GSE1{END}")
-    archive.break_at, archive.ranges = 100, ranges
+    archive.break_at = 100
+    archive.ranges = ranges
     with pytest.raises(InvalidInput, match=rf"broke off after 100 of {len(CONTENT)} bytes; run"):
         fetch("GSE1", tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == [f"GSE1{END}.part"]
@@ -161,8 +162,18 @@ def _study(folder: Path, **config: str) -> subprocess.CompletedProcess[str]:
     """Run a study as far as its matrix, which the workflow has to fetch."""
     (folder / "c.yaml").write_text(yaml.safe_dump({"label": "disease state"} | config))
     snakefile = ROOT / "Snakefile"
-    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--configfile", "c.yaml",
-               "--snakefile", str(snakefile), "results/validation.json"]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--cores",
+        "1",
+        "--configfile",
+        "c.yaml",
+        "--snakefile",
+        str(snakefile),
+        "results/validation.json",
+    ]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
@@ -217,9 +228,12 @@ def test_workflow_resumes_its_interrupted_download(archive: Archive, tmp_path: P
     ],
 )
 def test_a_server_that_is_no_address_is_one_line(
-    base: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    base: str,
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.setenv(ADDRESS_VARIABLE, base)
     assert main(["fetch", "GSE1", "-d", str(tmp_path / "new")]) == 1
     (line,) = capsys.readouterr().err.splitlines()

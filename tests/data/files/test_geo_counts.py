@@ -117,9 +117,11 @@ def test_a_matrix_of_the_user_keeps_all_samples_of_the_series(
 
 
 def test_init_proposes_counts_and_validate_names_samples_without_them(
-    rna_seq: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    rna_seq: Archive,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     study = tmp_path / "mine"
     assert main(["init", str(study), "-e", "GSE52"]) == 0
     text = (study / "config.yaml").read_text()
@@ -266,8 +268,18 @@ def test_a_study_of_an_rna_seq_series_fetches_and_reads_its_counts(
         "normalise": {"samples": [{"step": "log_cpm"}]},
     }
     (tmp_path / "c.yaml").write_text(yaml.safe_dump(config))
-    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--configfile", "c.yaml",
-               "--snakefile", str(ROOT / "Snakefile"), "results/data/raw.h5ad"]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--cores",
+        "1",
+        "--configfile",
+        "c.yaml",
+        "--snakefile",
+        str(ROOT / "Snakefile"),
+        "results/data/raw.h5ad",
+    ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     dataset = read_h5ad(tmp_path / "results/data/raw.h5ad")

@@ -61,7 +61,8 @@ needs_data = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are
 )
 def test_a_realseries_study(name: str, key: str, counts: dict[str, int]) -> None:
     path = SHARED / "geo" / f"{name}_series_matrix.txt.gz"
-    matrix, table = read_matrix(path), read_samples(path, None, None)
+    matrix = read_matrix(path)
+    table = read_samples(path, None, None)
     assert matrix.cells.shape == (22283, len(table))
     assert list(matrix.columns) == table.index.tolist()
     found = table[key].value_counts().to_dict()

@@ -21,8 +21,10 @@ from genesig.errors import InvalidInput
 NUMBERS = Numbers()
 DENSE = np.array(NUMBERS.rows).T
 LINES = {"csr": DENSE.shape[0], "csc": DENSE.shape[1]}
-SPARSE = {kind: h5ad(NUMBERS, X=form(DENSE), layers={}) for kind, form in
-          (("csr", csr_matrix), ("csc", csc_matrix))}  # fmt: skip
+SPARSE = {
+    kind: h5ad(NUMBERS, X=form(DENSE), layers={})
+    for kind, form in (("csr", csr_matrix), ("csc", csc_matrix))
+}
 PLAIN = h5ad(NUMBERS, layers={})
 
 
@@ -105,7 +107,8 @@ def many_parts(file: h5py.File) -> None:
 
 
 N, D = DENSE.shape
-NAMES, TEXT = NUMBERS.genes, h5py.string_dtype()
+NAMES = NUMBERS.genes
+TEXT = h5py.string_dtype()
 BROKEN = {
     "index past the last": ("csr", put("X/indices", 2, D), f"indices holds {D}"),
     "index below the first": ("csr", put("X/indices", 2, -3), "indices holds -3"),
@@ -248,8 +251,13 @@ def with_masks(path: str, rows: int | None = None) -> Callable[[h5py.File], None
         texts = (texts["values"] if isinstance(texts, h5py.Group) else texts)[()]
         del file[path]
         group = file.create_group(path)
-        group.attrs.update({"encoding-type": "nullable-string-array", "na-value": "NaN",
-                            "encoding-version": "0.1.0"})  # fmt: skip
+        group.attrs.update(
+            {
+                "encoding-type": "nullable-string-array",
+                "na-value": "NaN",
+                "encoding-version": "0.1.0",
+            }
+        )
         parts = {"values": texts, "mask": np.zeros(len(texts) if rows is None else rows, bool)}
         for name, part in parts.items():
             group[name] = part
@@ -261,7 +269,8 @@ def with_masks(path: str, rows: int | None = None) -> Callable[[h5py.File], None
 
 def test_masked_texts_are_read_as_texts(tmp_path: Path) -> None:
     (tmp_path / "e.h5ad").write_bytes(PLAIN)
-    plain, content = read_matrix(tmp_path / "e.h5ad"), PLAIN
+    plain = read_matrix(tmp_path / "e.h5ad")
+    content = PLAIN
     for path in ("obs/_index", "var/_index", "var/symbol"):
         content = changed(content, with_masks(path))
     assert content != PLAIN

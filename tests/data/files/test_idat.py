@@ -45,8 +45,12 @@ def test_values_are_the_closed_forms(tmp_path, part):
     assert matrix.doubt == "1 probe of genotypes (rs…): left out"
     for column, seed in enumerate((1, 2)):
         green, red = light(seed)
-        pairs = [(green[11], red[11]), (green[13], green[12]), (red[15], red[14]),
-                 (green[16], red[16])]  # fmt: skip
+        pairs = [
+            (green[11], red[11]),
+            (green[13], green[12]),
+            (red[15], red[14]),
+            (green[16], red[16]),
+        ]
         for row, (M, U) in enumerate(pairs):
             value = np.log2((M + 1) / (U + 1)) if part == "M" else M / (M + U + 100)
             assert matrix.cells[row, column] == pytest.approx(value, rel=1e-15)
@@ -66,8 +70,10 @@ def test_probe_names_come_from_ilmnid_or_name(tmp_path):
     twice = manifest({f"cg01_{k}": (11, None, "") for k in ("TC11", "BC21")})
     matrix = read_matrix(folder_with(tmp_path, 1, probes=twice))
     assert matrix.rows == ("cg01_TC11", "cg01_BC21")
-    plain = manifest(PROBES, columns=("Name", *["AddressA_ID", "AddressB_ID"],
-                                      "Infinium_Design_Type", "Color_Channel"))  # fmt: skip
+    plain = manifest(
+        PROBES,
+        columns=("Name", *["AddressA_ID", "AddressB_ID"], "Infinium_Design_Type", "Color_Channel"),
+    )
     assert read_matrix(folder_with(tmp_path, 1, probes=plain)).rows[0] == "cg01"
 
 
@@ -110,8 +116,10 @@ def test_a_file_with_altered_bytes_is_read_or_refused_in_one_line(data):
     broken = bytearray(WHOLE)
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(broken) - 1))
-        instead = data.draw(st.sampled_from([b"", b"\xff" * 8, b"\0" * 4, b"\x7f\xff\xff\xff"])
-                            | st.binary(max_size=5))  # fmt: skip
+        instead = data.draw(
+            st.sampled_from([b"", b"\xff" * 8, b"\0" * 4, b"\x7f\xff\xff\xff"])
+            | st.binary(max_size=5)
+        )
         broken[at : at + data.draw(st.integers(0, 5))] = instead
     refusal = ""
     try:
@@ -139,6 +147,7 @@ def test_memory_grows_with_the_files_and_no_faster(tmp_path):
         tracemalloc.stop()
         return most / sum(path.stat().st_size for path in folder.iterdir())
 
-    small, large = peak(2_000), peak(16_000)
+    small = peak(2_000)
+    large = peak(16_000)
     assert large < 1.2 * small
     assert large < 8

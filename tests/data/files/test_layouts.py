@@ -34,14 +34,18 @@ ONE_SAMPLE_OF_R = "s1\ng1\t7\ng2\t12\n"
 READ = {
     # text, file, symbols, whether a title is said
     "featureCounts": (FEATURE_COUNTS, "c.txt", {}, False),
-    "salmon, by nf-core": (SALMON, "salmon.merged.gene_counts.tsv", {"g1": "TP53", "g2": "EGFR"},
-                           False),
+    "salmon, by nf-core": (
+        SALMON,
+        "salmon.merged.gene_counts.tsv",
+        {"g1": "TP53", "g2": "EGFR"},
+        False,
+    ),
     "DESeq2": (DESEQ, "normalised.csv", {"g1": "TP53"}, False),
     "titles": (TITLED, "t.csv", {}, True),
     "titles of a spreadsheet": (SHEET_TITLED, "t.tsv", {}, True),
     "a title in the middle of its row": (CENTRED, "t.tsv", {}, True),
     "a header with #": (HASH_HEADER, "t.tsv", {}, False),
-}  # fmt: skip
+}
 
 
 def read(folder: Path, text: str, name: str) -> Matrix:
@@ -75,9 +79,12 @@ def test_titles_of_a_sample_table_are_passed_over(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("header", "program"),
-    [("baseMean\tlog2FoldChange\tlfcSE\tpvalue", "DESeq2"), ("logFC\tlogCPM\tF\tFDR", "edgeR"),
-     ("logFC\tAveExpr\tt\tB", "limma")],
-)  # fmt: skip
+    [
+        ("baseMean\tlog2FoldChange\tlfcSE\tpvalue", "DESeq2"),
+        ("logFC\tlogCPM\tF\tFDR", "edgeR"),
+        ("logFC\tAveExpr\tt\tB", "limma"),
+    ],
+)
 def test_a_table_of_tests_is_named(header: str, program: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=f"is a table of tests as {program} writes it"):
         read(tmp_path, f"gene\t{header}\ng1\t1\t2\t3\t4\n", "r.tsv")
@@ -103,8 +110,11 @@ MARKED = "gene\ts1\ts2\n<<<<<<< HEAD\ng1\t1\t2\n=======\ng1\t1\t3\n>>>>>>> other
 @pytest.mark.parametrize("kind", ["matrix", "sample table", "config"])
 def test_git_conflict_marks_are_named(kind: str, tmp_path: Path) -> None:
     (tmp_path / "f.tsv").write_text(MARKED)
-    reader = {"matrix": read_matrix, "config": read_config,
-              "sample table": lambda path: read_samples(path, None, None)}[kind]  # fmt: skip
+    reader = {
+        "matrix": read_matrix,
+        "config": read_config,
+        "sample table": lambda path: read_samples(path, None, None),
+    }[kind]
     with pytest.raises(InvalidInput, match=r"f.tsv, line 2: '<<<<<<< HEAD' is git's mark of a con"):
         reader(tmp_path / "f.tsv")
 
@@ -168,9 +178,11 @@ def test_workbook_sheet_is_read_as_table(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(b"gene\ts1\ng1\t7\n", "is no Excel workbook, whatever its ending says; save its sheet as"),
-     (bytes.fromhex("d0cf11e0a1b11ae1"), "is a workbook of before 2007, or one with a password")],
-)  # fmt: skip
+    [
+        (b"gene\ts1\ng1\t7\n", "is no Excel workbook, whatever its ending says; save its sheet as"),
+        (bytes.fromhex("d0cf11e0a1b11ae1"), "is a workbook of before 2007, or one with a password"),
+    ],
+)
 def test_file_that_is_no_workbook_is_refused(
     content: bytes, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

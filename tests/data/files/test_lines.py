@@ -14,7 +14,8 @@ from genesig.data.files.delimited import lines_of
 from genesig.data.files.readers import read_matrix
 from genesig.errors import InvalidInput
 
-MATRICES, SAMPLES = 4, 60
+MATRICES = 4
+SAMPLES = 60
 
 
 @pytest.mark.slow

@@ -44,16 +44,21 @@ WHOLE = (
     "1007_s_at\tchr6\tNM_1 // DDR1 // receptor // 6p21 // 780 /// NR_2 // MIR4640 // m // - // 9\n"
     "1053_at\tchr7\tNM_3 // RFC2 // replication // 7q11 // 5982 /// ENST1 // RFC2 // r // - // 1\n"
     "117_at\tchr1\t---\n"
-)  # fmt: skip
+)
 EXPORT = (
     '"","PROBEID","SYMBOL"\n"1","1007_s_at","DDR1"\n"2","1007_s_at","MIR4640"\n'
     '"3","1053_at","RFC2"\n"4","117_at",NA\n'
 )
 TABLES = {
-    "GPL570-55999.txt": BROWSER, "GPL570.annot": ANNOT, "GPL570.soft": "^PLATFORM = G\n" + ANNOT,
-    "HG-U133_Plus_2.na36.annot.csv": NETAFFX, "HumanHT-12_V4.bgx": BGX,
-    "HumanMethylation450.csv": MANIFEST, "HuGene-1_0-st-v1.na36.tsv": WHOLE, "export.csv": EXPORT,
-}  # fmt: skip
+    "GPL570-55999.txt": BROWSER,
+    "GPL570.annot": ANNOT,
+    "GPL570.soft": "^PLATFORM = G\n" + ANNOT,
+    "HG-U133_Plus_2.na36.annot.csv": NETAFFX,
+    "HumanHT-12_V4.bgx": BGX,
+    "HumanMethylation450.csv": MANIFEST,
+    "HuGene-1_0-st-v1.na36.tsv": WHOLE,
+    "export.csv": EXPORT,
+}
 PROBES = ["1007_s_at", "1053_at", "117_at", "unknown_at"]
 
 
@@ -92,11 +97,16 @@ def test_probe_column_with_most_genes_is_used(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(b"a\tb\n1007_s_at\tDDR1\n", "no line names a column of probes"),
-     (BROWSER.replace("_at", "_xt").encode(), "has none of the genes (1007_s_at, 1053_at, 117_at)"),
-     (EXPORT.replace("RFC2", "\x1b[31mRFC2").encode(), "holds a control code"),
-     (b"", "is empty")],
-)  # fmt: skip
+    [
+        (b"a\tb\n1007_s_at\tDDR1\n", "no line names a column of probes"),
+        (
+            BROWSER.replace("_at", "_xt").encode(),
+            "has none of the genes (1007_s_at, 1053_at, 117_at)",
+        ),
+        (EXPORT.replace("RFC2", "\x1b[31mRFC2").encode(), "holds a control code"),
+        (b"", "is empty"),
+    ],
+)
 def test_other_table_is_refused_and_nothing_is_written(
     content: bytes, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

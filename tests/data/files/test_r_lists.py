@@ -19,7 +19,8 @@ from genesig.errors import InvalidInput
 xarray = pytest.importorskip("xarray")
 rda = pytest.importorskip("rdata")
 
-N, D = 24, 150
+N = 24
+D = 150
 LABELS = ["t", "n"] * (N // 2)
 GENES = [f"X{k}" for k in range(1, D + 1)]
 CELLS = np.random.default_rng(0).normal(8, 1, (N, D))
@@ -42,14 +43,18 @@ OBJECTS: dict[str, tuple[Any, list[str]]] = {
     "samples without names": ({"khan": {"x": named(CELLS, None, GENES), "y": FACTOR}}, NUMBERS),
     "the other way round": ({"x": named(CELLS.T, GENES, SAMPLES), "y": FACTOR}, SAMPLES),
     "columns without names": ({"x": named(CELLS.T, GENES, None), "y": FACTOR}, NUMBERS),
-    "words in place of a factor": ({"x": named(CELLS, SAMPLES, GENES), "y": np.array(LABELS)},
-                                   SAMPLES),
-    "a list of a data.frame": ({"one": {"x": FRAME, "y": FACTOR, "about": np.array(["by me"])}},
-                               SAMPLES),
+    "words in place of a factor": (
+        {"x": named(CELLS, SAMPLES, GENES), "y": np.array(LABELS)},
+        SAMPLES,
+    ),
+    "a list of a data.frame": (
+        {"one": {"x": FRAME, "y": FACTOR, "about": np.array(["by me"])}},
+        SAMPLES,
+    ),
     "two data.frames": ({"one": {"x": named(CELLS, SAMPLES, GENES), "p": PHENO}}, SAMPLES),
     "classes in the data.frame": (FRAME.assign(y=FACTOR), SAMPLES),
     "classes first": (pd.concat([PHENO[["y"]], FRAME], axis=1), SAMPLES),
-}  # fmt: skip
+}
 
 
 def given(monkeypatch: pytest.MonkeyPatch, folder: Path, value: Any) -> Path:
@@ -64,7 +69,8 @@ def test_a_published_object_is_a_study(
 ) -> None:
     value, samples = OBJECTS[name]
     path = given(monkeypatch, tmp_path, value)
-    matrix, table = read_matrix(path), read_samples(path, None, None)
+    matrix = read_matrix(path)
+    table = read_samples(path, None, None)
     matrix = matrix if matrix.columns == tuple(GENES) else matrix.transpose()
     assert (list(matrix.rows), list(matrix.columns)) == (samples, GENES)
     np.testing.assert_array_equal(matrix.cells, CELLS)
@@ -80,7 +86,8 @@ def test_a_published_object_is_a_study(
 
 def test_a_part_chooses_among_matrices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of them has the classes of its own length beside it."""
-    train, test = named(CELLS[:8], None, GENES), named(CELLS[8:], None, GENES)
+    train = named(CELLS[:8], None, GENES)
+    test = named(CELLS[8:], None, GENES)
     both = {"x": train, "y": FACTOR[:8], "xtest": test, "ytest": FACTOR[8:]}
     path = given(monkeypatch, tmp_path, {"khan": both})
     with pytest.raises(InvalidInput, match="holds 4 objects: 'x', 'y', 'xtest', 'ytest'; choose"):
@@ -141,7 +148,8 @@ def test_a_data_frame_as_a_program_writes_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("name", "shape"), [("alon", (62, 2000)), ("khan", (63, 2308))])
 def test_published_files(name: str, shape: tuple[int, int]) -> None:
     path = SHARED / f"rdata/{name}.RData"
-    matrix, table = read_matrix(path), read_samples(path, None, None)
+    matrix = read_matrix(path)
+    table = read_samples(path, None, None)
     assert matrix.cells.shape == shape
     assert list(table.index) == list(matrix.rows) == [str(k) for k in range(1, shape[0] + 1)]
     assert list(table.columns) == ["y"]

@@ -25,42 +25,76 @@ STATES = ["ill" if k % 2 else "well" for k in range(12)]
 COUNTS = np.random.default_rng(3).poisson(40, (6, 12)).astype(float)
 MATRIX = r.matrix(COUNTS.tolist(), (GENES, SAMPLES), whole=True)
 OTHER = r.matrix((COUNTS + 0.5).tolist(), None)
-ABOUT = r.table({"state": r.factor(STATES, ["well", "ill"]),
-                 "age": r.reals([40, 41.5, *range(10)])}, SAMPLES, 12)  # fmt: skip
-ROWS = r.table({"length": r.integers([r.NA, 2, 3, 4, 5, 6]),
-                "symbol": r.strings(["A", None, *"CDEF"]),
-                "kind": r.run_length(["p", "q"], [4, 2]),
-                "exons": r.listed([r.NULL] * 6)}, None, 6)  # fmt: skip
+ABOUT = r.table(
+    {"state": r.factor(STATES, ["well", "ill"]), "age": r.reals([40, 41.5, *range(10)])},
+    SAMPLES,
+    12,
+)
+ROWS = r.table(
+    {
+        "length": r.integers([r.NA, 2, 3, 4, 5, 6]),
+        "symbol": r.strings(["A", None, *"CDEF"]),
+        "kind": r.run_length(["p", "q"], [4, 2]),
+        "exons": r.listed([r.NULL] * 6),
+    },
+    None,
+    6,
+)
 
 
 def summarized(assays: bytes, name: str = "SummarizedExperiment", **slots: bytes) -> bytes:
     """Write a SummarizedExperiment; its design and its metadata hold what only R can."""
-    given = {"colData": ABOUT, "assays": assays, "NAMES": r.strings(GENES),
-             "elementMetadata": ROWS, "metadata": r.listed([r.closure()])}  # fmt: skip
+    given = {
+        "colData": ABOUT,
+        "assays": assays,
+        "NAMES": r.strings(GENES),
+        "elementMetadata": ROWS,
+        "metadata": r.listed([r.closure()]),
+    }
     return r.saved(r.of_class(name, "SummarizedExperiment", **(given | slots)))
 
 
 def of_ranges(assays: bytes, name: str = "DESeqDataSet") -> bytes:
     """Write one whose rows are ranges, which then have the names and the columns."""
-    return summarized(assays, name, NAMES=r.NULL_SLOT, rowRanges=r.ranges(GENES, ROWS, 6),
-                      elementMetadata=r.table({}, None, 6), dispersionFunction=r.closure(),
-                      design=r.closure())  # fmt: skip
+    return summarized(
+        assays,
+        name,
+        NAMES=r.NULL_SLOT,
+        rowRanges=r.ranges(GENES, ROWS, 6),
+        elementMetadata=r.table({}, None, 6),
+        dispersionFunction=r.closure(),
+        design=r.closure(),
+    )
 
 
 SETS = {
     "one assay": (summarized(r.simple_assays({"counts": MATRIX})), None),
     "an assay without a name": (summarized(r.simple_assays({"": MATRIX})), None),
-    "one of two assays": (
-        summarized(r.simple_assays({"tpm": OTHER, "counts": MATRIX})), "counts"),
+    "one of two assays": (summarized(r.simple_assays({"tpm": OTHER, "counts": MATRIX})), "counts"),
     "a sparse assay": (
-        summarized(r.simple_assays({"counts": r.sparse(COUNTS.tolist(), (GENES, SAMPLES))})), None),
-    "a data.frame": (summarized(r.simple_assays({"counts": r.data_frame(
-        {name: r.reals(COUNTS[:, k].tolist()) for k, name in enumerate(SAMPLES)}, GENES)})), None),
+        summarized(r.simple_assays({"counts": r.sparse(COUNTS.tolist(), (GENES, SAMPLES))})),
+        None,
+    ),
+    "a data.frame": (
+        summarized(
+            r.simple_assays(
+                {
+                    "counts": r.data_frame(
+                        {name: r.reals(COUNTS[:, k].tolist()) for k, name in enumerate(SAMPLES)},
+                        GENES,
+                    )
+                }
+            )
+        ),
+        None,
+    ),
     "a DESeqDataSet": (of_ranges(r.simple_assays({"mu": OTHER, "counts": MATRIX})), None),
     "an old DESeqDataSet": (of_ranges(r.shallow_assays({"counts": MATRIX, "mu": OTHER})), None),
-    "packed by xz": (lzma.compress(gzip.decompress(
-        summarized(r.simple_assays({"counts": MATRIX})))), None),
-}  # fmt: skip
+    "packed by xz": (
+        lzma.compress(gzip.decompress(summarized(r.simple_assays({"counts": MATRIX})))),
+        None,
+    ),
+}
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -71,7 +105,8 @@ def test_expression_set_has_matrix_and_both_tables(name: str, tmp_path: Path) ->
     matrix = read_matrix(path, part)
     assert (list(matrix.rows), list(matrix.columns)) == (GENES, SAMPLES)
     np.testing.assert_array_equal(matrix.cells, COUNTS)
-    about, rows = read_samples(path, None, part), read_genes(path, part)
+    about = read_samples(path, None, part)
+    rows = read_genes(path, part)
     assert about["state"].to_dict() == dict(zip(SAMPLES, STATES, strict=True))
     assert about["age"].tolist()[:3] == ["40", "41.5", "0"]
     assert list(rows.columns) == ["length", "symbol", "kind"]
@@ -89,15 +124,17 @@ def test_missing_whole_numbers_are_missing(tmp_path: Path) -> None:
         np.testing.assert_array_equal(read_matrix(tmp_path / "a.rds").cells, cells)
 
 
-def test_a_deseqdataset_is_a_study(tmp_path: Path, capsys: pytest.CaptureFixture[str],
-                                   monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_a_deseqdataset_is_a_study(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("dds.rds").write_bytes(of_ranges(r.simple_assays({"counts": MATRIX, "mu": OTHER})))
     Path("c.yaml").write_text(
         "expression: dds.rds\nsamples: dds.rds\nlabel: state\n"
         "data: {annotation: dds.rds, symbol: symbol}\n"
         "splits: {folds: 3, inner_folds: 2, repeats: 1, subsamples: 4}\n"
-        "normalise: {samples: [{step: log_cpm}]}\n")  # fmt: skip
+        "normalise: {samples: [{step: log_cpm}]}\n"
+    )
     assert main(["validate", "c.yaml"]) == 0, capsys.readouterr().err
     assert "12 samples (6 ill, 6 well; positive: well), 6 genes" in capsys.readouterr().out
     assert main(["init", "new", "-e", "dds.rds"]) == 0
@@ -122,31 +159,45 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "text": (b"gene\tS00\ng1\t1\n", "cannot be read as R data"),
     "packed on and on": (gzip.compress(gzip.compress(WHOLE)), "is packed three times over"),
     "a bomb": (gzip.compress(bytes(30_000_000)), "unpacks to more than 100 times its size"),
-    "a bomb inside": (gzip.compress(lzma.compress(bytes(90_000_000))),
-                      "unpacks to more than 100 times its size"),
+    "a bomb inside": (
+        gzip.compress(lzma.compress(bytes(90_000_000))),
+        "unpacks to more than 100 times its size",
+    ),
     "a sequence without end": (r.saved(r.sequence(1e15)), "a sequence longer than any data"),
     "a function": (r.saved(r.closure()), "cannot be read"),
     "bytes": (r.saved(r._int(r.RAW, 2) + b"ab"), "R objects that cannot be read outside R"),
-    "two assays": (summarized(r.simple_assays({"tpm": OTHER, "logs": MATRIX})),
-                   "holds 2 assays: 'tpm', 'logs'; choose one by data.part"),
+    "two assays": (
+        summarized(r.simple_assays({"tpm": OTHER, "logs": MATRIX})),
+        "holds 2 assays: 'tpm', 'logs'; choose one by data.part",
+    ),
     "no assay": (summarized(r.simple_assays({})), "holds no assay"),
     "an assay outside the file": (_assay(HDF5), "is of class 'DelayedMatrix', no matrix"),
     "an assay of words": (_assay(r.strings(["a"])), "no matrix of numbers"),
-    "genes without names": (summarized(r.simple_assays({"counts": OTHER}), NAMES=r.NULL_SLOT),
-                            "the rows have no names"),
-    "fewer genes than names": (_assay(r.matrix(FEW, None)),
-                               "assay 'counts' is 5 × 12, for 6 genes and 12 samples"),
-    "a short column": (_one(colData=r.table({"state": r.strings(["a"])}, SAMPLES, 12)),
-                       "column 'state' is not as long as there are samples (12)"),
-    "runs without end": (_one(colData=r.table({"state": r.run_length(["a"], [2**31 - 1])},
-                                              SAMPLES, 12)), "'state' is not as long as there are"),
+    "genes without names": (
+        summarized(r.simple_assays({"counts": OTHER}), NAMES=r.NULL_SLOT),
+        "the rows have no names",
+    ),
+    "fewer genes than names": (
+        _assay(r.matrix(FEW, None)),
+        "assay 'counts' is 5 × 12, for 6 genes and 12 samples",
+    ),
+    "a short column": (
+        _one(colData=r.table({"state": r.strings(["a"])}, SAMPLES, 12)),
+        "column 'state' is not as long as there are samples (12)",
+    ),
+    "runs without end": (
+        _one(colData=r.table({"state": r.run_length(["a"], [2**31 - 1])}, SAMPLES, 12)),
+        "'state' is not as long as there are",
+    ),
     "a sparse matrix that leads out of itself": (
         _assay(r.sparse(COUNTS.tolist(), (GENES, SAMPLES), i=r.integers([7] * 72))),
-        "is a damaged sparse matrix"),
+        "is a damaged sparse matrix",
+    ),
     "a sparse matrix of any size": (
         _assay(r.sparse(COUNTS.tolist(), (GENES, SAMPLES), Dim=r.integers([2**31 - 1] * 2))),
-        "holds more than"),
-}  # fmt: skip
+        "holds more than",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -16,12 +16,16 @@ from genesig.data.files import symbols
 from genesig.data.files.symbols import MYGENE_VARIABLE
 from genesig.results.files import load_table
 
-TP53, EGFR, UNKNOWN = "ENSG00000141510", "ENSG00000146648", "ENSG00000000000"
+TP53 = "ENSG00000141510"
+EGFR = "ENSG00000146648"
+UNKNOWN = "ENSG00000000000"
 HITS = {
-    TP53: [{"symbol": "TP53", "entrezgene": "7157", "name": "tumor\nprotein p53"},
-           {"symbol": "WRONG"}],
+    TP53: [
+        {"symbol": "TP53", "entrezgene": "7157", "name": "tumor\nprotein p53"},
+        {"symbol": "WRONG"},
+    ],
     EGFR: [{"symbol": "EGFR", "entrezgene": 1956, "name": ["not", "text"]}],
-}  # fmt: skip
+}
 
 
 class Server:
@@ -110,7 +114,8 @@ def test_known_symbols_are_not_looked_up_again(server: Server, folder: Path) -> 
 def test_bad_answer_of_the_server_is_one_line(
     server: Server, folder: Path, capsys: Any, status: int, answer: bytes
 ) -> None:
-    server.status, server.answer = status, answer
+    server.status = status
+    server.answer = answer
     assert main(["symbols", "e.tsv"]) == 1
     said = capsys.readouterr().err
     assert said.count("\n") == 1

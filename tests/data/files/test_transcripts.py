@@ -51,14 +51,21 @@ def test_listed_probe_place_overrides_the_order_of_the_header():
 def test_probe_of_two_clusters_is_in_both_and_once_in_each():
     layout = parsed(transcript_files({"a": [[0, 1], [1, 2]], "b": [[2, 3]]}, [], *SIZE))
     assert [(layout.names[s], int(c)) for s, c in zip(layout.sets, layout.cells, strict=True)] == [
-        ("a", 0), ("a", 1), ("a", 2), ("b", 2), ("b", 3)
-    ]  # fmt: skip
+        ("a", 0),
+        ("a", 1),
+        ("a", 2),
+        ("b", 2),
+        ("b", 3),
+    ]
 
 
 def test_probe_types_are_found_among_several_and_before_arrows():
     pgf, clf, mps = TRANSCRIPTS
-    pgf = pgf.replace(b"100\tmain", b"100\tnormgene->exon:main").replace(
-        b"101\tmain", b"101\tmain->psrs").replace(b"102\tmain", b"102\tdomain")  # fmt: skip
+    pgf = (
+        pgf.replace(b"100\tmain", b"100\tnormgene->exon:main")
+        .replace(b"101\tmain", b"101\tmain->psrs")
+        .replace(b"102\tmain", b"102\tdomain")
+    )
     layout = parsed((pgf.replace(b"pm:st", b"pm:target->st"), clf, mps))
     assert layout.names == ("0_at", "2_at", "3_at")
     assert layout.left_out.startswith("2 probe sets")
@@ -84,8 +91,9 @@ def test_a_file_with_altered_bytes_is_read_or_refused_in_one_line(which, data):
     broken = bytearray(TRANSCRIPTS[which])
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(broken) - 1))
-        instead = data.draw(st.sampled_from([b"", b"\t", b"\n", b"9" * 30, b"-1"])
-                            | st.binary(max_size=5))  # fmt: skip
+        instead = data.draw(
+            st.sampled_from([b"", b"\t", b"\n", b"9" * 30, b"-1"]) | st.binary(max_size=5)
+        )
         broken[at : at + data.draw(st.integers(0, 5))] = instead
     files = [bytes(broken) if k == which else f for k, f in enumerate(TRANSCRIPTS)]
     refusal = ""
@@ -98,8 +106,9 @@ def test_a_file_with_altered_bytes_is_read_or_refused_in_one_line(which, data):
 
 
 def test_a_folder_holds_arrays_and_library_files(tmp_path):
-    for name, content in zip(("Toy.r4.pgf", "Toy.r4.clf.gz", "Toy.r4.mps"), TRANSCRIPTS,
-                             strict=True):  # fmt: skip
+    for name, content in zip(
+        ("Toy.r4.pgf", "Toy.r4.clf.gz", "Toy.r4.mps"), TRANSCRIPTS, strict=True
+    ):
         packed = gzip.compress(content) if name.endswith(".gz") else content
         (tmp_path / name).write_bytes(packed)
     (tmp_path / "new").mkdir()
@@ -116,14 +125,16 @@ def test_a_folder_holds_arrays_and_library_files(tmp_path):
 @pytest.mark.slow
 def test_memory_grows_with_the_file_and_no_faster():
     def peak(n):
-        files = transcript_files({str(k): [[4 * k + i for i in range(4)]] for k in range(n)}, [],
-                                 4, n)  # fmt: skip
+        files = transcript_files(
+            {str(k): [[4 * k + i for i in range(4)]] for k in range(n)}, [], 4, n
+        )
         tracemalloc.start()
         parsed(files)
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return most / sum(map(len, files))
 
-    small, large = peak(500), peak(4_000)
+    small = peak(500)
+    large = peak(4_000)
     assert large < 1.2 * small
     assert large < 8

@@ -44,9 +44,20 @@ WHOLE: dict[str, Study] = {
         lambda t: re.sub(r"\t(10\d)\n", r"\t9\1\n", t), part="gProcessedSignal"
     ),
     "Agilent folder, files in the sheet": (
-        arrays_study()[0] | {"s.tsv": tabbed([["sample", "class", "FileName"], *zip(
-            ["A", *NUMBERS.samples[1:]], NUMBERS.labels, [f"{n}.txt" for n in NUMBERS.samples],
-            strict=True)])},
+        arrays_study()[0]
+        | {
+            "s.tsv": tabbed(
+                [
+                    ["sample", "class", "FileName"],
+                    *zip(
+                        ["A", *NUMBERS.samples[1:]],
+                        NUMBERS.labels,
+                        [f"{n}.txt" for n in NUMBERS.samples],
+                        strict=True,
+                    ),
+                ]
+            )
+        },
         arrays_study(files="FileName")[1],
     ),
     "GenomeStudio": with_sheet("p.txt", {"p.txt": genomestudio(NUMBERS)}, annotation="p.txt"),
@@ -57,7 +68,7 @@ WHOLE: dict[str, Study] = {
         "p.csv", {"p.csv": genomestudio(NUMBERS).replace("\t", ",")}
     ),
     "BeadStudio": with_sheet("p.txt", {"p.txt": genomestudio(NUMBERS, old=True)}),
-}  # fmt: skip
+}
 # Its second column of values is raw, and the same in all arrays.
 DOUBTFUL = {"Agilent folder, a column": ("never logged", "the same values")}
 

@@ -150,9 +150,15 @@ def with_columns(batch=None):
     rng = np.random.default_rng(8)
     centre = rng.choice(["a", "b", "c"], 30)
     dataset = faultless(
-        rng, 30, batch=batch, centre=centre, age=rng.normal(50, 9, 30).round(2), chip=["X"] * 30,
-        donor=[f"d{i}" for i in range(30)], kind=[f"{'wi'[i % 2]}{i % 4}" for i in range(30)],
-    )  # fmt: skip
+        rng,
+        30,
+        batch=batch,
+        centre=centre,
+        age=rng.normal(50, 9, 30).round(2),
+        chip=["X"] * 30,
+        donor=[f"d{i}" for i in range(30)],
+        kind=[f"{'wi'[i % 2]}{i % 4}" for i in range(30)],
+    )
     shift = {name: rng.normal(0, 1.5, dataset.X.shape[1]) for name in "abc"}
     dataset.X[:] += np.stack([shift[name] for name in centre])
     return dataset
@@ -181,7 +187,8 @@ def test_every_column_of_the_sample_table_is_tested_or_named():
 def test_what_a_step_takes_away_is_not_shown_as_analysed():
     """ComBat, fitted on all samples as for the final model, leaves no component to the centres."""
     dataset = with_columns("centre")
-    before, after = found(dataset), found(dataset, folds=[{"step": "combat", "covariates": []}])
+    before = found(dataset)
+    after = found(dataset, folds=[{"step": "combat", "covariates": []}])
     shares = [
         next(one["share"][0] for one in it["associations"] if one["column"] == "centre")
         for it in (before, after)
@@ -212,7 +219,8 @@ def test_small_studies_come_through(n, d):
 def test_nothing_depends_on_the_order_of_the_genes():
     dataset = with_columns()
     turned = replace(dataset, X=np.ascontiguousarray(dataset.X[:, ::-1]), var=dataset.var[::-1])
-    here, there = found(dataset), found(turned)
+    here = found(dataset)
+    there = found(turned)
     for key in ("scale", "before", "outliers", "associations"):
         assert alike(here[key], there[key]), key
 

@@ -30,7 +30,8 @@ def _noise(rng: np.random.Generator, d: int) -> Array:
 
 def _one_factor(rng: np.random.Generator, d: int) -> Array:
     """Four fifths of the genes go together (r .9)."""
-    X, many = _noise(rng, d), 4 * d // 5
+    X = _noise(rng, d)
+    many = 4 * d // 5
     X[:, :many] = np.sqrt(0.1) * X[:, :many] + np.sqrt(0.9) * rng.standard_normal((N, 1))
     return X
 
@@ -100,8 +101,9 @@ def test_the_number_is_the_partial_correlation() -> None:
     first, second, r = twins(X)[0]
     own = np.hstack([Z, np.sqrt(0.1) * np.eye(N)])  # the ridge as genes of each sample's own
     rest = np.delete(own, [first, second], axis=0)
-    left = [own[k] - rest.T @ np.linalg.lstsq(rest.T, own[k], rcond=None)[0]
-            for k in (first, second)]  # fmt: skip
+    left = [
+        own[k] - rest.T @ np.linalg.lstsq(rest.T, own[k], rcond=None)[0] for k in (first, second)
+    ]
     expected = left[0] @ left[1] / np.linalg.norm(left[0]) / np.linalg.norm(left[1])
     assert r == pytest.approx(expected, abs=1e-9)
 

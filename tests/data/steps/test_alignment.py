@@ -57,7 +57,8 @@ def test_a_study_held_fixed_does_not_lie_elsewhere_for_its_mix_of_classes(rng):
 
 
 def test_combat_is_that_of_the_training_studies_and_brings_another_to_them(rng):
-    X, train = matrix(rng), STUDIES != "brno"
+    X = matrix(rng)
+    train = STUDIES != "brno"
     table = about(STUDIES)
     step = CombatStudies.fit(X[train], table[train], column="study")
     known = Combat.fit(X[train], batch=STUDIES[train], reference=None, covariates=None)
@@ -72,8 +73,10 @@ def test_combat_is_that_of_the_training_studies_and_brings_another_to_them(rng):
 
 
 def test_to_one_training_study_another_is_brought_all_the_same(rng):
-    X, table = matrix(rng), about(STUDIES)
-    train, other = STUDIES == "bombay", STUDIES == "brno"
+    X = matrix(rng)
+    table = about(STUDIES)
+    train = STUDIES == "bombay"
+    other = STUDIES == "brno"
     step = CombatStudies.fit(X[train], table[train], column="study")
     moved = step.transform(X, table)
     np.testing.assert_array_equal(moved[train], X[train])
@@ -85,9 +88,11 @@ def test_to_one_training_study_another_is_brought_all_the_same(rng):
 def alignments(X: np.ndarray) -> Alignments:
     table = about(STUDIES)
     ways = {
-        "standardise": AlignStudies("study", spread=True), "none": None,
-        "centre": AlignStudies("study", spread=False), "rank": RankSamples(),
-    }  # fmt: skip
+        "standardise": AlignStudies("study", spread=True),
+        "none": None,
+        "centre": AlignStudies("study", spread=False),
+        "rank": RankSamples(),
+    }
 
     def align(name: str) -> np.ndarray:
         step = ways[name]
@@ -100,7 +105,8 @@ def alignments(X: np.ndarray) -> Alignments:
 
 @pytest.mark.parametrize("moved", [False, True])
 def test_the_error_of_an_alignment_is_that_of_ridge_in_studies_left_out(rng, moved):
-    X, rows = matrix(rng), np.flatnonzero(STUDIES != "bombay")
+    X = matrix(rng)
+    rows = np.flatnonzero(STUDIES != "bombay")
     y = rng.standard_normal(len(rows))
     M = rng.standard_normal((len(X), len(X))) if moved else None
     found = alignments(X).errors(y, rows, M)
@@ -117,7 +123,8 @@ def loss(Z: np.ndarray, y: np.ndarray, names: np.ndarray, penalty: float) -> flo
     """Sum the mean squared errors of scikit-learn's ridge in each study."""
     total = 0.0
     for name in np.unique(names):
-        train, test = names != name, names == name
+        train = names != name
+        test = names == name
         own, size = np.unique(names[train], return_counts=True)
         p = 1 / (len(own) * size[np.searchsorted(own, names[train])])
         centred = Z[train] - p @ Z[train]
@@ -128,7 +135,8 @@ def loss(Z: np.ndarray, y: np.ndarray, names: np.ndarray, penalty: float) -> flo
 
 
 def test_the_choice_hangs_on_the_response_of_the_training_samples_alone(rng):
-    X, y = matrix(rng), np.where(rng.random(len(STUDIES)) < 0.5, 1.0, -1.0)
+    X = matrix(rng)
+    y = np.where(rng.random(len(STUDIES)) < 0.5, 1.0, -1.0)
     rows = np.flatnonzero(STUDIES != "bombay")
     known = alignments(X)
     first = known.errors(y[rows], rows)
@@ -153,7 +161,8 @@ def test_one_training_study_leaves_nothing_to_choose_by(rng):
 
 
 def test_what_was_made_before_is_forgotten_where_it_would_fill_the_memory(rng, monkeypatch):
-    known, y = alignments(matrix(rng)), np.arange(float(len(STUDIES)))
+    known = alignments(matrix(rng))
+    y = np.arange(float(len(STUDIES)))
     monkeypatch.setattr("genesig.data.steps.alignment.MAX_CACHE_BYTES", 1e4)
     for name in np.unique(STUDIES):
         rows = np.flatnonzero(name != STUDIES)

@@ -70,10 +70,19 @@ def test_descriptions_use_all_samples_and_no_list_score_or_error_hangs_on_them()
     final = make_fits(dataset, [splits.final], 4)  # whose first list has genes
     halves = make_fits(dataset, splits.subsamples, 5)
     plain, corrected = (
-        gather(noted(dataset, *folds), splits, [observed], final, halves,
-               HalfSampleStudy.none(), fdr=0.1, cv_frequency=0.3, clusters=CLUSTERS)
+        gather(
+            noted(dataset, *folds),
+            splits,
+            [observed],
+            final,
+            halves,
+            HalfSampleStudy.none(),
+            fdr=0.1,
+            cv_frequency=0.3,
+            clusters=CLUSTERS,
+        )
         for folds in ([], [COMBAT])
-    )  # fmt: skip
+    )
     for study in (plain, corrected):  # blocks are a description, and so is how stable they are
         study["stability"] = study["stability"].query("source != 'half_blocks'")
     for name in ("lists", "scores", "predictions", "rejection", "stability"):

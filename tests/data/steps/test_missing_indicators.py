@@ -28,7 +28,8 @@ FOLDS = [missing.LOW, *settings.MOMENTS]
 def study():
     """Return 60 proteins of 40 samples: a marker is missing in half of the controls by no level."""
     rng = np.random.default_rng(0)
-    X, case = rng.normal(24, 1, (40, 60)), np.arange(40) % 2 == 1
+    X = rng.normal(24, 1, (40, 60))
+    case = np.arange(40) % 2 == 1
     X[rng.random(X.shape) < 0.05] = np.nan
     X[:, 3] = rng.normal(24, 1, 40)
     X[~case & (rng.random(40) < 0.8), 3] = np.nan
@@ -85,14 +86,16 @@ def test_new_samples_are_scored_by_what_they_miss(fitted, tmp_path):
         )
         return new[0]["score"].to_numpy()
 
-    everything, every_row = list(range(60)), np.arange(40)
+    everything = list(range(60))
+    every_row = np.arange(40)
     np.testing.assert_allclose(scores(every_row, everything), own, rtol=0, atol=1e-9)
     np.testing.assert_allclose(scores(every_row[3:4], everything), own[3:4], rtol=0, atol=1e-9)
     without = scores(every_row, [k for k in everything if k != 3])
     place = done.genes.index("p003 missing")
     means = np.nanmean(done.X, axis=0)
     filled = X.copy()
-    filled[:, 3], filled[:, place] = means[3], means[place]
+    filled[:, 3] = means[3]
+    filled[:, place] = means[place]
     expected = filled[:, genes] @ values + fits.intercept[0, 0] - fits.threshold[0]
     np.testing.assert_allclose(without, expected, rtol=0, atol=1e-9)
 
@@ -140,7 +143,12 @@ def test_a_gene_that_has_the_name_already_is_refused():
 )
 def test_steps_that_would_take_it_for_a_level_are_refused(keep, samples, folds, message):
     steps = {"samples": [{"step": s} for s in samples], "folds": [{"step": s} for s in folds]}
-    config = {"expression": "e.tsv", "samples": "s.tsv", "label": "class", "normalise": steps,
-              "data": {"missing": keep}}  # fmt: skip
+    config = {
+        "expression": "e.tsv",
+        "samples": "s.tsv",
+        "label": "class",
+        "normalise": steps,
+        "data": {"missing": keep},
+    }
     found = check_settings(resolve_config(config, load_schema()), "config")
     assert any(message in p.message and p.level == "error" for p in found), found

@@ -27,7 +27,10 @@ def study(tmp_path, monkeypatch):
     """Return the config of a study of 20 samples; a gene is never measured, others sometimes."""
     rng = np.random.default_rng(0)
     X = rng.lognormal(7, 1, (30, 20)).round(1).astype(str)
-    X[2, 3], X[5, 7], X[9, :], X[11, 1] = "", "NA", "NA", "nan"
+    X[2, 3] = ""
+    X[5, 7] = "NA"
+    X[9, :] = "NA"
+    X[11, 1] = "nan"
     names = [f"s{k:02}" for k in range(20)]
     rows = ["\t".join(["gene", *names])] + ["\t".join([f"g{k}", *X[k]]) for k in range(30)]
     (tmp_path / "e.tsv").write_text("\n".join(rows) + "\n")
@@ -80,8 +83,10 @@ def test_they_are_kept_for_the_step_that_fills_them_in(study):
     ],
 )
 def test_steps_that_cannot_have_them_are_refused(study, samples, folds, message):
-    steps = {"samples": [{"step": name} for name in samples],
-             "folds": [{"step": name} for name in folds]}  # fmt: skip
+    steps = {
+        "samples": [{"step": name} for name in samples],
+        "folds": [{"step": name} for name in folds],
+    }
     found = problems({**study, "data": {"missing": True}, "normalise": steps})
     assert any(message in str(p) and p.level == "error" for p in found)
 
@@ -102,7 +107,10 @@ def test_other_faults_are_refused_all_the_same(study):
 def test_a_gene_that_most_of_a_class_misses_is_left_out_and_no_other():
     X = np.random.default_rng(0).normal(size=(12, 6))
     y = np.repeat([-1.0, 1.0], [8, 4])
-    X[8:11, 1], X[:5, 2], X[:4, 3], X[8:10, 3] = np.nan, np.nan, np.nan, np.nan
+    X[8:11, 1] = np.nan
+    X[:5, 2] = np.nan
+    X[:4, 3] = np.nan
+    X[8:10, 3] = np.nan
     step = KNN | {"missing_most": 0.5}
     assert fit_steps(X, [{**step, "classes": y}]).genes.tolist() == [0, 3, 4, 5]
     assert fit_steps(X, [{**step, "classes": None}]).genes.tolist() == [0, 1, 2, 3, 4, 5]
@@ -119,7 +127,8 @@ def test_values_too_small_become_the_quantile_of_the_gene_over_the_training_samp
     rng = np.random.default_rng(0)
     X = rng.normal(size=(15, 40))
     X[rng.random(X.shape) < 0.6] = np.nan
-    X[:, 7], X[1:, 8] = np.nan, np.nan
+    X[:, 7] = np.nan
+    X[1:, 8] = np.nan
     for quantile in (0.0, 0.01, 0.3):
         with pytest.warns(RuntimeWarning, match="All-NaN"):
             expected = np.nanquantile(X, quantile, axis=0)
@@ -136,18 +145,21 @@ def test_genes_are_left_out_by_the_training_samples_and_their_labels_permuted_on
     y = np.repeat([-1.0, 1.0], 12)
     X = rng.normal(size=(24, 40))
     X[rng.random(X.shape) < 0.45] = np.nan
-    X[:10, 3], X[10:, 3] = np.nan, 1.0
+    X[:10, 3] = np.nan
+    X[10:, 3] = 1.0
     dataset = make_dataset(X, y)
     splits = make_splits(dataset, 3, 1)
     todo = make_training_sets(dataset, splits, splits.outer, [0, 1, 2])
-    folds, kept = [KNN | {"missing_most": 0.5}, {"step": "centre"}], {}
+    folds = [KNN | {"missing_most": 0.5}, {"step": "centre"}]
+    kept = {}
     for _, reference, (task,) in group_by_matrix(dataset, todo, folds, 1):
         alone = [{**KNN, "missing_most": 0.5, "classes": task.y[task.train]}]
         np.testing.assert_array_equal(reference.genes, fit_steps(X[task.train], alone).genes)
         kept[task.split, task.permutation] = reference.genes.tolist()
     assert all(3 not in genes for (_, number), genes in kept.items() if number == 0)
     assert any(3 in genes for (_, number), genes in kept.items() if number > 0)
-    other, split = X.copy(), splits.outer[0]
+    other = X.copy()
+    split = splits.outer[0]
     other[dataset.rows(split.test)] = np.nan
     changed = replace(dataset, X=other)
     (found,) = group_by_matrix(changed, make_training_sets(changed, splits, [split], [0]), folds, 1)
@@ -184,7 +196,8 @@ def test_values_below_detection_become_half_the_smallest_of_the_gene():
 def test_values_missing_in_low_genes_are_told_from_those_missing_by_chance():
     rng = np.random.default_rng(0)
     X = rng.normal(24, 2, 200) + rng.normal(size=(20, 200))
-    chance, low = X.copy(), X.copy()
+    chance = X.copy()
+    low = X.copy()
     chance[:, ::3][rng.random((20, 67)) < 0.3] = np.nan
     low[low < 21] = np.nan
     assert (missing_when_low(X), missing_when_low(chance), missing_when_low(low)) == (
@@ -230,7 +243,7 @@ BROKEN = {
     "counts": (broken("NA", samples=("log_cpm",)), "'log_cpm' needs every value of a sample"),
     "before the splits": (broken("NA", folds=(), samples=("half_minimum",)), "'half_minimum'"),
     "every value of a sample": (broken(), "every value of 's05' is missing"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -38,8 +38,10 @@ def genome(seed: int = 0) -> pd.DataFrame:
 
 def copies(var: pd.DataFrame, seed: int, noise: float) -> tuple[Any, Any]:
     """Return true copy numbers, a gain on chromosome 1 and a loss on 2, and values with noise."""
-    on, at = var["chromosome"].to_numpy(), var["position"].to_numpy()
-    gain, loss = (on == "1") & (at >= 20_000) & (at < 35_000), (on == "2") & (at >= 25_000)
+    on = var["chromosome"].to_numpy()
+    at = var["position"].to_numpy()
+    gain = (on == "1") & (at >= 20_000) & (at < 35_000)
+    loss = (on == "2") & (at >= 25_000)
     true = 0.6 * gain - 1.0 * loss
     return true, true + noise * np.random.default_rng(seed).normal(size=(6, len(var)))
 
@@ -66,7 +68,8 @@ def test_each_chromosome_of_a_sample_is_the_minimiser_that_clarabel_finds():
     f = segmented(X, var, 1.5)
     for row, x in zip(f, X, strict=True):
         for name in "12X":
-            y, tau = x[along(var, name)], 1.5 * spread(x, var)
+            y = x[along(var, name)]
+            tau = 1.5 * spread(x, var)
             best = cp.Variable(len(y))
             parts = cp.sum_squares(best - y) / 2 + tau * cp.norm1(cp.diff(best))
             cp.Problem(cp.Minimize(parts)).solve(solver="CLARABEL")
@@ -181,33 +184,39 @@ NEEDS = "'segment' needs to know where genes lie; set data.chromosome and data.p
 BROKEN: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     "no places": ([{"step": "segment"}], NO_PLACES, f"normalise.samples, item 1: {NEEDS}"),
     "no column": (
-        [{"step": "segment"}], {"position": "begin"},
+        [{"step": "segment"}],
+        {"position": "begin"},
         "genes.tsv: data.position 'begin' is not a column of genes.tsv (columns: symbol, chr,"
         " start)",
     ),
     "below 0": (
-        [{"step": "segment", "tau": -1}], {},
+        [{"step": "segment", "tau": -1}],
+        {},
         "normalise.samples, item 1, tau: found -1, needs a number or null, at least 0 and at most"
         " 10000",
     ),
     "a word": (
-        [{"step": "segment", "tau": "auto"}], {},
+        [{"step": "segment", "tau": "auto"}],
+        {},
         "normalise.samples, item 1, tau: found the text 'auto', needs a number or null",
     ),
     "another key": (
-        [{"step": "segment", "lambda": 2}], {},
+        [{"step": "segment", "lambda": 2}],
+        {},
         "normalise.samples, item 1, lambda: unknown key 'lambda'",
     ),
     "twice": (
-        [{"step": "segment"}, {"step": "segment"}], {},
+        [{"step": "segment"}, {"step": "segment"}],
+        {},
         "normalise.samples, item 2: 'segment' is already item 1; keep one of them",
     ),
     "missing values": (
-        [{"step": "segment"}], {"missing": True},
+        [{"step": "segment"}],
+        {"missing": True},
         "normalise.samples, item 1: 'segment' needs every value of a sample; with data.missing only"
         " log2 and zeros_as_missing may stand in normalise.samples",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -43,108 +43,191 @@ def _study(folder: Path, batch: list[str], **settings: Any) -> Study:
 CASES: dict[str, tuple[list[str], dict[str, Any], int, list[str]]] = {
     "no association": (TURNS, {}, 0, []),
     "one class in each": (
-        APART, {}, 1,
-        [f"error: {AT}batch and label go together (Cramér's V 1.00, at most 0.5 is accepted), so "
-         "that the batch could be taken for the label: batch 'b2' has no 'normal', batch 'b1' has "
-         "no 'tumor'; leave samples out until they do not, or set data.confounding: 1 to go on all "
-         "the same"],
+        APART,
+        {},
+        1,
+        [
+            f"error: {AT}batch and label go together (Cramér's V 1.00, at most 0.5 is accepted), "
+            "so "
+            "that the batch could be taken for the label: batch 'b2' has no 'normal', batch 'b1' "
+            "has "
+            "no 'tumor'; leave samples out until they do not, or set data.confounding: 1 to go on "
+            "all "
+            "the same"
+        ],
     ),
     "one class in each, but go on": (
-        APART, {"data__confounding": 1, "controls__permutations": 0}, 0,
-        [f"warning: {AT}batch and label go together (Cramér's V 1.00), so that part of what "
-         "predicts the label may be the batch: batch 'b2' has no 'normal', batch 'b1' has no "
-         "'tumor'"],
+        APART,
+        {"data__confounding": 1, "controls__permutations": 0},
+        0,
+        [
+            f"warning: {AT}batch and label go together (Cramér's V 1.00), so that part of what "
+            "predicts the label may be the batch: batch 'b2' has no 'normal', batch 'b1' has no "
+            "'tumor'"
+        ],
     ),
     "one class in each has no permutation": (
-        APART, {"data__confounding": 1}, 1,
-        ["error: config.yaml, controls.permutations: no label can change place inside its batch",
-         "warning: "],
+        APART,
+        {"data__confounding": 1},
+        1,
+        [
+            "error: config.yaml, controls.permutations: no label can change place inside its batch",
+            "warning: ",
+        ],
     ),
     "partly together": (
-        PARTLY, {}, 1, [f"error: {AT}batch and label go together (Cramér's V 0.62, at most 0.5"],
+        PARTLY,
+        {},
+        1,
+        [f"error: {AT}batch and label go together (Cramér's V 0.62, at most 0.5"],
     ),
     "partly together, bound higher": (
-        PARTLY, {"data__confounding": 0.7}, 0,
+        PARTLY,
+        {"data__confounding": 0.7},
+        0,
         [f"warning: {AT}batch and label go together (Cramér's V 0.62), so that part of"],
     ),
     "a batch lacks a class": (
-        LACKING, {}, 0,
-        [f"warning: {AT}batch 'b3' has no 'tumor' (Cramér's V 0.00), so that between batches the "
-         "label cannot be told from the batch"],
+        LACKING,
+        {},
+        0,
+        [
+            f"warning: {AT}batch 'b3' has no 'tumor' (Cramér's V 0.00), so that between batches "
+            "the "
+            "label cannot be told from the batch"
+        ],
     ),
     "one batch": (
-        ["b1"] * 12, {}, 0, [f"warning: {AT}data.batch: every sample is 'b1', so that there is no"],
+        ["b1"] * 12,
+        {},
+        0,
+        [f"warning: {AT}data.batch: every sample is 'b1', so that there is no"],
     ),
     "as many as samples": (
-        SAMPLES, {"controls__permutations": 0}, 0,
+        SAMPLES,
+        {"controls__permutations": 0},
+        0,
         [f"warning: {AT}data.batch: 12 batches for 12 samples; how far"],
     ),
     "a sample without": (
-        [*TURNS[:11], "NA"], {"normalise__folds": [COMBAT]}, 1,
+        [*TURNS[:11], "NA"],
+        {"normalise__folds": [COMBAT]},
+        1,
         [f"error: {AT}data.batch: no value for 'P12'; each sample of the study needs one"],
     ),
     "no such column": (
-        TURNS, {"data__batch": "center"}, 1,
-        ["error: samples.tsv: data.batch 'center' is not a column of samples.tsv; did you mean "
-         "'centre'?"],
+        TURNS,
+        {"data__batch": "center"},
+        1,
+        [
+            "error: samples.tsv: data.batch 'center' is not a column of samples.tsv; did you mean "
+            "'centre'?"
+        ],
     ),
     "the label": (
-        TURNS, {"data__batch": "diagnosis"}, 1,
-        ["error: config.yaml, data.batch: 'diagnosis' is the label itself; name the column of the "
-         "batches", "error: "],
+        TURNS,
+        {"data__batch": "diagnosis"},
+        1,
+        [
+            "error: config.yaml, data.batch: 'diagnosis' is the label itself; name the column of "
+            "the "
+            "batches",
+            "error: ",
+        ],
     ),
     "regression": (
-        TURNS, {"label": "age", "data__task": "regression"}, 0, [],
+        TURNS,
+        {"label": "age", "data__task": "regression"},
+        0,
+        [],
     ),
     "regression, together": (
-        sorted(TURNS), {"label": "age", "data__task": "regression"}, 1,
-        [f"error: {AT}batch and label go together (correlation ratio 0.85: 73 % of the variance of "
-         "the label, at most 0.5 is accepted)"],
+        sorted(TURNS),
+        {"label": "age", "data__task": "regression"},
+        1,
+        [
+            f"error: {AT}batch and label go together (correlation ratio 0.85: 73 % of the variance "
+            "of "
+            "the label, at most 0.5 is accepted)"
+        ],
     ),
     "combat without batches": (
-        TURNS, {"data__batch": None, "normalise__folds": [COMBAT]}, 1,
-        ["error: config.yaml, normalise.folds, item 1: 'combat' needs data.batch, the column that "
-         "says which samples were processed together"],
+        TURNS,
+        {"data__batch": None, "normalise__folds": [COMBAT]},
+        1,
+        [
+            "error: config.yaml, normalise.folds, item 1: 'combat' needs data.batch, the column "
+            "that "
+            "says which samples were processed together"
+        ],
     ),
     "combat before the splits": (
-        TURNS, {"normalise__samples": [COMBAT]}, 1,
+        TURNS,
+        {"normalise__samples": [COMBAT]},
+        1,
         ["error: config.yaml, normalise.samples, item 1: 'combat' learns from several samples, so"],
     ),
     "the label as covariate": (
-        TURNS, {"normalise__folds": [COMBAT | {"covariates": ["diagnosis"]}]}, 1,
-        ["error: config.yaml, normalise.folds, item 1: covariate 'diagnosis' of 'combat' is the "
-         "label, which no step may see; take it out"],
+        TURNS,
+        {"normalise__folds": [COMBAT | {"covariates": ["diagnosis"]}]},
+        1,
+        [
+            "error: config.yaml, normalise.folds, item 1: covariate 'diagnosis' of 'combat' is the "
+            "label, which no step may see; take it out"
+        ],
     ),
     "the batch as covariate": (
-        TURNS, {"normalise__folds": [COMBAT | {"covariates": ["centre"]}]}, 1,
-        ["error: config.yaml, normalise.folds, item 1: covariate 'centre' of 'combat' is the batch "
-         "itself; take it out"],
+        TURNS,
+        {"normalise__folds": [COMBAT | {"covariates": ["centre"]}]},
+        1,
+        [
+            "error: config.yaml, normalise.folds, item 1: covariate 'centre' of 'combat' is the "
+            "batch "
+            "itself; take it out"
+        ],
     ),
     "a covariate that is no column": (
-        TURNS, {"normalise__folds": [COMBAT | {"covariates": ["ages"]}]}, 1,
+        TURNS,
+        {"normalise__folds": [COMBAT | {"covariates": ["ages"]}]},
+        1,
         ["error: samples.tsv: covariate 'ages' is not a column of samples.tsv; did you mean 'age'"],
     ),
     "a covariate of words": (
-        TURNS, {"normalise__folds": [COMBAT | {"covariates": ["set"]}]}, 0, [],
+        TURNS,
+        {"normalise__folds": [COMBAT | {"covariates": ["set"]}]},
+        0,
+        [],
     ),
     "a covariate": (TURNS, {"normalise__folds": [COMBAT | {"covariates": ["age"]}]}, 0, []),
     "leave one batch out": (TURNS, {"splits__scheme": "leave_one_batch_out"}, 0, []),
     "leave one batch out without": (
-        TURNS, {"splits__scheme": "leave_one_batch_out", "data__batch": None}, 1,
+        TURNS,
+        {"splits__scheme": "leave_one_batch_out", "data__batch": None},
+        1,
         ["error: config.yaml, splits.scheme: 'leave_one_batch_out' needs data.batch, the column"],
     ),
     "leave one batch out, nothing left": (
-        APART, {"splits__scheme": "leave_one_batch_out", "data__confounding": 1}, 1,
-        ["error: samples.tsv, column 'diagnosis': class 'normal' has 6 samples, of which 0 may be "
-         "left to train on; 2 are needed; 1 further class, too",
-         "warning: "],
+        APART,
+        {"splits__scheme": "leave_one_batch_out", "data__confounding": 1},
+        1,
+        [
+            "error: samples.tsv, column 'diagnosis': class 'normal' has 6 samples, of which 0 may "
+            "be "
+            "left to train on; 2 are needed; 1 further class, too",
+            "warning: ",
+        ],
     ),
     "leave one batch out corrects nothing": (
-        TURNS, {"splits__scheme": "leave_one_batch_out", "normalise__folds": [COMBAT]}, 0,
-        ["warning: config.yaml, normalise.folds, item 1: 'combat' has seen no sample of the batch "
-         "that is left out, and corrects only training samples"],
+        TURNS,
+        {"splits__scheme": "leave_one_batch_out", "normalise__folds": [COMBAT]},
+        0,
+        [
+            "warning: config.yaml, normalise.folds, item 1: 'combat' has seen no sample of the "
+            "batch "
+            "that is left out, and corrects only training samples"
+        ],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -295,10 +378,12 @@ def test_test_samples_and_labels_change_nothing_that_was_learned() -> None:
     dataset = _dataset(FOUR)
     splits = draw_splits(dataset, seed=1, **SPLITS)
     first = splits.outer[0]
-    train, test = dataset.rows(first.train), dataset.rows(first.test)
+    train = dataset.rows(first.train)
+    test = dataset.rows(first.test)
     steps = bind_steps(FOLDS, dataset)
     before = fit_steps(dataset.X[train], steps, dataset.obs.iloc[train]).state()
-    X, obs = dataset.X.copy(), dataset.obs.copy()
+    X = dataset.X.copy()
+    obs = dataset.obs.copy()
     X[test] += 7
     obs.iloc[test, 1] = "b7"
     obs["label"] = obs["label"].to_numpy()[::-1]
@@ -312,14 +397,22 @@ def test_a_model_is_made_without_a_look_at_its_test_samples() -> None:
     X = dataset.X.copy()
     X[test] = X[test] * 3 - 7
     fits = [
-        nested_cross_validation(replace(dataset, X=values), splits, labels="observed", batch="1of3",
-                    folds=FOLDS, **LINEAR) for values in (dataset.X, X)
-    ]  # fmt: skip
+        nested_cross_validation(
+            replace(dataset, X=values),
+            splits,
+            labels="observed",
+            batch="1of3",
+            folds=FOLDS,
+            **LINEAR,
+        )
+        for values in (dataset.X, X)
+    ]
     assert len(fits[0].indices)
     for name in ("indptr", "indices", "choice"):
         np.testing.assert_array_equal(getattr(fits[0], name), getattr(fits[1], name))
     for name in ("values", "intercept", "cv_error"):  # rows are centred together: rounding only
-        one, two = getattr(fits[0], name), getattr(fits[1], name)
+        one = getattr(fits[0], name)
+        two = getattr(fits[1], name)
         np.testing.assert_allclose(one, two, rtol=1e-10, atol=1e-12)
     assert not np.array_equal(fits[0].scores, fits[1].scores)
 
@@ -332,8 +425,9 @@ def test_the_run_says_which_split_corrects_too_few(caplog: pytest.LogCaptureFixt
     lines = [record.message for record in caplog.records if record.levelname == "WARNING"]
     assert lines == [
         f"split {split.name}: combat leaves 1 sample as measured, because its batch has fewer than "
-        "2 training samples" for split in splits.outer
-    ]  # fmt: skip
+        "2 training samples"
+        for split in splits.outer
+    ]
 
 
 def test_the_label_is_refused_as_a_covariate_without_a_config_too() -> None:
@@ -366,7 +460,8 @@ def test_permuted_studies_keep_their_batches_apart() -> None:
 
     dataset = _dataset(["b1"] * 12 + ["b1", "b2"] * 6)
     splits = draw_splits(dataset, seed=1, **SPLITS)
-    y, batch = dataset.response(), dataset.batches()
+    y = dataset.response()
+    batch = dataset.batches()
     assert batch is not None
     observed = association_with_label(y, batch)
     for number in range(1, 6):

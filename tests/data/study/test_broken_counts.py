@@ -8,9 +8,11 @@ from genesig.data.study.config_check import resolve_config
 from genesig.data.validate import examine_study
 from genesig.errors import InvalidInput
 
-GENES, SAMPLES = 40, 16
+GENES = 40
+SAMPLES = 16
 COUNTS = np.random.default_rng(0).negative_binomial(2, 0.02, (GENES, SAMPLES)) + 1
-SIZE, VST = {"step": "size_factors"}, {"step": "vst"}
+SIZE = {"step": "size_factors"}
+VST = {"step": "vst"}
 MOMENTS = [{"step": "centre"}, {"step": "unit_variance"}]
 
 
@@ -54,12 +56,24 @@ def scattered(table):
 BROKEN = {
     "a negative count": (cells(3, 5, "-4"), [SIZE], [], "gene 'g03', sample 's05': the count -4"),
     "negative counts, vst": (all_of(slice(2), text="-1"), [VST], [], "(79 further cells); name"),
-    "fractions": (each(lambda x, k: f"{np.log2(x + 1):.3f}"), [SIZE], [],
-                  "most are no whole numbers (99th percentile "),
-    "fractions, vst": (each(lambda x, k: f"{np.log2(x + 1):.3f}"), [VST], [],
-                       "take vst out of normalise.folds, or name the raw counts"),
-    "a sample of zeros": (all_of(slice(4, 5)), [SIZE], [],
-                          "every value of 's04' is 0; take such samples out"),
+    "fractions": (
+        each(lambda x, k: f"{np.log2(x + 1):.3f}"),
+        [SIZE],
+        [],
+        "most are no whole numbers (99th percentile ",
+    ),
+    "fractions, vst": (
+        each(lambda x, k: f"{np.log2(x + 1):.3f}"),
+        [VST],
+        [],
+        "take vst out of normalise.folds, or name the raw counts",
+    ),
+    "a sample of zeros": (
+        all_of(slice(4, 5)),
+        [SIZE],
+        [],
+        "every value of 's04' is 0; take such samples out",
+    ),
     "two samples of zeros, vst": (all_of(slice(4, 6)), [VST], [], "every value of 's04', 's05' is"),
     "all zeros": (all_of(), [SIZE], [], "0"),
     "text": (cells(0, 0, "many"), [SIZE], [], "gene 'g00', sample 's00'"),
@@ -69,21 +83,37 @@ BROKEN = {
     "NA": (cells(7, 2, "NA"), [VST], [], "gene 'g07', sample 's02'"),
     "a thousand with its comma": (cells(7, 2, "1,204"), [SIZE], [], "gene 'g07', sample 's02'"),
     "a code for nothing": (cells(7, 2, "-999"), [VST], [], "gene 'g07', sample 's02'"),
-    "no gene with reads everywhere": (scattered, [SIZE], [],
-                                      "no gene has reads in every training sample"),
+    "no gene with reads everywhere": (
+        scattered,
+        [SIZE],
+        [],
+        "no gene has reads in every training sample",
+    ),
     "no gene with reads everywhere, vst": (scattered, [VST], [], "set its 'method' to tmm"),
-    "log CPM before": (nothing, [SIZE], [{"step": "log_cpm"}],
-                       "'size_factors' needs counts as they were read, and 'log_cpm' comes before"),
+    "log CPM before": (
+        nothing,
+        [SIZE],
+        [{"step": "log_cpm"}],
+        "'size_factors' needs counts as they were read, and 'log_cpm' comes before",
+    ),
     "logarithms before": (nothing, [VST], [{"step": "log2"}], "and nothing into normalise.samples"),
-    "a filter before": (nothing, [{"step": "variance_filter"}, VST], [],
-                        "item 2: 'vst' needs counts as they were read, and 'variance_filter'"),
+    "a filter before": (
+        nothing,
+        [{"step": "variance_filter"}, VST],
+        [],
+        "item 2: 'vst' needs counts as they were read, and 'variance_filter'",
+    ),
     "one after the other": (nothing, [SIZE, VST], [], "and 'size_factors' comes before it"),
     "twice": (nothing, [VST, VST], [], "'vst' is already item 1"),
     "before the splits": (nothing, [], [VST], "'vst' learns from several samples"),
-    "a method that there is not": (nothing, [{"step": "vst", "method": "rle"}], [],
-                                   "needs one of median_of_ratios, tmm"),
+    "a method that there is not": (
+        nothing,
+        [{"step": "vst", "method": "rle"}],
+        [],
+        "needs one of median_of_ratios, tmm",
+    ),
     "no prior": (nothing, [{**SIZE, "prior": 0}], [], "prior: found 0"),
-}  # fmt: skip
+}
 
 
 def problems(folder, change, folds, samples):
@@ -95,8 +125,12 @@ def problems(folder, change, folds, samples):
     (folder / "e.tsv").write_text("\n".join(rows) + "\n")
     sheet = [f"{name}\t{'ab'[k % 2]}" for k, name in enumerate(names)]
     (folder / "s.tsv").write_text("sample\tclass\n" + "\n".join(sheet) + "\n")
-    config = {"expression": "e.tsv", "samples": "s.tsv", "label": "class",
-              "normalise": {"samples": samples, "folds": [*folds, *MOMENTS]}}  # fmt: skip
+    config = {
+        "expression": "e.tsv",
+        "samples": "s.tsv",
+        "label": "class",
+        "normalise": {"samples": samples, "folds": [*folds, *MOMENTS]},
+    }
     try:
         found = examine_study(resolve_config(config, load_schema()), "config").problems
     except InvalidInput as error:

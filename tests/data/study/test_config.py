@@ -51,8 +51,14 @@ def test_the_step_that_fills_in_says_what_it_needs() -> None:
 def test_the_schema_is_one() -> None:
     Draft202012Validator.check_schema(SCHEMA)
     names = SCHEMA["$defs"]["step"]["properties"]["step"]["enum"]
-    assert names == STEPS == [branch["if"]["properties"]["step"]["const"] for branch
-                              in SCHEMA["$defs"]["step"]["allOf"]]  # fmt: skip
+    assert (
+        names
+        == STEPS
+        == [
+            branch["if"]["properties"]["step"]["const"]
+            for branch in SCHEMA["$defs"]["step"]["allOf"]
+        ]
+    )
     for name in STEPS:
         assert SCHEMA["$defs"][name]["properties"]["step"] == {"const": name}
 
@@ -68,18 +74,28 @@ def test_every_default_is_valid() -> None:
 
 EXAMPLES: dict[str, dict[str, Any]] = {
     "least": NEEDED,
-    "steps": NEEDED | {
-        "normalise": {"samples": [{"step": "log2", "floor": 100}], "folds": [{"step": s} for s in (
-            "quantile", "variance_filter", "fold_filter", "range_filter", "centre")]},
+    "steps": NEEDED
+    | {
+        "normalise": {
+            "samples": [{"step": "log2", "floor": 100}],
+            "folds": [
+                {"step": s}
+                for s in ("quantile", "variance_filter", "fold_filter", "range_filter", "centre")
+            ],
+        },
     },
-    "all row-wise steps": NEEDED | {
+    "all row-wise steps": NEEDED
+    | {
         "normalise": {"samples": [{"step": s} for s in ("standardise_samples", "rank_samples")]},
     },
-    "some settings": NEEDED | {
+    "some settings": NEEDED
+    | {
         "data": {"classes": ["a", "b"], "group": "patient"},
-        "linear": {"mu": [0, 0.5]}, "signature": {"mu": 0.5}, "controls": {"baselines": []},
+        "linear": {"mu": [0, 0.5]},
+        "signature": {"mu": 0.5},
+        "controls": {"baselines": []},
     },
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -87,7 +103,8 @@ def test_snakemake_fills_and_accepts_the_same(name: str) -> None:
     raw = EXAMPLES[name]
     resolved = resolve_config(raw, SCHEMA)
     path = str(ROOT / "workflow/schemas/config.schema.yaml")
-    again, theirs = deepcopy(resolved), deepcopy(raw)
+    again = deepcopy(resolved)
+    theirs = deepcopy(raw)
     snakemake.utils.validate(again, path)
     snakemake.utils.validate(theirs, path)
     assert again == resolved == theirs
@@ -298,9 +315,14 @@ def test_all_faults_are_told_at_once() -> None:
 
 @pytest.mark.parametrize("group", [None, "patient"])
 def test_a_scheme_that_a_kind_has_no_use_for_is_refused_once(group: str | None) -> None:
-    raw = {"expression": "e.tsv", "samples": "s.tsv", "label": {"time": "t", "event": "e"},
-           "data": {"task": "survival", "group": group}, "nonlinear": {"enabled": False},
-           "splits": {"scheme": "leave_one_out"}}  # fmt: skip
+    raw = {
+        "expression": "e.tsv",
+        "samples": "s.tsv",
+        "label": {"time": "t", "event": "e"},
+        "data": {"task": "survival", "group": group},
+        "nonlinear": {"enabled": False},
+        "splits": {"scheme": "leave_one_out"},
+    }
     found = check_settings(resolve_config(raw, SCHEMA), "c.yaml")
     (said,) = [problem for problem in found if problem.location == "c.yaml, splits.scheme"]
     assert "leaves no pairs" in said.message
@@ -317,10 +339,14 @@ def test_the_table_of_settings_is_the_schemas() -> None:
 
 
 ODD_NUMBERS = {
-    "010": "'010' is 8 in YAML", "0x1F": "'0x1F' is 31 in YAML", "0b11": "'0b11' is 3 in YAML",
-    "1_000": "'1_000' is 1000 in YAML", "1:30": "'1:30' is 90 in YAML",
-    "-010": "'-010' is -8 in YAML", "1_0.5": "'1_0.5' is 10.5 in YAML",
-}  # fmt: skip
+    "010": "'010' is 8 in YAML",
+    "0x1F": "'0x1F' is 31 in YAML",
+    "0b11": "'0b11' is 3 in YAML",
+    "1_000": "'1_000' is 1000 in YAML",
+    "1:30": "'1:30' is 90 in YAML",
+    "-010": "'-010' is -8 in YAML",
+    "1_0.5": "'1_0.5' is 10.5 in YAML",
+}
 
 
 @pytest.mark.parametrize("text", ODD_NUMBERS)

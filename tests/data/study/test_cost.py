@@ -104,7 +104,8 @@ def test_slowness_of_the_processor_multiplies_the_seconds():
 
 def test_every_kind_has_its_own_cost():
     """Each class is a column; survival is not linear least squares."""
-    off, none = {"enabled": False}, {"permutations": 1000}
+    off = {"enabled": False}
+    none = {"permutations": 1000}
     two, three, six = (
         total(replace(SIZE, classes=count), nonlinear=off, controls=none) for count in (0, 3, 6)
     )
@@ -154,10 +155,13 @@ def test_gene_sets_cost_nothing_where_there_are_none():
     assert total(structured=more) > total(structured=named)
     for name in ("samples", "genes", "splits", "training"):
         larger = replace(SIZE, **{name: 4 * getattr(SIZE, name)})
-        found = [study_costs({**config, "structured": {**config["structured"], **named}}, size)
-                 for size in (SIZE, larger)]  # fmt: skip
-        fits, orders = ([costs[rule].total_seconds for costs in found]
-                        for rule in ("sets_fit", "enrichment"))  # fmt: skip
+        found = [
+            study_costs({**config, "structured": {**config["structured"], **named}}, size)
+            for size in (SIZE, larger)
+        ]
+        fits, orders = (
+            [costs[rule].total_seconds for costs in found] for rule in ("sets_fit", "enrichment")
+        )
         assert (fits[1] > fits[0]) == (name != "samples")
         assert (orders[1] > orders[0]) == (name in ("samples", "genes"))
     few, many = (total(structured=named, controls={"permutations": k}) for k in (10, 500))
@@ -217,9 +221,11 @@ def test_the_page_on_large_studies_says_how_its_hours_grow() -> None:
 def _hours_of_studies(number: int) -> float:
     one = {"expression": "x", "samples": "s"}
     config = {
-        "studies": [{"name": f"study{k}", **one} for k in range(number)], "label": "class",
-        "controls": {"permutations": 1000}, "nonlinear": {"enabled": False},
-    }  # fmt: skip
+        "studies": [{"name": f"study{k}", **one} for k in range(number)],
+        "label": "class",
+        "controls": {"permutations": 1000},
+        "nonlinear": {"enabled": False},
+    }
     size = Size(samples=1000, genes=54675, splits=number, training=1000 - 1000 // number)
     found = study_costs(resolve_config(config, load_schema()), size)
     return sum(cost.total_seconds for cost in found.values())
@@ -230,7 +236,7 @@ SETS = {
     "structured": ({"structured": {"sets": "s.gmt"}}, "structured"),
     "enrichment": ({"enrichment": {"sets": "s.gmt"}}, "enrichment"),
     "published": ({"controls": {"signatures": "s.gmt"}}, "published"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -257,12 +263,17 @@ def test_the_sets_of_the_file_are_counted(tmp_path: Path) -> None:
     rows = ["\t".join([f"S{k}", "about", *genes[k : k + 12]]) for k in range(40)]
     (tmp_path / "s.gmt").write_text("\n".join(rows) + "\n")
     path = str(tmp_path / "s.gmt")
-    config = resolve_config({**STUDY, "structured": {"sets": path},
-                             "controls": {"signatures": path}}, load_schema())  # fmt: skip
+    config = resolve_config(
+        {**STUDY, "structured": {"sets": path}, "controls": {"signatures": path}}, load_schema()
+    )
     problems, held = check_gene_sets(config, genes, None)
     assert problems == []
-    assert held == {"structured_sets": 40, "structured_members": 480, "published_sets": 40,
-                    "published_members": 480}  # fmt: skip
+    assert held == {
+        "structured_sets": 40,
+        "structured_members": 480,
+        "published_sets": 40,
+        "published_members": 480,
+    }
 
 
 def test_as_many_factors_are_counted_as_two_omics_try() -> None:

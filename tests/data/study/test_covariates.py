@@ -71,183 +71,229 @@ FINE: dict[str, tuple[list[str], dict[str, Any]]] = {
 
 WRONG: dict[str, tuple[list[str], dict[str, Any], str]] = {
     "no such column": (
-        AGE, {"data__covariates": ["agee"]},
+        AGE,
+        {"data__covariates": ["agee"]},
         "error: samples.tsv: data.covariates 'agee' is not a column of samples.tsv; did you mean"
         " 'age'?",
     ),
     "the sample names": (
-        AGE, {"data__covariates": ["sample"]},
+        AGE,
+        {"data__covariates": ["sample"]},
         "error: samples.tsv: data.covariates 'sample' is not a column of samples.tsv but of the"
         " sample names; name another one",
     ),
     "a value is missing": (
-        ["", *AGE[1:-1], "NA"], {},
+        ["", *AGE[1:-1], "NA"],
+        {},
         f"{AT}: no value for 2 samples of 12 ('P01', 'P12'); fill them in, or set"
         " data.missing_covariates: mean",
     ),
     "all are missing": ([""] * 12, {}, f"{AT}: no sample has a value; take it out"),
     "constant": (
-        ["63"] * 12, {},
+        ["63"] * 12,
+        {},
         f"{AT}: every sample is '63', which holds nothing fixed; take it out",
     ),
     "a number is a word": (
-        [*AGE[:-1], "old"], {},
+        [*AGE[:-1], "old"],
+        {},
         f"{AT}: the value of 'P12' is 'old', not a number; the others are numbers: correct it, or"
         " leave it blank",
     ),
     "a decimal comma": (
-        ["40,5", *AGE[1:]], {},
+        ["40,5", *AGE[1:]],
+        {},
         f"{AT}: the value of 'P01' is '40,5', with a decimal comma; write 40.5; the others are"
         " numbers: correct it, or leave it blank",
     ),
     "decimal commas throughout": (
-        [f"{age},5" for age in AGE], {},
+        [f"{age},5" for age in AGE],
+        {},
         f"{AT}: the value of 'P01' is '40,5', with a decimal comma; write 40.5; 11 further samples,"
         " too",
     ),
     "infinite": (
-        [*AGE[:-1], "inf"], {},
+        [*AGE[:-1], "inf"],
+        {},
         f"{AT}: the value of 'P12' is infinite ('inf'); the others are numbers: correct it, or"
         " leave it blank",
     ),
     "a name for every sample": (
-        [f"n{k}" for k in range(12)], {},
+        [f"n{k}" for k in range(12)],
+        {},
         f"{AT}: 12 words for 12 samples; at most 4 can be held fixed: put rare ones together, or"
         " take it out",
     ),
     "words that are none to YAML": (
-        SEX, {"data__covariate_words": {"x": {True: "f"}}},
+        SEX,
+        {"data__covariate_words": {"x": {True: "f"}}},
         "error: config.yaml, data.covariate_words: YAML reads a word of 'x' as true or false; put"
         " yes, no, on, off in quotes",
     ),
     "words of no covariate": (
-        SEX, {"data__covariate_words": {"y": {"Frau": "f"}}},
+        SEX,
+        {"data__covariate_words": {"y": {"Frau": "f"}}},
         "error: config.yaml, data.covariate_words: 'y' is none of data.covariates; name it in"
         " data.covariates, or take it out",
     ),
     "the label by another name": (
-        ["0", "1"] * 6, {},
+        ["0", "1"] * 6,
+        {},
         "error: samples.tsv: data.covariates: 'x' give the label exactly, so that expression has"
         " nothing to add; take out what is the label by another name",
     ),
     "too many columns": (
-        list("aabbccddaabb"), {"data__covariates": ["x", "age"]},
+        list("aabbccddaabb"),
+        {"data__covariates": ["x", "age"]},
         "error: samples.tsv: data.covariates make 4 columns for 12 samples; at most 3 can be held"
         " fixed, so take some out",
     ),
     "more than a training set can tell": (
-        SEX, {"data__covariates": ["x", "age"]},
+        SEX,
+        {"data__covariates": ["x", "age"]},
         "error: samples.tsv: data.covariates make 2 columns, and the smallest training set has 4"
         " samples; at least 5 are needed: take some out, or set more splits.folds and"
         " splits.inner_folds",
     ),
     "the label": (
-        AGE, {"data__covariates": ["diagnosis"]},
+        AGE,
+        {"data__covariates": ["diagnosis"]},
         "error: config.yaml, data.covariates, item 1: 'diagnosis' is the label; take it out",
     ),
     "the group": (
-        AGE, {"data__covariates": ["family"], "data__group": "family",
-              "splits__scheme": "stratified_group_kfold"},
+        AGE,
+        {
+            "data__covariates": ["family"],
+            "data__group": "family",
+            "splits__scheme": "stratified_group_kfold",
+        },
         "error: config.yaml, data.covariates, item 1: 'family' is data.group; take it out",
     ),
     "named twice": (
-        AGE, {"data__covariates": ["x", "x"]},
+        AGE,
+        {"data__covariates": ["x", "x"]},
         "error: config.yaml, data.covariates: found ['x', 'x'], needs a list of at most 20"
         " different values, each text",
     ),
     "no list": (
-        AGE, {"data__covariates": "x"},
+        AGE,
+        {"data__covariates": "x"},
         "error: config.yaml, data.covariates:",
     ),
     "matched pairs": (
-        AGE, {"data__pair": "matched", "splits__scheme": "stratified_group_kfold"},
+        AGE,
+        {"data__pair": "matched", "splits__scheme": "stratified_group_kfold"},
         "error: config.yaml, data.covariates: is not offered with data.pair; a pair holds fixed"
         " what its samples share already, so take one of the two away",
     ),
     "the nonlinear part": (
-        AGE, {"nonlinear__enabled": True},
+        AGE,
+        {"nonlinear__enabled": True},
         "error: config.yaml, data.covariates: is not offered with the nonlinear part; set"
         " nonlinear.enabled: false",
     ),
     "gene sets": (
-        AGE, {"structured__sets": "sets.gmt", "structured__smallest": 1},
+        AGE,
+        {"structured__sets": "sets.gmt", "structured__smallest": 1},
         "error: config.yaml, data.covariates: is not offered with gene sets; take structured.sets"
         " away",
     ),
     "means of nothing": (
-        AGE, {"data__covariates": [], "data__missing_covariates": "mean"},
+        AGE,
+        {"data__covariates": [], "data__missing_covariates": "mean"},
         "error: config.yaml, data.missing_covariates: is for data.covariates; name some, or take it"
         " away",
     ),
     "another word for missing": (
-        AGE, {"data__missing_covariates": "median"},
+        AGE,
+        {"data__missing_covariates": "median"},
         "error: config.yaml, data.missing_covariates:",
     ),
     "no column of weights": (
-        AGE, {"data__weights": "balance"},
+        AGE,
+        {"data__weights": "balance"},
         "error: samples.tsv: data.weights 'balance' is not a column of samples.tsv",
     ),
     "the label as a weight": (
-        AGE, {"data__weights": "diagnosis"},
+        AGE,
+        {"data__weights": "diagnosis"},
         "error: config.yaml, data.weights: 'diagnosis' is the label; name a column of numbers, or"
         " balanced",
     ),
     "balanced numbers": (
-        AGE, {"label": "age", "data__task": "regression", "data__weights": "balanced",
-              "linear__criterion": "squared_error", "data__covariates": []},
+        AGE,
+        {
+            "label": "age",
+            "data__task": "regression",
+            "data__weights": "balanced",
+            "linear__criterion": "squared_error",
+            "data__covariates": [],
+        },
         "error: config.yaml, data.weights: 'balanced' weighs classes, and here are none; name a"
         " column, or null",
     ),
     "weights of survival": (
-        ["1", "0"] * 6, {"label": {"time": "age", "event": "x"}, "data__task": "survival",
-                         "data__covariates": [], "data__weights": "balanced"},
+        ["1", "0"] * 6,
+        {
+            "label": {"time": "age", "event": "x"},
+            "data__task": "survival",
+            "data__covariates": [],
+            "data__weights": "balanced",
+        },
         "error: config.yaml, data.weights: 'balanced' weighs classes, and here are none; name a"
         " column, or null",
     ),
     "a negative weight": (
-        ["-1", *AGE[1:]], {"data__covariates": [], "data__weights": "x"},
+        ["-1", *AGE[1:]],
+        {"data__covariates": [], "data__weights": "x"},
         "error: samples.tsv, column 'x': data.weights: the weight of 'P01' is -1, below 0; each"
         " sample needs a number, 0 or more",
     ),
     "a weight is missing": (
-        [*AGE[:-1], ""], {"data__covariates": [], "data__weights": "x"},
+        [*AGE[:-1], ""],
+        {"data__covariates": [], "data__weights": "x"},
         "error: samples.tsv, column 'x': data.weights: the weight of 'P12' is blank; each sample"
         " needs a number, 0 or more",
     ),
     "weights of 0": (
-        ["0"] * 12, {"data__covariates": [], "data__weights": "x"},
+        ["0"] * 12,
+        {"data__covariates": [], "data__weights": "x"},
         "error: samples.tsv, column 'x': data.weights: every weight is 0; some must be above",
     ),
     "weights of one class": (
-        ["0", "1"] * 6, {"data__covariates": [], "data__weights": "x"},
+        ["0", "1"] * 6,
+        {"data__covariates": [], "data__weights": "x"},
         "error: samples.tsv, column 'x': data.weights: the samples with a weight above 0 are all"
         " 'tumor', and both classes are needed",
     ),
-}  # fmt: skip
+}
 
 WARNED: dict[str, tuple[list[str], dict[str, Any], str]] = {
     "words alike": (
-        ["F", *SEX[1:4], *SEX[:4], *SEX[8:]], {},
+        ["F", *SEX[1:4], *SEX[:4], *SEX[8:]],
+        {},
         "warning: samples.tsv, column 'x': data.covariates: 'F' is read as 'f', from which it"
         " differs only in upper and lower case",
     ),
     "a rare word": (
-        ["f"] * 5 + ["m"] * 6 + ["x"], {"splits__inner_folds": 4},
+        ["f"] * 5 + ["m"] * 6 + ["x"],
+        {"splits__inner_folds": 4},
         "warning: samples.tsv, column 'x': data.covariates: in 1 split of 3 no training sample is"
         " 'x', which counts as 'f' there",
     ),
     "one follows from the other": (
-        [str(2 * int(age)) for age in AGE], {"data__covariates": ["age", "x"],
-                                                "splits__inner_folds": 4},
+        [str(2 * int(age)) for age in AGE],
+        {"data__covariates": ["age", "x"], "splits__inner_folds": 4},
         "warning: samples.tsv: data.covariates: 'x' follows from 'age'; one weight can not be told"
         " from the other's",
     ),
     "uneven weights": (
-        ["1000", "900", *["1"] * 10], {"data__covariates": [], "data__weights": "x"},
+        ["1000", "900", *["1"] * 10],
+        {"data__covariates": [], "data__weights": "x"},
         "warning: samples.tsv, column 'x': data.weights: so uneven that 12 samples are worth 2"
         " (Kish's effective sample size)",
     ),
-}  # fmt: skip
+}
 
 
 def said(made: Study, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> tuple[int, list[str]]:
@@ -284,7 +330,8 @@ def test_what_is_odd_is_said(name, tmp_path, monkeypatch, capsys):
 
 def test_a_word_without_an_event_is_said(tmp_path, monkeypatch, capsys):
     cells = ["a" if died == "1" else "b" for died in STATUS]
-    cells[0], cells[4] = "b", "c"
+    cells[0] = "b"
+    cells[4] = "c"
     made = survival(study(tmp_path, cells))
     made.set("splits", {"folds": 4, "inner_folds": 5, "repeats": 1, "subsamples": 0})
     code, lines = said(made, monkeypatch, capsys)

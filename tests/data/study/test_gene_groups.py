@@ -64,15 +64,23 @@ def test_a_missing_file_is_named(
     [
         ({}, []),
         ({"enabled": False, "groups": "nowhere.tsv"}, []),
-        ({"penalty": "lasso"}, [
-            "warning: config.yaml, nonlinear.groups: is not used with nonlinear.penalty: lasso; set"
-            " nonlinear.penalty: group"]),
+        (
+            {"penalty": "lasso"},
+            [
+                "warning: config.yaml, nonlinear.groups: is not used with nonlinear.penalty: "
+                "lasso; set"
+                " nonlinear.penalty: group"
+            ],
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_sound_table_or_none_that_is_used(
-    more: dict[str, object], said: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    more: dict[str, object],
+    said: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     _study(tmp_path, "gene\tset\ngene1\ta\ngene2\ta\nunknown\ta\n", **more)
     monkeypatch.chdir(tmp_path)
     assert main(["validate", "config.yaml"]) == 0

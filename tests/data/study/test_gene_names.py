@@ -7,17 +7,53 @@ import pytest
 from genesig.data.files.gene_ids import converted_names
 
 DATES = [
-    "1-Mar", "01-Mar", "Mar-1", "Mar-01", "1-Sep-21", "2. Mrz", "01. M\u00e4r", "1-mars",
-    "01-d\u00e9c", "2021-03-01", "2021-03-01 00:00:00", "2021/3/1", "01.03.2021",
-    "1.3.21", "3/1/2021", "3/1/21", "March 1", "1 march", "DEC-1",
-]  # fmt: skip
+    "1-Mar",
+    "01-Mar",
+    "Mar-1",
+    "Mar-01",
+    "1-Sep-21",
+    "2. Mrz",
+    "01. M\u00e4r",
+    "1-mars",
+    "01-d\u00e9c",
+    "2021-03-01",
+    "2021-03-01 00:00:00",
+    "2021/3/1",
+    "01.03.2021",
+    "1.3.21",
+    "3/1/2021",
+    "3/1/21",
+    "March 1",
+    "1 march",
+    "DEC-1",
+]
 NUMBERS = ["2.31E+13", "2,31E+13", "1E+05", "44256"]
 NAMES = [
-    "MARCH1", "SEPT2", "DEC1", "MARCHF1", "2310009E13Rik", "2310009E13", "1007_s_at", "12-LOX",
-    "HLA-A", "NKX2-1", "NM_000546.5", "ENSG00000141510.11", "A/B", "1.2.840", "10-11-12-13",
-    "C1orf10", "FBgn0000014", "U48705_rna1_s_at", "1e5", "Apr1", "MAR", "5-HT2A",
-    "RP11-206L10.2", "3.8-1",
-]  # fmt: skip
+    "MARCH1",
+    "SEPT2",
+    "DEC1",
+    "MARCHF1",
+    "2310009E13Rik",
+    "2310009E13",
+    "1007_s_at",
+    "12-LOX",
+    "HLA-A",
+    "NKX2-1",
+    "NM_000546.5",
+    "ENSG00000141510.11",
+    "A/B",
+    "1.2.840",
+    "10-11-12-13",
+    "C1orf10",
+    "FBgn0000014",
+    "U48705_rna1_s_at",
+    "1e5",
+    "Apr1",
+    "MAR",
+    "5-HT2A",
+    "RP11-206L10.2",
+    "3.8-1",
+]
 
 
 @pytest.mark.parametrize("name", DATES + NUMBERS)

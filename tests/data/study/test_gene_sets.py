@@ -15,14 +15,25 @@ from genesig.data.study.gene_sets import match_sets
 from genesig.results.splits import GeneSets
 
 
-def known(folder: Path, text: str, genes: list[str], symbols: list[str] | None = None,
-          name: str = "sets.gmt", smallest: int = 1, largest: int = 500,
-          column: str | None = None) -> GeneSets:  # fmt: skip
+def known(
+    folder: Path,
+    text: str,
+    genes: list[str],
+    symbols: list[str] | None = None,
+    name: str = "sets.gmt",
+    smallest: int = 1,
+    largest: int = 500,
+    column: str | None = None,
+) -> GeneSets:
     (folder / name).write_text(text)
     return match_sets(
-        str(folder / name), genes, symbols or genes, column=column, smallest=smallest,
+        str(folder / name),
+        genes,
+        symbols or genes,
+        column=column,
+        smallest=smallest,
         largest=largest,
-    )  # fmt: skip
+    )
 
 
 def members(sets: GeneSets) -> dict[str, list[int]]:
@@ -51,7 +62,8 @@ def test_what_is_saved_comes_back(tmp_path: Path) -> None:
 
 
 def test_ids_or_symbols_whichever_know_more(tmp_path: Path) -> None:
-    text, probes = "a\tx\tTP53\tMYC\nb\tx\tMYC\tEGFR\n", ["1_at", "2_at", "3_at"]
+    text = "a\tx\tTP53\tMYC\nb\tx\tMYC\tEGFR\n"
+    probes = ["1_at", "2_at", "3_at"]
     by_symbol = known(tmp_path, text, probes, ["TP53", "MYC /// MYCN", "MYC"])
     assert members(by_symbol) == {"a": [0, 1, 2], "b": [1, 2]}
     assert by_symbol.measured.tolist() == [2, 1]  # two probes of one gene count once
@@ -71,8 +83,9 @@ def test_sets_of_the_wanted_size_and_of_different_genes(tmp_path: Path) -> None:
     sets = known(tmp_path, text, ["g1", "g2", "g3", "g4"], smallest=2, largest=3)
     assert members(sets) == {"a": [0, 1]}
     assert [said.split(",")[0] for said in sets.said] == [
-        "one set is left", "of the same measured genes as another",
-    ]  # fmt: skip
+        "one set is left",
+        "of the same measured genes as another",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -86,9 +99,12 @@ def test_sets_of_the_wanted_size_and_of_different_genes(tmp_path: Path) -> None:
     ],
 )
 def test_what_makes_one_doubt_is_a_warning(
-    text: str, said: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    text: str,
+    said: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     study = Study(tmp_path)
     study.set("structured", {"sets": "sets.gmt", "smallest": 1})
     study.files["sets.gmt"] = text.encode()

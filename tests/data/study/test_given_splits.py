@@ -26,6 +26,7 @@ def test_a_half_of_one_class_is_one_problem_and_so_is_a_fold_of_another() -> Non
     found = list(inner_faults(Samples.from_dataset(dataset), replace(splits, subsamples=halves)))
     own = [one for one in found if " and " not in one.location]
     assert [one.location for one in own] == [
-        f"subsample {first.name}", f"subsample {second.name}, inner fold 1",
-    ]  # fmt: skip
+        f"subsample {first.name}",
+        f"subsample {second.name}, inner fold 1",
+    ]
     assert all("training samples" in one.message for one in own)

@@ -49,8 +49,11 @@ GENES: dict[str, tuple[dict[str, object], list[str], bool]] = {
     "a line through the response": (AGE, [repr(7 - 0.3 * float(age)) for age in AGES], True),
     "another curve": (AGE, [repr(((float(age) - 60) / 9) ** 3) for age in AGES], False),
     "known in most samples": (
-        AGE | {"data.missing": True, "normalise.folds": FILLED}, HALF_MISSING, True),
-}  # fmt: skip
+        AGE | {"data.missing": True, "normalise.folds": FILLED},
+        HALF_MISSING,
+        True,
+    ),
+}
 
 
 def _expression(X: Array) -> Expression:
@@ -121,9 +124,15 @@ def test_classes_that_many_genes_tell_apart_are_no_leak() -> None:
 
 @pytest.mark.parametrize(
     ("sizes", "genes", "warned"),
-    [((10, 10), 450, True), ((10, 10), 500, False), ((13, 13), 20_000, True),
-     ((12, 12), 20_000, False), ((4, 40), 300, True), ((3, 40), 500, False)],
-)  # fmt: skip
+    [
+        ((10, 10), 450, True),
+        ((10, 10), 500, False),
+        ((13, 13), 20_000, True),
+        ((12, 12), 20_000, False),
+        ((4, 40), 300, True),
+        ((3, 40), 500, False),
+    ],
+)
 def test_chance_is_not_named(sizes: tuple[int, int], genes: int, warned: bool) -> None:
     """The bound: 2 d / C(n, n1) at most 0.005."""
     X, y = _noise(3, sizes, genes)
@@ -134,7 +143,8 @@ def test_chance_is_not_named(sizes: tuple[int, int], genes: int, warned: bool) -
 @pytest.mark.slow
 def test_noise_is_hardly_ever_warned_of() -> None:
     """At the bound itself, where the expected share of studies is 0.5 %."""
-    rng, y = np.random.default_rng(4), np.repeat([0, 1], 10)
+    rng = np.random.default_rng(4)
+    y = np.repeat([0, 1], 10)
     X = rng.standard_normal((20, 3000, 460))
     warned = [bool(_said(X[:, k], y)) for k in range(3000)]
     assert 0 < np.mean(warned) < 0.01
@@ -185,8 +195,11 @@ COLUMNS: dict[str, tuple[str, list[str], dict[str, object], bool]] = {
     "some blank": ("subject", [*MANY[:9], "NA", "", "NA"], {}, True),
     "regression": ("animal", MANY, AGE, True),
     "declared as pairs of another column": (
-        "individual", [*MANY[1:], "H9"],
-        {"data.group": "family", "splits.scheme": "stratified_group_kfold"}, True),
+        "individual",
+        [*MANY[1:], "H9"],
+        {"data.group": "family", "splits.scheme": "stratified_group_kfold"},
+        True,
+    ),
     "each once": ("patient", [f"H{k}" for k in range(12)], {}, False),
     "blank otherwise": ("patient", [*AGES[:4], *["NA"] * 8], {}, False),
     "another name of the class": ("patient", ["healthy", "ill"] * 6, {}, False),
@@ -194,11 +207,18 @@ COLUMNS: dict[str, tuple[str, list[str], dict[str, object], bool]] = {
     "something of the patient": ("patient age", MANY, {}, False),
     "case and control": ("case", MANY, {}, False),
     "declared": (
-        "patient", MANY, {"data.group": "patient", "splits.scheme": "leave_one_group_out"}, False),
+        "patient",
+        MANY,
+        {"data.group": "patient", "splits.scheme": "leave_one_group_out"},
+        False,
+    ),
     "inside the declared groups": (
-        "patient", [f"H{k // 2}" for k in range(12)],
-        {"data.group": "family", "splits.scheme": "stratified_group_kfold"}, False),
-}  # fmt: skip
+        "patient",
+        [f"H{k // 2}" for k in range(12)],
+        {"data.group": "family", "splits.scheme": "stratified_group_kfold"},
+        False,
+    ),
+}
 
 
 @pytest.mark.parametrize("name", COLUMNS)
@@ -248,7 +268,8 @@ def test_no_group_is_advised_that_survival_refuses(
 def test_real_numbers_are_no_label() -> None:
     """A gene that is merely good keeps its distance from 1 by more than rounding."""
     rng = np.random.default_rng(0)
-    X, y = rng.normal(1e6, 1, (40, 9)), rng.standard_normal(40)
+    X = rng.normal(1e6, 1, (40, 9))
+    y = rng.standard_normal(40)
     X[:, 0] = 1e6 + 3 * y
     expected = [np.corrcoef(x, y)[0, 1] for x in X.T]
     np.testing.assert_allclose(correlations(X, y), expected, rtol=0, atol=1e-9)

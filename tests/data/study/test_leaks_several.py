@@ -22,8 +22,7 @@ def _said(X: Array, y: Array, names: tuple[str, ...] = NAMES) -> list[str]:
     obs = pd.DataFrame({"label": [NAMES[k] for k in y]}, index=[f"s{k}" for k in range(len(y))])
     design = Design("label", "classification", names, None, None)
     genes = [f"g{k}" for k in range(X.shape[1])]
-    found = check_label_genes(Expression(X, genes, []), Sheet(obs, design, []),
-                              "e.tsv")  # fmt: skip
+    found = check_label_genes(Expression(X, genes, []), Sheet(obs, design, []), "e.tsv")
     return [problem.message for problem in found]
 
 
@@ -58,7 +57,8 @@ def test_of_two_classes_it_is_the_correlation() -> None:
     from genesig.data.study.design_check import _multiple_correlations, correlations
 
     rng = np.random.default_rng(4)
-    X, y = rng.normal(size=(20, 15)), np.repeat([-1.0, 1.0], 10)
+    X = rng.normal(size=(20, 15))
+    y = np.repeat([-1.0, 1.0], 10)
     X[rng.random(X.shape) < 0.1] = np.nan
     member = y[:, None] == np.array([-1.0, 1.0])
     np.testing.assert_allclose(

@@ -45,12 +45,14 @@ def test_low_values_near_the_bound_and_empty_samples_are_no_logarithms() -> None
     small = RAW / RAW.max() * 60
     assert said(small * np.linspace(0.5, 1.5, 20)[:, None]) == []
     X = RAW.copy()
-    X[3], X[4] = np.nan, 0.0
+    X[3] = np.nan
+    X[4] = 0.0
     assert said(X) == []
     assert said(X[:0]) == []
 
 
-LOGGED, GENES = np.log2(RAW), [f"g{k}" for k in range(400)]
+LOGGED = np.log2(RAW)
+GENES = [f"g{k}" for k in range(400)]
 
 
 def lone(X: np.ndarray) -> list[str]:

@@ -15,7 +15,8 @@ import yaml
 from genesig.cli import main
 from genesig.data.steps.normalise import fit_steps
 
-N_SAMPLES, N_TRUE = 40, 10
+N_SAMPLES = 40
+N_TRUE = 10
 SAMPLES = [f"S{k:02}" for k in range(N_SAMPLES)]
 IS_CASE = np.arange(N_SAMPLES) % 2 == 1
 LOST_POINT = "is a decimal point lost?"
@@ -42,12 +43,16 @@ class Study:
     def write(self, X: np.ndarray, decimals: int = 4) -> None:
         """Write the matrix (n_samples, n_genes) and a sample table of cases and controls."""
         genes = [f"G{k:03}" for k in range(X.shape[1])]
-        rows = [[gene, *(f"{value:.{decimals}f}" for value in values)]
-                for gene, values in zip(genes, X.T, strict=True)]  # fmt: skip
+        rows = [
+            [gene, *(f"{value:.{decimals}f}" for value in values)]
+            for gene, values in zip(genes, X.T, strict=True)
+        ]
         lines = ["\t".join(row) for row in [["gene", *SAMPLES], *rows]]
         Path("e.tsv").write_text("\n".join(lines) + "\n")
-        classes = [f"{name}\t{'case' if is_case else 'control'}"
-                   for name, is_case in zip(SAMPLES, IS_CASE.tolist(), strict=True)]  # fmt: skip
+        classes = [
+            f"{name}\t{'case' if is_case else 'control'}"
+            for name, is_case in zip(SAMPLES, IS_CASE.tolist(), strict=True)
+        ]
         Path("s.tsv").write_text("\n".join(["sample\tdiagnosis", *classes]) + "\n")
 
     def validate(
@@ -59,8 +64,13 @@ class Study:
         """Return the lines of problems for these row-wise steps."""
         listed = [{"step": step} if isinstance(step, str) else step for step in steps]
         samples = "s.tsv" if expression.endswith(".tsv") else expression
-        config = {"expression": expression, "samples": samples, "label": "diagnosis",
-                  "data": data, "normalise": {"samples": listed}}  # fmt: skip
+        config = {
+            "expression": expression,
+            "samples": samples,
+            "label": "diagnosis",
+            "data": data,
+            "normalise": {"samples": listed},
+        }
         Path("c.yaml").write_text(yaml.safe_dump(config))
         self.capsys.readouterr()
         main(["validate", "c.yaml"])
@@ -92,7 +102,8 @@ def study(
 def true_genes_found(X: np.ndarray, steps: Steps) -> int:
     """Count the true genes among the 10 whose classes differ most after these steps."""
     values = fit_steps(X, steps).transform(X)
-    cases, controls = values[IS_CASE], values[~IS_CASE]
+    cases = values[IS_CASE]
+    controls = values[~IS_CASE]
     spread = np.sqrt(cases.var(axis=0) + controls.var(axis=0)) + 1e-9
     t = (cases.mean(axis=0) - controls.mean(axis=0)) / spread
     return int(np.sum(np.argsort(-np.abs(t))[:N_TRUE] < N_TRUE))

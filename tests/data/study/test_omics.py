@@ -44,8 +44,10 @@ def study(tmp_path, layers=LAYERS, prefix=False, **data):
         for row, layer in zip(made.matrix[1:], layers, strict=True):
             row[0] = f"{layer}:{row[0]}" if layer else row[0]
     else:
-        rows = [f"{gene}\tS{k}\t{layer}\n"
-                for k, (gene, layer) in enumerate(zip(GENES, layers, strict=True))]  # fmt: skip
+        rows = [
+            f"{gene}\tS{k}\t{layer}\n"
+            for k, (gene, layer) in enumerate(zip(GENES, layers, strict=True))
+        ]
         made.files["genes.tsv"] = "".join(["gene\tsymbol\tlayer\n", *rows]).encode()
         data = {"annotation": "genes.tsv", "omic": "layer", **data}
     made.set("data", {"omics": {"protein": 1, "rna": 2}, **data})
@@ -69,8 +71,10 @@ def test_genes_have_their_omic_and_its_factor(prefix, tmp_path, monkeypatch):
 def test_factors_multiply_prior_weights_and_learned_ones_do_not(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = study(tmp_path, prior_weights="weight")
-    rows = [f"{gene}\tS{k}\t{layer}\t{1 + k}\n"
-            for k, (gene, layer) in enumerate(zip(GENES, LAYERS, strict=True))]  # fmt: skip
+    rows = [
+        f"{gene}\tS{k}\t{layer}\t{1 + k}\n"
+        for k, (gene, layer) in enumerate(zip(GENES, LAYERS, strict=True))
+    ]
     Path("genes.tsv").write_text("".join(["gene\tsymbol\tlayer\tweight\n", *rows]))
     assert dataset_of(path).prior_weights().tolist() == [1, 2, 3, 8, 10, 12, 14, 16]
     learned = dataset_of(study(tmp_path, omics="learned"))
@@ -79,35 +83,52 @@ def test_factors_multiply_prior_weights_and_learned_ones_do_not(tmp_path, monkey
 
 
 FAULTS = {
-    "blank": ({"layers": ["protein", "", *LAYERS[2:]]},
-              "genes.tsv: no omic in column 'layer' of 1 gene: 'gene2'; fill it in"),
-    "no prefix": ({"layers": ["protein", "", *LAYERS[2:]], "prefix": True},
-                  "expression.tsv: no omic before a colon of 1 gene: 'gene2'; name all as"
-                  " omic:gene, or set data.omic"),
-    "another column": ({"omic": "leyer"},
-                       "genes.tsv: data.omic 'leyer' is not a column of genes.tsv; did you mean"
-                       " 'layer'?"),
-    "one omic": ({"layers": ["rna"] * 8, "omics": "learned"},
-                 "genes.tsv: has 1 omic, 'rna'; data.omics is for 2 to 20"),
-    "too many to learn": ({"layers": list("abcdabcd"), "omics": "learned"},
-                          "genes.tsv: has 4 omics, 'a', 'b', 'c' and 1 more; their factors are"
-                          " learned of at most 3: give those of all in data.omics"),
-    "no factor": ({"omics": {"protein": 1}},
-                  "genes.tsv: data.omics has no factor for 'rna'; add it"),
-    "another omic": ({"omics": {"protein": 1, "rna": 1, "protien": 2}},
-                     "genes.tsv: data.omics names 'protien', which no gene is of; did you mean"
-                     " 'protein'?"),
-    "factor 0": ({"omics": {"protein": 0, "rna": 1}},
-                 "config.yaml, data.omics: factor 0 leaves 'protein' without a penalty, as"
-                 " covariates are: put its columns into the sample table, and name them in"
-                 " data.covariates"),
-    "another word": ({"omics": "lerned"},
-                     "config.yaml, data.omics: found the text 'lerned', needs learned or"
-                     " pairs of words or null, such as {mrna: 1, protein: 0.5}"),
-    "a column for nothing": ({"omics": None},
-                             "config.yaml, data.omic: is of use with data.omics; set it to learned,"
-                             " or give factors"),
-}  # fmt: skip
+    "blank": (
+        {"layers": ["protein", "", *LAYERS[2:]]},
+        "genes.tsv: no omic in column 'layer' of 1 gene: 'gene2'; fill it in",
+    ),
+    "no prefix": (
+        {"layers": ["protein", "", *LAYERS[2:]], "prefix": True},
+        "expression.tsv: no omic before a colon of 1 gene: 'gene2'; name all as"
+        " omic:gene, or set data.omic",
+    ),
+    "another column": (
+        {"omic": "leyer"},
+        "genes.tsv: data.omic 'leyer' is not a column of genes.tsv; did you mean 'layer'?",
+    ),
+    "one omic": (
+        {"layers": ["rna"] * 8, "omics": "learned"},
+        "genes.tsv: has 1 omic, 'rna'; data.omics is for 2 to 20",
+    ),
+    "too many to learn": (
+        {"layers": list("abcdabcd"), "omics": "learned"},
+        "genes.tsv: has 4 omics, 'a', 'b', 'c' and 1 more; their factors are"
+        " learned of at most 3: give those of all in data.omics",
+    ),
+    "no factor": (
+        {"omics": {"protein": 1}},
+        "genes.tsv: data.omics has no factor for 'rna'; add it",
+    ),
+    "another omic": (
+        {"omics": {"protein": 1, "rna": 1, "protien": 2}},
+        "genes.tsv: data.omics names 'protien', which no gene is of; did you mean 'protein'?",
+    ),
+    "factor 0": (
+        {"omics": {"protein": 0, "rna": 1}},
+        "config.yaml, data.omics: factor 0 leaves 'protein' without a penalty, as"
+        " covariates are: put its columns into the sample table, and name them in"
+        " data.covariates",
+    ),
+    "another word": (
+        {"omics": "lerned"},
+        "config.yaml, data.omics: found the text 'lerned', needs learned or"
+        " pairs of words or null, such as {mrna: 1, protein: 0.5}",
+    ),
+    "a column for nothing": (
+        {"omics": None},
+        "config.yaml, data.omic: is of use with data.omics; set it to learned, or give factors",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -122,7 +143,8 @@ def test_a_fault_is_one_line(name, tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize("factors", ["learned", {"a": 1, "b": 1, "c": 2}])
 def test_an_omic_of_which_nothing_is_left_is_named(factors):
-    problems, genes = [], ["a:g1", "a:g2", "b:g3"]
+    problems = []
+    genes = ["a:g1", "a:g2", "b:g3"]
     found = read_omics(None, None, "e.tsv", genes, factors, problems, ["c:g4", "c:g5", "a:g6"])
     assert problems[0].message.startswith(
         "nothing is left of the omic 'c': each of the 2 genes has"
@@ -159,7 +181,8 @@ def test_steps_that_mix_omics_are_refused(tmp_path, monkeypatch, capsys):
 def patchy(seed=0, n=60, d=30, proteins=6):
     """Return a study of which 15 samples, mostly ill, lack all proteins; g6 lacks one value."""
     plain = study_of("classification", seed, n=n, d=d, signal=1.0)
-    X, y = plain.X.copy(), plain.response()
+    X = plain.X.copy()
+    y = plain.response()
     lacks = np.flatnonzero(y > 0)[:15]
     X[lacks, :proteins] = np.nan
     X[np.flatnonzero(y < 0)[0], [0, proteins]] = np.nan

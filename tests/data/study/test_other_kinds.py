@@ -43,11 +43,13 @@ CASES: dict[str, tuple[Callable[[Study], object], str]] = {
     "numbers as classes": (lambda s: _label(s, "age"), "12 samples, 8 genes"),
     "times as classes": (lambda s: _label(s, "os_time", **PAIR), "(8 events)"),
     "times with words as classes": (
-        lambda s: _label(s, "years", years=YEARS, status=WORDS), "(8 events)"
+        lambda s: _label(s, "years", years=YEARS, status=WORDS),
+        "(8 events)",
     ),
     "times as numbers": (lambda s: _label(s, "os_time", "regression", **PAIR), "(8 events)"),
     "classes as numbers": (
-        lambda s: _label(s, "diagnosis", "regression"), "(6 normal, 6 tumor; positive: tumor)"
+        lambda s: _label(s, "diagnosis", "regression"),
+        "(6 normal, 6 tumor; positive: tumor)",
     ),
     "one column for survival": (lambda s: _label(s, "os_time", "survival", **PAIR), "(8 events)"),
     "two columns for classes": (
@@ -59,15 +61,17 @@ CASES: dict[str, tuple[Callable[[Study], object], str]] = {
         "(8 events)",
     ),
     "words of an event": (
-        lambda s: _label(s, {"time": "years", "event": "vital"}, "survival", years=YEARS,
-                         vital=WORDS), "(8 events)",
+        lambda s: _label(
+            s, {"time": "years", "event": "vital"}, "survival", years=YEARS, vital=WORDS
+        ),
+        "(8 events)",
     ),
     "too many classes": (
         lambda s: _label(s, "kind", kind=["a"] * 40 + ["b"] * 40 + [f"c{k}" for k in range(20)]),
         "(40 a, 40 b; positive: b)",
     ),
     "three numbers": (lambda s: _label(s, "grade", grade=GRADES), "(4 1, 4 2; positive: 2)"),
-}  # fmt: skip
+}
 
 
 def _examined() -> Examination:
@@ -78,9 +82,13 @@ def _lay(study: Study, change: Callable[[Study], object]) -> None:
     if change is CASES["too many classes"][0]:
         names = [f"Q{k:03d}" for k in range(100)]
         study.sheet = [["sample"], *([name] for name in names)]
-        study.matrix = [["gene", *names],
-                        *([f"g{g}", *(f"{7 + (13 * g + 7 * k * k) % 29 / 7:.3f}"
-                                      for k in range(100))] for g in range(8))]  # fmt: skip
+        study.matrix = [
+            ["gene", *names],
+            *(
+                [f"g{g}", *(f"{7 + (13 * g + 7 * k * k) % 29 / 7:.3f}" for k in range(100))]
+                for g in range(8)
+            ),
+        ]
     change(study)
     study.write()
 
@@ -107,7 +115,9 @@ def test_what_a_kind_lacks_is_off_where_the_config_does_not_name_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    three, times, held = Study(tmp_path), survival(Study(tmp_path)), Study(tmp_path)
+    three = Study(tmp_path)
+    times = survival(Study(tmp_path))
+    held = Study(tmp_path)
     three.column("diagnosis", ["a", "b", "c"] * 4)
     held.set("data.covariates", ["age"])
     studies = {"for several classes": three, "for survival": times, "beside covariates": held}

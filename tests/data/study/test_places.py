@@ -23,8 +23,14 @@ TABLE = "genes.tsv"
 KEYS = {"annotation": TABLE, "symbol": "symbol", "chromosome": "chr", "position": "start"}
 
 
-def study(folder: Path, on: list[str] = ON, at: list[str] = AT, head: str = "chr\tstart",
-          linear: dict[str, Any] | None = None, **keys: Any) -> Path:  # fmt: skip
+def study(
+    folder: Path,
+    on: list[str] = ON,
+    at: list[str] = AT,
+    head: str = "chr\tstart",
+    linear: dict[str, Any] | None = None,
+    **keys: Any,
+) -> Path:
     """Write a study whose eight genes lie on three chromosomes."""
     made = Study(folder)
     rows = zip(GENES, on, at, strict=False)
@@ -233,8 +239,13 @@ def test_a_doubt_is_a_warning(
 
 
 def test_survival_knows_no_stretches() -> None:
-    raw = {"expression": "e.tsv", "samples": "s.tsv", "label": {"time": "t", "event": "e"},
-           "data": {**KEYS, "task": "survival"}, "linear": {"penalty": "fused"}}  # fmt: skip
+    raw = {
+        "expression": "e.tsv",
+        "samples": "s.tsv",
+        "label": {"time": "t", "event": "e"},
+        "data": {**KEYS, "task": "survival"},
+        "linear": {"penalty": "fused"},
+    }
     found = check_settings(resolve_config(raw, load_schema()), "c.yaml")
     said = "error: c.yaml, linear.penalty: 'fused' is not offered for survival; set l1 or"
     assert [one for one in map(str, found) if one.startswith(said)]

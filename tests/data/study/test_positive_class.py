@@ -64,8 +64,9 @@ def test_other_names_stay_in_their_order(names: tuple[str, str]) -> None:
     assert control_first(names[::-1]) == list(names[::-1])
 
 
-def _validated(study: Study, monkeypatch: pytest.MonkeyPatch,
-               capsys: pytest.CaptureFixture[str]) -> str:  # fmt: skip
+def _validated(
+    study: Study, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> str:
     study.write()
     monkeypatch.chdir(study.root)
     assert main(["validate", "config.yaml"]) == 0
@@ -76,9 +77,12 @@ def _validated(study: Study, monkeypatch: pytest.MonkeyPatch,
     ("negative", "positive"), [*CONTROL_AND_OTHER[:4], *NO_CONTROLS[:2], ("0", "1")]
 )
 def test_validation_says_which_class_is_positive(
-    negative: str, positive: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    negative: str,
+    positive: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     study = Study(tmp_path)
     study.column("diagnosis", [positive, negative] * 6)
     out = _validated(study, monkeypatch, capsys)

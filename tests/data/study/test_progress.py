@@ -35,21 +35,29 @@ COSTS = study_costs(study_config(dict(CONFIG), load_schema(), source="toy"), Siz
 
 def recorded():
     with RECORDED.open(encoding="utf-8") as stream:
-        return [Job(row["rule"], row["labels"] or None, float(row["start"]), float(row["end"]))
-                for row in csv.DictReader(stream, delimiter="\t")]  # fmt: skip
+        return [
+            Job(row["rule"], row["labels"] or None, float(row["start"]), float(row["end"]))
+            for row in csv.DictReader(stream, delimiter="\t")
+        ]
 
 
 def known_at(jobs, now):
-    return [Job(job.rule, job.labels, job.start, job.end if job.end <= now else None)
-            for job in jobs if job.start <= now]  # fmt: skip
+    return [
+        Job(job.rule, job.labels, job.start, job.end if job.end <= now else None)
+        for job in jobs
+        if job.start <= now
+    ]
 
 
 def forecasts(costs, slower=1.0):
     """Return (time of an end, what was left then, the forecast), each in seconds."""
     jobs = [Job(one.rule, one.labels, slower * one.start, slower * one.end) for one in recorded()]
-    counts, last = Counter(job.rule for job in jobs), max(job.end for job in jobs)
-    return [(now, last - now, seconds_left(costs, counts, known_at(jobs, now), now))
-            for now in sorted(job.end for job in jobs)]  # fmt: skip
+    counts = Counter(job.rule for job in jobs)
+    last = max(job.end for job in jobs)
+    return [
+        (now, last - now, seconds_left(costs, counts, known_at(jobs, now), now))
+        for now in sorted(job.end for job in jobs)
+    ]
 
 
 @pytest.mark.parametrize("slower", [0.2, 1.0, 5.0])
@@ -63,20 +71,31 @@ def test_the_forecast_converges(slower):
 
 
 def test_wrong_announcements_are_corrected():
-    double = {k: cost._replace(seconds=3 * cost.seconds, total_seconds=3 * cost.total_seconds)
-              for k, cost in COSTS.items()}  # fmt: skip
-    (whole, *_), late = forecasts(double)[-1], [f for f in forecasts(double) if f[0] > 400]
+    double = {
+        k: cost._replace(seconds=3 * cost.seconds, total_seconds=3 * cost.total_seconds)
+        for k, cost in COSTS.items()
+    }
+    (whole, *_) = forecasts(double)[-1]
+    late = [f for f in forecasts(double) if f[0] > 400]
     assert max(abs(said - left) for _, left, said in late) < 0.15 * whole
 
 
 @given(
-    st.lists(st.tuples(st.sampled_from(["fit", "chance", "x"]), st.floats(0, 1e4),
-                       st.floats(0, 1e4), st.booleans()), max_size=8),
+    st.lists(
+        st.tuples(
+            st.sampled_from(["fit", "chance", "x"]),
+            st.floats(0, 1e4),
+            st.floats(0, 1e4),
+            st.booleans(),
+        ),
+        max_size=8,
+    ),
     st.integers(0, 5),
-)  # fmt: skip
+)
 def test_it_is_never_negative(spans, more):
-    jobs = [Job(rule, None, start, start + took if over else None)
-            for rule, start, took, over in spans]  # fmt: skip
+    jobs = [
+        Job(rule, None, start, start + took if over else None) for rule, start, took, over in spans
+    ]
     counts = Counter(job.rule for job in jobs) + Counter({"fit": more})
     assert seconds_left(COSTS, counts, jobs, 2e4) >= 0
 
@@ -118,5 +137,9 @@ def test_nothing_is_forecast_before_the_data_are_read():
 
 def test_seconds_in_words():
     assert [duration_text(each) for each in (4, 89, 90, 5399, 5400)] == [
-        "4 s", "89 s", "1.5 min", "90 min", "1.5 h",
-    ]  # fmt: skip
+        "4 s",
+        "89 s",
+        "1.5 min",
+        "90 min",
+        "1.5 h",
+    ]

@@ -45,8 +45,13 @@ def test_repeated_values_of_one_response_are_warned_of(odd_study: OddStudy, name
         f"{name} and splits.scheme: stratified_group_kfold" in problems
     )
     assert WHOLE in summary
-    splits = {"scheme": "stratified_group_kfold", "folds": 3, "inner_folds": 3, "repeats": 1,
-              "subsamples": 0}  # fmt: skip
+    splits = {
+        "scheme": "stratified_group_kfold",
+        "folds": 3,
+        "inner_folds": 3,
+        "repeats": 1,
+        "subsamples": 0,
+    }
     _, problems = odd_study.validate(data={"group": name}, splits=splits)
     assert not problems
 
@@ -116,8 +121,10 @@ def test_numbered_centres_are_noted_and_may_be_names(odd_study: OddStudy) -> Non
     assert "held fixed: centre" in summary
     assert not problems
     odd_study.init()
-    assert 'covariates: ["centre"], categorical_covariates: ["centre"]' in \
-        Path("new/config.yaml").read_text()  # fmt: skip
+    assert (
+        'covariates: ["centre"], categorical_covariates: ["centre"]'
+        in Path("new/config.yaml").read_text()
+    )
 
 
 def test_categorical_column_that_is_no_covariate_is_an_error(odd_study: OddStudy) -> None:

@@ -37,18 +37,26 @@ SHEETS = {
     ),
     "words around the names": (
         "s.tsv",
-        _sheet(["accession", "title", "diagnosis"], [f"GSM{k}" for k in range(24)],
-               [f"{name}: biopsy [rep 1]" for name in NAMES], CLASSES),
+        _sheet(
+            ["accession", "title", "diagnosis"],
+            [f"GSM{k}" for k in range(24)],
+            [f"{name}: biopsy [rep 1]" for name in NAMES],
+            CLASSES,
+        ),
         "s.tsv, column 'title': read as sample names (24 of 24 rows), though no column has those "
         "of the matrix: the cell 'S01: biopsy [rep 1]' holds the name 'S01'",
     ),
     "names of files": (
         "s.tsv",
-        _sheet(["Source Name", "Array Data File", "diagnosis"], [f"donor {k}" for k in range(24)],
-               [f"raw/{name}.CEL.gz" for name in NAMES], CLASSES),
+        _sheet(
+            ["Source Name", "Array Data File", "diagnosis"],
+            [f"donor {k}" for k in range(24)],
+            [f"raw/{name}.CEL.gz" for name in NAMES],
+            CLASSES,
+        ),
         "s.tsv, column 'Array Data File': read as sample names (24 of 24 rows)",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", SHEETS)
@@ -89,9 +97,10 @@ def test_two_columns_with_the_name_of_each_sample_are_refused(odd_study: OddStud
 def test_names_as_r_writes_them_are_read_from_any_column(odd_study: OddStudy) -> None:
     patients = [f"TCGA-{name}" for name in NAMES]
     samples = [f"{name}-01" for name in patients]
-    odd_study.write([name.replace("-", ".") for name in samples],
-                    _sheet(["PATIENT_ID", "SAMPLE_ID", "diagnosis"], patients, samples, CLASSES)
-    )  # fmt: skip
+    odd_study.write(
+        [name.replace("-", ".") for name in samples],
+        _sheet(["PATIENT_ID", "SAMPLE_ID", "diagnosis"], patients, samples, CLASSES),
+    )
     summary, problems = odd_study.validate()
     assert WHOLE in summary
     assert "the cell 'TCGA-S01-01' is 'TCGA.S01.01' in the matrix, as R writes names" in problems
@@ -121,8 +130,10 @@ def test_setting_names_the_column_of_two_that_disagree(odd_study: OddStudy) -> N
     rows = _columns([f"P{k}" for k in range(24)], NAMES, NAMES[::-1], CLASSES)
     odd_study.write(NAMES, table_text([["patient", "tumour", "blood", "diagnosis"], *rows]))
     _, problems = odd_study.validate()
-    assert "s.tsv: columns 'tumour', 'blood' name the same samples of the matrix in different" \
-        in problems  # fmt: skip
+    assert (
+        "s.tsv: columns 'tumour', 'blood' name the same samples of the matrix in different"
+        in problems
+    )
     summary, problems = odd_study.validate(data={"sample_names": "blood"})
     assert WHOLE in summary
     assert not problems

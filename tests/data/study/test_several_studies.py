@@ -52,8 +52,14 @@ def test_studies_become_one_data_set_of_their_common_genes(tmp_path):
     row = dataset.samples.index(matrix.columns[3])
     np.testing.assert_array_equal(dataset.X[row], matrix.loc[dataset.genes, matrix.columns[3]])
     flow = {one["name"]: one for one in dataset.provenance["studies"]}
-    assert flow["boston"] == {"name": "boston", "samples": 20, "measured": 30, "genes": 30,
-                              "lost": 2, "lacking": {"berlin": 2, "bombay": 0}}  # fmt: skip
+    assert flow["boston"] == {
+        "name": "boston",
+        "samples": 20,
+        "measured": 30,
+        "genes": 30,
+        "lost": 2,
+        "lacking": {"berlin": 2, "bombay": 0},
+    }
     assert len(dataset.provenance["inputs"]) == 6
 
 
@@ -182,13 +188,17 @@ def _third_word(s):
 
 
 def _other_ids(s):
-    s.files["berlin"] = s.files["berlin"][0].rename(lambda g: g.replace("gene", "ILMN_")), s.files[
-        "berlin"][1]  # fmt: skip
+    s.files["berlin"] = (
+        s.files["berlin"][0].rename(lambda g: g.replace("gene", "ILMN_")),
+        s.files["berlin"][1],
+    )
 
 
 def _other_label(s):
-    s.files["berlin"] = s.files["berlin"][0], s.files["berlin"][1].rename(
-        columns={"diagnosis": "diagnose"})  # fmt: skip
+    s.files["berlin"] = (
+        s.files["berlin"][0],
+        s.files["berlin"][1].rename(columns={"diagnosis": "diagnose"}),
+    )
 
 
 def _raw(s):
@@ -377,13 +387,19 @@ BROKEN: list[tuple[Change, str]] = [
     (_of_berlin(_word_for_a_value), "berlin.tsv, line 4, gene 'gene02', sample 'ber104': the val"),
     (_of_berlin(_blank), "the value is blank; fill it in, or leave the gene out"),
     (_of_berlin(_infinite), "berlin.tsv, line 4, gene 'gene02', sample 'ber104': the value is inf"),
-    (_of_berlin(lambda m, a: (m, a.rename({"ber104": "ber105"}))),
-     "berlin_samples.tsv, line 7: sample 'ber105' is already on line 6"),
-    (_of_berlin(lambda m, a: (m.rename(lambda gene: gene[:5]), a)),
-     "berlin.tsv: gene id 'gene0' occurs 10 times (lines 2, 3, 4)"),
+    (
+        _of_berlin(lambda m, a: (m, a.rename({"ber104": "ber105"}))),
+        "berlin_samples.tsv, line 7: sample 'ber105' is already on line 6",
+    ),
+    (
+        _of_berlin(lambda m, a: (m.rename(lambda gene: gene[:5]), a)),
+        "berlin.tsv: gene id 'gene0' occurs 10 times (lines 2, 3, 4)",
+    ),
     (_of_berlin(lambda m, a: (0 * m + 1, a)), "berlin.tsv: every gene has the same value in all"),
-    (_of_berlin(lambda m, a: (m, a.assign(diagnosis=""))),
-     "berlin_samples.tsv: no sample has a label of the study in column 'diagnosis'"),
+    (
+        _of_berlin(lambda m, a: (m, a.assign(diagnosis=""))),
+        "berlin_samples.tsv: no sample has a label of the study in column 'diagnosis'",
+    ),
     (_twice, "config.yaml, studies, item 2, name: 'Boston' is already taken"),
     (_one, "config.yaml, studies: there is one study; name another one"),
     (_beside, "config.yaml, expression: 'boston.tsv' stands beside studies"),
@@ -393,8 +409,11 @@ BROKEN: list[tuple[Change, str]] = [
     (_logged_twice, "studies, berlin, normalise, item 1: 'log2' gives all of the genes one value"),
     (_third_word, "berlin_samples.tsv, column 'diagnosis': 'borderline' (3) is no class of"),
     (_other_ids, "studies: no gene is in all of them: boston has 'gene00', 'gene01', 'gene02'"),
-    (_other_label, "berlin_samples.tsv: label 'diagnosis' is not a column of berlin_samples.tsv; "
-                   "did you mean 'diagnose'?"),
+    (
+        _other_label,
+        "berlin_samples.tsv: label 'diagnosis' is not a column of berlin_samples.tsv; "
+        "did you mean 'diagnose'?",
+    ),
     (_raw, "studies: 'berlin' looks as if no logarithms were taken, 'boston', 'bombay' as if"),
     (_copied, "boston.tsv: 'bos003' of 'boston' and 'ber104' of 'berlin' are one sample"),
     (_copied_many, "boston.tsv: 'bos003' of 'boston' and 'ber104' of 'berlin' are one sample"),
@@ -413,7 +432,7 @@ BROKEN: list[tuple[Change, str]] = [
     (_sets_and_age, "config.yaml, data.covariates: is not offered with gene sets; take structured"),
     (_pairs, "config.yaml, across.weights: 'equal' is not offered with data.pair; set it to samp"),
     (_nonlinear, "config.yaml, across.weights: 'equal' is not offered with the nonlinear part; s"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.one_in(2)
@@ -435,15 +454,20 @@ def warned(studies: Studies) -> list[str]:
 def test_logarithms_of_logarithms_above_the_floor_are_warned_of(tmp_path):
     studies = Studies(tmp_path)
     studies.item("berlin", normalise=[{"step": "log2", "floor": 1}])
-    assert [line for line in warned(studies) if "studies, berlin, normalise, item 1: " in line
-            and "logged already" in line]  # fmt: skip
+    assert [
+        line
+        for line in warned(studies)
+        if "studies, berlin, normalise, item 1: " in line and "logged already" in line
+    ]
 
 
 @pytest.mark.parametrize(("unit", "told"), [(1, False), (3, False), (12, True), (365.25, True)])
 def test_times_in_another_unit_are_warned_of(tmp_path, unit, told):
     studies = Studies(tmp_path)
-    studies.config = {"label": {"time": "years", "event": "died"},
-                      "data": {"task": "survival", "confounding": 1}}  # fmt: skip
+    studies.config = {
+        "label": {"time": "years", "event": "died"},
+        "data": {"task": "survival", "confounding": 1},
+    }
     rng = np.random.default_rng(4)
     for name, (_, about) in studies.files.items():
         about["years"] = rng.uniform(0.5, 5, len(about)) * (unit if name == "berlin" else 1)
@@ -469,8 +493,10 @@ def test_a_time_that_is_none_is_named_by_the_file_line_and_column_of_its_study(t
     about["died"] = ["", *about["died"].astype(str)[1:]]
     studies.files["berlin"] = matrix, about.rename(columns={"years": "follow_up"})
     studies.item("berlin", label={"time": "follow_up", "event": "died"})
-    assert said(studies)[0].startswith("error: berlin_samples.tsv, line 6, column 'follow_up': the "
-                                       "time of 'ber104' is -2.0, before the start")  # fmt: skip
+    assert said(studies)[0].startswith(
+        "error: berlin_samples.tsv, line 6, column 'follow_up': the "
+        "time of 'ber104' is -2.0, before the start"
+    )
 
 
 def test_events_in_other_words_are_named_with_the_line_of_their_study(tmp_path):
@@ -497,8 +523,12 @@ def test_nothing_is_said_of_studies_without_fault(tmp_path):
 
 
 def test_the_scheme_needs_several_studies():
-    raw = {"expression": "e.tsv", "samples": "s.tsv", "label": "l",
-           "splits": {"scheme": "leave_one_study_out"}}  # fmt: skip
+    raw = {
+        "expression": "e.tsv",
+        "samples": "s.tsv",
+        "label": "l",
+        "splits": {"scheme": "leave_one_study_out"},
+    }
     from genesig.data.study.settings_check import check_settings
 
     (found,) = check_settings(resolve_config(raw, load_schema()), "c.yaml")

@@ -110,8 +110,9 @@ def test_times_of_the_dead_alone_are_refused(odd_study: OddStudy) -> None:
         "days_to_last_follow_up], event: vital_status}" in problems
     )
     _, problems = odd_study.validate({**JOINED, "time": "days_to_last_follow_up"}, data=data)
-    assert f"no time for {int(CAME.sum())} of the {int(CAME.sum())} samples with the event" in \
-        problems  # fmt: skip
+    assert (
+        f"no time for {int(CAME.sum())} of the {int(CAME.sum())} samples with the event" in problems
+    )
     summary, problems = odd_study.validate(JOINED, data=data)
     assert N_EVENTS in summary
     assert not problems
@@ -121,8 +122,10 @@ def test_times_of_the_dead_alone_are_refused(odd_study: OddStudy) -> None:
 def test_times_of_the_dead_alone_ask_for_a_second_column(odd_study: OddStudy) -> None:
     odd_study.write(NAMES, _sheet(["status", "days_to_death"], _coded("1", "0"), TO_DEATH))
     _, problems = odd_study.validate({"time": "days_to_death", "event": "status"}, data=SURVIVAL)
-    assert "add the times of their last follow-up as a COLUMN, and write label: {time: " \
-        "[days_to_death, COLUMN], event: status}" in problems  # fmt: skip
+    assert (
+        "add the times of their last follow-up as a COLUMN, and write label: {time: "
+        "[days_to_death, COLUMN], event: status}" in problems
+    )
 
 
 def test_joined_times_name_a_column_that_is_absent(odd_study: OddStudy) -> None:

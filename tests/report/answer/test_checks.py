@@ -59,8 +59,11 @@ def test_smallest_possible_p_is_called_so(study):
 @pytest.mark.parametrize("than_chance", ["more", "alike", "less", None])
 @pytest.mark.parametrize("than_lasso", ["more", "alike", "less", None])
 def test_stability_is_reported_without_a_verdict(study, than_chance, than_lasso):
-    stability = {**study["answer"]["stability"], "than_chance": than_chance,
-                 "than_lasso": than_lasso}  # fmt: skip
+    stability = {
+        **study["answer"]["stability"],
+        "than_chance": than_chance,
+        "than_lasso": than_lasso,
+    }
     row = check(study, "Would other patients", stability=stability)
     assert row.answer == f"About {SHARED[0]:.0f} of {SIZES[0]}"
     assert row.detail.startswith("Stability 0.30 (0 = chance, 1 = identical")
@@ -88,9 +91,13 @@ def test_external_cohorts_are_counted(study, found, answer):
 
 @pytest.mark.parametrize(
     ("association", "scheme", "answer"),
-    [(0.3, "stratified_kfold", "Weakly associated"), (0.31, "stratified_kfold", "Possibly"),
-     (0.31, "leave_one_batch_out", "Associated"), (None, "stratified_kfold", UNKNOWN)],
-)  # fmt: skip
+    [
+        (0.3, "stratified_kfold", "Weakly associated"),
+        (0.31, "stratified_kfold", "Possibly"),
+        (0.31, "leave_one_batch_out", "Associated"),
+        (None, "stratified_kfold", UNKNOWN),
+    ],
+)
 def test_batch_is_said_with_its_association(study, association, scheme, answer):
     batch = {"column": "centre", "association": association}
     data = {**study, "batch": batch, "design": {**study["design"], "scheme": scheme}}
@@ -103,8 +110,7 @@ def test_batch_is_said_with_its_association(study, association, scheme, answer):
 
 def test_left_out_studies_ask_of_the_study(study):
     batch = {"column": "study", "association": 0.4}
-    data = {**study, "batch": batch, "design": {**study["design"],
-                                                "scheme": "leave_one_study_out"}}  # fmt: skip
+    data = {**study, "batch": batch, "design": {**study["design"], "scheme": "leave_one_study_out"}}
     assert check(data, "Is the study mixed up").answer == "Associated"
 
 

@@ -87,8 +87,10 @@ def test_tiles_of_two_classes_are_accuracy_auc_both_sides_and_the_signature():
 def test_external_cohorts_have_the_first_tiles():
     given = arguments(Study())
     abouts = [make_about(given["dataset"], name) for name in "abc"]
-    for count, first in ((1, "Balanced accuracy in a"),
-                         (3, "Balanced accuracy, median of 3 external cohorts")):  # fmt: skip
+    for count, first in (
+        (1, "Balanced accuracy in a"),
+        (3, "Balanced accuracy, median of 3 external cohorts"),
+    ):
         names = [tile.name for tile in tiles(collect(**given, external=abouts[:count]))]
         assert names[:2] == [first, "Balanced accuracy"]
 
@@ -98,7 +100,8 @@ def test_external_cohorts_have_the_first_tiles():
 def test_the_direction_of_a_gene_is_that_of_its_values(regression):
     given = arguments(Study(regression=regression, permutations=99))
     data = collect(**given)
-    y, dataset = given["dataset"].response(), given["dataset"]
+    y = given["dataset"].response()
+    dataset = given["dataset"]
     for one in data["answer"]["chips"]:
         x = dataset.X[:, dataset.genes.index(one["gene"])]
         assert one["up"] == (np.corrcoef(x, y)[0, 1] > 0)

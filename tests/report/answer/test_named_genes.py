@@ -55,7 +55,8 @@ def test_expected_false_positives_are_rounded_up(expected, said):
 @pytest.mark.parametrize("named", [1, 3, 20])
 def test_the_expected_number_is_the_largest_q_times_the_fdr_selected_genes(named):
     data = collected(Study(named=named))
-    evidence, said = data["answer"]["evidence"], genes_words(data)
+    evidence = data["answer"]["evidence"]
+    said = genes_words(data)
     largest = max(row["selection_q"] for row in rows(data, "selection") if row["fdr_selected"])
     assert evidence["fdr_selected"] == evidence["passing"] == named
     assert evidence["expected"] == pytest.approx(named * largest)
@@ -115,9 +116,13 @@ def with_q(given, passing):
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
     ("passing", "permutations", "why"),
-    [(0, PERMUTATIONS, "No gene passes an FDR of 10%"), (1, PERMUTATIONS, "1 gene has q"),
-     (4, PERMUTATIONS, "4 genes have q"), (4, 18, "needs at least 19 permutations")],
-)  # fmt: skip
+    [
+        (0, PERMUTATIONS, "No gene passes an FDR of 10%"),
+        (1, PERMUTATIONS, "1 gene has q"),
+        (4, PERMUTATIONS, "4 genes have q"),
+        (4, 18, "needs at least 19 permutations"),
+    ],
+)
 def test_without_fdr_selected_genes_the_reason_is_given(passing, permutations, why, tmp_path):
     given = with_q(arguments(Study(named=0)), passing)
     given["config"]["signature"]["permutations"] = permutations
@@ -145,10 +150,13 @@ def priced(difference, low, high, **study):
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
     ("difference", "low", "high", "way", "first"),
-    [(0.03, 0.01, 0.05, "3.0 points lower", True), (0.03, -0.01, 0.05, "no detectable", False),
-     (-0.03, -0.05, -0.01, "3.0 points higher", True),
-     (0.03, np.nan, np.nan, "3.0 points lower", False)],
-)  # fmt: skip
+    [
+        (0.03, 0.01, 0.05, "3.0 points lower", True),
+        (0.03, -0.01, 0.05, "no detectable", False),
+        (-0.03, -0.05, -0.01, "3.0 points higher", True),
+        (0.03, np.nan, np.nan, "3.0 points lower", False),
+    ],
+)
 def test_accuracy_of_fdr_selected_genes_is_told_as_a_paired_difference(
     difference, low, high, way, first
 ):
@@ -179,7 +187,8 @@ def test_the_same_model_has_no_difference():
 @pytest.mark.usefixtures("undrawn")
 def test_a_named_gene_that_the_model_does_without_is_told():
     data = collected(Study(named=3, beside=1))
-    it, (first, *_) = data["answer"], rows(data, "signature")
+    it = data["answer"]
+    (first, *_) = rows(data, "signature")
     assert (first["fdr_selected"], first["weight"]) == (True, 0)
     assert it["size"] == it["evidence"]["model"] + 1
     assert "3 genes pass a false discovery rate (FDR) of 10% (2 of them in" in genes_words(data)
@@ -208,7 +217,8 @@ def test_the_tables_of_genes_explain_their_columns():
 @pytest.mark.usefixtures("undrawn")
 def test_methods_tell_of_evidence_and_cite_it():
     data = collected(Study())
-    text, cited = " ".join(methods(data)), " ".join(references(data))
+    text = " ".join(methods(data))
+    cited = " ".join(references(data))
     assert f"{PERMUTATIONS} permutations" in text
     for name in ("Meinshausen", "Shah", "Storey", "Tusher"):
         assert name in text

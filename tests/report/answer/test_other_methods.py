@@ -16,10 +16,24 @@ from genesig.report.page.verdict import Grade, grade, headline
 from genesig.report.sections import summary, writers
 
 OWN = {"model": "genesig", "error": 0.6, "low": 0.4, "high": 0.7}
-FOREST = {"model": "random_forest", "error": 0.05, "low": 0.0, "high": 0.14,
-          "difference": -0.55, "difference_low": -0.7, "difference_high": -0.4}  # fmt: skip
-RIDGE = {"model": "ridge", "error": 0.5, "low": 0.4, "high": 0.6,
-         "difference": -0.1, "difference_low": -0.2, "difference_high": 0.1}  # fmt: skip
+FOREST = {
+    "model": "random_forest",
+    "error": 0.05,
+    "low": 0.0,
+    "high": 0.14,
+    "difference": -0.55,
+    "difference_low": -0.7,
+    "difference_high": -0.4,
+}
+RIDGE = {
+    "model": "ridge",
+    "error": 0.5,
+    "low": 0.4,
+    "high": 0.6,
+    "difference": -0.1,
+    "difference_low": -0.2,
+    "difference_high": 0.1,
+}
 
 
 def test_better_method_is_the_one_whose_intervals_exclude_chance_and_the_linear_models() -> None:
@@ -54,7 +68,8 @@ def test_no_method_is_better_if_covariates_are_held_fixed() -> None:
 def test_p_is_corrected_for_the_number_of_methods() -> None:
     row = {**FOREST, "error": 0.3, "high": 0.47}
     others = [{**RIDGE, "model": f"method{k}"} for k in range(3)]
-    alone, among = better_method([row], 0.5), better_method([row, *others], 0.5)
+    alone = better_method([row], 0.5)
+    among = better_method([row, *others], 0.5)
     assert alone is not None
     assert among is not None
     assert among["p"] == pytest.approx(4 * alone["p"])

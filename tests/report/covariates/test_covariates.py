@@ -113,7 +113,8 @@ def test_the_first_screen_says_what_was_exchanged():
 
 
 # Lower limit and p of the list, the same of all genes, and what is said then.
-ASSOCIATED, OPEN = "is associated with the outcome beyond", "is not established"
+ASSOCIATED = "is associated with the outcome beyond"
+OPEN = "is not established"
 TOGETHER = {
     "both speak for it": (0.01, 0.01, -0.1, 0.4, (ASSOCIATED,), (OPEN, "may be zero", "Ridge")),
     "all genes do": (-0.1, 0.4, 0.01, 0.02, ("All genes together add to ",), (ASSOCIATED,)),

@@ -16,18 +16,27 @@ from genesig.response.covariates import Covariate
 from genesig.selection.linear.double_loop import fit_final_model, nested_cross_validation
 from genesig.selection.linear.halves import study_half_samples
 
-CONTROLS = pd.DataFrame({"model": ["genesig", "covariates", "covariates and ridge"],
-                         "mu": np.nan, "error": 0.2, "p_value": 0.5, "added_low": 0.0,
-                         "added_high": 0.2})  # fmt: skip
+CONTROLS = pd.DataFrame(
+    {
+        "model": ["genesig", "covariates", "covariates and ridge"],
+        "mu": np.nan,
+        "error": 0.2,
+        "p_value": 0.5,
+        "added_low": 0.0,
+        "added_high": 0.2,
+    }
+)
 
 
 @pytest.mark.parametrize("permutations", [0, 3])
 def test_weights_of_covariates_are_those_of_the_answer(permutations: int) -> None:
-    made, rng = study_of("classification", 3, n=40, d=20, signal=1.2), np.random.default_rng(4)
+    made = study_of("classification", 3, n=40, d=20, signal=1.2)
+    rng = np.random.default_rng(4)
     dataset = replace(
-        made, obs=made.obs.assign(age=(50 + 8 * rng.standard_normal(40)).astype(str)),
+        made,
+        obs=made.obs.assign(age=(50 + 8 * rng.standard_normal(40)).astype(str)),
         design=replace(made.design, covariates=(Covariate("age", None),)),
-    )  # fmt: skip
+    )
     splits = draw_splits(dataset, seed=2, **{**SPLITS, "repeats": 1})
     settings = {"folds": MOMENTS, **of_kind("classification")}
     chance = study_half_samples(dataset, splits, permutations=permutations, **settings)
@@ -35,12 +44,14 @@ def test_weights_of_covariates_are_those_of_the_answer(permutations: int) -> Non
         dataset, splits, chance, labels="observed", batch="1of1", **settings
     )
     final = fit_final_model(dataset, splits, chance, **settings)
-    at, own = observed.choice[:, 2], final.gamma[0, final.choice[0, 2], 0]
+    at = observed.choice[:, 2]
+    own = final.gamma[0, final.choice[0, 2], 0]
     each = observed.gamma[np.arange(len(observed)), at, 0]
     if permutations:  # weights of its own, whichever list it took here
         final = replace(final, answer_gamma=final.answer_gamma + 1)
         observed = replace(observed, answer_gamma=observed.answer_gamma - 1)
-        own, each = final.answer_gamma[0, 0, 0], observed.answer_gamma[:, 0, 0]
+        own = final.answer_gamma[0, 0, 0]
+        each = observed.answer_gamma[:, 0, 0]
     (row,) = collect_covariates(dataset, observed, final, CONTROLS)["covariates"]["weights"]
     assert row["weight"] == pytest.approx(own, abs=1e-4)
     assert row["mean"] == pytest.approx(each.mean(), abs=1e-5)

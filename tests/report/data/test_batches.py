@@ -44,10 +44,13 @@ WITH_ONE = [*THREE[:29], "Kyiv"]
 def test_the_table_counts_each_batch_and_class() -> None:
     data, given = _collected(Study(), THREE)
     assert misfits(Report, data) == []
-    dataset, it = given["dataset"], data["batch"]
+    dataset = given["dataset"]
+    it = data["batch"]
     assert (it["column"], it["names"], it["sizes"]) == (
-        "centre", ["Genoa", "Kyoto", "Lund"], [10, 10, 10],
-    )  # fmt: skip
+        "centre",
+        ["Genoa", "Kyoto", "Lund"],
+        [10, 10, 10],
+    )
     crossed = dataset.obs.groupby("centre")["class"].value_counts().unstack(fill_value=0)
     assert it["counts"] == crossed[["normal", "tumour"]].to_numpy().tolist()
     batch = np.array(THREE)
@@ -73,7 +76,8 @@ def test_what_was_wrong_in_each_batch_adds_up() -> None:
 
 def test_a_regression_shows_the_response_of_each_batch() -> None:
     data, given = _collected(Study(regression=True), THREE)
-    y, it = given["dataset"].response(), data["batch"]
+    y = given["dataset"].response()
+    it = data["batch"]
     rows = np.array(THREE) == "Genoa"
     assert it["counts"] is None
     assert it["wrong"] is None

@@ -31,7 +31,8 @@ def words(data: Any) -> str:
 
 def test_the_words_say_which_sets() -> None:
     data = made(enrichment=0.01, enrichment_ranking=0.001)
-    it, text = data["enrichment"], words(data)
+    it = data["enrichment"]
+    text = words(data)
     assert f" {it['found']} of 16 sets have more genes in the lists of the splits" in text
     assert f"{it['chosen'][0]['set']} (" in text
     assert "expected, p over all sets 0.01)" in text

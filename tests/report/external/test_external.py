@@ -24,8 +24,10 @@ LIMITS = Limits(12, 500)
 
 def _data(*cohorts: dict[str, Any], study: Study | None = None, **changes: Any) -> dict[str, Any]:
     given = arguments(study or Study())
-    abouts = [make_about(given["dataset"], **{"name": f"c{k}", **changes, **one})
-              for k, one in enumerate(cohorts)]  # fmt: skip
+    abouts = [
+        make_about(given["dataset"], **{"name": f"c{k}", **changes, **one})
+        for k, one in enumerate(cohorts)
+    ]
     data = collect(**given, external=abouts)
     return json.loads(json.dumps(data, allow_nan=False))  # type: ignore[no-any-return]
 
@@ -56,7 +58,8 @@ def test_what_was_not_assessable_is_said_beside_what_was() -> None:
 def test_the_first_screen_has_one_line(one: dict[str, Any]) -> None:
     scores = one["external"][0]["scores"]
     line = cohort_paragraphs(one)[0].text
-    auc, error = scores["auc"], scores["balanced_error"]["value"]
+    auc = scores["auc"]
+    error = scores["balanced_error"]["value"]
     low, high = (1 - scores["balanced_error"][end] for end in ("high", "low"))
     limits = f"95% CI {100 * low:.0f}–{100 * high:.0f}%"
     assert line == (
@@ -68,9 +71,12 @@ def test_the_first_screen_has_one_line(one: dict[str, Any]) -> None:
 
 def test_counts_and_curve_are_those_of_the_samples(one: dict[str, Any]) -> None:
     cohort = one["external"][0]
-    points, classes = cohort["points"], one["study"]["classes"]
-    counts = [[sum(p["label"] == true and p["predicted"] == said for p in points)
-               for said in classes] for true in classes]  # fmt: skip
+    points = cohort["points"]
+    classes = one["study"]["classes"]
+    counts = [
+        [sum(p["label"] == true and p["predicted"] == said for p in points) for said in classes]
+        for true in classes
+    ]
     assert cohort["confusion"] == counts
     area = float(np.trapezoid(cohort["roc"]["y"], cohort["roc"]["x"]))
     assert area == pytest.approx(cohort["scores"]["auc"]["value"], abs=2e-3)
@@ -80,8 +86,9 @@ def test_counts_and_curve_are_those_of_the_samples(one: dict[str, Any]) -> None:
 def test_the_section_shows_each_data_set_with_its_files(one: dict[str, Any]) -> None:
     section = external(one, LIMITS)
     pictures = [item.name for item in flat_items(section.items) if isinstance(item, Picture)]
-    assert pictures == [f"external_c0_{name}" for name in
-                        ("roc", "confusion", "scores", "calibration", "shift")]  # fmt: skip
+    assert pictures == [
+        f"external_c0_{name}" for name in ("roc", "confusion", "scores", "calibration", "shift")
+    ]
     files = [item.file for item in flat_items(section.items) if isinstance(item, Table)]
     assert files == [None, "external/c0/genes.tsv", "external/c0/predictions.tsv"]
     (facts,) = [item for item in flat_items(section.items) if isinstance(item, Facts)]
@@ -94,7 +101,8 @@ def test_the_section_shows_each_data_set_with_its_files(one: dict[str, Any]) -> 
 
 
 def test_methods_cite_what_was_done_and_nothing_else() -> None:
-    plain, corrected = _data({}), _data({"combat": True})
+    plain = _data({})
+    corrected = _data({"combat": True})
     for data, cited in ((plain, False), (corrected, True)):
         last = methods(data)[-1]
         assert "data set of other studies (c0, n = 25)" in last

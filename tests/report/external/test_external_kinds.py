@@ -37,14 +37,16 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def _data(kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what the topic reads, and the about.json that it was made of."""
     written(kind)
-    about, design = scored(kind).about, fitted(kind)[0].design
+    about = scored(kind).about
+    design = fitted(kind)[0].design
     classes = None if design.classes is None else list(design.classes)
     return {
         "study": {"task": kind, "classes": classes, "label": design.label},
-        "answer": {"error": {"value": 0.25}}, "held_out": {"samples": [], "roc": None},
+        "answer": {"error": {"value": 0.25}},
+        "held_out": {"samples": [], "roc": None},
         "external": collected([about], classes),
         "not_assessable": [],
-    }, about  # fmt: skip
+    }, about
 
 
 def _pictures(data: dict[str, Any]) -> list[Picture]:
@@ -54,7 +56,8 @@ def _pictures(data: dict[str, Any]) -> list[Picture]:
 @pytest.mark.drawn
 def test_survival_has_c_and_the_curves_of_its_groups() -> None:
     data, _ = _data("survival")
-    section, row = external(data, LIMITS), data["external"][0]["scores"]["concordance"]
+    section = external(data, LIMITS)
+    row = data["external"][0]["scores"]["concordance"]
     c = f"C {row['value']:.2f} (95% CI {row['low']:.2f}–{row['high']:.2f})"
     assert section.words[1] == (
         f"other (40 samples): {c}; 0.75 in the cross-validation of this study."

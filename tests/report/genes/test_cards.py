@@ -38,7 +38,8 @@ def measured(it, gene=0, side=0):
 def test_two_classes_have_the_auc_and_the_difference_of_their_means():
     it = units(study_of("classification", 3))
     separation, effect = measured(it)
-    up, down = it.X[it.y > 0, 0], it.X[it.y < 0, 0]
+    up = it.X[it.y > 0, 0]
+    down = it.X[it.y < 0, 0]
     assert separation[0] == pytest.approx(roc_auc_score(it.y, it.X[:, 0]))
     limits = ttest_ind(up, down, equal_var=False).confidence_interval()
     assert effect == pytest.approx((up.mean() - down.mean(), limits.low, limits.high))
@@ -68,7 +69,8 @@ def test_survival_has_c_and_the_hazard_ratio():
     separation, effect = measured(it)
     x = it.X[:, :1] / it.X[:, 0].std()
     y = np.empty(len(x), dtype=[("e", bool), ("t", float)])
-    y["e"], y["t"] = it.y["event"], it.y["time"]
+    y["e"] = it.y["event"]
+    y["t"] = it.y["time"]
     fit = linear_model.CoxPHSurvivalAnalysis(ties="efron").fit(x, y)
     assert effect[0] == pytest.approx(np.exp(fit.coef_[0]), rel=1e-5)
     c = fit.score(x, y)
@@ -77,8 +79,10 @@ def test_survival_has_c_and_the_hazard_ratio():
 
 def test_pairs_are_counted_and_their_differences_averaged():
     rng = np.random.default_rng(1)
-    a, b = rng.normal(size=12), rng.normal(0.8, 1, 12)
-    x, y = np.column_stack([a, b]).ravel(), np.tile([-1.0, 1.0], 12)
+    a = rng.normal(size=12)
+    b = rng.normal(0.8, 1, 12)
+    x = np.column_stack([a, b]).ravel()
+    y = np.tile([-1.0, 1.0], 12)
     it = Units(x[:, None], y, np.repeat(np.arange(12), 2), "differences")
     separation, effect = measured(it)
     assert separation[0] == pytest.approx(np.mean(b > a))
@@ -88,8 +92,13 @@ def test_pairs_are_counted_and_their_differences_averaged():
 
 @pytest.mark.parametrize("test", MEASURES_OF_TEST)
 def test_a_gene_that_never_differs_is_no_error(test):
-    kind = {"welch": "classification", "anova": "several_classes", "differences": "classification",
-            "correlation": "regression", "score": "survival"}[test]  # fmt: skip
+    kind = {
+        "welch": "classification",
+        "anova": "several_classes",
+        "differences": "classification",
+        "correlation": "regression",
+        "score": "survival",
+    }[test]
     y = study_of(kind, 3).response()
     it = Units(np.ones((len(y), 1)), y, np.arange(len(y)), test)
     for value, low, high in MEASURES_OF_TEST[test](it, it.X[:, 0], 0):
@@ -99,14 +108,19 @@ def test_a_gene_that_never_differs_is_no_error(test):
 def test_a_gene_is_replaced_by_those_of_the_lists_without_it():
     dataset = study_of("classification", 3, d=5)
     lists = np.zeros((8, 5), dtype=bool)
-    lists[:4, 0], lists[4:, 1], lists[3, 1], lists[:, 2], lists[4, 3] = True, True, True, True, True
+    lists[:4, 0] = True
+    lists[4:, 1] = True
+    lists[3, 1] = True
+    lists[:, 2] = True
+    lists[4, 3] = True
     (only,) = replacement_genes(dataset, lists, 0)
     assert (only["gene"], only["without"], only["beside"]) == ("g1", [4, 4], [1, 4])
     assert only["r"] == pytest.approx(np.corrcoef(dataset.X[:, 0], dataset.X[:, 1])[0, 1], abs=1e-3)
     assert replacement_genes(dataset, lists, 2) == []  # in every list
     assert replacement_genes(dataset, lists, 4) == []  # in none
     assert replacement_genes(dataset, lists[:6], 0) == []  # two lists without it
-    lists[1, 1], lists[7, 1] = True, False
+    lists[1, 1] = True
+    lists[7, 1] = False
     assert replacement_genes(dataset, lists, 0) != []  # 3 of 4 against 2 of 4
     lists[0, 1] = True
     assert replacement_genes(dataset, lists, 0) == []  # 3 of 4 against 3 of 4
@@ -142,7 +156,8 @@ def test_a_card_says_what_the_tables_say(study):
 @pytest.mark.parametrize("study", [Study(), Study(regression=True)])
 def test_a_number_that_is_lower_is_said_so_and_read_from_the_middle_up(study):
     data = collect(**arguments(study))
-    one, it = dict(data["cards"]["each"][0]), single_gene_measure(data)
+    one = dict(data["cards"]["each"][0])
+    it = single_gene_measure(data)
     one["separation"] = {"value": 0.03, "low": 0.0, "high": 0.12}
     one["effect"] = {"value": -1.0, "low": None, "high": None}
     said = direction_and_value(data, one)
@@ -190,8 +205,10 @@ def test_the_names_of_a_card_stand_where_its_dots_are(study):
 
 def test_a_card_has_the_share_of_each_class_that_misses_the_gene():
     given = arguments(Study())
-    dataset, first = given["dataset"], given["tables"]["signature"]["gene"].iloc[0]
-    low, X = np.flatnonzero(dataset.response() < 0)[:3], dataset.X.copy()
+    dataset = given["dataset"]
+    first = given["tables"]["signature"]["gene"].iloc[0]
+    low = np.flatnonzero(dataset.response() < 0)[:3]
+    X = dataset.X.copy()
     X[low, dataset.genes.index(first)] = np.nan
     steps = {"summaries": [{"step": "half_minimum", "logarithms": True}]}
     given["dataset"] = replace(dataset, X=X, provenance={**dataset.provenance, **steps})
@@ -208,14 +225,18 @@ def test_a_card_has_the_share_of_each_class_that_misses_the_gene():
     assert "Missing" not in whole
 
 
-@pytest.mark.parametrize(("value", "low", "high", "said"), [
-    (1.06, 0.712, 1.4, "1.06 (0.71 to 1.40)"),
-    (-0.0034, -0.5, 0.52, "−0.003 (−0.500 to 0.520)"),
-    (12.3, 1.05, 2400, "12.3 (1.1 to 2400.0)"),
-    (1234.5, 12, 5000, "1234 (12 to 5000)"),
-    (0.00021, 0.0001, 0.0003, "0.00021 (0.0001 to 0.0003)"),
-    (-1.5, None, None, "−1.50"), (None, None, None, "–"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "low", "high", "said"),
+    [
+        (1.06, 0.712, 1.4, "1.06 (0.71 to 1.40)"),
+        (-0.0034, -0.5, 0.52, "−0.003 (−0.500 to 0.520)"),
+        (12.3, 1.05, 2400, "12.3 (1.1 to 2400.0)"),
+        (1234.5, 12, 5000, "1234 (12 to 5000)"),
+        (0.00021, 0.0001, 0.0003, "0.00021 (0.0001 to 0.0003)"),
+        (-1.5, None, None, "−1.50"),
+        (None, None, None, "–"),
+    ],
+)
 def test_a_number_and_its_limits_have_as_many_decimals(value, low, high, said):
     it = {"value": value, "low": low, "high": high}
     assert text_with_interval(it) == said

@@ -12,7 +12,8 @@ from genesig.report.genes.figures import draw_volcano
 @pytest.mark.parametrize(("there", "side"), [(True, "right"), (False, "left")])
 def test_the_name_of_the_bound_stands_where_no_gene_lies(there, side):
     data = collected(Study())
-    it, bound = data["volcano"], 1e-3
+    it = data["volcano"]
+    bound = 1e-3
     data["univariate"]["bound"] = bound
     n = len(it["effect"])
     it["effect"] = [-1.0, *np.linspace(-0.2, 1.0, n - 1)]

@@ -40,14 +40,15 @@ def first(data):
 
 
 CASES = {
-    "better": (BETTER,
-               "adds something on these data: its balanced accuracy is 90% against 70%"),
+    "better": (BETTER, "adds something on these data: its balanced accuracy is 90% against 70%"),
     "worse": ({"error": 0.3, "linear": 0.1, "low": 0.1, "high": 0.3}, "predicts worse than linear"),
-    "open": ({"error": 0.1, "linear": 0.12, "low": -0.1, "high": 0.06},
-             "No benefit of nonlinear selection was detectable"),
+    "open": (
+        {"error": 0.1, "linear": 0.12, "low": -0.1, "high": 0.06},
+        "No benefit of nonlinear selection was detectable",
+    ),
     "no interval": ({"low": np.nan, "high": np.nan}, "a difference without an interval"),
     "nothing measured": ({"error": np.nan}, "could not be measured"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -103,14 +104,34 @@ def test_without_benefit_the_section_is_one_sentence_and_figures_are_files():
 
 @pytest.mark.parametrize(
     ("size", "core", "shared", "said"),
-    [(1, 1, 1, "Its list has one gene, which is also among the 1 core gene of the linear lists."),
-     (1, 2, 0, "Its list has one gene, which is not among the 2 core genes of the linear lists."),
-     (3, 1, 1, "Its list has 3 genes; one of them is also among the 1 core gene of the"
-      " linear lists."),
-     (3, 4, 2, "Its list has 3 genes; 2 are also among the 4 core genes of the linear lists."),
-     (3, 4, 0, "Its list has 3 genes; none of them is among the 4 core genes of the linear"
-      " lists.")],
-)  # fmt: skip
+    [
+        (
+            1,
+            1,
+            1,
+            "Its list has one gene, which is also among the 1 core gene of the linear lists.",
+        ),
+        (
+            1,
+            2,
+            0,
+            "Its list has one gene, which is not among the 2 core genes of the linear lists.",
+        ),
+        (
+            3,
+            1,
+            1,
+            "Its list has 3 genes; one of them is also among the 1 core gene of the linear lists.",
+        ),
+        (3, 4, 2, "Its list has 3 genes; 2 are also among the 4 core genes of the linear lists."),
+        (
+            3,
+            4,
+            0,
+            "Its list has 3 genes; none of them is among the 4 core genes of the linear lists.",
+        ),
+    ],
+)
 @pytest.mark.parametrize("named", [None, 3])
 def test_shared_genes_are_counted_in_words(size, core, shared, said, named):
     data = made(Study(named=named))
@@ -125,14 +146,17 @@ def test_shared_genes_are_counted_in_words(size, core, shared, said, named):
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
     ("change", "said", "unsaid"),
-    [({"kernel": "linear"}, "its curves are straight lines on any data", "any smooth way"),
-     ({"kernel": "polynomial", "degree": 3}, "a polynomial of degree 3", "any smooth way"),
-     ({"penalty": "group"}, "whole groups, blocks of correlated genes", "elastic"),
-     ({"penalty": "group", "groups": "sets.tsv"}, "whole groups, those of a table", "blocks of"),
-     ({"penalty": "elastic"}, "correlated genes tend to be selected together", "groups")],
-    ids=lambda value: "-".join(value.values()) if isinstance(value, dict) and len(value) == 1
-    else None,
-)  # fmt: skip
+    [
+        ({"kernel": "linear"}, "its curves are straight lines on any data", "any smooth way"),
+        ({"kernel": "polynomial", "degree": 3}, "a polynomial of degree 3", "any smooth way"),
+        ({"penalty": "group"}, "whole groups, blocks of correlated genes", "elastic"),
+        ({"penalty": "group", "groups": "sets.tsv"}, "whole groups, those of a table", "blocks of"),
+        ({"penalty": "elastic"}, "correlated genes tend to be selected together", "groups"),
+    ],
+    ids=lambda value: (
+        "-".join(value.values()) if isinstance(value, dict) and len(value) == 1 else None
+    ),
+)
 def test_the_words_follow_kernel_and_penalty(change, said, unsaid):
     given = arguments(Study())
     given["config"]["nonlinear"] |= change
@@ -213,10 +237,17 @@ def test_methods_follow_the_settings(penalty, kernel):
 @pytest.mark.quick("two genes")
 @pytest.mark.parametrize(
     "study",
-    [Study(names=HOSTILE), Study(regression=True), Study(genes=2), Study(folds=1, repeats=1),
-     Study(empty=True), Study(signal=0.0), Study(samples=10, folds=2, repeats=1)],
+    [
+        Study(names=HOSTILE),
+        Study(regression=True),
+        Study(genes=2),
+        Study(folds=1, repeats=1),
+        Study(empty=True),
+        Study(signal=0.0),
+        Study(samples=10, folds=2, repeats=1),
+    ],
     ids=["hostile", "regression", "two genes", "one split", "empty", "no signal", "few samples"],
-)  # fmt: skip
+)
 def test_odd_studies_have_their_section(study):
     section = nonlinear_section(made(study), LIMITS)
     assert section.words
@@ -230,8 +261,10 @@ def test_no_gene_selected_anywhere():
     nonlinear_names = TOPIC_TABLES["nonlinear"].read
     tables = with_nonlinear(
         {name: table for name, table in given["tables"].items() if name not in nonlinear_names},
-        given["dataset"], given["splits"], given["observed"],
-    )  # fmt: skip
+        given["dataset"],
+        given["splits"],
+        given["observed"],
+    )
     tables["nonlinear"] = tables["nonlinear"].iloc[:0]
     tables["nonlinear_curves"] = tables["nonlinear_curves"].iloc[:0]
     tables["nonlinear_agreement"] = tables["nonlinear_agreement"].assign(

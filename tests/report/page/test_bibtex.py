@@ -11,9 +11,9 @@ from genesig.report.methods import bibtex, references
 
 
 def test_an_article_has_its_fields():
-    (entry,) = bibtex([
-        "De Mol C, Mosci S & Verri A (2009). A 100% method. J Comput Biol 16."
-    ]).split("\n\n")  # fmt: skip
+    (entry,) = bibtex(
+        ["De Mol C, Mosci S & Verri A (2009). A 100% method. J Comput Biol 16."]
+    ).split("\n\n")
     assert entry == (
         "@article{De2009,\n"
         "  author = {De Mol, C and Mosci, S and Verri, A},\n"

@@ -11,8 +11,10 @@ def test_what_several_columns_of_one_name_mean_is_said_once():
     other = Column("Share", "share", "Of the genes")
     table = Table("t", "c", [Column("AUC", "number"), share, error, share, other], [], 0)
     assert table.meanings == [
-        ("Share", share.help), ("Error", error.help), ("Share", other.help),
-    ]  # fmt: skip
+        ("Share", share.help),
+        ("Error", error.help),
+        ("Share", other.help),
+    ]
 
 
 def test_the_limits_of_every_interval_have_one_name():

@@ -31,7 +31,8 @@ LIMITS = Limits(12, 15)
 def given(kind):
     """Return the arguments of `collect` of a study whose table says more than the label."""
     found = kind_arguments(kind, permutations=99, proved=True)
-    dataset, rng = found["dataset"], np.random.default_rng(0)
+    dataset = found["dataset"]
+    rng = np.random.default_rng(0)
     dataset.obs["sex"] = rng.choice(["f", "<m>"], len(dataset.samples))
     dataset.obs["age"] = [str(age) for age in rng.integers(30, 80, len(dataset.samples))]
     dataset.obs.iloc[:4, -1] = "NA"
@@ -64,9 +65,11 @@ def test_table_1_has_a_column_for_each_group_and_a_row_for_what_is_missing(kind)
     assert rows["age, missing"][-1] == "4"
     assert sum(map(int, rows["age, missing"][:-1] or [4])) == 4
     assert texts(flow) == [
-        ["In the files", str(size + 1), "31"], ["Left out: no label", "1", "–"],
-        ["Left out: constant", "–", "1"], ["Analysed", str(size), "30"],
-    ]  # fmt: skip
+        ["In the files", str(size + 1), "31"],
+        ["Left out: no label", "1", "–"],
+        ["Left out: constant", "–", "1"],
+        ["Analysed", str(size), "30"],
+    ]
     assert section.words[0].startswith(f"{size} samples")
 
 
@@ -96,14 +99,23 @@ def test_with_very_many_classes_the_table_is_of_all_samples():
 def test_the_effect_says_of_what_it_is_and_the_references_follow_the_methods(kind):
     data = told(kind)
     section = score_effect(data, LIMITS)
-    name = {"regression": "Slope of state", "survival": "Hazard ratio of the event",
-            "classification": "Odds ratio of ill (state)"}.get(kind, "Only samples")  # fmt: skip
+    name = {
+        "regression": "Slope of state",
+        "survival": "Hazard ratio of the event",
+        "classification": "Odds ratio of ill (state)",
+    }.get(kind, "Only samples")
     assert section.words[0].startswith(name)
     assert "final model itself is not tested" in section.words[0]
-    text, cited = " ".join(methods(data)), " ".join(references(data))
-    for who, author in (("Liang and Qin", "Liang KY"), ("Firth", "Firth D"),
-                        ("Schemper", "Schemper M"), ("Riley et al. 2021", "Riley RD, Debray"),
-                        ("Archer et al.", "Archer L, Snell"), ("Jinks", "Jinks RC")):  # fmt: skip
+    text = " ".join(methods(data))
+    cited = " ".join(references(data))
+    for who, author in (
+        ("Liang and Qin", "Liang KY"),
+        ("Firth", "Firth D"),
+        ("Schemper", "Schemper M"),
+        ("Riley et al. 2021", "Riley RD, Debray"),
+        ("Archer et al.", "Archer L, Snell"),
+        ("Jinks", "Jinks RC"),
+    ):
         assert (who in text) == (author in cited)
 
 
@@ -137,23 +149,35 @@ def test_a_validation_is_planned_and_subgroups_are_shown_only_with_evidence(kind
 @pytest.mark.parametrize("value", [0.05, 0.95])
 def test_the_line_of_no_information_that_the_caption_tells_of_is_inside_the_figure(value):
     shown = measure(told("classification"))
-    row = {"name": "all samples", "samples": 20, "value": value, "low": value - 0.05,
-           "high": value + 0.05}  # fmt: skip
+    row = {
+        "name": "all samples",
+        "samples": 20,
+        "value": value,
+        "low": value - 0.05,
+        "high": value + 0.05,
+    }
     low, high = draw_subgroups([row], shown).axes[0].get_xlim()
     assert low < shown.chance < high
     assert low < row["low"] < row["high"] < high
 
 
-@pytest.mark.parametrize(("low", "high", "error", "said"), [
-    (0.9, 30.0, 0.4, "its CI includes 1) although the balanced accuracy exceeds chance"),
-    (1.1, 30.0, 0.6, "excludes 1 although the CI of the balanced accuracy includes chance"),
-    (1.1, 30.0, 0.4, ""), (0.9, 30.0, 0.6, ""), (0.9, 30.0, None, ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("low", "high", "error", "said"),
+    [
+        (0.9, 30.0, 0.4, "its CI includes 1) although the balanced accuracy exceeds chance"),
+        (1.1, 30.0, 0.6, "excludes 1 although the CI of the balanced accuracy includes chance"),
+        (1.1, 30.0, 0.4, ""),
+        (0.9, 30.0, 0.6, ""),
+        (0.9, 30.0, None, ""),
+    ],
+)
 def test_an_effect_and_an_error_that_differ_about_chance_are_explained(low, high, error, said):
     data = told("classification")
     packed = data["tables"]["score_effect"]
-    row = [{"low": low, "high": high}.get(name, value)
-           for name, value in zip(packed["columns"], packed["rows"][0], strict=True)]  # fmt: skip
+    row = [
+        {"low": low, "high": high}.get(name, value)
+        for name, value in zip(packed["columns"], packed["rows"][0], strict=True)
+    ]
     answer = data["answer"] | {"error": data["answer"]["error"] | {"high": error}}
     tables = data["tables"] | {"score_effect": packed | {"rows": [row]}}
     words = " ".join(score_effect(data | {"answer": answer, "tables": tables}, LIMITS).words)

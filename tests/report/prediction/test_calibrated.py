@@ -16,7 +16,8 @@ THRESHOLDS = np.array([0.1, 0.35, 0.5, 0.9])
 
 
 def test_net_benefit_is_its_definition():
-    p, share = expit(SCORE), POSITIVE.mean()
+    p = expit(SCORE)
+    share = POSITIVE.mean()
     for t in THRESHOLDS:
         (_, false), (_, true) = confusion_matrix(POSITIVE, p >= t)
         wanted = true / 80 - false / 80 * t / (1 - t)
@@ -29,12 +30,11 @@ def test_net_benefit_is_its_definition():
 
 
 def test_other_shares_are_those_of_samples_that_stand_there_more_often():
-    p, share = expit(SCORE), 3 * POSITIVE.sum() / (3 * POSITIVE.sum() + (~POSITIVE).sum())
+    p = expit(SCORE)
+    share = 3 * POSITIVE.sum() / (3 * POSITIVE.sum() + (~POSITIVE).sum())
     rows = np.repeat(np.arange(80), np.where(POSITIVE, 3, 1))
-    told, often = (
-        HeldOutProbabilities(p, POSITIVE, 1, share),
-        HeldOutProbabilities(p[rows], POSITIVE[rows], 1, share),
-    )
+    told = HeldOutProbabilities(p, POSITIVE, 1, share)
+    often = HeldOutProbabilities(p[rows], POSITIVE[rows], 1, share)
     np.testing.assert_allclose(told.net_benefit(THRESHOLDS), often.net_benefit(THRESHOLDS))
     assert (
         told.mean_probability()

@@ -23,8 +23,10 @@ def test_the_chosen_lists_come_first_then_other_methods_then_lists_at_each_mu(ki
     given = kind_arguments(kind)
     known = given["tables"]["controls"]
     own = known[known["mu"].isna()].iloc[:1]
-    added = [own.assign(model=name, error=own["error"] + much)
-             for name, much in (("ridge", 0.1), ("lasso", -0.05))]  # fmt: skip
+    added = [
+        own.assign(model=name, error=own["error"] + much)
+        for name, much in (("ridge", 0.1), ("lasso", -0.05))
+    ]
     given["tables"]["controls"] = pd.concat([added[0], known, added[1]], ignore_index=True)
     data = collect(**given)
     (table,) = [item for item in controls_section(data, LIMITS).items if isinstance(item, Table)]
@@ -35,8 +37,10 @@ def test_the_chosen_lists_come_first_then_other_methods_then_lists_at_each_mu(ki
     assert rows[0]["mu"].text == "chosen"
     assert own == [True] + [False] * others + [True] * (len(own) - others - 1)
     record = data["tables"]["controls"]
-    errors = {row[record["columns"].index("model")]: row[record["columns"].index("error")]
-              for row in record["rows"]}  # fmt: skip
+    errors = {
+        row[record["columns"].index("model")]: row[record["columns"].index("error")]
+        for row in record["rows"]
+    }
     found = [errors[row["model"].value] for row in rows[1 : 1 + others]]
     assert found == sorted(found)
     assert others == 2

@@ -57,7 +57,8 @@ def test_curves_are_drawn_from_a_hundred_patients_on(many):
 )
 def test_it_is_of_the_shares_that_are_asked_for(asked, share):
     data = changed(0.01, probabilities=asked)
-    it, counts = held_out_probabilities(data), data["study"]["counts"]
+    it = held_out_probabilities(data)
+    counts = data["study"]["counts"]
     share = counts[1] / sum(counts) if share is None else share
     assert it.share == pytest.approx(share)
     assert f"if {percent(share)} of patients are" in decisions_section(data, LIMITS).words[0]
@@ -101,7 +102,8 @@ def test_without_probabilities_there_is_no_section():
 def test_probabilities_need_five_samples_of_each_class(n_cases, n_figures, monkeypatch):
     monkeypatch.setattr(decision, "MIN_CURVE_SAMPLES", 0)  # figures of a small study, too
     data = changed(0.01)
-    samples, name = data["held_out"]["samples"], data["study"]["classes"][1]
+    samples = data["held_out"]["samples"]
+    name = data["study"]["classes"][1]
     cases = [sample for sample in samples if sample["label"] == name]
     controls = [sample for sample in samples if sample["label"] != name]
     data["held_out"]["samples"] = [*controls, *cases[:n_cases]]

@@ -31,10 +31,20 @@ def page_data(dataset, samples=(), folds=MOMENTS):
     after = normalise_samples(dataset, samples=list(samples), folds=list(folds))
     seen = json.loads(json.dumps(stage(dataset, after, folds=list(folds)), allow_nan=False))
     design = dataset.design
-    study = {"label": design.label, "classes": design.classes, "dropped": [], "response": None,
-             "group": design.group, "pair": design.pair}  # fmt: skip
-    data = {"quality": shown(seen, after), "study": study, "design": {"scheme": "leave_one_out"},
-            "tables": {}}  # fmt: skip
+    study = {
+        "label": design.label,
+        "classes": design.classes,
+        "dropped": [],
+        "response": None,
+        "group": design.group,
+        "pair": design.pair,
+    }
+    data = {
+        "quality": shown(seen, after),
+        "study": study,
+        "design": {"scheme": "leave_one_out"},
+        "tables": {},
+    }
     return json.loads(json.dumps(data, allow_nan=False))
 
 
@@ -125,9 +135,14 @@ def test_a_component_that_goes_with_another_column_is_named_with_both_shares():
 
 @pytest.mark.parametrize(
     ("label", "centre", "q", "named"),
-    [(0.0, 0.24, 0.001, False), (0.0, 0.26, 0.001, True), (0.0, 0.5, 0.06, False),
-     (0.3, 0.39, 0.001, False), (0.3, 0.41, 0.001, True)],
-)  # fmt: skip
+    [
+        (0.0, 0.24, 0.001, False),
+        (0.0, 0.26, 0.001, True),
+        (0.0, 0.5, 0.06, False),
+        (0.3, 0.39, 0.001, False),
+        (0.3, 0.41, 0.001, True),
+    ],
+)
 def test_a_column_is_named_if_it_explains_much_more_than_the_label(label, centre, q, named):
     dataset = in_centres(clean(), ["a", "a", "b", "b"] * 5)
     seen = stage(dataset, dataset, folds=MOMENTS)
@@ -136,10 +151,15 @@ def test_a_column_is_named_if_it_explains_much_more_than_the_label(label, centre
         one["q"][0] = q
     found = shown(seen, dataset)["follows"]
     assert found == (
-        {"column": "centre", "share": centre, "label": label,
-         "explained": seen["components"]["explained"][0]}
-        if named else None
-    )  # fmt: skip
+        {
+            "column": "centre",
+            "share": centre,
+            "label": label,
+            "explained": seen["components"]["explained"][0],
+        }
+        if named
+        else None
+    )
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -178,8 +198,10 @@ def test_samples_are_in_the_order_of_batch_and_class():
     _, _, items = made(data)
     assert items["distributions"].caption.startswith("Samples by centre, then state, coloured")
     assert [column.label for column in items["quality-samples"].columns][:3] == [
-        "Sample", "state", "centre"
-    ]  # fmt: skip
+        "Sample",
+        "state",
+        "centre",
+    ]
 
 
 def test_missing_values_have_a_table():
@@ -238,9 +260,15 @@ def test_columns_that_cannot_be_tested_are_named():
 @pytest.mark.quick("how0-False", "how1-True")
 @pytest.mark.parametrize(
     ("how", "regression"),
-    [({"n": 4}, False), ({"n": 4}, True), ({"d": 1}, False), ({"n": 7, "d": 2}, True),
-     ({"n": 130}, False), ({"n": 30, "raw": True}, True)],
-)  # fmt: skip
+    [
+        ({"n": 4}, False),
+        ({"n": 4}, True),
+        ({"d": 1}, False),
+        ({"n": 7, "d": 2}, True),
+        ({"n": 130}, False),
+        ({"n": 30, "raw": True}, True),
+    ],
+)
 def test_odd_studies_have_the_section(how, regression):
     dataset = clean(**how)
     if regression:
@@ -291,8 +319,10 @@ def test_samples_that_lack_an_omic_are_not_said_to_lie_far_off():
     outliers = [{"sample": f"S0{k}", "row": k, "rules": ["missing"]} for k in (3, 4)]
     given["quality_summary"]["outliers"]["samples"] = outliers
     (mine,) = (one for one in collect(**given)["warnings"] if one.startswith("Quality of the"))
-    assert mine == "Quality of the samples: 2 samples miss many more values than the others " \
-        "(S03, S04)."  # fmt: skip
+    assert (
+        mine == "Quality of the samples: 2 samples miss many more values than the others "
+        "(S03, S04)."
+    )
     outliers[0]["rules"].append("rle_iqr")
     (mine,) = (one for one in collect(**given)["warnings"] if one.startswith("Quality of the"))
     assert "2 samples lie far from the others" in mine

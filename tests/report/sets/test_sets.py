@@ -27,7 +27,8 @@ def first(data):
     return sets_paragraph(data)[0].text.replace("\u00a0", " ")
 
 
-LOW, HIGH = "difference_low", "difference_high"
+LOW = "difference_low"
+HIGH = "difference_high"
 CASES = {
     "better": ({"error": 0.1, "gene_error": 0.3, LOW: -0.3, HIGH: -0.1}, "predict better than"),
     "worse": ({"error": 0.3, "gene_error": 0.1, LOW: 0.1, HIGH: 0.3}, "predict worse than"),
@@ -73,12 +74,15 @@ def test_a_regression_is_told_in_r2():
     assert "0.10 to 0.30" in text
 
 
-@pytest.mark.parametrize(("task", "classes", "said"), [
-    ("classification", ["well", "ill"], "by least squares under the latent"),
-    ("classification", ["a", "b", "c"], "squares on a column for each class under the latent"),
-    ("regression", None, "by least squares under the latent"),
-    ("survival", None, "by Cox's partial likelihood under the latent"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("task", "classes", "said"),
+    [
+        ("classification", ["well", "ill"], "by least squares under the latent"),
+        ("classification", ["a", "b", "c"], "squares on a column for each class under the latent"),
+        ("regression", None, "by least squares under the latent"),
+        ("survival", None, "by Cox's partial likelihood under the latent"),
+    ],
+)
 def test_methods_say_what_is_minimised(task, classes, said):
     data = made()
     data["study"] |= {"task": task, "classes": classes}

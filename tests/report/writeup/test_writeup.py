@@ -36,10 +36,12 @@ def test_the_paragraph_has_the_numbers_of_the_page():
         f"the final model, fitted on all samples, uses {it['evidence']['model']} genes",
         "In Lund (25 samples), the final model had a balanced accuracy of",
         decimal(it["stability"]["value"]),
-        *(f"{one['name'].replace('auc', 'AUC')} "
-          f"{(decimal if one['name'] == 'auc' else percent)(one['value'])}"
-          for one in it["measures"]),
-    ]  # fmt: skip
+        *(
+            f"{one['name'].replace('auc', 'AUC')} "
+            f"{(decimal if one['name'] == 'auc' else percent)(one['value'])}"
+            for one in it["measures"]
+        ),
+    ]
     for words in wanted:
         assert words.lower() in text.lower(), words
 

@@ -23,7 +23,8 @@ from genesig.selection.assess.intervals import mean_of_shares
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.scores import balanced_error, relative_squared_error
 
-CLASSES, NUMBERS = ASSESSED["classification"].headline, ASSESSED["regression"].headline
+CLASSES = ASSESSED["classification"].headline
+NUMBERS = ASSESSED["regression"].headline
 POINTWISE = {"classification": balanced_error, "regression": relative_squared_error}
 
 
@@ -32,10 +33,12 @@ def by_hand(dataset, splits, fits, permutation, mu, metric):
 
     mu is the number of a column; None is the list that each fit chose.
     """
-    y, repeat = dataset.response(), {split.name: split.repeat for split in splits.outer}
+    y = dataset.response()
+    repeat = {split.name: split.repeat for split in splits.outer}
     errors = []
     for wanted in sorted(set(repeat.values())):
-        rows, scores = [], []
+        rows = []
+        scores = []
         for fit in range(len(fits)):
             if fits.permutation[fit] == permutation and repeat[str(fits.split[fit])] == wanted:
                 test, f = fits.test(fit)
@@ -188,9 +191,7 @@ def test_the_null_study_is_that_of_each_permutation_alone():
         np.testing.assert_array_equal(alone["error"][0], null["error"][at])
         np.testing.assert_array_equal(alone["size"][0], null["size"][at])
     frequency = tables["null_cv_frequency"]
-    picked = sum(
-        0 in permuted.coef(fit, 2)[0] for fit in range(len(permuted))
-    )  # fmt: skip
+    picked = sum(0 in permuted.coef(fit, 2)[0] for fit in range(len(permuted)))
     row = frequency[(frequency["mu"] == MU[2]) & (frequency["gene"] == "g0")].iloc[0]
     assert row["cv_frequency"] == pytest.approx(picked / len(permuted))
     assert row["highest"] >= row["cv_frequency"]
@@ -235,8 +236,9 @@ def test_tables_of_splits_and_samples_agree_with_each_other():
     shares = predictions.groupby(["split", "mu"])["wrong"].mean()
     for row in scores.itertuples():
         assert row.misclassification == pytest.approx(shares[row.split, row.mu])
-        assert row.n_genes == len(observed.coef(observed.split.tolist().index(row.split),
-                                                MU.tolist().index(row.mu))[0])  # fmt: skip
+        assert row.n_genes == len(
+            observed.coef(observed.split.tolist().index(row.split), MU.tolist().index(row.mu))[0]
+        )
     decided = predictions["predicted"] == predictions["label"]
     assert (decided == ~predictions["wrong"].astype(bool)).all()
 
@@ -261,7 +263,8 @@ def test_regression_leaves_what_belongs_to_classes_empty():
 
 def without_lists(fits, fit, mu):
     """Return the fits with the lists of one from a mu on not kept, as `linear.longest` has it."""
-    gap, scores = fits.gap.copy(), fits.scores.copy()
+    gap = fits.gap.copy()
+    scores = fits.scores.copy()
     gap[fit, mu:] = np.nan
     scores[slice(*fits.test_indptr[fit:][:2]), mu:] = np.nan
     choice = fits.choice.copy()
@@ -309,7 +312,8 @@ def test_the_chosen_list_is_refused_by_its_own_scores():
     names = dataset.design.classes
     alone = replace(observed, choice=observed.choice * [1, 1, 0] + [0, 0, 1]).with_chosen()
     table = rejection_table(predictions_table(dataset, splits, alone), names)
-    of_mu, chosen = table[table["mu"] == MU[1]], table[table["mu"].isna()]
+    of_mu = table[table["mu"] == MU[1]]
+    chosen = table[table["mu"].isna()]
     assert chosen["predicted"].sum() > 0
     pd.testing.assert_frame_equal(
         chosen.drop(columns="mu").reset_index(drop=True),
@@ -320,8 +324,9 @@ def test_the_chosen_list_is_refused_by_its_own_scores():
 def test_scores_know_the_group_of_their_sample():
     dataset, splits, *_ = make_study()
     names = np.array(["c", "a", "b"])[np.arange(len(dataset.samples)) % 3]
-    grouped = replace(dataset, obs=dataset.obs.assign(who=names),
-                      design=replace(dataset.design, group="who"))  # fmt: skip
+    grouped = replace(
+        dataset, obs=dataset.obs.assign(who=names), design=replace(dataset.design, group="who")
+    )
     row = np.array([5, 0, 1, 2])
     found = complete_held_out(
         grouped, splits, row, np.zeros(4, int), np.zeros((4, 1)), np.zeros(4, int)

@@ -33,7 +33,7 @@ RESPONSE = {
         [*zip(np.exp(rng.standard_normal(n)), np.arange(n) % 4 > 0, strict=True)],
         dtype=[("time", float), ("event", bool)],
     ),
-}  # fmt: skip
+}
 
 
 def told(y):
@@ -144,7 +144,8 @@ def test_the_l1_logistic_model_is_scikit_learns_at_the_tau_of_the_smallest_inner
 @pytest.mark.parametrize("first", [1.0, -1.0])
 def test_the_lasso_without_a_feature_calls_one_class_where_the_odds_are_even(first):
     """A score of 0 would be wrong for either class, an error of 1 where chance is a half."""
-    y, inner = first * np.tile([1.0, -1.0], 16), np.arange(32).reshape(4, 8)
+    y = first * np.tile([1.0, -1.0], 16)
+    inner = np.arange(32).reshape(4, 8)
     X = np.where(np.arange(32) < 8, 1.0, -1.0)[:, None] * y[:, None]  # misleads when left out
     f = BASELINES["lasso"]["classification"](X, y, X[:5], list(inner[:1]), 1)
     assert np.sign(f).tolist() == [first] * 5
@@ -175,15 +176,15 @@ def test_the_cox_lasso_is_scikit_survivals_at_the_tau_of_the_largest_left_out_li
 
     def path(rows):
         alphas = TAU_FRACTIONS * most(X[rows], martingale(y[rows])) / len(rows)
-        model = linear.CoxnetSurvivalAnalysis(alphas=alphas, l1_ratio=1, tol=1e-12,
-                                              max_iter=10**6)  # fmt: skip
+        model = linear.CoxnetSurvivalAnalysis(alphas=alphas, l1_ratio=1, tol=1e-12, max_iter=10**6)
         return model.fit(X[rows], y[["event", "time"]][rows].copy()).coef_
 
     def likelihood(rows, eta):
         own = RiskSets.from_times(y["time"][rows], y["event"][rows], "efron")
         return own.log_likelihood(eta[rows][own.order])
 
-    gained, every = 0.0, np.arange(len(y))
+    gained = 0.0
+    every = np.arange(len(y))
     for fold in inner:
         rest = np.setdiff1d(every, fold)
         eta = X @ path(rest)
@@ -244,8 +245,10 @@ def test_every_split_is_scored_once_with_its_own_training_rows():
     of_one = table[table["model"] == "random_forest"]
     assert of_one.groupby("repeat")["sample"].nunique().tolist() == [24, 24]
     split = splits.outer[2]
-    train, test = dataset.rows(split.train), dataset.rows(split.test)
-    mean, scale = dataset.X[train].mean(axis=0), dataset.X[train].std(axis=0)
+    train = dataset.rows(split.train)
+    test = dataset.rows(split.test)
+    mean = dataset.X[train].mean(axis=0)
+    scale = dataset.X[train].std(axis=0)
     Z = (dataset.X - mean) / scale
     expected = nearest_centroid(Z[train], dataset.response()[train], Z[test], [], 0)
     found = table[(table["model"] == "nearest_centroid") & (table["split"] == split.name)]
@@ -296,8 +299,11 @@ def test_pure_noise_is_at_chance(name):
         dataset = make_dataset(rng.standard_normal((30, 200)), y)
         splits = make_splits(dataset, 3, 1, seed)
         table = run_baselines(dataset, splits, folds=STEPS, baselines=[name])
-        errors.append(table.groupby(dataset.response()[dataset.rows(table["sample"])])["wrong"]
-                      .apply(lambda part: part.astype(bool).mean()).mean())  # fmt: skip
+        errors.append(
+            table.groupby(dataset.response()[dataset.rows(table["sample"])])["wrong"]
+            .apply(lambda part: part.astype(bool).mean())
+            .mean()
+        )
     assert np.mean(errors) == pytest.approx(0.5, abs=0.1)
 
 
@@ -305,7 +311,8 @@ def test_forest_votes_equal_those_of_scikit_learn():
     from sklearn.ensemble import RandomForestClassifier
 
     rng = np.random.default_rng(8)
-    X, X_test = rng.normal(size=(25, 40)), rng.normal(size=(6, 40))
+    X = rng.normal(size=(25, 40))
+    X_test = rng.normal(size=(6, 40))
     y = np.searchsorted([-0.4, 0.4], X[:, 0]).astype(float)
     left_out, votes = baselines.forest_votes(X, y, X_test, 7)
     forest = RandomForestClassifier(baselines.N_TREES, random_state=7, oob_score=True).fit(X, y)

@@ -16,17 +16,21 @@ MEASURES = ["brier", "explained"]
 def study(rng, n, *, shift=0.0, each=1):
     """Return y, test sets of four repeats of 5 folds, the group of each sample; n patients."""
     y = np.zeros(n, dtype=SURVIVAL_DTYPE)
-    y["time"], y["event"] = rng.exponential(1.0, n), rng.random(n) < 0.7
+    y["time"] = rng.exponential(1.0, n)
+    y["event"] = rng.random(n) < 0.7
     own = 0.2 + 0.1 * rng.random(n)
     group = np.repeat(np.arange(n), each)
-    y, own, found = y[group], own[group], []
+    y = y[group]
+    own = own[group]
+    found = []
     for repeat in range(4):
         fold = rng.permutation(np.arange(n) % 5)[group]
         for one in range(5):
             rows = np.flatnonzero(fold == one)
             losses = np.repeat(own[rows, None] + shift * rng.standard_normal(), len(AT), axis=1)
             reference = np.full_like(losses, 0.27)
-            seen, S = y[rows], np.repeat(np.linspace(0.3, 0.7, len(rows))[:, None], len(AT), 1)
+            seen = y[rows]
+            S = np.repeat(np.linspace(0.3, 0.7, len(rows))[:, None], len(AT), 1)
             f = rng.standard_normal(len(rows))
             lost = censoring(y["time"], y["event"])
             found.append(

@@ -91,7 +91,8 @@ def test_share_of_identical_samples_counts_groups(rng: np.random.Generator) -> N
 
 
 def test_mean_of_shares_knows_that_classes_share_groups(rng: np.random.Generator) -> None:
-    patient, y = np.repeat(np.arange(20), 2), np.tile([-1.0, 1.0], 20)
+    patient = np.repeat(np.arange(20), 2)
+    y = np.tile([-1.0, 1.0], 20)
     hits = np.repeat(rng.random(20) < 0.4, 2).astype(float)
     low, high = mean_of_shares_interval(hits, y, patient)
     apart = mean_of_shares_interval(hits, y, patient + 20 * (y > 0))
@@ -114,7 +115,8 @@ def test_area_interval_of_copied_samples_is_no_shorter(
 
 
 def test_area_influence_is_its_derivative_by_a_weight(rng: np.random.Generator) -> None:
-    positive, f = np.arange(12) < 5, rng.standard_normal(12)
+    positive = np.arange(12) < 5
+    f = rng.standard_normal(12)
     area, influence = area_influence(positive, f)
     assert influence.sum() == pytest.approx(0)
     weight = np.ones(12)
@@ -126,16 +128,24 @@ def test_area_influence_is_its_derivative_by_a_weight(rng: np.random.Generator) 
 
 
 def test_area_interval_needs_two_groups_of_each_side(rng: np.random.Generator) -> None:
-    positive, f = np.arange(30) < 3, rng.standard_normal(30)
+    positive = np.arange(30) < 3
+    f = rng.standard_normal(30)
     assert area_interval(positive * 1.0, TRIPLES, [(positive, f)]) == NO_INTERVAL
 
 
 @pytest.mark.parametrize("group", [np.zeros(30), np.arange(30) // 15])
 def test_one_or_two_groups_give_no_traceback(group: np.ndarray, rng: np.random.Generator) -> None:
-    y, f = np.where(rng.random(30) < 0.5, 1.0, -1.0), rng.standard_normal(30)
+    y = np.where(rng.random(30) < 0.5, 1.0, -1.0)
+    f = rng.standard_normal(30)
     rows = [*measure_two_classes(y, f, 0.0, group), *measure_numbers(y, f, group)]
-    rows += measure_several_classes(np.arange(30) % 3.0, rng.standard_normal((30, 3)), list("abc"),
-                            np.full((30, 3), 1 / 3), [1 / 3] * 3, group)  # fmt: skip
+    rows += measure_several_classes(
+        np.arange(30) % 3.0,
+        rng.standard_normal((30, 3)),
+        list("abc"),
+        np.full((30, 3), 1 / 3),
+        [1 / 3] * 3,
+        group,
+    )
     assert all(np.isnan(low) or low <= high for _, _, (low, high), _ in rows)
     time, event = _times(rng, 30)
     number = group.astype(int)
@@ -178,11 +188,14 @@ def test_survival_variances_of_single_samples_are_the_usual_ones(
     rng: np.random.Generator,
 ) -> None:
     time, event = _times(rng, 400)
-    f, group = rng.standard_normal(400), np.arange(400)
-    usual, grouped = kaplan_meier(time, event), kaplan_meier(time, event, group)
+    f = rng.standard_normal(400)
+    group = np.arange(400)
+    usual = kaplan_meier(time, event)
+    grouped = kaplan_meier(time, event, group)
     middle = slice(0, 200)
     np.testing.assert_allclose(grouped.variance[middle], usual.variance[middle], rtol=0.08)
-    p, over_groups = log_rank(time, event, f > 0).p, log_rank(time, event, f > 0, group).p
+    p = log_rank(time, event, f > 0).p
+    over_groups = log_rank(time, event, f > 0, group).p
     assert over_groups == pytest.approx(p, abs=0.05)
     widths = [
         np.ptp(calibration_slope_of_cox(time, event, f, group=one)[1]) for one in (None, group)
@@ -192,7 +205,8 @@ def test_survival_variances_of_single_samples_are_the_usual_ones(
 
 def test_survival_intervals_of_copied_samples_are_no_shorter(rng: np.random.Generator) -> None:
     time, event = _times(rng, 40)
-    f, copy = rng.standard_normal(40), np.repeat(np.arange(40), 3)
+    f = rng.standard_normal(40)
+    copy = np.repeat(np.arange(40), 3)
     once = harrell(time, event, f)
     found = harrell(time[copy], event[copy], f[copy])
     assert found.value == pytest.approx(once.value)

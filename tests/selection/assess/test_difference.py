@@ -9,15 +9,19 @@ from genesig.selection.assess.assessment import compare_errors
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
 
-N, REPEATS, FOLDS = 24, 4, 3
+N = 24
+REPEATS = 4
+FOLDS = 3
 
 
 def held_out(scores: np.ndarray, y: np.ndarray) -> HeldOut:
     """Each sample is scored once in each repeat; scores (REPEATS, N)."""
-    row, repeat = np.tile(np.arange(N), REPEATS), np.repeat(np.arange(REPEATS), N)
+    row = np.tile(np.arange(N), REPEATS)
+    repeat = np.repeat(np.arange(REPEATS), N)
     split = repeat * FOLDS + row % FOLDS
-    return HeldOut(y[row], row, split, repeat, np.zeros(len(row), dtype=int),
-                   scores.reshape(-1, 1), 0.5)  # fmt: skip
+    return HeldOut(
+        y[row], row, split, repeat, np.zeros(len(row), dtype=int), scores.reshape(-1, 1), 0.5
+    )
 
 
 def test_from_three_repeats_on_it_is_by_samples_and_repeats() -> None:
@@ -28,7 +32,8 @@ def test_from_three_repeats_on_it_is_by_samples_and_repeats() -> None:
     apart = ((y - one) ** 2 - (y - two) ** 2) / y.var()
     _, _, centre, low, high = compare_errors(held_out(one, y), held_out(two, y), 0, headline)
     assert np.isclose(centre, apart.mean())
-    one_by_one, again = apart.mean(axis=0).var(ddof=1) / N, apart.mean(axis=1).var(ddof=1)
+    one_by_one = apart.mean(axis=0).var(ddof=1) / N
+    again = apart.mean(axis=1).var(ddof=1)
     freedom = (one_by_one + again) ** 2 / (one_by_one**2 / (N - 1) + again**2 / (REPEATS - 1))
     half = stats.t(freedom).ppf(0.975) * np.sqrt(one_by_one + again)
     np.testing.assert_allclose([low, high], [centre - half, centre + half])

@@ -16,7 +16,9 @@ from genesig.selection.studies.left_out import studies_table
 from genesig.selection.studies.meta_analysis import effects_of
 
 HEADLINE = ASSESSED["classification"].headline
-N_SAMPLES, COPIES, N_REPEATS = 24, 3, 4
+N_SAMPLES = 24
+COPIES = 3
+N_REPEATS = 4
 
 
 def _held_out(scores: np.ndarray, copies: int, *, grouped: bool) -> HeldOut:
@@ -50,10 +52,12 @@ def _survival(copies: int, *, grouped: bool) -> HeldOut:
     """Return held-out scores of 40 patients with times, each sample `copies` times."""
     rng = np.random.default_rng(4)
     y = np.zeros(40, dtype=SURVIVAL_DTYPE)
-    y["event"], score = rng.random(40) < 0.8, rng.standard_normal(40)
+    y["event"] = rng.random(40) < 0.8
+    score = rng.standard_normal(40)
     y["time"] = rng.exponential(np.exp(-2 * score))
     sample = np.repeat(np.arange(40), copies)
-    row, group = np.arange(len(sample)), sample if grouped else None
+    row = np.arange(len(sample))
+    group = sample if grouped else None
     return HeldOut(y[sample], row, 0 * row, 0 * row, 0 * row, score[sample][:, None], 0.25, group)
 
 
@@ -75,7 +79,8 @@ def test_next_study_of_copied_samples_needs_as_many_patients() -> None:
 def _studies(task: str, copies: int, *, grouped: bool) -> Dataset:
     """Return two studies of 12 samples, each sample `copies` times."""
     rng = np.random.default_rng(2)
-    X, sample = rng.standard_normal((24, 5)), np.repeat(np.arange(24), copies)
+    X = rng.standard_normal((24, 5))
+    sample = np.repeat(np.arange(24), copies)
     names = [f"s{row}" for row in range(len(sample))]
     state = np.where(sample % 2, "ill", "well") if task == "classification" else X[sample, 0] + 1
     obs = pd.DataFrame(
@@ -88,8 +93,9 @@ def _studies(task: str, copies: int, *, grouped: bool) -> Dataset:
     )
     genes = [f"g{k}" for k in range(5)]
     classes = ("well", "ill") if task == "classification" else None
-    design = Design("state", task, classes, "patient" if grouped else None, None, "study",
-                    studies=True)  # fmt: skip
+    design = Design(
+        "state", task, classes, "patient" if grouped else None, None, "study", studies=True
+    )
     return Dataset(X[sample], obs, pd.DataFrame({"symbol": genes}, index=genes), design, {})
 
 
@@ -111,8 +117,11 @@ def test_effects_of_copied_samples_are_those_of_one_each(task: str) -> None:
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_interval_of_a_study_of_copied_samples_is_no_shorter(task: str) -> None:
     widths = {}
-    for name, copies, grouped in (("once", 1, False), ("grouped", COPIES, True),
-                                  ("ignored", COPIES, False)):  # fmt: skip
+    for name, copies, grouped in (
+        ("once", 1, False),
+        ("grouped", COPIES, True),
+        ("ignored", COPIES, False),
+    ):
         dataset = _studies(task, copies, grouped=grouped)
         scores = np.repeat(np.random.default_rng(3).standard_normal(24), copies)
         predictions = pd.DataFrame({"sample": dataset.samples, "mu": np.nan, "score": scores})

@@ -59,7 +59,8 @@ def test_the_line_of_two_classes_is_that_of_a_logistic_regression_on_smoothed_ta
     y = (rng.random(80) < 0.35).astype(int)
     f = np.where(y, 0.6, -0.4) + rng.normal(size=80)
     target = (80 * y + 2 * y.mean()) / 82
-    X, twice = np.concatenate([f, f])[:, None], np.repeat([1, 0], 80)
+    X = np.concatenate([f, f])[:, None]
+    twice = np.repeat([1, 0], 80)
     weight = np.concatenate([target, 1 - target])
     referee = LogisticRegression(C=1e12, tol=1e-12, max_iter=10000).fit(X, twice, weight)
     _, a, b = fitted_line(two_columns(f), y)
@@ -114,13 +115,15 @@ def test_without_a_sample_of_a_class_or_a_score_there_is_none():
 @pytest.mark.parametrize("T", [2, 3])
 def test_shrunken_slope_is_the_fitted_slope_less_its_variance(T):
     scores, class_number, _ = drawn(6, n=80, shares=(0.5, 0.3, 0.2)[:T], b=0.8)
-    fitted, shrunken = fitted_line(scores, class_number), shrunken_line(scores, class_number)
+    fitted = fitted_line(scores, class_number)
+    shrunken = shrunken_line(scores, class_number)
 
     def mean_log_likelihood(theta):  # of samples that are of each class as often as the line says
         logarithms = log_softmax(np.append(0, theta[:-1]) + theta[-1] * scores, axis=1)
         return np.sum(probabilities(scores, fitted) * logarithms)
 
-    theta, step = np.append(fitted[1:-1] - fitted[0], fitted[-1]), 1e-4 * np.eye(T)
+    theta = np.append(fitted[1:-1] - fitted[0], fitted[-1])
+    step = 1e-4 * np.eye(T)
     information = [
         [
             -sum(
@@ -157,7 +160,8 @@ def test_shrunken_line_of_many_samples_is_the_fitted_line():
 
 def predictive_slope(rule, n, b, draws=150):
     """Return the calibration slope among new samples over many studies, and the size of claims."""
-    products, squares = [], []
+    products = []
+    squares = []
     for seed in range(draws):
         scores, class_number, _ = drawn(seed, n=n, shares=(0.5, 0.5), b=b / 2**0.5)
         if len(set(class_number)) == 2:
@@ -190,7 +194,8 @@ def test_repeated_samples_of_a_patient_are_no_more_evidence():
     effect = slope_design_effect(*three_times, np.repeat(np.arange(60), 3))
     assert effect == pytest.approx(3, rel=0.02)
     assert slope_design_effect(scores, class_number, np.arange(60)) == 1
-    once, again = shrunken_line(scores, class_number), shrunken_line(*three_times, effect)
+    once = shrunken_line(scores, class_number)
+    again = shrunken_line(*three_times, effect)
     assert again.shrinkage == pytest.approx(once.shrinkage, abs=0.02)
 
 
@@ -220,8 +225,10 @@ def test_doubt_of_a_line_goes_by_its_shrinkage(shrinkage, words):
 
 def test_other_shares_move_odds_by_their_ratio():
     f, y, line = drawn(5)
-    known, asked = class_shares(y), np.array([0.2, 0.3, 0.5])
-    before, after = probabilities(f, line), probabilities(f, line_for_shares(line, known, asked))
+    known = class_shares(y)
+    asked = np.array([0.2, 0.3, 0.5])
+    before = probabilities(f, line)
+    after = probabilities(f, line_for_shares(line, known, asked))
     weighed = before * asked / known
     np.testing.assert_allclose(after, weighed / weighed.sum(axis=1, keepdims=True))
     np.testing.assert_array_equal(requested_shares("study", y), known)
@@ -241,14 +248,22 @@ def study(kind, **settings):
 @pytest.mark.parametrize("kind", KINDS)
 def test_labels_of_test_samples_have_no_part_in_the_line(kind, model):
     dataset, splits, chance, settings = study(kind, list="best", model=model)
-    fits = nested_cross_validation(dataset, splits, chance, labels="observed", batch="1of1",
-                                   folds=MOMENTS, **settings)  # fmt: skip
+    fits = nested_cross_validation(
+        dataset, splits, chance, labels="observed", batch="1of1", folds=MOMENTS, **settings
+    )
     label = dataset.design.label
     test = list(splits.outer[0].test)
     obs = dataset.obs.copy()
     obs.loc[test, label] = np.roll(obs.loc[test, label].to_numpy(), 1)
-    other = nested_cross_validation(replace(dataset, obs=obs), splits, chance, labels="observed",
-                        batch="1of1", folds=MOMENTS, **settings)  # fmt: skip
+    other = nested_cross_validation(
+        replace(dataset, obs=obs),
+        splits,
+        chance,
+        labels="observed",
+        batch="1of1",
+        folds=MOMENTS,
+        **settings,
+    )
     assert (obs != dataset.obs).to_numpy().any()
     np.testing.assert_array_equal(fits.line[0], other.line[0])
     np.testing.assert_array_equal(fits.answer_line[0], other.answer_line[0])
@@ -280,10 +295,13 @@ def test_the_folds_of_a_sample_do_not_choose_what_scores_it(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_held_out_table_has_them_of_the_chosen_lists(kind):
     dataset, splits, chance, settings = study(kind)
-    fits = nested_cross_validation(dataset, splits, chance, labels="observed", batch="1of1",
-                                   folds=MOMENTS, **settings)  # fmt: skip
-    told = [predictions_table(dataset, splits, fits.with_chosen(), asked)
-            for asked in ("study", "equal")]  # fmt: skip
+    fits = nested_cross_validation(
+        dataset, splits, chance, labels="observed", batch="1of1", folds=MOMENTS, **settings
+    )
+    told = [
+        predictions_table(dataset, splits, fits.with_chosen(), asked)
+        for asked in ("study", "equal")
+    ]
     names = dataset.design.classes[1:] if kind == "classification" else dataset.design.classes
     columns = [f"probability of {name}" for name in names]
     own = told[0]["mu"].isna()
@@ -302,7 +320,8 @@ def test_the_held_out_table_has_them_of_the_chosen_lists(kind):
 
 def test_permuted_labels_have_none():
     dataset, splits, chance, settings = study("classification")
-    fits = nested_cross_validation(dataset, splits, chance, labels="permuted-001-001", batch="1of1",
-                       folds=MOMENTS, **settings)  # fmt: skip
+    fits = nested_cross_validation(
+        dataset, splits, chance, labels="permuted-001-001", batch="1of1", folds=MOMENTS, **settings
+    )
     assert fits.line is None
     assert fits.answer_line is None

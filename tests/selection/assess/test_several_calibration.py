@@ -65,7 +65,8 @@ def test_without_a_finite_one_there_is_none(y: list[int], f: list[list[float]]) 
 
 @pytest.mark.parametrize("b", [0.5, 1.0, 2.0])
 def test_classes_of_unlike_shares_have_the_same_slope(b: float) -> None:
-    rng, share = np.random.default_rng(5), np.array([0.65, 0.25, 0.1])
+    rng = np.random.default_rng(5)
+    share = np.array([0.65, 0.25, 0.1])
     f = 1.5 * rng.normal(size=(40000, 3))
     p = probabilities(f, np.append(np.log(share), 1.0))
     y = (rng.random(len(f))[:, None] > np.cumsum(p, axis=1)).sum(axis=1).astype(float)

@@ -42,10 +42,10 @@ def test_kaplan_meier_of_the_published_table():
     kept = curve.events > 0
     assert curve.times[kept].tolist() == [6, 7, 10, 13, 16, 22, 23]
     assert curve.at_risk[kept].tolist() == [21, 17, 15, 12, 11, 7, 6]
-    table = [.8571, .8067, .7529, .6902, .6275, .5378, .4482]  # fmt: skip
-    error = [.0764, .0869, .0963, .1068, .1141, .1282, .1346]  # fmt: skip
-    low = [.6197, .5631, .5032, .4316, .3675, .2678, .1881]  # fmt: skip
-    high = [.9516, .9228, .8894, .8491, .8049, .7468, .6801]  # fmt: skip
+    table = [0.8571, 0.8067, 0.7529, 0.6902, 0.6275, 0.5378, 0.4482]
+    error = [0.0764, 0.0869, 0.0963, 0.1068, 0.1141, 0.1282, 0.1346]
+    low = [0.6197, 0.5631, 0.5032, 0.4316, 0.3675, 0.2678, 0.1881]
+    high = [0.9516, 0.9228, 0.8894, 0.8491, 0.8049, 0.7468, 0.6801]
     np.testing.assert_allclose(curve.value[kept], table, atol=6e-5)
     np.testing.assert_allclose(np.sqrt(curve.variance[kept]), error, atol=6e-5)
     for limit, expected in zip(curve.interval(), (low, high), strict=True):
@@ -74,8 +74,9 @@ def test_cox_of_the_published_table(ties, expected, likelihood):
         WEEKS, RELAPSE, (GROUP == "placebo").astype(float), ties
     )
     assert b == pytest.approx(expected, abs=1e-6)
-    assert (high - low) / 2 / 1.959964 == pytest.approx({"breslow": 0.4096, "efron": 0.4124}[ties],
-                                                       abs=1e-4)  # fmt: skip
+    assert (high - low) / 2 / 1.959964 == pytest.approx(
+        {"breslow": 0.4096, "efron": 0.4124}[ties], abs=1e-4
+    )
     risk = RiskSets.from_times(WEEKS, RELAPSE, ties)
     value = risk.value(b * (GROUP == "placebo")[risk.order])
     assert -21 * value == pytest.approx(likelihood, abs=1e-5)
@@ -84,16 +85,20 @@ def test_cox_of_the_published_table(ties, expected, likelihood):
 def test_the_log_rank_test_is_the_score_test_of_cox():
     """Breslow's information is larger only where there are ties."""
     rng = np.random.default_rng(0)
-    time, event, group = rng.exponential(size=50), rng.random(50) < 0.7, np.arange(50) % 2
+    time = rng.exponential(size=50)
+    event = rng.random(50) < 0.7
+    group = np.arange(50) % 2
     risk = RiskSets.from_times(time, event)
-    Z, p = group[risk.order][:, None].astype(float), risk.shares(np.zeros(50))
+    Z = group[risk.order][:, None].astype(float)
+    p = risk.shares(np.zeros(50))
     score = (25 * Z.T @ risk.gradient(p))[0] ** 2 / (25 * risk.hessian(p, Z))[0, 0]
     assert log_rank(time, event, group).chi_squared == pytest.approx(score, rel=1e-12)
 
 
 def test_three_groups_and_what_no_test_can_tell():
     rng = np.random.default_rng(1)
-    time, event = rng.exponential(size=60), rng.random(60) < 0.8
+    time = rng.exponential(size=60)
+    event = rng.random(60) < 0.8
     one = log_rank(time, event, np.arange(60) % 3)
     other = log_rank(time, event, (np.arange(60) % 3)[:] * -1.0)
     assert one.chi_squared == pytest.approx(other.chi_squared)
@@ -126,18 +131,21 @@ def lost_by_hand(time, event, t):
 @given(seed=seeds, n=samples)
 def test_concordances_by_their_definition(seed, n):
     X, time, event = tied(seed, n, 1)
-    f, G = np.round(X[:, 0], 1), lambda i: lost_by_hand(time, event, time[i])
-    lost, horizon = censoring(time, event), float(np.quantile(time, 0.7))
+    f = np.round(X[:, 0], 1)
+
+    def G(i):
+        return lost_by_hand(time, event, time[i])
+
+    lost = censoring(time, event)
+    horizon = float(np.quantile(time, 0.7))
     expected = pairs_by_hand(time, event, f, lambda i, j: 1.0)
     assert harrell(time, event, f).value == pytest.approx(expected, rel=1e-12, nan_ok=True)
-    expected = pairs_by_hand(
-        time, event, f, lambda i, j: G(i) ** -2 if time[i] < horizon else 0.0
-    )  # fmt: skip
+    expected = pairs_by_hand(time, event, f, lambda i, j: G(i) ** -2 if time[i] < horizon else 0.0)
     found = uno(time, event, f, lost, horizon).value
     assert found == pytest.approx(expected, rel=1e-12, nan_ok=True)
     expected = pairs_by_hand(
         time, event, f, lambda i, j: 1 / G(i) if time[i] <= horizon < time[j] else 0.0
-    )  # fmt: skip
+    )
     found = auc_at(time, event, f, lost, horizon).value
     assert found == pytest.approx(expected, rel=1e-12, nan_ok=True)
 
@@ -163,7 +171,8 @@ def test_the_influence_is_the_derivative_by_a_samples_weight():
 @pytest.mark.slow
 def test_the_interval_covers():
     """C of one normal score, n = 80, a third censored; 95 % less what 400 rounds leave open."""
-    rng, rounds = np.random.default_rng(0), 400
+    rng = np.random.default_rng(0)
+    rounds = 400
     truth = harrell(*drawn(rng, 4000)).value
     inside = 0
     for _ in range(rounds):
@@ -175,15 +184,20 @@ def test_the_interval_covers():
 def drawn(rng, n):
     """Return time, event and score; exponential times, hazard exp(score)."""
     f = rng.normal(size=n)
-    failure, end = rng.exponential(size=n) * np.exp(-f), 2 * rng.exponential(size=n)
+    failure = rng.exponential(size=n) * np.exp(-f)
+    end = 2 * rng.exponential(size=n)
     return np.minimum(failure, end), failure <= end, f
 
 
 def test_scores_that_are_not_defined_are_no_numbers():
-    time, event = np.array([1.0, 2, 3, 4]), np.array([False, False, False, True])
+    time = np.array([1.0, 2, 3, 4])
+    event = np.array([False, False, False, True])
     lost = censoring(time, event)
-    for found in (harrell(time, event, time), uno(time, event, time, lost),
-                  auc_at(time, event, time, lost, 2.0)):  # fmt: skip
+    for found in (
+        harrell(time, event, time),
+        uno(time, event, time, lost),
+        auc_at(time, event, time, lost, 2.0),
+    ):
         assert np.isnan(found.value)
         assert np.isnan(found.interval).all()
     late = uno(np.array([9.0, 10]), np.array([True, True]), np.array([1.0, 0]), lost)
@@ -206,7 +220,9 @@ def test_brier_by_its_definition(seed, n):
     _, time, event = tied(seed, n, 1)
     rng = np.random.default_rng(seed)
     times = np.unique(rng.choice(time, 5)) * 0.99
-    S, lost, known = rng.random((n, len(times))), censoring(time, event), time.max()
+    S = rng.random((n, len(times)))
+    lost = censoring(time, event)
+    known = time.max()
     expected = np.zeros(S.shape)
     for i in range(n):
         for m, t in enumerate(times):
@@ -221,8 +237,11 @@ def test_brier_by_its_definition(seed, n):
 
 def test_integrated_brier_without_censoring_and_its_share():
     rng = np.random.default_rng(0)
-    time, event, times = rng.exponential(size=40), np.ones(40, dtype=bool), np.linspace(0.1, 1, 7)
-    lost, truth = censoring(time, event), (time[:, None] > times).astype(float)
+    time = rng.exponential(size=40)
+    event = np.ones(40, dtype=bool)
+    times = np.linspace(0.1, 1, 7)
+    lost = censoring(time, event)
+    truth = (time[:, None] > times).astype(float)
     perfect = integrated_brier(brier_losses(time, event, truth, times, lost), times)
     assert perfect.value == 0
     guess = integrated_brier(brier_losses(time, event, np.full((40, 7), 0.5), times, lost), times)
@@ -258,7 +277,9 @@ def test_calibration_at_a_horizon():
 
 
 def test_calibration_that_nobody_can_tell():
-    time, event, S = np.array([1.0, 2, 3]), np.array([True, False, False]), np.full(3, 0.5)
+    time = np.array([1.0, 2, 3])
+    event = np.array([True, False, False])
+    S = np.full(3, 0.5)
     assert np.isnan(risk_at(time, event, S, 4.0).observed)
     assert risk_at(time, event, S, 0.5).observed == 0
     assert np.isnan(calibration_slope_of_cox(time, event, np.ones(3))[0])
@@ -271,13 +292,18 @@ def test_calibration_that_nobody_can_tell():
 def test_scikit_survival_agrees():
     metrics = pytest.importorskip("sksurv.metrics")
     rng = np.random.default_rng(0)
-    train, (time, event, f) = drawn(rng, 200)[:2], drawn(rng, 80)
+    train = drawn(rng, 200)[:2]
+    (time, event, f) = drawn(rng, 80)
     kept = time < 0.9 * train[0].max()
-    time, event, f = time[kept], event[kept], f[kept]
+    time = time[kept]
+    event = event[kept]
+    f = f[kept]
     kind = [("event", bool), ("time", float)]
-    y, y_train = (np.array(list(zip(e, t, strict=True)), dtype=kind)
-                  for t, e in ((time, event), train))  # fmt: skip
-    lost, times = censoring(*train), np.quantile(time, [0.2, 0.4, 0.6])
+    y, y_train = (
+        np.array(list(zip(e, t, strict=True)), dtype=kind) for t, e in ((time, event), train)
+    )
+    lost = censoring(*train)
+    times = np.quantile(time, [0.2, 0.4, 0.6])
     S = np.exp(-times * np.exp(f)[:, None])
     assert harrell(time, event, f).value == pytest.approx(
         metrics.concordance_index_censored(event, time, f)[0], abs=1e-10

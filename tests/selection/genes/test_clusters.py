@@ -34,15 +34,19 @@ def study(loads, first_mu, weights, seed=0):
         dataset, [splits.final.__class__.from_json({**vars(splits.final), "inner": ()})]
     )
     entries = [
-        (at, j, weights.get(j, 0.1) if at == 0 else 0.1) for at in range(len(MU))
-        for j, layer in enumerate(first_mu) if layer is not None and layer <= at
-    ]  # fmt: skip
+        (at, j, weights.get(j, 0.1) if at == 0 else 0.1)
+        for at in range(len(MU))
+        for j, layer in enumerate(first_mu)
+        if layer is not None and layer <= at
+    ]
     layers, genes, values = zip(*entries, strict=True)
     sizes = np.bincount(layers, minlength=len(MU))
     return dataset, replace(
-        final, indptr=np.append(0, np.cumsum(sizes)), indices=np.array(genes),
+        final,
+        indptr=np.append(0, np.cumsum(sizes)),
+        indices=np.array(genes),
         values=np.array(values),
-    )  # fmt: skip
+    )
 
 
 def tables(dataset, final, least=0.0, merge_above=None):
@@ -185,8 +189,9 @@ def test_every_gene_of_the_lists_is_in_one_block(seed):
     assert len(prototypes) == len(final.coef(0, 0)[0]) > 0
     lists = [final.coef(0, at)[0] for at in range(len(MU))]
     assert sorted(blocks["gene"]) == sorted(f"g{j}" for j in np.unique(np.concatenate(lists)))
-    first = [min(at for at in range(len(MU)) if int(gene[1:]) in lists[at])
-             for gene in blocks["gene"]]  # fmt: skip
+    first = [
+        min(at for at in range(len(MU)) if int(gene[1:]) in lists[at]) for gene in blocks["gene"]
+    ]
     assert blocks["layer"].tolist() == [at + 1 for at in first]
     assert (np.diff(blocks["block"]) >= 0).all()
     assert (blocks.groupby("block")["layer"].diff().dropna() >= 0).all()

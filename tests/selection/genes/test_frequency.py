@@ -35,7 +35,8 @@ def test_frequencies_means_and_signs_are_those_counted_by_hand(seed):
         found = table[table["mu"] == mu].set_index("gene")
         assert set(found.index) == set(weights)
         for gene, values in weights.items():
-            row, positive = found.loc[gene], np.mean(np.array(values) > 0)
+            row = found.loc[gene]
+            positive = np.mean(np.array(values) > 0)
             assert row["cv_frequency"] == pytest.approx(len(values) / len(observed))
             assert row["mean_weight"] == pytest.approx(np.mean(values))
             assert row["sign_consistency"] == pytest.approx(max(positive, 1 - positive))
@@ -117,7 +118,8 @@ def test_overlap_is_the_share_of_the_shorter_list():
 def test_the_curve_counts_genes_at_or_above_each_share():
     dataset, splits, _, _ = make_study(0)
     fits = make_fits(dataset, splits.outer, permutations=(0, 3, 9))
-    n, d = len(splits.outer), len(dataset.genes)
+    n = len(splits.outer)
+    d = len(dataset.genes)
     counts = selection_counts(fits, d)
     curves = frequency_curve(counts, n).reshape(3, len(MU), n)
     rows = selection_matrix(fits, d).toarray().reshape(3, n, len(MU), d)
@@ -131,9 +133,11 @@ def test_the_curve_counts_genes_at_or_above_each_share():
 def test_no_selection_gives_empty_tables():
     dataset, _, observed, _ = make_study(0)
     empty = replace(
-        observed, indptr=observed.indptr * 0, indices=observed.indices[:0],
+        observed,
+        indptr=observed.indptr * 0,
+        indices=observed.indices[:0],
         values=np.zeros(0),
-    )  # fmt: skip
+    )
     nested = nested_lists(dataset, empty, cv_frequency=0.5)
     assert len(nested) == 0
     assert list_sizes(empty, nested)["in_list"].tolist() == [0, 0, 0]

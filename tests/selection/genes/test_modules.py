@@ -22,7 +22,8 @@ LIMITS = Limits(3, 50)
 def planted(seed=0, n=40, d=60, group=None):
     """Genes 0 to 7 rise and fall together, 20 to 25 against 26 and 27; the label has no part."""
     rng = np.random.default_rng(seed)
-    X, F = rng.normal(size=(n, d)), rng.normal(size=(n, 2))
+    X = rng.normal(size=(n, d))
+    F = rng.normal(size=(n, 2))
     X[:, :8] += 2 * F[:, :1]
     X[:, 20:26] += 2 * F[:, 1:]
     X[:, 26:28] -= 2 * F[:, 1:]

@@ -20,10 +20,13 @@ def test_two_samples_of_each_patient_test_as_one(kind):
     alone = study_of(kind, 3, signal=1.0)
     obs = pd.concat([alone.obs, alone.obs.rename(index="{}b".format)])
     both = replace(
-        alone, X=np.vstack([alone.X, alone.X]), obs=obs.assign(patient=list(alone.obs.index) * 2),
+        alone,
+        X=np.vstack([alone.X, alone.X]),
+        obs=obs.assign(patient=list(alone.obs.index) * 2),
         design=replace(alone.design, group="patient"),
-    )  # fmt: skip
-    found, one = univariate_table(both), univariate_table(alone)
+    )
+    found = univariate_table(both)
+    one = univariate_table(alone)
     pd.testing.assert_frame_equal(found, one)
 
 
@@ -32,8 +35,9 @@ def test_a_gene_without_spread_inside_the_classes_has_the_p_of_a_permutation_tes
     X = np.column_stack([-y.astype(float), np.random.default_rng(0).standard_normal(12)])
     obs = pd.DataFrame({"state": np.where(y, "ill", "well")}, [f"s{k}" for k in range(12)])
     var = pd.DataFrame({"symbol": ["a missing", "b"]}, ["a missing", "b"])
-    design = Design(label="state", task="classification", classes=("well", "ill"), group=None,
-                    pair=None)  # fmt: skip
+    design = Design(
+        label="state", task="classification", classes=("well", "ill"), group=None, pair=None
+    )
     table = univariate_table(Dataset(X, obs, var, design, {})).set_index("gene")
     assert table.loc["a missing", "p_value"] == pytest.approx(2 / comb(12, 4))
     assert table.loc["a missing", "statistic"] == pytest.approx(norm.ppf(1 / comb(12, 4)))

@@ -53,9 +53,12 @@ def of(kind, seed=0, signal=2.0, **changes):
     linear = (
         of_kind(kind) | {"list": "best", "mu": [1e-6, 1e-3, 1e-2], "model": "ensemble"} | changes
     )
-    return dataset, splits, linear, study_half_samples(
-        dataset, splits, permutations=20, folds=MOMENTS, **linear
-    )  # fmt: skip
+    return (
+        dataset,
+        splits,
+        linear,
+        study_half_samples(dataset, splits, permutations=20, folds=MOMENTS, **linear),
+    )
 
 
 def fitted(study, labels="observed", **changes):
@@ -96,7 +99,8 @@ def test_test_samples_have_no_part_in_what_is_fitted(study):
     dataset, splits, linear, chance = study
     split = splits.outer[0]
     spoilt = dataset.X.copy()
-    test, one = dataset.rows(split.test), replace(splits, outer=(split,))
+    test = dataset.rows(split.test)
+    one = replace(splits, outer=(split,))
     spoilt[test] = np.random.default_rng(9).normal(40, 9, (len(test), 60))
     obs = dataset.obs.copy()
     obs.iloc[test] = np.roll(obs.iloc[test].to_numpy(), 1, axis=0)
@@ -105,7 +109,7 @@ def test_test_samples_have_no_part_in_what_is_fitted(study):
     own, other = (
         nested_cross_validation(each, one, chance, labels="observed", **STUDY, **linear)
         for each in (dataset, changed)
-    )  # fmt: skip
+    )
     np.testing.assert_array_equal(own.answer_indices, other.answer_indices)
     np.testing.assert_allclose(own.answer_values, other.answer_values, rtol=1e-9)
     np.testing.assert_allclose(own.answer_intercept, other.answer_intercept, rtol=1e-8, atol=1e-9)
@@ -113,7 +117,8 @@ def test_test_samples_have_no_part_in_what_is_fitted(study):
 
 
 def test_a_half_makes_nested_lists_of_its_largest_weights():
-    genes, values = np.array([2, 5, 7, 11, 13]), np.array([0.1, -3.0, 0.5, 2.0, -0.5])
+    genes = np.array([2, 5, 7, 11, 13])
+    values = np.array([0.1, -3.0, 0.5, 2.0, -0.5])
     lists = [part.tolist() for part, _ in nested_halves(genes, values)]
     assert lists == [[5, 7, 11], [2, 5, 7, 11, 13]]  # of equals the first by name
     for part, kept in nested_halves(genes, values):
@@ -155,7 +160,8 @@ def test_answers_survive_a_file_and_any_order(study, tmp_path):
     turned = np.arange(len(fits))[::-1]
     both = Fits.concatenate([again.take(turned[:1]), again.take(turned[1:])])
     for name in ("predictive", "fdr_selected"):
-        own, other = fits.answer(name), both.answer(name)
+        own = fits.answer(name)
+        other = both.answer(name)
         for fit in range(len(fits)):
             for one, two in zip(own.coef(fit, 0), other.coef(turned[fit], 0), strict=True):
                 np.testing.assert_array_equal(one, two)
@@ -202,7 +208,8 @@ def test_a_half_lists_what_the_elastic_net_of_scikit_learn_does():
         Samples.from_dataset(dataset), rows, 25, splits.seed, (*splits.final.seed, 0)
     )
     Z = StandardScaler().fit_transform(dataset.X)
-    norm, y = np.linalg.norm(Z, 2) ** 2 / len(Z), dataset.response()
+    norm = np.linalg.norm(Z, 2) ** 2 / len(Z)
+    y = dataset.response()
     for half in range(6):
         inside = masks[:, half]
         H = StandardScaler().fit_transform(dataset.X[inside])
@@ -241,11 +248,13 @@ def test_chance_of_other_halves_is_refused():
 
 def test_halves_are_complementary_and_stratified_and_a_pair_more_leaves_the_others():
     dataset, *_ = of("classification")
-    samples, rows = Samples.from_dataset(dataset), np.arange(5, 45)
+    samples = Samples.from_dataset(dataset)
+    rows = np.arange(5, 45)
     masks = draw_halves(samples, rows, 4, 1, (7,))
     inside = np.isin(np.arange(len(dataset.samples)), rows)
     for pair in range(4):
-        a, b = masks[:, 2 * pair], masks[:, 2 * pair + 1]
+        a = masks[:, 2 * pair]
+        b = masks[:, 2 * pair + 1]
         np.testing.assert_array_equal(a ^ b, inside)
         for side in (-1, 1):
             sizes = [np.sum(dataset.response()[half] == side) for half in (a, b)]
@@ -274,12 +283,14 @@ def test_the_committee_is_the_mean_of_three_ridge_models():
     one = replace(splits, outer=splits.outer[:1])
     found = [np.zeros(60), np.zeros(60)]
     for model, values in zip(("two_stage", "ensemble"), found, strict=True):
-        fits = nested_cross_validation(dataset, one, chance, labels="observed", **STUDY,
-                           **linear | {"model": model})  # fmt: skip
+        fits = nested_cross_validation(
+            dataset, one, chance, labels="observed", **STUDY, **linear | {"model": model}
+        )
         genes, weights = fits.answer("predictive").coef(0, 0)
         values[genes] = weights
     rows = dataset.rows(splits.outer[0].train)
-    X, y = dataset.X[rows], dataset.response()[rows]
+    X = dataset.X[rows]
+    y = dataset.response()[rows]
     sd = X.std(axis=0)
     Z = (X - X.mean(axis=0)) / sd
     norm = np.linalg.norm(Z, 2) ** 2
@@ -316,7 +327,8 @@ def test_the_gene_that_goes_with_the_response_most_is_the_first_to_be_selected(k
     X = dataset.X.copy()
     X[:, 7] = 1.0
     sets = outer_elastic_nets(X, MOMENTS, dataset, np.arange(60), protocol, todo)
-    tau, mu = 0.999 * sets.tau_max[:, None], 1e-3 * sets.norm[:, None]
+    tau = 0.999 * sets.tau_max[:, None]
+    mu = 1e-3 * sets.norm[:, None]
     first = sets.path(tau, mu, protocol, None)
     for k in range(len(todo)):
         strength = sets.null_gradient(slice(k, k + 1))[0]

@@ -12,9 +12,12 @@ from genesig.selection.model.final import final_model
 from genesig.selection.model.schema import chosen_model, nested_list_name
 
 SETTINGS = {
-    "mu": [1e-6, 1e-2, 0.1, 1.0, 10.0], "lam": [1e-3, 1e-1], "tau_min": 0.1, "tau_count": 5,
+    "mu": [1e-6, 1e-2, 0.1, 1.0, 10.0],
+    "lam": [1e-3, 1e-1],
+    "tau_min": 0.1,
+    "tau_count": 5,
     "most": 4,
-}  # fmt: skip
+}
 LONGEST = 8
 
 
@@ -38,7 +41,8 @@ def test_what_is_kept_is_what_it_would_be_without_an_end():
         assert np.isnan(scores).all() == (not kept[fit, mu])
         if kept[fit, mu]:
             np.testing.assert_allclose(scores, whole.test(fit)[1][:, mu], 0, 1e-9)
-            (genes, values), (others, expected) = fits.coef(fit, mu), whole.coef(fit, mu)
+            (genes, values) = fits.coef(fit, mu)
+            (others, expected) = whole.coef(fit, mu)
             np.testing.assert_array_equal(genes, others)
             np.testing.assert_allclose(values, expected, 0, 1e-9)
         else:

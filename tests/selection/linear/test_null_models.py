@@ -80,7 +80,8 @@ def test_p_of_fdr_model_is_empty_where_it_does_not_predict(gene_list):
 
 def controls_of(study):
     dataset, splits, _, _ = study
-    observed, permuted = fit(study, "observed"), fit(study, f"permuted-1-{PERMUTATIONS}")
+    observed = fit(study, "observed")
+    permuted = fit(study, f"permuted-1-{PERMUTATIONS}")
     null, _ = null_study(dataset, splits, [observed], [permuted])
     controls = controls_table(dataset, splits, [observed], null, [])
     predictive = (controls["model"] == "genesig") & controls["mu"].isna()

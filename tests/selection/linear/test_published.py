@@ -63,14 +63,17 @@ def test_a_published_list_that_is_the_chosen_one_errs_as_much(tmp_path):
 
 def test_a_list_is_refitted_as_scikit_learn_does():
     dataset, splits = study("regression")
-    lists, sizes = [np.arange(4), np.arange(20, 80)], np.full(len(splits.outer), 5)
+    lists = [np.arange(4), np.arange(20, 80)]
+    sizes = np.full(len(splits.outer), 5)
     protocol = LinearSettings(**of_kind("regression"))
     found = score_gene_lists(dataset, splits, sizes, lists, MOMENTS, protocol)
-    y, X = dataset.response(), dataset.X
+    y = dataset.response()
+    X = dataset.X
     place = {name: k for k, name in enumerate(dataset.samples)}
     for number, split in enumerate(splits.outer):
-        train, test, *folds = ([place[name] for name in names]
-                               for names in (split.train, split.test, *split.inner))  # fmt: skip
+        train, test, *folds = (
+            [place[name] for name in names] for names in (split.train, split.test, *split.inner)
+        )
         for column, genes in enumerate(lists):
             errors = []
             for lam in protocol.lam_grid():
@@ -107,10 +110,8 @@ def test_random_lists_are_those_of_the_seed_and_as_long_as_asked(monkeypatch):
         return kept(rows)
 
     monkeypatch.setattr(published, "lists_as_path", noted)
-    protocol, sizes = (
-        LinearSettings(**of_kind("classification")),
-        np.arange(3, 3 + len(splits.outer)),
-    )
+    protocol = LinearSettings(**of_kind("classification"))
+    sizes = np.arange(3, 3 + len(splits.outer))
     one = score_gene_lists(dataset, splits, sizes, [], MOMENTS, protocol)
     lengths = {len(genes) for lists in seen for genes in lists}
     assert lengths == set(sizes.tolist())
@@ -124,7 +125,8 @@ def test_random_lists_are_those_of_the_seed_and_as_long_as_asked(monkeypatch):
 def test_genes_that_a_split_leaves_out_take_no_part():
     dataset, splits = study("classification")
     folds = [{"step": "variance_filter", "keep": 0.1}, *MOMENTS]
-    sizes, protocol = np.full(len(splits.outer), 50), LinearSettings(**of_kind("classification"))
+    sizes = np.full(len(splits.outer), 50)
+    protocol = LinearSettings(**of_kind("classification"))
     found = score_gene_lists(dataset, splits, sizes, [np.arange(80)], folds, protocol)
     # All eight genes that are left are every list: published and random.
     np.testing.assert_allclose(found.scores, np.tile(found.scores[:, :1], (1, N_RANDOM_LISTS + 1)))

@@ -19,9 +19,16 @@ from genesig.selection.model.shape import model_digest
 
 NUMBERS = [0, -1, 10**9, 5e-324, -1e100, sys.float_info.max]
 SHAPES: list[Callable[[list[Any]], Any]] = [
-    lambda v: [], lambda v: v[:-1], lambda v: v + v[-1:], lambda v: v[::-1], lambda v: [v],
-    lambda v: [[each] for each in v], lambda v: [None] * len(v), lambda v: None, lambda v: 1.5,
-]  # fmt: skip
+    lambda v: [],
+    lambda v: v[:-1],
+    lambda v: v + v[-1:],
+    lambda v: v[::-1],
+    lambda v: [v],
+    lambda v: [[each] for each in v],
+    lambda v: [None] * len(v),
+    lambda v: None,
+    lambda v: 1.5,
+]
 SLOW = ["plain", "several_classes", "survival", "regression"]  # both answers hold the plain one
 
 
@@ -80,8 +87,14 @@ def test_any_part_is_refused_or_scored(name: str) -> None:
     refused = 0
     for way, other in _changed(name):
         try:
-            table, _ = predict(_with(model, way, other), matrix, "new", missing=0.2, mu=None,
-                               fdr_selected=name == "both answers")  # fmt: skip
+            table, _ = predict(
+                _with(model, way, other),
+                matrix,
+                "new",
+                missing=0.2,
+                mu=None,
+                fdr_selected=name == "both answers",
+            )
         except InvalidInput:
             refused += 1
         else:

@@ -26,10 +26,12 @@ def model_of(chain: str, X: Any) -> dict[str, Any]:
     samples, folds, _ = CHAINS[chain]
     names = [f"t{k}" for k in range(N)]
     data = Dataset(
-        X, pd.DataFrame({"label": ["healthy", "ill"] * (N // 2)}, index=names),
+        X,
+        pd.DataFrame({"label": ["healthy", "ill"] * (N // 2)}, index=names),
         pd.DataFrame({"symbol": GENES}, index=GENES),
-        Design("label", "classification", ("healthy", "ill"), None, None), {},
-    )  # fmt: skip
+        Design("label", "classification", ("healthy", "ill"), None, None),
+        {},
+    )
     data = normalise_samples(data, samples=samples, folds=folds)
     final = fit_final_model(data, draw_splits(data, seed=1, **SPLITS), folds=folds, **LINEAR)
     return final_model(data, final, folds=folds)

@@ -56,6 +56,7 @@ def test_the_order_of_the_samples_is_of_no_account() -> None:
     X = values(raw=False)
     X[9] += 2.5
     order = np.random.default_rng(0).permutation(len(X))
-    first, other = _said("plain", X), _said("plain", X[order])
+    first = _said("plain", X)
+    other = _said("plain", X[order])
     at = NAMES[int(np.flatnonzero(order == 9)[0])]
     assert [line.replace("'s9'", f"'{at}'") for line in first] == other

@@ -30,7 +30,9 @@ from genesig.selection.model.schema import chosen_model
 from genesig.selection.model.shape import apply_learned_steps
 
 Array = np.ndarray[Any, Any]
-N, M, D = 24, 18, 30
+N = 24
+M = 18
+D = 30
 GENES = [f"g{k}" for k in range(D)]
 NAMES = [f"x{k}" for k in range(M)]
 LOG2 = [{"step": "log2", "floor": 1.0, "ceiling": 65536.0}]
@@ -44,11 +46,22 @@ CHAINS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], bool]] = {
 }
 LINEAR = settings.LINEAR | {"mu": [1e-6, 1e-1], "list_mu": 1e-1}
 SETTINGS: dict[str, Any] = {
-    "name": "other", "expression": "other.tsv", "samples": "sheet.tsv", "label": "status",
-    "event": None, "classes": {"RA": "ill", "control": "healthy"}, "annotation": None,
-    "symbol": None, "part": None, "batch": None, "group": None, "covariate_words": {},
-    "combat": False, "renamed": None, "missing": 0.1,
-}  # fmt: skip
+    "name": "other",
+    "expression": "other.tsv",
+    "samples": "sheet.tsv",
+    "label": "status",
+    "event": None,
+    "classes": {"RA": "ill", "control": "healthy"},
+    "annotation": None,
+    "symbol": None,
+    "part": None,
+    "batch": None,
+    "group": None,
+    "covariate_words": {},
+    "combat": False,
+    "renamed": None,
+    "missing": 0.1,
+}
 
 
 def _draw(n: int, seed: int, shift: float = 0.0) -> tuple[Array, Array]:
@@ -67,16 +80,17 @@ def _study(
     labels = [f"{v:.3f}" for v in X[:, 0]] if regression else np.where(y > 0, "ill", "healthy")
     names = [f"s{k}" for k in range(N)]
     task = "regression" if regression else "classification"
-    design = Design("label", task, None if regression else ("healthy", "ill"), None, None,
-                    "run")  # fmt: skip
+    design = Design("label", task, None if regression else ("healthy", "ill"), None, None, "run")
     obs = pd.DataFrame({"label": labels, "run": np.resize(["a", "b"], N)}, index=names)
-    data = Dataset(np.exp2(X) if raw else X, obs,
-                   pd.DataFrame({"symbol": GENES}, index=GENES), design, {})  # fmt: skip
+    data = Dataset(
+        np.exp2(X) if raw else X, obs, pd.DataFrame({"symbol": GENES}, index=GENES), design, {}
+    )
     dataset = normalise_samples(data, samples=samples, folds=folds)
     inner = tuple(tuple(names[k::4]) for k in range(4))
     final = Split("final", 0, 0, tuple(names), (), inner, (1,))
-    fits = fit_final_model(dataset, Splits("predefined", "stratified_kfold", 0, (), final, ()),
-                     folds=folds, **LINEAR)  # fmt: skip
+    fits = fit_final_model(
+        dataset, Splits("predefined", "stratified_kfold", 0, (), final, ()), folds=folds, **LINEAR
+    )
     return dataset, json.loads(json.dumps(final_model(dataset, fits, folds=folds)))
 
 
@@ -141,9 +155,13 @@ def test_shifts_of_the_genes_add_up_to_that_of_the_score(chain: str, combat: boo
     place = [dataset.genes.index(gene) for gene in model["training"]["genes"]]
     seen = apply_learned_steps(model, chosen, dataset.X[:, place])
     training = chosen["intercept"] + seen @ chosen["coefficients"]
-    means = [np.mean([f[sign == c].mean() for c in (-1, 1)])
-             for f, sign in ((training, dataset.response()),
-                             (found.tables["predictions"]["score"].to_numpy(), y))]  # fmt: skip
+    means = [
+        np.mean([f[sign == c].mean() for c in (-1, 1)])
+        for f, sign in (
+            (training, dataset.response()),
+            (found.tables["predictions"]["score"].to_numpy(), y),
+        )
+    ]
     shift = found.tables["genes"]["score_shift"].sum()
     assert shift == pytest.approx(means[1] - means[0], abs=1e-12)
     assert ("shift_before" in found.tables["genes"]) == combat
@@ -195,9 +213,17 @@ def test_combat_takes_a_shift_of_all_genes_away() -> None:
 def test_combat_with_another_mix_of_classes_is_warned_of() -> None:
     study = _study("plain")  # two thirds are ill
     X, y = _draw(M, 1)
-    for labels, said in ((_words(y), []), (_words(-y), ["combat: 33 % of the samples are ill, and "
-                         "67 % of the study's; part of the difference of the classes was taken "
-                         "for one of the batches"])):  # fmt: skip
+    for labels, said in (
+        (_words(y), []),
+        (
+            _words(-y),
+            [
+                "combat: 33 % of the samples are ill, and "
+                "67 % of the study's; part of the difference of the classes was taken "
+                "for one of the batches"
+            ],
+        ),
+    ):
         _write(X, labels)
         assert _score(study, combat=True).about["warnings"] == said
         assert _score(study).about["warnings"] == []
@@ -252,8 +278,13 @@ def test_a_regression_has_r2_and_no_classes() -> None:
     scores = found.tables["scores"].set_index("measure")["value"]
     assert scores["r2"] == pytest.approx(r2_score(y, f), abs=1e-12)
     assert scores["mean_difference"] == pytest.approx(float(np.mean(f - y)), abs=1e-12)
-    assert set(scores.index) == {"r2", "squared_error", "mean_difference", "calibration_intercept",
-                                 "calibration_slope"}  # fmt: skip
+    assert set(scores.index) == {
+        "r2",
+        "squared_error",
+        "mean_difference",
+        "calibration_intercept",
+        "calibration_slope",
+    }
     left = np.array([r2_score(np.delete(y, k), np.delete(f, k)) for k in range(M)])
     spread = np.sqrt((M - 1) / M * np.square(left - left.mean()).sum())  # Tukey's jackknife
     limits = student.interval(0.95, M - 1, r2_score(y, f), spread)
@@ -296,7 +327,8 @@ def test_too_many_missing_genes_make_it_not_assessable() -> None:
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3])
 def test_few_samples_have_what_they_define(n: int) -> None:
-    y, f = np.array([1.0, -1.0, 1.0])[:n], np.array([0.5, -0.2, 0.1])[:n]
+    y = np.array([1.0, -1.0, 1.0])[:n]
+    f = np.array([0.5, -0.2, 0.1])[:n]
     table = scores_table(measure_two_classes(y, f, 0.0)) if n else None
     if table is not None:
         assert table["low"].isna().equals(table["high"].isna())

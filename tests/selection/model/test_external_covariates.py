@@ -24,15 +24,28 @@ from genesig.selection.model.new_samples import predict
 
 GENES = [f"g{k}" for k in range(20)]
 COHORT = CohortSettings(
-    name="other", expression="other.tsv", samples="sheet.tsv", label="state", event=None,
-    classes={}, annotation=None, symbol=None, part=None, batch=None, group=None,
-    covariate_words={}, renamed=None, combat=False, missing=0.1,
-)  # fmt: skip
+    name="other",
+    expression="other.tsv",
+    samples="sheet.tsv",
+    label="state",
+    event=None,
+    classes={},
+    annotation=None,
+    symbol=None,
+    part=None,
+    batch=None,
+    group=None,
+    covariate_words={},
+    renamed=None,
+    combat=False,
+    missing=0.1,
+)
 
 
 def draw(n: int, seed: int) -> tuple[np.ndarray, pd.DataFrame]:
     rng = np.random.default_rng(seed)
-    y, age = np.where(np.arange(n) % 2, 1.0, -1.0), rng.normal(50, 10, n)
+    y = np.where(np.arange(n) % 2, 1.0, -1.0)
+    age = rng.normal(50, 10, n)
     X = 8 + rng.normal(size=(n, 20)) + np.outer(y, np.arange(20) < 2)
     words = {"state": np.where(y > 0, "ill", "well"), "age": [f"{v:.3f}" for v in age]}
     return X, pd.DataFrame(words, index=[f"s{seed}_{k}" for k in range(n)])
@@ -42,12 +55,14 @@ def draw(n: int, seed: int) -> tuple[np.ndarray, pd.DataFrame]:
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Dataset, dict]:
     monkeypatch.chdir(tmp_path)
     X, obs = draw(30, 1)
-    design = Design("state", "classification", ("well", "ill"), None, None,
-                    covariates=(Covariate("age", None),))  # fmt: skip
+    design = Design(
+        "state", "classification", ("well", "ill"), None, None, covariates=(Covariate("age", None),)
+    )
     data = Dataset(X, obs, pd.DataFrame({"symbol": GENES}, index=GENES), design, {})
     splits = draw_splits(data, seed=1, **settings.SPLITS)
-    return data, final_model(data, fit_final_model(data, splits, folds=MOMENTS, **settings.LINEAR),
-                             folds=MOMENTS)  # fmt: skip
+    return data, final_model(
+        data, fit_final_model(data, splits, folds=MOMENTS, **settings.LINEAR), folds=MOMENTS
+    )
 
 
 def write(X: np.ndarray, obs: pd.DataFrame) -> None:
@@ -60,8 +75,9 @@ def test_scores_are_those_of_predict(study):
     X, obs = draw(12, 2)
     write(X, obs)
     found = score_cohort(*study, {}, COHORT).tables["predictions"]
-    table, said = predict(study[1], read_matrix("other.tsv"), "other.tsv", missing=0.1, mu=None,
-                          samples=obs)  # fmt: skip
+    table, said = predict(
+        study[1], read_matrix("other.tsv"), "other.tsv", missing=0.1, mu=None, samples=obs
+    )
     assert said == []
     np.testing.assert_array_equal(found["score"], table["score"])
     older = obs.assign(age=[str(float(v) + 10) for v in obs["age"]])
@@ -94,8 +110,9 @@ def test_words_of_the_data_set_are_turned_into_those_of_the_study(study):
     design = replace(dataset.design, covariates=(Covariate("er", ("neg", "pos")),))
     dataset = replace(dataset, obs=dataset.obs.assign(er=er), design=design)
     splits = draw_splits(dataset, seed=1, **settings.SPLITS)
-    model = final_model(dataset, fit_final_model(dataset, splits, folds=MOMENTS, **settings.LINEAR),
-                        folds=MOMENTS)  # fmt: skip
+    model = final_model(
+        dataset, fit_final_model(dataset, splits, folds=MOMENTS, **settings.LINEAR), folds=MOMENTS
+    )
     X, obs = draw(12, 2)
     scores = []
     for words in (("neg", "pos"), ("Neg ", "POS"), ("0", "1")):

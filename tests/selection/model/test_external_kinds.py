@@ -72,7 +72,8 @@ def test_their_words_and_columns_of_an_event() -> None:
 def test_each_of_several_classes_is_measured() -> None:
     written("several_classes")
     found = scored("several_classes")
-    table, classes = found.tables["predictions"], ["well", "ill", "worse"]
+    table = found.tables["predictions"]
+    classes = ["well", "ill", "worse"]
     told = found.tables["scores"].set_index("measure")
     error = 1 - balanced_accuracy_score(table["label"], table["predicted"])
     assert told.loc["balanced_error", "value"] == pytest.approx(error)

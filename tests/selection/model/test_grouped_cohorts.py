@@ -36,7 +36,8 @@ def _with_patients(kind: str, size: int) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_sample_of_each_patient_gives_the_numbers_of_samples(kind: str) -> None:
     _with_patients(kind, 1)
-    alone, grouped = scored(kind), scored(kind, group="patient")
+    alone = scored(kind)
+    grouped = scored(kind, group="patient")
     for name, table in alone.tables.items():
         pd.testing.assert_frame_equal(grouped.tables[name], table, check_exact=True)
     assert json.dumps(grouped.about) == json.dumps(alone.about)
@@ -45,10 +46,13 @@ def test_one_sample_of_each_patient_gives_the_numbers_of_samples(kind: str) -> N
 @pytest.mark.parametrize("kind", KINDS)
 def test_patients_change_intervals_and_counts_and_no_value(kind: str) -> None:
     _with_patients(kind, 3)
-    alone, grouped = scored(kind), scored(kind, group="patient")
+    alone = scored(kind)
+    grouped = scored(kind, group="patient")
     before, after = (one.tables["scores"].set_index("measure") for one in (alone, grouped))
-    pd.testing.assert_series_equal(before["value"].drop("log_rank_p", errors="ignore"),
-                                   after["value"].drop("log_rank_p", errors="ignore"))  # fmt: skip
+    pd.testing.assert_series_equal(
+        before["value"].drop("log_rank_p", errors="ignore"),
+        after["value"].drop("log_rank_p", errors="ignore"),
+    )
     first = MEASURES[kind].elsewhere[0]
     assert before.loc[first, "low"] != after.loc[first, "low"]
     assert after["groups"].max() == N_SAMPLES // 3

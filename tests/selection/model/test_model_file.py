@@ -55,19 +55,21 @@ DAMAGE: dict[str, tuple[Change, str]] = {
     "threshold of none": (put("threshold", True), "threshold"),
     "training": (put("training", []), "training"),
     "fewer means": (lambda m: m["training"]["means"].pop(), "training.means"),
-    "fewer means of the scale": (lambda m: m["training"]["scale"]["means"].pop(),
-                                 "training.scale"),
-    "a bound of text": (put("training", "scale", "slope", "low", "x"),
-                        "training.scale.slope.low"),
+    "fewer means of the scale": (lambda m: m["training"]["scale"]["means"].pop(), "training.scale"),
+    "a bound of text": (put("training", "scale", "slope", "low", "x"), "training.scale.slope.low"),
     "a mean of text": (put("training", "means", 0, "8"), "training.means.0"),
     "a mean that is true": (put("training", "means", 0, True), "training.means.0"),
     "a negative spread": (put("training", "sds", 0, -1.0), "training.sds"),
     "a coefficient": (lambda m: m["models"][0]["coefficients"].append(1.0), "models.0.genes"),
     "a gene": (put("models", 0, "genes", 0, "?"), "models.0.genes"),
-    "a gene twice": (lambda m: put("models", 1, "genes", 0, m["models"][1]["genes"][1])(m),
-                     "models.1.genes"),
-    "a training gene twice": (lambda m: put("training", "genes", 0, m["training"]["genes"][1])(m),
-                              "training.genes"),
+    "a gene twice": (
+        lambda m: put("models", 1, "genes", 0, m["models"][1]["genes"][1])(m),
+        "models.1.genes",
+    ),
+    "a training gene twice": (
+        lambda m: put("training", "genes", 0, m["training"]["genes"][1])(m),
+        "training.genes",
+    ),
     "a blank gene": (put("training", "genes", 0, ""), "training.genes"),
     "no list": (put("models", []), "models"),
     "two lists of one mu": (lambda m: put("models", 0, "mu", m["models"][1]["mu"])(m), "models"),
@@ -98,9 +100,19 @@ DAMAGE: dict[str, tuple[Change, str]] = {
     "sets of others": (step(step="collapse", genes=[0], sets=[0, 0]), "normalisation.steps"),
     "an infinite target": (step(step="log2", floor=-1.0, ceiling=-1.0), "normalisation.steps"),
     "another batch": (
-        step(step="combat", columns=["b"], batches=["x"], mean=[1.0], scale=[1.0], coefficients=[],
-             gamma=[[0.0]], delta=[[1.0]]), "normalisation.steps"),
-}  # fmt: skip
+        step(
+            step="combat",
+            columns=["b"],
+            batches=["x"],
+            mean=[1.0],
+            scale=[1.0],
+            coefficients=[],
+            gamma=[[0.0]],
+            delta=[[1.0]],
+        ),
+        "normalisation.steps",
+    ),
+}
 
 
 @pytest.mark.one_in(2)
@@ -180,14 +192,18 @@ TEXTS: dict[str, tuple[Callable[[str], str], str]] = {
     "too large": (lambda t: t.replace('"p99": ', '"p99": 1e999, "x": ', 1), "training"),
     "too large and alone": (lambda t: re.sub('"p99": [^,]*', '"p99": 1e999', t), "'training.p99'"),
     "a long number": (lambda t: re.sub('"p99": [^,]*', f'"p99": {"9" * 999}', t), "'training.p99'"),
-    "a long count": (lambda t: re.sub('("training_samples": )', rf"\g<1>{9:9<999}", t, count=1),
-                     "not finite"),
-    "a key twice": (lambda t: t.replace('{"format"', '{"version": 6, "format"', 1),
-                    "the key 'version' stands twice"),
+    "a long count": (
+        lambda t: re.sub('("training_samples": )', rf"\g<1>{9:9<999}", t, count=1),
+        "not finite",
+    ),
+    "a key twice": (
+        lambda t: t.replace('{"format"', '{"version": 6, "format"', 1),
+        "the key 'version' stands twice",
+    ),
     "a longer one": (lambda t: re.sub('"p99": [^,]*', f'"p99": {"9" * 9999}', t), "is not JSON"),
     "empty": (lambda t: " ", "is empty; name another file, or copy it again"),
     "deep": (lambda t: "[" * 200_000, "is not JSON as a program writes it: it is nested"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", TEXTS)

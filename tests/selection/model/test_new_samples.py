@@ -61,7 +61,8 @@ def test_the_model_on_disk_predicts_its_own_fit(chain: str, tmp_path: Path) -> N
     X = steps.transform(X)
     save_json(tmp_path / "model.json", model)
     (tmp_path / "new.tsv").write_text(_table(data.X, NAMES, GENES))
-    loaded, matrix = read_json(tmp_path / "model.json"), read_matrix(tmp_path / "new.tsv")
+    loaded = read_json(tmp_path / "model.json")
+    matrix = read_matrix(tmp_path / "new.tsv")
     for at, mu in enumerate(LINEAR["mu"]):
         genes, coef = fits.coef(0, at)
         place = {int(gene): column for column, gene in enumerate(steps.genes)}
@@ -91,15 +92,20 @@ def test_one_sample_alone_is_scored_as_among_others(chain: str, tmp_path: Path) 
 def test_other_formats_and_either_way_round_give_the_same(tmp_path: Path) -> None:
     model, data = _model("plain")
     numbers = Numbers(GENES, NAMES, data.X.T.tolist())
-    rows = [["", *GENES], *[[name, *map(repr, x)] for name, x in
-                            zip(NAMES, data.X.tolist(), strict=True)]]  # fmt: skip
+    rows = [
+        ["", *GENES],
+        *[[name, *map(repr, x)] for name, x in zip(NAMES, data.X.tolist(), strict=True)],
+    ]
     (tmp_path / "new.h5ad").write_bytes(h5ad(numbers))
     (tmp_path / "model.json").write_text(json.dumps(model))
     paths = [str(tmp_path / name) for name in ("model.json", "new.h5ad", "p.tsv")]
     assert main(["predict", *paths[:2], "-o", paths[2]]) == 0
     first = _predictions(tmp_path)
-    for file, text in (("GSE1_series_matrix.txt", series_matrix(numbers)),
-                       ("e.gct", gct12(numbers)), ("turned.tsv", tabbed(rows))):  # fmt: skip
+    for file, text in (
+        ("GSE1_series_matrix.txt", series_matrix(numbers)),
+        ("e.gct", gct12(numbers)),
+        ("turned.tsv", tabbed(rows)),
+    ):
         assert _predict(tmp_path, model, file, text) == 0
         pd.testing.assert_frame_equal(_predictions(tmp_path), first)
 
@@ -127,8 +133,10 @@ def test_columns_of_annotation_are_no_samples(
     first = _predictions(tmp_path)
     lines = _table(data.X, NAMES, GENES).splitlines()
     more = [("what", "length"), *(("a kinase", str(900 + k)) for k in range(D))]
-    rows = ["\t".join([*line.split("\t")[:1], *own, *line.split("\t")[1:]])
-            for line, own in zip(lines, more, strict=True)]  # fmt: skip
+    rows = [
+        "\t".join([*line.split("\t")[:1], *own, *line.split("\t")[1:]])
+        for line, own in zip(lines, more, strict=True)
+    ]
     text = "\n".join(row for row in rows) + "\n"
     chosen = tmp_path / "chosen.tsv"
     chosen.write_text("sample\n" + "\n".join([*NAMES[2:], "zz"]) + "\n")
@@ -203,7 +211,8 @@ def test_to_a_model_of_values_too_small_a_blank_is_low_and_an_absent_gene_is_mis
     assert "filled in by the mean of the training samples" in capsys.readouterr().err
     found = _predictions(tmp_path)
     assert found["imputed"].tolist() == [1] * N
-    X[:, 1], X[0, 0] = data.X[:, 1].mean(), np.quantile(data.X[:, 0], 0.01)
+    X[:, 1] = data.X[:, 1].mean()
+    X[0, 0] = np.quantile(data.X[:, 0], 0.01)
     own = score(model, dict(zip(GENES, X.T, strict=True)))
     np.testing.assert_allclose(found["score"], own, rtol=1e-9, atol=1e-9)
 
@@ -253,61 +262,116 @@ def _like(X: Any, sample: int, value: float) -> Any:
 
 REFUSED: dict[str, tuple[str, Any, list[str]]] = {
     "too many genes missing": (
-        "quantile", lambda X: _cut(_table(X, NAMES, GENES), "g1"),
-        ["11 of the 25 genes that the model needs are missing in sample 's0'",
-         "at most a share of 0.1 may be (--missing)"]),
+        "quantile",
+        lambda X: _cut(_table(X, NAMES, GENES), "g1"),
+        [
+            "11 of the 25 genes that the model needs are missing in sample 's0'",
+            "at most a share of 0.1 may be (--missing)",
+        ],
+    ),
     "other gene ids": (
-        "log2", lambda X: _table(X, NAMES, [f"ENSG{k}" for k in range(D)]),
-        ["none of the model's genes is here", "'ENSG0'", "another kind of gene id?"]),
+        "log2",
+        lambda X: _table(X, NAMES, [f"ENSG{k}" for k in range(D)]),
+        ["none of the model's genes is here", "'ENSG0'", "another kind of gene id?"],
+    ),
     "a decimal comma": (
-        "quantile", lambda X: _table(X, NAMES, GENES).replace(repr(float(X[0, 2])), "1,5"),
-        ["gene 'g2', sample 's0'", "decimal comma"]),
+        "quantile",
+        lambda X: _table(X, NAMES, GENES).replace(repr(float(X[0, 2])), "1,5"),
+        ["gene 'g2', sample 's0'", "decimal comma"],
+    ),
     "logged for a model that takes logarithms": (
-        "log2", lambda X: _table(np.log2(X), NAMES, GENES), ["logged already", "the same scale"]),
+        "log2",
+        lambda X: _table(np.log2(X), NAMES, GENES),
+        ["logged already", "the same scale"],
+    ),
     "logged for a model of raw values": (
-        "never logged", lambda X: _table(np.log2(X), NAMES, GENES), ["logged already"]),
+        "never logged",
+        lambda X: _table(np.log2(X), NAMES, GENES),
+        ["logged already"],
+    ),
     "raw for a model of logged values": (
-        "plain", lambda X: _table(np.exp2(X), NAMES, GENES), ["never logged", "same scale"]),
+        "plain",
+        lambda X: _table(np.exp2(X), NAMES, GENES),
+        ["never logged", "same scale"],
+    ),
     "never logged, a few values far off": (
-        "plain", lambda X: _table(np.exp2(X - 3), NAMES, GENES), ["of sample 's0' look as if"]),
+        "plain",
+        lambda X: _table(np.exp2(X - 3), NAMES, GENES),
+        ["of sample 's0' look as if"],
+    ),
     "a sample of one value": (
-        "plain", lambda X: _table(_like(X, 3, 7.5), NAMES, GENES),
-        ["new.tsv, sample 's3': all 25 values are 7.5; export the sample again, or leave it out"]),
+        "plain",
+        lambda X: _table(_like(X, 3, 7.5), NAMES, GENES),
+        ["new.tsv, sample 's3': all 25 values are 7.5; export the sample again, or leave it out"],
+    ),
     "another base of the logarithm": (
-        "plain", lambda X: _table(X * np.log10(2), NAMES, GENES), ["standard deviations off"]),
+        "plain",
+        lambda X: _table(X * np.log10(2), NAMES, GENES),
+        ["standard deviations off"],
+    ),
     "darker by a factor of 16": (
-        "plain", lambda X: _table(X - 4, NAMES, GENES),
-        ["new.tsv: the ", "genes of the model lie 3.", "below the training samples (means of 16 ",
-         "; bring the values to the study's scale: the same base of the logarithm, the same norm"]),
+        "plain",
+        lambda X: _table(X - 4, NAMES, GENES),
+        [
+            "new.tsv: the ",
+            "genes of the model lie 3.",
+            "below the training samples (means of 16 ",
+            "; bring the values to the study's scale: the same base of the logarithm, the same "
+            "norm",
+        ],
+    ),
     "one array of natural logarithms": (
-        "plain", lambda X: _table(X[:1] * np.log10(2), NAMES[:1], GENES),
-        ["sample 's0'", "standard deviations"]),
+        "plain",
+        lambda X: _table(X[:1] * np.log10(2), NAMES[:1], GENES),
+        ["sample 's0'", "standard deviations"],
+    ),
     "numbers for what is missing": (
-        "plain", lambda X: _table(_with(X, -999.0), NAMES, GENES),
-        ["gene 'g2', sample 's3': -999 cannot have been measured (1 further value): the training "
-         "values go from ", "; write NA for a missing value"]),
+        "plain",
+        lambda X: _table(_with(X, -999.0), NAMES, GENES),
+        [
+            "gene 'g2', sample 's3': -999 cannot have been measured (1 further value): the "
+            "training "
+            "values go from ",
+            "; write NA for a missing value",
+        ],
+    ),
     "numbers for what is missing, before logarithms": (
-        "log2", lambda X: _table(_with(X, -9.0), NAMES, GENES),
-        ["gene 'g2', sample 's3': -9 cannot have been measured (1 further value)"]),
+        "log2",
+        lambda X: _table(_with(X, -9.0), NAMES, GENES),
+        ["gene 'g2', sample 's3': -9 cannot have been measured (1 further value)"],
+    ),
     "a slip of the pen": (
-        "plain", lambda X: _table(_with(X, 861.0), NAMES, GENES),
-        ["gene 'g2', sample 's3': 861 cannot have been measured"]),
+        "plain",
+        lambda X: _table(_with(X, 861.0), NAMES, GENES),
+        ["gene 'g2', sample 's3': 861 cannot have been measured"],
+    ),
     "two samples of one name": (
-        "plain", lambda X: _table(X, ["s1", *NAMES[1:]], GENES),
-        ["sample 's1' occurs more than once", "a name of its own"]),
+        "plain",
+        lambda X: _table(X, ["s1", *NAMES[1:]], GENES),
+        ["sample 's1' occurs more than once", "a name of its own"],
+    ),
     "a sample without a name": (
-        "plain", lambda X: _table(X, [*NAMES[:2], " ", *NAMES[3:]], GENES),
-        ["sample 3 has no name"]),
+        "plain",
+        lambda X: _table(X, [*NAMES[:2], " ", *NAMES[3:]], GENES),
+        ["sample 3 has no name"],
+    ),
     "a negative count": (
-        "stabilised", lambda X: _table(_with(X, -1.0), NAMES, GENES),
-        ["gene 'g2', sample 's3': -1 cannot have been measured (1 further value)"]),
+        "stabilised",
+        lambda X: _table(_with(X, -1.0), NAMES, GENES),
+        ["gene 'g2', sample 's3': -1 cannot have been measured (1 further value)"],
+    ),
     "logarithms of counts": (
-        "size factors", lambda X: _table(np.log2(X), NAMES, GENES), ["logged already"]),
+        "size factors",
+        lambda X: _table(np.log2(X), NAMES, GENES),
+        ["logged already"],
+    ),
     "a library of 0": (
-        "size factors", lambda X: _table(_like(X, 3, 0.0), NAMES, GENES),
-        ["sample 's3': all 25 values are 0; export the sample again"]),
+        "size factors",
+        lambda X: _table(_like(X, 3, 0.0), NAMES, GENES),
+        ["sample 's3': all 25 values are 0; export the sample again"],
+    ),
     "an empty matrix": ("plain", lambda X: "gene\ts1\n", ["no rows below it"]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -28,11 +28,13 @@ def test_a_split_says_of_its_test_samples_what_its_model_says(kind, asked):
     classes = {"classification": 2, "several_classes": 3}.get(kind, 0)
     if not isinstance(asked, str) and len(asked) != classes:
         return
-    dataset, settings = study_of(kind, 3, n=60, d=12, signal=1.0), of_kind(kind)
+    dataset = study_of(kind, 3, n=60, d=12, signal=1.0)
+    settings = of_kind(kind)
     splits = draw_splits(dataset, seed=2, **SPLITS)
     chance = study_half_samples(dataset, splits, permutations=3, folds=MOMENTS, **settings)
-    fits = nested_cross_validation(dataset, splits, chance, labels="observed", batch="1of1",
-                                   folds=MOMENTS, **settings)  # fmt: skip
+    fits = nested_cross_validation(
+        dataset, splits, chance, labels="observed", batch="1of1", folds=MOMENTS, **settings
+    )
     table = predictions_table(dataset, splits, fits.with_chosen(), asked).fillna({"mu": -1.0})
     for number, split in enumerate(splits.outer):
         model = final_model(dataset, fits.take([number]), folds=MOMENTS, probabilities=asked)
@@ -40,8 +42,13 @@ def test_a_split_says_of_its_test_samples_what_its_model_says(kind, asked):
         check_model(model, "model.json")
         assert model["threshold"] in (0, None)
         rows = dataset.rows(split.test)
-        new = Matrix(tuple(split.test), tuple(dataset.genes), dataset.X[rows], {},
-                     tuple(range(2, len(rows) + 2)))  # fmt: skip
+        new = Matrix(
+            tuple(split.test),
+            tuple(dataset.genes),
+            dataset.X[rows],
+            {},
+            tuple(range(2, len(rows) + 2)),
+        )
         for mu in (None, *fits.mu):
             told, _ = predict(model, new, "new.tsv", missing=0, mu=mu)
             own = table[

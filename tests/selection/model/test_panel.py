@@ -16,7 +16,8 @@ from genesig.selection.model.same_scale import (
     training_panel,
 )
 
-GENES, N = 200, 40
+GENES = 200
+N = 40
 NAMES = [f"g{k}" for k in range(GENES)]
 Y = both(N)
 
@@ -27,9 +28,7 @@ def known(X):
 
 def held(X, panel):
     names = [f"s{k}" for k in range(len(X))]
-    return panel_fault(X, known(X), names, panel), dict(
-        panel_doubts(X, known(X), names, panel)
-    )  # fmt: skip
+    return panel_fault(X, known(X), names, panel), dict(panel_doubts(X, known(X), names, panel))
 
 
 def centre(seed):
@@ -106,7 +105,8 @@ def test_where_no_order_tells_axes_and_spread_do(turn, words):
 def of_studies(share, seed, n=24):
     """Return studies, standardised; of the variance along the axes a share is that of all."""
     rng = np.random.default_rng(seed)
-    common, found = rng.normal(size=(2, GENES)), []
+    common = rng.normal(size=(2, GENES))
+    found = []
     for _ in range(5):
         axes = np.sqrt(share) * common + np.sqrt(1 - share) * rng.normal(size=(2, GENES))
         X = 0.6 * rng.normal(size=(n, 2)) @ axes + rng.normal(size=(n, GENES))
@@ -147,8 +147,9 @@ def test_a_common_shift_is_told_and_chance_is_none():
 
 def test_calls_that_turn_and_calls_that_are_all_alike_are_in_doubt():
     assert call_doubts(["high", "low"], ["low", "low"], 1.0) == [
-        "low without the shift of all genes by +1.00", ""
-    ]  # fmt: skip
+        "low without the shift of all genes by +1.00",
+        "",
+    ]
     assert call_doubts(["high"] * 12, ["high"] * 12, 0.0) == ["all 12 samples are high"] * 12
     assert call_doubts(["high"] * 3, ["high"] * 3, 0.0) == [""] * 3
     assert call_doubts([2.0, 3.0], [1.5, 3.0], 0.5)[0].startswith("1.5 without")

@@ -27,10 +27,19 @@ from genesig.selection.model.shape import model_digest
 SCRIPTS = ROOT / "docs/reference"
 PUBLISHED = ROOT / "docs/model.schema.json"
 SELF_CONTAINED = [
-    chain for chain in CHAINS
-    if chain not in ("imputed", "left censored", "half minimum", "background", "segmented",
-                     "size factors", "stabilised")
-]  # fmt: skip
+    chain
+    for chain in CHAINS
+    if chain
+    not in (
+        "imputed",
+        "left censored",
+        "half minimum",
+        "background",
+        "segmented",
+        "size factors",
+        "stabilised",
+    )
+]
 PROGRAMS = {"r": ["Rscript", "score.R"], "js": ["node", "score.js"]}
 
 
@@ -39,8 +48,11 @@ def test_the_schema_of_models_is_one() -> None:
 
 
 def test_every_step_of_a_model_is_in_the_schema() -> None:
-    fitted = {name: KeptGenes if isinstance(kind, Filter) else kind
-              for name, kind in NORMALISERS.items() if name not in MOMENT_STEPS}  # fmt: skip
+    fitted = {
+        name: KeptGenes if isinstance(kind, Filter) else kind
+        for name, kind in NORMALISERS.items()
+        if name not in MOMENT_STEPS
+    }
     fitted |= ALIGNERS  # which no config lists as a step
     found = {name: set(stored_fields(kind)) for name, kind in fitted.items()}
     assert found == {name: set(parts) for name, (_, parts) in STEP_FIELDS.items()}

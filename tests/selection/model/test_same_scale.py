@@ -31,10 +31,14 @@ from genesig.selection.model.same_scale import (
 
 Array = np.ndarray[Any, Any]
 OTHER: dict[str, Callable[[Array], Array]] = {
-    "ln": lambda v: v * np.log(2), "log10": lambda v: v * np.log10(2), "doubled": lambda v: 2 * v,
-    "2 more": lambda v: v + 2, "3 more": lambda v: v + 3, "half and 4": lambda v: v / 2 + 4,
+    "ln": lambda v: v * np.log(2),
+    "log10": lambda v: v * np.log10(2),
+    "doubled": lambda v: 2 * v,
+    "2 more": lambda v: v + 2,
+    "3 more": lambda v: v + 3,
+    "half and 4": lambda v: v / 2 + 4,
     "never logged": np.exp2,
-}  # fmt: skip
+}
 
 
 def trained(centre: Centre, y: Array) -> dict[str, Any]:
@@ -98,7 +102,8 @@ def test_a_sample_that_would_be_refused_alone_is_named_among_others(name: str) -
     turn = OTHER.get(name, lambda v: v[::-1])
     for seed in range(20):
         here = Centre(150, seed)
-        X, scale = here.arrays(both(20)), trained(here, both(24))
+        X = here.arrays(both(20))
+        scale = trained(here, both(24))
         X[7] = turn(X[7])
         assert fault(X[7:8], scale) is not None
         assert [who for who, _ in odd(X, scale)] == ["s7"]
@@ -130,9 +135,11 @@ def test_an_unbalanced_study_is_no_yardstick_for_the_rare_class() -> None:
 
 def test_what_is_unknown_has_no_say() -> None:
     here = Centre(60, 2)
-    X, scale = here.arrays(both(20)), trained(here, both(24))
+    X = here.arrays(both(20))
+    scale = trained(here, both(24))
     known = np.ones(X.shape, dtype=bool)
-    X[:, :40], known[:, :40] = -999.0, False
+    X[:, :40] = -999.0
+    known[:, :40] = False
     assert fault(X, scale, known) is None
     assert fault(X, scale) is not None
 
@@ -140,7 +147,8 @@ def test_what_is_unknown_has_no_say() -> None:
 def test_the_slope_is_that_of_least_squares_without_the_noise_of_the_means() -> None:
     """Narrow means of few samples: the plain slope would be flat on the same scale."""
     rng = np.random.default_rng(3)
-    slopes, plain = [], []
+    slopes = []
+    plain = []
     for _ in range(200):
         true = rng.normal(0, 0.5, 80)
         T, X = (true + rng.standard_normal((n, 80)) for n in (16, 16))
@@ -194,21 +202,26 @@ STEPS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
     "ranks": ([{"step": "rank_samples"}], MOMENTS),
 }
 REFUSED = {
-    "plain": set(OTHER), "quantile": {"never logged"}, "ranks": {"never logged"},
+    "plain": set(OTHER),
+    "quantile": {"never logged"},
+    "ranks": {"never logged"},
     "samples standardised": {"never logged"},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("chain", STEPS)
 def test_steps_that_bring_every_scale_to_one_are_waited_for(chain: str) -> None:
     """Raw values are told by their size, whatever the steps; the rest where it makes a score."""
-    centre, (samples, folds) = Centre(60, 6), STEPS[chain]
+    centre = Centre(60, 6)
+    (samples, folds) = STEPS[chain]
     names = [f"s{k}" for k in range(24)]
     data = Dataset(
-        centre.arrays(both(24)), pd.DataFrame({"label": ["a", "b"] * 12}, index=names),
+        centre.arrays(both(24)),
+        pd.DataFrame({"label": ["a", "b"] * 12}, index=names),
         pd.DataFrame({"symbol": ""}, index=[f"g{k}" for k in range(60)]),
-        Design("label", "classification", ("a", "b"), None, None), {},
-    )  # fmt: skip
+        Design("label", "classification", ("a", "b"), None, None),
+        {},
+    )
     inner = tuple(tuple(names[4 * k : 4 * k + 4]) for k in range(6))
     final = Split("final", 0, 0, tuple(names), (), inner, (1,))
     splits = Splits("predefined", "stratified_kfold", 0, (), final, ())
@@ -235,7 +248,8 @@ def test_training_samples_are_on_their_own_scale_where_all_genes_lie_alike():
     for seed in range(40):
         rng = np.random.default_rng(seed)
         factors = 0.7 * rng.normal(size=(60, 5)) @ rng.normal(size=(5, 20))
-        X, names = factors + rng.normal(size=(60, 20)) + 7.0, [f"g{k}" for k in range(20)]
+        X = factors + rng.normal(size=(60, 20)) + 7.0
+        names = [f"g{k}" for k in range(20)]
         scale = training_scale(X, rng.normal(size=60), names)
         assert (
             describe_scale_fault(X, np.ones(X.shape, bool), [f"S{i}" for i in range(60)], scale)

@@ -41,7 +41,8 @@ NONE = SOME.assign(fdr_selected=False)
 @cache
 def fitted(kind: str) -> tuple[Dataset, Fits, dict[str, Any]]:
     """Fit a study with both answers; return its model as read from the file."""
-    dataset, settings = drawn(kind), of_kind("classification" if kind == "covariates" else kind)
+    dataset = drawn(kind)
+    settings = of_kind("classification" if kind == "covariates" else kind)
     splits = draw_splits(dataset, seed=2, **{**SPLITS, "repeats": 1})
     chance = study_half_samples(dataset, splits, permutations=3, folds=MOMENTS, **settings)
     final = fit_final_model(dataset, splits, chance, folds=MOMENTS, **settings)
@@ -58,8 +59,9 @@ def drawn(kind: str) -> Dataset:
     design = type(dataset.design)(
         **{**vars(dataset.design), "covariates": (Covariate("age", None),)}
     )
-    return Dataset(dataset.X, dataset.obs.assign(age=age.astype(str)), dataset.var, design,
-                   dataset.provenance)  # fmt: skip
+    return Dataset(
+        dataset.X, dataset.obs.assign(age=age.astype(str)), dataset.var, design, dataset.provenance
+    )
 
 
 def scores_of(final: Fits, name: str, dataset: Dataset) -> Any:
@@ -123,7 +125,8 @@ def test_both_answers_have_probabilities_of_their_own(kind: str) -> None:
     lines = {each["list"]: each.get("probability") for each in model["models"]}
     assert all(lines[name] is None for name in lines if name not in ANSWERS)
     for at, name in enumerate(ANSWERS):
-        line, f = final.answer_line[0, at], scores_of(final, name, dataset)
+        line = final.answer_line[0, at]
+        f = scores_of(final, name, dataset)
         z = line[:-1] + line[-1] * (np.stack([0 * f, f], axis=1) if f.ndim == 1 else f)
         expected = np.exp(z - z.max(axis=1, keepdims=True))
         expected /= expected.sum(axis=1, keepdims=True)
@@ -154,10 +157,12 @@ def test_the_file_says_which_genes_are_claimed_where_others_fill_up() -> None:
 
 @pytest.mark.parametrize(
     ("of", "said"),
-    [(SOME, "2 of the {} genes have evidence of their own: 'g0', 'g2'; the others are the most"),
-     (SOME[1:], "1 of the {} genes has evidence of its own: 'g2'; the others are the most"),
-     (None, None)],
-)  # fmt: skip
+    [
+        (SOME, "2 of the {} genes have evidence of their own: 'g0', 'g2'; the others are the most"),
+        (SOME[1:], "1 of the {} genes has evidence of its own: 'g2'; the others are the most"),
+        (None, None),
+    ],
+)
 def test_predict_says_which_of_the_named_genes_are_claimed(
     of: pd.DataFrame | None, said: str | None
 ) -> None:
@@ -326,7 +331,8 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_another_cohort_tests_both(kind: str) -> None:
     """As predict scores them; what a report reads is of the predictive model, as ever."""
     written(kind)
-    found, model = on_another(kind), fitted(kind)[2]
+    found = on_another(kind)
+    model = fitted(kind)[2]
     for rows in found.tables.values():
         assert list(dict.fromkeys(rows["list"])) == ["predictive", "fdr_selected"]
     matrix = read_matrix("other.tsv")
@@ -338,7 +344,8 @@ def test_another_cohort_tests_both(kind: str) -> None:
         rows = rows[rows["list"] == name].reset_index(drop=True)
         columns = [c for c in own if str(c).startswith("score")]
         pd.testing.assert_frame_equal(rows[columns], own[columns])
-    about, scores = found.about, found.tables["scores"]
+    about = found.about
+    scores = found.tables["scores"]
     assert about["list"] == "predictive"
     assert about["fdr_selected"]["genes"] == len(chosen_model(model, fdr_selected=True)["genes"])
     assert about["fdr_selected"]["has_fdr_selected"]
@@ -380,5 +387,8 @@ def test_the_name_of_the_answer_is_that_of_the_fit() -> None:
     _, final, _ = fitted("classification")
     assert answer_list(final) == "predictive"
     assert {nested_list_name(mu) for mu in (1e-6, 1.0, 0.3, 1e-6 + 1e-18)} == {
-        "mu 1e-06", "mu 1", "mu 0.3", "mu 1.000000000001e-06",
-    }  # fmt: skip
+        "mu 1e-06",
+        "mu 1",
+        "mu 0.3",
+        "mu 1.000000000001e-06",
+    }

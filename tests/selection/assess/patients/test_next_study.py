@@ -36,7 +36,9 @@ def test_it_is_the_least_number_whose_interval_is_so_short(area, share):
 
 def test_so_many_patients_measure_r2_to_within_005():
     # Random predictors, for which the formula is: 95 % of estimates within 0.05 of the truth.
-    n, r2, rng = samples_for_r2(0.3), 0.3, np.random.default_rng(0)
+    n = samples_for_r2(0.3)
+    r2 = 0.3
+    rng = np.random.default_rng(0)
     f = np.sqrt(r2) * rng.standard_normal((2000, n))
     y = f + np.sqrt(1 - r2) * rng.standard_normal((2000, n))
     found = 1 - ((y - f) ** 2).sum(axis=1) / ((y - y.mean(axis=1)[:, None]) ** 2).sum(axis=1)

@@ -65,7 +65,8 @@ def test_with_many_samples_it_is_what_logistic_regression_of_the_pairs_gives():
     pairs = pairs_within_blocks(y, split)
     d = (f[pairs.first_row] - f[pairs.second_row])[:, None]
     both = np.vstack([d, -d])  # scikit-learn wants both classes
-    side, weight = np.repeat([1, 0], len(d)), np.tile(pairs.weight, 2)
+    side = np.repeat([1, 0], len(d))
+    weight = np.tile(pairs.weight, 2)
     known = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-10).fit(both, side, weight)
     found = score_effect(held(y, f, split), y, f, np.zeros((len(f), 0)))
     assert found.value == pytest.approx(known.coef_[0, 0] * unit(f, split), rel=0.01)
@@ -82,7 +83,8 @@ def test_of_times_it_is_close_to_coxs_model_which_has_all_at_risk_at_once():
 
 def test_separated_classes_have_a_finite_effect_and_a_wide_interval():
     f = np.concatenate([np.linspace(-2, -1, 20), np.linspace(1, 2, 20)])
-    split, y = np.arange(40) % 4, f > 0
+    split = np.arange(40) % 4
+    y = f > 0
     found = score_effect(held(y, f, split), y, f, np.zeros((40, 0)))
     assert 1 < found.value < 20
     assert found.low < 0.6 * found.value
@@ -105,12 +107,18 @@ def test_what_cannot_be_told_is_not_a_number(change):
 
 def test_repeats_and_twins_of_one_group_are_no_more_samples():
     rng, split, f, _, linear = scored()
-    y, none = linear + rng.logistic(size=len(f)) > 0, np.zeros((len(f), 0))
+    y = linear + rng.logistic(size=len(f)) > 0
+    none = np.zeros((len(f), 0))
     once = score_effect(held(y, f, split), y, f, none)
     twice = HeldOut(
-        np.tile(y, 2), np.tile(np.arange(60), 2), np.concatenate([split, split + 4]),
-        np.repeat([0, 1], 60), np.zeros(120, int), np.tile(f, 2)[:, None], 0.25,
-    )  # fmt: skip
+        np.tile(y, 2),
+        np.tile(np.arange(60), 2),
+        np.concatenate([split, split + 4]),
+        np.repeat([0, 1], 60),
+        np.zeros(120, int),
+        np.tile(f, 2)[:, None],
+        0.25,
+    )
     again = score_effect(twice, twice.y, twice.scores[:, 0], np.tile(none, (2, 1)))
     assert again.value == pytest.approx(once.value, rel=0.1)
     assert again.high - again.low > 0.85 * (once.high - once.low)
@@ -123,7 +131,8 @@ def test_repeats_and_twins_of_one_group_are_no_more_samples():
 
 def test_where_each_test_set_has_one_sample_pairs_are_of_a_repeat():
     rng, _, f, _, linear = scored()
-    y, none = linear + rng.logistic(size=len(f)) > 0, np.zeros((len(f), 0))
+    y = linear + rng.logistic(size=len(f)) > 0
+    none = np.zeros((len(f), 0))
     alone = score_effect(held(y, f, np.arange(60)), y, f, none)
     whole = score_effect(held(y, f, np.zeros(60, int)), y, f, none)
     assert alone.value == pytest.approx(whole.value)

@@ -25,21 +25,27 @@ from genesig.selection.assess.patients.tables import (
 
 def study(kind, **more):
     """Return 60 samples with columns that describe them, and others that do not."""
-    dataset, rng = study_of(kind, 3, n=60, signal=1.0), np.random.default_rng(1)
+    dataset = study_of(kind, 3, n=60, signal=1.0)
+    rng = np.random.default_rng(1)
     age = rng.integers(30, 80, 60).astype(str)
     age[:4] = "NA"
     obs = dataset.obs.assign(
-        number=[str(k) for k in range(7, 67)], name=[f"patient {k}" for k in range(60)], age=age,
-        sex=np.where(np.arange(60) % 2, "f", "m"), tissue="blood",
-        site=np.array(list("aaabbbccdefgh"))[np.arange(60) % 13], **more,
-    )  # fmt: skip
+        number=[str(k) for k in range(7, 67)],
+        name=[f"patient {k}" for k in range(60)],
+        age=age,
+        sex=np.where(np.arange(60) % 2, "f", "m"),
+        tissue="blood",
+        site=np.array(list("aaabbbccdefgh"))[np.arange(60) % 13],
+        **more,
+    )
     return replace(dataset, obs=obs)
 
 
 def tables(dataset, seed=0):
     """Return the tables of scores that tell the response apart by chance and a little more."""
     splits = draw_splits(dataset, seed=2, **{**SPLITS, "folds": 4, "repeats": 2})
-    rng, y = np.random.default_rng(seed), dataset.kind.number(dataset.response())
+    rng = np.random.default_rng(seed)
+    y = dataset.kind.number(dataset.response())
     rows = [(name, split.name, split.repeat) for split in splits.outer for name in split.test]
     frame = pd.DataFrame(rows, columns=["sample", "split", "repeat"]).assign(mu=np.nan)
     place = dataset.rows(frame["sample"].tolist())
@@ -85,8 +91,11 @@ def test_rare_words_stand_together_and_add_up():
 def test_what_describes_nobody_is_named_with_its_reason():
     table = tables(study("classification"))["patients"]
     out = table[table["kind"] == "left out"].set_index("column")["level"]
-    assert out.to_dict() == {"number": "numbers samples or patients", "tissue": "one value",
-                             "name": "names samples or patients"}  # fmt: skip
+    assert out.to_dict() == {
+        "number": "numbers samples or patients",
+        "tissue": "one value",
+        "name": "names samples or patients",
+    }
 
 
 def test_covariates_come_first_and_columns_beyond_the_twelfth_are_named():
@@ -109,10 +118,12 @@ def test_every_kind_of_response_has_its_groups_and_its_effect(kind):
     found = tables(study(kind))
     groups = list(found["patients"].query("kind == 'samples'")["group"])
     effect = found["score_effect"]
-    wanted = {"classification": (["well", "ill", ""], "odds ratio", 1),
-              "several_classes": (["well", "ill", "worse", ""], "odds ratio", 3),
-              "regression": ([""], "slope", 1),
-              "survival": (["event", "no event", ""], "hazard ratio", 1)}[kind]  # fmt: skip
+    wanted = {
+        "classification": (["well", "ill", ""], "odds ratio", 1),
+        "several_classes": (["well", "ill", "worse", ""], "odds ratio", 3),
+        "regression": ([""], "slope", 1),
+        "survival": (["event", "no event", ""], "hazard ratio", 1),
+    }[kind]
     assert (groups, effect["measure"][0], len(effect)) == wanted
     nothing = 0.0 if kind == "regression" else 1.0
     assert (effect["low"] > nothing).all()
@@ -122,8 +133,11 @@ def test_every_kind_of_response_has_its_groups_and_its_effect(kind):
 
 def test_the_effect_is_told_again_beside_covariates():
     dataset = study("regression")
-    design = replace(dataset.design, filled=True, covariates=(Covariate("age", None, 3),
-                                                Covariate("sex", ("f", "m"))))  # fmt: skip
+    design = replace(
+        dataset.design,
+        filled=True,
+        covariates=(Covariate("age", None, 3), Covariate("sex", ("f", "m"))),
+    )
     alone, beside = tables(replace(dataset, design=design))["score_effect"].to_dict("records")
     assert (alone["adjusted"], beside["adjusted"]) == ("no", "yes")
     assert beside["value"] != alone["value"]
