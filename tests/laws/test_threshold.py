@@ -72,7 +72,7 @@ def test_samples_of_a_class_that_are_there_twice_do_not_move_it(seed):
         task,
         y=np.append(task.y, -np.ones(len(again))),
         train=np.append(task.train, list(again.values())).astype(int),
-        inner=tuple(
+        inner_folds=tuple(
             np.append(fold, [again[r] for r in fold if r in again]).astype(int)
             for fold in task.inner_folds
         ),

@@ -21,7 +21,7 @@ from genesig.report.external.section import (
 from genesig.report.methods import cited_references
 from genesig.report.page.measure import MEASURES
 from genesig.report.page.section import Facts, Limits, flat_items
-from genesig.report.page.svg import Picture
+from genesig.report.page.svg import Picture, draw_picture
 from genesig.report.page.tables import Table
 from genesig.report.page.verdict import Grade
 from genesig.report.page.words import rate
@@ -68,7 +68,7 @@ def test_survival_has_c_and_the_curves_of_its_groups() -> None:
     names = [picture.name for picture in _pictures(data)]
     assert names == ["external_other_curves", "external_other_shift"]
     for picture in _pictures(data):
-        assert picture.svg.startswith("<svg")
+        assert draw_picture(picture).svg.startswith("<svg")
     facts = dict(next(i for i in flat_items(section.items) if isinstance(i, Facts)).pairs)
     assert re.fullmatch(r"40 samples, \d+ events", facts["Samples"])
     assert "predicted" in facts["Calibration"]

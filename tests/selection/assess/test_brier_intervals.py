@@ -34,7 +34,7 @@ def study(rng, n, *, shift=0.0, each=1):
             f = rng.standard_normal(len(rows))
             lost = censoring(y["time"], y["event"])
             found.append(
-                survival.SurvivalPredictions(rows, repeat, seen, f, S, losses, reference, lost)
+                survival.SurvivalPredictions(rows, repeat, seen, f, f, S, losses, reference, lost)
             )
     return y, found, group
 

@@ -53,7 +53,7 @@ def test_patients_change_intervals_and_counts_and_no_value(kind: str) -> None:
         before["value"].drop("log_rank_p", errors="ignore"),
         after["value"].drop("log_rank_p", errors="ignore"),
     )
-    first = MEASURES[kind].elsewhere[0]
+    first = MEASURES[kind].external_measure[0]
     assert before.loc[first, "low"] != after.loc[first, "low"]
     assert after["groups"].max() == N_SAMPLES // 3
     assert (after["groups"] <= after["samples"]).all()
