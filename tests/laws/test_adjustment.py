@@ -44,10 +44,10 @@ class Problem:
 
     def standardised(self, k):
         """Return v, features and covariates of a training set, by its own weighted moments."""
-        inside = self.rows[:, k]
-        v = self.v[inside, k] / self.v[inside, k].mean()
-        X = self.X[inside]
-        C = self.C[inside][:, : self.q]
+        training_rows = self.rows[:, k]
+        v = self.v[training_rows, k] / self.v[training_rows, k].mean()
+        X = self.X[training_rows]
+        C = self.C[training_rows][:, : self.q]
         mean = v @ X / v.sum()
         Z = (X - mean) / np.sqrt(v @ np.square(X - mean) / v.sum())
         return v, Z, C - v @ C / v.sum(), mean
@@ -57,10 +57,10 @@ def gradient_fault(problem, k, b, tau, mu):
     """Return how far b is from the optimality of the joint problem, its covariates solved for."""
     v, Z, C, _ = problem.standardised(k)
     y = problem.Y[problem.rows[:, k], k]
-    left = y - v @ y / v.sum() - Z @ b
+    residual = y - v @ y / v.sum() - Z @ b
     root = np.sqrt(v)[:, None]
-    gamma = np.linalg.lstsq(root * C, root[:, 0] * left, rcond=None)[0]
-    g = 2 / len(y) * Z.T @ (v * (left - C @ gamma)) - 2 * mu * b
+    gamma = np.linalg.lstsq(root * C, root[:, 0] * residual, rcond=None)[0]
+    g = 2 / len(y) * Z.T @ (v * (residual - C @ gamma)) - 2 * mu * b
     return np.where(b != 0, np.abs(g - tau * np.sign(b)), np.maximum(np.abs(g) - tau, 0)).max()
 
 
@@ -111,14 +111,14 @@ def test_it_is_the_path_of_one_matrix_with_covariates_of_weight_0():
         weights=np.r_[np.ones(6), 0, 0],
     )
     tau = SHARES * problem.sets.tau_max[:, None]
-    one = path(problem.sets, tau, 0.0, **EXACT)
-    other = path(joint, tau, 0.0, **EXACT)
-    assert one.converged.all()
-    assert other.converged.all()
+    adjusted_path = path(problem.sets, tau, 0.0, **EXACT)
+    weightless_path = path(joint, tau, 0.0, **EXACT)
+    assert adjusted_path.converged.all()
+    assert weightless_path.converged.all()
     for at in range(8):
         b = np.zeros(8)
         c = np.zeros(8)
-        for fits, into in ((one, b), (other, c)):
+        for fits, into in ((adjusted_path, b), (weightless_path, c)):
             part = slice(*fits.indptr[at:][:2])
             into[fits.indices[part]] = fits.values[part]
         np.testing.assert_allclose(b[:6], c[:6], atol=1e-8)
@@ -135,9 +135,9 @@ def test_the_refit_leaves_covariates_without_a_penalty(kind, lam, centre):
     gamma = covariate_coef(sets, fits, values)
     scores = refit_scores(sets, fits, np.array([[lam]]))[:, :, 0]
     for k in range(2):
-        inside = problem.rows[:, k]
-        y = problem.Y[inside, k]
-        v = problem.v[inside, k] / problem.v[inside, k].mean()
+        training_rows = problem.rows[:, k]
+        y = problem.Y[training_rows, k]
+        v = problem.v[training_rows, k] / problem.v[training_rows, k].mean()
         for m in range(4):
             part = slice(*fits.indptr[4 * k + m :][:2])
             A = fits.indices[part]
@@ -145,8 +145,10 @@ def test_the_refit_leaves_covariates_without_a_penalty(kind, lam, centre):
             c = problem.C[:, : problem.q] - sets.adjustment.mean[k]
             f = intercept[k, m] + problem.X[:, A] @ b + c @ gamma[k, m]
             np.testing.assert_allclose(scores[k, m], f, atol=1e-8 * np.abs(y).max())
-            X = problem.X[inside][:, A] - (v @ problem.X[inside][:, A] / v.sum() if centre else 0)
-            joint = np.column_stack([X, c[inside]])
+            X = problem.X[training_rows][:, A] - (
+                v @ problem.X[training_rows][:, A] / v.sum() if centre else 0
+            )
+            joint = np.column_stack([X, c[training_rows]])
             root = np.sqrt(v)[:, None]
             H = joint.T @ (v[:, None] * joint) + len(y) * lam * np.diag(
                 np.r_[np.ones(len(A)), np.zeros(problem.q)]
@@ -166,20 +168,22 @@ def test_whole_weights_are_repeated_rows(seed):
     C = rng.normal(size=(n, 1))
     times = rng.integers(0, 4, n)
     times[:5] = 1
-    again = np.repeat(np.arange(n), times)
-    found = []
-    for rows, v in ((np.arange(n), times.astype(float)), (again, None)):
-        inside = np.ones((len(rows), 1), dtype=bool)
-        fixed = adjustment(inside, C[rows][None], None if v is None else v[:, None])
+    repeated_rows = np.repeat(np.arange(n), times)
+    weighted_and_repeated = []
+    for rows, v in ((np.arange(n), times.astype(float)), (repeated_rows, None)):
+        all_rows = np.ones((len(rows), 1), dtype=bool)
+        fixed = adjustment(all_rows, C[rows][None], None if v is None else v[:, None])
         sets = training_sets(
-            X[rows], y[rows][:, None], inside, centre=True, unit_variance=True, adjustment=fixed
+            X[rows], y[rows][:, None], all_rows, centre=True, unit_variance=True, adjustment=fixed
         )
         fits = path(sets, SHARES * sets.tau_max[:, None], 1e-3 * sets.norm[:, None], **EXACT)
         values, intercept = refit_coef(sets, fits, 0.1)
         gamma = covariate_coef(sets, fits, values)
-        found.append((sets.tau_max, sets.norm, fits.indices, fits.values, values, intercept, gamma))
-    for one, other in zip(*found, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-10)
+        weighted_and_repeated.append(
+            (sets.tau_max, sets.norm, fits.indices, fits.values, values, intercept, gamma)
+        )
+    for weighted_fit, repeated_fit in zip(*weighted_and_repeated, strict=True):
+        np.testing.assert_allclose(weighted_fit, repeated_fit, rtol=1e-10, atol=1e-10)
 
 
 def test_nothing_fixed_changes_nothing():
@@ -192,14 +196,14 @@ def test_nothing_fixed_changes_nothing():
     np.testing.assert_allclose(plain.tau_max, same.tau_max, rtol=1e-12)
     np.testing.assert_allclose(plain.norm, same.norm, rtol=1e-12)
     tau = SHARES * plain.tau_max[:, None]
-    one = path(plain, tau, 1e-3, **EXACT)
-    other = path(same, tau, 1e-3, **EXACT)
-    assert one.converged.all()
-    assert other.converged.all()
-    np.testing.assert_array_equal(one.indptr, other.indptr)
-    np.testing.assert_array_equal(one.indices, other.indices)
+    plain_path = path(plain, tau, 1e-3, **EXACT)
+    adjusted_path = path(same, tau, 1e-3, **EXACT)
+    assert plain_path.converged.all()
+    assert adjusted_path.converged.all()
+    np.testing.assert_array_equal(plain_path.indptr, adjusted_path.indptr)
+    np.testing.assert_array_equal(plain_path.indices, adjusted_path.indices)
     # BLAS adds products up in an order that the place of an array in memory may decide.
-    np.testing.assert_allclose(one.values, other.values, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(plain_path.values, adjusted_path.values, rtol=0, atol=1e-9)
 
 
 def test_what_was_held_out_changes_nothing_fitted():
@@ -207,9 +211,9 @@ def test_what_was_held_out_changes_nothing_fitted():
     out = ~problem.rows
     C = np.stack([problem.C] * 2)
     C[0, out[:, 0]] *= 100
-    again = adjustment(problem.rows, C, np.where(out, 50.0, problem.v))
-    np.testing.assert_array_equal(again.to_basis, problem.fixed.to_basis)
-    np.testing.assert_array_equal(again.root, problem.fixed.root)
+    changed_adjustment = adjustment(problem.rows, C, np.where(out, 50.0, problem.v))
+    np.testing.assert_array_equal(changed_adjustment.to_basis, problem.fixed.to_basis)
+    np.testing.assert_array_equal(changed_adjustment.root, problem.fixed.root)
 
 
 def test_a_level_unseen_in_training_and_a_copy_say_nothing():
@@ -251,6 +255,6 @@ def test_every_solver_sees_them():
     problem = Problem(13, d=8)
     tau = SHARES[:2] * problem.sets.tau_max[:, None]
     mu = 0.1 * problem.sets.norm[:, None]
-    found = {name: path(problem.sets, tau, mu, solver=name, tolerance=1e-6) for name in SOLVERS}
-    for fits in found.values():
-        np.testing.assert_array_equal(fits.indices, found["landweber-newton"].indices)
+    paths = {name: path(problem.sets, tau, mu, solver=name, tolerance=1e-6) for name in SOLVERS}
+    for fits in paths.values():
+        np.testing.assert_array_equal(fits.indices, paths["landweber-newton"].indices)

@@ -61,11 +61,11 @@ def test_every_gene_is_in_the_block_of_the_leader_it_is_like_or_alone():
 
 def test_a_block_whose_members_take_turns_has_evidence_that_no_gene_has():
     X = study()
-    found = block_evidence(X, np.array([3, 13, 25]), turns(X))
-    assert found["selection_frequency"].tolist() == [1.0, 0.0, 0.0]
-    assert 0.2 < found["null_frequency"][0] < 0.5  # ten genes of thirty
-    assert found["selection_p"][0] == 1 / 21
-    assert found["selection_q"][0] <= 0.1 < found["selection_q"][1]
+    evidence = block_evidence(X, np.array([3, 13, 25]), turns(X))
+    assert evidence["selection_frequency"].tolist() == [1.0, 0.0, 0.0]
+    assert 0.2 < evidence["null_frequency"][0] < 0.5  # ten genes of thirty
+    assert evidence["selection_p"][0] == 1 / 21
+    assert evidence["selection_q"][0] <= 0.1 < evidence["selection_q"][1]
     times = turns(X).counts()[0]
     assert times.max() == 1  # and each gene by itself is listed once
 

@@ -54,8 +54,8 @@ def test_the_minimum_is_stationary_and_its_gap_is_nothing(case):
     chosen = size > 0
     assert 0 < chosen.sum() < len(A)
     np.testing.assert_allclose(size, point.rho, atol=1e-6)
-    along = (limit[chosen] / size[chosen])[:, None, None] * v[chosen]
-    np.testing.assert_allclose(g[chosen], along, atol=1e-5)
+    radial_part = (limit[chosen] / size[chosen])[:, None, None] * v[chosen]
+    np.testing.assert_allclose(g[chosen], radial_part, atol=1e-5)
     assert (np.linalg.norm(g, axis=(1, 2))[~chosen] <= limit[~chosen] * (1 + 1e-5)).all()
     assert (point.gap <= 1e-13, steps < 50) == (True, True)
 
@@ -69,8 +69,8 @@ def test_the_steps_are_plain_python_and_stay_within_their_arrays(tmp_path, switc
         "numpy.savez(sys.argv[2], **{case: t.found(case) for case in t.CASES})"
     )
     environment = {**os.environ, switch: "1", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    here = Path(__file__).parent
-    kept = tmp_path / "found.npz"
-    subprocess.run([sys.executable, "-c", code, here, kept], check=True, env=environment)
-    for case, values in np.load(kept).items():
+    folder = Path(__file__).parent
+    arrays_file = tmp_path / "found.npz"
+    subprocess.run([sys.executable, "-c", code, folder, arrays_file], check=True, env=environment)
+    for case, values in np.load(arrays_file).items():
         np.testing.assert_allclose(values, found(case), atol=1e-7, err_msg=case)

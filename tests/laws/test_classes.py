@@ -50,8 +50,8 @@ def test_the_columns_of_rare_classes_weigh_as_much():
 def test_shares_are_those_of_the_training_rows():
     _, _, y = drawn()
     rows = np.arange(60)[:, None] % np.array([2, 3]) == 0
-    both = np.repeat(y[:, None], 2, axis=1)
-    Y = coded(both, shares(both, rows, 4))
+    two_columns = np.repeat(y[:, None], 2, axis=1)
+    Y = coded(two_columns, shares(two_columns, rows, 4))
     for k in range(2):
         share = np.bincount(y[rows[:, k]].astype(int), minlength=4) / rows[:, k].sum()
         np.testing.assert_allclose(Y[:, k].max(axis=0), 1 / np.sqrt(share))
@@ -62,12 +62,12 @@ def test_margins_order_classes_by_distance_and_are_linear():
     scores = rng.normal(size=(2, 3, 60, 4))
     means = centres(y, scores, 4)
     np.testing.assert_allclose(means[1, 2, 3], scores[1, 2, y == 3].mean(axis=0))
-    found = margins(scores, means)
+    margin_scores = margins(scores, means)
     distance = np.square(scores[..., None, :] - means[..., None, :, :]).sum(axis=-1)
-    np.testing.assert_array_equal(found.argmax(axis=-1), distance.argmin(axis=-1))
-    np.testing.assert_allclose(found, -(distance - distance.mean(-1, keepdims=True)) / 2)
-    turned, constant = discriminant(means[0, 0])
-    np.testing.assert_allclose(scores[0, 0] @ turned + constant, found[0, 0])
+    np.testing.assert_array_equal(margin_scores.argmax(axis=-1), distance.argmin(axis=-1))
+    np.testing.assert_allclose(margin_scores, -(distance - distance.mean(-1, keepdims=True)) / 2)
+    centred_scores, constant = discriminant(means[0, 0])
+    np.testing.assert_allclose(scores[0, 0] @ centred_scores + constant, margin_scores[0, 0])
 
 
 @pytest.mark.parametrize("rare", [30, 12])
@@ -85,22 +85,22 @@ def test_two_classes_as_classes_have_the_lists_and_the_midpoint_of_two(rare):
     joint = joint_sets(X, coded(many, of_all), rows, centre=True, unit_variance=True)
     share = np.geomspace(0.9, 0.01, 10)
     alone = path(two, two.tau_max[:, None] * share, 1e-3, solver="landweber-newton", tolerance=1e-9)
-    found = joint_path(joint, joint.tau_max[:, None] * share, 1e-3, tolerance=1e-9)
-    np.testing.assert_array_equal(found.indices, alone.indices)
+    class_path = joint_path(joint, joint.tau_max[:, None] * share, 1e-3, tolerance=1e-9)
+    np.testing.assert_array_equal(class_path.indices, alone.indices)
     f = refit_scores(two, alone, [1e-3])
-    F = joint_scores(joint, found, [1e-3])
-    left = np.stack([f[k][..., ~rows[:, k]] for k in range(5)]).transpose(1, 2, 0, 3)
+    F = joint_scores(joint, class_path, [1e-3])
+    held_out_scores = np.stack([f[k][..., ~rows[:, k]] for k in range(5)]).transpose(1, 2, 0, 3)
     several = np.stack([F[k][..., ~rows[:, k], :] for k in range(5)]).transpose(1, 2, 0, 3, 4)
     order = np.concatenate([np.flatnonzero(~rows[:, k]) for k in range(5)])
-    left = left.reshape(10, 1, n)
+    held_out_scores = held_out_scores.reshape(10, 1, n)
     several = several.reshape(10, 1, n, 2)
-    low, high = (left[..., y[order] == side].mean(-1) for side in (0, 1))
+    low, high = (held_out_scores[..., y[order] == side].mean(-1) for side in (0, 1))
     forwards = (high > low).ravel()  # a model that is worse than chance is turned round
     assert forwards.sum() > 5
-    beyond = (left - ((low + high) / 2)[..., None])[forwards]
-    found = margins(several, centres(y[order], several, 2))[forwards]
-    np.testing.assert_array_equal(found.argmax(axis=-1), (beyond > 0).astype(int))
-    ratio = found[..., 1] / beyond
+    beyond = (held_out_scores - ((low + high) / 2)[..., None])[forwards]
+    class_path = margins(several, centres(y[order], several, 2))[forwards]
+    np.testing.assert_array_equal(class_path.argmax(axis=-1), (beyond > 0).astype(int))
+    ratio = class_path[..., 1] / beyond
     np.testing.assert_allclose(ratio, ratio[..., :1] + 0 * ratio, rtol=1e-3)
 
 
@@ -112,10 +112,10 @@ def test_a_tie_and_a_missing_score_are_no_prediction():
 
 def test_confusion_and_sensitivity_by_hand():
     y = np.array([0.0, 0, 0, 1, 1, 2])
-    said = np.array([0, 0, 1, 1, -1, 0])
-    table = count_confusions(y, said, 3)
+    calls = np.array([0, 0, 1, 1, -1, 0])
+    table = count_confusions(y, calls, 3)
     np.testing.assert_array_equal(table, [[2, 1, 0, 0], [0, 1, 0, 1], [1, 0, 0, 0]])
-    shares = sensitivities(y, said, 3)
+    shares = sensitivities(y, calls, 3)
     np.testing.assert_allclose([share for share, _, _ in shares], [2 / 3, 1 / 2, 0])
     assert all(low <= share <= high for share, low, high in shares)
 
@@ -132,19 +132,21 @@ def test_the_balanced_error_is_that_of_scikit_learn():
     area, low, high = held_out_area(as_one_test_set(y, f), class_sides(y, f))
     assert area == pytest.approx(np.mean(areas))
     assert low < area < high
-    each = np.array([delong(np.where(y == c, 1.0, -1.0), f[:, c]) for c in range(4)])
-    assert high - low < 0.95 * (each[:, 2] - each[:, 1]).mean()  # four classes tell more than one
+    class_areas = np.array([delong(np.where(y == c, 1.0, -1.0), f[:, c]) for c in range(4)])
+    assert (
+        high - low < 0.95 * (class_areas[:, 2] - class_areas[:, 1]).mean()
+    )  # four classes tell more than one
 
 
 def test_two_classes_have_the_interval_and_the_error_of_two():
     rng, _, y = drawn(T=2)
     f = rng.normal(size=60) + y
-    both = np.column_stack([-f, f])
+    class_scores = np.column_stack([-f, f])
     sign = 2 * y - 1
-    found = held_out_area(as_one_test_set(y, both), class_sides(y, both))
-    np.testing.assert_allclose(found, delong(sign, f), rtol=0.02)  # n - 1 for n in a variance
-    assert macro_auc(y, both) == pytest.approx(auc(sign, f))
-    np.testing.assert_array_equal(wrong(y, both), zero_one_loss(sign, f))
+    area = held_out_area(as_one_test_set(y, class_scores), class_sides(y, class_scores))
+    np.testing.assert_allclose(area, delong(sign, f), rtol=0.02)  # n - 1 for n in a variance
+    assert macro_auc(y, class_scores) == pytest.approx(auc(sign, f))
+    np.testing.assert_array_equal(wrong(y, class_scores), zero_one_loss(sign, f))
 
 
 def test_welch_anova_of_two_classes_is_welchs_test():
@@ -173,8 +175,8 @@ def test_the_test_beside_batches_is_that_of_the_two_linear_models():
     full = np.hstack([np.eye(3)[batch], np.eye(4)[y.astype(int)][:, 1:]])
     small = np.eye(3)[batch]
     for gene in range(3):
-        rest = [np.linalg.lstsq(M, X[:, gene], rcond=None)[1][0] for M in (small, full)]
-        value = (rest[0] - rest[1]) / 3 / (rest[1] / 54)
+        residual_sums = [np.linalg.lstsq(M, X[:, gene], rcond=None)[1][0] for M in (small, full)]
+        value = (residual_sums[0] - residual_sums[1]) / 3 / (residual_sums[1] / 54)
         assert F[gene] == pytest.approx(value)
         assert p[gene] == pytest.approx(stats.f.sf(value, 3, 54))
 

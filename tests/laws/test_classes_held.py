@@ -63,16 +63,18 @@ def test_sets_of_a_group_end_with_the_first_of_them_and_agree_until_then() -> No
     tau = joint.tau_max[:, None] * np.geomspace(0.9, 0.05, 12)
     groups = np.array([0, 0, 0, 1, 1])
     mu = 1e-3 * joint.norm[:, None]
-    apart = joint_path(joint, tau, mu, tolerance=1e-9, longest=12)
-    found = joint_path(joint, tau, mu, tolerance=1e-9, longest=12, groups=groups)
-    assert (found.iterations >= 0).sum() < (apart.iterations >= 0).sum()
+    separate_path = joint_path(joint, tau, mu, tolerance=1e-9, longest=12)
+    group_path = joint_path(joint, tau, mu, tolerance=1e-9, longest=12, groups=groups)
+    assert (group_path.iterations >= 0).sum() < (separate_path.iterations >= 0).sum()
     for group in range(2):
-        own = np.flatnonzero(groups == group)
-        useful = (apart.iterations[own] >= 0).all(axis=0)
-        np.testing.assert_array_equal((found.iterations[own] >= 0).all(axis=0), useful)
-        for k, m in itertools.product(own, np.flatnonzero(useful)):
-            for here, there in zip(found.coef(k, m), apart.coef(k, m), strict=True):
-                np.testing.assert_array_equal(here, there)
+        members = np.flatnonzero(groups == group)
+        useful = (separate_path.iterations[members] >= 0).all(axis=0)
+        np.testing.assert_array_equal((group_path.iterations[members] >= 0).all(axis=0), useful)
+        for k, m in itertools.product(members, np.flatnonzero(useful)):
+            for group_coef, separate_coef in zip(
+                group_path.coef(k, m), separate_path.coef(k, m), strict=True
+            ):
+                np.testing.assert_array_equal(group_coef, separate_coef)
 
 
 def test_the_minimum_is_that_of_a_general_solver_on_the_joint_problem() -> None:
@@ -81,28 +83,28 @@ def test_the_minimum_is_that_of_a_general_solver_on_the_joint_problem() -> None:
     joint, Y = sets_of(X, y, C, v, rows[:, :1], {"centre": True, "unit_variance": False})
     tau = 0.3 * joint.tau_max[0]
     mu = 1e-2 * joint.norm[0]
-    found = joint_path(joint, tau, mu, tolerance=1e-10)
-    assert found.converged.all()
+    solution = joint_path(joint, tau, mu, tolerance=1e-10)
+    assert solution.converged.all()
     ours = np.zeros((8, 3))
-    ours[found.indices] = found.values  # noqa: PD011
+    ours[solution.indices] = solution.values  # noqa: PD011
     B = cvxpy.Variable((8, 3))
     G = cvxpy.Variable((2, 3))
     a = cvxpy.Variable((1, 3))
-    rest = Y[:, 0] - np.ones((30, 1)) @ a - X @ B - (C - C.mean(axis=0)) @ G
-    loss = cvxpy.sum_squares(cvxpy.multiply(np.sqrt(v / v.mean())[:, None], rest)) / 30
+    residual = Y[:, 0] - np.ones((30, 1)) @ a - X @ B - (C - C.mean(axis=0)) @ G
+    loss = cvxpy.sum_squares(cvxpy.multiply(np.sqrt(v / v.mean())[:, None], residual)) / 30
     objective = loss + mu * cvxpy.sum_squares(B) + tau * cvxpy.sum(cvxpy.norm(B, axis=1))
     # 1e-12 is more than it reaches from the last digits that some kernels of BLAS give
     tight = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
     cvxpy.Problem(cvxpy.Minimize(objective)).solve(solver="CLARABEL", **tight)
     np.testing.assert_allclose(ours, B.value, atol=1e-6)
-    gamma = covariate_coef(joint.sets, found, found.values, joint.y_on_basis)[0, 0]
+    gamma = covariate_coef(joint.sets, solution, solution.values, joint.y_on_basis)[0, 0]
     np.testing.assert_allclose(gamma, G.value, atol=1e-6)
 
 
 def test_nothing_is_selected_from_tau_max_on() -> None:
     joint, _ = sets_of(*problem(3))
-    most = joint.tau_max[:, None]
-    sizes = joint_path(joint, most * [1.001, 0.999], 1e-3, tolerance=1e-9).sizes()
+    largest_tau = joint.tau_max[:, None]
+    sizes = joint_path(joint, largest_tau * [1.001, 0.999], 1e-3, tolerance=1e-9).sizes()
     np.testing.assert_array_equal(sizes, [[0, 1], [0, 1]])
 
 
@@ -110,46 +112,50 @@ def test_scores_and_weights_are_those_of_the_joint_least_squares() -> None:
     X, y, C, v, rows = problem(1)
     joint, Y = sets_of(X, y, C, v, rows)
     tau = joint.tau_max[:, None] * [1.1, 0.5, 0.2]
-    found = joint_path(joint, tau, 1e-3, tolerance=1e-9)
+    solution = joint_path(joint, tau, 1e-3, tolerance=1e-9)
     lam = np.array([0.02, 0.3])
-    scores = joint_scores(joint, found, lam)
-    values, intercept = joint_coef(joint, found, lam[:1])
-    gamma = covariate_coef(joint.sets, found, values, joint.y_on_basis)
-    for k, m in np.ndindex(found.shape):
-        A = found.coef(k, m)[0]
-        inside = rows[:, k]
-        w = v[inside] / v[inside].mean()
-        Z = X[:, A] - w @ X[inside][:, A] / w.sum()
-        Z = Z / np.sqrt(w @ Z[inside] ** 2 / w.sum())
+    scores = joint_scores(joint, solution, lam)
+    values, intercept = joint_coef(joint, solution, lam[:1])
+    gamma = covariate_coef(joint.sets, solution, values, joint.y_on_basis)
+    for k, m in np.ndindex(solution.shape):
+        A = solution.coef(k, m)[0]
+        training_rows = rows[:, k]
+        w = v[training_rows] / v[training_rows].mean()
+        Z = X[:, A] - w @ X[training_rows][:, A] / w.sum()
+        Z = Z / np.sqrt(w @ Z[training_rows] ** 2 / w.sum())
         D = np.column_stack([Z, np.ones(len(X)), C])
         for place, level in enumerate(lam):
-            ridge = inside.sum() * level * np.diag(np.r_[np.ones(len(A)), np.zeros(3)])
-            H = D[inside].T @ (w[:, None] * D[inside]) + ridge
-            want = D @ np.linalg.solve(H, D[inside].T @ (w[:, None] * Y[inside, k]))
+            ridge = training_rows.sum() * level * np.diag(np.r_[np.ones(len(A)), np.zeros(3)])
+            H = D[training_rows].T @ (w[:, None] * D[training_rows]) + ridge
+            want = D @ np.linalg.solve(H, D[training_rows].T @ (w[:, None] * Y[training_rows, k]))
             np.testing.assert_allclose(scores[k, m, place], want, atol=1e-9)
-        part = slice(*found.indptr[k * 3 + m :][:2])
-        again = intercept[k, m] + X[:, A] @ values[part]
-        again = again + (C - joint.sets.adjustment.mean[k]) @ gamma[k, m]
-        np.testing.assert_allclose(again, scores[k, m, 0], atol=1e-9)
+        part = slice(*solution.indptr[k * 3 + m :][:2])
+        expected_scores = intercept[k, m] + X[:, A] @ values[part]
+        expected_scores = expected_scores + (C - joint.sets.adjustment.mean[k]) @ gamma[k, m]
+        np.testing.assert_allclose(expected_scores, scores[k, m, 0], atol=1e-9)
 
 
 def test_whole_weights_are_repeated_samples() -> None:
     X, y, C, _, rows = problem(2)
     times = np.arange(len(y)) % 3 + 1
     joint, _ = sets_of(X, y, C, times.astype(float), rows)
-    more, _ = sets_of(
-        *(np.repeat(each, times, axis=0) for each in (X, y, C)),
+    repeated, _ = sets_of(
+        *(np.repeat(item, times, axis=0) for item in (X, y, C)),
         np.ones(times.sum()),
         np.repeat(rows, times, axis=0),
     )
-    np.testing.assert_allclose(joint.tau_max, more.tau_max, rtol=1e-10)
+    np.testing.assert_allclose(joint.tau_max, repeated.tau_max, rtol=1e-10)
     tau = joint.tau_max[:, None] * [0.5, 0.2]
-    one, other = (joint_path(each, tau, 1e-3, tolerance=1e-12) for each in (joint, more))
-    np.testing.assert_array_equal(one.indices, other.indices)
-    np.testing.assert_allclose(one.values, other.values, atol=1e-7)
-    here = joint_scores(joint, one, 0.1)
-    there = joint_scores(more, other, 0.1)
-    np.testing.assert_allclose(np.repeat(here, times, axis=3), there, atol=1e-10)
+    weighted_path, repeated_path = (
+        joint_path(item, tau, 1e-3, tolerance=1e-12) for item in (joint, repeated)
+    )
+    np.testing.assert_array_equal(weighted_path.indices, repeated_path.indices)
+    np.testing.assert_allclose(weighted_path.values, repeated_path.values, atol=1e-7)
+    weighted_scores = joint_scores(joint, weighted_path, 0.1)
+    repeated_scores = joint_scores(repeated, repeated_path, 0.1)
+    np.testing.assert_allclose(
+        np.repeat(weighted_scores, times, axis=3), repeated_scores, atol=1e-10
+    )
 
 
 def test_two_classes_have_the_lists_of_the_scalar_path() -> None:
@@ -158,21 +164,23 @@ def test_two_classes_have_the_lists_of_the_scalar_path() -> None:
     fixed = joint.sets.adjustment
     sets = training_sets(X, np.tile(2 * y[:, None] - 1, 2), rows, **KINDS, adjustment=fixed)
     share = np.array([0.7, 0.3, 0.1])
-    mine = joint_path(joint, joint.tau_max[:, None] * share, 1e-3, tolerance=1e-11)
+    joint_solution = joint_path(joint, joint.tau_max[:, None] * share, 1e-3, tolerance=1e-11)
     theirs = path(
         sets, sets.tau_max[:, None] * share, 1e-3, solver="landweber-newton", tolerance=1e-11
     )
-    np.testing.assert_array_equal(mine.indices, theirs.indices)
+    np.testing.assert_array_equal(joint_solution.indices, theirs.indices)
 
 
 def test_ones_as_weights_and_no_covariates_change_nothing() -> None:
     X, y, C, v, rows = problem(5)
-    held, Y = sets_of(X, y, C[:, :0], np.ones(len(v)), rows)
+    weighted, Y = sets_of(X, y, C[:, :0], np.ones(len(v)), rows)
     plain = joint_sets(X, Y, rows, **KINDS)
     tau = plain.tau_max[:, None] * [0.5, 0.1]
-    one, other = (joint_path(each, tau, 1e-3, tolerance=1e-11) for each in (held, plain))
-    np.testing.assert_array_equal(one.indices, other.indices)
-    np.testing.assert_allclose(one.values, other.values, atol=1e-8)
+    weighted_path, plain_path = (
+        joint_path(sets, tau, 1e-3, tolerance=1e-11) for sets in (weighted, plain)
+    )
+    np.testing.assert_array_equal(weighted_path.indices, plain_path.indices)
+    np.testing.assert_allclose(weighted_path.values, plain_path.values, atol=1e-8)
 
 
 def study(
@@ -231,9 +239,11 @@ def loop(dataset: Dataset, labels: str = "observed", batch: str = "1of1") -> Fit
 
 @pytest.mark.parametrize("weights", [None, "balanced", "v"])
 def test_lists_leave_out_genes_that_follow_a_covariate(weights) -> None:
-    held = study(5, weights=weights)
-    plain = replace(held, design=replace(held.design, covariates=(), weights=None))
-    chosen = [set(fits.coef(0, 0)[0].tolist()) for fits in map(loop, (held, plain))]
+    weighted_study = study(5, weights=weights)
+    plain = replace(
+        weighted_study, design=replace(weighted_study.design, covariates=(), weights=None)
+    )
+    chosen = [set(fits.coef(0, 0)[0].tolist()) for fits in map(loop, (weighted_study, plain))]
     assert {23, 24} <= chosen[0]
     assert len(chosen[0] & set(range(5))) < len(chosen[1] & set(range(5)))
 
@@ -247,10 +257,10 @@ def test_what_was_held_out_changes_no_fit_and_batches_nothing() -> None:
     X = dataset.X.copy()
     obs.loc[obs.index[test], "age"] = "1000"
     X[test] = X[test][::-1]
-    again = loop(replace(dataset, obs=obs, X=X))
-    np.testing.assert_array_equal(fits.coef(0, 0)[0], again.coef(0, 0)[0])
-    np.testing.assert_allclose(fits.gamma[0], again.gamma[0], **DIGITS)
-    np.testing.assert_allclose(fits.coef(0, 0)[1], again.coef(0, 0)[1], **DIGITS)
+    changed_fits = loop(replace(dataset, obs=obs, X=X))
+    np.testing.assert_array_equal(fits.coef(0, 0)[0], changed_fits.coef(0, 0)[0])
+    np.testing.assert_allclose(fits.gamma[0], changed_fits.gamma[0], **DIGITS)
+    np.testing.assert_allclose(fits.coef(0, 0)[1], changed_fits.coef(0, 0)[1], **DIGITS)
     parts = [loop(dataset, batch=f"{k}of2") for k in (1, 2)]
     joined = Fits.gather(parts, [split.name for split in splits.outer])
     np.testing.assert_allclose(joined.gamma, fits.gamma, **DIGITS)
@@ -258,15 +268,15 @@ def test_what_was_held_out_changes_no_fit_and_batches_nothing() -> None:
 
 
 def test_names_and_order_of_classes_change_nothing() -> None:
-    one = study(8, weights="v")
-    other = study(8, weights="v", order=(2, 0, 1))
-    splits = draw_splits(one, seed=1, **SPLITS)
-    here, there = (
-        nested_cross_validation(each, splits, labels="observed", batch="1of1", **RUN)
-        for each in (one, other)
+    study_abc = study(8, weights="v")
+    study_cab = study(8, weights="v", order=(2, 0, 1))
+    splits = draw_splits(study_abc, seed=1, **SPLITS)
+    tables_abc, tables_cab = (
+        nested_cross_validation(made_study, splits, labels="observed", batch="1of1", **RUN)
+        for made_study in (study_abc, study_cab)
     )
-    np.testing.assert_array_equal(here.indices, there.indices)
-    np.testing.assert_allclose(here.gamma[..., [2, 0, 1]], there.gamma, atol=1e-7)
+    np.testing.assert_array_equal(tables_abc.indices, tables_cab.indices)
+    np.testing.assert_allclose(tables_abc.gamma[..., [2, 0, 1]], tables_cab.gamma, atol=1e-7)
 
 
 def test_the_model_predicts_what_the_fit_predicts() -> None:
@@ -281,7 +291,7 @@ def test_the_model_predicts_what_the_fit_predicts() -> None:
     lines = tuple(range(2, 2 + len(dataset.samples)))
     at = int(final.choice[0, 2])
     matrix = Matrix(tuple(dataset.samples), tuple(dataset.genes), dataset.X, {}, lines)
-    table, said = predict(model, matrix, "new.tsv", missing=0.1, mu=None, samples=dataset.obs)
+    table, messages = predict(model, matrix, "new.tsv", missing=0.1, mu=None, samples=dataset.obs)
     genes, b = final.coef(0, at)
     C = dataset.covariates()
     C = np.where(np.isnan(C), final.covariate_mean[0], C)
@@ -289,7 +299,7 @@ def test_the_model_predicts_what_the_fit_predicts() -> None:
     columns = [f"score of {name}" for name in NAMES]
     np.testing.assert_allclose(table[columns].to_numpy(), want, atol=1e-10)
     assert np.mean(table["predicted"] == dataset.obs["y"].to_numpy()) > 0.75
-    assert ["imputed with the mean" in problem.message for problem in said] == [True]
+    assert ["imputed with the mean" in problem.message for problem in messages] == [True]
 
 
 def test_covariates_alone_are_a_baseline_with_the_rule_of_the_study() -> None:
@@ -308,13 +318,13 @@ def errors(dataset: Dataset, labels: str = "observed") -> np.ndarray:
 
 @pytest.mark.slow
 def test_noise_adds_nothing() -> None:
-    found = []
+    errors_found = []
     for seed in range(6):
         dataset = study(seed, n=36, d=100)
         rng = np.random.default_rng(seed)
         noise = dataset.obs.assign(age=[f"{a:.2f}" for a in rng.normal(50, 9, 36)])
-        found.append(errors(replace(dataset, X=rng.normal(size=(36, 100)), obs=noise))[0])
-    assert np.mean(found) == pytest.approx(2 / 3, abs=0.12)
+        errors_found.append(errors(replace(dataset, X=rng.normal(size=(36, 100)), obs=noise))[0])
+    assert np.mean(errors_found) == pytest.approx(2 / 3, abs=0.12)
 
 
 @pytest.mark.slow
@@ -324,7 +334,7 @@ def test_p_is_uniform_where_expression_adds_nothing() -> None:
     for seed in range(60):
         dataset = study(seed, n=36, d=20)
         dataset = replace(dataset, X=np.random.default_rng(seed).normal(size=dataset.X.shape))
-        own = errors(dataset)[0]
-        ranks.append((1 + np.sum(errors(dataset, "permuted-001-019") <= own)) / 20)
+        observed_error = errors(dataset)[0]
+        ranks.append((1 + np.sum(errors(dataset, "permuted-001-019") <= observed_error)) / 20)
     assert 0.4 < np.mean(ranks) < 0.68  # ties of few samples make p rather too large
     assert np.mean(np.array(ranks) <= 0.05) <= 0.1

@@ -38,21 +38,21 @@ def test_what_is_not_definite_has_no_factor(at):
 @pytest.mark.parametrize("p", [0, 3, 8])
 def test_the_factor_without_a_row_is_that_of_the_matrix_without_it(p):
     M = definite(9, 9)
-    others = np.delete(np.arange(9), p)
+    other_rows = np.delete(np.arange(9), p)
     L = np.linalg.cholesky(M)
     drop_row(L, 9, p)
-    expected = np.linalg.cholesky(M[np.ix_(others, others)])
+    expected = np.linalg.cholesky(M[np.ix_(other_rows, other_rows)])
     np.testing.assert_allclose(np.tril(L[:8, :8]), expected, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("last", [0, 1, 5, 8, 11])
-def test_products_are_those_of_the_first_rows(last):
+@pytest.mark.parametrize("last_row", [0, 1, 5, 8, 11])
+def test_products_are_those_of_the_first_rows(last_row):
     A = np.random.default_rng(0).normal(size=(11, 7))
     b = np.arange(7.0)
     out = np.full(11, np.nan)
-    multiply_rows(A, b, last, out)
-    np.testing.assert_allclose(out[:last], A[:last] @ b, rtol=1e-12)
-    assert np.isnan(out[last:]).all()
+    multiply_rows(A, b, last_row, out)
+    np.testing.assert_allclose(out[:last_row], A[:last_row] @ b, rtol=1e-12)
+    assert np.isnan(out[last_row:]).all()
 
 
 @pytest.mark.parametrize("count", [0, 1, 4, 6])
@@ -61,9 +61,9 @@ def test_outer_products_come_and_go_by_their_signs(count):
     Z = rng.normal(size=(9, 5))
     start = rng.normal(size=(5, 5))
     sign = rng.normal(size=count)
-    which = rng.permutation(9)[:count]
+    row_indices = rng.permutation(9)[:count]
     gram = start.copy()
-    add_outer_products(Z, which, sign, gram)
-    expected = start + (Z[which].T * sign) @ Z[which]
+    add_outer_products(Z, row_indices, sign, gram)
+    expected = start + (Z[row_indices].T * sign) @ Z[row_indices]
     np.testing.assert_allclose(np.tril(gram), np.tril(expected), rtol=1e-12)
     assert np.array_equal(np.triu(gram, 1), np.triu(start, 1))

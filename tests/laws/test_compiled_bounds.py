@@ -19,11 +19,13 @@ LAWS = (
 @pytest.mark.slow
 def test_the_laws_hold_where_every_index_is_checked(tmp_path):
     files = [f"tests/laws/test_{law}.py" for law in LAWS]
-    own = {
+    environment = {
         "NUMBA_BOUNDSCHECK": "1",
         "NUMBA_CACHE_DIR": str(tmp_path),
         "XDG_CACHE_HOME": str(tmp_path),
     }
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", *files]
-    job = subprocess.run(command, env=os.environ | own, cwd=ROOT, capture_output=True, text=True)
+    job = subprocess.run(
+        command, env=os.environ | environment, cwd=ROOT, capture_output=True, text=True
+    )
     assert job.returncode == 0, job.stdout[-2000:]

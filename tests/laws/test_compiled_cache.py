@@ -73,8 +73,8 @@ def test_old_contents_are_forgotten(tmp_path):
         (tmp_path / str(number)).mkdir()
         os.utime(tmp_path / str(number), (number, number))
     cache.delete_old_caches(tmp_path)
-    kept = {int(place.name) for place in tmp_path.iterdir()}
-    assert kept == set(range(3, cache.MAX_KEPT_CACHES + 3))
+    remaining_numbers = {int(place.name) for place in tmp_path.iterdir()}
+    assert remaining_numbers == set(range(3, cache.MAX_KEPT_CACHES + 3))
 
 
 @pytest.mark.parametrize("file", ["compiled/column.py", "optim/structured/newton.py"])

@@ -31,15 +31,17 @@ def test_a_dependent_column_is_left_out_of_a_solution():
     Z = np.random.default_rng(0).normal(size=(5, 9))
     Z[3] = Z[0] - 2 * Z[1]
     H = Z @ Z.T
-    kept = [0, 1, 2, 4]
+    independent_columns = [0, 1, 2, 4]
     L = H.copy()
     b = np.arange(1.0, 6)
     factor_semidefinite(L)
     assert np.isinf(L[3, 3])
     solve_factored(L, b)
     assert b[3] == 0
-    expected = np.linalg.solve(H[np.ix_(kept, kept)], np.array([1.0, 2, 3, 5]))
-    np.testing.assert_allclose(b[kept], expected, rtol=1e-9)
+    expected = np.linalg.solve(
+        H[np.ix_(independent_columns, independent_columns)], np.array([1.0, 2, 3, 5])
+    )
+    np.testing.assert_allclose(b[independent_columns], expected, rtol=1e-9)
 
 
 def test_rows_are_solved_and_multiplied_as_numpy_does():
@@ -47,9 +49,9 @@ def test_rows_are_solved_and_multiplied_as_numpy_does():
     L = np.tril(rng.normal(size=(6, 6))) + 4 * np.eye(6)
     X = rng.normal(size=(3, 6))
     value = 0.0
-    found = X.copy()
-    solve_lower_rows(L, found)
-    np.testing.assert_allclose(found @ L.T, X, rtol=1e-12)
+    solution = X.copy()
+    solve_lower_rows(L, solution)
+    np.testing.assert_allclose(solution @ L.T, X, rtol=1e-12)
     value = dot_rows(X, 1, L, 4, 5)
     np.testing.assert_allclose(value, X[1, :5] @ L[4, :5], rtol=1e-12)
     signs = np.array([1.0, 0.0, -2.0, 3.0])
@@ -83,12 +85,12 @@ def test_the_first_turn_is_the_smallest_share_at_which_a_sign_would_change(seed)
 def test_the_largest_violations_enter_and_no_more_than_there_is_room_for(limit):
     excess = np.random.default_rng(0).normal(size=40)
     excess[5] = 0.0
-    way = excess.copy()
-    choose_entering(way, np.abs(excess).max(), limit)
-    chosen = ~np.isnan(way)
+    remaining_excess = excess.copy()
+    choose_entering(remaining_excess, np.abs(excess).max(), limit)
+    chosen = ~np.isnan(remaining_excess)
     assert 1 <= chosen.sum() <= limit
     assert np.argmax(np.abs(excess)) in np.flatnonzero(chosen)
-    assert np.array_equal(way[chosen], np.sign(excess[chosen]))
+    assert np.array_equal(remaining_excess[chosen], np.sign(excess[chosen]))
     if limit == 50:
         assert np.array_equal(chosen, np.abs(excess) >= 0.6 * np.abs(excess).max())
 
@@ -121,11 +123,11 @@ def test_descent_on_a_kernel_ends_at_its_optimum(nonnegative):
     half = 0.8
     descend_quadratic(K, k_y, np.diag(K).copy(), b, half, nonnegative, 1e-13)
     slope = k_y - K @ b
-    inside = b != 0
-    assert inside.any()
-    np.testing.assert_allclose(slope[inside], half * np.sign(b[inside]), atol=1e-9)
-    outside = slope[~inside] if nonnegative else np.abs(slope[~inside])
-    assert (outside <= half + 1e-9).all()
+    is_active = b != 0
+    assert is_active.any()
+    np.testing.assert_allclose(slope[is_active], half * np.sign(b[is_active]), atol=1e-9)
+    inactive_slope = slope[~is_active] if nonnegative else np.abs(slope[~is_active])
+    assert (inactive_slope <= half + 1e-9).all()
     assert not nonnegative or (b >= 0).all()
 
 
@@ -155,10 +157,10 @@ def test_no_change_of_a_fused_line_costs_less(seed):
     fuse(y, STARTS, 0.4, 1.3, f)
     least = fused_cost(y, f, 0.4, 1.3)
     for _ in range(300):
-        first, last = np.sort(rng.choice(21, 2, replace=False))
-        other = f.copy()
-        other[first:last] += rng.normal() * 10.0 ** rng.uniform(-6, 0)
-        assert fused_cost(y, other, 0.4, 1.3) >= least - 1e-10
+        start, end = np.sort(rng.choice(21, 2, replace=False))
+        changed_line = f.copy()
+        changed_line[start:end] += rng.normal() * 10.0 ** rng.uniform(-6, 0)
+        assert fused_cost(y, changed_line, 0.4, 1.3) >= least - 1e-10
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -179,13 +181,13 @@ def test_joins_are_those_of_the_least_cost_each_time(seed):
     values = [np.array([v]) for v in rng.normal(size=9)]
     opens = np.zeros(9, bool)
     opens[[0, 4]] = True
-    gone = np.zeros(9, np.int64)
+    is_joined = np.zeros(9, np.int64)
     cost = np.zeros(9)
-    count = join_segments(np.concatenate(values), np.ones(9), opens.copy(), gone, cost)
+    count = join_segments(np.concatenate(values), np.ones(9), opens.copy(), is_joined, cost)
     assert count == 7  # two lines are left
 
-    def apart(both):
-        return np.sum((both - both.mean()) ** 2)
+    def apart(neighbours):
+        return np.sum((neighbours - neighbours.mean()) ** 2)
 
     at = dict(enumerate(values))
     for k in range(count):
@@ -195,7 +197,7 @@ def test_joins_are_those_of_the_least_cost_each_time(seed):
             if not opens[j]
         ]
         least, i, j = min(pairs)
-        assert gone[k] == j
+        assert is_joined[k] == j
         assert cost[k] == pytest.approx(least, rel=1e-9, abs=1e-12)
         at[i] = np.r_[at[i], at.pop(j)]
 

@@ -50,9 +50,9 @@ def assert_same(job: subprocess.Popen[bytes], file: Path) -> None:
     """Hold what a job found against this process: the same lists, numbers within 1e-9."""
     _, error = job.communicate()
     assert job.returncode == 0, error.decode()
-    others = np.load(file)
+    arrays = np.load(file)
     for name, values in found().items():
-        np.testing.assert_allclose(others[name], values, atol=1e-9, err_msg=name)
+        np.testing.assert_allclose(arrays[name], values, atol=1e-9, err_msg=name)
 
 
 @pytest.mark.parametrize(
@@ -70,5 +70,5 @@ def test_jobs_that_start_together_on_an_empty_cache_do_not_disturb_each_other(tm
     jobs = [start(file, NUMBA_CACHE_DIR=str(cache)) for file in files]
     for job, file in zip(jobs, files, strict=True):
         assert_same(job, file)
-    kept = [file for file in cache.rglob("*") if file.is_file()]
-    assert {file.suffix for file in kept} == {".nbi", ".nbc"}
+    cache_files = [file for file in cache.rglob("*") if file.is_file()]
+    assert {file.suffix for file in cache_files} == {".nbi", ".nbc"}

@@ -65,9 +65,9 @@ def test_neither_names_nor_order_matter(drawn, random):
     y, batch = columns(drawn)
     order = np.array(random.sample(range(len(y)), len(y)))
     renamed = np.array([f"x{9 - int(name)}" for name in batch])
-    one = association_with_label(y, batch)
+    association = association_with_label(y, batch)
     two = association_with_label(-y[order], renamed[order])
-    np.testing.assert_allclose(one**2, two**2, atol=1e-12)
+    np.testing.assert_allclose(association**2, two**2, atol=1e-12)
 
 
 @pytest.mark.parametrize("batches", [2, 3, 5])

@@ -43,11 +43,11 @@ def study(seed: int = 0, n: int = 60, d: int = 20, signal: float = 0.0) -> Datas
     ages[2] = "NA"
     columns = {"y": [f"{v:.6f}" for v in y], "age": ages, "sex": np.where(sex, "m", "f")}
     obs = pd.DataFrame(columns, index=[f"s{k:02d}" for k in range(n)])
-    held = (
+    covariates = (
         Covariate.from_cells("age", obs["age"], knots_for(n)),
         Covariate.from_cells("sex", obs["sex"]),
     )
-    design = Design("y", "regression", None, None, None, covariates=held, filled=True)
+    design = Design("y", "regression", None, None, None, covariates=covariates, filled=True)
     names = [f"g{k}" for k in range(d)]
     return Dataset(X, obs.astype(str), pd.DataFrame({"symbol": names}, index=names), design, {})
 
@@ -62,11 +62,13 @@ def test_its_span_is_that_of_natural_cubic_splines(knots: int) -> None:
     """By SciPy: the natural spline through any values at the knots, and lines beyond them."""
     _, t = ages(np.random.default_rng(knots).normal(60, 10, 50).tolist(), knots)
     values = np.random.default_rng(1).normal(size=knots)
-    inside = np.linspace(t[0, 0], t[0, -1], 40)
+    inner_points = np.linspace(t[0, 0], t[0, -1], 40)
     at = np.column_stack([np.ones(knots), splined(t.T, t)])
     weights = np.linalg.solve(at, values)
-    found = np.column_stack([np.ones(40), splined(inside[:, None], t)]) @ weights
-    np.testing.assert_allclose(found, CubicSpline(t[0], values, bc_type="natural")(inside))
+    spline_values = np.column_stack([np.ones(40), splined(inner_points[:, None], t)]) @ weights
+    np.testing.assert_allclose(
+        spline_values, CubicSpline(t[0], values, bc_type="natural")(inner_points)
+    )
     for end in (t[0, 0] - np.arange(3.0), t[0, -1] + np.arange(3.0)):
         np.testing.assert_allclose(np.diff(splined(end[:, None], t), 2, axis=0), 0, atol=1e-9)
 
@@ -88,17 +90,19 @@ def test_words_and_pairs_of_numbers_have_no_spline() -> None:
 def test_a_u_is_held_fixed() -> None:
     """The old code, straight lines alone, told less than half of it."""
     dataset = study(n=90)
-    told = []
+    predicted_values = []
     for shape in (dataset, line(dataset)):
         split = draw_splits(shape, seed=1, **SPLITS).outer[0]
-        seen = shape.response()[shape.rows(split.test)]
-        told.append(float(np.corrcoef(seen, score_covariates(shape, split))[0, 1]))
-    assert told[0] > 0.7 > 0.4 > told[1]
+        held_out_response = shape.response()[shape.rows(split.test)]
+        predicted_values.append(
+            float(np.corrcoef(held_out_response, score_covariates(shape, split))[0, 1])
+        )
+    assert predicted_values[0] > 0.7 > 0.4 > predicted_values[1]
 
 
 def line(dataset: Dataset) -> Dataset:
-    held = tuple(replace(each, knots=0) for each in dataset.design.covariates)
-    return replace(dataset, design=replace(dataset.design, covariates=held))
+    covariates = tuple(replace(covariate, knots=0) for covariate in dataset.design.covariates)
+    return replace(dataset, design=replace(dataset.design, covariates=covariates))
 
 
 def test_knots_are_of_training_samples_alone() -> None:
@@ -107,13 +111,13 @@ def test_knots_are_of_training_samples_alone() -> None:
     test = dataset.rows(splits.outer[0].test)
     obs = dataset.obs.copy()
     obs.loc[obs.index[test], "age"] = "1000"
-    here, there = (
-        nested_cross_validation(each, splits, labels="observed", batch="1of1", **RUN)
-        for each in (dataset, replace(dataset, obs=obs))
+    spline_scores, changed_scores = (
+        nested_cross_validation(data, splits, labels="observed", batch="1of1", **RUN)
+        for data in (dataset, replace(dataset, obs=obs))
     )
-    np.testing.assert_array_equal(here.knots[0], there.knots[0])
-    np.testing.assert_array_equal(here.gamma[0], there.gamma[0])
-    assert not np.array_equal(here.knots[1], there.knots[1], equal_nan=True)
+    np.testing.assert_array_equal(spline_scores.knots[0], changed_scores.knots[0])
+    np.testing.assert_array_equal(spline_scores.gamma[0], changed_scores.gamma[0])
+    assert not np.array_equal(spline_scores.knots[1], changed_scores.knots[1], equal_nan=True)
 
 
 def test_the_model_has_the_knots_and_predicts_what_the_fit_predicts() -> None:
@@ -121,7 +125,7 @@ def test_the_model_has_the_knots_and_predicts_what_the_fit_predicts() -> None:
     final = fit_final_model(dataset, draw_splits(dataset, seed=1, **SPLITS), **RUN)
     model = json.loads(json.dumps(final_model(dataset, final, folds=MOMENTS)))
     check_model(model, "model.json")
-    assert [each["knots"] for each in model["covariates"]["columns"]] == [
+    assert [column["knots"] for column in model["covariates"]["columns"]] == [
         final.knots[0, 0].tolist(),
         None,
     ]
@@ -142,8 +146,8 @@ def test_permutations_keep_what_the_covariates_say() -> None:
     Q = covariate_basis(dataset)
     X = dataset.X
     P = Q @ Q.T + 1 / len(X)
-    rest = X - P @ X
-    np.testing.assert_allclose(exchange_residuals(dataset, pi), P @ X + rest[pi], atol=1e-12)
+    residual = X - P @ X
+    np.testing.assert_allclose(exchange_residuals(dataset, pi), P @ X + residual[pi], atol=1e-12)
     plain = replace(dataset, design=replace(dataset.design, covariates=()))
     np.testing.assert_array_equal(exchange_residuals(plain, pi), X[pi])
 
@@ -152,15 +156,15 @@ def test_a_permuted_task_has_its_own_matrix_and_everything_else_in_place() -> No
     dataset = study()
     splits = draw_splits(dataset, seed=1, **SPLITS)
     todo = make_training_sets(dataset, splits, splits.outer, [0, 1, 2])
-    given = [
-        (X, [task.permutation for task in some])
-        for X, _, some in group_by_matrix(dataset, todo, MOMENTS, 500)
+    alone = [
+        (X, [task.permutation for task in tasks])
+        for X, _, tasks in group_by_matrix(dataset, todo, MOMENTS, 500)
     ]
-    assert [numbers for _, numbers in given] == [[0] * 3, [1] * 3, [2] * 3]
-    np.testing.assert_array_equal(given[0][0], dataset.X)
+    assert [numbers for _, numbers in alone] == [[0] * 3, [1] * 3, [2] * 3]
+    np.testing.assert_array_equal(alone[0][0], dataset.X)
     for number in (1, 2):
         pi = permutation(dataset, splits, number)
-        np.testing.assert_array_equal(given[number][0], exchange_residuals(dataset, pi))
+        np.testing.assert_array_equal(alone[number][0], exchange_residuals(dataset, pi))
     for task in todo:
         np.testing.assert_array_equal(task.y, dataset.response())
         np.testing.assert_array_equal(task.test, task.label_rows)

@@ -98,15 +98,15 @@ def joint_scores(dataset: Dataset, fits: Fits, fit: int, mu: int, splits) -> np.
     genes, _ = fits.coef(fit, mu)
     y = dataset.response()
     C = dataset.covariates()
-    held = dataset.design.weights
-    v = np.ones(len(y)) if held is None else dataset.sample_weights()
-    if held == "balanced":
+    weights = dataset.design.weights
+    v = np.ones(len(y)) if weights is None else dataset.sample_weights()
+    if weights == "balanced":
         v = np.where(y > 0, 1 / np.sum(y[train] > 0), 1 / np.sum(y[train] < 0))
     v = v[train] / v[train].mean()
-    known = ~np.isnan(C[train])
+    is_measured = ~np.isnan(C[train])
     mean_c = np.array(
         [
-            v[known[:, k]] @ C[train][known[:, k], k] / v[known[:, k]].sum()
+            v[is_measured[:, k]] @ C[train][is_measured[:, k], k] / v[is_measured[:, k]].sum()
             for k in range(C.shape[1])
         ]
     )
@@ -140,10 +140,10 @@ def test_held_out_scores_are_those_of_the_joint_model(task, weights):
 
 
 def test_genes_that_only_follow_a_covariate_are_left_out():
-    held = study(5, n=60)
+    weighted_study = study(5, n=60)
     plain = study(5, n=60)
     plain = replace(plain, design=replace(plain.design, covariates=()))
-    chosen = [set(fits.coef(0, 0)[0].tolist()) for fits in map(loop, (held, plain))]
+    chosen = [set(fits.coef(0, 0)[0].tolist()) for fits in map(loop, (weighted_study, plain))]
     assert 29 in chosen[0]
     assert 29 in chosen[1]
     assert len(chosen[0] & set(range(5))) < len(chosen[1] & set(range(5)))
@@ -158,22 +158,22 @@ def test_what_was_held_out_changes_no_fit():
     X = dataset.X.copy()
     obs.loc[obs.index[test], "age"] = "1000"
     X[test] += 100
-    again = loop(replace(dataset, obs=obs, X=X))
+    changed_fits = loop(replace(dataset, obs=obs, X=X))
     for mu in range(2):
-        np.testing.assert_array_equal(fits.coef(0, mu)[0], again.coef(0, mu)[0])
-        np.testing.assert_allclose(fits.coef(0, mu)[1], again.coef(0, mu)[1], rtol=1e-9)
-    np.testing.assert_allclose(fits.gamma[0], again.gamma[0], rtol=1e-9)
-    np.testing.assert_allclose(fits.covariate_mean[0], again.covariate_mean[0], rtol=1e-9)
+        np.testing.assert_array_equal(fits.coef(0, mu)[0], changed_fits.coef(0, mu)[0])
+        np.testing.assert_allclose(fits.coef(0, mu)[1], changed_fits.coef(0, mu)[1], rtol=1e-9)
+    np.testing.assert_allclose(fits.gamma[0], changed_fits.gamma[0], rtol=1e-9)
+    np.testing.assert_allclose(fits.covariate_mean[0], changed_fits.covariate_mean[0], rtol=1e-9)
 
 
 def test_batches_of_splits_change_nothing():
     dataset = study(9)
     splits = draw_splits(dataset, seed=1, **SPLITS)
-    whole = loop(dataset)
+    all_splits = loop(dataset)
     parts = [loop(dataset, batch=f"{k}of2") for k in (1, 2)]
     joined = Fits.gather(parts, [split.name for split in splits.outer])
-    np.testing.assert_allclose(joined.gamma, whole.gamma, 0, 1e-9)
-    np.testing.assert_allclose(joined.scores, whole.scores, 0, 1e-9)
+    np.testing.assert_allclose(joined.gamma, all_splits.gamma, 0, 1e-9)
+    np.testing.assert_allclose(joined.scores, all_splits.scores, 0, 1e-9)
 
 
 def test_without_covariates_a_permutation_keeps_label_and_weight_together():
@@ -229,12 +229,12 @@ def test_the_model_predicts_what_the_fit_predicts():
     C = np.where(np.isnan(C), final.covariate_mean[0], C)
     at = int(final.choice[0, 2])
     want = final.intercept[0, at] + dataset.X[:, genes] @ b + C @ final.gamma[0, at]
-    table, said = predict(
+    table, messages = predict(
         model, as_matrix(dataset), "new.tsv", missing=0.1, mu=None, samples=dataset.obs
     )
     np.testing.assert_allclose(table["score"], want - final.threshold[0], rtol=1e-12)
-    assert [problem.level for problem in said] == ["warning"]
-    assert "imputed with the mean" in said[0].message
+    assert [problem.level for problem in messages] == ["warning"]
+    assert "imputed with the mean" in messages[0].message
 
 
 @pytest.mark.parametrize(
@@ -259,9 +259,11 @@ def test_predict_needs_them(change, words):
 
 def test_a_word_no_training_sample_had_is_refused():
     dataset = study(21)
-    (said,) = check_covariates((AGE, SEX), False, dataset.obs.assign(sex="mm"), "new.tsv")
-    assert said.level == "error"
-    assert "'mm' was in no training sample (they have 'f', 'm'); did you mean 'm'?" in said.message
+    (message,) = check_covariates((AGE, SEX), False, dataset.obs.assign(sex="mm"), "new.tsv")
+    assert message.level == "error"
+    assert (
+        "'mm' was in no training sample (they have 'f', 'm'); did you mean 'm'?" in message.message
+    )
 
 
 def test_case_and_blanks_of_a_word_change_no_score():
@@ -270,8 +272,10 @@ def test_case_and_blanks_of_a_word_change_no_score():
     table, _ = predict(
         model, as_matrix(dataset), "new.tsv", missing=0.1, mu=None, samples=dataset.obs
     )
-    other = dataset.obs.assign(sex=[f" {word.upper()} " for word in dataset.obs["sex"]])
-    same, _ = predict(model, as_matrix(dataset), "new.tsv", missing=0.1, mu=None, samples=other)
+    respelled_obs = dataset.obs.assign(sex=[f" {word.upper()} " for word in dataset.obs["sex"]])
+    same, _ = predict(
+        model, as_matrix(dataset), "new.tsv", missing=0.1, mu=None, samples=respelled_obs
+    )
     np.testing.assert_array_equal(table["score"], same["score"])
 
 
@@ -292,9 +296,9 @@ def test_other_words_of_the_study_are_known_to_its_model():
 
 def test_one_word_in_two_spellings_is_one_level():
     assert Covariate.from_cells("er", ["pos", "Pos", "Pos ", "neg", ""]).levels == ("Pos", "neg")
-    told = Covariate.from_cells("er", ["pos", "1", "neg"], words={"1": "pos"})
-    assert told.levels == ("neg", "pos")
-    assert told.spelt(["1", "POS", "other"]) == ["pos", "pos", "other"]
+    covariate = Covariate.from_cells("er", ["pos", "1", "neg"], words={"1": "pos"})
+    assert covariate.levels == ("neg", "pos")
+    assert covariate.spelt(["1", "POS", "other"]) == ["pos", "pos", "other"]
 
 
 @pytest.mark.parametrize("part", ["version", "covariates", "models.0.covariates"])
@@ -339,7 +343,9 @@ def test_p_is_uniform_where_expression_adds_nothing():
             nested_cross_validation(dataset, splits, labels=labels, **run)
             for labels in ("observed", "permuted-001-019")
         ]
-        observed, null = (null_errors(dataset, splits, each)["error"][:, 0] for each in fits)
+        observed, null = (
+            null_errors(dataset, splits, fitted_set)["error"][:, 0] for fitted_set in fits
+        )
         ranks.append((1 + np.sum(null <= observed[0])) / 20)
     assert 0.4 < np.mean(ranks) < 0.68  # ties of few samples make p rather too large
     assert np.mean(np.array(ranks) <= 0.05) <= 0.1

@@ -39,26 +39,26 @@ def judged(sets, b, tau, mu):
     ground = sets.loss_data(slice(1))
     state = sets.start
     start = PathState(
-        np.where(free, 0.0, b)[None], *(each.copy() for each in state[1:5]), b[None] * 0
+        np.where(free, 0.0, b)[None], *(array.copy() for array in state[1:5]), b[None] * 0
     )
     C = np.ascontiguousarray(ground.columns[0, :, :n])
     none = np.zeros(free.sum())
-    start.eta[0, :n], own = eta, np.empty(n)
-    dual_point(risk.terms, PenalisedProblem(C, none, none), eta, start.z[0, :n], own)
-    start.u[0, ground.rows[0, :n]] = own
+    start.eta[0, :n], scores_buffer = eta, np.empty(n)
+    dual_point(risk.terms, PenalisedProblem(C, none, none), eta, start.z[0, :n], scores_buffer)
+    start.u[0, ground.rows[0, :n]] = scores_buffer
     np.matmul(start.u, ground.F.T, out=start.g)
-    gap, outside, none = np.zeros((3, 1))
+    gap, outside_gap, none = np.zeros((3, 1))
     levels = PathLevels(np.array([tau]), np.array([mu]), none, none)
-    certify_sets(ground, start, np.arange(1), levels, gap, outside)
-    return gap[0], own
+    certify_sets(ground, start, np.arange(1), levels, gap, outside_gap)
+    return gap[0], scores_buffer
 
 
-both = pytest.mark.parametrize("ties", TIES)
+each_tie_method = pytest.mark.parametrize("ties", TIES)
 # As part of a fit it is compiled; alone it would be compiled once more.
 dual_point = getattr(dual_point_function(COX), "py_func", dual_point_function(COX))
 
 
-@both
+@each_tie_method
 @given(seed=seeds, n=samples)
 def test_the_likelihood_is_its_definition(ties, seed, n):
     _, time, event = tied(seed, n, 1)
@@ -71,7 +71,7 @@ def test_the_likelihood_is_its_definition(ties, seed, n):
     assert risk.value(eta[risk.order] + 7) == pytest.approx(risk.value(eta[risk.order]))
 
 
-@both
+@each_tie_method
 def test_derivatives_are_finite_differences(ties):
     _, time, event = tied(1, 15, 1)
     rng = np.random.default_rng(1)
@@ -98,12 +98,12 @@ def test_whole_weights_are_repeated_samples():
     weighed = RiskSets.from_times(time, event, "breslow", times)
     repeated = RiskSets.from_times(*(np.repeat(x, times) for x in (time, event)), "breslow")
     expected = repeated.value(np.repeat(eta, times)[repeated.order]) - repeated.value(np.zeros(24))
-    found = weighed.value(eta[weighed.order]) - weighed.value(np.zeros(12))
-    assert found == pytest.approx(expected, rel=1e-13)
+    gain = weighed.value(eta[weighed.order]) - weighed.value(np.zeros(12))
+    assert gain == pytest.approx(expected, rel=1e-13)
     assert weighed.null_deviance == pytest.approx(repeated.null_deviance, rel=1e-13)
 
 
-@both
+@each_tie_method
 @given(seed=seeds, n=samples, free=st.integers(0, 2), share=st.floats(0, 1), mu=st.floats(0, 1))
 def test_the_gap_bounds_what_any_other_point_gains(ties, seed, n, free, share, mu):
     """Weak duality, at points that are far from the solution, too."""
@@ -113,29 +113,29 @@ def test_the_gap_bounds_what_any_other_point_gains(ties, seed, n, free, share, m
     risk = sets.risk[0]
     Z = sets.columns(0, np.arange(4))
     tau = share * float(sets.sets.tau_max[0]) + 1e-3
-    held = weights > 0
+    has_weight = weights > 0
     b = 0.3 * rng.normal(size=4)
-    others = rng.normal(size=(20, 4)) * rng.uniform(0, 1, (20, 1))
+    directions = rng.normal(size=(20, 4)) * rng.uniform(0, 1, (20, 1))
     if free:  # near the best of the unpenalised, where the bound is finite
-        fit = ridge(risk, Z[:, held], Z[:, ~held], np.array([1.0]))
+        fit = ridge(risk, Z[:, has_weight], Z[:, ~has_weight], np.array([1.0]))
         b = np.concatenate([fit.b[4 - free :, 0], fit.b[: 4 - free, 0]]) + 0.02
     gap, u = judged(sets, b, tau, mu)
-    here = objective(sets, b, tau, mu)
-    best = min(objective(sets, other, tau, mu) for other in [*others, 0 * b])
-    assert gap >= here - best - 1e-12
-    np.testing.assert_allclose(Z[:, ~held].T @ u, 0, atol=1e-10)
+    objective_value = objective(sets, b, tau, mu)
+    best = min(objective(sets, candidate, tau, mu) for candidate in [*directions, 0 * b])
+    assert gap >= objective_value - best - 1e-12
+    np.testing.assert_allclose(Z[:, ~has_weight].T @ u, 0, atol=1e-10)
 
 
 def test_the_dual_of_the_likelihood_is_exact():
     risk = one_set(5, 20, 2).risk[0]
     eta = np.random.default_rng(5).normal(size=20)
-    here = evaluate(risk.terms, eta)
+    likelihood = evaluate(risk.terms, eta)
     none = np.zeros(20)
-    found = here.value + conjugate(risk.terms, here, eta, none, here.u, 1.0)
-    assert found == pytest.approx(here.u @ eta, abs=1e-13)
+    duality_gap = likelihood.value + conjugate(risk.terms, likelihood, eta, none, likelihood.u, 1.0)
+    assert duality_gap == pytest.approx(likelihood.u @ eta, abs=1e-13)
 
 
-@both
+@each_tie_method
 @given(seed=seeds, n=samples, d=st.integers(1, 60), mu=st.sampled_from([0, 1e-6, 0.1]))
 def test_every_fit_is_certified_and_none_is_better(ties, seed, n, d, mu):
     """With copies of features, more features than samples, and many equal times."""
@@ -145,10 +145,12 @@ def test_every_fit_is_certified_and_none_is_better(ties, seed, n, d, mu):
     B = dense(sets, tau, mu)
     assert not B[0].any()
     for level, b in zip(tau, B, strict=True):
-        here = objective(sets, b, level, mu)
+        objective_value = objective(sets, b, level, mu)
         for scale in (1e-1, 1e-3):
-            other = b + scale * rng.normal(size=d) * (rng.random(d) < 0.5)
-            assert objective(sets, other, level, mu) >= here - 1e-9 * (1 + here)
+            neighbour = b + scale * rng.normal(size=d) * (rng.random(d) < 0.5)
+            assert objective(sets, neighbour, level, mu) >= objective_value - 1e-9 * (
+                1 + objective_value
+            )
 
 
 @pytest.mark.parametrize(("seed", "n", "d"), [(48, 6, 60), (66, 8, 200), (91, 6, 60)])
@@ -184,30 +186,30 @@ def test_a_row_ends_after_its_first_long_list():
     assert np.isnan(fits.gap[0, ended]).all()
 
 
-@both
-@given(seed=seeds, n=samples, s=st.floats(0, 1), moved=st.sampled_from([0.0, 0.01, 1.0]))
-def test_sums_over_risk_sets_are_those_of_all_terms(ties, seed, n, s, moved):
+@each_tie_method
+@given(seed=seeds, n=samples, s=st.floats(0, 1), scores_shifted=st.sampled_from([0.0, 0.01, 1.0]))
+def test_sums_over_risk_sets_are_those_of_all_terms(ties, seed, n, s, scores_shifted):
     """The value, its derivatives, and the conjugate at q that may be no probabilities."""
     rng = np.random.default_rng(seed)
     _, time, event = tied(seed, n, 1)
     risk = RiskSets.from_times(time, event, ties, rng.uniform(0.2, 3, n))
     eta = 3 * rng.normal(size=n)
     p = risk.shares(eta)
-    z = moved * rng.normal(size=n)
+    z = scores_shifted * rng.normal(size=n)
     D = rng.normal(size=(3, n))
-    here = evaluate(risk.terms, eta)
-    assert here.value == pytest.approx(risk.value(eta), rel=1e-12, abs=1e-13)
-    np.testing.assert_allclose(here.u, risk.gradient(p), atol=1e-13)
+    likelihood = evaluate(risk.terms, eta)
+    assert likelihood.value == pytest.approx(risk.value(eta), rel=1e-12, abs=1e-13)
+    np.testing.assert_allclose(likelihood.u, risk.gradient(p), atol=1e-13)
     HD, E = np.zeros((2, *D.shape))
-    fill_hessian_products(risk.terms, here, D, np.array([0, 2]), HD)
+    fill_hessian_products(risk.terms, likelihood, D, np.array([0, 2]), HD)
     np.testing.assert_allclose(HD[[0, 2]], D[[0, 2]] @ risk.hessian(p), atol=1e-12)
-    fill_hessian_root(risk.terms, here, D, np.arange(3), E)
+    fill_hessian_root(risk.terms, likelihood, D, np.arange(3), E)
     np.testing.assert_allclose(E @ E.T, D @ risk.hessian(p) @ D.T, atol=1e-9)
     q = s * p * (1 - z + (p @ z)[:, None]) + (1 - s) * risk.base
     dense = 2 / n * (risk.omega @ rel_entr(q, risk.c).sum(axis=1))
     u = risk.gradient(p) - risk.hessian(p) @ z
-    found = conjugate(risk.terms, here, eta, z, u, s)
-    assert found == pytest.approx(dense, rel=1e-10, abs=1e-12)
+    conjugate_value = conjugate(risk.terms, likelihood, eta, z, u, s)
+    assert conjugate_value == pytest.approx(dense, rel=1e-10, abs=1e-12)
 
 
 @pytest.mark.parametrize("mu", [1e-6, 1e-2, 0.3])
@@ -221,10 +223,10 @@ def test_a_row_that_ends_on_a_rough_solution_ends_where_the_exact_one_does(seed,
     sets = cox_sets(X, time, event, rng.random((40, 2)) < 0.9, centre=True, unit_variance=True)
     tau = tau_max(sets)[:, None] * np.geomspace(0.9, 0.05, 6)
     mus = mu * sets.sets.norm[:, None]
-    whole = cox_path(sets, tau, mus, tolerance=1e-7)
+    full_path = cox_path(sets, tau, mus, tolerance=1e-7)
     for longest in (8, 30, 90):
         cut = cox_path(sets, tau, mus, tolerance=1e-7, longest=longest)
-        expected = whole.end_rows(longest)
+        expected = full_path.end_rows(longest)
         np.testing.assert_array_equal(cut.indptr, expected.indptr)
         np.testing.assert_array_equal(cut.indices, expected.indices)
         np.testing.assert_allclose(cut.values, expected.values, atol=1e-9)
@@ -235,16 +237,16 @@ def test_training_sets_do_not_know_each_other():
     X, time, event = tied(4, 40, 50)
     rows = np.random.default_rng(0).random((40, 3)) < 0.8
     keys = {"centre": True, "unit_variance": True}
-    every = cox_sets(X, time, event, rows, **keys)
-    fits = cox_path(every, tau_max(every)[:, None] * [0.5, 0.2], 1e-3, tolerance=1e-7)
-    scores = ridge_scores(every, fits, [0.1, 1.0])
+    all_sets = cox_sets(X, time, event, rows, **keys)
+    fits = cox_path(all_sets, tau_max(all_sets)[:, None] * [0.5, 0.2], 1e-3, tolerance=1e-7)
+    scores = ridge_scores(all_sets, fits, [0.1, 1.0])
     for k in range(3):
         alone = cox_sets(X, time, event, rows[:, [k]], **keys)
         fit = cox_path(alone, tau_max(alone)[:, None] * [0.5, 0.2], 1e-3, tolerance=1e-7)
         for m in range(2):
             (genes, values) = fit.coef(0, m)
-            (others, expected) = fits.coef(k, m)
-            np.testing.assert_array_equal(genes, others)
+            (alone_coef, expected) = fits.coef(k, m)
+            np.testing.assert_array_equal(genes, alone_coef)
             np.testing.assert_allclose(values, expected, 1e-9)
         np.testing.assert_allclose(ridge_scores(alone, fit, [0.1, 1.0])[0], scores[k], 0, 1e-9)
 
@@ -254,15 +256,17 @@ def test_neither_the_order_of_samples_nor_a_held_out_row_matters():
     rows = np.arange(30)[:, None] < 25
     order = np.random.default_rng(0).permutation(30)
     keys = {"centre": True, "unit_variance": True}
-    one = cox_sets(X, time, event, rows, **keys)
+    sets_in_order = cox_sets(X, time, event, rows, **keys)
     X[25:] = 1e3
     time[25:] = 1e3
-    other = cox_sets(X[order], time[order], event[order], rows[order], **keys)
-    tau = 0.2 * one.sets.tau_max[0]
-    np.testing.assert_allclose(dense(other, tau, 0.1), dense(one, tau, 0.1), atol=1e-9)
+    sets_reordered = cox_sets(X[order], time[order], event[order], rows[order], **keys)
+    tau = 0.2 * sets_in_order.sets.tau_max[0]
+    np.testing.assert_allclose(
+        dense(sets_reordered, tau, 0.1), dense(sets_in_order, tau, 0.1), atol=1e-9
+    )
 
 
-@both
+@each_tie_method
 @given(seed=seeds, n=samples, d=st.integers(1, 60), free=st.integers(0, 1))
 def test_ridge_is_stationary_for_every_lam_and_that_of_the_path(ties, seed, n, d, free):
     sets = one_set(seed, n, d + free, ties)
@@ -309,11 +313,13 @@ def test_copies_among_the_unpenalised_share_their_coefficient():
     X, time, event = tied(12, 50, 8, copies=True)
     rows = np.ones((50, 1), bool)
     keys = {"centre": True, "unit_variance": True}
-    both = cox_sets(X, time, event, rows, weights=np.where(np.arange(8) < 2, 0.0, 1), **keys)
-    one = cox_sets(X[:, 1:], time, event, rows, weights=np.where(np.arange(7) < 1, 0.0, 1), **keys)
-    tau = tau_max(one)[:, None] * [0.5, 0.05]
-    B = dense(both, tau, 1e-3)
-    expected = dense(one, tau, 1e-3)
+    two_copies = cox_sets(X, time, event, rows, weights=np.where(np.arange(8) < 2, 0.0, 1), **keys)
+    single_copy = cox_sets(
+        X[:, 1:], time, event, rows, weights=np.where(np.arange(7) < 1, 0.0, 1), **keys
+    )
+    tau = tau_max(single_copy)[:, None] * [0.5, 0.05]
+    B = dense(two_copies, tau, 1e-3)
+    expected = dense(single_copy, tau, 1e-3)
     np.testing.assert_allclose(B[:, 0] + B[:, 1], expected[:, 0], atol=1e-7)
     np.testing.assert_allclose(B[:, 2:], expected[:, 1:], atol=1e-7)
 
@@ -369,7 +375,7 @@ def test_martingale_residuals_sum_to_nothing_with_the_fitted_hazard():
 
 
 @pytest.mark.parametrize(
-    ("time", "event", "said"),
+    ("time", "event", "message"),
     [
         ([1, -2], [1, 0], "sample 1 .* has time -2"),
         ([np.nan, 2], [1, 0], "has time nan"),
@@ -379,8 +385,8 @@ def test_martingale_residuals_sum_to_nothing_with_the_fitted_hazard():
         ([1, 2], [1], "one time and one event"),
     ],
 )
-def test_what_is_no_survival_is_refused(time, event, said):
-    with pytest.raises(GenesigError, match=said):
+def test_what_is_no_survival_is_refused(time, event, message):
+    with pytest.raises(GenesigError, match=message):
         RiskSets.from_times(np.array(time, float), np.array(event))
 
 

@@ -22,11 +22,11 @@ Array = np.ndarray[Any, Any]
 
 def times(rng: np.random.Generator, X: Array) -> tuple[Array, Array]:
     """Draw times with ties, and events, that the first column drives."""
-    own = rng.exponential(np.exp(-X[:, 0]))
+    event_time = rng.exponential(np.exp(-X[:, 0]))
     lost = rng.exponential(2, len(X))
-    event = own <= lost
-    event[np.argmin(own)] = True
-    return np.minimum(own, lost).round(1), event
+    event = event_time <= lost
+    event[np.argmin(event_time)] = True
+    return np.minimum(event_time, lost).round(1), event
 
 
 def gradient(risk: RiskSets, eta: Array) -> Array:
@@ -44,8 +44,8 @@ def problem(seed: int, kind: str) -> tuple[Columns, RiskSets, float, float]:
     n = int(rng.integers(12, 25))
     d = int(rng.integers(3, 20))
     X = design(rng, n, d)
-    found = lists(rng, d, kind)
-    columns = Columns(X, Blocks.from_lists(found, rng.uniform(0.5, 2, len(found))))
+    gene_lists = lists(rng, d, kind)
+    columns = Columns(X, Blocks.from_lists(gene_lists, rng.uniform(0.5, 2, len(gene_lists))))
     risk = RiskSets.from_times(*times(rng, X))
     tau = float(rng.uniform(0.05, 0.7)) * largest(columns, risk)
     return columns, risk, tau, float(rng.choice([0.0, 0.1, 1.0]))
@@ -90,12 +90,14 @@ def test_the_minimum_is_that_of_proximal_gradient_steps(seed: int, kind: str) ->
     path = cox_block_path(columns, risk, np.array([tau]), mu, tolerance=1e-11)
     norms = path.norms.toarray()[0]
     eta = columns.X @ path.coef(0)[:, 0]
-    own = risk.value(eta[risk.order]) + mu * norms @ norms + tau * columns.weights @ norms
+    objective_value = (
+        risk.value(eta[risk.order]) + mu * norms @ norms + tau * columns.weights @ norms
+    )
     reference = by_projection(columns, risk, tau, mu)
     assert path.gap[0] <= 1e-11
-    assert -1e-8 <= (own - reference) / risk.null_deviance <= 1e-10
-    every = range(len(columns.weights))
-    for k in every:  # the pieces that are kept are those of which the norms were certified
+    assert -1e-8 <= (objective_value - reference) / risk.null_deviance <= 1e-10
+    all_blocks = range(len(columns.weights))
+    for k in all_blocks:  # the pieces that are kept are those of which the norms were certified
         assert np.linalg.norm(path.piece(0, k)) == pytest.approx(norms[k], abs=1e-12)
 
 
@@ -118,11 +120,11 @@ def test_blocks_of_one_gene_are_the_elastic_net(ties: str) -> None:
         indices, values = theirs.coef(0, m)
         b[indices] = values
         # A gap g leaves coefficients within √(g / mu) of the minimum.
-        apart = sum(
+        separate_penalty = sum(
             np.sqrt(max(gap, 0) * risk.null_deviance / 0.05)
             for gap in (theirs.gap[0, m], ours.gap[m])
         )
-        assert np.linalg.norm(ours.coef(m)[:, 0] - b) <= apart + 1e-10
+        assert np.linalg.norm(ours.coef(m)[:, 0] - b) <= separate_penalty + 1e-10
 
 
 def test_nothing_from_the_largest_tau_on_and_a_gap_however_small() -> None:
@@ -140,14 +142,18 @@ def test_the_order_of_samples_and_the_path_before_change_nothing() -> None:
     columns, risk, tau, mu = problem(3, "overlap")
     rng = np.random.default_rng(0)
     n = columns.n
-    turned = rng.permutation(n)
-    moved = Columns(columns.X[turned], columns.blocks)
-    order = np.argsort(turned)[risk.order]
-    again = cox_block_path(
-        moved, RiskSets(order, risk.terms, risk.times), np.array([tau]), mu, tolerance=1e-12
+    row_order = rng.permutation(n)
+    reordered_columns = Columns(columns.X[row_order], columns.blocks)
+    order = np.argsort(row_order)[risk.order]
+    reordered_path = cox_block_path(
+        reordered_columns,
+        RiskSets(order, risk.terms, risk.times),
+        np.array([tau]),
+        mu,
+        tolerance=1e-12,
     )
     long = cox_block_path(columns, risk, tau * np.array([3.0, 2.0, 1.0]), mu, tolerance=1e-12)
-    np.testing.assert_allclose(again.coef(0), long.coef(2), atol=1e-6)
+    np.testing.assert_allclose(reordered_path.coef(0), long.coef(2), atol=1e-6)
 
 
 def test_a_path_ends_before_its_first_list_of_more_blocks() -> None:

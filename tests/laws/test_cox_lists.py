@@ -43,7 +43,7 @@ LISTS = [[3], [], [5, 1, 70], list(range(30)), [7, 3], list(range(20, 75)), list
 def test_scores_are_those_of_certified_fits_of_one_list(seed, ties, covariates):
     """Long ones before short ones, none at all, more genes than samples; lam in any order."""
     C, sets = problem(seed, covariates, ties)
-    together = ridge_scores(sets, of(LISTS), LAM)
+    joint_scores = ridge_scores(sets, of(LISTS), LAM)
     for m, A in enumerate(LISTS):
         for place, lam in enumerate(LAM):
             values, intercept, gap = ridge_coef(sets, of([A]), lam)
@@ -54,17 +54,17 @@ def test_scores_are_those_of_certified_fits_of_one_list(seed, ties, covariates):
                 if covariates:
                     expected += (C[k] - sets.fixed.mean[k]) @ gamma[k, 0]
                 far = np.sqrt(1e-12) * max(1.0, np.abs(expected).max())  # as a gap leaves it
-                np.testing.assert_allclose(together[k, m, place], expected, rtol=0, atol=far)
+                np.testing.assert_allclose(joint_scores[k, m, place], expected, rtol=0, atol=far)
 
 
 def test_scores_of_a_list_depend_on_the_lists_beside_it_by_rounding_alone():
     """Each fit starts at the list before; Newton's method ends at the same minimum."""
-    together = ridge_scores(problem(4)[1], of(LISTS), LAM)
+    joint_scores = ridge_scores(problem(4)[1], of(LISTS), LAM)
     backwards = ridge_scores(problem(4)[1], of(LISTS[::-1]), LAM)[:, ::-1]
-    np.testing.assert_allclose(together, backwards, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(joint_scores, backwards, rtol=0, atol=1e-9)
     for m, A in enumerate(LISTS):
         alone = ridge_scores(problem(4)[1], of([A]), LAM)[:, 0]
-        np.testing.assert_allclose(alone, together[:, m], rtol=0, atol=1e-9)
+        np.testing.assert_allclose(alone, joint_scores[:, m], rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("covariates", [False, True])

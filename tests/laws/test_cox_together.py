@@ -31,11 +31,11 @@ def problem(weighted, seed=0, n=50, d=150, k=4):
     return sets, tau, 1e-2 * sets.sets.norm[:, None] + 0 * tau
 
 
-def same(found, expected):
+def same(path, expected):
     for name in ("indptr", "indices", "iterations"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), name)
+        np.testing.assert_array_equal(getattr(path, name), getattr(expected, name), name)
     for name in ("values", "gap"):
-        of = getattr(found, name), getattr(expected, name)
+        of = getattr(path, name), getattr(expected, name)
         np.testing.assert_allclose(*of, rtol=1e-9, atol=1e-12, err_msg=name)
 
 
@@ -45,13 +45,15 @@ def test_rows_that_end_together_are_as_far_as_all_of_them_go_the_same_as_alone()
     ends = (alone.iterations < 0).argmax(axis=1)
     assert len(set(ends)) > 1
     assert ends.min() > 0
-    together = cox_path(sets, tau, mu, longest=15, groups=np.array([0, 0, 1, 1]), **TIGHT)
-    for k, last in enumerate([ends[:2].min()] * 2 + [ends[2:].min()] * 2):
-        np.testing.assert_allclose(together.gap[k, :last], alone.gap[k, :last], atol=1e-12)
-        for m in range(last):
-            np.testing.assert_allclose(together.coef(k, m), alone.coef(k, m), rtol=1e-9)
-        assert (together.iterations[k, last + 1 :] < 0).all()
-    per_group = (together.iterations < 0).reshape(2, 2, -1).any(axis=1)
+    joint_path = cox_path(sets, tau, mu, longest=15, groups=np.array([0, 0, 1, 1]), **TIGHT)
+    for k, last_step in enumerate([ends[:2].min()] * 2 + [ends[2:].min()] * 2):
+        np.testing.assert_allclose(
+            joint_path.gap[k, :last_step], alone.gap[k, :last_step], atol=1e-12
+        )
+        for m in range(last_step):
+            np.testing.assert_allclose(joint_path.coef(k, m), alone.coef(k, m), rtol=1e-9)
+        assert (joint_path.iterations[k, last_step + 1 :] < 0).all()
+    per_group = (joint_path.iterations < 0).reshape(2, 2, -1).any(axis=1)
     np.testing.assert_array_equal(per_group.argmax(axis=1), ends.reshape(2, 2).min(axis=1))
 
 
@@ -61,18 +63,25 @@ def test_sets_are_let_go_when_nobody_needs_them():
     gc.disable()
     try:
         ridge_scores(sets, cox_path(sets, tau, mu, longest=15, **TIGHT), 0.1)
-        seen = weakref.ref(sets)
+        sets_reference = weakref.ref(sets)
         del sets
-        assert seen() is None
+        assert sets_reference() is None
     finally:
         gc.enable()
 
 
 def test_each_row_of_a_group_has_its_first_fit_though_another_ends_there():
     sets, tau, mu = problem(False, seed=1)
-    first = [cox_path(sets, tau, mu, **TIGHT).sizes()[:, m] for m in range(12)]
-    m = next(m for m, sizes in enumerate(first) if sizes.min() < sizes.max())
-    found = cox_path(
-        sets, tau[:, m:], mu[:, m:], longest=first[m].max() - 1, groups=np.zeros(4, int), **TIGHT
+    separate_sizes = [cox_path(sets, tau, mu, **TIGHT).sizes()[:, m] for m in range(12)]
+    m = next(m for m, sizes in enumerate(separate_sizes) if sizes.min() < sizes.max())
+    group_path = cox_path(
+        sets,
+        tau[:, m:],
+        mu[:, m:],
+        longest=separate_sizes[m].max() - 1,
+        groups=np.zeros(4, int),
+        **TIGHT,
     )
-    np.testing.assert_array_equal(found.iterations[:, 0] < 0, first[m] == first[m].max())
+    np.testing.assert_array_equal(
+        group_path.iterations[:, 0] < 0, separate_sizes[m] == separate_sizes[m].max()
+    )

@@ -34,7 +34,7 @@ def test_the_fit_is_stationary_from_nothing_and_from_another(seed, d, ties, weig
     risk = sets.risk[0]
     Z = sets.columns(0, np.arange(d))
     cut = tau * sets.sets.weights
-    found = []
+    solutions = []
     for levels in ([tau], [0.1 * tau, 5 * tau, tau]):
         fits = cox_path(sets, levels, mu, tolerance=1e-12)
         assert fits.converged.all()
@@ -45,8 +45,8 @@ def test_the_fit_is_stationary_from_nothing_and_from_another(seed, d, ties, weig
         g = Z.T @ risk.gradient(risk.shares(Z @ b)) + 2 * mu * b
         off = np.where(b != 0, np.abs(g + cut * np.sign(b)), np.maximum(np.abs(g) - cut, 0))
         assert off.max() < 1e-8 * tau
-        found.append(b)
-    np.testing.assert_allclose(*found, atol=1e-9 * np.abs(found[0]).max())
+        solutions.append(b)
+    np.testing.assert_allclose(*solutions, atol=1e-9 * np.abs(solutions[0]).max())
 
 
 def test_a_path_is_certified_from_the_first_feature_to_most_of_all():

@@ -25,11 +25,11 @@ def _write(path: Path, rows: list[list[str]]) -> str:
     return str(path)
 
 
-def _study(folder: Path, X: Any, labels: list[str], *, turned: bool = False) -> Dataset:
+def _study(folder: Path, X: Any, labels: list[str], *, transposed: bool = False) -> Dataset:
     names = [f"{k:03d}" for k in range(len(labels))]
     genes = [f"g{k}" for k in range(len(X[0]))]
     rows = [["", *genes], *([n, *map(repr, map(float, x))] for n, x in zip(names, X, strict=True))]
-    matrix = [list(column) for column in zip(*rows, strict=True)] if turned else rows
+    matrix = [list(column) for column in zip(*rows, strict=True)] if transposed else rows
     sheet = [["id", "class"], *([n, k] for n, k in zip(names, labels, strict=True))]
     files = (_write(folder / "e.tsv", matrix), _write(folder / "s.tsv", sheet))
     return read_dataset(study_settings(*files, "class"))
@@ -47,15 +47,15 @@ def _tables(draw: st.DrawFn) -> tuple[list[list[float]], list[str]]:
     return X, labels
 
 
-@given(table=_tables(), turned=st.booleans())
+@given(table=_tables(), transposed=st.booleans())
 def test_values_come_back_exactly_and_constant_genes_are_counted(
     table: tuple[list[list[float]], list[str]],
-    turned: bool,
+    transposed: bool,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     values, labels = table
     X = np.array(values)
-    data = _study(tmp_path_factory.mktemp("study"), X, labels, turned=turned)
+    data = _study(tmp_path_factory.mktemp("study"), X, labels, transposed=transposed)
     varies = (X[0] != X).any(axis=0)
     np.testing.assert_array_equal(data.X, X[:, varies])
     assert data.genes == [f"g{k}" for k in np.flatnonzero(varies)]
@@ -84,11 +84,11 @@ def test_samples_and_genes_are_in_the_order_of_their_names_whatever_that_of_the_
     sheet = _write(
         folder / "s2.tsv", [["id", "class"], *([names[k], "ab"[k % 2]] for k in sheet_order)]
     )
-    other = read_dataset(study_settings(matrix, sheet, "class"))
-    assert other.samples == names
-    assert other.genes == [f"g{j}" for j in range(3)]
-    assert other.response().tolist() == [-1.0, 1.0] * 3
-    np.testing.assert_array_equal(other.X, data.X)
+    reordered_dataset = read_dataset(study_settings(matrix, sheet, "class"))
+    assert reordered_dataset.samples == names
+    assert reordered_dataset.genes == [f"g{j}" for j in range(3)]
+    assert reordered_dataset.response().tolist() == [-1.0, 1.0] * 3
+    np.testing.assert_array_equal(reordered_dataset.X, data.X)
 
 
 def _files(folder: Path) -> tuple[str, str, str]:
@@ -129,14 +129,17 @@ def test_every_drop_has_its_reason(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("symbol", "shown"), [(None, ["other", "long name"]), ("symbol", ["<g3>", "TP53"])]
+    ("symbol", "expected_names"), [(None, ["other", "long name"]), ("symbol", ["<g3>", "TP53"])]
 )
 def test_a_gene_without_symbol_goes_by_its_id(
-    symbol: str | None, shown: list[str], tmp_path: Path
+    symbol: str | None, expected_names: list[str], tmp_path: Path
 ) -> None:
     matrix, sheet, genes = _files(tmp_path)
     words = {"classes": ["b", "a"], "annotation": genes, "symbol": symbol}
-    assert list(read_dataset(study_settings(matrix, sheet, "kind", **words)).var["symbol"]) == shown
+    assert (
+        list(read_dataset(study_settings(matrix, sheet, "kind", **words)).var["symbol"])
+        == expected_names
+    )
 
 
 def test_a_pair_is_the_group(tmp_path: Path) -> None:
@@ -158,10 +161,10 @@ def test_a_regression_has_real_responses(tmp_path: Path) -> None:
 def test_all_errors_of_all_files_are_raised_together(tmp_path: Path) -> None:
     _, sheet, _ = _files(tmp_path)
     absent = str(tmp_path / "e3.tsv")
-    other = str(tmp_path / "e4.tsv")
+    missing_file = str(tmp_path / "e4.tsv")
     with pytest.raises(InvalidInput) as caught:
-        read_dataset(study_settings(absent, sheet, "knd", annotation=other))
-    assert [problem.location for problem in caught.value.problems] == [absent, sheet, other]
+        read_dataset(study_settings(absent, sheet, "knd", annotation=missing_file))
+    assert [problem.location for problem in caught.value.problems] == [absent, sheet, missing_file]
 
 
 @pytest.mark.parametrize("corner", ["id", "", "_index"])
@@ -175,12 +178,16 @@ def test_a_data_set_survives_its_file(corner: str, tmp_path: Path) -> None:
     assert list(data.obs.columns) == ["kind", "who"]
     assert "column 'IC50 (mg/ml)', '_index', '' is left out" in data.provenance["warnings"][0]
     data.save(tmp_path / "d.h5ad")
-    again = Dataset.load(tmp_path / "d.h5ad")
-    np.testing.assert_array_equal(again.X, data.X)
-    assert (again.samples, again.genes, again.design) == (data.samples, data.genes, data.design)
-    assert again.provenance == data.provenance
-    assert list(again.var["symbol"]) == list(data.var["symbol"])
-    assert again.obs.astype(str).to_dict() == data.obs.to_dict()
+    reloaded = Dataset.load(tmp_path / "d.h5ad")
+    np.testing.assert_array_equal(reloaded.X, data.X)
+    assert (reloaded.samples, reloaded.genes, reloaded.design) == (
+        data.samples,
+        data.genes,
+        data.design,
+    )
+    assert reloaded.provenance == data.provenance
+    assert list(reloaded.var["symbol"]) == list(data.var["symbol"])
+    assert reloaded.obs.astype(str).to_dict() == data.obs.to_dict()
 
 
 def test_names_are_listed_once_however_often_they_are_asked_for():

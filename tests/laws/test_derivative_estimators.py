@@ -40,11 +40,11 @@ def test_a_second_fit_selects_and_predicts_the_same():
     X, y = data(13)
     for kernel in ("gaussian", "linear"):
         model = DerivativeRegressor(kernel=kernel, tau=0.4, lam=(1e-2,))
-        first = model.fit(X, y).transform(X), model.predict(X)
-        again = model.fit(X, y).transform(X), model.predict(X)
-        assert 0 < first[0].shape[1] < 8
-        for one, other in zip(first, again, strict=True):
-            np.testing.assert_array_equal(one, other)
+        first_fit = model.fit(X, y).transform(X), model.predict(X)
+        second_fit = model.fit(X, y).transform(X), model.predict(X)
+        assert 0 < first_fit[0].shape[1] < 8
+        for first_values, second_values in zip(first_fit, second_fit, strict=True):
+            np.testing.assert_array_equal(first_values, second_values)
 
 
 @pytest.mark.one_in(2)
@@ -99,14 +99,16 @@ def test_choice_is_by_held_out_rows_only():
     model = DerivativeRegressor(**{**QUICK, "cv": folds}).fit(X, y)
     shared = {"nu": 1e-2, "width": 1.0}
     settings = model._settings(model.lam)
-    again = validation_errors(X, y, settings, folds, tau=model._taus().tolist(), **shared)
-    np.testing.assert_array_equal(model.validation_errors_[1e-2, 1.0], again)
+    all_errors = validation_errors(X, y, settings, folds, tau=model._taus().tolist(), **shared)
+    np.testing.assert_array_equal(model.validation_errors_[1e-2, 1.0], all_errors)
     fold = folds[:1]
-    kept = validation_errors(X, y, settings, fold, nu=1e-2, width=1.0, tau=[0.5, 0.3])
-    other = X.copy()
-    other[fold[0][1]] *= 2
-    moved = validation_errors(other, y, settings, fold, nu=1e-2, width=1.0, tau=[0.5, 0.3])
-    assert not np.allclose(kept, moved)
+    errors_before = validation_errors(X, y, settings, fold, nu=1e-2, width=1.0, tau=[0.5, 0.3])
+    changed_X = X.copy()
+    changed_X[fold[0][1]] *= 2
+    errors_after = validation_errors(
+        changed_X, y, settings, fold, nu=1e-2, width=1.0, tau=[0.5, 0.3]
+    )
+    assert not np.allclose(errors_before, errors_after)
 
 
 def test_rows_held_out_change_nothing_that_is_fitted():
@@ -200,7 +202,7 @@ def changed(**cells):
 
 
 @pytest.mark.parametrize(
-    ("X", "y", "change", "said"),
+    ("X", "y", "change", "message"),
     [
         (*changed(a=np.nan), {}, "NaN"),
         (*changed(a=1.0), {}, "1 of 8 features are constant, the first is number 3"),
@@ -219,10 +221,10 @@ def changed(**cells):
         (*data(), {"penalty": "group", "groups": [[*range(8)], [3]]}, "in a group already"),
     ],
 )
-def test_bad_input_is_one_sentence_before_any_fit(X, y, change, said, monkeypatch):
+def test_bad_input_is_one_sentence_before_any_fit(X, y, change, message, monkeypatch):
     monkeypatch.setattr("genesig.models.derivative.validation_errors", None)
     monkeypatch.setattr("genesig.models.derivative.fit_path", None)
-    with pytest.raises(GenesigError, match=said):
+    with pytest.raises(GenesigError, match=message):
         DerivativeRegressor(**{**QUICK, **change}).fit(X, y)
 
 

@@ -65,16 +65,18 @@ def test_solvers_are_certified_and_find_the_same(kernel, penalty, shape):
     groups = [[g for g in group if g < shape[1]] for group in GROUPS]
     change = {"kernel": KERNELS[kernel], "penalty": penalty, "groups": groups, "mu": 0.6}
     change["nu"] = 0.1
-    found = {
+    solutions = {
         name: solve(X, y, solver=name, **change) for name in ("auto", "compressed", "fista", "admm")
     }
-    expected = found.pop("admm").solutions
+    expected = solutions.pop("admm").solutions
     assert len(expected) == 3
-    for path in found.values():
+    for path in solutions.values():
         assert path.message == ""
-        for fit, other in zip(path.solutions, expected, strict=True):
-            assert fit.objective == pytest.approx(other.objective, abs=2e-8 * y.var())
-            np.testing.assert_allclose(fit.norms, other.norms, atol=2e-3 * other.norms.max())
+        for fit, expected_fit in zip(path.solutions, expected, strict=True):
+            assert fit.objective == pytest.approx(expected_fit.objective, abs=2e-8 * y.var())
+            np.testing.assert_allclose(
+                fit.norms, expected_fit.norms, atol=2e-3 * expected_fit.norms.max()
+            )
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -118,7 +120,7 @@ def test_any_shape_is_solved_and_certified(seed, n, d, penalty, copies):
     X = X - X.mean(axis=0)
     y = np.where(rng.random(n) < 0.5, -1.0, 1.0)
     y[:2] = [-1, 1]
-    groups = [list(range(first, min(first + 3, d))) for first in range(0, d, 3)]
+    groups = [list(range(start, min(start + 3, d))) for start in range(0, d, 3)]
     with threadpool_limits(1):
         kernel = Gaussian(median_distance(X @ X.T))
         path = solve(X, y, kernel=kernel, penalty=penalty, groups=groups, mu=0.5, tolerance=1e-6)
@@ -156,12 +158,12 @@ def test_zeros_are_in_the_gradient_never_in_the_multipliers():
 def test_a_variable_that_is_not_selected_still_constrains_f():
     X, y = data(6)
     path = solve(X, y)
-    whole = path.solutions[0]
-    kept = np.argsort(np.linalg.norm(whole.multipliers.dense(X), axis=1))[6:]
-    fraction = whole.tau / solve(X[:, kept], y, nu=1e-2).tau_max
-    part = solve(X[:, kept], y, tau=[min(fraction, 1.0)]).solutions[0]
-    assert set(whole.support) <= set(kept)
-    assert abs(part.objective - whole.objective) > 0.01 * whole.objective
+    full_fit = path.solutions[0]
+    weakest_columns = np.argsort(np.linalg.norm(full_fit.multipliers.dense(X), axis=1))[6:]
+    fraction = full_fit.tau / solve(X[:, weakest_columns], y, nu=1e-2).tau_max
+    part = solve(X[:, weakest_columns], y, tau=[min(fraction, 1.0)]).solutions[0]
+    assert set(full_fit.support) <= set(weakest_columns)
+    assert abs(part.objective - full_fit.objective) > 0.01 * full_fit.objective
 
 
 def small_instance(kernel=KERNELS["gaussian"], n=8, d=5):
@@ -181,31 +183,31 @@ def small_instance(kernel=KERNELS["gaussian"], n=8, d=5):
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_metric_of_the_steps_is_safe_and_sharp(kernel):
-    made = small_instance(KERNELS[kernel])
-    M = made.dense.M.reshape(5, 8, 5, 8) / (2 * made.problem.nu)
-    inverse = made.metric.basis / np.sqrt(made.metric.weight)
+    instance = small_instance(KERNELS[kernel])
+    M = instance.dense.M.reshape(5, 8, 5, 8) / (2 * instance.problem.nu)
+    inverse = instance.metric.basis / np.sqrt(instance.metric.weight)
     scaled = np.einsum("aibj,ik,jl->akbl", M, inverse, inverse).reshape(40, 40)
     assert 0.95 < np.linalg.eigvalsh(scaled)[-1] <= 1
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_metric_is_the_average_of_the_hessian_over_the_features(kernel):
-    made = small_instance(KERNELS[kernel])
-    expected = np.einsum("aiaj->ij", made.dense.M.reshape(5, 8, 5, 8)) / 5
-    curved = np.diag(made.metric.basis.T @ expected @ made.metric.basis)
-    shares = made.metric.weight / np.maximum(curved, 1e-6 * curved.max())
+    instance = small_instance(KERNELS[kernel])
+    expected = np.einsum("aiaj->ij", instance.dense.M.reshape(5, 8, 5, 8)) / 5
+    curved = np.diag(instance.metric.basis.T @ expected @ instance.metric.basis)
+    shares = instance.metric.weight / np.maximum(curved, 1e-6 * curved.max())
     np.testing.assert_allclose(shares, shares[0], rtol=1e-9)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_compiled_gradient_is_the_plain_one(kernel):
-    made = small_instance(KERNELS[kernel])
-    basis = made.metric.basis
+    instance = small_instance(KERNELS[kernel])
+    basis = instance.metric.basis
     q = np.random.default_rng(1).normal(size=(5, 8))
     out = np.empty((5, 8))
-    Gradient(made.problem, made.X, basis)(q @ basis, out)
-    out += made.metric.first_term * (q @ basis)
-    expected = made.problem.gradient(made.X, q)
+    Gradient(instance.problem, instance.X, basis)(q @ basis, out)
+    out += instance.metric.first_term * (q @ basis)
+    expected = instance.problem.gradient(instance.X, q)
     np.testing.assert_allclose(out @ basis.T, expected, atol=1e-12 * abs(expected).max())
 
 
@@ -213,27 +215,29 @@ def test_compiled_gradient_is_the_plain_one(kernel):
 @pytest.mark.parametrize("short", [1.0, 1e-3])
 def test_steps_that_are_too_long_are_noticed(penalty, short):
     """The weight found by conjugate gradients may be too small; the objective must fall still."""
-    made = small_instance(n=8, d=6)
+    instance = small_instance(n=8, d=6)
     block = np.repeat([0, 1, 2], 2) if penalty == "group" else np.arange(6)
-    given = PENALTIES[penalty](0.5 * made.tau_max, 8, block, np.ones(3), 0.5)
+    penalty_at_tau = PENALTIES[penalty](0.5 * instance.tau_max, 8, block, np.ones(3), 0.5)
     gaps = []
-    goal = 1e-10 * made.scale
+    goal = 1e-10 * instance.scale
 
     def done(gap):
         gaps.append(gap)
         return gap <= goal
 
     q, _ = accelerate(
-        Gradient(made.problem, made.X, made.metric.basis),
-        given,
-        made.metric.times(short),
+        Gradient(instance.problem, instance.X, instance.metric.basis),
+        penalty_at_tau,
+        instance.metric.times(short),
         np.zeros((6, 8)),
         done,
         3000,
     )
-    q = q @ made.metric.basis.T
+    q = q @ instance.metric.basis.T
     assert -1e-14 < gaps[-1] <= goal
-    assert gap(given, q, made.problem.gradient(made.X, q)) == pytest.approx(gaps[-1], abs=goal)
+    assert gap(penalty_at_tau, q, instance.problem.gradient(instance.X, q)) == pytest.approx(
+        gaps[-1], abs=goal
+    )
 
 
 @pytest.mark.parametrize("curvature", [0.0, 0.7])
@@ -261,21 +265,21 @@ def test_prox_in_a_metric_is_optimal(curvature, block):
 
 def projected(penalty, w, v):
     """Return what one step from zero along w v reaches."""
-    seen = []
+    projections = []
 
     def gradient(q, out):
-        seen.append(q.copy())
+        projections.append(q.copy())
         out[:] = w * v
 
     metric = Metric(np.eye(len(w)), w, np.zeros(len(w)))
-    accelerate(gradient, penalty, metric, np.zeros(v.shape), lambda gap: len(seen) == 2, 2)
-    return seen[1]
+    accelerate(gradient, penalty, metric, np.zeros(v.shape), lambda gap: len(projections) == 2, 2)
+    return projections[1]
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_matrix_free_gradient_of_the_dual_is_the_dense_one(kernel):
     X, y = data(13, 9, 6)
-    made = make_instance(
+    instance = make_instance(
         X,
         y,
         kernel=KERNELS[kernel],
@@ -286,9 +290,9 @@ def test_matrix_free_gradient_of_the_dual_is_the_dense_one(kernel):
         mu=1.0,
     )
     q = np.random.default_rng(0).normal(size=(6, 9))
-    expected = made.dense.phi_y - made.dense.M @ q.ravel() / (2 * made.problem.nu)
-    found = made.problem.gradient(X, q).ravel()
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * abs(expected).max())
+    expected = instance.dense.phi_y - instance.dense.M @ q.ravel() / (2 * instance.problem.nu)
+    gradient = instance.problem.gradient(X, q).ravel()
+    np.testing.assert_allclose(gradient, expected, rtol=0, atol=1e-12 * abs(expected).max())
 
 
 def test_auto_falls_back_to_admm_where_accelerated_gradients_stall(monkeypatch):
@@ -300,10 +304,10 @@ def test_auto_falls_back_to_admm_where_accelerated_gradients_stall(monkeypatch):
     module = import_module("genesig.optim.nonlinear.solvers")
     factored = []
     admm = module.admm
-    monkeypatch.setattr(module, "admm", lambda *given: factored.append(1) or admm(*given))
-    found = solve(X, y, **change)
-    assert found.message == ""
-    assert found.solutions[0].objective <= stalled.solutions[0].objective
+    monkeypatch.setattr(module, "admm", lambda *arguments: factored.append(1) or admm(*arguments))
+    solution = solve(X, y, **change)
+    assert solution.message == ""
+    assert solution.solutions[0].objective <= stalled.solutions[0].objective
     assert len(factored) == 1
     monkeypatch.setattr(module, "DENSE_LIMIT", 10)
     without = solve(X, y, **change)
@@ -348,7 +352,7 @@ def spoiled(column, value):
 
 
 @pytest.mark.parametrize(
-    ("X", "y", "change", "said"),
+    ("X", "y", "change", "message"),
     [
         (data()[0][:2], data()[1][:2], {}, "at least 3 samples"),
         (*spoiled(3, 1.0), {}, "1 of 12 features are constant on these samples, the first is"),
@@ -370,9 +374,9 @@ def spoiled(column, value):
         (*data(), {"solver": "fistaa"}, "did you mean 'fista'"),
     ],
 )
-def test_bad_input_is_one_sentence_before_any_work(X, y, change, said, monkeypatch):
+def test_bad_input_is_one_sentence_before_any_work(X, y, change, message, monkeypatch):
     monkeypatch.setattr("genesig.optim.nonlinear.path.make_instance", None)
-    with pytest.raises(GenesigError, match=said):
+    with pytest.raises(GenesigError, match=message):
         solve(X, y, **change)
 
 
@@ -401,7 +405,7 @@ def test_many_samples_of_few_features_have_a_start_and_are_solved():
     y = np.repeat([-1.0, 1.0], 60)
     X = rng.standard_normal((120, 2)) + np.outer(y, [0.4, 1.5])
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    found = solve(
+    solution = solve(
         X,
         y,
         kernel=Gaussian(width=median_distance(X @ X.T)),
@@ -410,6 +414,6 @@ def test_many_samples_of_few_features_have_a_start_and_are_solved():
         tolerance=1e-4,
         max_iterations=5000,
     )
-    assert abs(found.explained_by_none) < 1e-5
-    assert found.solutions[-1].support.tolist() == [1]
-    assert found.message == ""
+    assert abs(solution.explained_by_none) < 1e-5
+    assert solution.solutions[-1].support.tolist() == [1]
+    assert solution.message == ""

@@ -54,22 +54,22 @@ def test_moreau(name, seed, size, step):
     """v = prox_{tΩ}(v) + t prox_{Ω*/t}(v/t)."""
     v, _ = arrays(seed, size)
     omega = penalty(name)
-    both = omega.prox(v, step) + step * omega.prox_conjugate(v / step, 1 / step)
-    np.testing.assert_allclose(both, v, atol=1e-12 * size)
+    moreau_sum = omega.prox(v, step) + step * omega.prox_conjugate(v / step, 1 / step)
+    np.testing.assert_allclose(moreau_sum, v, atol=1e-12 * size)
 
 
 @member
 @law
 @given(seed=st.integers(0, 9999), size=st.sampled_from([0.1, 1.0, 10.0]), step=st.floats(0.05, 20))
 def test_prox_is_the_minimum(name, seed, size, step):
-    v, other = arrays(seed, size)
+    v, w = arrays(seed, size)
     omega = penalty(name)
 
     def total(u):
         return omega.value(row_squares(u)) + np.sum((u - v) ** 2) / (2 * step)
 
     u = omega.prox(v, step)
-    for candidate in (other, v, u + 1e-3 * other, np.zeros_like(v)):
+    for candidate in (w, v, u + 1e-3 * w, np.zeros_like(v)):
         assert total(u) <= total(candidate) * (1 + 1e-12)
 
 
@@ -77,9 +77,9 @@ def test_prox_is_the_minimum(name, seed, size, step):
 @law
 @given(seed=st.integers(0, 9999), size=st.sampled_from([0.1, 1.0, 10.0]))
 def test_fenchel_young_with_equality_at_a_subgradient(name, seed, size):
-    v, other = arrays(seed, size)
+    v, w = arrays(seed, size)
     omega = penalty(name)
-    q = omega.prox_conjugate(other, 1.0)
+    q = omega.prox_conjugate(w, 1.0)
     bound = omega.value(row_squares(v)) + omega.conjugate(row_squares(q))
     assert bound >= np.vdot(q, v) - 1e-10 * size**2
     u = omega.prox(v, 1.0)
@@ -98,8 +98,8 @@ def test_conjugate_of_norms_is_an_indicator(name):
 def test_part_of_a_penalty_is_the_penalty_of_the_part():
     phi, _ = arrays(2, 1.0)
     omega = penalty("group")
-    some = np.array([0, 2, 3, 4])
+    subset = np.array([0, 2, 3, 4])
     alone = phi.copy()
     alone[[1, 5]] = 0
     expected = omega.value(row_squares(alone))
-    assert omega.take(some).value(row_squares(phi[some])) == pytest.approx(expected)
+    assert omega.take(subset).value(row_squares(phi[subset])) == pytest.approx(expected)

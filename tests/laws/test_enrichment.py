@@ -43,8 +43,8 @@ def test_over_representation_is_counted(seed: int) -> None:
         draws = sum(
             comb(size, k) * comb(n - size, drawn - k) for k in range(shared, drawn + 1) if k <= size
         )
-        found = hypergeometric_p(np.array([shared]), np.array([size]), drawn, n)[0]
-        assert found == pytest.approx(draws / comb(n, drawn), rel=1e-10)
+        p_value = hypergeometric_p(np.array([shared]), np.array([size]), drawn, n)[0]
+        assert p_value == pytest.approx(draws / comb(n, drawn), rel=1e-10)
 
 
 @given(seed=st.integers(0, 10_000), sets=st.integers(1, 30))
@@ -52,11 +52,11 @@ def test_p_over_all_sets_is_counted(seed: int, sets: int) -> None:
     """With one set it is a permutation p; a set more can only raise it, and none is below 1/B."""
     rng = np.random.default_rng(seed)
     z = np.round(rng.normal(size=(20, sets)), 1)
-    found = family_p(z[0], z[1:])
-    by_hand = [(1 + sum(max(row) >= own - 1e-9 for row in z[1:])) / 20 for own in z[0]]
-    np.testing.assert_allclose(found, by_hand)
-    one = family_p(z[0, :1], z[1:, :1])
-    assert 1 / 20 <= one[0] <= found[0]
+    family_p_values = family_p(z[0], z[1:])
+    by_hand = [(1 + sum(max(row) >= observed - 1e-9 for row in z[1:])) / 20 for observed in z[0]]
+    np.testing.assert_allclose(family_p_values, by_hand)
+    single_p = family_p(z[0, :1], z[1:, :1])
+    assert 1 / 20 <= single_p[0] <= family_p_values[0]
 
 
 def test_labels_of_any_number_name_a_set_as_often_as_they_may() -> None:
@@ -69,9 +69,9 @@ def test_labels_of_any_number_name_a_set_as_often_as_they_may() -> None:
 
 def test_an_excess_is_that_of_a_draw_and_0_where_nothing_can_differ() -> None:
     dataset = study()
-    named = MeasuredSets.from_dataset(dataset, gene_sets([range(8), range(40), [2]]))
+    measured_sets = MeasuredSets.from_dataset(dataset, gene_sets([range(8), range(40), [2]]))
     shared = np.array([[6.0, 6.0, 1.0], [0.0, 0.0, 0.0], [8.0, 30.0, 1.0]])
-    z = excess(shared, np.array([6.0, 0.0, 30.0]), named)
+    z = excess(shared, np.array([6.0, 0.0, 30.0]), measured_sets)
     v = 6 * (8 / 30) * (22 / 30) * 24 / 29
     assert z[0, 0] == pytest.approx((6 - 1.6) / np.sqrt(v + 0.1))
     np.testing.assert_allclose(z[0, 1], 0, atol=1e-12)
@@ -80,18 +80,20 @@ def test_an_excess_is_that_of_a_draw_and_0_where_nothing_can_differ() -> None:
 
 def test_the_larger_mean_is_that_of_one_side_among_all_genes() -> None:
     dataset = study()
-    named = MeasuredSets.from_dataset(dataset, gene_sets([range(4), [4, 5], [6], range(40)]))
+    measured_sets = MeasuredSets.from_dataset(
+        dataset, gene_sets([range(4), [4, 5], [6], range(40)])
+    )
     t = np.zeros(30)
     t[:7] = [3.0, 1.0, -2.0, 0.0, -1.0, -3.0, 0.0]
-    score = maxmean_scores(t, named)
+    score = maxmean_scores(t, measured_sets)
     rises = np.maximum(t, 0)
     falls = np.maximum(-t, 0)
     assert score[0] == pytest.approx((1 - rises.mean()) / rises.std())
     assert score[1] == pytest.approx(-(2 - falls.mean()) / falls.std())
     np.testing.assert_allclose(score[2:], 0, atol=1e-12)
-    np.testing.assert_allclose(maxmean_scores(7 * t, named), score, atol=1e-12)
-    assert leading_genes(t, named, score)[:3] == ["S0, S1", "S5, S4", ""]
-    assert not maxmean_scores(0 * t, named).any()
+    np.testing.assert_allclose(maxmean_scores(7 * t, measured_sets), score, atol=1e-12)
+    assert leading_genes(t, measured_sets, score)[:3] == ["S0, S1", "S5, S4", ""]
+    assert not maxmean_scores(0 * t, measured_sets).any()
     z = normalised(np.array([[1.0, 2.0], [3.0, 2.0]]))
     np.testing.assert_allclose(z, [[-1, 0], [1, 0]])
 
@@ -125,26 +127,26 @@ SETS = gene_sets([range(8), range(8, 20), [*range(4), *range(20, 28)], range(12,
 
 
 def test_probes_of_a_gene_count_once() -> None:
-    named = MeasuredSets.from_dataset(study(), SETS)
-    assert len(named) == 30
-    assert named.sizes().tolist() == [8, 12, 12, 18]
-    assert named.mask_genes(np.array([0, 39])).sum() == 1
+    measured_sets = MeasuredSets.from_dataset(study(), SETS)
+    assert len(measured_sets) == 30
+    assert measured_sets.sizes().tolist() == [8, 12, 12, 18]
+    assert measured_sets.mask_genes(np.array([0, 39])).sum() == 1
     t = np.arange(40.0) - 35.5
-    assert by_gene(t, named)[0] == -35.5  # of -35.5 and 3.5
-    assert by_gene(-t, named)[1] == 34.5
+    assert by_gene(t, measured_sets)[0] == -35.5  # of -35.5 and 3.5
+    assert by_gene(-t, measured_sets)[1] == 34.5
 
 
 def test_a_list_is_held_against_every_set_it_shares_a_gene_with() -> None:
-    named = MeasuredSets.from_dataset(study(), SETS)
-    table = lists_table(named, SETS, {"all": np.arange(6), "none": np.array([], dtype=int)})
+    measured_sets = MeasuredSets.from_dataset(study(), SETS)
+    table = lists_table(measured_sets, SETS, {"all": np.arange(6), "none": np.array([], dtype=int)})
     assert set(table["list"]) == {"all"}
     assert table["set"].tolist() == ["A", "C"]
-    first = table.iloc[0]
-    assert (first["shared"], first["size"], first["genes"]) == (6, 6, 8)
-    assert first["expected"] == pytest.approx(6 * 8 / 30)
-    assert first["p_value"] == pytest.approx(comb(8, 6) / comb(30, 6))
+    top_row = table.iloc[0]
+    assert (top_row["shared"], top_row["size"], top_row["genes"]) == (6, 6, 8)
+    assert top_row["expected"] == pytest.approx(6 * 8 / 30)
+    assert top_row["p_value"] == pytest.approx(comb(8, 6) / comb(30, 6))
     assert table["family_p"].isna().all()
-    assert first["names"] == "S0, S1, S2, S3, S4, S5"
+    assert top_row["names"] == "S0, S1, S2, S3, S4, S5"
 
 
 def test_what_differs_stands_high_and_nothing_else() -> None:
@@ -152,10 +154,10 @@ def test_what_differs_stands_high_and_nothing_else() -> None:
     splits = make_splits(dataset, 3, 1)
     measured = MeasuredSets.from_dataset(dataset, SETS)
     table = ranking_table(dataset, splits, measured, SETS, n_shuffles=99)
-    first = table.set_index("set").loc["A"]
-    assert first["p_value"] <= first["family_p"] <= 0.05
-    assert first["normalised"] > 2
-    assert set(first["leading"].split(", ")) <= {f"S{j}" for j in range(8)}
+    set_row = table.set_index("set").loc["A"]
+    assert set_row["p_value"] <= set_row["family_p"] <= 0.05
+    assert set_row["normalised"] > 2
+    assert set(set_row["leading"].split(", ")) <= {f"S{j}" for j in range(8)}
     assert table.set_index("set").loc["B", "p_value"] > 0.05
 
 
@@ -181,12 +183,12 @@ def test_chosen_lists_are_held_against_those_of_permuted_labels() -> None:
     splits = make_splits(dataset, 3, 2)
     observed = make_fits(dataset, splits.outer).with_chosen()
     null = make_fits(dataset, splits.outer, seed=1, permutations=range(1, 10)).with_chosen()
-    named = MeasuredSets.from_dataset(dataset, SETS)
-    table = permuted_lists_table(named, SETS, observed, null)
+    measured_sets = MeasuredSets.from_dataset(dataset, SETS)
+    table = permuted_lists_table(measured_sets, SETS, observed, null)
     assert set(table["reference"]) == {"permuted labels"}
     assert table["p_value"].between(0.1, 1).all()
     assert (table["family_p"] >= table["p_value"] - 1e-12).all()
-    same = permuted_lists_table(named, SETS, observed, observed)
+    same = permuted_lists_table(measured_sets, SETS, observed, observed)
     assert (same["p_value"] == 1).all()
     np.testing.assert_allclose(same["shared"], same["expected"])
 
@@ -202,8 +204,10 @@ def test_the_lists_are_those_of_the_tables() -> None:
             {"block": [1.0, 1.0, 1.0, 2.0, np.nan], "gene": ["g1", "g6", "g7", "g8", "g9"]}
         ),
     }
-    found = {name: columns.tolist() for name, columns in columns_of_lists(dataset, tables).items()}
-    assert found == {
+    columns_by_list = {
+        name: columns.tolist() for name, columns in columns_of_lists(dataset, tables).items()
+    }
+    assert columns_by_list == {
         "signature": [1, 2],
         "core genes": [1],
         "list at mu 0.1": [3],

@@ -55,9 +55,9 @@ def test_of_the_named_genes_few_are_named_by_chance():
     true = []
     for seed in range(60):
         times, null = draws(seed, signals=15)
-        named = selection_q(times, expected_tails(count_tails(null, HALVES))) <= 0.1
-        false.append(named[15:].sum() / max(1, named.sum()))
-        true.append(named[:15].sum())
+        is_selected = selection_q(times, expected_tails(count_tails(null, HALVES))) <= 0.1
+        false.append(is_selected[15:].sum() / max(1, is_selected.sum()))
+        true.append(is_selected[:15].sum())
     assert np.mean(false) <= 0.1
     assert np.mean(true) > 7  # it does find them
 

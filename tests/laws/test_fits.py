@@ -40,62 +40,66 @@ def make_fits(names, seed, n_mu=3):
     )
 
 
-def same(one, two):
-    return all(np.array_equal(getattr(one, f.name), getattr(two, f.name)) for f in fields(Fits))
+def same(fits_a, two):
+    return all(np.array_equal(getattr(fits_a, f.name), getattr(two, f.name)) for f in fields(Fits))
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_batches_in_any_order_gather_to_the_same_record(seed):
     names = [f"r1f{k}" for k in range(7)]
-    whole = make_fits(names, seed)
-    parts = [whole.take(np.arange(start, 7, 3)) for start in range(3)]
-    one = Fits.gather(parts, names)
+    all_fits = make_fits(names, seed)
+    parts = [all_fits.take(np.arange(start, 7, 3)) for start in range(3)]
+    gathered_fits = Fits.gather(parts, names)
     two = Fits.gather([parts[2], parts[0], parts[1]], names)
-    assert same(one, two)
-    assert same(one, whole.take(np.lexsort((np.arange(7), whole.permutation))))
+    assert same(gathered_fits, two)
+    assert same(gathered_fits, all_fits.take(np.lexsort((np.arange(7), all_fits.permutation))))
 
 
 def test_a_taken_fit_keeps_its_coefficients_and_test_scores():
-    whole = make_fits(["a", "b", "c"], 1)
-    part = whole.take(np.array([2, 0]))
+    all_fits = make_fits(["a", "b", "c"], 1)
+    part = all_fits.take(np.array([2, 0]))
     for mu in range(3):
-        np.testing.assert_array_equal(part.coef(0, mu)[1], whole.coef(2, mu)[1])
-    np.testing.assert_array_equal(part.test(1)[1], whole.test(0)[1])
+        np.testing.assert_array_equal(part.coef(0, mu)[1], all_fits.coef(2, mu)[1])
+    np.testing.assert_array_equal(part.test(1)[1], all_fits.test(0)[1])
 
 
 def test_save_and_load_return_the_same_bytes(tmp_path):
-    whole = make_fits(["a", "b"], 3)
-    whole.save(tmp_path / "fits.npz")
-    assert same(Fits.load(tmp_path / "fits.npz"), whole)
+    all_fits = make_fits(["a", "b"], 3)
+    all_fits.save(tmp_path / "fits.npz")
+    assert same(Fits.load(tmp_path / "fits.npz"), all_fits)
     assert [path.name for path in tmp_path.iterdir()] == ["fits.npz"]
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_chosen_list_of_each_fit_is_its_last_column(seed):
-    whole = make_fits(["a", "b", "c", "d", "e"], seed)
-    found = whole.with_chosen()
-    np.testing.assert_array_equal(found.mu, [*whole.mu, np.nan])
-    for fit, (_, _, mu) in enumerate(whole.choice):
-        for column, source in enumerate([*range(len(whole.mu)), mu]):
-            for one, other in zip(found.coef(fit, column), whole.coef(fit, source), strict=True):
-                np.testing.assert_array_equal(one, other)
-            assert found.intercept[fit, column] == whole.intercept[fit, source]
-            assert found.gap[fit, column] == whole.gap[fit, source]
+    all_fits = make_fits(["a", "b", "c", "d", "e"], seed)
+    chosen_fits = all_fits.with_chosen()
+    np.testing.assert_array_equal(chosen_fits.mu, [*all_fits.mu, np.nan])
+    for fit, (_, _, mu) in enumerate(all_fits.choice):
+        for column, source in enumerate([*range(len(all_fits.mu)), mu]):
+            for chosen_coef, source_coef in zip(
+                chosen_fits.coef(fit, column), all_fits.coef(fit, source), strict=True
+            ):
+                np.testing.assert_array_equal(chosen_coef, source_coef)
+            assert chosen_fits.intercept[fit, column] == all_fits.intercept[fit, source]
+            assert chosen_fits.gap[fit, column] == all_fits.gap[fit, source]
             np.testing.assert_array_equal(
-                found.test(fit)[1][:, column], whole.test(fit)[1][:, source]
+                chosen_fits.test(fit)[1][:, column], all_fits.test(fit)[1][:, source]
             )
-        np.testing.assert_array_equal(found.test(fit)[0], whole.test(fit)[0])
+        np.testing.assert_array_equal(chosen_fits.test(fit)[0], all_fits.test(fit)[0])
     for name in ("choice", "threshold", "cv_error", "split", "test_rows"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(whole, name))
+        np.testing.assert_array_equal(getattr(chosen_fits, name), getattr(all_fits, name))
 
 
 def test_taking_fits_and_adding_their_chosen_lists_commute():
-    whole = make_fits([f"r1f{k}" for k in range(6)], 4)
+    all_fits = make_fits([f"r1f{k}" for k in range(6)], 4)
     order = np.array([5, 0, 3])
-    one = whole.with_chosen().take(order)
-    two = whole.take(order).with_chosen()
+    chosen_then_taken = all_fits.with_chosen().take(order)
+    two = all_fits.take(order).with_chosen()
     for field in fields(Fits):
-        np.testing.assert_array_equal(getattr(one, field.name), getattr(two, field.name))
+        np.testing.assert_array_equal(
+            getattr(chosen_then_taken, field.name), getattr(two, field.name)
+        )
 
 
 def test_no_fit_has_no_chosen_list():
@@ -105,8 +109,8 @@ def test_no_fit_has_no_chosen_list():
 
 
 def test_a_list_that_was_not_kept_has_no_size():
-    whole = make_fits(["a", "b"], 5)
-    sizes = np.diff(whole.indptr).reshape(2, 3)
-    np.testing.assert_array_equal(whole.sizes(), sizes)
-    whole.gap[1, 2] = np.nan
-    np.testing.assert_array_equal(whole.sizes()[1], [*sizes[1, :2], np.nan])
+    all_fits = make_fits(["a", "b"], 5)
+    sizes = np.diff(all_fits.indptr).reshape(2, 3)
+    np.testing.assert_array_equal(all_fits.sizes(), sizes)
+    all_fits.gap[1, 2] = np.nan
+    np.testing.assert_array_equal(all_fits.sizes()[1], [*sizes[1, :2], np.nan])

@@ -26,32 +26,34 @@ from genesig.selection.linear.double_loop import (
 
 
 def outer(
-    made: tuple[Dataset, Splits],
+    study_and_splits: tuple[Dataset, Splits],
     labels: str = "observed",
     batch: str = "1of1",
     folds: Any = MOMENTS,
     **linear: Any,
 ) -> Fits:
-    return nested_cross_validation(*made, labels=labels, batch=batch, folds=folds, **FUSED | linear)
+    return nested_cross_validation(
+        *study_and_splits, labels=labels, batch=batch, folds=folds, **FUSED | linear
+    )
 
 
 def test_the_stretch_is_found_and_predicts_better_than_single_genes() -> None:
-    made = study()
-    fused = outer(made)
-    single = outer(made, penalty="l1")
-    place = made[0].var["position"].to_numpy()
-    found = [np.isin(place[fits.indices], INSIDE).mean() for fits in (fused, single)]
-    assert found[0] > 0.8 > found[1]
-    y = made[0].response()[fused.test_rows]
+    study_and_splits = study()
+    fused = outer(study_and_splits)
+    single = outer(study_and_splits, penalty="l1")
+    place = study_and_splits[0].var["position"].to_numpy()
+    shares_inside = [np.isin(place[fits.indices], INSIDE).mean() for fits in (fused, single)]
+    assert shares_inside[0] > 0.8 > shares_inside[1]
+    y = study_and_splits[0].response()[fused.test_rows]
     assert balanced_error(y, fused.scores[:, 0]) < 0.1
 
 
 @pytest.mark.parametrize("folds", [MOMENTS, [{"step": "variance_filter", "keep": 0.5}, *MOMENTS]])
 def test_every_fit_is_solved_also_where_a_filter_renumbers_the_genes(folds: Any) -> None:
-    made = study(alone=5)
-    final = fit_final_model(*made, folds=folds, **FUSED)
-    halves = fit_half_samples(*made, folds=folds, **FUSED)
-    for fits in (final, halves, outer(made, folds=folds)):
+    study_and_splits = study(alone=5)
+    final = fit_final_model(*study_and_splits, folds=folds, **FUSED)
+    halves = fit_half_samples(*study_and_splits, folds=folds, **FUSED)
+    for fits in (final, halves, outer(study_and_splits, folds=folds)):
         assert np.nanmax(fits.gap) <= 1e-9
         assert len(fits.indices)
 
@@ -62,23 +64,23 @@ def test_with_covariates_and_weights_it_is_still_the_lasso_where_ends_are_free(
 ) -> None:
     dataset, splits = study()
     age = np.random.default_rng(2).normal(50, 9, 30)
-    held = replace(dataset.design, covariates=(Covariate("age", None),), weights=weights)
-    obs = dataset.obs.assign(age=[repr(float(one)) for one in age])
-    made = replace(dataset, obs=obs, design=held), splits
-    fused = outer(made, jump=0.0)
-    single = outer(made, penalty="l1")
+    design = replace(dataset.design, covariates=(Covariate("age", None),), weights=weights)
+    obs = dataset.obs.assign(age=[repr(float(value)) for value in age])
+    study_and_splits = replace(dataset, obs=obs, design=design), splits
+    fused = outer(study_and_splits, jump=0.0)
+    single = outer(study_and_splits, penalty="l1")
     np.testing.assert_allclose(fused.tau_max, single.tau_max, rtol=1e-9)
     np.testing.assert_array_equal(fused.indices, single.indices)
     np.testing.assert_allclose(fused.scores, single.scores, atol=1e-6)
 
 
-def gathered(made: tuple[Dataset, Splits]) -> dict[str, pd.DataFrame]:
-    final = fit_final_model(*made, folds=MOMENTS, **FUSED)
-    halves = fit_half_samples(*made, folds=MOMENTS, **FUSED)
+def gathered(study_and_splits: tuple[Dataset, Splits]) -> dict[str, pd.DataFrame]:
+    final = fit_final_model(*study_and_splits, folds=MOMENTS, **FUSED)
+    halves = fit_half_samples(*study_and_splits, folds=MOMENTS, **FUSED)
     clusters = {"least": 0.5, "warn_above": 0.9, "merge_above": None}
     return gather(
-        *made,
-        [outer(made)],
+        *study_and_splits,
+        [outer(study_and_splits)],
         final,
         halves,
         HalfSampleStudy.none(),
@@ -89,10 +91,10 @@ def gathered(made: tuple[Dataset, Splits]) -> dict[str, pd.DataFrame]:
 
 
 def test_the_table_has_each_gene_of_the_signature_once() -> None:
-    made = study(alone=5)
-    found = gathered(made)
-    table = found["stretches"]
-    signature = found["signature"]
+    study_and_splits = study(alone=5)
+    tables = gathered(study_and_splits)
+    table = tables["stretches"]
+    signature = tables["signature"]
     assert table["genes"].sum() == len(signature)
     size = (np.sign(signature["weight"]) * signature["size"]).sum()
     assert table["contribution"].sum() == pytest.approx(size)
@@ -114,6 +116,6 @@ def test_a_study_without_places_has_no_table() -> None:
 
 
 def test_runs_end_at_a_gap_and_at_a_chromosome() -> None:
-    there = np.array([1, 1, 0, 1, 1, 1, 1, 0], dtype=bool)
-    found = [(part.start, part.stop) for part in runs(there, np.array([0, 5]))]
-    assert found == [(0, 2), (3, 5), (5, 7)]
+    is_selected = np.array([1, 1, 0, 1, 1, 1, 1, 0], dtype=bool)
+    bounds = [(part.start, part.stop) for part in runs(is_selected, np.array([0, 5]))]
+    assert bounds == [(0, 2), (3, 5), (5, 7)]

@@ -43,18 +43,20 @@ def test_true_genes_are_found_where_studies_agree():
 @pytest.mark.parametrize("tau", [0.0, 0.5])
 def test_the_interval_says_what_p_says_and_holds_the_mean(tau):
     table = meta_table(studies_of(4, tau, 1))
-    outside = (table["low"] > 0) | (table["high"] < 0)
-    np.testing.assert_array_equal(outside, table["p_value"] < 0.05)
+    excludes_zero = (table["low"] > 0) | (table["high"] < 0)
+    np.testing.assert_array_equal(excludes_zero, table["p_value"] < 0.05)
     truth = np.where(np.arange(D) < TRUE, EFFECT, 0.0)
     assert 0.93 <= np.mean((table["low"] <= truth) & (truth <= table["high"])) <= 0.98
 
 
 def test_few_genes_have_students_t_of_their_own_studies():
     y = np.array([[0.1], [0.9], [1.4], [2.2]])
-    found = moderate(y, np.full((4, 1), 0.01))
-    own = student(3, y.mean(), y.std(ddof=1) / 2)
-    np.testing.assert_allclose([found.low[0], found.high[0]], own.ppf([0.025, 0.975]))
-    assert found.p[0] == pytest.approx(2 * own.cdf(0))
+    moderated = moderate(y, np.full((4, 1), 0.01))
+    student_interval = student(3, y.mean(), y.std(ddof=1) / 2)
+    np.testing.assert_allclose(
+        [moderated.low[0], moderated.high[0]], student_interval.ppf([0.025, 0.975])
+    )
+    assert moderated.p[0] == pytest.approx(2 * student_interval.cdf(0))
 
 
 def test_a_gene_of_one_study_has_no_p():
@@ -63,7 +65,7 @@ def test_a_gene_of_one_study_has_no_p():
     v = np.full((3, 40), 0.1)
     y[1:, 0] = np.nan
     y[:, 1] = np.nan
-    found = moderate(y, v)
-    assert found.mean[0] == y[0, 0]
-    assert np.isnan([found.p[0], found.low[0], found.mean[1], found.p[1]]).all()
-    assert np.isfinite(found.p[2:]).all()
+    moderated = moderate(y, v)
+    assert moderated.mean[0] == y[0, 0]
+    assert np.isnan([moderated.p[0], moderated.low[0], moderated.mean[1], moderated.p[1]]).all()
+    assert np.isfinite(moderated.p[2:]).all()

@@ -28,11 +28,11 @@ def test_scores_have_a_column_for_each_of_several_classes(kind: str, shape: tupl
 def test_classes_are_the_columns_and_the_nearest_mean_of_the_lists() -> None:
     dataset, splits, _ = study("several_classes")
     (task,) = make_training_sets(dataset, splits, splits.outer[:1], [0])
-    told = RESPONSE_OF_KIND[task.kind](task, task.train)
+    response_fit = RESPONSE_OF_KIND[task.kind](task, task.train)
     y = task.y[task.train]
     share = np.bincount(y.astype(int)) / len(y)
     Y = coded(y[:, None], share[None])[:, 0]
-    np.testing.assert_allclose(told.Y, Y - Y.mean(axis=0))
+    np.testing.assert_allclose(response_fit.Y, Y - Y.mean(axis=0))
     _, inner = outer_and_inner_data(dataset.X, task, centre=True, unit_variance=True)
     folds = list(inner)
     np.testing.assert_allclose(
@@ -51,27 +51,29 @@ def test_classes_are_the_columns_and_the_nearest_mean_of_the_lists() -> None:
 def test_survival_is_told_by_its_gradient_at_nothing() -> None:
     dataset, splits, _ = study("survival")
     (task,) = make_training_sets(dataset, splits, splits.outer[:1], [0])
-    told = RESPONSE_OF_KIND[task.kind](task, task.train)
+    response_fit = RESPONSE_OF_KIND[task.kind](task, task.train)
     y = task.y[task.train]
-    risk = told.risk
+    risk = response_fit.risk
     step = 1e-6
     assert risk is not None
     for at in (0, 7, len(y) - 1):
         eta = np.zeros(len(y))
         eta[at] = step
         slope = (risk.value(eta[risk.order]) - risk.value(-eta[risk.order])) / (2 * step)
-        assert told.Y[at, 0] == pytest.approx(-len(y) / 2 * slope, abs=1e-6)
-    assert told.Y.sum() == pytest.approx(0, abs=1e-10)
+        assert response_fit.Y[at, 0] == pytest.approx(-len(y) / 2 * slope, abs=1e-6)
+    assert response_fit.Y.sum() == pytest.approx(0, abs=1e-10)
 
 
 def test_the_genes_of_the_final_model_weigh_in_every_class() -> None:
     dataset, splits, sets = study("several_classes")
     _, genes = fit_sets_final(dataset, splits, sets, folds=MOMENTS, **QUICK)
-    each = genes[[f"weight of {name}" for name in ("well", "ill", "worse")]].to_numpy()
-    np.testing.assert_allclose(np.linalg.norm(each, axis=1), genes["weight"])
-    np.testing.assert_allclose(each.sum(axis=1), 0, atol=1e-12)  # of differences to the average
+    class_weights = genes[[f"weight of {name}" for name in ("well", "ill", "worse")]].to_numpy()
+    np.testing.assert_allclose(np.linalg.norm(class_weights, axis=1), genes["weight"])
+    np.testing.assert_allclose(
+        class_weights.sum(axis=1), 0, atol=1e-12
+    )  # of differences to the average
     top = genes[genes["set"] == "A"]
     assert (top["weight of worse"] > top["weight of well"]).all()
-    one, table = fit_sets_final(*study("survival"), folds=MOMENTS, **QUICK)
+    final, table = fit_sets_final(*study("survival"), folds=MOMENTS, **QUICK)
     assert list(table.columns) == ["set", "gene", "symbol", "weight"]
-    assert one.scores.ndim == 1
+    assert final.scores.ndim == 1

@@ -45,23 +45,23 @@ def test_coefficients_are_the_sums_of_the_pieces() -> None:
     )
     design = ground.design(Blocks(members.members, members.starts, np.ones(len(members.blocks))))
     path = ground.path(design, np.array([0.5, 0.1]), 1e-3, 1e-12, 99)
-    found = coefficients(design, path)
+    coef = coefficients(design, path)
     for m in range(2):
-        np.testing.assert_allclose(found[:, m], path.coef(m), atol=1e-10)
-    held = np.array([31, 34])
-    expected = y.mean() + Z[held][:, members.columns] @ path.coef(1)[:, 0]
-    np.testing.assert_allclose(ground.scores(design, path, held)[1], expected, atol=1e-9)
+        np.testing.assert_allclose(coef[:, m], path.coef(m), atol=1e-10)
+    held_out_rows = np.array([31, 34])
+    expected = y.mean() + Z[held_out_rows][:, members.columns] @ path.coef(1)[:, 0]
+    np.testing.assert_allclose(ground.scores(design, path, held_out_rows)[1], expected, atol=1e-9)
 
 
 def test_sets_are_taken_down_to_the_genes_that_are_left() -> None:
     sets = gene_sets([[0, 1], [2, 3], [1, 4]])
     members = BlockColumns.from_sets(sets, np.array([4, 1, 5]), "singletons")
     assert members.blocks.tolist() == [0, 2, 3 + 5]
-    kept = [
+    remaining_sets = [
         members.columns[members.members[a:b]].tolist()
         for a, b in zip(members.starts, members.starts[1:], strict=False)
     ]
-    assert kept == [[1], [1, 0], [2]]
+    assert remaining_sets == [[1], [1, 0], [2]]
     assert BlockColumns.from_sets(sets, np.array([4, 1, 5]), "leave_out").blocks.tolist() == [0, 2]
     with pytest.raises(GenesigError, match="leaves no gene of any set"):
         BlockColumns.from_sets(sets, np.array([5, 6]), "leave_out")
@@ -82,20 +82,20 @@ def test_shuffled_labels_keep_to_groups_and_batches() -> None:
     y = np.array([1, 1, -1, -1, 1, -1, 1, 1, -1, -1.0])
     batches = np.array(list("aaaabbbbbb"))
     groups = np.array([1, 1, 2, 2, 3, 4, 5, 5, 6, 6])
-    found = shuffled(y, groups, batches, 200, rng)
-    assert found.shape == (10, 200)
-    for column in found.T:
+    permuted_labels = shuffled(y, groups, batches, 200, rng)
+    assert permuted_labels.shape == (10, 200)
+    for column in permuted_labels.T:
         assert Counter(column[:4]) == Counter(y[:4])
         assert all(len(set(column[groups == group])) == 1 for group in groups)
-    assert len({tuple(column) for column in found.T}) == 8  # 2 ways in a, in b 2 by 2
-    every = shuffled(y, None, None, 50, rng)
-    assert (np.sort(every, axis=0) == np.sort(y)[:, None]).all()
+    assert len({tuple(column) for column in permuted_labels.T}) == 8  # 2 ways in a, in b 2 by 2
+    free_permutations = shuffled(y, None, None, 50, rng)
+    assert (np.sort(free_permutations, axis=0) == np.sort(y)[:, None]).all()
 
 
 def test_where_no_label_can_change_place_all_do() -> None:
     y = np.array([1.0, 1.0, -1.0, -1.0])
-    found = shuffled(y, None, np.array(list("aabb")), 99, np.random.default_rng(0))
-    assert len({tuple(column) for column in found.T}) == 6
+    permuted_labels = shuffled(y, None, np.array(list("aabb")), 99, np.random.default_rng(0))
+    assert len({tuple(column) for column in permuted_labels.T}) == 6
 
 
 def test_a_gene_that_differs_in_one_sample_is_no_better_than_others() -> None:
@@ -117,14 +117,18 @@ def test_a_half_chooses_what_it_would_as_a_study_of_its_own() -> None:
     halves = fit_sets_half_samples(dataset, splits, sets, folds=MOMENTS, **QUICK)
     assert len(halves) == 6
     for fit, half in enumerate(splits.subsamples):
-        own, _ = fit_sets_final(dataset, replace(splits, final=half), sets, folds=MOMENTS, **QUICK)
-        assert (halves.tau[fit], halves.mu[fit]) == (own.tau[0], own.mu[0])
-        np.testing.assert_array_equal(halves.selected(fit)[0], own.selected(0)[0])
+        separate_fit, _ = fit_sets_final(
+            dataset, replace(splits, final=half), sets, folds=MOMENTS, **QUICK
+        )
+        assert (halves.tau[fit], halves.mu[fit]) == (separate_fit.tau[0], separate_fit.mu[0])
+        np.testing.assert_array_equal(halves.selected(fit)[0], separate_fit.selected(0)[0])
     assert set(genes["set"]) == {str(sets.names[k]) for k in final.selected(0)[0]}
     assert (genes.groupby("set").size() == sets.measured[final.selected(0)[0]]).all()
     assert halves.permutation.tolist() == [0] * 6
-    nothing = [task.split for task in make_training_sets(dataset, splits, splits.subsamples, [0])]
-    assert halves.split.tolist() == nothing
+    training_rows = [
+        task.split for task in make_training_sets(dataset, splits, splits.subsamples, [0])
+    ]
+    assert halves.split.tolist() == training_rows
 
 
 def test_a_path_longer_than_most_ends() -> None:

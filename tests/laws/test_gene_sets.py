@@ -29,8 +29,8 @@ def grouped(draw):
     """Draw training rows, two other rows, and the set of each column."""
     n = draw(st.integers(2, 6))
     d = draw(st.integers(1, 9))
-    X, other = (draw(hnp.arrays(np.float64, (rows, d), elements=values)) for rows in (n, 2))
-    return X, other, draw(st.lists(st.sampled_from("abcd"), min_size=d, max_size=d))
+    X, new_X = (draw(hnp.arrays(np.float64, (rows, d), elements=values)) for rows in (n, 2))
+    return X, new_X, draw(st.lists(st.sampled_from("abcd"), min_size=d, max_size=d))
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -38,10 +38,12 @@ def grouped(draw):
 def test_each_set_gets_what_its_rule_says(rule, data):
     X, _, by = data
     fitted = fit_steps(X, [{"step": "collapse", "by": by, "rule": rule}])
-    done = dict(zip([by[gene] for gene in fitted.genes], fitted.transform(X).T, strict=True))
-    assert set(done) == set(by)
-    for name, column in done.items():
-        block = X[:, [each == name for each in by]]
+    summary_by_set = dict(
+        zip([by[gene] for gene in fitted.genes], fitted.transform(X).T, strict=True)
+    )
+    assert set(summary_by_set) == set(by)
+    for name, column in summary_by_set.items():
+        block = X[:, [set_name == name for set_name in by]]
         np.testing.assert_array_equal(column, RULES[rule](block)[:, 0])
 
 
@@ -65,8 +67,8 @@ def test_sets_follow_the_columns_that_earlier_steps_leave(rule):
         {"step": "collapse", "by": None, "rule": rule},
     ]
     fitted = fit_steps(X, with_sets(steps, var))
-    kept = X[:, [0, 3, 5]]  # of equal variances the earlier
-    expected = np.column_stack([RULES[rule](kept[:, [0]]), RULES[rule](kept[:, [1, 2]])])
+    kept_X = X[:, [0, 3, 5]]  # of equal variances the earlier
+    expected = np.column_stack([RULES[rule](kept_X[:, [0]]), RULES[rule](kept_X[:, [1, 2]])])
     assert sorted(var["symbol"].iloc[fitted.genes]) == ["a", "b"]
     np.testing.assert_array_equal(np.sort(fitted.transform(X)), np.sort(expected))
 

@@ -46,37 +46,37 @@ SOLVE = {"classes": solve_classes, "survival": solve_survival}
 
 @pytest.mark.parametrize("kind", SOLVE)
 def test_lists_of_a_group_end_before_the_first_that_is_too_long(kind):
-    whole = SOLVE[kind]()
-    together = SOLVE[kind](longest=LONGEST, groups=GROUPS)
-    too_long = np.logical_or.accumulate(whole.sizes() > LONGEST, axis=1)
+    full_path = SOLVE[kind]()
+    group_path = SOLVE[kind](longest=LONGEST, groups=GROUPS)
+    too_long = np.logical_or.accumulate(full_path.sizes() > LONGEST, axis=1)
     ended = np.stack([too_long[group == GROUPS].any(axis=0) for group in GROUPS])
     assert ended.any()
     assert not ended.all()
     ended_of_group = np.stack(
-        [(together.iterations < 0)[group == GROUPS].any(axis=0) for group in GROUPS]
+        [(group_path.iterations < 0)[group == GROUPS].any(axis=0) for group in GROUPS]
     )
     np.testing.assert_array_equal(ended_of_group, ended)
     for k, m in np.argwhere(~ended):
-        genes, values = together.coef(k, m)
-        np.testing.assert_array_equal(genes, whole.coef(k, m)[0])
-        np.testing.assert_allclose(values, whole.coef(k, m)[1], rtol=0, atol=1e-9)
+        genes, values = group_path.coef(k, m)
+        np.testing.assert_array_equal(genes, full_path.coef(k, m)[0])
+        np.testing.assert_allclose(values, full_path.coef(k, m)[1], rtol=0, atol=1e-9)
 
 
-def count_classes(monkeypatch, counted):
+def count_classes(monkeypatch, n_solved):
     solve_together = structured_path.solve_level
     monkeypatch.setattr(
         structured_path,
         "solve_level",
-        lambda walks: counted(len(walks)) or solve_together(walks),
+        lambda walks: n_solved(len(walks)) or solve_together(walks),
     )
 
 
-def count_survival(monkeypatch, counted):
+def count_survival(monkeypatch, n_solved):
     solve = likelihood_path._Tile.solve
     monkeypatch.setattr(
         likelihood_path._Tile,
         "solve",
-        lambda tile, places, *levels: counted(len(places)) or solve(tile, places, *levels),
+        lambda tile, places, *levels: n_solved(len(places)) or solve(tile, places, *levels),
     )
 
 
@@ -97,6 +97,6 @@ def test_leading_rows_are_the_longest_of_each_group_or_all_where_lists_are_short
     going = np.array([True, True, False, True, True, True])
     sizes = np.array([7, 9, 20, 3, 4, 4])
     groups = np.array([0, 0, 0, 1, 1, 2])
-    found = leading_rows(going, sizes, groups, longest=10)
-    np.testing.assert_array_equal(found, [False, True, False, True, True, True])
+    leading = leading_rows(going, sizes, groups, longest=10)
+    np.testing.assert_array_equal(leading, [False, True, False, True, True, True])
     np.testing.assert_array_equal(leading_rows(going, sizes, groups, longest=None), going)

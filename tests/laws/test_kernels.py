@@ -37,8 +37,8 @@ def plain_kernel(kernel, x, z):
 
 
 def test_registry_makes_every_kernel():
-    made = [make(width=2.0, degree=3, offset=1.0) for make in KERNELS.values()]
-    assert made == [Gaussian(2.0), Polynomial(3, 1.0), Polynomial(1, 0.0)]
+    kernels = [make_kernel(width=2.0, degree=3, offset=1.0) for make_kernel in KERNELS.values()]
+    assert kernels == [Gaussian(2.0), Polynomial(3, 1.0), Polynomial(1, 0.0)]
 
 
 @pytest.mark.parametrize("kernel", MEMBERS, ids=str)

@@ -53,16 +53,16 @@ def test_every_training_set_has_what_it_needs(kind):
     for split in splits_of(dataset, folds=4, repeats=3).outer:
         rows = samples.rows(split.train)
         assert dataset.kind.training_fault(y[rows], dataset.design.classes) is None
-        for inside in dataset.kind.required_samples(y, dataset.design.classes).values():
-            share = inside[rows].sum() / inside.sum()
-            assert share == pytest.approx(3 / 4, abs=1 / min(inside.sum(), 12))
+        for class_rows in dataset.kind.required_samples(y, dataset.design.classes).values():
+            share = class_rows[rows].sum() / class_rows.sum()
+            assert share == pytest.approx(3 / 4, abs=1 / min(class_rows.sum(), 12))
 
 
 @KINDS
 def test_one_response_for_all_cannot_be_learned_from(kind):
     dataset = study_of(kind, 1)
-    one = np.repeat(dataset.response()[:1], 10)
-    assert isinstance(dataset.kind.training_fault(one, dataset.design.classes), str)
+    constant_response = np.repeat(dataset.response()[:1], 10)
+    assert isinstance(dataset.kind.training_fault(constant_response, dataset.design.classes), str)
 
 
 @KINDS
@@ -102,21 +102,21 @@ def test_a_kind_like_another_is_fitted_and_assessed_as_that_is(monkeypatch):
     expected = errors(dataset, splits, fitted(dataset, splits))
     monkeypatch.setitem(RESPONSES, "twin", replace(RESPONSES["regression"], like="regression"))
     twin = replace(dataset, design=replace(dataset.design, task="twin"))
-    found = nested_cross_validation(
+    fits = nested_cross_validation(
         twin, splits, labels="observed", batch="1of1", folds=MOMENTS, **settings
     )
-    np.testing.assert_array_equal(errors(twin, splits, found), expected)
+    np.testing.assert_array_equal(errors(twin, splits, fits), expected)
 
 
 @pytest.mark.slow
 @KINDS
 def test_noise_is_at_chance(kind):
-    found = []
+    noise_errors = []
     for seed in range(6):
         dataset = study_of(kind, seed, n=30, d=20)
         splits = splits_of(dataset)
-        found += errors(dataset, splits, fitted(dataset, splits, "permuted-1-4")).tolist()
-    assert np.mean(found) > CHANCE_ERROR[kind] - 0.08
+        noise_errors += errors(dataset, splits, fitted(dataset, splits, "permuted-1-4")).tolist()
+    assert np.mean(noise_errors) > CHANCE_ERROR[kind] - 0.08
 
 
 @KINDS
@@ -126,9 +126,9 @@ def test_p_values_of_noise_are_uniform(kind):
     for seed in range(60):
         dataset = study_of(kind, 100 + seed, n=30, d=15)
         splits = splits_of(dataset)
-        own = errors(dataset, splits, fitted(dataset, splits))
+        observed_errors = errors(dataset, splits, fitted(dataset, splits))
         null = errors(dataset, splits, fitted(dataset, splits, "permuted-1-9"))
-        p.append((1 + (null <= own + 1e-12).sum()) / 10)
+        p.append((1 + (null <= observed_errors + 1e-12).sum()) / 10)
     # of 60 draws from {.1, .2, ..., 1}, the share at or below each is within .22 (p < .01)
     for level in np.arange(1, 10) / 10:
         assert abs(np.mean(np.array(p) <= level + 1e-9) - level) < 0.22

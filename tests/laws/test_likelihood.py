@@ -42,8 +42,10 @@ def given(loss):
 def problem(tau, mu):
     """Return a problem of D features, and two columns without a penalty."""
     rng = np.random.default_rng(1)
-    held = np.append(np.ones(D), [0, 0])
-    return PenalisedProblem(rng.normal(size=(D + 2, N)), tau * held, 2 * mu * held)
+    penalty_weights = np.append(np.ones(D), [0, 0])
+    return PenalisedProblem(
+        rng.normal(size=(D + 2, N)), tau * penalty_weights, 2 * mu * penalty_weights
+    )
 
 
 CASES = {"few": problem(0.1, 0.0), "many": problem(0.02, 0.5), "ridge": problem(0.0, 0.1)}
@@ -78,17 +80,19 @@ def test_ridge_steps_of_a_problem_without_l1_term_end_where_the_proximal_steps_d
 def test_a_fit_is_stationary_and_its_gap_is_nothing(loss, case):
     x, eta, z, u = np.split(found(loss, case), np.cumsum([D + 2, N, N]))
     of = LOSSES[loss]
-    one = CASES[case]
-    here = of.evaluate(given(loss), eta)
-    g = one.D @ u + one.ridge * x
-    np.testing.assert_allclose(eta, x @ one.D, atol=1e-12)
-    np.testing.assert_allclose(here.u, u, atol=1e-8)
+    loss_case = CASES[case]
+    loss_values = of.evaluate(given(loss), eta)
+    g = loss_case.D @ u + loss_case.ridge * x
+    np.testing.assert_allclose(eta, x @ loss_case.D, atol=1e-12)
+    np.testing.assert_allclose(loss_values.u, u, atol=1e-8)
     off = np.where(
-        x != 0, np.abs(g + one.thresholds * np.sign(x)), np.maximum(np.abs(g) - one.thresholds, 0)
+        x != 0,
+        np.abs(g + loss_case.thresholds * np.sign(x)),
+        np.maximum(np.abs(g) - loss_case.thresholds, 0),
     )
     assert off.max() < 1e-8
-    dual = of.conjugate(given(loss), here, eta, z, u, 1.0) + x @ (one.ridge * x) / 2
-    assert here.value + penalty_value(one, x) + dual == pytest.approx(0, abs=1e-9)
+    dual = of.conjugate(given(loss), loss_values, eta, z, u, 1.0) + x @ (loss_case.ridge * x) / 2
+    assert loss_values.value + penalty_value(loss_case, x) + dual == pytest.approx(0, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -101,8 +105,8 @@ def test_the_solver_is_plain_python_and_stays_within_its_arrays(tmp_path, switch
         "numpy.savez(sys.argv[2], **{f'{a} {b}': t.found(a, b) for a in t.LOSSES for b in t.CASES})"
     )
     environment = {**os.environ, switch: "1", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    here = Path(__file__).parent
-    kept = tmp_path / "found.npz"
-    subprocess.run([sys.executable, "-c", code, here, kept], check=True, env=environment)
-    for name, values in np.load(kept).items():
+    folder = Path(__file__).parent
+    arrays_file = tmp_path / "found.npz"
+    subprocess.run([sys.executable, "-c", code, folder, arrays_file], check=True, env=environment)
+    for name, values in np.load(arrays_file).items():
         np.testing.assert_allclose(values, found(*name.split()), atol=1e-9, err_msg=name)

@@ -14,14 +14,14 @@ from genesig.selection.linear.double_loop import nested_cross_validation
 from genesig.selection.linear.grid import GridChoice
 
 MU = [1e-6, 1e-3, 1e-2]
-MOST = 20
+MAX_GENES = 20
 
 
 def fits_of(kind):
     """Return fits of observed and of permuted labels."""
     dataset = study_of(kind, 2, n=48, d=150, signal=0.5)
     splits = draw_splits(dataset, seed=1, **SPLITS)
-    settings = of_kind(kind) | {"list": "stable", "most": MOST, "mu": MU, "tau_count": 8}
+    settings = of_kind(kind) | {"list": "stable", "most": MAX_GENES, "mu": MU, "tau_count": 8}
     return Fits.concatenate(
         [
             replace(
@@ -55,19 +55,20 @@ def shorter_and_as_accurate(fits, fit):
 @pytest.mark.quick("classification", "survival")
 @pytest.mark.parametrize("kind", RESPONSES)
 def test_a_list_that_is_too_long_is_chosen_anew_and_no_other(kind, monkeypatch):
-    found = fits_of(kind)
+    limited_fits = fits_of(kind)
     monkeypatch.setattr(GridChoice, "shorter", lambda self: None)
     plain = fits_of(kind)
-    long = chosen_size(plain) > MOST
+    long = chosen_size(plain) > MAX_GENES
     anew = [fit for fit in np.flatnonzero(long) if shorter_and_as_accurate(plain, fit)]
     assert anew
     assert not any(
-        shorter_and_as_accurate(found, f) for f in np.flatnonzero(chosen_size(found) > MOST)
+        shorter_and_as_accurate(limited_fits, f)
+        for f in np.flatnonzero(chosen_size(limited_fits) > MAX_GENES)
     )
-    moved = (found.choice != plain.choice).any(axis=1)
-    assert np.flatnonzero(moved).tolist() == anew
-    kept = np.flatnonzero(~moved)
+    changed_choice = (limited_fits.choice != plain.choice).any(axis=1)
+    assert np.flatnonzero(changed_choice).tolist() == anew
+    same_choice = np.flatnonzero(~changed_choice)
     for name in ("indices", "values", "scores", "threshold"):
         np.testing.assert_array_equal(
-            getattr(found.take(kept), name), getattr(plain.take(kept), name)
+            getattr(limited_fits.take(same_choice), name), getattr(plain.take(same_choice), name)
         )

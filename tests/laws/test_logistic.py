@@ -112,7 +112,7 @@ def test_the_gap_bounds_what_any_other_point_gains(kind, seed, d, mu, spread):
     _, B, A = fits(sets, tau[:, None], mus[:, None])
     ground = sets.loss_data(slice(0, 2))
     none = np.zeros(2)
-    eta, z, u = (np.zeros_like(each) for each in sets.start[2:5])
+    eta, z, u = (np.zeros_like(buffer) for buffer in sets.start[2:5])
     b = B[:, 0] * rng.uniform(1 - spread, 1 + spread, d)
     a = A[:, 0].copy()
     state = PathState(b, a, eta, z, u, np.zeros_like(b))
@@ -120,18 +120,22 @@ def test_the_gap_bounds_what_any_other_point_gains(kind, seed, d, mu, spread):
     for k in range(2):
         places = np.flatnonzero(b[k])
         n = ground.n_samples[k]
-        there = problem_of_set(ground, k, places, tau[k], mus[k])
-        own = np.zeros(n)
-        eta[k, :n] = np.append(b[k, places], a[k]) @ there.D
-        dual_point(classes_of(ground.response, k, n), there, eta[k, :n], z[k, :n], own)
-        u[k, ground.rows[k, :n]] = own
+        set_problem = problem_of_set(ground, k, places, tau[k], mus[k])
+        scores_buffer = np.zeros(n)
+        eta[k, :n] = np.append(b[k, places], a[k]) @ set_problem.D
+        dual_point(
+            classes_of(ground.response, k, n), set_problem, eta[k, :n], z[k, :n], scores_buffer
+        )
+        u[k, ground.rows[k, :n]] = scores_buffer
     np.matmul(u, ground.F.T, out=state.g)
     gap = np.zeros(2)
-    outside = np.zeros(2)
-    certify_sets(ground, state, np.arange(2), PathLevels(tau, mus, none, none), gap, outside)
+    outside_gap = np.zeros(2)
+    certify_sets(ground, state, np.arange(2), PathLevels(tau, mus, none, none), gap, outside_gap)
     for k in range(2):
-        here = objective(sets, k, b[k], a[k], tau[k], mus[k])
-        assert gap[k] >= here - objective(sets, k, B[k, 0], A[k, 0], tau[k], mus[k]) - 1e-12
+        objective_value = objective(sets, k, b[k], a[k], tau[k], mus[k])
+        assert (
+            gap[k] >= objective_value - objective(sets, k, B[k, 0], A[k, 0], tau[k], mus[k]) - 1e-12
+        )
 
 
 @kinds
@@ -161,10 +165,10 @@ def test_a_step_at_given_signs_ends_where_the_model_is_flat(ridge, seed):
     r = rng.normal(size=n)
     cut = rng.uniform(0.1, 1, m)
     x = rng.normal(size=m)
-    given = PenalisedProblem(D, cut, np.full(m, ridge))
+    penalised_problem = PenalisedProblem(D, cut, np.full(m, ridge))
     model = QuadraticModel(r, w * D, np.sqrt(w) * D)
     active = np.arange(0, m, 2) if m < n else np.arange(m)
-    step = fixed_sign_step(given, active, model, x, r)
+    step = fixed_sign_step(penalised_problem, active, model, x, r)
     slope = D[active] @ (r + w * (step @ D[active])) + ridge * (x[active] + step)
     np.testing.assert_allclose(slope, -cut[active] * np.sign(x[active]), atol=1e-8)
 
@@ -190,12 +194,14 @@ def test_whole_weights_are_repeated_samples():
     weighted = logistic_sets(
         X, Y, rows, fixed=adjustment(rows, weights=np.stack([often] * 2, 1)), **BOTH
     )
-    again = [np.repeat(each, often, axis=0) for each in (X, Y, rows)]
-    repeated = logistic_sets(*again, **BOTH)
+    repeated_arrays = [np.repeat(array, often, axis=0) for array in (X, Y, rows)]
+    repeated = logistic_sets(*repeated_arrays, **BOTH)
     np.testing.assert_allclose(weighted.tau_max, repeated.tau_max, rtol=1e-12)
     np.testing.assert_allclose(weighted.norm, repeated.norm, rtol=1e-9)
-    for one, other in zip(fits(weighted, tau, mu)[1:], fits(repeated, tau, mu)[1:], strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-11)
+    for weighted_fit, repeated_fit in zip(
+        fits(weighted, tau, mu)[1:], fits(repeated, tau, mu)[1:], strict=True
+    ):
+        np.testing.assert_allclose(weighted_fit, repeated_fit, atol=1e-11)
 
 
 def test_a_weight_of_0_is_a_sample_left_out():
@@ -205,8 +211,10 @@ def test_a_weight_of_0_is_a_sample_left_out():
     weighted = logistic_sets(X, Y, rows, fixed=adjustment(rows, weights=v), **BOTH)
     without = logistic_sets(X, Y, rows & ~out[:, None], **BOTH)
     tau = 0.2 * without.tau_max[:, None]
-    for one, other in zip(fits(weighted, tau, 1e-3)[1:], fits(without, tau, 1e-3)[1:], strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-11)
+    for weighted_fit, shortened_fit in zip(
+        fits(weighted, tau, 1e-3)[1:], fits(without, tau, 1e-3)[1:], strict=True
+    ):
+        np.testing.assert_allclose(weighted_fit, shortened_fit, atol=1e-11)
 
 
 def test_balanced_classes_weigh_alike():
@@ -225,23 +233,25 @@ def test_training_sets_do_not_know_each_other(kind):
     tau = sets.tau_max[:, None] * SHARES
     path, B, A = fits(sets, tau, 1e-6)
     for k in (0, 1, 69):
-        own = None
+        fixed_alone = None
         if fixed is not None:
-            own = type(fixed)(
+            fixed_alone = type(fixed)(
                 fixed.root[:, [k]], *(x[[k]] for x in (fixed.basis, fixed.to_basis, fixed.mean))
             )
-        alone = logistic_sets(X, Y[:, [k]], rows[:, [k]], fixed=own, share_copy_with=sets, **BOTH)
-        found, b, a = fits(alone, tau[[k]], 1e-6)
-        np.testing.assert_array_equal(found.sizes()[0], path.sizes()[k])
+        alone = logistic_sets(
+            X, Y[:, [k]], rows[:, [k]], fixed=fixed_alone, share_copy_with=sets, **BOTH
+        )
+        path_alone, b, a = fits(alone, tau[[k]], 1e-6)
+        np.testing.assert_array_equal(path_alone.sizes()[0], path.sizes()[k])
         np.testing.assert_allclose(b[0], B[k], atol=1e-12)
         np.testing.assert_allclose(a[0], A[k], atol=1e-12)
 
 
 def test_other_names_of_the_classes_mirror_the_fit():
     X, Y, rows = classes(7, 30, 60)
-    one, other = (logistic_sets(X, S * Y, rows, **BOTH) for S in (1, -1))
-    tau = one.tau_max[:, None] * SHARES
-    for a, b in zip(fits(one, tau, 1e-6)[1:], fits(other, tau, 1e-6)[1:], strict=True):
+    sets_plus, sets_minus = (logistic_sets(X, S * Y, rows, **BOTH) for S in (1, -1))
+    tau = sets_plus.tau_max[:, None] * SHARES
+    for a, b in zip(fits(sets_plus, tau, 1e-6)[1:], fits(sets_minus, tau, 1e-6)[1:], strict=True):
         np.testing.assert_allclose(a, -b, atol=1e-12)
 
 
@@ -249,9 +259,11 @@ def test_what_is_held_out_does_not_matter():
     X, Y, rows = classes(8, 30, 40)
     rows[:, 1] = rows[:, 0]
     spoiled = np.where(rows[:, :1], X, 1e6)
-    one, other = (logistic_sets(each, Y, rows, **BOTH) for each in (X, spoiled))
-    tau = one.tau_max[:, None] * SHARES
-    for a, b in zip(fits(one, tau, 1e-6)[1:], fits(other, tau, 1e-6)[1:], strict=True):
+    sets_plain, sets_spoiled = (logistic_sets(matrix, Y, rows, **BOTH) for matrix in (X, spoiled))
+    tau = sets_plain.tau_max[:, None] * SHARES
+    for a, b in zip(
+        fits(sets_plain, tau, 1e-6)[1:], fits(sets_spoiled, tau, 1e-6)[1:], strict=True
+    ):
         np.testing.assert_allclose(a, b, atol=1e-9)
 
 
@@ -315,12 +327,14 @@ def test_covariates_that_say_the_same_share_a_coefficient():
     X, Y, rows = classes(13, 30, 20)
     c = np.random.default_rng(0).normal(size=30)
     once, twice = (adjustment(rows, np.stack([np.column_stack(C)] * 2)) for C in ([c], [c, 2 * c]))
-    one, other = (logistic_sets(X, Y, rows, fixed=each, **BOTH) for each in (once, twice))
-    assert not other.column_ridge.any()
+    sets_once, sets_twice = (
+        logistic_sets(X, Y, rows, fixed=fixed_columns, **BOTH) for fixed_columns in (once, twice)
+    )
+    assert not sets_twice.column_ridge.any()
     scores = []
-    for sets in (one, other):
-        found = logistic_path(sets, 0.3 * one.tau_max[:, None], 1e-3, tolerance=1e-9)
-        scores.append(logistic_scores(sets, *found))
+    for sets in (sets_once, sets_twice):
+        path_of_fits = logistic_path(sets, 0.3 * sets_once.tau_max[:, None], 1e-3, tolerance=1e-9)
+        scores.append(logistic_scores(sets, *path_of_fits))
     np.testing.assert_allclose(*scores, atol=1e-10)
 
 
@@ -328,13 +342,13 @@ def test_a_row_ends_before_its_first_long_list():
     sets = problem(14, 40, 300)
     tau = sets.tau_max[:, None] * np.geomspace(1, 0.02, 12)
     mu = 1e-3 * sets.norm[:, None]
-    whole, *_ = logistic_path(sets, tau, mu, tolerance=1e-9)
+    full_path, *_ = logistic_path(sets, tau, mu, tolerance=1e-9)
     path, intercept, gamma = logistic_path(sets, tau, mu, tolerance=1e-9, longest=9)
     ended = path.iterations < 0
     assert ended.any(axis=1).all()
     assert not ended[:, 0].any()
-    np.testing.assert_array_equal(path.indptr, whole.end_rows(9).indptr)
-    np.testing.assert_array_equal(path.values, whole.end_rows(9).values)
+    np.testing.assert_array_equal(path.indptr, full_path.end_rows(9).indptr)
+    np.testing.assert_array_equal(path.values, full_path.end_rows(9).values)
     np.testing.assert_array_equal(np.isnan(intercept), ended)
     np.testing.assert_array_equal(
         np.isnan(logistic_scores(sets, path, intercept, gamma)[..., 0]), ended
@@ -350,9 +364,9 @@ def test_both_linear_systems_have_one_solution(m, free):
     ridge[rng.permutation(m)[:free]] = 0.0
     expected = np.linalg.solve(E @ E.T + np.diag(ridge), h)
     for solve, rows in ((solve_by_features, (E, E)), (solve_by_samples, (E,))):
-        found = h.copy()
-        solve(*rows, ridge, found)
-        np.testing.assert_allclose(found, expected, rtol=1e-8)
+        solution = h.copy()
+        solve(*rows, ridge, solution)
+        np.testing.assert_allclose(solution, expected, rtol=1e-8)
 
 
 def test_what_is_dependent_gets_no_step():
@@ -363,7 +377,7 @@ def test_what_is_dependent_gets_no_step():
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (
             lambda Y, rows: (np.where(rows, 1.0, Y), rows),
@@ -373,9 +387,9 @@ def test_what_is_dependent_gets_no_step():
         (lambda Y, rows: (Y[:, :1], rows), "alike"),
     ],
 )
-def test_what_is_no_pair_of_classes_is_refused(change, said):
+def test_what_is_no_pair_of_classes_is_refused(change, message):
     X, Y, rows = classes(0, 12, 4)
-    with pytest.raises(GenesigError, match=said):
+    with pytest.raises(GenesigError, match=message):
         logistic_sets(X, *change(Y, rows), **BOTH)
 
 

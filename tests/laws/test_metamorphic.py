@@ -109,8 +109,8 @@ def genes_renamed() -> Row:
     """Rename in another order of names; of the two that are alike, the first one stays so."""
     order = np.random.default_rng(8).permutation(D)
     new = dict(zip(sorted(NAMES), (f"y{k:02d}" for k in order), strict=True))
-    one, other = sorted((NAMES[0], NAMES[39]))
-    new[one], new[other] = sorted((new[one], new[other]))
+    low_name, high_name = sorted((NAMES[0], NAMES[39]))
+    new[low_name], new[high_name] = sorted((new[low_name], new[high_name]))
     old = {name: gene for gene, name in new.items()}
     return Row(
         lambda f: replace(f, X=f.X.rename(columns=new), genes=f.genes.rename(new)),
@@ -185,28 +185,32 @@ def assert_alike(tables: Tables, expected: Tables) -> None:
     for name, table in expected.items():
         assert list(tables[name].columns) == list(table.columns)
         for column in table:
-            mine = tables[name][column]
-            own = table[column]
-            if own.dtype.kind == "f" and mine.dtype.kind == "f":
-                atol = CLOSE * own.abs().max() if own.notna().any() else 0.0
-                np.testing.assert_allclose(mine, own, 0, atol, err_msg=f"{name}, {column}")
+            own_column = tables[name][column]
+            table_column = table[column]
+            if table_column.dtype.kind == "f" and own_column.dtype.kind == "f":
+                atol = CLOSE * table_column.abs().max() if table_column.notna().any() else 0.0
+                np.testing.assert_allclose(
+                    own_column, table_column, 0, atol, err_msg=f"{name}, {column}"
+                )
             else:
-                pd.testing.assert_series_equal(mine, own, check_dtype=False, obj=f"{name}")
+                pd.testing.assert_series_equal(
+                    own_column, table_column, check_dtype=False, obj=f"{name}"
+                )
 
 
-def assert_same(here: Found, there: Found) -> None:
-    np.testing.assert_array_equal(here.rows, there.rows)
-    np.testing.assert_array_equal(here.choices, there.choices)
-    assert_alike(here.tables, there.tables)
+def assert_same(results: Found, expected_results: Found) -> None:
+    np.testing.assert_array_equal(results.rows, expected_results.rows)
+    np.testing.assert_array_equal(results.choices, expected_results.choices)
+    assert_alike(results.tables, expected_results.tables)
 
 
 def cases(rows: dict[str, Studies]) -> pytest.MarkDecorator:
     """Give each row its studies; each takes its turn with one plain kind, the others their time."""
     listed = []
     for k, (name, studies) in enumerate(rows.items()):
-        own = [study for study in studies if study in PLAIN]
+        plain_studies = [study for study in studies if study in PLAIN]
         for study in studies:
-            marks = [pytest.mark.slow] if study != own[k % len(own)] else []
+            marks = [pytest.mark.slow] if study != plain_studies[k % len(plain_studies)] else []
             listed.append(pytest.param(name, study, id="-".join((name, *study)), marks=marks))
     return pytest.mark.parametrize(("name", "study"), listed)
 
@@ -219,13 +223,13 @@ def cases(rows: dict[str, Studies]) -> pytest.MarkDecorator:
 )
 def test_order_changes_no_byte_of_a_data_set_and_no_split(name, study):
     files = files_of(*study)
-    (one, splits) = divided(files)
-    (other, drawn) = divided(REORDERED[name](files))
-    assert one.samples == sorted(files.samples.index)
-    assert one.X.tobytes() == other.X.tobytes()
-    pd.testing.assert_frame_equal(one.obs, other.obs[one.obs.columns])
-    pd.testing.assert_frame_equal(one.var, other.var)
-    assert one.design == other.design
+    (dataset, splits) = divided(files)
+    (reordered_dataset, drawn) = divided(REORDERED[name](files))
+    assert dataset.samples == sorted(files.samples.index)
+    assert dataset.X.tobytes() == reordered_dataset.X.tobytes()
+    pd.testing.assert_frame_equal(dataset.obs, reordered_dataset.obs[dataset.obs.columns])
+    pd.testing.assert_frame_equal(dataset.var, reordered_dataset.var)
+    assert dataset.design == reordered_dataset.design
     assert splits == drawn
 
 
@@ -239,9 +243,12 @@ def test_order_changes_no_result(name, study):
 @cases({name: row.studies for name, row in ROWS.items()})
 def test_what_means_the_same_finds_the_same(name, study):
     row = ROWS[name]
-    own = plain(study)
-    other = found(row.change(files_of(*study)))
-    assert_same(replace(other, tables=row.undo(other.tables, own.tables)), own)
+    plain_results = plain(study)
+    changed_results = found(row.change(files_of(*study)))
+    assert_same(
+        replace(changed_results, tables=row.undo(changed_results.tables, plain_results.tables)),
+        plain_results,
+    )
 
 
 @pytest.mark.slow
@@ -250,9 +257,11 @@ def test_a_forest_votes_the_same(name, study):
     """Where no rounding is: it decides between splits of a node that are equally good."""
     files = files_of(*study)
     tables = plain(study).tables
-    own, other = ({"baselines": forest(each)} for each in (files, ROWS[name].change(files)))
-    back = ROWS[name].undo(tables | other, tables | own)
-    assert_alike({"baselines": back["baselines"]}, own)
+    plain_forest, changed_forest = (
+        {"baselines": forest(input_files)} for input_files in (files, ROWS[name].change(files))
+    )
+    back = ROWS[name].undo(tables | changed_forest, tables | plain_forest)
+    assert_alike({"baselines": back["baselines"]}, plain_forest)
 
 
 @pytest.mark.slow

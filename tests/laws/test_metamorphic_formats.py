@@ -55,9 +55,9 @@ def h5mu(path: Path) -> None:
     }
     options = mudata.settings.override if hasattr(mudata, "settings") else mudata.set_options
     with options(pull_on_update=False):  # settings since mudata 0.4
-        both = mudata.MuData(parts)
-        both.obs["class"] = data.obs["class"]
-        both.write_h5mu(path)
+        mu_data = mudata.MuData(parts)
+        mu_data.obs["class"] = data.obs["class"]
+        mu_data.write_h5mu(path)
 
 
 def turned(path: Path) -> None:
@@ -89,17 +89,17 @@ def read(folder: Path, name: str, sheet: str = "sheet.tsv") -> Dataset:
     rows = [[sample, LABELS[sample]] for sample in numbers(len(name)).samples]
     (folder / "sheet.tsv").write_text(tabbed([["sample", "class"], *rows]))
     config = {"expression": str(folder / name), "samples": str(folder / sheet), "label": "class"}
-    told = resolve_config(config, load_schema())
-    return read_dataset(StudySettings.from_config(told))
+    resolved_config = resolve_config(config, load_schema())
+    return read_dataset(StudySettings.from_config(resolved_config))
 
 
-def assert_same(one: Dataset, other: Dataset) -> None:
-    assert (one.samples, one.genes) == (other.samples, other.genes)
-    assert one.X.flags.c_contiguous
-    assert one.X.tobytes() == other.X.tobytes()
-    assert one.obs["class"].tolist() == other.obs["class"].tolist()
-    assert one.design == other.design
-    pd.testing.assert_frame_equal(one.var, other.var)
+def assert_same(dataset_a: Dataset, dataset_b: Dataset) -> None:
+    assert (dataset_a.samples, dataset_a.genes) == (dataset_b.samples, dataset_b.genes)
+    assert dataset_a.X.flags.c_contiguous
+    assert dataset_a.X.tobytes() == dataset_b.X.tobytes()
+    assert dataset_a.obs["class"].tolist() == dataset_b.obs["class"].tolist()
+    assert dataset_a.design == dataset_b.design
+    pd.testing.assert_frame_equal(dataset_a.var, dataset_b.var)
 
 
 @pytest.mark.filterwarnings("ignore:.*pull_on_update.*:FutureWarning")

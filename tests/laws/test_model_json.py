@@ -70,8 +70,8 @@ def test_the_model_scores_new_samples_as_the_fit_does(steps):
     assert (model["threshold"], model["answer"]) == (0, "mu 0.01")
     assert fits.threshold[0] != 0
     assert len(model["models"][0]["genes"]) > 0
-    one = {gene: float(value) for gene, value in new.iloc[0].items()}
-    assert score(model, one)[0] == pytest.approx(score(model, new)[0], abs=1e-12)
+    sample_values = {gene: float(value) for gene, value in new.iloc[0].items()}
+    assert score(model, sample_values)[0] == pytest.approx(score(model, new)[0], abs=1e-12)
 
 
 def test_a_model_without_genes_predicts_its_intercept():
@@ -82,5 +82,5 @@ def test_a_model_without_genes_predicts_its_intercept():
     model = add_digest(model)
     lines = tuple(range(len(dataset.genes)))
     matrix = Matrix(tuple(dataset.genes), ("new", "newer"), dataset.X[:2].T, {}, lines)
-    found, problems = predict(model, matrix, "new.tsv", missing=0.0, mu=LINEAR["mu"][0])
-    assert (found["score"].tolist(), problems) == ([0.25, 0.25], [])
+    predictions, problems = predict(model, matrix, "new.tsv", missing=0.0, mu=LINEAR["mu"][0])
+    assert (predictions["score"].tolist(), problems) == ([0.25, 0.25], [])

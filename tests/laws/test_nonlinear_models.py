@@ -34,39 +34,39 @@ def toy(seed=0, n=24, d=30):
     return X, y
 
 
-def assert_same(here, there, names):
+def assert_same(result, expected_result, names):
     for name in names:
-        assert_array_equal(getattr(here, name), getattr(there, name), err_msg=name)
+        assert_array_equal(getattr(result, name), getattr(expected_result, name), err_msg=name)
 
 
 @pytest.mark.parametrize("penalty", ["lasso", "group"])
 def test_an_inner_fold_is_not_seen_by_the_screen_the_blocks_or_the_fit_beside_it(penalty):
     X, y = toy()
     protocol = NonlinearProtocol(**{**QUICK, "penalty": penalty})
-    given = SharedSettings(protocol, [f"g{j}" for j in range(30)], True, None)
+    shared_settings = SharedSettings(protocol, [f"g{j}" for j in range(30)], True, None)
     rows = np.arange(16)
-    rest = np.arange(16, 24)
+    test_rows = np.arange(16, 24)
     altered = X.copy()
     flipped = y.copy()
-    altered[rest], flipped[rest] = 1e3 * X[rest][::-1], -y[rest]
-    here = prepare_training_set(X, y, rows, given)
-    there = prepare_training_set(altered, flipped, rows, given)
-    assert_array_equal(here.genes, there.genes)
-    assert here.settings.groups == there.settings.groups
-    assert_same(here, there, ("X", "y"))
+    altered[test_rows], flipped[test_rows] = 1e3 * X[test_rows][::-1], -y[test_rows]
+    training_set = prepare_training_set(X, y, rows, shared_settings)
+    altered_set = prepare_training_set(altered, flipped, rows, shared_settings)
+    assert_array_equal(training_set.genes, altered_set.genes)
+    assert training_set.settings.groups == altered_set.settings.groups
+    assert_same(training_set, altered_set, ("X", "y"))
 
 
 def test_the_inner_folds_screen_for_themselves(monkeypatch):
     """A screen on all training rows would have seen the held-out labels of every inner fold."""
-    seen = []
+    screened_rows = []
     monkeypatch.setattr(
         loop,
         "prepare_training_set",
-        lambda *args: seen.append(args[2]) or prepare_training_set(*args),
+        lambda *args: screened_rows.append(args[2]) or prepare_training_set(*args),
     )
     dataset, splits = study(*toy())
     outer(dataset, splits)
-    at = iter(seen)
+    at = iter(screened_rows)
     for split in splits.outer:
         train = set(dataset.rows(split.train).tolist())
         for fold in split.inner:
@@ -76,20 +76,20 @@ def test_the_inner_folds_screen_for_themselves(monkeypatch):
 
 
 def test_groups_of_samples_never_straddle(monkeypatch):
-    seen = []
+    fold_rows = []
     monkeypatch.setattr(
         loop,
         "prepare_training_set",
-        lambda *args: seen.append(args[2]) or prepare_training_set(*args),
+        lambda *args: fold_rows.append(args[2]) or prepare_training_set(*args),
     )
     X, y = toy()
     dataset, splits = study(X, y, group=np.arange(24) // 2, scheme="stratified_group_kfold")
     outer(dataset, splits)
     groups = np.arange(24) // 2
-    at = iter(seen)
+    at = iter(fold_rows)
     for split in splits.outer:
-        for held in [*split.inner, split.test]:
-            assert not set(groups[next(at)]) & set(groups[dataset.rows(held)])
+        for held_out_rows in [*split.inner, split.test]:
+            assert not set(groups[next(at)]) & set(groups[dataset.rows(held_out_rows)])
 
 
 def test_ranks_are_those_of_scipy():
@@ -106,8 +106,8 @@ def test_dependence_is_the_kernel_sum_it_says():
     K = np.exp(-np.square(r[:, None] - r[None]) / (2 * RANK_KERNEL_WIDTH**2))
     expected = np.einsum("i,ijg,j->g", y - y.mean(), K, y - y.mean())
     np.testing.assert_allclose(dependence(X, y), expected, rtol=1e-6, atol=1e-6)
-    again = dependence(np.exp(X), 5 * y + 2)
-    np.testing.assert_allclose(again, 25 * dependence(X, y), rtol=1e-9, atol=1e-9)
+    transformed_dependence = dependence(np.exp(X), 5 * y + 2)
+    np.testing.assert_allclose(transformed_dependence, 25 * dependence(X, y), rtol=1e-9, atol=1e-9)
     assert dependence(X, y)[5] == pytest.approx(0, abs=1e-12)
 
 
@@ -131,13 +131,13 @@ def test_groups_of_a_file_are_selected_together(tmp_path):
     table = "gene\tset\n" + "".join(f"g{j}\tset{j % 6}\n" for j in range(24)) + "g29\t\n"
     (tmp_path / "sets.tsv").write_text(table)
     dataset, splits = study(*toy(), folds=2)
-    found = outer(dataset, splits, penalty="group", groups=str(tmp_path / "sets.tsv"), genes=None)
-    assert len(found.indices)
-    for fit in range(len(found)):
-        genes = set(found.selected(fit)[0].tolist())
+    fits = outer(dataset, splits, penalty="group", groups=str(tmp_path / "sets.tsv"), genes=None)
+    assert len(fits.indices)
+    for fit in range(len(fits)):
+        genes = set(fits.selected(fit)[0].tolist())
         for gene in genes:
-            wanted = set(range(gene % 6, 24, 6)) if gene < 24 else {gene}
-            assert wanted <= genes
+            expected_genes = set(range(gene % 6, 24, 6)) if gene < 24 else {gene}
+            assert expected_genes <= genes
 
 
 @pytest.mark.parametrize(
@@ -150,23 +150,23 @@ def test_few_genes_or_samples(n, d, settings):
     X = rng.standard_normal((n, d))
     X[:, 0] += 2 * y
     dataset, splits = study(X, y)
-    found = outer(dataset, splits, **settings)
-    assert len(found) == 3
-    assert np.isfinite(found.scores).all()
+    fits = outer(dataset, splits, **settings)
+    assert len(fits) == 3
+    assert np.isfinite(fits.scores).all()
     _, curves = final(dataset, splits, **settings)
     assert set(curves["gene"]) <= set(dataset.genes)
 
 
 def test_two_samples_of_each_class_say_so_and_do_not_stop_the_study():
     dataset, splits = study(*toy(n=8, d=6), folds=2, inner_folds=2)  # inner folds train on 2
-    found = outer(dataset, splits)
-    assert np.isfinite(found.scores).all()
+    fits = outer(dataset, splits)
+    assert np.isfinite(fits.scores).all()
     tiny = [replace(split, train=split.train[:2], inner=()) for split in splits.outer]
-    found = outer(dataset, replace(splits, outer=tuple(tiny)))
-    assert list(found.message) == ["too few samples, or no gene that varies"] * 2
-    assert len(found.indices) == 0
+    fits = outer(dataset, replace(splits, outer=tuple(tiny)))
+    assert list(fits.message) == ["too few samples, or no gene that varies"] * 2
+    assert len(fits.indices) == 0
     mean = [dataset.response()[dataset.rows(split.train)].mean() for split in tiny]
-    assert_array_equal(found.scores, np.repeat(mean, 4))
+    assert_array_equal(fits.scores, np.repeat(mean, 4))
 
 
 def test_the_control_uses_genes_that_tie_in_information():
@@ -174,16 +174,16 @@ def test_the_control_uses_genes_that_tie_in_information():
     rng = np.random.default_rng(0)
     for _ in range(6):
         X = rng.standard_normal((24, 200))
-        found = outer(*study(X, np.tile([-1.0, 1.0], 12), folds=2), fvm_genes=[1])
-        assert (found.fvm_genes == 1).all()
-        assert (found.fvm_scores != 0).all()
+        fits = outer(*study(X, np.tile([-1.0, 1.0], 12), folds=2), fvm_genes=[1])
+        assert (fits.fvm_genes == 1).all()
+        assert (fits.fvm_scores != 0).all()
 
 
 def test_genes_that_never_vary_are_not_selected():
     X, y = toy()
     X[:, 2:] = 1.0
-    found = outer(*study(X, y))
-    assert set(found.indices.tolist()) <= {0, 1}
+    fits = outer(*study(X, y))
+    assert set(fits.indices.tolist()) <= {0, 1}
     X[:] = 1.0
     assert set(outer(*study(X, y)).message) == {"too few samples, or no gene that varies"}
 

@@ -56,8 +56,8 @@ def study(X):
     obs = pd.DataFrame({"y": np.resize(["a", "b"], len(X))}, index=[f"p{i}" for i in range(len(X))])
     genes = [f"g{column}" for column in range(X.shape[1])]
     design = Design("y", "classification", ("a", "b"), None, None)
-    where = {"chromosome": "1", "position": np.arange(len(genes))[::-1] / 2}
-    var = pd.DataFrame({"symbol": genes, **where}, index=genes)
+    gene_places = {"chromosome": "1", "position": np.arange(len(genes))[::-1] / 2}
+    var = pd.DataFrame({"symbol": genes, **gene_places}, index=genes)
     return Dataset(X, obs, var, design, {"steps": []})
 
 
@@ -84,9 +84,9 @@ def test_test_rows_change_nothing_that_is_fitted(name, X, data):
     fits = []
     trained = []
     for test in tests:
-        everything = np.vstack([X, test])
-        fitted = fit_steps(everything[: len(X)], [by_default(name)], about(X))
-        trained.append(fitted.transform(everything, about(everything))[: len(X)])
+        all_rows = np.vstack([X, test])
+        fitted = fit_steps(all_rows[: len(X)], [by_default(name)], about(X))
+        trained.append(fitted.transform(all_rows, about(all_rows))[: len(X)])
         fits.append(fitted.state())
     assert fits[0] == fits[1]
     np.testing.assert_array_equal(*trained)
@@ -97,9 +97,11 @@ def test_test_rows_change_nothing_that_is_fitted(name, X, data):
 def test_a_sample_alone_gets_the_values_it_gets_in_company(name, X, data):
     fitted = fit_steps(X, [by_default(name)], about(X))
     pair = data.draw(hnp.arrays(np.float64, (2, X.shape[1]), elements=values))
-    for known in (about(pair), None):
-        alone = fitted.transform(pair[:1], known if known is None else known[:1])
-        np.testing.assert_array_equal(alone[0], fitted.transform(pair, known)[0])
+    for samples_about in (about(pair), None):
+        alone = fitted.transform(
+            pair[:1], samples_about if samples_about is None else samples_about[:1]
+        )
+        np.testing.assert_array_equal(alone[0], fitted.transform(pair, samples_about)[0])
 
 
 @pytest.mark.parametrize("name", SAMPLE_KIND)
@@ -114,8 +116,8 @@ def test_a_row_wise_step_learns_nothing(name, X):
 def test_a_step_is_rebuilt_from_json(name, X):
     fitted = fit_steps(X, [by_default(name)], about(X))
     rebuilt = Reference.from_state(json.loads(json.dumps(fitted.state())))
-    done = fitted.transform(X, about(X))
-    np.testing.assert_array_equal(rebuilt.transform(X, about(X)), done)
+    transformed = fitted.transform(X, about(X))
+    np.testing.assert_array_equal(rebuilt.transform(X, about(X)), transformed)
     np.testing.assert_array_equal(rebuilt.genes, fitted.genes)
 
 
@@ -147,8 +149,8 @@ def test_quantile_gives_every_sample_without_ties_the_same_distribution(X):
 def test_a_gene_constant_on_the_training_rows_becomes_zero(X, data):
     X[:, 0] = data.draw(values)
     steps = [{"step": "centre"}, {"step": "unit_variance"}]
-    done = fit_steps(X, steps).transform(X + 1)
-    np.testing.assert_array_equal(done[:, 0], 0)
+    transformed = fit_steps(X, steps).transform(X + 1)
+    np.testing.assert_array_equal(transformed[:, 0], 0)
 
 
 @pytest.mark.parametrize("name", FOLD_KIND)
@@ -162,18 +164,20 @@ def test_a_step_that_learns_is_refused_before_the_splits(name):
 def test_before_the_splits_no_sample_sees_another(X, data):
     steps = [by_default(name) for name in SAMPLE_KIND]
     row = data.draw(st.integers(0, len(X) - 1))
-    other = X.copy()
-    other[row] = data.draw(hnp.arrays(np.float64, X.shape[1], elements=values))
-    one, two = (normalise_samples(study(x), samples=steps, folds=[]).X for x in (X, other))
-    np.testing.assert_array_equal(np.delete(one, row, 0), np.delete(two, row, 0))
+    changed_X = X.copy()
+    changed_X[row] = data.draw(hnp.arrays(np.float64, X.shape[1], elements=values))
+    normalised, two = (
+        normalise_samples(study(x), samples=steps, folds=[]).X for x in (X, changed_X)
+    )
+    np.testing.assert_array_equal(np.delete(normalised, row, 0), np.delete(two, row, 0))
 
 
 def test_steps_done_and_genes_flattened_are_in_the_provenance():
     X = np.array([[1.0, 100.0], [2.0, 200.0], [3.0, 300.0]])
     log2 = {"step": "log2", "floor": 16, "ceiling": 65536}
-    done = normalise_samples(study(X), samples=[log2], folds=[{"step": "centre"}])
-    assert done.provenance["steps"] == [log2]
-    assert done.provenance["warnings"] == [
+    provenance_study = normalise_samples(study(X), samples=[log2], folds=[{"step": "centre"}])
+    assert provenance_study.provenance["steps"] == [log2]
+    assert provenance_study.provenance["warnings"] == [
         "1 gene of one value in every sample, once values are normalised, could not be selected."
     ]
 
@@ -233,14 +237,16 @@ def test_a_ratio_to_nothing_is_refused():
 
 
 def test_what_nothing_learns_from_is_not_computed(monkeypatch):
-    asked = []
+    transformed_steps = []
     for kind in (NORMALISERS["log2"], NORMALISERS["knn_impute"]):
-        own = kind.transform
+        method = kind.transform
         monkeypatch.setattr(
-            kind, "transform", lambda self, X, own=own: asked.append(type(self)) or own(self, X)
+            kind,
+            "transform",
+            lambda self, X, method=method: transformed_steps.append(type(self)) or method(self, X),
         )
     fit_steps(np.full((4, 3), 2.0), [by_default("log2"), by_default("knn_impute")])
-    assert asked == [NORMALISERS["log2"]]
+    assert transformed_steps == [NORMALISERS["log2"]]
 
 
 def test_a_floor_above_its_ceiling_is_refused():

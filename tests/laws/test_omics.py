@@ -28,22 +28,22 @@ PROTEINS = 8
 def study(kind="classification", signal=1.5, **columns):
     """Return a study whose first three genes, which are proteins, carry the response."""
     plain = study_of(kind, 3, n=60, d=D, signal=signal)
-    own = {OMIC: ["protein"] * PROTEINS + ["rna"] * (D - PROTEINS), **columns}
-    dataset = replace(plain, var=plain.var.assign(**own))
+    gene_columns = {OMIC: ["protein"] * PROTEINS + ["rna"] * (D - PROTEINS), **columns}
+    dataset = replace(plain, var=plain.var.assign(**gene_columns))
     return dataset, draw_splits(dataset, seed=7, **SPLITS)
 
 
-def fitted(dataset, splits, labels="observed", chance=None, **asked):
-    kind = of_kind(dataset.design.kind) | asked
+def fitted(dataset, splits, labels="observed", chance=None, **settings):
+    kind = of_kind(dataset.design.kind) | settings
     return nested_cross_validation(
         dataset, splits, chance, labels=labels, batch="1of1", folds=MOMENTS, **kind
     )
 
 
-def same(one: Fits, other: Fits, but=("factors",)):
+def same(fits_a: Fits, fits_b: Fits, but=("factors",)):
     for field in fields(Fits):
-        ours = getattr(one, field.name)
-        theirs = getattr(other, field.name)
+        ours = getattr(fits_a, field.name)
+        theirs = getattr(fits_b, field.name)
         if field.name in but or ours is None:
             continue
         if ours.dtype.kind in "iUb":
@@ -60,8 +60,8 @@ def test_a_factor_of_1_for_all_changes_nothing(kind, monkeypatch):
     learned = fitted(dataset, splits, learn_omics=True)
     same(fitted(dataset, splits), learned)
     assert (learned.factors == 1).all()
-    given = study(kind, **{PRIOR_WEIGHT: np.ones(D)})[0]
-    same(fitted(dataset, splits), fitted(given, splits))
+    weighted_dataset = study(kind, **{PRIOR_WEIGHT: np.ones(D)})[0]
+    same(fitted(dataset, splits), fitted(weighted_dataset, splits))
 
 
 @pytest.mark.parametrize("kind", COLUMNS)
@@ -69,10 +69,10 @@ def test_one_factor_for_all_is_another_tau(kind):
     """tau counts in units of tau_max, so that only the unit changes; lam and mu have none."""
     dataset, splits = study(kind)
     halved = study(kind, **{PRIOR_WEIGHT: np.full(D, 4.0)})[0]
-    one = fitted(dataset, splits)
-    other = fitted(halved, splits)
-    np.testing.assert_allclose(one.tau_max, 4 * other.tau_max, rtol=1e-12)
-    same(one, other, but=("factors", "tau_max", "gap"))
+    plain_fits = fitted(dataset, splits)
+    halved_fits = fitted(halved, splits)
+    np.testing.assert_allclose(plain_fits.tau_max, 4 * halved_fits.tau_max, rtol=1e-12)
+    same(plain_fits, halved_fits, but=("factors", "tau_max", "gap"))
 
 
 def test_factors_divide_the_columns_of_a_lasso():
@@ -85,11 +85,11 @@ def test_factors_divide_the_columns_of_a_lasso():
     sets = training_sets(dataset.X, y, rows, centre=True, unit_variance=True, weights=factors)
     tau = 0.3 * sets.tau_max[:, None]
     genes, values = path(sets, tau, 0.0, solver="landweber-newton", tolerance=1e-10).coef(0, 0)
-    Z, own = sets.problem(0)
+    Z, response = sets.problem(0)
     model = Lasso(alpha=tau[0, 0] / 2, fit_intercept=False, tol=1e-12, max_iter=100_000)
-    found = model.fit(Z / factors, own).coef_ / factors
-    np.testing.assert_array_equal(genes, np.flatnonzero(found))
-    np.testing.assert_allclose(values, found[genes], rtol=1e-6)
+    lasso_coef = model.fit(Z / factors, response).coef_ / factors
+    np.testing.assert_array_equal(genes, np.flatnonzero(lasso_coef))
+    np.testing.assert_allclose(values, lasso_coef[genes], rtol=1e-6)
 
 
 @pytest.mark.parametrize("kind", COLUMNS)
@@ -104,9 +104,9 @@ def test_inner_folds_favour_the_omic_with_the_signal(kind):
 def test_candidates_are_ratios_and_equal_ones_come_first():
     dataset, _ = study()
     learned = LinearSettings(**of_kind("classification") | {"learn_omics": True})
-    found = np.array(omics.candidate_factors(dataset, learned))
-    assert found[0].tolist() == [1, 1]
-    assert sorted(map(tuple, found.tolist())) == [(1, 1), (1, 2), (1, 4), (2, 1), (4, 1)]
+    candidates = np.array(omics.candidate_factors(dataset, learned))
+    assert candidates[0].tolist() == [1, 1]
+    assert sorted(map(tuple, candidates.tolist())) == [(1, 1), (1, 2), (1, 4), (2, 1), (4, 1)]
     assert omics.candidate_factors(dataset, replace(learned, learn_omics=False)) == [None]
     assert omics.candidate_factors(dataset.without("rna"), learned) == [None]
     three = replace(dataset, var=dataset.var.assign(**{OMIC: list("abc" * (D // 3))}))
@@ -117,24 +117,24 @@ def test_equal_factors_stand_unless_others_are_better_by_a_standard_error():
     dataset, splits = study(signal=0.3)
     learned = fitted(dataset, splits, learn_omics=True)
     protocol = LinearSettings(**of_kind("classification") | {"learn_omics": True})
-    each = []
+    group_errors = []
     for factors in omics.candidate_factors(dataset, protocol):
-        given = replace(
+        dataset_with_weights = replace(
             dataset, var=dataset.var.assign(**{PRIOR_WEIGHT: dataset.prior_weights(factors)})
         )
-        each.append(fitted(given, splits))
+        group_errors.append(fitted(dataset_with_weights, splits))
     chosen = []
     smallest = []
     for fit in range(len(learned)):
-        errors = [fits.cv_error[fit].ravel() for fits in each]
+        errors = [fits.cv_error[fit].ravel() for fits in group_errors]
         best = int(np.argmin([error.min().round(12) for error in errors]))
         place = errors[best].argmin()
-        bind_steps = errors[best][place] + each[best].cv_se[fit].ravel()[place]
+        bind_steps = errors[best][place] + group_errors[best].cv_se[fit].ravel()[place]
         at = best if bind_steps < errors[0].min() else 0
         chosen.append(at)
         smallest.append(best)
         alone = np.array([fit])
-        same(learned.take(alone), each[at].take(alone))
+        same(learned.take(alone), group_errors[at].take(alone))
         assert (
             learned.factors[fit].tolist() == omics.candidate_factors(dataset, protocol)[at].tolist()
         )
@@ -155,36 +155,36 @@ def test_permuted_labels_choose_anew():
 def test_named_genes_know_nothing_of_learned_factors():
     """Their halves choose nothing; the chosen list, and what is made of it, is another."""
     dataset, splits = study(signal=0.4)
-    asked = of_kind("classification") | {"list": "best"}
+    settings = of_kind("classification") | {"list": "best"}
     chance = study_half_samples(
-        dataset, splits, permutations=20, folds=bind_steps(MOMENTS, dataset), **asked
+        dataset, splits, permutations=20, folds=bind_steps(MOMENTS, dataset), **settings
     )
     plain = fitted(dataset, splits, chance=chance, list="best")
     learned = fitted(dataset, splits, chance=chance, list="best", learn_omics=True)
     assert (learned.factors != 1).any()
-    one = plain.answer("fdr_selected")
-    other = learned.answer("fdr_selected")
-    np.testing.assert_array_equal(one.indptr, other.indptr)
-    np.testing.assert_array_equal(one.indices, other.indices)
-    np.testing.assert_allclose(one.values, other.values, rtol=1e-9)
+    plain_answer = plain.answer("fdr_selected")
+    learned_answer = learned.answer("fdr_selected")
+    np.testing.assert_array_equal(plain_answer.indptr, learned_answer.indptr)
+    np.testing.assert_array_equal(plain_answer.indices, learned_answer.indices)
+    np.testing.assert_allclose(plain_answer.values, learned_answer.values, rtol=1e-9)
     assert not np.array_equal(plain.indices, learned.indices)
 
 
 def test_halves_choose_for_themselves_and_are_told_apart():
     dataset, _ = study()
     splits = draw_splits(dataset, seed=7, **SPLITS | {"subsamples": 4})
-    asked = of_kind("classification") | {"learn_omics": True}
-    halves = fit_half_samples(dataset, splits, folds=MOMENTS, **asked)
+    settings = of_kind("classification") | {"learn_omics": True}
+    halves = fit_half_samples(dataset, splits, folds=MOMENTS, **settings)
     assert halves.factors.shape == (len(halves), 2)
     assert halves.rival_indptr is not None
 
 
 def test_without_an_omic_its_genes_are_gone():
     dataset, _ = study()
-    left = dataset.without("protein")
-    assert left.omics == ("rna",)
-    np.testing.assert_array_equal(left.X, dataset.X[:, PROTEINS:])
-    assert left.genes == dataset.genes[PROTEINS:]
+    remaining = dataset.without("protein")
+    assert remaining.omics == ("rna",)
+    np.testing.assert_array_equal(remaining.X, dataset.X[:, PROTEINS:])
+    assert remaining.genes == dataset.genes[PROTEINS:]
 
 
 def test_fits_keep_their_factors(tmp_path):

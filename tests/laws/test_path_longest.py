@@ -20,27 +20,27 @@ def problem(seed, n=14, d=40, k=5):
     return training_sets(X, Y, rows, centre=True, unit_variance=True)
 
 
-def assert_cut(whole: Path, ended: Path, longest: int | None) -> None:
+def assert_cut(full_path: Path, ended: Path, longest: int | None) -> None:
     """Compare every fit with its like up to the end of its row."""
-    k, m = whole.shape
+    k, m = full_path.shape
     for row in range(k):
         over = False
         for step in range(m):
-            features, values = whole.coef(row, step)
+            features, values = full_path.coef(row, step)
             over = over or (longest is not None and len(features) > longest)
-            own = ended.coef(row, step)
+            ended_coef = ended.coef(row, step)
             if over:
-                assert len(own[0]) == len(own[1]) == 0
+                assert len(ended_coef[0]) == len(ended_coef[1]) == 0
                 assert np.isnan(ended.gap[row, step])
                 assert ended.iterations[row, step] == -1
                 assert not ended.converged[row, step]
                 continue
-            assert own[0].tolist() == features.tolist()
-            np.testing.assert_allclose(own[1], values, rtol=1e-9, atol=1e-12)
+            assert ended_coef[0].tolist() == features.tolist()
+            np.testing.assert_allclose(ended_coef[1], values, rtol=1e-9, atol=1e-12)
             for part in PARTS:
-                kept = getattr(ended, part)[row, step]
-                other = getattr(whole, part)[row, step]
-                assert kept == pytest.approx(other, abs=1e-12)
+                ended_values = getattr(ended, part)[row, step]
+                full_values = getattr(full_path, part)[row, step]
+                assert ended_values == pytest.approx(full_values, abs=1e-12)
 
 
 @pytest.mark.one_in(2)
@@ -51,9 +51,9 @@ def test_the_path_is_the_full_one_cut(solver, longest):
     tau = sets.tau_max[:, None] * np.geomspace(0.9, 0.2, 6)
     mu = 1e-2 * sets.norm[:, None]
     settings = {"solver": solver, "tolerance": 1e-9}
-    whole = path(sets, tau, mu, **settings)
+    full_path = path(sets, tau, mu, **settings)
     ended = path(sets, tau, mu, longest=longest, **settings)
-    assert_cut(whole, ended, longest)
+    assert_cut(full_path, ended, longest)
     if longest in (1, 4, 9):
         assert 0 < np.isnan(ended.gap).sum() < ended.gap.size
 
@@ -68,25 +68,25 @@ def test_columns_that_stop_leave_the_others_their_fits(longest, seed):
     falling = sets.tau_max[:, None] * np.geomspace(0.9, 0.02, 8), 1e-2 * sets.norm[:, None]
     growing = 0.5 * sets.tau_max[:, None], sets.norm[:, None] * [1e-6, 1e-3, 1e-2, 0.1, 1.0]
     for tau, mu in (falling, growing):
-        whole = path(sets, tau, mu, **settings)
-        assert whole.sizes().max() > 80
+        full_path = path(sets, tau, mu, **settings)
+        assert full_path.sizes().max() > 80
         ended = path(sets, tau, mu, longest=longest, **settings)
-        assert_cut(whole, ended, longest)
-        assert ended.message == whole.message == ""
+        assert_cut(full_path, ended, longest)
+        assert ended.message == full_path.message == ""
 
 
 def test_a_row_stays_ended_where_its_lists_would_shrink():
-    whole = Path.from_coefs(
+    full_path = Path.from_coefs(
         (2, 3),
         [(np.arange(size), np.ones(size)) for size in (1, 5, 2, 1, 2, 3)],
         np.zeros((2, 3)),
         np.ones((2, 3), dtype=int),
         1e-9,
     )
-    ended = whole.end_rows(4)
+    ended = full_path.end_rows(4)
     assert ended.sizes().tolist() == [[1, 0, 0], [1, 2, 3]]
     assert np.isnan(ended.gap).tolist() == [[False, True, True], [False] * 3]
-    assert whole.end_rows(None) is whole
+    assert full_path.end_rows(None) is full_path
 
 
 def test_paths_beside_each_other_keep_their_fits_in_each_row():
@@ -98,12 +98,12 @@ def test_paths_beside_each_other_keep_their_fits_in_each_row():
         )
         for mu in (1e-4, 1e-1)
     ]
-    beside = Path.side_by_side(paths)
-    assert beside.shape == (5, 12)
+    joined_paths = Path.side_by_side(paths)
+    assert joined_paths.shape == (5, 12)
     for k, m in np.ndindex(5, 12):
         features, values = paths[m // 6].coef(k, m % 6)
-        np.testing.assert_array_equal(beside.coef(k, m)[0], features)
-        np.testing.assert_array_equal(beside.coef(k, m)[1], values)
+        np.testing.assert_array_equal(joined_paths.coef(k, m)[0], features)
+        np.testing.assert_array_equal(joined_paths.coef(k, m)[1], values)
     for name in PARTS:
         expected = np.hstack([getattr(each_path, name) for each_path in paths])
-        np.testing.assert_array_equal(getattr(beside, name), expected)
+        np.testing.assert_array_equal(getattr(joined_paths, name), expected)

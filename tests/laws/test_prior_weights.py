@@ -45,11 +45,11 @@ def problem(seed, weights, n=20, d=30, unit_variance=True):
 def test_tau_max_is_sharp(seed):
     weights = np.exp(np.random.default_rng(seed).normal(size=30))
     sets = problem(seed, weights)
-    above, below = (
+    sizes_above, sizes_below = (
         path(sets, share * sets.tau_max[:, None], 0.0, **EXACT) for share in (1 + 1e-9, 1 - 1e-3)
     )
-    assert (above.sizes() == 0).all()
-    assert (below.sizes() >= 1).all()
+    assert (sizes_above.sizes() == 0).all()
+    assert (sizes_below.sizes() >= 1).all()
 
 
 def test_without_a_ridge_it_is_the_lasso_of_divided_columns():
@@ -58,10 +58,12 @@ def test_without_a_ridge_it_is_the_lasso_of_divided_columns():
     plain = training_sets(sets.X / weights, sets.Y, sets.rows, centre=True, unit_variance=False)
     np.testing.assert_allclose(sets.tau_max, plain.tau_max, rtol=1e-12)
     tau = sets.tau_max[:, None] * np.array([0.5, 0.1])
-    one = path(sets, tau, 0.0, **EXACT)
-    other = path(plain, tau, 0.0, **EXACT)
-    np.testing.assert_array_equal(one.indices, other.indices)
-    np.testing.assert_allclose(one.values * weights[one.indices], other.values, rtol=1e-6)
+    weighted_path = path(sets, tau, 0.0, **EXACT)
+    plain_path = path(plain, tau, 0.0, **EXACT)
+    np.testing.assert_array_equal(weighted_path.indices, plain_path.indices)
+    np.testing.assert_allclose(
+        weighted_path.values * weights[weighted_path.indices], plain_path.values, rtol=1e-6
+    )
 
 
 @pytest.mark.parametrize("solver", sorted(SOLVERS))
@@ -102,14 +104,14 @@ def fits_of(dataset, splits, folds):
 
 
 def test_equal_weights_change_nothing_but_tau():
-    for one, other in zip(
+    for weighted_values, plain_values in zip(
         fits_of(*of_one_size(), MOMENTS),
         fits_of(*of_one_size(np.full(12, 4.0)), MOMENTS),
         strict=True,
     ):
-        np.testing.assert_allclose(one.tau_max, 4 * other.tau_max, rtol=1e-12)
-        np.testing.assert_array_equal(one.indices, other.indices)
-        np.testing.assert_allclose(one.values, other.values, rtol=1e-6)
+        np.testing.assert_allclose(weighted_values.tau_max, 4 * plain_values.tau_max, rtol=1e-12)
+        np.testing.assert_array_equal(weighted_values.indices, plain_values.indices)
+        np.testing.assert_allclose(weighted_values.values, plain_values.values, rtol=1e-6)
 
 
 @pytest.mark.parametrize("folds", [MOMENTS, [{"step": "variance_filter", "keep": 0.5}, *MOMENTS]])
@@ -131,11 +133,11 @@ def test_a_stored_data_set_keeps_them(tmp_path):
 
 
 def study(tmp_path, cells, **keys):
-    made = Study(tmp_path)
+    study_files = Study(tmp_path)
     rows = [f"gene{k}\tG{k}\t{cell}\n" for k, cell in enumerate(cells, 1)]
-    made.files["genes.tsv"] = "".join(["gene\tsymbol\tweight\n", *rows]).encode()
-    made.set("data", {"annotation": "genes.tsv", "prior_weights": "weight", **keys})
-    return made.write()
+    study_files.files["genes.tsv"] = "".join(["gene\tsymbol\tweight\n", *rows]).encode()
+    study_files.set("data", {"annotation": "genes.tsv", "prior_weights": "weight", **keys})
+    return study_files.write()
 
 
 GOOD = ["1", "0.5", "2", "1e1", "100", "0.01", "1", "1"]
@@ -164,20 +166,22 @@ FAULTS = {
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_one_line(name, tmp_path, monkeypatch, capsys):
-    cells, keys, said = FAULTS[name]
+    cells, keys, message = FAULTS[name]
     study(tmp_path, cells, **keys)
     monkeypatch.chdir(tmp_path)
     assert main(["validate", "config.yaml"]) == 1
     errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")]
-    assert errors == [f"error: genes.tsv: {said}"]
+    assert errors == [f"error: genes.tsv: {message}"]
 
 
 def test_without_a_gene_table_there_are_none(tmp_path, monkeypatch, capsys):
     study(tmp_path, GOOD, annotation=None)
     monkeypatch.chdir(tmp_path)
     assert main(["validate", "config.yaml"]) == 1
-    said = "data.prior_weights: names a column of the gene table; set data.annotation to its file"
-    assert f"error: config.yaml, {said}" in capsys.readouterr().err
+    message = (
+        "data.prior_weights: names a column of the gene table; set data.annotation to its file"
+    )
+    assert f"error: config.yaml, {message}" in capsys.readouterr().err
 
 
 def test_a_table_of_weights_alone_needs_no_symbols(tmp_path, monkeypatch, capsys):
@@ -190,7 +194,7 @@ def test_a_table_of_weights_alone_needs_no_symbols(tmp_path, monkeypatch, capsys
 
 
 def test_methods_name_the_column():
-    given = arguments(Reported())
-    assert "prior weight" not in " ".join(methods(collect(**given)))
-    given["config"]["data"]["prior_weights"] = "known"
-    assert "prior weight (column known of" in " ".join(methods(collect(**given)))
+    design_settings = arguments(Reported())
+    assert "prior weight" not in " ".join(methods(collect(**design_settings)))
+    design_settings["config"]["data"]["prior_weights"] = "known"
+    assert "prior weight (column known of" in " ".join(methods(collect(**design_settings)))

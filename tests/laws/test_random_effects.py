@@ -30,10 +30,10 @@ def one(y, v):
 
 def test_the_published_example_has_its_published_numbers():
     """metafor, rma(yi, vi, data = dat.bcg, method = "PM"): tau^2 0.3181, estimate -0.7150."""
-    found = one(*BCG.T)
-    assert found.mean[0] == pytest.approx(-0.7150, abs=6e-4)
-    assert found.tau2[0] == pytest.approx(0.3181, abs=2e-3)
-    assert found.q[0] == pytest.approx(152.233, rel=2e-2)  # variances are rounded to four places
+    effect = one(*BCG.T)
+    assert effect.mean[0] == pytest.approx(-0.7150, abs=6e-4)
+    assert effect.tau2[0] == pytest.approx(0.3181, abs=2e-3)
+    assert effect.q[0] == pytest.approx(152.233, rel=2e-2)  # variances are rounded to four places
 
 
 def test_tau_solves_the_equation_of_paule_and_mandel():
@@ -49,17 +49,17 @@ def test_tau_solves_the_equation_of_paule_and_mandel():
 def test_intervals_of_equal_variances_are_those_of_a_mean():
     """With one variance the model is a sample of y: mean, s and t on k - 1 degrees of freedom."""
     y = np.array([0.1, 0.9, 1.4, 2.2, 0.4])
-    found = one(y, np.full(5, 0.01))
+    effect = one(y, np.full(5, 0.01))
     half = student.ppf(0.975, 4) * y.std(ddof=1) / np.sqrt(5)
-    np.testing.assert_allclose([found.low[0], found.high[0]], [y.mean() - half, y.mean() + half])
-    assert found.tau2[0] == pytest.approx(y.var(ddof=1) - 0.01)
+    np.testing.assert_allclose([effect.low[0], effect.high[0]], [y.mean() - half, y.mean() + half])
+    assert effect.tau2[0] == pytest.approx(y.var(ddof=1) - 0.01)
 
 
 def test_equal_effects_leave_the_interval_of_a_fixed_effect():
-    found = one([0.5, 0.5, 0.5], [0.1, 0.2, 0.3])
+    effect = one([0.5, 0.5, 0.5], [0.1, 0.2, 0.3])
     error = 1 / np.sqrt(1 / 0.1 + 1 / 0.2 + 1 / 0.3)
-    assert (found.tau2[0], found.i2[0]) == (0, 0)
-    assert found.high[0] - 0.5 == pytest.approx(student.ppf(0.975, 2) * error)
+    assert (effect.tau2[0], effect.i2[0]) == (0, 0)
+    assert effect.high[0] - 0.5 == pytest.approx(student.ppf(0.975, 2) * error)
 
 
 def test_unknown_effects_take_no_part():
@@ -81,11 +81,11 @@ def test_many_genes_are_as_each_alone():
     rng = np.random.default_rng(0)
     y = rng.normal(size=(4, 50))
     v = rng.uniform(0.05, 0.5, (4, 50))
-    found = random_effects(y, v)
+    effects = random_effects(y, v)
     for gene in range(0, 50, 7):
-        own = one(y[:, gene], v[:, gene])
-        assert found.mean[gene] == pytest.approx(own.mean[0])
-        assert found.high[gene] == pytest.approx(own.high[0])
+        effect = one(y[:, gene], v[:, gene])
+        assert effects.mean[gene] == pytest.approx(effect.mean[0])
+        assert effects.high[gene] == pytest.approx(effect.high[0])
 
 
 @pytest.mark.slow
@@ -97,10 +97,10 @@ def test_a_further_study_lies_in_its_interval_as_often_as_it_should(k, tau):
     y = 1 + rng.normal(0, tau, (k, draws)) + rng.normal(0, np.sqrt(v))
     low, high = np.transpose([next_study(y[:, i], v[:, i]) for i in range(draws)])
     new = 1 + rng.normal(0, tau, draws)
-    inside = np.mean((low <= new) & (new <= high))
-    assert 0.90 <= inside <= (0.985 if tau else 1.0)
-    found = random_effects(y, v)
-    assert np.mean((found.low <= 1) & (found.high >= 1)) > 0.92
+    coverage = np.mean((low <= new) & (new <= high))
+    assert 0.90 <= coverage <= (0.985 if tau else 1.0)
+    effects = random_effects(y, v)
+    assert np.mean((effects.low <= 1) & (effects.high >= 1)) > 0.92
 
 
 def test_the_interval_of_the_next_study_holds_that_of_known_spread():
@@ -118,10 +118,10 @@ def test_a_further_study_is_never_surer_than_the_mean(k):
     for _ in range(100):
         v = rng.uniform(0.02, 0.2, k)
         y = rng.normal(0, np.sqrt(v))
-        found = one(y, v)
+        effect = one(y, v)
         (low, high) = next_study(y, v)
-        assert low <= found.low[0]
-        assert high >= found.high[0]
+        assert low <= effect.low[0]
+        assert high >= effect.high[0]
 
 
 @pytest.mark.parametrize("k", [3, 6])
@@ -142,12 +142,12 @@ def test_the_grid_is_as_wide_as_draws_of_the_formula(k):
     u = rng.chisquare(k - 1, draws)
     for _ in range(80):  # bisection: the spread falls as tau2 grows
         middle = (low + high) / 2
-        above = spread(middle)[1] > u
-        low = np.where(above, middle, low)
-        high = np.where(above, high, middle)
-    mean, left, total = spread(low)
+        is_above = spread(middle)[1] > u
+        low = np.where(is_above, middle, low)
+        high = np.where(is_above, high, middle)
+    mean, heterogeneity, total = spread(low)
     drawn = mean + np.sqrt(low) * rng.standard_normal(draws)
-    drawn += np.sqrt(left / (k - 1) / total) * rng.standard_t(k - 1, draws)
+    drawn += np.sqrt(heterogeneity / (k - 1) / total) * rng.standard_t(k - 1, draws)
     expected = np.diff(np.quantile(drawn, [0.025, 0.975]))[0]
     assert np.diff(next_study(y, v))[0] == pytest.approx(expected, rel=0.05)
 
@@ -160,19 +160,19 @@ def test_hedges_g_is_the_unbiased_difference_and_has_its_variance():
     draws = 20000
     y = np.repeat([1.0, -1.0], [n, m])
     X = rng.standard_normal((n + m, draws)) + delta * (y[:, None] > 0)
-    found = hedges(X, y)
-    assert found.value.mean() == pytest.approx(delta, abs=0.015)
-    assert found.variance.mean() == pytest.approx(found.value.var(), rel=0.12)
-    np.testing.assert_allclose(hedges(3 * X + 7, y).value, found.value)
-    np.testing.assert_allclose(hedges(X, -y).value, -found.value)
+    effect = hedges(X, y)
+    assert effect.value.mean() == pytest.approx(delta, abs=0.015)
+    assert effect.variance.mean() == pytest.approx(effect.value.var(), rel=0.12)
+    np.testing.assert_allclose(hedges(3 * X + 7, y).value, effect.value)
+    np.testing.assert_allclose(hedges(X, -y).value, -effect.value)
 
 
 def test_a_constant_gene_has_no_effect():
     y = np.array([1, 1, 1, -1, -1, -1.0])
     for measure in (hedges, fisher):
-        found = measure(np.ones((6, 2)), y)
-        assert np.isnan(found.value).all()
-        assert np.isnan(random_effects(found.value[None], found.variance[None]).mean).all()
+        effect = measure(np.ones((6, 2)), y)
+        assert np.isnan(effect.value).all()
+        assert np.isnan(random_effects(effect.value[None], effect.variance[None]).mean).all()
 
 
 def test_fishers_z_is_that_of_numpys_correlation():
@@ -193,7 +193,7 @@ def test_the_hazard_ratio_maximises_the_partial_likelihood(ties):
     time = np.ceil(4 * time) if ties else time
     event = rng.random(n) < 0.7
     y = np.array(list(zip(time, event, strict=True)), dtype=[("time", float), ("event", bool)])
-    found = hazard(X, y)
+    effect = hazard(X, y)
     for gene in range(3):
         z = (X[:, gene] - X[:, gene].mean()) / X[:, gene].std()
 
@@ -202,6 +202,6 @@ def test_the_hazard_ratio_maximises_the_partial_likelihood(ties):
             return np.sum(at_risk) - b * z[event].sum()
 
         best = minimize_scalar(loss, bracket=(-1, 1), options={"xtol": 1e-10}).x
-        assert found.value[gene] == pytest.approx(best, abs=1e-6)
+        assert effect.value[gene] == pytest.approx(best, abs=1e-6)
         bend = (loss(best + 1e-3) - 2 * loss(best) + loss(best - 1e-3)) / 1e-6
-        assert found.variance[gene] == pytest.approx(1 / bend, rel=1e-3)
+        assert effect.variance[gene] == pytest.approx(1 / bend, rel=1e-3)

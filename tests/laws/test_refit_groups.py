@@ -27,9 +27,9 @@ def nearly_nested(d, sizes, seed=0):
     now = np.array([], dtype=int)
     lists = []
     for size in sizes:
-        keep = now[rng.random(len(now)) < 0.95][:size]
-        rest = rng.permutation(np.setdiff1d(np.arange(d), keep))
-        now = np.sort(np.concatenate([keep, rest[: size - len(keep)]]))
+        shared_genes = now[rng.random(len(now)) < 0.95][:size]
+        new_genes = rng.permutation(np.setdiff1d(np.arange(d), shared_genes))
+        now = np.sort(np.concatenate([shared_genes, new_genes[: size - len(shared_genes)]]))
         lists.append(now)
     return lists
 
@@ -44,8 +44,8 @@ WALKS = {
 }
 
 
-def expected(Z, inside, y, A, lam):
-    b = minimum_norm_ridge(Z[inside][:, A], y[inside], inside.sum() * lam)
+def expected(Z, training_rows, y, A, lam):
+    b = minimum_norm_ridge(Z[training_rows][:, A], y[training_rows], training_rows.sum() * lam)
     return Z[:, A] @ b
 
 
@@ -60,10 +60,10 @@ def test_each_support_of_a_path_has_the_scores_of_the_svd(walk):
     values, intercept = refit_coef(sets, path, 1e-2)
     for k in range(2):
         Z = sets.standardised(k)
-        inside = rows[:, k]
+        training_rows = rows[:, k]
         for f, A in enumerate(lists):
             for e, lam in enumerate(LAM):
-                want = sets.y_mean[k] + expected(Z, inside, sets.Y[:, k], A, lam)
+                want = sets.y_mean[k] + expected(Z, training_rows, sets.Y[:, k], A, lam)
                 np.testing.assert_allclose(scores[k, f, e], want, rtol=1e-9, atol=1e-9)
             part = slice(*path.indptr[k * len(lists) + f :][:2])
             by_values = intercept[k, f] + X[:, A] @ values[part]
@@ -74,14 +74,16 @@ def test_only_the_rows_that_are_asked_for_are_scored_and_like_all_of_them():
     X, Y, rows = study(80, 300)
     sets = training_sets(X, Y, rows, centre=True, unit_variance=True)
     path = supports(*WALKS["a path"], sets=2)
-    asked = ~rows
-    asked[:7] = False
-    every = refit_scores(sets, path, LAM)
-    some = refit_scores(sets, path, LAM, asked)
+    requested_rows = ~rows
+    requested_rows[:7] = False
+    all_scores = refit_scores(sets, path, LAM)
+    requested_scores = refit_scores(sets, path, LAM, requested_rows)
     for k in range(2):
-        assert np.isnan(some[k][..., ~asked[:, k]]).all()
-        want = every[k][..., asked[:, k]]
-        np.testing.assert_allclose(some[k][..., asked[:, k]], want, rtol=1e-11, atol=1e-11)
+        assert np.isnan(requested_scores[k][..., ~requested_rows[:, k]]).all()
+        want = all_scores[k][..., requested_rows[:, k]]
+        np.testing.assert_allclose(
+            requested_scores[k][..., requested_rows[:, k]], want, rtol=1e-11, atol=1e-11
+        )
 
 
 @pytest.mark.parametrize("walk", ["a path", "more than the samples"])
@@ -94,11 +96,13 @@ def test_several_responses_have_the_scores_of_each(walk):
     scores = joint_scores(joint, path, lam)
     (values, intercept) = joint_coef(joint, path, 1e-2)
     for t in range(3):
-        one = training_sets(X, Y[..., t], rows, centre=True, unit_variance=True)
-        np.testing.assert_allclose(scores[..., t], refit_scores(one, path, lam), atol=1e-10)
-        alone, left = refit_coef(one, path, 1e-2)
+        response_sets = training_sets(X, Y[..., t], rows, centre=True, unit_variance=True)
+        np.testing.assert_allclose(
+            scores[..., t], refit_scores(response_sets, path, lam), atol=1e-10
+        )
+        alone, constant = refit_coef(response_sets, path, 1e-2)
         np.testing.assert_allclose(values[:, t], alone, atol=1e-10)
-        np.testing.assert_allclose(intercept[..., t], left, atol=1e-10)
+        np.testing.assert_allclose(intercept[..., t], constant, atol=1e-10)
 
 
 def test_a_penalty_beside_nothing_keeps_ten_digits():

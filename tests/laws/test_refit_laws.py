@@ -54,10 +54,10 @@ def test_features_of_which_few_are_different_have_the_scores_of_the_svd(seed):
     )
     for m in (60, 35):
         scores = refit_scores(sets, supports(range(m)), [1e-6, 0.1])[0, 0]
-        for found, lam in zip(scores, [1e-6, 0.1], strict=True):
+        for set_scores, lam in zip(scores, [1e-6, 0.1], strict=True):
             Z = sets.standardised(0)[:, :m]
             b = minimum_norm_ridge(Z, sets.Y[:, 0], 60 * lam)
-            np.testing.assert_allclose(found, sets.y_mean[0] + Z @ b, rtol=1e-6, atol=1e-6)
+            np.testing.assert_allclose(set_scores, sets.y_mean[0] + Z @ b, rtol=1e-6, atol=1e-6)
 
 
 def test_all_lam_at_once_equal_one_lam_at_a_time_up_to_rounding():

@@ -21,16 +21,16 @@ def drawn(same: int):
 
 def test_the_norm_of_the_same_rows_is_found_once_and_is_that_of_each_alone(monkeypatch):
     X, Y, rows = drawn(40)
-    found = []
+    norms = []
     eigenvalues = np.linalg.eigvalsh
 
     def watched(gram):
-        found.append(len(gram))
+        norms.append(len(gram))
         return eigenvalues(gram)
 
     monkeypatch.setattr(training.np.linalg, "eigvalsh", watched)
     sets = training_sets(X, Y, rows, centre=True, unit_variance=True)
-    assert found == [20, 20]
+    assert norms == [20, 20]
     monkeypatch.undo()
     for k in (0, 1, 78, 79):
         Z, _ = sets.problem(k)
@@ -41,6 +41,8 @@ def test_other_weights_of_the_same_rows_have_a_norm_of_their_own():
     X, Y, rows = drawn(1)
     rows[:, 1] = rows[:, 0]
     weights = np.column_stack([np.ones(N), np.linspace(0.2, 1.8, N)])
-    held = adjustment(rows, np.zeros((2, N, 0)), weights)
-    sets = training_sets(X, Y, rows, centre=True, unit_variance=True, adjustment=held)
+    weighted_adjustment = adjustment(rows, np.zeros((2, N, 0)), weights)
+    sets = training_sets(
+        X, Y, rows, centre=True, unit_variance=True, adjustment=weighted_adjustment
+    )
     assert abs(sets.norm[0] - sets.norm[1]) > 1e-3

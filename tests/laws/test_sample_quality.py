@@ -42,9 +42,9 @@ def test_medians_and_quantiles_are_those_of_numpy_without_the_missing(seed, n, d
 
 def test_a_sample_without_any_value_has_no_quantile():
     X = np.array([[np.nan, np.nan], [1.0, 3.0]])
-    found = row_quantiles(X)
-    assert np.isnan(found[0]).all()
-    assert found[1, 2] == 2
+    quantiles = row_quantiles(X)
+    assert np.isnan(quantiles[0]).all()
+    assert quantiles[1, 2] == 2
 
 
 def test_medians_do_not_depend_on_blocks():
@@ -78,8 +78,8 @@ def test_genes_that_half_of_the_samples_did_not_measure_are_not_compared():
     rle, compared = relative_log_expression(X)
     assert compared == 7
     np.testing.assert_allclose(rle, relative_log_expression(X[:, 3:])[0])
-    nothing = np.zeros((4, 5))
-    assert relative_log_expression(nothing)[1] == 5
+    zeros = np.zeros((4, 5))
+    assert relative_log_expression(zeros)[1] == 5
 
 
 def test_logarithms_of_what_cannot_have_one():
@@ -108,10 +108,10 @@ def test_a_sample_without_light_has_no_factor():
 
 def test_distances_are_root_mean_squares_to_the_three_nearest():
     X = RNG(3).normal(size=(6, 40))
-    found = nearest_distances(X @ X.T, 40)
+    distances = nearest_distances(X @ X.T, 40)
     for row in range(6):
-        others = np.sort(np.sqrt(np.mean((np.delete(X, row, 0) - X[row]) ** 2, axis=1)))
-        assert found[row] == pytest.approx(others[:3].mean())
+        expected_distances = np.sort(np.sqrt(np.mean((np.delete(X, row, 0) - X[row]) ** 2, axis=1)))
+        assert distances[row] == pytest.approx(expected_distances[:3].mean())
     assert nearest_distances(np.ones((1, 1)), 3).tolist() == [0]
 
 
@@ -142,6 +142,6 @@ def test_no_difference_counts_where_the_others_hardly_differ():
 
 
 def test_what_is_missing_deviates_by_nothing_known():
-    found = deviations(np.array([1.0, np.nan, 2.0, 3.0]), 0.1)
-    assert np.isnan(found).tolist() == [False, True, False, False]
+    deviation = deviations(np.array([1.0, np.nan, 2.0, 3.0]), 0.1)
+    assert np.isnan(deviation).tolist() == [False, True, False, False]
     assert np.isnan(deviations(np.full(3, np.nan), 0.1)).all()

@@ -80,13 +80,13 @@ def test_null_norms_have_the_tails_of_the_permutations(kind):
     X = correlated_genes(rng, len(y))
     null = modelled(X, Y, response_strata(y, groups, batches), LISTS)
     codes = shuffled(y, groups, batches, 4000, rng).astype(int)
-    _, first = np.unique(y, return_index=True)
+    _, class_rows = np.unique(y, return_index=True)
     blocks = Blocks.from_lists(LISTS, np.ones(len(LISTS)))
-    squares = squared_norms(single_precision(X.T), single_precision(Y[first[codes]]), blocks)
+    squares = squared_norms(single_precision(X.T), single_precision(Y[class_rows[codes]]), blocks)
     np.testing.assert_allclose(null.mean, squares.mean(axis=1), rtol=0.06)
-    above = (np.sqrt(squares) > null.quantiles(0.01)[:, None]).mean(axis=1)
-    assert above.min() > 0.005
-    assert above.max() < 0.02
+    exceedance = (np.sqrt(squares) > null.quantiles(0.01)[:, None]).mean(axis=1)
+    assert exceedance.min() > 0.005
+    assert exceedance.max() < 0.02
 
 
 def test_contest_weights_scale_with_genes_and_skip_constant_ones():
@@ -146,13 +146,13 @@ def test_each_kind_of_set_is_in_lists_about_as_often_in_noise(n_sets, shared):
 def test_nine_kinds_of_sets_come_first_and_are_listed_in_noise(n_sets):
     rng = np.random.default_rng(0)
     draws = 20 if n_sets == 9 else 3
-    first = np.zeros(9)
+    share_ranked_first = np.zeros(9)
     listed = np.zeros(9)
     for _ in range(draws):
         sets = noise_sets(rng, 40, NINE_KINDS, n_sets)
-        first += first_shares(rng, sets, 500) / draws
+        share_ranked_first += first_shares(rng, sets, 500) / draws
         listed += listed_shares(rng, sets, 60) / draws
-    assert first.min() > 0.025
-    assert first.max() < 0.17
+    assert share_ranked_first.min() > 0.025
+    assert share_ranked_first.max() < 0.17
     assert listed.min() > 0.06
     assert listed.max() < 0.22

@@ -51,8 +51,8 @@ def test_classes_with_genes_of_their_own_are_told_apart():
     for fit in range(len(fits)):
         chosen = fits.coef(fit, int(fits.choice[fit, 2]))[0]
         assert {0, 1, 2, 3} <= set(chosen.tolist())
-    found = collect_held_out(dataset, drawn, fits.with_chosen())
-    row = assess(found, ASSESSED[dataset.design.kind].headline)[-1]
+    held_out_fits = collect_held_out(dataset, drawn, fits.with_chosen())
+    row = assess(held_out_fits, ASSESSED[dataset.design.kind].headline)[-1]
     assert row.low <= row.error <= row.high
     assert row.auc > 0.95
 
@@ -61,34 +61,36 @@ def test_classes_with_genes_of_their_own_are_told_apart():
 @pytest.mark.parametrize("order", [(3, 1, 0, 2), (1, 0, 3, 2)])
 def test_names_and_order_of_classes_change_no_list(order):
     """The same splits: only what the classes are called, and in which order, is another."""
-    one = study(signal=1.0)
-    other = study(signal=1.0, order=order)
-    drawn, here = fitted(one)
-    there = nested_cross_validation(
-        other, drawn, labels="observed", batch="1of1", folds=FOLDS, **QUICK
+    dataset = study(signal=1.0)
+    reordered_dataset = study(signal=1.0, order=order)
+    drawn, fits = fitted(dataset)
+    reordered_fits = nested_cross_validation(
+        reordered_dataset, drawn, labels="observed", batch="1of1", folds=FOLDS, **QUICK
     )
-    np.testing.assert_array_equal(here.choice, there.choice)
-    np.testing.assert_array_equal(here.indices, there.indices)
-    np.testing.assert_allclose(here.values[:, list(order)], there.values, atol=1e-7)
-    np.testing.assert_array_equal(errors(one, drawn, here), errors(other, drawn, there))
+    np.testing.assert_array_equal(fits.choice, reordered_fits.choice)
+    np.testing.assert_array_equal(fits.indices, reordered_fits.indices)
+    np.testing.assert_allclose(fits.values[:, list(order)], reordered_fits.values, atol=1e-7)
+    np.testing.assert_array_equal(
+        errors(dataset, drawn, fits), errors(reordered_dataset, drawn, reordered_fits)
+    )
     called = study(signal=1.0, names=("a", "b", "c", "d"))
-    again = nested_cross_validation(
+    refits = nested_cross_validation(
         called, drawn, labels="observed", batch="1of1", folds=FOLDS, **QUICK
     )
-    np.testing.assert_array_equal(again.values, here.values)
+    np.testing.assert_array_equal(refits.values, fits.values)
 
 
 @pytest.mark.slow
 def test_noise_is_at_chance_and_so_are_permuted_labels():
-    found = []
+    errors_found = []
     for seed in range(4):
         dataset = study(seed, names=NAMES[:3], signal=0.0, n=45)
         drawn, fits = fitted(dataset)
-        found.append(errors(dataset, drawn, fits)[0, -1])
+        errors_found.append(errors(dataset, drawn, fits)[0, -1])
     dataset = study(signal=2.0, n=48)
     drawn, null = fitted(dataset, "permuted-001-004")
     null = errors(dataset, drawn, null)[:, -1]
-    assert np.mean(found) == pytest.approx(2 / 3, abs=0.15)
+    assert np.mean(errors_found) == pytest.approx(2 / 3, abs=0.15)
     assert np.mean(null) == pytest.approx(3 / 4, abs=0.15)
 
 

@@ -35,12 +35,14 @@ def solved(sets, mu, form, monkeypatch):
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("mu", GRIDS, ids=str)
 def test_every_form_finds_the_same_lists(sets, mu, monkeypatch):
-    chosen, *others = (solved(sets, mu, form, monkeypatch) for form in FORMS)
+    chosen, *other_solutions = (solved(sets, mu, form, monkeypatch) for form in FORMS)
     assert chosen.gap.max() < 1e-12
-    for other in others:
-        assert other.indptr.tolist() == chosen.indptr.tolist()
-        assert other.indices.tolist() == chosen.indices.tolist()
-        assert other.values == pytest.approx(chosen.values, abs=1e-9 * np.abs(chosen.values).max())
+    for solution in other_solutions:
+        assert solution.indptr.tolist() == chosen.indptr.tolist()
+        assert solution.indices.tolist() == chosen.indices.tolist()
+        assert solution.values == pytest.approx(
+            chosen.values, abs=1e-9 * np.abs(chosen.values).max()
+        )
 
 
 @pytest.mark.slow

@@ -63,10 +63,10 @@ def test_the_gap_bounds_the_distance_to_the_minimum(seed, mu):
     A, values = solve(sets, tau, mu).coef(0, 0)
     b = np.zeros(X.shape[1])
     b[A] = values
-    other = b + np.random.default_rng(seed).normal(size=len(b)) * 0.01
-    distance = objective(Z, y, other, tau, mu) - objective(Z, y, b, tau, mu)
+    neighbour = b + np.random.default_rng(seed).normal(size=len(b)) * 0.01
+    distance = objective(Z, y, neighbour, tau, mu) - objective(Z, y, b, tau, mu)
     assert distance >= -1e-12
-    assert duality_gap(Z, y, other, tau, mu) * (y @ y) / len(y) >= distance - 1e-12
+    assert duality_gap(Z, y, neighbour, tau, mu) * (y @ y) / len(y) >= distance - 1e-12
 
 
 def test_tau_max_selects_nothing_and_just_below_it_one_feature():
@@ -99,15 +99,15 @@ def test_columns_do_not_depend_on_each_other():
     X, Y, rows = problem(4)
     sets = training_sets(X, Y, rows, centre=True, unit_variance=True)
     tau = sets.tau_max[:, None] * np.geomspace(0.9, 0.02, 9)
-    together = solve(sets, tau, 1e-6)
+    joint_fits = solve(sets, tau, 1e-6)
     for k in range(3):
         alone = training_sets(X, Y[:, [k]], rows[:, [k]], centre=True, unit_variance=True)
         np.testing.assert_allclose(alone.tau_max, sets.tau_max[[k]], rtol=1e-12)
         fits = solve(alone, tau[[k]], 1e-6)
         for m in range(9):
-            assert fits.coef(0, m)[0].tolist() == together.coef(k, m)[0].tolist()
+            assert fits.coef(0, m)[0].tolist() == joint_fits.coef(k, m)[0].tolist()
             np.testing.assert_allclose(
-                fits.coef(0, m)[1], together.coef(k, m)[1], rtol=1e-9, atol=1e-12
+                fits.coef(0, m)[1], joint_fits.coef(k, m)[1], rtol=1e-9, atol=1e-12
             )
 
 

@@ -35,32 +35,32 @@ def solved(sets):
 
 @pytest.fixture
 def rooms(monkeypatch):
-    found = []
+    room_sizes = []
     room = newton._pool_arrays
 
-    def watched(columns, known, width):
-        found.append((columns, known))
-        return room(columns, known, width)
+    def watched(columns, n_known, width):
+        room_sizes.append((columns, n_known))
+        return room(columns, n_known, width)
 
     monkeypatch.setattr(newton, "_pool_arrays", watched)
-    return found
+    return room_sizes
 
 
 def test_no_more_features_enter_together_than_there_are_samples(rooms):
     """Thousands did, of which a dozen stayed: 2.6 GB for 102 samples and 12,600 genes."""
-    found = solved(outshone(0))
-    assert found.gap.max() < 1e-12
-    assert found.sizes().max() > N
-    assert max(known for _, known in rooms) < 8 * N
+    solution = solved(outshone(0))
+    assert solution.gap.max() < 1e-12
+    assert solution.sizes().max() > N
+    assert max(n_known for _, n_known in rooms) < 8 * N
 
 
 def test_a_column_that_needs_much_room_does_not_get_it_for_all():
     """The list of one column is longer than a thousand: six such would take 600 MB."""
     sets = outshone(1, columns=6)
     tracemalloc.start()
-    found = solved(sets)
+    solution = solved(sets)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert found.sizes().max() > 1000
+    assert solution.sizes().max() > 1000
     assert peak < 300e6
-    assert found.gap.max() < 1e-11
+    assert solution.gap.max() < 1e-11

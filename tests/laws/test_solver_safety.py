@@ -176,9 +176,9 @@ def test_mu_may_grow_and_fall():
     mu = sets.norm[:, None] * np.array([1e-6, 1e-2, 10.0, 1e-2, 1e-6])
     fits = path(sets, 0.1 * sets.tau_max[:, None], mu, solver="landweber-newton", tolerance=1e-9)
     assert fits.converged.all()
-    for there, back in ((0, 4), (1, 3)):
-        np.testing.assert_array_equal(fits.coef(0, there)[0], fits.coef(0, back)[0])
-        np.testing.assert_allclose(fits.coef(0, there)[1], fits.coef(0, back)[1], rtol=1e-9)
+    for forth, back in ((0, 4), (1, 3)):
+        np.testing.assert_array_equal(fits.coef(0, forth)[0], fits.coef(0, back)[0])
+        np.testing.assert_allclose(fits.coef(0, forth)[1], fits.coef(0, back)[1], rtol=1e-9)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
@@ -254,24 +254,24 @@ def solved(X, Y, rows):
     return [path(sets, tau, mu * sets.norm[:, None], **settings) for mu in (1e-6, 1e-2, 1.0)]
 
 
-def assert_same(found, expected, order=slice(None)):
+def assert_same(fits, expected, order=slice(None)):
     """Hold the lists of columns in an order, and their numbers, against others."""
-    for one, other in zip(found, expected, strict=True):
-        for k, there in enumerate(np.arange(one.shape[0])[order]):
-            for m in range(one.shape[1]):
-                (A, b) = one.coef(k, m)
-                (B, c) = other.coef(there, m)
+    for values, expected_values in zip(fits, expected, strict=True):
+        for k, row in enumerate(np.arange(values.shape[0])[order]):
+            for m in range(values.shape[1]):
+                (A, b) = values.coef(k, m)
+                (B, c) = expected_values.coef(row, m)
                 assert A.tolist() == B.tolist()
                 np.testing.assert_allclose(b, c, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("most", [1, 2, 5])
-def test_the_answer_does_not_depend_on_the_chunks(monkeypatch, most):
-    together = solved(*many())
-    monkeypatch.setattr(newton, "MAX_CHUNK_SETS", most)
-    monkeypatch.setattr(newton, "CHUNK_BYTES", 40 * 301 * most)
+@pytest.mark.parametrize("chunk_size", [1, 2, 5])
+def test_the_answer_does_not_depend_on_the_chunks(monkeypatch, chunk_size):
+    joint_fits = solved(*many())
+    monkeypatch.setattr(newton, "MAX_CHUNK_SETS", chunk_size)
+    monkeypatch.setattr(newton, "CHUNK_BYTES", 40 * 301 * chunk_size)
     monkeypatch.setattr(newton, "MIN_CHUNK_SETS", 1)
-    assert_same(solved(*many()), together)
+    assert_same(solved(*many()), joint_fits)
 
 
 def test_the_answer_does_not_depend_on_the_order_of_the_columns():

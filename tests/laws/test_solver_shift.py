@@ -16,14 +16,14 @@ def five_folds():
 
 
 def halves():
-    first = np.arange(N) % 8 < 4
-    return np.array([first, ~first, first]).T
+    is_first_half = np.arange(N) % 8 < 4
+    return np.array([is_first_half, ~is_first_half, is_first_half]).T
 
 
 def odd_halves():
-    first = np.arange(N) % 2 == 0
-    first[0] = False
-    return np.array([first, ~first]).T
+    is_even_half = np.arange(N) % 2 == 0
+    is_even_half[0] = False
+    return np.array([is_even_half, ~is_even_half]).T
 
 
 def small_part():
@@ -77,12 +77,12 @@ def test_held_out_rows_change_nothing(design, otherwise, mean):
     assert (np.count_nonzero(weights, axis=1) > 2).all()
     out = ~rows[:, 0]
     X[out] = OTHERWISE[otherwise](np.random.default_rng(1), X[out])
-    again, other, others = trained(X, y, rows)
-    np.testing.assert_array_equal(again != 0, weights != 0)
-    np.testing.assert_allclose(again, weights, rtol=1e-9, atol=1e-11)
-    np.testing.assert_allclose(other, intercept, rtol=1e-9, atol=1e-11)
-    for one, two in zip(moments, others, strict=True):
-        np.testing.assert_allclose(one, two, rtol=1e-11)
+    sets_again, altered_sets, altered_moments = trained(X, y, rows)
+    np.testing.assert_array_equal(sets_again != 0, weights != 0)
+    np.testing.assert_allclose(sets_again, weights, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(altered_sets, intercept, rtol=1e-9, atol=1e-11)
+    for moment, two in zip(moments, altered_moments, strict=True):
+        np.testing.assert_allclose(moment, two, rtol=1e-11)
 
 
 @pytest.mark.parametrize("values", [np.arange(-9.0, 9.0), np.full(18, 7.5), np.arange(18.0) ** 4])

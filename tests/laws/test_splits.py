@@ -172,10 +172,10 @@ def test_subsamples_are_complementary_halves_one_pair_after_the_other(negative, 
     splits = drawn(study(["a"] * negative + ["b"] * positive), subsamples=2 * pairs)
     halves = [set(half.train) for half in splits.subsamples]
     assert len(halves) == 2 * pairs
-    for one, other in zip(halves[::2], halves[1::2], strict=True):
-        assert not one & other
-        assert len(one | other) == negative + positive
-        assert abs(len(one) - len(other)) <= (negative + positive) % 2
+    for first_half, complement in zip(halves[::2], halves[1::2], strict=True):
+        assert not first_half & complement
+        assert len(first_half | complement) == negative + positive
+        assert abs(len(first_half) - len(complement)) <= (negative + positive) % 2
 
 
 @given(st.integers(6, 12), st.integers(6, 12), st.integers(2, 4))
@@ -201,7 +201,10 @@ def test_subsamples_keep_groups_whole():
         assert set(Counter(group[list(half.train)]).values()) == {2}
     assert len({half.train for half in splits.subsamples}) > 15
     halves = [set(group[list(half.train)]) for half in splits.subsamples]
-    assert all(not one & other for one, other in zip(halves[::2], halves[1::2], strict=True))
+    assert all(
+        not first_half & complement
+        for first_half, complement in zip(halves[::2], halves[1::2], strict=True)
+    )
 
 
 @given(st.lists(st.integers(1, 6), min_size=4, max_size=12), st.integers(2, 4), st.integers(0, 99))
@@ -214,8 +217,8 @@ def test_folds_of_groups_differ_by_no_more_than_the_largest_group(sizes, folds, 
     np.testing.assert_array_equal(np.sort(np.concatenate(parts)), np.arange(len(y)))
     assert all(len(part) for part in parts)
     for label in "ab":
-        held = [np.sum(y[part] == label) for part in parts]
-        assert max(held) - min(held) <= max(sizes)
+        label_counts = [np.sum(y[part] == label) for part in parts]
+        assert max(label_counts) - min(label_counts) <= max(sizes)
 
 
 def test_halves_of_groups_differ_even_where_all_groups_differ_in_size():
@@ -246,7 +249,7 @@ def test_more_repeats_or_subsamples_leave_the_others_as_they_were(scheme):
 def test_repeats_differ(scheme):
     splits = by_scheme(scheme, repeats=5)
     first_folds = [{split.test for split in splits.outer if split.repeat == r} for r in range(1, 6)]
-    assert all(one != two for one, two in combinations(first_folds, 2))
+    assert all(fold_a != two for fold_a, two in combinations(first_folds, 2))
 
 
 @every_scheme
@@ -264,8 +267,8 @@ def test_a_written_file_is_accepted_back_whatever_the_settings(scheme, inner_sch
     splits = by_scheme(scheme, inner_scheme=inner_scheme)
     splits.save(tmp_path / "splits.json")
     assert Splits.load(tmp_path / "splits.json") == splits
-    again = drawn(two_classes(scheme), file=str(tmp_path / "splits.json"), seed=99, subsamples=0)
-    assert again == splits
+    reread = drawn(two_classes(scheme), file=str(tmp_path / "splits.json"), seed=99, subsamples=0)
+    assert reread == splits
 
 
 def written(tmp_path, **content):
@@ -329,13 +332,13 @@ def test_a_file_that_tears_a_group_is_refused(tmp_path):
 def halves_in_a_file(tmp_path, *halves, grouped=False):
     """Draw from a file with these halves, samples by their numbers."""
     dataset = two_classes("stratified_group_kfold" if grouped else "stratified_kfold")
-    named = [
+    half_names = [
         {"name": f"h{number}", "train": [dataset.samples[row] for row in half], "test": []}
         for number, half in enumerate(halves, 1)
     ]
     test = [dataset.samples[row] for row in (10, 21)]  # group d10
     outer = [{"train": sorted({*dataset.samples} - {*test}), "test": test}]
-    return drawn(dataset, file=written(tmp_path, outer=outer, subsamples=named))
+    return drawn(dataset, file=written(tmp_path, outer=outer, subsamples=half_names))
 
 
 FRONT = [0, 1, 2, 20, 21]
@@ -466,36 +469,46 @@ def test_the_file_is_readable_by_people(tmp_path):
 )
 def test_strata_of_a_regression_are_those_of_its_negative(y, factor, parts):
     assume(len(set(y)) > 1)
-    here = study(y, task="regression")
-    there = study([-factor * each for each in y], task="regression")
-    strata = [each.kind.strata(each.response(), parts) for each in (here, there)]
+    dataset = study(y, task="regression")
+    negated_dataset = study([-factor * value for value in y], task="regression")
+    strata = [value.kind.strata(value.response(), parts) for value in (dataset, negated_dataset)]
     np.testing.assert_array_equal(*strata)
-    first, rest = (np.array(y)[inside] for inside in (strata[0] == 0, strata[0] != 0))
-    assert not len(rest) or first.max() <= rest.min() or first.min() >= rest.max()
+    lower_values, upper_values = (
+        np.array(y)[in_stratum] for in_stratum in (strata[0] == 0, strata[0] != 0)
+    )
+    assert (
+        not len(upper_values)
+        or lower_values.max() <= upper_values.min()
+        or lower_values.min() >= upper_values.max()
+    )
 
 
 @every_scheme
 def test_exchanged_names_of_classes_change_no_split(scheme):
-    other = {"a": "b", "b": "a"}
-    here = two_classes(scheme)
-    obs = here.obs.assign(y=[other[each] for each in here.obs["y"]])
-    there = Dataset(here.X, obs, here.var, here.design, {})
+    exchanged_name = {"a": "b", "b": "a"}
+    dataset = two_classes(scheme)
+    obs = dataset.obs.assign(y=[exchanged_name[label] for label in dataset.obs["y"]])
+    exchanged_dataset = Dataset(dataset.X, obs, dataset.var, dataset.design, {})
     column = "side" if scheme == "predefined" else None
-    assert drawn(here, scheme=scheme, column=column) == drawn(there, scheme=scheme, column=column)
+    assert drawn(dataset, scheme=scheme, column=column) == drawn(
+        exchanged_dataset, scheme=scheme, column=column
+    )
 
 
 def test_groups_of_several_classes_are_dealt_out_whatever_the_classes_are_called():
     y = [("a", "b", "c")[row % 3] for row in range(36)]
     design = Design("y", "classification", ("a", "b", "c"), "group", None, None)
-    found = []
+    splits_by_name = []
     for names in ("abc", "cab", "bca"):
-        made = study([names["abc".index(each)] for each in y], [row // 2 for row in range(36)])
-        found.append(
+        dataset = study(
+            [names["abc".index(letter)] for letter in y], [row // 2 for row in range(36)]
+        )
+        splits_by_name.append(
             drawn(
-                Dataset(made.X, made.obs, made.var, design, {}),
+                Dataset(dataset.X, dataset.obs, dataset.var, design, {}),
                 folds=4,
                 scheme="stratified_group_kfold",
                 repeats=3,
             )
         )
-    assert found[0] == found[1] == found[2]
+    assert splits_by_name[0] == splits_by_name[1] == splits_by_name[2]

@@ -72,13 +72,13 @@ def test_lists_without_a_choice_have_no_stability(Z):
 def test_bounds_and_order_of_lists_and_genes(m, d, seed):
     rng = np.random.default_rng(seed)
     Z = (rng.random((m, d)) < 0.4).astype(float)
-    found = of(Z)
-    if np.isnan(found):
+    stability = of(Z)
+    if np.isnan(stability):
         assert Z.sum() in (0, Z.size)
         return
-    assert -1 / (m - 1) - 1e-12 <= found <= 1 + 1e-12
-    moved = of(Z[rng.permutation(m)][:, rng.permutation(d)])
-    assert moved == pytest.approx(found, abs=1e-12)
+    assert -1 / (m - 1) - 1e-12 <= stability <= 1 + 1e-12
+    permuted_stability = of(Z[rng.permutation(m)][:, rng.permutation(d)])
+    assert permuted_stability == pytest.approx(stability, abs=1e-12)
 
 
 def pairs_of(Z, part=None):
@@ -102,12 +102,12 @@ def test_one_pair_of_lists_of_one_size_gives_kunchevas_index(seed):
 def test_only_the_two_lists_of_a_pair_are_compared():
     """1 - Σ |z_a - z_b| / Σ (p_a (1 - p_b) + p_b (1 - p_a)), written out pair by pair."""
     Z = random_lists(3, 8, 20)
-    each = []
-    for one, other in zip(Z[::2], Z[1::2], strict=True):
-        p = one.mean()
-        q = other.mean()
-        each.append(1 - np.sum(one != other) / (20 * (p * (1 - q) + q * (1 - p))))
-    assert of_pairs(Z) == pytest.approx(np.mean(each))
+    pair_values = []
+    for list_a, list_b in zip(Z[::2], Z[1::2], strict=True):
+        p = list_a.mean()
+        q = list_b.mean()
+        pair_values.append(1 - np.sum(list_a != list_b) / (20 * (p * (1 - q) + q * (1 - p))))
+    assert of_pairs(Z) == pytest.approx(np.mean(pair_values))
     same_pairs = np.repeat(random_lists(4, 3, 50, 0.1), 2, axis=0)
     assert of_pairs(same_pairs) == 1
     assert of(same_pairs) < 0.5
@@ -139,14 +139,16 @@ def test_a_list_beside_an_empty_one_agrees_by_chance_and_two_empty_ones_say_noth
 def test_bounds_and_order_of_pairs_and_genes(pairs, d, seed):
     rng = np.random.default_rng(seed)
     Z = (rng.random((2 * pairs, d)) < 0.4).astype(float)
-    found = of_pairs(Z)
-    if np.isnan(found):
+    stability = of_pairs(Z)
+    if np.isnan(stability):
         assert Z.sum() in (0, Z.size)
         return
-    assert -1 - 1e-12 <= found <= 1 + 1e-12
+    assert -1 - 1e-12 <= stability <= 1 + 1e-12
     order = rng.permutation(pairs)
-    moved = of_pairs(Z.reshape(pairs, 2, d)[order][:, ::-1, rng.permutation(d)].reshape(-1, d))
-    assert moved == pytest.approx(found)
+    permuted_stability = of_pairs(
+        Z.reshape(pairs, 2, d)[order][:, ::-1, rng.permutation(d)].reshape(-1, d)
+    )
+    assert permuted_stability == pytest.approx(stability)
 
 
 def test_genes_that_are_blocks_of_their_own_are_genes():
@@ -173,14 +175,16 @@ def test_random_lists_hit_blocks_of_unlike_size_no_more_than_chance_says():
 def test_what_is_clearly_more_is_so_by_two_errors_of_the_mean():
     """What halvings share adds a tenth of their variance."""
     Z = random_lists(5, 24, 60, 0.2)
-    other = random_lists(8, 24, 60, 0.2)
+    rival_lists = random_lists(8, 24, 60, 0.2)
     Z[1::2, :9] = Z[0::2, :9]
-    each = pairs_of(Z).phi
-    for rival in (None, pairs_of(other)):
-        apart = each if rival is None else each - rival.phi
-        clear = np.mean(apart) > 2 * np.sqrt((1 / 12 + 0.1) * np.var(apart, ddof=1))
+    pair_agreement = pairs_of(Z).phi
+    for rival in (None, pairs_of(rival_lists)):
+        difference = pair_agreement if rival is None else pair_agreement - rival.phi
+        clear = np.mean(difference) > 2 * np.sqrt((1 / 12 + 0.1) * np.var(difference, ddof=1))
         assert compare_agreement(pairs_of(Z), rival) == ("more" if clear else "alike")
-    assert compare_agreement(pairs_of(other), pairs_of(np.repeat(Z[::2], 2, axis=0))) == "less"
+    assert (
+        compare_agreement(pairs_of(rival_lists), pairs_of(np.repeat(Z[::2], 2, axis=0))) == "less"
+    )
     assert compare_agreement(pairs_of(Z), pairs_of(Z)) == "alike"
 
 

@@ -51,8 +51,12 @@ def searched_of(error, standard_error, lists):
     out = []
     for mu in range(n_mu):
         folds = len(lists[mu][0])
-        other = [np.arange(5)] * n_tau
-        rows = [other, *[[lists[mu][tau][k] for tau in range(n_tau)] for k in range(folds)], other]
+        default_lists = [np.arange(5)] * n_tau
+        rows = [
+            default_lists,
+            *[[lists[mu][tau][k] for tau in range(n_tau)] for k in range(folds)],
+            default_lists,
+        ]
         coefs = [(genes, np.ones(len(genes))) for row in rows for genes in row]
         ended = np.tile(np.isnan(error[mu]).all(axis=1), (len(rows), 1))
         steps = np.where(ended, -1, 3)
@@ -62,56 +66,56 @@ def searched_of(error, standard_error, lists):
     return out
 
 
-def choose(error, standard_error, lists, most):
-    protocol = LinearSettings(**linear(most=most))
+def choose(error, standard_error, lists, max_genes):
+    protocol = LinearSettings(**linear(most=max_genes))
     return choose_stable(searched_of(error, standard_error, lists), protocol, D)
 
 
 @given(grids, mosts, st.sampled_from([0.0, 0.6]))
-def test_the_choice_is_that_of_the_definition(grid, most, missing):
-    made = drawn(*grid, missing=missing)
-    choice, agreed = choose(*made, most)
-    expected, values = choose_by_hand(*made, most, D)
+def test_the_choice_is_that_of_the_definition(grid, max_genes, missing):
+    grid_data = drawn(*grid, missing=missing)
+    choice, agreed = choose(*grid_data, max_genes)
+    expected, values = choose_by_hand(*grid_data, max_genes, D)
     assert choice == expected
     np.testing.assert_allclose(agreed, values, atol=1e-12)
 
 
 @given(grids, mosts, st.integers(0, 99))
-def test_the_order_of_the_folds_is_nothing(grid, most, seed):
+def test_the_order_of_the_folds_is_nothing(grid, max_genes, seed):
     error, standard_error, lists = drawn(*grid)
     order = np.random.default_rng(seed).permutation(len(lists[0][0]))
-    moved = [[[folds[k] for k in order] for folds in of_tau] for of_tau in lists]
+    reordered_lists = [[[folds[k] for k in order] for folds in of_tau] for of_tau in lists]
     assert (
-        choose(error, standard_error, moved, most)[0]
-        == choose(error, standard_error, lists, most)[0]
+        choose(error, standard_error, reordered_lists, max_genes)[0]
+        == choose(error, standard_error, lists, max_genes)[0]
     )
 
 
 @given(grids, mosts, mosts)
-def test_room_for_longer_lists_never_lowers_the_agreement(grid, one, other):
+def test_room_for_longer_lists_never_lowers_the_agreement(grid, limit_a, limit_b):
     """Among the same lists; where more of them are searched, the smallest error may fall."""
-    made = drawn(*grid)
-    found = []
-    for most in sorted((one, other)):
-        (tau, _, mu), agreed = choose(*made, most)
-        found.append(agreed[mu, tau])
-    if not np.isnan(found[0]):
-        assert found[1] >= found[0] - 1e-12
+    grid_data = drawn(*grid)
+    agreements = []
+    for max_genes in sorted((limit_a, limit_b)):
+        (tau, _, mu), agreed = choose(*grid_data, max_genes)
+        agreements.append(agreed[mu, tau])
+    if not np.isnan(agreements[0]):
+        assert agreements[1] >= agreements[0] - 1e-12
 
 
 @given(grids, mosts)
-def test_what_was_not_computed_is_as_good_as_a_huge_error(grid, most):
+def test_what_was_not_computed_is_as_good_as_a_huge_error(grid, max_genes):
     error, standard_error, lists = drawn(*grid, missing=0.6)
     if np.isnan(error).all():
         return
     huge = np.where(np.isnan(error), 1e9, error), np.nan_to_num(standard_error), lists
-    assert choose(error, standard_error, lists, most)[0] == choose(*huge, most)[0]
+    assert choose(error, standard_error, lists, max_genes)[0] == choose(*huge, max_genes)[0]
 
 
 def test_no_path_at_all_is_the_sparsest_place_with_the_largest_lam():
     error, _, lists = drawn(2, 4, 3, 3, 0)
-    nothing = np.full_like(error, np.nan)
-    choice, agreed = choose(nothing, nothing, lists, 5)
+    no_errors = np.full_like(error, np.nan)
+    choice, agreed = choose(no_errors, no_errors, lists, 5)
     assert choice == (0, 2, 0)
     assert np.isnan(agreed).all()
 
@@ -124,7 +128,7 @@ def three(sizes, errors, standard_error=0.1):
 
 
 @pytest.mark.parametrize(
-    ("sizes", "errors", "most", "tau"),
+    ("sizes", "errors", "max_genes", "tau"),
     [
         ([2, 4, 9], [0.5, 0.2, 0.1], 9, 1),  # all agree; of those within reach the shorter
         ([2, 4, 9], [0.2, 0.2, 0.1], 9, 0),
@@ -135,8 +139,8 @@ def three(sizes, errors, standard_error=0.1):
         ([D, 4], [0.2, 0.2], D, 1),  # every gene is no choice that could agree
     ],
 )
-def test_who_is_a_candidate(sizes, errors, most, tau):
-    assert choose(*three(sizes, errors), most)[0] == (tau, 0, 0)
+def test_who_is_a_candidate(sizes, errors, max_genes, tau):
+    assert choose(*three(sizes, errors), max_genes)[0] == (tau, 0, 0)
 
 
 def test_an_error_of_exactly_the_bound_is_within_it():
@@ -151,21 +155,23 @@ def test_an_error_of_exactly_the_bound_is_within_it():
 
 
 def test_agreements_that_differ_in_the_last_bit_are_equal():
-    one = [
+    lists_a = [
         np.array(genes)
         for genes in ([0, 2, 5, 6, 7, 9, 11], [1, 3, 4, 5, 9, 11], [2, 4, 6, 8, 9, 11])
     ]
-    other = [np.sort(np.array([9, 7, 0, 1, 2, 4, 5, 11, 6, 10, 8, 3])[genes]) for genes in one]
-    assert agreement(one, D) > agreement(other, D)
+    lists_b = [
+        np.sort(np.array([9, 7, 0, 1, 2, 4, 5, 11, 6, 10, 8, 3])[genes]) for genes in lists_a
+    ]
+    assert agreement(lists_a, D) > agreement(lists_b, D)
     error = np.array([[[0.2, 0.3], [0.3, 0.2]]])  # the larger lam decides
-    assert choose(error, np.full_like(error, 0.1), [[one, other]], D)[0] == (1, 1, 0)
+    assert choose(error, np.full_like(error, 0.1), [[lists_a, lists_b]], D)[0] == (1, 1, 0)
 
 
 def test_agreement_comes_before_length_and_length_before_lam():
     same = np.arange(6)
-    other = [np.arange(2), np.array([1, 2]), np.array([3, 4])]
+    shorter_lists = [np.arange(2), np.array([1, 2]), np.array([3, 4])]
     error = np.full((1, 3, 2), 0.2)
-    lists = [[other, [same] * 3, [same[:4]] * 3]]
+    lists = [[shorter_lists, [same] * 3, [same[:4]] * 3]]
     spread = np.zeros_like(error)
     assert choose(error, spread, lists, 9)[0] == (2, 1, 0)
     lists[0][2] = [same + 6] * 3

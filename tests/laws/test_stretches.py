@@ -40,14 +40,14 @@ def intervals(genome: Genome) -> list[slice]:
 def test_the_dual_norm_is_that_of_the_best_stretch(seed: int, d: int, jump: float) -> None:
     omega = norm(seed, d, jump)
     g = np.random.default_rng(seed).normal(size=d)
-    every = [
+    all_segments = [
         abs(g[part].sum()) / (part.stop - part.start + 2 * jump) for part in intervals(omega.genome)
     ]
-    assert omega.dual(g) == pytest.approx(max(every), rel=1e-12)
+    assert omega.dual(g) == pytest.approx(max(all_segments), rel=1e-12)
     assert omega.dual(np.zeros(d)) == 0
     b = np.round(np.random.default_rng(seed + 1).normal(size=d))
     assert abs(b @ g) <= omega.value(b) * omega.dual(g) + 1e-12
-    part = intervals(omega.genome)[int(np.argmax(every))]
+    part = intervals(omega.genome)[int(np.argmax(all_segments))]
     atom = np.zeros(d)
     atom[part] = 1.0
     assert omega.value(atom) == pytest.approx(part.stop - part.start + 2 * jump)
@@ -75,12 +75,12 @@ def test_a_pattern_holds_all_that_is_not_0(seed: int, d: int) -> None:
     rng = np.random.default_rng(seed)
     omega = norm(seed, d, 1.0)
     b = np.repeat(rng.integers(-1, 2, size=d), 3)[:d].astype(float)
-    found = omega.pattern(b)
-    np.testing.assert_array_equal(found.spread(d), b)
-    assert not np.isin(found.first[found.joined], omega.genome.starts).any()
-    kept = rng.random(len(found.level)) < 0.5
+    pattern = omega.pattern(b)
+    np.testing.assert_array_equal(pattern.spread(d), b)
+    assert not np.isin(pattern.first[pattern.joined], omega.genome.starts).any()
+    subset = rng.random(len(pattern.level)) < 0.5
     np.testing.assert_array_equal(
-        omega.pattern(found.take(kept).spread(d)).joined, found.take(kept).joined
+        omega.pattern(pattern.take(subset).spread(d)).joined, pattern.take(subset).joined
     )
 
 
@@ -91,8 +91,8 @@ def problem(seed: int, jump: float, n: int = 24, d: int = 60) -> tuple[TrainingS
     X[:, 1] = X[:, 0]
     X[:, 5:8] = X[:, 4:5] * np.array([1.0, -1.0, 2.0])
     places = rng.permutation(d)
-    inside = (places >= 10) & (places < 22)
-    Y = X[:, inside].sum(axis=1)[:, None] / 4 + rng.normal(size=(n, 2))
+    in_segment = (places >= 10) & (places < 22)
+    Y = X[:, in_segment].sum(axis=1)[:, None] / 4 + rng.normal(size=(n, 2))
     rows = rng.random((n, 2)) < 0.8
     rows[:4] = True
     sets = training_sets(X, Y, rows, centre=True, unit_variance=bool(seed % 2))
@@ -104,9 +104,9 @@ def solved(sets: TrainingSets, shares: list[float], mu: float, **how: Any) -> Pa
     return path(sets, np.outer(sets.tau_max, shares), mu * sets.norm[:, None], **EXACT | how)
 
 
-def coefficients(found: Path, k: int, m: int, d: int = 60) -> Array:
+def coefficients(fits: Path, k: int, m: int, d: int = 60) -> Array:
     b = np.zeros(d)
-    b[found.coef(k, m)[0]] = found.coef(k, m)[1]
+    b[fits.coef(k, m)[0]] = fits.coef(k, m)[1]
     return b
 
 
@@ -117,10 +117,10 @@ def coefficients(found: Path, k: int, m: int, d: int = 60) -> Array:
 )
 def test_every_fit_is_certified_and_tau_max_is_sharp(seed: int, jump: float, mu: float) -> None:
     sets, _ = problem(seed, jump)
-    found = solved(sets, [1 + 1e-9, 1 - 1e-3, 0.3, 0.05], mu)
-    assert found.gap.max() <= 1e-9, found.message
-    assert (found.sizes()[:, 0] == 0).all()
-    assert (found.sizes()[:, 1] >= 1).all()
+    fits = solved(sets, [1 + 1e-9, 1 - 1e-3, 0.3, 0.05], mu)
+    assert fits.gap.max() <= 1e-9, fits.message
+    assert (fits.sizes()[:, 0] == 0).all()
+    assert (fits.sizes()[:, 1] >= 1).all()
 
 
 @pytest.mark.parametrize("jump", [0.0, 2.0])
@@ -130,7 +130,7 @@ def test_it_is_clarabel_s(seed: int, mu: float, jump: float) -> None:
     cvxpy = pytest.importorskip("cvxpy")
     sets, genome = problem(seed, jump)
     share = float(np.random.default_rng(seed).uniform(0.02, 0.7))
-    found = solved(sets, [share], mu)
+    fits = solved(sets, [share], mu)
     for k in range(2):
         rows = sets.rows[:, k]
         b = cvxpy.Variable(60)
@@ -143,7 +143,7 @@ def test_it_is_clarabel_s(seed: int, mu: float, jump: float) -> None:
         best = cvxpy.Problem(cvxpy.Minimize(loss)).solve(
             solver="CLARABEL", tol_gap_abs=1e-13, tol_gap_rel=1e-13, tol_feas=1e-13
         )
-        b.value = coefficients(found, k, 0)
+        b.value = coefficients(fits, k, 0)
         assert loss.value == pytest.approx(best, rel=1e-8)
 
 
@@ -151,10 +151,10 @@ def test_without_a_cost_of_ends_it_is_the_lasso() -> None:
     sets, _ = problem(3, 0.0)
     plain = training_sets(sets.X, sets.Y, sets.rows, centre=True, unit_variance=True)
     np.testing.assert_allclose(sets.tau_max, plain.tau_max, rtol=1e-12)
-    one = solved(sets, [0.5, 0.1], 1e-2)
-    other = solved(plain, [0.5, 0.1], 1e-2)
-    np.testing.assert_array_equal(one.indices, other.indices)
-    np.testing.assert_allclose(one.values, other.values, atol=1e-7)
+    segment_fits = solved(sets, [0.5, 0.1], 1e-2)
+    lasso_fits = solved(plain, [0.5, 0.1], 1e-2)
+    np.testing.assert_array_equal(segment_fits.indices, lasso_fits.indices)
+    np.testing.assert_allclose(segment_fits.values, lasso_fits.values, atol=1e-7)
 
 
 def test_features_without_neighbours_are_those_of_a_lasso_that_pays_both_ends() -> None:
@@ -163,44 +163,46 @@ def test_features_without_neighbours_are_those_of_a_lasso_that_pays_both_ends() 
         sets, Stretches(Genome.from_columns(60, [f"of {j}" for j in range(60)], None), 2.0)
     )
     np.testing.assert_allclose(5 * alone.tau_max, sets.tau_max, rtol=1e-12)
-    one = solved(alone, [0.3], 1e-3)
-    other = solved(sets, [0.3], 1e-3)
-    np.testing.assert_array_equal(one.indices, other.indices)
-    np.testing.assert_allclose(one.values, other.values, atol=1e-7)
+    lone_fits = solved(alone, [0.3], 1e-3)
+    segment_fits = solved(sets, [0.3], 1e-3)
+    np.testing.assert_array_equal(lone_fits.indices, segment_fits.indices)
+    np.testing.assert_allclose(lone_fits.values, segment_fits.values, atol=1e-7)
 
 
 def test_the_order_of_the_columns_changes_nothing() -> None:
     sets, genome = problem(2, 2.0)
     mixed = np.random.default_rng(0).permutation(60)
     place = np.argsort(genome.order)
-    other = training_sets(sets.X[:, mixed], sets.Y, sets.rows, centre=True, unit_variance=False)
-    number = np.searchsorted(genome.starts, place, side="right")[mixed]
-    other = with_stretches(
-        other, Stretches(Genome.from_columns(60, number, place[mixed].astype(float)), 2.0)
+    reordered_sets = training_sets(
+        sets.X[:, mixed], sets.Y, sets.rows, centre=True, unit_variance=False
     )
-    one = solved(sets, [0.2], 1e-3)
-    two = solved(other, [0.2], 1e-3)
+    number = np.searchsorted(genome.starts, place, side="right")[mixed]
+    reordered_sets = with_stretches(
+        reordered_sets, Stretches(Genome.from_columns(60, number, place[mixed].astype(float)), 2.0)
+    )
+    fits = solved(sets, [0.2], 1e-3)
+    two = solved(reordered_sets, [0.2], 1e-3)
     for k in range(2):
         np.testing.assert_allclose(
-            coefficients(two, k, 0), coefficients(one, k, 0)[mixed], atol=1e-7
+            coefficients(two, k, 0), coefficients(fits, k, 0)[mixed], atol=1e-7
         )
 
 
 def test_a_row_ends_after_its_first_long_list() -> None:
     sets, _ = problem(4, 2.0)
     shares = [0.9, 0.3, 0.1, 0.01]
-    whole = solved(sets, shares, 1e-2)
+    full_path = solved(sets, shares, 1e-2)
     cut = solved(sets, shares, 1e-2, longest=12)
-    over = np.logical_or.accumulate(whole.sizes() > 12, axis=1)
+    over = np.logical_or.accumulate(full_path.sizes() > 12, axis=1)
     assert over.any()
     assert not over.all()
     np.testing.assert_array_equal(cut.iterations < 0, over)
-    np.testing.assert_array_equal(cut.sizes(), np.where(over, 0, whole.sizes()))
+    np.testing.assert_array_equal(cut.sizes(), np.where(over, 0, full_path.sizes()))
 
 
 def test_a_stretch_is_found_where_single_features_say_little() -> None:
     """Forty of 400 features with a correlation of about .15 each, five draws."""
-    found = []
+    shares_inside = []
     for seed in range(5):
         rng = np.random.default_rng(seed)
         Z = rng.normal(size=(60, 400))
@@ -210,8 +212,8 @@ def test_a_stretch_is_found_where_single_features_say_little() -> None:
             sets, Stretches(Genome.from_columns(400, np.arange(400) // 100, None), 5.0)
         )
         fit = solved(sets, [0.6], 1e-6)
-        inside = (fit.coef(0, 0)[0] >= 120) & (fit.coef(0, 0)[0] < 160)
-        found.append((inside.sum() / 40, inside.mean()))
-    share, right = np.mean(found, axis=0)
+        in_segment = (fit.coef(0, 0)[0] >= 120) & (fit.coef(0, 0)[0] < 160)
+        shares_inside.append((in_segment.sum() / 40, in_segment.mean()))
+    share, right = np.mean(shares_inside, axis=0)
     assert share > 0.7
     assert right > 0.7

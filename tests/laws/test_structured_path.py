@@ -26,8 +26,8 @@ def value(problem, fit, m=0):
     """Return the objective of the pieces of a fit."""
     pieces = [fit.piece(m, k) for k in range(len(problem.blocks))]
     norms = np.array([np.linalg.norm(piece) for piece in pieces])
-    rest = problem.Y - problem.X @ fit.coef(m)
-    squared = (rest**2).sum() / len(rest) + problem.mu * (norms**2).sum()
+    residual = problem.Y - problem.X @ fit.coef(m)
+    squared = (residual**2).sum() / len(residual) + problem.mu * (norms**2).sum()
     return squared + problem.tau * problem.blocks.weights @ norms
 
 
@@ -62,8 +62,8 @@ def test_the_gap_bounds_what_is_left(kind, seed, tasks):
         for t in (1e-2, 1e-11)
     )
     scale = (problem.Y**2).sum() / len(problem.Y)
-    left = (value(problem, loose) - value(problem, exact)) / scale
-    assert -1e-11 <= left <= loose.gap[0] + 1e-11
+    excess = (value(problem, loose) - value(problem, exact)) / scale
+    assert -1e-11 <= excess <= loose.gap[0] + 1e-11
     assert exact.gap[0] <= 1e-11
     assert exact.converged.all()
 
@@ -85,13 +85,13 @@ def test_the_iterative_projection_finds_the_same(kind, seed):
     problem = example(seed, kind, tasks=1 + seed)
     penalty = (LatentOverlap if kind == "overlap" else Groups)(problem.blocks)
     tau = problem.tau * np.array([1, 0.7])
-    one, other = (
+    newton_path, iterative_path = (
         structured_path(problem.X, problem.Y, penalty, tau, problem.mu, solver=name, tolerance=t)
         for name, t in (("blocks", 1e-11), ("projection", 1e-9))
     )
-    assert one.message == other.message == ""
+    assert newton_path.message == iterative_path.message == ""
     for m in range(2):
-        fitted = problem.X @ (one.coef(m) - other.coef(m))
+        fitted = problem.X @ (newton_path.coef(m) - iterative_path.coef(m))
         assert (fitted**2).mean() <= 1e-8 * (problem.Y**2).mean()
 
 
@@ -118,28 +118,28 @@ def test_kernels_by_the_iterative_projection():
     Y = A[1][:, :1] + rng.normal(size=(12, 1))
     Y -= Y.mean()
     tau = 0.4 * 2 / 12 * (np.sqrt(kernels.squared_products(Y[None])[0]) / kernels.weights).max()
-    one = block_paths(kernels, Y[None], np.array([[tau]]), 0.05, tolerance=1e-11)[0]
+    kernel_path = block_paths(kernels, Y[None], np.array([[tau]]), 0.05, tolerance=1e-11)[0]
     roots = []
     for K in kernels.K:
         values, vectors = np.linalg.eigh(K)
         roots.append(vectors * np.sqrt(np.maximum(values, 0)))
     penalty = Groups(Blocks.from_lists(np.arange(36).reshape(3, 12), kernels.weights))
-    other = structured_path(
+    primal_path = structured_path(
         np.concatenate(roots, axis=1), Y, penalty, [tau], 0.05, solver="projection"
     )
-    np.testing.assert_allclose(one.norms.toarray(), other.norms.toarray(), atol=1e-4)
+    np.testing.assert_allclose(kernel_path.norms.toarray(), primal_path.norms.toarray(), atol=1e-4)
 
 
 def test_several_responses_at_once_are_as_one_by_one():
     rng = np.random.default_rng(0)
     X = design(rng, 20, 60)
-    found = lists(rng, 60, "overlap")
-    blocks = Blocks.from_lists(found, np.sqrt([len(each) for each in found]))
+    gene_lists = lists(rng, 60, "overlap")
+    blocks = Blocks.from_lists(gene_lists, np.sqrt([len(item) for item in gene_lists]))
     Y = rng.normal(size=(7, 20, 2))
     Y -= Y.mean(axis=1, keepdims=True)
-    tau = np.array([tau_max(X, each, blocks) for each in Y])[:, None] * np.geomspace(1, 0.1, 8)
-    together = block_paths(Columns(X, blocks), Y, tau, 0.01)
-    for p, fit in enumerate(together):
+    tau = np.array([tau_max(X, item, blocks) for item in Y])[:, None] * np.geomspace(1, 0.1, 8)
+    joint_paths = block_paths(Columns(X, blocks), Y, tau, 0.01)
+    for p, fit in enumerate(joint_paths):
         alone = block_path(X, Y[p], blocks, tau[p], 0.01)
         np.testing.assert_allclose(fit.norms.toarray(), alone.norms.toarray(), atol=1e-8)
         np.testing.assert_array_equal(fit.tau, tau[p])
@@ -176,11 +176,13 @@ def test_collinear_columns_four_hundred_times():
 def test_a_path_ends_before_its_first_fit_of_more_blocks_than_asked_for():
     problem = example(1, "singletons", mu=0.1)
     tau = tau_max(problem.X, problem.Y, problem.blocks) * np.geomspace(1, 0.01, 20)
-    whole = block_path(problem.X, problem.Y, problem.blocks, tau, 0.1)
-    sizes = [len(whole.support(m)) for m in range(20)]
+    full_path = block_path(problem.X, problem.Y, problem.blocks, tau, 0.1)
+    sizes = [len(full_path.support(m)) for m in range(20)]
     short = block_path(problem.X, problem.Y, problem.blocks, tau, 0.1, max_blocks=3)
     assert len(short.tau) == next(m for m in range(20) if sizes[m] > 3)
-    np.testing.assert_array_equal(short.norms.toarray(), whole.norms.toarray()[: len(short.tau)])
+    np.testing.assert_array_equal(
+        short.norms.toarray(), full_path.norms.toarray()[: len(short.tau)]
+    )
     none = block_path(problem.X, problem.Y, problem.blocks, tau[-1:], 0.1, max_blocks=0)
     assert (len(none.tau), none.message, none.norms.shape) == (0, "", (0, len(problem.blocks)))
 
@@ -211,10 +213,10 @@ def test_a_response_without_variance_selects_nothing():
 def test_what_is_no_problem_is_refused(change, message, solver):
     if solver == "projection" and "use the solver" in message:
         return
-    given = {"X": np.zeros((5, 2)), "Y": np.zeros(5), "tau": [1.0], "mu": 0.0, "solver": solver}
+    arguments = {"X": np.zeros((5, 2)), "Y": np.zeros(5), "tau": [1.0], "mu": 0.0, "solver": solver}
     penalty = Groups(Blocks.singletons(2, 1.0))
     with pytest.raises(GenesigError, match=message):
-        structured_path(**{"penalty": penalty, **given, **change})
+        structured_path(**{"penalty": penalty, **arguments, **change})
 
 
 def shuffled(rng, n, number):
@@ -227,21 +229,21 @@ def found_first(seed):
     rng = np.random.default_rng(seed)
     n = 60
     X = rng.normal(size=(60, 1000))
-    found = [rng.choice(1000, 40, replace=False) for _ in range(50)]
-    for k, members in enumerate(found[1:]):
+    gene_lists = [rng.choice(1000, 40, replace=False) for _ in range(50)]
+    for k, members in enumerate(gene_lists[1:]):
         r = (0, 0.1, 0.3)[k % 3]
         X[:, members] = np.sqrt(1 - r) * X[:, members] + np.sqrt(r) * rng.normal(size=(n, 1))
     y = shuffled(rng, n, 1)[:, 0]
-    X[:, found[0]] += np.outer(y, rng.choice([-0.2, 0.2], 40))
+    X[:, gene_lists[0]] += np.outer(y, rng.choice([-0.2, 0.2], 40))
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    blocks = Blocks.from_lists(found, np.ones(50))
+    blocks = Blocks.from_lists(gene_lists, np.ones(50))
     permuted = shuffled(rng, n, 200)[:, :, None]
     weights = contest_weights(X, y[:, None], permuted, blocks.members, blocks.starts)
-    blocks = Blocks.from_lists(found, weights)
+    blocks = Blocks.from_lists(gene_lists, weights)
     top = tau_max(X, y, blocks)
     fit = block_path(X, y, blocks, top * np.geomspace(1, 0.5, 20)[1:], 0.0)
-    first = next(fit.support(m) for m in range(19) if len(fit.support(m)))
-    return 0 in first
+    first_support = next(fit.support(m) for m in range(19) if len(fit.support(m)))
+    return 0 in first_support
 
 
 def test_a_set_with_signal_is_found():

@@ -17,19 +17,23 @@ KINDS = {
     "group": (Groups, "partition"),
     "composite": (Composite, "overlap"),
 }
-each = pytest.mark.parametrize("kind", KINDS)
+each_penalty = pytest.mark.parametrize("kind", KINDS)
 drawn = given(seed=st.integers(0, 10**6), tasks=st.integers(1, 3))
 
 
 def penalty_of(kind, seed):
     rng = np.random.default_rng(seed)
     d = int(rng.integers(1, 20))
-    make, shape = KINDS[kind]
-    found = lists(rng, d, shape)
-    return make(Blocks.from_lists(found, rng.uniform(0.3, 3, len(found)))), d, rng
+    penalty_class, shape = KINDS[kind]
+    gene_lists = lists(rng, d, shape)
+    return (
+        penalty_class(Blocks.from_lists(gene_lists, rng.uniform(0.3, 3, len(gene_lists)))),
+        d,
+        rng,
+    )
 
 
-@each
+@each_penalty
 @drawn
 def test_a_point_is_its_prox_and_its_projection(kind, seed, tasks):
     """Z - B is in the ball of the level, and B is where it touches: <B, Z - B> = level Omega(B)."""
@@ -41,7 +45,7 @@ def test_a_point_is_its_prox_and_its_projection(kind, seed, tasks):
     assert np.vdot(B, Z - B) == pytest.approx(level * penalty.value(B), rel=1e-5, abs=1e-6)
 
 
-@each
+@each_penalty
 @drawn
 def test_no_inner_product_exceeds_norm_and_dual_norm(kind, seed, tasks):
     penalty, d, rng = penalty_of(kind, seed)
@@ -49,7 +53,7 @@ def test_no_inner_product_exceeds_norm_and_dual_norm(kind, seed, tasks):
     assert np.vdot(B, G) <= penalty.value(B) * penalty.dual(G) * (1 + 1e-9)
 
 
-@each
+@each_penalty
 @drawn
 def test_values_are_those_of_norms(kind, seed, tasks):
     penalty, d, rng = penalty_of(kind, seed)
@@ -64,11 +68,11 @@ def test_blocks_that_do_not_overlap_are_groups_for_all_three(seed, tasks):
     groups, d, rng = penalty_of("group", seed)
     Z = rng.normal(size=(d, tasks))
     level = rng.uniform(0.1, 1)
-    other = Composite(groups.blocks)
-    assert other.value(Z) == pytest.approx(groups.value(Z))
-    np.testing.assert_allclose(other.prox(Z, level)[0], groups.prox(Z, level)[0], atol=1e-7)
-    for each in (LatentOverlap(groups.blocks), other):
-        assert each.dual(Z) == pytest.approx(groups.dual(Z))
+    composite = Composite(groups.blocks)
+    assert composite.value(Z) == pytest.approx(groups.value(Z))
+    np.testing.assert_allclose(composite.prox(Z, level)[0], groups.prox(Z, level)[0], atol=1e-7)
+    for penalty in (LatentOverlap(groups.blocks), composite):
+        assert penalty.dual(Z) == pytest.approx(groups.dual(Z))
 
 
 def test_the_dual_of_one_set_inside_another():
@@ -88,7 +92,7 @@ def test_nested_blocks_need_one_sweep(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("make_penalty", "message"),
     [
         (lambda: Blocks.from_lists([[0], []], [1, 1]), "needs at least one column"),
         (lambda: Blocks.from_lists([], []), "there must be blocks"),
@@ -110,6 +114,6 @@ def test_nested_blocks_need_one_sweep(monkeypatch):
         ),
     ],
 )
-def test_what_is_no_penalty_is_refused(make, message):
+def test_what_is_no_penalty_is_refused(make_penalty, message):
     with pytest.raises(GenesigError, match=message):
-        make()
+        make_penalty()

@@ -48,10 +48,10 @@ HELD_OUT = {"scores", "fvm_scores", "answer_scores"}  # what the test rows do ch
 class StudyDesign:
     """A simulated study, a method, and what the laws allow it."""
 
-    make: Callable[[bool], Study]  # of a strong signal, or of a weak one
+    build: Callable[[bool], Study]  # of a strong signal, or of a weak one
     fit: Callable[..., AnyFits]  # of a study, labels and a batch
     signal: frozenset[int]  # genes or sets that carry the signal
-    found: int  # how many of these each fit selects at least, if the signal is strong
+    min_true_features: int  # how many of these each fit selects at least, if the signal is strong
     max_error: float  # held-out error, if the signal is strong
     leak_tolerance: float = 1e-9
     batch_tolerance: float = 1e-9
@@ -92,20 +92,20 @@ def set_study(kind, strong):
 
 def linear_design(kind):
     return StudyDesign(
-        make=partial(linear_study, kind),
+        build=partial(linear_study, kind),
         fit=partial(fit_linear, **of_kind(kind)),
         signal=frozenset(range(3)),
-        found=2,
+        min_true_features=2,
         max_error=0.7 * CHANCE_ERROR[kind],
     )
 
 
 def nonlinear_design(**settings):
     return StudyDesign(
-        make=curved_study,
+        build=curved_study,
         fit=partial(fit_nonlinear, **settings),
         signal=frozenset({0, 1}),
-        found=1,
+        min_true_features=1,
         max_error=0.3,
         leak_tolerance=0,
         batch_tolerance=0,
@@ -113,12 +113,12 @@ def nonlinear_design(**settings):
     )
 
 
-def set_design(make, max_error, **settings):
+def set_design(build, max_error, **settings):
     return StudyDesign(
-        make=make,
+        build=build,
         fit=partial(sets_outer, **settings),
         signal=frozenset({0}),
-        found=1,
+        min_true_features=1,
         max_error=max_error,
         leak_tolerance=1e-5,
         batch_tolerance=0,
@@ -132,17 +132,17 @@ FILTER = {"step": "variance_filter", "keep": 0.5}
 DESIGNS = {
     **{kind: linear_design(kind) for kind in COLUMNS},
     "four classes": StudyDesign(
-        make=four_classes,
+        build=four_classes,
         fit=partial(fit_linear, **QUICK_CLASSES),
         signal=frozenset(range(4)),
-        found=4,
+        min_true_features=4,
         max_error=0.1,
     ),
     "places": StudyDesign(
-        make=lambda strong: place_study(),
+        build=lambda strong: place_study(),
         fit=partial(fit_linear, **FUSED),
         signal=frozenset(np.flatnonzero(place_study()[0].var["position"].isin(INSIDE)).tolist()),
-        found=8,
+        min_true_features=8,
         max_error=0.1,
     ),
     "nonlinear": nonlinear_design(),
@@ -152,13 +152,13 @@ DESIGNS = {
     "nonlinear, without ridge": nonlinear_design(debias=False),
     "nonlinear, learned steps": nonlinear_design(folds=({"step": "quantile"}, FILTER, *SCALED)),
     **{
-        f"sets, {others}, {weights}": set_design(
+        f"sets, {grouping}, {weights}": set_design(
             lambda strong: planted(effect=0.8 if strong else 0.5),
             max_error=0.1,
-            others=others,
+            others=grouping,
             weights=weights,
         )
-        for others in ("leave_out", "singletons")
+        for grouping in ("leave_out", "singletons")
         for weights in SET_WEIGHT_FUNCTIONS
     },
     **{
@@ -225,7 +225,7 @@ def with_other_test_rows(dataset, split):
 @cache
 def weak_study(name):
     """Return the study of a design with a weak signal, and its fits."""
-    study = DESIGNS[name].make(False)
+    study = DESIGNS[name].build(False)
     return study, DESIGNS[name].fit(study)
 
 
@@ -255,8 +255,10 @@ def held_out_error(study, fits):
     split = np.repeat(np.arange(len(fits)), np.diff(fits.test_indptr))
     rows = fits.test_rows
     scores = fits.scores[:, None]
-    found = complete_held_out(dataset, splits, rows, split, scores, np.zeros(len(rows), dtype=int))
-    return study_errors(found, headline)[0, -1]
+    held_out = complete_held_out(
+        dataset, splits, rows, split, scores, np.zeros(len(rows), dtype=int)
+    )
+    return study_errors(held_out, headline)[0, -1]
 
 
 def selection(fits: AnyFits, number: int) -> set[int]:
@@ -284,24 +286,24 @@ def test_test_rows_have_no_part_in_their_model(name):
 @MAIN_ARE_QUICK
 @ALL_DESIGNS
 def test_batches_and_ranges_of_permutations_change_nothing(name):
-    study, whole, parts = batches_of(name)
-    assert_same_fits(join(study, parts), join(study, [whole]), DESIGNS[name].batch_tolerance)
+    study, all_fits, parts = batches_of(name)
+    assert_same_fits(join(study, parts), join(study, [all_fits]), DESIGNS[name].batch_tolerance)
 
 
 @MAIN_ARE_QUICK
 @ALL_DESIGNS
 def test_batches_of_observed_labels_change_nothing(name):
-    study, whole = weak_study(name)
+    study, all_fits = weak_study(name)
     parts = [DESIGNS[name].fit(study, batch=f"{part}of2") for part in (2, 1)]
-    assert_same_fits(join(study, parts), join(study, [whole]), DESIGNS[name].batch_tolerance)
+    assert_same_fits(join(study, parts), join(study, [all_fits]), DESIGNS[name].batch_tolerance)
 
 
 @MAIN_ARE_QUICK
 @ALL_DESIGNS
 def test_a_missing_batch_is_named(name):
     study, _, parts = batches_of(name)
-    last = parts[-1].split[0]
-    text = rf"missing or there twice: split {last} of permutation {parts[-1].permutation[0]}"
+    last_split = parts[-1].split[0]
+    text = rf"missing or there twice: split {last_split} of permutation {parts[-1].permutation[0]}"
     with pytest.raises(GenesigError, match=text):
         join(study, parts[:-1])
 
@@ -326,8 +328,8 @@ def test_fits_survive_their_file(name, tmp_path):
 @ALL_DESIGNS
 def test_a_planted_signal_is_found_and_predicts(name):
     design = DESIGNS[name]
-    study = design.make(True)
+    study = design.build(True)
     fits = design.fit(study)
     for number in range(len(fits)):
-        assert len(selection(fits, number) & design.signal) >= design.found
+        assert len(selection(fits, number) & design.signal) >= design.min_true_features
     assert held_out_error(study, fits) <= design.max_error

@@ -31,15 +31,17 @@ RUN = {"folds": MOMENTS, **of_kind("survival")}
 
 def study(seed: int = 3, n: int = 48) -> Dataset:
     """Age tells of the hazard as a gene does; a sample's age is missing."""
-    made = study_of("survival", seed, n=n, d=20, signal=1.0)
-    age = [f"{50 + 10 * v:.3f}" for v in made.X[:, 0]]
+    dataset_and_splits = study_of("survival", seed, n=n, d=20, signal=1.0)
+    age = [f"{50 + 10 * v:.3f}" for v in dataset_and_splits.X[:, 0]]
     age[1] = "NA"
     sex = np.resize(["f", "m", "m"], n)
-    held = (Covariate("age", None), Covariate("sex", ("f", "m")))
-    X = made.X.copy()
+    covariates = (Covariate("age", None), Covariate("sex", ("f", "m")))
+    X = dataset_and_splits.X.copy()
     X[:, 0] = np.random.default_rng(seed).normal(size=n)
-    design = replace(made.design, covariates=held, filled=True)
-    return replace(made, X=X, obs=made.obs.assign(age=age, sex=sex), design=design)
+    design = replace(dataset_and_splits.design, covariates=covariates, filled=True)
+    return replace(
+        dataset_and_splits, X=X, obs=dataset_and_splits.obs.assign(age=age, sex=sex), design=design
+    )
 
 
 def minimum(dataset: Dataset, rows: np.ndarray, genes: np.ndarray, lam: float):
@@ -56,16 +58,18 @@ def minimum(dataset: Dataset, rows: np.ndarray, genes: np.ndarray, lam: float):
     D = np.column_stack([Z, C])
     m = len(genes)
     risk = RiskSets.from_times(y["time"], y["event"])
-    inside = D[rows][risk.order]
+    training_rows = D[rows][risk.order]
 
     def value(b):
-        p = risk.shares(inside @ b)
-        g = inside.T @ risk.gradient(p)
+        p = risk.shares(training_rows @ b)
+        g = training_rows.T @ risk.gradient(p)
         g[:m] += 2 * lam * b[:m]
-        return risk.value(inside @ b) + lam * float(b[:m] @ b[:m]), g
+        return risk.value(training_rows @ b) + lam * float(b[:m] @ b[:m]), g
 
-    found = minimize(value, np.zeros(D.shape[1]), jac=True, method="BFGS", options={"gtol": 1e-10})
-    return D @ found.x
+    minimum_found = minimize(
+        value, np.zeros(D.shape[1]), jac=True, method="BFGS", options={"gtol": 1e-10}
+    )
+    return D @ minimum_found.x
 
 
 def test_held_out_scores_are_those_of_the_joint_model() -> None:
@@ -87,8 +91,10 @@ def test_covariates_alone_are_the_cox_model_of_them() -> None:
     train = np.sort(dataset.rows(split.train))
     test = dataset.rows(split.test)
     want = minimum(dataset, train, np.zeros(0, dtype=int), 0.0)
-    found = score_covariates(dataset, split)
-    np.testing.assert_allclose(found - found.mean(), want[test] - want[test].mean(), atol=1e-5)
+    covariate_scores = score_covariates(dataset, split)
+    np.testing.assert_allclose(
+        covariate_scores - covariate_scores.mean(), want[test] - want[test].mean(), atol=1e-5
+    )
     table = run_baselines(
         dataset, draw_splits(dataset, seed=2, **SPLITS), folds=MOMENTS, baselines=["dummy"]
     )
@@ -120,9 +126,9 @@ def test_the_score_test_is_the_slope_and_curvature_of_the_profile_likelihood() -
         )
 
     step = 1e-3
-    low, here, high = (profile(b) for b in (-step, 0.0, step))
+    low, at_minimum, high = (profile(b) for b in (-step, 0.0, step))
     slope = (high - low) / (2 * step)
-    curvature = -(high - 2 * here + low) / step**2
+    curvature = -(high - 2 * at_minimum + low) / step**2
     assert z[5] == pytest.approx(slope / np.sqrt(curvature), rel=1e-3)
     assert ((p >= 0) & (p <= 1)).all()
 
@@ -147,12 +153,14 @@ def test_the_model_predicts_what_the_fit_predicts() -> None:
 
 def weighted(times: np.ndarray, copies: bool) -> Dataset:
     """Weigh samples by whole numbers, or have each as often."""
-    made = study(6)
+    dataset_and_splits = study(6)
     rows = np.repeat(np.arange(len(times)), times) if copies else np.arange(len(times))
-    obs = made.obs.iloc[rows].assign(v=np.ones(len(rows), int) if copies else times)
+    obs = dataset_and_splits.obs.iloc[rows].assign(v=np.ones(len(rows), int) if copies else times)
     obs.index = [f"r{k}" for k in range(len(rows))]
-    design = replace(made.design, weights="v", ties="breslow")
-    return replace(made, X=made.X[rows], obs=obs.astype(str), design=design)
+    design = replace(dataset_and_splits.design, weights="v", ties="breslow")
+    return replace(
+        dataset_and_splits, X=dataset_and_splits.X[rows], obs=obs.astype(str), design=design
+    )
 
 
 def test_whole_weights_are_repeated_samples() -> None:
@@ -161,7 +169,7 @@ def test_whole_weights_are_repeated_samples() -> None:
     for copies in (False, True):
         dataset = weighted(times, copies)
         y = dataset.response()
-        held = Covariates.from_dataset(dataset)
+        covariates = Covariates.from_dataset(dataset)
         n = len(dataset.samples)
         rows = (
             np.repeat(np.arange(48) % 5 > 0, times)[:, None]
@@ -169,7 +177,7 @@ def test_whole_weights_are_repeated_samples() -> None:
             else (np.arange(48) % 5 > 0)[:, None]
         )
         ground = MatrixSettings(True, True, None, "breslow")
-        sets = CoxElasticNets.from_rows(dataset.X, y[:, None], rows, [held], ground)
+        sets = CoxElasticNets.from_rows(dataset.X, y[:, None], rows, [covariates], ground)
         protocol = LinearSettings(**of_kind("survival"))
         tau = sets.tau_max[:, None] * [0.6, 0.2]
         lists = sets.path(tau, 1e-3 * sets.norm[:, None] * np.ones(2), protocol, None)
@@ -186,8 +194,8 @@ def test_whole_weights_are_repeated_samples() -> None:
             )
         )
         assert n == (times.sum() if copies else 48)
-    for one, other in zip(*fits, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-7)
+    for weighted_fit, repeated_fit in zip(*fits, strict=True):
+        np.testing.assert_allclose(weighted_fit, repeated_fit, rtol=1e-6, atol=1e-7)
 
 
 def test_a_study_with_weights_goes_from_the_fits_to_the_hazard() -> None:
@@ -196,15 +204,17 @@ def test_a_study_with_weights_goes_from_the_fits_to_the_hazard() -> None:
     dataset = replace(plain, obs=obs, design=replace(plain.design, weights="v"))
     splits = draw_splits(dataset, seed=2, **SPLITS)
     fits = nested_cross_validation(dataset, splits, labels="observed", batch="1of1", **RUN)
-    alike = nested_cross_validation(plain, splits, labels="observed", batch="1of1", **RUN)
-    assert np.abs(fits.scores - alike.scores).max() > 1e-3
+    plain_fits = nested_cross_validation(plain, splits, labels="observed", batch="1of1", **RUN)
+    assert np.abs(fits.scores - plain_fits.scores).max() > 1e-3
     final = fit_final_model(dataset, splits, **RUN)
-    own, even = (final_model(each, final, folds=MOMENTS)["survival"] for each in (dataset, plain))
-    assert own["times"] == even["times"]
-    assert own["cumulative"] != even["cumulative"]
-    found = list(
+    weighted_model, even = (
+        final_model(item, final, folds=MOMENTS)["survival"] for item in (dataset, plain)
+    )
+    assert weighted_model["times"] == even["times"]
+    assert weighted_model["cumulative"] != even["cumulative"]
+    predictions = list(
         predict_test_sets(dataset, splits, fits.with_chosen(), MOMENTS, np.array([0.5, 1.0]))
     )
-    assert all(((each.S > 0) & (each.S <= 1)).all() for each in found)
+    assert all(((item.S > 0) & (item.S <= 1)).all() for item in predictions)
     split = splits.outer[0]
     assert not np.allclose(score_covariates(dataset, split), score_covariates(plain, split))

@@ -60,7 +60,7 @@ def test_the_martingale_residuals_are_those_of_nelson_and_aalen():
 
 
 @pytest.mark.parametrize(
-    ("cell", "word", "came"),
+    ("cell", "word", "expected_event"),
     [
         ("1", "1", True),
         ("1.0", "1", True),
@@ -70,60 +70,70 @@ def test_the_martingale_residuals_are_those_of_nelson_and_aalen():
         ("10", "1", False),
     ],
 )
-def test_an_event_is_its_word_or_its_number(cell, word, came):
-    assert happened(cell, word) is came
+def test_an_event_is_its_word_or_its_number(cell, word, expected_event):
+    assert happened(cell, word) is expected_event
 
 
 def test_the_error_is_one_minus_c_of_the_pairs_within_test_sets():
     dataset, splits, fits, _ = fitted()
-    found = collect_held_out(dataset, splits, fits)
-    right = every = 0.0
+    held_out_scores = collect_held_out(dataset, splits, fits)
+    right = n_pairs = 0.0
     errors = []
     for repeat in (0, 1):
-        for split in np.unique(found.split[found.repeat == repeat]):
-            rows = found.split == split
-            y = found.y[rows]
-            own = harrell(y["time"], y["event"], found.scores[rows, 0])
-            right += own.value * own.pairs.sum()
-            every += own.pairs.sum()
-        errors.append(1 - right / every)
-        right = every = 0.0
-    assert study_errors(found, HEADLINE)[0, 0] == pytest.approx(np.mean(errors), abs=1e-12)
+        for split in np.unique(held_out_scores.split[held_out_scores.repeat == repeat]):
+            rows = held_out_scores.split == split
+            y = held_out_scores.y[rows]
+            concordance = harrell(y["time"], y["event"], held_out_scores.scores[rows, 0])
+            right += concordance.value * concordance.pairs.sum()
+            n_pairs += concordance.pairs.sum()
+        errors.append(1 - right / n_pairs)
+        right = n_pairs = 0.0
+    assert study_errors(held_out_scores, HEADLINE)[0, 0] == pytest.approx(
+        np.mean(errors), abs=1e-12
+    )
 
 
 def test_over_one_test_set_the_interval_is_harrells():
     dataset, splits, fits, _ = fitted()
-    found = collect_held_out(dataset, splits, fits)
-    found = found.take_rows(np.flatnonzero(found.split == 0))
-    y = found.y
-    own = harrell(y["time"], y["event"], found.scores[:, 0])
-    low, high = HEADLINE.limits(found, HEADLINE.loss(found)[:, 0], 1 - own.value)
-    np.testing.assert_allclose((1 - high, 1 - low), own.interval, atol=1e-12)
+    held_out_scores = collect_held_out(dataset, splits, fits)
+    held_out_scores = held_out_scores.take_rows(np.flatnonzero(held_out_scores.split == 0))
+    y = held_out_scores.y
+    concordance = harrell(y["time"], y["event"], held_out_scores.scores[:, 0])
+    low, high = HEADLINE.limits(
+        held_out_scores, HEADLINE.loss(held_out_scores)[:, 0], 1 - concordance.value
+    )
+    np.testing.assert_allclose((1 - high, 1 - low), concordance.interval, atol=1e-12)
     numbered = np.arange(len(y))
-    again = pool_concordance([(numbered, 0, own)], int(y["event"].sum()))
-    assert again.value == pytest.approx(own.value, abs=1e-12)
-    np.testing.assert_allclose(again.influence, own.influence, atol=1e-12)
+    pooled_again = pool_concordance([(numbered, 0, concordance)], int(y["event"].sum()))
+    assert pooled_again.value == pytest.approx(concordance.value, abs=1e-12)
+    np.testing.assert_allclose(pooled_again.influence, concordance.influence, atol=1e-12)
 
 
 def test_a_shift_of_one_model_does_not_change_c():
     dataset, splits, fits, _ = fitted()
-    found = collect_held_out(dataset, splits, fits)
-    moved = replace(found, scores=found.scores + found.split[:, None])
-    np.testing.assert_allclose(study_errors(moved, HEADLINE), study_errors(found, HEADLINE))
+    held_out_scores = collect_held_out(dataset, splits, fits)
+    shifted = replace(
+        held_out_scores, scores=held_out_scores.scores + held_out_scores.split[:, None]
+    )
+    np.testing.assert_allclose(
+        study_errors(shifted, HEADLINE), study_errors(held_out_scores, HEADLINE)
+    )
 
 
 def test_reversed_scores_have_the_opposite_c():
     dataset, splits, fits, _ = fitted()
-    found = collect_held_out(dataset, splits, fits)
-    turned = replace(found, scores=-found.scores)
-    both = study_errors(turned, HEADLINE) + study_errors(found, HEADLINE)
-    np.testing.assert_allclose(both, 1, atol=1e-12)
+    held_out_scores = collect_held_out(dataset, splits, fits)
+    reversed_scores = replace(held_out_scores, scores=-held_out_scores.scores)
+    errors_of_both = study_errors(reversed_scores, HEADLINE) + study_errors(
+        held_out_scores, HEADLINE
+    )
+    np.testing.assert_allclose(errors_of_both, 1, atol=1e-12)
 
 
 def test_no_score_has_no_error():
     dataset, splits, fits, _ = fitted()
-    found = collect_held_out(dataset, splits, fits)
-    lacking = replace(found, scores=np.full_like(found.scores, np.nan))
+    held_out_scores = collect_held_out(dataset, splits, fits)
+    lacking = replace(held_out_scores, scores=np.full_like(held_out_scores.scores, np.nan))
     assert np.isnan(study_errors(lacking, HEADLINE)).all()
     assert np.isnan(assess(lacking, HEADLINE)[0].low)
 
@@ -138,10 +148,12 @@ def test_the_criterion_is_the_likelihood_that_left_out_samples_add(ties):
     for m in range(2):
         D = []
         for k, fold in enumerate(folds):
-            rest = np.setdiff1d(np.arange(24), fold)
-            whole = log_likelihood(time, event, scores[k, m], ties)
-            own = log_likelihood(time[rest], event[rest], scores[k, m, rest], ties)
-            D.append(-2 * (whole - own))
+            other_rows = np.setdiff1d(np.arange(24), fold)
+            full_likelihood = log_likelihood(time, event, scores[k, m], ties)
+            rest_likelihood = log_likelihood(
+                time[other_rows], event[other_rows], scores[k, m, other_rows], ties
+            )
+            D.append(-2 * (full_likelihood - rest_likelihood))
         assert error[m] == pytest.approx(np.sum(D) / event.sum(), rel=1e-10)
         means = np.array(D) / event.sum() * 4
         assert se[m] == pytest.approx(means.std(ddof=1) / 2, rel=1e-10)
@@ -174,8 +186,10 @@ def test_several_scores_have_the_likelihood_of_each():
     _, time, event = tied(2, 20, 2)
     risk = RiskSets.from_times(time, event)
     eta = np.random.default_rng(0).normal(size=(20, 3))
-    one = [log_likelihood(time[risk.order], event[risk.order], column, "efron") for column in eta.T]
-    np.testing.assert_allclose(risk.log_likelihood(eta), one, rtol=1e-12)
+    likelihoods = [
+        log_likelihood(time[risk.order], event[risk.order], column, "efron") for column in eta.T
+    ]
+    np.testing.assert_allclose(risk.log_likelihood(eta), likelihoods, rtol=1e-12)
 
 
 def test_of_two_groups_the_score_test_is_the_log_rank_test():
@@ -230,8 +244,8 @@ def test_strata_are_summed_and_what_does_not_vary_is_not_tested():
     y = times(rng.exponential(size=24), np.ones(24, bool))
     X[:, 2] = 1.0
     stratum = np.repeat([0, 1], 12)
-    found = score_test(X + stratum[:, None] * 50, y, stratum, "efron")[0]
-    np.testing.assert_allclose(found[:2], score_test(X, y, stratum, "efron")[0][:2], rtol=1e-10)
+    statistic = score_test(X + stratum[:, None] * 50, y, stratum, "efron")[0]
+    np.testing.assert_allclose(statistic[:2], score_test(X, y, stratum, "efron")[0][:2], rtol=1e-10)
     assert np.isnan(score_test(X, y, None, "efron")[0][2])
 
 
@@ -242,15 +256,15 @@ def test_ridge_orders_the_times_and_no_information_does_not():
     folds = np.array_split(np.arange(40), 4)
     for name, least in (("ridge", 0.7), ("dummy", 0.5)):
         f = BASELINES[name]["survival"](X[:40], y[:40], X[40:], folds, 0)
-        found = harrell(y["time"][40:], y["event"][40:], f).value
-        assert found >= least
-    assert found == 0.5
+        concordance = harrell(y["time"][40:], y["event"][40:], f).value
+        assert concordance >= least
+    assert concordance == 0.5
 
 
 def test_the_cut_is_the_median_of_left_out_scores():
     dataset, splits, fits, final = fitted()
-    found = collect_held_out(dataset, splits, fits.with_chosen())
-    assert 0.25 < np.mean(found.scores[:, -1] > 0) < 0.75
+    held_out_scores = collect_held_out(dataset, splits, fits.with_chosen())
+    assert 0.25 < np.mean(held_out_scores.scores[:, -1] > 0) < 0.75
     assert np.isfinite(final.threshold).all()
 
 
@@ -267,7 +281,9 @@ def test_model_json_predicts_survival_as_the_fit_does():
     assert final.threshold[0] != 0
     np.testing.assert_allclose(table["score"], eta, atol=1e-10)
     assert (table["predicted"] == np.where(eta > 0, "high", "low")).all()
-    (listed,) = [each for each in model["models"] if each["list"] == model["answer"]]
+    (listed,) = [
+        model_entry for model_entry in model["models"] if model_entry["list"] == model["answer"]
+    ]
     slope = listed["risk"]["slope"]
     assert 0 < slope == final.with_chosen().line[0, 0]
     hazard = hazard_of(dataset.response(), slope * eta, "efron")
@@ -343,20 +359,22 @@ def test_a_model_that_contradicts_itself_is_refused(spoil):
 
 def test_scores_are_worked_out_again_as_the_loop_had_them():
     dataset, splits, fits, _ = fitted()
-    whole = fits.with_chosen()
-    found = list(predict_test_sets(dataset, splits, whole, MOMENTS, np.array([0.5, 1.0])))
-    seen = collect_held_out(dataset, splits, whole)
-    for number, one in enumerate(found):
-        rows = seen.split == number
-        np.testing.assert_allclose(one.f, seen.scores[rows, -1], atol=1e-10)
-        assert (np.diff(one.S, axis=1) <= 0).all()
+    chosen_fits = fits.with_chosen()
+    predictions = list(
+        predict_test_sets(dataset, splits, chosen_fits, MOMENTS, np.array([0.5, 1.0]))
+    )
+    held_out_scores = collect_held_out(dataset, splits, chosen_fits)
+    for number, prediction in enumerate(predictions):
+        rows = held_out_scores.split == number
+        np.testing.assert_allclose(prediction.f, held_out_scores.scores[rows, -1], atol=1e-10)
+        assert (np.diff(prediction.S, axis=1) <= 0).all()
 
 
 def test_the_tables_say_that_a_signal_is_foretold():
     dataset, splits, fits, final = fitted()
     tables = survival_tables(dataset, splits, [fits], folds=MOMENTS)
-    told = tables["survival"].set_index("measure")
-    assert list(told.index) == [
+    measures = tables["survival"].set_index("measure")
+    assert list(measures.index) == [
         "concordance",
         "uno",
         "auc",
@@ -367,10 +385,10 @@ def test_the_tables_say_that_a_signal_is_foretold():
         "risk_observed",
         "slope",
     ]
-    assert told.loc["concordance", "low"] > 0.5
+    assert measures.loc["concordance", "low"] > 0.5
     for name in ("uno", "auc"):
-        assert told.loc[name, "low"] < told.loc[name, "value"] < told.loc[name, "high"]
-    assert told.loc["explained", "value"] > 0
+        assert measures.loc[name, "low"] < measures.loc[name, "value"] < measures.loc[name, "high"]
+    assert measures.loc["explained", "value"] > 0
     curves = tables["survival_curves"]
     assert set(curves["group"]) == {"high", "low"}
     assert curves.groupby("group")["at_risk"].first().sum() == len(dataset.samples)
@@ -398,6 +416,6 @@ def test_the_tables_say_that_a_signal_is_foretold():
 def test_the_effect_of_a_gene_has_the_sign_of_its_test():
     dataset, _, _, _ = fitted()
     z = score_test(dataset.X, dataset.response(), None, "efron")[0]
-    found = gene_effects(dataset)
-    assert np.isfinite(found).all()
-    assert (np.sign(found) == np.sign(z)).all()
+    effects = gene_effects(dataset)
+    assert np.isfinite(effects).all()
+    assert (np.sign(effects) == np.sign(z)).all()

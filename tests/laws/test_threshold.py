@@ -40,10 +40,10 @@ def test_the_midpoint_of_six_samples_by_hand():
     y = [1, -1, -1, -1, 1, -1, 1, 1]  # the last two are not of the training set
     folds = (np.array([0, 1, 2]), np.array([3, 4, 5]))
     scores = np.array([[0.9, 0.1, -0.4, 7, 7, 7, 7, 7], [8, 8, 8, -0.5, 0.3, -0.2, 8, 8]])
-    found = midpoint(task_of(y, folds), scores[:, None, None])
+    cut = midpoint(task_of(y, folds), scores[:, None, None])
     positive = (0.9 + 0.3) / 2
     negative = (0.1 - 0.4 - 0.5 - 0.2) / 4
-    assert found.item() == pytest.approx((positive + negative) / 2)
+    assert cut.item() == pytest.approx((positive + negative) / 2)
 
 
 seeds = st.integers(0, 2**32 - 1)
@@ -52,33 +52,33 @@ seeds = st.integers(0, 2**32 - 1)
 @given(seeds, st.floats(-5, 5), st.floats(0.1, 5))
 def test_it_moves_with_the_scores_so_that_decisions_stay(seed, shift, factor):
     task, scores = out_of_fold(seed)
-    moved = midpoint(task, factor * scores + shift)
-    np.testing.assert_allclose(moved, factor * midpoint(task, scores) + shift, atol=1e-12)
+    moved_cut = midpoint(task, factor * scores + shift)
+    np.testing.assert_allclose(moved_cut, factor * midpoint(task, scores) + shift, atol=1e-12)
 
 
 @given(seeds)
 def test_it_does_not_know_which_class_is_called_positive(seed):
     task, scores = out_of_fold(seed)
-    turned = midpoint(replace(task, y=-task.y), -scores)
-    np.testing.assert_allclose(turned, -midpoint(task, scores), atol=1e-12)
+    mirrored_cut = midpoint(replace(task, y=-task.y), -scores)
+    np.testing.assert_allclose(mirrored_cut, -midpoint(task, scores), atol=1e-12)
 
 
 @given(seeds)
 def test_samples_of_a_class_that_are_there_twice_do_not_move_it(seed):
     task, scores = out_of_fold(seed)
     n = len(task.y)
-    again = {row: n + at for at, row in enumerate(task.train[task.y[task.train] < 0])}
+    copy_of_row = {row: n + at for at, row in enumerate(task.train[task.y[task.train] < 0])}
     double = replace(
         task,
-        y=np.append(task.y, -np.ones(len(again))),
-        train=np.append(task.train, list(again.values())).astype(int),
+        y=np.append(task.y, -np.ones(len(copy_of_row))),
+        train=np.append(task.train, list(copy_of_row.values())).astype(int),
         inner_folds=tuple(
-            np.append(fold, [again[r] for r in fold if r in again]).astype(int)
+            np.append(fold, [copy_of_row[r] for r in fold if r in copy_of_row]).astype(int)
             for fold in task.inner_folds
         ),
     )
-    whole = np.concatenate([scores, scores[..., list(again)]], axis=-1)
-    np.testing.assert_allclose(midpoint(double, whole), midpoint(task, scores), atol=1e-12)
+    all_scores = np.concatenate([scores, scores[..., list(copy_of_row)]], axis=-1)
+    np.testing.assert_allclose(midpoint(double, all_scores), midpoint(task, scores), atol=1e-12)
 
 
 @given(seeds)
@@ -87,9 +87,9 @@ def test_of_classes_of_one_size_it_is_the_mean_score(seed):
     y = np.append(rng.permutation(np.repeat([-1.0, 1.0], 6)), [1, 1])
     folds = tuple(np.array_split(rng.permutation(12), 4))
     scores = rng.standard_normal((4, 1, 1, 14))
-    own = [scores[k, 0, 0, rows] for k, rows in enumerate(folds)]
-    found = midpoint(task_of(y, folds), scores).item()
-    assert found == pytest.approx(np.concatenate(own).mean())
+    fold_scores = [scores[k, 0, 0, rows] for k, rows in enumerate(folds)]
+    cut = midpoint(task_of(y, folds), scores).item()
+    assert cut == pytest.approx(np.concatenate(fold_scores).mean())
 
 
 def test_scores_of_samples_that_a_fold_trains_on_have_no_part_in_it():
@@ -121,21 +121,21 @@ def test_where_errors_are_not_counted_the_cut_changes_nothing_but_decisions(rule
     assert plain.threshold.tolist() == [0] * len(splits.outer)
     for name in ("choice", "cv_error", "indptr", "indices", "values", "intercept", "scores"):
         assert getattr(cut, name).tobytes() == getattr(plain, name).tobytes()
-    held = (
+    score_arrays = (
         collect_held_out(dataset, splits, cut).scores,
         collect_held_out(dataset, splits, plain).scores,
     )
     at = np.repeat(cut.threshold, np.diff(cut.test_indptr))[:, None]
-    np.testing.assert_array_equal(held[0], held[1] - at)
+    np.testing.assert_array_equal(score_arrays[0], score_arrays[1] - at)
 
 
 def test_turned_labels_turn_scores_and_thresholds():
     X, y = unbalanced(1)
-    _, one = fitted(make_dataset(X, y))
-    _, other = fitted(make_dataset(X, -y))
-    np.testing.assert_array_equal(one.choice, other.choice)
-    np.testing.assert_allclose(one.threshold, -other.threshold, atol=1e-10)
-    np.testing.assert_allclose(one.scores, -other.scores, atol=1e-10)
+    _, fits = fitted(make_dataset(X, y))
+    _, mirrored_fits = fitted(make_dataset(X, -y))
+    np.testing.assert_array_equal(fits.choice, mirrored_fits.choice)
+    np.testing.assert_allclose(fits.threshold, -mirrored_fits.threshold, atol=1e-10)
+    np.testing.assert_allclose(fits.scores, -mirrored_fits.scores, atol=1e-10)
 
 
 @pytest.mark.parametrize("rule", ["stable", "minimal"])

@@ -90,10 +90,10 @@ def test_it_is_clarabel_s(seed):
     assert objective(y, total_variation(y, tau), tau) == pytest.approx(best, rel=1e-10)
 
 
-def chromosomes(seed=0, levels=40, each=50):
+def chromosomes(seed=0, levels=40, n_probes=50):
     """Return copy numbers of half-steps, and measurements with noise of .3."""
     rng = np.random.default_rng(seed)
-    true = np.repeat(np.cumsum(rng.choice([-0.5, 0.5, 1.0], levels)), each)
+    true = np.repeat(np.cumsum(rng.choice([-0.5, 0.5, 1.0], levels)), n_probes)
     return true, true + 0.3 * rng.normal(size=len(true))
 
 
@@ -101,11 +101,11 @@ def test_an_array_cgh_toy_loses_its_staircases_to_bic():
     """Total variation alone has three to four times the segments, and levels drawn together."""
     true, y = chromosomes()
     f = total_variation(y, 3 * 0.3)
-    found = segmented(y)
+    segmented_line = segmented(y)
     assert noise(y) == pytest.approx(0.3, rel=0.1)
     assert len(segment_starts(f)) > 2 * 40
-    assert abs(len(segment_starts(found)) - 40) <= 2
-    far = [np.sqrt(np.mean((each - true) ** 2)) for each in (y, f, found)]
+    assert abs(len(segment_starts(segmented_line)) - 40) <= 2
+    far = [np.sqrt(np.mean((line - true) ** 2)) for line in (y, f, segmented_line)]
     assert far[2] < 0.08 < far[1] < 0.15 < far[0]
 
 
@@ -138,11 +138,11 @@ def test_each_row_stands_for_itself_and_its_chromosomes_share_their_noise():
     names = np.repeat(["b", "a"], 15)[order]
     place = np.arange(30.0)[order]
     for tau in (None, 2.0):
-        made = TotalVariation(names, place, tau).fit(X[:, order]).transform(X[:, order])
-        for row, y in zip(made, X, strict=True):
+        reordered_lines = TotalVariation(names, place, tau).fit(X[:, order]).transform(X[:, order])
+        for row, y in zip(reordered_lines, X, strict=True):
             np.testing.assert_allclose(row[np.argsort(place)], denoised(y, lines, tau), atol=1e-12)
-    one = TotalVariation(tau=2.0).fit(X).transform(X)
-    np.testing.assert_array_equal(one[1], total_variation(X[1], 2 * noise(X[1])))
+    transformed = TotalVariation(tau=2.0).fit(X).transform(X)
+    np.testing.assert_array_equal(transformed[1], total_variation(X[1], 2 * noise(X[1])))
 
 
 @given(st.integers(0, 2**20), st.integers(2, 40), st.integers(2, 30), st.floats(0.0, 4.0))
@@ -150,8 +150,8 @@ def test_lines_of_one_tau_are_denoised_one_by_one(seed, n, m, tau):
     y = values(seed, n + m)
     lines = np.array([0, n])
     f = total_variation(y, tau, lines)
-    apart = np.concatenate([total_variation(y[:n], tau), total_variation(y[n:], tau)])
-    np.testing.assert_allclose(f, apart, atol=1e-12)
+    separate_lines = np.concatenate([total_variation(y[:n], tau), total_variation(y[n:], tau)])
+    np.testing.assert_allclose(f, separate_lines, atol=1e-12)
     assert n in segment_starts(np.zeros(n + m), lines)
     assert n in pruned(y, segment_starts(f, lines), lines)
     steps = np.delete(np.diff(y), n - 1)
