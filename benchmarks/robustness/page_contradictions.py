@@ -47,7 +47,7 @@ def study(number: int) -> tuple[str, str, float]:
 def files_of(kind: str, design: str, seed: int, signal: float) -> Tables:
     """Return the files of a study."""
     if design in COHORTS:
-        return with_cohort(kind, seed, signal, turned=COHORTS[design])
+        return with_cohort(kind, seed, signal, reversed_labels=COHORTS[design])
     return drawn(kind, design, seed, signal)
 
 

@@ -34,8 +34,8 @@ def best_gene(X: Array, y: Array) -> tuple[Array, float]:
     """Return the weight of the gene of the largest difference of means, and the intercept."""
     low = X[y < 0].mean(axis=0)
     high = X[y > 0].mean(axis=0)
-    apart = (high - low) / X.std(axis=0)
-    weights = np.where(np.abs(apart) == np.abs(apart).max(), high - low, 0.0)
+    class_distance = (high - low) / X.std(axis=0)
+    weights = np.where(np.abs(class_distance) == np.abs(class_distance).max(), high - low, 0.0)
     return weights, -float((low + high) @ weights) / 2
 
 
@@ -62,22 +62,34 @@ def named(seed: int, kind: str) -> Mapping[str, float]:
     linear = held_out(X)
     rows = []
     for name, function in METHODS.items():
-        other = held_out(function(X))
-        (came,) = assess(other, HEADLINE)
-        apart = compare_errors(other, linear, 0, HEADLINE)[2:]
-        limits = dict(zip(("difference", "difference_low", "difference_high"), apart, strict=True))
-        rows.append(
-            {"model": name, "error": came.error, "low": came.low, "high": came.high} | limits
+        held_out_scores = held_out(function(X))
+        (assessment,) = assess(held_out_scores, HEADLINE)
+        difference_interval = compare_errors(held_out_scores, linear, 0, HEADLINE)[2:]
+        limits = dict(
+            zip(
+                ("difference", "difference_low", "difference_high"),
+                difference_interval,
+                strict=True,
+            )
         )
-    found = better_method(rows, 0.5)
+        rows.append(
+            {
+                "model": name,
+                "error": assessment.error,
+                "low": assessment.low,
+                "high": assessment.high,
+            }
+            | limits
+        )
+    conclusion = better_method(rows, 0.5)
     return {
-        "other": float(found is not None),
-        "right": float(found is not None and found["model"] in ("square", "size")),
+        "other": float(conclusion is not None),
+        "right": float(conclusion is not None and conclusion["model"] in ("square", "size")),
     }
 
 
 TOPIC = "a signal that is no line"
-SAID = "first screen: another method predicts"
+FIRST_SCREEN_NOTE = "first screen: another method predicts"
 
 
 def _trial(kind: str, data: str, claim: Claim) -> Trial:
@@ -89,11 +101,11 @@ TRIALS = (
     _trial(
         "square",
         "the class goes by the square of a gene",
-        Claim("right", SAID, "named in at least 90 %", 0.9, 1.0),
+        Claim("right", FIRST_SCREEN_NOTE, "named in at least 90 %", 0.9, 1.0),
     ),
     _trial(
         "noise",
         "the class goes by nothing",
-        Claim("other", SAID, "named in at most 5 %", 0.0, 0.05),
+        Claim("other", FIRST_SCREEN_NOTE, "named in at most 5 %", 0.0, 0.05),
     ),
 )

@@ -100,11 +100,11 @@ def corrected(table: pd.DataFrame) -> Iterable[str]:
     yield "Numbers that audits of earlier versions found wrong, and the present values:\n"
     yield "| stated | before | now |"
     yield "| --- | --- | --- |"
-    known = table.drop_duplicates(["data", "number"]).set_index(["data", "number"])
+    rows_by_claim = table.drop_duplicates(["data", "number"]).set_index(["data", "number"])
     for row in pd.read_csv(AUDIT, sep="\t", quoting=QUOTE_NONE, keep_default_na=False).itertuples():
         now = plain(row.now)
         if row.number:
-            measured = known.loc[(row.data, row.number)]
+            measured = rows_by_claim.loc[(row.data, row.number)]
             now = f"{measured['measured']:.3g} ± {measured['error']:.2g}"
         yield f"| {plain(row.stated)} | {plain(row.before)} | {now} |"
     yield ""
@@ -113,10 +113,11 @@ def corrected(table: pd.DataFrame) -> Iterable[str]:
 def page(table: pd.DataFrame, trials: Sequence[Trial]) -> str:
     """Return docs/evidence/claims.md, from the measured values of trials."""
     table = table.assign(result=[result(row) for row in table.itertuples()])
-    hold, undecided, wrong = ((table["result"] == name).sum() for name in RESULTS)
+    n_holding, undecided, wrong = ((table["result"] == name).sum() for name in RESULTS)
     verb = "does" if wrong == 1 else "do"
     summary = (
-        f"Of {len(table)} claims {hold} hold, {undecided} are undecided, {wrong} {verb} not hold."
+        f"Of {len(table)} claims {n_holding} hold, {undecided} are undecided, "
+        f"{wrong} {verb} not hold."
     )
     measured = set(zip(table["topic"], table["data"], strict=True))
     missing = [f"- {t.topic}: {t.data}" for t in trials if (t.topic, t.data) not in measured]

@@ -80,9 +80,9 @@ def of_numbers(rng: np.random.Generator, patient: Array, slope: float) -> Measur
     """y = slope f + .2 + noise of a patient, of variance 1; f of spread 1."""
     shared = rng.standard_normal(patient[-1] + 1)
     weight = slope / np.sqrt(WITHIN)
-    rest = np.sqrt(1 - weight**2) * rng.standard_normal(len(shared))
+    residual_weight = np.sqrt(1 - weight**2) * rng.standard_normal(len(shared))
     f = np.sqrt(WITHIN) * shared[patient] + np.sqrt(1 - WITHIN) * rng.standard_normal(len(patient))
-    return measure_numbers((weight * shared + 0.2 + rest)[patient], f, patient)
+    return measure_numbers((weight * shared + 0.2 + residual_weight)[patient], f, patient)
 
 
 def of_times(rng: np.random.Generator, patient: Array, share: float) -> Measures:
@@ -92,12 +92,12 @@ def of_times(rng: np.random.Generator, patient: Array, share: float) -> Measures
     f = (share * risk + np.sqrt(WITHIN - share**2) * shared)[patient] + single
     y = times(rng, 0.5 * risk)[patient]
     group = group_numbers(patient)
-    found = harrell(y["time"], y["event"], f)
-    interval = found.interval
+    concordance = harrell(y["time"], y["event"], f)
+    interval = concordance.interval
     if group is not None:
         events = len(np.unique(group[y["event"]]))
-        interval = order_interval(found.value, found.influence, group, events)
-    yield "concordance", found.value, interval, len(y)
+        interval = order_interval(concordance.value, concordance.influence, group, events)
+    yield "concordance", concordance.value, interval, len(y)
     p = log_rank(y["time"], y["event"], np.where(f > 0, "high", "low"), group).p
     yield "log_rank_p", p, (p, p), len(y)
 
@@ -131,11 +131,11 @@ def _limits(cohort: Cohort, patient: Array, signal: float, seed: int) -> Mapping
 
 def of_signal(seed: int, cohort: Cohort, n_patients: int, samples: int | None) -> dict[str, float]:
     """Return whether each interval holds the true value; NaN for one that is not defined."""
-    found = _limits(cohort, patients_of(n_patients, samples), cohort.signal, seed)
+    coverage = _limits(cohort, patients_of(n_patients, samples), cohort.signal, seed)
     return {
         name: np.nan
-        if np.isnan(found[name][0])
-        else float(found[name][0] <= true <= found[name][1])
+        if np.isnan(coverage[name][0])
+        else float(coverage[name][0] <= true <= coverage[name][1])
         for name, true in cohort.true.items()
     }
 
@@ -143,11 +143,11 @@ def of_signal(seed: int, cohort: Cohort, n_patients: int, samples: int | None) -
 def of_noise(seed: int, cohort: Cohort, n_patients: int, samples: int | None) -> dict[str, float]:
     """Return whether the interval of the first measure lies above its value without signal."""
     name, chance = cohort.chance
-    found = _limits(cohort, patients_of(n_patients, samples), 0.0, seed)
-    said = {"above": float(found[name][0] > chance)}
-    if "log_rank_p" in found:
-        said["p"] = float(found["log_rank_p"][0] <= 0.05)
-    return said
+    coverage = _limits(cohort, patients_of(n_patients, samples), 0.0, seed)
+    outcomes = {"above": float(coverage[name][0] > chance)}
+    if "log_rank_p" in coverage:
+        outcomes["p"] = float(coverage["log_rank_p"][0] <= 0.05)
+    return outcomes
 
 
 def _data(cohort: Cohort, n_patients: int, samples: int | None) -> str:

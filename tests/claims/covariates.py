@@ -48,9 +48,12 @@ def _three(eta: Array, rng: np.random.Generator) -> tuple[dict[str, Any], dict[s
 
 
 def _times(eta: Array, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    came = rng.exponential(np.exp(-eta))
+    event_time = rng.exponential(np.exp(-eta))
     lost = rng.exponential(3.0, N)
-    columns = {"y": [f"{v:.6f}" for v in np.minimum(came, lost)], "end": (came <= lost).astype(int)}
+    columns = {
+        "y": [f"{v:.6f}" for v in np.minimum(event_time, lost)],
+        "end": (event_time <= lost).astype(int),
+    }
     return columns, {"event": "end", "occurred": "1", "horizon": 1.0, "ties": "efron"}
 
 
@@ -70,14 +73,14 @@ def simulated(
     rng = np.random.default_rng([seed, 7])
     age = rng.normal(size=N)
     sex = rng.integers(0, 2, N)
-    said = SHAPES[shape](age, sex)
+    covariate_signal = SHAPES[shape](age, sex)
     X = rng.normal(size=(N, genes))
-    X[:, :carriers] += said[:, None]
-    eta = strength * said + 0.4 * sex + signal * (X[:, -1] + X[:, -2])
-    columns, more = LABELS[kind](eta, rng)
+    X[:, :carriers] += covariate_signal[:, None]
+    eta = strength * covariate_signal + 0.4 * sex + signal * (X[:, -1] + X[:, -2])
+    columns, extra_rows = LABELS[kind](eta, rng)
     columns |= {"age": [f"{60 + 10 * v:.4f}" for v in age], "sex": np.where(sex, "m", "f")}
     obs = pd.DataFrame(columns, index=[f"s{k:02d}" for k in range(N)]).astype(str)
-    held = (Covariate.from_cells("age", obs["age"], 3), Covariate("sex", ("f", "m")))
+    covariates = (Covariate.from_cells("age", obs["age"], 3), Covariate("sex", ("f", "m")))
     task = TASKS.get(kind, kind)
     design: dict[str, Any] = {
         "label": "y",
@@ -85,8 +88,8 @@ def simulated(
         "classes": None,
         "group": None,
         "pair": None,
-        "covariates": held,
-    } | more
+        "covariates": covariates,
+    } | extra_rows
     names = [f"g{k}" for k in range(genes)]
     return Dataset(X, obs, pd.DataFrame({"symbol": names}, index=names), Design(**design), {})
 
@@ -114,13 +117,13 @@ def nothing_added(seed: int, kind: str) -> Mapping[str, float]:
     shape = list(SHAPES)[seed % len(SHAPES)]
     dataset = simulated(seed, kind, shape, genes=40, carriers=10, strength=1.0, signal=0.0)
     small = {"lam": [1e-2], "tau_count": 4}
-    own, whole = rows_of(dataset, 19, {"inner_folds": 2}, **small).values()
-    adds = [row["added_low"] > 0 and row["p_value"] <= 0.05 for row in (own, whole)]
+    gain_row, total_row = rows_of(dataset, 19, {"inner_folds": 2}, **small).values()
+    adds = [row["added_low"] > 0 and row["p_value"] <= 0.05 for row in (gain_row, total_row)]
     return {
-        "small": float(own["p_value"] <= 0.05),
-        "half": float(own["p_value"] <= 0.5),
-        "all_small": float(whole["p_value"] <= 0.05),
-        "all_half": float(whole["p_value"] <= 0.5),
+        "small": float(gain_row["p_value"] <= 0.05),
+        "half": float(gain_row["p_value"] <= 0.5),
+        "all_small": float(total_row["p_value"] <= 0.05),
+        "all_half": float(total_row["p_value"] <= 0.5),
         "adds": float(any(adds)),
     }
 
@@ -132,8 +135,8 @@ EXPECTED = {"regression": 0.029, "classification": -0.041, "survival": 0.006}
 def gain_covered(seed: int, kind: str) -> Mapping[str, float]:
     """Return whether the interval of the gain holds the expected one."""
     dataset = simulated(seed, kind, "linear", genes=100, carriers=20, strength=1.5, signal=0.5)
-    own = rows_of(dataset, 0, {"folds": 5, "repeats": 4})["genesig"]
-    return {"covered": float(own["added_low"] <= EXPECTED[kind] <= own["added_high"])}
+    gain_row = rows_of(dataset, 0, {"folds": 5, "repeats": 4})["genesig"]
+    return {"covered": float(gain_row["added_low"] <= EXPECTED[kind] <= gain_row["added_high"])}
 
 
 def _nothing(kind: str, draws: int, few: int) -> Trial:

@@ -45,8 +45,8 @@ def unequal(rng: np.random.Generator, signal: float) -> Drawn:
     group = np.concatenate(
         [np.arange(CONTROLS), CONTROLS + np.arange(len(y) - CONTROLS) // OF_EACH]
     )
-    own = rng.standard_normal((CONTROLS + CASES, GENES))
-    X = np.sqrt(0.8) * own[group] + np.sqrt(0.2) * rng.standard_normal((len(y), GENES))
+    samples_drawn = rng.standard_normal((CONTROLS + CASES, GENES))
+    X = np.sqrt(0.8) * samples_drawn[group] + np.sqrt(0.2) * rng.standard_normal((len(y), GENES))
     X[:, :CARRY] += signal * y[:, None]
     return Drawn(X, y, group)
 
@@ -66,21 +66,23 @@ def true_shares(w: Array, a: Any, signal: float) -> tuple[float, float, float]:
 @threadpool_limits.wrap(1)
 def expected_shares(signal: float) -> tuple[float, ...]:
     rng = np.random.default_rng(2)
-    found = []
+    shares = []
     for _ in range(TRAININGS):
         drawn = unequal(rng, signal)
-        inside = places(rng, drawn) > 0
-        learned = TWO.learned(drawn.X[inside], drawn.y[inside])
-        found.append(true_shares(*learned, signal))
-    return tuple(np.mean(found, axis=0).tolist())
+        in_training = places(rng, drawn) > 0
+        learned = TWO.learned(drawn.X[in_training], drawn.y[in_training])
+        shares.append(true_shares(*learned, signal))
+    return tuple(np.mean(shares, axis=0).tolist())
 
 
-def of_page(found: HeldOut) -> dict[str, Mapping[str, float]]:
+def of_page(held_out_scores: HeldOut) -> dict[str, Mapping[str, float]]:
     """Return the measures that the page states of two classes."""
-    (came,) = assess(found, ASSESSED["classification"].headline)
-    y, right = found.sample_means((found.scores[:, 0] * found.y > 0).astype(float))
-    first = np.unique(found.row, return_index=True)[1]
-    group = found.groups[first]
+    (assessment,) = assess(held_out_scores, ASSESSED["classification"].headline)
+    y, right = held_out_scores.sample_means(
+        (held_out_scores.scores[:, 0] * held_out_scores.y > 0).astype(float)
+    )
+    row_places = np.unique(held_out_scores.row, return_index=True)[1]
+    group = held_out_scores.groups[row_places]
     names = {-1.0: "well", 1.0: "ill"}
     study: Any = {
         "classes": ["well", "ill"],
@@ -92,17 +94,24 @@ def of_page(found: HeldOut) -> dict[str, Mapping[str, float]]:
             for side, share in zip(y, right, strict=True)
         ]
     }
-    row: Any = {"auc": came.auc, "auc_low": came.auc_low, "auc_high": came.auc_high}
-    return {one["name"]: one for one in measures(study, rows, [row])}  # type: ignore[misc]
+    row: Any = {
+        "auc": assessment.auc,
+        "auc_low": assessment.auc_low,
+        "auc_high": assessment.auc_high,
+    }
+    return {measure["name"]: measure for measure in measures(study, rows, [row])}  # type: ignore[misc]
 
 
 @threadpool_limits.wrap(1)
 def of_unequal(seed: int, signal: float) -> Mapping[str, float]:
     """Return whether the intervals of the page hold what is expected."""
     rng = np.random.default_rng((29, seed))
-    came = of_page(cross_validated(rng, TWO, unequal(rng, signal)))
-    known = zip(("specificity", "sensitivity", "auc"), expected_shares(signal), strict=True)
-    return {name: float(came[name]["low"] <= value <= came[name]["high"]) for name, value in known}
+    page_numbers = of_page(cross_validated(rng, TWO, unequal(rng, signal)))
+    true_values = zip(("specificity", "sensitivity", "auc"), expected_shares(signal), strict=True)
+    return {
+        name: float(page_numbers[name]["low"] <= value <= page_numbers[name]["high"])
+        for name, value in true_values
+    }
 
 
 @threadpool_limits.wrap(1)
@@ -115,13 +124,13 @@ def one_by_one(seed: int) -> Mapping[str, float]:
     for row in rows:
         w, a = TWO.learned(X[rows != row], y[rows != row])
         scores.append(a + X[row] @ w)
-    found = HeldOut(
+    held_out_scores = HeldOut(
         y, rows, rows, 0 * rows, 0 * rows, np.array(scores)[:, None], 1 / (len(y) - 1), rows
     )
-    (came,) = assess(found, ASSESSED["classification"].headline)
+    (assessment,) = assess(held_out_scores, ASSESSED["classification"].headline)
     return {
-        "error": float(came.low <= 0.5 <= came.high),
-        "auc": float(came.auc_low <= 0.5 <= came.auc_high),
+        "error": float(assessment.low <= 0.5 <= assessment.high),
+        "auc": float(assessment.auc_low <= 0.5 <= assessment.auc_high),
     }
 
 
@@ -138,12 +147,13 @@ def tested(X: Array, y: Any, train: Array, test: Array, repeat: int) -> Survival
         0.4 * calibration_slope_of_cox(y[train]["time"], y[train]["event"], f[train])[0]
     )  # shrunk, as models are
     f -= np.median(f[train])
-    seen = y[train]
+    training_outcome = y[train]
     lost = censoring(y[train]["time"], y[train]["event"])
-    S = hazard_of(seen, f[train], "efron").survival(f[test], AT)
-    plain = kaplan_meier(seen["time"], seen["event"]).at(AT)[None]
+    S = hazard_of(training_outcome, f[train], "efron").survival(f[test], AT)
+    plain = kaplan_meier(training_outcome["time"], training_outcome["event"]).at(AT)[None]
     losses, reference = (
-        brier_losses(y[test]["time"], y[test]["event"], each, AT, lost) for each in (S, plain)
+        brier_losses(y[test]["time"], y[test]["event"], survival, AT, lost)
+        for survival in (S, plain)
     )
     return SurvivalPredictions(test, repeat, y[test], f[test], S, losses, reference, lost)
 
@@ -153,14 +163,17 @@ def tested(X: Array, y: Any, train: Array, test: Array, repeat: int) -> Survival
 def expected_losses() -> tuple[float, float]:
     """Return the Brier score and the share explained in new patients, by 40 training sets."""
     rng = np.random.default_rng(2)
-    found = []
+    losses = []
     n = PATIENTS * (FOLDS - 1) // FOLDS
     for _ in range(40):
         X, y = with_times(rng, n + 2000, RISK)
-        one = tested(X, y, np.arange(n), np.arange(n, n + 2000), 0)
-        own, plain = (integrated_brier(each, AT).value for each in (one.losses, one.reference))
-        found.append((own, 1 - own / plain))
-    brier, explained = np.mean(found, axis=0)
+        test_losses = tested(X, y, np.arange(n), np.arange(n, n + 2000), 0)
+        model_loss, plain = (
+            integrated_brier(curve, AT).value
+            for curve in (test_losses.losses, test_losses.reference)
+        )
+        losses.append((model_loss, 1 - model_loss / plain))
+    brier, explained = np.mean(losses, axis=0)
     return float(brier), float(explained)
 
 
@@ -169,12 +182,14 @@ def of_survival(seed: int) -> Mapping[str, float]:
     """Return whether the intervals of the Brier score and of what is explained hold this."""
     rng = np.random.default_rng((37, seed))
     X, y = with_times(rng, PATIENTS, RISK)
-    found = []
+    study_losses = []
     for repeat in range(REPEATS):
         fold = rng.permutation(PATIENTS) % FOLDS
         for k in range(FOLDS):
-            found.append(tested(X, y, np.flatnonzero(fold != k), np.flatnonzero(fold == k), repeat))
-    table = prediction_tables(found, y, AT, (0.0, (0.0, 0.0)), 0.25, np.arange(PATIENTS))[
+            study_losses.append(
+                tested(X, y, np.flatnonzero(fold != k), np.flatnonzero(fold == k), repeat)
+            )
+    table = prediction_tables(study_losses, y, AT, (0.0, (0.0, 0.0)), 0.25, np.arange(PATIENTS))[
         "survival"
     ]
     rows = table.set_index("measure")
@@ -188,8 +203,8 @@ def over_studies(seed: int) -> Mapping[str, float]:
     """Return the share of false genes at q <= .05, and how many of those have p <= .05."""
     k = (3, 4, 6)[seed % 3]
     tau = (0.0, 0.4, 0.8)[seed // 3 % 3]
-    each = np.where(np.arange(D) % 10, 0.1, 0.8) if seed // 9 % 2 else tau
-    table = meta_table(studies_of(k, each, seed))
+    prior_tau = np.where(np.arange(D) % 10, 0.1, 0.8) if seed // 9 % 2 else tau
+    table = meta_table(studies_of(k, prior_tau, seed))
     return {
         "false": false_share(table),
         "small": float(np.mean(table["p_value"].to_numpy()[TRUE:] <= 0.05)),
@@ -219,9 +234,9 @@ SHARES = (
 TOPIC = "Other designs"
 TRIALS: tuple[Trial, ...] = (
     *(
-        Trial(TOPIC, f"30 controls, 6 cases of 5 samples each, {what}",
+        Trial(TOPIC, f"30 controls, 6 cases of 5 samples each, {signal_name}",
               partial(of_unequal, signal=s), _covers(SHARES, HOLDS, 0.93, 0.98), draws=400, few=12)
-        for what, s in (("noise", 0.0), ("weak signal", 0.25))
+        for signal_name, s in (("noise", 0.0), ("weak signal", 0.25))
     ),
     Trial(TOPIC, "noise, 40 samples, left out one by one", one_by_one,
           _covers((("error", "the balanced error"), ("auc", "the AUC")),

@@ -34,7 +34,7 @@ from genesig.selection.nonlinear.gather import predictor_scores
 
 SAMPLES = 40
 GENES = 500
-TOGETHER = 30
+N_SETS = 30
 LEVEL = 0.05
 PERMUTATIONS = 100
 SHUFFLINGS = 99
@@ -48,14 +48,14 @@ def enriched(seed: int, effect: float) -> tuple[Dataset, Splits, GeneSets]:
     rng = np.random.default_rng(seed)
     y = np.where(np.arange(SAMPLES) % 2, 1.0, -1.0)
     X = rng.standard_normal((SAMPLES, GENES))
-    lists = [np.arange(10 * k, 10 * (k + 1)) for k in range(TOGETHER)]
-    for some in lists[::2]:
-        X[:, some] = np.sqrt(0.5) * (X[:, some] + rng.standard_normal((SAMPLES, 1)))
+    lists = [np.arange(10 * k, 10 * (k + 1)) for k in range(N_SETS)]
+    for genes in lists[::2]:
+        X[:, genes] = np.sqrt(0.5) * (X[:, genes] + rng.standard_normal((SAMPLES, 1)))
     X[:, lists[0]] += effect / 2 * y[:, None]
-    others = np.arange(10 * TOGETHER, GENES)
+    unassigned_genes = np.arange(10 * N_SETS, GENES)
     for k in range(20):
-        more = rng.choice(others, int(rng.integers(1, 30)), replace=False)
-        lists.append(np.concatenate([lists[k][:5], more]))
+        extra_genes = rng.choice(unassigned_genes, int(rng.integers(1, 30)), replace=False)
+        lists.append(np.concatenate([lists[k][:5], extra_genes]))
     dataset = make_dataset(X, y)
     return dataset, draw_splits(dataset, seed=seed, **SPLITS), gene_sets(list(lists))
 
@@ -63,18 +63,18 @@ def enriched(seed: int, effect: float) -> tuple[Dataset, Splits, GeneSets]:
 def called(seed: int, effect: float) -> dict[str, Array]:
     """Return the numbers of the sets that are called in the chosen lists, and in the order."""
     dataset, splits, sets = enriched(seed, effect)
-    named = MeasuredSets.from_dataset(dataset, sets)
+    measured_sets = MeasuredSets.from_dataset(dataset, sets)
 
     def chosen(labels: str) -> Fits:
-        found = nested_cross_validation(
+        fits = nested_cross_validation(
             dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **LINEAR
         )
-        return joined([found], splits).with_chosen()
+        return joined([fits], splits).with_chosen()
 
     lists = permuted_lists_table(
-        named, sets, chosen("observed"), chosen(f"permuted-1-{PERMUTATIONS}")
+        measured_sets, sets, chosen("observed"), chosen(f"permuted-1-{PERMUTATIONS}")
     )
-    order = ranking_table(dataset, splits, named, sets, n_shuffles=SHUFFLINGS)
+    order = ranking_table(dataset, splits, measured_sets, sets, n_shuffles=SHUFFLINGS)
     tables = {"lists": lists, "order": order}
     return {
         key: table.loc[table["family_p"] <= LEVEL, "set"].to_numpy()
@@ -144,15 +144,21 @@ def bent_in_noise(seed: int) -> Mapping[str, float]:
     """Select by derivative penalties, and by the Feature Vector Machine."""
     X = np.random.default_rng(seed).standard_normal((SAMPLES, 60))
     dataset, splits = nonlinear_study(X, np.where(np.arange(SAMPLES) % 2, 1.0, -1.0))
-    found = predictor_scores(dataset, splits, nonlinear_fits(dataset, splits))
+    scores_by_model = predictor_scores(dataset, splits, nonlinear_fits(dataset, splits))
     headline = ASSESSED[dataset.design.kind].headline
-    own, control = (assess(found[name], headline)[0] for name in ("nonlinear", "fvm"))
-    return {"error": own.error, "control": control.error, "better": better(own)}
+    model_assessment, control = (
+        assess(scores_by_model[name], headline)[0] for name in ("nonlinear", "fvm")
+    )
+    return {
+        "error": model_assessment.error,
+        "control": control.error,
+        "better": better(model_assessment),
+    }
 
 
-def better(own: Assessment) -> float:
+def better(assessment: Assessment) -> float:
     """Whether the whole interval is on the good side of chance."""
-    return float(own.high < 0.5)
+    return float(assessment.high < 0.5)
 
 
 ENRICHMENT = "Enrichment of gene sets"

@@ -42,7 +42,7 @@ CARRY = 10
 LISTED = 10
 WEAK = {"classification": 0.25, SEVERAL: 0.5, "regression": 0.8, "survival": 1.0}
 TRAININGS = 200
-WHOLE = 200
+N_STUDY_SAMPLES = 200
 EXPECTED_WHOLE = 0.7835
 """Samples of whole studies; the mean AUC of their models, as the trial measures it."""
 LOST = 0.5  # rate of censoring, of events at a score of 0 it is 1
@@ -70,9 +70,9 @@ class Kind(NamedTuple):
 def listed(evidence: Array) -> Array:
     """Return the evidence of the genes of most of it, 0 for the others: what a list does."""
     size = np.abs(evidence) if evidence.ndim == 1 else np.square(evidence).sum(axis=1)
-    kept = evidence.copy()
-    kept[np.argsort(size)[:-LISTED]] = 0
-    return kept
+    evidence_left = evidence.copy()
+    evidence_left[np.argsort(size)[:-LISTED]] = 0
+    return evidence_left
 
 
 def two(rng: np.random.Generator, n: int, signal: float) -> tuple[Array, Array]:
@@ -129,8 +129,8 @@ def number_learned(X: Array, y: Array) -> tuple[Array, Array]:
 
 def number_true(w: Array, a: Array, signal: float) -> float:
     """1 - R², its variance that of the samples' response around their mean."""
-    apart = w - signal / np.sqrt(CARRY) * (np.arange(GENES) < CARRY)
-    return float((1 + apart @ apart + a**2) / (1 + signal**2))
+    orthogonal_weights = w - signal / np.sqrt(CARRY) * (np.arange(GENES) < CARRY)
+    return float((1 + orthogonal_weights @ orthogonal_weights + a**2) / (1 + signal**2))
 
 
 def times(rng: np.random.Generator, risk: Array) -> Array:
@@ -171,39 +171,73 @@ def ordered(share: float, signal: float) -> float:
     """
     hazard = np.exp(signal * RISKS)
     gap = share * (RISKS[:, None] - RISKS)
-    first = WEIGHTS[:, None] * WEIGHTS * hazard[:, None] / (hazard[:, None] + hazard + 2 * LOST)
-    above = ndtr(gap / np.sqrt(2 * (1 - share**2)))
-    return float((first * above).sum() / first.sum())
+    first_terms = (
+        WEIGHTS[:, None] * WEIGHTS * hazard[:, None] / (hazard[:, None] + hazard + 2 * LOST)
+    )
+    probability_above = ndtr(gap / np.sqrt(2 * (1 - share**2)))
+    return float((first_terms * probability_above).sum() / first_terms.sum())
 
 
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("classification", two, two_learned, two_true, lambda it: (it.auc_low, it.auc_high)),
-        Kind(SEVERAL, three, three_learned, three_true, lambda it: (it.auc_low, it.auc_high)),
-        Kind("regression", number, number_learned, number_true, lambda it: (it.low, it.high)),
-        Kind("survival", survival, survival_learned, survival_true, lambda it: (it.low, it.high)),
+        Kind(
+            "classification",
+            two,
+            two_learned,
+            two_true,
+            lambda estimate: (estimate.auc_low, estimate.auc_high),
+        ),
+        Kind(
+            SEVERAL,
+            three,
+            three_learned,
+            three_true,
+            lambda estimate: (estimate.auc_low, estimate.auc_high),
+        ),
+        Kind(
+            "regression",
+            number,
+            number_learned,
+            number_true,
+            lambda estimate: (estimate.low, estimate.high),
+        ),
+        Kind(
+            "survival",
+            survival,
+            survival_learned,
+            survival_true,
+            lambda estimate: (estimate.low, estimate.high),
+        ),
     )
 }
 """By the names of `ASSESSED`; a number is learned by ridge regression, the others by lists."""
 
 
-def samples(rng: np.random.Generator, kind: Kind, n: int, signal: float, each: int) -> Drawn:
-    """Draw n samples, `each` of a patient, whose own is .8 of the variance: noise."""
-    X, y = kind.drawn(rng, n // each, signal)
-    if each == 1:
+def samples(
+    rng: np.random.Generator, kind: Kind, n: int, signal: float, n_measurements: int
+) -> Drawn:
+    """Draw n samples, `n_measurements` of a patient, whose own is .8 of the variance: noise."""
+    X, y = kind.drawn(rng, n // n_measurements, signal)
+    if n_measurements == 1:
         return Drawn(X, y, np.arange(n))
-    group = np.repeat(np.arange(n // each), each)
-    own = rng.standard_normal((n, GENES))
-    return Drawn(np.sqrt(0.8) * X[group] + np.sqrt(0.2) * own, y[group], group)
+    group = np.repeat(np.arange(n // n_measurements), n_measurements)
+    noise = rng.standard_normal((n, GENES))
+    return Drawn(np.sqrt(0.8) * X[group] + np.sqrt(0.2) * noise, y[group], group)
 
 
 def places(rng: np.random.Generator, drawn: Drawn) -> Array:
     """Deal the groups to the folds, class by class."""
-    first = drawn.y[np.unique(drawn.group, return_index=True)[1]]
-    side = np.zeros(len(first)) if first.dtype.names or len(set(first)) > 3 else first
-    fold = np.empty(len(first), dtype=int)
-    fold[np.lexsort((rng.random(len(first)), side))] = np.arange(len(first)) % FOLDS
+    class_of_patient = drawn.y[np.unique(drawn.group, return_index=True)[1]]
+    side = (
+        np.zeros(len(class_of_patient))
+        if class_of_patient.dtype.names or len(set(class_of_patient)) > 3
+        else class_of_patient
+    )
+    fold = np.empty(len(class_of_patient), dtype=int)
+    fold[np.lexsort((rng.random(len(class_of_patient)), side))] = (
+        np.arange(len(class_of_patient)) % FOLDS
+    )
     return fold[drawn.group]
 
 
@@ -218,7 +252,7 @@ def cross_validated(rng: np.random.Generator, kind: Kind, drawn: Drawn) -> HeldO
             scores.append(a + drawn.X[fold == k] @ w)
     row = np.concatenate(rows)
     f = np.concatenate(scores)
-    split = np.repeat(np.arange(len(rows)), [len(each) for each in rows])
+    split = np.repeat(np.arange(len(rows)), [len(test_rows) for test_rows in rows])
     return HeldOut(
         drawn.y[row],
         row,
@@ -233,45 +267,49 @@ def cross_validated(rng: np.random.Generator, kind: Kind, drawn: Drawn) -> HeldO
 
 @cache
 @threadpool_limits.wrap(1)
-def expected(name: str, n: int, signal: float, each: int = 1) -> float:
+def expected(name: str, n: int, signal: float, n_measurements: int = 1) -> float:
     """The mean of the true measure over training sets of a study of this size."""
     if not signal and name != "regression":
         return 0.5
     rng = np.random.default_rng(2)
     kind = KINDS[name]
-    found = []
+    values = []
     for _ in range(TRAININGS):
-        drawn = samples(rng, kind, n, signal, each)
-        inside = places(rng, drawn) > 0
-        found.append(kind.true(*kind.learned(drawn.X[inside], drawn.y[inside]), signal))
-    return float(np.mean(found))
+        drawn = samples(rng, kind, n, signal, n_measurements)
+        in_training = places(rng, drawn) > 0
+        values.append(kind.true(*kind.learned(drawn.X[in_training], drawn.y[in_training]), signal))
+    return float(np.mean(values))
 
 
 @threadpool_limits.wrap(1)
-def covered(name: str, n: int, signal: float, each: int, seed: int) -> Mapping[str, float]:
+def covered(
+    name: str, n: int, signal: float, n_measurements: int, seed: int
+) -> Mapping[str, float]:
     """Cross-validate a procedure on fresh samples: does the interval hold what is expected?"""
     rng = np.random.default_rng((17, seed))
     kind = KINDS[name]
-    found = cross_validated(rng, kind, samples(rng, kind, n, signal, each))
-    (came,) = assess(found, ASSESSED[name].headline)
-    low, high = kind.measure(came)
-    holds = float(low <= expected(name, n, signal, each) <= high)
+    held_out_scores = cross_validated(rng, kind, samples(rng, kind, n, signal, n_measurements))
+    (assessment,) = assess(held_out_scores, ASSESSED[name].headline)
+    low, high = kind.measure(assessment)
+    holds = float(low <= expected(name, n, signal, n_measurements) <= high)
     return {
         "held": holds,
         "above": float(low > 0.5),
-        "error": float(came.low <= 0.5 <= came.high),
+        "error": float(assessment.low <= 0.5 <= assessment.high),
     }
 
 
 def whole_study(seed: int) -> Mapping[str, float]:
     """Run the double loop of a study of 200 samples, with a small grid."""
     rng = np.random.default_rng((23, seed))
-    X, y = two(rng, WHOLE, WEAK["classification"])
-    found, w = double_loop_of(X, y, seed)
-    came = assess(found, ASSESSED["classification"].headline)[-1]
-    true = [two_true(each, each[0], WEAK["classification"]) for each in w]
+    X, y = two(rng, N_STUDY_SAMPLES, WEAK["classification"])
+    held_out_scores, w = double_loop_of(X, y, seed)
+    assessment = assess(held_out_scores, ASSESSED["classification"].headline)[-1]
+    true = [
+        two_true(class_weights, class_weights[0], WEAK["classification"]) for class_weights in w
+    ]
     return {
-        "held": float(came.auc_low <= EXPECTED_WHOLE <= came.auc_high),
+        "held": float(assessment.auc_low <= EXPECTED_WHOLE <= assessment.auc_high),
         "expected": float(np.mean(true)) - EXPECTED_WHOLE,
     }
 
@@ -296,8 +334,8 @@ def double_loop_of(X: Array, y: Array, seed: int) -> tuple[HeldOut, list[Array]]
     weights = []
     for fit, split in enumerate(splits.outer):
         w = np.zeros(len(genes))
-        (kept, values) = fits.chosen_coef(fit)
-        w[kept] = values
+        (gene_columns, values) = fits.chosen_coef(fit)
+        w[gene_columns] = values
         weights.append(w / X[dataset.rows(split.train)].std(axis=0))
     return collect_held_out(dataset, splits, fits), weights
 
@@ -332,9 +370,9 @@ def of_numbers(rng: np.random.Generator, n: int) -> Iterable[tuple[str, float, A
 
 def of_times(rng: np.random.Generator, n: int) -> Iterable[tuple[str, float, Any, int]]:
     """A score of correlation .8 with the risk, whose standard deviation is .5."""
-    risk, other = rng.standard_normal((2, n))
+    risk, noise = rng.standard_normal((2, n))
     y = times(rng, 0.5 * risk)
-    f = 0.8 * risk + 0.6 * other
+    f = 0.8 * risk + 0.6 * noise
     c = harrell(y["time"], y["event"], f)
     yield "concordance", c.value, c.interval, n
 
@@ -363,9 +401,14 @@ def true_of_two(share: float = 0.3, gap: float = 0.5, shift: float = 0.3) -> dic
 def true_of_three(gap: float = 0.8) -> dict[str, float]:
     """The largest of three is right with probability ∫ φ(z) Φ(z + gap)² dz."""
     right = float(WEIGHTS @ ndtr(RISKS + gap) ** 2 / WEIGHTS.sum())
-    each = {f"sensitivity of {name}": right for name in "ABC"}
+    true_sensitivities = {f"sensitivity of {name}": right for name in "ABC"}
     area = float(ndtr(gap / np.sqrt(2)))
-    return {"auc": area, "balanced_error": 1 - right, "misclassification": 1 - right, **each}
+    return {
+        "auc": area,
+        "balanced_error": 1 - right,
+        "misclassification": 1 - right,
+        **true_sensitivities,
+    }
 
 
 ELSEWHERE = (
@@ -400,7 +443,7 @@ def groups_of_risk(n: int, seed: int) -> Mapping[str, float]:
     return {"p": float(log_rank(y["time"], y["event"], np.where(f > 0, "high", "low")).p <= 0.05)}
 
 
-HELD = "95 % CI of the {} in cross-validation"
+CV_INTERVAL = "95 % CI of the {} in cross-validation"
 MEASURED = {
     "classification": "AUC of two classes",
     SEVERAL: "AUC of several classes",
@@ -416,19 +459,21 @@ SIZES = (
 )
 
 
-def trial(name: str, n: int, signal: int, each: int, data: str) -> Trial:
+def trial(name: str, n: int, signal: int, n_measurements: int, data: str) -> Trial:
     """Return the trial of an interval of cross-validation."""
-    of = HELD.format(MEASURED[name])
+    of = CV_INTERVAL.format(MEASURED[name])
     claims = [Claim("held", of, "holds what is expected in 93 to 98 %", 0.93, 0.98)]
     if name == "classification" and not signal:
         claims.append(Claim("above", of, "above .5 in at most 4 % in noise", 0.0, 0.04))
         claims.append(
-            Claim("error", HELD.format("balanced error"), "holds .5 in 93 to 98 %", 0.93, 0.98)
+            Claim(
+                "error", CV_INTERVAL.format("balanced error"), "holds .5 in 93 to 98 %", 0.93, 0.98
+            )
         )
     return Trial(
         "intervals of cross-validation",
         f"{MEASURED[name]}: {data}",
-        partial(covered, name, n, signal * WEAK[name], each),
+        partial(covered, name, n, signal * WEAK[name], n_measurements),
         tuple(claims),
         few=60 if (name, n, signal) == ("classification", 60, 0) else 8,
     )
@@ -464,7 +509,7 @@ TRIALS = (
         (
             Claim(
                 "held",
-                HELD.format("AUC of two classes"),
+                CV_INTERVAL.format("AUC of two classes"),
                 "holds what is expected in 93 to 98 %",
                 0.93,
                 0.98,

@@ -24,7 +24,7 @@ Array = np.ndarray[Any, Any]
 N = 60
 D = 150
 BLOCK = 10
-ALIKE = 0.7
+MIN_AGREEMENT = 0.7
 CAUSES = 5
 FOLDS = 5
 HOW = SPLITS | {"inner_folds": FOLDS}
@@ -38,7 +38,7 @@ def _study(rng: np.random.Generator, n: int, shift: float, *, factors: int = 0) 
         X = rng.standard_normal((n, factors)) @ loads + noise
     else:
         common = np.repeat(rng.standard_normal((n, D // BLOCK)), BLOCK, axis=1)
-        X = np.sqrt(ALIKE) * common + np.sqrt(1 - ALIKE) * noise
+        X = np.sqrt(MIN_AGREEMENT) * common + np.sqrt(1 - MIN_AGREEMENT) * noise
     y = np.where(np.arange(n) % 2, 1.0, -1.0)
     X[:, : CAUSES * BLOCK : BLOCK] += shift / 2 * y[:, None]
     names = [f"S{i:03d}" for i in range(n)]
@@ -56,19 +56,19 @@ def _halves(dataset: Dataset, pairs: int, seed: int) -> Fits:
 def _of_other_patients(rng: np.random.Generator, shift: float, seed: int) -> Fits:
     """Fit two sets of half as many patients, which have nothing in common."""
     dataset = _study(rng, N, shift)
-    some = []
+    patient_lists = []
     samples = Samples.from_dataset(dataset)
     for k, rows in enumerate(np.arange(N).reshape(2, -1)):
         inner = tuple(map(samples.named, samples.parts(rows, FOLDS, seed, (0, k))))
-        some.append(Split(f"p{k}", k, 0, samples.named(rows), (), inner, (0, k)))
-    splits = Splits("none", "stratified_kfold", seed, (), some[0], tuple(some))
+        patient_lists.append(Split(f"p{k}", k, 0, samples.named(rows), (), inner, (0, k)))
+    splits = Splits("none", "stratified_kfold", seed, (), patient_lists[0], tuple(patient_lists))
     return fit_half_samples(dataset, splits, folds=MOMENTS, **linear())
 
 
 def _chosen(fits: Fits) -> csr_array:
     """Return the lists that predict as 0 and 1."""
-    whole = fits.with_chosen()
-    lists = [whole.chosen_coef(fit)[0] for fit in range(len(whole))]
+    chosen_fits = fits.with_chosen()
+    lists = [chosen_fits.chosen_coef(fit)[0] for fit in range(len(chosen_fits))]
     return _sparse(np.cumsum([0, *map(len, lists)]), np.concatenate(lists))
 
 
@@ -88,13 +88,13 @@ def _agreement(seed: int, shift: float) -> Mapping[str, float]:
     pairs = 5
     study = _study(rng, N, shift)
     fits = _halves(study, pairs, seed)
-    own = _chosen(fits)
-    other = vstack([_chosen(_of_other_patients(rng, shift, seed)) for _ in range(pairs)])
-    part = block_of_every_gene(study.X, np.asarray((own + _rivals(fits)).sum(axis=0)))
+    chosen_lists = _chosen(fits)
+    patient_lists = vstack([_chosen(_of_other_patients(rng, shift, seed)) for _ in range(pairs)])
+    part = block_of_every_gene(study.X, np.asarray((chosen_lists + _rivals(fits)).sum(axis=0)))
     return {
-        key: PairAgreement.from_lists(own, one).stability()
-        - PairAgreement.from_lists(other, one).stability()
-        for key, one in (("genes", None), ("blocks", part))
+        key: PairAgreement.from_lists(chosen_lists, partition).stability()
+        - PairAgreement.from_lists(patient_lists, partition).stability()
+        for key, partition in (("genes", None), ("blocks", part))
     }
 
 
@@ -102,10 +102,10 @@ def _noise(seed: int, factors: int) -> Mapping[str, float]:
     """Return whether lists of noise are called more alike than by chance, or than the lasso's."""
     rng = np.random.default_rng([34, seed])
     fits = _halves(_study(rng, N, 0.0, factors=factors), 12, seed)
-    own = PairAgreement.from_lists(_chosen(fits))
+    chosen_pairs = PairAgreement.from_lists(_chosen(fits))
     rival = PairAgreement.from_lists(_rivals(fits))
-    than_chance = compare_agreement(own)
-    than_lasso = compare_agreement(own, rival)
+    than_chance = compare_agreement(chosen_pairs)
+    than_lasso = compare_agreement(chosen_pairs, rival)
     return {
         "chance": float(than_chance == "more"),
         "lasso": float(than_chance == than_lasso == "more"),
@@ -135,7 +135,7 @@ CALLED = (
     Claim("chance", "lists called clearly more alike than by chance", "at most 5 %", 0.0, 0.05),
     Claim("lasso", "light of the list: supported", "at most 5 %", 0.0, 0.05),
 )
-GENES = f"{N} samples, {D} genes in blocks of {BLOCK} (r {ALIKE})"
+GENES = f"{N} samples, {D} genes in blocks of {BLOCK} (r {MIN_AGREEMENT})"
 
 TRIALS = (
     Trial(

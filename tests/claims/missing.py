@@ -64,23 +64,23 @@ def marked(seed: int, cases: int) -> tuple[Dataset, Array]:
 def signs(dataset: Dataset, at: Array, step: dict[str, Any]) -> tuple[Array, Array]:
     """Return the sign of each marker in the final model, 0 if not in it, and in the gene table."""
     folds = [step, *settings.MOMENTS]
-    done = normalise_samples(dataset, samples=[], folds=folds)
+    normalised = normalise_samples(dataset, samples=[], folds=folds)
     fits = fit_final_model(
-        done, draw_splits(done, seed=1, **settings.SPLITS), folds=folds, **LINEAR
+        normalised, draw_splits(normalised, seed=1, **settings.SPLITS), folds=folds, **LINEAR
     )
     weights = np.zeros(len(dataset.genes))
     weights[fits.indices] = fits.values  # noqa: PD011
-    shown = described(done).X[:, at]
+    summarised_X = described(normalised).X[:, at]
     y = dataset.response()
-    apart = shown[y > 0].mean(axis=0) - shown[y < 0].mean(axis=0)
-    return np.sign(weights[at]), np.sign(apart.round(6))
+    class_difference = summarised_X[y > 0].mean(axis=0) - summarised_X[y < 0].mean(axis=0)
+    return np.sign(weights[at]), np.sign(class_difference.round(6))
 
 
 def said(dataset: Dataset) -> str:
     """Return what `genesig validate` says of missing values and the label."""
     sheet = Sheet(dataset.obs, dataset.design, [])
-    found = check_missing(dataset.X, dataset.genes, sheet, [LOW], "e.tsv")
-    return " ".join(problem.message for problem in found)
+    problems = check_missing(dataset.X, dataset.genes, sheet, [LOW], "e.tsv")
+    return " ".join(problem.message for problem in problems)
 
 
 def of_markers(seed: int) -> dict[str, float]:

@@ -28,7 +28,7 @@ CLASSES = ("a", "b", "c")
 PROTOCOL = linear(mu=[1e-2], lam=[1e-2, 1e-1], tau_count=4, tau_min=0.2)
 GENES = 40
 NEW = 200
-TOGETHER = 4
+N_STUDIES_TOGETHER = 4
 SMALL_PROTOCOL = linear(mu=[1e-6, 1e-2], lam=[1e-3, 1e-2, 1e-1], tau_count=6, tau_min=0.05)
 SMALL_GENES = 150
 SMALL_RAISED = 5
@@ -116,14 +116,16 @@ def in_noise(seed: int, n: int) -> dict[str, float]:
 
 def foretold(seed: int, n: int, shares: tuple[float, ...], raised: float) -> dict[str, float]:
     """Hold the probabilities of some studies, and of their models for new samples, to what came."""
-    came = [one(TOGETHER * seed + k, n, shares, raised) for k in range(TOGETHER)]
-    found = {}
+    studies = [
+        one(N_STUDIES_TOGETHER * seed + k, n, shares, raised) for k in range(N_STUDIES_TOGETHER)
+    ]
+    forecasts = {}
     for at, name in enumerate(("held", "new")):
-        p = np.concatenate([each[at][0] for each in came])
-        y = np.concatenate([each[at][1] for each in came])
-        found[f"{name} large"] = float(p[:, -1].mean() - (y == len(shares) - 1).mean())
-        found[f"{name} slope"] = float(fitted_line(np.log(p), y)[-1])
-    return found
+        p = np.concatenate([study_forecasts[at][0] for study_forecasts in studies])
+        y = np.concatenate([study_forecasts[at][1] for study_forecasts in studies])
+        forecasts[f"{name} large"] = float(p[:, -1].mean() - (y == len(shares) - 1).mean())
+        forecasts[f"{name} slope"] = float(fitted_line(np.log(p), y)[-1])
+    return forecasts
 
 
 def one(
@@ -141,8 +143,8 @@ def one(
     names = tuple(f"N{i}" for i in range(NEW))
     lines = tuple(range(2, NEW + 2))
     matrix = Matrix(names, tuple(dataset.genes), expression(rng, new, raised), {}, lines)
-    told, _ = predict(model, matrix, "new.tsv", missing=0, mu=None)
-    return (columns(table, classes), y), (columns(told, classes), new)
+    predictions, _ = predict(model, matrix, "new.tsv", missing=0, mu=None)
+    return (columns(table, classes), y), (columns(predictions, classes), new)
 
 
 def probabilities_of_new(
@@ -172,8 +174,8 @@ def of_small_studies(
         probabilities_of_new(SMALL_TOGETHER * seed + k, n, shares, raised)
         for k in range(SMALL_TOGETHER)
     ]
-    p, y = (np.concatenate([each[part] for each in studies]) for part in (0, 1))
-    doubtful = np.repeat([each[2] for each in studies], NEW)
+    p, y = (np.concatenate([small_study[part] for small_study in studies]) for part in (0, 1))
+    doubtful = np.repeat([small_study[2] for small_study in studies], NEW)
     distance = p[:, -1] - shares[-1]
     varied = bool((np.abs(distance) > 1e-3).any())
     return {
@@ -182,7 +184,7 @@ def of_small_studies(
         "distance in doubt": float(np.sqrt(np.mean(np.square(distance[doubtful]))))
         if doubtful.any()
         else np.nan,
-        "doubtful": float(np.mean([each[2] for each in studies])),
+        "doubtful": float(np.mean([small_study[2] for small_study in studies])),
     }
 
 
@@ -226,14 +228,14 @@ BENEFIT = Claim(
 )
 CALIBRATED = tuple(
     Claim(
-        f"{key} {what}",
-        f"probability of {whom}: {of}",
+        f"{key} {measure_text}",
+        f"probability of {sample_text}: {of}",
         f"within {off} of {right:g}",
         right - off,
         right + off,
     )
-    for key, whom in (("held", "held-out samples"), ("new", "new samples"))
-    for what, of, right, off in (
+    for key, sample_text in (("held", "held-out samples"), ("new", "new samples"))
+    for measure_text, of, right, off in (
         ("large", "mean less share of the last class", 0.0, 0.05),
         ("slope", "slope", 1.0, 0.15),
     )
@@ -254,7 +256,7 @@ TRIALS: tuple[Trial, ...] = (
     *(
         Trial(
             "Probabilities and decisions",
-            f"{TOGETHER} studies of {n} samples, classes {mix}, {NEW} new samples each",
+            f"{N_STUDIES_TOGETHER} studies of {n} samples, classes {mix}, {NEW} new samples each",
             partial(foretold, n=n, shares=shares, raised=0.8),
             CALIBRATED,
             draws=50,

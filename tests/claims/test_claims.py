@@ -10,7 +10,7 @@ from trials import TRIALS
 ERRORS = 3.0  # a mean further outside than three of its standard errors is no accident
 
 
-SOME = 24  # of a trial too long for the fast suite
+SAMPLE_OF_TRIALS = 24  # of a trial too long for the fast suite
 CASES = [
     pytest.param(t, id=f"{t.topic}: {t.data}"[:90], marks=[] if t.few else [pytest.mark.slow])
     for t in TRIALS
@@ -20,10 +20,12 @@ CASES = [
 @pytest.mark.slow
 @pytest.mark.parametrize("trial", CASES)
 def test_what_is_stated_holds(trial):
-    rows = [trial.draw(seed) for seed in range(trial.few or SOME)]
+    rows = [trial.draw(seed) for seed in range(trial.few or SAMPLE_OF_TRIALS)]
     for claim in trial.claims:
-        came = measured(rows, claim)
-        assert came.within(claim.low, claim.high, ERRORS), f"{claim.number}: {came}"
+        measured_values = measured(rows, claim)
+        assert measured_values.within(claim.low, claim.high, ERRORS), (
+            f"{claim.number}: {measured_values}"
+        )
 
 
 def test_claims_are_told_apart():
@@ -42,6 +44,8 @@ def test_a_mean_far_outside_is_seen():
 def test_the_page_is_made_of_what_was_measured():
     table = pd.read_csv(TABLE, sep="\t")
     assert PAGE.read_text() == page(table, TRIALS), "run: benchmarks/accuracy/claims.py page"
-    told = set(zip(table["topic"], table["data"], table["number"], table["promise"], strict=True))
+    stated_claims = set(
+        zip(table["topic"], table["data"], table["number"], table["promise"], strict=True)
+    )
     claimed = {(t.topic, t.data, c.number, c.promise) for t in TRIALS for c in t.claims}
-    assert told <= claimed
+    assert stated_claims <= claimed

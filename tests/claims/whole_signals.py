@@ -28,34 +28,34 @@ QUICK = {"signature": {"permutations": 19}, "controls": {"permutations": 1, "bas
 
 def files(kind: str, seed: int) -> Tables:
     """Return a study in which three of the genes drive the response, and two centres do not."""
-    made = study_of(kind, seed, n=N, d=GENES, signal=SIGNAL)
+    study_data = study_of(kind, seed, n=N, d=GENES, signal=SIGNAL)
     centre = np.random.default_rng((seed, 3)).permutation(np.arange(N) % 2)
-    obs = made.obs.assign(centre=np.where(centre, "north", "south"))
+    obs = study_data.obs.assign(centre=np.where(centre, "north", "south"))
     data: dict[str, Any] = {"task": task_of(kind)}
     if kind == "survival":
         data["event"] = "dead"
     label = {"time": "state", "event": "end"} if kind == "survival" else "state"
-    X = pd.DataFrame(8 + made.X, made.obs.index, made.var.index)
+    X = pd.DataFrame(8 + study_data.X, study_data.obs.index, study_data.var.index)
     return Tables(X, obs, label, {"data": data, **QUICK})
 
 
 def stated(kind: str, seed: int) -> pd.DataFrame:
     """Return value, low and high of each number of a study's page that has an interval."""
-    made = run(files(kind, seed), seed)
-    answer = made.report["answer"]
-    tables = made.tables
+    run_tables = run(files(kind, seed), seed)
+    answer = run_tables.report["answer"]
+    tables = run_tables.tables
     rows: dict[str, Mapping[str, Any]] = {"error": answer["error"]}
     rows |= {row["name"]: row for row in answer["measures"]}
     if (price := answer["evidence"]["price"]) is not None:
         rows["the loss with FDR-selected genes only"] = _difference(price)
     rows["error less that of ridge"] = _difference(answer["control"])
     effects = tables["score_effect"]
-    last = effects[effects["adjusted"] == "no"].iloc[-1]
-    rows["effect of the score"] = last.to_dict()
+    last_effect = effects[effects["adjusted"] == "no"].iloc[-1]
+    rows["effect of the score"] = last_effect.to_dict()
     centre = tables["subgroups"].query("column == 'centre' and level == 'north'").iloc[0]
     rows["error in a subgroup"] = {"value": centre["error"], **centre[["low", "high"]]}
     table = pd.DataFrame(rows).T[["value", "low", "high"]].astype(float)
-    if last["measure"] != "slope":  # a ratio: its interval is one of its logarithm
+    if last_effect["measure"] != "slope":  # a ratio: its interval is one of its logarithm
         table.loc["effect of the score"] = np.log(table.loc["effect of the score"])
     return table
 
@@ -81,13 +81,13 @@ def expected(kind: str) -> Mapping[str, float]:
 def of_signal(seed: int, kind: str) -> Mapping[str, float]:
     """Return of each number whether its interval holds what is expected."""
     table = stated(kind, seed)
-    known = expected(kind)
-    held = {
-        name: float(row["low"] <= known[name] <= row["high"])
+    expected_values = expected(kind)
+    checks = {
+        name: float(row["low"] <= expected_values[name] <= row["high"])
         for name, row in table.iterrows()
-        if name in known and np.isfinite([row["low"], row["high"]]).all()
+        if name in expected_values and np.isfinite([row["low"], row["high"]]).all()
     }
-    return {name: held.get(name, np.nan) for name in known}
+    return {name: checks.get(name, np.nan) for name in expected_values}
 
 
 def _trial(kind: str, draws: int = 50) -> Trial:

@@ -32,17 +32,20 @@ def drawn(kind: str, design: str, seed: int, signal: float = 0.0, n: int = N) ->
     Each ten genes share noise; a third of it where there is a signal, which would drown.
     """
     rng = np.random.default_rng((seed, 77))
-    made = study_of(kind, seed, n=n, d=GENES, signal=signal)
+    study_data = study_of(kind, seed, n=n, d=GENES, signal=signal)
     shared = np.repeat(rng.standard_normal((n, GENES // 10)), 10, axis=1)
     shared *= 0.3 if signal else 1.0
-    X = pd.DataFrame(8 + shared + made.X, made.obs.index, made.var.index)
+    X = pd.DataFrame(8 + shared + study_data.X, study_data.obs.index, study_data.var.index)
     data: dict[str, Any] = {"task": task_of(kind)}
     if kind == "survival":
         data["event"] = "dead"
     label = {"time": "state", "event": "end"} if kind == "survival" else "state"
-    more = MORE[design](X, made.obs, rng)
-    sections = {**more.sections, "data": {**data, **more.sections.get("data", {})}}
-    return Tables(more.X, more.samples, label, sections, more.sets)
+    extra_columns = EXTRA_COLUMNS[design](X, study_data.obs, rng)
+    sections = {
+        **extra_columns.sections,
+        "data": {**data, **extra_columns.sections.get("data", {})},
+    }
+    return Tables(extra_columns.X, extra_columns.samples, label, sections, extra_columns.sets)
 
 
 def _plain(X: pd.DataFrame, obs: pd.DataFrame, rng: np.random.Generator) -> Tables:
@@ -51,9 +54,13 @@ def _plain(X: pd.DataFrame, obs: pd.DataFrame, rng: np.random.Generator) -> Tabl
 
 def _groups(X: pd.DataFrame, obs: pd.DataFrame, rng: np.random.Generator) -> Tables:
     """Let each two samples be of one patient: the same response, and half of the expression."""
-    first = np.repeat(np.arange(0, N, 2), 2)
-    obs = obs.iloc[first].set_axis(obs.index).assign(patient=[f"p{k:02d}" for k in first])
-    X = pd.DataFrame((X.to_numpy()[first] + X.to_numpy()) / 2, X.index, X.columns)
+    pair_numbers = np.repeat(np.arange(0, N, 2), 2)
+    obs = (
+        obs.iloc[pair_numbers]
+        .set_axis(obs.index)
+        .assign(patient=[f"p{k:02d}" for k in pair_numbers])
+    )
+    X = pd.DataFrame((X.to_numpy()[pair_numbers] + X.to_numpy()) / 2, X.index, X.columns)
     splits = {"scheme": "stratified_group_kfold"}
     return Tables(X, obs, sections={"data": {"group": "patient"}, "splits": splits})
 
@@ -72,7 +79,7 @@ def _covariates(X: pd.DataFrame, obs: pd.DataFrame, rng: np.random.Generator) ->
     rank = pd.Series(obs["state"]).rank(method="dense").to_numpy(dtype=float)
     age = (rank - rank.mean()) / rank.std() + rng.normal(0, 1.5, N)
     X = X + np.outer(age**2, np.arange(GENES) % 4 == 0)
-    obs = obs.assign(age=[f"{each:.3f}" for each in 60 + 10 * age])
+    obs = obs.assign(age=[f"{years:.3f}" for years in 60 + 10 * age])
     return Tables(X, obs, sections={"data": {"covariates": ["age"]}})
 
 
@@ -88,16 +95,18 @@ def _sets(X: pd.DataFrame, obs: pd.DataFrame, rng: np.random.Generator) -> Table
     return Tables(X, obs, sets=sets)
 
 
-def with_cohort(kind: str, seed: int, signal: float, *, turned: bool) -> Tables:
-    """Return the files of a study, and samples of another one; `turned` where all is opposite."""
-    both = drawn(kind, "plain", seed, signal, n=2 * N)
-    grade_within_study = both.X.iloc[:N]
-    there = both.X.iloc[N:]
-    cohort = 16 - there if turned else there, both.samples.iloc[N:]
-    return replace(both, X=grade_within_study, samples=both.samples.iloc[:N], cohort=cohort)
+def with_cohort(kind: str, seed: int, signal: float, *, reversed_labels: bool) -> Tables:
+    """Return the files of a study and of an external cohort, if asked with reversed labels."""
+    study_data = drawn(kind, "plain", seed, signal, n=2 * N)
+    grade_within_study = study_data.X.iloc[:N]
+    cohort_X = study_data.X.iloc[N:]
+    cohort = 16 - cohort_X if reversed_labels else cohort_X, study_data.samples.iloc[N:]
+    return replace(
+        study_data, X=grade_within_study, samples=study_data.samples.iloc[:N], cohort=cohort
+    )
 
 
-MORE = {
+EXTRA_COLUMNS = {
     "plain": _plain,
     "groups": _groups,
     "batch": _batch,
@@ -110,7 +119,7 @@ MORE = {
 def said(report: Report) -> Mapping[str, float]:
     """Return what a report says was found; NaN of what its study was not asked."""
     answer = report["answer"]
-    held = report.get("covariates")
+    covariate_section = report.get("covariates")
     enriched = report["enrichment"]
     of_sets = [] if enriched is None else [*enriched["chosen"], *enriched["ranked"]]
     decided = decisions_section(report, Limits(top_genes=1, table_rows=1))
@@ -121,7 +130,9 @@ def said(report: Report) -> Mapping[str, float]:
         "decided": np.nan
         if report["study"]["task"] != "classification"
         else float(bool(decided.items)),
-        "adds": np.nan if held is None else float(grade_within_study(report) is Grade.HERE),
+        "adds": np.nan
+        if covariate_section is None
+        else float(grade_within_study(report) is Grade.HERE),
         "enriched": np.nan if enriched is None else float(any(s["p"] <= CALLED for s in of_sets)),
         "held": float(
             answer["error"]["low"] <= answer["error"]["chance"] <= answer["error"]["high"]
@@ -129,7 +140,7 @@ def said(report: Report) -> Mapping[str, float]:
     }
 
 
-ASKED = ("found", "some", "named", "decided", "adds", "enriched", "held")
+NOISE_CLAIMS = ("found", "some", "named", "decided", "adds", "enriched", "held")
 
 
 WITH_LABEL = ("batch", "covariates")  # go with the response: an error below chance is no mistake
@@ -141,14 +152,14 @@ def of_noise(seed: int, model: str = "two_stage") -> Mapping[str, float]:
     design = DESIGNS[seed // 4 % len(DESIGNS)]
     files = drawn(kind, design, seed)
     try:
-        came = said(
+        claim_values = said(
             run(
                 replace(files, sections={**files.sections, "linear": {"model": model}}), seed
             ).report
         )
     except InvalidInput:  # as where batch and label go together by chance
-        return dict.fromkeys(ASKED, np.nan)
-    return {**came, "held": np.nan} if design in WITH_LABEL else came
+        return dict.fromkeys(NOISE_CLAIMS, np.nan)
+    return {**claim_values, "held": np.nan} if design in WITH_LABEL else claim_values
 
 
 AT_MOST = "in at most 5 + 2 % of studies"

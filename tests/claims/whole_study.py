@@ -97,12 +97,12 @@ def run(files: Tables, seed: int = 0) -> Whole:
 def _written(files: Tables, folder: Path, seed: int) -> dict[str, Any]:
     """Write the files of a study; return its resolved config."""
     names = _saved(folder, "study", files.X, files.samples)
-    other = {} if files.cohort is None else _saved(folder, "other", *files.cohort)
-    external = [{"name": "other", **other}] if other else []
+    cohort_files = {} if files.cohort is None else _saved(folder, "other", *files.cohort)
+    external = [{"name": "other", **cohort_files}] if cohort_files else []
     lines = ["\t".join([name, "", *genes]) for name, genes in files.sets.items()]
     (folder / "sets.gmt").write_text("".join(f"{line}\n" for line in lines))
-    known = {**SMALL, **files.sections}
-    sections = {key: {**SMALL.get(key, {}), **files.sections.get(key, {})} for key in known}
+    section_names = {**SMALL, **files.sections}
+    sections = {key: {**SMALL.get(key, {}), **files.sections.get(key, {})} for key in section_names}
     raw = {**names, "label": files.label, "seed": seed, "external": external, **sections}
     return resolve_config(raw, load_schema())
 
@@ -118,8 +118,8 @@ def _saved(folder: Path, name: str, X: pd.DataFrame, samples: pd.DataFrame) -> d
 def _elsewhere(dataset: Dataset, final: Fits, tables: Any, config: Any) -> list[Any]:
     """Test the final model on the samples of the other study."""
     folds = config["normalise"]["folds"]
-    made = final_model(dataset, final, folds=folds, selection=tables["selection"])
-    model = json.loads(json.dumps(made))
+    fitted_model = final_model(dataset, final, folds=folds, selection=tables["selection"])
+    model = json.loads(json.dumps(fitted_model))
     return [
         score_cohort(dataset, model, {}, CohortSettings(**item)).about
         for item in config["external"]
@@ -153,11 +153,11 @@ def _run(raw: Dataset, dataset: Dataset, config: dict[str, Any], sets: str) -> W
         fdr=signature["fdr"],
         clusters=config["clusters"],
     )
-    null, further = null_study(dataset, splits, observed, permuted)
-    named = config["controls"]["baselines"]
-    others = run_baselines(dataset, splits, folds=folds, baselines=named)
-    tables |= further
-    tables["controls"] = controls_table(dataset, splits, observed, null, [others])
+    null, null_model = null_study(dataset, splits, observed, permuted)
+    baselines = config["controls"]["baselines"]
+    baseline_fits = run_baselines(dataset, splits, folds=folds, baselines=baselines)
+    tables |= null_model
+    tables["controls"] = controls_table(dataset, splits, observed, null, [baseline_fits])
     tables |= patient_tables(dataset, splits, tables["predictions"])
     if sets:
         sizes = {"sets": sets, "smallest": 5, "largest": 500}

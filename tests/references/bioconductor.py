@@ -29,12 +29,12 @@ def ask(X: Any, batch: list[str], covariates: Any, folder: Path) -> Answer | str
     (folder / "batch.txt").write_text("\n".join(batch) + "\n")
     np.savetxt(folder / "covariates.tsv", covariates, delimiter="\t", fmt="%.17g")
     size = [str(X.shape[1]), str(X.shape[0])]
-    done = subprocess.run(
+    process = subprocess.run(
         ["Rscript", str(SCRIPT), str(folder), *size], capture_output=True, text=True, check=False
     )
-    if done.returncode:
-        return done.stderr.strip().splitlines()[-1]
-    seconds = {name: float(s) for name, s in map(str.split, done.stdout.splitlines())}
+    if process.returncode:
+        return process.stderr.strip().splitlines()[-1]
+    seconds = {name: float(s) for name, s in map(str.split, process.stdout.splitlines())}
     results = {
         name: np.fromfile(folder / f"{name}.bin", dtype="<f8").reshape(X.shape) for name in seconds
     }

@@ -27,13 +27,13 @@ def main():
 
     _, sets, listed = drawn()
     names = [f"g{j}" for j in range(GENES)]
-    given = {f"set{k}": [names[j] for j in some] for k, some in enumerate(sets)}
+    set_members = {f"set{k}": [names[j] for j in members] for k, members in enumerate(sets)}
     over = gseapy.enrich(
-        [names[j] for j in listed], given, background=names, outdir=None, no_plot=True
+        [names[j] for j in listed], set_members, background=names, outdir=None, no_plot=True
     ).results
     p = over.set_index("Term")["P-value"].astype(float)
     print("set\tp_value")
-    for name in given:
+    for name in set_members:
         print(f"{name}\t{float(p.get(name, 1.0))!r}")
 
 

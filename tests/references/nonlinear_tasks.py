@@ -22,7 +22,7 @@ from genesig.optim.nonlinear.solvers import SOLVERS
 
 RELEVANT = np.array([0, 1, 2, 6, 7, 8])
 TRIPLES = [[0, 1, 2], [6, 7, 8]]
-GROUPS = [list(range(first, first + 3)) for first in range(0, 18, 3)]
+GROUPS = [list(range(start, start + 3)) for start in range(0, 18, 3)]
 
 
 def e1(rng, n):
@@ -75,11 +75,11 @@ def rosasco(name, rng, n, noise=0.01):
     return X, f + np.sqrt(noise) * spread * rng.normal(size=n)
 
 
-def tanimoto(found, truth):
+def tanimoto(selected, truth):
     """1 - |A ∩ B| / |A ∪ B|."""
-    found = set(found)
+    selected = set(selected)
     truth = set(truth)
-    return 1 - len(found & truth) / len(found | truth)
+    return 1 - len(selected & truth) / len(selected | truth)
 
 
 def settings(kernel, penalty="lasso", **change):
@@ -117,7 +117,7 @@ def path_until_full(train, setting, nu, width, taus, early=None):
     fit = fit_path(*train, setting, nu=nu, width=width, tau=[1.0])
     d = fit.X.shape[1]
     groups = setting.groups or [[a] for a in range(d)]
-    made = make_instance(
+    instance = make_instance(
         fit.X,
         fit.y,
         kernel=fit.kernel,
@@ -127,43 +127,45 @@ def path_until_full(train, setting, nu, width, taus, early=None):
         block=number_groups(groups, d, setting.penalty),
         weights=np.ones(len(groups)),
     )
-    q = made.start
-    found = []
+    q = instance.start
+    solutions = []
     tolerance = setting.tolerance
     solver = SOLVERS[setting.solver]
-    step = step_length(made) if early else None
-    for tau in made.tau_max * np.array(taus):
-        penalty = made.penalty(tau)
+    step = step_length(instance) if early else None
+    for tau in instance.tau_max * np.array(taus):
+        penalty = instance.penalty(tau)
         if early:
-            q = Multipliers.full(stopped(made, penalty, q, step, early))
+            q = Multipliers.full(stopped(instance, penalty, q, step, early))
             steps = early
         else:
-            q, steps = solver(made, penalty, q, tolerance, setting.max_iterations)
-        fitted = certified_solution(made, tau, penalty, q, steps, tolerance)
-        found.append(replace(fitted, norms=saturated(made, penalty, q, step)) if early else fitted)
-        if len(found) > 2 and min(len(each.support) for each in found[-3:]) == d:
+            q, steps = solver(instance, penalty, q, tolerance, setting.max_iterations)
+        fitted = certified_solution(instance, tau, penalty, q, steps, tolerance)
+        solutions.append(
+            replace(fitted, norms=saturated(instance, penalty, q, step)) if early else fitted
+        )
+        if len(solutions) > 2 and min(len(solution.support) for solution in solutions[-3:]) == d:
             break
-    return replace(fit, path=replace(fit.path, solutions=tuple(found)))
+    return replace(fit, path=replace(fit.path, solutions=tuple(solutions)))
 
 
-def step_length(made):
+def step_length(instance):
     """2 ν / λ_max(M), the longest safe step without a metric."""
-    V, s = row_space(made.inner)
-    free = made.problem.without_response()
+    V, s = row_space(instance.inner)
+    free = instance.problem.without_response()
     largest = largest_eigenvalue(lambda q: -free.gradient(V * s, q), V * s)
-    if made.X.shape[1] > len(s):
-        first = np.linalg.eigvalsh(made.problem.table.first)[-1]
-        largest = max(largest, float(first) / (2 * made.problem.nu))
+    if instance.X.shape[1] > len(s):
+        first_derivatives = np.linalg.eigvalsh(instance.problem.table.first)[-1]
+        largest = max(largest, float(first_derivatives) / (2 * instance.problem.nu))
     return 1 / (EIGENVALUE_MARGIN * largest)
 
 
-def stopped(made, penalty, start, step, count):
+def stopped(instance, penalty, start, step, count):
     """Multipliers after so many accelerated gradients without a metric, restarted as needed."""
-    q = penalty.prox_conjugate(start.dense(made.X), step)
+    q = penalty.prox_conjugate(start.dense(instance.X), step)
     z = q
     t = 1.0
     for _ in range(count):
-        new = penalty.prox_conjugate(z + step * made.problem.gradient(made.X, z), step)
+        new = penalty.prox_conjugate(z + step * instance.problem.gradient(instance.X, z), step)
         following = (1 + np.sqrt(1 + 4 * t * t)) / 2
         momentum = (t - 1) / following
         t = following
@@ -174,10 +176,10 @@ def stopped(made, penalty, start, step, count):
     return q
 
 
-def saturated(made, penalty, q, step):
+def saturated(instance, penalty, q, step):
     """Norms that are zero where the prox leaves the multipliers' bound unreached, gap or no gap."""
-    v = q.dense(made.X)
-    v = v + step * made.problem.gradient(made.X, v)
+    v = q.dense(instance.X)
+    v = v + step * instance.problem.gradient(instance.X, v)
     return np.linalg.norm(v - penalty.prox_conjugate(v, step), axis=1) / step
 
 
@@ -203,11 +205,11 @@ TASKS = {"E1": (e1, "polynomial"), "E2": (e2, "polynomial"), "E3": (e3, "gaussia
 
 def gregorova(task, penalty, n, seed, n_tau=50, mus=(0.1, 0.3, 0.5, 0.7, 0.9), nu=1e-3, early=None):
     """(root mean squared test error, Tanimoto error) of one replication; validation on 1000."""
-    make, kernel = TASKS[task]
+    make_data, kernel = TASKS[task]
     rng = np.random.default_rng([seed, n])
-    train = make(rng, n)
-    held_out = make(rng, 1000)
-    test = make(rng, 1000)
+    train = make_data(rng, n)
+    held_out = make_data(rng, 1000)
+    test = make_data(rng, 1000)
     centred = train[0] - train[0].mean(axis=0)
     width = 4 / median_distance(centred @ centred.T)
     taus = np.geomspace(1, 1e-3, n_tau).tolist()
@@ -219,11 +221,11 @@ def gregorova(task, penalty, n, seed, n_tau=50, mus=(0.1, 0.3, 0.5, 0.7, 0.9), n
 
 def ridge_of_all(task, n, seed):
     """Root mean squared test error of kernel ridge on all variables (Krls), λ by validation."""
-    make, kernel = TASKS[task]
+    make_data, kernel = TASKS[task]
     rng = np.random.default_rng([seed, n])
-    train = make(rng, n)
-    held_out = make(rng, 1000)
-    test = make(rng, 1000)
+    train = make_data(rng, n)
+    held_out = make_data(rng, 1000)
+    test = make_data(rng, 1000)
     k = Polynomial(3, 1.0) if kernel == "polynomial" else Gaussian(4.0)
     eigenvalues, V = np.linalg.eigh(tables(k, train[0], train[0]).value)
     shift = np.geomspace(1, 1e-14, 15)[:, None] * eigenvalues.mean()
@@ -318,10 +320,10 @@ def mean_and_error(values, digits=2):
 
 def alg1_line(name, runs, published):
     """Say what `alg1_debiased` found: squared error, share of {1, 2} found, of the others taken."""
-    found = np.mean([len({0, 1} & set(support)) / 2 for _, support in runs])
+    share_detected = np.mean([len({0, 1} & set(support)) / 2 for _, support in runs])
     false = np.mean([len(set(support) - {0, 1}) / 4 for _, support in runs])
     errors = mean_and_error([error for error, _ in runs], 4)
-    return f"{name}: {errors}, {found:.2f}, {false:.2f} | {published}"
+    return f"{name}: {errors}, {share_detected:.2f}, {false:.2f} | {published}"
 
 
 def table_line(row, runs):

@@ -32,16 +32,16 @@ def test_the_minimum_is_that_of_cvxpy(share: float) -> None:
     )
     tau = share * sets.tau_max[0]
     mu = 1e-2 * sets.norm[0]
-    found = path(sets, tau, mu, solver="landweber-newton", tolerance=1e-9)
+    fit_path = path(sets, tau, mu, solver="landweber-newton", tolerance=1e-9)
     ours = np.zeros(d)
-    ours[found.indices] = found.values
-    gamma = covariate_coef(sets, found, found.values)[0, 0]
+    ours[fit_path.indices] = fit_path.values
+    gamma = covariate_coef(sets, fit_path, fit_path.values)[0, 0]
 
     b = cvxpy.Variable(d)
     g = cvxpy.Variable(2)
     a = cvxpy.Variable()
-    rest = cvxpy.multiply(np.sqrt(v / v.mean()), y - a - X @ b - C @ g)
-    objective = cvxpy.sum_squares(rest) / n + mu * cvxpy.sum_squares(b) + tau * cvxpy.norm1(b)
+    residual = cvxpy.multiply(np.sqrt(v / v.mean()), y - a - X @ b - C @ g)
+    objective = cvxpy.sum_squares(residual) / n + mu * cvxpy.sum_squares(b) + tau * cvxpy.norm1(b)
     tight = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}
     cvxpy.Problem(cvxpy.Minimize(objective)).solve(solver="CLARABEL", **tight)
     np.testing.assert_allclose(ours, b.value, atol=1e-8)

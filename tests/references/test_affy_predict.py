@@ -51,8 +51,8 @@ def test_one_array_by_its_path_is_scored_as_in_its_folder(scores):
 
 
 def test_a_list_of_arrays_is_scored_in_its_order(scores):
-    found = predicted("arrays/s07.CEL", "arrays/s02.CEL")
-    pd.testing.assert_frame_equal(found, scores.loc[["s07", "s02"]])
+    list_scores = predicted("arrays/s07.CEL", "arrays/s02.CEL")
+    pd.testing.assert_frame_equal(list_scores, scores.loc[["s07", "s02"]])
 
 
 def test_the_layout_may_be_elsewhere(scores, capsys):
@@ -99,5 +99,5 @@ def test_raw_intensities_of_a_brighter_scan_are_still_placed_by_rma(scores):
         for name, row in zip(matrix.rows, matrix.cells, strict=True)
     ]
     Path("bright.tsv").write_text("\n".join(lines) + "\n")
-    found = predicted("bright.tsv")
-    np.testing.assert_allclose(found["score"], scores["score"], atol=1e-6)
+    bright_scores = predicted("bright.tsv")
+    np.testing.assert_allclose(bright_scores["score"], scores["score"], atol=1e-6)

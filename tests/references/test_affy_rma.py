@@ -33,9 +33,9 @@ def test_rma_is_affys_on_real_arrays(form, layout):
     assert [f"{name}.CEL" for name in files] == list(expected.columns)
     probes = read_arrays(files, AFFY / layout, read_unpacked)
     sets = sets_of(probes.names)
-    done = pd.DataFrame(rma(probes.X, sets).T, index=list(dict.fromkeys(sets)))
-    assert set(done.index) == set(expected.index)
-    np.testing.assert_allclose(done.loc[expected.index], expected, rtol=0, atol=1e-12)
+    summarised = pd.DataFrame(rma(probes.X, sets).T, index=list(dict.fromkeys(sets)))
+    assert set(summarised.index) == set(expected.index)
+    np.testing.assert_allclose(summarised.loc[expected.index], expected, rtol=0, atol=1e-12)
 
 
 @real_arrays
@@ -50,10 +50,10 @@ def test_transcript_clusters_are_summarised_as_probe_sets(tmp_path):
         (tmp_path / name).write_bytes(content)
     probes = read_arrays(find_arrays(AFFY / "Test3_calvin"), tmp_path / "t.pgf", read_unpacked)
     sets = sets_of(probes.names)
-    done = pd.DataFrame(rma(probes.X, sets).T, index=list(dict.fromkeys(sets)))
+    summarised = pd.DataFrame(rma(probes.X, sets).T, index=list(dict.fromkeys(sets)))
     expected = pd.read_csv(AFFY / "Test3_calvin_rma_affy.tsv", sep="\t")
-    assert set(done.index) == set(expected.index)
-    np.testing.assert_allclose(done.loc[expected.index], expected, rtol=0, atol=1e-12)
+    assert set(summarised.index) == set(expected.index)
+    np.testing.assert_allclose(summarised.loc[expected.index], expected, rtol=0, atol=1e-12)
 
 
 @real_arrays
@@ -62,9 +62,9 @@ def test_probes_stand_in_the_order_of_makecdfenv(layout):
     cdf = parse_cdf((AFFY / layout).read_bytes(), layout)
     probes = pd.DataFrame({"set": np.array(cdf.names, dtype=object)[cdf.sets], "cell": cdf.cells})
     probes["weighted"] = (probes.groupby("set").cumcount() + 1) * (probes["cell"] + 1)
-    done = probes.groupby("set").agg(probes=("cell", "size"), places=("weighted", "sum"))
+    probe_sets = probes.groupby("set").agg(probes=("cell", "size"), places=("weighted", "sum"))
     expected = table("probes_by_makecdfenv").set_index("set")
-    pd.testing.assert_frame_equal(done, expected, check_like=True)
+    pd.testing.assert_frame_equal(probe_sets, expected, check_like=True)
 
 
 @real_arrays
@@ -75,20 +75,20 @@ def test_a_folder_without_its_layout_says_which_chip_it_needs():
 
 
 def test_background_and_summary_are_those_of_preprocesscore():
-    given = table("rma_by_preprocesscore")
-    X, corrected, summary = (given.filter(regex=f"^{k}[0-9]").to_numpy().T for k in "xbs")
+    published = table("rma_by_preprocesscore")
+    X, corrected, summary = (published.filter(regex=f"^{k}[0-9]").to_numpy().T for k in "xbs")
     np.testing.assert_allclose(RmaBackground().transform(X), corrected, rtol=1e-12)
-    sets = given["set"].astype(str)
+    sets = published["set"].astype(str)
     np.testing.assert_allclose(rma(X, list(sets)), summary[:, ~sets.duplicated()], rtol=1e-13)
 
 
 def test_training_arrays_keep_their_polished_value_up_to_the_polish():
-    given = table("rma_by_preprocesscore")
-    corrected = given.filter(regex="^b[0-9]").to_numpy().T
-    by = list(given["set"].astype(str))
+    published = table("rma_by_preprocesscore")
+    corrected = published.filter(regex="^b[0-9]").to_numpy().T
+    by = list(published["set"].astype(str))
     even = Quantile.fit(corrected).transform(corrected)
     stored = MedianPolish.fit(even, by=by)
-    polished = given.filter(regex="^s[0-9]").to_numpy().T[:, stored.genes]
+    polished = published.filter(regex="^s[0-9]").to_numpy().T[:, stored.genes]
     # The polish stops at a change of 1 % of the residuals, which are about 1 in log2 units here.
     difference = np.abs(stored.transform(even) - polished)
     assert np.median(difference) < 1e-3

@@ -61,11 +61,11 @@ def test_a_folder_becomes_a_study(folder):
     new = dataset.X[11:]
     fitted = fit_steps(dataset.X[training], with_sets(FOLDS, dataset.var))
     assert [dataset.genes[k] for k in fitted.genes] == sorted(f"{k}_at" for k in range(N_SETS))
-    together = rma(raw.X, sets_of(raw.genes))
+    joint_values = rma(raw.X, sets_of(raw.genes))
     # Of its own array only, and yet within a few hundredths of what all arrays together give.
-    assert np.abs(fitted.transform(new) - together[11:]).max() < 0.3
-    assert np.abs(fitted.transform(new) - together[11:]).mean() < 0.05
-    difference = together[6:].mean(axis=0) - together[:6].mean(axis=0)
+    assert np.abs(fitted.transform(new) - joint_values[11:]).max() < 0.3
+    assert np.abs(fitted.transform(new) - joint_values[11:]).mean() < 0.05
+    difference = joint_values[6:].mean(axis=0) - joint_values[:6].mean(axis=0)
     highest = [dataset.genes[fitted.genes[k]] for k in np.argsort(-difference)[:10]]
     assert set(highest) == {f"{k}_at" for k in range(10)}
 
@@ -95,13 +95,13 @@ def test_probes_that_stay_probes_are_warned_of(folder):
     for normalise, number in (({}, 1), (rma, 0)):
         config = resolve_config(study | {"normalise": normalise}, load_schema())
         problems = examine_study(config, "c.yaml").problems
-        said = [
+        messages = [
             p.message
             for p in problems
             if p.location == "arrays" and "nearly equal" not in p.message
         ]
-        assert len(said) == number
-        assert all("begin normalise.folds with {step: quantile}" in what for what in said)
+        assert len(messages) == number
+        assert all("begin normalise.folds with {step: quantile}" in message for message in messages)
 
 
 LISTED = {
@@ -121,8 +121,8 @@ def test_a_sheet_that_names_files_wrongly_is_one_line(folder, name):
     text = "\n".join("\t".join(change.get(cell, cell) for cell in row) for row in rows)
     (folder / "l.tsv").write_text("sample\tclass\tcel\tnone\n" + text)
     settings = study_settings("arrays", "l.tsv", "class", **CHOICES, files=column)
-    found = read_inputs(settings).problems
-    (error,) = [problem for problem in found if problem.level == "error"]
+    problems = read_inputs(settings).problems
+    (error,) = [problem for problem in problems if problem.level == "error"]
     assert message in str(error)
 
 
@@ -150,13 +150,13 @@ def test_one_array_is_no_matrix_and_a_folder_has_no_parts(folder):
 
 def test_tables_speak_of_probe_sets(folder):
     raw = read_dataset(study_settings("arrays", "samples.tsv", "class", **CHOICES))
-    together = rma(raw.X, sets_of(raw.genes))
+    joint_values = rma(raw.X, sets_of(raw.genes))
     dataset = normalise_samples(raw, samples=SAMPLES, folds=[*FOLDS, {"step": "centre"}])
     assert dataset.provenance["summaries"] == FOLDS
-    shown = described(dataset)
-    first = [k for k, name in enumerate(raw.genes) if "#" not in name]
-    np.testing.assert_allclose(shown.X[:, first], together, atol=0.1)
-    rest = np.setdiff1d(np.arange(len(raw.genes)), first)
-    np.testing.assert_array_equal(shown.X[:, rest], dataset.X[:, rest])
+    table_dataset = described(dataset)
+    array_rows = [k for k, name in enumerate(raw.genes) if "#" not in name]
+    np.testing.assert_allclose(table_dataset.X[:, array_rows], joint_values, atol=0.1)
+    other_rows = np.setdiff1d(np.arange(len(raw.genes)), array_rows)
+    np.testing.assert_array_equal(table_dataset.X[:, other_rows], dataset.X[:, other_rows])
     plain = normalise_samples(raw, samples=SAMPLES, folds=[{"step": "centre"}])
     assert described(plain) is plain

@@ -26,12 +26,16 @@ def test_the_variance_is_that_of_leaving_samples_out(n):
     """HC3 is the sum of squares of the changes of the line when each sample is left out."""
     y, f = calibrated(np.random.default_rng(n), n, "uniform")
     line = calibration_line(y, f)
-    whole = np.polyfit(f, y, 1)
-    changes = [np.polyfit(np.delete(f, i), np.delete(y, i), 1) - whole for i in range(n)]
+    all_samples_fit = np.polyfit(f, y, 1)
+    changes = [np.polyfit(np.delete(f, i), np.delete(y, i), 1) - all_samples_fit for i in range(n)]
     half = student.ppf(0.975, n - 2) * np.sqrt(np.sum(np.square(changes), axis=0))
-    np.testing.assert_allclose([line.slope, line.intercept], whole, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(line.slope_interval, whole[0] + half[0] * np.array([-1, 1]))
-    np.testing.assert_allclose(line.intercept_interval, whole[1] + half[1] * np.array([-1, 1]))
+    np.testing.assert_allclose([line.slope, line.intercept], all_samples_fit, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        line.slope_interval, all_samples_fit[0] + half[0] * np.array([-1, 1])
+    )
+    np.testing.assert_allclose(
+        line.intercept_interval, all_samples_fit[1] + half[1] * np.array([-1, 1])
+    )
 
 
 @pytest.mark.parametrize("shape", SHAPES)

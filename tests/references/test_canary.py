@@ -23,15 +23,15 @@ LEAVE_PAIR_OUT = {"subsamples": 0, "scheme": "leave_one_group_out"}
 LEAVE_ONE_OUT = {"subsamples": 0, "scheme": "leave_one_out"}
 SMALL = {"subsamples": 0, "repeats": 1, "folds": 3, "inner_folds": 3}
 HEADLINE = ASSESSED["classification"].headline
-WHOLE = {"longest": None}  # so that there is an error at each mu
+NO_LIST_LIMIT = {"longest": None}  # so that there is an error at each mu
 
 
 def outer_errors(study, **splits):
     """Return the double-CV balanced error at each mu, and last that of the chosen lists."""
-    config = settings({}, splits=splits, linear=WHOLE)
+    config = settings({}, splits=splits, linear=NO_LIST_LIMIT)
     drawn = splits_of(study, config)
-    found = collect_held_out(study, drawn, outer_fits(study, drawn, config).with_chosen())
-    return study_errors(found, HEADLINE)[0]
+    held_out_fits = collect_held_out(study, drawn, outer_fits(study, drawn, config).with_chosen())
+    return study_errors(held_out_fits, HEADLINE)[0]
 
 
 def permutation_p(study, number, **splits):

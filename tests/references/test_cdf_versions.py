@@ -27,10 +27,10 @@ def test_a_binary_layout_is_what_affxparser_reads(version, tmp_path):
     file = tmp_path / "Named.cdf"
     file.write_bytes(cdf_binary(NAMES, PAIRS, 6, 5, version=version))
     command = ["Rscript", "-e", SCRIPT, str(file)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if "there is no package called" in done.stderr:
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    if "there is no package called" in process.stderr:
         pytest.skip("affxparser is not installed")
-    (_, chip), *sets = (line.split() for line in done.stdout.splitlines())
+    (_, chip), *sets = (line.split() for line in process.stdout.splitlines())
     cdf = parse_cdf(file.read_bytes(), "f")
     # affxparser takes the file's name where the file does not name its chip.
     assert (cdf.chip or "Named") == chip

@@ -35,19 +35,19 @@ def sva():
 )
 def test_combat_is_svas(sva, result, reference, adjusted_for):
     batch, covariates, results = sva
-    known = {"batch": batch, "covariates": covariates if adjusted_for else None}
-    fitted = Combat.fit(results["given"], reference=reference, **known)
-    done = fitted.transform(results["given"], **known)
-    np.testing.assert_allclose(done, results[result], rtol=0, atol=1e-12)
-    np.testing.assert_array_equal(done[:, 6], results["given"][:, 6])  # constant inside batch b
+    columns = {"batch": batch, "covariates": covariates if adjusted_for else None}
+    fitted = Combat.fit(results["given"], reference=reference, **columns)
+    adjusted = fitted.transform(results["given"], **columns)
+    np.testing.assert_allclose(adjusted, results[result], rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(adjusted[:, 6], results["given"][:, 6])  # constant inside batch b
 
 
 def test_a_new_batch_is_brought_to_the_training_set_as_sva_does(sva):
     batch, _, results = sva
     new, training = (np.array(batch) == name for name in "ac")
     fitted = ReferenceBatch.fit(results["given"][training])
-    done = fitted.transform(results["given"][new])
-    np.testing.assert_allclose(done, results["alone"][new], rtol=0, atol=1e-12)
+    adjusted = fitted.transform(results["given"][new])
+    np.testing.assert_allclose(adjusted, results["alone"][new], rtol=0, atol=1e-12)
 
 
 def test_a_gene_constant_in_either_batch_is_left_alone():
@@ -56,10 +56,10 @@ def test_a_gene_constant_in_either_batch_is_left_alone():
     new = rng.normal(6, 2, (7, 30))
     training[:, 3] = 0.1
     new[:, 4] = 0.7
-    done = ReferenceBatch.fit(training).transform(new)
-    np.testing.assert_array_equal(done[:, [3, 4]], new[:, [3, 4]])
-    assert np.all(np.isfinite(done))
-    assert np.all(np.delete(done, [3, 4], axis=1) != np.delete(new, [3, 4], axis=1))
+    adjusted = ReferenceBatch.fit(training).transform(new)
+    np.testing.assert_array_equal(adjusted[:, [3, 4]], new[:, [3, 4]])
+    assert np.all(np.isfinite(adjusted))
+    assert np.all(np.delete(adjusted, [3, 4], axis=1) != np.delete(new, [3, 4], axis=1))
 
 
 def test_one_batch_has_nothing_to_do_with_another_sample():
@@ -67,26 +67,28 @@ def test_one_batch_has_nothing_to_do_with_another_sample():
     X = rng.normal(5, 1, (12, 30))
     batch = ["a", "b"] * 6
     fitted = Combat.fit(X, batch=batch, reference=None, covariates=None)
-    together = fitted.transform(X[:2], batch=["a", "b"], covariates=None)
+    joint_values = fitted.transform(X[:2], batch=["a", "b"], covariates=None)
     alone = fitted.transform(X[:1], batch=["a"], covariates=None)
-    np.testing.assert_array_equal(together[0], alone[0])
+    np.testing.assert_array_equal(joint_values[0], alone[0])
 
 
 def test_a_batch_that_was_not_there_is_left_alone():
     rng = np.random.default_rng(2)
     X = rng.normal(5, 1, (12, 30))
     fitted = Combat.fit(X, batch=["a", "b"] * 6, reference=None, covariates=None)
-    done = fitted.transform(X[:2], batch=["a", "z"], covariates=None)
-    np.testing.assert_array_equal(done[1], X[1])
-    assert np.all(done[0] != X[0])
+    adjusted = fitted.transform(X[:2], batch=["a", "z"], covariates=None)
+    np.testing.assert_array_equal(adjusted[1], X[1])
+    assert np.all(adjusted[0] != X[0])
 
 
 def test_a_single_gene_and_equal_variances_are_not_shrunken():
     rows = np.array([[1.0, -1.0, 2.0, 0.0, 3.0]]).T
-    done = ReferenceBatch.fit(rows + 4).transform(2 * rows + 1)
-    np.testing.assert_allclose([done.mean(), done.std(ddof=1)], [5, rows.std(ddof=0)])
-    both = ReferenceBatch.fit(rows + np.array([4, 8])).transform(2 * rows + np.array([1, 3]))
-    np.testing.assert_allclose(both[:, 1], done[:, 0] + 4)
+    adjusted = ReferenceBatch.fit(rows + 4).transform(2 * rows + 1)
+    np.testing.assert_allclose([adjusted.mean(), adjusted.std(ddof=1)], [5, rows.std(ddof=0)])
+    adjusted_genes = ReferenceBatch.fit(rows + np.array([4, 8])).transform(
+        2 * rows + np.array([1, 3])
+    )
+    np.testing.assert_allclose(adjusted_genes[:, 1], adjusted[:, 0] + 4)
 
 
 @pytest.mark.parametrize(
@@ -118,16 +120,16 @@ def test_a_batch_of_one_sample_takes_no_part():
     without = Combat.fit(X[:8], batch=batch, reference=None, covariates=None)
     assert fitted.batches == ("a", "b")
     assert state_of(fitted) == state_of(without)
-    done = fitted.transform(X, batch=[*batch, "c"], covariates=None)
-    np.testing.assert_array_equal(done[8], X[8])
+    adjusted = fitted.transform(X, batch=[*batch, "c"], covariates=None)
+    np.testing.assert_array_equal(adjusted[8], X[8])
 
 
 @pytest.mark.parametrize("batch", [["a"] * 6, ["a"] * 5 + ["b"], list("abcdef")])
 def test_with_one_batch_to_speak_of_nothing_is_done(batch):
     X = np.random.default_rng(6).normal(5, 1, (6, 20))
     fitted = Combat.fit(X, batch=batch, reference=None, covariates=X[:, :1])
-    done = fitted.transform(X, batch=batch, covariates=X[:, :1])
-    np.testing.assert_array_equal(done, X)
+    adjusted = fitted.transform(X, batch=batch, covariates=X[:, :1])
+    np.testing.assert_array_equal(adjusted, X)
 
 
 def test_the_step_of_a_study_is_svas_with_columns_of_its_sample_table(sva):
@@ -135,8 +137,8 @@ def test_the_step_of_a_study_is_svas_with_columns_of_its_sample_table(sva):
     about = pd.DataFrame({"scan": batch, "age": covariates[:, 0], "sex": covariates[:, 1]})
     step = {"step": "combat", "batch": "scan", "covariates": ["age", "sex"]}
     fitted = fit_steps(results["given"], [step], about.astype(str))
-    done = fitted.transform(results["given"], about.astype(str))
-    np.testing.assert_allclose(done, results["covariates"], rtol=0, atol=1e-12)
+    adjusted = fitted.transform(results["given"], about.astype(str))
+    np.testing.assert_allclose(adjusted, results["covariates"], rtol=0, atol=1e-12)
 
 
 def test_words_are_numbers_in_the_design(sva):
@@ -146,12 +148,12 @@ def test_words_are_numbers_in_the_design(sva):
     about = pd.DataFrame({"scan": batch, "age": covariates[:, 0], "sex": sex}).astype(str)
     step = {"step": "combat", "batch": "scan", "covariates": ["age", "sex"]}
     fitted = fit_steps(results["given"], [step], about)
-    again = type(fitted).from_state(json.loads(json.dumps(fitted.state())))
+    restored = type(fitted).from_state(json.loads(json.dumps(fitted.state())))
     about["sex"] = about["sex"].str.upper()
-    done = again.transform(results["given"], about)
-    np.testing.assert_allclose(done, results["covariates"], rtol=0, atol=1e-12)
+    adjusted = restored.transform(results["given"], about)
+    np.testing.assert_allclose(adjusted, results["covariates"], rtol=0, atol=1e-12)
     about.loc[3, "sex"] = "x"
-    np.testing.assert_array_equal(again.uncorrected(about), np.arange(19) == 3)
+    np.testing.assert_array_equal(restored.uncorrected(about), np.arange(19) == 3)
 
 
 def test_a_sample_without_its_covariate_stays_as_it_is(sva):
@@ -160,9 +162,9 @@ def test_a_sample_without_its_covariate_stays_as_it_is(sva):
     about = pd.DataFrame({"scan": batch, "age": covariates[:, 0]}).astype(str)
     step = {"step": "combat", "batch": "scan", "covariates": ["age"]}
     fitted = fit_steps(X, [step], about)
-    whole = fitted.transform(X, about)
+    complete = fitted.transform(X, about)
     about.loc[3, "age"] = "NA"
-    done = fitted.transform(X, about)
-    np.testing.assert_array_equal(done[3], X[3])
-    np.testing.assert_array_equal(np.delete(done, 3, 0), np.delete(whole, 3, 0))
+    adjusted = fitted.transform(X, about)
+    np.testing.assert_array_equal(adjusted[3], X[3])
+    np.testing.assert_array_equal(np.delete(adjusted, 3, 0), np.delete(complete, 3, 0))
     np.testing.assert_array_equal(fitted.uncorrected(about), np.arange(19) == 3)

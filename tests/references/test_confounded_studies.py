@@ -36,8 +36,8 @@ def before_the_splits(X, y, method):
     if method == "quantile, all":
         return Quantile.fit(X).transform(X)
     covariates = y[:, None] if method == "ComBat with class, all" else None
-    known = {"batch": list(BATCH), "covariates": covariates}
-    return Combat.fit(X, reference=None, **known).transform(X, **known)
+    columns = {"batch": list(BATCH), "covariates": covariates}
+    return Combat.fit(X, reference=None, **columns).transform(X, **columns)
 
 
 def accuracy(X, y, steps, seed):
@@ -56,7 +56,7 @@ def accuracies():
     """Return the mean accuracy of each method over the draws, and the labels of the draws."""
     cells = [read_matrix(path, None).cells for path in STUDIES]
     X = np.log2(np.clip(np.hstack(cells).T[:, ::20], 16, 65536))
-    found: dict[str, list[float]] = {}
+    scores_by_method: dict[str, list[float]] = {}
     labels = []
     for seed in range(DRAWS):
         rng = np.random.default_rng(seed)
@@ -66,15 +66,15 @@ def accuracies():
             y[rows[: round(share * len(rows))]] = 1
         labels.append(y)
         for method in ("ComBat, all", "ComBat with class, all", "quantile, all"):
-            done = before_the_splits(X, y, method)
-            found.setdefault(method, []).append(accuracy(done, y, [], seed))
+            adjusted = before_the_splits(X, y, method)
+            scores_by_method.setdefault(method, []).append(accuracy(adjusted, y, [], seed))
         for method, steps in (
             ("none", []),
             ("ComBat, training", COMBAT),
             ("quantile, training", [{"step": "quantile"}]),
         ):
-            found.setdefault(method, []).append(accuracy(X, y, steps, seed))
-    means = {method: float(np.mean(values)) for method, values in found.items()}
+            scores_by_method.setdefault(method, []).append(accuracy(X, y, steps, seed))
+    means = {method: float(np.mean(values)) for method, values in scores_by_method.items()}
     print(means)
     return means, labels
 
@@ -84,9 +84,9 @@ def test_without_correction_the_batch_is_taken_for_the_class(accuracies):
 
 
 def test_quantiles_keep_the_batch_wherever_they_are_learned(accuracies):
-    every, training = (accuracies[0][f"quantile, {rows}"] for rows in ("all", "training"))
-    assert min(every, training) > 0.6
-    assert abs(every - training) < 0.02
+    all_rows, training = (accuracies[0][f"quantile, {rows}"] for rows in ("all", "training"))
+    assert min(all_rows, training) > 0.6
+    assert abs(all_rows - training) < 0.02
 
 
 def test_the_class_in_the_design_leaks(accuracies):

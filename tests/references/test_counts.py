@@ -24,9 +24,9 @@ STEP = [{"step": "log_cpm", "prior": 0.5}]
 
 
 def test_a_count_becomes_its_share_of_a_million_by_hand():
-    done = fit_steps(np.eye(2), STEP).transform(np.array([[1.0, 3, 0], [0, 0, 2]]))
+    transformed = fit_steps(np.eye(2), STEP).transform(np.array([[1.0, 3, 0], [0, 0, 2]]))
     expected = [[250000.5, 750000.5, 0.5], [0.5, 0.5, 1000000.5]]
-    np.testing.assert_allclose(2**done, expected, rtol=1e-14)
+    np.testing.assert_allclose(2**transformed, expected, rtol=1e-14)
 
 
 def test_depth_of_real_libraries_is_taken_off():
@@ -35,9 +35,9 @@ def test_depth_of_real_libraries_is_taken_off():
         pytest.skip("the shared data are not here")
     counts = pd.read_csv(path, sep="\t", index_col=0).to_numpy(float).T
     fitted = fit_steps(counts, STEP)
-    done = fitted.transform(counts)
-    np.testing.assert_allclose((2**done - 0.5).sum(axis=1), 1e6)
-    np.testing.assert_allclose(fitted.transform(7 * counts), done, rtol=1e-12)
+    transformed = fitted.transform(counts)
+    np.testing.assert_allclose((2**transformed - 0.5).sum(axis=1), 1e6)
+    np.testing.assert_allclose(fitted.transform(7 * counts), transformed, rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -49,17 +49,17 @@ def test_what_is_no_count_is_refused(rows, message):
         fit_steps(np.array(rows), STEP).transform(np.array(rows))
 
 
-@pytest.mark.parametrize(("samples", "kept"), [(0.2, [0, 1]), (0.4, [0]), (1.0, [0])])
-def test_a_gene_is_detected_in_enough_samples(samples, kept):
+@pytest.mark.parametrize(("samples", "expected_detected"), [(0.2, [0, 1]), (0.4, [0]), (1.0, [0])])
+def test_a_gene_is_detected_in_enough_samples(samples, expected_detected):
     X = np.array([[9.0, 9, 5], [9, 1, 5], [9, 1, 5], [9, 1, 5], [9, 1, 5]])
     step = {"step": "detection_filter", "above": 5, "samples": samples}
-    np.testing.assert_array_equal(fit_steps(X, [step]).genes, kept)
+    np.testing.assert_array_equal(fit_steps(X, [step]).genes, expected_detected)
 
 
-HERE = Path(__file__).parent
-BY_R = pd.read_csv(HERE / "vst_by_deseq2.tsv", sep="\t")
+FOLDER = Path(__file__).parent
+BY_R = pd.read_csv(FOLDER / "vst_by_deseq2.tsv", sep="\t")
 X = BY_R[[f"a{k}" for k in range(1, 9)]].to_numpy(float).T
-FACTORS = pd.read_csv(HERE / "factors_by_edger.tsv", sep="\t")
+FACTORS = pd.read_csv(FOLDER / "factors_by_edger.tsv", sep="\t")
 
 
 def composed():
@@ -68,35 +68,39 @@ def composed():
     return Z
 
 
-@pytest.mark.parametrize(("counts", "what"), [(X, "ratios"), (composed(), "ratios_composed")])
-def test_median_of_ratios_is_that_of_deseq2(counts, what):
+@pytest.mark.parametrize(
+    ("counts", "description"), [(X, "ratios"), (composed(), "ratios_composed")]
+)
+def test_median_of_ratios_is_that_of_deseq2(counts, description):
     step = SizeFactors.fit(counts, method="median_of_ratios", prior=1.0)
-    np.testing.assert_allclose(size_factors(counts, step), FACTORS[what], rtol=1e-12)
+    np.testing.assert_allclose(size_factors(counts, step), FACTORS[description], rtol=1e-12)
 
 
-@pytest.mark.parametrize(("counts", "what"), [(X, "tmm"), (composed(), "tmm_composed")])
-def test_trimmed_means_are_those_of_edger(counts, what):
+@pytest.mark.parametrize(("counts", "description"), [(X, "tmm"), (composed(), "tmm_composed")])
+def test_trimmed_means_are_those_of_edger(counts, description):
     step = SizeFactors.fit(counts, method="tmm", prior=1.0)
-    found = size_factors(counts, step) / counts.sum(axis=1)
-    np.testing.assert_allclose(found / np.exp(np.log(found).mean()), FACTORS[what], rtol=1e-12)
+    factors = size_factors(counts, step) / counts.sum(axis=1)
+    np.testing.assert_allclose(
+        factors / np.exp(np.log(factors).mean()), FACTORS[description], rtol=1e-12
+    )
 
 
 def test_the_trend_of_given_dispersions_is_that_of_deseq2():
     means = (X / FACTORS["ratios"].to_numpy()[:, None]).mean(axis=0)
-    given = BY_R["dispersion"].notna().to_numpy()
-    fitted = trend(means[given], BY_R["dispersion"].to_numpy()[given])
+    has_dispersion = BY_R["dispersion"].notna().to_numpy()
+    fitted = trend(means[has_dispersion], BY_R["dispersion"].to_numpy()[has_dispersion])
     np.testing.assert_allclose(fitted["a0"] + fitted["a1"] / means, BY_R["trend"], rtol=1e-6)
 
 
 def test_stabilised_values_are_those_of_deseq2():
     """Where DESeq2's ascent does not end, it takes the best of places 12 % apart."""
     step = Vst.fit(X, method="median_of_ratios")
-    own = BY_R["dispersion"].to_numpy()
-    found = dispersions(X, size_factors(X, step))
-    large = own > 1e-3
+    gene_dispersions = BY_R["dispersion"].to_numpy()
+    dispersions_found = dispersions(X, size_factors(X, step))
+    large = gene_dispersions > 1e-3
     assert large.sum() > 150
-    np.testing.assert_allclose(found[large], own[large], rtol=0.2)
-    assert np.median(np.abs(np.log(found / own)[large])) < 1e-3
+    np.testing.assert_allclose(dispersions_found[large], gene_dispersions[large], rtol=0.2)
+    assert np.median(np.abs(np.log(dispersions_found / gene_dispersions)[large])) < 1e-3
     theirs = BY_R[[f"v{k}" for k in range(1, 9)]].to_numpy().T
     np.testing.assert_allclose(step.transform(X), theirs, rtol=0, atol=0.02)
 
@@ -105,14 +109,16 @@ def test_a_dispersion_is_the_most_likely_one():
     """By scipy's own distribution, less the adjustment for the mean, over a fine grid."""
     counts = X[:, 40:200:20]
     factors = FACTORS["ratios"].to_numpy()
-    found = dispersions(counts, factors)
+    dispersions_found = dispersions(counts, factors)
     mean = np.maximum(factors[:, None] * (counts / factors[:, None]).mean(axis=0), 0.5)
     grid = np.exp(np.linspace(-9, 1, 4001))[:, None, None]
-    each = nbinom.logpmf(counts, 1 / grid, 1 / (1 + mean * grid)).sum(axis=1)
-    each -= np.log((1 / (1 / mean + grid)).sum(axis=1)) / 2
-    wide = found > MIN_DISPERSION  # by its moments
+    log_likelihoods = nbinom.logpmf(counts, 1 / grid, 1 / (1 + mean * grid)).sum(axis=1)
+    log_likelihoods -= np.log((1 / (1 / mean + grid)).sum(axis=1)) / 2
+    wide = dispersions_found > MIN_DISPERSION  # by its moments
     assert wide.sum() >= 7
-    np.testing.assert_allclose(found[wide], grid[each.argmax(axis=0), 0, 0][wide], rtol=3e-3)
+    np.testing.assert_allclose(
+        dispersions_found[wide], grid[log_likelihoods.argmax(axis=0), 0, 0][wide], rtol=3e-3
+    )
 
 
 @pytest.mark.parametrize("method", ["median_of_ratios", "tmm"])
@@ -132,11 +138,11 @@ def test_few_genes_with_many_reads_do_not_push_the_others_down(method):
     Z = X[4:5].copy()
     Z[:, ::100] *= 300
     step = SizeFactors.fit(X, method=method, prior=1.0)
-    others = np.arange(X.shape[1]) % 100 > 0
-    moved = (step.transform(Z) - step.transform(X[4:5]))[:, others]
+    stable_genes = np.arange(X.shape[1]) % 100 > 0
+    shift = (step.transform(Z) - step.transform(X[4:5]))[:, stable_genes]
     pushed = LogCpm(1.0).transform(Z) - LogCpm(1.0).transform(X[4:5])
-    assert np.abs(moved).max() < 0.1
-    assert np.median(pushed[:, others]) < -0.5
+    assert np.abs(shift).max() < 0.1
+    assert np.median(pushed[:, stable_genes]) < -0.5
 
 
 def test_the_spread_of_stabilised_counts_does_not_hang_on_the_level():
@@ -204,7 +210,7 @@ def test_real_libraries_have_the_factors_and_the_trend_of_bioconductor():
     ]
     np.testing.assert_allclose(size_factors(counts, step), ratios, rtol=1e-9)
     trimmed = SizeFactors.fit(counts, method="tmm", prior=1.0)
-    found = size_factors(counts, trimmed) / counts.sum(axis=1)
+    factors = size_factors(counts, trimmed) / counts.sum(axis=1)
     tmm = [
         0.9995731242,
         1.0081519301,
@@ -214,5 +220,5 @@ def test_real_libraries_have_the_factors_and_the_trend_of_bioconductor():
         0.9957011944,
         0.9978557111,
     ]
-    np.testing.assert_allclose(found / np.exp(np.log(found).mean()), tmm, rtol=1e-9)
+    np.testing.assert_allclose(factors / np.exp(np.log(factors).mean()), tmm, rtol=1e-9)
     np.testing.assert_allclose([step.a0, step.a1], [0.02451169155, 2.59909484464], rtol=0.01)

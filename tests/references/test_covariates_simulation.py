@@ -26,9 +26,9 @@ TRUE = 999
 
 
 def _times(y: np.ndarray, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    came = rng.exponential(np.exp(-2 * y))
+    event_time = rng.exponential(np.exp(-2 * y))
     lost = rng.exponential(3.0, N)
-    columns = {"y": np.minimum(came, lost).round(6), "end": (came <= lost).astype(int)}
+    columns = {"y": np.minimum(event_time, lost).round(6), "end": (event_time <= lost).astype(int)}
     return columns, {"event": "end", "occurred": "1", "horizon": 1.0, "ties": "efron"}
 
 
@@ -55,11 +55,11 @@ def simulated(seed: int, task: str) -> Dataset:
     X = rng.normal(size=(N, GENES))
     X[:, :FOLLOWERS] = aged[:, None] + rng.normal(size=(N, FOLLOWERS))
     y = aged + X[:, TRUE] + 0.5 * rng.normal(size=N)
-    columns, more = LABELS[task](y, rng)
+    columns, extra_rows = LABELS[task](y, rng)
     names = [f"s{k}" for k in range(N)]
     genes = [f"g{k}" for k in range(GENES)]
     obs = pd.DataFrame(columns | {"age": [f"{v:.6f}" for v in age]}, index=names).astype(str)
-    keys: dict[str, Any] = {"classes": None} | more
+    keys: dict[str, Any] = {"classes": None} | extra_rows
     design = Design(
         "y", task_of(task), group=None, pair=None, covariates=(Covariate("age", None),), **keys
     )
@@ -70,16 +70,16 @@ def chosen(dataset: Dataset) -> np.ndarray:
     """Return the genes of the final model, by the defaults but for its length."""
     splits = draw_splits(dataset, seed=0, **{**SPLITS, "inner_folds": 5})
     kind = dataset.design.kind
-    own = LABELLED[kind].defaults.get("linear", {})
+    defaults = LABELLED[kind].defaults.get("linear", {})
     final = fit_final_model(
-        dataset, splits, folds=MOMENTS, **linear(**{**CRITERIA.get(kind, {}), **own})
+        dataset, splits, folds=MOMENTS, **linear(**{**CRITERIA.get(kind, {}), **defaults})
     )
     return final.coef(0, int(final.choice[0, 2]))[0]
 
 
 def lists(seeds: range, task: str) -> dict[str, tuple[float, float]]:
     """Return, with age held and without, the share of followers and how often the gene is found."""
-    found = {}
+    list_by_protocol = {}
     for name in ("held", "plain"):
         total = 0
         followers = 0
@@ -92,21 +92,21 @@ def lists(seeds: range, task: str) -> dict[str, tuple[float, float]]:
             total = total + len(genes)
             followers = followers + int((genes < FOLLOWERS).sum())
             hits += TRUE in genes
-        found[name] = (followers / max(total, 1), hits / len(seeds))
-    return found
+        list_by_protocol[name] = (followers / max(total, 1), hits / len(seeds))
+    return list_by_protocol
 
 
 def test_one_study() -> None:
-    found = lists(range(1), "regression")
-    assert found["held"] == (0.0, 1.0)
-    assert found["plain"][0] > 0.3
+    lists_found = lists(range(1), "regression")
+    assert lists_found["held"] == (0.0, 1.0)
+    assert lists_found["plain"][0] > 0.3
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("task", LABELS)
 def test_forty_studies(task: str) -> None:
-    found = lists(range(40), task)
-    print(task, found)
-    assert found["held"][0] <= 0.02
-    assert found["held"][1] == 1.0
-    assert found["plain"][0] > 0.3
+    lists_found = lists(range(40), task)
+    print(task, lists_found)
+    assert lists_found["held"][0] <= 0.02
+    assert lists_found["held"][1] == 1.0
+    assert lists_found["plain"][0] > 0.3

@@ -60,17 +60,19 @@ def expected_error(rng, folds, signal):
 def test_the_interval_covers(signal, folds, repeats, least):
     rng = np.random.default_rng(1)
     truth = expected_error(rng, folds, signal)
-    held = []
+    is_covered = []
     over_splits = []
     for _ in range(200):
         X, y = draw(rng, SIZES, signal)
-        found = cross_validate(rng, X, y, folds, repeats)
-        each = assess(found, CLASSES)[0]
-        held.append(each.low <= truth <= each.high)
-        loss = CLASSES.loss(found)[:, 0].astype(float)
-        alone = corrected_t(CLASSES.split_errors(found, loss), each.error, found.ratio)
+        held_out_scores = cross_validate(rng, X, y, folds, repeats)
+        assessment = assess(held_out_scores, CLASSES)[0]
+        is_covered.append(assessment.low <= truth <= assessment.high)
+        loss = CLASSES.loss(held_out_scores)[:, 0].astype(float)
+        alone = corrected_t(
+            CLASSES.split_errors(held_out_scores, loss), assessment.error, held_out_scores.ratio
+        )
         over_splits.append(alone[0] <= truth <= alone[1])
-    assert np.mean(held) >= least
+    assert np.mean(is_covered) >= least
     if signal == 1.0 and folds == 5:
         assert np.mean(over_splits) < 0.85  # why it is not used by itself
 
@@ -88,22 +90,24 @@ def test_where_samples_are_left_out_one_by_one_noise_is_no_finding():
     rng = np.random.default_rng(3)
     draws = 120
     n = 60
-    held = 0
-    below = 0
-    every = np.arange(n)
-    y = np.where(every % 2, 1.0, -1.0)
+    n_covered = 0
+    n_below = 0
+    all_rows = np.arange(n)
+    y = np.where(all_rows % 2, 1.0, -1.0)
     for _ in range(draws):
         X = rng.standard_normal((n, 60))
         f = np.empty(n)
-        for one in every:
-            w, a = listed(X[every != one], y[every != one])
-            f[one] = X[one] @ w + a
-        found = HeldOut(y, every, every, 0 * every, 0 * every, f[:, None], 1 / (n - 1))
-        each = assess(found, CLASSES)[0]
-        held = held + (each.low <= 0.5 <= each.high)
-        below = below + (each.high < 0.5)
-    assert held >= 0.86 * draws
-    assert below <= 0.08 * draws
+        for row in all_rows:
+            w, a = listed(X[all_rows != row], y[all_rows != row])
+            f[row] = X[row] @ w + a
+        held_out_scores = HeldOut(
+            y, all_rows, all_rows, 0 * all_rows, 0 * all_rows, f[:, None], 1 / (n - 1)
+        )
+        assessment = assess(held_out_scores, CLASSES)[0]
+        n_covered = n_covered + (assessment.low <= 0.5 <= assessment.high)
+        n_below = n_below + (assessment.high < 0.5)
+    assert n_covered >= 0.86 * draws
+    assert n_below <= 0.08 * draws
 
 
 def numbers(rng, n, signal):
@@ -125,8 +129,8 @@ def validate_numbers(rng, X, y, folds):
     for fold in range(folds):
         test = fold_of == fold
         f[test] = ridge(X[~test], y[~test], X[test])
-    every = np.arange(len(y))
-    return HeldOut(y, every, fold_of, 0 * every, 0 * every, f[:, None], 1 / (folds - 1))
+    all_rows = np.arange(len(y))
+    return HeldOut(y, all_rows, fold_of, 0 * all_rows, 0 * all_rows, f[:, None], 1 / (folds - 1))
 
 
 def expected_number_error(rng, n, signal):
@@ -144,8 +148,8 @@ def expected_number_error(rng, n, signal):
 def test_few_splits_of_numbers_have_an_interval_that_covers(signal, n, folds):
     rng = np.random.default_rng(1)
     truth = expected_number_error(rng, round(n * (1 - 1 / folds)), signal)
-    held = []
+    is_covered = []
     for _ in range(300):
-        each = assess(validate_numbers(rng, *numbers(rng, n, signal), folds), NUMBERS)[0]
-        held.append(each.low <= truth <= each.high)
-    assert np.mean(held) >= 0.93
+        assessment = assess(validate_numbers(rng, *numbers(rng, n, signal), folds), NUMBERS)[0]
+        is_covered.append(assessment.low <= truth <= assessment.high)
+    assert np.mean(is_covered) >= 0.93

@@ -28,11 +28,11 @@ def minimum(columns: Columns, risk: RiskSets, tau: float, mu: float) -> float:
     ]
     loss = 2 / len(X) * (sum(terms) - risk.died @ eta)
     omega = sum(w * cvxpy.norm(v) for w, v in zip(blocks.weights, V, strict=True))
-    whole = cvxpy.Problem(
+    convex_problem = cvxpy.Problem(
         cvxpy.Minimize(loss + mu * sum(cvxpy.sum_squares(v) for v in V) + tau * omega)
     )
-    whole.solve(**EXACT)
-    return float(whole.value)
+    convex_problem.solve(**EXACT)
+    return float(convex_problem.value)
 
 
 @pytest.mark.parametrize("kind", ["partition", "overlap"])
@@ -40,11 +40,11 @@ def minimum(columns: Columns, risk: RiskSets, tau: float, mu: float) -> float:
 def test_the_minimum(seed: int, kind: str) -> None:
     rng = np.random.default_rng(seed)
     X = design(rng, 20, 12)
-    own = rng.exponential(np.exp(-X[:, 0]))
+    event_time = rng.exponential(np.exp(-X[:, 0]))
     lost = rng.exponential(2, 20)
-    risk = RiskSets.from_times(np.minimum(own, lost).round(1), own <= lost)
-    found = lists(rng, 12, kind)
-    columns = Columns(X, Blocks.from_lists(found, rng.uniform(0.5, 2, len(found))))
+    risk = RiskSets.from_times(np.minimum(event_time, lost).round(1), event_time <= lost)
+    gene_lists = lists(rng, 12, kind)
+    columns = Columns(X, Blocks.from_lists(gene_lists, rng.uniform(0.5, 2, len(gene_lists))))
     u = CoxObjective(risk).value_and_gradient(np.zeros(20))[1]
     tau = 0.2 * float(tau_maxima(columns, -10 * u[None, :, None])[0])
     mu = [0.0, 0.1, 1.0][seed]

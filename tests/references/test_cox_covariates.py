@@ -29,46 +29,58 @@ def problem(seed: int):
 @pytest.mark.parametrize("seed", range(3))
 def test_path_and_refit_are_those_of_free_features(seed: int) -> None:
     X, C, time, event, rows = problem(seed)
-    held = cox_sets(X, time, event, rows, **KINDS, fixed=adjustment(rows, np.stack([C, C])))
+    adjusted_sets = cox_sets(
+        X, time, event, rows, **KINDS, fixed=adjustment(rows, np.stack([C, C]))
+    )
     free = cox_sets(
         np.column_stack([X, C]), time, event, rows, **KINDS, weights=np.r_[np.ones(20), 0, 0]
     )
-    most = tau_max(held)
-    np.testing.assert_allclose(most, tau_max(free), rtol=1e-6)
-    tau = np.array([0.5, 0.2, 0.08]) * most[:, None]
-    one, other = (cox_path(sets, tau, 1e-2, tolerance=1e-9) for sets in (held, free))
-    assert one.converged.all()
+    largest_tau = tau_max(adjusted_sets)
+    np.testing.assert_allclose(largest_tau, tau_max(free), rtol=1e-6)
+    tau = np.array([0.5, 0.2, 0.08]) * largest_tau[:, None]
+    adjusted_path, free_path = (
+        cox_path(sets, tau, 1e-2, tolerance=1e-9) for sets in (adjusted_sets, free)
+    )
+    assert adjusted_path.converged.all()
     lam = np.array([0.01, 0.05])
-    values, intercept, _ = ridge_coef(held, one, lam)
-    gamma = covariate_coef(held, one, lam)
-    theirs, constant, _ = ridge_coef(free, other, lam)
-    scores = ridge_scores(held, one, lam[:, None])[:, :, 0]
+    values, intercept, _ = ridge_coef(adjusted_sets, adjusted_path, lam)
+    gamma = covariate_coef(adjusted_sets, adjusted_path, lam)
+    theirs, constant, _ = ridge_coef(free, free_path, lam)
+    scores = ridge_scores(adjusted_sets, adjusted_path, lam[:, None])[:, :, 0]
     for k, m in np.ndindex(2, 3):
-        A, B = (fits.coef(k, m)[0] for fits in (one, other))
+        A, B = (fits.coef(k, m)[0] for fits in (adjusted_path, free_path))
         assert A.tolist() == B[:-2].tolist()
-        part, place = (slice(*fits.indptr[3 * k + m :][:2]) for fits in (one, other))
-        np.testing.assert_allclose(one.values[part], other.values[place][:-2], atol=1e-5)
-        mine = np.r_[values[part], gamma[k, m]]
-        np.testing.assert_allclose(mine, theirs[place], rtol=1e-5, atol=1e-7)
-        eta = intercept[k, m] + X[:, A] @ values[part] + (C - held.fixed.mean[k]) @ gamma[k, m]
+        part, place = (slice(*fits.indptr[3 * k + m :][:2]) for fits in (adjusted_path, free_path))
+        np.testing.assert_allclose(
+            adjusted_path.values[part], free_path.values[place][:-2], atol=1e-5
+        )
+        adjusted_coef = np.r_[values[part], gamma[k, m]]
+        np.testing.assert_allclose(adjusted_coef, theirs[place], rtol=1e-5, atol=1e-7)
+        eta = (
+            intercept[k, m]
+            + X[:, A] @ values[part]
+            + (C - adjusted_sets.fixed.mean[k]) @ gamma[k, m]
+        )
         np.testing.assert_allclose(scores[k, m], eta, atol=1e-9)
-        again = constant[k, m] + np.column_stack([X, C])[:, B] @ theirs[place]
-        np.testing.assert_allclose(eta, again, atol=1e-5)
+        expected_scores = constant[k, m] + np.column_stack([X, C])[:, B] @ theirs[place]
+        np.testing.assert_allclose(eta, expected_scores, atol=1e-5)
 
 
 def test_an_empty_list_is_the_cox_model_of_the_covariates() -> None:
     X, C, time, event, rows = problem(5)
-    held = cox_sets(X, time, event, rows, **KINDS, fixed=adjustment(rows, np.stack([C, C])))
-    none = cox_path(held, 1.01 * tau_max(held)[:, None], 1e-2, tolerance=1e-9)
+    adjusted_sets = cox_sets(
+        X, time, event, rows, **KINDS, fixed=adjustment(rows, np.stack([C, C]))
+    )
+    none = cox_path(adjusted_sets, 1.01 * tau_max(adjusted_sets)[:, None], 1e-2, tolerance=1e-9)
     assert (none.sizes() == 0).all()
-    gamma = covariate_coef(held, none, 0.1)
+    gamma = covariate_coef(adjusted_sets, none, 0.1)
     for k in range(2):
-        inside = rows[:, k]
+        training_rows = rows[:, k]
         alone = cox_sets(
-            C[inside],
-            time[inside],
-            event[inside],
-            np.ones((inside.sum(), 1), bool),
+            C[training_rows],
+            time[training_rows],
+            event[training_rows],
+            np.ones((training_rows.sum(), 1), bool),
             **KINDS,
             weights=np.zeros(2),
         )

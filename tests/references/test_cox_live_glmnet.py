@@ -28,12 +28,12 @@ def glmnet(folder: Path, X, time, event, lam, weights, ratio: float) -> np.ndarr
     }
     for name, table in tables.items():
         np.savetxt(folder / f"{name}.tsv", table, delimiter="\t", fmt="%.17g")
-    done = subprocess.run(
+    process = subprocess.run(
         ["Rscript", str(SCRIPT), str(folder)], capture_output=True, text=True, check=False
     )
-    if "there is no package" in done.stderr:
+    if "there is no package" in process.stderr:
         pytest.skip("R has no glmnet")
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     return np.loadtxt(folder / "coefficients.tsv", ndmin=2).T
 
 
@@ -44,8 +44,8 @@ def farthest(ours: np.ndarray, theirs: np.ndarray) -> float:
     """
     largest = np.abs(theirs).max(axis=1)
     assert np.abs(ours - theirs)[largest < 1e-9].max(initial=0) < 1e-9
-    known = largest >= 1e-9
-    return float((np.abs(ours - theirs).max(axis=1)[known] / largest[known]).max())
+    is_nonzero = largest >= 1e-9
+    return float((np.abs(ours - theirs).max(axis=1)[is_nonzero] / largest[is_nonzero]).max())
 
 
 @needs_glmnet

@@ -60,19 +60,19 @@ def objective(X, time, event, b, tau, mu, weights):
 
 @needs_glmnet
 @pytest.mark.parametrize(
-    ("file", "every"),
+    ("file", "all_lambdas"),
     [
         *((name, 10) for name in FILES),
         *(pytest.param(name, 1, marks=pytest.mark.slow) for name in FILES),
     ],
 )
-def test_glmnet_at_all_its_stored_lambdas(file, every):
+def test_glmnet_at_all_its_stored_lambdas(file, all_lambdas):
     """Never worse than glmnet, whose thresholded descent stops up to 6e-3 away from the minimum.
 
     That it is glmnet that stops early is told by the optimality conditions, from the definition.
     """
     X, time, event = example()
-    B, weights, tau, mu = (x[::every] if x.shape != (30,) else x for x in stored(file))
+    B, weights, tau, mu = (x[::all_lambdas] if x.shape != (30,) else x for x in stored(file))
     sets = cox_sets(
         X, time, event, np.ones((1000, 1), bool), centre=True, unit_variance=False, weights=weights
     )
@@ -100,10 +100,10 @@ def minimum_by_cvxpy(sets, ties, tau, mu, weights):
         later = np.flatnonzero(time > t)
         waiting = np.flatnonzero(~event & (time == t))
         for k in range(len(dead)):
-            left = 1 - k / len(dead) if ties == "efron" else 1.0
-            inside = [*later, *waiting, *dead]
-            offset = np.log(np.where(np.isin(inside, dead), left, 1.0))
-            total += cvxpy.log_sum_exp(Z[inside] @ b + offset) - Z[dead[k]] @ b
+            remaining_weight = 1 - k / len(dead) if ties == "efron" else 1.0
+            risk_set = [*later, *waiting, *dead]
+            offset = np.log(np.where(np.isin(risk_set, dead), remaining_weight, 1.0))
+            total += cvxpy.log_sum_exp(Z[risk_set] @ b + offset) - Z[dead[k]] @ b
     penalty = mu * cvxpy.sum_squares(b[weights > 0]) + tau * weights @ cvxpy.abs(b)
     problem = cvxpy.Problem(cvxpy.Minimize(2 / len(Z) * total + penalty))
     keys = ("tol_gap_abs", "tol_gap_rel", "tol_feas")
@@ -125,22 +125,22 @@ class Made:
 @pytest.mark.parametrize("seed", [0, 1])
 def test_cvxpy_on_small_problems_with_ties(ties, free, seed):
     weights = np.where(np.arange(6) < free, 0.0, 1.0 + np.arange(6) / 5)
-    made = Made(seed, 15, 6, ties, weights)
+    problem = Made(seed, 15, 6, ties, weights)
     # no last digits for the peer
-    tau = round(0.3 * float(tau_max(made.sets)[0]), 3)
+    tau = round(0.3 * float(tau_max(problem.sets)[0]), 3)
     mu = 0.02
-    expected = minimum_by_cvxpy(made, ties, tau, mu, weights)
-    (b,) = dense(made.sets, tau, mu)
+    expected = minimum_by_cvxpy(problem, ties, tau, mu, weights)
+    (b,) = dense(problem.sets, tau, mu)
     np.testing.assert_allclose(b, expected, atol=1e-6 * max(1, np.abs(expected).max()))
 
 
 @pytest.mark.parametrize("ties", ["efron", "breslow"])
 def test_cvxpy_on_the_refit(ties):
     weights = np.array([0.0, 1, 1, 1])
-    made = Made(3, 15, 4, ties, weights)
-    expected = minimum_by_cvxpy(made, ties, 0.0, 0.05, weights)
-    Z = made.sets.columns(0, np.arange(4))
-    fit = ridge(made.sets.risk[0], Z[:, 1:], Z[:, :1], np.array([0.05]))
+    problem = Made(3, 15, 4, ties, weights)
+    expected = minimum_by_cvxpy(problem, ties, 0.0, 0.05, weights)
+    Z = problem.sets.columns(0, np.arange(4))
+    fit = ridge(problem.sets.risk[0], Z[:, 1:], Z[:, :1], np.array([0.05]))
     np.testing.assert_allclose(np.roll(fit.b[:, 0], 1), expected, atol=1e-6)
     assert fit.gap[0] <= 1e-10
 

@@ -19,7 +19,7 @@ def columns(kind: str, time: np.ndarray, event: np.ndarray) -> np.ndarray:
     """Return covariates: an age, and a column that has a finite fit or none."""
     age = np.random.default_rng(2).normal(60, 9, N)
     spared = np.isin(np.arange(N), np.flatnonzero(~event)[:2]).astype(float)
-    other = {
+    noise_columns = {
         "no event": spared,
         "first of all": np.isin(np.arange(N), np.argsort(time)[:3]) & event,
         "the order": -time,
@@ -28,7 +28,7 @@ def columns(kind: str, time: np.ndarray, event: np.ndarray) -> np.ndarray:
         ),
         "as it comes": np.random.default_rng(3).integers(0, 2, N),
     }[kind]
-    return np.column_stack([age, other.astype(float)])
+    return np.column_stack([age, noise_columns.astype(float)])
 
 
 def problem(kind: str):
@@ -50,24 +50,24 @@ def stated(X: np.ndarray, time: np.ndarray, event: np.ndarray, C: np.ndarray, la
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     B = C - C.mean(axis=0)
     S = np.linalg.cholesky(B.T @ B / N).T  # ||a||² on columns of mean square 1 is ||S g||²
-    inside = np.column_stack([Z, B])[risk.order]
+    ordered_columns = np.column_stack([Z, B])[risk.order]
 
     def value(x):
         b = x[: Z.shape[1]]
         g = x[Z.shape[1] :]
-        grad = inside.T @ risk.gradient(risk.shares(inside @ x))
+        grad = ordered_columns.T @ risk.gradient(risk.shares(ordered_columns @ x))
         grad += 2 * np.r_[lam * b, S.T @ (S @ g) / N]
-        return risk.value(inside @ x) + lam * b @ b + np.sum((S @ g) ** 2) / N, grad
+        return risk.value(ordered_columns @ x) + lam * b @ b + np.sum((S @ g) ** 2) / N, grad
 
     scale = np.r_[np.ones(Z.shape[1]), B.std(axis=0)]
-    found = minimize(
+    optimum = minimize(
         lambda x: (value(x / scale)[0], value(x / scale)[1] / scale),
         np.zeros(len(scale)),
         jac=True,
         method="BFGS",
         options={"gtol": 1e-11, "maxiter": 2000},
     )
-    return found.x[: Z.shape[1]] / X.std(axis=0), found.x[Z.shape[1] :] / scale[Z.shape[1] :]
+    return optimum.x[: Z.shape[1]] / X.std(axis=0), optimum.x[Z.shape[1] :] / scale[Z.shape[1] :]
 
 
 @pytest.mark.parametrize("kind", ["one event", "as it comes"])
@@ -101,8 +101,8 @@ def test_separated_covariates_are_bounded_and_certified(kind: str) -> None:
 
 def test_the_first_gene_enters_at_tau_max() -> None:
     *_, sets = problem("no event")
-    most = tau_max(sets)[:, None]
-    sizes = cox_path(sets, most * [1.001, 0.999], 1e-2, tolerance=1e-10).sizes()
+    largest_tau = tau_max(sets)[:, None]
+    sizes = cox_path(sets, largest_tau * [1.001, 0.999], 1e-2, tolerance=1e-10).sizes()
     np.testing.assert_array_equal(sizes, [[0, 1]])
 
 

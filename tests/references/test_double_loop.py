@@ -130,16 +130,16 @@ def test_results_do_not_depend_on_how_splits_and_permutations_are_batched():
         ]
         return Fits.gather(parts, names)
 
-    whole = run(["permuted-001-003"], ["1of1"])
+    joint_fits = run(["permuted-001-003"], ["1of1"])
     for ranges, batches in (
         (["permuted-001-001", "permuted-002-003"], ["2of2", "1of2"]),
         (["permuted-001-002", "permuted-003-003"], ["1of3", "2of3", "3of3"]),
     ):
         cut = run(ranges, batches)
-        np.testing.assert_array_equal(cut.indices, whole.indices)
-        np.testing.assert_array_equal(cut.choice, whole.choice)
-        np.testing.assert_allclose(cut.values, whole.values, 0, 1e-9)
-        np.testing.assert_allclose(cut.scores, whole.scores, 0, 1e-9)
+        np.testing.assert_array_equal(cut.indices, joint_fits.indices)
+        np.testing.assert_array_equal(cut.choice, joint_fits.choice)
+        np.testing.assert_allclose(cut.values, joint_fits.values, 0, 1e-9)
+        np.testing.assert_allclose(cut.scores, joint_fits.scores, 0, 1e-9)
 
 
 @pytest.mark.parametrize("rule", ["stable", "minimal"])
@@ -173,16 +173,16 @@ def test_the_order_of_samples_and_of_inner_folds_is_nothing():
     settings = {"labels": "observed", "batch": "1of1", "folds": MOMENTS, **LINEAR}
     before = nested_cross_validation(dataset, splits, **settings)
     outer = tuple(replace(s, inner=(*s.inner[1:], s.inner[0])) for s in splits.outer)
-    turned = nested_cross_validation(dataset, replace(splits, outer=outer), **settings)
+    refits_of_folds = nested_cross_validation(dataset, replace(splits, outer=outer), **settings)
     order = np.random.default_rng(0).permutation(len(dataset.samples))
-    moved = nested_cross_validation(relabelled(dataset, order), splits, **settings)
-    for after in (turned, moved):
+    refits_of_samples = nested_cross_validation(relabelled(dataset, order), splits, **settings)
+    for after in (refits_of_folds, refits_of_samples):
         for name in ("choice", "indptr", "indices"):
             np.testing.assert_array_equal(getattr(before, name), getattr(after, name))
         for name in ("cv_error", "cv_agreement", "threshold", "values", "scores"):
-            one = getattr(before, name)
+            array_before = getattr(before, name)
             two = getattr(after, name)
-            np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-12)
+            np.testing.assert_allclose(array_before, two, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("rule", ["minimal", "stable"])
@@ -192,11 +192,11 @@ def test_a_half_chooses_what_it_would_as_a_study_of_its_own(rule):
     how = {"folds": MOMENTS, **LINEAR, "list": rule}
     halves = fit_half_samples(dataset, splits, **how)
     for fit, half in enumerate(splits.subsamples):
-        own = fit_final_model(dataset, replace(splits, final=half), **how)
-        np.testing.assert_array_equal(halves.choice[fit], own.choice[0])
-        for mu in range(len(own.mu)):
-            np.testing.assert_array_equal(halves.coef(fit, mu)[0], own.coef(0, mu)[0])
-            np.testing.assert_allclose(halves.coef(fit, mu)[1], own.coef(0, mu)[1], rtol=1e-6)
+        half_fit = fit_final_model(dataset, replace(splits, final=half), **how)
+        np.testing.assert_array_equal(halves.choice[fit], half_fit.choice[0])
+        for mu in range(len(half_fit.mu)):
+            np.testing.assert_array_equal(halves.coef(fit, mu)[0], half_fit.coef(0, mu)[0])
+            np.testing.assert_allclose(halves.coef(fit, mu)[1], half_fit.coef(0, mu)[1], rtol=1e-6)
 
 
 def test_each_half_has_a_list_of_scikit_learns_lasso_as_long_as_its_own():
@@ -212,9 +212,9 @@ def test_each_half_has_a_list_of_scikit_learns_lasso_as_long_as_its_own():
             weights = np.abs(net.fit(StandardScaler().fit_transform(dataset.X[rows]), y).coef_)
             if np.count_nonzero(weights) >= size:
                 break
-        wanted = np.argsort(-weights)[: min(int(size), np.count_nonzero(weights))]
-        found = halves.rival_indices[slice(*halves.rival_indptr[fit:][:2])]
-        np.testing.assert_array_equal(found, np.sort(wanted))
+        expected_genes = np.argsort(-weights)[: min(int(size), np.count_nonzero(weights))]
+        rival_genes = halves.rival_indices[slice(*halves.rival_indptr[fit:][:2])]
+        np.testing.assert_array_equal(rival_genes, np.sort(expected_genes))
 
 
 def test_halves_and_the_final_model_test_nothing():

@@ -25,9 +25,9 @@ def draw(rng, kind, n, signal):
     if kind == "number":
         return X, eta + rng.standard_normal(n), c
     if kind == "time":
-        own = rng.exponential(np.exp(-eta))
+        event_time = rng.exponential(np.exp(-eta))
         lost = rng.exponential(2.0, n)
-        return X, times(np.minimum(own, lost), own <= lost), c
+        return X, times(np.minimum(event_time, lost), event_time <= lost), c
     y = np.arange(n) < 11 * n // 38
     X[:, :CARRY] += signal * y[:, None]
     return X, y, c + 0.3 * y
@@ -64,22 +64,22 @@ def cross_validate(rng, X, y, folds, repeats):
     return HeldOut(y[row], row, split, repeat, 0 * row, f[:, None], 1 / (folds - 1))
 
 
-def told(found, c, *, adjusted):
-    C = c[found.row][:, None][:, : int(adjusted)]
-    return score_effect(found, found.y, found.scores[:, 0], C)
+def told(held_out_scores, c, *, adjusted):
+    C = c[held_out_scores.row][:, None][:, : int(adjusted)]
+    return score_effect(held_out_scores, held_out_scores.y, held_out_scores.scores[:, 0], C)
 
 
 def expected(rng, kind, n, signal, *, adjusted):
     """Return the mean effect, in new samples, of scores of models trained on n."""
-    each = []
+    effects_drawn = []
     zero = np.zeros(NEW, dtype=int)
     for _ in range(TRAININGS):
         X, y, _ = draw(rng, kind, n, signal)
         X_new, y_new, c_new = draw(rng, kind, NEW, signal)
         f = scores(X, y, X_new)[:, None]
-        found = HeldOut(y_new, np.arange(NEW), zero, zero, zero, f, 0.0)
-        each.append(told(found, c_new, adjusted=adjusted).value)
-    return np.mean(each)
+        held_out_scores = HeldOut(y_new, np.arange(NEW), zero, zero, zero, f, 0.0)
+        effects_drawn.append(told(held_out_scores, c_new, adjusted=adjusted).value)
+    return np.mean(effects_drawn)
 
 
 CASES = [
@@ -96,10 +96,10 @@ CASES += [(kind, 38, 38, 1, False, 0.78) for kind in ("class", "number", "time")
 def test_the_interval_covers(kind, n, folds, repeats, adjusted, least, signal):
     rng = np.random.default_rng(1)
     truth = expected(rng, kind, round(n * (1 - 1 / folds)), signal, adjusted=adjusted)
-    held = []
+    is_covered = []
     for _ in range(DRAWS):
         X, y, c = draw(rng, kind, n, signal)
         _, low, high = told(cross_validate(rng, X, y, folds, repeats), c, adjusted=adjusted)
-        held.append(low <= truth <= high)
-    print(f"{kind} {n} {folds} {adjusted} {signal}: {np.mean(held):.3f}")
-    assert np.mean(held) >= least
+        is_covered.append(low <= truth <= high)
+    print(f"{kind} {n} {folds} {adjusted} {signal}: {np.mean(is_covered):.3f}")
+    assert np.mean(is_covered) >= least

@@ -15,6 +15,8 @@ STORED = ROOT / "tests/references/enrichment_by_gseapy.tsv"
 def test_p_values_are_those_of_gseapy() -> None:
     _, sets, listed = drawn()
     stored = pd.read_csv(STORED, sep="\t")
-    shared = np.array([len(np.intersect1d(listed, some)) for some in sets])
-    found = hypergeometric_p(shared, np.array([len(some) for some in sets]), len(listed), GENES)
-    np.testing.assert_allclose(found, stored["p_value"], rtol=1e-10)
+    shared = np.array([len(np.intersect1d(listed, members)) for members in sets])
+    p_values = hypergeometric_p(
+        shared, np.array([len(members) for members in sets]), len(listed), GENES
+    )
+    np.testing.assert_allclose(p_values, stored["p_value"], rtol=1e-10)

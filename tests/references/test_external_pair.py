@@ -60,9 +60,9 @@ def test_the_other_centre_is_on_the_same_scale_as_a_whole_and_array_by_array(pai
         replace(arrays, rows=(name,), cells=arrays.cells[[row]])
         for row, name in enumerate(arrays.rows)
     ]
-    for each in (arrays, *alone):
-        table, problems = predict(model, each, "there", missing=0.0, mu=None)
-        assert (len(table), problems) == (len(each.rows), [])
+    for matrix in (arrays, *alone):
+        table, problems = predict(model, matrix, "there", missing=0.0, mu=None)
+        assert (len(table), problems) == (len(matrix.rows), [])
     with pytest.raises(InvalidInput, match="logged already"):
         predict(model, replace(arrays, cells=np.log2(arrays.cells)), "there", missing=0.0, mu=None)
     with pytest.raises(InvalidInput, match="below the training samples"):
@@ -73,11 +73,11 @@ def test_the_other_centre_is_on_the_same_scale_as_a_whole_and_array_by_array(pai
 def test_the_example_does_there_what_other_methods_do(pair):
     config, dataset = pair
     model = model_of(config, dataset)
-    found = score_cohort(dataset, model, {}, CohortSettings(**config["external"][0]))
-    assert not [line for line in found.about["warnings"] if "of the model" in line]
-    scores = found.tables["scores"].set_index("measure")
-    assert found.about["classes"] == {"healthy control": 10, "rheumatoid arthritis": 13}
-    assert len(found.about["dropped"]) == 10  # osteoarthritis
+    cohort_scores = score_cohort(dataset, model, {}, CohortSettings(**config["external"][0]))
+    assert not [line for line in cohort_scores.about["warnings"] if "of the model" in line]
+    scores = cohort_scores.tables["scores"].set_index("measure")
+    assert cohort_scores.about["classes"] == {"healthy control": 10, "rheumatoid arthritis": 13}
+    assert len(cohort_scores.about["dropped"]) == 10  # osteoarthritis
     peers = areas_of_peers(config, dataset)
     assert 0.85 < min(peers.values()) <= max(peers.values()) < 0.97
     assert scores.loc["auc", "value"] > min(peers.values()) - 0.05

@@ -40,14 +40,16 @@ def test_steps_and_levels_are_the_same_linear_map():
     assert coefs_from_steps(np.eye(60)[25], genome).tolist() == [0.0] * 25 + [1.0] * 15 + [0.0] * 20
 
 
-@pytest.mark.parametrize("first", [0.0, 1.0])
+@pytest.mark.parametrize("penalise_start", [0.0, 1.0])
 @pytest.mark.parametrize("mu", [0.0, 1e-3])
 @pytest.mark.parametrize("seed", range(3))
-def test_it_is_clarabel_s(seed, mu, first):
+def test_it_is_clarabel_s(seed, mu, penalise_start):
     cvxpy = pytest.importorskip("cvxpy")
     Z, y, genome = problem(seed)
     share = np.random.default_rng(seed).uniform(0.05, 0.8)
-    fits = fused_path(Z, y, genome, np.array([share]), mu=mu, first_weight=first, tolerance=1e-9)
+    fits = fused_path(
+        Z, y, genome, np.array([share]), mu=mu, first_weight=penalise_start, tolerance=1e-9
+    )
     norm = np.linalg.norm(step_design(Z, genome), 2) ** 2 / 30
     b = cvxpy.Variable(60)
     jumps = cvxpy.hstack(
@@ -55,7 +57,7 @@ def test_it_is_clarabel_s(seed, mu, first):
     )
     starts = b[[0, 20, 40]]
     smooth = cvxpy.sum_squares(jumps) + cvxpy.sum_squares(starts)
-    rough = cvxpy.norm1(jumps) + first * cvxpy.norm1(starts)
+    rough = cvxpy.norm1(jumps) + penalise_start * cvxpy.norm1(starts)
     loss = cvxpy.sum_squares(y - Z @ b) / 30 + mu * norm * smooth + share * fits.tau_max * rough
     best = cvxpy.Problem(cvxpy.Minimize(loss)).solve(
         solver="CLARABEL", tol_gap_abs=1e-13, tol_gap_rel=1e-13, tol_feas=1e-13
@@ -65,13 +67,13 @@ def test_it_is_clarabel_s(seed, mu, first):
     assert fits.gap.max() <= 1e-9
 
 
-@pytest.mark.parametrize("first", [0.0, 1.0])
-def test_tau_max_is_sharp(first):
+@pytest.mark.parametrize("penalise_start", [0.0, 1.0])
+def test_tau_max_is_sharp(penalise_start):
     Z, y, genome = problem(4)
     shares = np.array([1 + 1e-6, 1 - 1e-3])
-    fits = fused_path(Z, y, genome, shares, mu=1e-6, first_weight=first, tolerance=1e-9)
+    fits = fused_path(Z, y, genome, shares, mu=1e-6, first_weight=penalise_start, tolerance=1e-9)
     penalised = np.ones(60, dtype=bool)
-    penalised[genome.starts] = first > 0
+    penalised[genome.starts] = penalise_start > 0
     assert not fits.steps[0, penalised].any()
     assert fits.steps[1, penalised].any()
 

@@ -23,39 +23,39 @@ def table():
 
 def test_neighbours_and_means_are_those_of_impute_knn(table):
     X, expected = table
-    done = fit_steps(X, KNN).transform(X)
+    filled = fit_steps(X, KNN).transform(X)
     # Where impute takes the sample's mean over other genes, ours is the gene's own: two genes that
     # most samples miss, and a value all of whose neighbours are missing.
-    own = np.isnan(X) & (np.isnan(X).mean(axis=0) > 0.5)
-    own[3, 20] = True
-    assert np.flatnonzero(own.any(axis=0)).tolist() == [8, 9, 20]
-    expected = np.where(own, np.nanmean(X, axis=0), expected)
-    np.testing.assert_allclose(done, expected, rtol=1e-13)
+    is_mean_filled = np.isnan(X) & (np.isnan(X).mean(axis=0) > 0.5)
+    is_mean_filled[3, 20] = True
+    assert np.flatnonzero(is_mean_filled.any(axis=0)).tolist() == [8, 9, 20]
+    expected = np.where(is_mean_filled, np.nanmean(X, axis=0), expected)
+    np.testing.assert_allclose(filled, expected, rtol=1e-13)
 
 
 def test_a_sample_alone_gets_the_values_it_gets_in_company(table):
     X, _ = table
     fitted = fit_steps(X[:9], KNN)
-    together = fitted.transform(X)
+    joint_values = fitted.transform(X)
     for row, sample in enumerate(X):
-        np.testing.assert_array_equal(fitted.transform(sample[None])[0], together[row])
+        np.testing.assert_array_equal(fitted.transform(sample[None])[0], joint_values[row])
 
 
 def test_what_is_there_stays_and_json_has_no_nan(table):
     X, _ = table
     fitted = fit_steps(X, KNN)
     state = json.loads(json.dumps(fitted.state(), allow_nan=False))
-    done = Reference.from_state(state).transform(X)
-    np.testing.assert_array_equal(done[~np.isnan(X)], X[~np.isnan(X)])
-    np.testing.assert_array_equal(done, fitted.transform(X))
+    refilled = Reference.from_state(state).transform(X)
+    np.testing.assert_array_equal(refilled[~np.isnan(X)], X[~np.isnan(X)])
+    np.testing.assert_array_equal(refilled, fitted.transform(X))
 
 
 def test_a_test_sample_changes_no_other(table):
     X, _ = table
     fitted = fit_steps(X[:9], KNN)
-    other = X.copy()
-    other[9:] += 100
-    np.testing.assert_array_equal(fitted.transform(other)[:9], fitted.transform(X)[:9])
+    changed_X = X.copy()
+    changed_X[9:] += 100
+    np.testing.assert_array_equal(fitted.transform(changed_X)[:9], fitted.transform(X)[:9])
 
 
 def test_a_sample_without_any_value_and_a_single_gene_are_filled():
@@ -76,23 +76,25 @@ def by_definition(X, rows, k):
     filled = X.copy()
     for j in np.flatnonzero(np.isnan(X).any(axis=0)):
         missing = np.isnan(X[:, j])
-        known = ~np.isnan(donors)
+        is_measured = ~np.isnan(donors)
         sums = np.where(np.isnan(donors), 0, donors).sum(axis=0)
-        overall = sums.sum() / known.sum()
-        filled[missing, j] = sums[j] / known[:, j].sum() if known[:, j].any() else overall
+        overall = sums.sum() / is_measured.sum()
+        filled[missing, j] = (
+            sums[j] / is_measured[:, j].sum() if is_measured[:, j].any() else overall
+        )
         if not usable[j]:
             continue
-        apart = (donors - donors[:, [j]]) ** 2
-        there = ~np.isnan(apart)
-        counts = there.sum(axis=0)
-        distance = np.where(there, apart, 0).sum(axis=0) / np.maximum(counts, 1)
+        squared_differences = (donors - donors[:, [j]]) ** 2
+        is_shared = ~np.isnan(squared_differences)
+        counts = is_shared.sum(axis=0)
+        distance = np.where(is_shared, squared_differences, 0).sum(axis=0) / np.maximum(counts, 1)
         distance[~usable | (counts == 0)] = np.inf
         distance[j] = np.inf
         near = np.argsort(distance, kind="stable")[:k]
         values = X[np.ix_(missing, near)]
-        own = ~np.isnan(values)
-        sums = np.where(own, values, 0).sum(axis=1)
-        number = own.sum(axis=1)
+        is_present = ~np.isnan(values)
+        sums = np.where(is_present, values, 0).sum(axis=1)
+        number = is_present.sum(axis=1)
         filled[np.flatnonzero(missing)[number > 0], j] = (sums / np.maximum(number, 1))[number > 0]
     return filled
 
@@ -109,8 +111,8 @@ def test_all_genes_at_once_are_filled_as_one_by_one(scale, spread):
     rows = np.arange(21) % 5 != 0
     X[rows, 7] = np.nan
     X[:, 8] = np.nan
-    done = KnnImpute.fit(X[rows] * scale, neighbours=6).transform(X * scale)
-    np.testing.assert_array_equal(done / scale, by_definition(X, rows, 6))
+    filled = KnnImpute.fit(X[rows] * scale, neighbours=6).transform(X * scale)
+    np.testing.assert_array_equal(filled / scale, by_definition(X, rows, 6))
 
 
 @pytest.mark.slow_cases(
@@ -130,13 +132,13 @@ def test_many_training_sets_at_once_are_filled_as_one_by_one(spread, count):
     trains = [
         np.sort(rng.choice(22, size=rng.integers(9, 20), replace=False)) for _ in range(count)
     ]
-    together = steps_together(X, [{"step": "knn_impute", "neighbours": 4}], trains)
-    for train, steps in zip(trains, together, strict=True):
+    joint_steps = steps_together(X, [{"step": "knn_impute", "neighbours": 4}], trains)
+    for train, steps in zip(trains, joint_steps, strict=True):
         fitted = fit_steps(X[train], steps)
-        done = fitted.transform(X)
-        np.testing.assert_array_equal(done, by_definition(X, train, 4))
+        filled = fitted.transform(X)
+        np.testing.assert_array_equal(filled, by_definition(X, train, 4))
         alone = fit_steps(X[train], [{"step": "knn_impute", "neighbours": 4}])
-        np.testing.assert_array_equal(done, alone.transform(X))
+        np.testing.assert_array_equal(filled, alone.transform(X))
         assert fitted.state() == alone.state()
 
 
@@ -147,11 +149,15 @@ def test_folds_of_values_with_long_tails_are_filled_as_one_by_one(folds):
     X = rng.normal(size=(30, 6)) @ rng.normal(size=(6, 150)) + rng.standard_t(1.2, size=(30, 150))
     X[rng.random(X.shape) < 0.1] = np.nan
     order = [rng.permutation(30) for _ in range(max(1, 20 // folds))]
-    trains = [np.setdiff1d(each, part) for each in order for part in np.array_split(each, folds)]
-    given = [{"step": "knn_impute", "neighbours": 4}]
-    for train, steps in zip(trains, steps_together(X, given, trains), strict=True):
-        done = fit_steps(X[train], steps).transform(X)
-        np.testing.assert_array_equal(done, by_definition(X, train, 4))
+    trains = [
+        np.setdiff1d(order_of_rows, part)
+        for order_of_rows in order
+        for part in np.array_split(order_of_rows, folds)
+    ]
+    knn_steps = [{"step": "knn_impute", "neighbours": 4}]
+    for train, steps in zip(trains, steps_together(X, knn_steps, trains), strict=True):
+        filled = fit_steps(X[train], steps).transform(X)
+        np.testing.assert_array_equal(filled, by_definition(X, train, 4))
 
 
 def test_neighbours_whose_differences_are_rounded_away_are_found():
@@ -160,10 +166,10 @@ def test_neighbours_whose_differences_are_rounded_away_are_found():
     X = np.repeat([1.0, -1.0], 60) + 4e-7 * rng.normal(size=(24, 120))
     X[rng.random(X.shape) < 0.05] = np.nan
     trains = [np.sort(rng.choice(24, size=12, replace=False)) for _ in range(20)]
-    together = steps_together(X, [{"step": "knn_impute", "neighbours": 4}], trains)
-    for train, steps in zip(trains, together, strict=True):
-        done = fit_steps(X[train], steps).transform(X)
-        np.testing.assert_array_equal(done, by_definition(X, train, 4))
+    joint_steps = steps_together(X, [{"step": "knn_impute", "neighbours": 4}], trains)
+    for train, steps in zip(trains, joint_steps, strict=True):
+        filled = fit_steps(X[train], steps).transform(X)
+        np.testing.assert_array_equal(filled, by_definition(X, train, 4))
 
 
 def test_ties_are_decided_alike_in_company_and_alone():
@@ -171,10 +177,10 @@ def test_ties_are_decided_alike_in_company_and_alone():
     rng = np.random.default_rng(6)
     X = rng.integers(-3, 4, size=(24, 90)) / 10
     X[rng.random(X.shape) < 0.1] = np.nan
-    given = [{"step": "knn_impute", "neighbours": 4}]
+    knn_steps = [{"step": "knn_impute", "neighbours": 4}]
     trains = [np.sort(rng.choice(24, size=17, replace=False)) for _ in range(20)]
-    for train, steps in zip(trains, steps_together(X, given, trains), strict=True):
-        alone = fit_steps(X[train], given).transform(X)
+    for train, steps in zip(trains, steps_together(X, knn_steps, trains), strict=True):
+        alone = fit_steps(X[train], knn_steps).transform(X)
         np.testing.assert_array_equal(fit_steps(X[train], steps).transform(X), alone)
 
 
@@ -184,19 +190,19 @@ def test_a_gene_that_lacks_much_is_found_behind_many_that_are_nearer_than_all_be
     X[:, 130:134] = X[:, [0]] + 0.1 * rng.normal(size=(20, 4))
     X[:, 200] = X[:, 0] + 0.01
     X[11:, 200] = X[0, 0] = np.nan
-    done = fit_steps(X, [{"step": "knn_impute", "neighbours": 4}]).transform(X)
-    np.testing.assert_array_equal(done, by_definition(X, np.arange(20), 4))
+    filled = fit_steps(X, [{"step": "knn_impute", "neighbours": 4}]).transform(X)
+    np.testing.assert_array_equal(filled, by_definition(X, np.arange(20), 4))
 
 
 def test_other_samples_that_lack_other_genes_are_filled_anew():
     rng = np.random.default_rng(4)
-    X, other = rng.normal(size=(2, 12, 30))
+    X, new_X = rng.normal(size=(2, 12, 30))
     X[rng.random(X.shape) < 0.1], X[:, :4] = np.nan, rng.normal(size=(12, 4))
-    other[0, 2] = np.nan
+    new_X[0, 2] = np.nan
     rows = np.arange(9)
-    given = [{"step": "knn_impute", "neighbours": 4}, {"step": "centre"}]
-    (steps,) = steps_together(X, given, [rows])
-    alone = fit_steps(X[rows], given)
+    imputing_steps = [{"step": "knn_impute", "neighbours": 4}, {"step": "centre"}]
+    (steps,) = steps_together(X, imputing_steps, [rows])
+    alone = fit_steps(X[rows], imputing_steps)
     np.testing.assert_array_equal(
-        fit_steps(X[rows], steps).transform(other), alone.transform(other)
+        fit_steps(X[rows], steps).transform(new_X), alone.transform(new_X)
     )

@@ -23,9 +23,9 @@ def study():
     """Return 63 arrays of 22283 genes from two centres, the second in two batches."""
     if not STUDIES[0].exists():
         pytest.skip("the shared data are not here")
-    first, second = (read_matrix(path, None) for path in STUDIES)
-    assert first.rows == second.rows  # genes in rows
-    X = np.log2(np.clip(np.hstack([first.cells, second.cells]).T, 16, 65536))
+    study_a, second = (read_matrix(path, None) for path in STUDIES)
+    assert study_a.rows == second.rows  # genes in rows
+    X = np.log2(np.clip(np.hstack([study_a.cells, second.cells]).T, 16, 65536))
     batch = ["a"] * 30 + ["b"] * 13 + ["c"] * 20
     X[30:43, 100] = X[30, 100]  # constant inside a batch
     covariates = np.random.default_rng(0).normal(size=(63, 2))
@@ -34,10 +34,10 @@ def study():
 
 @pytest.fixture(scope="module")
 def answer(study, tmp_path_factory):
-    found = ask(*study, tmp_path_factory.mktemp("r"))
-    if isinstance(found, str):
-        pytest.skip(found)
-    return found
+    r_answers = ask(*study, tmp_path_factory.mktemp("r"))
+    if isinstance(r_answers, str):
+        pytest.skip(r_answers)
+    return r_answers
 
 
 @pytest.mark.slow
@@ -45,15 +45,15 @@ def answer(study, tmp_path_factory):
 def test_combat_of_two_real_studies_is_svas(study, answer, name):
     X, batch, covariates = study
     reference, adjusted_for = RUNS[name]
-    known = {"batch": batch, "covariates": covariates if adjusted_for else None}
-    done = Combat.fit(X, reference=reference, **known).transform(X, **known)
-    np.testing.assert_allclose(done, answer.results[name], rtol=0, atol=1e-10)
-    assert np.abs(done - X).max() > 1
+    columns = {"batch": batch, "covariates": covariates if adjusted_for else None}
+    adjusted = Combat.fit(X, reference=reference, **columns).transform(X, **columns)
+    np.testing.assert_allclose(adjusted, answer.results[name], rtol=0, atol=1e-10)
+    assert np.abs(adjusted - X).max() > 1
 
 
 @pytest.mark.slow
 def test_quantiles_of_two_real_studies_are_limmas(study, answer):
     X = study[0]
-    done = Quantile.fit(X).transform(X)
-    np.testing.assert_allclose(done, answer.results["quantile"], rtol=0, atol=1e-10)
-    assert np.abs(done - X).max() > 1
+    normalised = Quantile.fit(X).transform(X)
+    np.testing.assert_allclose(normalised, answer.results["quantile"], rtol=0, atol=1e-10)
+    assert np.abs(normalised - X).max() > 1

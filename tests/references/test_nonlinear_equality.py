@@ -56,9 +56,11 @@ def clarabel(case, penalty, mu=0.5):
     _, y = data()
     _, _, G = gram(kernel)
     eigenvalues, V = np.linalg.eigh((G + G.T) / 2)
-    keep = eigenvalues > 1e-12 * eigenvalues[-1]
-    root = V[:, keep] * np.sqrt(eigenvalues[keep])  # G = root root', [F; Z] w = root v
-    v = cp.Variable(keep.sum())
+    is_positive = eigenvalues > 1e-12 * eigenvalues[-1]
+    root = V[:, is_positive] * np.sqrt(
+        eigenvalues[is_positive]
+    )  # G = root root', [F; Z] w = root v
+    v = cp.Variable(is_positive.sum())
     f = root[:N] @ v
     phi = root[N:] @ v
     parts = [phi[a * N : (a + 1) * N] for a in range(D)]
@@ -117,8 +119,8 @@ def test_solvers_equal_clarabel(case, penalty):
     # accelerated gradients need ten thousand steps for the cubic kernel
     quick = ("auto", "admm") if case == "polynomial-3" else ("auto", "compressed", "fista", "admm")
     for solver in quick:
-        found = ours(case, penalty, solver)
-        assert abs(found.objective - expected) < bound, solver
+        solution = ours(case, penalty, solver)
+        assert abs(solution.objective - expected) < bound, solver
 
 
 @pytest.mark.slow
@@ -127,15 +129,17 @@ def test_solvers_equal_clarabel(case, penalty):
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("solver", ["compressed", "fista", "projection"])
 def test_slower_solvers_equal_clarabel(case, penalty, solver):
-    found = ours(case, penalty, solver)
+    solution = ours(case, penalty, solver)
     bound = 1e-9 if penalty == "lasso" else 1e-7
-    assert abs(found.objective - clarabel(case, penalty)) < bound
+    assert abs(solution.objective - clarabel(case, penalty)) < bound
 
 
 def test_alg1_equals_the_others_where_it_is_quick():
     for penalty in ("lasso", "elastic"):
-        one, other = (ours("linear", penalty, s).objective for s in ("projection", "admm"))
-        assert one == pytest.approx(other, abs=1e-9)
+        alg1_objective, admm_objective = (
+            ours("linear", penalty, s).objective for s in ("projection", "admm")
+        )
+        assert alg1_objective == pytest.approx(admm_objective, abs=1e-9)
 
 
 def printed_alg1(case, outer=4000, inner=30):

@@ -73,14 +73,14 @@ def test_linear_kernel_is_the_lasso(fraction):
     K = X.T @ X
     k_y = X.T @ y
     lam = fraction * 2 * np.abs(k_y).max()
-    found = graft(
+    solution = graft(
         lambda a: K[:, a], k_y, lam=lam, n_features=None, nonnegative=False, tolerance=1e-10
     )
     lasso = Lasso(alpha=lam / 2 / len(y), fit_intercept=False, tol=1e-13, max_iter=100_000)
     coef = np.zeros(12)
-    coef[found.order] = found.coef
+    coef[solution.order] = solution.coef
     np.testing.assert_allclose(coef, lasso.fit(X, y).coef_, atol=1e-7)
-    assert found.shift == 0
+    assert solution.shift == 0
 
 
 def test_nonnegative_weights_are_those_of_a_convex_solver():
@@ -88,7 +88,7 @@ def test_nonnegative_weights_are_those_of_a_convex_solver():
     K = X.T @ X
     k_y = X.T @ y
     lam = 0.1 * 2 * k_y.max()
-    found = graft(
+    solution = graft(
         lambda a: K[:, a], k_y, lam=lam, n_features=None, nonnegative=True, tolerance=1e-10
     )
     b = cp.Variable(12, nonneg=True)
@@ -96,7 +96,7 @@ def test_nonnegative_weights_are_those_of_a_convex_solver():
         cp.Minimize(0.5 * cp.quad_form(b, cp.psd_wrap(K)) - k_y @ b + lam / 2 * cp.sum(b))
     ).solve(solver="CLARABEL")
     coef = np.zeros(12)
-    coef[found.order] = found.coef
+    coef[solution.order] = solution.coef
     np.testing.assert_allclose(coef, b.value, atol=1e-5)
 
 
@@ -166,12 +166,12 @@ def test_scikit_learn_s_contract(estimator, check):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [({"n_bins": 1}, "n_bins"), ({"lam": 2.0}, "lam in"), ({"n_features": 0}, "at least 1")],
 )
-def test_bad_settings_are_one_sentence(change, said):
+def test_bad_settings_are_one_sentence(change, message):
     X, y = paper_example(0, 0.5, n=40)
-    with pytest.raises(GenesigError, match=said):
+    with pytest.raises(GenesigError, match=message):
         FeatureVectorMachine(**change).fit(X, y)
 
 

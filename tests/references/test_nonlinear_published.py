@@ -52,10 +52,10 @@ def test_two_variables_of_f3_in_one_replication():
 # bound of the mean squared error; share of variables 1 and 2 found, and of the others
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "bound", "found", "false"),
+    ("name", "bound", "share_detected", "false"),
     [("f1", 0.01, 0.75, 0.15), ("f3", 0.004, 1.0, 0.1)],
 )
-def test_alg1_debiased_over_ten_seeds(name, bound, found, false):
+def test_alg1_debiased_over_ten_seeds(name, bound, share_detected, false):
     """Exact zeros; a ridge that knows both variables has .0012, .0021.
 
     Published: .008 ± .003 and .003 ± .002. The error of f1 is that of one or two of ten data sets
@@ -65,7 +65,7 @@ def test_alg1_debiased_over_ten_seeds(name, bound, found, false):
     runs = [alg1_debiased(name, seed) for seed in range(10)]
     print(alg1_line(name, runs, ALG1_PUBLISHED[name]))
     assert np.mean([error for error, _ in runs]) <= bound
-    assert np.mean([len({0, 1} & set(support)) / 2 for _, support in runs]) >= found
+    assert np.mean([len({0, 1} & set(support)) / 2 for _, support in runs]) >= share_detected
     assert np.mean([len(set(support) - {0, 1}) / 4 for _, support in runs]) <= false
 
 
@@ -111,7 +111,7 @@ def test_minimum_of_e1_at_110_is_below_that_of_the_true_variables():
     for columns, groups in ((range(18), GROUPS), (RELEVANT, [[0, 1, 2], [3, 4, 5]])):
         Z = X[:, columns]
         relative = 110 * nu / np.mean((np.sum(Z**2, axis=1) + 1) ** 3)
-        made = make_instance(
+        instance = make_instance(
             Z,
             y,
             kernel=Polynomial(3, 1.0),
@@ -121,8 +121,8 @@ def test_minimum_of_e1_at_110_is_below_that_of_the_true_variables():
             block=number_groups(groups, len(columns), "group"),
             weights=np.ones(len(groups)),
         )
-        q, steps = SOLVERS["admm"](made, made.penalty(0.6), made.start, 1e-4, 1000)
-        found = certified_solution(made, 0.6, made.penalty(0.6), q, steps, 1e-4)
-        assert found.gap <= 1e-4
-        objectives.append(found.objective)
+        q, steps = SOLVERS["admm"](instance, instance.penalty(0.6), instance.start, 1e-4, 1000)
+        solution = certified_solution(instance, 0.6, instance.penalty(0.6), q, steps, 1e-4)
+        assert solution.gap <= 1e-4
+        objectives.append(solution.objective)
     assert objectives[0] < 0.8 * objectives[1]

@@ -35,9 +35,9 @@ def valley(rng, n=80, d=40):
     return X, np.where(np.abs(X[:, 0]) > 0.5, 1.0, -1.0)
 
 
-def error(dataset, splits, found, model="nonlinear"):
+def error(dataset, splits, fits, model="nonlinear"):
     return study_errors(
-        predictor_scores(dataset, splits, found)[model], ASSESSED[dataset.design.kind].headline
+        predictor_scores(dataset, splits, fits)[model], ASSESSED[dataset.design.kind].headline
     )[0, 0]
 
 
@@ -53,19 +53,24 @@ def linear_error(dataset, splits):
 def test_it_finds_a_gene_that_goes_down_and_up_where_the_linear_protocol_fails():
     dataset, splits = study(*valley(np.random.default_rng(0)), **FIVE)
     how = {"genes": 20, "nu": [1e-2], "tau_count": 6}
-    found = outer(dataset, splits, **how)
-    often = np.bincount(found.indices, minlength=40)
+    fits = outer(dataset, splits, **how)
+    often = np.bincount(fits.indices, minlength=40)
     assert often[0] == 5 > 2 * often[1:].max()
     # guessing errs in .5 with sd .056
-    assert error(dataset, splits, found) < 0.2
-    assert error(dataset, splits, found, "fvm") < 0.2
+    assert error(dataset, splits, fits) < 0.2
+    assert error(dataset, splits, fits, "fvm") < 0.2
     assert linear_error(dataset, splits) > 0.4
     _, curves = final(dataset, splits, **how)
-    first = curves[curves["gene"] == curves["gene"][0]]
-    assert first["gene"].iloc[0] == "g0"
-    assert first["straight"].iloc[0] < 0.2
-    middle = first["value"].abs() < 0.5
-    assert (first["effect"] > 0)[~middle].mean() > 0.8 > 0.2 > (first["effect"] > 0)[middle].mean()
+    gene_curve = curves[curves["gene"] == curves["gene"][0]]
+    assert gene_curve["gene"].iloc[0] == "g0"
+    assert gene_curve["straight"].iloc[0] < 0.2
+    middle = gene_curve["value"].abs() < 0.5
+    assert (
+        (gene_curve["effect"] > 0)[~middle].mean()
+        > 0.8
+        > 0.2
+        > (gene_curve["effect"] > 0)[middle].mean()
+    )
 
 
 def test_regression_on_a_bowl():
@@ -73,16 +78,16 @@ def test_regression_on_a_bowl():
     X = rng.standard_normal((60, 25))
     y = X[:, 3] ** 2 + X[:, 4] + 0.2 * rng.standard_normal(60)
     dataset, splits = study(X, y, task="regression", **FIVE)
-    found = outer(dataset, splits, nu=[1e-2, 1e-1], tau_count=6)
-    assert set(np.argsort(-np.bincount(found.indices, minlength=25))[:2]) == {3, 4}
-    assert error(dataset, splits, found) < 0.5 < linear_error(dataset, splits)  # 1 - R²
+    fits = outer(dataset, splits, nu=[1e-2, 1e-1], tau_count=6)
+    assert set(np.argsort(-np.bincount(fits.indices, minlength=25))[:2]) == {3, 4}
+    assert error(dataset, splits, fits) < 0.5 < linear_error(dataset, splits)  # 1 - R²
 
 
 def noise_error(seed, n=30, d=100, **settings):
     rng = np.random.default_rng(seed)
     dataset, splits = study(rng.standard_normal((n, d)), np.tile([-1.0, 1.0], n // 2), **FIVE)
-    found = outer(dataset, splits, genes=30, nu=[1e-1], **settings)
-    return [error(dataset, splits, found, model) for model in ("nonlinear", "fvm")]
+    fits = outer(dataset, splits, genes=30, nu=[1e-1], **settings)
+    return [error(dataset, splits, fits, model) for model in ("nonlinear", "fvm")]
 
 
 def test_pure_noise_is_not_predicted():
@@ -112,17 +117,17 @@ def test_a_screen_on_all_samples_would_be_noticed():
 def test_the_curves_are_those_of_scikit_learn():
     X, y = valley(np.random.default_rng(2), n=40, d=8)
     dataset, splits = study(X, y)
-    one = {"nu": [0.05], "lam": [1e-2], "genes": None, "tau_count": 1, "tau_min": 0.6}
-    fits, curves = final(dataset, splits, **one, tolerance=1e-6)
+    settings = {"nu": [0.05], "lam": [1e-2], "genes": None, "tau_count": 1, "tau_min": 0.6}
+    fits, curves = final(dataset, splits, **settings, tolerance=1e-6)
     model = DerivativeRegressor(nu=0.05, lam=(1e-2,), tau=0.6, tolerance=1e-6).fit(X, y)
     assert [f"g{j}" for j in model.get_support(indices=True)] == sorted(curves["gene"].unique())
     np.testing.assert_allclose(fits.sizes, model.derivative_norms_[model.support_], rtol=0.05)
     for gene, table in curves.groupby("gene"):
         grid = {int(gene[1:]): table["value"].to_numpy()}
-        known = partial_dependence(
+        dependence = partial_dependence(
             model, X, list(grid), method="brute", custom_values=grid, kind="average"
         )
-        np.testing.assert_allclose(table["effect"], known["average"][0], rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(table["effect"], dependence["average"][0], rtol=1e-6, atol=1e-9)
 
 
 def test_straightness():
@@ -134,7 +139,7 @@ def test_straightness():
     assert straightness(z, z**2, x) == pytest.approx(bent)
 
 
-def made(scores, tests, **more):
+def made(scores, tests, **settings):
     """Return fits with these scores, in splits of these test rows."""
     return [
         {
@@ -156,7 +161,7 @@ def made(scores, tests, **more):
             "test_rows": rows,
             "scores": scores[rows],
             "fvm_scores": np.full(len(rows), np.nan),
-            **{key: v[k] for key, v in more.items()},
+            **{key: v[k] for key, v in settings.items()},
         }
         for k, rows in enumerate(tests)
     ]
@@ -170,25 +175,31 @@ def test_the_difference_of_two_predictors_by_hand():
     linear = make_fits(dataset, splits.outer, signal=0.8)
     ours = ModelFits.from_rows(made(y + rng.standard_normal(30), tests))
     at = 1
-    known = predictor_scores(dataset, splits, ours)
-    assert list(known) == ["nonlinear"]
-    found = compare_errors(
-        known["nonlinear"], collect_held_out(dataset, splits, linear), at, HEADLINE
+    scores_by_model = predictor_scores(dataset, splits, ours)
+    assert list(scores_by_model) == ["nonlinear"]
+    comparison = compare_errors(
+        scores_by_model["nonlinear"], collect_held_out(dataset, splits, linear), at, HEADLINE
     )
     theirs = np.empty(30)
     cut = np.repeat(linear.threshold, [len(rows) for rows in tests])
     theirs[linear.test_rows] = linear.scores[:, at] - cut
-    mine = np.empty(30)
-    mine[ours.test_rows] = ours.scores
-    apart = (y * mine <= 0).astype(float) - (y * theirs <= 0)
-    by_class = [apart[y == c].mean() for c in (-1, 1)]
-    assert found[2] == pytest.approx(found[0] - found[1]) == pytest.approx(np.mean(by_class))
-    split = [np.mean([apart[rows][y[rows] == c].mean() for c in (-1, 1)]) for rows in tests]
+    kernel_scores = np.empty(30)
+    kernel_scores[ours.test_rows] = ours.scores
+    loss_difference = (y * kernel_scores <= 0).astype(float) - (y * theirs <= 0)
+    by_class = [loss_difference[y == c].mean() for c in (-1, 1)]
+    assert (
+        comparison[2]
+        == pytest.approx(comparison[0] - comparison[1])
+        == pytest.approx(np.mean(by_class))
+    )
+    split = [
+        np.mean([loss_difference[rows][y[rows] == c].mean() for c in (-1, 1)]) for rows in tests
+    ]
     se = np.sqrt((1 / 5 + 6 / 24) * np.var(split, ddof=1))
-    over_splits = found[2] + np.array([-1, 1]) * stats.t(4).ppf(0.975) * se
-    over_samples = stats.t(29, found[2], stats.sem(apart)).interval(0.95)
+    over_splits = comparison[2] + np.array([-1, 1]) * stats.t(4).ppf(0.975) * se
+    over_samples = stats.t(29, comparison[2], stats.sem(loss_difference)).interval(0.95)
     expected = [min(over_splits[0], over_samples[0]), max(over_splits[1], over_samples[1])]
-    np.testing.assert_allclose(found[3:], expected, rtol=1e-9)
+    np.testing.assert_allclose(comparison[3:], expected, rtol=1e-9)
 
 
 def test_where_splits_hold_one_sample_the_difference_is_over_samples():
@@ -199,12 +210,14 @@ def test_where_splits_hold_one_sample_the_difference_is_over_samples():
     linear = make_fits(dataset, splits.outer, signal=0.5)
     names = [split.name for split in splits.outer]
     ours = ModelFits.from_rows(made(y + rng.standard_normal(20), tests, split=names))
-    known = predictor_scores(dataset, splits, ours)["nonlinear"]
-    found = compare_errors(known, collect_held_out(dataset, splits, linear), 0, HEADLINE)
-    apart = (y[ours.test_rows] * ours.scores <= 0).astype(float)
-    apart -= y[linear.test_rows] * (linear.scores[:, 0] - linear.threshold) <= 0
-    expected = stats.t(19, found[2], stats.sem(apart)).interval(0.95)
-    np.testing.assert_allclose(found[3:], expected, rtol=1e-9)
+    kernel_scores = predictor_scores(dataset, splits, ours)["nonlinear"]
+    comparison = compare_errors(
+        kernel_scores, collect_held_out(dataset, splits, linear), 0, HEADLINE
+    )
+    loss_difference = (y[ours.test_rows] * ours.scores <= 0).astype(float)
+    loss_difference -= y[linear.test_rows] * (linear.scores[:, 0] - linear.threshold) <= 0
+    expected = stats.t(19, comparison[2], stats.sem(loss_difference)).interval(0.95)
+    np.testing.assert_allclose(comparison[3:], expected, rtol=1e-9)
 
 
 def test_tables_count_what_the_splits_select():
@@ -232,9 +245,9 @@ def test_tables_count_what_the_splits_select():
     nested = pd.concat([linear.assign(mu=mu) for mu in fitted.mu])
     agreed = agreement_table(fits, fitted, nested, table)
     assert list(agreed["jaccard"]) == [0, 0, 0]  # {g1} and {g2}
-    own = [set(lists["indices"][k]) for k in range(4)]
+    split_genes = [set(lists["indices"][k]) for k in range(4)]
     theirs = [set(fitted.coef(k, 0)[0].tolist()) for k in range(4)]
-    shares = [len(a & b) / len(a | b) for a, b in zip(own, theirs, strict=True) if a | b]
+    shares = [len(a & b) / len(a | b) for a, b in zip(split_genes, theirs, strict=True) if a | b]
     assert agreed["jaccard_in_split"][0] == pytest.approx(np.mean(shares))
 
 

@@ -34,34 +34,34 @@ def test_rank_samples_lie_between_zero_and_one(X):
 
 
 def test_standardised_samples_are_zscores_of_scipy(X):
-    done = fit_steps(X, [{"step": "standardise_samples"}]).transform(X)
-    np.testing.assert_allclose(done, zscore(X, axis=1), rtol=0, atol=1e-13)
+    standardised = fit_steps(X, [{"step": "standardise_samples"}]).transform(X)
+    np.testing.assert_allclose(standardised, zscore(X, axis=1), rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("centre", [True, False])
 @pytest.mark.parametrize("scale", [True, False])
 def test_centring_and_scaling_are_those_of_scikit_learn(X, centre, scale):
     X[:, 3] = 0.1  # constant: scikit-learn divides by 1, and the centred gene is 0 in both
-    named = {"centre": centre, "unit_variance": scale}
-    steps = [{"step": name} for name, used in named.items() if used]
+    scale_settings = {"centre": centre, "unit_variance": scale}
+    steps = [{"step": name} for name, used in scale_settings.items() if used]
     referee = StandardScaler(with_mean=centre, with_std=scale).fit(X[:6])
     expected = referee.transform(X)
     if scale:
         expected[:, 3] = 0
-    done = fit_steps(X[:6], steps).transform(X)
-    np.testing.assert_allclose(done, expected, rtol=1e-12, atol=1e-12)
+    scaled = fit_steps(X[:6], steps).transform(X)
+    np.testing.assert_allclose(scaled, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_the_variance_filter_keeps_what_scikit_learn_keeps(X):
-    kept = fit_steps(X, [{"step": "variance_filter", "keep": 0.25}]).genes
+    kept_genes = fit_steps(X, [{"step": "variance_filter", "keep": 0.25}]).genes
     threshold = np.sort(X.var(axis=0))[-11]
     referee = VarianceThreshold(threshold).fit(X)
-    np.testing.assert_array_equal(kept, referee.get_support(indices=True))
+    np.testing.assert_array_equal(kept_genes, referee.get_support(indices=True))
 
 
 def test_quantile_is_limmas_with_its_ties():
     """Numbers of limma's normalizeQuantiles, made by the R script beside the table."""
     table = pd.read_csv(Path(__file__).with_name("quantile_by_limma.tsv"), sep="\t")
-    given_, expected = (table.filter(like=letter).to_numpy().T for letter in "an")
-    done = fit_steps(given_, [{"step": "quantile"}]).transform(given_)
-    np.testing.assert_allclose(done, expected, rtol=1e-14)
+    raw_values, expected = (table.filter(like=letter).to_numpy().T for letter in "an")
+    normalised = fit_steps(raw_values, [{"step": "quantile"}]).transform(raw_values)
+    np.testing.assert_allclose(normalised, expected, rtol=1e-14)

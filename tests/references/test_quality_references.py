@@ -29,23 +29,27 @@ def test_components_are_those_of_pca(n, d, unit_variance):
     X = np.random.default_rng(n).normal(8, np.linspace(0.5, 3, d), (n, d))
     scaled = StandardScaler(with_std=unit_variance).fit_transform(X)
     count = min(n - 1, d, 5)
-    wanted = PCA(count, svd_solver="full").fit(scaled)
-    found = principal_components(standardised_products(X, unit_variance=unit_variance), 5)
+    expected_components = PCA(count, svd_solver="full").fit(scaled)
+    components = principal_components(standardised_products(X, unit_variance=unit_variance), 5)
     np.testing.assert_allclose(
-        np.abs(found.points[:, :count]), np.abs(wanted.transform(scaled)), atol=1e-8
+        np.abs(components.points[:, :count]),
+        np.abs(expected_components.transform(scaled)),
+        atol=1e-8,
     )
-    np.testing.assert_allclose(found.explained[:count], wanted.explained_variance_ratio_)
-    assert np.all(found.size[count:] == 0) or count == 5
-    largest = np.abs(found.directions).argmax(axis=0)
-    assert np.all(found.directions[largest, np.arange(len(found.size))] > 0)
+    np.testing.assert_allclose(
+        components.explained[:count], expected_components.explained_variance_ratio_
+    )
+    assert np.all(components.size[count:] == 0) or count == 5
+    largest = np.abs(components.directions).argmax(axis=0)
+    assert np.all(components.directions[largest, np.arange(len(components.size))] > 0)
 
 
 def test_a_constant_gene_and_missing_values_take_no_part():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(8, 30))
     alone = standardised_products(X, unit_variance=True)
-    more = np.column_stack([X, np.full(8, 3.7)])
-    np.testing.assert_allclose(standardised_products(more, unit_variance=True), alone)
+    padded_X = np.column_stack([X, np.full(8, 3.7)])
+    np.testing.assert_allclose(standardised_products(padded_X, unit_variance=True), alone)
     gap = X.copy()
     filled = X.copy()
     gap[2, 5] = np.nan
@@ -58,9 +62,9 @@ def test_a_constant_gene_and_missing_values_take_no_part():
 
 
 def test_nothing_that_varies_has_no_component():
-    found = principal_components(np.zeros((5, 5)), 3)
-    assert not found.explained.any()
-    assert not found.points.any()
+    components = principal_components(np.zeros((5, 5)), 3)
+    assert not components.explained.any()
+    assert not components.points.any()
 
 
 POINTS = np.random.default_rng(4).normal(size=(40, 6))
@@ -69,50 +73,53 @@ POINTS = np.random.default_rng(4).normal(size=(40, 6))
 def test_classes_are_tested_by_analysis_of_variance():
     names = np.random.default_rng(1).choice(["a", "b", "c"], 40)
     points = POINTS + (names == "b")[:, None] * np.linspace(0, 2, 6)
-    found = measure_association(points, list(names), is_quantity=False)
+    tested = measure_association(points, list(names), is_quantity=False)
     F, p = f_classif(points, names)
-    np.testing.assert_allclose(found.p, p)
-    np.testing.assert_allclose(found.share / 2 / ((1 - found.share) / 37), F)
+    np.testing.assert_allclose(tested.p, p)
+    np.testing.assert_allclose(tested.share / 2 / ((1 - tested.share) / 37), F)
     for at in range(6):
         groups = [points[names == name, at] for name in "abc"]
-        assert found.p[at] == pytest.approx(f_oneway(*groups).pvalue)
+        assert tested.p[at] == pytest.approx(f_oneway(*groups).pvalue)
         between = sum(len(g) * (g.mean() - points[:, at].mean()) ** 2 for g in groups)
-        assert found.share[at] == pytest.approx(between / 40 / points[:, at].var())
-    assert found.kind == "classes"
-    assert (found.n_levels, found.n_samples) == (3, 40)
+        assert tested.share[at] == pytest.approx(between / 40 / points[:, at].var())
+    assert tested.kind == "classes"
+    assert (tested.n_levels, tested.n_samples) == (3, 40)
 
 
 def test_numbers_are_tested_by_correlation():
     x = np.random.default_rng(2).normal(50, 9, 40)
     points = POINTS + np.outer(x, np.linspace(0, 0.1, 6))
-    found = measure_association(points, [f"{value:.6f}" for value in x], is_quantity=True)
+    tested = measure_association(points, [f"{value:.6f}" for value in x], is_quantity=True)
     _, p = f_regression(points, x)
-    np.testing.assert_allclose(found.p, p, rtol=1e-4)
+    np.testing.assert_allclose(tested.p, p, rtol=1e-4)
     r = [pearsonr(points[:, at], x) for at in range(6)]
-    np.testing.assert_allclose(found.share, [one.statistic**2 for one in r], rtol=1e-4)
+    np.testing.assert_allclose(
+        tested.share, [correlation.statistic**2 for correlation in r], rtol=1e-4
+    )
 
 
 def test_blank_cells_are_left_out():
     names = ["a", "b"] * 20
     names[:3] = ["", "NA", "nan"]
-    found = measure_association(POINTS, names, is_quantity=False)
+    tested = measure_association(POINTS, names, is_quantity=False)
     alone = measure_association(POINTS[3:], names[3:], is_quantity=False)
-    np.testing.assert_allclose(found.p, alone.p)
-    assert found.n_samples == 37
+    np.testing.assert_allclose(tested.p, alone.p)
+    assert tested.n_samples == 37
 
 
 def test_a_column_without_relation_explains_nothing_beyond_chance():
     """The share of many classes is large by chance, the adjusted one is not."""
     rng = np.random.default_rng(6)
     names = [f"patient {k // 2}" for k in range(40)]
-    found = [
+    associations = [
         measure_association(rng.normal(size=(40, 50)), names, is_quantity=False) for _ in range(4)
     ]
-    assert np.mean([one.share for one in found]) == pytest.approx(19 / 39, abs=0.02)
-    raw = [1 - (1 - one.share) * 39 / 20 for one in found]
+    assert np.mean([item.share for item in associations]) == pytest.approx(19 / 39, abs=0.02)
+    raw = [1 - (1 - item.share) * 39 / 20 for item in associations]
     assert np.mean(raw) == pytest.approx(0, abs=0.03)
     assert all(
-        np.all(one.adjusted_share == np.maximum(r, 0)) for one, r in zip(found, raw, strict=True)
+        np.all(item.adjusted_share == np.maximum(r, 0))
+        for item, r in zip(associations, raw, strict=True)
     )
 
 
@@ -131,9 +138,9 @@ def test_what_cannot_be_tested_says_why(column, number, words):
 
 
 def test_a_flat_component_has_no_share():
-    found = measure_association(np.zeros((6, 1)), list("aabbcc"), is_quantity=False)
-    assert np.isnan(found.share).all()
-    assert np.isnan(found.p).all()
+    tested = measure_association(np.zeros((6, 1)), list("aabbcc"), is_quantity=False)
+    assert np.isnan(tested.share).all()
+    assert np.isnan(tested.p).all()
 
 
 @pytest.mark.parametrize(
@@ -158,12 +165,12 @@ def test_q_values_are_those_of_scipy(size, digits):
     np.testing.assert_array_equal(q_values(p), false_discovery_control(p))
 
 
-def lacking(seed, label, design, who=None):
+def lacking(seed, label, design, patient=None):
     rng = np.random.default_rng(seed)
     missing = rng.random((len(label), 30)) < rng.uniform(0.2, 0.8, 30)
     missing[:, 0] = True
     missing[:, 1] = False
-    return missing, missingness(missing, pd.DataFrame({"y": label, "who": who}), design)
+    return missing, missingness(missing, pd.DataFrame({"y": label, "who": patient}), design)
 
 
 def classes(*names, group=None):
@@ -172,19 +179,19 @@ def classes(*names, group=None):
 
 def test_missing_by_class_is_fishers_test_and_kruskals():
     label = np.array(["b"] * 9 + ["a"] * 14)
-    missing, found = lacking(1, label, classes("a", "b"))
-    assert found.genes.tolist() == list(range(2, 30))
+    missing, tested = lacking(1, label, classes("a", "b"))
+    assert tested.genes.tolist() == list(range(2, 30))
     tables = [[[M[label == c].sum(), (~M[label == c]).sum()] for c in "ab"] for M in missing.T[2:]]
-    np.testing.assert_allclose(found.p, [fisher_exact(each).pvalue for each in tables])
+    np.testing.assert_allclose(tested.p, [fisher_exact(table).pvalue for table in tables])
     share = missing.mean(axis=1)
-    assert found.sample_p == kruskal(share[label == "a"], share[label == "b"]).pvalue
-    np.testing.assert_allclose(found.by_class[1], missing[label == "b"][:, 2:].mean(axis=0))
+    assert tested.sample_p == kruskal(share[label == "a"], share[label == "b"]).pvalue
+    np.testing.assert_allclose(tested.by_class[1], missing[label == "b"][:, 2:].mean(axis=0))
 
 
 def test_missing_by_one_of_several_classes_is_each_against_the_rest():
     label = np.array(list("abc") * 8)
-    missing, found = lacking(2, label, classes("a", "b", "c"))
-    each = [
+    missing, tested = lacking(2, label, classes("a", "b", "c"))
+    tables = [
         [
             fisher_exact(
                 [
@@ -196,25 +203,25 @@ def test_missing_by_one_of_several_classes_is_each_against_the_rest():
         ]
         for m in missing.T[2:]
     ]
-    np.testing.assert_allclose(found.p, np.minimum(3 * np.min(each, axis=1), 1))
+    np.testing.assert_allclose(tested.p, np.minimum(3 * np.min(tables, axis=1), 1))
 
 
 def test_missing_by_a_number_is_the_rank_sum_test():
     number = np.random.default_rng(0).normal(size=25).round(1)
-    missing, found = lacking(3, number.astype(str), Design("y", "regression", *[None] * 3))
+    missing, tested = lacking(3, number.astype(str), Design("y", "regression", *[None] * 3))
     expected = [
         mannwhitneyu(number[m], number[~m], use_continuity=False, method="asymptotic").pvalue
         for m in missing.T[2:]
     ]
-    np.testing.assert_allclose(found.p, expected)
-    assert found.by_class.shape == (0, 28)
+    np.testing.assert_allclose(tested.p, expected)
+    assert tested.by_class.shape == (0, 28)
 
 
 def test_samples_of_one_patient_count_once():
     label = np.repeat(list("ab") * 6, 3)
-    who = np.repeat(np.arange(12), 3).astype(str)
-    missing, found = lacking(4, label, classes("a", "b", group="who"), who)
+    patient = np.repeat(np.arange(12), 3).astype(str)
+    missing, tested = lacking(4, label, classes("a", "b", group="who"), patient)
     obs = pd.DataFrame({"y": label[::3]})
     alone = missingness(missing[::3], obs, classes("a", "b"))
-    np.testing.assert_array_equal(found.p, alone.p)
+    np.testing.assert_array_equal(tested.p, alone.p)
     assert len(missing) == 3 * len(obs)

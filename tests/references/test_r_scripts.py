@@ -19,12 +19,12 @@ SCRIPTS = [path for table in TABLES if (path := table.with_suffix(".R")).exists(
 def test_the_table_is_what_its_script_makes(script):
     if script.stem in ("probes_by_makecdfenv", "agilent_by_limma") and not SHARED.is_dir():
         pytest.skip("the shared data are not here")
-    done = subprocess.run(
+    process = subprocess.run(
         ["Rscript", script.name], cwd=script.parent, capture_output=True, text=True, check=False
     )
-    if "there is no package called" in done.stderr:
-        pytest.skip(done.stderr.strip().splitlines()[-1])
-    assert done.returncode == 0, done.stderr
-    made = pd.read_csv(StringIO(done.stdout), sep="\t")
+    if "there is no package called" in process.stderr:
+        pytest.skip(process.stderr.strip().splitlines()[-1])
+    assert process.returncode == 0, process.stderr
+    script_table = pd.read_csv(StringIO(process.stdout), sep="\t")
     stored = pd.read_csv(script.with_suffix(".tsv"), sep="\t")
-    pd.testing.assert_frame_equal(made, stored, rtol=1e-10, atol=1e-12)
+    pd.testing.assert_frame_equal(script_table, stored, rtol=1e-10, atol=1e-12)

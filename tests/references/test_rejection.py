@@ -47,11 +47,11 @@ def predicted_as(wrong, n, refused, side, rng):
     return true, side * size
 
 
-@pytest.mark.parametrize(("first", "second", "errors", "percent"), ROWS)
-def test_published_percentages_are_counts_of_refused_samples(first, second, errors, percent):
+@pytest.mark.parametrize(("first_class", "second", "errors", "percent"), ROWS)
+def test_published_percentages_are_counts_of_refused_samples(first_class, second, errors, percent):
     rng = np.random.default_rng(0)
     missed = (errors[1], errors[0])  # among those predicted as the first class, as the second
-    sizes = (first - errors[0] + errors[1], second - errors[1] + errors[0])
+    sizes = (first_class - errors[0] + errors[1], second - errors[1] + errors[0])
     y = []
     f = []
     for side, wrong, n, share in zip((-1.0, 1.0), missed, sizes, percent, strict=True):
@@ -62,24 +62,28 @@ def test_published_percentages_are_counts_of_refused_samples(first, second, erro
         true, scores = predicted_as(wrong, n, fitting[0], side, rng)
         y.append(true)
         f.append(scores)
-    order = rng.permutation(first + second)
+    order = rng.permutation(first_class + second)
     y = np.concatenate(y)[order]
     f = np.concatenate(f)[order]
     assert (np.sum((y < 0) & (f > 0)), np.sum((y > 0) & (f < 0))) == errors
     for side, n, wrong, share in zip((-1.0, 1.0), sizes, missed, percent, strict=True):
-        found = rejection(y, f, side)
-        assert (found.predicted, found.wrong, percentage(found.rejected, n)) == (n, wrong, share)
-        assert found.share == found.rejected / n
-        kept = (np.sign(f) == side) & ~(np.abs(f) <= found.threshold)
-        assert (y[kept] == side).all()
+        rejected = rejection(y, f, side)
+        assert (rejected.predicted, rejected.wrong, percentage(rejected.rejected, n)) == (
+            n,
+            wrong,
+            share,
+        )
+        assert rejected.share == rejected.rejected / n
+        class_scores = (np.sign(f) == side) & ~(np.abs(f) <= rejected.threshold)
+        assert (y[class_scores] == side).all()
 
 
 def test_the_documented_counts():
     """5 % = 1/21, 39 % = 9/23, (20, 14) % = 4/20 and 2/14: the smallest region is one sample."""
     y = np.array([1.0] + [-1.0] * 20 + [1.0] * 13)
     f = np.concatenate([[-0.1], -np.linspace(0.2, 1, 20), np.linspace(0.2, 1, 13)])
-    found = rejection(y, f, -1.0)
-    assert (found.rejected, found.predicted, found.threshold) == (1, 21, 0.1)
+    rejected = rejection(y, f, -1.0)
+    assert (rejected.rejected, rejected.predicted, rejected.threshold) == (1, 21, 0.1)
     assert rejection(y, f, 1.0).rejected == 0
     assert np.isnan(rejection(y, f, 1.0).threshold)
 

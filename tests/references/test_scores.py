@@ -116,10 +116,10 @@ def test_the_interval_of_the_area_holds_delongs_by_the_definition(seed):
     area, low, high = delong(y, f)
     assert area == pytest.approx(metrics.roc_auc_score(y, f))
     many = area * (1 - area) / variance  # samples of a share with this variance
-    own = wilson_by_roots(area, many)
+    wilson_bounds = wilson_by_roots(area, many)
     score = score_interval(area, m, n)
-    assert low == pytest.approx(min(own[0], score[0]), abs=2e-4)
-    assert high == pytest.approx(max(own[1], score[1]), abs=2e-4)
+    assert low == pytest.approx(min(wilson_bounds[0], score[0]), abs=2e-4)
+    assert high == pytest.approx(max(wilson_bounds[1], score[1]), abs=2e-4)
 
 
 def wilson_by_roots(share, n):
@@ -142,10 +142,10 @@ def test_a_pair_in_the_wrong_order_does_not_take_all_certainty():
 def score_interval(area, m, n):
     """The roots of (area - θ)² = z² V(θ), with the variance of Hanley and McNeil at θ."""
     z2 = stats.norm.ppf(0.975) ** 2
-    more = (m + n) / 2 - 1
+    mean_rank_offset = (m + n) / 2 - 1
 
     def excess(t):
-        inflation = 1 + more * (1 - t) / (2 - t) + more * t / (1 + t)
+        inflation = 1 + mean_rank_offset * (1 - t) / (2 - t) + mean_rank_offset * t / (1 + t)
         return (area - t) ** 2 - z2 * t * (1 - t) * inflation / (m * n)
 
     low = optimize.brentq(excess, 1e-12, area) if area > 1e-9 else 0.0

@@ -20,9 +20,9 @@ pytestmark = [
 def real(name):
     """Return a file that comes with GEOquery, and GEOparse's reading of it."""
     command = ["Rscript", "-e", 'cat(system.file("extdata", package="GEOquery"))']
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    path = Path(done.stdout) / name
-    if not done.stdout or not path.exists():
+    process = subprocess.run(command, capture_output=True, text=True, check=True)
+    path = Path(process.stdout) / name
+    if not process.stdout or not path.exists():
         pytest.skip("GEOquery is not installed")
     geoparse = pytest.importorskip("GEOparse")
     with warnings.catch_warnings():  # of columns of mixed kinds, and of its own regular expressions
@@ -37,12 +37,14 @@ def test_a_family_of_two_platforms():
     for platform in ("GPL96", "GPL97"):
         matrix = read_matrix(path, platform)
         table = read_samples(path, None, platform)
-        found = {name: theirs.gsms[name] for name in matrix.columns}
-        assert {sample.metadata["platform_id"][0] for sample in found.values()} == {platform}
-        assert [table.loc[name, "title"] for name in found] == [
-            sample.metadata["title"][0] for sample in found.values()
+        samples_by_name = {name: theirs.gsms[name] for name in matrix.columns}
+        assert {sample.metadata["platform_id"][0] for sample in samples_by_name.values()} == {
+            platform
+        }
+        assert [table.loc[name, "title"] for name in samples_by_name] == [
+            sample.metadata["title"][0] for sample in samples_by_name.values()
         ]
-        for column, sample in zip(matrix.cells.T, found.values(), strict=True):
+        for column, sample in zip(matrix.cells.T, samples_by_name.values(), strict=True):
             values = sample.table.astype({"ID_REF": str}).set_index("ID_REF")["VALUE"]
             np.testing.assert_array_equal(column, values[list(matrix.rows)].to_numpy(dtype=float))
         genes = read_genes(path, platform)

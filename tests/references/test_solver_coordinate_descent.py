@@ -31,27 +31,30 @@ def test_it_finds_the_lists_and_coefficients_of_the_exact_solver(seed, mu):
     sets = sets_of(seed, weights=np.random.default_rng(seed).uniform(0.5, 2, 40))
     tau = sets.tau_max[:, None] * np.array([0.95, 0.5, 0.1])
     ridge = mu * sets.norm[:, None]
-    here, exact = (
+    descent_fits, exact = (
         path(sets, tau, ridge, solver=s, tolerance=1e-13)
         for s in ("coordinate-descent", "landweber-newton")
     )
-    assert here.converged.all(), here.message
-    np.testing.assert_array_equal(here.indices, exact.indices)
-    np.testing.assert_allclose(here.values, exact.values, atol=1e-5)
+    assert descent_fits.converged.all(), descent_fits.message
+    np.testing.assert_array_equal(descent_fits.indices, exact.indices)
+    np.testing.assert_allclose(descent_fits.values, exact.values, atol=1e-5)
     for k, m in np.ndindex(tau.shape):
         rows = sets.rows[:, k]
         Z = sets.standardised(k)[rows]
         y = sets.Y[rows, k]
         b = np.zeros((2, 40))
-        for each, fits in zip(b, (here, exact), strict=True):
-            each[fits.coef(k, m)[0]] = fits.coef(k, m)[1]
+        for coef, fits in zip(b, (descent_fits, exact), strict=True):
+            coef[fits.coef(k, m)[0]] = fits.coef(k, m)[1]
         gap = duality_gap(Z, y, b[0], tau[k, m], ridge[k, 0], sets.weights)
-        assert gap == pytest.approx(here.gap[k, m], abs=1e-13)
-        one, other = (
-            objective(np.divide(Z, sets.weights), y, each * sets.weights, tau[k, m], 0.0)
-            for each in b
+        assert gap == pytest.approx(descent_fits.gap[k, m], abs=1e-13)
+        descent_path, exact_path = (
+            objective(np.divide(Z, sets.weights), y, coef * sets.weights, tau[k, m], 0.0)
+            for coef in b
         )
-        assert one + ridge[k, 0] * b[0] @ b[0] <= other + ridge[k, 0] * b[1] @ b[1] + 1e-12
+        assert (
+            descent_path + ridge[k, 0] * b[0] @ b[0]
+            <= exact_path + ridge[k, 0] * b[1] @ b[1] + 1e-12
+        )
 
 
 def test_without_a_ridge_it_is_the_lecture_s_pseudo_code():

@@ -25,7 +25,7 @@ def test_parts_are_those_of_stratified_k_fold(seed, task):
     rows = np.sort(rng.permutation(n)[: n - n // 4])
     samples = Samples(tuple(map(str, range(n))), y, kind, None, None, None)
     strata = kind.strata(y[rows], number)
-    wanted = StratifiedKFold(number, shuffle=True, random_state=random_state(seed, key))
+    expected_folds = StratifiedKFold(number, shuffle=True, random_state=random_state(seed, key))
     parts = samples.parts(rows, number, seed, key)
-    for found, (_, test) in zip(parts, wanted.split(rows, strata), strict=True):
-        np.testing.assert_array_equal(found, rows[test])
+    for fold, (_, test) in zip(parts, expected_folds.split(rows, strata), strict=True):
+        np.testing.assert_array_equal(fold, rows[test])

@@ -34,34 +34,34 @@ def select(X, y, rows):
     sets = training_sets(X, Y, rows, centre=True, unit_variance=True)
     tau = 0.4 * sets.tau_max[:, None]
     mu = 1e-6 * sets.norm[:, None]
-    found = path(sets, tau, mu, solver="landweber-newton", tolerance=1e-9)
-    held = np.ones(len(found.indices))
-    return csr_array((held, found.indices, found.indptr), shape=(rows.shape[1], GENES))
+    fits = path(sets, tau, mu, solver="landweber-newton", tolerance=1e-9)
+    equal_weights = np.ones(len(fits.indices))
+    return csr_array((equal_weights, fits.indices, fits.indptr), shape=(rows.shape[1], GENES))
 
 
 def halves(rng, y, pairs):
     """Return the rows of pairs of halves, classes alike, one pair after the other."""
     part = np.array([np.lexsort((rng.random(len(y)), y)) for _ in range(pairs)])
-    first = np.zeros((pairs, len(y)), dtype=bool)
-    np.put_along_axis(first, part[:, ::2], True, axis=1)
-    return np.stack([first, ~first], axis=1).reshape(2 * pairs, -1).T
+    is_first_half = np.zeros((pairs, len(y)), dtype=bool)
+    np.put_along_axis(is_first_half, part[:, ::2], True, axis=1)
+    return np.stack([is_first_half, ~is_first_half], axis=1).reshape(2 * pairs, -1).T
 
 
 def of_patients(rng, signal, studies=800):
     """Return the stability of lists from independent studies of half the size."""
-    whole = np.ones((N // 2, 1), dtype=bool)
-    lists = [select(*draw(rng, N // 2, signal), whole) for _ in range(studies)]
+    all_rows = np.ones((N // 2, 1), dtype=bool)
+    lists = [select(*draw(rng, N // 2, signal), all_rows) for _ in range(studies)]
     return PairAgreement.from_lists(vstack(lists, format="csr")).stability()
 
 
 def measured(rng, signal, studies):
     """Return of each study: stability of pairs, that of all halves as if they were independent."""
-    found = []
+    agreements = []
     for _ in range(studies):
         X, y = draw(rng, N, signal)
         lists = select(X, y, halves(rng, y, PAIRS))
-        found.append((PairAgreement.from_lists(lists).stability(), list_agreement(lists)))
-    return zip(*found, strict=True)
+        agreements.append((PairAgreement.from_lists(lists).stability(), list_agreement(lists)))
+    return zip(*agreements, strict=True)
 
 
 def test_halves_are_disjoint_and_hold_both_classes():
@@ -69,7 +69,7 @@ def test_halves_are_disjoint_and_hold_both_classes():
     rows = halves(np.random.default_rng(0), y, 3)
     assert (rows[:, 0::2] ^ rows[:, 1::2]).all()
     assert (y @ rows == 0).all()
-    assert all((one != two).any() for one, two in pairwise(rows.T[::2]))
+    assert all((half != two).any() for half, two in pairwise(rows.T[::2]))
 
 
 @pytest.mark.parametrize("signal", [WEAK, STRONG], ids=["weak", "strong"])

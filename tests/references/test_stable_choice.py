@@ -61,14 +61,14 @@ def lists_of_fold(X, y, rows, tau, mu):
     """Return the list at each tau, by a call of the solver for this fold alone."""
     mask = np.isin(np.arange(len(y)), rows)[:, None]
     sets = training_sets(X, y[:, None], mask, centre=True, unit_variance=True)
-    found = path(
+    fits = path(
         sets,
         tau[None],
         np.full((1, 1), mu * sets.norm[0]),
         solver="landweber-newton",
         tolerance=1e-9,
     )
-    return [found.coef(0, m)[0] for m in range(len(tau))]
+    return [fits.coef(0, m)[0] for m in range(len(tau))]
 
 
 def ridge_scores(X, y, rows, genes, lam):
@@ -101,47 +101,50 @@ def error_by_hand(y, f, train, folds, cut, criterion):
     return error, np.sqrt(spread / (len(folds) - 1))
 
 
-def surface_by_hand(X, y, train, folds, wanted, searched):
+def surface_by_hand(X, y, train, folds, linear_settings, searched):
     """Return error, standard error and cut (n_mu, n_tau, n_lam) and the lists of the folds."""
     Z, centred = standardised(X, y, train)
     top = 2 / len(train) * np.abs(Z[train].T @ centred[train]).max()
-    tau = top * np.geomspace(1, wanted["tau_min"], wanted["tau_count"] + 1)[1:]
-    lams = sorted(wanted["lam"])
+    tau = top * np.geomspace(1, linear_settings["tau_min"], linear_settings["tau_count"] + 1)[1:]
+    lams = sorted(linear_settings["lam"])
     shape = (len(searched), len(tau), len(lams))
     error, standard_error, cut = (np.full(shape, np.nan) for _ in range(3))
     lists = []
     for m, mu in enumerate(searched):
         of_fold = [lists_of_fold(X, y, np.setdiff1d(train, fold), tau, mu) for fold in folds]
-        lists.append([[each[t] for each in of_fold] for t in range(len(tau))])
+        lists.append([[fold_lists[t] for fold_lists in of_fold] for t in range(len(tau))])
         for t, lam in np.ndindex(shape[1:]):
-            longest = [max(len(genes) for genes in each[: t + 1]) for each in of_fold]
-            ended = [length > 2 * wanted["most"] for length in longest]
+            longest = [max(len(genes) for genes in fold_lists[: t + 1]) for fold_lists in of_fold]
+            ended = [length > 2 * linear_settings["most"] for length in longest]
             f = np.full(len(y), np.nan)
-            for fold, each, over in zip(folds, of_fold, ended, strict=True):
+            for fold, fold_lists, over in zip(folds, of_fold, ended, strict=True):
                 rows = np.setdiff1d(train, fold)
-                genes = each[t][:0] if over else each[t]  # what is left says the mean
+                genes = fold_lists[t][:0] if over else fold_lists[t]  # what is left says the mean
                 f[fold] = ridge_scores(X, y, rows, genes, lams[lam])[fold]
             means = [f[train][y[train] == c].mean() for c in (-1, 1) if (y[train] == c).any()]
-            midpoint = wanted["threshold"] == "midpoint" and len(means) == 2
+            midpoint = linear_settings["threshold"] == "midpoint" and len(means) == 2
             cut[m, t, lam] = np.mean(means) if midpoint else 0.0
             if not any(ended):
                 error[m, t, lam], standard_error[m, t, lam] = error_by_hand(
-                    y, f, train, folds, cut[m, t, lam], wanted["criterion"]
+                    y, f, train, folds, cut[m, t, lam], linear_settings["criterion"]
                 )
     return error, standard_error, cut, lists
 
 
-def chosen_again(X, y, train, wanted, searched, given, choice):
+def chosen_again(X, y, train, linear_settings, searched, surface, choice):
     """Return the first choice whose list on all training samples is not too long, or the last."""
     Z, centred = standardised(X, y, train)
     top = 2 / len(train) * np.abs(Z[train].T @ centred[train]).max()
-    tau = top * np.geomspace(1, wanted["tau_min"], wanted["tau_count"] + 1)[1:]
+    tau = top * np.geomspace(1, linear_settings["tau_min"], linear_settings["tau_count"] + 1)[1:]
     while True:
         at, _, mu = choice
         (genes,) = lists_of_fold(X, y, train, tau[at : at + 1], searched[mu])
-        before = np.mean([len(each) for each in given[2][mu][at]])
-        (t, lam, m), _ = choose_by_hand(*given, np.nextafter(before, 0), X.shape[1])
-        if len(genes) <= wanted["most"] or not 1 <= np.mean([*map(len, given[2][m][t])]) < before:
+        before = np.mean([len(gene_list) for gene_list in surface[2][mu][at]])
+        (t, lam, m), _ = choose_by_hand(*surface, np.nextafter(before, 0), X.shape[1])
+        if (
+            len(genes) <= linear_settings["most"]
+            or not 1 <= np.mean([*map(len, surface[2][m][t])]) < before
+        ):
             return choice
         choice = t, lam, m
 
@@ -158,25 +161,31 @@ def chosen_again(X, y, train, wanted, searched, given, choice):
 def test_every_training_set_chooses_by_the_definition(name, number):
     seed, task, changes = STUDIES[name]
     dataset, splits = make_study(seed, task)
-    wanted = linear(**{"mu": MU, "tau_min": 0.05, "tau_count": 6, "lam": [1e-3, 1e-1], **changes})
+    linear_settings = linear(
+        **{"mu": MU, "tau_min": 0.05, "tau_count": 6, "lam": [1e-3, 1e-1], **changes}
+    )
     labels = "observed" if number == 0 else f"permuted-{number:03d}-{number:03d}"
     fits = nested_cross_validation(
-        dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **wanted
+        dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **linear_settings
     )
     X = dataset.X[permutation(dataset, splits, number)]
     y = dataset.response()
-    assert fits.searched.tolist() == (wanted["mu_choice"] or MU[:3])
+    assert fits.searched.tolist() == (linear_settings["mu_choice"] or MU[:3])
     for i, split in enumerate(splits.outer):
         train = dataset.rows(split.train)
         folds = [dataset.rows(fold) for fold in split.inner]
         error, standard_error, cut, lists = surface_by_hand(
-            X, y, train, folds, wanted, fits.searched
+            X, y, train, folds, linear_settings, fits.searched
         )
         np.testing.assert_allclose(fits.cv_error[i], error, atol=1e-9)
         np.testing.assert_allclose(fits.cv_se[i], standard_error, atol=1e-9)
-        given = (error, standard_error, lists)
-        (tau, lam, mu), agreed = choose_by_hand(*given, wanted["most"], len(dataset.genes))
+        surface = (error, standard_error, lists)
+        (tau, lam, mu), agreed = choose_by_hand(
+            *surface, linear_settings["most"], len(dataset.genes)
+        )
         np.testing.assert_allclose(fits.cv_agreement[i], agreed, atol=1e-12)
-        tau, lam, mu = chosen_again(X, y, train, wanted, fits.searched, given, (tau, lam, mu))
+        tau, lam, mu = chosen_again(
+            X, y, train, linear_settings, fits.searched, surface, (tau, lam, mu)
+        )
         assert fits.choice[i].tolist() == [tau, lam, MU.index(fits.searched[mu])]
         assert fits.threshold[i] == pytest.approx(cut[mu, tau, lam], abs=1e-9)

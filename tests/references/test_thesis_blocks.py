@@ -13,7 +13,7 @@ from genesig.selection.genes.blocks import block_tables
 
 pytestmark = pytest.mark.slow
 
-APART = -2  # no block is given: no prototype is correlated enough
+NO_BLOCKS = -2  # no block is given: no prototype is correlated enough
 
 
 def assignments(variant, seed):
@@ -24,7 +24,7 @@ def assignments(variant, seed):
     blocks, _ = block_tables(study, final, **config["clusters"])
     number = {gene: at for at, gene in enumerate(study.genes)}
     gene, prototype = (BLOCKS[blocks[column].map(number)] for column in ("gene", "prototype"))
-    return gene, np.where(blocks["block"].isna(), APART, prototype)
+    return gene, np.where(blocks["block"].isna(), NO_BLOCKS, prototype)
 
 
 @pytest.mark.parametrize("variant", [1, 2, 3])

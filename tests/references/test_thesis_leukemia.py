@@ -45,8 +45,8 @@ def test_original_split_on_other_grids(golub, points):
 
 def test_preset_takes_back_what_a_study_may_have_set_otherwise():
     default = settings({})
-    said = [(section, key) for section, keys in preset().items() for key in keys]
-    repeated = {(s, key) for s, key in said if preset()[s][key] == default[s][key]}
+    preset_settings = [(section, key) for section, keys in preset().items() for key in keys]
+    repeated = {(s, key) for s, key in preset_settings if preset()[s][key] == default[s][key]}
     assert repeated == {
         ("normalise", "samples"),
         ("linear", "one_standard_error"),

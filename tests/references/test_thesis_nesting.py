@@ -25,38 +25,38 @@ def supports(sets, fraction, unit):
     return [set(lists.coef(0, m)[0]) for m in range(len(TABLE_7_1_MU))]
 
 
-def bisect(size, wanted, few, many):
+def bisect(size, target_size, few, many):
     """Return x with size(x) = wanted, where size grows from x = `few` to x = `many`."""
     for _ in range(40):
         middle = np.sqrt(few * many)
-        found = size(middle)
-        if found == wanted:
+        middle_size = size(middle)
+        if middle_size == target_size:
             return middle
-        few, many = (middle, many) if found < wanted else (few, middle)
-    raise AssertionError(f"no list of {wanted} genes: {found} beside it")
+        few, many = (middle, many) if middle_size < target_size else (few, middle)
+    raise AssertionError(f"no list of {target_size} genes: {middle_size} beside it")
 
 
 @pytest.fixture(scope="module", params=list(TABLE_7_1))
 def lists(request):
     study = read(request.param)
     n = len(study.samples)
-    everything = np.ones((n, 1), dtype=bool)
+    all_rows = np.ones((n, 1), dtype=bool)
     response = study.response()[:, None]
-    sets = training_sets(study.X, response, everything, centre=True, unit_variance=False)
-    first, *_, last = TABLE_7_1[request.param]["published"]
-    fraction = bisect(lambda x: len(supports(sets, x, 0.0)[0]), first, 0.9, 0.005)
-    unit = bisect(lambda x: len(supports(sets, fraction, x)[-1]), last, 1e-3, 1e3)
+    sets = training_sets(study.X, response, all_rows, centre=True, unit_variance=False)
+    largest_list, *_, smallest_list = TABLE_7_1[request.param]["published"]
+    fraction = bisect(lambda x: len(supports(sets, x, 0.0)[0]), largest_list, 0.9, 0.005)
+    unit = bisect(lambda x: len(supports(sets, fraction, x)[-1]), smallest_list, 1e-3, 1e3)
     return request.param, supports(sets, fraction, unit)
 
 
 def test_numbers_of_genes(lists):
-    name, found = lists
+    name, gene_lists = lists
     expected = np.array(TABLE_7_1[name]["reproduced"])
-    np.testing.assert_allclose([len(genes) for genes in found], expected, rtol=0.15)
+    np.testing.assert_allclose([len(genes) for genes in gene_lists], expected, rtol=0.15)
 
 
 def test_each_list_is_contained_in_the_next(lists):
-    _, found = lists
+    _, gene_lists = lists
     # Whole percents, as in the table: 16 of 18 genes are 89 %.
-    percents = [round(100 * len(a & b) / len(a)) for a, b in pairwise(found)]
+    percents = [round(100 * len(a & b) / len(a)) for a, b in pairwise(gene_lists)]
     assert min(percents) >= 89

@@ -14,9 +14,9 @@ def test_features_of_a_block_belong_together_and_blocks_do_not(variant):
     X, _ = three_blocks(generator(), variant, n_samples=2000)
     r = np.abs(np.corrcoef(X.T))
     same = BLOCKS[:, None] == BLOCKS
-    inside = same & (BLOCKS >= 0)
+    in_same_block = same & (BLOCKS >= 0)
     # Two copies of a ±0.5 prototype with noise of variance .01: r = .25 / (.25 + .01).
-    assert r[inside].min() > (0.999 if variant == 3 else 0.25 / 0.26 - 0.02)
+    assert r[in_same_block].min() > (0.999 if variant == 3 else 0.25 / 0.26 - 0.02)
     assert r[~same].max() < 0.15
 
 
@@ -52,10 +52,10 @@ def test_noise_has_balanced_labels_in_random_order():
 def test_lines_are_alike_and_states_are_not():
     X, y, lines = paired_lines(generator())
     r = np.corrcoef(X)
-    other = np.eye(18, dtype=bool)
-    same_line = (lines[:, None] == lines) & ~other
+    is_other_line = np.eye(18, dtype=bool)
+    same_line = (lines[:, None] == lines) & ~is_other_line
     assert r[same_line] == pytest.approx(0.5, abs=0.1)
-    assert np.abs(r[~same_line & ~other]).max() < 0.15
+    assert np.abs(r[~same_line & ~is_other_line]).max() < 0.15
     study = dataset(X, y, lines)
     np.testing.assert_array_equal(study.response(), y)
     assert list(study.groups()[:3]) == ["line 0", "line 0", "line 1"]

@@ -19,9 +19,9 @@ def test_ratios_are_limmas():
     }
     red = part["red"] - part[r"red\.glow"]
     green = part["green"] - part[r"green\.glow"]
-    done = loess_ratios(red, green, span=0.3, iterations=4)
-    np.testing.assert_array_equal(np.isnan(done), np.isnan(part["ratio"]))
-    np.testing.assert_allclose(done, part["ratio"], rtol=0, atol=1e-12)
+    ratios = loess_ratios(red, green, span=0.3, iterations=4)
+    np.testing.assert_array_equal(np.isnan(ratios), np.isnan(part["ratio"]))
+    np.testing.assert_allclose(ratios, part["ratio"], rtol=0, atol=1e-12)
 
 
 @pytest.mark.skipif(not (SHARED / "agilent").is_dir(), reason="the shared data are not here")
@@ -29,20 +29,20 @@ def test_real_arrays_are_limmas_from_the_scanners_file_on():
     expected = pd.read_csv(
         Path(__file__).with_name("agilent_by_limma.tsv"), sep="\t", index_col="probe"
     )
-    done = read_matrix(SHARED / "agilent", "loess")
-    assert done.columns == tuple(expected.columns)
-    assert set(done.rows) == set(expected.index)
-    np.testing.assert_allclose(done.cells, expected.loc[list(done.rows)], rtol=0, atol=1e-12)
-    assert set(done.texts.values()) == {"NA"}
+    ratios = read_matrix(SHARED / "agilent", "loess")
+    assert ratios.columns == tuple(expected.columns)
+    assert set(ratios.rows) == set(expected.index)
+    np.testing.assert_allclose(ratios.cells, expected.loc[list(ratios.rows)], rtol=0, atol=1e-12)
+    assert set(ratios.texts.values()) == {"NA"}
 
 
 def test_an_array_alone_gets_the_ratios_it_gets_in_company():
     rng = np.random.default_rng(0)
     red, green = rng.lognormal(6, 1, (2, 3, 200))
-    together = loess_ratios(red, green, span=0.3, iterations=4)
+    joint_ratios = loess_ratios(red, green, span=0.3, iterations=4)
     for row in range(3):
         alone = loess_ratios(red[row : row + 1], green[row : row + 1], span=0.3, iterations=4)
-        np.testing.assert_array_equal(alone[0], together[row])
+        np.testing.assert_array_equal(alone[0], joint_ratios[row])
 
 
 def test_a_straight_line_stays_one_even_with_outliers():
@@ -74,13 +74,13 @@ def test_ties_in_brightness_share_their_fit(brightness):
 def test_too_few_spots_have_no_trend_of_their_own():
     red = np.array([[8.0, 4, 0, np.nan]])
     green = np.array([[2.0, 8, 1, 1]])
-    done = loess_ratios(red, green, span=0.3, iterations=4)
-    np.testing.assert_array_equal(done, [[0, 0, np.nan, np.nan]])
+    ratios = loess_ratios(red, green, span=0.3, iterations=4)
+    np.testing.assert_array_equal(ratios, [[0, 0, np.nan, np.nan]])
 
 
 def test_every_intensity_above_zero_has_a_ratio():
     red, green = np.random.default_rng(0).uniform(0.05, 0.95, (2, 1, 60))
     red[0, 3] = 0.0
     green[0, 5] = -0.1
-    done = loess_ratios(red, green, span=0.3, iterations=4)
-    assert np.flatnonzero(np.isnan(done[0])).tolist() == [3, 5]
+    ratios = loess_ratios(red, green, span=0.3, iterations=4)
+    assert np.flatnonzero(np.isnan(ratios[0])).tolist() == [3, 5]

@@ -43,5 +43,5 @@ def test_a_class_of_a_fifth_gains_too():
 
 
 def test_classes_of_one_size_lose_nothing():
-    found = np.array([errors(0.5, seed) for seed in range(10)])
-    assert abs(np.mean(found[:, 1] - found[:, 0])) <= 0.02
+    error_rates = np.array([errors(0.5, seed) for seed in range(10)])
+    assert abs(np.mean(error_rates[:, 1] - error_rates[:, 0])) <= 0.02

@@ -84,12 +84,12 @@ def in_groups(seed, labels, task="classification", genes=300):
     patient = rng.permutation(np.repeat(np.arange(patients), 4))
     X = rng.standard_normal((patients, genes))[patient]
     X += 0.3 * rng.standard_normal(X.shape)
-    seen = np.zeros(patients, dtype=int)
+    n_seen = np.zeros(patients, dtype=int)
     y = []
-    for one in patient:
-        y.append(labels[one][seen[one]])
-        seen[one] += 1
-    name = np.array([f"p{one:02d}" for one in patient])
+    for patient_number in patient:
+        y.append(labels[patient_number][n_seen[patient_number]])
+        n_seen[patient_number] += 1
+    name = np.array([f"p{patient_number:02d}" for patient_number in patient])
     obs = pd.DataFrame(
         {"label": np.array(y).astype(str), "patient": name}, index=[f"s{i}" for i in range(len(y))]
     )
@@ -107,7 +107,7 @@ def averaged(dataset, by):
 
 UNBATCHED = {"group": "patient", "batch": None}
 ONE_CLASS = [[1] * 4] * 5 + [[-1] * 4] * 5
-BOTH = [[1, -1, -1, -1]] * 5 + [[1, 1, -1, -1]] * 5
+TWO_CLASSES = [[1, -1, -1, -1]] * 5 + [[1, 1, -1, -1]] * 5
 SOME_BOTH = [[1] * 4] * 4 + [[-1] * 4] * 4 + [[1, 1, 1, -1]] * 2
 NUMBERS = [[k + d for d in (0.0, 0.1, 0.2, 0.3)] for k in range(10)]
 
@@ -129,7 +129,7 @@ def test_samples_of_a_group_and_class_count_once(labels):
 
 
 def test_groups_with_both_classes_are_tested_within():
-    dataset = in_groups(1, BOTH)
+    dataset = in_groups(1, TWO_CLASSES)
     means = averaged(dataset, ["label", "patient"])
     expected = stats.ttest_rel(means.loc[1.0], means.loc[-1.0])
     table = univariate_table(dataset)
@@ -161,7 +161,7 @@ def test_a_number_is_averaged_in_its_group():
     ("labels", "task"),
     [
         (ONE_CLASS, "classification"),
-        (BOTH, "classification"),
+        (TWO_CLASSES, "classification"),
         (SOME_BOTH, "classification"),
         (NUMBERS, "regression"),
     ],
@@ -187,7 +187,7 @@ def test_too_few_groups_find_nothing(patients, task):
         assert (table["p_value"] == 1).all()
 
 
-@pytest.mark.parametrize("labels", [ONE_CLASS, BOTH])
+@pytest.mark.parametrize("labels", [ONE_CLASS, TWO_CLASSES])
 def test_a_constant_gene_in_groups_is_no_discovery(labels):
     dataset = in_groups(5, labels, genes=5)
     dataset.X[:, 0] = 0.1

@@ -69,10 +69,10 @@ def test_two_classes_are_least_squares_with_a_variance_for_each_class(sizes):
 def test_one_batch_is_welchs_t():
     y = np.repeat([1.0, -1.0], [6, 10])
     X = shifted(1, y, np.zeros(16, int), spread=3.0)
-    one = univariate_table(data(X, y, np.zeros(16, int)))
+    batch_table = univariate_table(data(X, y, np.zeros(16, int)))
     expected = stats.ttest_ind(X[y > 0], X[y < 0], equal_var=False)
-    np.testing.assert_allclose(one["statistic"], expected.statistic)
-    np.testing.assert_allclose(one["p_value"], expected.pvalue)
+    np.testing.assert_allclose(batch_table["statistic"], expected.statistic)
+    np.testing.assert_allclose(batch_table["p_value"], expected.pvalue)
 
 
 def test_batches_of_one_pair_each_are_the_paired_t():
@@ -112,9 +112,9 @@ def test_batches_that_go_with_the_label_are_no_discovery():
     """At most 5 % of 500 genes in each of 20 data sets, and hundreds where the batch is unknown."""
     for seed in range(20):
         X = shifted(seed, BALANCED, CONFOUNDED, genes=500)
-        known = data(X, BALANCED, CONFOUNDED)
-        unknown = replace(known, design=replace(known.design, batch=None))
-        assert found(univariate_table(known)) <= 25
+        confounded = data(X, BALANCED, CONFOUNDED)
+        unknown = replace(confounded, design=replace(confounded.design, batch=None))
+        assert found(univariate_table(confounded)) <= 25
         assert found(univariate_table(unknown)) > 100
 
 
@@ -142,10 +142,10 @@ def test_a_label_that_the_batches_determine_leaves_nothing_to_test():
 
 
 def test_what_was_tested_names_the_batch():
-    known = data(shifted(8, BALANCED, CONFOUNDED), BALANCED, CONFOUNDED)
+    confounded = data(shifted(8, BALANCED, CONFOUNDED), BALANCED, CONFOUNDED)
     expected = {"test": "welch", "group": None, "values": 40, "batch": "run"}
-    assert describe_test(known) == expected
-    alone = data(known.X, BALANCED, np.zeros(40, int))
+    assert describe_test(confounded) == expected
+    alone = data(confounded.X, BALANCED, np.zeros(40, int))
     assert describe_test(alone) == expected | {"batch": None}
 
 
@@ -154,9 +154,9 @@ def in_pairs(design, batch):
     two = np.repeat(np.arange(20), 2)
     y = np.tile([1.0, -1.0], 20) if design == "pair" else np.repeat([1.0, -1.0], 20)
     X = shifted(9, y, batch)
-    known = data(X, y, batch, who=[f"p{k:02d}" for k in two])
+    paired_data = data(X, y, batch, who=[f"p{k:02d}" for k in two])
     pair = "who" if design == "pair" else None
-    return replace(known, design=replace(known.design, group="who", pair=pair))
+    return replace(paired_data, design=replace(paired_data.design, group="who", pair=pair))
 
 
 def test_groups_that_lie_in_one_batch_each_are_tested_with_it():

@@ -72,8 +72,8 @@ def test_it_is_ordinary_least_squares(task: str, batch: bool) -> None:
     table = univariate_table(dataset)
     np.testing.assert_allclose(table["statistic"], t, rtol=1e-10)
     np.testing.assert_allclose(table["p_value"], p, rtol=1e-10)
-    said = describe_test(dataset)
-    assert (said["test"], said["covariates"]) == ("linear", ["age", "sex"])
+    description = describe_test(dataset)
+    assert (description["test"], description["covariates"]) == ("linear", ["age", "sex"])
 
 
 def test_groups_are_averaged_first() -> None:
@@ -95,11 +95,13 @@ def test_a_covariate_that_says_what_the_batch_says_is_no_second_one() -> None:
 
     dataset = study("regression", batch=True)
     runs = dataset.obs["run"].map({"r0": "1", "r1": "2", "r2": "4"})
-    again = Covariate("code", None)
-    design = replace(dataset.design, covariates=(AGE, SEX, again))
-    more = replace(dataset, obs=dataset.obs.assign(code=runs), design=design)
+    recoded = Covariate("code", None)
+    design = replace(dataset.design, covariates=(AGE, SEX, recoded))
+    recoded_dataset = replace(dataset, obs=dataset.obs.assign(code=runs), design=design)
     np.testing.assert_allclose(
-        univariate_table(more)["p_value"], univariate_table(dataset)["p_value"], rtol=1e-10
+        univariate_table(recoded_dataset)["p_value"],
+        univariate_table(dataset)["p_value"],
+        rtol=1e-10,
     )
 
 
@@ -107,11 +109,13 @@ def nested(X: np.ndarray, y: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.
     """F and p of ``gene ~ 1 + C`` inside ``gene ~ 1 + C + class``, as R's ``anova`` has them."""
     small = np.column_stack([np.ones(len(y)), C])
     large = np.column_stack([small, *(y == c for c in np.unique(y)[1:])])
-    left = [np.square(X - D @ np.linalg.inv(D.T @ D) @ D.T @ X).sum(axis=0) for D in (small, large)]
-    more = large.shape[1] - small.shape[1]
+    residual_sums = [
+        np.square(X - D @ np.linalg.inv(D.T @ D) @ D.T @ X).sum(axis=0) for D in (small, large)
+    ]
+    extra_columns = large.shape[1] - small.shape[1]
     df = len(y) - large.shape[1]
-    F = (left[0] - left[1]) / more / (left[1] / df)
-    return F, snedecor.sf(F, more, df)
+    F = (residual_sums[0] - residual_sums[1]) / extra_columns / (residual_sums[1] / df)
+    return F, snedecor.sf(F, extra_columns, df)
 
 
 @pytest.mark.parametrize("batch", [False, True])
@@ -137,8 +141,8 @@ def test_several_classes_are_nested_models(batch: bool) -> None:
     table = univariate_table(several)
     np.testing.assert_allclose(table["statistic"], F, rtol=1e-10)
     np.testing.assert_allclose(table["p_value"], p, rtol=1e-10)
-    said = describe_test(several)
-    assert (said["test"], said["covariates"]) == ("linear", ["age", "sex"])
+    description = describe_test(several)
+    assert (description["test"], description["covariates"]) == ("linear", ["age", "sex"])
 
 
 def test_of_two_classes_f_is_the_square_of_t() -> None:

@@ -33,10 +33,10 @@ def three_blocks(rng, variant, n_samples=30):
     """
     X = rng.choice([-0.5, 0.5], (n_samples, 50))
     shrink = 1 - np.arange(10) / 10 if variant == 3 else np.ones(10)
-    for first in (0, 10, 20):
+    for block_start in (0, 10, 20):
         noise = SPREAD[variant] * rng.standard_normal((n_samples, 10))
         noise[:, 0] = 0
-        X[:, first : first + 10] = X[:, [first]] * shrink + noise
+        X[:, block_start : block_start + 10] = X[:, [block_start]] * shrink + noise
     y = np.sign(X[:, [0, 10, 20]].sum(axis=1))
     return X, np.where(rng.random(n_samples) < FLIPPED[variant], -y, y)
 
@@ -55,13 +55,13 @@ def unequal_classes(rng, n_samples, n_features, share=0.25, telling=3, shift=2.0
     return X, y
 
 
-def paired_lines(rng, n_lines=9, n_features=2000, own=1.0):
+def paired_lines(rng, n_lines=9, n_features=2000, own_effect=1.0):
     """Lines measured in both states, without any effect of the state.
 
-    x = line effect (sd 1) + `own` e. Returns X, y and the line of each row.
+    x = line effect (sd 1) + `own_effect` e. Returns X, y and the line of each row.
     """
     lines = np.repeat(rng.standard_normal((n_lines, n_features)), 2, axis=0)
-    X = lines + own * rng.standard_normal(lines.shape)
+    X = lines + own_effect * rng.standard_normal(lines.shape)
     return X, np.tile([-1.0, 1.0], n_lines), np.repeat(np.arange(n_lines), 2)
 
 
