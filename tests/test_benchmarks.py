@@ -69,24 +69,24 @@ def quick(folder):
 
 @pytest.mark.slow
 def test_the_command_prints_every_method_and_goes_on_from_what_it_kept(tmp_path):
-    first = quick(tmp_path)
+    first_output = quick(tmp_path)
     rows = pd.read_csv(tmp_path / "answers.tsv", sep="\t")
     assert rows["method"].tolist() == [*VARIANTS, *RIVALS]
     assert rows["error"].between(0, 1).all()
-    assert "reached" in first.stdout
-    assert "simulated, ridge" in first.stderr
-    again = quick(tmp_path)
-    assert (again.stdout, again.stderr) == (first.stdout, "")
+    assert "reached" in first_output.stdout
+    assert "simulated, ridge" in first_output.stderr
+    second_output = quick(tmp_path)
+    assert (second_output.stdout, second_output.stderr) == (first_output.stdout, "")
 
 
 @pytest.mark.slow
 def test_the_other_rules_are_measured_on_any_data(tmp_path):
     script = ROOT / "benchmarks/answers_alternatives.py"
     command = [sys.executable, str(script), "--seeds", "1", simulate_source(tmp_path)]
-    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     names = ["inner folds", "half pairs", "weights"]
     rows = [
-        [float(x) for x in re.findall(rf"^{name} +(.*)", told, re.M)[0].split()] for name in names
+        [float(x) for x in re.findall(rf"^{name} +(.*)", output, re.M)[0].split()] for name in names
     ]
     for seconds, *errors, stability, genes in rows:
         assert min(seconds, stability) > 0
@@ -116,11 +116,11 @@ def test_the_two_answers_come_of_the_same_fits(study):
     assert methods_of_same_fits("FDR-selected genes") == ["genesig", "FDR-selected genes"]
     assert methods_of_same_fits("stable") == ["stable"]
     assert methods_of_same_fits("ridge") == ["ridge"]
-    both = run_together(methods_of_same_fits("genesig"), study)
+    both_answers = run_together(methods_of_same_fits("genesig"), study)
     alone = run_method("FDR-selected genes", study)
-    assert both["FDR-selected genes"].score == alone.score
-    assert both["FDR-selected genes"].again == alone.again
-    assert both["genesig"].score != alone.score
+    assert both_answers["FDR-selected genes"].score == alone.score
+    assert both_answers["FDR-selected genes"].again == alone.again
+    assert both_answers["genesig"].score != alone.score
     assert len(alone.again) == len(study.halves.outer) == 4
     assert min(map(len, alone.lists)) >= config_of_variant("genesig")["signature"]["least"]
 
@@ -142,9 +142,9 @@ def test_lists_of_seeds_are_as_alike_as_their_jaccard_index():
 def test_final_lists_are_those_of_a_study(study):
     lists = final_lists(study.dataset, study.splits)
     assert set(lists) == {"named", "model", "stable"}
-    named = lists["named"]
+    fdr_selected = lists["named"]
     model = lists["model"]
-    assert named in ([], model[: len(named)])  # the most frequent first
+    assert fdr_selected in ([], model[: len(fdr_selected)])  # the most frequent first
     assert {"g0", "g1", "g2"} & set(model)
     assert len(model) >= 5
 
@@ -173,21 +173,21 @@ def test_there_are_fifteen():
 
 
 def test_the_difference_is_that_of_the_report_over_samples(study):
-    one, other = (
+    ridge_calls, genesig_calls = (
         scores_of_record(study, run_method(method, study)) for method in ("ridge", "genesig")
     )
-    centre, low, high = paired_error(one, other)
-    _, _, expected, widest, widest_high = compare_errors(one, other, 0, HEADLINE)
+    centre, low, high = paired_error(ridge_calls, genesig_calls)
+    _, _, expected, widest, widest_high = compare_errors(ridge_calls, genesig_calls, 0, HEADLINE)
     assert centre == pytest.approx(expected)
     assert widest - 1e-9 <= low < centre < high <= widest_high + 1e-9
 
 
 def test_the_cut_is_that_of_the_predictions(study):
     fits = answer_record(study.dataset, study.splits, config_of_variant("genesig")).with_chosen()
-    told = predictions_table(study.dataset, study.splits, fits)
-    told = told[told["mu"].isna()]
-    found = scores_of_record(study, run_method("genesig", study))
-    assert HEADLINE.loss(found)[:, 0].tolist() == told["wrong"].tolist()
+    predictions = predictions_table(study.dataset, study.splits, fits)
+    predictions = predictions[predictions["mu"].isna()]
+    calls = scores_of_record(study, run_method("genesig", study))
+    assert HEADLINE.loss(calls)[:, 0].tolist() == predictions["wrong"].tolist()
 
 
 def test_the_first_gene_enters_where_it_is_said_to(study):
@@ -212,9 +212,13 @@ def test_the_first_gene_enters_where_it_is_said_to(study):
     ],
 )
 def test_a_rival_with_chance_in_it_gives_the_same_twice(study, rival):
-    first = run_method(rival, study)
-    again = run_method(rival, study)
-    assert (first.score, first.lists, first.again) == (again.score, again.lists, again.again)
+    first_result = run_method(rival, study)
+    second_result = run_method(rival, study)
+    assert (first_result.score, first_result.lists, first_result.again) == (
+        second_result.score,
+        second_result.lists,
+        second_result.again,
+    )
 
 
 def test_goals_by_hand():
@@ -234,15 +238,18 @@ def test_goals_by_hand():
         columns=["data", "method", "error", "genes", "stability"],
     )
     rows["auc"] = 1 - rows["error"]
-    said = "\n".join(summary(rows))
-    assert "ridge: error 0.155 (+0.005 ± 0.010, smaller on 0 of 2), AUC 0.845\n" in said
-    assert "0.150 against 0.180 (-0.030 ± 0.040, smaller on 2 of 2): reached" in said
-    assert "ridge (the best single rival) - 0.01: 0.150 against 0.155" in said
-    assert said.count("not reached") == 1
-    assert "8 against 19 (means 8.0, 19.0): reached" in said
-    assert "1.4 x that of stable: 0.300 against 0.200, 1.50 x: reached" in said
-    assert "3 x that of l1 logistic: 0.300 against 0.100, 3.00 x: reached" in said
-    assert "Price of proof, FDR-selected genes - genesig: +0.020 ± 0.000, smaller on 0 of 2" in said
+    summary_text = "\n".join(summary(rows))
+    assert "ridge: error 0.155 (+0.005 ± 0.010, smaller on 0 of 2), AUC 0.845\n" in summary_text
+    assert "0.150 against 0.180 (-0.030 ± 0.040, smaller on 2 of 2): reached" in summary_text
+    assert "ridge (the best single rival) - 0.01: 0.150 against 0.155" in summary_text
+    assert summary_text.count("not reached") == 1
+    assert "8 against 19 (means 8.0, 19.0): reached" in summary_text
+    assert "1.4 x that of stable: 0.300 against 0.200, 1.50 x: reached" in summary_text
+    assert "3 x that of l1 logistic: 0.300 against 0.100, 3.00 x: reached" in summary_text
+    assert (
+        "Price of proof, FDR-selected genes - genesig: +0.020 ± 0.000, smaller on 0 of 2"
+        in summary_text
+    )
 
 
 def test_lists_that_are_always_empty_agree_on_nothing():
@@ -255,7 +262,9 @@ def test_each_sample_is_left_out_once_and_called_by_the_sign_of_its_score(monkey
     dataset = kind_study("classification", 0, n=12, d=8, signal=1.0)
     study = leave_one_out_splits(dataset)
     signs = dataset.response() * np.where(np.arange(12) < 9, 1, -1)
-    assert [one.test for one in study.splits.outer] == [(name,) for name in dataset.samples]
+    assert [outer_split.test for outer_split in study.splits.outer] == [
+        (name,) for name in dataset.samples
+    ]
 
     def nine_right(rival, dataset, split, seed):
         return signs[dataset.rows(split.test)], [0]
@@ -286,20 +295,22 @@ def test_the_nested_chance_sees_nothing_of_the_test_samples(design):
     changed = dataset.X.copy()
     changed[dataset.rows(split.test)] = np.random.default_rng(0).normal(size=(len(split.test), 1))
     nested = []
-    one = []
-    for each in (dataset, replace(dataset, X=changed)):
+    scores = []
+    for study_data in (dataset, replace(dataset, X=changed)):
         nested.append(
             nested_null_tails(
-                each, splits, split, config, LinearSettings(**linear_keywords(config))
+                study_data, splits, split, config, LinearSettings(**linear_keywords(config))
             )
         )
-        one.append(
-            study_half_samples(each, splits, permutations=5, folds=folds, **linear_keywords(config))
+        scores.append(
+            study_half_samples(
+                study_data, splits, permutations=5, folds=folds, **linear_keywords(config)
+            )
         )
     np.testing.assert_array_equal(nested[0].outer, nested[1].outer)
     np.testing.assert_array_equal(nested[0].inner, nested[1].inner)
-    assert (one[0].outer != one[1].outer).any()
-    assert len(nested[0].outer) == one[0].outer.shape[1]
+    assert (scores[0].outer != scores[1].outer).any()
+    assert len(nested[0].outer) == scores[0].outer.shape[1]
 
 
 WORKFLOW = [sys.executable, "-m", "snakemake", "-s", "benchmarks/Snakefile", "--cores", "1"]
@@ -309,36 +320,38 @@ def standardised(X):
     return (X - X.mean(axis=0)) / X.std(axis=0)
 
 
-def planned(*more):
+def planned(*options):
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        [*WORKFLOW, *more],
+    process = subprocess.run(
+        [*WORKFLOW, *options],
         cwd=ROOT,
         env={**os.environ, "PATH": path},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    assert process.returncode == 0, process.stdout + process.stderr
+    return process.stdout
 
 
 def test_the_benchmark_has_a_job_for_each_data_set_group_and_repeat(tmp_path):
     config = yaml.safe_load((ROOT / "benchmarks/config.yaml").read_text())
-    names = {name: kind for kind, each in config["questions"].items() for name in each}
+    names = {
+        name: kind for kind, names_of_kind in config["questions"].items() for name in names_of_kind
+    }
     assert set(names) == {*REAL, *SIMULATED}
     assert len(REAL) >= 20
     groups = sum(len(config["groups"][kind]) for kind in names.values())
-    told = planned("-n", "--config", f"out={tmp_path}", "data=nowhere", "repeats=2")
-    assert int(re.findall(r"^cell +(\d+)$", told, re.M)[0]) == 2 * groups
+    plan = planned("-n", "--config", f"out={tmp_path}", "data=nowhere", "repeats=2")
+    assert int(re.findall(r"^cell +(\d+)$", plan, re.M)[0]) == 2 * groups
 
 
 def test_one_job_of_the_benchmark_and_its_tables(tmp_path):
     cell = f"{tmp_path}/cells/simulated_plain.selections.0.jsonl"
     planned("--config", f"out={tmp_path}", "data=nowhere", "folds=2", "--quiet", "all", "--", cell)
     results_tables.main(tmp_path / "cells", tmp_path)
-    first = (tmp_path / "answers.tsv").read_text().splitlines()[0]
-    assert first.startswith("# 0 real and 1 simulated data sets, repeats=1 folds=2 pairs=3, ")
+    header = (tmp_path / "answers.tsv").read_text().splitlines()[0]
+    assert header.startswith("# 0 real and 1 simulated data sets, repeats=1 folds=2 pairs=3, ")
     rows = pd.read_csv(tmp_path / "answers.tsv", sep="\t", comment="#")
     assert rows["method"].tolist() == [*OF_GENES]
     assert rows["error"].between(0, 1).all()
@@ -362,11 +375,11 @@ def test_means_count_an_empty_list_as_no_agreement_and_rank_what_is_whole():
     ).assign(kind="classification", repeat=0, memory_mb=1.0)
     for name in ("auc", "brier", "slope", "false_genes", "true_genes", "seconds"):
         rows[name] = np.nan
-    told = results_tables.means(rows).set_index("method")
-    assert told.loc["l1", "stability"] == pytest.approx(0.2)
-    assert np.isnan(told.loc["boosting", "stability"])
-    assert told["rank"].dropna().to_dict() == {"l1": 1.5, "Stabl": 1.5}
-    assert told.loc["l1", ["best", "sets", "genes"]].tolist() == [1, 2, 4]
+    means = results_tables.means(rows).set_index("method")
+    assert means.loc["l1", "stability"] == pytest.approx(0.2)
+    assert np.isnan(means.loc["boosting", "stability"])
+    assert means["rank"].dropna().to_dict() == {"l1": 1.5, "Stabl": 1.5}
+    assert means.loc["l1", ["best", "sets", "genes"]].tolist() == [1, 2, 4]
 
 
 def test_seconds_of_both_answers_are_counted_once():
@@ -384,12 +397,12 @@ def test_every_kind_has_rivals_that_predict_and_choose(monkeypatch):
     monkeypatch.setattr(rivals, "TREES", 20)
     monkeypatch.setattr(rivals, "BOOSTS", 2)
     inner = [(np.arange(k, 40, 2), np.arange(1 - k, 40, 2)) for k in range(2)]
-    for kind, known in KINDS.items():
+    for kind, methods in KINDS.items():
         dataset = kind_study(kind, 0, n=60, d=16, signal=1.0)
         Z = standardised(dataset.X)
         y = dataset.response()
         T = len(dataset.design.classes or ())
-        for name, rival in known.items():
+        for name, rival in methods.items():
             if "glmnet" in name and not installed():
                 continue
             scores, genes = rival(Z[:40], y[:40], Z[40:], inner, 0)
@@ -421,20 +434,22 @@ def test_scores_of_classes_are_log_odds(monkeypatch):
                 monkeypatch.setattr(module, "GridSearchCV", unshrunk)
         slope = np.polyfit(Z.sum(axis=1), two[name](Z, y, Z, inner, 0)[0], 1)[0]
         assert slope == pytest.approx(1, abs=0.1), name
-        told = expit(several[name](A, number, A, inner, 0)[0])
-        assert np.abs(told - softmax(A[:, :3], axis=1)).mean() < 0.04, name
+        probabilities = expit(several[name](A, number, A, inner, 0)[0])
+        assert np.abs(probabilities - softmax(A[:, :3], axis=1)).mean() < 0.04, name
 
 
 def test_log_odds_of_several_classes_are_of_one_law():
     """What a sample adds to all its columns says nothing, and probabilities add up to 1."""
     rng = np.random.default_rng(0)
     f = rng.standard_normal((30, 4))
-    told = [
-        log_odds(lambda *_, own=f + more: (own, None))(None, np.arange(4), None, [], 0)[0]
-        for more in (0, 9 * rng.standard_normal((30, 1)))
+    probabilities = [
+        log_odds(lambda *_, class_scores=f + shift: (class_scores, None))(
+            None, np.arange(4), None, [], 0
+        )[0]
+        for shift in (0, 9 * rng.standard_normal((30, 1)))
     ]
-    np.testing.assert_allclose(told[0], told[1], rtol=1e-6)
-    np.testing.assert_allclose(expit(told[0]), softmax(f, axis=1), rtol=1e-6)
+    np.testing.assert_allclose(probabilities[0], probabilities[1], rtol=1e-6)
+    np.testing.assert_allclose(expit(probabilities[0]), softmax(f, axis=1), rtol=1e-6)
     inner = [(np.arange(k, 40, 2), np.arange(1 - k, 40, 2)) for k in range(2)]
     dataset = kind_study("several_classes", 0, n=60, d=16, signal=1.0)
     Z = standardised(dataset.X)
@@ -450,11 +465,11 @@ def test_each_class_against_all_others_gives_the_probabilities_of_all():
 
     def exact(Z, y, Z_test, inner, seed):
         c = int(np.flatnonzero(y > 0)[0])
-        others = np.log(np.delete(np.exp(share), c, axis=1).mean(axis=1))
-        return share[:, c] - others, np.array([c])
+        other_classes = np.log(np.delete(np.exp(share), c, axis=1).mean(axis=1))
+        return share[:, c] - other_classes, np.array([c])
 
-    found, genes = log_odds(one_vs_rest(exact))(None, np.arange(4), None, [], 0)
-    np.testing.assert_allclose(expit(found), np.exp(share), rtol=1e-6)
+    log_odds_found, genes = log_odds(one_vs_rest(exact))(None, np.arange(4), None, [], 0)
+    np.testing.assert_allclose(expit(log_odds_found), np.exp(share), rtol=1e-6)
     assert genes.tolist() == [0, 1, 2, 3]
 
 
@@ -492,9 +507,9 @@ def test_stabl_finds_what_is_true_and_little_else():
     true = []
     for seed in range(3):
         dataset, genes = SIMULATED["simulated_plain"](seed)
-        found = stabl(standardised(dataset.X), dataset.response(), seed)
-        true.append(len(np.intersect1d(found, genes)))
-        false.append(len(np.setdiff1d(found, genes)))
+        selected = stabl(standardised(dataset.X), dataset.response(), seed)
+        true.append(len(np.intersect1d(selected, genes)))
+        false.append(len(np.setdiff1d(selected, genes)))
     assert np.mean(true) >= 6
     assert np.mean(false) <= 1.5
 
@@ -510,11 +525,11 @@ def test_weights_between_knots_are_those_of_the_lasso_there():
     r = Z[:, 0] + 0.5 * np.random.default_rng(2).standard_normal(30)
     r -= r.mean()
     levels, _, weights = lars_path(Z, r, method="lasso")
-    wanted = levels[0] * np.array([0.9, 0.4, 0.1])
-    found = at_levels(levels, weights, wanted)
-    for at, level in enumerate(wanted):
+    levels_asked = levels[0] * np.array([0.9, 0.4, 0.1])
+    weights_found = at_levels(levels, weights, levels_asked)
+    for at, level in enumerate(levels_asked):
         lasso = Lasso(alpha=level, fit_intercept=False, tol=1e-12, max_iter=10**6).fit(Z, r)
-        np.testing.assert_allclose(found[:, at], lasso.coef_, atol=1e-6)
+        np.testing.assert_allclose(weights_found[:, at], lasso.coef_, atol=1e-6)
 
 
 def test_shrinkage_is_that_of_ledoit_and_wolf():
@@ -534,25 +549,25 @@ def test_copies_have_the_law_that_their_formula_says(d):
     s = min(1.0, 2 * np.linalg.eigvalsh(Sigma)[0])
     inverse = np.linalg.inv(Sigma)
     copies = np.array([gaussian_copies(Z, rng) for _ in range(400)])
-    rest = copies - (Z - s * Z @ inverse)
-    assert np.abs(rest.mean(axis=0)).max() < 0.35  # standard error at most .07, 8000 of them
-    covariance = np.tensordot(rest, rest, axes=([0, 1], [0, 1])) / 400 / 40
+    residual = copies - (Z - s * Z @ inverse)
+    assert np.abs(residual.mean(axis=0)).max() < 0.35  # standard error at most .07, 8000 of them
+    covariance = np.tensordot(residual, residual, axes=([0, 1], [0, 1])) / 400 / 40
     np.testing.assert_allclose(covariance, 2 * s * np.eye(d) - s**2 * inverse, atol=0.06)
 
 
 def test_knockoffs_find_twenty_strong_genes_and_none_in_noise():
     rng = np.random.default_rng(99)
     Z = standardised(rng.standard_normal((150, 300)))
-    found = knockoffs(Z, Z[:, :20].sum(axis=1) + rng.standard_normal(150), 0)
-    assert len(np.intersect1d(found, np.arange(20))) >= 18
-    assert len(found) <= 24
+    selected = knockoffs(Z, Z[:, :20].sum(axis=1) + rng.standard_normal(150), 0)
+    assert len(np.intersect1d(selected, np.arange(20))) >= 18
+    assert len(selected) <= 24
     assert len(knockoffs(Z, rng.standard_normal(150), 0)) == 0
 
 
 def test_brier_score_by_hand():
     y = np.array([1.0, 1, -1])
-    told = np.array([[0.2, 0.8], [0.4, 0.6], [1.0, 0.0]])
-    assert brier(y, told) == pytest.approx((2 * (0.04 + 0.16) / 2 + 0) / 2)
+    forecast = np.array([[0.2, 0.8], [0.4, 0.6], [1.0, 0.0]])
+    assert brier(y, forecast) == pytest.approx((2 * (0.04 + 0.16) / 2 + 0) / 2)
 
 
 def test_critical_difference_is_that_of_demsar():

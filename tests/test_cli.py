@@ -38,13 +38,13 @@ def _genesig(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[s
 
 def test_a_sound_study_ends_with_0_and_one_line(tmp_path: Path) -> None:
     Study(tmp_path).write()
-    done = _genesig("validate", "config.yaml", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
+    process = _genesig("validate", "config.yaml", cwd=tmp_path)
+    assert (process.returncode, process.stderr) == (0, "")
     line = (
         r"config\.yaml: 0 errors, 0 warnings; 12 samples \(6 normal, 6 tumor; positive: tumor\), "
         r"8 genes; takes about \d\d s of one processor, \d+ MB for a job\n"
     )
-    assert re.fullmatch(line, done.stdout)
+    assert re.fullmatch(line, process.stdout)
 
 
 @pytest.mark.slow
@@ -52,16 +52,16 @@ def test_several_configs_lie_upon_each_other_as_in_the_workflow(tmp_path: Path) 
     study = Study(tmp_path)
     study.write()
     (tmp_path / "more.yaml").write_text("splits: {folds: 4}\nreport: {title: more}\n")
-    done = _genesig("validate", "config.yaml", "more.yaml", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("config.yaml + more.yaml: 0 errors")
+    process = _genesig("validate", "config.yaml", "more.yaml", cwd=tmp_path)
+    assert (process.returncode, process.stderr) == (0, "")
+    assert process.stdout.startswith("config.yaml + more.yaml: 0 errors")
     (tmp_path / "more.yaml").write_text("splits: {folds: 40}\n")
-    done = _genesig("validate", "config.yaml", "more.yaml", cwd=tmp_path)
-    assert done.returncode == 1
-    first = {"a": {"b": 1, "c": [1]}, "d": 2}
+    process = _genesig("validate", "config.yaml", "more.yaml", cwd=tmp_path)
+    assert process.returncode == 1
+    base_config = {"a": {"b": 1, "c": [1]}, "d": 2}
     second = {"a": {"c": [2]}, "d": {"e": 3}}
-    assert merge_configs(first, second) == {"a": {"b": 1, "c": [2]}, "d": {"e": 3}}
-    assert first == {"a": {"b": 1, "c": [1]}, "d": 2}
+    assert merge_configs(base_config, second) == {"a": {"b": 1, "c": [2]}, "d": {"e": 3}}
+    assert base_config == {"a": {"b": 1, "c": [1]}, "d": 2}
 
 
 def test_problems_end_with_1_and_no_traceback(tmp_path: Path) -> None:
@@ -70,13 +70,13 @@ def test_problems_end_with_1_and_no_traceback(tmp_path: Path) -> None:
     study.files["e.tsv.gz"] = zipped(study.matrix)[:-20]
     study.column("diagnosis", ["tumor"] * 12)
     study.write()
-    done = _genesig("validate", "config.yaml", cwd=tmp_path)
-    assert done.returncode == 1
-    assert [line.split(":")[:2] for line in done.stderr.splitlines()] == [
+    process = _genesig("validate", "config.yaml", cwd=tmp_path)
+    assert process.returncode == 1
+    assert [line.split(":")[:2] for line in process.stderr.splitlines()] == [
         ["error", " e.tsv.gz"],
         ["error", " samples.tsv, column 'diagnosis'"],
     ]
-    assert done.stdout == "config.yaml: 2 errors, 0 warnings\n"
+    assert process.stdout == "config.yaml: 2 errors, 0 warnings\n"
 
 
 CONFIGS: dict[str, tuple[bytes, str]] = {
@@ -142,8 +142,10 @@ def test_version_and_parameters(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_closed_pipe_is_no_fault_of_the_user() -> None:
     command = f"{sys.executable} -m genesig.cli parameters | true"
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True, cwd=ROOT)
-    assert done.stderr == ""
+    process = subprocess.run(
+        command, shell=True, capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert process.stderr == ""
 
 
 @pytest.mark.parametrize(
@@ -154,10 +156,10 @@ def test_names_that_the_terminal_has_no_signs_for_are_escaped(
     encoding: str, folder: bytes, line: str, tmp_path: Path
 ) -> None:
     command = [sys.executable, "-m", "genesig.cli", "init", os.fsdecode(folder)]
-    own = {"PYTHONIOENCODING": f"{encoding}:strict", "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, capture_output=True, cwd=tmp_path, env=os.environ | own)
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.decode().splitlines()[0] == f"{line}/config.yaml"
+    variables = {"PYTHONIOENCODING": f"{encoding}:strict", "PYTHONPATH": str(ROOT)}
+    process = subprocess.run(command, capture_output=True, cwd=tmp_path, env=os.environ | variables)
+    assert (process.returncode, process.stderr) == (0, b"")
+    assert process.stdout.decode().splitlines()[0] == f"{line}/config.yaml"
 
 
 def test_control_codes_of_a_class_reach_neither_tables_nor_the_terminal(
@@ -168,9 +170,9 @@ def test_control_codes_of_a_class_reach_neither_tables_nor_the_terminal(
     study.column("diagnosis", ["ill\x1b[31m", "well"] * 6)
     study.write()
     assert main(["validate", "config.yaml"]) == 1
-    said = capsys.readouterr().err
-    assert "'ill\\x1b[31m' holds a control code" in said
-    assert "\x1b" not in said
+    stderr = capsys.readouterr().err
+    assert "'ill\\x1b[31m' holds a control code" in stderr
+    assert "\x1b" not in stderr
 
 
 def test_an_unknown_command_is_a_usage_error() -> None:
@@ -182,8 +184,10 @@ def test_an_unknown_command_is_a_usage_error() -> None:
 @pytest.mark.parametrize("module", ["genesig", "genesig.cli"])
 def test_starting_imports_nothing_heavy(module: str) -> None:
     code = f"import sys, {module}; print([m for m in {HEAVY!r} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert process.stdout == "[]\n"
 
 
 @pytest.mark.slow
@@ -199,10 +203,10 @@ def test_validating_a_large_study_takes_less_than_5_seconds(tmp_path: Path) -> N
     study.write()
     # Processor time: a machine that is busy with other jobs says nothing of this one.
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = _genesig("validate", "config.yaml", cwd=tmp_path)
+    process = _genesig("validate", "config.yaml", cwd=tmp_path)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 5
-    assert "72 samples (36 a, 36 b; positive: b), 7129 genes" in done.stdout
+    assert "72 samples (36 a, 36 b; positive: b), 7129 genes" in process.stdout
 
 
 def test_functions_say_what_the_command_says(
@@ -219,8 +223,10 @@ def test_functions_say_what_the_command_says(
     assert [problem.level for problem in problems] == ["warning"] * 2
     files = [problem for problem in problems if problem.location.startswith("samples.tsv")]
     assert list(examine(study.config, schema, "config").problems) == problems
-    found = check_study({key: value for key, value in config.items() if key != "report"}, "c.yaml")
-    assert found == {
+    problems_found = check_study(
+        {key: value for key, value in config.items() if key != "report"}, "c.yaml"
+    )
+    assert problems_found == {
         "summary": "11 samples (5 normal, 6 tumor; positive: tumor), 8 genes; left out: 1 sample",
         # Not the one of controls.permutations: it would outlive a change of that setting.
         "warnings": [f"{files[0].location}: {files[0].message}"],

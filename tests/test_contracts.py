@@ -25,7 +25,7 @@ SECTIONS = {
     "clusters": block_tables,
     "report": render,
 }
-BESIDE = {"splits": {"seed"}}
+SETTINGS_BESIDE_KEYWORDS = {"splits": {"seed"}}
 
 
 def keys(section):
@@ -34,9 +34,13 @@ def keys(section):
 
 @pytest.mark.parametrize("section", SECTIONS)
 def test_the_keys_of_a_section_are_the_keywords_of_its_function(section):
-    found = signature(SECTIONS[section]).parameters.values()
-    linear_keywords = [each for each in found if each.kind is Parameter.KEYWORD_ONLY]
-    assert {each.name for each in linear_keywords} - BESIDE.get(section, set()) == keys(section)
+    parameters = signature(SECTIONS[section]).parameters.values()
+    linear_keywords = [
+        parameter for parameter in parameters if parameter.kind is Parameter.KEYWORD_ONLY
+    ]
+    assert {parameter.name for parameter in linear_keywords} - SETTINGS_BESIDE_KEYWORDS.get(
+        section, set()
+    ) == keys(section)
     properties = SCHEMA["properties"][section]["properties"]
     for keyword in linear_keywords:  # a default beside that of the schema is the same
         default = properties.get(keyword.name, {}).get("default")

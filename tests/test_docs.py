@@ -17,8 +17,8 @@ README = ROOT / "README.md"
 PAPER = ROOT / "docs/paper/paper.md"  # a page of a journal, not of these
 DOCS = sorted({*(ROOT / "docs").rglob("*.md")} - {PAPER})
 PARTS = ("config", "resources", "benchmarks")
-MORE = sorted(page for part in PARTS for page in (ROOT / part).rglob("*.md"))
-PAGES = [README, *DOCS, *MORE]
+OTHER_PAGES = sorted(page for part in PARTS for page in (ROOT / part).rglob("*.md"))
+PAGES = [README, *DOCS, *OTHER_PAGES]
 PICTURE = ROOT / "docs/pictures/first_screen.png"
 TEST_LINE = "python3 -m venv .venv && .venv/bin/pip install -e '.[test]' && .venv/bin/pytest"
 # What commands name and the reader has or makes.
@@ -61,8 +61,8 @@ def n_words(text: str) -> int:
 
 
 def links(page: Path) -> list[str]:
-    found = LINK.findall(INLINE.sub("", INDENTED.sub("", prose(page))))
-    return [target for target in found if not re.match(r"[a-z]+:", target)]
+    links_found = LINK.findall(INLINE.sub("", INDENTED.sub("", prose(page))))
+    return [target for target in links_found if not re.match(r"[a-z]+:", target)]
 
 
 def anchors(page: Path) -> list[str]:
@@ -78,8 +78,8 @@ def broken(page: Path) -> list[str]:
     for target in links(page):
         name, _, anchor = target.partition("#")
         aim = (page.parent / name).resolve() if name else page
-        inside = aim.is_relative_to(ROOT.resolve()) and aim.exists()
-        if not inside or (anchor and (aim.suffix != ".md" or anchor not in anchors(aim))):
+        is_inside = aim.is_relative_to(ROOT.resolve()) and aim.exists()
+        if not is_inside or (anchor and (aim.suffix != ".md" or anchor not in anchors(aim))):
             wrong.append(target)
     return wrong
 
@@ -122,7 +122,7 @@ def known(word: str) -> bool:
 
 def test_pages_are_found():
     assert {p.name for p in DOCS} >= {"README.md", "numbers.md", "running.md", "results.md"}
-    assert ROOT / "config/README.md" in MORE
+    assert ROOT / "config/README.md" in OTHER_PAGES
     assert sum(len(links(page)) for page in PAGES) > 40
     assert sum(len(commands(page)) for page in PAGES) > 15
 
@@ -140,8 +140,8 @@ def test_commands_name_what_exists(page):
 @each(PAGES)
 def test_paths_in_the_text_exist(page):
     parts = r"(?:config|docs|genesig|profiles|resources|tests|workflow)/[\w./-]+"
-    named = [code for code in INLINE.findall(prose(page)) if re.fullmatch(parts, code)]
-    assert [code for code in named if not (ROOT / code).exists()] == []
+    quoted_paths = [code for code in INLINE.findall(prose(page)) if re.fullmatch(parts, code)]
+    assert [code for code in quoted_paths if not (ROOT / code).exists()] == []
 
 
 @each(PAGES)
@@ -161,8 +161,10 @@ def test_the_paper_has_its_sections_sources_and_figures():
     text = PAPER.read_text(encoding="utf-8")
     sections = re.findall(r"^# (.+)$", text, re.MULTILINE)
     assert sections[:3] == ["Summary", "Statement of need", "State of the field"]
-    known = re.findall(r"^@article\{(\w+),", (PAPER.parent / "paper.bib").read_text(), re.MULTILINE)
-    assert set(re.findall(r"(?<=[\[ ])@(\w+)", text)) == set(known)
+    citation_keys = re.findall(
+        r"^@article\{(\w+),", (PAPER.parent / "paper.bib").read_text(), re.MULTILINE
+    )
+    assert set(re.findall(r"(?<=[\[ ])@(\w+)", text)) == set(citation_keys)
     assert broken(PAPER) == []
     tables = (ROOT / "docs/evidence/benchmarks.md").read_text(encoding="utf-8")
     assert [n for n in re.findall(r"\b0\.\d{3}", text) if n not in tables] == []
@@ -206,9 +208,9 @@ def test_a_how_to_page_has_its_parts_in_order(page):
 
 @each(HOW_TO)
 def test_a_how_to_page_ends_with_a_command(page):
-    last = page.read_text(encoding="utf-8").splitlines()[-1]
-    assert last.startswith("    ")
-    assert commands(page)[-1] == last.strip() or last.strip() in commands(page)
+    last_line = page.read_text(encoding="utf-8").splitlines()[-1]
+    assert last_line.startswith("    ")
+    assert commands(page)[-1] == last_line.strip() or last_line.strip() in commands(page)
 
 
 @each(HOW_TO)

@@ -53,9 +53,9 @@ def commands(example: Path) -> list[list[str]]:
 
 def arguments(example: Path) -> list[str]:
     """Return what follows ``snakemake`` in the first command, with the place of the Snakefile."""
-    program, *rest = commands(example)[0]
+    program, *options = commands(example)[0]
     assert program == "snakemake"
-    return [*rest, "--snakefile", str(ROOT / "Snakefile")]
+    return [*options, "--snakefile", str(ROOT / "Snakefile")]
 
 
 def configured(example: Path) -> dict[str, Any]:
@@ -67,8 +67,8 @@ def given(value: Any) -> list[str]:
     if isinstance(value, dict | list):
         return [
             f
-            for each in (value.values() if isinstance(value, dict) else value)
-            for f in given(each)
+            for item in (value.values() if isinstance(value, dict) else value)
+            for f in given(item)
         ]
     return [value] if isinstance(value, str) and value.startswith("data/") else []
 
@@ -94,7 +94,7 @@ def codes(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, int]:
             if "_series_matrix" not in file:  # the workflow fetches those
                 (folder / file).touch()
     lines = [[*arguments(example), "--dry-run", "--quiet", "all"] for example in EXAMPLES]
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", DRY_RUNS],
         input=json.dumps(lines),
         cwd=folder,
@@ -104,7 +104,7 @@ def codes(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, int]:
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
     assert not (folder / "results").exists()
-    return dict(zip(EXAMPLES, json.loads(done.stdout.splitlines()[-1]), strict=True))
+    return dict(zip(EXAMPLES, json.loads(process.stdout.splitlines()[-1]), strict=True))
 
 
 @pytest.mark.slow
@@ -133,11 +133,15 @@ def test_nothing_is_wrong_with_shipped_data(
     monkeypatch.chdir(ROOT)
     assert main(["validate", str(example.relative_to(ROOT))]) == 0
     out, err = capsys.readouterr()
-    known = []
+    known_warnings = []
     if config.get("splits", {}).get("scheme") == "leave_one_out":  # of the protocol
-        known = [f"warning: {example.relative_to(ROOT)}, splits.scheme: 'leave_one_out' is pessim"]
-    assert [line[: len(known[0])] if known else line for line in err.splitlines()] == known
-    assert f"0 errors, {len(known)} warning" in out
+        known_warnings = [
+            f"warning: {example.relative_to(ROOT)}, splits.scheme: 'leave_one_out' is pessim"
+        ]
+    assert [
+        line[: len(known_warnings[0])] if known_warnings else line for line in err.splitlines()
+    ] == known_warnings
+    assert f"0 errors, {len(known_warnings)} warning" in out
 
 
 def test_the_table_lists_every_example() -> None:
@@ -147,20 +151,20 @@ def test_the_table_lists_every_example() -> None:
 
 
 def test_the_shipped_data_are_what_the_script_makes() -> None:
-    made = files()
-    inside = {p.relative_to(HOME).as_posix() for p in HOME.rglob("*") if p.is_file()}
-    assert inside == {*made, "annotated.h5ad"}
-    for name, content in made.items():
-        here = (HOME / name).read_bytes()
+    made_files = files()
+    example_files = {p.relative_to(HOME).as_posix() for p in HOME.rglob("*") if p.is_file()}
+    assert example_files == {*made_files, "annotated.h5ad"}
+    for name, content in made_files.items():
+        stored_bytes = (HOME / name).read_bytes()
         if name.endswith(".gz"):
-            here = gzip.decompress(here)
+            stored_bytes = gzip.decompress(stored_bytes)
             content = gzip.decompress(content)
-        assert here == content, name
-    here = anndata.read_h5ad(HOME / "annotated.h5ad")
-    again = annotated()
-    np.testing.assert_array_equal(here.X, again.X)
-    pd.testing.assert_frame_equal(here.obs.astype(str), again.obs.astype(str))
-    pd.testing.assert_frame_equal(here.var, again.var)
+        assert stored_bytes == content, name
+    stored_bytes = anndata.read_h5ad(HOME / "annotated.h5ad")
+    annotated_bytes = annotated()
+    np.testing.assert_array_equal(stored_bytes.X, annotated_bytes.X)
+    pd.testing.assert_frame_equal(stored_bytes.obs.astype(str), annotated_bytes.obs.astype(str))
+    pd.testing.assert_frame_equal(stored_bytes.var, annotated_bytes.var)
 
 
 @pytest.mark.slow
@@ -172,8 +176,8 @@ def test_an_example_runs(example: Path, tmp_path: Path) -> None:
     if absent or ("GSE" in str(config) and not SHARED.is_dir()):
         pytest.skip("the shared data are not here")
     command = [sys.executable, "-m", "snakemake", *arguments(example)]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stdout + process.stderr
     assert config["report"]["title"] in (folder / "results/report.html").read_text()
     if "simulated" in config["report"]["title"]:
         signature = pd.read_csv(folder / "results/signature.tsv", sep="\t")

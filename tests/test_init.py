@@ -61,9 +61,9 @@ def test_the_way_to_resume_is_the_command_that_runs() -> None:
     """The lock lies in the study's folder, so the commands differ by --unlock alone."""
     text = Start().readme()
     lines = [line.strip() for line in text.splitlines() if line.strip().startswith("genesig run ")]
-    run, unlock, again = lines
+    run, unlock, resume_line = lines
     assert run.split()[2] == "config.yaml"
-    assert (unlock, again) == (f"{run} --unlock", run)
+    assert (unlock, resume_line) == (f"{run} --unlock", run)
     assert text.index("`cd`") < text.index(run)
     assert "a folder of its own" in text
 
@@ -88,8 +88,12 @@ def test_a_place_that_cannot_be_written_is_one_line(
     assert capsys.readouterr().err.count("\n") == 1
 
 
-@pytest.mark.parametrize(("column", "named"), [("age", True), ("gender", True), ("agent", False)])
-def test_usual_covariates_are_named_and_not_held(column: str, named: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("column", "expected_covariate"), [("age", True), ("gender", True), ("agent", False)]
+)
+def test_usual_covariates_are_named_and_not_held(
+    column: str, expected_covariate: bool, tmp_path: Path
+) -> None:
     import anndata
 
     (tmp_path / "e.h5ad").write_bytes(h5ad(NUMBERS))
@@ -99,7 +103,7 @@ def test_usual_covariates_are_named_and_not_held(column: str, named: bool, tmp_p
     study = tmp_path / "mine"
     assert main(["init", str(study), "--expression", str(tmp_path / "e.h5ad")]) == 0
     text = (study / "config.yaml").read_text()
-    assert (f'#   data: {{covariates: ["{column}"]}}' in text) == named
+    assert (f'#   data: {{covariates: ["{column}"]}}' in text) == expected_covariate
     assert "covariates" not in yaml.safe_load(text).get("data", {})
 
 
@@ -115,7 +119,7 @@ TABLE = [
 ]
 LOG2 = {"samples": [{"step": "log2"}]}
 CPM = {"samples": [{"step": "log_cpm"}]}
-OWN: dict[str, tuple[str | bytes, str, dict[str, Any]]] = {
+OPTION_FILES: dict[str, tuple[str | bytes, str, dict[str, Any]]] = {
     # file: what it holds, the label that is proposed, sections that are set
     "GSE1_series_matrix.txt": (
         series_matrix(RAW),
@@ -130,11 +134,11 @@ OWN: dict[str, tuple[str | bytes, str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", OWN)
+@pytest.mark.parametrize("name", OPTION_FILES)
 def test_a_matrix_fills_the_folder_in(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    content, label, sections = OWN[name]
+    content, label, sections = OPTION_FILES[name]
     (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     study = tmp_path / "mine"
     assert main(["init", str(study), "--expression", str(tmp_path / name)]) == 0
@@ -176,10 +180,10 @@ def test_a_matrix_that_cannot_be_read_leaves_no_folder(
     assert not (tmp_path / "mine").exists()
 
 
-@pytest.mark.parametrize("turned", [False, True])
-def test_a_sheet_that_is_the_matrix_describes_no_samples(turned: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("transposed", [False, True])
+def test_a_sheet_that_is_the_matrix_describes_no_samples(transposed: bool, tmp_path: Path) -> None:
     sheet = pd.DataFrame(RAW.rows, RAW.genes, RAW.samples)
-    (sheet.T if turned else sheet).to_excel(tmp_path / "e.xlsx")
+    (sheet.T if transposed else sheet).to_excel(tmp_path / "e.xlsx")
     assert main(["init", str(tmp_path / "mine"), "-e", str(tmp_path / "e.xlsx")]) == 0
     raw = yaml.safe_load((tmp_path / "mine/config.yaml").read_text())
     assert (raw["samples"], raw["label"]) == ("samples.tsv", "diagnosis")
@@ -217,8 +221,10 @@ def test_a_table_of_words_is_no_matrix(tmp_path: Path, capsys: pytest.CaptureFix
     (tmp_path / "sheet.tsv").write_text("\n".join("\t".join(row) for row in rows))
     assert main(["init", str(tmp_path / "mine"), "-e", str(tmp_path / "sheet.tsv")]) == 1
     (line,) = capsys.readouterr().err.splitlines()
-    said = f"error: {tmp_path / 'sheet.tsv'}: 9 of 18 cells are no numbers ('ill', 'ill', 'ill' and"
-    assert line.startswith(said)
+    message = (
+        f"error: {tmp_path / 'sheet.tsv'}: 9 of 18 cells are no numbers ('ill', 'ill', 'ill' and"
+    )
+    assert line.startswith(message)
     assert not (tmp_path / "mine").exists()
 
 
@@ -252,8 +258,8 @@ def test_columns_beside_the_ids_are_no_samples_and_words_alike_no_classes(
     words = ["Yes", "No", "yes", "NO"] * 6
     table = [["sample", "response"], *map(list, zip(names, words, strict=True))]
     (tmp_path / "s.tsv").write_text(tabbed(table))
-    given = ["-e", str(tmp_path / "e.tsv"), "-s", str(tmp_path / "s.tsv")]
-    assert main(["init", str(tmp_path / "mine"), *given]) == 0
+    options = ["-e", str(tmp_path / "e.tsv"), "-s", str(tmp_path / "s.tsv")]
+    assert main(["init", str(tmp_path / "mine"), *options]) == 0
     text = (tmp_path / "mine/config.yaml").read_text()
     raw = yaml.safe_load(text)
     assert raw["label"] == "response"
@@ -276,16 +282,16 @@ def test_a_command_without_a_config_names_its_option_for_a_part(
     assert line == "error: e.tsv: is a table (.tsv), which has no parts; take --part 'raw' away"
 
 
-@pytest.mark.parametrize("given", [False, True])
+@pytest.mark.parametrize("file_exists", [False, True])
 def test_the_readme_asks_for_what_is_not_there_yet(
-    given: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    file_exists: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "e.tsv").write_text("\n".join(ROWS))
-    matrix = ["-e", str(tmp_path / "e.tsv")] * given
+    matrix = ["-e", str(tmp_path / "e.tsv")] * file_exists
     assert main(["init", str(tmp_path / "mine"), *matrix]) == 0
     text = (tmp_path / "mine/README.md").read_text()
-    assert ("Put the expression matrix into" in text) != given
-    assert ("is named in `config.yaml`" in text) == given
+    assert ("Put the expression matrix into" in text) != file_exists
+    assert ("is named in `config.yaml`" in text) == file_exists
     assert "2. Fill `samples.tsv`" in text
     assert capsys.readouterr().out.splitlines()[-1].startswith(f"next: {tmp_path}/mine/README.md")
 
@@ -367,8 +373,8 @@ def test_a_sample_table_says_its_kind_and_what_is_proposed_is_accepted(
         *([s, *row] for s, row in zip(samples, zip(*columns.values(), strict=True), strict=True)),
     ]
     (tmp_path / "s.tsv").write_text(tabbed(rows))
-    given = ["-e", str(tmp_path / "e.tsv"), "-s", str(tmp_path / "s.tsv")]
-    assert main(["init", str(tmp_path / "mine"), *given]) == 0
+    options = ["-e", str(tmp_path / "e.tsv"), "-s", str(tmp_path / "s.tsv")]
+    assert main(["init", str(tmp_path / "mine"), *options]) == 0
     monkeypatch.chdir(tmp_path / "mine")
     text = Path("config.yaml").read_text()
     raw = yaml.safe_load(text)
@@ -384,8 +390,8 @@ def test_a_sample_table_says_its_kind_and_what_is_proposed_is_accepted(
     slips = "-4" in columns.get("os_time", ())
     assert main(["validate", "config.yaml"]) == slips, capsys.readouterr().err
     for line in [line[2:] for line in text.splitlines() if line.startswith("#   data: {cov")]:
-        more = merge_configs(raw, yaml.safe_load(line))
-        Path("config.yaml").write_text(yaml.safe_dump(more))
+        merged = merge_configs(raw, yaml.safe_load(line))
+        Path("config.yaml").write_text(yaml.safe_dump(merged))
         assert main(["validate", "config.yaml"]) == 0, capsys.readouterr().err
 
 
@@ -445,13 +451,17 @@ def test_the_scale_is_judged_by_shape(kind: str) -> None:
     X = matrix_of(kind)
     (step, why) = SCALES[kind]
     genes, samples = (tuple(f"{axis}{k}" for k in range(n)) for axis, n in enumerate(X.shape))
-    found, said = _normalisation(Matrix(genes, samples, X, {}, tuple(range(2, 302))))
-    names = [each["step"] for each in found.get("samples", ())]
+    normalisation, warnings_given = _normalisation(
+        Matrix(genes, samples, X, {}, tuple(range(2, 302)))
+    )
+    names = [proposed_step["step"] for proposed_step in normalisation.get("samples", ())]
     assert names == ([] if step is None else step.split())
-    assert why in " ".join(said)
+    assert why in " ".join(warnings_given)
     warned = [p.message for p in check_scale(X.T, {"samples": [], "folds": []}, "e.tsv")]
     assert bool(warned) == (step is not None)
-    assert any("vst" in what for what in warned) == ("counts" in kind and "shared" not in kind)
+    assert any("vst" in warning for warning in warned) == (
+        "counts" in kind and "shared" not in kind
+    )
 
 
 @pytest.mark.parametrize("low", [True, False])
@@ -483,8 +493,8 @@ def test_a_sample_table_of_other_samples_is_named(
 ) -> None:
     (tmp_path / "e.tsv").write_text("\n".join(ROWS))
     (tmp_path / "s.tsv").write_text("sample\tstate\nSample-1\ta\nSample-2\tb\n")
-    given = ["-e", str(tmp_path / "e.tsv"), "-s", str(tmp_path / "s.tsv")]
-    assert main(["init", str(tmp_path / "mine"), *given]) == 1
+    options = ["-e", str(tmp_path / "e.tsv"), "-s", str(tmp_path / "s.tsv")]
+    assert main(["init", str(tmp_path / "mine"), *options]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert "e.tsv: no sample of" in line
     assert not (tmp_path / "mine").exists()
@@ -499,5 +509,5 @@ def test_problem_with_option_names_the_option_of_its_own_setting_only():
     part = Problem("e.h5ad", "has no X; choose a layer by data.part: 'raw'", key="data.part")
     assert part.with_option({"data.part": "--part"}).message.endswith("a layer by --part: 'raw'")
     assert part.with_option({}) == part
-    other = Problem("data.part.tsv", "is the file data.part.tsv, which is empty")
-    assert other.with_option({"data.part": "--part"}) == other
+    file_problem = Problem("data.part.tsv", "is the file data.part.tsv, which is empty")
+    assert file_problem.with_option({"data.part": "--part"}) == file_problem

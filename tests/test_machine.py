@@ -77,7 +77,7 @@ def test_a_file_that_cannot_be_written_is_named_and_nothing_is_left(tmp_path: Pa
     write = "import sys; from genesig.log import log_to; log_to('log'); import numpy as np; "
     write += "from genesig.results import save_arrays; "
     write += "save_arrays('r/a.npz', {'x': np.zeros(100_000)})"
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", limit + write],
         cwd=tmp_path,
         text=True,
@@ -86,10 +86,10 @@ def test_a_file_that_cannot_be_written_is_named_and_nothing_is_left(tmp_path: Pa
         # Bytecode that the limit cuts off would stop the tests that import it afterwards.
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
     )
-    assert done.returncode == 1
-    assert done.stderr.startswith("error: r/a.npz: files may not be larger than 50 kB here")
-    assert len(done.stderr.splitlines()) == 1
-    assert done.stderr in (tmp_path / "log").read_text()
+    assert process.returncode == 1
+    assert process.stderr.startswith("error: r/a.npz: files may not be larger than 50 kB here")
+    assert len(process.stderr.splitlines()) == 1
+    assert process.stderr in (tmp_path / "log").read_text()
     assert list((tmp_path / "r").iterdir()) == []
 
 
@@ -116,9 +116,11 @@ def test_every_writer_says_which_file(
 
 def test_a_log_on_a_full_disk_leaves_the_terminal() -> None:
     code = "from genesig.log import log_to; log_to('/dev/full'); raise KeyboardInterrupt"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode != 0
-    assert done.stderr.startswith("error: this job: was interrupted (Ctrl-C")
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert process.returncode != 0
+    assert process.stderr.startswith("error: this job: was interrupted (Ctrl-C")
 
 
 def _genesig(folder: Path, limits: str) -> subprocess.CompletedProcess[str]:
@@ -144,8 +146,8 @@ def test_a_place_for_results_that_is_no_folder_is_named(
         Path("results").touch()
     else:
         Path("results").symlink_to("file" if kind.endswith("file") else "nowhere")
-    said = "is a link to nowhere: make" if kind == "link to nowhere" else "is a file, where"
-    with pytest.raises(InvalidInput, match=f"^error: results: {said}"):
+    message = "is a link to nowhere: make" if kind == "link to nowhere" else "is a file, where"
+    with pytest.raises(InvalidInput, match=f"^error: results: {message}"):
         check_writable("logs", "results")
 
 
@@ -174,10 +176,10 @@ def test_a_disk_that_stops_while_a_table_is_read_is_named(
 )
 def test_the_command_line_says_it_too(limits: str, word: str, tmp_path: Path) -> None:
     Study(tmp_path).write()
-    done = _genesig(tmp_path, limits)
-    assert done.returncode == 1
-    assert word in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    output = _genesig(tmp_path, limits)
+    assert output.returncode == 1
+    assert word in output.stderr
+    assert len(output.stderr.splitlines()) == 1
 
 
 def test_sizes_and_memory() -> None:

@@ -34,7 +34,7 @@ REGISTRIES = {
     "penalties": PENALTIES,
 }
 BEFORE = {group: set(registry) for group, registry in REGISTRIES.items()}
-OWN = "example-plugin"
+PLUGIN_NAME = "example-plugin"
 NAMES = {"expression": "e.tsv", "samples": "s.tsv", "label": "x"}
 
 
@@ -48,7 +48,7 @@ def forget():
 @pytest.fixture
 def installed(tmp_path, monkeypatch):
     """Install the example with some entry points; all is forgotten afterwards."""
-    monkeypatch.setenv(plugins.PLUGINS_VARIABLE, OWN)
+    monkeypatch.setenv(plugins.PLUGINS_VARIABLE, PLUGIN_NAME)
 
     def do(points=POINTS):
         install(tmp_path / "site", points)
@@ -129,9 +129,9 @@ def test_a_broken_package_is_named_in_one_line(installed, name):
     installed({"steps": {name: aim}})
     with pytest.raises(InvalidInput, match=why) as caught:
         load_schema()
-    said = str(caught.value)
-    assert f"plugin '{name}' of the package example-plugin" in said
-    assert len(said.splitlines()) == 1
+    message = str(caught.value)
+    assert f"plugin '{name}' of the package example-plugin" in message
+    assert len(message.splitlines()) == 1
 
 
 WRONG = {
@@ -158,34 +158,36 @@ def test_a_wrong_signature_is_refused_before_anything_runs(installed, group):
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("NO_SYMBOL", r"failed \(ValueError: .* not in list\); mend the package"),
         ("FEW", r"gives an array of shape \(1,\), where \(\d+,\) is needed"),
         ("BLANK", "gives a score that is no finite number"),
     ],
 )
-def test_a_baseline_that_fails_is_named_in_one_line(installed, name, said):
+def test_a_baseline_that_fails_is_named_in_one_line(installed, name, message):
     installed({"baselines": {name: f"example_plugin:{name}"}})
     dataset, splits, _, _ = gathered_study.make_study()
-    with pytest.raises(GenesigError, match=rf"plugin '{name}' of the package {OWN} {said}"):
+    with pytest.raises(
+        GenesigError, match=rf"plugin '{name}' of the package {PLUGIN_NAME} {message}"
+    ):
         run_baselines(dataset, splits, folds=[], baselines=[name])
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("Narrow", r"gives an array of shape \(4, 2\), where \(4, 3\) is needed"),
         ("Raising", r"failed \(RuntimeError: of its own\)"),
     ],
 )
-def test_a_step_that_fails_is_named_before_anything_runs(installed, name, said):
+def test_a_step_that_fails_is_named_before_anything_runs(installed, name, message):
     installed({"steps": {name: f"example_plugin:{name}"}})
     X = np.arange(12.0).reshape(4, 3) ** 2
     steps = {"samples": [{"step": name}], "folds": []}
     (problem,) = rehearse_steps(X, steps, "config.yaml", None, pd.DataFrame(index=list("abc")))
     assert "config.yaml" in problem.location
-    assert re.search(rf"plugin '{name}' of the package {OWN} {said}", problem.message)
+    assert re.search(rf"plugin '{name}' of the package {PLUGIN_NAME} {message}", problem.message)
 
 
 def test_a_baseline_is_told_the_genes_of_its_columns(installed, monkeypatch):
@@ -193,10 +195,10 @@ def test_a_baseline_is_told_the_genes_of_its_columns(installed, monkeypatch):
     dataset, splits, _, _ = gathered_study.make_study()
     folds = [{"step": "variance_filter", "keep": 0.2}, {"step": "centre"}]
     run_baselines(dataset, splits, folds=folds, baselines=["first_gene"])
-    told = sys.modules["example_plugin"].SEEN[-1]
-    assert list(told.columns) == list(dataset.var.columns)
-    assert 0 < len(told) < len(dataset.genes)
-    assert set(told.index) <= set(dataset.genes)
+    columns_seen = sys.modules["example_plugin"].COLUMNS_SEEN[-1]
+    assert list(columns_seen.columns) == list(dataset.var.columns)
+    assert 0 < len(columns_seen) < len(dataset.genes)
+    assert set(columns_seen.index) <= set(dataset.genes)
 
 
 def test_packages_that_are_not_named_do_not_count(installed, monkeypatch):
@@ -216,23 +218,25 @@ def test_what_is_here_is_not_replaced(installed):
 
 def test_the_command_line_names_a_broken_package(tmp_path):
     install(tmp_path, {"steps": {"no_such": "no_such_module:X"}})
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "genesig.cli", "parameters"],
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "PYTHONPATH": with_it(tmp_path), plugins.PLUGINS_VARIABLE: OWN},
+        env={**os.environ, "PYTHONPATH": with_it(tmp_path), plugins.PLUGINS_VARIABLE: PLUGIN_NAME},
     )
-    assert done.returncode == 1
-    assert done.stderr.startswith("error: plugin 'no_such' of the package example-plugin: cannot")
-    assert len(done.stderr.splitlines()) == 1
+    assert process.returncode == 1
+    assert process.stderr.startswith(
+        "error: plugin 'no_such' of the package example-plugin: cannot"
+    )
+    assert len(process.stderr.splitlines()) == 1
 
 
 @pytest.mark.slow
 def test_a_whole_study_with_all_four(tmp_path, monkeypatch):
     install(tmp_path / "site")
     monkeypatch.setenv("PYTHONPATH", with_it(tmp_path / "site"))
-    monkeypatch.setenv(plugins.PLUGINS_VARIABLE, OWN)
+    monkeypatch.setenv(plugins.PLUGINS_VARIABLE, PLUGIN_NAME)
     folder = make_study(
         empty(tmp_path / "study"),
         {
@@ -254,18 +258,18 @@ def test_a_whole_study_with_all_four(tmp_path, monkeypatch):
         )
     )
     # a process of its own: `run` is a copy of this one, which has not heard of PYTHONPATH
-    done = subprocess.run(
+    process = subprocess.run(
         command(), cwd=folder, env=environment(), capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    said = (folder / "results/report.html").read_text()
-    assert "first gene" in said
+    assert process.returncode == 0, process.stdout + process.stderr
+    page = (folder / "results/report.html").read_text()
+    assert "first gene" in page
     assert "example-plugin" in (folder / "results/run.json").read_text()
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "genesig.cli", "predict", "results/model.json", "e.pairs"],
         cwd=folder,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr

@@ -47,26 +47,34 @@ def test_the_citation_has_what_its_format_needs() -> None:
 
 
 def test_zenodo_is_told_what_the_citation_says() -> None:
-    made = runpy.run_path(str(ROOT / "docs/release/metadata.py"))
-    told = (ROOT / ".zenodo.json").read_text(encoding="utf-8")
-    assert told == made["as_json"](made["zenodo"]()), "write it by docs/release/metadata.py"
+    script_globals = runpy.run_path(str(ROOT / "docs/release/metadata.py"))
+    zenodo_text = (ROOT / ".zenodo.json").read_text(encoding="utf-8")
+    assert zenodo_text == script_globals["as_json"](script_globals["zenodo"]()), (
+        "write it by docs/release/metadata.py"
+    )
 
 
 def test_a_release_brings_its_metadata_along(tmp_path: Path) -> None:
     source = tmp_path / f"genesig-{__version__}.tar.gz"
     source.write_bytes(b"source")
     runpy.run_path(str(ROOT / "docs/release/metadata.py"))["write"](tmp_path)
-    made = {path.name: path.read_text("utf-8") for path in (tmp_path / "release").iterdir()}
-    about = json.loads(made["codemeta.json"])
+    release_files = {
+        path.name: path.read_text("utf-8") for path in (tmp_path / "release").iterdir()
+    }
+    about = json.loads(release_files["codemeta.json"])
     assert (about["version"], about["license"][-12:]) == (__version__, "BSD-3-Clause")
-    told = loaded(".zenodo.json")
-    assert [each["name"] for each in about["author"]] == [each["name"] for each in told["creators"]]
+    zenodo = loaded(".zenodo.json")
+    assert [person["name"] for person in about["author"]] == [
+        person["name"] for person in zenodo["creators"]
+    ]
     assert [about[name] for name in ("description", "keywords")] == [
-        told[name] for name in ("description", "keywords")
+        zenodo[name] for name in ("description", "keywords")
     ]
     newest = (ROOT / "CHANGELOG.md").read_text("utf-8").split("\n## ")[1].partition("\n")[2].strip()
-    assert newest in made["notes.md"]
-    text = Template(made["meta.yaml"]).render(PYTHON="python", pin_subpackage=lambda *a, **k: a[0])
+    assert newest in release_files["notes.md"]
+    text = Template(release_files["meta.yaml"]).render(
+        PYTHON="python", pin_subpackage=lambda *a, **k: a[0]
+    )
     recipe = yaml.safe_load(text)
     assert recipe["package"]["version"] == __version__
     assert recipe["source"]["url"].endswith(f"/v{__version__}/{source.name}")
@@ -81,7 +89,11 @@ WORKFLOWS = {
     path.stem: yaml.safe_load(path.read_text("utf-8"))
     for path in (ROOT / ".github/workflows").glob("*.yml")
 }
-NAMED = [each.split()[-1] for each in PROJECT["project"]["classifiers"] if ":: 3." in each]
+CLASSIFIED_PYTHONS = [
+    classifier.split()[-1]
+    for classifier in PROJECT["project"]["classifiers"]
+    if ":: 3." in classifier
+]
 # What needs an account, and what is left out of what is sent there.
 RELEASES = ("podman login ", "podman push ", "gh release create ", "rm -r dist/release")
 
@@ -111,10 +123,10 @@ def test_each_part_is_checked_and_the_tests_on_each_python() -> None:
         "container",
         "slow",
     }
-    assert [row["python"] for row in matrix if row["parts"] == "tests"] == NAMED
+    assert [row["python"] for row in matrix if row["parts"] == "tests"] == CLASSIFIED_PYTHONS
 
 
-@pytest.mark.parametrize("python", [NAMED[0], NAMED[-1]])
+@pytest.mark.parametrize("python", [CLASSIFIED_PYTHONS[0], CLASSIFIED_PYTHONS[-1]])
 def test_what_was_tested_with_is_within_the_bounds(python: str) -> None:
     """The oldest Python and the newest; `.ci/run lock` writes the file."""
     lines = (ROOT / f"workflow/envs/tested-python{python}.txt").read_text("utf-8").splitlines()
@@ -124,15 +136,15 @@ def test_what_was_tested_with_is_within_the_bounds(python: str) -> None:
     project = PROJECT["project"]
     needed = map(Requirement, project["dependencies"] + project["optional-dependencies"]["test"])
     assert [
-        str(each)
-        for each in needed
-        if not each.specifier.contains(versions[canonicalize_name(each.name)])
+        str(requirement)
+        for requirement in needed
+        if not requirement.specifier.contains(versions[canonicalize_name(requirement.name)])
     ] == []
 
 
 def test_workflows_may_read_and_their_actions_are_pinned() -> None:
     assert len(WORKFLOWS) == 2
-    assert all(one["permissions"] == {"contents": "read"} for one in WORKFLOWS.values())
+    assert all(workflow["permissions"] == {"contents": "read"} for workflow in WORKFLOWS.values())
     pinned = re.compile(r"[\w-]+/[\w-]+@v\d+\.\d+\.\d+")
     assert [action for action in steps("uses") if not pinned.fullmatch(action)] == []
 
@@ -167,11 +179,11 @@ def test_workflow_without_the_package_names_it(tmp_path: Path) -> None:
     code = "import sys; sys.modules['genesig'] = None; from snakemake.cli import main; main()"
     words = ["--cores", "1", "--dry-run", "--config", "geo=GSE55235", "label=x"]
     words += ["--snakefile", str(ROOT / "workflow/Snakefile")]
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code, *words], cwd=tmp_path, capture_output=True, text=True
     )
-    assert done.returncode == 1
-    printed = done.stdout + done.stderr
+    assert process.returncode == 1
+    printed = process.stdout + process.stderr
     assert "genesig is not installed in the Python that runs Snakemake" in printed
     assert "Traceback" not in printed
 
@@ -189,14 +201,14 @@ def test_the_test_study_runs_by_the_catalogues_snakefile(tmp_path: Path) -> None
     shutil.copytree(ROOT / ".test", tmp_path / "test")
     (tmp_path / "resources").symlink_to(ROOT / "resources")
     line = [sys.executable, "-m", "snakemake", "--cores", "2", "--directory", "test"]
-    done = subprocess.run(
+    process = subprocess.run(
         [*line, "--snakefile", str(ROOT / "workflow/Snakefile")],
         cwd=tmp_path,
         env=environment(),
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert process.returncode == 0, process.stdout + process.stderr
     assert (tmp_path / "test/results/report.html").is_file()
 
 
@@ -204,8 +216,8 @@ def test_every_job_can_be_run_in_the_one_environment_of_conda() -> None:
     files = sorted((ROOT / "workflow/rules").glob("*.smk"))
     rules = [rule for file in files for rule in file.read_text().split("\nrule ")[1:]]
     assert len(rules) > 30
-    named = 'conda:\n        "../envs/genesig.yaml"'
-    assert [rule.splitlines()[0] for rule in rules if rule.count(named) != 1] == []
+    conda_line = 'conda:\n        "../envs/genesig.yaml"'
+    assert [rule.splitlines()[0] for rule in rules if rule.count(conda_line) != 1] == []
 
 
 def test_conda_brings_what_pip_would() -> None:

@@ -22,7 +22,7 @@ from genesig.selection.model.kinds.known import MODEL_KINDS
 
 
 def test_format_with_a_line_in_the_registry_is_read(tmp_path, monkeypatch):
-    new = Format("a new file", lambda text, where, part: number_matrix("g", "s", [[len(text)]]))
+    new = Format("a new file", lambda text, place, part: number_matrix("g", "s", [[len(text)]]))
     monkeypatch.setitem(known.READERS, ".new", new)
     (tmp_path / "e.new").write_text("12345")
     assert readers.read_matrix(tmp_path / "e.new").cells.tolist() == [[5.0]]

@@ -34,7 +34,9 @@ PAGES = {
 
 def listed():
     entries = re.findall(r"^(/?[\w./]+)$", INDEX, re.MULTILINE)
-    return {each.removeprefix("/") if each[0] == "/" else f"docs/site/{each}" for each in entries}
+    return {
+        entry.removeprefix("/") if entry[0] == "/" else f"docs/site/{entry}" for entry in entries
+    }
 
 
 def test_the_contents_of_the_site_are_the_pages():
@@ -51,9 +53,9 @@ def test_the_api_page_has_every_public_name():
 def test_the_examples_of_the_api_page_run():
     cells = re.findall(r"^```\{code-cell\} python\n(.*?)^```$", API, re.MULTILINE | re.DOTALL)
     assert len(cells) >= 8
-    known = {}
+    names_defined = {}
     for cell in cells:
-        exec(cell, known)
+        exec(cell, names_defined)
     used = set(re.findall(r"\bgenesig\.(\w+)", "".join(cells)))
     assert len(used & genesig.PUBLIC.keys()) >= 15
 
@@ -68,9 +70,9 @@ class Links(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
-        given = dict(attrs)
-        self.ids.add(given.get("id"))
-        aim = given.get("href") or given.get("src")
+        attributes = dict(attrs)
+        self.ids.add(attributes.get("id"))
+        aim = attributes.get("href") or attributes.get("src")
         if aim and not urlsplit(aim).scheme and not aim.startswith("//"):
             self.links.append(aim)
 
@@ -83,8 +85,10 @@ def broken(folder):
         for link in page.links:
             parts = urlsplit(link)
             aim = (path.parent / unquote(parts.path)).resolve() if parts.path else path
-            inside = not parts.fragment or aim not in pages or parts.fragment in pages[aim].ids
-            if not aim.exists() or not inside:
+            anchor_exists = (
+                not parts.fragment or aim not in pages or parts.fragment in pages[aim].ids
+            )
+            if not aim.exists() or not anchor_exists:
                 wrong.append((path.name, link))
     return wrong
 
@@ -101,7 +105,7 @@ def test_the_site_is_built_without_a_warning_and_its_links_lead_somewhere(tmp_pa
     pytest.importorskip("myst_nb")
     pytest.importorskip("sphinx_copybutton")
     command = ["sphinx", "-q", "-W", "--keep-going", "-c", "docs/site", ".", str(tmp_path)]
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", *command],
         cwd=ROOT,
         capture_output=True,
@@ -109,7 +113,7 @@ def test_the_site_is_built_without_a_warning_and_its_links_lead_somewhere(tmp_pa
         check=False,
         env={**os.environ, "PYDEVD_DISABLE_FILE_VALIDATION": "1"},
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     assert broken(tmp_path) == []
     assert "<title>" in (tmp_path / "report/report.html").read_text(encoding="utf-8")
     words = (tmp_path / "searchindex.js").read_text(encoding="utf-8")

@@ -94,20 +94,20 @@ def pages() -> dict[str, str]:
 
 def strings(paths: Iterable[Path]) -> str:
     """Return the strings of modules, one a line, without docstrings and formats of numbers."""
-    found = []
+    texts = []
     for path in paths:
         nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
         skipped = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
         formats = [n.format_spec for n in nodes if isinstance(n, ast.FormattedValue)]
         skipped |= {id(part) for spec in formats if spec for part in ast.walk(spec)}
-        found += [
+        texts += [
             node.value
             for node in nodes
             if isinstance(node, ast.Constant)
             and isinstance(node.value, str)
             and id(node) not in skipped
         ]
-    return "\n".join(found)
+    return "\n".join(texts)
 
 
 def joined(folder: str, pattern: str) -> str:
@@ -129,26 +129,30 @@ def other_texts() -> dict[str, str]:
 
 
 PAGES = pages()
-OTHERS = other_texts()
+OTHER_TEXT_SOURCES = other_texts()
 
 
 def counts(text: str) -> dict[str, int]:
     """Return how often each word to avoid occurs, if it does."""
-    found = {name: len(re.findall(pattern, text)) for name, (pattern, _) in AVOID.items()}
-    return {name: count for name, count in found.items() if count}
+    counts_by_word = {name: len(re.findall(pattern, text)) for name, (pattern, _) in AVOID.items()}
+    return {name: count for name, count in counts_by_word.items() if count}
 
 
 @pytest.mark.parametrize("word", AVOID)
 def test_pages_avoid_words(word):
-    found = {page: n for page, text in PAGES.items() if (n := counts(text).get(word))}
-    assert found == {}, f"write: {AVOID[word][1]}"
+    counts_by_page = {page: n for page, text in PAGES.items() if (n := counts(text).get(word))}
+    assert counts_by_page == {}, f"write: {AVOID[word][1]}"
 
 
-@pytest.mark.parametrize("folder", OTHERS)
+@pytest.mark.parametrize("folder", OTHER_TEXT_SOURCES)
 def test_counts_in_other_texts_only_fall(folder):
     allowed = ALLOWED.get(folder, {})
-    more = {word: n for word, n in counts(OTHERS[folder]).items() if n > allowed.get(word, 0)}
-    assert more == {}, [f"write: {AVOID[word][1]}" for word in more]
+    risen_counts = {
+        word: n
+        for word, n in counts(OTHER_TEXT_SOURCES[folder]).items()
+        if n > allowed.get(word, 0)
+    }
+    assert risen_counts == {}, [f"write: {AVOID[word][1]}" for word in risen_counts]
 
 
 def test_patterns_find_their_words():

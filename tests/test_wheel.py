@@ -39,21 +39,21 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_commands_work_in_an_empty_folder(site: Path, tmp_path: Path) -> None:
-    done = genesig(site, tmp_path, "parameters")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "`normalise.folds`" in done.stdout
+    process = genesig(site, tmp_path, "parameters")
+    assert (process.returncode, process.stderr) == (0, "")
+    assert "`normalise.folds`" in process.stdout
     assert genesig(site, tmp_path, "init", "mine").returncode == 0
-    done = genesig(site, tmp_path, "validate", "mine/config.yaml")
-    assert done.returncode == 1
-    assert done.stderr.startswith("error: data/expression.tsv: no such file")
+    process = genesig(site, tmp_path, "validate", "mine/config.yaml")
+    assert process.returncode == 1
+    assert process.stderr.startswith("error: data/expression.tsv: no such file")
 
 
 def test_the_example_is_planned_in_an_empty_folder(site: Path, tmp_path: Path) -> None:
-    done = genesig(site, tmp_path, "run", "--example", "--cores", "1", "--dry-run")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "config/config.yaml: 0 errors, 0 warnings; 38 samples" in done.stdout
-    assert re.search(r"^fit_final +1$", done.stdout + done.stderr, re.MULTILINE)
-    assert str(site / place("workflow/profiles/default")) in done.stderr
+    process = genesig(site, tmp_path, "run", "--example", "--cores", "1", "--dry-run")
+    assert process.returncode == 0, process.stdout + process.stderr
+    assert "config/config.yaml: 0 errors, 0 warnings; 38 samples" in process.stdout
+    assert re.search(r"^fit_final +1$", process.stdout + process.stderr, re.MULTILINE)
+    assert str(site / place("workflow/profiles/default")) in process.stderr
     laid = {p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_file()}
     assert {name for name in laid if not name.startswith(".snakemake")} == set(EXAMPLE)
     assert all((tmp_path / name).read_bytes() == (ROOT / name).read_bytes() for name in EXAMPLE)
@@ -189,8 +189,8 @@ def test_a_file_of_the_study_shadows_no_module(site: Path, tmp_path: Path) -> No
     for name in ("config", "expression.tsv.gz", "samples.tsv"):
         (clone / name).rename(tmp_path / "wheel" / name)
     (tmp_path / "wheel/random.py").write_text("raise SystemExit('shadowed')\n")
-    done = genesig(site, tmp_path / "wheel", "run", "config/config.yaml", "--cores", "2")
-    assert done.returncode == 0, done.stdout + done.stderr
+    process = genesig(site, tmp_path / "wheel", "run", "config/config.yaml", "--cores", "2")
+    assert process.returncode == 0, process.stdout + process.stderr
     assert results(tmp_path / "wheel") == results(clone)
 
 
@@ -199,8 +199,8 @@ def built(folder: Path, kind: str = "wheel", source: Path = ROOT) -> Path:
     pytest.importorskip("hatchling")
     command = [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(folder)]
     subprocess.run(command, cwd=source, check=True, capture_output=True)
-    (made,) = folder.glob("*.whl" if kind == "wheel" else "*.tar.gz")
-    return made
+    (built_file,) = folder.glob("*.whl" if kind == "wheel" else "*.tar.gz")
+    return built_file
 
 
 def test_the_source_distribution_makes_the_same_wheel(tmp_path: Path) -> None:
@@ -216,12 +216,12 @@ def test_the_source_distribution_makes_the_same_wheel(tmp_path: Path) -> None:
 def test_the_wheel_holds_what_the_tests_lay_out(tmp_path: Path) -> None:
     wheel = built(tmp_path)
     assert wheel.name == f"genesig-{__version__}-py3-none-any.whl"
-    inside = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    packed_files = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     line = ["git", "ls-files", "-co", "--exclude-standard", *PARTS]
     listed = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode:
         pytest.skip("not a clone")
-    assert inside == {place(name) for name in listed.stdout.splitlines()}
+    assert packed_files == {place(name) for name in listed.stdout.splitlines()}
 
 
 @pytest.mark.slow
@@ -237,11 +237,18 @@ def test_the_wheel_in_a_fresh_environment_gives_the_bytes_of_the_clone(tmp_path:
     (tmp_path / "clone").mkdir()
     (tmp_path / "wheel").mkdir()
     lay_out(tmp_path / "clone")
-    outside = {k: v for k, v in environment().items() if k != "PYTHONPATH"}
-    subprocess.run(command(), cwd=tmp_path / "clone", env=outside, check=True, capture_output=True)
-    line = [str(tmp_path / "venv/bin/genesig"), "run", "--example", "--cores", "2"]
-    done = subprocess.run(
-        line, cwd=tmp_path / "wheel", env=outside, capture_output=True, text=True, check=False
+    clean_environment = {k: v for k, v in environment().items() if k != "PYTHONPATH"}
+    subprocess.run(
+        command(), cwd=tmp_path / "clone", env=clean_environment, check=True, capture_output=True
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    line = [str(tmp_path / "venv/bin/genesig"), "run", "--example", "--cores", "2"]
+    process = subprocess.run(
+        line,
+        cwd=tmp_path / "wheel",
+        env=clean_environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert process.returncode == 0, process.stdout + process.stderr
     assert results(tmp_path / "wheel") == results(tmp_path / "clone")

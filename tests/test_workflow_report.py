@@ -8,7 +8,7 @@ import pytest
 from places import ROOT
 
 WORDS = (ROOT / "workflow/report/table.rst").read_text(encoding="utf-8")
-KNOWN = set(re.findall(r'^"(\w+)": "', WORDS, re.MULTILINE))
+CAPTIONED_TABLES = set(re.findall(r'^"(\w+)": "', WORDS, re.MULTILINE))
 # What a job hands to the next, and what stands in folders of its own.
 NOT_SHOWN = {"baselines", "null_cv_frequency", "times/jobs"}
 
@@ -23,17 +23,17 @@ def documented() -> set[str]:
 
 def test_every_table_of_the_documentation_has_a_caption():
     assert len(documented()) > 20
-    assert documented() - NOT_SHOWN <= KNOWN
+    assert documented() - NOT_SHOWN <= CAPTIONED_TABLES
 
 
 def test_every_table_that_is_shown_has_a_caption():
     rules = "".join(path.read_text() for path in (ROOT / "workflow/rules").glob("*.smk"))
-    shown = set(re.findall(r'shown\("(\w+)"\)', rules))
+    tables_shown = set(re.findall(r'shown\("(\w+)"\)', rules))
     gathered = re.search(
         r'GATHERED = \(\n\s*"([^"]+)"', (ROOT / "workflow/rules/common.smk").read_text()
     )
-    assert shown | set(gathered[1].split()) <= KNOWN
-    assert len(shown) > 4
+    assert tables_shown | set(gathered[1].split()) <= CAPTIONED_TABLES
+    assert len(tables_shown) > 4
 
 
 @pytest.mark.parametrize("name", ["figure", "table", "report"])

@@ -22,14 +22,14 @@ LEAST = {"nonlinear": 1e-7}  # its fits end within a tolerance, where the last d
 def study(tmp_path_factory):
     folder = tmp_path_factory.mktemp("default")
     lay_out(folder)
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "snakemake", "--cores", "2"],
         cwd=folder,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert process.returncode == 0, process.stdout + process.stderr
     return folder / "results"
 
 
@@ -40,9 +40,9 @@ def test_the_default_study_gives_the_tables_of_last_time(study, name):
     if os.environ.get("GENESIG_GOLDEN") == "write":
         GOLDEN.mkdir(exist_ok=True)
         shutil.copy(study / f"{name}.tsv", path)
-    here = pd.read_csv(study / f"{name}.tsv", sep="\t")
-    there = pd.read_csv(path, sep="\t")
-    pd.testing.assert_frame_equal(here, there, rtol=1e-6, atol=LEAST.get(name, 1e-12))
+    new_table = pd.read_csv(study / f"{name}.tsv", sep="\t")
+    golden_table = pd.read_csv(path, sep="\t")
+    pd.testing.assert_frame_equal(new_table, golden_table, rtol=1e-6, atol=LEAST.get(name, 1e-12))
 
 
 @pytest.mark.slow

@@ -30,7 +30,10 @@ def test_genes_that_differ_by_themselves_do_not_fill_the_list():
 
 def test_samples_of_one_patient_make_no_gene_certain():
     p = np.concatenate(
-        [meta_table(studies_of(3, 0.0, s, each=2))["p_value"][TRUE:] for s in range(3)]
+        [
+            meta_table(studies_of(3, 0.0, s, samples_per_patient=2))["p_value"][TRUE:]
+            for s in range(3)
+        ]
     )
     assert np.mean(p <= 0.05) <= 0.07
 

@@ -64,10 +64,10 @@ def cel_command_console(intensity, chip="Toy", table="Intensity", column=(6, 4))
     generic = b"".join([*texts, _parameters(header), struct.pack(">i", 0)])
     start = 10 + len(generic)
     place = start + 12 + len(_wide(""))
-    other, place = _affy_table("StdDev", np.ones(2), (6, 4), place)
-    wanted, _ = _affy_table(table, intensity.ravel(), column, place)
+    second_table, place = _affy_table("StdDev", np.ones(2), (6, 4), place)
+    first_table, _ = _affy_table(table, intensity.ravel(), column, place)
     group = struct.pack(">IIi", 0, start + 12 + len(_wide("")), 2) + _wide("")
-    return b"\x3b\x01" + struct.pack(">iI", 1, start) + generic + group + other + wanted
+    return b"\x3b\x01" + struct.pack(">iI", 1, start) + generic + group + second_table + first_table
 
 
 def _affy_table(name, values, column, place):
@@ -85,8 +85,8 @@ def _affy_table(name, values, column, place):
 
 
 def _parameters(values):
-    each = [_wide(name) + _affy_text(raw) + _wide(kind) for name, raw, kind in values]
-    return struct.pack(">i", len(values)) + b"".join(each)
+    parameter = [_wide(name) + _affy_text(raw) + _wide(kind) for name, raw, kind in values]
+    return struct.pack(">i", len(values)) + b"".join(parameter)
 
 
 def _affy_text(raw):
@@ -104,8 +104,8 @@ def cdf_binary(names, pairs, columns, rows, version=1, chips=("Toy.r2", "Toy")):
     """
     n_sets, n_pairs, _ = pairs.shape
     about_block = [b"", b"\1\0\2\0", b"\1\0\2\0\3\4", b"\1\0\2\0\3\4"][min(version, 4) - 1]
-    more = [("length", "<u2"), ("grouping", "<u2")] if version > 1 else []
-    cells = np.zeros((n_sets, n_pairs, 2), [*CDF_CELL.descr, *more])
+    extra_fields = [("length", "<u2"), ("grouping", "<u2")] if version > 1 else []
+    cells = np.zeros((n_sets, n_pairs, 2), [*CDF_CELL.descr, *extra_fields])
     cells["atom"] = np.arange(n_pairs)[:, None]
     cells["x"] = pairs % columns
     cells["y"] = pairs // columns
@@ -117,9 +117,9 @@ def cdf_binary(names, pairs, columns, rows, version=1, chips=("Toy.r2", "Toy")):
         head += struct.pack("<i", 4) + b"guid" + b"m" * 32 + bytes([len(chips)]) + b"".join(texts)
     head += struct.pack("<HHiii", columns, rows, n_sets, 0, 0)
     unit = 20 + 82 + len(about_block) + 2 * n_pairs * cells.itemsize
-    first = len(head) + 68 * n_sets
+    first_offset = len(head) + 68 * n_sets
     parts = [head, *(struct.pack("64s", name.encode()) for name in names)]
-    parts += [struct.pack("<i", first + k * unit) for k in range(n_sets)]
+    parts += [struct.pack("<i", first_offset + k * unit) for k in range(n_sets)]
     for number, name in enumerate(names):
         parts.append(struct.pack("<HBiiiiB", 1, 1, n_pairs, 1, 2 * n_pairs, number, 2))
         parts.append(struct.pack("<iiBBii64s", n_pairs, 2 * n_pairs, 2, 1, 0, 9, name.encode()))
@@ -163,9 +163,9 @@ def transcript_files(clusters, controls, columns, rows, chip="Toy", sequential=N
     mps += ["probeset_id\ttranscript_cluster_id\tprobeset_list\tprobe_count"]
     number = 100
     atom = 1000
-    for last, (name, sets) in enumerate(clusters.items(), 1 - len(clusters)):
+    for last_set, (name, sets) in enumerate(clusters.items(), 1 - len(clusters)):
         listed = []
-        for cells in [*sets, *(controls if last == 0 else [])]:
+        for cells in [*sets, *(controls if last_set == 0 else [])]:
             kind = "control->affx" if len(listed) >= len(sets) else "main"
             pgf.append(f"{number}\t{kind}\t")
             listed.append(str(number))
@@ -258,11 +258,11 @@ def manifest(probes, columns=COLUMNS, name="IlmnID"):
     """Return a manifest: `probes` is probe -> (address A, address B or None, colour or '')."""
     lines = ["Illumina, Inc.,,,", "[Heading],,,", "Descriptor File Name,toy.csv", "[Assay],,,"]
     lines.append(",".join(columns))
-    for probe, (first, second, colour) in probes.items():
+    for probe, (address_a, second, colour) in probes.items():
         row = {
             name: probe,
             "Name": probe,
-            "AddressA_ID": f"{first:010d}",
+            "AddressA_ID": f"{address_a:010d}",
             "AlleleA_ProbeSeq": "ACGT",
             "AddressB_ID": "" if second is None else f"{second}",
             "Infinium_Design_Type": "II" if second is None else "I",
@@ -298,8 +298,8 @@ def light(seed, ids=IDS):
 def array_files(name, means, **changed):
     """Return the two files of an array: `means` is address -> mean of each colour."""
     return {
-        f"{name}_{colour}.idat": idat(list(each), list(each.values()), **changed)
-        for colour, each in zip(COLOURS, means, strict=True)
+        f"{name}_{colour}.idat": idat(list(colour_means), list(colour_means.values()), **changed)
+        for colour, colour_means in zip(COLOURS, means, strict=True)
     }
 
 
@@ -350,18 +350,20 @@ def methylation(k: int) -> dict[str, bytes]:
     share = (share + rng.normal(0, 0.05, PROBES_PER_CLUSTER)).clip(0.01, 0.99)
     total = rng.normal(10_000, 1500, PROBES_PER_CLUSTER).clip(2000)
     means: tuple[dict[int, int], dict[int, int]] = {}, {}
-    for (first, second, colour), b, t in zip(SITES.values(), share, total, strict=True):
+    for (address_a, second, colour), b, t in zip(SITES.values(), share, total, strict=True):
         M = int(t * b)
         U = int(t * (1 - b))
         if second is None:
-            means[0][first] = M
-            means[1][first] = U
+            means[0][address_a] = M
+            means[1][address_a] = U
         else:
-            own = COLOURS.index(colour)
-            means[own].update({first: U, second: M})
-            means[1 - own].update({first: 200, second: 210})
+            colour_index = COLOURS.index(colour)
+            means[colour_index].update({address_a: U, second: M})
+            means[1 - colour_index].update({address_a: 200, second: 210})
     return array_files(
-        f"97_R{k:02}C01", [dict(sorted(each.items())) for each in means], texts={404: f"R{k:02}C01"}
+        f"97_R{k:02}C01",
+        [dict(sorted(array_means.items())) for array_means in means],
+        texts={404: f"R{k:02}C01"},
     )
 
 
@@ -373,12 +375,12 @@ RAW_KINDS = {
 
 def lay(folder: Path, kind: str, n: int = 24) -> None:
     """Write `n` arrays into ``arrays``, two more into ``new``, and the sample table."""
-    make, about, _ = RAW_KINDS[kind]
+    write_arrays, about, _ = RAW_KINDS[kind]
     rows = ["sample\tdiagnosis"]
     for name in ("arrays", "new"):
         (folder / name).mkdir()
     for k in range(n + 2):
-        files = make(k)
+        files = write_arrays(k)
         for name, content in files.items():
             (folder / ("arrays" if k < n else "new") / name).write_bytes(content)
         sample = next(iter(files)).removesuffix(".CEL").removesuffix("_Grn.idat")

@@ -84,9 +84,9 @@ QUICK_SETS: dict[str, Any] = {
 }
 
 
-def gene_sets(lists: list[Any], said: tuple[str, ...] = ()) -> GeneSets:
+def gene_sets(lists: list[Any], warnings: tuple[str, ...] = ()) -> GeneSets:
     """Return sets A, B, ... of these genes."""
-    sizes = np.array([len(each) for each in lists])
+    sizes = np.array([len(gene_list) for gene_list in lists])
     names = np.array([chr(ord("A") + k) for k in range(len(lists))])
     return GeneSets(
         names=names,
@@ -94,8 +94,8 @@ def gene_sets(lists: list[Any], said: tuple[str, ...] = ()) -> GeneSets:
         named=sizes + 1,
         measured=sizes,
         indptr=np.cumsum([0, *sizes]),
-        indices=np.concatenate([np.sort(each) for each in lists]),
-        said=np.array(said, dtype=str),
+        indices=np.concatenate([np.sort(gene_list) for gene_list in lists]),
+        said=np.array(warnings, dtype=str),
     )
 
 
@@ -136,7 +136,7 @@ def sets_outer(
 # The fused lasso: genes with places on chromosomes.
 
 FUSED: dict[str, Any] = {**LINEAR, "penalty": "fused", "jump": 2.0}
-INSIDE = range(20, 32)
+BLOCK_PLACES = range(20, 32)
 """Places of the genes of the gain, on the first of two chromosomes of forty."""
 
 
@@ -148,7 +148,7 @@ def place_study(seed: int = 0, n: int = 30, alone: int = 0) -> tuple[Dataset, Sp
     rng = np.random.default_rng(seed)
     y = np.repeat([-1.0, 1.0], n // 2)
     place = rng.permutation(80)
-    X = rng.normal(size=(n, 80)) + 0.6 * y[:, None] * np.isin(place, INSIDE)
+    X = rng.normal(size=(n, 80)) + 0.6 * y[:, None] * np.isin(place, BLOCK_PLACES)
     dataset = make_dataset(X, y)
     dataset.var["chromosome"] = np.where(place < 40, "7", "X").astype(object)
     dataset.var["position"] = place.astype(float)

@@ -59,15 +59,15 @@ def chips(words: list[str], form: str = "version 4", **changed: bytes | None) ->
     }
     files["a/Toy.cdf"] = LAYOUTS["text"]
     files |= {f"a/{name.replace('__', '.')}": content for name, content in changed.items()}
-    there = {name: content for name, content in files.items() if content is not None}
+    present_files = {name: content for name, content in files.items() if content is not None}
     config = {"expression": "a", "samples": "s.tsv", "label": "class", "normalise": RMA}
-    return study({**there, "s.tsv": SHEET}, config, words)
+    return study({**present_files, "s.tsv": SHEET}, config, words)
 
 
 def changed(content: bytes, pattern: bytes, new: bytes, times: int = 1) -> bytes:
     """Replace what a pattern finds, and make sure that it is there."""
-    content, found = re.subn(pattern, new, content, count=times, flags=re.DOTALL)
-    assert found
+    content, n_replaced = re.subn(pattern, new, content, count=times, flags=re.DOTALL)
+    assert n_replaced
     return content
 
 
@@ -250,15 +250,15 @@ def header_ends(content: bytes, parse: Callable[[bytes, str], object]) -> list[i
     The last one is the end of the file, which is no cut.
     """
     if content.startswith(b"["):
-        first = content.index(b"Cell1=0" if b"[CDF]" in content else b" 0\t0\t")
-        return [match.end() for match in re.finditer(rb"\r\n", content[:first])]
+        start = content.index(b"Cell1=0" if b"[CDF]" in content else b" 0\t0\t")
+        return [match.end() for match in re.finditer(rb"\r\n", content[:start])]
     ends: set[int] = set()
-    take = Cursor.take
+    original_take = Cursor.take
 
     def noting(cursor: Cursor, count: int) -> bytes:
-        found = take(cursor, count)
+        taken = original_take(cursor, count)
         ends.add(cursor.offset)
-        return found
+        return taken
 
     with patch.object(Cursor, "take", noting):
         parse(content, "")
@@ -287,8 +287,8 @@ FILES = dict(zip(("t.pgf", "t.clf", "t.mps"), TRANSCRIPTS, strict=True))
 
 def library(words: list[str], **files: bytes | None) -> Broken:
     """Make a study of eight arrays, their library files, and others in place of some."""
-    known = {name.replace(".", "__"): content for name, content in FILES.items()}
-    return chips(words, **{"Toy__cdf": None} | known | files)
+    contents = {name.replace(".", "__"): content for name, content in FILES.items()}
+    return chips(words, **{"Toy__cdf": None} | contents | files)
 
 
 def _spoilt_library(
@@ -459,9 +459,9 @@ def slides(words: list[str], part: str | None = None, **changes: bytes | None) -
     files: dict[str, bytes | None] = {f"a/{name}": content for name, content in ARRAYS.items()}
     files["a/toy.csv"] = MANIFEST
     files |= {f"a/{name.replace('__', '.')}": content for name, content in changes.items()}
-    there = {name: content for name, content in files.items() if content is not None}
+    present_files = {name: content for name, content in files.items() if content is not None}
     config = {"expression": "a", "samples": "s.tsv", "label": "class", "data": {"part": part}}
-    return study({**there, "s.tsv": SLIDE_SHEET}, config, words)
+    return study({**present_files, "s.tsv": SLIDE_SHEET}, config, words)
 
 
 def _green(words: list[str], content: bytes) -> Broken:

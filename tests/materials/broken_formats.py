@@ -272,7 +272,7 @@ def gct_study(change: Callable[[str], str], classes: str = cls(GEO_NUMBERS)) -> 
 
 def _without(line: str) -> Callable[[str], str]:
     return lambda text: "".join(
-        each for each in text.splitlines(keepends=True) if not each.startswith(line)
+        text_line for text_line in text.splitlines(keepends=True) if not text_line.startswith(line)
     )
 
 

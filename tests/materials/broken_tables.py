@@ -59,10 +59,10 @@ def _cell(text: str) -> Break:
     return broken
 
 
-def placed(key: str, name: str, make: Callable[[Study], bytes]) -> Break:
+def placed(key: str, name: str, make_bytes: Callable[[Study], bytes]) -> Break:
     def broken(study: Study) -> None:
         study.set(key, name)
-        study.files[name] = make(study)
+        study.files[name] = make_bytes(study)
 
     return broken
 
@@ -363,26 +363,26 @@ def _matrix_instead(name: str, content: Callable[[Study], bytes], words: list[st
     return spoilt(placed("expression", name, content), words)
 
 
-def _cells(change: Callable[[str], str], every: int, words: list[str]) -> Broken:
+def _cells(change: Callable[[str], str], step: int, words: list[str]) -> Broken:
     """Change every so many-th number of the matrix."""
 
     def broken(small: Study) -> None:
         for k, row in enumerate(small.matrix[1:]):
             for c in range(1, len(row)):
-                if (k * len(row) + c) % every == 0:
+                if (k * len(row) + c) % step == 0:
                     row[c] = change(row[c])
 
     return spoilt(broken, words)
 
 
-def _counts(change: Callable[[str], str], every: int, words: list[str]) -> Broken:
+def _counts(change: Callable[[str], str], step: int, words: list[str]) -> Broken:
     """Make the matrix one of whole numbers, and change some."""
 
     def broken(small: Study) -> None:
         for k, row in enumerate(small.matrix[1:]):
             for c in range(1, len(row)):
                 row[c] = str(int(100 * float(row[c])))
-                if (k * len(row) + c) % every == 0:
+                if (k * len(row) + c) % step == 0:
                     row[c] = change(row[c])
         small.set("normalise.samples", [{"step": "log_cpm"}])
 
@@ -611,9 +611,11 @@ GOOD = "".join(f"set{k}\tabout\t" + "\t".join(GENES[k : k + 4]) + "\n" for k in 
 GMX = "a\tb\nabout\tabout\n" + "".join(f"{gene}\t{gene}\n" for gene in GENES)
 
 
-def _broken(content: str | bytes, words: list[str], name: str = "sets.gmt", **more: Any) -> Broken:
+def _broken(
+    content: str | bytes, words: list[str], name: str = "sets.gmt", **options: Any
+) -> Broken:
     def change(study: Study) -> None:
-        study.set("structured", {"sets": name, "smallest": 2, **more})
+        study.set("structured", {"sets": name, "smallest": 2, **options})
         study.files[name] = content if isinstance(content, bytes) else content.encode()
 
     return spoilt(change, words)

@@ -75,10 +75,10 @@ def counts() -> dict[str, bytes]:
 def pairs() -> dict[str, bytes]:
     """Tumour and normal tissue of 16 patients, who differ more than the tissues do."""
     y, words = classes(32, ("normal", "tumour"))
-    own = np.random.default_rng(12).normal(0, 1.5, (16, 300))
-    X = (8 + simulated(2, y, 300) + np.repeat(own, 2, axis=0)).round(3)
+    patient_noise = np.random.default_rng(12).normal(0, 1.5, (16, 300))
+    X = (8 + simulated(2, y, 300) + np.repeat(patient_noise, 2, axis=0)).round(3)
     patients = np.repeat(names("P", 16), 2)
-    samples = [f"{who}_{word}" for who, word in zip(patients, words, strict=True)]
+    samples = [f"{patient}_{word}" for patient, word in zip(patients, words, strict=True)]
     sheet = [["sample", "tissue", "patient"], *zip(samples, words, patients, strict=True)]
     return {
         "pairs.tsv.gz": matrix(names("gene", 300), samples, X),
@@ -144,9 +144,9 @@ def survival() -> dict[str, bytes]:
     f = 0.7 * X[:, :INFORMATIVE].sum(axis=1)
     relapse = 4 * rng.exponential(np.exp(-f))
     lost = rng.uniform(1, 12, 120)
-    status = ["relapse" if came else "none" for came in relapse <= lost]
+    status = ["relapse" if is_relapse else "none" for is_relapse in relapse <= lost]
     years = [f"{time:.2f}" for time in np.minimum(relapse, lost)]
-    age = [str(each) for each in rng.integers(35, 80, 120)]
+    age = [str(age_in_years) for age_in_years in rng.integers(35, 80, 120)]
     samples = names("S", 120)
     sheet = [["sample", "years", "status", "age"], *zip(samples, years, status, age, strict=True)]
     return {
@@ -167,7 +167,7 @@ def study(stem: str, label: str, words: list[str], X: Array, seed: int) -> dict[
     """Write the matrix of some patients, and what is known of them."""
     samples = names(stem[0].upper(), len(words))
     rows = zip(samples, words, patients(seed, len(words)), strict=True)
-    sheet = [["sample", label, "age", "sex"], *([name, word, *own] for name, word, own in rows)]
+    sheet = [["sample", label, "age", "sex"], *([name, word, *cells] for name, word, cells in rows)]
     return {
         f"{stem}.tsv.gz": matrix(names("gene", X.shape[1]), samples, (8 + X).round(3)),
         f"{stem}_samples.tsv": tabbed(sheet).encode(),
@@ -183,21 +183,23 @@ def noise() -> dict[str, bytes]:
 def numbers() -> dict[str, bytes]:
     """Patients whose tumours are larger where the first genes are higher."""
     X = simulated(23, np.zeros(70), 300)
-    own = X[:, :INFORMATIVE].sum(axis=1) + 1.5 * np.random.default_rng(24).standard_normal(70)
-    size = [f"{max(3.0, 30 + 4 * each):.0f}" for each in own]
+    size_score = X[:, :INFORMATIVE].sum(axis=1) + 1.5 * np.random.default_rng(24).standard_normal(
+        70
+    )
+    size = [f"{max(3.0, 30 + 4 * score):.0f}" for score in size_score]
     return study("numbers", "size_mm", size, X, 25)
 
 
 def cohort() -> dict[str, bytes]:
     """Patients of two hospitals; at the second the genes differ less, and each has a shift."""
-    found = {}
+    study_files = {}
     level = np.random.default_rng(28).uniform(-4, 4, 300)
     for stem, seed, count, share in (("cohort", 26, 60, 0.6), ("second_cohort", 27, 40, 0.4)):
         y, words = classes(count, ("benign", "malignant"))
         X = simulated(seed, share * y, 300)
         X += level + np.random.default_rng(seed).normal(0, 0.4, 300)
-        found |= study(stem, "diagnosis", words, X, seed + 10)
-    return found
+        study_files |= study(stem, "diagnosis", words, X, seed + 10)
+    return study_files
 
 
 def omics() -> dict[str, bytes]:
@@ -241,11 +243,11 @@ def annotated() -> Any:
 def gene_sets() -> dict[str, bytes]:
     """Sets of the symbols of `annotated`: one of the genes that differ, thirty of any others."""
     rng = np.random.default_rng(16)
-    first = INFORMATIVE + 2 * BLOCK
-    lists = {"DIFFERENT_IN_SENSITIVE_LINES": np.arange(1, first + 1)}
+    start = INFORMATIVE + 2 * BLOCK
+    lists = {"DIFFERENT_IN_SENSITIVE_LINES": np.arange(1, start + 1)}
     for k in range(1, 31):
         size = int(rng.integers(12, 31))
-        lists[f"OTHER_PATHWAY_{k:02d}"] = rng.choice(np.arange(first + 1, 251), size, replace=False)
+        lists[f"OTHER_PATHWAY_{k:02d}"] = rng.choice(np.arange(start + 1, 251), size, replace=False)
     rows = [
         [name, "simulated", *(f"SYM{gene}" for gene in sorted(genes))]
         for name, genes in lists.items()
@@ -266,17 +268,19 @@ def arrays() -> dict[str, bytes]:
     level = 0.7 * simulated(5, y, n_sets)
     samples = names("S", 20)
     files = [f"GSM{9000 + k}_{name}.CEL.gz" for k, name in enumerate(samples)]
-    found = {"arrays/Simulated.cdf.gz": packed(cdf_text(sets, cells, side, side, "Simulated"))}
+    library_files = {
+        "arrays/Simulated.cdf.gz": packed(cdf_text(sets, cells, side, side, "Simulated"))
+    }
     for k, file in enumerate(files):
         light = affinity * rng.lognormal(0, 0.15, side * side)
         light[cells[:, :, 0]] *= 2 ** level[k][:, None]
         light += rng.normal(100, 15, side * side).clip(1)
         write = cel_binary if k < 10 else cel_command_console
         content = write(light.round().reshape(side, side), "Simulated")
-        found[f"arrays/{file}"] = packed(content)
+        library_files[f"arrays/{file}"] = packed(content)
     sheet = [["sample", "diagnosis", "file"], *zip(samples, words, files, strict=True)]
     genes = [["probe_set", "symbol"], *([name, f"GENE{k // 2}"] for k, name in enumerate(sets))]
-    return found | {
+    return library_files | {
         "arrays_samples.tsv": tabbed(sheet).encode(),
         "arrays_genes.tsv": tabbed(genes).encode(),
     }

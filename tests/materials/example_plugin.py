@@ -33,7 +33,7 @@ POINTS = {
 }
 
 
-def pairs(content: str, where: str, part: str | None):
+def pairs(content: str, source_name: str, part: str | None):
     """Read lines of gene, sample and value."""
     cells = [line.split() for line in content.splitlines()]
     genes, samples = (list(dict.fromkeys(row[k] for row in cells)) for k in (0, 1))
@@ -61,11 +61,11 @@ class Shift:
         return X + self.amount
 
 
-SEEN = []
+COLUMNS_SEEN = []
 
 
 def first_gene(X, y, X_test, inner, random_state, genes):
-    SEEN.append(genes)  # a table: ids of the columns, and their symbols
+    COLUMNS_SEEN.append(genes)  # a table: ids of the columns, and their symbols
     return X_test[:, 0] - X[:, 0].mean()
 
 
@@ -116,7 +116,7 @@ def blank(X, y, X_test, inner, random_state):
     return np.full(len(X_test), np.nan)
 
 
-NO_SYMBOL, FEW, BLANK = ({"classification": each} for each in (no_symbol, few, blank))
+NO_SYMBOL, FEW, BLANK = ({"classification": preset} for preset in (no_symbol, few, blank))
 
 
 def mild(tau, n, block, weights, mu):
@@ -132,7 +132,10 @@ def install(folder: Path, points=POINTS) -> None:
     (home / "METADATA").write_text("Metadata-Version: 2.1\nName: example-plugin\nVersion: 1.5\n")
     lines = [
         line
-        for group, named in points.items()
-        for line in (f"[genesig.{group}]", *(f"{name} = {aim}" for name, aim in named.items()))
+        for group, entry_points in points.items()
+        for line in (
+            f"[genesig.{group}]",
+            *(f"{name} = {aim}" for name, aim in entry_points.items()),
+        )
     ]
     (home / "entry_points.txt").write_text("\n".join(lines) + "\n")

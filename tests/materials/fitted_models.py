@@ -141,14 +141,19 @@ def fitted_of_kind(kind: str) -> tuple[Dataset, dict[str, Any]]:
 
 def written(kind: str, n: int = 40) -> Dataset:
     """Write another data set of the kind, and return it."""
-    other = study_of(kind, 11, n=n, d=20, signal=1.2)
+    new_study = study_of(kind, 11, n=n, d=20, signal=1.2)
     names = [f"x{k}" for k in range(n)]
-    rows = [[g, *map(repr, map(float, x))] for g, x in zip(other.genes, other.X.T, strict=True)]
+    rows = [
+        [g, *map(repr, map(float, x))] for g, x in zip(new_study.genes, new_study.X.T, strict=True)
+    ]
     Path("other.tsv").write_text(tabbed([["gene", *names], *rows]))
-    cells = other.obs.astype(str).to_numpy().tolist()
-    sheet = [["id", *other.obs.columns], *([n, *row] for n, row in zip(names, cells, strict=True))]
+    cells = new_study.obs.astype(str).to_numpy().tolist()
+    sheet = [
+        ["id", *new_study.obs.columns],
+        *([n, *row] for n, row in zip(names, cells, strict=True)),
+    ]
     Path("sheet.tsv").write_text(tabbed(sheet))
-    return other
+    return new_study
 
 
 def scored(kind: str, **changes: Any) -> CohortResult:
@@ -170,11 +175,19 @@ def score(
 
     `expression` has all values of each gene, as measured.
     """
-    some = [each for each in model["models"] if each["mu"] is not None]
+    linear_models = [
+        model_entry for model_entry in model["models"] if model_entry["mu"] is not None
+    ]
     if mu is None:
-        (chosen,) = (each for each in model["models"] if each["list"] == (by or model["answer"]))
+        (chosen,) = (
+            model_entry
+            for model_entry in model["models"]
+            if model_entry["list"] == (by or model["answer"])
+        )
     else:
-        (chosen,) = (each for each in some if np.isclose(each["mu"], mu))
+        (chosen,) = (
+            model_entry for model_entry in linear_models if np.isclose(model_entry["mu"], mu)
+        )
     normalisation = model["normalisation"]
     needed = normalisation["genes"] or chosen["genes"]
     X = np.stack([np.atleast_1d(np.asarray(expression[gene], float)) for gene in needed], axis=1)

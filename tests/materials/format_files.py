@@ -47,7 +47,7 @@ def series_matrix(n: Numbers, platforms: Sequence[str] = ("GPL96",)) -> str:
     quoted = [f'"{name}"' for name in n.samples]
     states = [f'"disease state: {label}"' for label in n.labels]
     ages = [f'"age: {40 + k}"' for k in range(len(n.samples))]
-    first = [ages[k] if k == 0 else states[k] for k in range(len(n.samples))]
+    first_values = [ages[k] if k == 0 else states[k] for k in range(len(n.samples))]
     second = [states[k] if k == 0 else '""' if k == 1 else ages[k] for k in range(len(n.samples))]
     head = [
         ["!Series_title", '"A study"'],
@@ -56,7 +56,7 @@ def series_matrix(n: Numbers, platforms: Sequence[str] = ("GPL96",)) -> str:
         ["!Sample_title", *[f'"Title of ""{name}"""' for name in n.samples]],
         ["!Sample_geo_accession", *quoted],
         ["!Sample_status", *['"Public"'] * len(n.samples)],
-        ["!Sample_characteristics_ch1", *first],
+        ["!Sample_characteristics_ch1", *first_values],
         ["!Sample_characteristics_ch1", *second],
         ["!Sample_characteristics_ch1", *['"genotype/variation: wt"'] * len(n.samples)],
         [

@@ -30,15 +30,15 @@ from genesig.selection.genes.frequency import count_tails
 Array = np.ndarray[Any, Any]
 
 
-def chance_of(observed: Array, permuted: Array, most: int = 10) -> HalfSampleStudy:
-    """Return the record of so many of `most` halves listing each gene, observed and permuted.
+def chance_of(observed: Array, permuted: Array, max_genes: int = 10) -> HalfSampleStudy:
+    """Return the record of so many of `max_genes` halves listing each gene, observed and permuted.
 
     A gene is in the first lists.
     """
     permuted = np.asarray(permuted)
-    every = [np.asarray(observed), *permuted]
-    lists = [np.flatnonzero(times > half) for times in every for half in range(most)]
-    tail = count_tails(permuted, most)
+    all_scores = [np.asarray(observed), *permuted]
+    lists = [np.flatnonzero(times > half) for times in all_scores for half in range(max_genes)]
+    tail = count_tails(permuted, max_genes)
     return HalfSampleStudy(
         number=np.arange(1, len(permuted) + 1),
         outer=tail,
@@ -49,7 +49,7 @@ def chance_of(observed: Array, permuted: Array, most: int = 10) -> HalfSampleStu
         half_inner=tail,
         indptr=np.cumsum([0, *map(len, lists)]),
         indices=np.concatenate(lists),
-        lists=np.array(most),
+        lists=np.array(max_genes),
         strength=np.asarray(observed, dtype=float),
     )
 
@@ -67,7 +67,7 @@ def make_dataset(X, y, task="classification", group=None):
     )
     obs = pd.DataFrame({"label": label}, index=[f"s{i}" for i in range(len(y))])
     if group is not None:
-        obs["pair"] = [str(each) for each in group]
+        obs["pair"] = [str(patient) for patient in group]
     genes = [f"g{j}" for j in range(X.shape[1])]
     var = pd.DataFrame({"symbol": [f"SYM{j}" for j in range(len(genes))]}, index=genes)
     column = None if group is None else "pair"
@@ -193,13 +193,13 @@ def controls() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def evidence(n_genes: int, permutations: int = 19, most: int = 20) -> HalfSampleStudy:
+def evidence(n_genes: int, permutations: int = 19, max_genes: int = 20) -> HalfSampleStudy:
     """Return selection frequencies of which three are never reached by chance."""
     rng = np.random.default_rng(5)
     null = rng.integers(0, 8, (permutations, n_genes))
     observed = rng.integers(0, 8, n_genes)
-    observed[[1, 4, 7]] = most
-    return chance_of(observed, null, most)
+    observed[[1, 4, 7]] = max_genes
+    return chance_of(observed, null, max_genes)
 
 
 def write_results(
@@ -229,10 +229,12 @@ def write_results(
     save_signature(folder / "signature.h5ad", data)
     save_arrays(folder / "null.npz", {"error": np.linspace(0.3, 0.6, 20).reshape(10, 2)})
     classes = dataset.design.classes
-    named = None if classes is None else dict(zip(("negative", "positive"), classes, strict=True))
+    class_names = (
+        None if classes is None else dict(zip(("negative", "positive"), classes, strict=True))
+    )
     save_json(
         folder / "model.json",
-        {"task": dataset.design.kind, "classes": named, "training": {"genes": dataset.genes}},
+        {"task": dataset.design.kind, "classes": class_names, "training": {"genes": dataset.genes}},
     )
     save_json(folder / "run.json", {"config": {"label": "label"}, "seed": 0})
     save_text(folder / "report.html", "<!doctype html><title>A & B</title>")

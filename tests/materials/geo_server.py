@@ -37,8 +37,8 @@ class Archive:
 def _handler(archive: Archive) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            wanted = self.headers.get("Range")
-            archive.asked.append((self.path, wanted))
+            byte_range = self.headers.get("Range")
+            archive.asked.append((self.path, byte_range))
             if archive.refusals:
                 self.send_error(archive.refusals.pop(0))
                 return
@@ -46,7 +46,7 @@ def _handler(archive: Archive) -> type[BaseHTTPRequestHandler]:
             if content is None:
                 self.send_error(404)
                 return
-            start = int(wanted[6:-1]) if wanted and archive.ranges else 0
+            start = int(byte_range[6:-1]) if byte_range and archive.ranges else 0
             if start > len(content):
                 self.send_error(416)
                 return

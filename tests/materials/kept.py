@@ -11,12 +11,12 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def kept(make: Callable[P, T]) -> Callable[P, T]:
+def kept(build: Callable[P, T]) -> Callable[P, T]:
     """Let a function, whose arguments can be hashed, make each thing once and return copies."""
-    made = cache(make)
+    cached_build = cache(build)
 
-    @wraps(make)
-    def copy_of(*given: P.args, **named: P.kwargs) -> T:
-        return deepcopy(made(*given, **named))
+    @wraps(build)
+    def copy_of(*args: P.args, **kwargs: P.kwargs) -> T:
+        return deepcopy(cached_build(*args, **kwargs))
 
     return copy_of

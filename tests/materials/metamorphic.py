@@ -81,14 +81,14 @@ class Found:
 
 def files_of(kind: str, design: str = "plain") -> Files:
     """Return a study in no order: some genes carry the response, one is there twice."""
-    made = study_of(kind, 5, n=N, d=D, signal=1.0)
+    study_data = study_of(kind, 5, n=N, d=D, signal=1.0)
     rng = np.random.default_rng(3)
     names = [f"P{k:03d}" for k in rng.permutation(900)[:N]]
     genes = [f"G{k:03d}" for k in rng.permutation(900)[:D]]
-    X = made.X.copy()
+    X = study_data.X.copy()
     X[:, 40:] = X[:, :20] + 0.3 * rng.standard_normal((N, 20))  # blocks of genes that are alike
     X[:, 39] = X[:, 0]
-    samples = made.obs.set_axis(pd.Index(names, name="sample"))
+    samples = study_data.obs.set_axis(pd.Index(names, name="sample"))
     about = pd.DataFrame(
         {"symbol": [f"s{gene}" for gene in genes], "weight": rng.choice(["0.5", "1", "2"], D)},
         index=genes,
@@ -117,11 +117,15 @@ def _pairs(files: Files, rng: np.random.Generator) -> Files:
     """Let each pair be one of both classes, as far as there are; the others are left out."""
     state = files.samples["state"]
     ill, well = (list(state.index[state == word]) for word in ("ill", "well"))
-    pair = {name: f"d{k:02d}" for both in (ill, well) for k, name in enumerate(both)}
-    kept = files.samples.assign(pair=[pair[name] for name in state.index])
-    kept = kept.loc[[name in ill + well[: len(ill)] for name in kept.index]]
+    pair = {name: f"d{k:02d}" for patients in (ill, well) for k, name in enumerate(patients)}
+    paired_samples = files.samples.assign(pair=[pair[name] for name in state.index])
+    paired_samples = paired_samples.loc[
+        [name in ill + well[: len(ill)] for name in paired_samples.index]
+    ]
     splits = {"scheme": "stratified_group_kfold"}
-    return replace(files, samples=kept, splits=splits, data={**files.data, "pair": "pair"})
+    return replace(
+        files, samples=paired_samples, splits=splits, data={**files.data, "pair": "pair"}
+    )
 
 
 def _batches(files: Files, rng: np.random.Generator) -> Files:
@@ -134,8 +138,8 @@ def _held(files: Files, rng: np.random.Generator) -> Files:
     samples = files.samples.assign(
         age=[f"{age:.1f}" for age in rng.normal(60, 10, N)], sex=rng.choice(["f", "m"], N)
     )
-    more = {"covariates": ["age", "sex"], "prior_weights": "weight"}
-    return replace(files, samples=samples, data={**files.data, **more})
+    extra_sections = {"covariates": ["age", "sex"], "prior_weights": "weight"}
+    return replace(files, samples=samples, data={**files.data, **extra_sections})
 
 
 def _weighted(files: Files, rng: np.random.Generator) -> Files:
@@ -167,15 +171,15 @@ def read(files: Files) -> Dataset:
             "label": label,
             "data": {"annotation": paths[2], "symbol": "symbol", **files.data},
         }
-        told = resolve_config(config, load_schema())
-        return read_dataset(StudySettings.from_config(told))
+        resolved_config = resolve_config(config, load_schema())
+        return read_dataset(StudySettings.from_config(resolved_config))
 
 
 def divided(files: Files) -> tuple[Dataset, Splits]:
     """Read a study and draw its splits."""
     dataset = read(files)
-    told = {**SPLITS, "subsamples": 4, **files.splits}
-    return dataset, draw_splits(dataset, seed=7, **told)
+    split_settings = {**SPLITS, "subsamples": 4, **files.splits}
+    return dataset, draw_splits(dataset, seed=7, **split_settings)
 
 
 def forest(files: Files) -> pd.DataFrame:
@@ -191,7 +195,7 @@ def found(files: Files) -> Found:
     chance = study_half_samples(dataset, splits, permutations=8, **linear)
     batches = [f"{k + 1}of{files.jobs}" for k in range(files.jobs)]
     numbers = np.array_split(np.arange(1, PERMUTATIONS + 1), files.jobs)
-    ranges = [f"permuted-{some[0]}-{some[-1]}" for some in numbers]
+    ranges = [f"permuted-{block[0]}-{block[-1]}" for block in numbers]
 
     def loop(labels: str, batch: str) -> Fits:
         return nested_cross_validation(
@@ -204,20 +208,22 @@ def found(files: Files) -> Found:
     halves = fit_half_samples(dataset, splits, chance, **linear)
     fits = observed, final, halves, chance
     tables = gather(dataset, splits, *fits, cv_frequency=0.5, fdr=0.1, clusters=CLUSTERS)
-    errors, further = null_study(dataset, splits, observed, null)
+    errors, null_model = null_study(dataset, splits, observed, null)
     null_errors = pd.DataFrame(errors["error"]).assign(named=errors["fdr_selected"])
-    tables |= {**further, "null": null_errors}
+    tables |= {**null_model, "null": null_errors}
     tables["baselines"] = run_baselines(dataset, splits, folds=MOMENTS, baselines=BASELINES)
     tables["modules"] = gene_modules(dataset, folds=MOMENTS, modules=1, seed=7)
-    every = [Fits.gather(observed, [each.name for each in splits.outer]), final, halves]
-    choices = np.concatenate([np.column_stack([each.choice, each.controlled]) for each in every])
+    all_fits = [Fits.gather(observed, [one_fit.name for one_fit in splits.outer]), final, halves]
+    choices = np.concatenate(
+        [np.column_stack([one_fit.choice, one_fit.controlled]) for one_fit in all_fits]
+    )
     return Found(_drawn(dataset, splits), choices, tables)
 
 
 def _drawn(dataset: Dataset, splits: Splits) -> Array:
     """Return the rows of all parts of all splits, and those of the permutations."""
-    every = (*splits.outer, splits.final, *splits.subsamples)
-    sides = [side for each in every for side in (each.train, each.test, *each.inner)]
+    all_splits = (*splits.outer, splits.final, *splits.subsamples)
+    sides = [side for split in all_splits for side in (split.train, split.test, *split.inner)]
     pi = [permutation(dataset, splits, number) for number in range(1, PERMUTATIONS + 1)]
     return np.concatenate([*map(dataset.rows, sides), *pi])
 
@@ -251,7 +257,7 @@ def by_gene(tables: Tables) -> Tables:
 
 def genes_times(tables: Tables, factor: Mapping[str, float]) -> Tables:
     """Multiply weights by the factor of their gene, and what has its sign by that."""
-    sign = {gene: float(np.sign(each)) for gene, each in factor.items()}
+    sign = {gene: float(np.sign(scale)) for gene, scale in factor.items()}
     several = "class" in tables["signature"]
     return {
         name: _of_genes(table, factor, sign, several) if "gene" in table else table
@@ -263,12 +269,12 @@ def _of_genes(
     table: pd.DataFrame, factor: Mapping[str, float], sign: Mapping[str, float], several: bool
 ) -> pd.DataFrame:
     """Weights of several classes are lengths, but those of each class; F has no sign."""
-    own = table["gene"].map(factor)
+    gene_factor = table["gene"].map(factor)
     side = table["gene"].map(sign)
-    lengths = own.abs() if several else own
+    lengths = gene_factor.abs() if several else gene_factor
     change = {c: table[c] * lengths for c in ("weight", "mean_weight") if c in table}
     of_class = [c for c in table if c.startswith("coef ")]
-    change |= {c: table[c] * own for c in of_class}
+    change |= {c: table[c] * gene_factor for c in of_class}
     for column, of in {"r": "prototype", "nearest_r": "nearest"}.items():
         if column in table:
             change[column] = table[column] * side * table[of].map(sign).fillna(1)
@@ -301,17 +307,19 @@ def response_times(tables: Tables, factor: float) -> Tables:
     return out
 
 
-def _one_of_two(table: pd.DataFrame, wanted: pd.DataFrame) -> pd.DataFrame:
+def _one_of_two(table: pd.DataFrame, expected: pd.DataFrame) -> pd.DataFrame:
     """Of two classes a table has the probability of one: that of the other is the rest."""
-    here, there = ([c for c in each if str(c).startswith(OF_CLASS[-1])] for each in (table, wanted))
-    if len(here) != 1 or here == there:
+    own_columns, expected_columns = (
+        [c for c in frame if str(c).startswith(OF_CLASS[-1])] for frame in (table, expected)
+    )
+    if len(own_columns) != 1 or own_columns == expected_columns:
         return table
-    return table.assign(**{there[0]: 1 - table[here[0]]})
+    return table.assign(**{expected_columns[0]: 1 - table[own_columns[0]]})
 
 
 def classes_called(tables: Tables, old: Mapping[str, str], columns_of: Tables) -> Tables:
     """Put the old names of classes in cells and columns; tables list classes by name."""
-    new = {f"{what}{a}": f"{what}{b}" for a, b in old.items() for what in OF_CLASS}
+    new = {f"{prefix}{a}": f"{prefix}{b}" for a, b in old.items() for prefix in OF_CLASS}
     out = {
         name: _one_of_two(table.rename(columns=new), columns_of[name])[columns_of[name].columns]
         for name, table in renamed(tables, WORDS, old).items()

@@ -38,16 +38,16 @@ def noise_sets(
     genes = []
     lists = []
     kind = []
-    first = 0
+    start = 0
     for k in range(n_sets):
         size, r = kinds[k % len(kinds)]
         common = np.sqrt(r) * rng.standard_normal((n, 1)) * rng.choice([-1, 1], size)
         genes.append(common + np.sqrt(1 - r) * rng.standard_normal((n, size)))
-        members = np.arange(first, first + size)
-        n_shared = min(int(shared * size), first)
+        members = np.arange(start, start + size)
+        n_shared = min(int(shared * size), start)
         lists.append(members if not n_shared else members - n_shared)
         kind.append(k % len(kinds))
-        first += size
+        start += size
     X = np.concatenate(genes, axis=1)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     return NoiseSets(X, Blocks.from_lists(lists, np.ones(n_sets)), np.array(kind))

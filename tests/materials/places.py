@@ -40,8 +40,8 @@ WHEEL = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
 
 def place(file: str) -> str:
     """Return where the wheel holds a file of the clone, by the table of pyproject.toml."""
-    top, *below = file.split("/")
-    return "/".join([WHEEL["sources"].get(top, top), *below])
+    top, *subfolders = file.split("/")
+    return "/".join([WHEEL["sources"].get(top, top), *subfolders])
 
 
 def lay_out_installed(site: Path) -> Path:
@@ -55,11 +55,13 @@ def lay_out_installed(site: Path) -> Path:
 
 def genesig(site: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Call the installed genesig in a folder."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("SNAKEMAKE", "COV_"))}
+    environment_kept = {
+        k: v for k, v in os.environ.items() if not k.startswith(("SNAKEMAKE", "COV_"))
+    }
     return subprocess.run(
         [sys.executable, "-P", "-m", "genesig.cli", *arguments],
         cwd=cwd,
-        env={**kept, "PYTHONPATH": str(site)},
+        env={**environment_kept, "PYTHONPATH": str(site)},
         capture_output=True,
         text=True,
         check=False,

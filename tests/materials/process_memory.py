@@ -11,9 +11,9 @@ import pytest
 
 
 def _bytes(key: str) -> int:
-    found = re.search(rf"{key}:\s+(\d+) kB", Path("/proc/self/status").read_text())
-    assert found is not None
-    return 1000 * int(found[1])
+    memory_line = re.search(rf"{key}:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    assert memory_line is not None
+    return 1000 * int(memory_line[1])
 
 
 @contextmanager

@@ -76,8 +76,8 @@ def strings(values: Sequence[str | None], **attributes: bytes) -> bytes:
 
 
 def listed(values: Sequence[bytes], names: Sequence[str] = (), **attributes: bytes) -> bytes:
-    named = {"names": strings(names)} if names else {}
-    return _made(LIST, _int(len(values)) + b"".join(values), named | attributes)
+    names_attribute = {"names": strings(names)} if names else {}
+    return _made(LIST, _int(len(values)) + b"".join(values), names_attribute | attributes)
 
 
 def factor(values: Sequence[str], levels: Sequence[str]) -> bytes:
@@ -88,8 +88,8 @@ def factor(values: Sequence[str], levels: Sequence[str]) -> bytes:
 
 def of_class(name: str, package: str, **slots: bytes) -> bytes:
     """Write an S4 object."""
-    own = {"class": strings([name], package=strings([package]))}
-    return _made(S4, b"", slots | own, OBJECT | (1 << 16))
+    class_attributes = {"class": strings([name], package=strings([package]))}
+    return _made(S4, b"", slots | class_attributes, OBJECT | (1 << 16))
 
 
 def data_frame(columns: Mapping[str, bytes], rows: Sequence[str] | int) -> bytes:
@@ -107,14 +107,16 @@ def matrix(
     rows: Sequence[Sequence[float]],
     names: tuple[Sequence[str], Sequence[str]] | None,
     *,
-    whole: bool = False,
+    as_table: bool = False,
 ) -> bytes:
     """Write a matrix; its values stand column by column."""
     values = [row[k] for k in range(len(rows[0])) for row in rows]
     attributes = {"dim": integers([len(rows), len(rows[0])])}
     if names is not None:
-        attributes["dimnames"] = listed([strings(each) if each else NULL for each in names])
-    if whole:
+        attributes["dimnames"] = listed(
+            [strings(axis_names) if axis_names else NULL for axis_names in names]
+        )
+    if as_table:
         return integers([NA if v != v else int(v) for v in values], **attributes)
     return reals(values, **attributes)
 
@@ -186,8 +188,8 @@ def shallow_assays(assays: Mapping[str, bytes]) -> bytes:
 
 def ranges(names: Sequence[str], columns: bytes, count: int) -> bytes:
     """Write the GRanges of the rows."""
-    one = integers([1] * count)
-    places = of_class("IRanges", "IRanges", start=one, width=one, NAMES=strings(names))
+    ones = integers([1] * count)
+    places = of_class("IRanges", "IRanges", start=ones, width=ones, NAMES=strings(names))
     return of_class(
         "GRanges",
         "GenomicRanges",
@@ -201,10 +203,10 @@ def ranges(names: Sequence[str], columns: bytes, count: int) -> bytes:
 def closure() -> bytes:
     """Write a function whose environment holds a promise: what rdata cannot convert."""
     promise = _int(PROMISE) + NULL + symbol("x")
-    held = _int(PAIRS | TAG) + symbol("later") + promise + NULL
-    inside = _int(ENVIRONMENT, 0) + _int(GLOBAL) + held + NULL + NULL
+    promise_binding = _int(PAIRS | TAG) + symbol("later") + promise + NULL
+    environment_bytes = _int(ENVIRONMENT, 0) + _int(GLOBAL) + promise_binding + NULL + NULL
     body = _int(CALL) + symbol("stop") + NULL
-    return _int(CLOSURE | TAG) + inside + NULL + body
+    return _int(CLOSURE | TAG) + environment_bytes + NULL + body
 
 
 def sequence(count: float) -> bytes:

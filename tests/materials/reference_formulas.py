@@ -35,8 +35,10 @@ def supports(*columns, sets=1):
 
 def minimum_norm_ridge(Z, y, ridge):
     U, s, Vt = np.linalg.svd(Z, full_matrices=False)
-    keep = s > 1e-12 * s.max(initial=0)
-    return Vt[keep].T @ (s[keep] / (s[keep] ** 2 + ridge) * (U[:, keep].T @ y))
+    is_positive = s > 1e-12 * s.max(initial=0)
+    return Vt[is_positive].T @ (
+        s[is_positive] / (s[is_positive] ** 2 + ridge) * (U[:, is_positive].T @ y)
+    )
 
 
 # The stable list straight from its definition, in loops over dense lists.
@@ -53,7 +55,7 @@ def nogueira(lists, d):
     return 1 - Z.var(axis=0, ddof=1).mean() / (share * (1 - share))
 
 
-def choose_by_hand(error, standard_error, lists, most, d):
+def choose_by_hand(error, standard_error, lists, max_genes, d):
     """Return (tau, lam, mu) and the agreement of the lists that were candidates.
 
     `error` and `standard_error` are (n_mu, n_tau, n_lam), NaN where lists are too long;
@@ -61,11 +63,11 @@ def choose_by_hand(error, standard_error, lists, most, d):
     are equal.
     """
     n_mu, n_tau, n_lam = error.shape
-    known = [at for at in np.ndindex(error.shape) if not np.isnan(error[at])]
+    computed = [at for at in np.ndindex(error.shape) if not np.isnan(error[at])]
     agreed = np.full((n_mu, n_tau), np.nan)
-    if not known:
+    if not computed:
         return (0, n_lam - 1, 0), agreed
-    best = min(known, key=lambda at: (round(error[at], 12), at))
+    best = min(computed, key=lambda at: (round(error[at], 12), at))
     bound = round(round(error[best], 12) + standard_error[best], 12)
     places = []
     candidates = []
@@ -76,7 +78,7 @@ def choose_by_hand(error, standard_error, lists, most, d):
         lam = max(at for at in range(n_lam) if errors[at] == min(errors))
         size = np.mean([len(genes) for genes in lists[mu][tau]])
         places.append((0.0, size, -lam, mu, tau))
-        if 1 <= size <= most:
+        if 1 <= size <= max_genes:
             agreed[mu, tau] = value = nogueira(lists[mu][tau], d)
             candidates.append((-round(-1 if np.isnan(value) else value, 12), *places[-1][1:]))
     *_, minus_lam, mu, tau = min(candidates or places)
@@ -114,8 +116,8 @@ def tied(seed: int, n: int, d: int, copies: bool = False) -> tuple[Array, Array,
     return X, time, event
 
 
-def one_set(seed: int, n: int, d: int, ties: str = "efron", **more: Any) -> CoxSets:
-    X, time, event = tied(seed, n, d, more.pop("copies", False))
+def one_set(seed: int, n: int, d: int, ties: str = "efron", **options: Any) -> CoxSets:
+    X, time, event = tied(seed, n, d, options.pop("copies", False))
     return cox_sets(
         X,
         time,
@@ -124,7 +126,7 @@ def one_set(seed: int, n: int, d: int, ties: str = "efron", **more: Any) -> CoxS
         centre=True,
         unit_variance=True,
         ties=ties,
-        **more,
+        **options,
     )
 
 
@@ -149,7 +151,7 @@ def dense(sets: CoxSets, tau: Any, mu: Any, tolerance: float = 1e-9) -> Array:
 
 # The logistic elastic net as its definition reads, and small problems of every kind.
 
-BOTH = {"centre": True, "unit_variance": True}
+SCALED = {"centre": True, "unit_variance": True}
 KINDS = ["plain", "weights", "covariates", "both"]
 
 
@@ -183,14 +185,19 @@ def held(seed: int, rows: Array, kind: str) -> Any:
 def problem(seed: int, n: int, d: int, kind: str = "plain", **keys: Any) -> LogisticSets:
     """Return two training sets."""
     X, Y, rows = classes(seed, n, d)
-    return logistic_sets(X, Y, rows, fixed=held(seed, rows, kind), **{**BOTH, **keys})
+    return logistic_sets(X, Y, rows, fixed=held(seed, rows, kind), **{**SCALED, **keys})
 
 
 def parts(sets: LogisticSets, k: int) -> tuple[Array, Array, Array, Array]:
     """Return Z (n_k, d), y and v of sum 1 (n_k,), and the free columns (n_k, c) of one set."""
-    inside = np.flatnonzero(sets.sets.rows[:, k])
-    Z = sets.sets.standardised(k)[inside]
-    return Z, sets.y[k, inside], sets.v[k, inside], sets.columns[k][:, inside].T
+    training_rows = np.flatnonzero(sets.sets.rows[:, k])
+    Z = sets.sets.standardised(k)[training_rows]
+    return (
+        Z,
+        sets.y[k, training_rows],
+        sets.v[k, training_rows],
+        sets.columns[k][:, training_rows].T,
+    )
 
 
 def logistic_objective(

@@ -22,42 +22,42 @@ from genesig.report.page.words import rate
 UNIONS = (Union, types.UnionType)
 
 
-def misfits(kind: Any, value: Any, where: str = "") -> list[str]:
+def misfits(kind: Any, value: Any, place: str = "") -> list[str]:
     """Return where a value differs from a TypedDict or another type; nothing where it does not."""
-    return list(_misfits(kind, value, where))
+    return list(_misfits(kind, value, place))
 
 
-def _misfits(kind: Any, value: Any, where: str) -> Iterator[str]:
+def _misfits(kind: Any, value: Any, place: str) -> Iterator[str]:
     origin = get_origin(kind)
-    inside = get_args(kind)
+    member_types = get_args(kind)
     if origin is NotRequired:
-        yield from _misfits(inside[0], value, where)
+        yield from _misfits(member_types[0], value, place)
     elif is_typeddict(kind):
-        yield from _keys(kind, value, where)
+        yield from _keys(kind, value, place)
     elif origin in UNIONS:
-        if all(misfits(one, value, where) for one in inside):
-            yield f"{where}: {value!r} is no {kind}"
+        if all(misfits(item, value, place) for item in member_types):
+            yield f"{place}: {value!r} is no {kind}"
     elif origin in (list, dict):
         if not isinstance(value, origin):
-            yield f"{where}: {value!r} is no {origin.__name__}"
+            yield f"{place}: {value!r} is no {origin.__name__}"
             return
         items = value.items() if origin is dict else enumerate(value)
-        for key, one in items:
-            yield from _misfits(inside[-1], one, f"{where}[{key!r}]")
+        for key, item in items:
+            yield from _misfits(member_types[-1], item, f"{place}[{key!r}]")
     elif kind is not Any and not _plain(kind, value):
-        yield f"{where}: {value!r} is no {kind}"
+        yield f"{place}: {value!r} is no {kind}"
 
 
-def _keys(kind: Any, value: Any, where: str) -> Iterator[str]:
+def _keys(kind: Any, value: Any, place: str) -> Iterator[str]:
     if not isinstance(value, dict):
-        yield f"{where}: {value!r} is no {kind.__name__}"
+        yield f"{place}: {value!r} is no {kind.__name__}"
         return
     hints = get_type_hints(kind, include_extras=True)
     required = {key for key, hint in hints.items() if get_origin(hint) is not NotRequired}
     for key in sorted(required - value.keys() | value.keys() - hints.keys()):
-        yield f"{where}[{key!r}]: {'unknown' if key in value else 'absent'}"
+        yield f"{place}[{key!r}]: {'unknown' if key in value else 'absent'}"
     for key in value.keys() & hints.keys():
-        yield from _misfits(hints[key], value[key], f"{where}[{key!r}]")
+        yield from _misfits(hints[key], value[key], f"{place}[{key!r}]")
 
 
 def _plain(kind: Any, value: Any) -> bool:
@@ -105,7 +105,9 @@ def _conclusion(data: Any, page: str, text: str) -> Iterator[str]:
     if "There is no evidence that" in text and grade(data) is not Grade.NONE:
         yield f"{grade(data).value}, and a sentence denies it"
     if grade(data) is Grade.NONE:
-        yield from (f"no evidence, and the page has {one}" for one in SUCCESS if one in page)
+        yield from (
+            f"no evidence, and the page has {phrase}" for phrase in SUCCESS if phrase in page
+        )
     if "Better than chance? Yes" in text and grade_within_study(data) is not Grade.HERE:
         yield "the check of chance says yes, the models show nothing"
 
@@ -118,16 +120,16 @@ def _numbers(data: Any, text: str) -> Iterator[str]:
         and data["study"]["classes"]
         and not covariate_names(data)
     ):
-        for where in (
+        for pattern in (
             r"models built this way misclassified .{3,60}? \(balanced accuracy ([\d.]+%)",
             r"Balanced accuracy ([\d.]+%) (?:95% CI|chance)",
         ):
-            found = set(re.findall(where, text))
-            if found != {rate(1 - answer["error"]["value"])}:
-                yield f"the error is {answer['error']['value']}, {where} finds {found}"
+            values_found = set(re.findall(pattern, text))
+            if values_found != {rate(1 - answer["error"]["value"])}:
+                yield f"the error is {answer['error']['value']}, {pattern} finds {values_found}"
     p = set(re.findall(r"did as well \(p = ([^),;]+)\)", text))
     p |= set(re.findall(r"Better than chance\? \w+ p = ([\d.× ⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+?) \(", text))
-    if len({one.strip() for one in p}) > 1:
+    if len({number_text.strip() for number_text in p}) > 1:
         yield f"p is said to be {p}"
     selected = answer["evidence"]["fdr_selected"] if answer["evidence"] else None
     for count in re.findall(r"(\d+) (?:of them|genes?) pass(?:es)? a false discovery rate", text):
@@ -148,10 +150,10 @@ def _cohorts(data: Any, text: str) -> Iterator[str]:
 def _cited(data: Any) -> Iterator[str]:
     """Find references whose first author the Methods do not name."""
     text = " ".join(methods(data))
-    for one in references(data):
-        author = re.match(r"[\w' -]+? (?=[A-Z]{1,3}\b)", one)
+    for reference in references(data):
+        author = re.match(r"[\w' -]+? (?=[A-Z]{1,3}\b)", reference)
         if author and author[0].split()[-1] not in text:
-            yield f"Methods do not cite {one[:60]}"
+            yield f"Methods do not cite {reference[:60]}"
 
 
 # A page in headless Chromium or Chrome, and what a script in a copy of it found.
@@ -163,21 +165,28 @@ BROWSER = next(
 # The policy of the page allows no script but its own.
 POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
-SAY = """
+PRINT_RESULT = """
   const said = document.createElement("script");
   said.type = "application/json"; said.id = "found"; said.textContent = JSON.stringify(found);
   document.body.append(said);
 """
 
 
-def found_by(script: str, text: str, folder: Path, *more: str, width: int = 1400) -> Any:
-    """Run a script, which ends with its value in ``found``, in a page of this text."""
+def found_by(script: str, text: str, folder: Path, *arguments: str, width: int = 1400) -> Any:
+    """Run a script, which ends with its value in ``result_match``, in a page of this text."""
     copy = folder / "copy.html"
-    run = f'<script>addEventListener("load", async () => {{{script}{SAY}}});</script>'
+    run = f'<script>addEventListener("load", async () => {{{script}{PRINT_RESULT}}});</script>'
     copy.write_text(POLICY.sub("", text) + run, encoding="utf-8")
     flags = [*FLAGS, f"--user-data-dir={folder / 'profile'}", f"--window-size={width},900"]
-    command = [BROWSER, *flags, *more, "--virtual-time-budget=120000", "--dump-dom", copy.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
-    found = re.search(r'id="found">(.*?)</script>', done.stdout, re.DOTALL)
-    assert found is not None, done.stderr[-2000:]
-    return json.loads(html.unescape(found[1]))
+    command = [
+        BROWSER,
+        *flags,
+        *arguments,
+        "--virtual-time-budget=120000",
+        "--dump-dom",
+        copy.as_uri(),
+    ]
+    process = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    result_match = re.search(r'id="found">(.*?)</script>', process.stdout, re.DOTALL)
+    assert result_match is not None, process.stderr[-2000:]
+    return json.loads(html.unescape(result_match[1]))

@@ -61,18 +61,22 @@ Q = 0.09
 
 
 def evidence_of(
-    dataset: Dataset, final: Fits, named: int | None, *, beside: int = 0
+    dataset: Dataset, final: Fits, n_selected: int | None, *, n_runners_up: int = 0
 ) -> pd.DataFrame:
-    """Return selection.tsv: the first genes of the final model are named, `beside` of others.
+    """Return selection.tsv: the first genes of the final model are named, `n_runners_up` of others.
 
-    Empty where `named` is None. The q of the others lie above the rate.
+    Empty where `n_selected` is None. The q of the others lie above the rate.
     """
-    if named is None:
+    if n_selected is None:
         return pd.DataFrame(columns=SELECTION_COLUMNS)
-    inside = final.coef(0, int(final.choice[0, 2]))[0]
-    others = np.setdiff1d(np.arange(len(dataset.genes)), inside)[: max(beside, 3)]
-    genes = np.concatenate([others[:beside], inside, others[beside:]])
-    proved = np.arange(len(genes)) < named
+    signature_genes = final.coef(0, int(final.choice[0, 2]))[0]
+    other_genes = np.setdiff1d(np.arange(len(dataset.genes)), signature_genes)[
+        : max(n_runners_up, 3)
+    ]
+    genes = np.concatenate(
+        [other_genes[:n_runners_up], signature_genes, other_genes[n_runners_up:]]
+    )
+    proved = np.arange(len(genes)) < n_selected
     return pd.DataFrame(
         {
             "gene": np.array(dataset.genes, dtype=object)[genes],
@@ -82,8 +86,8 @@ def evidence_of(
             "selection_p": np.where(proved, 1 / (1 + PERMUTATIONS), 0.5),
             "selection_q": np.where(
                 proved,
-                np.linspace(0.02, Q, max(named, 1))[
-                    np.minimum(np.arange(len(genes)), max(named, 1) - 1)
+                np.linspace(0.02, Q, max(n_selected, 1))[
+                    np.minimum(np.arange(len(genes)), max(n_selected, 1) - 1)
                 ],
                 0.8,
             ),
@@ -100,7 +104,7 @@ def evidence_of(
 MU = (1e-6, 1e-3, 1e-2, 1e-1, 1.0)
 SIZES = (14, 22, 34, 48, 70)
 CLUSTERS = {"least": 0.5, "warn_above": 0.9, "merge_above": None}
-OTHERS = {
+OTHER_TEXTS = {
     "dummy": 0.5,
     "ridge": 0.04,
     "nearest_centroid": 0.06,
@@ -119,7 +123,7 @@ def make_tables(
     blocks, prototypes = block_tables(dataset, final, **CLUSTERS)
     univariate = univariate_table(dataset)
     predictions = predictions_table(dataset, splits, fits)
-    evidence = evidence_of(dataset, final, study.named, beside=study.beside)
+    evidence = evidence_of(dataset, final, study.named, n_runners_up=study.beside)
     return {
         "signature": signature_table(
             dataset, nested, blocks, univariate, final, evidence, HalfSampleStudy.none()
@@ -149,13 +153,13 @@ def _stability(study: Any, mu: Any) -> pd.DataFrame:
     none: tuple[Any, ...] = ("", np.nan, "")
     not_counted = (np.nan, np.nan)
     rows = [
-        (one, "outer_splits", 0.6 + 0.05 * j, *none, 10, SIZES[j], *not_counted)
-        for one, j in zip(mu, places, strict=True)
+        (mu_value, "outer_splits", 0.6 + 0.05 * j, *none, 10, SIZES[j], *not_counted)
+        for mu_value, j in zip(mu, places, strict=True)
     ]
     if study.subsamples:
         rows += [
-            (one, "half_subsamples", 0.3 + 0.07 * j, *none, 6, SIZES[j], *not_counted)
-            for one, j in zip(mu[:-1], places, strict=False)
+            (mu_value, "half_subsamples", 0.3 + 0.07 * j, *none, 6, SIZES[j], *not_counted)
+            for mu_value, j in zip(mu[:-1], places, strict=False)
         ]
         rows += [
             (np.nan, "half_subsamples", 0.3, "more", 0.25, "alike", 6, SIZES[0], *SHARED),
@@ -177,13 +181,17 @@ def _controls(study: Any, predictions: pd.DataFrame) -> pd.DataFrame:
         rows.append((FDR_SELECTED, np.nan, PROVED, 0.02, 0.14, 0.9, 0.8, 1.0, p))
     rows += [
         (name, np.nan, e, max(e - 0.03, 0), e + 0.06, 1 - e, 0.9 - e, 1.0, np.nan)
-        for name, e in OTHERS.items()
+        for name, e in OTHER_TEXTS.items()
     ]
     words = ["model", "mu", "error", "low", "high", "auc", "auc_low", "auc_high", "p_value"]
     table = pd.DataFrame(rows, columns=words)
-    other = table["model"] != "genesig"
-    apart = (table["error"] - wrong.iloc[-1]).where(other)
-    return table.assign(difference=apart, difference_low=apart - 0.02, difference_high=apart + 0.02)
+    is_other_method = table["model"] != "genesig"
+    differences = (table["error"] - wrong.iloc[-1]).where(is_other_method)
+    return table.assign(
+        difference=differences,
+        difference_low=differences - 0.02,
+        difference_high=differences + 0.02,
+    )
 
 
 def _curve(study: Any, dataset: Dataset, fits: Fits) -> pd.DataFrame:
@@ -211,11 +219,11 @@ def enriched(
     long = np.array(sets.names, dtype="U200")
     long[: len(names)] = list(names)[:16]
     sets = type(sets)(**{**vars(sets), "names": long})
-    named = MeasuredSets.from_dataset(dataset, sets)
+    measured_sets = MeasuredSets.from_dataset(dataset, sets)
     null = replace(observed, permutation=observed.permutation + 1)
-    lists = lists_table(named, sets, columns_of_lists(dataset, tables))
-    chosen = permuted_lists_table(named, sets, observed.with_chosen(), null.with_chosen())
-    ranking = ranking_table(dataset, splits, named, sets, n_shuffles=20)
+    lists = lists_table(measured_sets, sets, columns_of_lists(dataset, tables))
+    chosen = permuted_lists_table(measured_sets, sets, observed.with_chosen(), null.with_chosen())
+    ranking = ranking_table(dataset, splits, measured_sets, sets, n_shuffles=20)
     return {"enrichment": stack_rows([lists, chosen]), "enrichment_ranking": ranking}
 
 
@@ -257,7 +265,7 @@ def with_nonlinear(
     y = dataset.response()
     rows = [_nonlinear_row(dataset, split, y, rng, noise) for split in splits.outer]
     final = ModelFits.from_rows([_nonlinear_row(dataset, splits.final, y, rng, noise)])
-    made = gather_nonlinear(
+    topic_tables = gather_nonlinear(
         dataset,
         splits,
         [ModelFits.from_rows(rows)],
@@ -267,19 +275,24 @@ def with_nonlinear(
         tables["signature"],
         cv_frequency=0.75,
     )
-    apart = made["nonlinear_difference"]
-    others = pd.DataFrame(
+    differences = topic_tables["nonlinear_difference"]
+    other_rows = pd.DataFrame(
         {
-            "model": apart["model"],
-            "error": apart["error"],
-            "low": apart["error"] - 0.1,
-            "high": apart["error"] + 0.1,
+            "model": differences["model"],
+            "error": differences["error"],
+            "low": differences["error"] - 0.1,
+            "high": differences["error"] + 0.1,
         }
     )
     controls = tables["controls"].copy()
-    for row in others.to_dict("records"):
+    for row in other_rows.to_dict("records"):
         controls.loc[len(controls)] = {name: row.get(name, np.nan) for name in controls.columns}
-    return {**tables, **made, "controls": controls, "nonlinear_curves": _curves(dataset, final)}
+    return {
+        **tables,
+        **topic_tables,
+        "controls": controls,
+        "nonlinear_curves": _curves(dataset, final),
+    }
 
 
 def _nonlinear_row(dataset: Dataset, split: Any, y: Any, rng: Any, noise: float) -> dict[str, Any]:
@@ -369,18 +382,18 @@ def with_sets(
     sets = type(sets)(**{**vars(sets), "names": long})
     y = dataset.response()
 
-    def fits(some: Any, measure_numbers: Any = (0,)) -> ModelFits:
+    def fits(some_splits: Any, measure_numbers: Any = (0,)) -> ModelFits:
         return ModelFits.from_rows(
             [
                 _sets_row(dataset, split, number, y, rng, empty)
                 for number in measure_numbers
-                for split in some
+                for split in some_splits
             ]
         )
 
     parts = [[fits(splits.outer)], [fits(splits.outer, range(1, 10))]]
     final = fits([splits.final])
-    found = gather_sets(
+    set_tables = gather_sets(
         dataset, splits, sets, parts, final, fits(splits.subsamples), [observed], cv_frequency=0.75
     )
     genes = pd.DataFrame(
@@ -391,11 +404,11 @@ def with_sets(
         ],
         columns=["set", "gene", "symbol", "weight"],
     )
-    error = found["sets_error"].iloc[0]
+    error = set_tables["sets_error"].iloc[0]
     controls = tables["controls"].copy()
     row = {"model": "sets", **{name: error[name] for name in ("error", "low", "high")}}
     controls.loc[len(controls)] = {name: row.get(name, np.nan) for name in controls.columns}
-    return {**tables, **found, "sets_genes": genes, "controls": controls}
+    return {**tables, **set_tables, "sets_genes": genes, "controls": controls}
 
 
 def _sets_row(
@@ -447,7 +460,7 @@ def make_about(
             "imputed": 0,
         }
     )
-    moved = rng.normal(shift, 0.5, genes)
+    shifted = rng.normal(shift, 0.5, genes)
     table = pd.DataFrame(
         {
             "gene": dataset.genes[:genes],
@@ -455,10 +468,10 @@ def make_about(
             "weight": rng.normal(size=genes),
             "training_mean": 8.0,
             "training_sd": 1.0,
-            "mean": 8 + moved,
+            "mean": 8 + shifted,
             "sd": 1.0,
-            "shift": moved,
-            "score_shift": 0.1 * moved,
+            "shift": shifted,
+            "score_shift": 0.1 * shifted,
             "imputed": 0,
         }
     )
@@ -718,9 +731,9 @@ def make_splits(study: Study, dataset: Dataset, rng: np.random.Generator) -> Spl
         fold_of = np.empty(len(names), int)
         fold_of[rank] = np.arange(len(names)) % study.folds
         fold_of = rng.permutation(fold_of) if repeat > 1 else fold_of
-        wanted = 1 if study.folds == 1 else study.folds
-        for fold in range(wanted):
-            test = names[fold_of == fold] if wanted > 1 else names[::3]
+        n_folds = 1 if study.folds == 1 else study.folds
+        for fold in range(n_folds):
+            test = names[fold_of == fold] if n_folds > 1 else names[::3]
             outer.append(split(f"r{repeat}f{fold + 1}", repeat, fold + 1, test))
     drawn = [rng.permutation(names) for _ in range(study.subsamples // 2)]
     return Splits(
@@ -760,12 +773,14 @@ def make_fits(
     searched = np.array(MU[: 1 if study.minimal else 3])
     base = 0.3 + 0.4 * (np.log10(TAU) + 1.1)[:, None] ** 2 + 0.03 * (np.log10(LAM) + 2)[None] ** 2
     error = base + rng.normal(0, 0.03, (m, len(searched), *base.shape))
-    best = np.array([np.unravel_index(one.argmin(), one.shape) for one in error])
+    best = np.array(
+        [np.unravel_index(errors_of_fit.argmin(), errors_of_fit.shape) for errors_of_fit in error]
+    )
     sizes = np.maximum(1, np.tile(SIZES, m) + rng.integers(-2, 3, m * len(SIZES)))
-    kept = np.where(study.empty | (sizes > study.longest), 0, sizes)
+    kept_sizes = np.where(study.empty | (sizes > study.longest), 0, sizes)
     fits = [
         screen(dataset, split.train, size)
-        for split, row in zip(splits, kept.reshape(m, -1), strict=True)
+        for split, row in zip(splits, kept_sizes.reshape(m, -1), strict=True)
         for size in row
     ]
     tests = [dataset.rows(split.test) for split in splits]
@@ -804,7 +819,11 @@ def make_fits(
 
 # A study in a moment that holds age and sex fixed.
 
-APART = {"adds": (0.15, 0.05, 0.25), "open": (0.01, -0.08, 0.1), "hurts": (-0.1, -0.2, -0.02)}
+GAIN_INTERVALS = {
+    "adds": (0.15, 0.05, 0.25),
+    "open": (0.01, -0.08, 0.1),
+    "hurts": (-0.1, -0.2, -0.02),
+}
 
 
 def held_arguments(study: Study, name: str, column: str = "age") -> dict[str, Any]:
@@ -815,15 +834,27 @@ def held_arguments(study: Study, name: str, column: str = "age") -> dict[str, An
     rng = np.random.default_rng(8)
     dataset = make_dataset(study, np.random.default_rng(7))
     n = len(dataset.samples)
-    more = {column: rng.integers(30, 80, n).astype(str), "sex": np.resize(["f", "m"], n)}
-    more[column][0] = "NA"
-    held = (Covariate(column, None), Covariate("sex", ("f", "m")))
-    design = replace(dataset.design, covariates=held, filled=True)
-    given = arguments(study, replace(dataset, obs=dataset.obs.assign(**more), design=design))
-    controls = given["tables"]["controls"]
-    own = controls[(controls["model"] == "genesig") & controls["mu"].isna()].iloc[0]
-    apart = dict(zip(("difference", "difference_low", "difference_high"), APART[name], strict=True))
-    alone = {**own, "model": "covariates", "error": own["error"] + APART[name][0], **apart}
+    covariate_columns = {
+        column: rng.integers(30, 80, n).astype(str),
+        "sex": np.resize(["f", "m"], n),
+    }
+    covariate_columns[column][0] = "NA"
+    covariates = (Covariate(column, None), Covariate("sex", ("f", "m")))
+    design = replace(dataset.design, covariates=covariates, filled=True)
+    study_arguments = arguments(
+        study, replace(dataset, obs=dataset.obs.assign(**covariate_columns), design=design)
+    )
+    controls = study_arguments["tables"]["controls"]
+    signature_row = controls[(controls["model"] == "genesig") & controls["mu"].isna()].iloc[0]
+    gain_columns = dict(
+        zip(("difference", "difference_low", "difference_high"), GAIN_INTERVALS[name], strict=True)
+    )
+    alone = {
+        **signature_row,
+        "model": "covariates",
+        "error": signature_row["error"] + GAIN_INTERVALS[name][0],
+        **gain_columns,
+    }
     ridge = {
         **alone,
         "model": "covariates and ridge",
@@ -834,13 +865,13 @@ def held_arguments(study: Study, name: str, column: str = "age") -> dict[str, An
     }
     table = pd.concat([controls, pd.DataFrame([alone, ridge])], ignore_index=True)
     answer = (table["model"] == "genesig") & table["mu"].isna()
-    table.loc[answer, ["added", "added_low", "added_high"]] = APART[name]
+    table.loc[answer, ["added", "added_low", "added_high"]] = GAIN_INTERVALS[name]
     table.loc[answer, "p_value"] = 0.01 if name == "adds" else 0.4
-    given["tables"]["controls"] = table
+    study_arguments["tables"]["controls"] = table
     for key in ("observed", "final"):
-        given[key] = _with_weights(given[key], rng)
-    given["config"]["data"] |= {"covariates": [column, "sex"], "weights": "balanced"}
-    return given
+        study_arguments[key] = _with_weights(study_arguments[key], rng)
+    study_arguments["config"]["data"] |= {"covariates": [column, "sex"], "weights": "balanced"}
+    return study_arguments
 
 
 def _with_weights(fits: Fits, rng: np.random.Generator) -> Fits:
@@ -862,20 +893,20 @@ def kind_arguments(kind: str, *, permutations: int = 19, proved: bool = False) -
     dataset = study_of(kind, 3, n=48, d=30, signal=1.2)
     splits = draw_splits(dataset, seed=2, **{**SPLITS, "repeats": 2, "subsamples": 4})
     how = {"folds": MOMENTS, **of_kind(kind)}
-    asked = 19 if proved else 0
-    found = study_half_samples(dataset, splits, permutations=asked, **how)
+    n_permutations = 19 if proved else 0
+    half_samples = study_half_samples(dataset, splits, permutations=n_permutations, **how)
     observed = nested_cross_validation(
-        dataset, splits, found, labels="observed", batch="1of1", **how
+        dataset, splits, half_samples, labels="observed", batch="1of1", **how
     )
-    final = fit_final_model(dataset, splits, found, **how)
-    halves = fit_half_samples(dataset, splits, found, **how)
+    final = fit_final_model(dataset, splits, half_samples, **how)
+    halves = fit_half_samples(dataset, splits, half_samples, **how)
     tables = gather(
         dataset,
         splits,
         [observed],
         final,
         halves,
-        found,
+        half_samples,
         cv_frequency=0.75,
         fdr=0.1,
         clusters=CLUSTERS,
@@ -894,7 +925,7 @@ def kind_arguments(kind: str, *, permutations: int = 19, proved: bool = False) -
         "data": {"task": dataset.design.task},
         "nonlinear": {"enabled": False},
         "normalise": {"folds": MOMENTS},
-        "signature": {"permutations": asked},
+        "signature": {"permutations": n_permutations},
     }
     config = resolve_config(names, load_schema())
     return {

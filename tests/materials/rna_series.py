@@ -9,7 +9,7 @@ from format_files import tabbed
 
 SAMPLES = [f"GSM{k}" for k in range(100, 124)]
 UNPROCESSED = ["GSM103", "GSM110"]
-COUNTED = [name for name in SAMPLES if name not in UNPROCESSED]
+COUNT_SAMPLES = [name for name in SAMPLES if name not in UNPROCESSED]
 GENES = [str(1000 + 7 * k) for k in range(60)]
 MATRIX = "GSE52_series_matrix.txt.gz"
 COUNTS = "GSE52_raw_counts_GRCh38.p13_NCBI.tsv.gz"
@@ -45,13 +45,13 @@ def empty_matrix(organism: str = "Homo sapiens") -> bytes:
 def reads() -> np.ndarray:
     """Draw counts, genes × counted samples, a third of them 0; ten genes differ by class."""
     rng = np.random.default_rng(1)
-    counts = rng.negative_binomial(2, 0.01, (len(GENES), len(COUNTED)))
-    tumour = np.array([SAMPLES.index(name) % 2 == 1 for name in COUNTED])
+    counts = rng.negative_binomial(2, 0.01, (len(GENES), len(COUNT_SAMPLES)))
+    tumour = np.array([SAMPLES.index(name) % 2 == 1 for name in COUNT_SAMPLES])
     counts[:10, tumour] *= 20
     return counts * (rng.random(counts.shape) > 0.3)
 
 
-def counts_table(samples: list[str] = COUNTED) -> bytes:
+def counts_table(samples: list[str] = COUNT_SAMPLES) -> bytes:
     rows = [[gene, *row] for gene, row in zip(GENES, reads().tolist(), strict=True)]
     return packed(tabbed([["GeneID", *samples], *rows]))
 

@@ -55,13 +55,13 @@ class Study:
 
     def set(self, key: str, value: Any) -> None:
         """Set a dotted key of the config."""
-        *sections, last = key.split(".")
+        *sections, setting = key.split(".")
         place = self.config
         for section in sections:
             if not isinstance(place.get(section), dict):
                 place[section] = {}
             place = place[section]
-        place[last] = value
+        place[setting] = value
 
     def column(self, name: str, values: list[str]) -> None:
         """Overwrite a column of the sample table."""

@@ -83,10 +83,10 @@ def answers(
 
     Return the exit codes of `genesig validate config.yaml`.
     """
-    whole = path.read_bytes()
+    content = path.read_bytes()
     codes = set()
     for seed in range(times):
-        path.write_bytes(spoilt(whole, pieces, seed))
+        path.write_bytes(spoilt(content, pieces, seed))
         code = main(["validate", "config.yaml"])
         lines = capsys.readouterr().err.splitlines()
         assert code == any(line.startswith("error: ") for line in lines), seed

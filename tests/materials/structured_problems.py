@@ -23,8 +23,8 @@ class Example:
     mu: float
 
     def objective(self, B, omega):
-        rest = self.Y - self.X @ B
-        return (rest**2).sum() / len(self.X) + self.mu * (B**2).sum() + self.tau * omega
+        residual = self.Y - self.X @ B
+        return (residual**2).sum() / len(self.X) + self.mu * (B**2).sum() + self.tau * omega
 
 
 def design(rng, n, d, rank=None):
@@ -54,8 +54,8 @@ def example(seed, kind, tasks=1, mu=None):
     d = int(rng.integers(2, 25))
     X = design(rng, n, d, rank=2 if seed % 5 == 0 else None)
     Y = rng.normal(size=(n, tasks)) + X[:, :1]
-    found = lists(rng, d, kind)
-    blocks = Blocks.from_lists(found, rng.uniform(0.5, 2, len(found)))
+    gene_lists = lists(rng, d, kind)
+    blocks = Blocks.from_lists(gene_lists, rng.uniform(0.5, 2, len(gene_lists)))
     Y -= Y.mean(axis=0)
     share = rng.uniform(0.05, 0.7)
     ridge = float(rng.choice([0.0, 0.1, 3.0]))
@@ -82,6 +82,6 @@ def minimum(problem, latent=True):
         ridge = cvxpy.sum_squares(B)
     omega = sum(w * cvxpy.norm(v, "fro") for w, v in zip(blocks.weights, V, strict=True))
     loss = cvxpy.sum_squares(Y - fitted) / len(X)
-    whole = cvxpy.Problem(cvxpy.Minimize(loss + problem.mu * ridge + problem.tau * omega))
-    whole.solve(**EXACT)
-    return whole.value
+    convex_problem = cvxpy.Problem(cvxpy.Minimize(loss + problem.mu * ridge + problem.tau * omega))
+    convex_problem.solve(**EXACT)
+    return convex_problem.value

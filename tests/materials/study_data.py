@@ -21,15 +21,15 @@ Array = np.ndarray[Any, Any]
 
 
 def _classes(f: Array, rng: np.random.Generator) -> tuple[dict[str, list[str]], dict[str, Any]]:
-    above = f + 0.3 * rng.standard_normal(len(f)) > np.quantile(f, 0.6)
-    return {"state": ["ill" if each else "well" for each in above]}, {"classes": ("well", "ill")}
+    is_ill = f + 0.3 * rng.standard_normal(len(f)) > np.quantile(f, 0.6)
+    return {"state": ["ill" if item else "well" for item in is_ill]}, {"classes": ("well", "ill")}
 
 
 def _several(f: Array, rng: np.random.Generator) -> tuple[dict[str, list[str]], dict[str, Any]]:
-    own = f + 0.3 * rng.standard_normal(len(f))
-    third = np.searchsorted(np.quantile(own, [0.35, 0.7]), own)
+    noisy_score = f + 0.3 * rng.standard_normal(len(f))
+    third = np.searchsorted(np.quantile(noisy_score, [0.35, 0.7]), noisy_score)
     classes = ("well", "ill", "worse")
-    return {"state": [classes[each] for each in third]}, {"classes": classes}
+    return {"state": [classes[event_time] for event_time in third]}, {"classes": classes}
 
 
 def _number(f: Array, rng: np.random.Generator) -> tuple[dict[str, list[str]], dict[str, Any]]:
@@ -37,11 +37,11 @@ def _number(f: Array, rng: np.random.Generator) -> tuple[dict[str, list[str]], d
 
 
 def _times(f: Array, rng: np.random.Generator) -> tuple[dict[str, list[str]], dict[str, Any]]:
-    own = rng.exponential(np.exp(-f))
+    extra_columns = rng.exponential(np.exp(-f))
     lost = rng.exponential(2 * np.exp(-f.mean()), len(f))
     columns = {
-        "state": [f"{v:.3f}" for v in np.minimum(own, lost)],
-        "end": ["dead" if each else "alive" for each in own <= lost],
+        "state": [f"{v:.3f}" for v in np.minimum(extra_columns, lost)],
+        "end": ["dead" if is_dead else "alive" for is_dead in extra_columns <= lost],
     }
     return columns, {"event": "end", "occurred": "dead", "horizon": 1.0, "ties": "efron"}
 
@@ -68,7 +68,7 @@ def study_of(kind: str, seed: int, *, n: int = 40, d: int = 30, signal: float = 
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d))
     f = signal * X[:, :3].sum(axis=1) + (0 if signal else 1) * rng.standard_normal(n)
-    columns, more = COLUMNS[kind](f, rng)
+    columns, extra_columns = COLUMNS[kind](f, rng)
     names = [f"S{row:02d}" for row in range(n)]
     genes = [f"g{gene}" for gene in range(d)]
     return Dataset(
@@ -83,7 +83,7 @@ def study_of(kind: str, seed: int, *, n: int = 40, d: int = 30, signal: float = 
                 "group": None,
                 "pair": None,
             }
-            | more
+            | extra_columns
         ),
         {},
     )
@@ -171,11 +171,13 @@ class Centre:
 
     def elsewhere(self) -> Centre:
         """Return another one: each gene is off by its own half of a standard deviation."""
-        other = Centre(len(self.levels), int(self.rng.integers(1 << 30)))
-        other.levels = self.levels + self.rng.normal(0, 0.5, len(self.levels)) * self.spreads
-        other.effects = self.effects
-        other.spreads = self.spreads
-        return other
+        external_centre = Centre(len(self.levels), int(self.rng.integers(1 << 30)))
+        external_centre.levels = (
+            self.levels + self.rng.normal(0, 0.5, len(self.levels)) * self.spreads
+        )
+        external_centre.effects = self.effects
+        external_centre.spreads = self.spreads
+        return external_centre
 
     def arrays(self, y: Array) -> Array:
         """Return the values of samples with these labels, each a little brighter or darker."""
@@ -196,19 +198,25 @@ N_SHIFTED = 75
 EFFECT = 1.0
 
 
-def studies_of(k: int, tau: np.ndarray | float, seed: int, *, each: int = 1) -> Dataset:
-    """Return k studies of N samples, `each` of a patient; a gene's shift differs by tau."""
-    rng = np.random.default_rng((k, seed, each))
-    y = np.repeat(np.arange(STUDY_SAMPLES // each) % 2, each)
+def studies_of(
+    k: int, tau: np.ndarray | float, seed: int, *, samples_per_patient: int = 1
+) -> Dataset:
+    """Return k studies of N samples; tau is how much a gene's shift differs between studies."""
+    rng = np.random.default_rng((k, seed, samples_per_patient))
+    y = np.repeat(np.arange(STUDY_SAMPLES // samples_per_patient) % 2, samples_per_patient)
     parts = []
     for _ in range(k):
         shift = EFFECT * (np.arange(STUDY_GENES) < N_SHIFTED) + tau * rng.standard_normal(
             STUDY_GENES
         )
-        own = rng.standard_normal((STUDY_SAMPLES // each, STUDY_GENES)).repeat(each, axis=0)
+        patient_noise = rng.standard_normal(
+            (STUDY_SAMPLES // samples_per_patient, STUDY_GENES)
+        ).repeat(samples_per_patient, axis=0)
         noise = rng.standard_normal((STUDY_SAMPLES, STUDY_GENES))
-        share = 0.8 if each > 1 else 0.0
-        parts.append(np.sqrt(share) * own + np.sqrt(1 - share) * noise + y[:, None] * shift)
+        share = 0.8 if samples_per_patient > 1 else 0.0
+        parts.append(
+            np.sqrt(share) * patient_noise + np.sqrt(1 - share) * noise + y[:, None] * shift
+        )
     names = [f"s{i:03d}" for i in range(k * STUDY_SAMPLES)]
     genes = [f"g{j:04d}" for j in range(STUDY_GENES)]
     obs = pd.DataFrame(
@@ -225,8 +233,8 @@ def studies_of(k: int, tau: np.ndarray | float, seed: int, *, each: int = 1) -> 
 
 def false_share(table: pd.DataFrame) -> float:
     """Return the share of false genes among those of q <= .05."""
-    named = table["q_value"].to_numpy() <= 0.05
-    return float(named[N_SHIFTED:].sum() / max(1, named.sum()))
+    is_significant = table["q_value"].to_numpy() <= 0.05
+    return float(is_significant[N_SHIFTED:].sum() / max(1, is_significant.sum()))
 
 
 # Data sets without a fault, to plant faults in.

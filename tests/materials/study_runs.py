@@ -64,10 +64,10 @@ FORKS.set_forkserver_preload(
 )
 
 
-def make_study(folder, config=(), n=24, d=40, seed=1, own=False):
+def make_study(folder, config=(), n=24, d=40, seed=1, editable_package=False):
     """Lay out a study: three informative genes, one of them with a hostile name.
 
-    With `own` it has a package that can be edited, otherwise links to that of the clone.
+    With `editable_package` it has a package that can be edited, otherwise links to that of the clone.
     """
     rng = np.random.default_rng(seed)
     y = np.arange(n) % 2
@@ -77,7 +77,7 @@ def make_study(folder, config=(), n=24, d=40, seed=1, own=False):
     genes = [HOSTILE, *(f"g{j:03d}" for j in range(1, d))]
     samples = [f"{i:03d}" for i in range(n)]
     for part in ("Snakefile", "workflow", "profiles", "genesig"):
-        if own and part == "genesig":
+        if editable_package and part == "genesig":
             unfinished = shutil.ignore_patterns("*.tmp.*", "*.pyc.*")  # of compilers at work
             shutil.copytree(ROOT / part, folder / part, ignore=unfinished)
         else:
@@ -105,8 +105,8 @@ def write_config(folder, changes=()):
     config = {key: dict(v) if isinstance(v, dict) else v for key, v in CONFIG.items()}
     for key, value in dict(changes).items():
         before = config.get(key)
-        both = isinstance(value, dict) and isinstance(before, dict)
-        config[key] = {**before, **value} if both else value
+        are_sections = isinstance(value, dict) and isinstance(before, dict)
+        config[key] = {**before, **value} if are_sections else value
     (folder / "config").mkdir(exist_ok=True)
     (folder / "config" / "config.yaml").write_text(yaml.safe_dump(config))
 
@@ -120,7 +120,7 @@ def environment():
     return {k: v for k, v in os.environ.items() if not k.startswith(("SNAKEMAKE", "COV_"))}
 
 
-def _snakemake(folder, arguments, variables, said):
+def _snakemake(folder, arguments, variables, log_path):
     """Be ``python -m snakemake`` in a folder, whose streams are a file."""
     os.environ.clear()
     os.environ.update(variables)
@@ -129,7 +129,7 @@ def _snakemake(folder, arguments, variables, said):
     for name in [name for name in sys.modules if name.split(".")[0] == "genesig"]:
         del sys.modules[name]
     for stream in (1, 2):
-        os.dup2(os.open(said, os.O_WRONLY | os.O_APPEND), stream)
+        os.dup2(os.open(log_path, os.O_WRONLY | os.O_APPEND), stream)
     from snakemake.cli import main
 
     sys.argv = ["snakemake", *arguments]
@@ -139,46 +139,48 @@ def _snakemake(folder, arguments, variables, said):
 def run(folder, *arguments, cores=2, check=True):
     """Run Snakemake in the study's folder; show what it printed when it fails unexpectedly."""
     line = ["--cores", str(cores), *arguments]
-    with NamedTemporaryFile("r", encoding="utf-8") as said:
-        forked = FORKS.Process(target=_snakemake, args=(folder, line, environment(), said.name))
+    with NamedTemporaryFile("r", encoding="utf-8") as log_file:
+        forked = FORKS.Process(target=_snakemake, args=(folder, line, environment(), log_file.name))
         forked.start()
         forked.join()
-        done = subprocess.CompletedProcess(line, forked.exitcode, said.read(), "")
+        process = subprocess.CompletedProcess(line, forked.exitcode, log_file.read(), "")
     if check:
-        assert done.returncode == 0, done.stdout
-    return done
+        assert process.returncode == 0, process.stdout
+    return process
 
 
 def results(folder):
     """Return the content of every result but the times of the run."""
-    found = {}
+    files = {}
     for path in sorted((folder / "results").rglob("*")):
         name = str(path.relative_to(folder / "results"))
         if path.is_dir() or name.startswith("times/"):
             continue
-        found[name] = path.read_bytes()
-    return found
+        files[name] = path.read_bytes()
+    return files
 
 
-def assert_alike(here, there):
+def assert_alike(results_a, results_b):
     """Hold a table or arrays of two runs against each other: the same words, numbers to 1e-9."""
-    if here.suffix == ".tsv":
-        one, other = (pd.read_csv(path, sep="\t") for path in (here, there))
-        pd.testing.assert_frame_equal(one, other, rtol=1e-9, atol=1e-12)
+    if results_a.suffix == ".tsv":
+        content_a, content_b = (pd.read_csv(path, sep="\t") for path in (results_a, results_b))
+        pd.testing.assert_frame_equal(content_a, content_b, rtol=1e-9, atol=1e-12)
         return
-    with np.load(here) as one, np.load(there) as other:
-        assert one.files == other.files
-        for name in one.files:
-            if one[name].dtype.kind == "f":
-                np.testing.assert_allclose(one[name], other[name], 1e-9, 1e-12, err_msg=name)
+    with np.load(results_a) as content_a, np.load(results_b) as content_b:
+        assert content_a.files == content_b.files
+        for name in content_a.files:
+            if content_a[name].dtype.kind == "f":
+                np.testing.assert_allclose(
+                    content_a[name], content_b[name], 1e-9, 1e-12, err_msg=name
+                )
             else:
-                np.testing.assert_array_equal(one[name], other[name], err_msg=name)
+                np.testing.assert_array_equal(content_a[name], content_b[name], err_msg=name)
 
 
 def planned(folder):
     """Return the rules that a dry run would execute, from its table of jobs."""
-    said = run(folder, "--dry-run")
-    text = said.stdout + said.stderr
+    plan = run(folder, "--dry-run")
+    text = plan.stdout + plan.stderr
     rules = set(re.findall(r"^(\w+) +\d+$", text, re.MULTILINE)) - {"total", "study"}
     assert rules or "Nothing to be done" in text
     return rules
@@ -207,7 +209,7 @@ def tables(
     """
     rng = np.random.default_rng(seed)
     base = rng.normal(8, 1, d)
-    found = {}
+    tables_found = {}
     for k, name in enumerate(NAMES[:number]):
         y = np.arange(n) % 2
         X = rng.standard_normal((n, d))
@@ -224,8 +226,8 @@ def tables(
             },
             samples,
         )
-        found[name] = matrix, about
-    return found
+        tables_found[name] = matrix, about
+    return tables_found
 
 
 @dataclass
@@ -285,7 +287,7 @@ def lay_out_studies(folder: Path, config: dict[str, Any], number: int = 3, judge
         {"name": name, "expression": f"{name}.tsv", "samples": f"{name}_samples.tsv"}
         for name in files
     ]
-    told = {"studies": items[:number], **({"external": items[number:]} if judges else {})}
-    told |= {"label": "diagnosis", "data": {"classes": ["well", "ill"]}, **config}
-    (folder / "config" / "config.yaml").write_text(yaml.safe_dump(told))
+    study_config = {"studies": items[:number], **({"external": items[number:]} if judges else {})}
+    study_config |= {"label": "diagnosis", "data": {"classes": ["well", "ill"]}, **config}
+    (folder / "config" / "config.yaml").write_text(yaml.safe_dump(study_config))
     return folder

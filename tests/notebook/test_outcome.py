@@ -22,7 +22,12 @@ from genesig.results import save_json
 
 mpl.use("agg")
 TASKS = ("classification", "regression")
-OWN = ("roc", "gene", "confusion", "survival")  # of some kinds of response, or of one gene
+LIMITED_PLOTS = (
+    "roc",
+    "gene",
+    "confusion",
+    "survival",
+)  # of some kinds of response, or of one gene
 ALL = sorted(name for name in vars(Plots) if not name.startswith("_"))
 
 
@@ -62,11 +67,11 @@ def test_names_that_look_like_numbers_stay_text(two_classes):
 
 def test_the_report_is_shown_whole_and_cannot_break_out(two_classes):
     page = two_classes.report()
-    shown = page._repr_html_()
+    page_html = page._repr_html_()
     assert page.path.is_file()
-    assert "<title>" not in shown
-    assert html.unescape(shown.split('srcdoc="')[1][:-11]) == page.path.read_text()
-    assert 'sandbox="allow-scripts"' in shown
+    assert "<title>" not in page_html
+    assert html.unescape(page_html.split('srcdoc="')[1][:-11]) == page.path.read_text()
+    assert 'sandbox="allow-scripts"' in page_html
 
 
 def test_what_is_no_finished_study_is_refused(tmp_path, two_classes):
@@ -78,15 +83,15 @@ def test_what_is_no_finished_study_is_refused(tmp_path, two_classes):
             getattr(two_classes, read)
 
 
-@pytest.mark.parametrize("name", [name for name in ALL if name not in OWN])
+@pytest.mark.parametrize("name", [name for name in ALL if name not in LIMITED_PLOTS])
 def test_a_plot_takes_axes_and_returns_them(results, name):
     figure, ax = plt.subplots()
     drawn = getattr(results.plot, name)(ax=ax)
     assert drawn is ax
     assert ax.has_data()
     figure.canvas.draw()
-    own = getattr(results.plot, name)()
-    assert own is not ax
+    new_axes = getattr(results.plot, name)()
+    assert new_axes is not ax
     plt.close("all")
 
 
@@ -134,10 +139,10 @@ WEAK = "ignore:.*left-out samples hardly show"  # true of these small studies, a
 def test_new_samples_are_scored_whatever_they_come_in(fitted, tmp_path):
     results, frame = fitted
     frame.T.to_csv(tmp_path / "new.tsv", sep="\t", index_label="gene")
-    found = results.predict(frame)
-    assert list(found["sample"]) == fitted_models.NAMES
+    predictions = results.predict(frame)
+    assert list(predictions["sample"]) == fitted_models.NAMES
     for same in (frame.T, anndata.AnnData(frame), tmp_path / "new.tsv"):
-        pd.testing.assert_frame_equal(results.predict(same), found)
+        pd.testing.assert_frame_equal(results.predict(same), predictions)
 
 
 @pytest.mark.filterwarnings(WEAK)
@@ -157,22 +162,24 @@ def test_named_genes_are_a_table_and_a_model(two_classes, tmp_path):
         assert set(results.predict(frame)["list"]) == {"predictive"}
 
 
-@pytest.mark.parametrize("sought", [False, True])
-def test_the_signature_has_the_columns_of_its_table(sought, tmp_path):
+@pytest.mark.parametrize("genes", [False, True])
+def test_the_signature_has_the_columns_of_its_table(genes, tmp_path):
     """Of the types that the table has: what is not known is NaN, and a number stays one."""
-    results = Results(write_results(tmp_path, chance=evidence(15) if sought else None))
+    results = Results(write_results(tmp_path, chance=evidence(15) if genes else None))
     table = results.tables["signature"].set_index("gene")
-    found = results.signature.var
-    assert list(found.index) == list(table.index)
-    assert set(found) == set(table)
-    assert ("fdr_selected" in found) == sought != ("core" in found)
+    signature = results.signature.var
+    assert list(signature.index) == list(table.index)
+    assert set(signature) == set(table)
+    assert ("fdr_selected" in signature) == genes != ("core" in signature)
     kinds = {"rank": "int", "block": "int", "fdr_selected": "bool", "core": "bool"}
-    assert pd.api.types.is_string_dtype(found["symbol"])
-    for name, column in found.drop(columns="symbol").items():
+    assert pd.api.types.is_string_dtype(signature["symbol"])
+    for name, column in signature.drop(columns="symbol").items():
         assert column.dtype == kinds.get(name, "float"), name
     for name in set(table) - {"symbol"}:
-        kept = table[name].fillna(0) if name == "block" else table[name]
-        np.testing.assert_array_equal(found[name].astype(float), kept.astype(float), name)
+        table_column = table[name].fillna(0) if name == "block" else table[name]
+        np.testing.assert_array_equal(
+            signature[name].astype(float), table_column.astype(float), name
+        )
 
 
 def test_what_is_missing_is_warned_of_or_refused(fitted):
@@ -192,9 +199,9 @@ def test_what_is_missing_is_warned_of_or_refused(fitted):
 
 def test_defaults_are_those_of_the_command_line():
     line = _parser().parse_args(["predict", "model.json", "new.tsv"])
-    said = inspect.signature(Results.predict).parameters
+    parameters = inspect.signature(Results.predict).parameters
     for name in ("missing", "mu", "fdr_selected", "part", "samples", "renamed", "layout"):
-        assert said[name].default == getattr(line, name)
+        assert parameters[name].default == getattr(line, name)
 
 
 def test_new_arrays_take_the_layout_of_their_chip_from_elsewhere(fitted, tmp_path):

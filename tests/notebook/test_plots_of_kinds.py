@@ -73,20 +73,20 @@ def told(kind: str) -> Told:
 
 
 def test_the_confusion_counts_held_out_samples() -> None:
-    it = told("several_classes")
-    ax = Plots(it).confusion()
-    rows = it.tables["predictions"]
+    results = told("several_classes")
+    ax = Plots(results).confusion()
+    rows = results.tables["predictions"]
     counts = confusion_matrix(rows["label"], rows["predicted"], labels=CLASSES) / 2
-    said = [text.get_text().split("\n")[0] for text in ax.texts]
-    assert said == [f"{count:.3g}" for count in counts.ravel()]
+    labels_shown = [text.get_text().split("\n")[0] for text in ax.texts]
+    assert labels_shown == [f"{count:.3g}" for count in counts.ravel()]
     plt.close("all")
 
 
 def test_each_class_has_a_curve_against_the_others() -> None:
-    it = told("several_classes")
-    ax = Plots(it).roc()
+    results = told("several_classes")
+    ax = Plots(results).roc()
     lines = iter(ax.lines[1:])
-    for _, rows in it.tables["predictions"].groupby("repeat"):
+    for _, rows in results.tables["predictions"].groupby("repeat"):
         for name in CLASSES:
             line = next(lines)
             area = roc_auc_score(rows["label"] == name, rows[f"score of {name}"])
@@ -105,8 +105,8 @@ def test_scores_genes_and_heat_are_drawn(kind: str) -> None:
 
 
 def test_curves_of_risk_are_those_of_kaplan_and_meier() -> None:
-    it = told("survival")
-    ax = Plots(it).survival()
+    results = told("survival")
+    ax = Plots(results).survival()
     y = study_of("survival", 3, n=30, d=6).response()
     high = np.arange(30) % 2 > 0
     curve = kaplan_meier(y["time"][high], y["event"][high])

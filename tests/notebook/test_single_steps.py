@@ -27,37 +27,37 @@ def test_the_example_data_are_found_and_others_refused():
         example("resources/golub_expresion.tsv.gz")
 
 
-@pytest.mark.parametrize("turned", [False, True])
-def test_a_table_is_read_either_way_round(tmp_path, turned):
-    given = data()
-    frame = given.to_df()
-    (frame.T if turned else frame).to_csv(tmp_path / "e.tsv", sep="\t")
-    given.obs.iloc[::-1].to_csv(tmp_path / "s.tsv", sep="\t")
-    found = read(tmp_path / "e.tsv", tmp_path / "s.tsv")
-    assert list(found.obs_names) == list(given.obs_names[::-1])
-    assert list(found.obs["centre"]) == list(given.obs["centre"][::-1])
-    np.testing.assert_allclose(found[given.obs_names].X, given.X)
+@pytest.mark.parametrize("transposed", [False, True])
+def test_a_table_is_read_either_way_round(tmp_path, transposed):
+    dataset_files = data()
+    frame = dataset_files.to_df()
+    (frame.T if transposed else frame).to_csv(tmp_path / "e.tsv", sep="\t")
+    dataset_files.obs.iloc[::-1].to_csv(tmp_path / "s.tsv", sep="\t")
+    dataset_read = read(tmp_path / "e.tsv", tmp_path / "s.tsv")
+    assert list(dataset_read.obs_names) == list(dataset_files.obs_names[::-1])
+    assert list(dataset_read.obs["centre"]) == list(dataset_files.obs["centre"][::-1])
+    np.testing.assert_allclose(dataset_read[dataset_files.obs_names].X, dataset_files.X)
 
 
 def test_without_a_sample_table_the_longer_side_is_the_genes(tmp_path):
-    given = data(n=6)
-    given.to_df().T.to_csv(tmp_path / "e.tsv", sep="\t")
-    assert list(read(tmp_path / "e.tsv").obs_names) == list(given.obs_names)
+    dataset_files = data(n=6)
+    dataset_files.to_df().T.to_csv(tmp_path / "e.tsv", sep="\t")
+    assert list(read(tmp_path / "e.tsv").obs_names) == list(dataset_files.obs_names)
 
 
 def test_a_file_that_describes_its_samples_is_read_with_them():
-    found = read(EXAMPLES / "annotated.h5ad")
-    assert "response" in found.obs
-    assert "symbol" in found.var
+    dataset_read = read(EXAMPLES / "annotated.h5ad")
+    assert "response" in dataset_read.obs
+    assert "symbol" in dataset_read.var
 
 
 def test_samples_of_one_file_only_are_said(tmp_path):
-    given = data()
-    given.to_df().T.to_csv(tmp_path / "e.tsv", sep="\t")
-    given.obs.iloc[2:].to_csv(tmp_path / "s.tsv", sep="\t")
+    dataset_files = data()
+    dataset_files.to_df().T.to_csv(tmp_path / "e.tsv", sep="\t")
+    dataset_files.obs.iloc[2:].to_csv(tmp_path / "s.tsv", sep="\t")
     with pytest.warns(UserWarning, match=r"2 samples in one of the two files only, .*'s0', 's1'"):
-        found = read(tmp_path / "e.tsv", tmp_path / "s.tsv")
-    assert found.n_obs == 18
+        dataset_read = read(tmp_path / "e.tsv", tmp_path / "s.tsv")
+    assert dataset_read.n_obs == 18
 
 
 def test_two_samples_of_one_name_are_refused(tmp_path):
@@ -73,42 +73,45 @@ def test_a_cell_that_is_no_number_is_named(tmp_path):
 
 
 def test_steps_learn_from_the_training_samples_only():
-    given = data()
+    dataset = data()
     train = [f"s{k}" for k in range(10)]
     steps = ["quantile", {"step": "variance_filter", "keep": 0.5}, "centre", "unit_variance"]
-    found = normalise(given, steps, train=train)
-    told = [
+    normalised = normalise(dataset, steps, train=train)
+    records = [
         {"step": "quantile"},
         {"step": "variance_filter", "keep": 0.5},
         {"step": "centre"},
         {"step": "unit_variance"},
     ]
-    reference = fit_steps(given.X[:10], told)
-    np.testing.assert_array_equal(found.X, reference.transform(given.X))
-    assert list(found.var_names) == list(given.var_names[reference.genes])
-    changed = given.copy()
+    reference = fit_steps(dataset.X[:10], records)
+    np.testing.assert_array_equal(normalised.X, reference.transform(dataset.X))
+    assert list(normalised.var_names) == list(dataset.var_names[reference.genes])
+    changed = dataset.copy()
     changed.X[10:] *= 2
-    again = normalise(changed, steps, train=np.arange(20) < 10)
-    np.testing.assert_array_equal(again.X[:10], found.X[:10])
-    np.testing.assert_array_equal(given.X, data().X)
+    normalised_again = normalise(changed, steps, train=np.arange(20) < 10)
+    np.testing.assert_array_equal(normalised_again.X[:10], normalised.X[:10])
+    np.testing.assert_array_equal(dataset.X, data().X)
 
 
 def test_batches_are_corrected_by_their_column():
-    given = data()
-    found = normalise(given, ["combat"], batch="centre")
-    apart = np.abs(found.X[::2].mean(axis=0) - found.X[1::2].mean(axis=0))
-    assert apart.max() < np.abs(given.X[::2].mean(axis=0) - given.X[1::2].mean(axis=0)).max()
+    dataset = data()
+    corrected = normalise(dataset, ["combat"], batch="centre")
+    centre_difference = np.abs(corrected.X[::2].mean(axis=0) - corrected.X[1::2].mean(axis=0))
+    assert (
+        centre_difference.max()
+        < np.abs(dataset.X[::2].mean(axis=0) - dataset.X[1::2].mean(axis=0)).max()
+    )
 
 
 @pytest.mark.parametrize(
-    ("step", "said"),
+    ("step", "message"),
     [
         ("log3", "did you mean 'log2'|log2"),
         ({"step": "log2", "flor": 1}, "item 1, floor"),
     ],
 )
-def test_what_is_no_step_is_refused(step, said):
-    with pytest.raises(InvalidInput, match=said):
+def test_what_is_no_step_is_refused(step, message):
+    with pytest.raises(InvalidInput, match=message):
         normalise(data(), [step])
 
 

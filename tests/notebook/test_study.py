@@ -60,7 +60,7 @@ def test_a_file_may_describe_its_samples_and_geo_stays_geo(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("settings", "message"),
     [
         ({"splitss": {}}, r"splitss.*did you mean 'splits'"),
         ({"splits": {"folds": 1}}, r"splits\.folds.*at least 2"),
@@ -68,28 +68,28 @@ def test_a_file_may_describe_its_samples_and_geo_stays_geo(tmp_path):
         ({"label": None}, "label"),
     ],
 )
-def test_settings_that_mean_nothing_are_refused_at_once(tmp_path, given, said):
-    with pytest.raises(InvalidInput, match=said) as caught:
-        Study("e.tsv", "s.tsv", **{"label": "x", **given}, folder=tmp_path / "no")
+def test_settings_that_mean_nothing_are_refused_at_once(tmp_path, settings, message):
+    with pytest.raises(InvalidInput, match=message) as caught:
+        Study("e.tsv", "s.tsv", **{"label": "x", **settings}, folder=tmp_path / "no")
     assert len(str(caught.value).splitlines()) == 1
     assert not (tmp_path / "no").exists()
 
 
 @pytest.mark.parametrize(
-    ("expression", "samples", "said"),
+    ("expression", "samples", "message"),
     [
         (data().to_df(), None, "expression: is a DataFrame; give a file, or an AnnData: anndata"),
         (data().X, None, "expression: is a ndarray; give a file"),
         ("e.tsv", data().obs, "samples: is a DataFrame; name a file, or put the table into the"),
     ],
 )
-def test_a_table_in_the_place_of_a_file_is_told_where_it_belongs(expression, samples, said):
-    with pytest.raises(InvalidInput, match=said):
+def test_a_table_in_the_place_of_a_file_is_told_where_it_belongs(expression, samples, message):
+    with pytest.raises(InvalidInput, match=message):
         Study(expression, samples, "diagnosis")
 
 
 @pytest.mark.parametrize(
-    ("studies", "said"),
+    ("studies", "message"),
     [
         ([data(), data().to_df()], "studies, item 2: is a DataFrame; give an AnnData for each"),
         (
@@ -100,17 +100,17 @@ def test_a_table_in_the_place_of_a_file_is_told_where_it_belongs(expression, sam
         ([], "studies: the list is empty; name two studies or more"),
     ],
 )
-def test_studies_that_are_none_are_named_by_their_place(studies, said, tmp_path):
-    with pytest.raises(InvalidInput, match=said) as caught:
+def test_studies_that_are_none_are_named_by_their_place(studies, message, tmp_path):
+    with pytest.raises(InvalidInput, match=message) as caught:
         Study(studies=studies, label="diagnosis", folder=tmp_path / "s")
     assert len(str(caught.value).splitlines()) == 1
 
 
 def test_a_column_that_no_file_can_hold_is_refused_in_one_line(tmp_path):
-    given = data()
-    given.obs["kept"] = [object() for _ in range(given.n_obs)]
+    frames = data()
+    frames.obs["kept"] = [object() for _ in range(frames.n_obs)]
     with pytest.raises(InvalidInput, match="the AnnData: cannot be written as h5ad"):
-        Study(given, label="diagnosis", folder=tmp_path / "a").validate()
+        Study(frames, label="diagnosis", folder=tmp_path / "a").validate()
     assert not list((tmp_path / "a").glob("*.h5ad*"))
 
 
@@ -122,19 +122,19 @@ def test_a_file_is_no_folder(tmp_path):
 
 @pytest.mark.slow
 def test_several_studies_may_be_annotated_matrices(tmp_path, capsys):
-    one = data()
-    other = data()
-    other.X += 1 + np.random.default_rng(1).normal(size=other.shape)
-    other.obs_names = [f"t{k}" for k in range(len(other))]
-    del other.var["symbol"]
+    adata_a = data()
+    adata_b = data()
+    adata_b.X += 1 + np.random.default_rng(1).normal(size=adata_b.shape)
+    adata_b.obs_names = [f"t{k}" for k in range(len(adata_b))]
+    del adata_b.var["symbol"]
     study = Study(
-        studies=[one, {"name": "berlin", "expression": other}, {"geo": "GSE55457"}],
+        studies=[adata_a, {"name": "berlin", "expression": adata_b}, {"geo": "GSE55457"}],
         label="diagnosis",
         folder=tmp_path / "a",
     )
-    first = str(tmp_path / "a/study1.h5ad")
+    first_path = str(tmp_path / "a/study1.h5ad")
     assert written(study)["studies"] == [
-        {"name": "study1", "annotation": first, "symbol": "symbol", "expression": first},
+        {"name": "study1", "annotation": first_path, "symbol": "symbol", "expression": first_path},
         {"name": "berlin", "expression": str(tmp_path / "a/study2.h5ad")},
         {
             "geo": "GSE55457",
@@ -142,9 +142,9 @@ def test_several_studies_may_be_annotated_matrices(tmp_path, capsys):
             "expression": "data/geo/GSE55457_series_matrix.txt.gz",
         },
     ]
-    np.testing.assert_array_equal(anndata.read_h5ad(tmp_path / "a/study2.h5ad").X, other.X)
-    other.var["symbol"] = one.var["symbol"]
-    two = Study(studies=[one, other], label="diagnosis", folder=tmp_path / "b")
+    np.testing.assert_array_equal(anndata.read_h5ad(tmp_path / "a/study2.h5ad").X, adata_b.X)
+    adata_b.var["symbol"] = adata_a.var["symbol"]
+    two = Study(studies=[adata_a, adata_b], label="diagnosis", folder=tmp_path / "b")
     two.validate()
     assert "48 samples" in capsys.readouterr().out
 
@@ -157,23 +157,23 @@ def test_what_is_no_study_is_refused_in_one_line(tmp_path, studies):
 
 
 def test_an_anndata_is_written_once(tmp_path):
-    given = data()
-    study = Study(given, label="diagnosis", folder=tmp_path)
+    adata = data()
+    study = Study(adata, label="diagnosis", folder=tmp_path)
     config = written(study)
     path = tmp_path / "data.h5ad"
     assert config["expression"] == config["samples"] == str(path)
     assert config["data"] == {"annotation": str(path), "symbol": "symbol"}
     back = anndata.read_h5ad(path)
-    np.testing.assert_array_equal(back.X, given.X)
-    assert list(back.obs["age"]) == list(given.obs["age"])
+    np.testing.assert_array_equal(back.X, adata.X)
+    assert list(back.obs["age"]) == list(adata.obs["age"])
     os.utime(path, (1, 1))
     study._write()
     assert path.stat().st_mtime == 1  # Snakemake would compute all of it again
-    given.X[0, 0] += 1
+    adata.X[0, 0] += 1
     study._write()
     assert path.stat().st_mtime > 1
     with pytest.raises(InvalidInput, match="samples: stands beside an AnnData"):
-        Study(given, "s.tsv", label="x")
+        Study(adata, "s.tsv", label="x")
 
 
 def test_a_folder_with_other_things_is_left_alone(tmp_path):
@@ -230,7 +230,7 @@ def test_the_tables_are_those_of_a_clone(tmp_path):
     places = {key: clone / CONFIG[key] for key in ("expression", "samples")}
     settings = {key: value for key, value in CONFIG.items() if key not in places}
     study = Study(**places, **settings, folder=tmp_path / "mine")
-    found = study.run(cores=2, quiet=True)
+    study_results = study.run(cores=2, quiet=True)
     theirs = results(clone)
     ours = results(study.folder)
     different = {name for name in theirs if theirs[name] != ours.get(name)}
@@ -247,7 +247,7 @@ def test_the_tables_are_those_of_a_clone(tmp_path):
         "dataset.h5ad",
         "signature.h5ad",
     }
-    for name in found.tables:
+    for name in study_results.tables:
         if not name.startswith("times/"):
             assert theirs[f"{name}.tsv"] == ours[f"{name}.tsv"]
     before = (study.folder / "results/run.json").stat().st_mtime_ns
@@ -281,9 +281,9 @@ def test_a_notebook_gives_the_tables_of_a_clone(tmp_path):
     nbclient.NotebookClient(
         notebook, timeout=600, resources={"metadata": {"path": tmp_path}}
     ).execute()
-    shown = [output.get("data", {}) for output in notebook.cells[0].outputs]
-    assert any("<iframe" in each.get("text/html", "") for each in shown)
-    assert any("image/png" in each for each in shown)
-    seen = pd.read_csv(tmp_path / "seen.csv", index_col=0)
+    outputs = [output.get("data", {}) for output in notebook.cells[0].outputs]
+    assert any("<iframe" in cell_output.get("text/html", "") for cell_output in outputs)
+    assert any("image/png" in cell_output for cell_output in outputs)
+    table_read = pd.read_csv(tmp_path / "seen.csv", index_col=0)
     theirs = pd.read_csv(clone / "results/signature.tsv", sep="\t")
-    pd.testing.assert_frame_equal(seen, theirs)
+    pd.testing.assert_frame_equal(table_read, theirs)

@@ -26,7 +26,7 @@ def supports(sets, fraction, unit):
 
 
 def bisect(size, target_size, few, many):
-    """Return x with size(x) = wanted, where size grows from x = `few` to x = `many`."""
+    """Return x with size(x) = target_size, where size grows from x = `few` to x = `many`."""
     for _ in range(40):
         middle = np.sqrt(few * many)
         middle_size = size(middle)

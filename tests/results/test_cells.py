@@ -30,11 +30,11 @@ def test_no_cell_is_a_formula(name: str) -> None:
         assert len(written) == 1 or float(written) == float(name)
 
 
-KEPT = ["TP53", "-1", "+2.5", "-1e-3", "-", "+", "'", "it's", "1-Mar", "", "a=b"]
+CELLS = ["TP53", "-1", "+2.5", "-1e-3", "-", "+", "'", "it's", "1-Mar", "", "a=b"]
 MARKED = ["=1+1", '=HYPERLINK("a")', "+A1", "-A1", "@SUM(1)", "'=1", "''-x", "\t=1", "-5p", "--1"]
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", CELLS)
 def test_other_names_and_numbers_are_untouched(name: str) -> None:
     assert cell(name) == name == plain(name)
 
@@ -45,14 +45,14 @@ def test_a_formula_gets_an_apostrophe(name: str) -> None:
 
 
 def test_a_table_is_read_back_with_its_names(tmp_path: Path) -> None:
-    names = [*KEPT, *MARKED]
+    names = [*CELLS, *MARKED]
     table = pd.DataFrame({"gene": names, "score": range(len(names)), "symbol": None})
     save_table(tmp_path / "t.tsv", table)
     lines = (tmp_path / "t.tsv").read_text().splitlines()
-    assert lines[1 : 1 + len(KEPT)] == [f"{n or ''}\t{k}\t" for k, n in enumerate(KEPT)]
-    again = load_table(tmp_path / "t.tsv", ("gene",))
-    assert again["gene"].fillna("").tolist() == names
-    assert again["score"].tolist() == list(range(len(names)))
+    assert lines[1 : 1 + len(CELLS)] == [f"{n or ''}\t{k}\t" for k, n in enumerate(CELLS)]
+    reread = load_table(tmp_path / "t.tsv", ("gene",))
+    assert reread["gene"].fillna("").tolist() == names
+    assert reread["score"].tolist() == list(range(len(names)))
 
 
 def test_the_sheet_that_init_prepares_is_read_back(tmp_path: Path) -> None:

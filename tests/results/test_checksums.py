@@ -46,7 +46,7 @@ def test_what_was_not_changed_is_said_in_one_line(
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "message"),
     [
         ("results/signature.tsv", "signature.tsw", "was changed after the run"),
         ("results/figures/b.svg", None, "is gone; the run wrote it"),
@@ -54,7 +54,7 @@ def test_what_was_not_changed_is_said_in_one_line(
     ],
 )
 def test_every_change_is_a_line(
-    name: str, content: str | None, said: str, home: Path, capsys: pytest.CaptureFixture[str]
+    name: str, content: str | None, message: str, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if content is None:
         Path(name).unlink()
@@ -62,7 +62,7 @@ def test_every_change_is_a_line(
         Path(name).write_text(content)
     assert main(["verify", "results"]) == 1
     out, err = capsys.readouterr()
-    assert err == f"error: {name}: {said}\n"
+    assert err == f"error: {name}: {message}\n"
     assert out == "results: 4 results, 1 difference\n"
 
 
@@ -85,7 +85,7 @@ def test_fits_are_counted(fits: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "message"),
     [
         ("linear/final.npz", "another", "was changed after the run"),
         ("linear/observed/1of1.npz", None, "is gone; the run wrote it"),
@@ -95,7 +95,7 @@ def test_fits_are_counted(fits: Path, capsys: pytest.CaptureFixture[str]) -> Non
     ],
 )
 def test_a_fit_that_is_another_is_a_line(
-    name: str, content: str | None, said: str, fits: Path, capsys: pytest.CaptureFixture[str]
+    name: str, content: str | None, message: str, fits: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = fits / name
     if content is not None:
@@ -105,7 +105,7 @@ def test_a_fit_that_is_another_is_a_line(
     else:
         path.unlink()
     assert main(["verify"]) == 1
-    assert capsys.readouterr().err == f"error: results/{name}: {said}\n"
+    assert capsys.readouterr().err == f"error: results/{name}: {message}\n"
 
 
 def test_a_record_of_fits_that_was_changed_is_refused(

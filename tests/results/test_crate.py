@@ -34,28 +34,30 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def entities(home: Path) -> dict[str, Any]:
     graph = json.loads((home / CRATE_FILE).read_text())["@graph"]
-    return {each["@id"]: each for each in graph}
+    return {entity["@id"]: entity for entity in graph}
 
 
 def test_the_run_joins_what_was_read_with_what_was_written(home: Path) -> None:
     pytest.importorskip("rocrate")
     assert main(["crate"]) == 0
-    found = entities(home)
-    assert found["./"]["name"] == "Gene signature for class"
-    parts = {part["@id"] for part in found["./"]["hasPart"]}
+    entities_found = entities(home)
+    assert entities_found["./"]["name"] == "Gene signature for class"
+    parts = {part["@id"] for part in entities_found["./"]["hasPart"]}
     assert parts == {"signature.tsv", "figures/a.svg", "run.json"}
-    assert found[found["./"]["conformsTo"]["@id"]]["name"] == "Process Run Crate"
-    assert found["./"]["mentions"] == {"@id": "#run"}
-    assert "license" in found["./"]
-    assert found["signature.tsv"]["encodingFormat"] == "text/tab-separated-values"
-    assert found["signature.tsv"]["identifier"] == f"sha256:{sha256(home / 'signature.tsv')}"
-    run = found["#run"]
-    assert found[run["instrument"]["@id"]]["softwareVersion"] == "1.2.3"
+    assert entities_found[entities_found["./"]["conformsTo"]["@id"]]["name"] == "Process Run Crate"
+    assert entities_found["./"]["mentions"] == {"@id": "#run"}
+    assert "license" in entities_found["./"]
+    assert entities_found["signature.tsv"]["encodingFormat"] == "text/tab-separated-values"
+    assert (
+        entities_found["signature.tsv"]["identifier"] == f"sha256:{sha256(home / 'signature.tsv')}"
+    )
+    run = entities_found["#run"]
+    assert entities_found[run["instrument"]["@id"]]["softwareVersion"] == "1.2.3"
     ended = datetime.fromisoformat(run["endTime"])  # profile: ISO 8601
     assert ended.timestamp() == pytest.approx((home / "run.json").stat().st_mtime, abs=1)
-    assert {each["@id"] for each in run["result"]} == {"signature.tsv", "figures/a.svg"}
+    assert {entity["@id"] for entity in run["result"]} == {"signature.tsv", "figures/a.svg"}
     (read,) = [run["object"]] if isinstance(run["object"], dict) else run["object"]
-    assert found[read["@id"]]["name"] == "data/e.tsv"
+    assert entities_found[read["@id"]]["name"] == "data/e.tsv"
     assert main(["verify"]) == 0
 
 

@@ -35,12 +35,12 @@ def stored(tmp_path, **columns):
 @pytest.mark.parametrize("name", OBS)
 def test_a_stored_data_set_is_read_as_anndata_reads_it(tmp_path, name):
     path = stored(tmp_path, **{name: OBS[name]})
-    found = Dataset.load(path)
+    dataset = Dataset.load(path)
     meant = anndata.read_h5ad(path)
-    np.testing.assert_array_equal(found.X, meant.X)
-    pd.testing.assert_frame_equal(found.obs, meant.obs.astype(str))
-    pd.testing.assert_frame_equal(found.var, meant.var.astype(str), check_dtype=False)
-    assert (found.design, found.provenance) == (DESIGN, {"n": [1]})
+    np.testing.assert_array_equal(dataset.X, meant.X)
+    pd.testing.assert_frame_equal(dataset.obs, meant.obs.astype(str))
+    pd.testing.assert_frame_equal(dataset.var, meant.var.astype(str), check_dtype=False)
+    assert (dataset.design, dataset.provenance) == (DESIGN, {"n": [1]})
 
 
 def test_reading_imports_no_anndata(tmp_path):

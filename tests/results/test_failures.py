@@ -42,8 +42,10 @@ STATES = {
 
 def _said(folder: Path, log: str) -> list[str]:
     (folder / "2026-11-22T050000.123456.snakemake.log").write_text(log)
-    found = failures(folder / "2026-11-22T050000.123456.snakemake.log", folder / "slurm_logs")
-    return [str(problem) for problem in found]
+    failures_found = failures(
+        folder / "2026-11-22T050000.123456.snakemake.log", folder / "slurm_logs"
+    )
+    return [str(problem) for problem in failures_found]
 
 
 @pytest.mark.parametrize("text", LOCAL)

@@ -24,23 +24,23 @@ def test_what_is_read_is_not_written_over(tmp_path):
     (tmp_path / "link.tsv").symlink_to("model.json")
     inputs = [str(tmp_path / "model.json"), str(tmp_path / "new.tsv"), ""]
     check_output(tmp_path / "predictions.tsv", inputs)
-    for name, said in {
+    for name, message in {
         "model.json": "is read here",
         "link.tsv": "is read here",
         "none/p.tsv": "its folder is not",
         ".": "is a folder",
     }.items():
-        with pytest.raises(InvalidInput, match=said):
+        with pytest.raises(InvalidInput, match=message):
             check_output(tmp_path / name, inputs)
 
 
 def test_a_link_stays_and_what_it_names_is_written(tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "real/p.tsv").write_text("old")
-    for name, there in (("link.tsv", "real/p.tsv"), ("new.tsv", "real/new.tsv")):
-        (tmp_path / name).symlink_to(there)
+    for name, target in (("link.tsv", "real/p.tsv"), ("new.tsv", "real/new.tsv")):
+        (tmp_path / name).symlink_to(target)
         save_text(tmp_path / name, "new")
         assert (tmp_path / name).is_symlink()
-        assert (tmp_path / there).read_text() == "new"
+        assert (tmp_path / target).read_text() == "new"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link.tsv", "new.tsv", "real"]
     assert sorted(path.name for path in (tmp_path / "real").iterdir()) == ["new.tsv", "p.tsv"]

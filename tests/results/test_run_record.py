@@ -114,34 +114,38 @@ def test_the_exported_columns_have_their_types_in_any_study(tmp_path):
     }
     signature = pd.DataFrame(columns)
     for rows in (signature, signature.iloc[:0].astype(object)):
-        found = exported(tmp_path, rows).var
-        assert found["fdr_selected"].dtype == bool
-        assert found["block"].dtype == int
-        assert all(found[name].dtype.kind == "f" for name in ("null_frequency", "cv_frequency"))
-        assert len(found) == len(rows)
-        np.testing.assert_array_equal(found["null_frequency"], rows["null_frequency"].astype(float))
+        exported_columns = exported(tmp_path, rows).var
+        assert exported_columns["fdr_selected"].dtype == bool
+        assert exported_columns["block"].dtype == int
+        assert all(
+            exported_columns[name].dtype.kind == "f" for name in ("null_frequency", "cv_frequency")
+        )
+        assert len(exported_columns) == len(rows)
+        np.testing.assert_array_equal(
+            exported_columns["null_frequency"], rows["null_frequency"].astype(float)
+        )
 
 
 def logged(tmp_path, statement):
     code = f"from genesig.log import log_to; log_to('logs/job.log'); {statement}"
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
     )
-    return done, (tmp_path / "logs/job.log").read_text()
+    return process, (tmp_path / "logs/job.log").read_text()
 
 
 def test_a_message_for_the_user_is_logged_and_shown_without_traceback(tmp_path):
-    done, log = logged(
+    process, log = logged(
         tmp_path, "from genesig.errors import GenesigError; raise GenesigError('mend it')"
     )
-    assert done.returncode == 1
+    assert process.returncode == 1
     message, cost = log.splitlines()
-    assert f"{message}\n" == done.stderr == "mend it\n"
+    assert f"{message}\n" == process.stderr == "mend it\n"
     assert re.search(r" took \d+\.\d s of processor time, \d+ MB$", cost)
 
 
 def test_a_defect_is_logged_with_its_traceback(tmp_path):
-    done, log = logged(tmp_path, "print('started'); 1 / 0")
-    assert done.returncode == 1
+    process, log = logged(tmp_path, "print('started'); 1 / 0")
+    assert process.returncode == 1
     assert log.startswith("started\nTraceback")
-    assert done.stderr.startswith("Traceback")
+    assert process.stderr.startswith("Traceback")

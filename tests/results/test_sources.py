@@ -21,10 +21,10 @@ def test_the_modules_are_those_that_the_finder_of_python_finds(scripts):
     finder = ModuleFinder(path=[str(ROOT)])
     for script in scripts:
         finder.run_script(str(script))
-    known = {Path(m.__file__) for m in finder.modules.values() if m.__file__}
-    found = {file for script in scripts for file in sources(script, ROOT)}
-    modules = {file for file in found if file.suffix == ".py"}
-    assert modules == {file for file in known if ROOT / "genesig" in file.parents}
+    finder_files = {Path(m.__file__) for m in finder.modules.values() if m.__file__}
+    files_found = {file for script in scripts for file in sources(script, ROOT)}
+    modules = {file for file in files_found if file.suffix == ".py"}
+    assert modules == {file for file in finder_files if ROOT / "genesig" in file.parents}
 
 
 def test_every_way_to_import_is_seen(tmp_path):
@@ -36,8 +36,10 @@ def test_every_way_to_import_is_seen(tmp_path):
     (tmp_path / "genesig/deep/page.css").write_text("")
     script = tmp_path / "script.py"
     script.write_text("from genesig import a, b as other\nfrom genesig.c import late\nimport numpy")
-    found = [str(file.relative_to(tmp_path / "genesig")) for file in sources(script, tmp_path)]
-    assert found == [
+    files_found = [
+        str(file.relative_to(tmp_path / "genesig")) for file in sources(script, tmp_path)
+    ]
+    assert files_found == [
         "__init__.py",
         "a.py",
         "b.py",

@@ -27,10 +27,10 @@ def stored(folder: Path) -> Path:
 
 def notes(change: Callable[[dict[str, Any]], object]) -> Callable[[h5py.File], None]:
     def apply(file: h5py.File) -> None:
-        said = json.loads(file["uns/genesig"].asstr()[()])
-        change(said)
+        header = json.loads(file["uns/genesig"].asstr()[()])
+        change(header)
         del file["uns/genesig"]
-        file["uns/genesig"] = json.dumps(said)
+        file["uns/genesig"] = json.dumps(header)
 
     return apply
 
@@ -48,9 +48,9 @@ def text(file: h5py.File) -> None:
 CHANGES = {
     "no notes": lambda file: file["uns"].pop("genesig"),
     "notes that are no JSON": text,
-    "another design": notes(lambda said: said["design"].pop("label")),
-    "a design with more": notes(lambda said: said["design"].update(more=1)),
-    "no provenance": notes(lambda said: said.pop("provenance")),
+    "another design": notes(lambda header: header["design"].pop("label")),
+    "a design with more": notes(lambda header: header["design"].update(more=1)),
+    "no provenance": notes(lambda header: header.pop("provenance")),
     "no symbols": lambda file: file["var"].attrs.__setitem__("column-order", []),
     "complex values": complex_values,
 }
@@ -61,9 +61,9 @@ def test_a_changed_data_set_is_refused_in_one_line(name: str, tmp_path: Path) ->
     path = stored(tmp_path)
     with h5py.File(path, "r+") as file:
         CHANGES[name](file)
-    with pytest.raises(InvalidInput, match=r"d\.h5ad") as found:
+    with pytest.raises(InvalidInput, match=r"d\.h5ad") as caught:
         Dataset.load(path)
-    assert len(str(found.value).splitlines()) == 1
+    assert len(str(caught.value).splitlines()) == 1
 
 
 def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:

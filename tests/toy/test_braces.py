@@ -27,11 +27,11 @@ SMALL = {
 
 def free(node: Mapping[str, Any], place: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """Yield the keys of the schema that take any text, or a list of any texts."""
-    for key, below in node.get("properties", {}).items():
-        text = below.get("items", below)
+    for key, subschema in node.get("properties", {}).items():
+        text = subschema.get("items", subschema)
         if "string" in text.get("type", ()) and not {"enum", "pattern"} & text.keys():
             yield (*place, key)
-        yield from free(below, (*place, key))
+        yield from free(subschema, (*place, key))
 
 
 def hostile(word: str) -> dict[str, Any]:
@@ -175,11 +175,13 @@ def test_every_name_of_a_file_with_braces_is_refused_by_the_workflow_too(tmp_pat
         "external": [cohort],
     }
     folder = make_study(tmp_path, changes)
-    done = run(folder, "--dry-run", check=False)
-    assert done.returncode != 0
-    lines = [line for line in (done.stdout + done.stderr).splitlines() if "has braces" in line]
+    process = run(folder, "--dry-run", check=False)
+    assert process.returncode != 0
+    lines = [
+        line for line in (process.stdout + process.stderr).splitlines() if "has braces" in line
+    ]
     assert len(lines) == 9
-    assert "Traceback" not in done.stdout + done.stderr
+    assert "Traceback" not in process.stdout + process.stderr
 
 
 @pytest.mark.slow
@@ -204,12 +206,12 @@ def test_a_run_refuses_what_yaml_reads_otherwise(tmp_path: Path) -> None:
     folder = make_study(tmp_path)
     path = folder / "config/config.yaml"
     text = path.read_text()
-    for more, words in (
+    for extra_config, words in (
         ("seed: 010\n", "'010' is 8 in YAML"),
         ("seed: 3\n" * 2, "already on line"),
     ):
-        path.write_text(text.replace("seed: 3\n", "") + more)
-        done = run(folder, "--dry-run", check=False)
-        assert done.returncode != 0
-        assert words in done.stdout + done.stderr
-        assert "Traceback" not in done.stdout + done.stderr
+        path.write_text(text.replace("seed: 3\n", "") + extra_config)
+        process = run(folder, "--dry-run", check=False)
+        assert process.returncode != 0
+        assert words in process.stdout + process.stderr
+        assert "Traceback" not in process.stdout + process.stderr

@@ -24,9 +24,9 @@ def _halves(name: str, folder: Path) -> None:
     matrix = pd.read_csv(example / f"{name}.tsv.gz", sep="\t", index_col=0, dtype=str)
     samples = pd.read_csv(example / f"{name}_samples.tsv", sep="\t", index_col=0, dtype=str)
     for half, start in (("here", 0), ("there", 1)):
-        own = samples[np.arange(len(samples)) // 4 % 2 == start]
-        own.to_csv(folder / f"{half}_samples.tsv", sep="\t")
-        matrix[list(own.index)].to_csv(folder / f"{half}.tsv", sep="\t")
+        half_samples = samples[np.arange(len(samples)) // 4 % 2 == start]
+        half_samples.to_csv(folder / f"{half}_samples.tsv", sep="\t")
+        matrix[list(half_samples.index)].to_csv(folder / f"{half}.tsv", sep="\t")
 
 
 def _sets(folder: Path) -> None:
@@ -67,8 +67,8 @@ def test_the_other_half_of_an_example_is_scored_and_reported(name: str, tmp_path
         "--snakefile",
         str(ROOT / "Snakefile"),
     ]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stdout + process.stderr
     picture, measure = EXAMPLES[name]
     results = tmp_path / "results"
     sets = pd.read_csv(results / "sets.tsv", sep="\t")

@@ -83,8 +83,8 @@ def change(folder, items):
 
 def test_every_data_set_has_its_tables(tested):
     for item in ITEMS:
-        there = tested / "results/external" / item["name"]
-        predictions = pd.read_csv(there / "predictions.tsv", sep="\t")
+        cohort_folder = tested / "results/external" / item["name"]
+        predictions = pd.read_csv(cohort_folder / "predictions.tsv", sep="\t")
         assert list(predictions.columns) == [
             "sample",
             "given",
@@ -100,9 +100,9 @@ def test_every_data_set_has_its_tables(tested):
             "predictive": 12,
             "fdr_selected": 12,
         }
-        scores = pd.read_csv(there / "scores.tsv", sep="\t", index_col="measure")
+        scores = pd.read_csv(cohort_folder / "scores.tsv", sep="\t", index_col="measure")
         assert (scores.loc["auc", "value"] > 0.8).all()
-        assert set(pd.read_csv(there / "genes.tsv", sep="\t")["gene"])
+        assert set(pd.read_csv(cohort_folder / "genes.tsv", sep="\t")["gene"])
 
 
 def test_a_data_set_that_lacks_the_genes_leaves_the_rest(tested):
@@ -135,8 +135,8 @@ def test_nothing_is_left_to_do(tested):
 
 
 def test_another_data_set_reruns_nothing_of_the_study(tested):
-    further = {**ITEMS[0], "name": "third"}
-    change(tested, [*ITEMS, LACKING, further])
+    third_item = {**ITEMS[0], "name": "third"}
+    change(tested, [*ITEMS, LACKING, third_item])
     try:
         rules = planned(tested)
     finally:
@@ -157,11 +157,11 @@ def test_without_data_sets_no_rule_of_theirs_runs(tested):
 def test_faults_of_all_data_sets_stop_the_study_before_it_computes(tmp_path):
     items = [{**ITEMS[0], "label": "stats"}, {**ITEMS[1], "classes": {}}]
     folder = study_with(tmp_path, items)
-    done = run(folder, cores=1, check=False)
-    said = done.stdout + done.stderr
-    assert done.returncode != 0
-    assert "did you mean 'status'?" in said
-    assert "no label is a class of the study" in said
-    assert "Traceback" not in said
+    process = run(folder, cores=1, check=False)
+    output = process.stdout + process.stderr
+    assert process.returncode != 0
+    assert "did you mean 'status'?" in output
+    assert "no label is a class of the study" in output
+    assert "Traceback" not in output
     assert not (folder / "results/data").exists()
     assert not (folder / "results/external").exists()

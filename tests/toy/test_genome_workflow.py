@@ -23,19 +23,21 @@ PLACED = {"annotation": "genes.tsv", "symbol": "symbol", "chromosome": "on", "po
 
 def study(folder: Path) -> Path:
     """Lay out the toy, whose first genes differ, on two chromosomes, with a file of sets."""
-    asked: dict[str, Any] = {
+    config: dict[str, Any] = {
         **QUICK,
         "data": PLACED,
         "enrichment": {"sets": "s.gmt", "smallest": 2},
         "controls": {**QUICK["controls"], "signatures": "s.gmt"},
     }
-    asked["linear"] = {**QUICK["linear"], "penalty": "fused"}
-    make_study(folder, asked)
+    config["linear"] = {**QUICK["linear"], "penalty": "fused"}
+    make_study(folder, config)
     names = pd.read_csv(folder / "expression.tsv.gz", sep="\t")["gene"].tolist()
     rows = [f"{gene}\tS{j}\t{1 + j // 20}\t{j}" for j, gene in enumerate(names)]
     (folder / "genes.tsv").write_text("\n".join(["gene\tsymbol\ton\tat", *rows]) + "\n")
     sets = {"first": range(6), "others": range(10, 30)}
-    lines = ["\t".join([name, "about", *(f"S{j}" for j in some)]) for name, some in sets.items()]
+    lines = [
+        "\t".join([name, "about", *(f"S{j}" for j in members)]) for name, members in sets.items()
+    ]
     (folder / "s.gmt").write_text("\n".join(lines) + "\n")
     return folder
 
@@ -51,16 +53,18 @@ def test_a_dry_run_plans_enrichment_only_where_a_file_is_named(tmp_path: Path) -
 def test_a_study_of_stretches_runs_through(tmp_path: Path) -> None:
     folder = study(tmp_path)
     run(folder)
-    found = {path.stem: pd.read_csv(path, sep="\t") for path in folder.glob("results/*.tsv")}
-    assert found["stretches"]["genes"].sum() == len(found["signature"])
-    assert found["stretches"]["start"][0] < 6
-    assert found["enrichment_ranking"]["set"][0] == "first"
-    over = found["enrichment"]
+    tables = {path.stem: pd.read_csv(path, sep="\t") for path in folder.glob("results/*.tsv")}
+    assert tables["stretches"]["genes"].sum() == len(tables["signature"])
+    assert tables["stretches"]["start"][0] < 6
+    assert tables["enrichment_ranking"]["set"][0] == "first"
+    over = tables["enrichment"]
     assert over["p_value"].between(0, 1).all()
     assert set(over["reference"]) == {"measured genes", "permuted labels"}
     page = (folder / "results/report.html").read_text()
-    said = json.loads((folder / "results/report_data.json").read_text())
-    assert said["genome"]["found"] > 0  # the page leaves genes out: two permutations prove nothing
-    assert said["enrichment"]["known"] == 2
+    report_data = json.loads((folder / "results/report_data.json").read_text())
+    assert (
+        report_data["genome"]["found"] > 0
+    )  # the page leaves genes out: two permutations prove nothing
+    assert report_data["enrichment"]["known"] == 2
     assert 'id="published"' in page
-    assert found["published"]["row"].tolist()[:3] == ["genesig", "published", "published"]
+    assert tables["published"]["row"].tolist()[:3] == ["genesig", "published", "published"]

@@ -12,7 +12,7 @@ import pytest
 from study_runs import command, environment, make_study, run
 
 CHANGES = {"nonlinear": {"enabled": False}, "controls": {"permutations": 0, "baselines": []}}
-AGAIN = "run again: what is finished is kept"
+RESUME_HINT = "run again: what is finished is kept"
 
 
 def may_mount() -> bool:
@@ -27,9 +27,9 @@ def may_mount() -> bool:
 def on(folder: Path, prepare: str, target: str) -> tuple[int, str]:
     """Run the study to a target after shell commands, in a process group with its own disks."""
     script = f"{prepare} && exec {' '.join(command(target))}"
-    own = ["unshare", "-rm"] if "mount" in prepare else []
-    done = subprocess.run(
-        [*own, "bash", "-c", script],
+    unshare = ["unshare", "-rm"] if "mount" in prepare else []
+    process = subprocess.run(
+        [*unshare, "bash", "-c", script],
         cwd=folder,
         env=environment(),
         text=True,
@@ -37,7 +37,7 @@ def on(folder: Path, prepare: str, target: str) -> tuple[int, str]:
         check=False,
         timeout=300,
     )
-    return done.returncode, done.stdout + done.stderr
+    return process.returncode, process.stdout + process.stderr
 
 
 @pytest.fixture
@@ -63,10 +63,10 @@ def test_a_disk_that_takes_nothing_is_named_and_the_study_goes_on(
 ) -> None:
     for name in ("results", "logs"):
         (study / name).mkdir()
-    code, said = on(study, prepare, "results/dataset.h5ad")
+    code, output = on(study, prepare, "results/dataset.h5ad")
     assert code != 0
-    assert f"error: {line}" in said or f": {line}" in said
-    assert "Traceback" not in said
+    assert f"error: {line}" in output or f": {line}" in output
+    assert "Traceback" not in output
     run(study, "results/dataset.h5ad")
 
 
@@ -76,11 +76,11 @@ def test_a_home_that_is_read_only_needs_a_place_for_caches(study: Path) -> None:
     home = study.parent / "home"
     home.mkdir()
     prepare = f"mount -t tmpfs -o ro tmpfs {home} && export HOME={home} XDG_CACHE_HOME="
-    code, said = on(study, f"{prepare}$PWD/.cache", "results/splits.json")
-    assert code == 0, said
-    code, said = on(study, f"{prepare}{home}/.cache", "results/splits.json")
+    code, output = on(study, f"{prepare}$PWD/.cache", "results/splits.json")
+    assert code == 0, output
+    code, output = on(study, f"{prepare}{home}/.cache", "results/splits.json")
     assert code != 0
-    assert f"Read-only file system: '{home}/.cache'" in said
+    assert f"Read-only file system: '{home}/.cache'" in output
 
 
 @pytest.mark.slow
@@ -88,10 +88,10 @@ def test_a_home_that_is_read_only_needs_a_place_for_caches(study: Path) -> None:
     ("limit", "line"), [("ulimit -v 300000", "not enough memory, of which this process may have")]
 )
 def test_a_limit_is_said_before_anything_runs(study: Path, limit: str, line: str) -> None:
-    code, said = on(study, limit, "results/validation.json")
+    code, output = on(study, limit, "results/validation.json")
     assert code != 0
-    assert line in said
-    assert "Traceback" not in said
+    assert line in output
+    assert "Traceback" not in output
     assert not (study / "results").exists()
     run(study, "results/validation.json")
 
@@ -109,20 +109,20 @@ def test_a_job_that_was_killed_is_named_and_the_study_goes_on(study: Path) -> No
     jobs: list[psutil.Process] = []
     while begun.poll() is None and not jobs:
         time.sleep(0.05)
-        below = psutil.Process(begun.pid).children(recursive=True)
-        jobs = [each for each in below if each.name().startswith("python")]
+        children = psutil.Process(begun.pid).children(recursive=True)
+        jobs = [child for child in children if child.name().startswith("python")]
     jobs[-1].kill()
-    said, _ = begun.communicate()
+    output, _ = begun.communicate()
     assert begun.returncode != 0
-    (line,) = [line for line in said.splitlines() if line.startswith("error: ")]
+    (line,) = [line for line in output.splitlines() if line.startswith("error: ")]
     assert line.startswith("error: rule validate: was killed (SIGKILL)")
-    assert line.endswith(AGAIN)
+    assert line.endswith(RESUME_HINT)
     run(study, "results/splits.json")
 
 
 @pytest.mark.slow
 def test_of_two_runs_in_one_folder_the_second_is_refused(study: Path) -> None:
-    first = subprocess.Popen(
+    first_run = subprocess.Popen(
         command("results/splits.json"),
         cwd=study,
         env=environment(),
@@ -131,12 +131,12 @@ def test_of_two_runs_in_one_folder_the_second_is_refused(study: Path) -> None:
     )
     locks = study / ".snakemake" / "locks"
     while not (locks.exists() and any(locks.iterdir())):
-        assert first.poll() is None
+        assert first_run.poll() is None
         time.sleep(0.05)
     second = run(study, "results/splits.json", check=False)
     assert second.returncode != 0
     assert "cannot be locked" in second.stdout + second.stderr
-    assert first.wait() == 0
+    assert first_run.wait() == 0
     run(study, "results/splits.json")
 
 

@@ -22,7 +22,9 @@ def test_results_of_another_study_are_not_taken_for_those_of_a_wrong_name(
         (tmp_path / "results" / result).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "results" / result).write_text("of another study")
     write_config(tmp_path, {key: name})
-    done = subprocess.run(command("-n"), cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    said = done.stdout + done.stderr
-    assert f"error: {name}: no such file (looked for in {tmp_path})" in said
+    process = subprocess.run(
+        command("-n"), cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert process.returncode == 1
+    output = process.stdout + process.stderr
+    assert f"error: {name}: no such file (looked for in {tmp_path})" in output

@@ -93,7 +93,7 @@ def call(folder: Path, *arguments: str) -> str:
         "GIT_CONFIG_KEY_0": f"url.{folder.parent}/repository.insteadOf",
     }
     cache = {"XDG_CACHE_HOME": str(folder / "cache")}
-    done = subprocess.run(
+    process = subprocess.run(
         command(*arguments),
         cwd=folder,
         env=environment() | hosted | cache,
@@ -101,8 +101,8 @@ def call(folder: Path, *arguments: str) -> str:
         capture_output=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    assert process.returncode == 0, process.stdout + process.stderr
+    return process.stdout + process.stderr
 
 
 kinds = pytest.mark.parametrize("kind", ["path", "hosted", pytest.param("git", marks=FAULT)])
@@ -111,11 +111,11 @@ kinds = pytest.mark.parametrize("kind", ["path", "hosted", pytest.param("git", m
 @kinds
 def test_a_module_can_be_planned(kind: str, tmp_path: Path) -> None:
     folder = importer(tmp_path / "importer", source(kind, tmp_path / "repository"))
-    said = call(folder, "--dry-run", "--quiet", "host")
-    assert "rule genesig_gather:" in said
-    assert "rule matrix:" in said
-    assert "study/results/signature.tsv" in said
-    assert "study/expression.tsv.gz" not in said
+    output = call(folder, "--dry-run", "--quiet", "host")
+    assert "rule genesig_gather:" in output
+    assert "rule matrix:" in output
+    assert "study/results/signature.tsv" in output
+    assert "study/expression.tsv.gz" not in output
 
 
 @pytest.mark.slow

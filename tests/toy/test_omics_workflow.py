@@ -43,15 +43,15 @@ def test_a_dry_run_plans_omics_only_where_there_are_several(tmp_path: Path) -> N
 def test_a_study_of_two_omics_runs_through(omics: Any, tmp_path: Path) -> None:
     folder = study(tmp_path, {**LEARNED, "omics": omics})
     run(folder)
-    found = pd.read_csv(folder / "results/omics.tsv", sep="\t").set_index("name")
-    assert found.index.tolist() == ["genesig", "protein", "rna"]
-    assert found["genes"].tolist() == [40, 6, 34]
-    assert found.loc["protein", "added"] > 0.2
+    omics_table = pd.read_csv(folder / "results/omics.tsv", sep="\t").set_index("name")
+    assert omics_table.index.tolist() == ["genesig", "protein", "rna"]
+    assert omics_table["genes"].tolist() == [40, 6, 34]
+    assert omics_table.loc["protein", "added"] > 0.2
     if omics == "learned":
-        assert found.loc["protein", "factor"] == 1
+        assert omics_table.loc["protein", "factor"] == 1
     else:
-        assert found["factor"].tolist()[1:] == [1, 3]
+        assert omics_table["factor"].tolist()[1:] == [1, 3]
     page = (folder / "results/report.html").read_text()
-    said = json.loads((folder / "results/report_data.json").read_text())
+    report_data = json.loads((folder / "results/report_data.json").read_text())
     assert 'id="omics"' in page
-    assert said["tables"]["omics"]["total"] == 3
+    assert report_data["tables"]["omics"]["total"] == 3

@@ -59,5 +59,5 @@ def test_a_profile_has_its_extra_and_its_line_in_the_docs(name: str) -> None:
 def test_a_profile_can_be_planned(name: str, tmp_path: Path) -> None:
     if not importlib.util.find_spec(f"snakemake_executor_plugin_{name}"):
         pytest.skip(f"the extra {name} is not installed")
-    said = run(make_study(tmp_path), "--workflow-profile", f"profiles/{name}", "--dry-run")
-    assert re.search(r"^report +1$", said.stdout + said.stderr, re.MULTILINE)
+    plan = run(make_study(tmp_path), "--workflow-profile", f"profiles/{name}", "--dry-run")
+    assert re.search(r"^report +1$", plan.stdout + plan.stderr, re.MULTILINE)

@@ -53,13 +53,13 @@ def test_a_study_runs_from_raw_arrays_to_a_new_one(
     path = begun(tmp_path, kind, monkeypatch)
     path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | QUICK))
     line = [sys.executable, "-c", "from genesig.cli import main; main()", "run", "config.yaml"]
-    done = subprocess.run(
+    process = subprocess.run(
         [*line, "--cores", "2"], env=environment(), capture_output=True, text=True
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     assert "</html>" in Path("results/report.html").read_text(encoding="utf-8")
-    found = pd.read_csv("results/signature.tsv", sep="\t", dtype={"gene": str})
-    assert set(found["gene"][:3]) <= set(KINDS[kind][2])
+    signature = pd.read_csv("results/signature.tsv", sep="\t", dtype={"gene": str})
+    assert set(signature["gene"][:3]) <= set(KINDS[kind][2])
     new = ["predict", "results/model.json", "../new", "--layout", "../arrays"]
     assert main(new) == 0
     assert list(pd.read_csv("predictions.tsv", sep="\t")["predicted"]) == ["control", "case"]

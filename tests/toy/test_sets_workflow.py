@@ -44,9 +44,9 @@ def test_a_dry_run_plans_them_only_where_a_file_is_named(tmp_path: Path) -> None
 def test_a_study_with_sets_runs_through_however_it_is_cut(tmp_path: Path) -> None:
     folder = study(tmp_path / "one")
     run(folder)
-    found = pd.read_csv(folder / "results/sets.tsv", sep="\t")
-    assert found["set"][0] == "first"
-    assert found["cv_frequency"][0] == 1
+    sets_table = pd.read_csv(folder / "results/sets.tsv", sep="\t")
+    assert sets_table["set"][0] == "first"
+    assert sets_table["cv_frequency"][0] == 1
     error = pd.read_csv(folder / "results/sets_error.tsv", sep="\t").iloc[0]
     assert error["error"] < 0.2
     assert error["p_value"] == pytest.approx(1 / 3)
@@ -56,24 +56,24 @@ def test_a_study_with_sets_runs_through_however_it_is_cut(tmp_path: Path) -> Non
     assert 'id="sets"' not in page  # two permutations are no evidence
     assert "<b>it</b>" not in page
     before = results(folder).keys()
-    other = study(tmp_path / "two")
+    second_study = study(tmp_path / "two")
     cut = {
         "splits": {**QUICK["splits"], "batches": 1},
         "controls": {**QUICK["controls"], "permutations_per_job": 1},
     }
-    write_config(other, {**QUICK, "structured": SETS, **cut})
-    run(other, cores=1)
+    write_config(second_study, {**QUICK, "structured": SETS, **cut})
+    run(second_study, cores=1)
     tables = [name for name in before if name.startswith("sets") and name.endswith(".tsv")]
     assert len(tables) == 6
     for name in tables:
-        assert_alike(other / "results" / name, folder / "results" / name)
+        assert_alike(second_study / "results" / name, folder / "results" / name)
 
 
 @pytest.mark.slow
 def test_a_faulty_file_stops_before_anything_is_fitted(tmp_path: Path) -> None:
     folder = study(tmp_path)
     (folder / "sets.gmt").write_text("first\tabout\tother1\tother2\n")
-    done = run(folder, check=False)
-    assert done.returncode != 0
-    assert "none of its 2 genes is in the data" in done.stdout + done.stderr
+    process = run(folder, check=False)
+    assert process.returncode != 0
+    assert "none of its 2 genes is in the data" in process.stdout + process.stderr
     assert not (folder / "results/dataset.h5ad").exists()

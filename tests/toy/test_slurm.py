@@ -152,7 +152,7 @@ def test_job_killed_for_its_memory_is_retried_with_twice_as_much(tmp_path, submi
     configured = subprocess.run(["scontrol", "show", "config"], capture_output=True, text=True)
     if not re.search("OverMemoryKill|ConstrainRAMSpace *= yes", configured.stdout):
         pytest.skip("this controller kills no job for its memory")
-    study = make_study(tmp_path, FEW_JOBS, own=True)
+    study = make_study(tmp_path, FEW_JOBS, editable_package=True)
     cost = study / "genesig/data/study/cost.py"
     memory = "int(1.25 * cost.megabytes) + SUBMITTED_JOB"
     assert memory in cost.read_text()

@@ -24,9 +24,9 @@ def finished(tmp_path_factory):
 
 @pytest.mark.slow
 def test_each_study_is_left_out_and_the_report_says_what_came_out(finished):
-    found = pd.read_csv(finished / "results/studies.tsv", sep="\t")
-    assert list(found["row"]) == ["study"] * 3 + ["mean", "next study"]
-    assert (found["value"][:3] > 0.8).all()
+    studies_table = pd.read_csv(finished / "results/studies.tsv", sep="\t")
+    assert list(studies_table["row"]) == ["study"] * 3 + ["mean", "next study"]
+    assert (studies_table["value"][:3] > 0.8).all()
     html = (finished / "results/report.html").read_text()
     assert "Each study was predicted by models trained on the others: mean AUC" in html
     assert 'id="studies"' in html

@@ -36,7 +36,7 @@ def finished(tmp_path_factory):
 @pytest.fixture(scope="session")
 def finished_by_copy(tmp_path_factory):
     """Give a finished study with a copy of the package, which a test may edit."""
-    folder = make_study(tmp_path_factory.mktemp("copy"), own=True)
+    folder = make_study(tmp_path_factory.mktemp("copy"), editable_package=True)
     subprocess.run(command(), cwd=folder, env=environment(), check=True, capture_output=True)
     return folder
 
@@ -113,27 +113,33 @@ def test_the_signature_as_h5ad(finished):
     assert data.varm["cv_frequency"].shape == (len(signature), nested["mu"].nunique())
 
 
-def name_the_same_genes(there):
+def name_the_same_genes(results_folder):
     """Compare the table, the model that predicts, the h5ad and the page with its first sentence."""
-    table = pd.read_csv(there / "signature.tsv", sep="\t")
-    model = json.loads((there / "model.json").read_text())
-    (locked,) = [one for one in model["models"] if one["list"] == model["answer"]]
+    table = pd.read_csv(results_folder / "signature.tsv", sep="\t")
+    model = json.loads((results_folder / "model.json").read_text())
+    (locked,) = [
+        model_entry for model_entry in model["models"] if model_entry["list"] == model["answer"]
+    ]
     weights = dict(zip(locked["genes"], locked["coefficients"], strict=True))
     used = table[table["weight"] != 0]  # the others are named, and do not predict
     assert dict(zip(used["gene"], used["weight"], strict=True)) == pytest.approx(weights)
-    named = table["fdr_selected"] if "fdr_selected" in table else table["weight"].isna()
-    assert named[table["weight"] == 0].all()
-    (said,) = [
-        one["has_fdr_selected"] for one in model["models"] if one["list"] == "fdr_selected"
+    is_selected = table["fdr_selected"] if "fdr_selected" in table else table["weight"].isna()
+    assert is_selected[table["weight"] == 0].all()
+    (sentence,) = [
+        model_entry["has_fdr_selected"]
+        for model_entry in model["models"]
+        if model_entry["list"] == "fdr_selected"
     ] or [False]
-    assert said == named.any()
-    assert set(anndata.read_h5ad(there / "signature.h5ad").var_names) == set(table["gene"])
-    data = json.loads((there / "report_data.json").read_text())
-    shown = data["tables"]["signature"]
-    assert {row[shown["columns"].index("gene")] for row in shown["rows"]} == set(table["gene"])
+    assert sentence == is_selected.any()
+    assert set(anndata.read_h5ad(results_folder / "signature.h5ad").var_names) == set(table["gene"])
+    data = json.loads((results_folder / "report_data.json").read_text())
+    signature_shown = data["tables"]["signature"]
+    assert {
+        row[signature_shown["columns"].index("gene")] for row in signature_shown["rows"]
+    } == set(table["gene"])
     proved = data["answer"]["evidence"]
     assert (proved["model"], proved["fdr_selected"]) == (len(weights), table["fdr_selected"].sum())
-    html = (there / "report.html").read_text()
+    html = (results_folder / "report.html").read_text()
     assert f"fitted on all samples, uses {len(weights)} gene" in " ".join(html.split())
     return len(weights)
 
@@ -152,14 +158,14 @@ def test_the_chosen_lists_stand_in_every_table_without_a_mu(finished):
         assert table["mu"].isna().any(), name
     scores = tables["scores"]
     length = scores[scores["mu"].isna()].set_index("split")["n_genes"]
-    for split, own in scores[scores["mu"].notna()].groupby("split"):
-        assert length[split] in set(own["n_genes"])
+    for split, final_rows in scores[scores["mu"].notna()].groupby("split"):
+        assert length[split] in set(final_rows["n_genes"])
     predictions = tables["predictions"]
-    own = predictions[predictions["mu"].isna()]
-    each = own.groupby(["repeat", "label"])["wrong"].mean().groupby("repeat").mean()
+    final_rows = predictions[predictions["mu"].isna()]
+    repeat_error = final_rows.groupby(["repeat", "label"])["wrong"].mean().groupby("repeat").mean()
     controls = tables["controls"]
     row = controls[(controls["model"] == "genesig") & controls["mu"].isna()].iloc[0]
-    assert row["error"] == pytest.approx(each.mean())
+    assert row["error"] == pytest.approx(repeat_error.mean())
 
 
 def test_the_record_knows_every_result(finished):
@@ -183,10 +189,10 @@ def test_nothing_is_left_to_do(finished):
 def test_the_result_does_not_depend_on_cores(finished, tmp_path):
     folder = make_study(tmp_path)
     run(folder, cores=1)
-    here = results(folder)
-    there = results(finished)
-    assert here.keys() == there.keys()
-    assert [name for name in here if here[name] != there[name]] == []
+    new_results = results(folder)
+    finished_results = results(finished)
+    assert new_results.keys() == finished_results.keys()
+    assert [name for name in new_results if new_results[name] != finished_results[name]] == []
 
 
 @pytest.mark.slow
@@ -231,9 +237,13 @@ def test_a_killed_run_begins_again_where_it_was(finished, tmp_path):
     kill(folder, "splits.json")
     assert not planned(folder) & {"validate", "read"}
     run(folder, "results/splits.json")
-    here = results(folder)
-    there = results(finished)
-    assert [name for name in ("dataset.h5ad", "splits.json") if here[name] != there[name]] == []
+    new_results = results(folder)
+    finished_results = results(finished)
+    assert [
+        name
+        for name in ("dataset.h5ad", "splits.json")
+        if new_results[name] != finished_results[name]
+    ] == []
 
 
 @pytest.mark.slow
@@ -241,9 +251,11 @@ def test_a_killed_run_resumes_to_the_same_result(finished, tmp_path):
     folder = make_study(tmp_path)
     kill(folder, "linear/final.npz")
     run(folder)
-    here = results(folder)
-    there = results(finished)
-    assert [name for name in there if here.get(name) != there[name]] == []
+    new_results = results(folder)
+    finished_results = results(finished)
+    assert [
+        name for name in finished_results if new_results.get(name) != finished_results[name]
+    ] == []
 
 
 def test_a_corrected_file_is_read_again_however_old_it_is(finished):
@@ -262,7 +274,7 @@ def test_a_corrected_file_is_read_again_however_old_it_is(finished):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("edited", "rerun", "kept"),
+    ("edited", "rerun", "unchanged"),
     [
         ("genesig/report/render.py", {"report"}, {"report_data", "gather", "fit", "read"}),
         ("genesig/report/page/templates/page.css", {"report"}, {"report_data", "gather", "fit"}),
@@ -280,7 +292,7 @@ def test_a_corrected_file_is_read_again_however_old_it_is(finished):
         ("genesig/optim/refit.py", {"fit", "fit_final", "gather"}, {"split", "read", "baselines"}),
     ],
 )
-def test_editing_the_package_reruns_what_depends_on_it(finished_by_copy, edited, rerun, kept):
+def test_editing_the_package_reruns_what_depends_on_it(finished_by_copy, edited, rerun, unchanged):
     path = finished_by_copy / edited
     before = path.read_text()
     times = path.stat()
@@ -291,12 +303,12 @@ def test_editing_the_package_reruns_what_depends_on_it(finished_by_copy, edited,
         path.write_text(before)
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
     assert rerun <= rules
-    assert not rules & kept
+    assert not rules & unchanged
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("changes", "rerun", "kept"),
+    ("changes", "rerun", "unchanged"),
     [
         ({"report": {"top_genes": 3}}, {"report"}, {"fit", "gather", "null", "baselines"}),
         ({"signature": {"cv_frequency": 0.5}}, {"gather"}, {"fit", "null", "baselines", "split"}),
@@ -307,14 +319,14 @@ def test_editing_the_package_reruns_what_depends_on_it(finished_by_copy, edited,
         ({"splits": {"repeats": 1}}, {"validate", "split", "fit", "baselines"}, set()),
     ],
 )
-def test_changing_a_section_reruns_its_stage(finished, changes, rerun, kept):
+def test_changing_a_section_reruns_its_stage(finished, changes, rerun, unchanged):
     write_config(finished, changes)
     try:
         rules = planned(finished)
     finally:
         write_config(finished)
     assert rerun <= rules
-    assert not rules & kept
+    assert not rules & unchanged
 
 
 class Tags(HTMLParser):
@@ -350,7 +362,9 @@ def test_hostile_names_stay_text_and_nothing_is_loaded(finished):
 def test_the_model_scores_the_training_samples_from_its_json(finished):
     model = json.loads((finished / "results/model.json").read_text())
     data = pd.read_csv(finished / "expression.tsv.gz", sep="\t", index_col=0)
-    (chosen,) = [one for one in model["models"] if one["list"] == model["answer"]]
+    (chosen,) = [
+        model_entry for model_entry in model["models"] if model_entry["list"] == model["answer"]
+    ]
     scores = chosen["intercept"] + chosen["coefficients"] @ data.loc[chosen["genes"]].to_numpy()
     sheet = pd.read_csv(finished / "samples.tsv", sep="\t")
     y = np.where(sheet["diagnosis"] == model["classes"]["positive"], 1, -1)
@@ -402,23 +416,23 @@ def test_study_of_each_design_runs_to_its_report(tmp_path, changes):
 
 def test_bad_input_stops_before_anything_runs(tmp_path):
     folder = make_study(tmp_path, {"label": "diagnosys"})
-    done = run(folder, check=False)
-    said = done.stdout + done.stderr
-    assert done.returncode != 0
-    assert "did you mean 'diagnosis'?" in said
-    assert "Traceback" not in said
+    process = run(folder, check=False)
+    output = process.stdout + process.stderr
+    assert process.returncode != 0
+    assert "did you mean 'diagnosis'?" in output
+    assert "Traceback" not in output
     assert not list((folder / "results").rglob("*.*"))
 
 
 @pytest.mark.slow
 def test_an_unknown_key_stops_at_once(tmp_path):
     folder = make_study(tmp_path, {"linear": {"tau_mim": 0.1}})
-    done = run(folder, check=False)
-    said = done.stdout + done.stderr
-    assert done.returncode != 0
-    assert "config/config.yaml, linear.tau_mim: unknown key 'tau_mim'" in said
-    assert "did you mean 'linear.tau_min'?" in said
-    assert "Traceback" not in said
+    process = run(folder, check=False)
+    output = process.stdout + process.stderr
+    assert process.returncode != 0
+    assert "config/config.yaml, linear.tau_mim: unknown key 'tau_mim'" in output
+    assert "did you mean 'linear.tau_min'?" in output
+    assert "Traceback" not in output
 
 
 @pytest.mark.slow
@@ -443,12 +457,12 @@ def test_splits_of_an_earlier_study_are_taken_back(finished, tmp_path):
 @pytest.mark.slow
 def test_snakemakes_own_report_is_made(finished):
     run(finished, "--report", "results/snakemake-report.zip")
-    made = finished / "results/snakemake-report.zip"
-    assert made.stat().st_size > 10_000
-    made.unlink()
+    report_archive = finished / "results/snakemake-report.zip"
+    assert report_archive.stat().st_size > 10_000
+    report_archive.unlink()
 
 
 @pytest.mark.slow
 def test_lint_finds_nothing(finished):
-    done = run(finished, "--lint")
-    assert "Congratulations" in done.stdout + done.stderr
+    process = run(finished, "--lint")
+    assert "Congratulations" in process.stdout + process.stderr

@@ -23,7 +23,7 @@ GENES = [f"g{k}" for k in range(1, 7)]
 SAMPLES = [f"S{k:02d}" for k in range(12)]
 STATES = ["ill" if k % 2 else "well" for k in range(12)]
 COUNTS = np.random.default_rng(3).poisson(40, (6, 12)).astype(float)
-MATRIX = r.matrix(COUNTS.tolist(), (GENES, SAMPLES), whole=True)
+MATRIX = r.matrix(COUNTS.tolist(), (GENES, SAMPLES), as_table=True)
 OTHER = r.matrix((COUNTS + 0.5).tolist(), None)
 ABOUT = r.table(
     {"state": r.factor(STATES, ["well", "ill"]), "age": r.reals([40, 41.5, *range(10)])},
@@ -118,7 +118,7 @@ def test_expression_set_has_matrix_and_both_tables(name: str, tmp_path: Path) ->
 def test_missing_whole_numbers_are_missing(tmp_path: Path) -> None:
     cells = [[1.0, np.nan], [3.0, 4.0]]
     for names in (None, (GENES[:2], SAMPLES[:2])):
-        held = r.simple_assays({"counts": r.matrix(cells, names, whole=True)})
+        held = r.simple_assays({"counts": r.matrix(cells, names, as_table=True)})
         two = r.table({}, SAMPLES[:2], 2)
         (tmp_path / "a.rds").write_bytes(summarized(held, NAMES=r.strings(GENES[:2]), colData=two))
         np.testing.assert_array_equal(read_matrix(tmp_path / "a.rds").cells, cells)
