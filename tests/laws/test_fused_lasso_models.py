@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from block_studies import FUSED, INSIDE
+from block_studies import BLOCK_PLACES, FUSED
 from block_studies import place_study as study
 from settings import LINEAR, MOMENTS
 
@@ -42,7 +42,7 @@ def test_the_stretch_is_found_and_predicts_better_than_single_genes() -> None:
     fused = outer(study_and_splits)
     single = outer(study_and_splits, penalty="l1")
     place = study_and_splits[0].var["position"].to_numpy()
-    shares_inside = [np.isin(place[fits.indices], INSIDE).mean() for fits in (fused, single)]
+    shares_inside = [np.isin(place[fits.indices], BLOCK_PLACES).mean() for fits in (fused, single)]
     assert shares_inside[0] > 0.8 > shares_inside[1]
     y = study_and_splits[0].response()[fused.test_rows]
     assert balanced_error(y, fused.scores[:, 0]) < 0.1
@@ -101,7 +101,7 @@ def test_the_table_has_each_gene_of_the_signature_once() -> None:
     best = table.iloc[0]
     assert best["chromosome"] == "7"
     assert best["genes"] >= 6
-    assert min(INSIDE) - 3 <= best["start"] <= best["end"] <= max(INSIDE) + 3
+    assert min(BLOCK_PLACES) - 3 <= best["start"] <= best["end"] <= max(BLOCK_PLACES) + 3
     assert (np.diff(table["contribution"].abs()) <= 0).all()
     assert (table["least_cv_frequency"] <= table["cv_frequency"]).all()
     assert table["cv_frequency"].between(0, 1).all()

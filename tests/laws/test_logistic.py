@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference_formulas import (
-    BOTH,
     KINDS,
+    SCALED,
     classes,
     covariate_coef,
     covariates,
@@ -192,10 +192,10 @@ def test_whole_weights_are_repeated_samples():
     tau = [0.05, 0.02]
     mu = 1e-3
     weighted = logistic_sets(
-        X, Y, rows, fixed=adjustment(rows, weights=np.stack([often] * 2, 1)), **BOTH
+        X, Y, rows, fixed=adjustment(rows, weights=np.stack([often] * 2, 1)), **SCALED
     )
     repeated_arrays = [np.repeat(array, often, axis=0) for array in (X, Y, rows)]
-    repeated = logistic_sets(*repeated_arrays, **BOTH)
+    repeated = logistic_sets(*repeated_arrays, **SCALED)
     np.testing.assert_allclose(weighted.tau_max, repeated.tau_max, rtol=1e-12)
     np.testing.assert_allclose(weighted.norm, repeated.norm, rtol=1e-9)
     for weighted_fit, repeated_fit in zip(
@@ -208,8 +208,8 @@ def test_a_weight_of_0_is_a_sample_left_out():
     X, Y, rows = classes(5, 24, 30)
     out = np.arange(24) == 7
     v = np.where(out, 0.0, 1.0)[:, None] * rows
-    weighted = logistic_sets(X, Y, rows, fixed=adjustment(rows, weights=v), **BOTH)
-    without = logistic_sets(X, Y, rows & ~out[:, None], **BOTH)
+    weighted = logistic_sets(X, Y, rows, fixed=adjustment(rows, weights=v), **SCALED)
+    without = logistic_sets(X, Y, rows & ~out[:, None], **SCALED)
     tau = 0.2 * without.tau_max[:, None]
     for weighted_fit, shortened_fit in zip(
         fits(weighted, tau, 1e-3)[1:], fits(without, tau, 1e-3)[1:], strict=True
@@ -229,7 +229,7 @@ def test_balanced_classes_weigh_alike():
 def test_training_sets_do_not_know_each_other(kind):
     X, Y, rows = classes(6, 30, 200, 70)
     fixed = held(6, rows, kind)
-    sets = logistic_sets(X, Y, rows, fixed=fixed, **BOTH)
+    sets = logistic_sets(X, Y, rows, fixed=fixed, **SCALED)
     tau = sets.tau_max[:, None] * SHARES
     path, B, A = fits(sets, tau, 1e-6)
     for k in (0, 1, 69):
@@ -239,7 +239,7 @@ def test_training_sets_do_not_know_each_other(kind):
                 fixed.root[:, [k]], *(x[[k]] for x in (fixed.basis, fixed.to_basis, fixed.mean))
             )
         alone = logistic_sets(
-            X, Y[:, [k]], rows[:, [k]], fixed=fixed_alone, share_copy_with=sets, **BOTH
+            X, Y[:, [k]], rows[:, [k]], fixed=fixed_alone, share_copy_with=sets, **SCALED
         )
         path_alone, b, a = fits(alone, tau[[k]], 1e-6)
         np.testing.assert_array_equal(path_alone.sizes()[0], path.sizes()[k])
@@ -249,7 +249,7 @@ def test_training_sets_do_not_know_each_other(kind):
 
 def test_other_names_of_the_classes_mirror_the_fit():
     X, Y, rows = classes(7, 30, 60)
-    sets_plus, sets_minus = (logistic_sets(X, S * Y, rows, **BOTH) for S in (1, -1))
+    sets_plus, sets_minus = (logistic_sets(X, S * Y, rows, **SCALED) for S in (1, -1))
     tau = sets_plus.tau_max[:, None] * SHARES
     for a, b in zip(fits(sets_plus, tau, 1e-6)[1:], fits(sets_minus, tau, 1e-6)[1:], strict=True):
         np.testing.assert_allclose(a, -b, atol=1e-12)
@@ -259,7 +259,7 @@ def test_what_is_held_out_does_not_matter():
     X, Y, rows = classes(8, 30, 40)
     rows[:, 1] = rows[:, 0]
     spoiled = np.where(rows[:, :1], X, 1e6)
-    sets_plain, sets_spoiled = (logistic_sets(matrix, Y, rows, **BOTH) for matrix in (X, spoiled))
+    sets_plain, sets_spoiled = (logistic_sets(matrix, Y, rows, **SCALED) for matrix in (X, spoiled))
     tau = sets_plain.tau_max[:, None] * SHARES
     for a, b in zip(
         fits(sets_plain, tau, 1e-6)[1:], fits(sets_spoiled, tau, 1e-6)[1:], strict=True
@@ -295,7 +295,7 @@ def test_constant_genes_are_never_selected():
     X, Y, rows = classes(10, 20, 12)
     X[:, 3] = 7.0
     X[:, 5] = 0.0
-    sets = logistic_sets(X, Y, rows, **BOTH)
+    sets = logistic_sets(X, Y, rows, **SCALED)
     for tau, mu in ((0.0, 0.1), (1e-3, 0.0)):
         path, B, _ = fits(sets, tau, mu)
         assert path.converged.all()
@@ -306,7 +306,7 @@ def test_constant_genes_are_never_selected():
 def test_separated_classes_are_certified_without_a_ridge(d):
     X, Y, rows = classes(11, 25, d)
     X[:, 0] = Y[:, 0] * np.linspace(1, 2, 25)
-    sets = logistic_sets(X, Y[:, :1], rows[:, :1], **BOTH)
+    sets = logistic_sets(X, Y[:, :1], rows[:, :1], **SCALED)
     path, *_ = fits(sets, sets.tau_max[:, None] * np.geomspace(1, 1e-6, 20), 0.0)
     assert path.converged.all(), path.message
 
@@ -314,7 +314,7 @@ def test_separated_classes_are_certified_without_a_ridge(d):
 def test_covariates_that_separate_the_classes_are_eased():
     X, Y, rows = classes(12, 30, 20)
     C = np.stack([np.column_stack([Y[:, k], np.arange(30.0)]) for k in range(2)])
-    sets = logistic_sets(X, Y, rows, fixed=adjustment(rows, C), **BOTH)
+    sets = logistic_sets(X, Y, rows, fixed=adjustment(rows, C), **SCALED)
     np.testing.assert_allclose(sets.column_ridge[:, 1:], 2 / rows.sum(axis=0)[:, None] * np.ones(2))
     tau = 0.5 * sets.tau_max[:, None]
     path, B, A = fits(sets, tau, 1e-3)
@@ -328,7 +328,7 @@ def test_covariates_that_say_the_same_share_a_coefficient():
     c = np.random.default_rng(0).normal(size=30)
     once, twice = (adjustment(rows, np.stack([np.column_stack(C)] * 2)) for C in ([c], [c, 2 * c]))
     sets_once, sets_twice = (
-        logistic_sets(X, Y, rows, fixed=fixed_columns, **BOTH) for fixed_columns in (once, twice)
+        logistic_sets(X, Y, rows, fixed=fixed_columns, **SCALED) for fixed_columns in (once, twice)
     )
     assert not sets_twice.column_ridge.any()
     scores = []
@@ -390,7 +390,7 @@ def test_what_is_dependent_gets_no_step():
 def test_what_is_no_pair_of_classes_is_refused(change, message):
     X, Y, rows = classes(0, 12, 4)
     with pytest.raises(GenesigError, match=message):
-        logistic_sets(X, *change(Y, rows), **BOTH)
+        logistic_sets(X, *change(Y, rows), **SCALED)
 
 
 def test_without_any_penalty_nothing_is_determined():

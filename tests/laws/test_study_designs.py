@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 from block_studies import (
+    BLOCK_PLACES,
     FUSED,
-    INSIDE,
     SCALED,
     nonlinear_outer,
     nonlinear_study,
@@ -141,7 +141,9 @@ DESIGNS = {
     "places": StudyDesign(
         build=lambda strong: place_study(),
         fit=partial(fit_linear, **FUSED),
-        signal=frozenset(np.flatnonzero(place_study()[0].var["position"].isin(INSIDE)).tolist()),
+        signal=frozenset(
+            np.flatnonzero(place_study()[0].var["position"].isin(BLOCK_PLACES)).tolist()
+        ),
         min_true_features=8,
         max_error=0.1,
     ),

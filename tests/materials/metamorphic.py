@@ -213,9 +213,9 @@ def found(files: Files) -> Found:
     tables |= {**null_model, "null": null_errors}
     tables["baselines"] = run_baselines(dataset, splits, folds=MOMENTS, baselines=BASELINES)
     tables["modules"] = gene_modules(dataset, folds=MOMENTS, modules=1, seed=7)
-    all_fits = [Fits.gather(observed, [one_fit.name for one_fit in splits.outer]), final, halves]
+    all_fits = [Fits.gather(observed, [split.name for split in splits.outer]), final, halves]
     choices = np.concatenate(
-        [np.column_stack([one_fit.choice, one_fit.controlled]) for one_fit in all_fits]
+        [np.column_stack([record.choice, record.controlled]) for record in all_fits]
     )
     return Found(_drawn(dataset, splits), choices, tables)
 

@@ -827,7 +827,7 @@ GAIN_INTERVALS = {
 
 
 def held_arguments(study: Study, name: str, column: str = "age") -> dict[str, Any]:
-    """Return the keyword arguments of `collect`; covariates alone are off by `APART[name]`.
+    """Return the arguments of `collect`; covariates alone differ by `GAIN_INTERVALS[name]`.
 
     Ridge on all genes adds nothing, and permutations speak for the list alone where that adds.
     """

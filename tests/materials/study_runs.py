@@ -67,7 +67,7 @@ FORKS.set_forkserver_preload(
 def make_study(folder, config=(), n=24, d=40, seed=1, editable_package=False):
     """Lay out a study: three informative genes, one of them with a hostile name.
 
-    With `editable_package` it has a package that can be edited, otherwise links to that of the clone.
+    With `editable_package` it has a copy of the package, otherwise links to the clone's.
     """
     rng = np.random.default_rng(seed)
     y = np.arange(n) % 2

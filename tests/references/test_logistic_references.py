@@ -5,7 +5,7 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 import pytest
-from reference_formulas import BOTH, KINDS, classes, fits, parts, problem
+from reference_formulas import KINDS, SCALED, classes, fits, parts, problem
 from reference_formulas import logistic_objective as objective
 from sklearn.linear_model import LogisticRegression
 
@@ -47,7 +47,7 @@ def test_scikit_learn_finds_the_same_coefficients(balanced, mu):
     """C = 1/(n (tau + 2 mu)), l1_ratio = tau/(tau + 2 mu), saga; balanced as it does."""
     X, Y, _ = classes(3, 40, 15)
     rows = np.ones((40, 1), dtype=bool)
-    sets = logistic_sets(X, Y[:, :1], rows, balanced=balanced, **BOTH)
+    sets = logistic_sets(X, Y[:, :1], rows, balanced=balanced, **SCALED)
     tau = float(0.2 * sets.tau_max[0])
     _, B, A = fits(sets, tau, mu)
     total = tau + 2 * mu

@@ -11,7 +11,7 @@ import yaml
 from places import ROOT
 from rna_series import (
     ANNOTATION,
-    COUNTED,
+    COUNT_SAMPLES,
     COUNTS,
     MATRIX,
     annotation_table,
@@ -137,4 +137,4 @@ def test_rna_seq_series_without_shared_disk_is_read_with_its_counts(tmp_path):
     (study / "config/config.yaml").write_text(yaml.safe_dump(config))
     usage = ["sources", "source-cache"]
     storage, _ = run_without_shared_disk(study, tmp_path / "nodes", usage, "--until", "read")
-    assert len(Dataset.load(storage / "results/data/raw.h5ad").samples) == len(COUNTED)
+    assert len(Dataset.load(storage / "results/data/raw.h5ad").samples) == len(COUNT_SAMPLES)

@@ -3,7 +3,7 @@
 import pytest
 from rna_series import (
     ANNOTATION,
-    COUNTED,
+    COUNT_SAMPLES,
     COUNTS,
     MATRIX,
     annotation_table,
@@ -70,7 +70,7 @@ def test_copy_of_an_rna_seq_series_has_its_counts_and_genes(tmp_path):
     copy_input(tmp_path / MATRIX, copy)
     copies = FileCopies({f"data/geo/{MATRIX}": path_in_copy(MATRIX, str(copy))})
     path = copies.with_paths({"expression": f"data/geo/{MATRIX}"})["expression"]
-    assert set(read_matrix(path).columns) == set(COUNTED)
+    assert set(read_matrix(path).columns) == set(COUNT_SAMPLES)
     assert copies.with_names(paths_read(path)) == [f"data/geo/{name}" for name in content]
 
 

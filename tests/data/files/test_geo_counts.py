@@ -15,7 +15,7 @@ from geo_server import Archive, geo_archive  # noqa: F401
 from places import ROOT
 from rna_series import (
     ANNOTATION,
-    COUNTED,
+    COUNT_SAMPLES,
     COUNTS,
     GENES,
     MATRIX,
@@ -86,21 +86,23 @@ def test_counts_are_read_in_place_of_the_empty_table(rna_seq: Archive, tmp_path:
     path = fetch("GSE52", tmp_path)
     matrix = read_matrix(path)
     assert matrix.rows == tuple(GENES)
-    assert matrix.columns == tuple(COUNTED)
+    assert matrix.columns == tuple(COUNT_SAMPLES)
     np.testing.assert_array_equal(matrix.cells, reads())
     assert matrix.symbols == {gene: f"SYM{k}" for k, gene in enumerate(GENES) if k}
     assert matrix.doubt == "NCBI has counts of 22 of 24 samples; left out: 'GSM103', 'GSM110'"
     table = read_samples(path, matrix.columns, None)
-    assert list(table.index) == COUNTED
-    assert len(table.attrs["lines"]) == len(COUNTED)
+    assert list(table.index) == COUNT_SAMPLES
+    assert len(table.attrs["lines"]) == len(COUNT_SAMPLES)
     assert paths_read(path) == [str(tmp_path / name) for name in (MATRIX, COUNTS, ANNOTATION)]
 
 
 def test_counts_of_other_samples_are_left_out(rna_seq: Archive, tmp_path: Path) -> None:
     """A series of several platforms has one table of counts, and a matrix for each platform."""
-    rna_seq.files[COUNTS_ADDRESS] = counts_table([f"GSM{900 + k}" for k in range(2)] + COUNTED[2:])
+    rna_seq.files[COUNTS_ADDRESS] = counts_table(
+        [f"GSM{900 + k}" for k in range(2)] + COUNT_SAMPLES[2:]
+    )
     matrix = read_matrix(fetch("GSE52", tmp_path))
-    assert matrix.columns == tuple(COUNTED[2:])
+    assert matrix.columns == tuple(COUNT_SAMPLES[2:])
     np.testing.assert_array_equal(matrix.cells, reads()[:, 2:])
     (tmp_path / f"{COUNTS}.sha256").unlink()
     (tmp_path / COUNTS).write_bytes(counts_table([f"GSM{900 + k}" for k in range(22)]))
@@ -283,7 +285,7 @@ def test_a_study_of_an_rna_seq_series_fetches_and_reads_its_counts(
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     dataset = read_h5ad(tmp_path / "results/data/raw.h5ad")
-    assert list(dataset.obs_names) == COUNTED
+    assert list(dataset.obs_names) == COUNT_SAMPLES
     assert dict(zip(dataset.var_names, dataset.var["symbol"], strict=True))["1007"] == "SYM1"
     warnings = json.loads((tmp_path / "results/validation.json").read_text())["warnings"]
     assert f"data/geo/{MATRIX}: NCBI has counts of 22 of 24 samples" in warnings[0]

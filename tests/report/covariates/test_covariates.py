@@ -6,7 +6,7 @@ import json
 
 import pytest
 from report_checks import misfits
-from report_records import APART, HOSTILE, Study, arguments, held_arguments
+from report_records import GAIN_INTERVALS, HOSTILE, Study, arguments, held_arguments
 
 from genesig.report.answer.sentences import sentences
 from genesig.report.collect import collect
@@ -31,7 +31,7 @@ def collected(name: str, **study) -> Report:
     return collect(**held_arguments(Study(nonlinear=False, **study), name))
 
 
-@pytest.mark.parametrize("name", APART)
+@pytest.mark.parametrize("name", GAIN_INTERVALS)
 def test_the_first_screen_says_what_expression_adds(name):
     data = collected(name, permutations=99)
     (paragraph,) = added_value(data)
@@ -67,7 +67,7 @@ def test_a_study_without_says_nothing():
     assert "without a penalty" not in " ".join(methods(data))
 
 
-@pytest.mark.parametrize("name", APART)
+@pytest.mark.parametrize("name", GAIN_INTERVALS)
 def test_the_value_is_what_its_record_says(name):
     data = json.loads(json.dumps(collected(name), allow_nan=False))
     assert misfits(Report, data) == []
@@ -142,7 +142,7 @@ def test_interval_and_p_do_not_contradict_each_other(name):
     assert not any(words in paragraph.text for words in absent)
 
 
-@pytest.mark.parametrize("name", APART)
+@pytest.mark.parametrize("name", GAIN_INTERVALS)
 def test_ridge_is_explained_where_it_is_told(name):
     first, *rest = covariates(collected(name), Limits(3, 9)).words
     assert ("Ridge on all genes" in first) == ("Ridge uses all genes" in " ".join(rest))
