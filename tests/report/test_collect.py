@@ -28,7 +28,7 @@ STUDIES = {
 def test_every_study_survives_json(study):
     data = collect(**arguments(study))
     assert json.loads(json.dumps(data, allow_nan=False)) == data
-    assert data["version"] == 7
+    assert data["version"] == 8
 
 
 def test_roc_and_confusion_agree_with_sklearn():

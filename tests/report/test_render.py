@@ -332,7 +332,7 @@ def test_regression_speaks_of_one_measure(rendered):
 
 
 def test_a_value_of_another_version_is_refused(made, tmp_path):
-    with pytest.raises(GenesigError, match="version 1, version 7 is needed"):
+    with pytest.raises(GenesigError, match="version 1, version 8 is needed"):
         render(
             {**made.data, "version": 1},
             tmp_path / "r.html",
