@@ -264,15 +264,15 @@ def _filled(content: bytes) -> bytes:
 
 @pytest.mark.parametrize("packs", [gzip.compress, _twice, bytes])
 def test_what_is_read_is_what_was_written(packs: Callable[[bytes], bytes], tmp_path: Path) -> None:
-    whole = np.random.default_rng(0).bytes(3 << 20)
-    (tmp_path / "f").write_bytes(packs(whole))
-    assert read_content(tmp_path / "f") == whole
+    payload = np.random.default_rng(0).bytes(3 << 20)
+    (tmp_path / "f").write_bytes(packs(payload))
+    assert read_content(tmp_path / "f") == payload
 
 
 def test_zeros_behind_a_member_are_no_member(tmp_path: Path) -> None:
-    whole = np.random.default_rng(0).bytes(1 << 20)
-    (tmp_path / "f").write_bytes(_filled(whole))
-    assert read_content(tmp_path / "f") == whole + whole[:9]
+    payload = np.random.default_rng(0).bytes(1 << 20)
+    (tmp_path / "f").write_bytes(_filled(payload))
+    assert read_content(tmp_path / "f") == payload + payload[:9]
 
 
 def test_a_file_that_ends_anywhere_is_truncated() -> None:

@@ -48,23 +48,23 @@ def _validate(
     config = {"expression": expression, "samples": "s.tsv", "label": label, "data": data}
     Path("c.yaml").write_text(yaml.safe_dump(config))
     code = main(["validate", "c.yaml"])
-    said = capsys.readouterr()
-    return code, said.out + said.err
+    captured = capsys.readouterr()
+    return code, captured.out + captured.err
 
 
 def _init(capsys: TEXT, expression: str = "e.tsv") -> tuple[int, str]:
     code = main(["init", "new", "-e", expression, "-s", "s.tsv"])
-    said = capsys.readouterr()
-    return code, said.out + said.err
+    captured = capsys.readouterr()
+    return code, captured.out + captured.err
 
 
 def test_blank_header_cell_without_a_shared_sample_is_one_line(capsys: TEXT) -> None:
     _matrix(["gene", "", *[f"other{k}" for k in range(15)]])
     _sheet()
-    for code, said in (_init(capsys), _validate(capsys)):
+    for code, output in (_init(capsys), _validate(capsys)):
         assert code == 1
-        assert said.count("e.tsv: no sample of s.tsv is here") == 1
-        assert "name the samples alike in both" in said
+        assert output.count("e.tsv: no sample of s.tsv is here") == 1
+        assert "name the samples alike in both" in output
 
 
 def _quant(k: int) -> str:
@@ -90,10 +90,10 @@ def test_folders_of_transcripts_are_refused_with_the_remedy(
         Path("f", name).mkdir(parents=True)
         Path("f", name, file).write_text(text(k))
     _sheet()
-    code, said = _init(capsys, "f")
+    code, output = _init(capsys, "f")
     assert code == 1
-    assert "has one row for each transcript ('ENST00000000000.1')" in said
-    assert f"as {program} writes them; sum them up to genes (R's tximport" in said
+    assert "has one row for each transcript ('ENST00000000000.1')" in output
+    assert f"as {program} writes them; sum them up to genes (R's tximport" in output
 
 
 def _counter_folder(file: Callable[[str], str], head: str, row: str) -> list[str]:
@@ -110,8 +110,8 @@ def _counter_folder(file: Callable[[str], str], head: str, row: str) -> list[str
     return files
 
 
-@pytest.mark.parametrize("named", [False, True])
-def test_gdc_folders_are_read_by_the_names_of_their_files(named: bool, capsys: TEXT) -> None:
+@pytest.mark.parametrize("names_files", [False, True])
+def test_gdc_folders_are_read_by_the_names_of_their_files(names_files: bool, capsys: TEXT) -> None:
     head = "# gene-model: GENCODE v36\ngene_id\tgene_name\tgene_type\tunstranded\tstranded_first\t"
     head += "stranded_second\ttpm_unstranded\tfpkm_unstranded\tfpkm_uq_unstranded\n"
     head += "N_unmapped\t\t\t9\t9\t9\t\t\t\n"
@@ -123,21 +123,21 @@ def test_gdc_folders_are_read_by_the_names_of_their_files(named: bool, capsys: T
         "s.tsv",
         [["Case ID", "File Name", "Sample Type"], *zip(cases, files, LABELS, strict=True)],
     )
-    if named:
-        code, said = _validate(capsys, "f", "Sample Type", files="File Name")
+    if names_files:
+        code, output = _validate(capsys, "f", "Sample Type", files="File Name")
     else:
         assert _init(capsys, "f")[0] == 0
-        code, said = _validate(capsys, "f", "Sample Type")
-    assert code == 0, said
-    assert "16 samples (8 control, 8 case; positive: case), 40 genes" in said
+        code, output = _validate(capsys, "f", "Sample Type")
+    assert code == 0, output
+    assert "16 samples (8 control, 8 case; positive: case), 40 genes" in output
 
 
 def test_star_folders_of_each_sample_are_read_under_the_names_of_the_folders(capsys: TEXT) -> None:
     _counter_folder(lambda _: "ReadsPerGene.out.tab", "N_unmapped\t9\t8\t7\n", "{0}\t{1}\t3\t4\n")
     _sheet(samples=[f"{k:04d}-{name}" for k, name in enumerate(SAMPLES)])
-    code, said = _validate(capsys, "f")
-    assert code == 0, said
-    assert "16 samples (8 control, 8 case; positive: case), 40 genes" in said
+    code, output = _validate(capsys, "f")
+    assert code == 0, output
+    assert "16 samples (8 control, 8 case; positive: case), 40 genes" in output
 
 
 NO_BREAK = "non\N{EN DASH}small\N{NO-BREAK SPACE}cell"
@@ -151,9 +151,9 @@ def test_classes_that_differ_in_dashes_and_blanks_are_asked_about(
 ) -> None:
     _matrix(["gene", *SAMPLES])
     _sheet(["normal", "non-small cell", "normal", second] * 4)
-    code, said = _validate(capsys)
+    code, output = _validate(capsys)
     assert code == 1
-    assert "differ only in dashes or blanks; write them alike" in said
+    assert "differ only in dashes or blanks; write them alike" in output
     assert _init(capsys)[0] == 0
     written = Path("new/config.yaml").read_text()
     assert "alike, which look like one class" in written
@@ -163,8 +163,8 @@ def test_classes_that_differ_in_dashes_and_blanks_are_asked_about(
 def test_classes_that_end_with_a_minus_stay_two(capsys: TEXT) -> None:
     _matrix(["gene", *SAMPLES])
     _sheet(["HER2-", "HER2+"] * 8)
-    code, said = _validate(capsys)
-    assert code == 0, said
+    code, output = _validate(capsys)
+    assert code == 0, output
 
 
 @pytest.mark.parametrize(
@@ -189,20 +189,20 @@ def test_a_row_number_is_no_guess_for_a_sample(capsys: TEXT) -> None:
     rows = [[900 + k, *row] for k, row in enumerate(_logged())]
     _write("e.tsv", [["row", *header], *rows])
     _sheet()
-    code, said = _init(capsys)
+    code, output = _init(capsys)
     assert code == 1
-    assert "no sample of s.tsv is here" in said
-    assert "did you mean" not in said
+    assert "no sample of s.tsv is here" in output
+    assert "did you mean" not in output
 
 
 @pytest.mark.parametrize("ending", [".mtx", ".sav", ".dat", ".dta"])
 def test_an_ending_of_another_program_has_no_guess(ending: str, capsys: TEXT) -> None:
     Path(f"e{ending}").write_text("1 2 3\n")
     _sheet()
-    code, said = _init(capsys, f"e{ending}")
+    code, output = _init(capsys, f"e{ending}")
     assert code == 1
-    assert "did you mean" not in said
-    assert "save the values as a table with tabs (.tsv)" in said
+    assert "did you mean" not in output
+    assert "save the values as a table with tabs (.tsv)" in output
 
 
 BLOCKS = {
@@ -218,23 +218,23 @@ BLOCKS = {
 
 @pytest.mark.parametrize("program", BLOCKS)
 def test_two_blocks_of_the_same_samples_are_named(program: str, capsys: TEXT) -> None:
-    first, second, named, added = BLOCKS[program]
-    header = [pattern.format(name) for pattern in (first, second) for name in SAMPLES]
+    first_pattern, second, reported, added = BLOCKS[program]
+    header = [pattern.format(name) for pattern in (first_pattern, second) for name in SAMPLES]
     _matrix(["gene", *header])
     _sheet()
-    for code, said in (_init(capsys), _validate(capsys)):
+    for code, output in (_init(capsys), _validate(capsys)):
         assert code == 1
-        assert said.count("has 2 columns of each sample: ") == 1
-        assert named in said
-        assert added in said
+        assert output.count("has 2 columns of each sample: ") == 1
+        assert reported in output
+        assert added in output
 
 
 def test_signal_and_p_value_under_one_name_are_named(capsys: TEXT) -> None:
     _matrix(["Hybridization REF", *np.repeat(SAMPLES, 2)])
-    head, rest = Path("e.tsv").read_text().split("\n", 1)
+    head, body = Path("e.tsv").read_text().split("\n", 1)
     second = "\t".join(["Reporter REF", *["AVG_Signal", "Detection Pval"] * len(SAMPLES)])
-    Path("e.tsv").write_text(f"{head}\n{second}\n{rest}")
+    Path("e.tsv").write_text(f"{head}\n{second}\n{body}")
     _sheet()
-    for code, said in (_init(capsys), _validate(capsys)):
+    for code, output in (_init(capsys), _validate(capsys)):
         assert code == 1
-        assert "'AVG_Signal', 'Detection Pval' of line 2; keep the columns of one measure" in said
+        assert "'AVG_Signal', 'Detection Pval' of line 2; keep the columns of one measure" in output

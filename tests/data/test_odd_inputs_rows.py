@@ -39,7 +39,7 @@ def test_an_odd_input_has_its_genes_and_is_explained(
     genes, words = STUDIES[study]
     monkeypatch.chdir(ODD / folder)
     assert main(["validate", f"{config}.yaml"]) == (genes is None)
-    said = capsys.readouterr()
-    number = re.search(r"(\d+) genes", said.out)
+    captured = capsys.readouterr()
+    number = re.search(r"(\d+) genes", captured.out)
     assert (None if number is None else int(number[1])) == genes
-    assert words in said.err
+    assert words in captured.err

@@ -53,8 +53,8 @@ def _frame(values: Any, ids: Sequence[str] = IDS, samples: Sequence[str] = SAMPL
 
 
 def _with(frame: pd.DataFrame, rows: Mapping[str, Any]) -> pd.DataFrame:
-    more = pd.DataFrame(rows, index=frame.columns).T
-    return pd.concat([frame, more]).rename_axis("gene")
+    added_rows = pd.DataFrame(rows, index=frame.columns).T
+    return pd.concat([frame, added_rows]).rename_axis("gene")
 
 
 def _sheet(samples: Sequence[str] = SAMPLES, **columns: Sequence[Any]) -> pd.DataFrame:
@@ -80,8 +80,8 @@ def _validate(capsys: pytest.CaptureFixture[str], expression: str, **changed: An
     Path("c.yaml").write_text(yaml.safe_dump(config))
     capsys.readouterr()
     code = main(["validate", "c.yaml"])
-    said = capsys.readouterr()
-    return code, said.err.splitlines(), said.out
+    captured = capsys.readouterr()
+    return code, captured.err.splitlines(), captured.out
 
 
 def _genes(summary: str) -> int:
@@ -130,12 +130,12 @@ def test_library_sizes_are_those_without_summary_rows(study: Path) -> None:
     data = resolve_config(
         {"expression": "e.tsv", "samples": "samples.tsv", "label": "diagnosis"}, load_schema()
     )["data"]
-    both = [
+    both_sizes = [
         read_dataset(study_settings(name, "samples.tsv", "diagnosis", **data))
         for name in ("plain.tsv", "e.tsv")
     ]
-    np.testing.assert_array_equal(both[0].X, both[1].X)
-    reasons = {(note["name"], note["reason"]) for note in both[1].provenance["dropped"]}
+    np.testing.assert_array_equal(both_sizes[0].X, both_sizes[1].X)
+    reasons = {(note["name"], note["reason"]) for note in both_sizes[1].provenance["dropped"]}
     assert reasons == {("__no_feature", "summary row of a counter"), ("Total", "row of totals")}
 
 
@@ -546,10 +546,10 @@ def test_external_cohorts_leave_out_what_training_leaves_out(
     study: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _save(_frame(_logged()), "e.tsv")
-    other = _with(_frame(_logged(7), samples=NEW), {"__no_feature": _logged(8)[0]})
-    other = other.rename(index={"G005": "G004"})
-    other.insert(0, "Entrez_Gene_Id", range(len(other)))
-    code, messages, _ = _validate(capsys, "e.tsv", **_cohort(other, NEW))
+    cohort_frame = _with(_frame(_logged(7), samples=NEW), {"__no_feature": _logged(8)[0]})
+    cohort_frame = cohort_frame.rename(index={"G005": "G004"})
+    cohort_frame.insert(0, "Entrez_Gene_Id", range(len(cohort_frame)))
+    code, messages, _ = _validate(capsys, "e.tsv", **_cohort(cohort_frame, NEW))
     assert code == 0
     assert (
         "note: x.tsv: left out, neither genes nor samples: 1 summary row of a counter: "
@@ -559,28 +559,28 @@ def test_external_cohorts_leave_out_what_training_leaves_out(
     assert any("gene id 'G004' occurs 2 times" in line for line in messages)
 
 
-@pytest.mark.parametrize("way", ["noise", "copies", "raw", "scaled"])
+@pytest.mark.parametrize("variant", ["noise", "copies", "raw", "scaled"])
 def test_patients_processed_again_are_found_in_an_external_cohort(
-    study: Path, capsys: pytest.CaptureFixture[str], way: str
+    study: Path, capsys: pytest.CaptureFixture[str], variant: str
 ) -> None:
     rng = np.random.default_rng(5)
     values = rng.normal(8, 1, (200, 24))
-    again = np.hstack([values[:, :12], rng.normal(8, 1, (200, 12))])
-    again = {
-        "noise": again + rng.normal(0, 0.05, again.shape),
-        "copies": again,
-        "raw": 2**again,
-        "scaled": 3 + 1.3 * again + rng.normal(0, 1, (200, 1)),
-    }[way]
+    repeated_values = np.hstack([values[:, :12], rng.normal(8, 1, (200, 12))])
+    repeated_values = {
+        "noise": repeated_values + rng.normal(0, 0.05, repeated_values.shape),
+        "copies": repeated_values,
+        "raw": 2**repeated_values,
+        "scaled": 3 + 1.3 * repeated_values + rng.normal(0, 1, (200, 1)),
+    }[variant]
     ids = [f"G{k:03d}" for k in range(200)]
     _save(_frame(values.round(4), ids), "e.tsv")
     config = {"expression": "e.tsv", "samples": "samples.tsv", **SETTINGS}
-    config |= _cohort(_frame(again.round(4), ids, NEW), NEW)
+    config |= _cohort(_frame(repeated_values.round(4), ids, NEW), NEW)
 
-    found = examine(config, load_schema(), "c.yaml").problems
-    seen = [problem.message for problem in found if problem.code == "seen_in_training"]
-    assert len(seen) == 1
-    assert seen[0].startswith("12 samples ")
+    problems = examine(config, load_schema(), "c.yaml").problems
+    seen_messages = [problem.message for problem in problems if problem.code == "seen_in_training"]
+    assert len(seen_messages) == 1
+    assert seen_messages[0].startswith("12 samples ")
 
 
 def test_other_patients_are_not_taken_for_those_of_the_study(
@@ -590,8 +590,8 @@ def test_other_patients_are_not_taken_for_those_of_the_study(
     ids = [f"G{k:03d}" for k in range(200)]
     base = rng.normal(8, 2, (200, 1))
     _save(_frame((base + rng.normal(0, 1, (200, 24))).round(4), ids), "e.tsv")
-    other = _frame((base + rng.normal(0.5, 1, (200, 24))).round(4), ids, NEW)
-    _, messages, _ = _validate(capsys, "e.tsv", **_cohort(other, NEW))
+    cohort_frame = _frame((base + rng.normal(0.5, 1, (200, 24))).round(4), ids, NEW)
+    _, messages, _ = _validate(capsys, "e.tsv", **_cohort(cohort_frame, NEW))
     assert messages == []
 
 
@@ -607,8 +607,8 @@ def test_versions_of_ids_are_counted_in_external_cohorts_and_studies(
     study: Path, capsys: pytest.CaptureFixture[str], behind: str
 ) -> None:
     _save(_frame(_logged(), [gene + behind for gene in ENSEMBL]), "e.tsv")
-    other = _frame(_logged(7), [gene + behind for gene in _bumped(ENSEMBL)], NEW)
-    _, messages, _ = _validate(capsys, "e.tsv", **_cohort(other, NEW))
+    cohort_frame = _frame(_logged(7), [gene + behind for gene in _bumped(ENSEMBL)], NEW)
+    _, messages, _ = _validate(capsys, "e.tsv", **_cohort(cohort_frame, NEW))
     hint = "20 of the 60 genes of the study are not here; 20 of them are here in another version, "
     assert any(
         f"{hint}as 'ENSG00000000000.99{behind}' for 'ENSG00000000000.1{behind}'" in line
@@ -621,9 +621,9 @@ def test_versions_of_ids_are_counted_in_external_cohorts_and_studies(
     config = {**SETTINGS, "studies": studies, "splits": {"subsamples": 4}}
     Path("c.yaml").write_text(yaml.safe_dump(config))
     main(["validate", "c.yaml"])
-    said = capsys.readouterr().err
+    stderr = capsys.readouterr().err
     assert (
-        "20 of the 60 genes of 'a' are not in 'b'; 20 of them are here in another version" in said
+        "20 of the 60 genes of 'a' are not in 'b'; 20 of them are here in another version" in stderr
     )
 
 
@@ -641,9 +641,11 @@ def test_several_studies_leave_out_what_one_study_leaves_out(
     config = {**SETTINGS, "studies": studies, "splits": {"subsamples": 4}}
     Path("c.yaml").write_text(yaml.safe_dump(config))
     assert main(["validate", "c.yaml"]) == 0
-    said = capsys.readouterr()
-    assert _genes(said.out) == D
-    assert said.err.count("1 control probe: 'AFFX-BioB-3_at'; 1 row without a gene id: 'NA'") == 2
+    captured = capsys.readouterr()
+    assert _genes(captured.out) == D
+    assert (
+        captured.err.count("1 control probe: 'AFFX-BioB-3_at'; 1 row without a gene id: 'NA'") == 2
+    )
 
 
 def test_ages_among_the_genes_of_a_study_do_not_make_its_values_raw(
@@ -741,9 +743,9 @@ def test_predict_leaves_summary_rows_out_and_takes_medians_of_ids_twice(
     twice = pd.concat([frame, frame.iloc[[0]]])
     scored = _predict(_with(twice, {"__no_feature": np.arange(len(NAMES)) + 0.5}))
     pd.testing.assert_frame_equal(scored, plain)
-    said = capsys.readouterr().err
-    assert "1 summary row of a counter: '__no_feature'" in said
-    assert "gene id 'g0' occurs 2 times" in said
+    stderr = capsys.readouterr().err
+    assert "1 summary row of a counter: '__no_feature'" in stderr
+    assert "gene id 'g0' occurs 2 times" in stderr
 
 
 def test_predict_counts_ids_of_another_version(
@@ -752,21 +754,21 @@ def test_predict_counts_ids_of_another_version(
     model, data = _model("plain")
     versions = {gene: f"ENSG{k:011d}.1" for k, gene in enumerate(GENES)}
     text = json.dumps(model)
-    for gene, other in sorted(versions.items(), reverse=True):
-        text = text.replace(f'"{gene}"', f'"{other}"')
+    for gene, versioned_gene in sorted(versions.items(), reverse=True):
+        text = text.replace(f'"{gene}"', f'"{versioned_gene}"')
     save_json(Path("model.json"), add_digest(json.loads(text)))
     chosen = json.loads(text)["models"][-1]["genes"][0]
     ids = [gene.replace(".1", ".2") if gene == chosen else gene for gene in versions.values()]
     _save(pd.DataFrame(data.X.T, index=pd.Index(ids, name="gene"), columns=NAMES), "new.tsv")
     main(["predict", "model.json", "new.tsv", "--missing", "0"])
     bare = chosen.split(".")[0]
-    said = capsys.readouterr().err
-    assert f"1 of them are here in another version, as '{bare}.2' for '{chosen}'" in said
+    stderr = capsys.readouterr().err
+    assert f"1 of them are here in another version, as '{bare}.2' for '{chosen}'" in stderr
 
 
-@pytest.mark.parametrize("first", ["genes", "samples"])
+@pytest.mark.parametrize("first_column", ["genes", "samples"])
 def test_a_dgelist_with_genes_gives_its_samples_and_its_genes(
-    study: Path, capsys: pytest.CaptureFixture[str], first: str
+    study: Path, capsys: pytest.CaptureFixture[str], first_column: str
 ) -> None:
     counts = r_files.matrix(_counts().astype(float).tolist(), (IDS, SAMPLES))
     tables = {
@@ -781,7 +783,7 @@ def test_a_dgelist_with_genes_gives_its_samples_and_its_genes(
             SAMPLES,
         ),
     }
-    names = ["counts", *sorted(tables, key=lambda name: name != first)]
+    names = ["counts", *sorted(tables, key=lambda name: name != first_column)]
     values = [counts, *(tables[name] for name in names[1:])]
     Path("d.rds").write_bytes(r_files.saved(r_files.listed(values, names)))
     steps = {"normalise": {"samples": [{"step": "log_cpm"}]}, "data": {"annotation": "d.rds"}}

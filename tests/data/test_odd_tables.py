@@ -60,8 +60,8 @@ def _said(capsys: Text, arguments: list[str]) -> tuple[int, str]:
 def _validate(
     capsys: Text, expression: str, samples: str = "s.tsv", label: str = "group", **config: Any
 ) -> tuple[int, str]:
-    named = {"expression": expression, "samples": samples, "label": label}
-    Path("c.yaml").write_text(yaml.safe_dump(named | config))
+    files = {"expression": expression, "samples": samples, "label": label}
+    Path("c.yaml").write_text(yaml.safe_dump(files | config))
     return _said(capsys, ["validate", "c.yaml"])
 
 
@@ -80,8 +80,8 @@ def test_xls_that_is_text_is_read_as_text(delimiter: str, capsys: Text) -> None:
     _write("e.xls", _table(_logged()), delimiter)
     _write("s.xls", [["sample", "group"], *zip(SAMPLES, LABELS, strict=True)], delimiter)
     assert _init(capsys, "e.xls", "s.xls")[0] == 0
-    code, said = _validate(capsys, "e.xls", "s.xls")
-    assert (code, WHOLE in said, "warning:" in said) == (0, True, False), said
+    code, output = _validate(capsys, "e.xls", "s.xls")
+    assert (code, WHOLE in output, "warning:" in output) == (0, True, False), output
 
 
 XLS = {
@@ -97,17 +97,17 @@ XLS = {
 @pytest.mark.parametrize("content", XLS, ids=["page", "XML", "old", "archive", "words"])
 def test_xls_that_is_no_text_is_refused_with_a_way_on(content: str, capsys: Text) -> None:
     Path("e.xls").write_bytes(content.encode("latin-1"))
-    for code, said in (_init(capsys, "e.xls"), _validate(capsys, "e.xls")):
+    for code, output in (_init(capsys, "e.xls"), _validate(capsys, "e.xls")):
         assert code == 1
-        assert said.count(f"error: e.xls: {XLS[content]}") == 1
-        assert "save the sheet as .xlsx or as tab-separated text (.tsv)" in said
+        assert output.count(f"error: e.xls: {XLS[content]}") == 1
+        assert "save the sheet as .xlsx or as tab-separated text (.tsv)" in output
 
 
 def test_part_of_an_xls_that_is_text_is_refused(capsys: Text) -> None:
     _write("e.xls", _table(_logged()))
-    code, said = _validate(capsys, "e.xls", data={"part": "Sheet1"})
+    code, output = _validate(capsys, "e.xls", data={"part": "Sheet1"})
     assert code == 1
-    assert "e.xls: is text named .xls, which has no parts; take data.part 'Sheet1' away" in said
+    assert "e.xls: is text named .xls, which has no parts; take data.part 'Sheet1' away" in output
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-16-le"])
@@ -117,16 +117,19 @@ def test_utf_16_text_is_read(encoding: str, capsys: Text) -> None:
     _write("e.txt", _table(_logged(), [f"{mark}gene", *SAMPLES]), encoding=encoding)
     _write("s.txt", sheet, encoding=encoding)
     assert _init(capsys, "e.txt", "s.txt")[0] == 0
-    code, said = _validate(capsys, "e.txt", "s.txt", "Größe")
-    assert (code, "20 samples (10 groß, 10 klein; positive: klein), 40 genes" in said) == (0, True)
+    code, output = _validate(capsys, "e.txt", "s.txt", "Größe")
+    assert (code, "20 samples (10 groß, 10 klein; positive: klein), 40 genes" in output) == (
+        0,
+        True,
+    )
 
 
 def test_utf_16_text_that_is_cut_off_is_refused(capsys: Text) -> None:
     content = _lines(_table(_logged())).encode("utf-16")
     Path("e.txt").write_bytes(content[:1001])
-    code, said = _validate(capsys, "e.txt")
+    code, output = _validate(capsys, "e.txt")
     assert code == 1
-    assert "e.txt: is UTF-16 text that is cut off or damaged; save it again, as UTF-8" in said
+    assert "e.txt: is UTF-16 text that is cut off or damaged; save it again, as UTF-8" in output
 
 
 @pytest.mark.parametrize("delimiter", [",", ";"])
@@ -140,8 +143,8 @@ def test_txt_without_tabs_may_have_commas_or_semicolons(delimiter: str, capsys: 
     ]
     _write("SraRunTable.txt", sheet, delimiter)
     _write("e.txt", _table(_logged()), delimiter)
-    code, said = _validate(capsys, "e.txt", "SraRunTable.txt", "state")
-    assert (code, WHOLE in said) == (0, True), said
+    code, output = _validate(capsys, "e.txt", "SraRunTable.txt", "state")
+    assert (code, WHOLE in output) == (0, True), output
     assert _init(capsys, "e.txt", "SraRunTable.txt")[0] == 0
 
 
@@ -159,37 +162,37 @@ def test_txt_as_r_writes_by_default_has_spaces(capsys: Text) -> None:
         ],
         " ",
     )
-    code, said = _validate(capsys, "e.txt")
-    assert (code, WHOLE in said) == (0, True), said
-    assert "1 column beside the genes: 'about'" in said
+    code, output = _validate(capsys, "e.txt")
+    assert (code, WHOLE in output) == (0, True), output
+    assert "1 column beside the genes: 'about'" in output
 
 
 def test_title_with_commas_above_the_header_is_blamed(capsys: Text) -> None:
     Path("e.csv").write_text("Table S3, expression\n" + _lines(_table(_logged()), ","))
-    code, said = _validate(capsys, "e.csv")
+    code, output = _validate(capsys, "e.csv")
     assert code == 1
-    assert "e.csv, line 1: 2 fields where 41 of 41 lines below have 21; take lines above" in said
+    assert "e.csv, line 1: 2 fields where 41 of 41 lines below have 21; take lines above" in output
 
 
 def test_blank_columns_at_the_right_are_passed_over(capsys: Text) -> None:
     Path("e.csv").write_text(_lines(_table(_logged()), ",").replace("\n", ",,\n"))
-    code, said = _validate(capsys, "e.csv")
-    assert (code, WHOLE in said, "warning:" in said) == (0, True, False), said
+    code, output = _validate(capsys, "e.csv")
+    assert (code, WHOLE in output, "warning:" in output) == (0, True, False), output
 
 
 def test_txt_with_tabs_keeps_its_commas(capsys: Text) -> None:
     names = [f"{name}, left, upper" for name in SAMPLES]
     _write("e.txt", _table(_logged(), ["gene", *names]))
     _write("s.txt", [["sample, as sent", "group"], *zip(names, LABELS, strict=True)])
-    code, said = _validate(capsys, "e.txt", "s.txt")
-    assert (code, WHOLE in said) == (0, True), said
+    code, output = _validate(capsys, "e.txt", "s.txt")
+    assert (code, WHOLE in output) == (0, True), output
 
 
 def test_comment_above_the_header_is_not_warned_of(capsys: Text) -> None:
     text = '# Program:featureCounts v2.0.1; Command:"featureCounts" "-a" "x.gtf"\n'
     Path("e.tsv").write_text(text + _lines(_table(_logged())))
-    code, said = _validate(capsys, "e.tsv")
-    assert (code, "warning:" in said) == (0, False), said
+    code, output = _validate(capsys, "e.tsv")
+    assert (code, "warning:" in output) == (0, False), output
 
 
 CLASSES_ABOVE = {
@@ -200,16 +203,16 @@ CLASSES_ABOVE = {
 }
 
 
-@pytest.mark.parametrize("above", CLASSES_ABOVE)
+@pytest.mark.parametrize("line_above", CLASSES_ABOVE)
 def test_names_below_a_row_of_classes_are_found_by_the_sample_table(
-    above: str, capsys: Text
+    line_above: str, capsys: Text
 ) -> None:
-    rows = CLASSES_ABOVE[above]
+    rows = CLASSES_ABOVE[line_above]
     _write("e.csv", [*rows, *_table(_logged())], ",")
-    code, said = _validate(capsys, "e.csv")
-    assert (code, WHOLE in said) == (0, True), said
+    code, output = _validate(capsys, "e.csv")
+    assert (code, WHOLE in output) == (0, True), output
     line = f"warning: e.csv: line {len(rows) + 1} has the names of the samples; what stands above"
-    assert said.count(line) == 1
+    assert output.count(line) == 1
     assert _init(capsys, "e.csv")[0] == 0
 
 
@@ -221,9 +224,9 @@ def test_names_below_a_row_of_classes_are_found_without_a_sample_table(capsys: T
 
 def test_row_of_classes_below_the_names_is_left_out_as_words(capsys: Text) -> None:
     _write("e.csv", [["gene", *SAMPLES], ["Label", *LABELS], *_table(_logged())[1:]], ",")
-    code, said = _validate(capsys, "e.csv")
-    assert (code, WHOLE in said) == (0, True), said
-    assert "neither genes nor samples: 1 row of words: 'Label'\n" in said
+    code, output = _validate(capsys, "e.csv")
+    assert (code, WHOLE in output) == (0, True), output
+    assert "neither genes nor samples: 1 row of words: 'Label'\n" in output
 
 
 @pytest.mark.parametrize("padded", ["", "," * len(SAMPLES)])
@@ -231,22 +234,24 @@ def test_legend_below_the_numbers_is_a_footnote(padded: str, capsys: Text) -> No
     legend = [[f"Values are log2 CPM{padded}"]]
     blank = [[padded]] if padded else []
     _write("e.csv", [*_table(_logged()), *blank, *legend], ",")
-    code, said = _validate(capsys, "e.csv")
+    code, output = _validate(capsys, "e.csv")
     if not padded:  # as a line that is cut off
-        assert (code, "e.csv, line 42: 1 field where the header has 21" in said) == (1, True)
+        assert (code, "e.csv, line 42: 1 field where the header has 21" in output) == (1, True)
         return
-    assert (code, WHOLE in said) == (0, True), said
-    assert "line 43, 'Values are log2 CPM', has no values and is taken for a footnote" in said
+    assert (code, WHOLE in output) == (0, True), output
+    assert "line 43, 'Values are log2 CPM', has no values and is taken for a footnote" in output
     assert _init(capsys, "e.csv")[0] == 0
     assert "missing" not in _proposed().get("data", {})
 
 
 def test_gene_without_a_value_in_the_last_row_is_no_footnote(capsys: Text) -> None:
     _write("e.csv", [*_table(_logged()), ["ZZZ3", *[""] * len(SAMPLES)]], ",")
-    code, said = _validate(
+    code, output = _validate(
         capsys, "e.csv", data={"missing": True}, normalise={"folds": [{"step": "knn_impute"}]}
     )
-    assert (code, "blank in all samples, so left out: 1 gene, 'ZZZ3'" in said) == (0, True), said
+    assert (code, "blank in all samples, so left out: 1 gene, 'ZZZ3'" in output) == (0, True), (
+        output
+    )
 
 
 def _lanes() -> Rows:
@@ -277,11 +282,11 @@ def test_lanes_of_nanostring_are_read_under_either_line_of_names(name: str, caps
     _write("e.csv", _lanes(), ",")
     names = [name.format(sample) for sample in SAMPLES]
     _write("s.tsv", [["sample", "group"], *zip(names, LABELS, strict=True)])
-    code, said = _validate(capsys, "e.csv", **LOG_CPM)
-    assert (code, WHOLE in said) == (0, True), said
-    assert "the numbers begin at line 6, column 4" in said
-    assert "genes by the column 'Gene Name'" in said
-    assert "2 control probes: 'POS_A(128)', 'POS_B(32)'" in said
+    code, output = _validate(capsys, "e.csv", **LOG_CPM)
+    assert (code, WHOLE in output) == (0, True), output
+    assert "the numbers begin at line 6, column 4" in output
+    assert "genes by the column 'Gene Name'" in output
+    assert "2 control probes: 'POS_A(128)', 'POS_B(32)'" in output
     assert _init(capsys, "e.csv")[0] == 0
 
 
@@ -316,10 +321,10 @@ def test_numbers_beside_a_blank_corner_are_read(name: str, capsys: Text) -> None
     _write("e.tsv", _metabolites())
     names = [name.format(k) for k in range(20)]
     _write("s.tsv", [["sample", "group"], *zip(names, LABELS, strict=True)])
-    code, said = _validate(capsys, "e.tsv")
-    assert (code, WHOLE in said) == (0, True), said
-    assert "the numbers begin at line 5, column 5" in said
-    assert "genes by the column 'BIOCHEMICAL'" in said
+    code, output = _validate(capsys, "e.tsv")
+    assert (code, WHOLE in output) == (0, True), output
+    assert "the numbers begin at line 5, column 5" in output
+    assert "genes by the column 'BIOCHEMICAL'" in output
     assert _init(capsys, "e.tsv")[0] == 0
 
 
@@ -335,12 +340,12 @@ def test_clinical_table_with_a_sample_more_leaves_it_out(capsys: Text) -> None:
     _write("e.tsv", _table(_logged(21), ["gene", *names, "TCGA-BB-4000-01"]))
     rows = [*zip(names, LABELS, strict=True), ("TCGA-BB-3000-01", "case")]
     _write("s.tsv", [["sample", "group"], *rows])
-    code, said = _validate(capsys, "e.tsv")
-    assert (code, WHOLE in said) == (0, True), said
+    code, output = _validate(capsys, "e.tsv")
+    assert (code, WHOLE in output) == (0, True), output
     assert (
-        "warning: s.tsv: 1 of the 21 samples not in e.tsv, so left out: 'TCGA-BB-3000-01'" in said
+        "warning: s.tsv: 1 of the 21 samples not in e.tsv, so left out: 'TCGA-BB-3000-01'" in output
     )
-    assert "warning: e.tsv: not in s.tsv, so left out: 1 column, 'TCGA-BB-4000-01'" in said
+    assert "warning: e.tsv: not in s.tsv, so left out: 1 column, 'TCGA-BB-4000-01'" in output
     assert _init(capsys, "e.tsv")[0] == 0
 
 
@@ -352,13 +357,15 @@ def test_clinical_table_whose_names_differ_is_refused(changed: str, capsys: Text
     if changed == "many":
         names[:8] = [f"X{k}" for k in range(8)]
     _write("s.tsv", [["sample", "group"], *zip(names, LABELS, strict=True)])
-    code, said = _validate(capsys, "e.tsv")
+    code, output = _validate(capsys, "e.tsv")
     assert code == 1
-    assert "of the 20 samples in s.tsv not found here" in said
+    assert "of the 20 samples in s.tsv not found here" in output
 
 
-@pytest.mark.parametrize("named", ["column", "rows"])
-def test_r_frame_with_columns_of_words_beside_the_genes_is_read(named: str, capsys: Text) -> None:
+@pytest.mark.parametrize("row_names", ["column", "rows"])
+def test_r_frame_with_columns_of_words_beside_the_genes_is_read(
+    row_names: str, capsys: Text
+) -> None:
     about = {
         "description": r_files.strings([f"about {gene}" for gene in GENES]),
         "biotype": r_files.strings(["protein_coding"] * len(GENES)),
@@ -367,12 +374,12 @@ def test_r_frame_with_columns_of_words_beside_the_genes_is_read(named: str, caps
         name: r_files.reals(column)
         for name, column in zip(SAMPLES, _logged().T.tolist(), strict=True)
     }
-    ids = {"gene": r_files.strings(GENES)} if named == "column" else {}
-    frame = r_files.data_frame({**ids, **about, **numbers}, GENES if named == "rows" else 40)
+    ids = {"gene": r_files.strings(GENES)} if row_names == "column" else {}
+    frame = r_files.data_frame({**ids, **about, **numbers}, GENES if row_names == "rows" else 40)
     Path("e.rds").write_bytes(r_files.saved(frame))
-    code, said = _validate(capsys, "e.rds")
-    assert (code, WHOLE in said) == (0, True), said
-    assert "2 columns beside the genes: 'description', 'biotype'" in said
+    code, output = _validate(capsys, "e.rds")
+    assert (code, WHOLE in output) == (0, True), output
+    assert "2 columns beside the genes: 'description', 'biotype'" in output
     assert _init(capsys, "e.rds")[0] == 0
 
 
@@ -382,16 +389,16 @@ def test_text_of_an_r_frame_with_columns_of_words_is_read(capsys: Text) -> None:
         [f'"{gene}"', f'"see {gene}"', *row] for gene, row in zip(GENES, _logged(), strict=True)
     ]
     _write("e.tsv", [header, *body])
-    code, said = _validate(capsys, "e.tsv")
-    assert (code, WHOLE in said) == (0, True), said
-    assert "1 column beside the genes: 'remark'" in said
+    code, output = _validate(capsys, "e.tsv")
+    assert (code, WHOLE in output) == (0, True), output
+    assert "1 column beside the genes: 'remark'" in output
 
 
 def test_row_of_words_of_the_sample_table_is_called_a_column_of_it(capsys: Text) -> None:
     _write("e.csv", [["gene", *SAMPLES], ["group", *LABELS], *_table(_logged())[1:]], ",")
-    code, said = _validate(capsys, "e.csv")
-    assert (code, WHOLE in said) == (0, True), said
-    assert "1 column of the sample table: 'group'; to keep them: data.keep: [sheet]" in said
+    code, output = _validate(capsys, "e.csv")
+    assert (code, WHOLE in output) == (0, True), output
+    assert "1 column of the sample table: 'group'; to keep them: data.keep: [sheet]" in output
 
 
 def _edger(counts: Any) -> bytes:
@@ -414,9 +421,9 @@ def _edger(counts: Any) -> bytes:
 def test_counts_of_a_dgelist_get_the_advice_of_counts(depth: int, capsys: Text) -> None:
     counts = (_counts() + 1) * depth  # the large ones have no zero, and none near it
     Path("e.rds").write_bytes(_edger(counts))
-    code, said = _validate(capsys, "e.rds", "e.rds")
+    code, output = _validate(capsys, "e.rds", "e.rds")
     assert code == 0
-    assert "steps for counts are vst, size_factors and log_cpm" in said
+    assert "steps for counts are vst, size_factors and log_cpm" in output
     assert _init(capsys, "e.rds", None)[0] == 0
     assert _proposed()["normalise"] == {"samples": [{"step": "log_cpm"}]}
 
@@ -434,14 +441,14 @@ def test_init_and_validate_agree_on_missing_intensities(
     values[rng.random(values.shape) < chance] = 0  # of nearly all proteins some
     rows = [[f"P{k:05d}", *map(int, row)] for k, row in enumerate(values)]
     _write("e.tsv", [["protein", *SAMPLES], *rows])
-    code, said = _validate(capsys, "e.tsv")
+    code, output = _validate(capsys, "e.tsv")
     step = "left_censored" if lost == "low" else "knn_impute"
-    assert (code, f"and {{step: {step}}} first into normalise.folds" in said) == (0, True), said
+    assert (code, f"and {{step: {step}}} first into normalise.folds" in output) == (0, True), output
     assert _init(capsys, "e.tsv")[0] == 0
     assert _proposed()["normalise"]["folds"][0] == {"step": step}
     monkeypatch.chdir("new")
-    code, said = _said(capsys, ["validate", "config.yaml"])
-    assert (code, "missing where genes are low" in said) == (0, False), said
+    code, output = _said(capsys, ["validate", "config.yaml"])
+    assert (code, "missing where genes are low" in output) == (0, False), output
 
 
 def test_sample_table_with_semicolons_may_have_decimal_commas(capsys: Text) -> None:

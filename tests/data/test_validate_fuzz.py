@@ -163,10 +163,10 @@ def _kind(kind: str, node: dict[str, Any]) -> st.SearchStrategy[Any]:
     if kind == "array":
         return st.lists(_value(node["items"]), max_size=4)
     least = node.get("minimum", 0)
-    most = node.get("maximum", 10**6)
+    maximum = node.get("maximum", 10**6)
     return {
-        "integer": st.sampled_from([least, least + 1, 2, 4, most, most + 1, 10**10]),
-        "number": st.sampled_from([least, 0.1, 0.5, 1.0, most, 1e-9, 1e12]),
+        "integer": st.sampled_from([least, least + 1, 2, 4, maximum, maximum + 1, 10**10]),
+        "number": st.sampled_from([least, 0.1, 0.5, 1.0, maximum, 1e-9, 1e12]),
         "boolean": st.booleans(),
         "null": st.none(),
         "string": words | st.sampled_from(FILES),
@@ -174,23 +174,25 @@ def _kind(kind: str, node: dict[str, Any]) -> st.SearchStrategy[Any]:
 
 
 def _section(node: dict[str, Any], step: str | None = None) -> st.SearchStrategy[Any]:
-    named = {} if step is None else {"step": st.just(step)}
-    keys = {key: _value(below) for key, below in node["properties"].items() if key != "step"}
-    return st.fixed_dictionaries(named, optional=keys)
+    step_name = {} if step is None else {"step": st.just(step)}
+    keys = {key: _value(subnode) for key, subnode in node["properties"].items() if key != "step"}
+    return st.fixed_dictionaries(step_name, optional=keys)
 
 
 def _few(node: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
     """Draw one to three keys of the config, each of its kind or anything at all."""
     keys = {
-        f"{section}.{key}": below
-        for section, inside in node["properties"].items()
-        for key, below in inside.get("properties", {}).items()
+        f"{section}.{key}": subnode
+        for section, section_node in node["properties"].items()
+        for key, subnode in section_node.get("properties", {}).items()
     }
-    keys |= {key: below for key, below in node["properties"].items() if key not in node["required"]}
-    one = st.sampled_from(sorted(keys)).flatmap(
+    keys |= {
+        key: subnode for key, subnode in node["properties"].items() if key not in node["required"]
+    }
+    single_change = st.sampled_from(sorted(keys)).flatmap(
         lambda key: st.tuples(st.just(key), _value(keys[key]) | _value(keys[key]) | anything)
     )
-    return st.lists(one, min_size=1, max_size=3).map(dict)
+    return st.lists(single_change, min_size=1, max_size=3).map(dict)
 
 
 places = st.tuples(st.integers(0, 14), st.integers(0, 14), st.sampled_from(CELLS))
@@ -256,24 +258,24 @@ def _at_once() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _quiet(said: io.StringIO) -> Iterator[None]:
-    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
+def _quiet(stderr: io.StringIO) -> Iterator[None]:
+    with contextlib.redirect_stderr(stderr), contextlib.redirect_stdout(io.StringIO()):
         yield
 
 
 def answers(drawn: dict[str, Any]) -> int:
     """Validate one study in a folder of its own; its answer is lines, in time and in memory."""
-    said = io.StringIO()
+    stderr = io.StringIO()
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         _lay_out(Path(folder), drawn)
         os.chdir(folder)
         try:
-            with _at_once(), _quiet(said), peak_since() as peak:
+            with _at_once(), _quiet(stderr), peak_since() as peak:
                 code = main(["validate", "config.yaml"])
         finally:
             os.chdir(before)
-    lines = said.getvalue().splitlines()
+    lines = stderr.getvalue().splitlines()
     assert all(line.startswith(("error: ", "warning: ", "note: ")) for line in lines)
     assert code == any(line.startswith("error: ") for line in lines)
     assert peak() < BYTES

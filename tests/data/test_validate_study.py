@@ -664,11 +664,11 @@ def test_a_class_that_may_be_a_slip_is_asked_about(
 ) -> None:
     words = ["case", "control", "cases"] * 4
     assert _run(_column("diagnosis", words), tmp_path, monkeypatch) == 0
-    told = capsys.readouterr().err
-    assert "line 4, column 'diagnosis': 'cases' (4 samples)" in told
-    assert "{classes: [case, cases, control]}" in told
-    named = _column("diagnosis", words, data__classes=["case", "cases", "control"])
-    assert _run(named, tmp_path, monkeypatch) == 0
+    stderr = capsys.readouterr().err
+    assert "line 4, column 'diagnosis': 'cases' (4 samples)" in stderr
+    assert "{classes: [case, cases, control]}" in stderr
+    study_changes = _column("diagnosis", words, data__classes=["case", "cases", "control"])
+    assert _run(study_changes, tmp_path, monkeypatch) == 0
     assert "'cases'" not in capsys.readouterr().err
 
 

@@ -24,20 +24,20 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
 
 
 def _with_column(name: str, words: list[str]) -> Other:
-    other = Other()
-    for row, word in zip(other.sheet, [name, *words], strict=True):
+    other_study = Other()
+    for row, word in zip(other_study.sheet, [name, *words], strict=True):
         row.append(word)
-    return other
+    return other_study
 
 
-def _said(study: Study, other: Other) -> list[str]:
-    other.write(study)
+def _said(study: Study, other_study: Other) -> list[str]:
+    other_study.write(study)
     return list(map(str, examine(read_config("config.yaml"), SCHEMA, "config.yaml").problems))
 
 
-def _read(study: Study, other: Other, design: Design, group: str | None = None) -> Cohort:
-    other.write(study)
-    return read_cohort(design, other.settings(group=group))
+def _read(study: Study, other_study: Other, design: Design, group: str | None = None) -> Cohort:
+    other_study.write(study)
+    return read_cohort(design, other_study.settings(group=group))
 
 
 def test_patients_without_a_group_are_warned_of(study: Study) -> None:
@@ -48,15 +48,15 @@ def test_patients_without_a_group_are_warned_of(study: Study) -> None:
 
 
 def test_a_named_group_is_not_warned_of(study: Study) -> None:
-    other = _with_column("patient", PATIENTS)
-    other.item["group"] = "patient"
-    assert _said(study, other) == []
+    other_study = _with_column("patient", PATIENTS)
+    other_study.item["group"] = "patient"
+    assert _said(study, other_study) == []
 
 
 def test_a_group_column_that_is_missing_is_an_error(study: Study) -> None:
-    other = _with_column("patient", PATIENTS)
-    other.item["group"] = "patiend"
-    assert _said(study, other)[0] == (
+    other_study = _with_column("patient", PATIENTS)
+    other_study.item["group"] = "patiend"
+    assert _said(study, other_study)[0] == (
         "error: other_samples.tsv: group 'patiend' is not a column of other_samples.tsv; did you"
         " mean 'patient'?"
     )
@@ -70,10 +70,10 @@ def test_the_group_of_the_study_is_inherited_where_the_column_exists(study: Stud
 
 
 def test_a_group_of_the_cohort_precedes_that_of_the_study(study: Study) -> None:
-    other = _with_column("family", PATIENTS)
-    for row, word in zip(other.sheet, ["donor", *NAMES], strict=True):
+    other_study = _with_column("family", PATIENTS)
+    for row, word in zip(other_study.sheet, ["donor", *NAMES], strict=True):
         row.append(word)
-    assert _read(study, other, FAMILIES, "donor").group_column == "donor"
+    assert _read(study, other_study, FAMILIES, "donor").group_column == "donor"
 
 
 def test_samples_without_a_group_are_groups_of_their_own(study: Study) -> None:

@@ -30,8 +30,8 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
     return Study(tmp_path)
 
 
-def _said(study: Study, other: Other) -> list[str]:
-    other.write(study)
+def _said(study: Study, other_study: Other) -> list[str]:
+    other_study.write(study)
     return list(map(str, examine(read_config("config.yaml"), SCHEMA, "config.yaml").problems))
 
 
@@ -39,23 +39,23 @@ def test_a_sound_data_set_has_no_problem(study: Study) -> None:
     assert _said(study, Other()) == []
 
 
-def _column(other: Other, column: int, values: list[str]) -> None:
-    for row, value in zip(other.sheet[1:], values, strict=True):
+def _column(other_study: Other, column: int, values: list[str]) -> None:
+    for row, value in zip(other_study.sheet[1:], values, strict=True):
         row[column] = value
 
 
-def _genes(other: Other, names: list[str]) -> None:
-    for row, name in zip(other.matrix[1:], names, strict=True):
+def _genes(other_study: Other, names: list[str]) -> None:
+    for row, name in zip(other_study.matrix[1:], names, strict=True):
         row[0] = name
 
 
-def _values(other: Other, change: Callable[[float], float]) -> None:
-    for row in other.matrix[1:]:
+def _values(other_study: Other, change: Callable[[float], float]) -> None:
+    for row in other_study.matrix[1:]:
         row[1:] = [f"{change(float(v)):.3f}" for v in row[1:]]
 
 
-def _copy(other: Other, study: Study) -> None:
-    for row, theirs in zip(study.matrix[1:], other.matrix[1:], strict=True):
+def _copy(other_study: Other, study: Study) -> None:
+    for row, theirs in zip(study.matrix[1:], other_study.matrix[1:], strict=True):
         theirs[1] = row[3]
 
 
@@ -277,13 +277,13 @@ FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_what_is_wrong_is_said(name: str, study: Study) -> None:
-    other = Other()
+    other_study = Other()
     change, lines = FAULTS[name]
-    change(other, study)
-    found = [re.sub(r"distance [\d.]+", "distance N", line) for line in _said(study, other)]
+    change(other_study, study)
+    actual = [re.sub(r"distance [\d.]+", "distance N", line) for line in _said(study, other_study)]
     expected = sorted(line.format(cwd=Path.cwd()) for line in lines)
-    assert sorted(found) == expected
-    assert [line[:5] for line in found] == sorted(line[:5] for line in found)  # errors first
+    assert sorted(actual) == expected
+    assert [line[:5] for line in actual] == sorted(line[:5] for line in actual)  # errors first
 
 
 @pytest.mark.parametrize("name", ["other.tsv", "other_samples.tsv"])
@@ -295,12 +295,12 @@ def test_spoiled_files_end_in_lines_for_people(
 
 
 def test_all_data_sets_are_looked_at_and_stop_the_stage(study: Study) -> None:
-    first = Other()
+    first_study = Other()
     second = Other()
-    first.item.update(label="stats")
+    first_study.item.update(label="stats")
     second.item.update(name="second", classes={})
-    first.write(study)
-    study.set("external", [first.item, second.item])
+    first_study.write(study)
+    study.set("external", [first_study.item, second.item])
     study.write()
     config = resolve_config(read_config("config.yaml"), SCHEMA)
     with pytest.raises(InvalidInput) as caught:
@@ -312,81 +312,81 @@ def test_all_data_sets_are_looked_at_and_stop_the_stage(study: Study) -> None:
 
 
 def test_a_faulty_study_brings_no_second_error(study: Study) -> None:
-    other = Other()
+    other_study = Other()
     study.column("diagnosis", ["tumor"] * 12)
-    (found,) = _said(study, other)
-    assert found.startswith("error: samples.tsv, column 'diagnosis': every sample is 'tumor'")
+    (only_line,) = _said(study, other_study)
+    assert only_line.startswith("error: samples.tsv, column 'diagnosis': every sample is 'tumor'")
     study.set("data.classes", ["normal", "tumor"])
-    other.item["label"] = "stats"
-    assert len([line for line in _said(study, other) if line.startswith("error")]) == 2
+    other_study.item["label"] = "stats"
+    assert len([line for line in _said(study, other_study) if line.startswith("error")]) == 2
 
 
 def test_two_of_one_name_are_one_too_many(study: Study) -> None:
     Other().write(study)
     study.set("external", [Other().item, Other().item | {"name": "OTHER"}])
     study.write()
-    found = examine(read_config("config.yaml"), SCHEMA, "config.yaml").problems
-    assert str(found[0]) == (
+    problems = examine(read_config("config.yaml"), SCHEMA, "config.yaml").problems
+    assert str(problems[0]) == (
         "error: config.yaml, external, item 2, name: 'OTHER' is already "
         "taken; each needs its own folder"
     )
 
 
 def test_warnings_are_kept_by_name(study: Study) -> None:
-    other = Other()
-    other.sheet.pop()
-    other.write(study)
+    other_study = Other()
+    other_study.sheet.pop()
+    other_study.write(study)
     config = resolve_config(read_config("config.yaml"), SCHEMA)
-    said = "other.tsv: not in other_samples.tsv, so left out: 1 column, 'X8'"
-    assert check_external(config) == {"warnings": {"other": [said]}}
+    message = "other.tsv: not in other_samples.tsv, so left out: 1 column, 'X8'"
+    assert check_external(config) == {"warnings": {"other": [message]}}
 
 
-def _cohort(other: Other, design: Design = TWO, **changes: object):  # type: ignore[no-untyped-def]
-    return read_cohort(design, other.settings(**changes))
+def _cohort(other_study: Other, design: Design = TWO, **changes: object):  # type: ignore[no-untyped-def]
+    return read_cohort(design, other_study.settings(**changes))
 
 
 def test_labels_are_in_the_words_of_the_study_and_samples_in_rows(study: Study) -> None:
-    other = Other()
-    _column(other, 1, ["", "OA", *["RA", "control"] * 3])
-    other.write(study)
-    found = _cohort(other)
-    assert found.matrix.rows == tuple(NAMES[2:])
-    assert found.cohort_words == ("RA", "control") * 3
-    assert found.study_labels == ("tumor", "normal") * 3
-    np.testing.assert_array_equal(found.response, [1, -1] * 3)
-    expected = np.array([[float(v) for v in row[3:]] for row in other.matrix[1:]]).T
-    np.testing.assert_array_equal(found.matrix.cells, expected)
-    assert [(one["name"], one["reason"]) for one in found.dropped] == [
+    other_study = Other()
+    _column(other_study, 1, ["", "OA", *["RA", "control"] * 3])
+    other_study.write(study)
+    cohort = _cohort(other_study)
+    assert cohort.matrix.rows == tuple(NAMES[2:])
+    assert cohort.cohort_words == ("RA", "control") * 3
+    assert cohort.study_labels == ("tumor", "normal") * 3
+    np.testing.assert_array_equal(cohort.response, [1, -1] * 3)
+    expected = np.array([[float(v) for v in row[3:]] for row in other_study.matrix[1:]]).T
+    np.testing.assert_array_equal(cohort.matrix.cells, expected)
+    assert [(sample["name"], sample["reason"]) for sample in cohort.dropped] == [
         ("X1", "no label in column 'status'"),
         ("X2", "class 'OA' is no class of the study"),
     ]
 
 
 def test_numbers_are_taken_as_they_are(study: Study) -> None:
-    other = Other()
-    _column(other, 1, [f"{k}.5" for k in range(8)])
-    other.write(study)
-    found = _cohort(other, NUMBER, classes={})
-    np.testing.assert_array_equal(found.response, np.arange(8) + 0.5)
-    _column(other, 1, ["old", *[f"{k}.5" for k in range(7)]])
-    other.write(study)
+    other_study = Other()
+    _column(other_study, 1, [f"{k}.5" for k in range(8)])
+    other_study.write(study)
+    cohort = _cohort(other_study, NUMBER, classes={})
+    np.testing.assert_array_equal(cohort.response, np.arange(8) + 0.5)
+    _column(other_study, 1, ["old", *[f"{k}.5" for k in range(7)]])
+    other_study.write(study)
     with pytest.raises(InvalidInput, match="the label of 'X1' is 'old', not a number"):
-        _cohort(other, NUMBER, classes={})
+        _cohort(other_study, NUMBER, classes={})
 
 
 def test_other_ids_are_translated_and_several_become_their_median(study: Study) -> None:
-    other = Other()
+    other_study = Other()
     theirs = [f"ENSG{k}" for k in range(8)]
-    _genes(other, theirs)
-    other.matrix[3][1] = "NA"
-    other.write(study)
+    _genes(other_study, theirs)
+    other_study.matrix[3][1] = "NA"
+    other_study.write(study)
     names = ["gene1", "gene2", "gene2", "gene2", "gene5", "", "gene7", "gene7"]
     table = [["id", "length", "name"], *[[a, "9", b] for a, b in zip(theirs, names, strict=True)]]
     Path("map.tsv").write_bytes(as_text(table))
-    found = _cohort(other, annotation="map.tsv", symbol="name")
-    assert found.matrix.columns == ("gene1", "gene2", "gene5", "gene7")
+    cohort = _cohort(other_study, annotation="map.tsv", symbol="name")
+    assert cohort.matrix.columns == ("gene1", "gene2", "gene5", "gene7")
     values = np.array(
-        [[np.nan if v == "NA" else float(v) for v in row[1:]] for row in other.matrix[1:]]
+        [[np.nan if v == "NA" else float(v) for v in row[1:]] for row in other_study.matrix[1:]]
     )
     expected = [
         values[0],
@@ -394,8 +394,8 @@ def test_other_ids_are_translated_and_several_become_their_median(study: Study) 
         values[4],
         np.median(values[6:8], axis=0),
     ]
-    np.testing.assert_array_equal(found.matrix.cells.T, expected)
-    assert [problem.message for problem in found.problems] == [
+    np.testing.assert_array_equal(cohort.matrix.cells.T, expected)
+    assert [problem.message for problem in cohort.problems] == [
         "1 gene of the matrix without a name here, so left out",
         "2 names for more than one gene of the matrix; their median is taken in each sample",
     ]

@@ -19,35 +19,35 @@ EVENTS = STATUS[: len(NAMES)]
 Change = Callable[[Other, Study], object]
 
 
-def of_survival(other: Other, study: Study) -> None:
+def of_survival(other_study: Other, study: Study) -> None:
     survival(study)
     rows = zip(NAMES, TIMES, EVENTS, strict=True)
-    other.sheet = [["id", "years", "status"], *map(list, rows)]
-    other.item |= {"label": None, "classes": {}}
+    other_study.sheet = [["id", "years", "status"], *map(list, rows)]
+    other_study.item |= {"label": None, "classes": {}}
 
 
-def of_classes(other: Other, study: Study) -> None:
+def of_classes(other_study: Other, study: Study) -> None:
     study.column("diagnosis", ["a", "b", "c"] * 4)
     study.set("splits", {"folds": 2, "inner_folds": 2, "repeats": 1, "subsamples": 0})
     words = [["x", "b", "c"][k % 3] for k in range(len(NAMES))]
-    other.sheet = [["id", "kind"], *map(list, zip(NAMES, words, strict=True))]
-    other.item |= {"label": "kind", "classes": {"x": "a"}}
+    other_study.sheet = [["id", "kind"], *map(list, zip(NAMES, words, strict=True))]
+    other_study.item |= {"label": "kind", "classes": {"x": "a"}}
 
 
 def _cells(column: int, cells: list[str]) -> Change:
-    def changed(other: Other, study: Study) -> None:
-        for row, cell in zip(other.sheet[1:], cells, strict=True):
+    def changed(other_study: Other, study: Study) -> None:
+        for row, cell in zip(other_study.sheet[1:], cells, strict=True):
             row[column] = cell
 
     return changed
 
 
 def _item(**changes: Any) -> Change:
-    return lambda other, study: other.item.update(changes)
+    return lambda other_study, study: other_study.item.update(changes)
 
 
 def _head(column: int, name: str) -> Change:
-    return lambda other, study: other.sheet[0].__setitem__(column, name)
+    return lambda other_study, study: other_study.sheet[0].__setitem__(column, name)
 
 
 SURVIVAL: dict[str, tuple[Change, str, str]] = {
@@ -107,10 +107,10 @@ CLASSES: dict[str, tuple[Change, str, str]] = {
 
 def _found(tmp_path: Path, lay: Change, change: Change) -> list[str]:
     study = Study(tmp_path)
-    other = Other()
-    lay(other, study)
-    change(other, study)
-    other.write(study)
+    other_study = Other()
+    lay(other_study, study)
+    change(other_study, study)
+    other_study.write(study)
     return list(map(str, examine(read_config("config.yaml"), SCHEMA, "config.yaml").problems))
 
 
@@ -121,15 +121,15 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("lay", [of_survival, of_classes])
 def test_sound_ones_are_accepted(lay: Change, tmp_path: Path) -> None:
-    found = _found(tmp_path, lay, lambda other, study: None)
-    assert [line for line in found if "told apart by one list" not in line] == []
+    lines = _found(tmp_path, lay, lambda other_study, study: None)
+    assert [line for line in lines if "told apart by one list" not in line] == []
 
 
 @pytest.mark.parametrize("name", [*SURVIVAL, *CLASSES])
 def test_a_fault_is_one_line(name: str, tmp_path: Path) -> None:
     lay = of_survival if name in SURVIVAL else of_classes
     change, level, words = (SURVIVAL | CLASSES)[name]
-    found = [line for line in _found(tmp_path, lay, change) if "told apart by one" not in line]
-    said = [line for line in found if line.startswith(f"{level}: ")]
-    assert len(said) == 1, found
-    assert words in said[0]
+    lines = [line for line in _found(tmp_path, lay, change) if "told apart by one" not in line]
+    lines_of_level = [line for line in lines if line.startswith(f"{level}: ")]
+    assert len(lines_of_level) == 1, lines
+    assert words in lines_of_level[0]

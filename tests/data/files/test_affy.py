@@ -23,9 +23,9 @@ def problem(parse, content):
     """Return the one line that a broken file is refused with."""
     with pytest.raises(InvalidInput) as caught:
         parse(content, "f")
-    (found,) = caught.value.problems
-    assert "\n" not in found.message
-    return found.message
+    (only_problem,) = caught.value.problems
+    assert "\n" not in only_problem.message
+    return only_problem.message
 
 
 @pytest.mark.parametrize("form", CELS)
@@ -114,8 +114,10 @@ def test_a_folder_without_arrays_says_so(tmp_path):
 
 
 def test_all_arrays_of_another_chip_are_listed(tmp_path):
-    other = cel_text(INTENSITY[:4], "HG-Other")
-    folder = folder_with(tmp_path, a__CEL=other, b__CEL=CELS["text"], c__CEL=other)
+    array_of_other_chip = cel_text(INTENSITY[:4], "HG-Other")
+    folder = folder_with(
+        tmp_path, a__CEL=array_of_other_chip, b__CEL=CELS["text"], c__CEL=array_of_other_chip
+    )
     layout = folder_with(tmp_path, Toy__cdf=LAYOUTS["text"]) / "Toy.cdf"
     with pytest.raises(InvalidInput) as caught:
         read_arrays(find_arrays(folder), layout, read_unpacked)

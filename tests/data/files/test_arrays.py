@@ -35,8 +35,8 @@ def test_r_objects_as_r_made_them() -> None:
         matrix = read_matrix(R_OBJECTS, part)
         assert (matrix.rows, matrix.columns) == (("g1", "g2"), ("a", "b", "c"))
         np.testing.assert_array_equal(matrix.cells, expected)
-    beside = read_matrix(R_OBJECTS, "beside")
-    assert (beside.rows, beside.columns) == (("g1", "g2"), ("a", "b"))
+    second_matrix = read_matrix(R_OBJECTS, "beside")
+    assert (second_matrix.rows, second_matrix.columns) == (("g1", "g2"), ("a", "b"))
     table = read_samples(R_OBJECTS, None, "eset")
     assert table.to_dict("list") == {"class": ["x", "y", "x"], "age": ["40", "", "3.5"]}
     assert read_genes(R_OBJECTS, "eset")["symbol"].to_dict() == {"g1": "S1", "g2": "S2"}
@@ -46,9 +46,9 @@ def test_broken_file_of_several_tables_is_reported_once(tmp_path: Path) -> None:
     path = tmp_path / "e.h5ad"
     path.write_bytes(b"hello")
     settings = study_settings(path, path, "class", annotation=str(path))
-    with pytest.raises(InvalidInput, match="is no HDF5 file") as found:
+    with pytest.raises(InvalidInput, match="is no HDF5 file") as error_info:
         read_dataset(settings)
-    assert len(found.value.problems) == 1
+    assert len(error_info.value.problems) == 1
 
 
 def test_obs_of_an_h5ad_is_text(tmp_path: Path) -> None:
@@ -60,9 +60,9 @@ def test_obs_of_an_h5ad_is_text(tmp_path: Path) -> None:
 
 def test_a_part_is_another_matrix(tmp_path: Path) -> None:
     (tmp_path / "e.h5ad").write_bytes(h5ad(NUMBERS))
-    whole = read_matrix(tmp_path / "e.h5ad")
+    main_matrix = read_matrix(tmp_path / "e.h5ad")
     half = read_matrix(tmp_path / "e.h5ad", "half")
-    np.testing.assert_array_equal(whole.cells, 2 * half.cells)
+    np.testing.assert_array_equal(main_matrix.cells, 2 * half.cells)
     (tmp_path / "p.txt").write_text(genomestudio(NUMBERS))
     assert set(read_matrix(tmp_path / "p.txt", "Detection Pval").cells.ravel()) == {0.01}
 
@@ -109,8 +109,8 @@ def test_real_scanner_files() -> None:
     for k, name in enumerate(matrix.columns):  # the spots, by hand
         lines = (SHARED / "agilent" / f"{name}.txt").read_text().splitlines()
         spots = [line.split("\t") for line in lines[10:]]
-        found = {spot[6]: float(spot[10]) for spot in spots if spot[5] == "0"}
-        assert found == dict(zip(matrix.rows, matrix.cells[:, k].tolist(), strict=True))
+        signal_of_probe = {spot[6]: float(spot[10]) for spot in spots if spot[5] == "0"}
+        assert signal_of_probe == dict(zip(matrix.rows, matrix.cells[:, k].tolist(), strict=True))
 
 
 @needs_data

@@ -95,12 +95,12 @@ def test_workflow_gives_the_same_message_and_no_file(name: str, tmp_path: Path) 
         "--snakefile",
         str(ROOT / "Snakefile"),
     ]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode != 0
-    said = done.stdout + done.stderr
-    lines = [line for line in said.splitlines() if all(word in line for word in words)]
-    assert lines, said
-    assert "Traceback" not in said
+    process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert process.returncode != 0
+    output = process.stdout + process.stderr
+    lines = [line for line in output.splitlines() if all(word in line for word in words)]
+    assert lines, output
+    assert "Traceback" not in output
     after = contents(tmp_path)
-    left = [name for name in after if not name.startswith((".snakemake/", "logs/"))]
-    assert {name: after[name] for name in left} == before
+    remaining = [name for name in after if not name.startswith((".snakemake/", "logs/"))]
+    assert {name: after[name] for name in remaining} == before

@@ -39,12 +39,16 @@ def test_blocks_of_cells_equal_one_block(
 ) -> None:
     path = tmp_path / "e.tsv"
     path.write_text(table(names, odd))
-    whole = read_matrix(path)
+    full_matrix = read_matrix(path)
     monkeypatch.setattr(cells, "CELLS_PER_BLOCK", 20)
     blocks = read_matrix(path)
-    assert blocks.cells.tobytes() == whole.cells.tobytes()
-    assert (blocks.rows, blocks.texts, blocks.lines) == (whole.rows, whole.texts, whole.lines)
-    assert set(whole.texts.items()) == {(k, v) for k, v in odd.items() if not number(v)}
+    assert blocks.cells.tobytes() == full_matrix.cells.tobytes()
+    assert (blocks.rows, blocks.texts, blocks.lines) == (
+        full_matrix.rows,
+        full_matrix.texts,
+        full_matrix.lines,
+    )
+    assert set(full_matrix.texts.items()) == {(k, v) for k, v in odd.items() if not number(v)}
 
 
 def number(text: str) -> bool:

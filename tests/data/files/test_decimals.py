@@ -24,10 +24,10 @@ PLAIN = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)")
 @example(["."])
 @example(["-."])
 def test_decimal_lines_are_read_as_by_float_or_not_at_all(cells: list[str]) -> None:
-    found = parse_decimals("".join("\n" + cell for cell in cells), len(cells))
-    if found is not None:
+    parsed = parse_decimals("".join("\n" + cell for cell in cells), len(cells))
+    if parsed is not None:
         assert all(PLAIN.fullmatch(cell) for cell in cells)
-        assert found.tobytes() == np.array([float(cell) for cell in cells]).tobytes()
+        assert parsed.tobytes() == np.array([float(cell) for cell in cells]).tobytes()
 
 
 @given(
@@ -41,11 +41,11 @@ def test_decimal_lines_are_read_as_by_float_or_not_at_all(cells: list[str]) -> N
 @example(["9007199254740993", "0.1", "5.", ".5", "-.5", "007"])
 @example(["-0", "0", "-0.00", "1", "-.0", "0.0", "-0." + 400 * "0" + "1"])
 def test_plain_decimals_are_rounded_correctly(cells: list[str]) -> None:
-    found = parse_decimals("".join("\n" + cell for cell in cells), len(cells))
-    if found is None:
+    parsed = parse_decimals("".join("\n" + cell for cell in cells), len(cells))
+    if parsed is None:
         assert any(np.isinf(float(cell)) for cell in cells)
     else:
-        assert found.tobytes() == np.array([float(cell) for cell in cells]).tobytes()
+        assert parsed.tobytes() == np.array([float(cell) for cell in cells]).tobytes()
 
 
 @pytest.mark.parametrize(

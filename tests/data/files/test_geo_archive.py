@@ -52,9 +52,9 @@ def test_a_study_may_begin_with_an_accession(
     (study / "config.yaml").write_text(yaml.safe_dump(raw | small))
     monkeypatch.chdir(study)
     assert main(["validate", "config.yaml"]) == 0
-    asked = len(archive.asked)
+    n_requests = len(archive.asked)
     assert main(["init", str(study), "-e", "GSE1"]) == 1
-    assert len(archive.asked) == asked
+    assert len(archive.asked) == n_requests
 
 
 def test_init_resumes_its_interrupted_download(archive: Archive, tmp_path: Path) -> None:
@@ -189,17 +189,17 @@ def test_a_study_that_names_a_series_fetches_it(
     name: str, archive: Archive, tmp_path: Path
 ) -> None:
     archive.put("series/GSEnnn/GSE1/matrix/", f"GSE1{END}")
-    done = _study(tmp_path, **NAMED[name])
-    assert (tmp_path / f"data/geo/GSE1{END}").read_bytes() == CONTENT, done.stderr
+    process = _study(tmp_path, **NAMED[name])
+    assert (tmp_path / f"data/geo/GSE1{END}").read_bytes() == CONTENT, process.stderr
 
 
 @pytest.mark.slow
 def test_a_study_of_several_platforms_demands_a_choice(archive: Archive, tmp_path: Path) -> None:
     archive.put("series/GSEnnn/GSE781/matrix/", f"GSE781-GPL96{END}", f"GSE781-GPL97{END}")
-    done = _study(tmp_path, geo="GSE781")
-    assert done.returncode != 0
-    assert "no file of GSE781, but 'GSE781-GPL96', 'GSE781-GPL97'; name one of" in done.stderr
-    assert "Traceback" not in done.stderr
+    process = _study(tmp_path, geo="GSE781")
+    assert process.returncode != 0
+    assert "no file of GSE781, but 'GSE781-GPL96', 'GSE781-GPL97'; name one of" in process.stderr
+    assert "Traceback" not in process.stderr
     assert not list((tmp_path / "data").rglob("*series*"))
     _study(tmp_path, geo="GSE781-GPL97")
     assert (tmp_path / f"data/geo/GSE781-GPL97{END}").read_bytes() == CONTENT
@@ -209,10 +209,10 @@ def test_a_study_of_several_platforms_demands_a_choice(archive: Archive, tmp_pat
 def test_workflow_resumes_its_interrupted_download(archive: Archive, tmp_path: Path) -> None:
     archive.put("series/GSEnnn/GSE1/matrix/", f"GSE1{END}")
     archive.break_at = 100
-    done = _study(tmp_path, geo="GSE1")
-    assert done.returncode != 0
-    assert f"broke off after 100 of {len(CONTENT)} bytes; run again" in done.stderr
-    assert "Traceback" not in done.stderr
+    process = _study(tmp_path, geo="GSE1")
+    assert process.returncode != 0
+    assert f"broke off after 100 of {len(CONTENT)} bytes; run again" in process.stderr
+    assert "Traceback" not in process.stderr
     assert [path.name for path in (tmp_path / "data/geo").iterdir()] == [f"GSE1{END}.part"]
     archive.break_at = None
     _study(tmp_path, geo="GSE1")

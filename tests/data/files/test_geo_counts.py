@@ -282,8 +282,8 @@ def test_a_study_of_an_rna_seq_series_fetches_and_reads_its_counts(
         str(ROOT / "Snakefile"),
         "results/data/raw.h5ad",
     ]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
     dataset = read_h5ad(tmp_path / "results/data/raw.h5ad")
     assert list(dataset.obs_names) == COUNT_SAMPLES
     assert dict(zip(dataset.var_names, dataset.var["symbol"], strict=True))["1007"] == "SYM1"

@@ -65,8 +65,8 @@ def test_a_realseries_study(name: str, key: str, counts: dict[str, int]) -> None
     table = read_samples(path, None, None)
     assert matrix.cells.shape == (22283, len(table))
     assert list(matrix.columns) == table.index.tolist()
-    found = table[key].value_counts().to_dict()
-    assert {word: found[word] for word in counts} == counts
+    counted = table[key].value_counts().to_dict()
+    assert {word: counted[word] for word in counts} == counts
     with gzip.open(path, "rt", encoding="utf-8") as stream:  # one row, by hand
         row = next(line for line in stream if line.startswith('"1053_at"')).split("\t")
     place = matrix.rows.index("1053_at")
@@ -84,18 +84,18 @@ def test_a_real_series_of_rna_seq_is_empty() -> None:
 
 @needs_data
 @pytest.mark.parametrize(
-    ("name", "shape", "first"),
+    ("name", "shape", "first_row"),
     [
         ("older_version_v1_2", (5, 3), [280.53, 271.48, 113.57]),
         ("test_v1point2_n5x10", (10, 5), [11.3819, 11.3336, 11.4486, 11.3117, 11.6321]),
         ("Leukemia_hgu95av2.trim", (9020, 48), None),
     ],
 )
-def test_a_realgct_study(name: str, shape: tuple[int, int], first: list[float] | None) -> None:
+def test_a_realgct_study(name: str, shape: tuple[int, int], first_row: list[float] | None) -> None:
     path = SHARED / "gct" / f"{name}.gct"
     matrix = read_matrix(path)
     assert matrix.cells.shape == shape
-    assert first is None or matrix.cells[0].tolist() == first
+    assert first_row is None or matrix.cells[0].tolist() == first_row
     if shape == (9020, 48):
         table = read_samples(path.with_name("Leukemia.cls"), matrix.columns, None)
         assert [name.split("_")[0] for name in table.index] == table["class"].tolist()

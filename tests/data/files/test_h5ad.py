@@ -43,13 +43,15 @@ def put(path: str, at: int, value: float) -> Callable[[h5py.File], None]:
     return change
 
 
-def instead(path: str, values: object, **more: object) -> Callable[[h5py.File], None]:
+def instead(path: str, values: object, **changed_attributes: object) -> Callable[[h5py.File], None]:
     """Put another array in place of one, with its attributes."""
 
     def change(file: h5py.File) -> None:
         attributes = dict(file[path].attrs)
         del file[path]
-        file.create_dataset(path, **({"data": values} if values is not None else {}), **more)
+        file.create_dataset(
+            path, **({"data": values} if values is not None else {}), **changed_attributes
+        )
         file[path].attrs.update(attributes)
 
     return change
@@ -86,8 +88,8 @@ def said(
         del file[path].attrs["encoding-type"]
         if word is not None:
             file[path].attrs["encoding-type"] = word
-        for each in changes:
-            each(file)
+        for change_file in changes:
+            change_file(file)
 
     return change
 
@@ -208,9 +210,9 @@ BROKEN = {
 def test_crafted_file_is_refused_in_one_line(name: str) -> None:
     kind, change, words = BROKEN[name]
     content = changed(PLAIN if kind == "plain" else SPARSE[kind], change)
-    with pytest.raises(InvalidInput) as found:
+    with pytest.raises(InvalidInput) as error_info:
         H5AD.matrix(content, "e.h5ad", None)
-    (line,) = str(found.value).splitlines()
+    (line,) = str(error_info.value).splitlines()
     assert line.startswith("error: e.h5ad")
     assert words in line
 
@@ -238,9 +240,9 @@ def test_missing_and_infinite_values_are_left_to_the_checks_of_the_matrix(tmp_pa
 
 
 def test_matrix_of_integers_is_read(tmp_path: Path) -> None:
-    whole = np.arange(N * D).reshape(N, D)
-    (tmp_path / "e.h5ad").write_bytes(h5ad(NUMBERS, X=whole, layers={}))
-    np.testing.assert_array_equal(read_matrix(tmp_path / "e.h5ad").cells, whole)
+    integers = np.arange(N * D).reshape(N, D)
+    (tmp_path / "e.h5ad").write_bytes(h5ad(NUMBERS, X=integers, layers={}))
+    np.testing.assert_array_equal(read_matrix(tmp_path / "e.h5ad").cells, integers)
 
 
 def with_masks(path: str, rows: int | None = None) -> Callable[[h5py.File], None]:
@@ -275,9 +277,9 @@ def test_masked_texts_are_read_as_texts(tmp_path: Path) -> None:
         content = changed(content, with_masks(path))
     assert content != PLAIN
     (tmp_path / "e.h5ad").write_bytes(content)
-    found = read_matrix(tmp_path / "e.h5ad")
-    assert (found.rows, found.columns) == (plain.rows, plain.columns)
-    np.testing.assert_array_equal(found.cells, plain.cells)
+    matrix = read_matrix(tmp_path / "e.h5ad")
+    assert (matrix.rows, matrix.columns) == (plain.rows, plain.columns)
+    np.testing.assert_array_equal(matrix.cells, plain.cells)
     shorter = changed(PLAIN, with_masks("var/_index", 2))
     (tmp_path / "e.h5ad").write_bytes(shorter)
     with pytest.raises(InvalidInput, match="has another number of values than /var has rows"):

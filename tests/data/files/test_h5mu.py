@@ -42,22 +42,22 @@ def write(path: Path, *, genes: Any = None, rows: slice = slice(None)) -> Path:
 
 def test_modalities_are_joined_side_by_side(tmp_path: Path) -> None:
     path = write(tmp_path / "e.h5mu")
-    found = read_matrix(path)
-    assert found.rows == tuple(NUMBERS.samples)
-    assert found.columns == (*NUMBERS.genes, "p0", "p1", "p2", "p3")
-    np.testing.assert_array_equal(found.cells, np.hstack([X, 3 * X[:, :4]]))
-    assert found.doubt == ""
+    matrix = read_matrix(path)
+    assert matrix.rows == tuple(NUMBERS.samples)
+    assert matrix.columns == (*NUMBERS.genes, "p0", "p1", "p2", "p3")
+    np.testing.assert_array_equal(matrix.cells, np.hstack([X, 3 * X[:, :4]]))
+    assert matrix.doubt == ""
     assert read_samples(path, None, None)["class"].tolist() == NUMBERS.labels
     table = read_genes(path, None)
     assert table["modality"].tolist() == ["rna"] * len(NUMBERS.genes) + ["protein"] * 4
     assert table["symbol"].tolist() == ["s"] * len(NUMBERS.genes) + [""] * 4
-    sets = {one.name: len(one.genes) for one in read_sets(path, "modality")}
+    sets = {gene_set.name: len(gene_set.genes) for gene_set in read_sets(path, "modality")}
     assert sets == {"rna": len(NUMBERS.genes), "protein": 4}
 
 
 def test_one_modality_alone(tmp_path: Path) -> None:
-    found = read_matrix(write(tmp_path / "e.h5mu"), "protein")
-    np.testing.assert_array_equal(found.cells, 3 * X[:, :4])
+    matrix = read_matrix(write(tmp_path / "e.h5mu"), "protein")
+    np.testing.assert_array_equal(matrix.cells, 3 * X[:, :4])
 
 
 def test_genes_of_one_name_get_their_modality(tmp_path: Path) -> None:
@@ -68,21 +68,21 @@ def test_genes_of_one_name_get_their_modality(tmp_path: Path) -> None:
 
 def test_samples_of_every_modality_are_kept(tmp_path: Path) -> None:
     path = write(tmp_path / "e.h5mu", rows=slice(1, None))
-    found = read_matrix(path)
-    assert list(found.rows) == NUMBERS.samples[1:]
-    assert found.doubt.startswith(f"only {len(X) - 1} samples of {len(X)} are in every modality")
+    matrix = read_matrix(path)
+    assert list(matrix.rows) == NUMBERS.samples[1:]
+    assert matrix.doubt.startswith(f"only {len(X) - 1} samples of {len(X)} are in every modality")
     assert read_samples(path, None, None).index.tolist() == NUMBERS.samples[1:]
 
 
 def test_samples_that_lack_a_modality_are_kept_where_blanks_are(tmp_path: Path) -> None:
     path = write(tmp_path / "e.h5mu", rows=slice(1, None))
-    found = read_matrix(path, partial=True)
-    assert list(found.rows) == read_samples(path, None, None, partial=True).index.tolist()
-    assert found.partial == (NUMBERS.samples[0],)
-    at = found.rows.index(NUMBERS.samples[0])
-    np.testing.assert_array_equal(found.cells[at, : len(NUMBERS.genes)], X[0])
-    assert np.isnan(found.cells[at, len(NUMBERS.genes) :]).all()
-    assert not np.isnan(np.delete(found.cells, at, axis=0)).any()
+    matrix = read_matrix(path, partial=True)
+    assert list(matrix.rows) == read_samples(path, None, None, partial=True).index.tolist()
+    assert matrix.partial == (NUMBERS.samples[0],)
+    at = matrix.rows.index(NUMBERS.samples[0])
+    np.testing.assert_array_equal(matrix.cells[at, : len(NUMBERS.genes)], X[0])
+    assert np.isnan(matrix.cells[at, len(NUMBERS.genes) :]).all()
+    assert not np.isnan(np.delete(matrix.cells, at, axis=0)).any()
 
 
 def _cut(path: Path) -> None:

@@ -74,12 +74,12 @@ def test_new_samples_under_former_names_score_alike(
     )
     (tmp_path / "model.json").write_text(json.dumps(model))
     scores = []
-    for name, more in ((gene, []), ("NEW1", ["--renamed", str(tmp_path / "h.txt")])):
+    for name, options in ((gene, []), ("NEW1", ["--renamed", str(tmp_path / "h.txt")])):
         genes = [name if g == gene else g for g in GENES]
         (tmp_path / "new.tsv").write_text(_table(data.X, NAMES, genes))
         files = [str(tmp_path / file) for file in ("model.json", "new.tsv", "p.tsv")]
-        assert main(["predict", *files[:2], "-o", files[2], *more]) == 0
+        assert main(["predict", *files[:2], "-o", files[2], *options]) == 0
         scores.append(pd.read_csv(files[2], sep="\t")["score"].tolist())
     assert scores[0] == scores[1]
-    said = capsys.readouterr().err
-    assert f"1 gene found under another name, such as '{gene}' as 'NEW1'" in said
+    stderr = capsys.readouterr().err
+    assert f"1 gene found under another name, such as '{gene}' as 'NEW1'" in stderr

@@ -27,10 +27,10 @@ def folder_with(path, *seeds, probes=MANIFEST):
 
 
 def test_a_file_says_addresses_means_and_the_array():
-    found = parse_idat(WHOLE, "f")
-    assert found.name == ("9721367028", "R01C01")
-    assert found.ids.tolist() == sorted(IDS.tolist())
-    assert dict(zip(found.ids.tolist(), found.means.tolist(), strict=True)) == dict(
+    array = parse_idat(WHOLE, "f")
+    assert array.name == ("9721367028", "R01C01")
+    assert array.ids.tolist() == sorted(IDS.tolist())
+    assert dict(zip(array.ids.tolist(), array.means.tolist(), strict=True)) == dict(
         zip(IDS.tolist(), range(100, 109), strict=True)
     )
     assert parse_idat(idat(IDS, IDS, leave=(402, 404)), "f").name == ()
@@ -58,7 +58,9 @@ def test_values_are_the_closed_forms(tmp_path, part):
 
 def test_probes_that_an_array_lacks_are_left_out_and_counted(tmp_path):
     folder = folder_with(tmp_path, 1, 2)
-    fewer = tuple({k: v for k, v in each.items() if k != 15} for each in light(2))
+    fewer = tuple(
+        {k: v for k, v in means_of_channel.items() if k != 15} for means_of_channel in light(2)
+    )
     for name, content in array_files("97_R02C01", fewer).items():
         (folder / name).write_bytes(content)
     matrix = read_matrix(folder)
@@ -84,11 +86,11 @@ def test_new_arrays_take_the_manifest_from_elsewhere(tmp_path):
     for path in sorted(new.glob("*R01*")):
         (new / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
         path.unlink()
-    found = read_new_samples([str(new)], "M", str(study))
-    assert found.columns == ("97_R01C01", "97_R02C01")
-    np.testing.assert_array_equal(found.cells[:, :1], read_matrix(study, "M").cells)
-    one = read_new_samples([str(new / "97_R02C01_Red.idat")], "M", str(study))
-    np.testing.assert_array_equal(one.cells, found.cells[:, 1:])
+    matrix = read_new_samples([str(new)], "M", str(study))
+    assert matrix.columns == ("97_R01C01", "97_R02C01")
+    np.testing.assert_array_equal(matrix.cells[:, :1], read_matrix(study, "M").cells)
+    single_array = read_new_samples([str(new / "97_R02C01_Red.idat")], "M", str(study))
+    np.testing.assert_array_equal(single_array.cells, matrix.cells[:, 1:])
     with pytest.raises(InvalidInput, match="two files of sample '97_R02C01'; keep one"):
         read_new_samples([str(new / "97_R02C01_Red.idat")] * 2, "M", str(study))
 
@@ -96,15 +98,15 @@ def test_new_arrays_take_the_manifest_from_elsewhere(tmp_path):
 def test_a_sheet_may_name_either_file_of_an_array(tmp_path):
     folder = folder_with(tmp_path, 1, 2)
     files = {"P1": folder / "97_R02C01_Red.idat", "P2": folder / "97_R01C01_Grn.idat"}
-    named = read_idat_folder(folder, read_unpacked, files, None)
-    assert named.columns == ("P1", "P2")
-    np.testing.assert_array_equal(named.cells[:, ::-1], read_matrix(folder).cells)
+    matrix = read_idat_folder(folder, read_unpacked, files, None)
+    assert matrix.columns == ("P1", "P2")
+    np.testing.assert_array_equal(matrix.cells[:, ::-1], read_matrix(folder).cells)
 
 
 def test_file_cut_short_anywhere_is_refused():
     # What follows the last text that is read is not needed.
-    last = WHOLE.index(b"R01C01") + 6
-    for length in range(last):
+    end_of_header = WHOLE.index(b"R01C01") + 6
+    for length in range(end_of_header):
         with pytest.raises(InvalidInput) as caught:
             parse_idat(WHOLE[:length], "f")
         assert len(caught.value.problems) == 1
@@ -123,8 +125,8 @@ def test_a_file_with_altered_bytes_is_read_or_refused_in_one_line(data):
         broken[at : at + data.draw(st.integers(0, 5))] = instead
     refusal = ""
     try:
-        found = parse_idat(bytes(broken), "f")
-        assert len(found.ids) == len(found.means) > 0
+        array = parse_idat(bytes(broken), "f")
+        assert len(array.ids) == len(array.means) > 0
     except InvalidInput as error:
         refusal = str(error)
     assert len(refusal.splitlines()) <= 1
@@ -143,9 +145,9 @@ def test_memory_grows_with_the_files_and_no_faster(tmp_path):
             )
         tracemalloc.start()
         read_matrix(folder)
-        most = tracemalloc.get_traced_memory()[1]
+        peak_bytes = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        return most / sum(path.stat().st_size for path in folder.iterdir())
+        return peak_bytes / sum(path.stat().st_size for path in folder.iterdir())
 
     small = peak(2_000)
     large = peak(16_000)

@@ -56,13 +56,13 @@ def read(folder: Path, text: str, name: str) -> Matrix:
 @pytest.mark.parametrize("kind", READ)
 def test_table_layout_is_read(kind: str, tmp_path: Path) -> None:
     text, name, symbols, titled = READ[kind]
-    found = read(tmp_path, text, name)
-    assert (found.rows, found.columns) == (("g1", "g2"), ("s1", "s2"))
-    np.testing.assert_array_equal(found.cells, [[7, 0], [12, 3]])
-    assert found.texts == {}
-    assert dict(found.symbols) == symbols
-    assert ("title" in found.doubt) is titled
-    assert not titled or "(line 1)" in found.doubt
+    matrix = read(tmp_path, text, name)
+    assert (matrix.rows, matrix.columns) == (("g1", "g2"), ("s1", "s2"))
+    np.testing.assert_array_equal(matrix.cells, [[7, 0], [12, 3]])
+    assert matrix.texts == {}
+    assert dict(matrix.symbols) == symbols
+    assert ("title" in matrix.doubt) is titled
+    assert not titled or "(line 1)" in matrix.doubt
 
 
 def test_a_row_of_numbers_is_no_header(tmp_path: Path) -> None:
@@ -150,9 +150,9 @@ ROWS: list[list[object]] = [["gene", "s1", "s2"], ["g1", 7.25, 0], ["g2", None, 
 def test_workbook_sheet_is_read_as_table(tmp_path: Path) -> None:
     path = tmp_path / "e.xlsx"
     workbook(path, {"values": ROWS, "empty": []})
-    found = read_matrix(path)
-    assert (found.rows, found.columns) == (("g1", "g2"), ("s1", "s2"))
-    np.testing.assert_array_equal(found.cells, [[7.25, 0], [np.nan, 3]])
+    matrix = read_matrix(path)
+    assert (matrix.rows, matrix.columns) == (("g1", "g2"), ("s1", "s2"))
+    np.testing.assert_array_equal(matrix.cells, [[7.25, 0], [np.nan, 3]])
     workbook(path, {"values": ROWS, "people": [["sample", "age"], ["s1", 40], ["s2", "NA"]]})
     assert read_matrix(path).doubt == "sheet 'values' is read, of 'values', 'people'"
     workbook(path, {"values": ROWS, "logged": ROWS})
@@ -166,29 +166,29 @@ def test_workbook_sheet_is_read_as_table(tmp_path: Path) -> None:
     assert read_matrix(path, "values").columns == ("s1", "s2")
     for part in ("people", "values"):  # of two sheets the smaller one, whichever is named
         assert read_samples(path, None, part)["age"].tolist() == ["40", "NA"]
-    whole = path.read_bytes()
-    for place in range(40, len(whole), 97):  # inside what is packed: zip, XML or openpyxl find it
-        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
+    intact = path.read_bytes()
+    for place in range(40, len(intact), 97):  # inside what is packed: zip, XML or openpyxl find it
+        path.write_bytes(intact[:place] + bytes([intact[place] ^ 0x55]) + intact[place + 1 :])
         with contextlib.suppress(InvalidInput):
             read_matrix(path, "values")
-    path.write_bytes(whole[:300])
+    path.write_bytes(intact[:300])
     with pytest.raises(InvalidInput, match="is no Excel workbook, or damaged"):
         read_matrix(path)
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"gene\ts1\ng1\t7\n", "is no Excel workbook, whatever its ending says; save its sheet as"),
         (bytes.fromhex("d0cf11e0a1b11ae1"), "is a workbook of before 2007, or one with a password"),
     ],
 )
 def test_file_that_is_no_workbook_is_refused(
-    content: bytes, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    content: bytes, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "openpyxl", None)  # it would not help
     (tmp_path / "e.xlsx").write_bytes(content)
-    with pytest.raises(InvalidInput, match=said):
+    with pytest.raises(InvalidInput, match=message):
         read_matrix(tmp_path / "e.xlsx")
 
 
@@ -214,8 +214,8 @@ def test_more_genes_than_any_platform_has_are_refused_by_their_number(
 
 def test_hundreds_of_digits_beside_a_word_are_texts(tmp_path: Path) -> None:
     """pandas.to_numeric dies of them."""
-    found = read(tmp_path, f"gene\ts1\ts2\ng1\tx\t2\ng2\t{'9' * 400}\t3\n", "e.tsv")
-    assert np.isnan(found.cells[0, 0])
-    assert np.isinf(found.cells[1, 0])
-    assert found.text(0, 0) == "x"
-    assert found.text(1, 0) == "9" * 400
+    matrix = read(tmp_path, f"gene\ts1\ts2\ng1\tx\t2\ng2\t{'9' * 400}\t3\n", "e.tsv")
+    assert np.isnan(matrix.cells[0, 0])
+    assert np.isinf(matrix.cells[1, 0])
+    assert matrix.text(0, 0) == "x"
+    assert matrix.text(1, 0) == "9" * 400

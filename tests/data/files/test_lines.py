@@ -61,5 +61,5 @@ def test_file_with_only_a_byte_order_mark_is_empty(tmp_path: Path) -> None:
 
 def test_a_header_may_be_made_where_the_file_has_none() -> None:
     """Its line is then the 0th, so that messages count the others as the file does."""
-    found = delimited.parse_matrix("gene\ts1\nb\t1\na\t2", ".tsv", "e", first_line=0)
-    assert (found.rows, found.lines) == (("b", "a"), (1, 2))
+    matrix = delimited.parse_matrix("gene\ts1\nb\t1\na\t2", ".tsv", "e", first_line=0)
+    assert (matrix.rows, matrix.lines) == (("b", "a"), (1, 2))

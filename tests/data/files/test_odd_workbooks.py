@@ -56,8 +56,8 @@ def sample_book(classes: list[Any] = CLASSES, names: list[Any] = SAMPLES) -> Any
 
 def test_merged_cells_are_filled_with_their_first_value(validate: Validate) -> None:
     book = sample_book()
-    for first in (2, 8, 14, 20):
-        book.active.merge_cells(f"B{first}:B{first + 5}")
+    for first_row in (2, 8, 14, 20):
+        book.active.merge_cells(f"B{first_row}:B{first_row + 5}")
     problems, sentence = validate(book)
     assert problems == (
         "warning: s.xlsx: 4 merged ranges of cells: each cell got the value of the first\n"
@@ -125,10 +125,10 @@ BESIDE_THE_TABLE = {
 def test_only_sheet_that_may_be_a_sample_table_is_read(validate: Validate, name: str) -> None:
     state, rows = BESIDE_THE_TABLE[name]
     book = sample_book()
-    other = book.create_sheet("other")
-    other.sheet_state = state
+    second_sheet = book.create_sheet("other")
+    second_sheet.sheet_state = state
     for row in rows:
-        other.append(row)
+        second_sheet.append(row)
     problems, sentence = validate(book)
     assert problems == "warning: s.xlsx: sheet 's' is read, of 's', 'other'\n"
     assert "24 samples (12 control, 12 case" in sentence

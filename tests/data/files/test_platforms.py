@@ -78,8 +78,8 @@ def test_a_platform_s_table_gives_the_symbols(
     content = TABLES[name].encode()
     name, content = (f"{name}.gz", gzip.compress(content)) if packed else (name, content)
     assert looked_up(tmp_path, content, name) == 0
-    said = capsys.readouterr().out
-    assert "2 of 4 genes have a symbol, 1 of them several; the table knows 3" in said
+    stdout = capsys.readouterr().out
+    assert "2 of 4 genes have a symbol, 1 of them several; the table knows 3" in stdout
     table = read_genes(tmp_path / "genes.tsv", None)
     assert list(table.index) == PROBES
     assert table["symbol"].tolist() == ["DDR1 /// MIR4640", "RFC2", "", ""]
@@ -96,7 +96,7 @@ def test_probe_column_with_most_genes_is_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"a\tb\n1007_s_at\tDDR1\n", "no line names a column of probes"),
         (
@@ -108,10 +108,10 @@ def test_probe_column_with_most_genes_is_used(tmp_path: Path) -> None:
     ],
 )
 def test_other_table_is_refused_and_nothing_is_written(
-    content: bytes, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    content: bytes, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert looked_up(tmp_path, content, "p.csv") == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("error: ")
-    assert said in line
+    assert message in line
     assert not (tmp_path / "genes.tsv").exists()

@@ -58,7 +58,7 @@ OBJECTS: dict[str, tuple[Any, list[str]]] = {
 
 
 def given(monkeypatch: pytest.MonkeyPatch, folder: Path, value: Any) -> Path:
-    monkeypatch.setattr(rdata, "read_objects", lambda content, where: value)
+    monkeypatch.setattr(rdata, "read_objects", lambda content, location: value)
     (folder / "e.rda").write_bytes(b"R")
     return folder / "e.rda"
 
@@ -88,8 +88,8 @@ def test_a_part_chooses_among_matrices(tmp_path: Path, monkeypatch: pytest.Monke
     """Each of them has the classes of its own length beside it."""
     train = named(CELLS[:8], None, GENES)
     test = named(CELLS[8:], None, GENES)
-    both = {"x": train, "y": FACTOR[:8], "xtest": test, "ytest": FACTOR[8:]}
-    path = given(monkeypatch, tmp_path, {"khan": both})
+    split_data = {"x": train, "y": FACTOR[:8], "xtest": test, "ytest": FACTOR[8:]}
+    path = given(monkeypatch, tmp_path, {"khan": split_data})
     with pytest.raises(InvalidInput, match="holds 4 objects: 'x', 'y', 'xtest', 'ytest'; choose"):
         read_matrix(path)
     assert len(read_matrix(path, "xtest").rows) == N - 8
@@ -125,9 +125,9 @@ def test_file_without_a_matrix_is_refused(
 ) -> None:
     value, words = REFUSED[name]
     path = given(monkeypatch, tmp_path, value)
-    with pytest.raises(InvalidInput, match=words) as found:
+    with pytest.raises(InvalidInput, match=words) as error_info:
         read_matrix(path)
-    assert len(str(found.value).splitlines()) == 1
+    assert len(str(error_info.value).splitlines()) == 1
 
 
 def test_a_table_of_samples_keeps_all_its_columns(

@@ -44,14 +44,14 @@ ROWS = r.table(
 
 def summarized(assays: bytes, name: str = "SummarizedExperiment", **slots: bytes) -> bytes:
     """Write a SummarizedExperiment; its design and its metadata hold what only R can."""
-    given = {
+    parts = {
         "colData": ABOUT,
         "assays": assays,
         "NAMES": r.strings(GENES),
         "elementMetadata": ROWS,
         "metadata": r.listed([r.closure()]),
     }
-    return r.saved(r.of_class(name, "SummarizedExperiment", **(given | slots)))
+    return r.saved(r.of_class(name, "SummarizedExperiment", **(parts | slots)))
 
 
 def of_ranges(assays: bytes, name: str = "DESeqDataSet") -> bytes:
@@ -118,9 +118,11 @@ def test_expression_set_has_matrix_and_both_tables(name: str, tmp_path: Path) ->
 def test_missing_whole_numbers_are_missing(tmp_path: Path) -> None:
     cells = [[1.0, np.nan], [3.0, 4.0]]
     for names in (None, (GENES[:2], SAMPLES[:2])):
-        held = r.simple_assays({"counts": r.matrix(cells, names, as_table=True)})
+        assays = r.simple_assays({"counts": r.matrix(cells, names, as_table=True)})
         two = r.table({}, SAMPLES[:2], 2)
-        (tmp_path / "a.rds").write_bytes(summarized(held, NAMES=r.strings(GENES[:2]), colData=two))
+        (tmp_path / "a.rds").write_bytes(
+            summarized(assays, NAMES=r.strings(GENES[:2]), colData=two)
+        )
         np.testing.assert_array_equal(read_matrix(tmp_path / "a.rds").cells, cells)
 
 
@@ -241,9 +243,9 @@ def test_objects_that_take_far_more_than_their_bytes_are_bounded(tmp_path: Path)
     In a process of its own: one that has tests behind it has room that it took before.
     """
     (tmp_path / "e.rds").write_bytes(r.saved(r.strings([""] * 200_000), packed=False))
-    told = [sys.executable, "-c", SMALL, str(tmp_path / "e.rds")]
-    done = subprocess.run(told, capture_output=True, text=True, check=False)
-    assert "takes more than half of the 40 MB" in done.stderr
+    command = [sys.executable, "-c", SMALL, str(tmp_path / "e.rds")]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "takes more than half of the 40 MB" in process.stderr
 
 
 def test_r_code_is_not_run_and_memory_limit_is_restored(tmp_path: Path) -> None:

@@ -61,8 +61,8 @@ def test_decimal_commas_go_with_semicolons(text: str, tmp_path: Path) -> None:
     matrix = read_matrix(_file(tmp_path / "e.csv", text))
     np.testing.assert_array_equal(matrix.cells, [[1.5, -0.25e-3], [7, 0.5]])
     assert matrix.rows == ("x,y", "z")
-    again = read_matrix(_file(tmp_path / "m.csv", text.replace("7", "7.5")))
-    assert again.text(0, 0) == "1,5"
+    matrix_with_points = read_matrix(_file(tmp_path / "m.csv", text.replace("7", "7.5")))
+    assert matrix_with_points.text(0, 0) == "1,5"
 
 
 def test_a_column_of_truth_values_is_not_numbers(tmp_path: Path) -> None:
@@ -122,9 +122,9 @@ def test_real_matrices(name: str, shape: tuple[int, int]) -> None:
     matrix = read_matrix(path)
     assert matrix.cells.shape == shape
     with gzip.open(path, "rt") as stream:  # the last line, by hand
-        last = stream.read().splitlines()[-1].split("\t")
-    assert matrix.rows[-1] == last[0]
-    np.testing.assert_array_equal(matrix.cells[-1], np.array(last[1:], dtype=float))
+        last_cells = stream.read().splitlines()[-1].split("\t")
+    assert matrix.rows[-1] == last_cells[0]
+    np.testing.assert_array_equal(matrix.cells[-1], np.array(last_cells[1:], dtype=float))
 
 
 @pytest.mark.parametrize(

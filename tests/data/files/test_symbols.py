@@ -64,11 +64,11 @@ class Server:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    kept = Server()
-    with HTTPServer(("127.0.0.1", 0), kept.handler()) as http:
+    server_state = Server()
+    with HTTPServer(("127.0.0.1", 0), server_state.handler()) as http:
         threading.Thread(target=http.serve_forever, daemon=True).start()
         monkeypatch.setenv(MYGENE_VARIABLE, f"http://127.0.0.1:{http.server_port}/v3")
-        yield kept
+        yield server_state
         http.shutdown()
 
 
@@ -92,8 +92,10 @@ def test_the_table_has_the_best_hit_of_each_id(server: Server, folder: Path, cap
     )
     assert server.asked[0]["scopes"] == ["ensembl.gene"]
     assert server.asked[0]["species"] == ["human"]
-    said = capsys.readouterr().out
-    assert said.startswith("genes.tsv: 2 of 3 genes have a symbol; 3 were looked up; in the config")
+    refusal = capsys.readouterr().out
+    assert refusal.startswith(
+        "genes.tsv: 2 of 3 genes have a symbol; 3 were looked up; in the config"
+    )
 
 
 def test_known_symbols_are_not_looked_up_again(server: Server, folder: Path) -> None:
@@ -117,9 +119,9 @@ def test_bad_answer_of_the_server_is_one_line(
     server.status = status
     server.answer = answer
     assert main(["symbols", "e.tsv"]) == 1
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert "gave no answer that can be used" in said
+    refusal = capsys.readouterr().err
+    assert refusal.count("\n") == 1
+    assert "gave no answer that can be used" in refusal
     assert not Path("genes.tsv").exists()
 
 
@@ -155,7 +157,7 @@ def test_names_that_are_no_ids_are_not_sent_to_the_server(
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "refusal"),
     [
         (b"gene\tmine\na\tb\n", "is another table"),
         (b"", "is empty"),
@@ -163,11 +165,11 @@ def test_names_that_are_no_ids_are_not_sent_to_the_server(
     ],
 )
 def test_other_file_is_not_overwritten(
-    server: Server, folder: Path, capsys: Any, content: bytes, said: str
+    server: Server, folder: Path, capsys: Any, content: bytes, refusal: str
 ) -> None:
     Path("genes.tsv").write_bytes(content)
     assert main(["symbols", "e.tsv"]) == 1
-    assert said in (message := capsys.readouterr().err)
+    assert refusal in (message := capsys.readouterr().err)
     assert message.count("\n") == 1
     assert Path("genes.tsv").read_bytes() == content
     assert not server.asked

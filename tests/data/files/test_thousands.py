@@ -50,9 +50,9 @@ def _table(folder: Path, X: Any, write: Callable[[float], str]) -> Path:
     return folder / "e.tsv"
 
 
-@pytest.mark.parametrize("turned", [False, True])
-def test_points_that_may_be_thousands_are_refused(turned: bool, tmp_path: Path) -> None:
-    path = _table(tmp_path, RAW.T if turned else RAW, _of_thousands)
+@pytest.mark.parametrize("transposed", [False, True])
+def test_points_that_may_be_thousands_are_refused(transposed: bool, tmp_path: Path) -> None:
+    path = _table(tmp_path, RAW.T if transposed else RAW, _of_thousands)
     with pytest.raises(
         InvalidInput, match=r"e\.tsv: (\d+)\.(\d{3}) and every .*\(\1\2\): three digits"
     ):

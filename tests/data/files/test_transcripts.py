@@ -35,8 +35,8 @@ def test_library_columns_are_read_in_any_order():
     pgf, clf, mps = TRANSCRIPTS
     pgf = pgf.replace(b"probe_id\ttype\tgc_count", b"type\tgc_count\tprobe_id")
     lines = [line.split(b"\t") for line in pgf.split(b"\n")]
-    turned = [[*r[:2], *r[3:5], r[2], *r[5:]] if r[:2] == [b"", b""] else r for r in lines]
-    pgf = b"\n".join(b"\t".join(row) for row in turned).replace(b"#%chip_type", b"#%chip")
+    reordered = [[*r[:2], *r[3:5], r[2], *r[5:]] if r[:2] == [b"", b""] else r for r in lines]
+    pgf = b"\n".join(b"\t".join(row) for row in reordered).replace(b"#%chip_type", b"#%chip")
     np.testing.assert_array_equal(parsed((pgf, clf, mps)).cells, PAIRS[:, :, 0].ravel())
     _, clf, _ = transcript_files(CLUSTERS, [], *SIZE, sequential=0)
     np.testing.assert_array_equal(parsed((pgf, clf, mps)).cells, PAIRS[:, :, 0].ravel() + 1)
@@ -44,8 +44,8 @@ def test_library_columns_are_read_in_any_order():
 
 def test_listed_probe_place_overrides_the_order_of_the_header():
     pgf, clf, mps = transcript_files(CLUSTERS, [], *SIZE, sequential=1)
-    moved = parsed((pgf, clf + b"1\t5\t4\n", mps))
-    np.testing.assert_array_equal(moved.cells, [29, *PAIRS[:, :, 0].ravel()[1:]])
+    parsed_places = parsed((pgf, clf + b"1\t5\t4\n", mps))
+    np.testing.assert_array_equal(parsed_places.cells, [29, *PAIRS[:, :, 0].ravel()[1:]])
 
 
 def test_probe_of_two_clusters_is_in_both_and_once_in_each():
@@ -71,31 +71,31 @@ def test_probe_types_are_found_among_several_and_before_arrows():
     assert layout.left_out.startswith("2 probe sets")
 
 
-@pytest.mark.parametrize("which", range(3))
-def test_file_cut_short_anywhere_is_refused(which):
-    content = TRANSCRIPTS[which]
+@pytest.mark.parametrize("index", range(3))
+def test_file_cut_short_anywhere_is_refused(index):
+    content = TRANSCRIPTS[index]
     # Neither the places of other probes nor a last row of clusters is missed.
-    end = [content.find(b"\n105\tcontrol"), content.find(b"\n23\t"), len(content) - 1][which]
-    whole = {k + 1 for k, byte in enumerate(content) if byte == 10} if which == 2 else set()
-    for length in set(range(1, end)) - {k for k in whole if k >= content.index(b"1_at")}:
-        files = [content[:length] if k == which else f for k, f in enumerate(TRANSCRIPTS)]
+    end = [content.find(b"\n105\tcontrol"), content.find(b"\n23\t"), len(content) - 1][index]
+    line_ends = {k + 1 for k, byte in enumerate(content) if byte == 10} if index == 2 else set()
+    for length in set(range(1, end)) - {k for k in line_ends if k >= content.index(b"1_at")}:
+        files = [content[:length] if k == index else f for k, f in enumerate(TRANSCRIPTS)]
         with pytest.raises(InvalidInput) as caught:
             parsed(files)
         assert len(caught.value.problems) == 1
 
 
-@pytest.mark.parametrize("which", range(3))
+@pytest.mark.parametrize("index", range(3))
 @settings(max_examples=10 * settings().max_examples)
 @given(data=st.data())
-def test_a_file_with_altered_bytes_is_read_or_refused_in_one_line(which, data):
-    broken = bytearray(TRANSCRIPTS[which])
+def test_a_file_with_altered_bytes_is_read_or_refused_in_one_line(index, data):
+    broken = bytearray(TRANSCRIPTS[index])
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(broken) - 1))
         instead = data.draw(
             st.sampled_from([b"", b"\t", b"\n", b"9" * 30, b"-1"]) | st.binary(max_size=5)
         )
         broken[at : at + data.draw(st.integers(0, 5))] = instead
-    files = [bytes(broken) if k == which else f for k, f in enumerate(TRANSCRIPTS)]
+    files = [bytes(broken) if k == index else f for k, f in enumerate(TRANSCRIPTS)]
     refusal = ""
     try:
         layout = parsed(files)
@@ -130,9 +130,9 @@ def test_memory_grows_with_the_file_and_no_faster():
         )
         tracemalloc.start()
         parsed(files)
-        most = tracemalloc.get_traced_memory()[1]
+        peak_bytes = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        return most / sum(map(len, files))
+        return peak_bytes / sum(map(len, files))
 
     small = peak(500)
     large = peak(4_000)

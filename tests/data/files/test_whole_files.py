@@ -82,7 +82,7 @@ def test_a_whole_file_is_a_study(
     lay(tmp_path)
     code = main(["validate", "config.yaml"])
     out, err = capsys.readouterr()
-    known = DOUBTFUL.get(name, ())
-    odd = [line for line in err.splitlines() if not any(word in line for word in known)]
+    expected_words = DOUBTFUL.get(name, ())
+    odd = [line for line in err.splitlines() if not any(word in line for word in expected_words)]
     assert (code, odd) == (0, [])
     assert re.search(r"8 samples \(4 normal, 4 tumor; positive: tumor\), [15] genes?\b", out), out

@@ -23,8 +23,8 @@ def found(dataset, samples=(), folds=MOMENTS):
     return json.loads(json.dumps(quality(dataset, after, folds=list(folds)), allow_nan=False))
 
 
-def named(it):
-    return {one["sample"]: one["rules"] for one in it["outliers"]["samples"]}
+def named(sample_quality):
+    return {sample["sample"]: sample["rules"] for sample in sample_quality["outliers"]["samples"]}
 
 
 def change(X, rule):
@@ -48,10 +48,10 @@ def test_a_planted_outlier_is_found_and_no_other(rule):
     folds = [{"step": "knn_impute", "neighbours": 5}, *MOMENTS]
     assert named(found(dataset, folds=folds)) == {}
     change(dataset.X, rule)
-    it = found(dataset, folds=folds)
-    assert list(named(it)) == ["s4"]
-    assert rule in named(it)["s4"]
-    assert it["outliers"]["samples"][0]["row"] == 4
+    sample_quality = found(dataset, folds=folds)
+    assert list(named(sample_quality)) == ["s4"]
+    assert rule in named(sample_quality)["s4"]
+    assert sample_quality["outliers"]["samples"][0]["row"] == 4
 
 
 def test_samples_like_one_specimen_are_named_unless_a_group_keeps_them_together():
@@ -71,27 +71,31 @@ def test_a_small_library_is_found():
     counts[:, :60] = 0
     counts[0, :60] = 1
     counts[4] = np.round(counts[4] / 9)
-    it = found(replace(dataset, X=counts), [{"step": "log_cpm", "prior": 1.0}])
-    assert "library" in named(it)["s4"]
-    assert it["size"]["kind"] == "library"
-    np.testing.assert_allclose(it["size"]["values"], counts.sum(axis=1) / 1e6, rtol=1e-5)
-    np.testing.assert_allclose(it["size"]["detected"], (counts > 0).mean(axis=1), rtol=1e-5)
+    sample_quality = found(replace(dataset, X=counts), [{"step": "log_cpm", "prior": 1.0}])
+    assert "library" in named(sample_quality)["s4"]
+    assert sample_quality["size"]["kind"] == "library"
+    np.testing.assert_allclose(
+        sample_quality["size"]["values"], counts.sum(axis=1) / 1e6, rtol=1e-5
+    )
+    np.testing.assert_allclose(
+        sample_quality["size"]["detected"], (counts > 0).mean(axis=1), rtol=1e-5
+    )
     top = np.sort(counts, axis=1)[:, -50:].sum(axis=1) / counts.sum(axis=1)
-    np.testing.assert_allclose(it["size"]["top"], top, rtol=1e-5)
+    np.testing.assert_allclose(sample_quality["size"]["top"], top, rtol=1e-5)
     assert found(replace(dataset, X=counts[:, :50]))["size"]["top"] is None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "sets", "most"), [(10, 40, 0.02), (40, 25, 0.002)])
+@pytest.mark.parametrize(("n", "sets", "max_share"), [(10, 40, 0.02), (40, 25, 0.002)])
 @pytest.mark.parametrize("raw", [False, True])
-def test_few_samples_of_a_faultless_set_are_named(n, sets, most, raw):
+def test_few_samples_of_a_faultless_set_are_named(n, sets, max_share, raw):
     """The page says: of ten samples about one in a hundred, of forty less than one in a thousand.
 
     So many sets leave a standard error of 0.005 and 0.001 around that.
     """
     rng = np.random.default_rng(n)
     times = [len(named(found(faultless(rng, n, raw=raw)))) for _ in range(sets)]
-    assert sum(times) / (n * sets) <= most
+    assert sum(times) / (n * sets) <= max_share
 
 
 def test_five_samples_have_no_usual_spread():
@@ -102,13 +106,13 @@ def test_five_samples_have_no_usual_spread():
 
 def test_the_decision_about_logarithms_has_its_evidence():
     dataset = faultless(np.random.default_rng(0), raw=True)
-    it = found(dataset)
-    assert it["scale"]["raw"]
-    assert it["scale"]["log_step"] is None
-    assert it["scale"]["p99"] == pytest.approx(np.percentile(dataset.X, 99), rel=1e-5)
-    assert it["scale"]["max"] == pytest.approx(dataset.X.max(), rel=1e-5)
-    assert it["before"]["logarithm"]
-    assert it["after"]["logarithm"]
+    sample_quality = found(dataset)
+    assert sample_quality["scale"]["raw"]
+    assert sample_quality["scale"]["log_step"] is None
+    assert sample_quality["scale"]["p99"] == pytest.approx(np.percentile(dataset.X, 99), rel=1e-5)
+    assert sample_quality["scale"]["max"] == pytest.approx(dataset.X.max(), rel=1e-5)
+    assert sample_quality["before"]["logarithm"]
+    assert sample_quality["after"]["logarithm"]
     logged = found(dataset, [LOG2])
     assert logged["scale"]["log_step"] == "log2"
     assert not logged["after"]["logarithm"]
@@ -122,12 +126,12 @@ def test_the_decision_about_logarithms_has_its_evidence():
 def test_after_is_what_the_final_model_gets_before_centring():
     dataset = faultless(np.random.default_rng(2), raw=True)
     folds = [{"step": "quantile"}, {"step": "variance_filter", "keep": 0.5}, *MOMENTS]
-    it = found(dataset, [LOG2], folds)
+    sample_quality = found(dataset, [LOG2], folds)
     X = np.log2(dataset.X)
     X = Quantile.fit(X).transform(X)
     X = X[:, np.sort(np.argsort(-X.var(axis=0), kind="stable")[:150])]
-    np.testing.assert_allclose(it["after"]["quantiles"], row_quantiles(X), rtol=1e-5)
-    assert it["steps"] == [
+    np.testing.assert_allclose(sample_quality["after"]["quantiles"], row_quantiles(X), rtol=1e-5)
+    assert sample_quality["steps"] == [
         {"step": "log2", "genes": 300},
         {"step": "quantile", "genes": 300},
         {"step": "variance_filter", "genes": 150},
@@ -139,11 +143,13 @@ def test_missing_values_are_counted_by_sample_and_by_gene():
     dataset = faultless(np.random.default_rng(2), 12, 40)
     dataset.X[:3, 5] = np.nan
     dataset.X[2, [7, 8]] = np.nan
-    it = found(dataset, folds=[{"step": "knn_impute", "neighbours": 3}, *MOMENTS])["missing"]
-    assert it["total"] == 5
-    assert it["samples"] == [1, 1, 3] + [0] * 9
-    assert it["genes"] == [[1, 2], [3, 1]]
-    assert it["worst"] == [["g5", 3], ["g7", 1], ["g8", 1]]
+    sample_quality = found(dataset, folds=[{"step": "knn_impute", "neighbours": 3}, *MOMENTS])[
+        "missing"
+    ]
+    assert sample_quality["total"] == 5
+    assert sample_quality["samples"] == [1, 1, 3] + [0] * 9
+    assert sample_quality["genes"] == [[1, 2], [3, 1]]
+    assert sample_quality["worst"] == [["g5", 3], ["g7", 1], ["g8", 1]]
 
 
 def with_columns(batch=None):
@@ -165,23 +171,32 @@ def with_columns(batch=None):
 
 
 def test_every_column_of_the_sample_table_is_tested_or_named():
-    it = found(with_columns("centre"))
-    by_name = {one["column"]: one for one in it["associations"]}
-    assert {name: (one["role"], one["kind"]) for name, one in by_name.items()} == {
+    sample_quality = found(with_columns("centre"))
+    by_name = {association["column"]: association for association in sample_quality["associations"]}
+    assert {
+        name: (association["role"], association["kind"]) for name, association in by_name.items()
+    } == {
         "state": ("label", "classes"),
         "centre": ("batch", "classes"),
         "age": ("", "number"),
         "kind": ("", "classes"),
     }
-    assert it["skipped"] == [
+    assert sample_quality["skipped"] == [
         {"column": "chip", "reason": "one value"},
         {"column": "donor", "reason": "a value of its own for each sample"},
     ]
     assert by_name["centre"]["share"][0] > 0.9
     assert by_name["centre"]["q"][0] < 1e-6
     assert by_name["state"]["share"][0] < 0.2
-    assert {name for name, one in by_name.items() if one["within_label"]} == {"state", "kind"}
-    assert all(one["q"][k] >= one["p"][k] for one in by_name.values() for k in range(10))
+    assert {name for name, association in by_name.items() if association["within_label"]} == {
+        "state",
+        "kind",
+    }
+    assert all(
+        association["q"][k] >= association["p"][k]
+        for association in by_name.values()
+        for k in range(10)
+    )
 
 
 def test_what_a_step_takes_away_is_not_shown_as_analysed():
@@ -190,8 +205,12 @@ def test_what_a_step_takes_away_is_not_shown_as_analysed():
     before = found(dataset)
     after = found(dataset, folds=[{"step": "combat", "covariates": []}])
     shares = [
-        next(one["share"][0] for one in it["associations"] if one["column"] == "centre")
-        for it in (before, after)
+        next(
+            association["share"][0]
+            for association in sample_quality["associations"]
+            if association["column"] == "centre"
+        )
+        for sample_quality in (before, after)
     ]
     assert shares[0] > 0.9
     assert shares[1] < 0.1
@@ -202,27 +221,29 @@ def test_a_number_as_label_is_a_number():
     dataset = with_columns()
     obs = dataset.obs.assign(state=np.arange(30).astype(str))
     design = replace(dataset.design, task="regression", classes=None)
-    it = found(replace(dataset, obs=obs, design=design))
-    assert it["associations"][0]["kind"] == "number"
-    assert not any(one["within_label"] for one in it["associations"])
+    sample_quality = found(replace(dataset, obs=obs, design=design))
+    assert sample_quality["associations"][0]["kind"] == "number"
+    assert not any(association["within_label"] for association in sample_quality["associations"])
 
 
 @pytest.mark.parametrize(("n", "d"), [(4, 300), (20, 1), (4, 1), (7, 2)])
 def test_small_studies_come_through(n, d):
-    it = found(faultless(np.random.default_rng(1), n, d))
-    assert len(it["after"]["rle"]) == n
-    assert np.sum(it["components"]["explained"]) == pytest.approx(1, abs=1e-4)
-    for one in it["associations"]:
-        assert len(one["share"]) == min(d, n - 1)
+    sample_quality = found(faultless(np.random.default_rng(1), n, d))
+    assert len(sample_quality["after"]["rle"]) == n
+    assert np.sum(sample_quality["components"]["explained"]) == pytest.approx(1, abs=1e-4)
+    for association in sample_quality["associations"]:
+        assert len(association["share"]) == min(d, n - 1)
 
 
 def test_nothing_depends_on_the_order_of_the_genes():
     dataset = with_columns()
-    turned = replace(dataset, X=np.ascontiguousarray(dataset.X[:, ::-1]), var=dataset.var[::-1])
-    here = found(dataset)
-    there = found(turned)
+    reversed_genes = replace(
+        dataset, X=np.ascontiguousarray(dataset.X[:, ::-1]), var=dataset.var[::-1]
+    )
+    in_order = found(dataset)
+    in_reverse = found(reversed_genes)
     for key in ("scale", "before", "outliers", "associations"):
-        assert alike(here[key], there[key]), key
+        assert alike(in_order[key], in_reverse[key]), key
 
 
 def alike(a, b):

@@ -68,18 +68,18 @@ def _again(times: int, share: float) -> Callable[[np.random.Generator, int], Arr
 def test_samples_of_different_patients_are_no_twins(
     world: Callable[[np.random.Generator, int], Array], d: int
 ) -> None:
-    found = [len(twins(world(np.random.default_rng((d, seed)), d))) for seed in range(20)]
-    assert sum(found) == 0
+    n_twins = [len(twins(world(np.random.default_rng((d, seed)), d))) for seed in range(20)]
+    assert sum(n_twins) == 0
 
 
 @pytest.mark.parametrize("d", [300, 2000])
 @pytest.mark.parametrize(("times", "share"), [(2, 0.8), (2, 0.95), (3, 0.95)])
 def test_samples_of_one_patient_are_found(times: int, share: float, d: int) -> None:
-    found = twins(_again(times, share)(np.random.default_rng(d), d))
+    pairs_found = twins(_again(times, share)(np.random.default_rng(d), d))
     pairs = N // times * times * (times - 1) // 2
-    assert len(found) > 0.9 * pairs
-    assert all(first // times == second // times for first, second, _ in found)
-    assert [r for _, _, r in found] == sorted((r for _, _, r in found), reverse=True)
+    assert len(pairs_found) > 0.9 * pairs
+    assert all(sample // times == second // times for sample, second, _ in pairs_found)
+    assert [r for _, _, r in pairs_found] == sorted((r for _, _, r in pairs_found), reverse=True)
 
 
 def test_one_pair_among_all_is_found_whatever_the_units_and_with_values_missing() -> None:
@@ -87,9 +87,9 @@ def test_one_pair_among_all_is_found_whatever_the_units_and_with_values_missing(
     X = _noise(rng, 400)
     X[7] = X[3] + 0.3 * rng.standard_normal(400)
     X = X * 10 ** rng.uniform(-3, 3, 400) + rng.normal(0, 100, 400)
-    ((first, second, r),) = twins(X)
+    ((sample, second, r),) = twins(X)
     X[rng.random(X.shape) < 0.05] = np.nan
-    assert [(a, b) for a, b, _ in twins(X)] == [(first, second)] == [(3, 7)]
+    assert [(a, b) for a, b, _ in twins(X)] == [(sample, second)] == [(3, 7)]
     assert 0.5 < r < 1
 
 
@@ -98,13 +98,16 @@ def test_the_number_is_the_partial_correlation() -> None:
     X = _again(2, 0.9)(np.random.default_rng(8), 300)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     Z /= np.linalg.norm(Z, axis=1, keepdims=True)
-    first, second, r = twins(X)[0]
-    own = np.hstack([Z, np.sqrt(0.1) * np.eye(N)])  # the ridge as genes of each sample's own
-    rest = np.delete(own, [first, second], axis=0)
-    left = [
-        own[k] - rest.T @ np.linalg.lstsq(rest.T, own[k], rcond=None)[0] for k in (first, second)
+    sample, second, r = twins(X)[0]
+    with_ridge = np.hstack([Z, np.sqrt(0.1) * np.eye(N)])  # the ridge as genes of each sample's own
+    other_rows = np.delete(with_ridge, [sample, second], axis=0)
+    residuals = [
+        with_ridge[k] - other_rows.T @ np.linalg.lstsq(other_rows.T, with_ridge[k], rcond=None)[0]
+        for k in (sample, second)
     ]
-    expected = left[0] @ left[1] / np.linalg.norm(left[0]) / np.linalg.norm(left[1])
+    expected = (
+        residuals[0] @ residuals[1] / np.linalg.norm(residuals[0]) / np.linalg.norm(residuals[1])
+    )
     assert r == pytest.approx(expected, abs=1e-9)
 
 
@@ -116,10 +119,10 @@ def _said(X: Array, group: list[str] | None = None, label: list[str] | None = No
     design = Design("label", "classification", ("well", "ill"), group and "patient", None)
     genes = [f"g{k}" for k in range(X.shape[1])]
     sheet = Sheet(obs, design, [])
-    found = list(check_twins(Expression(X, genes, []), sheet, "e.tsv"))
-    assert all(problem.level == "warning" and problem.location == "e.tsv" for problem in found)
-    assert all(problem.code == SIMILAR_SAMPLES for problem in found)
-    return [problem.message for problem in found]
+    problems = list(check_twins(Expression(X, genes, []), sheet, "e.tsv"))
+    assert all(problem.level == "warning" and problem.location == "e.tsv" for problem in problems)
+    assert all(problem.code == SIMILAR_SAMPLES for problem in problems)
+    return [problem.message for problem in problems]
 
 
 def test_twins_on_both_sides_of_the_splits_are_warned_of() -> None:

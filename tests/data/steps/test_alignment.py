@@ -61,12 +61,12 @@ def test_combat_is_that_of_the_training_studies_and_brings_another_to_them(rng):
     train = STUDIES != "brno"
     table = about(STUDIES)
     step = CombatStudies.fit(X[train], table[train], column="study")
-    known = Combat.fit(X[train], batch=STUDIES[train], reference=None, covariates=None)
+    combat = Combat.fit(X[train], batch=STUDIES[train], reference=None, covariates=None)
     Z = step.transform(X, table)
     np.testing.assert_array_equal(
-        Z[train], known.transform(X[train], batch=STUDIES[train], covariates=None)
+        Z[train], combat.transform(X[train], batch=STUDIES[train], covariates=None)
     )
-    reference = ReferenceBatch(known.mean, known.scale)
+    reference = ReferenceBatch(combat.mean, combat.scale)
     np.testing.assert_array_equal(Z[~train], reference.transform(X[~train]))
     few = X[~train][:4]
     np.testing.assert_array_equal(step.transform(few), few)
@@ -76,13 +76,13 @@ def test_to_one_training_study_another_is_brought_all_the_same(rng):
     X = matrix(rng)
     table = about(STUDIES)
     train = STUDIES == "bombay"
-    other = STUDIES == "brno"
+    is_brno = STUDIES == "brno"
     step = CombatStudies.fit(X[train], table[train], column="study")
-    moved = step.transform(X, table)
-    np.testing.assert_array_equal(moved[train], X[train])
-    expected = ReferenceBatch.fit(X[train]).transform(X[other])
-    np.testing.assert_allclose(moved[other], expected)
-    assert np.abs(moved[other] - X[other]).mean() > 0.5
+    aligned = step.transform(X, table)
+    np.testing.assert_array_equal(aligned[train], X[train])
+    expected = ReferenceBatch.fit(X[train]).transform(X[is_brno])
+    np.testing.assert_allclose(aligned[is_brno], expected)
+    assert np.abs(aligned[is_brno] - X[is_brno]).mean() > 0.5
 
 
 def alignments(X: np.ndarray) -> Alignments:
@@ -103,19 +103,19 @@ def alignments(X: np.ndarray) -> Alignments:
     return Alignments(align, STUDIES)
 
 
-@pytest.mark.parametrize("moved", [False, True])
-def test_the_error_of_an_alignment_is_that_of_ridge_in_studies_left_out(rng, moved):
+@pytest.mark.parametrize("shifted", [False, True])
+def test_the_error_of_an_alignment_is_that_of_ridge_in_studies_left_out(rng, shifted):
     X = matrix(rng)
     rows = np.flatnonzero(STUDIES != "bombay")
     y = rng.standard_normal(len(rows))
-    M = rng.standard_normal((len(X), len(X))) if moved else None
-    found = alignments(X).errors(y, rows, M)
-    assert set(found) == set(ALIGNMENT_CANDIDATES)
+    M = rng.standard_normal((len(X), len(X))) if shifted else None
+    errors = alignments(X).errors(y, rows, M)
+    assert set(errors) == set(ALIGNMENT_CANDIDATES)
     copies = alignments(X)
     for name in ALIGNMENT_CANDIDATES:
         Z = copies.copy(name) if M is None else M @ copies.copy(name)
-        assert found[name] == pytest.approx(
-            min(loss(Z[rows], y, STUDIES[rows], each) for each in RIDGE_PENALTIES)
+        assert errors[name] == pytest.approx(
+            min(loss(Z[rows], y, STUDIES[rows], ridge_penalty) for ridge_penalty in RIDGE_PENALTIES)
         )
 
 
@@ -125,8 +125,8 @@ def loss(Z: np.ndarray, y: np.ndarray, names: np.ndarray, penalty: float) -> flo
     for name in np.unique(names):
         train = names != name
         test = names == name
-        own, size = np.unique(names[train], return_counts=True)
-        p = 1 / (len(own) * size[np.searchsorted(own, names[train])])
+        studies, size = np.unique(names[train], return_counts=True)
+        p = 1 / (len(studies) * size[np.searchsorted(studies, names[train])])
         centred = Z[train] - p @ Z[train]
         unit = (p[:, None] * centred**2).sum() / train.sum()
         fit = Ridge(alpha=penalty * unit).fit(Z[train], y[train], sample_weight=p)
@@ -138,16 +138,16 @@ def test_the_choice_hangs_on_the_response_of_the_training_samples_alone(rng):
     X = matrix(rng)
     y = np.where(rng.random(len(STUDIES)) < 0.5, 1.0, -1.0)
     rows = np.flatnonzero(STUDIES != "bombay")
-    known = alignments(X)
-    first = known.errors(y[rows], rows)
-    other = X.copy()
-    other[STUDIES == "bombay"] += 100 * rng.standard_normal(25)
+    alignment_cache = alignments(X)
+    errors = alignment_cache.errors(y[rows], rows)
+    changed = X.copy()
+    changed[STUDIES == "bombay"] += 100 * rng.standard_normal(25)
     np.testing.assert_allclose(
-        [*first.values()], [*alignments(other).errors(y[rows], rows).values()]
+        [*errors.values()], [*alignments(changed).errors(y[rows], rows).values()]
     )
-    known.errors(-y[rows], rows)
-    assert known.errors(y[rows], rows) == first
-    assert known.errors(y[rows][::-1], rows) != first
+    alignment_cache.errors(-y[rows], rows)
+    assert alignment_cache.errors(y[rows], rows) == errors
+    assert alignment_cache.errors(y[rows][::-1], rows) != errors
 
 
 def test_one_training_study_leaves_nothing_to_choose_by(rng):
@@ -155,19 +155,19 @@ def test_one_training_study_leaves_nothing_to_choose_by(rng):
     assert alignments(matrix(rng)).errors(np.arange(14.0), rows) == {}
     assert best_alignment({}) == ALIGNMENT_CANDIDATES[0] == "standardise"
     equal = dict.fromkeys(ALIGNMENT_CANDIDATES, 0.3)
-    for first, then in pairwise(ALIGNMENT_CANDIDATES):
-        assert best_alignment(equal | {then: 0.3 - 1e-12, first: 0.3}) == ALIGNMENT_CANDIDATES[0]
+    for earlier, then in pairwise(ALIGNMENT_CANDIDATES):
+        assert best_alignment(equal | {then: 0.3 - 1e-12, earlier: 0.3}) == ALIGNMENT_CANDIDATES[0]
         assert best_alignment(equal | {then: 0.2}) == then
 
 
 def test_what_was_made_before_is_forgotten_where_it_would_fill_the_memory(rng, monkeypatch):
-    known = alignments(matrix(rng))
+    alignment_cache = alignments(matrix(rng))
     y = np.arange(float(len(STUDIES)))
     monkeypatch.setattr("genesig.data.steps.alignment.MAX_CACHE_BYTES", 1e4)
     for name in np.unique(STUDIES):
         rows = np.flatnonzero(name != STUDIES)
-        known.errors(y[rows], rows)
-        assert len(known._cached_predictors) == 1
+        alignment_cache.errors(y[rows], rows)
+        assert len(alignment_cache._cached_predictors) == 1
 
 
 def test_a_gene_that_tells_studies_apart_makes_alignment_worth_its_price(rng):

@@ -18,12 +18,12 @@ CLUSTERS = {"least": 0.5, "warn_above": 0.9, "merge_above": None}
 
 def in_batches(seed=0):
     """Return a study of noise in two batches, every gene three SD higher in the second."""
-    dataset, *rest = make_study(seed)
+    dataset, *other_parts = make_study(seed)
     batch = np.arange(len(dataset.samples)) % 2
     obs = dataset.obs.assign(centre=[f"c{k}" for k in batch])
     design = replace(dataset.design, batch="centre")
     X = dataset.X + 3.0 * batch[:, None]
-    return replace(dataset, X=X, obs=obs, design=design), *rest
+    return replace(dataset, X=X, obs=obs, design=design), *other_parts
 
 
 def noted(dataset, *folds):
@@ -32,15 +32,17 @@ def noted(dataset, *folds):
 
 def test_batches_are_corrected_as_the_study_does_on_all_samples():
     dataset = in_batches()[0]
-    shown = described(noted(dataset, COMBAT))
+    description = described(noted(dataset, COMBAT))
     fitted = fit_steps(dataset.X, bind_steps([COMBAT], dataset), dataset.obs)
-    np.testing.assert_array_equal(shown.X, fitted.transform(dataset.X, dataset.obs))
+    np.testing.assert_array_equal(description.X, fitted.transform(dataset.X, dataset.obs))
     batch = dataset.batches() == "c1"
-    apart = [np.mean(np.abs(X[batch].mean(0) - X[~batch].mean(0))) for X in (dataset.X, shown.X)]
-    assert apart[0] > 2
-    assert apart[1] < 0.3
+    difference = [
+        np.mean(np.abs(X[batch].mean(0) - X[~batch].mean(0))) for X in (dataset.X, description.X)
+    ]
+    assert difference[0] > 2
+    assert difference[1] < 0.3
     between = [
-        np.abs(np.corrcoef(X.T)[np.triu_indices(15, 1)]).mean() for X in (dataset.X, shown.X)
+        np.abs(np.corrcoef(X.T)[np.triu_indices(15, 1)]).mean() for X in (dataset.X, description.X)
     ]
     assert between[0] > 0.5
     assert between[1] < 0.3
@@ -48,16 +50,16 @@ def test_batches_are_corrected_as_the_study_does_on_all_samples():
 
 def test_the_steps_before_are_applied_first_and_filtered_genes_stay_as_they_are():
     dataset = in_batches()[0]
-    keep = {"step": "variance_filter", "keep": 2 / 3}
-    shown = described(noted(dataset, {"step": "quantile"}, keep, COMBAT))
-    steps = bind_steps([{"step": "quantile"}, keep, COMBAT], dataset)
+    variance_filter = {"step": "variance_filter", "keep": 2 / 3}
+    description = described(noted(dataset, {"step": "quantile"}, variance_filter, COMBAT))
+    steps = bind_steps([{"step": "quantile"}, variance_filter, COMBAT], dataset)
     fitted = fit_steps(dataset.X, steps, dataset.obs)
     np.testing.assert_array_equal(
-        shown.X[:, fitted.genes], fitted.transform(dataset.X, dataset.obs)
+        description.X[:, fitted.genes], fitted.transform(dataset.X, dataset.obs)
     )
-    rest = np.setdiff1d(np.arange(15), fitted.genes)
-    assert len(rest) == 5
-    np.testing.assert_array_equal(shown.X[:, rest], dataset.X[:, rest])
+    filtered_out = np.setdiff1d(np.arange(15), fitted.genes)
+    assert len(filtered_out) == 5
+    np.testing.assert_array_equal(description.X[:, filtered_out], dataset.X[:, filtered_out])
 
 
 def test_without_such_a_step_nothing_changes():

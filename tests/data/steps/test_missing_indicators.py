@@ -39,26 +39,26 @@ def study():
 @pytest.fixture(scope="module")
 def fitted():
     raw = study()
-    done = normalise_samples(raw, samples=SAMPLES, folds=FOLDS)
-    splits = draw_splits(done, seed=1, **settings.SPLITS)
-    fits = fit_final_model(done, splits, folds=FOLDS, **missing.LINEAR)
-    return raw, done, fits, final_model(done, fits, folds=FOLDS)
+    normalised = normalise_samples(raw, samples=SAMPLES, folds=FOLDS)
+    splits = draw_splits(normalised, seed=1, **settings.SPLITS)
+    fits = fit_final_model(normalised, splits, folds=FOLDS, **missing.LINEAR)
+    return raw, normalised, fits, final_model(normalised, fits, folds=FOLDS)
 
 
 def test_each_gene_that_some_samples_miss_has_one_beside_it(fitted):
-    raw, done, *_ = fitted
+    raw, normalised, *_ = fitted
     lost = np.isnan(raw.X)
-    some = np.flatnonzero(lost.any(axis=0) & ~lost.all(axis=0))
-    assert 0 < len(some) < 60
-    assert done.genes == [*raw.genes, *(f"{raw.genes[k]} missing" for k in some)]
-    np.testing.assert_array_equal(done.X[:, :60], raw.X)
-    np.testing.assert_array_equal(done.X[:, 60:], lost[:, some])
+    partly_missing = np.flatnonzero(lost.any(axis=0) & ~lost.all(axis=0))
+    assert 0 < len(partly_missing) < 60
+    assert normalised.genes == [*raw.genes, *(f"{raw.genes[k]} missing" for k in partly_missing)]
+    np.testing.assert_array_equal(normalised.X[:, :60], raw.X)
+    np.testing.assert_array_equal(normalised.X[:, 60:], lost[:, partly_missing])
 
 
 def test_a_study_that_does_not_ask_has_none():
     raw = study()
-    done = normalise_samples(raw, samples=[], folds=FOLDS)
-    assert done.genes == raw.genes
+    normalised = normalise_samples(raw, samples=[], folds=FOLDS)
+    assert normalised.genes == raw.genes
     assert fit_steps(raw.X, SAMPLES).transform(raw.X).shape == raw.X.shape
 
 
@@ -71,28 +71,30 @@ def test_the_model_knows_who_misses_the_marker(fitted):
 
 def test_new_samples_are_scored_by_what_they_miss(fitted, tmp_path):
     """By the fit itself; alone as in company; what the matrix lacks altogether says nothing."""
-    raw, done, fits, model = fitted
-    X = fit_steps(done.X, [missing.LOW]).transform(done.X)
+    raw, normalised, fits, model = fitted
+    X = fit_steps(normalised.X, [missing.LOW]).transform(normalised.X)
     genes, values = fits.coef(0, 0)
-    own = X[:, genes] @ values + fits.intercept[0, 0] - fits.threshold[0]
+    expected_scores = X[:, genes] @ values + fits.intercept[0, 0] - fits.threshold[0]
     path = tmp_path / "new.tsv"
 
     def scores(rows, columns):
         cells = [["" if np.isnan(x) else repr(float(x)) for x in raw.X[rows, k]] for k in columns]
-        named = [[raw.genes[k], *x] for k, x in zip(columns, cells, strict=True)]
-        path.write_text(tabbed([["gene", *np.array(raw.samples)[rows]], *named]))
+        gene_rows = [[raw.genes[k], *x] for k, x in zip(columns, cells, strict=True)]
+        path.write_text(tabbed([["gene", *np.array(raw.samples)[rows]], *gene_rows]))
         new = predict(
             json.loads(json.dumps(model)), read_matrix(path), "new.tsv", missing=0.2, mu=None
         )
         return new[0]["score"].to_numpy()
 
-    everything = list(range(60))
+    all_genes = list(range(60))
     every_row = np.arange(40)
-    np.testing.assert_allclose(scores(every_row, everything), own, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(scores(every_row[3:4], everything), own[3:4], rtol=0, atol=1e-9)
-    without = scores(every_row, [k for k in everything if k != 3])
-    place = done.genes.index("p003 missing")
-    means = np.nanmean(done.X, axis=0)
+    np.testing.assert_allclose(scores(every_row, all_genes), expected_scores, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        scores(every_row[3:4], all_genes), expected_scores[3:4], rtol=0, atol=1e-9
+    )
+    without = scores(every_row, [k for k in all_genes if k != 3])
+    place = normalised.genes.index("p003 missing")
+    means = np.nanmean(normalised.X, axis=0)
     filled = X.copy()
     filled[:, 3] = means[3]
     filled[:, place] = means[place]
@@ -102,27 +104,31 @@ def test_new_samples_are_scored_by_what_they_miss(fitted, tmp_path):
 
 def test_one_that_no_training_sample_needs_is_never_selected(fitted):
     """Which genes have one is decided in each training set: a constant has no spread there."""
-    _, done, *_ = fitted
-    train = np.flatnonzero(done.X[:, -1] == 0)
-    scaled = fit_steps(done.X[train], [missing.LOW, *settings.MOMENTS]).transform(done.X)
-    assert done.X[:, -1].any()
+    _, normalised, *_ = fitted
+    train = np.flatnonzero(normalised.X[:, -1] == 0)
+    scaled = fit_steps(normalised.X[train], [missing.LOW, *settings.MOMENTS]).transform(
+        normalised.X
+    )
+    assert normalised.X[:, -1].any()
     np.testing.assert_array_equal(scaled[:, -1], 0)
 
 
 def test_the_quality_of_samples_is_that_of_their_genes(fitted):
-    raw, done, *_ = fitted
+    raw, normalised, *_ = fitted
     plain = normalise_samples(raw, samples=[], folds=FOLDS)
-    one, two = (quality(raw, each, folds=FOLDS) for each in (done, plain))
-    assert one["after"] == two["after"]
-    assert one["components"] == two["components"]
+    quality_with_indicators, two = (
+        quality(raw, prepared, folds=FOLDS) for prepared in (normalised, plain)
+    )
+    assert quality_with_indicators["after"] == two["after"]
+    assert quality_with_indicators["components"] == two["components"]
 
 
 def test_columns_are_numbered_anew_where_some_are_left():
     step = MissingIndicators(np.array([0, 2]), np.array([4, 5]))
-    left = step.among(np.array([1, 2, 5]))
-    assert (left.of.tolist(), left.added.tolist()) == ([1], [2])
-    nothing = MissingIndicators()
-    assert nothing.among(np.array([1])) is nothing
+    subset = step.among(np.array([1, 2, 5]))
+    assert (subset.of.tolist(), subset.added.tolist()) == ([1], [2])
+    no_indicators = MissingIndicators()
+    assert no_indicators.among(np.array([1])) is no_indicators
 
 
 def test_a_gene_that_has_the_name_already_is_refused():
@@ -133,7 +139,7 @@ def test_a_gene_that_has_the_name_already_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("keep", "samples", "folds", "message"),
+    ("missing_setting", "samples", "folds", "message"),
     [
         (False, ["missing_indicators"], ["left_censored"], "has nothing to do: missing values are"),
         (True, ["missing_indicators", "log2"], ["left_censored"], "put 'missing_indicators' last"),
@@ -141,14 +147,14 @@ def test_a_gene_that_has_the_name_already_is_refused():
         (True, ["missing_indicators"], ["half_minimum", "quantile"], "'quantile' would take what"),
     ],
 )
-def test_steps_that_would_take_it_for_a_level_are_refused(keep, samples, folds, message):
+def test_steps_that_would_take_it_for_a_level_are_refused(missing_setting, samples, folds, message):
     steps = {"samples": [{"step": s} for s in samples], "folds": [{"step": s} for s in folds]}
     config = {
         "expression": "e.tsv",
         "samples": "s.tsv",
         "label": "class",
         "normalise": steps,
-        "data": {"missing": keep},
+        "data": {"missing": missing_setting},
     }
-    found = check_settings(resolve_config(config, load_schema()), "config")
-    assert any(message in p.message and p.level == "error" for p in found), found
+    problems = check_settings(resolve_config(config, load_schema()), "config")
+    assert any(message in p.message and p.level == "error" for p in problems), problems

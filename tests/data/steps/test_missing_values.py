@@ -48,12 +48,12 @@ def problems(config):
 
 
 def test_they_are_refused_and_the_way_out_is_named(study):
-    (found,) = (p for p in problems(study) if p.level == "error")
-    assert "(22 further cells in 3 genes)" in found.message
+    (error,) = (p for p in problems(study) if p.level == "error")
+    assert "(22 further cells in 3 genes)" in error.message
     assert (
-        "data.missing: true, and as the first step of normalise.folds {step: knn_" in found.message
+        "data.missing: true, and as the first step of normalise.folds {step: knn_" in error.message
     )
-    assert "{step: left_censored}, if it was too small to be measured" in found.message
+    assert "{step: left_censored}, if it was too small to be measured" in error.message
 
 
 def test_they_are_kept_for_the_step_that_fills_them_in(study):
@@ -66,11 +66,13 @@ def test_they_are_kept_for_the_step_that_fills_them_in(study):
     dataset = read_dataset(study_settings(*study.values(), **choices))
     assert "g9" not in dataset.genes
     assert np.isnan(dataset.X).sum() == 3
-    done = normalise_samples(dataset, samples=[ROW_WISE], folds=[KNN])
-    assert np.isnan(done.X).sum() == 3
-    filled = fit_steps(done.X[:12], [KNN]).transform(done.X)
+    normalised = normalise_samples(dataset, samples=[ROW_WISE], folds=[KNN])
+    assert np.isnan(normalised.X).sum() == 3
+    filled = fit_steps(normalised.X[:12], [KNN]).transform(normalised.X)
     assert np.isfinite(filled).all()
-    np.testing.assert_array_equal(described(done).X, fit_steps(done.X, [KNN]).transform(done.X))
+    np.testing.assert_array_equal(
+        described(normalised).X, fit_steps(normalised.X, [KNN]).transform(normalised.X)
+    )
 
 
 @pytest.mark.parametrize(
@@ -87,14 +89,14 @@ def test_steps_that_cannot_have_them_are_refused(study, samples, folds, message)
         "samples": [{"step": name} for name in samples],
         "folds": [{"step": name} for name in folds],
     }
-    found = problems({**study, "data": {"missing": True}, "normalise": steps})
-    assert any(message in str(p) and p.level == "error" for p in found)
+    messages = problems({**study, "data": {"missing": True}, "normalise": steps})
+    assert any(message in str(p) and p.level == "error" for p in messages)
 
 
 @pytest.mark.parametrize("name", IMPUTATION_STEPS)
 def test_a_step_without_anything_to_fill_in_is_warned_of(study, name):
-    found = problems({**study, "normalise": {"folds": [{"step": name}]}})
-    assert any("has nothing to do" in p.message and p.level == "warning" for p in found)
+    messages = problems({**study, "normalise": {"folds": [{"step": name}]}})
+    assert any("has nothing to do" in p.message and p.level == "warning" for p in messages)
 
 
 def test_other_faults_are_refused_all_the_same(study):
@@ -115,10 +117,10 @@ def test_a_gene_that_most_of_a_class_misses_is_left_out_and_no_other():
     assert fit_steps(X, [{**step, "classes": y}]).genes.tolist() == [0, 3, 4, 5]
     assert fit_steps(X, [{**step, "classes": None}]).genes.tolist() == [0, 1, 2, 3, 4, 5]
     assert fit_steps(X, [{**step, "missing_most": 1.0, "classes": y}]).steps[0].genes is None
-    other = X.copy()
-    other[0] = np.nan
+    changed = X.copy()
+    changed[0] = np.nan
     fitted = fit_steps(X, [{**step, "classes": y}])
-    assert fitted.transform(other).shape == (12, 4)
+    assert fitted.transform(changed).shape == (12, 4)
     with pytest.raises(GenesigError, match="raise its 'missing_most'"):
         fit_steps(np.where(y[:, None] > 0, np.nan, X), [{**step, "classes": y}])
 
@@ -135,8 +137,8 @@ def test_values_too_small_become_the_quantile_of_the_gene_over_the_training_samp
         expected[7] = np.nanquantile(X, quantile)
         fitted = LeftCensored.fit(X, quantile=quantile)
         np.testing.assert_allclose(fitted.transform(np.full((2, 40), np.nan)), [expected] * 2)
-        kept = fitted.transform(X)[~np.isnan(X)]
-        np.testing.assert_array_equal(kept, X[~np.isnan(X)])
+        measured = fitted.transform(X)[~np.isnan(X)]
+        np.testing.assert_array_equal(measured, X[~np.isnan(X)])
 
 
 def test_genes_are_left_out_by_the_training_samples_and_their_labels_permuted_ones_too():
@@ -151,19 +153,19 @@ def test_genes_are_left_out_by_the_training_samples_and_their_labels_permuted_on
     splits = make_splits(dataset, 3, 1)
     todo = make_training_sets(dataset, splits, splits.outer, [0, 1, 2])
     folds = [KNN | {"missing_most": 0.5}, {"step": "centre"}]
-    kept = {}
+    genes_of = {}
     for _, reference, (task,) in group_by_matrix(dataset, todo, folds, 1):
         alone = [{**KNN, "missing_most": 0.5, "classes": task.y[task.train]}]
         np.testing.assert_array_equal(reference.genes, fit_steps(X[task.train], alone).genes)
-        kept[task.split, task.permutation] = reference.genes.tolist()
-    assert all(3 not in genes for (_, number), genes in kept.items() if number == 0)
-    assert any(3 in genes for (_, number), genes in kept.items() if number > 0)
-    other = X.copy()
+        genes_of[task.split, task.permutation] = reference.genes.tolist()
+    assert all(3 not in genes for (_, number), genes in genes_of.items() if number == 0)
+    assert any(3 in genes for (_, number), genes in genes_of.items() if number > 0)
+    changed_X = X.copy()
     split = splits.outer[0]
-    other[dataset.rows(split.test)] = np.nan
-    changed = replace(dataset, X=other)
-    (found,) = group_by_matrix(changed, make_training_sets(changed, splits, [split], [0]), folds, 1)
-    assert found[1].genes.tolist() == kept[split.name, 0]
+    changed_X[dataset.rows(split.test)] = np.nan
+    changed = replace(dataset, X=changed_X)
+    (group,) = group_by_matrix(changed, make_training_sets(changed, splits, [split], [0]), folds, 1)
+    assert group[1].genes.tolist() == genes_of[split.name, 0]
 
 
 def test_what_is_missing_by_class_is_told_before_the_study_runs(study):
@@ -172,15 +174,15 @@ def test_what_is_missing_by_class_is_told_before_the_study_runs(study):
     Path("e.tsv").write_text("\n".join("\t".join(line) for line in table) + "\n")
     raw = {**study, "data": {"missing": True}}
     log2 = {"samples": [{"step": "log2"}]}
-    found = problems({**raw, "normalise": log2 | {"folds": [{"step": "knn_impute"}]}})
-    told = [p.message for p in found if "missing" in p.message or "lack" in p.message]
-    assert "go with the label: 1 gene of 4 with missing values (false discovery" in told[0]
-    assert "'g4', which 100 % of 'a' and 0 % of 'b' lack" in told[0]
-    assert "{step: left_censored} takes it for a low one" in told[0]
-    assert told[1].endswith("anew: 1 gene that more than 50 % of a class lack, 'g4'")
-    found = problems({**raw, "normalise": log2 | {"folds": [{"step": "left_censored"}]}})
-    (told,) = (p.message for p in found if "missing" in p.message)
-    assert told.endswith("make sure that all were measured alike")
+    messages = problems({**raw, "normalise": log2 | {"folds": [{"step": "knn_impute"}]}})
+    told_messages = [p.message for p in messages if "missing" in p.message or "lack" in p.message]
+    assert "go with the label: 1 gene of 4 with missing values (false discovery" in told_messages[0]
+    assert "'g4', which 100 % of 'a' and 0 % of 'b' lack" in told_messages[0]
+    assert "{step: left_censored} takes it for a low one" in told_messages[0]
+    assert told_messages[1].endswith("anew: 1 gene that more than 50 % of a class lack, 'g4'")
+    messages = problems({**raw, "normalise": log2 | {"folds": [{"step": "left_censored"}]}})
+    (told_messages,) = (p.message for p in messages if "missing" in p.message)
+    assert told_messages.endswith("make sure that all were measured alike")
 
 
 def test_values_below_detection_become_half_the_smallest_of_the_gene():
@@ -211,18 +213,18 @@ def test_neighbours_are_advised_against_where_low_values_are_missing(study):
     rng = np.random.default_rng(1)
     X = rng.normal(24, 3, 30)[:, None] + rng.normal(size=(30, 20))
     cells = np.where(X < 22, "NA", X.round(2).astype(str))
-    kept = (X >= 22).sum(axis=1) > 2
+    enough_values = (X >= 22).sum(axis=1) > 2
     rows = ["\t".join(["gene", *(f"s{k:02}" for k in range(20))])]
-    rows += ["\t".join([f"g{k}", *cells[k]]) for k in np.flatnonzero(kept)]
+    rows += ["\t".join([f"g{k}", *cells[k]]) for k in np.flatnonzero(enough_values)]
     Path("e.tsv").write_text("\n".join(rows) + "\n")
-    told = {}
+    warned_by_step = {}
     for step in IMPUTATION_STEPS:
         config = {**study, "data": {"missing": True}, "normalise": {"folds": [{"step": step}]}}
-        told[step] = [
+        warned_by_step[step] = [
             p.message for p in problems(config) if "missing where genes are low" in p.message
         ]
-    assert [len(told[step]) for step in IMPUTATION_STEPS] == [1, 0, 0, 0]
-    assert "left_censored and half_minimum are for such values" in told["knn_impute"][0]
+    assert [len(warned_by_step[step]) for step in IMPUTATION_STEPS] == [1, 0, 0, 0]
+    assert "left_censored and half_minimum are for such values" in warned_by_step["knn_impute"][0]
 
 
 def broken(text=None, missing=True, folds=("left_censored",), samples=()):
@@ -257,7 +259,7 @@ def test_what_no_step_can_fill_in_is_refused_in_a_line(name, study):
         table[5][2::2] = [text] * 10
     Path("e.tsv").write_text("\n".join("\t".join(line) for line in table) + "\n")
     normalise = {"samples": [{"step": s} for s in samples], "folds": [{"step": s} for s in folds]}
-    found = problems({**study, "data": {"missing": missing}, "normalise": normalise})
-    errors = [f"{p.location}: {p.message}" for p in found if p.level == "error"]
+    messages = problems({**study, "data": {"missing": missing}, "normalise": normalise})
+    errors = [f"{p.location}: {p.message}" for p in messages if p.level == "error"]
     assert any(words in line for line in errors), errors
     assert not any("\n" in line for line in errors)

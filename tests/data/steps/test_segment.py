@@ -81,9 +81,9 @@ def test_a_jump_that_costs_much_leaves_the_mean_of_each_chromosome():
     X = copies(var, 2, 0.3)[1]
     f = segmented(X, var, 1e6)
     for name in "12X":
-        there = along(var, name)
-        means = np.broadcast_to(X[:, there].mean(axis=1, keepdims=True), (6, len(there)))
-        np.testing.assert_allclose(f[:, there], means, atol=1e-12)
+        columns = along(var, name)
+        means = np.broadcast_to(X[:, columns].mean(axis=1, keepdims=True), (6, len(columns)))
+        np.testing.assert_allclose(f[:, columns], means, atol=1e-12)
     np.testing.assert_allclose(segmented(X, var, 0.0), X, atol=1e-12)
 
 
@@ -105,11 +105,11 @@ def test_gains_and_losses_are_found_by_each_samples_own_noise():
     true, quiet = copies(var, 4, 0.1)
     loud = copies(var, 5, 0.3)[1]
     placed = (var["chromosome"] != "").to_numpy()
-    for X, noise, most in ((quiet, 0.1, 0.03), (loud, 0.3, 0.13)):
+    for X, noise, max_share in ((quiet, 0.1, 0.03), (loud, 0.3, 0.13)):
         f = segmented(X, var)
         np.testing.assert_array_equal(f[:3], segmented(X[:3], var))
         far = np.sqrt(np.mean((f - true)[:, placed] ** 2))
-        assert far < most < noise / 2
+        assert far < max_share < noise / 2
         jumps = [np.count_nonzero(np.diff(f[:, along(var, name)]), axis=1) for name in "12"]
         assert np.abs(np.array(jumps) - [[2], [1]]).mean() < 0.3
 
@@ -120,14 +120,18 @@ def test_columns_that_a_new_sample_lacks_are_left_out_of_its_lines(tau):
     X = copies(var, 6, 0.2)[1]
     fitted = fit_steps(X, with_places([STEP | {"tau": tau}], var))
     fitted = Reference.from_state(fitted.state())
-    known = np.random.default_rng(0).random(X.shape) < 0.8
-    known[1] = (var["chromosome"] == "").to_numpy()  # none with a place
-    known[2] = False
-    found = apply_row_wise(fitted.steps, X, known, np.full(X.shape[1], 7.0))
-    for row, x, here in zip(found, X, known, strict=True):
-        own = segmented(x[None, here], var.iloc[here], tau) if here.any() else np.empty((1, 0))
-        np.testing.assert_array_equal(row[here], own[0])
-        assert (row[~here] == 7.0).all()
+    is_known = np.random.default_rng(0).random(X.shape) < 0.8
+    is_known[1] = (var["chromosome"] == "").to_numpy()  # none with a place
+    is_known[2] = False
+    filled = apply_row_wise(fitted.steps, X, is_known, np.full(X.shape[1], 7.0))
+    for row, x, is_known_here in zip(filled, X, is_known, strict=True):
+        segmented_alone = (
+            segmented(x[None, is_known_here], var.iloc[is_known_here], tau)
+            if is_known_here.any()
+            else np.empty((1, 0))
+        )
+        np.testing.assert_array_equal(row[is_known_here], segmented_alone[0])
+        assert (row[~is_known_here] == 7.0).all()
 
 
 def test_columns_that_a_step_before_it_leaves_out_are_left_out_of_its_lines():
@@ -136,8 +140,8 @@ def test_columns_that_a_step_before_it_leaves_out_are_left_out_of_its_lines():
     steps = [{"step": "variance_filter", "keep": 0.5}, *with_places([STEP], var)]
     fitted = fit_steps(X, steps)
     assert 0 < len(fitted.genes) < X.shape[1]
-    own = segmented(X[:, fitted.genes], var.iloc[fitted.genes])
-    np.testing.assert_array_equal(fitted.transform(X), own)
+    expected = segmented(X[:, fitted.genes], var.iloc[fitted.genes])
+    np.testing.assert_array_equal(fitted.transform(X), expected)
 
 
 def test_the_steps_of_a_data_set_know_its_places():
@@ -146,9 +150,9 @@ def test_the_steps_of_a_data_set_know_its_places():
     names = [f"s{k}" for k in range(len(X))]
     obs = pd.DataFrame({"y": ["a", "b"] * 3}, index=names)
     data = Dataset(X, obs, var, Design("y", "classification", ("a", "b"), None, None), {})
-    done = normalise_samples(data, samples=[STEP], folds=[])
-    np.testing.assert_array_equal(done.X, segmented(X, var))
-    assert done.provenance["steps"] == [STEP]
+    normalised = normalise_samples(data, samples=[STEP], folds=[])
+    np.testing.assert_array_equal(normalised.X, segmented(X, var))
+    assert normalised.provenance["steps"] == [STEP]
     assert [len(step["order"]) for step in bind_steps([STEP], data)] == [103]
     bare = Dataset(X, obs, var[["symbol"]], data.design, {})
     with pytest.raises(GenesigError, match=r"set data\.chromosome and data\.position"):
@@ -156,27 +160,29 @@ def test_the_steps_of_a_data_set_know_its_places():
 
 
 def study(folder: Any, samples: list[Any], **data: Any) -> Study:
-    made = Study(folder)
+    study_files = Study(folder)
     rows = [f"{gene}\tS{gene}\t{1 + k // 4}\t{k}" for k, gene in enumerate(GENES)]
-    made.files["genes.tsv"] = ("\n".join(["gene\tsymbol\tchr\tstart", *rows]) + "\n").encode()
-    where = {"symbol": "symbol", "chromosome": "chr", "position": "start"}
-    made.set("data", {"annotation": "genes.tsv"} | where | data)
-    made.set("normalise.samples", samples)
-    return made
+    study_files.files["genes.tsv"] = (
+        "\n".join(["gene\tsymbol\tchr\tstart", *rows]) + "\n"
+    ).encode()
+    place_columns = {"symbol": "symbol", "chromosome": "chr", "position": "start"}
+    study_files.set("data", {"annotation": "genes.tsv"} | place_columns | data)
+    study_files.set("normalise.samples", samples)
+    return study_files
 
 
 def test_a_study_is_read_and_segmented(tmp_path, monkeypatch):
-    made = study(tmp_path, [{"step": "segment"}])
-    made.write()
+    study_files = study(tmp_path, [{"step": "segment"}])
+    study_files.write()
     monkeypatch.chdir(tmp_path)
     assert main(["validate", "config.yaml"]) == 0
-    config = resolve_config(made.config, load_schema())
+    config = resolve_config(study_files.config, load_schema())
     data = read_dataset(StudySettings.from_config(config))
-    done = normalise_samples(data, **config["normalise"])
-    np.testing.assert_array_equal(done.X, segmented(data.X, data.var))
-    said = normalisation_sentences({"config": config, "study": {"classes": None}})[0]  # type: ignore[typeddict-item]
-    assert "step function along every chromosome" in said
-    assert "several, segments pruned by BIC" in said
+    normalised = normalise_samples(data, **config["normalise"])
+    np.testing.assert_array_equal(normalised.X, segmented(data.X, data.var))
+    sentence = normalisation_sentences({"config": config, "study": {"classes": None}})[0]  # type: ignore[typeddict-item]
+    assert "step function along every chromosome" in sentence
+    assert "several, segments pruned by BIC" in sentence
 
 
 NO_PLACES = {"chromosome": None, "position": None}
@@ -221,13 +227,13 @@ BROKEN: dict[str, tuple[list[Any], dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_what_cannot_be_segmented_is_one_line(name, tmp_path, monkeypatch, capsys):
-    samples, data, said = BROKEN[name]
-    made = study(tmp_path, samples, **data)
+    samples, data, sentence = BROKEN[name]
+    study_files = study(tmp_path, samples, **data)
     if name == "missing values":
-        made.set("normalise.folds", [{"step": "knn_impute"}])
-    made.write()
+        study_files.set("normalise.folds", [{"step": "knn_impute"}])
+    study_files.write()
     monkeypatch.chdir(tmp_path)
     assert main(["validate", "config.yaml"]) == 1
     errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")]
     assert len(errors) == 1
-    assert said in errors[0]
+    assert sentence in errors[0]

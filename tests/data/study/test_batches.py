@@ -288,8 +288,8 @@ FOUR = ["b1", "b1", "b2", "b2"] * 6
 
 def without_scale(err: str) -> list[str]:
     """Return the lines but the one that is always there: how values compare with the study's."""
-    *lines, last = err.splitlines()
-    assert last.startswith("scale: the ")
+    *lines, scale_line = err.splitlines()
+    assert scale_line.startswith("scale: the ")
     return lines
 
 
@@ -312,13 +312,15 @@ def test_training_samples_with_their_batches_are_scored_as_the_model_fits_them(
     fitted = fit_steps(dataset.X, bind_steps(FOLDS[:1], dataset), dataset.obs)
     indices, values = final.coef(0, 1)
     X = fitted.transform(dataset.X, dataset.obs)
-    own = final.intercept[0, 1] + X[:, indices] @ values - final.threshold[0]
+    expected_scores = final.intercept[0, 1] + X[:, indices] @ values - final.threshold[0]
     expression = dict(zip(GENES, dataset.X.T, strict=True))
-    np.testing.assert_allclose(score(model, expression, about=dataset.obs), own, atol=1e-12)
+    np.testing.assert_allclose(
+        score(model, expression, about=dataset.obs), expected_scores, atol=1e-12
+    )
     sheet = [["sample", "centre"], *map(list, dataset.obs["centre"].items())]
     (tmp_path / "sheet.tsv").write_bytes(as_text(sheet))
-    found = _predict(tmp_path, model, dataset, "--samples", str(tmp_path / "sheet.tsv"))
-    np.testing.assert_allclose(found["score"], own, rtol=1e-9, atol=1e-9)
+    predictions = _predict(tmp_path, model, dataset, "--samples", str(tmp_path / "sheet.tsv"))
+    np.testing.assert_allclose(predictions["score"], expected_scores, rtol=1e-9, atol=1e-9)
     assert without_scale(capsys.readouterr().err) == []
 
 
@@ -329,15 +331,15 @@ def test_samples_of_no_known_batch_stay_as_they_are_and_one_line_says_so(
     model, final = _model(dataset)
     indices, values = final.coef(0, 1)
     plain = final.intercept[0, 1] + dataset.X[:, indices] @ values - final.threshold[0]
-    found = _predict(tmp_path, model, dataset)
-    np.testing.assert_allclose(found["score"], plain, rtol=1e-9, atol=1e-9)
+    predictions = _predict(tmp_path, model, dataset)
+    np.testing.assert_allclose(predictions["score"], plain, rtol=1e-9, atol=1e-9)
     (line,) = without_scale(capsys.readouterr().err)
     assert "combat leaves 24 samples as measured, of no batch that the model knows" in line
     assert "('b1', 'b2'): 's00', 's01', 's02' and 21 more; --samples names" in line
     rows = [["sample", "centre"], *([n, "b9" if n == "s05" else "b1"] for n in NAMES)]
     (tmp_path / "sheet.tsv").write_bytes(as_text(rows))
-    found = _predict(tmp_path, model, dataset, "--samples", str(tmp_path / "sheet.tsv"))
-    same = np.isclose(found["score"], plain, rtol=1e-9, atol=1e-9)
+    predictions = _predict(tmp_path, model, dataset, "--samples", str(tmp_path / "sheet.tsv"))
+    same = np.isclose(predictions["score"], plain, rtol=1e-9, atol=1e-9)
     assert same.tolist() == [name == "s05" for name in NAMES]
     (line,) = without_scale(capsys.readouterr().err)
     assert "combat leaves 1 sample as measured" in line
@@ -377,9 +379,9 @@ def test_a_sample_table_that_says_nothing_of_the_batch_is_refused(
 def test_test_samples_and_labels_change_nothing_that_was_learned() -> None:
     dataset = _dataset(FOUR)
     splits = draw_splits(dataset, seed=1, **SPLITS)
-    first = splits.outer[0]
-    train = dataset.rows(first.train)
-    test = dataset.rows(first.test)
+    first_split = splits.outer[0]
+    train = dataset.rows(first_split.train)
+    test = dataset.rows(first_split.test)
     steps = bind_steps(FOLDS, dataset)
     before = fit_steps(dataset.X[train], steps, dataset.obs.iloc[train]).state()
     X = dataset.X.copy()
@@ -411,9 +413,9 @@ def test_a_model_is_made_without_a_look_at_its_test_samples() -> None:
     for name in ("indptr", "indices", "choice"):
         np.testing.assert_array_equal(getattr(fits[0], name), getattr(fits[1], name))
     for name in ("values", "intercept", "cv_error"):  # rows are centred together: rounding only
-        one = getattr(fits[0], name)
+        first_fit = getattr(fits[0], name)
         two = getattr(fits[1], name)
-        np.testing.assert_allclose(one, two, rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(first_fit, two, rtol=1e-10, atol=1e-12)
     assert not np.array_equal(fits[0].scores, fits[1].scores)
 
 

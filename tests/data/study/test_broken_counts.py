@@ -132,19 +132,19 @@ def problems(folder, change, folds, samples):
         "normalise": {"samples": samples, "folds": [*folds, *MOMENTS]},
     }
     try:
-        found = examine_study(resolve_config(config, load_schema()), "config").problems
+        messages = examine_study(resolve_config(config, load_schema()), "config").problems
     except InvalidInput as error:
-        found = error.problems
-    return [f"{p.location}: {p.message}" for p in found if p.level == "error"]
+        messages = error.problems
+    return [f"{p.location}: {p.message}" for p in messages if p.level == "error"]
 
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_what_is_no_count_is_refused_in_a_line(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     change, folds, samples, words = BROKEN[name]
-    found = problems(tmp_path, change, folds, samples)
-    assert any(words in line for line in found), found
-    assert not any("\n" in line for line in found)
+    messages = problems(tmp_path, change, folds, samples)
+    assert any(words in line for line in messages), messages
+    assert not any("\n" in line for line in messages)
 
 
 @pytest.mark.parametrize("step", [SIZE, VST, {**VST, "method": "tmm"}])

@@ -37,11 +37,11 @@ def test_every_key_has_a_description_and_a_default(section: str) -> None:
     node = dict(_sections())[section]
     assert node["additionalProperties"] is False
     assert node["description"].endswith(".")
-    for key, below in node["properties"].items():
+    for key, subnode in node["properties"].items():
         if key == "step":
             continue
-        assert below["description"].endswith("."), key
-        assert "default" in below or (section == "" and key in SCHEMA["required"]), key
+        assert subnode["description"].endswith("."), key
+        assert "default" in subnode or (section == "" and key in SCHEMA["required"]), key
 
 
 def test_the_step_that_fills_in_says_what_it_needs() -> None:
@@ -103,11 +103,11 @@ def test_snakemake_fills_and_accepts_the_same(name: str) -> None:
     raw = EXAMPLES[name]
     resolved = resolve_config(raw, SCHEMA)
     path = str(ROOT / "workflow/schemas/config.schema.yaml")
-    again = deepcopy(resolved)
+    resolved_again = deepcopy(resolved)
     theirs = deepcopy(raw)
-    snakemake.utils.validate(again, path)
+    snakemake.utils.validate(resolved_again, path)
     snakemake.utils.validate(theirs, path)
-    assert again == resolved == theirs
+    assert resolved_again == resolved == theirs
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -281,19 +281,21 @@ def test_a_fault_is_one_line_in_our_own_words(name: str) -> None:
 
 def test_a_series_of_geo_is_a_file_that_is_fetched() -> None:
     file = "data/geo/GSE781-GPL96_series_matrix.txt.gz"
-    found = resolve_config({"geo": "gse781-gpl96", "label": "tissue"}, SCHEMA)
-    assert (found["expression"], found["samples"]) == (file, file)
-    assert resolve_config(found, SCHEMA) == found
-    own = resolve_config({"geo": "GSE781-GPL96", "samples": "s.tsv", "label": "x"}, SCHEMA)
-    assert (own["expression"], own["samples"]) == (file, "s.tsv")
-    named = {"expression": "GSE781-GPL96", "samples": "GSE781-GPL96", "label": "tissue"}
-    assert resolve_config(named, SCHEMA) == found | {"geo": None}
+    resolved = resolve_config({"geo": "gse781-gpl96", "label": "tissue"}, SCHEMA)
+    assert (resolved["expression"], resolved["samples"]) == (file, file)
+    assert resolve_config(resolved, SCHEMA) == resolved
+    with_own_sheet = resolve_config(
+        {"geo": "GSE781-GPL96", "samples": "s.tsv", "label": "x"}, SCHEMA
+    )
+    assert (with_own_sheet["expression"], with_own_sheet["samples"]) == (file, "s.tsv")
+    with_files = {"expression": "GSE781-GPL96", "samples": "GSE781-GPL96", "label": "tissue"}
+    assert resolve_config(with_files, SCHEMA) == resolved | {"geo": None}
 
 
 def test_two_names_for_one_matrix_are_one_too_many() -> None:
     raw = NEEDED | {"geo": "GSE1"}
-    (found,) = check_settings(resolve_config(raw, SCHEMA), "c.yaml")
-    assert str(found) == (
+    (problems,) = check_settings(resolve_config(raw, SCHEMA), "c.yaml")
+    assert str(problems) == (
         "error: c.yaml, geo: names the matrix, and so does expression, e.tsv; keep one"
     )
 
@@ -323,9 +325,9 @@ def test_a_scheme_that_a_kind_has_no_use_for_is_refused_once(group: str | None) 
         "nonlinear": {"enabled": False},
         "splits": {"scheme": "leave_one_out"},
     }
-    found = check_settings(resolve_config(raw, SCHEMA), "c.yaml")
-    (said,) = [problem for problem in found if problem.location == "c.yaml, splits.scheme"]
-    assert "leaves no pairs" in said.message
+    problems = check_settings(resolve_config(raw, SCHEMA), "c.yaml")
+    (message,) = [problem for problem in problems if problem.location == "c.yaml, splits.scheme"]
+    assert "leaves no pairs" in message.message
 
 
 def test_the_table_of_settings_is_the_schemas() -> None:
@@ -333,8 +335,8 @@ def test_the_table_of_settings_is_the_schemas() -> None:
     assert text.endswith("\n" + parameter_table(SCHEMA)), "run: genesig parameters"
     for section, node in _sections():
         for key in node["properties"] if section not in STEPS else ():
-            inside = SCHEMA["properties"].get(key, {}).get("type") == "object"
-            written = f"## `{key}`" if not section and inside else f"`{section}.{key}`"
+            is_section = SCHEMA["properties"].get(key, {}).get("type") == "object"
+            written = f"## `{key}`" if not section and is_section else f"`{section}.{key}`"
             assert written.replace("`.", "`") in text
 
 
@@ -380,9 +382,9 @@ def test_an_alias_of_a_section_in_itself_is_no_endless_search(tmp_path: Path) ->
 def test_a_name_does_not_end_in_a_line_end(key: str, value: object) -> None:
     """A pattern's $ is satisfied before one."""
     raw = {**NEEDED, key: value}
-    with pytest.raises(InvalidInput) as found:
+    with pytest.raises(InvalidInput) as error_info:
         resolve_config(raw, SCHEMA)
-    assert f"config, {key}" in str(found.value)
+    assert f"config, {key}" in str(error_info.value)
 
 
 def test_a_name_that_would_make_a_poor_folder_is_told_what_it_may_hold() -> None:

@@ -69,10 +69,10 @@ def largest(size):
 def test_more_work_costs_more():
     """Permutations count as often as the observed fits; genes, samples and splits all count."""
     off = {"enabled": False}
-    one, two, three = (
+    cost_of_1000, two, three = (
         total(controls={"permutations": k}, nonlinear=off) for k in (1000, 2000, 3000)
     )
-    assert three - two == pytest.approx(two - one)
+    assert three - two == pytest.approx(two - cost_of_1000)
     for name in ("samples", "genes", "splits", "training"):
         assert total(replace(SIZE, **{name: 4 * getattr(SIZE, name)})) > total()
     assert total(nonlinear=off) < total()
@@ -129,42 +129,43 @@ def test_a_job_asks_for_more_memory_than_it_took(samples, genes, fit, final, bas
     """Against MB of jobs of study_cost.py with 20, 20 and 50 permutations a job."""
     size = Size(samples, genes, splits=6, training=samples * 5 // 6)
     costs = study_costs(resolve_config(STUDY, load_schema()), size)
-    for rule, took in (("fit", fit), ("fit_final", final), ("baselines", baselines)):
-        if took is not None:
+    for rule, megabytes in (("fit", fit), ("fit_final", final), ("baselines", baselines)):
+        if megabytes is not None:
             script = job_resources(costs[rule])["mem_mb"] - SUBMITTED_JOB
-            assert took < script < 1.6 * took
+            assert megabytes < script < 1.6 * megabytes
 
 
 def test_what_is_asked_of_a_cluster_leaves_room():
     assert job_resources(Cost(600.0, 1000.0, 1800.0)) == {"mem_mb": 1550, "runtime": 50}
 
 
-@pytest.mark.parametrize(("seconds", "said"), [(41, "41 s"), (97, "1.6 min"), (7300, "2 h")])
-def test_the_cost_is_said_in_units_that_people_use(seconds, said):
+@pytest.mark.parametrize(("seconds", "text"), [(41, "41 s"), (97, "1.6 min"), (7300, "2 h")])
+def test_the_cost_is_said_in_units_that_people_use(seconds, text):
     costs = {"fit": Cost(1.0, 401.0, seconds)}
-    assert describe_costs(costs) == f"takes about {said} of one processor, 400 MB for a job"
+    assert describe_costs(costs) == f"takes about {text} of one processor, 400 MB for a job"
 
 
 def test_gene_sets_cost_nothing_where_there_are_none():
     """And where they are named, permutations, samples, genes and values of mu count."""
     config = resolve_config(STUDY, load_schema())
     assert not [rule for rule in study_costs(config, SIZE) if "sets" in rule]
-    named = {"sets": "h.gmt"}
-    assert total(structured=named) > total()
-    more = {"mu": [1e-3, 1e-2], **named}
-    assert total(structured=more) > total(structured=named)
+    with_sets = {"sets": "h.gmt"}
+    assert total(structured=with_sets) > total()
+    with_more_mu = {"mu": [1e-3, 1e-2], **with_sets}
+    assert total(structured=with_more_mu) > total(structured=with_sets)
     for name in ("samples", "genes", "splits", "training"):
         larger = replace(SIZE, **{name: 4 * getattr(SIZE, name)})
-        found = [
-            study_costs({**config, "structured": {**config["structured"], **named}}, size)
+        study_cost_pair = [
+            study_costs({**config, "structured": {**config["structured"], **with_sets}}, size)
             for size in (SIZE, larger)
         ]
         fits, orders = (
-            [costs[rule].total_seconds for costs in found] for rule in ("sets_fit", "enrichment")
+            [costs[rule].total_seconds for costs in study_cost_pair]
+            for rule in ("sets_fit", "enrichment")
         )
         assert (fits[1] > fits[0]) == (name != "samples")
         assert (orders[1] > orders[0]) == (name in ("samples", "genes"))
-    few, many = (total(structured=named, controls={"permutations": k}) for k in (10, 500))
+    few, many = (total(structured=with_sets, controls={"permutations": k}) for k in (10, 500))
     assert many - few > total(controls={"permutations": 500}) - total(controls={"permutations": 10})
 
 
@@ -189,8 +190,10 @@ def test_the_page_on_large_studies_says_what_the_model_says() -> None:
     assert len(rows) == len(costs)
     for name, jobs, *numbers in rows:
         cost = costs["others" if name == "all others" else name.strip("`")]
-        said = [cost.seconds, cost.megabytes, cost.total_seconds / 60]
-        assert [float(f"{value:.2g}") for value in said] == [float(number) for number in numbers]
+        modelled = [cost.seconds, cost.megabytes, cost.total_seconds / 60]
+        assert [float(f"{value:.2g}") for value in modelled] == [
+            float(number) for number in numbers
+        ]
         assert int(jobs) == round(cost.total_seconds / cost.seconds) or name in (
             "`fit`",
             "all others",
@@ -199,7 +202,7 @@ def test_the_page_on_large_studies_says_what_the_model_says() -> None:
 
 def test_the_page_on_large_studies_says_how_its_hours_grow() -> None:
     page = " ".join((ROOT / "docs/evidence/speed.md").read_text(encoding="utf-8").split())
-    said = re.search(
+    match = re.search(
         r"samples by the power (\S+), with the genes by (\S+), with permutations by (\S+)\.", page
     )
     base = {"samples": 1000, "genes": 54675, "permutations": 1000}
@@ -210,8 +213,8 @@ def test_the_page_on_large_studies_says_how_its_hours_grow() -> None:
         return total(size, splits={"batches": 1}, nonlinear={"enabled": False}, **chosen)
 
     powers = [np.log2(hours(**base | {name: 2 * base[name]}) / hours(**base)) for name in base]
-    assert said is not None
-    assert [float(each) for each in said.groups()] == pytest.approx(powers, abs=0.05)
+    assert match is not None
+    assert [float(number) for number in match.groups()] == pytest.approx(powers, abs=0.05)
     of_studies = re.search(r"by the power (\S+) of the number of studies\.", page)
     assert of_studies is not None
     power = np.log2(_hours_of_studies(12) / _hours_of_studies(6))
@@ -219,16 +222,16 @@ def test_the_page_on_large_studies_says_how_its_hours_grow() -> None:
 
 
 def _hours_of_studies(number: int) -> float:
-    one = {"expression": "x", "samples": "s"}
+    study_files = {"expression": "x", "samples": "s"}
     config = {
-        "studies": [{"name": f"study{k}", **one} for k in range(number)],
+        "studies": [{"name": f"study{k}", **study_files} for k in range(number)],
         "label": "class",
         "controls": {"permutations": 1000},
         "nonlinear": {"enabled": False},
     }
     size = Size(samples=1000, genes=54675, splits=number, training=1000 - 1000 // number)
-    found = study_costs(resolve_config(config, load_schema()), size)
-    return sum(cost.total_seconds for cost in found.values())
+    costs = study_costs(resolve_config(config, load_schema()), size)
+    return sum(cost.total_seconds for cost in costs.values())
 
 
 SETS = {
@@ -249,12 +252,12 @@ def test_gene_sets_cost_by_their_number(name: str) -> None:
     )
     config = resolve_config({**STUDY, **sections}, load_schema())
     small, large = (study_costs(config, size) for size in (few, many))
-    more = total(many, **sections) - total(few, **sections)
-    assert more > (3600 if name == "structured" else 180)
+    extra_seconds = total(many, **sections) - total(few, **sections)
+    assert extra_seconds > (3600 if name == "structured" else 180)
     room = [max(cost.megabytes for cost in costs.values()) for costs in (small, large)]
     assert room[1] > room[0] + 400
-    said = [problem.message for problem in check_cost(large, "c.yaml")]
-    assert any("gene sets take about" in what for what in said) == (name != "enrichment")
+    messages = [problem.message for problem in check_cost(large, "c.yaml")]
+    assert any("gene sets take about" in message for message in messages) == (name != "enrichment")
     assert not any("gene sets" in problem.message for problem in check_cost(small, "c.yaml"))
 
 
@@ -266,9 +269,9 @@ def test_the_sets_of_the_file_are_counted(tmp_path: Path) -> None:
     config = resolve_config(
         {**STUDY, "structured": {"sets": path}, "controls": {"signatures": path}}, load_schema()
     )
-    problems, held = check_gene_sets(config, genes, None)
+    problems, n_sets = check_gene_sets(config, genes, None)
     assert problems == []
-    assert held == {
+    assert n_sets == {
         "structured_sets": 40,
         "structured_members": 480,
         "published_sets": 40,

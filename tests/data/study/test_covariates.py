@@ -25,14 +25,14 @@ AT = "error: samples.tsv, column 'x': data.covariates"
 
 def study(folder: Path, cells: list[str], **settings: Any) -> Study:
     """Return a study with a further column x of its sample table, held fixed."""
-    made = Study(folder)
-    for row, cell in zip(made.sheet, ["x", *cells], strict=True):
+    study_files = Study(folder)
+    for row, cell in zip(study_files.sheet, ["x", *cells], strict=True):
         row.append(cell)
     for key, value in {**PLAIN, **settings}.items():
-        made.set(key.replace("__", "."), value)
-    for number, row in enumerate(made.sheet):
+        study_files.set(key.replace("__", "."), value)
+    for number, row in enumerate(study_files.sheet):
         row.append(str(1 + number % 3) if number else "v")
-    return made
+    return study_files
 
 
 FINE: dict[str, tuple[list[str], dict[str, Any]]] = {
@@ -296,9 +296,9 @@ WARNED: dict[str, tuple[list[str], dict[str, Any], str]] = {
 }
 
 
-def said(made: Study, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> tuple[int, list[str]]:
-    made.write()
-    monkeypatch.chdir(made.root)
+def said(study_files: Study, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> tuple[int, list[str]]:
+    study_files.write()
+    monkeypatch.chdir(study_files.root)
     code = main(["validate", "config.yaml"])
     return code, capsys.readouterr().err.splitlines()
 
@@ -312,9 +312,11 @@ def test_what_can_be_held_fixed_is_accepted(name, tmp_path, monkeypatch, capsys)
 @pytest.mark.parametrize("name", WRONG)
 def test_what_cannot_is_one_line(name, tmp_path, monkeypatch, capsys):
     cells, settings, words = WRONG[name]
-    made = study(tmp_path, cells, **settings)
-    made.files["sets.gmt"] = "\t".join(["s", "", *(f"gene{k}" for k in range(1, 9))]).encode()
-    code, lines = said(made, monkeypatch, capsys)
+    study_files = study(tmp_path, cells, **settings)
+    study_files.files["sets.gmt"] = "\t".join(
+        ["s", "", *(f"gene{k}" for k in range(1, 9))]
+    ).encode()
+    code, lines = said(study_files, monkeypatch, capsys)
     assert code == 1
     errors = [line for line in lines if line.startswith("error")]
     assert len(errors) == 1, lines
@@ -332,12 +334,12 @@ def test_a_word_without_an_event_is_said(tmp_path, monkeypatch, capsys):
     cells = ["a" if died == "1" else "b" for died in STATUS]
     cells[0] = "b"
     cells[4] = "c"
-    made = survival(study(tmp_path, cells))
-    made.set("splits", {"folds": 4, "inner_folds": 5, "repeats": 1, "subsamples": 0})
-    code, lines = said(made, monkeypatch, capsys)
-    told = [line for line in lines if "no finite value" in line]
+    study_files = survival(study(tmp_path, cells))
+    study_files.set("splits", {"folds": 4, "inner_folds": 5, "repeats": 1, "subsamples": 0})
+    code, lines = said(study_files, monkeypatch, capsys)
+    messages = [line for line in lines if "no finite value" in line]
     assert code == 0, lines
-    assert [line for line in told if "'c'" in line] == [
+    assert [line for line in messages if "'c'" in line] == [
         "warning: samples.tsv, column 'x': data.covariates: 'c' has 1 sample and 0 events; in 4 of"
         " 5 training sets its weight has no finite value, and a small ridge holds the covariates"
         " there: give its samples another word, leave them out, or leave their cells blank and set"
@@ -348,11 +350,11 @@ def test_a_word_without_an_event_is_said(tmp_path, monkeypatch, capsys):
 def test_weights_that_leave_a_training_set_without_an_event_are_refused(
     tmp_path, monkeypatch, capsys
 ):
-    first = STATUS.index("1")
-    cells = ["0" if died == "1" and at != first else "1" for at, died in enumerate(STATUS)]
-    made = survival(study(tmp_path, cells, data__covariates=[], data__weights="x"))
-    made.set("splits", {"folds": 4, "inner_folds": 5, "repeats": 1, "subsamples": 0})
-    code, lines = said(made, monkeypatch, capsys)
+    first_event = STATUS.index("1")
+    cells = ["0" if died == "1" and at != first_event else "1" for at, died in enumerate(STATUS)]
+    study_files = survival(study(tmp_path, cells, data__covariates=[], data__weights="x"))
+    study_files.set("splits", {"folds": 4, "inner_folds": 5, "repeats": 1, "subsamples": 0})
+    code, lines = said(study_files, monkeypatch, capsys)
     assert code == 1
     assert [line for line in lines if line.startswith("error")] == [
         "error: samples.tsv, column 'x': data.weights: in 10 of 30 training sets the samples with a"
@@ -370,8 +372,8 @@ def test_numbers_and_words_become_columns():
     table = {"age": ["3", "NA", "-1.5"], "sex": ["m", "f", ""]}
     import pandas as pd
 
-    found = encoded(covariates, pd.DataFrame(table))
-    np.testing.assert_array_equal(found, [[3, 1], [np.nan, 0], [-1.5, np.nan]])
+    encoded_columns = encoded(covariates, pd.DataFrame(table))
+    np.testing.assert_array_equal(encoded_columns, [[3, 1], [np.nan, 0], [-1.5, np.nan]])
     assert covariates[1].encode(["unheard of"]).tolist() == [[0.0]]
 
 
@@ -380,11 +382,14 @@ def test_a_stored_data_set_keeps_them(tmp_path):
 
     obs = pd.DataFrame({"y": list("abab"), "age": list("1234"), "v": list("1112")}, list("stuv"))
     var = pd.DataFrame({"symbol": ["g"]}, ["g"])
-    held = {"covariates": (Covariate("age", None),), "filled": True, "weights": "v"}
+    covariate_fields = {"covariates": (Covariate("age", None),), "filled": True, "weights": "v"}
     design = Design("y", "classification", ("a", "b"), None, None)
-    for each in (design, Design("y", "classification", ("a", "b"), None, None, **held)):
-        Dataset(np.zeros((4, 1)), obs, var, each, {}).save(tmp_path / "d.h5ad")
-        assert Dataset.load(tmp_path / "d.h5ad").design == each
+    for tried_design in (
+        design,
+        Design("y", "classification", ("a", "b"), None, None, **covariate_fields),
+    ):
+        Dataset(np.zeros((4, 1)), obs, var, tried_design, {}).save(tmp_path / "d.h5ad")
+        assert Dataset.load(tmp_path / "d.h5ad").design == tried_design
     assert "covariates" not in design.notes()
 
 
@@ -400,6 +405,6 @@ def test_halves_too_small_for_covariates_are_told_with_their_own_remedy(
     config = study(tmp_path, AGE, splits__subsamples=4).write()
     monkeypatch.chdir(tmp_path)
     assert main(["validate", str(config)]) == 1
-    told = capsys.readouterr().err
-    assert "the smallest training set of a half has" in told
-    assert "or set splits.subsamples: 0 (no stability)" in told
+    stderr = capsys.readouterr().err
+    assert "the smallest training set of a half has" in stderr
+    assert "or set splits.subsamples: 0 (no stability)" in stderr

@@ -19,13 +19,13 @@ TABLE = "gene\tsymbol\tentrez\n" + "".join(
 
 
 def study(folder: Path, by: str) -> Study:
-    made = Study(folder)
-    made.set("data.annotation", "genes.tsv")
+    study_files = Study(folder)
+    study_files.set("data.annotation", "genes.tsv")
     steps = [{"step": "collapse", "by": by}, {"step": "centre"}, {"step": "unit_variance"}]
-    made.set("normalise.folds", steps)
-    made.files["genes.tsv"] = TABLE.encode()
-    made.write()
-    return made
+    study_files.set("normalise.folds", steps)
+    study_files.files["genes.tsv"] = TABLE.encode()
+    study_files.write()
+    return study_files
 
 
 def test_another_column_than_the_symbol(
@@ -36,18 +36,18 @@ def test_another_column_than_the_symbol(
     assert main(["validate", "config.yaml"]) == 0
     assert capsys.readouterr().err == ""
     config = resolve_config(read_config("config.yaml"), load_schema())
-    found = read_dataset(StudySettings.from_config(config), ["entrez"]).var
-    assert found["symbol"].tolist() == [f"S{k}" for k in range(len(GENES))]
-    own = [gene if k < 2 else str(k // 2) for k, gene in enumerate(GENES)]
-    assert found["entrez"].tolist() == own
+    gene_table = read_dataset(StudySettings.from_config(config), ["entrez"]).var
+    assert gene_table["symbol"].tolist() == [f"S{k}" for k in range(len(GENES))]
+    expected = [gene if k < 2 else str(k // 2) for k, gene in enumerate(GENES)]
+    assert gene_table["entrez"].tolist() == expected
 
 
 def test_symbol_is_the_study_s_whatever_its_column_is_called(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = study(tmp_path, "symbol")
-    made.files["genes.tsv"] = TABLE.replace("symbol", "name").encode()
-    made.write()
+    study_files = study(tmp_path, "symbol")
+    study_files.files["genes.tsv"] = TABLE.replace("symbol", "name").encode()
+    study_files.write()
     monkeypatch.chdir(tmp_path)
     assert main(["validate", "config.yaml"]) == 0
     assert capsys.readouterr().err == ""

@@ -26,9 +26,9 @@ FAULTS = {
 }
 
 
-def _study(tmp_path: Path, table: str, **more: object) -> Study:
+def _study(tmp_path: Path, table: str, **settings: object) -> Study:
     study = Study(tmp_path)
-    study.set("nonlinear", {"penalty": "group", "groups": "sets.tsv", **more})
+    study.set("nonlinear", {"penalty": "group", "groups": "sets.tsv", **settings})
     study.files["sets.tsv"] = table.encode()
     study.write()
     return study
@@ -42,11 +42,11 @@ def _said(capsys: pytest.CaptureFixture[str]) -> list[str]:
 def test_a_fault_is_one_line(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    table, said = FAULTS[name]
+    table, message = FAULTS[name]
     _study(tmp_path, table)
     monkeypatch.chdir(tmp_path)
     assert main(["validate", "config.yaml"]) == 1
-    assert f"error: sets.tsv: {said}" in _said(capsys)
+    assert f"error: sets.tsv: {message}" in _said(capsys)
 
 
 def test_a_missing_file_is_named(
@@ -60,7 +60,7 @@ def test_a_missing_file_is_named(
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("settings", "messages"),
     [
         ({}, []),
         ({"enabled": False, "groups": "nowhere.tsv"}, []),
@@ -75,16 +75,16 @@ def test_a_missing_file_is_named(
     ],
 )
 def test_a_sound_table_or_none_that_is_used(
-    more: dict[str, object],
-    said: list[str],
+    settings: dict[str, object],
+    messages: list[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    _study(tmp_path, "gene\tset\ngene1\ta\ngene2\ta\nunknown\ta\n", **more)
+    _study(tmp_path, "gene\tset\ngene1\ta\ngene2\ta\nunknown\ta\n", **settings)
     monkeypatch.chdir(tmp_path)
     assert main(["validate", "config.yaml"]) == 0
-    assert _said(capsys) == said
+    assert _said(capsys) == messages
 
 
 def test_genes_without_a_group_are_left_out(tmp_path: Path) -> None:
@@ -98,5 +98,5 @@ def test_a_table_of_mostly_other_genes_is_warned_of(
     _study(tmp_path, "gene\tset\ngene1\ta\nx\ta\ny\tb\n")
     monkeypatch.chdir(tmp_path)
     assert main(["validate", "config.yaml"]) == 0
-    said = "warning: sets.tsv: 2 of its 3 genes with a group are not in the data: 'x', 'y'"
-    assert _said(capsys) == [said]
+    message = "warning: sets.tsv: 2 of its 3 genes with a group are not in the data: 'x', 'y'"
+    assert _said(capsys) == [message]

@@ -45,20 +45,20 @@ def test_there_are_more_than_twenty() -> None:
 
 
 def test_a_gmt_and_a_gmx_say_the_same(tmp_path: Path) -> None:
-    one = known(tmp_path, "a\tx\tg1\tg2\tg2\n\nb\ty\tg2\tg3\tother\n", ["g1", "g2", "g3"])
+    from_gmt = known(tmp_path, "a\tx\tg1\tg2\tg2\n\nb\ty\tg2\tg3\tother\n", ["g1", "g2", "g3"])
     two = known(tmp_path, "a\tb\nx\ty\ng1\tg2\ng2\tg3\n\tother\n", ["g1", "g2", "g3"], name="s.gmx")
-    assert members(one) == members(two) == {"a": [0, 1], "b": [1, 2]}
-    assert one.measured.tolist() == two.measured.tolist() == [2, 2]
-    assert one.named.tolist() == two.named.tolist() == [2, 3]
-    assert one.about.tolist() == ["x", "y"]
+    assert members(from_gmt) == members(two) == {"a": [0, 1], "b": [1, 2]}
+    assert from_gmt.measured.tolist() == two.measured.tolist() == [2, 2]
+    assert from_gmt.named.tolist() == two.named.tolist() == [2, 3]
+    assert from_gmt.about.tolist() == ["x", "y"]
 
 
 def test_what_is_saved_comes_back(tmp_path: Path) -> None:
     sets = known(tmp_path, "a\tx\tg1\nb\t\tg2\tg3\n", ["g1", "g2", "g3"])
     sets.save(tmp_path / "known.npz")
-    again = GeneSets.load(tmp_path / "known.npz")
+    reloaded = GeneSets.load(tmp_path / "known.npz")
     for name, value in vars(sets).items():
-        np.testing.assert_array_equal(getattr(again, name), value)
+        np.testing.assert_array_equal(getattr(reloaded, name), value)
 
 
 def test_ids_or_symbols_whichever_know_more(tmp_path: Path) -> None:
@@ -82,14 +82,14 @@ def test_sets_of_the_wanted_size_and_of_different_genes(tmp_path: Path) -> None:
     text = "big\tx\tg1\tg2\tg3\tg4\na\tx\tg1\tg2\nsmall\tx\tg1\nsame\tx\tg2\tg1\tnone\n"
     sets = known(tmp_path, text, ["g1", "g2", "g3", "g4"], smallest=2, largest=3)
     assert members(sets) == {"a": [0, 1]}
-    assert [said.split(",")[0] for said in sets.said] == [
+    assert [note.split(",")[0] for note in sets.said] == [
         "one set is left",
         "of the same measured genes as another",
     ]
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "messages"),
     [
         (GOOD, []),
         (GOOD + "void\tabout\n", ["without a gene, so left out: 1 set, 'void'"]),
@@ -100,7 +100,7 @@ def test_sets_of_the_wanted_size_and_of_different_genes(tmp_path: Path) -> None:
 )
 def test_what_makes_one_doubt_is_a_warning(
     text: str,
-    said: list[str],
+    messages: list[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -112,12 +112,14 @@ def test_what_makes_one_doubt_is_a_warning(
     monkeypatch.chdir(tmp_path)
     assert main(["validate", "config.yaml"]) == 0
     lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == len(said)
+    assert len(lines) == len(messages)
     assert all(
-        f"warning: sets.gmt: {words}" in line for line, words in zip(lines, said, strict=True)
+        f"warning: sets.gmt: {words}" in line for line, words in zip(lines, messages, strict=True)
     )
 
 
 def test_a_gmx_of_the_study_is_sound(tmp_path: Path) -> None:
     (tmp_path / "s.gmx").write_text(GMX)
-    assert [one.genes for one in read_sets(tmp_path / "s.gmx", None)] == [tuple(GENES)] * 2
+    assert [gene_set.genes for gene_set in read_sets(tmp_path / "s.gmx", None)] == [
+        tuple(GENES)
+    ] * 2

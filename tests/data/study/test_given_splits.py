@@ -16,17 +16,17 @@ def test_a_half_of_one_class_is_one_problem_and_so_is_a_fold_of_another() -> Non
     dataset = study_of("classification", 0)
     splits = draw_splits(dataset, seed=0, **{**SPLITS, "subsamples": 4})
     ill = tuple(name for name, state in dataset.obs["state"].items() if state == "ill")
-    first, second, *rest = splits.subsamples
+    first_half, second, *other_halves = splits.subsamples
     well = tuple(name for name in second.train if name not in ill)
     halves = (
-        replace(first, train=ill, inner=((),)),
+        replace(first_half, train=ill, inner=((),)),
         replace(second, inner=(well,)),
-        *rest,
+        *other_halves,
     )
-    found = list(inner_faults(Samples.from_dataset(dataset), replace(splits, subsamples=halves)))
-    own = [one for one in found if " and " not in one.location]
-    assert [one.location for one in own] == [
-        f"subsample {first.name}",
+    problems = list(inner_faults(Samples.from_dataset(dataset), replace(splits, subsamples=halves)))
+    single_problems = [problem for problem in problems if " and " not in problem.location]
+    assert [problem.location for problem in single_problems] == [
+        f"subsample {first_half.name}",
         f"subsample {second.name}, inner fold 1",
     ]
-    assert all("training samples" in one.message for one in own)
+    assert all("training samples" in problem.message for problem in single_problems)

@@ -69,9 +69,9 @@ def _sheet(y: Array, task: str = "classification") -> Sheet:
 
 
 def _said(X: Array, y: Array, task: str = "classification") -> list[str]:
-    found = list(check_label_genes(_expression(X), _sheet(y, task), "e.tsv"))
-    assert all(problem.level == "warning" for problem in found)
-    return [problem.message for problem in found]
+    problems = list(check_label_genes(_expression(X), _sheet(y, task), "e.tsv"))
+    assert all(problem.level == "warning" for problem in problems)
+    return [problem.message for problem in problems]
 
 
 def _noise(seed: int, sizes: tuple[int, int], genes: int) -> tuple[Array, Array]:
@@ -107,7 +107,10 @@ def test_a_gene_that_separates_the_classes_is_named() -> None:
     X[lower, 7] = np.nan  # the samples that have it
     assert _said(X, y) == [line]
     X[:, 7] = y  # said once, as the label itself
-    assert [word in one for one in _said(X, y) for word in ("equals", "separates")] == [True, False]
+    assert [word in message for message in _said(X, y) for word in ("equals", "separates")] == [
+        True,
+        False,
+    ]
 
 
 def test_classes_that_many_genes_tell_apart_are_no_leak() -> None:
@@ -170,10 +173,10 @@ def test_a_gene_that_equals_the_label_is_named(
         study.set(key, value)
     study.matrix[3][1:] = values
     label = settings.get("label", "diagnosis")
-    found = [f"warning: expression.tsv: gene 'gene3' equals the label '{label}' (correlation 1"]
-    said = _warnings(study, monkeypatch, capsys)
-    lines = [line for line in said if "missing values go with the label" not in line]
-    assert [line[: len(found[0])] for line in lines] == (found if leaks else [])
+    expected = [f"warning: expression.tsv: gene 'gene3' equals the label '{label}' (correlation 1"]
+    messages = _warnings(study, monkeypatch, capsys)
+    lines = [line for line in messages if "missing values go with the label" not in line]
+    assert [line[: len(expected[0])] for line in lines] == (expected if leaks else [])
 
 
 def test_all_genes_are_looked_at(
@@ -231,11 +234,11 @@ def test_patients_with_several_samples_need_a_group(
         row.append(cell)
     for key, value in settings.items():
         study.set(key, value)
-    found = [
+    expected = [
         f"warning: samples.tsv, column '{column}': samples of one '{column}' would stand on both "
         f"sides of a split; set data.group: {column} and splits.scheme: stratified_group_kfold"
     ]
-    assert _warnings(study, monkeypatch, capsys) == (found if warned else [])
+    assert _warnings(study, monkeypatch, capsys) == (expected if warned else [])
 
 
 def test_one_sample_of_each_class_per_patient_is_advised_as_matched_pairs(
@@ -244,25 +247,28 @@ def test_one_sample_of_each_class_per_patient_is_advised_as_matched_pairs(
     study = Study(tmp_path)
     for row, cell in zip(study.sheet, ["patient", *(f"P{k // 2}" for k in range(12))], strict=True):
         row.append(cell)
-    (found,) = _warnings(study, monkeypatch, capsys)
-    assert found.endswith("set data.pair: patient and splits.scheme: stratified_group_kfold")
+    (message,) = _warnings(study, monkeypatch, capsys)
+    assert message.endswith("set data.pair: patient and splits.scheme: stratified_group_kfold")
 
 
-@pytest.mark.parametrize("alike", [False, True])
+@pytest.mark.parametrize("are_alike", [False, True])
 def test_no_group_is_advised_that_survival_refuses(
-    alike: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    are_alike: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Samples of one patient that have other times are no group, see `design_check`."""
     study = survival(Study(tmp_path))
     for row, cell in zip(study.sheet, ["patient", *MANY], strict=True):
         row.append(cell)
-    if alike:
-        first = {name: MANY.index(name) for name in MANY}
+    if are_alike:
+        first_row_of = {name: MANY.index(name) for name in MANY}
         for column, cells in (("years", YEARS), ("status", STATUS)):
-            study.column(column, [cells[first[name]] for name in MANY])
-    (found,) = _warnings(study, monkeypatch, capsys)
-    assert ("set data.group: patient" in found) == alike
-    assert ("keep one sample of each" in found) == (not alike)
+            study.column(column, [cells[first_row_of[name]] for name in MANY])
+    (message,) = _warnings(study, monkeypatch, capsys)
+    assert ("set data.group: patient" in message) == are_alike
+    assert ("keep one sample of each" in message) == (not are_alike)
 
 
 def test_real_numbers_are_no_label() -> None:
@@ -289,8 +295,8 @@ def test_classes_are_told_apart_as_by_all_pairs_of_samples(classes: int) -> None
     expected = []
     for x in X.T:
         right = pairs = 0
-        for one, other in combinations(range(classes), 2):
-            difference = x[y == one][:, None] - x[y == other]
+        for class_a, class_b in combinations(range(classes), 2):
+            difference = x[y == class_a][:, None] - x[y == class_b]
             right += max((difference > 0).sum(), (difference < 0).sum())
             pairs += np.isfinite(difference).sum()
         expected.append(right / pairs)

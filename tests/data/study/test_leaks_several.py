@@ -22,8 +22,8 @@ def _said(X: Array, y: Array, names: tuple[str, ...] = NAMES) -> list[str]:
     obs = pd.DataFrame({"label": [NAMES[k] for k in y]}, index=[f"s{k}" for k in range(len(y))])
     design = Design("label", "classification", names, None, None)
     genes = [f"g{k}" for k in range(X.shape[1])]
-    found = check_label_genes(Expression(X, genes, []), Sheet(obs, design, []), "e.tsv")
-    return [problem.message for problem in found]
+    problems = check_label_genes(Expression(X, genes, []), Sheet(obs, design, []), "e.tsv")
+    return [problem.message for problem in problems]
 
 
 def _drawn(seed: int, n: int = 30, d: int = 40) -> tuple[Array, Array]:
@@ -36,15 +36,17 @@ def test_one_value_for_each_class_is_the_label_in_any_order(order: tuple[int, ..
     X, y = _drawn(1)
     X[:, 3] = np.array([5.5, 1.0, 9.25])[list(order)][y]
     for names in permutations(NAMES):
-        (what,) = _said(X, y, names)
-        assert what.startswith("gene 'g3' equals the label 'label' (one value for each class)")
+        (message,) = _said(X, y, names)
+        assert message.startswith("gene 'g3' equals the label 'label' (one value for each class)")
 
 
 def test_a_gene_that_nearly_follows_the_classes_is_named_in_any_order() -> None:
     X, y = _drawn(2)
     X[:, 3] = np.array([0.0, 9.0, 1.0])[y] + 0.1 * X[:, 3]
-    (what,) = _said(X, y)
-    assert what.startswith("gene 'g3' nearly equals the label 'label' (multiple correlation above")
+    (message,) = _said(X, y)
+    assert message.startswith(
+        "gene 'g3' nearly equals the label 'label' (multiple correlation above"
+    )
 
 
 def test_a_gene_that_follows_the_numbers_of_the_classes_is_no_worse_than_another() -> None:
@@ -74,8 +76,10 @@ def test_a_gene_that_the_classes_were_cut_from_separates_them_in_any_order() -> 
     X, _ = _drawn(5, n=45)
     y = np.searchsorted(np.quantile(X[:, 3], [1 / 3, 2 / 3]), X[:, 3])
     for order in permutations(range(3)):
-        (what,) = _said(X, np.array(order)[y])
-        assert what.startswith("gene 'g3' separates the classes without error, and no other comes")
+        (message,) = _said(X, np.array(order)[y])
+        assert message.startswith(
+            "gene 'g3' separates the classes without error, and no other comes"
+        )
 
 
 def test_where_another_gene_comes_near_it_is_biology() -> None:
@@ -83,6 +87,6 @@ def test_where_another_gene_comes_near_it_is_biology() -> None:
     y = np.searchsorted(np.quantile(X[:, 3], [1 / 3, 2 / 3]), X[:, 3])
     assert _said(X, y) != []
     X[:, 7] = X[:, 3]
-    last, first = np.argsort(X[:, 3])[14:16]
-    X[[last, first], 7] = X[[first, last], 7]
+    upper, lower = np.argsort(X[:, 3])[14:16]
+    X[[upper, lower], 7] = X[[lower, upper], 7]
     assert _said(X, y) == []

@@ -28,9 +28,9 @@ def test_some_samples_were_logged(logged: int) -> None:
     X[:logged] = np.log2(X[:logged])
     X[0, 5] = np.nan
     (line,) = said(X, "log2")
-    others = f"{20 - logged} sample{'s' if logged < 19 else ''} do not ("
+    unlogged = f"{20 - logged} sample{'s' if logged < 19 else ''} do not ("
     assert line.startswith("warning: e.tsv: 's0'")
-    assert others in line
+    assert unlogged in line
     assert line.endswith("; bring all to one scale")
     assert said(X, "rank_samples") == []
 
@@ -89,10 +89,10 @@ def test_tails_samples_and_saturated_spots_are_no_outlying_cells() -> None:
 def test_a_sample_of_one_value_is_named(value: float, level: str) -> None:
     X = np.random.default_rng(0).normal(8, 1, (5, 20))
     X[2] = value
-    found = list(check_empty_samples(X, list("abcde"), {"samples": [], "folds": []}, "x.tsv"))
-    assert [(each.level, "every value of 'c' is" in each.message) for each in found] == [
-        (level, True)
-    ]
+    problems = list(check_empty_samples(X, list("abcde"), {"samples": [], "folds": []}, "x.tsv"))
+    assert [
+        (problem.level, "every value of 'c' is" in problem.message) for problem in problems
+    ] == [(level, True)]
     assert not list(
         check_empty_samples(np.ones((5, 20)), list("abcde"), {"samples": [], "folds": []}, "")
     )
@@ -102,8 +102,8 @@ def test_a_sample_of_one_value_is_named(value: float, level: str) -> None:
 def test_a_sample_of_one_value_counts_from_ten_genes_on(n_genes: int, n_warnings: int) -> None:
     X = np.random.default_rng(0).normal(8, 1, (5, n_genes))
     X[2] = 7.5
-    found = list(check_empty_samples(X, list("abcde"), {"samples": [], "folds": []}, "x.tsv"))
-    assert len(found) == n_warnings
+    problems = list(check_empty_samples(X, list("abcde"), {"samples": [], "folds": []}, "x.tsv"))
+    assert len(problems) == n_warnings
 
 
 @pytest.mark.parametrize(("share", "n_warnings"), [(0.3, 0), (0.6, 1)])

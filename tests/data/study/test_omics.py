@@ -39,19 +39,19 @@ BY_OMIC = [{"step": "missing_indicators", "each": "omic"}]
 
 def study(tmp_path, layers=LAYERS, prefix=False, **data):
     """Write a small study whose first genes are proteins, by a column or by their names."""
-    made = Study(tmp_path)
+    study_files = Study(tmp_path)
     if prefix:
-        for row, layer in zip(made.matrix[1:], layers, strict=True):
+        for row, layer in zip(study_files.matrix[1:], layers, strict=True):
             row[0] = f"{layer}:{row[0]}" if layer else row[0]
     else:
         rows = [
             f"{gene}\tS{k}\t{layer}\n"
             for k, (gene, layer) in enumerate(zip(GENES, layers, strict=True))
         ]
-        made.files["genes.tsv"] = "".join(["gene\tsymbol\tlayer\n", *rows]).encode()
+        study_files.files["genes.tsv"] = "".join(["gene\tsymbol\tlayer\n", *rows]).encode()
         data = {"annotation": "genes.tsv", "omic": "layer", **data}
-    made.set("data", {"omics": {"protein": 1, "rna": 2}, **data})
-    return made.write()
+    study_files.set("data", {"omics": {"protein": 1, "rna": 2}, **data})
+    return study_files.write()
 
 
 def dataset_of(path: Path) -> Dataset:
@@ -133,38 +133,38 @@ FAULTS = {
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_one_line(name, tmp_path, monkeypatch, capsys):
-    changes, said = FAULTS[name]
+    changes, message = FAULTS[name]
     study(tmp_path, **changes)
     monkeypatch.chdir(tmp_path)
     assert main(["validate", "config.yaml"]) == 1
     errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")]
-    assert errors == [f"error: {said}"]
+    assert errors == [f"error: {message}"]
 
 
 @pytest.mark.parametrize("factors", ["learned", {"a": 1, "b": 1, "c": 2}])
 def test_an_omic_of_which_nothing_is_left_is_named(factors):
     problems = []
     genes = ["a:g1", "a:g2", "b:g3"]
-    found = read_omics(None, None, "e.tsv", genes, factors, problems, ["c:g4", "c:g5", "a:g6"])
+    omics = read_omics(None, None, "e.tsv", genes, factors, problems, ["c:g4", "c:g5", "a:g6"])
     assert problems[0].message.startswith(
         "nothing is left of the omic 'c': each of the 2 genes has"
     )
-    assert (found is None) == (factors != "learned")
-    rest = [problem.message for problem in problems[1:]]
+    assert (omics is None) == (factors != "learned")
+    later_messages = [problem.message for problem in problems[1:]]
     lost = "data.omics has a factor for 'c', of which nothing is left; take it out"
-    assert rest == ([] if factors == "learned" else [lost])
+    assert later_messages == ([] if factors == "learned" else [lost])
 
 
 def test_a_class_that_lacks_an_omic_is_not_told_of_low_values():
     raw, _ = patchy()
     sheet = Sheet(raw.obs, raw.design, [])
     omics = raw.var[OMIC].to_numpy(dtype=object)
-    (told,) = check_missing(raw.X, raw.genes, sheet, FOLDS, "e.tsv", omics)
-    assert "Some samples lack 'protein' as a whole, which is no low value" in told.message
-    assert "left_censored" not in told.message
+    (message,) = check_missing(raw.X, raw.genes, sheet, FOLDS, "e.tsv", omics)
+    assert "Some samples lack 'protein' as a whole, which is no low value" in message.message
+    assert "left_censored" not in message.message
     scattered = np.where(np.arange(30) % 6, np.nan_to_num(raw.X), raw.X)
-    (told,) = check_missing(scattered, raw.genes, sheet, FOLDS, "e.tsv", omics)
-    assert "{step: left_censored} takes it for a low one" in told.message
+    (message,) = check_missing(scattered, raw.genes, sheet, FOLDS, "e.tsv", omics)
+    assert "{step: left_censored} takes it for a low one" in message.message
 
 
 def test_steps_that_mix_omics_are_refused(tmp_path, monkeypatch, capsys):
@@ -193,46 +193,51 @@ def patchy(seed=0, n=60, d=30, proteins=6):
 def test_means_are_those_of_the_training_samples():
     raw, _ = patchy()
     train = np.arange(40)
-    found = fit_steps(raw.X[train], FOLDS[:1]).transform(raw.X)
+    filled = fit_steps(raw.X[train], FOLDS[:1]).transform(raw.X)
     means = np.nanmean(raw.X[train], axis=0)
-    np.testing.assert_allclose(found, np.where(np.isnan(raw.X), means, raw.X), rtol=1e-12)
+    np.testing.assert_allclose(filled, np.where(np.isnan(raw.X), means, raw.X), rtol=1e-12)
     alone = fit_steps(raw.X[train], FOLDS[:1]).transform(raw.X[50:51])
-    np.testing.assert_array_equal(alone, found[50:51])
+    np.testing.assert_array_equal(alone, filled[50:51])
     centred = fit_steps(raw.X[train], FOLDS).transform(raw.X)
     np.testing.assert_allclose(centred[np.isnan(raw.X)], 0, atol=1e-12)
 
 
 def test_an_omic_that_samples_lack_has_one_indicator():
     raw, lacks = patchy()
-    done = normalise_samples(raw, samples=BY_OMIC, folds=FOLDS)
-    assert done.genes == [*raw.genes, "protein missing"]
-    assert np.flatnonzero(done.X[:, -1]).tolist() == lacks.tolist()
-    assert done.var[OMIC].tolist()[-1] == "protein"
+    normalised = normalise_samples(raw, samples=BY_OMIC, folds=FOLDS)
+    assert normalised.genes == [*raw.genes, "protein missing"]
+    assert np.flatnonzero(normalised.X[:, -1]).tolist() == lacks.tolist()
+    assert normalised.var[OMIC].tolist()[-1] == "protein"
     assert lacks_omics(raw).sum(axis=0).tolist() == [15, 0]
-    whole = replace(raw, X=np.nan_to_num(raw.X))
-    assert normalise_samples(whole, samples=BY_OMIC, folds=FOLDS).genes == raw.genes
+    complete = replace(raw, X=np.nan_to_num(raw.X))
+    assert normalise_samples(complete, samples=BY_OMIC, folds=FOLDS).genes == raw.genes
 
 
 def test_the_quality_counts_who_lacks_an_omic():
     raw, _ = patchy()
-    done = normalise_samples(raw, samples=[], folds=FOLDS)
-    assert quality(raw, done, folds=FOLDS)["missing"]["omics"] == [["protein", 15], ["rna", 0]]
+    normalised = normalise_samples(raw, samples=[], folds=FOLDS)
+    assert quality(raw, normalised, folds=FOLDS)["missing"]["omics"] == [
+        ["protein", 15],
+        ["rna", 0],
+    ]
 
 
 def test_new_patients_who_lack_the_omic_are_scored_by_its_indicator(tmp_path):
     raw, _ = patchy()
-    done = normalise_samples(raw, samples=BY_OMIC, folds=FOLDS)
-    splits = draw_splits(done, seed=1, **settings.SPLITS)
-    fits = fit_final_model(done, splits, folds=FOLDS, **of_kind("classification"))
-    model = json.loads(json.dumps(final_model(done, fits, folds=FOLDS)))
+    normalised = normalise_samples(raw, samples=BY_OMIC, folds=FOLDS)
+    splits = draw_splits(normalised, seed=1, **settings.SPLITS)
+    fits = fit_final_model(normalised, splits, folds=FOLDS, **of_kind("classification"))
+    model = json.loads(json.dumps(final_model(normalised, fits, folds=FOLDS)))
     weights = dict(
         zip(model["models"][0]["genes"], model["models"][0]["coefficients"], strict=True)
     )
     assert weights["protein missing"] > 0
-    X = fit_steps(done.X, FOLDS[:1]).transform(done.X)
+    X = fit_steps(normalised.X, FOLDS[:1]).transform(normalised.X)
     genes, values = fits.coef(0, 0)
-    own = X[:, genes] @ values + fits.intercept[0, 0] - fits.threshold[0]
+    expected_scores = X[:, genes] @ values + fits.intercept[0, 0] - fits.threshold[0]
     table = pd.DataFrame(raw.X.T, index=raw.genes, columns=raw.samples)
     table.to_csv(tmp_path / "new.tsv", sep="\t", index_label="gene", na_rep="NA")
-    found = predict(model, read_matrix(tmp_path / "new.tsv"), "new.tsv", missing=1.0, mu=None)[0]
-    np.testing.assert_allclose(found["score"].to_numpy(), own, atol=1e-9)
+    predictions = predict(
+        model, read_matrix(tmp_path / "new.tsv"), "new.tsv", missing=1.0, mu=None
+    )[0]
+    np.testing.assert_allclose(predictions["score"].to_numpy(), expected_scores, atol=1e-9)

@@ -106,9 +106,9 @@ def test_what_is_proposed_is_accepted(
     for key, value in lines:
         config = merge_configs(config, {key: yaml.safe_load(value)})
     Path("config.yaml").write_text(yaml.safe_dump(config))
-    found = _examined()
-    assert list(map(str, found.errors)) == []
-    assert summary in found.summary
+    problems = _examined()
+    assert list(map(str, problems.errors)) == []
+    assert summary in problems.summary
 
 
 def test_what_a_kind_lacks_is_off_where_the_config_does_not_name_it(
@@ -117,16 +117,16 @@ def test_what_a_kind_lacks_is_off_where_the_config_does_not_name_it(
     monkeypatch.chdir(tmp_path)
     three = Study(tmp_path)
     times = survival(Study(tmp_path))
-    held = Study(tmp_path)
+    covariates = Study(tmp_path)
     three.column("diagnosis", ["a", "b", "c"] * 4)
-    held.set("data.covariates", ["age"])
-    studies = {"for several classes": three, "for survival": times, "beside covariates": held}
+    covariates.set("data.covariates", ["age"])
+    studies = {"for several classes": three, "for survival": times, "beside covariates": covariates}
     for words, study in studies.items():
         study.set("splits", {"folds": 3, "inner_folds": 2, "repeats": 1, "subsamples": 0})
         study.write()
-        found = _examined()
-        assert list(map(str, found.errors)) == []
-        assert found.summary.endswith(f"; nonlinear selection is not offered {words}")
+        problems = _examined()
+        assert list(map(str, problems.errors)) == []
+        assert problems.summary.endswith(f"; nonlinear selection is not offered {words}")
         config = study_config(read_config("config.yaml"), SCHEMA)
         assert config["nonlinear"]["enabled"] is False
         study.set("nonlinear.enabled", True)
@@ -148,9 +148,9 @@ def test_two_columns_as_label_are_survival(tmp_path: Path, monkeypatch: pytest.M
     study = survival(Study(tmp_path))
     del study.config["data"]
     study.write()
-    found = _examined()
-    assert list(map(str, found.errors)) == []
-    assert found.summary.startswith("12 samples (8 events), 8 genes; nonlinear")
+    problems = _examined()
+    assert list(map(str, problems.errors)) == []
+    assert problems.summary.startswith("12 samples (8 events), 8 genes; nonlinear")
 
 
 def test_each_class_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,11 +168,11 @@ def test_a_series_that_has_just_come_is_decided_by_its_labels(tmp_path, monkeypa
     raw = {"geo": "GSE1", "label": "diagnosis"}
     early = study_config(dict(raw), SCHEMA)
     assert early["nonlinear"]["enabled"]
-    said = [p.message for p in check_kind_settings(early, "several_classes", "c.yaml")]
-    assert said[0].startswith(
+    messages = [p.message for p in check_kind_settings(early, "several_classes", "c.yaml")]
+    assert messages[0].startswith(
         "is for two classes; choose two by data.classes, or set false; if the"
     )
-    assert "run the same command again" in said[0]
+    assert "run the same command again" in messages[0]
     early["samples"] = matrix.replace("data/geo", "mine")
     (plain, *_) = check_kind_settings(early, "several_classes", "c.yaml")
     assert plain.message == "is for two classes; choose two by data.classes, or set false"

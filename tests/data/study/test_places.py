@@ -32,13 +32,13 @@ def study(
     **keys: Any,
 ) -> Path:
     """Write a study whose eight genes lie on three chromosomes."""
-    made = Study(folder)
+    study_files = Study(folder)
     rows = zip(GENES, on, at, strict=False)
     lines = [f"gene\tsymbol\t{head}\tweight", *(f"{g}\tS{g}\t{o}\t{a}\t1" for g, o, a in rows)]
-    made.files[TABLE] = ("\n".join(lines) + "\n").encode()
-    made.set("data", {**KEYS, **keys})
-    made.set("linear", {"penalty": "fused", **(linear or {})})
-    return made.write()
+    study_files.files[TABLE] = ("\n".join(lines) + "\n").encode()
+    study_files.set("data", {**KEYS, **keys})
+    study_files.set("linear", {"penalty": "fused", **(linear or {})})
+    return study_files.write()
 
 
 def read(folder: Path) -> Dataset:
@@ -51,14 +51,17 @@ def test_places_come_back_and_blanks_stand_alone(tmp_path: Path, monkeypatch: An
     monkeypatch.chdir(tmp_path)
     dataset = read(tmp_path)
     dataset.save("d.h5ad")
-    for one in (dataset, Dataset.load("d.h5ad")):
-        names, places = one.places()
+    for dataset_read in (dataset, Dataset.load("d.h5ad")):
+        names, places = dataset_read.places()
         assert names[:5].tolist() == ON[:5]
         np.testing.assert_array_equal(places[:5], [100, 2000, 30000, 5, 15.5])
         assert len(set(names[5:])) == 3
         assert all(name.startswith("\0") for name in names[5:])
-        assert one.var["symbol"].tolist() == [f"S{gene}" for gene in GENES]
-    assert any("3 of the 8 genes have no place" in one for one in dataset.provenance["warnings"])
+        assert dataset_read.var["symbol"].tolist() == [f"S{gene}" for gene in GENES]
+    assert any(
+        "3 of the 8 genes have no place" in dataset_read
+        for dataset_read in dataset.provenance["warnings"]
+    )
 
 
 def test_a_study_without_them_has_none(tmp_path: Path, monkeypatch: Any) -> None:
@@ -212,17 +215,17 @@ def test_there_are_more_than_twenty() -> None:
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_one_line(name: str, tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
-    changes, said = FAULTS[name]
+    changes, message = FAULTS[name]
     study(tmp_path, **changes)
     monkeypatch.chdir(tmp_path)
     assert main(["validate", "config.yaml"]) == 1
     errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")]
-    assert f"error: {said}" in errors
+    assert f"error: {message}" in errors
     assert len(errors) == (2 if name == "no gene table" else 1)
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"on": ["chr1", "1", *ON[2:]]}, "chr writes a chromosome in two ways"),
         ({"at": ["", *AT[1:]]}, "1 of the 8 genes have no place, so each is a stretch by itself"),
@@ -230,12 +233,12 @@ def test_a_fault_is_one_line(name: str, tmp_path: Path, monkeypatch: Any, capsys
     ids=["two ways", "a blank"],
 )
 def test_a_doubt_is_a_warning(
-    changes: dict[str, Any], said: str, tmp_path: Path, monkeypatch: Any, capsys: Any
+    changes: dict[str, Any], message: str, tmp_path: Path, monkeypatch: Any, capsys: Any
 ) -> None:
     study(tmp_path, **changes)
     monkeypatch.chdir(tmp_path)
     assert main(["validate", "config.yaml"]) == 0
-    assert f"warning: {TABLE}: {said}" in capsys.readouterr().err
+    assert f"warning: {TABLE}: {message}" in capsys.readouterr().err
 
 
 def test_survival_knows_no_stretches() -> None:
@@ -246,6 +249,6 @@ def test_survival_knows_no_stretches() -> None:
         "data": {**KEYS, "task": "survival"},
         "linear": {"penalty": "fused"},
     }
-    found = check_settings(resolve_config(raw, load_schema()), "c.yaml")
-    said = "error: c.yaml, linear.penalty: 'fused' is not offered for survival; set l1 or"
-    assert [one for one in map(str, found) if one.startswith(said)]
+    problems = check_settings(resolve_config(raw, load_schema()), "c.yaml")
+    message = "error: c.yaml, linear.penalty: 'fused' is not offered for survival; set l1 or"
+    assert [line for line in map(str, problems) if line.startswith(message)]

@@ -52,10 +52,10 @@ NO_CONTROLS = [
 ]
 
 
-@pytest.mark.parametrize(("control", "other"), CONTROL_AND_OTHER)
-def test_controls_stand_first(control: str, other: str) -> None:
-    assert control_first([other, control]) == [control, other]
-    assert control_first([control, other]) == [control, other]
+@pytest.mark.parametrize(("control", "case"), CONTROL_AND_OTHER)
+def test_controls_stand_first(control: str, case: str) -> None:
+    assert control_first([case, control]) == [control, case]
+    assert control_first([control, case]) == [control, case]
 
 
 @pytest.mark.parametrize("names", NO_CONTROLS)
@@ -86,8 +86,8 @@ def test_validation_says_which_class_is_positive(
     study = Study(tmp_path)
     study.column("diagnosis", [positive, negative] * 6)
     out = _validated(study, monkeypatch, capsys)
-    said = f"12 samples (6 {negative}, 6 {positive}; positive: {positive}), 8 genes"
-    assert said in out
+    message = f"12 samples (6 {negative}, 6 {positive}; positive: {positive}), 8 genes"
+    assert message in out
 
 
 def test_the_config_has_the_last_word(

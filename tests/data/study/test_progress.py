@@ -51,23 +51,28 @@ def known_at(jobs, now):
 
 def forecasts(costs, slower=1.0):
     """Return (time of an end, what was left then, the forecast), each in seconds."""
-    jobs = [Job(one.rule, one.labels, slower * one.start, slower * one.end) for one in recorded()]
+    jobs = [
+        Job(job.rule, job_.labels, slower * job_.start, slower * job_.end) for job_ in recorded()
+    ]
     counts = Counter(job.rule for job in jobs)
-    last = max(job.end for job in jobs)
+    end = max(job.end for job in jobs)
     return [
-        (now, last - now, seconds_left(costs, counts, known_at(jobs, now), now))
+        (now, end - now, seconds_left(costs, counts, known_at(jobs, now), now))
         for now in sorted(job.end for job in jobs)
     ]
 
 
 @pytest.mark.parametrize("slower", [0.2, 1.0, 5.0])
 def test_the_forecast_converges(slower):
-    found = forecasts(COSTS, slower)
-    whole = found[-1][0]
-    wrong = [(now / whole, abs(said - left) / whole) for now, left, said in found]
+    forecasts_made = forecasts(COSTS, slower)
+    total = forecasts_made[-1][0]
+    wrong = [
+        (now / total, abs(seconds_forecast - remaining) / total)
+        for now, remaining, seconds_forecast in forecasts_made
+    ]
     assert max(off for at, off in wrong if at > 0.25) < 0.25
     assert max(off for at, off in wrong if at > 0.75) < 0.12
-    assert found[-1][2] == 0
+    assert forecasts_made[-1][2] == 0
 
 
 def test_wrong_announcements_are_corrected():
@@ -75,9 +80,12 @@ def test_wrong_announcements_are_corrected():
         k: cost._replace(seconds=3 * cost.seconds, total_seconds=3 * cost.total_seconds)
         for k, cost in COSTS.items()
     }
-    (whole, *_) = forecasts(double)[-1]
+    (total, *_) = forecasts(double)[-1]
     late = [f for f in forecasts(double) if f[0] > 400]
-    assert max(abs(said - left) for _, left, said in late) < 0.15 * whole
+    assert (
+        max(abs(seconds_forecast - remaining) for _, remaining, seconds_forecast in late)
+        < 0.15 * total
+    )
 
 
 @given(
@@ -92,11 +100,12 @@ def test_wrong_announcements_are_corrected():
     ),
     st.integers(0, 5),
 )
-def test_it_is_never_negative(spans, more):
+def test_it_is_never_negative(spans, n_waiting):
     jobs = [
-        Job(rule, None, start, start + took if over else None) for rule, start, took, over in spans
+        Job(rule, None, start, start + seconds if over else None)
+        for rule, start, seconds, over in spans
     ]
-    counts = Counter(job.rule for job in jobs) + Counter({"fit": more})
+    counts = Counter(job.rule for job in jobs) + Counter({"fit": n_waiting})
     assert seconds_left(COSTS, counts, jobs, 2e4) >= 0
 
 
@@ -109,10 +118,10 @@ def test_a_job_of_many_permutations_is_expected_to_take_their_time():
     assert COSTS["fit"].n_jobs == sum(job.rule == "fit" for job in recorded())
 
 
-def record(event, **more):
-    one = logging.makeLogRecord({"msg": "said by Snakemake", "event": event})
-    vars(one).update(more)
-    return one
+def record(event, **fields):
+    log_record = logging.makeLogRecord({"msg": "said by Snakemake", "event": event})
+    vars(log_record).update(fields)
+    return log_record
 
 
 def test_the_log_says_what_is_left():
@@ -136,7 +145,7 @@ def test_nothing_is_forecast_before_the_data_are_read():
 
 
 def test_seconds_in_words():
-    assert [duration_text(each) for each in (4, 89, 90, 5399, 5400)] == [
+    assert [duration_text(seconds) for seconds in (4, 89, 90, 5399, 5400)] == [
         "4 s",
         "89 s",
         "1.5 min",

@@ -159,9 +159,9 @@ SDRF = [
 ]
 
 
-def _sdrf(last: str) -> str:
+def _sdrf(last_column: str) -> str:
     rows = [
-        [name, label, "EFO", "P-1", "P-2", label, "EFO", last or label]
+        [name, label, "EFO", "P-1", "P-2", label, "EFO", last_column or label]
         for name, label in zip(NAMES, CLASSES, strict=True)
     ]
     return table_text([SDRF, *rows])

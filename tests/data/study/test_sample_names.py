@@ -176,15 +176,15 @@ def test_unknown_column_of_sample_names_is_an_error(odd_study: OddStudy) -> None
 
 def test_external_cohort_and_studies_find_the_column_too(odd_study: OddStudy) -> None:
     odd_study.write(NAMES, table_text([["sample", "diagnosis"], *_columns(NAMES, CLASSES)]))
-    others = [f"T{k:02}" for k in range(24)]
-    write_matrix(Path("other.tsv"), others)
-    rows = _columns([str(k) for k in range(24)], others, CLASSES)
+    cohort_names = [f"T{k:02}" for k in range(24)]
+    write_matrix(Path("other.tsv"), cohort_names)
+    rows = _columns([str(k) for k in range(24)], cohort_names, CLASSES)
     Path("other.csv").write_text(table_text([["", "id", "diagnosis"], *rows], ","))
     files = {"name": "other", "expression": "other.tsv", "samples": "other.csv"}
     summary, problems = odd_study.validate(external=[files])
     assert "0 errors" in summary
     assert "note: other.csv, column 'id': read as sample names (24 of 24 rows" in problems
-    first = {"name": "first", "expression": "e.tsv", "samples": "s.tsv"}
-    several = {"studies": [first, files], "label": "diagnosis"}
+    first_study = {"name": "first", "expression": "e.tsv", "samples": "s.tsv"}
+    several = {"studies": [first_study, files], "label": "diagnosis"}
     summary, problems = odd_study.validate_config(several)
     assert "note: other.csv, column 'id': read as sample names (24 of 24 rows" in problems

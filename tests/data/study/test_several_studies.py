@@ -37,8 +37,8 @@ def read(studies: Studies) -> tuple[dict[str, Any], Dataset]:
 
 
 def said(studies: Studies) -> list[str]:
-    found = examine(read_config(studies.write()), load_schema(), "config.yaml")
-    return [str(problem) for problem in found.errors]
+    examined = examine(read_config(studies.write()), load_schema(), "config.yaml")
+    return [str(problem) for problem in examined.errors]
 
 
 def test_studies_become_one_data_set_of_their_common_genes(tmp_path):
@@ -51,7 +51,7 @@ def test_studies_become_one_data_set_of_their_common_genes(tmp_path):
     assert dict(dataset.obs["study"].value_counts()) == dict.fromkeys(studies.files, 20)
     row = dataset.samples.index(matrix.columns[3])
     np.testing.assert_array_equal(dataset.X[row], matrix.loc[dataset.genes, matrix.columns[3]])
-    flow = {one["name"]: one for one in dataset.provenance["studies"]}
+    flow = {study_row["name"]: study_row for study_row in dataset.provenance["studies"]}
     assert flow["boston"] == {
         "name": "boston",
         "samples": 20,
@@ -137,17 +137,17 @@ def test_two_studies_have_inner_folds_within_each(tmp_path):
 @pytest.mark.parametrize("align", ["centre", "standardise"])
 def test_a_study_is_aligned_by_itself_and_without_its_labels(tmp_path, align):
     config, dataset = read(Studies(tmp_path))
-    found = normalise_samples(dataset, align, **config["normalise"])
+    normalised = normalise_samples(dataset, align, **config["normalise"])
     study = dataset.batches()
     for name in set(study):
-        own = found.X[study == name]
-        np.testing.assert_allclose(own.mean(axis=0), 0, atol=1e-12)
+        rows_of_study = normalised.X[study == name]
+        np.testing.assert_allclose(rows_of_study.mean(axis=0), 0, atol=1e-12)
         if align == "standardise":
-            np.testing.assert_allclose(own.std(axis=0), 1)
+            np.testing.assert_allclose(rows_of_study.std(axis=0), 1)
     X = dataset.X.copy()
     X[study == "berlin"] += 5.0  # whatever happens in one study has no part in another
-    moved = normalise_samples(replace(dataset, X=X), align, **config["normalise"])
-    np.testing.assert_allclose(moved.X, found.X, atol=1e-9)
+    shifted = normalise_samples(replace(dataset, X=X), align, **config["normalise"])
+    np.testing.assert_allclose(shifted.X, normalised.X, atol=1e-9)
 
 
 def _twice(s):
@@ -216,15 +216,15 @@ def _copied_many(s):
     s.files = tables(d=120)
     matrix, about = s.files["berlin"]
     rng = np.random.default_rng(0)
-    own = s.files["boston"][0]["bos003"].to_numpy() + rng.normal(0, 0.01, 120)
-    s.files["berlin"] = matrix.assign(ber104=own), about
+    copied = s.files["boston"][0]["bos003"].to_numpy() + rng.normal(0, 0.01, 120)
+    s.files["berlin"] = matrix.assign(ber104=copied), about
 
 
 def _confounded(s):
     for k, name in enumerate(s.files):
         matrix, about = s.files[name]
-        keep = [i for i in range(20) if i % 2 == k % 2 or i < 4]
-        s.files[name] = matrix.iloc[:, keep], about.iloc[keep]
+        columns = [i for i in range(20) if i % 2 == k % 2 or i < 4]
+        s.files[name] = matrix.iloc[:, columns], about.iloc[columns]
 
 
 def _word_of_none(s):
@@ -258,8 +258,8 @@ def _batches_of_one(s):
 
 def _too_few(s):
     matrix, about = s.files["berlin"]
-    keep = [0, 1, 2, 4, 6, 8]
-    s.files["berlin"] = matrix.iloc[:, keep], about.iloc[keep]
+    columns = [0, 1, 2, 4, 6, 8]
+    s.files["berlin"] = matrix.iloc[:, columns], about.iloc[columns]
 
 
 def _missing(s):
@@ -440,15 +440,17 @@ BROKEN: list[tuple[Change, str]] = [
 def test_what_is_wrong_is_said_in_one_line(tmp_path, change, line):
     studies = Studies(tmp_path)
     change(studies)
-    found = said(studies)
-    assert line in found[0]
-    assert re.fullmatch(r"error: [^:]+: .+(; .+|, needs .+)", found[0])  # where, what, what to do
-    assert len(found) == 1 or change in (_one, _own_batch), found
+    problems = said(studies)
+    assert line in problems[0]
+    assert re.fullmatch(
+        r"error: [^:]+: .+(; .+|, needs .+)", problems[0]
+    )  # where, what, what to do
+    assert len(problems) == 1 or change in (_one, _own_batch), problems
 
 
 def warned(studies: Studies) -> list[str]:
-    found = examine(read_config(studies.write()), load_schema(), "config.yaml")
-    return [str(problem) for problem in found.problems if problem.level == "warning"]
+    examined = examine(read_config(studies.write()), load_schema(), "config.yaml")
+    return [str(problem) for problem in examined.problems if problem.level == "warning"]
 
 
 def test_logarithms_of_logarithms_above_the_floor_are_warned_of(tmp_path):
@@ -461,8 +463,10 @@ def test_logarithms_of_logarithms_above_the_floor_are_warned_of(tmp_path):
     ]
 
 
-@pytest.mark.parametrize(("unit", "told"), [(1, False), (3, False), (12, True), (365.25, True)])
-def test_times_in_another_unit_are_warned_of(tmp_path, unit, told):
+@pytest.mark.parametrize(
+    ("unit", "is_warned"), [(1, False), (3, False), (12, True), (365.25, True)]
+)
+def test_times_in_another_unit_are_warned_of(tmp_path, unit, is_warned):
     studies = Studies(tmp_path)
     studies.config = {
         "label": {"time": "years", "event": "died"},
@@ -473,7 +477,7 @@ def test_times_in_another_unit_are_warned_of(tmp_path, unit, told):
         about["years"] = rng.uniform(0.5, 5, len(about)) * (unit if name == "berlin" else 1)
         about["died"] = np.arange(len(about)) % 2
     said_so = [line for line in warned(studies) if "one unit" in line]
-    assert len(said_so) == told
+    assert len(said_so) == is_warned
     assert all("column 'years': the median time of 'berlin'" in line for line in said_so)
 
 
@@ -503,10 +507,10 @@ def test_events_in_other_words_are_named_with_the_line_of_their_study(tmp_path):
     studies = _survival(tmp_path)
     about = studies.files["berlin"][1]
     about["died"] = np.where(about["died"] == 1, "dead", "alive")
-    found = said(studies)
-    assert len(found) == 1
-    assert found[0].startswith("error: berlin_samples.tsv, column 'died': ")
-    assert found[0].endswith("write into this item of studies, event: dead")
+    problems = said(studies)
+    assert len(problems) == 1
+    assert problems[0].startswith("error: berlin_samples.tsv, column 'died': ")
+    assert problems[0].endswith("write into this item of studies, event: dead")
 
 
 def test_events_in_other_words_become_the_words_of_the_first_study(tmp_path):
@@ -531,8 +535,8 @@ def test_the_scheme_needs_several_studies():
     }
     from genesig.data.study.settings_check import check_settings
 
-    (found,) = check_settings(resolve_config(raw, load_schema()), "c.yaml")
-    assert "take leave_one_batch_out, for the batches of one" in str(found)
+    (problems,) = check_settings(resolve_config(raw, load_schema()), "c.yaml")
+    assert "take leave_one_batch_out, for the batches of one" in str(problems)
 
 
 def test_a_fault_of_a_study_is_an_error_of_reading(tmp_path):

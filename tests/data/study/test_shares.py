@@ -14,7 +14,7 @@ def design(*classes: str) -> Design:
 
 
 @pytest.mark.parametrize(
-    ("asked", "classes"),
+    ("requested", "classes"),
     [
         ("study", ()),
         ("study", "ab"),
@@ -23,12 +23,12 @@ def design(*classes: str) -> Design:
         ([0.1] * 10, "abcdefghij"),
     ],
 )
-def test_what_fits_is_taken(asked, classes):
-    assert list(check_shares(asked, design(*classes), "c.yaml")) == []
+def test_what_fits_is_taken(requested, classes):
+    assert list(check_shares(requested, design(*classes), "c.yaml")) == []
 
 
 @pytest.mark.parametrize(
-    ("asked", "classes", "said"),
+    ("requested", "classes", "message"),
     [
         ("equal", (), "is for classes, and regression has none; take it away"),
         (
@@ -39,7 +39,7 @@ def test_what_fits_is_taken(asked, classes):
         ([0.9, 0.2], "ab", "the shares add up to 1.1; they must add up to 1"),
     ],
 )
-def test_what_does_not_is_said(asked, classes, said):
-    (problem,) = check_shares(asked, design(*classes), "c.yaml")
+def test_what_does_not_is_said(requested, classes, message):
+    (problem,) = check_shares(requested, design(*classes), "c.yaml")
     assert (problem.location, problem.level) == ("c.yaml, probabilities", "error")
-    assert problem.message == said
+    assert problem.message == message

@@ -28,7 +28,7 @@ def _sheet(header: list[str], *columns: list[str]) -> str:
 
 
 def _coded(yes: str, no: str) -> list[str]:
-    return [yes if came else no for came in CAME]
+    return [yes if is_event else no for is_event in CAME]
 
 
 REVERSED = {
@@ -43,8 +43,8 @@ REVERSED = {
 
 @pytest.mark.parametrize("name", REVERSED)
 def test_column_of_censored_times_is_proposed_and_warned_of(odd_study: OddStudy, name: str) -> None:
-    time, event, came, censored, word = REVERSED[name]
-    odd_study.write(NAMES, _sheet([time, event], DAYS, _coded(came, censored)))
+    time, event, event_word, censored, word = REVERSED[name]
+    odd_study.write(NAMES, _sheet([time, event], DAYS, _coded(event_word, censored)))
     assert odd_study.init()["data"] == {"task": "survival", "event": word}
     label = {"time": time, "event": event}
     summary, problems = odd_study.validate(label, data={**SURVIVAL, "event": censored})
@@ -180,7 +180,10 @@ def test_portal_clinical_file_is_read_below_its_comments(
 
 
 def test_header_that_begins_with_a_hash_stays_the_header(odd_study: OddStudy) -> None:
-    rows = [[name, "case" if came else "control"] for name, came in zip(NAMES, CAME, strict=True)]
+    rows = [
+        [name, "case" if is_event else "control"]
+        for name, is_event in zip(NAMES, CAME, strict=True)
+    ]
     sheet = table_text([["# exported"], ["#sample", "diagnosis"], *rows])
     odd_study.write(NAMES, sheet)
     summary, problems = odd_study.validate()

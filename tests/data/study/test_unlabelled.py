@@ -88,21 +88,21 @@ def test_blank_labels_spread_over_centres_do_not(capsys: pytest.CaptureFixture[s
 
 
 def test_column_that_holds_the_other_labels_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    others = [name if k >= 28 else "" for k, name in enumerate(CLASSES)]
-    columns = {"diagnosis": blank_at(range(28, 36)), "status": others}
+    other_labels = [name if k >= 28 else "" for k, name in enumerate(CLASSES)]
+    columns = {"diagnosis": blank_at(range(28, 36)), "status": other_labels}
     problems, _ = validate(capsys, columns)
     assert problems.startswith("error")
     assert "column 'status' has a value for these samples alone" in problems
 
 
-@pytest.mark.parametrize("others", [["WT"], ["WT", "het"]])
+@pytest.mark.parametrize("other_labels", [["WT"], ["WT", "het"]])
 def test_genotype_called_null_is_named_with_its_setting(
-    capsys: pytest.CaptureFixture[str], others: list[str]
+    capsys: pytest.CaptureFixture[str], other_labels: list[str]
 ) -> None:
-    words = [*others, "null"]
+    words = [*other_labels, "null"]
     genotypes = [words[k % len(words)] for k in range(36)]
     problems, _ = validate(capsys, {"genotype": genotypes}, label="genotype")
-    setting = f"if 'null' is a class, write data: {{classes: [{', '.join(others)}, 'null']}}"
+    setting = f"if 'null' is a class, write data: {{classes: [{', '.join(other_labels)}, 'null']}}"
     assert setting in problems
     problems, sentence = validate(capsys, {"genotype": genotypes}, label="genotype", classes=words)
     assert "no label" not in problems
@@ -110,13 +110,13 @@ def test_genotype_called_null_is_named_with_its_setting(
 
 
 @pytest.mark.parametrize(
-    "other", ["Disease State", "disease_state", "diseasestate", "desease state"]
+    "other_spelling", ["Disease State", "disease_state", "diseasestate", "desease state"]
 )
 def test_key_of_geo_spelt_in_two_ways_is_one_column(
-    capsys: pytest.CaptureFixture[str], other: str
+    capsys: pytest.CaptureFixture[str], other_spelling: str
 ) -> None:
     names = [f"GSM{k + 100}" for k in range(24)]
-    keys = ["disease state" if k < 16 else other for k in range(24)]
+    keys = ["disease state" if k < 16 else other_spelling for k in range(24)]
     states = [f"{key}: {name}" for key, name in zip(keys, CLASSES, strict=False)]
     head = [
         ["!Series_title", "A study"],
@@ -133,7 +133,7 @@ def test_key_of_geo_spelt_in_two_ways_is_one_column(
     main(["validate", "c.yaml"])
     printed = capsys.readouterr()
     assert "24 samples (12 control, 12 case" in printed.out
-    assert f"'disease state' and '{other}' are one column" in printed.err
+    assert f"'disease state' and '{other_spelling}' are one column" in printed.err
 
 
 def write_cohort(diagnosis: Sequence[str]) -> None:
@@ -160,8 +160,12 @@ def test_many_blank_labels_of_another_data_set_stop_the_study(
         config["external"] = [cohort | {"unlabelled": answer}]
         setting = "unlabelled"
     else:
-        first = {"name": "boston", "expression": "e.tsv", "samples": "s.tsv"}
-        config = {"studies": [first, cohort], "label": "diagnosis", "data": {"unlabelled": answer}}
+        first_study = {"name": "boston", "expression": "e.tsv", "samples": "s.tsv"}
+        config = {
+            "studies": [first_study, cohort],
+            "label": "diagnosis",
+            "data": {"unlabelled": answer},
+        }
         setting = "data.unlabelled"
     Path("c.yaml").write_text(yaml.safe_dump(config))
     code = main(["validate", "c.yaml"])
