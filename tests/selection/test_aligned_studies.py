@@ -49,11 +49,11 @@ def found(tmp_path_factory):
 @pytest.mark.slow
 def test_each_training_set_has_the_fit_of_the_alignment_that_it_chooses(found):
     dataset, splits, fits = found["auto"]
-    known = alignments_of(dataset)
+    alignment_cache = alignments_of(dataset)
     y = dataset.kind.number(dataset.response())
     for fit, split in enumerate(splits.outer):
         rows = dataset.rows(split.train)
-        name = known.best(y[rows], rows)
+        name = alignment_cache.best(y[rows], rows)
         alone = found[name][2]
         np.testing.assert_allclose(fits.test(fit)[1], alone.test(fit)[1])
         np.testing.assert_array_equal(fits.coef(fit, 0)[0], alone.coef(fit, 0)[0])
@@ -67,22 +67,24 @@ def test_permuted_labels_choose_anew(found):
     names = [split.name for split in splits.outer]
     assert list(of.permutation) == [number for number in range(1, 7) for _ in names]
     assert list(of.split) == names * 6
-    each = {
+    fits_of_alignment = {
         name: nested_cross_validation(
             found[name][0], splits, labels="permuted-1-6", batch="1of1", **LOOP
         )
         for name in ALIGNMENT_CANDIDATES
     }
-    which = [
+    matching = [
         [
             name
             for name in ALIGNMENT_CANDIDATES
-            if np.allclose(of.test(fit)[1], each[name].test(fit)[1])
+            if np.allclose(of.test(fit)[1], fits_of_alignment[name].test(fit)[1])
         ]
         for fit in range(len(of.split))
     ]
-    assert all(which)
-    assert len({one[0] for one in which if len(one) == 1}) > 1
+    assert all(matching)
+    assert (
+        len({alignment_names[0] for alignment_names in matching if len(alignment_names) == 1}) > 1
+    )
 
 
 def test_the_data_set_is_that_of_the_alignment_which_all_samples_choose(found, tmp_path):
@@ -92,9 +94,9 @@ def test_the_data_set_is_that_of_the_alignment_which_all_samples_choose(found, t
     np.testing.assert_array_equal(dataset.unaligned, found["none"][0].X)
     assert dataset.provenance["steps"] == found[name][0].provenance["steps"]
     dataset.save(tmp_path / "d.h5ad")
-    again = Dataset.load(tmp_path / "d.h5ad")
-    np.testing.assert_array_equal(again.unaligned, dataset.unaligned)
-    assert alignments_of(replace(again, unaligned=None)) is None
+    reloaded = Dataset.load(tmp_path / "d.h5ad")
+    np.testing.assert_array_equal(reloaded.unaligned, dataset.unaligned)
+    assert alignments_of(replace(reloaded, unaligned=None)) is None
 
 
 def test_signature_export_of_an_aligned_study_has_its_genes_and_no_layer(found):
@@ -107,24 +109,26 @@ def test_signature_export_of_an_aligned_study_has_its_genes_and_no_layer(found):
 
 def test_the_model_is_that_of_a_study_which_was_aligned_so_from_the_start(found):
     dataset, splits, _ = found["auto"]
-    other = found[best_alignment(dataset.provenance["errors_of_alignments"])][0]
+    aligned_from_start = found[best_alignment(dataset.provenance["errors_of_alignments"])][0]
     models = [
-        final_model(each, fit_final_model(each, splits, **LOOP), folds=MOMENTS)
-        for each in (dataset, other)
+        final_model(
+            dataset_version, fit_final_model(dataset_version, splits, **LOOP), folds=MOMENTS
+        )
+        for dataset_version in (dataset, aligned_from_start)
     ]
     assert json.dumps(models[0]) == json.dumps(models[1])
 
 
 def test_other_models_take_the_same_alignment(found):
     dataset, splits, _ = found["auto"]
-    known = alignments_of(dataset)
+    alignment_cache = alignments_of(dataset)
     y = dataset.kind.number(dataset.response())
-    mine = run_baselines(dataset, splits, folds=MOMENTS, baselines=["ridge"])
+    scores_of_ridge = run_baselines(dataset, splits, folds=MOMENTS, baselines=["ridge"])
     for split in splits.outer:
         rows = dataset.rows(split.train)
-        alone = found[known.best(y[rows], rows)][0]
+        alone = found[alignment_cache.best(y[rows], rows)][0]
         theirs = run_baselines(alone, splits, folds=MOMENTS, baselines=["ridge"])
-        of = [table["score"][table["split"] == split.name] for table in (mine, theirs)]
+        of = [table["score"][table["split"] == split.name] for table in (scores_of_ridge, theirs)]
         np.testing.assert_allclose(*of)
 
 
@@ -133,14 +137,16 @@ def test_what_is_left_out_has_no_say_in_what_trains(found, align):
     dataset, splits, fits = found[align]
     X = dataset.X.copy()
     X[dataset.batches() == "boston"] = np.random.default_rng(0).normal(5, 9, (18, 40))
-    moved = replace(dataset, X=X)
-    again = nested_cross_validation(
-        moved, splits, labels="observed", batch="1of1", **LOOP
+    shifted = replace(dataset, X=X)
+    fits_of_shifted = nested_cross_validation(
+        shifted, splits, labels="observed", batch="1of1", **LOOP
     ).with_chosen()
     at = list(fits.split).index("boston")
     for fit in range(4):
-        first, then = (each.coef(fit, 0)[1] for each in (fits, again))
-        assert (len(first) == len(then) and np.allclose(first, then)) == (fit == at)
+        coef_before, then = (
+            fits_version.coef(fit, 0)[1] for fits_version in (fits, fits_of_shifted)
+        )
+        assert (len(coef_before) == len(then) and np.allclose(coef_before, then)) == (fit == at)
 
 
 @pytest.mark.parametrize("align", ["fixed", "combat"])
@@ -156,14 +162,14 @@ def test_tables_and_pictures_are_of_the_studies_brought_together(found, align):
 
 def new(n):
     """Give the matrix of some samples of a fifth study, and their classes."""
-    given = Matrix(
+    new_matrix = Matrix(
         tuple(MATRIX.index),
         tuple(MATRIX.columns[:n]),
         MATRIX.to_numpy()[:, :n],
         {},
         tuple(range(len(MATRIX))),
     )
-    return given, np.where(ABOUT["diagnosis"] == "ill", 1, -1)[:n]
+    return new_matrix, np.where(ABOUT["diagnosis"] == "ill", 1, -1)[:n]
 
 
 @pytest.mark.parametrize(("align", "least"), [("fixed", 1), ("combat", 10), ("none", 1)])
@@ -171,8 +177,8 @@ def test_how_many_new_samples_a_model_needs(found, align, least):
     dataset, splits, _ = found[align]
     model = final_model(dataset, fit_final_model(dataset, splits, **LOOP), folds=MOMENTS)
     model = json.loads(json.dumps(model))
-    given, y = new(18)
-    table, _ = predict(model, given, "new.tsv", missing=0, mu=None)
+    new_matrix, y = new(18)
+    table, _ = predict(model, new_matrix, "new.tsv", missing=0, mu=None)
     assert delong(y, table["score"].to_numpy())[0] > 0.8
     if least == 1:
         alone, _ = predict(model, new(1)[0], "new.tsv", missing=0, mu=None)
@@ -188,7 +194,7 @@ def test_the_report_says_which_alignment_was_chosen_and_by_what():
     studies = [{"name": name, **sizes} for name in ("a", "b", "c")]
     record = {"studies": studies, "measure": "AUC", "whole": True}
     across = {"align": "auto", "probes": "median", "weights": "samples"}
-    told = {
+    sentence_of = {
         align: study_sentences(
             {
                 "studies": record | {"alignments": chosen_by},
@@ -197,9 +203,11 @@ def test_the_report_says_which_alignment_was_chosen_and_by_what():
         )[0]
         for align, chosen_by in (("auto", collected(errors)), ("rank", {}))
     }
-    assert "fitted to values centred" in told["auto"]
-    assert "centred 0.512, standardised 0.61, as ranks 0.7 and as they are 0.9" in told["auto"]
-    assert "fitted to values" not in told["rank"]
+    assert "fitted to values centred" in sentence_of["auto"]
+    assert (
+        "centred 0.512, standardised 0.61, as ranks 0.7 and as they are 0.9" in sentence_of["auto"]
+    )
+    assert "fitted to values" not in sentence_of["rank"]
 
 
 def collected(errors):

@@ -54,9 +54,9 @@ def gathered(study, parts=None, cv_frequency=0.5, chance=NONE):
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_headers_are_those_the_report_and_the_users_read(task):
     tables = gathered(make_study(0, task=task))
-    further = {"predictions": " probability of ill"} if task == "classification" else {}
+    last_columns = {"predictions": " probability of ill"} if task == "classification" else {}
     for name, header in HEADERS.items():
-        assert " ".join(tables[name].columns) == header + further.get(name, "")
+        assert " ".join(tables[name].columns) == header + last_columns.get(name, "")
 
 
 def test_batches_in_any_order_gather_to_the_same_files(tmp_path):
@@ -90,11 +90,11 @@ def test_the_signature_is_the_chosen_list_of_the_final_model(at):
         assert row["first_mu"] == next(
             MU[mu] for mu in range(len(MU)) if number in final.coef(0, mu)[0]
         )
-        held = [
+        in_lists = [
             number in observed.coef(fit, observed.choice[fit, 2])[0] for fit in range(len(observed))
         ]
-        assert row["cv_frequency"] == pytest.approx(np.mean(held))
-        assert row["core"] == (np.mean(held) >= 0.6)
+        assert row["cv_frequency"] == pytest.approx(np.mean(in_lists))
+        assert row["core"] == (np.mean(in_lists) >= 0.6)
     assert 0 < signature["core"].sum() < len(signature)
     order = list(zip(-signature["cv_frequency"], -signature["size"], strict=True))
     assert order == sorted(order)
@@ -130,10 +130,10 @@ def test_genes_that_no_outer_split_selects_stand_last():
 def test_named_genes_stand_first_whether_or_not_they_predict():
     dataset, splits, observed, final = make_study(6)
     model = {f"g{gene}" for gene in final.coef(0, 0)[0]}
-    outside = next(j for j in range(15) if f"g{j}" not in model)
-    inside = next(j for j in range(15) if f"g{j}" in model)
+    other_gene = next(j for j in range(15) if f"g{j}" not in model)
+    model_gene = next(j for j in range(15) if f"g{j}" in model)
     times = np.zeros(15, dtype=int)
-    times[[outside, inside]] = 10, 9
+    times[[other_gene, model_gene]] = 10, 9
     permuted = np.random.default_rng(0).integers(0, 3, (40, 15))
     study = dataset, splits, observed, choosing(final, 0)
     tables = gathered(study, chance=chance_of(times, permuted))
@@ -142,21 +142,21 @@ def test_named_genes_stand_first_whether_or_not_they_predict():
     assert " ".join(signature.columns) == HEADERS["signature"].replace(
         "core", "fdr_selected selection_frequency null_frequency selection_p selection_q"
     )
-    assert signature["gene"].tolist()[:2] == [f"g{outside}", f"g{inside}"]
+    assert signature["gene"].tolist()[:2] == [f"g{other_gene}", f"g{model_gene}"]
     assert signature["fdr_selected"].tolist() == [True, True] + [False] * (len(signature) - 2)
-    assert signature.loc[signature["weight"] == 0, "gene"].tolist() == [f"g{outside}"]
-    assert set(signature["gene"]) == model | {f"g{outside}"}
+    assert signature.loc[signature["weight"] == 0, "gene"].tolist() == [f"g{other_gene}"]
+    assert set(signature["gene"]) == model | {f"g{other_gene}"}
     assert evidence["selection_frequency"].tolist() == [1.0, 0.9]
     assert (evidence["selection_q"] <= 0.1).all()
     # What no half lists has no evidence, and its q is 1.
-    rest = signature.iloc[2:]
+    later_rows = signature.iloc[2:]
     assert (
-        rest[["selection_frequency", "selection_p", "selection_q"]]
+        later_rows[["selection_frequency", "selection_p", "selection_q"]]
         .eq([0.0, 1.0, 1.0])
         .all(axis=None)
     )
-    columns = rest["gene"].str.removeprefix("g").astype(int)
-    np.testing.assert_allclose(rest["null_frequency"], permuted.mean(axis=0)[columns] / 10)
+    columns = later_rows["gene"].str.removeprefix("g").astype(int)
+    np.testing.assert_allclose(later_rows["null_frequency"], permuted.mean(axis=0)[columns] / 10)
     # As many permutations as could tell nothing name nothing.
     few = gathered(study, chance=chance_of(times, permuted[:18]))["signature"]
     assert not few["fdr_selected"].any()
@@ -176,8 +176,8 @@ def test_nothing_selected_is_no_signature():
 def test_every_table_has_the_chosen_lists_as_rows_without_a_mu(task):
     """Where all fits choose the same mu, those rows are the rows of that mu."""
     dataset, splits, observed, final = make_study(1, task=task)
-    alike = replace(observed, choice=observed.choice * [1, 1, 0] + [0, 0, 1])
-    tables = gathered((dataset, splits, alike, choosing(final, 1)), cv_frequency=0.4)
+    with_same_choice = replace(observed, choice=observed.choice * [1, 1, 0] + [0, 0, 1])
+    tables = gathered((dataset, splits, with_same_choice, choosing(final, 1)), cv_frequency=0.4)
     splits_only = tables["stability"]["source"] == "outer_splits"
     tables["stability"] = tables["stability"][splits_only]
     tables["lists"] = tables["lists"].drop(columns=["nested", "nested_in_split"])
@@ -185,8 +185,8 @@ def test_every_table_has_the_chosen_lists_as_rows_without_a_mu(task):
     for name in [*names, "rejection"] if task == "classification" else names:
         table = tables[name]
         of_mu, chosen = (
-            table[which].drop(columns="mu").reset_index(drop=True)
-            for which in (table["mu"] == MU[1], table["mu"].isna())
+            table[is_row].drop(columns="mu").reset_index(drop=True)
+            for is_row in (table["mu"] == MU[1], table["mu"].isna())
         )
         assert len(chosen) > 0
         pd.testing.assert_frame_equal(chosen, of_mu)
@@ -211,10 +211,10 @@ def test_halves_are_compared_in_their_pairs_whatever_the_order_of_the_fits():
     lists = selection_matrix(halves, len(dataset.genes))[0 :: len(MU)]
     for order in (np.arange(len(halves)), np.arange(len(halves))[::-1]):
         table = stability_table(dataset, splits, observed, halves.take(order))
-        found = table.set_index(["source", "mu"])["stability"]
-        assert found["half_subsamples", MU[0]] == PairAgreement.from_lists(lists).stability()
-    every = selection_matrix(observed, len(dataset.genes))[0 :: len(MU)]
-    assert found["outer_splits", MU[0]] == list_agreement(every)
+        stability_of = table.set_index(["source", "mu"])["stability"]
+        assert stability_of["half_subsamples", MU[0]] == PairAgreement.from_lists(lists).stability()
+    all_lists = selection_matrix(observed, len(dataset.genes))[0 :: len(MU)]
+    assert stability_of["outer_splits", MU[0]] == list_agreement(all_lists)
 
 
 def test_regression_has_no_rejection_region():
@@ -236,9 +236,9 @@ def test_controls_stand_side_by_side_and_survive_their_file(task, tmp_path):
     )
     assert table["p_value"].iloc[4:].isna().all()
     save_tables({"b": tmp_path / "b.tsv"}, {"b": baselines})
-    again = load_table(tmp_path / "b.tsv", ("model", "split", "sample"))
+    reloaded = load_table(tmp_path / "b.tsv", ("model", "split", "sample"))
     pd.testing.assert_frame_equal(
-        table, controls_table(dataset, splits, [observed], null, [again]), rtol=1e-8
+        table, controls_table(dataset, splits, [observed], null, [reloaded]), rtol=1e-8
     )
 
 

@@ -81,20 +81,20 @@ def test_the_genes_that_hold_come_first_and_the_study_in_which_they_do_not_is_se
     assert top["least"] < top["effect"] < top["most"]
 
 
-@pytest.mark.parametrize(("measured", "told"), [(30, False), (40, True)])
-def test_probes_are_told_of_where_there_were_some(found, measured, told):
+@pytest.mark.parametrize(("measured", "is_told"), [(30, False), (40, True)])
+def test_probes_are_told_of_where_there_were_some(found, measured, is_told):
     signature = pd.DataFrame({"gene": ["gene00"]})
     tables = {
         "studies": found[0].assign(measured=measured, genes=30),
         "meta": found[1],
         "signature": signature,
     }
-    it = collect_studies(tables, "leave_one_study_out", {})
+    studies_data = collect_studies(tables, "leave_one_study_out", {})
     across = {"align": "centre", "probes": "median", "weights": "equal"}
-    first, _ = study_sentences({"studies": it, "config": {"across": across}})
-    assert ("the median of its probes" in first) == told
-    assert "(n = 20); " in first
-    assert "Every study had the same weight." in first
+    first_sentence, _ = study_sentences({"studies": studies_data, "config": {"across": across}})
+    assert ("the median of its probes" in first_sentence) == is_told
+    assert "(n = 20); " in first_sentence
+    assert "Every study had the same weight." in first_sentence
 
 
 def test_effects_do_not_depend_on_the_scale_of_a_study(study):
@@ -108,23 +108,23 @@ def test_effects_do_not_depend_on_the_scale_of_a_study(study):
 
 def test_the_first_screen_says_what_the_next_study_may_show(found):
     signature = pd.DataFrame({"gene": ["gene00", "gene01"]})
-    it = collect_studies(
+    studies_data = collect_studies(
         {"studies": found[0], "meta": found[1], "signature": signature}, "leave_one_study_out", {}
     )
-    (said,) = left_out_paragraphs({"studies": it})
+    (paragraph,) = left_out_paragraphs({"studies": studies_data})
     reached = "Each study was predicted by models trained on the others: mean AUC 0."
-    assert said.text.startswith(reached)
-    assert "In a further, comparable study expect an AUC of 0." in said.text
-    assert "The result of brno is worse than chance (AUC 0." in said.text
-    assert said.text.endswith("check whether its labels are swapped.")
-    words = " ".join(show({"studies": it, "study": {"task": "x"}}, Limits(5, 20)).words)
+    assert paragraph.text.startswith(reached)
+    assert "In a further, comparable study expect an AUC of 0." in paragraph.text
+    assert "The result of brno is worse than chance (AUC 0." in paragraph.text
+    assert paragraph.text.endswith("check whether its labels are swapped.")
+    words = " ".join(show({"studies": studies_data, "study": {"task": "x"}}, Limits(5, 20)).words)
     assert "In brno the models of the other studies have AUC 0." in words
     assert "where chance gives 0.5: what is high there is low in the others" in words
     assert "brno disagrees" not in words
-    mild = [{**one, "high": 0.6} for one in it["studies"]]
-    (said,) = left_out_paragraphs({"studies": {**it, "studies": mild}})
-    assert said.text.endswith("brno differs from the others.")
-    assert [one["same_sign"] for one in it["studies"]].count(0.0) == 1
+    mild = [{**study_row, "high": 0.6} for study_row in studies_data["studies"]]
+    (paragraph,) = left_out_paragraphs({"studies": {**studies_data, "studies": mild}})
+    assert paragraph.text.endswith("brno differs from the others.")
+    assert [study_row["same_sign"] for study_row in studies_data["studies"]].count(0.0) == 1
 
 
 def test_of_several_classes_each_is_held_against_the_rest(study):
@@ -139,21 +139,21 @@ def test_of_several_classes_each_is_held_against_the_rest(study):
     assert list(meta["class"].unique()) == ["well", "ill", "worse"]
     assert len(meta) == 3 * len(dataset.genes)
     two = replace(dataset, obs=dataset.obs.assign(diagnosis=np.where(worse, "ill", "well")))
-    mine = meta[meta["class"] == "worse"]
+    meta_of_class = meta[meta["class"] == "worse"]
     alone = meta_table(two)
-    np.testing.assert_allclose(mine["effect"], alone["effect"])
-    np.testing.assert_allclose(mine["p_value"], alone["p_value"])
+    np.testing.assert_allclose(meta_of_class["effect"], alone["effect"])
+    np.testing.assert_allclose(meta_of_class["p_value"], alone["p_value"])
     np.testing.assert_allclose(meta["q_value"], false_discovery_control(meta["p_value"]))
     assert meta.loc[meta["p_value"].idxmin(), "gene"] in {"gene00", "gene01", "gene02", "gene10"}
-    found = {
+    report_tables = {
         "studies": studies_of_nothing(several),
         "meta": meta,
         "signature": pd.DataFrame({"gene": ["gene10"]}),
     }
-    it = collect_studies(found, "leave_one_study_out", {})
-    assert len(it["genes"]) == 3
-    assert it["tested"] == len(dataset.genes)
-    section = show({"studies": it, "study": {"task": "several_classes"}}, Limits(5, 20))
+    studies_data = collect_studies(report_tables, "leave_one_study_out", {})
+    assert len(studies_data["genes"]) == 3
+    assert studies_data["tested"] == len(dataset.genes)
+    section = show({"studies": studies_data, "study": {"task": "several_classes"}}, Limits(5, 20))
     picture = section.items[2]
     assert set(picture.data["gene"]) == {f"gene10, {name}" for name in design.classes}
     assert "a class against the rest" in picture.description
@@ -187,7 +187,7 @@ def mean_error(dataset, splits):
 @pytest.mark.slow
 def test_in_noise_the_error_is_at_chance_and_no_gene_is_named(tmp_path):
     errors = []
-    named = 0
+    n_named = 0
     covered = []
     for seed in range(12):
         dataset, splits = pooled(tmp_path, tables(4, n=16, effect=0.0, seed=seed), **SPLITS)
@@ -195,10 +195,10 @@ def test_in_noise_the_error_is_at_chance_and_no_gene_is_named(tmp_path):
         mean = table[table["row"] == "mean"].iloc[0]
         errors.append(error)
         covered.append(mean["low"] <= 0.5 <= mean["high"])
-        named += int((meta_table(dataset)["q_value"] <= 0.05).any())
+        n_named += int((meta_table(dataset)["q_value"] <= 0.05).any())
     assert np.mean(errors) == pytest.approx(0.5, abs=0.05)
     assert np.mean(covered) >= 0.75
-    assert named <= 3
+    assert n_named <= 3
 
 
 @pytest.mark.quick("centre")
@@ -206,26 +206,26 @@ def test_in_noise_the_error_is_at_chance_and_no_gene_is_named(tmp_path):
 def test_a_study_that_holds_most_cases_is_no_signal(tmp_path, align):
     """Cases mostly in some studies, and nothing that tells them apart but the study itself."""
     errors = []
-    named = 0
+    n_named = 0
     for seed in range(8):
         files = tables(4, n=24, effect=0.0, seed=seed)
         for k, (name, (matrix, about)) in enumerate(files.items()):
             ill = [i for i in range(24) if (i % 2 == 1) and (k < 2 or i % 6 == 1)]
             well = [i for i in range(24) if (i % 2 == 0) and (k >= 2 or i % 6 == 0)]
-            keep = sorted(ill + well)
-            files[name] = matrix.iloc[:, keep], about.iloc[keep]
+            rows = sorted(ill + well)
+            files[name] = matrix.iloc[:, rows], about.iloc[rows]
         dataset, splits = pooled(tmp_path, files, **SPLITS, across={"align": align})
         errors.append(mean_error(dataset, splits)[0])
-        named += int((meta_table(dataset)["q_value"] <= 0.05).any())
+        n_named += int((meta_table(dataset)["q_value"] <= 0.05).any())
     assert np.mean(errors) == pytest.approx(0.5, abs=0.08)
-    assert named <= 2
+    assert n_named <= 2
 
 
 def test_without_a_single_effect_the_studies_are_shown_alone(found):
     signature = pd.DataFrame({"gene": ["gene00"]})
     tables = {"studies": found[0], "meta": found[1][:0], "signature": signature}
-    it = collect_studies(tables, "leave_one_study_out", {})
-    section = show({"studies": it, "study": {"task": "x"}}, Limits(5, 20))
+    studies_data = collect_studies(tables, "leave_one_study_out", {})
+    section = show({"studies": studies_data, "study": {"task": "x"}}, Limits(5, 20))
     assert [type(item).__name__ for item in section.items] == ["Picture", "Table"]
     assert not any("meta-analysis" in words for words in section.words)
 
@@ -235,17 +235,19 @@ def test_a_model_of_aligned_studies_takes_a_cohort_and_no_single_sample(study):
     final = fit_final_model(dataset, splits, folds=MOMENTS, **linear(**SPLITS["linear"]))
     model = final_model(dataset, final, folds=MOMENTS)
     matrix, about = tables(1, n=24, effect=3.5, seed=9)["boston"]
-    given = Matrix(
+    new_matrix = Matrix(
         tuple(matrix.index),
         tuple(matrix.columns),
         100 + 3 * matrix.to_numpy(),
         {},
         tuple(range(len(matrix))),
     )
-    table, _ = predict(model, given, "new.tsv", missing=0, mu=None)
+    table, _ = predict(model, new_matrix, "new.tsv", missing=0, mu=None)
     assert delong(np.where(about["diagnosis"] == "ill", 1, -1), table["score"].to_numpy())[0] > 0.9
     assert table.attrs["scale"].startswith("not told")
-    few = Matrix(given.rows, given.columns[:9], given.cells[:, :9], {}, given.lines)
+    few = Matrix(
+        new_matrix.rows, new_matrix.columns[:9], new_matrix.cells[:, :9], {}, new_matrix.lines
+    )
     with pytest.raises(InvalidInput, match="9 samples, at least 10 are needed"):
         predict(model, few, "new.tsv", missing=0, mu=None)
 
@@ -291,9 +293,9 @@ def test_logarithms_are_told_of_a_model_that_standardises(name, tmp_path):
     dataset, splits = pooled(tmp_path, files, **SPLITS, **steps)
     final = fit_final_model(dataset, splits, folds=MOMENTS, **linear(**SPLITS["linear"]))
     model = final_model(dataset, final, folds=MOMENTS)
-    given = new_cohort(turn)
+    new_matrix = new_cohort(turn)
     if words:
         with pytest.raises(InvalidInput, match=words):
-            predict(model, given, "new.tsv", missing=0.1, mu=None)
+            predict(model, new_matrix, "new.tsv", missing=0.1, mu=None)
     else:
-        assert len(predict(model, given, "new.tsv", missing=0.1, mu=None)[0]) == 24
+        assert len(predict(model, new_matrix, "new.tsv", missing=0.1, mu=None)[0]) == 24

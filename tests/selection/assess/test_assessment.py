@@ -36,11 +36,14 @@ def by_hand(dataset, splits, fits, permutation, mu, metric):
     y = dataset.response()
     repeat = {split.name: split.repeat for split in splits.outer}
     errors = []
-    for wanted in sorted(set(repeat.values())):
+    for permutation_value in sorted(set(repeat.values())):
         rows = []
         scores = []
         for fit in range(len(fits)):
-            if fits.permutation[fit] == permutation and repeat[str(fits.split[fit])] == wanted:
+            if (
+                fits.permutation[fit] == permutation
+                and repeat[str(fits.split[fit])] == permutation_value
+            ):
                 test, f = fits.test(fit)
                 rows.append(test)
                 scores.append(f[:, fits.choice[fit, 2] if mu is None else mu] - fits.threshold[fit])
@@ -53,45 +56,53 @@ def by_hand(dataset, splits, fits, permutation, mu, metric):
 def test_the_error_is_pooled_per_repeat_for_every_permutation(task, seed):
     dataset, splits, _, _ = make_study(seed, task=task)
     fits = make_fits(dataset, splits.outer, seed, permutations=(0, 2, 5))
-    found = study_errors(collect_held_out(dataset, splits, fits), ASSESSED[task].headline)
+    errors = study_errors(collect_held_out(dataset, splits, fits), ASSESSED[task].headline)
     for at, permutation in enumerate((0, 2, 5)):
         for mu in range(len(MU)):
             expected = by_hand(dataset, splits, fits, permutation, mu, POINTWISE[task])
-            assert found[at, mu] == pytest.approx(expected)
+            assert errors[at, mu] == pytest.approx(expected)
 
 
 def test_one_repeat_is_the_metric_of_scikit_learn():
     dataset, splits, observed, _ = make_study(4, repeats=1)
-    found = collect_held_out(dataset, splits, observed)
-    expected = 1 - balanced_accuracy_score(found.y, np.sign(found.scores[:, 1]))
-    assert assess(found, CLASSES)[1].error == pytest.approx(expected)
+    held_out_scores = collect_held_out(dataset, splits, observed)
+    expected = 1 - balanced_accuracy_score(held_out_scores.y, np.sign(held_out_scores.scores[:, 1]))
+    assert assess(held_out_scores, CLASSES)[1].error == pytest.approx(expected)
     dataset, splits, observed, _ = make_study(4, repeats=1, task="regression")
-    found = collect_held_out(dataset, splits, observed)
-    expected = 1 - r2_score(found.y, found.scores[:, 1])
-    assert assess(found, NUMBERS)[1].error == pytest.approx(expected)
+    held_out_scores = collect_held_out(dataset, splits, observed)
+    expected = 1 - r2_score(held_out_scores.y, held_out_scores.scores[:, 1])
+    assert assess(held_out_scores, NUMBERS)[1].error == pytest.approx(expected)
 
 
 def test_the_auc_is_that_of_test_sets_by_their_pairs():
     dataset, splits, observed, _ = make_study(4)
-    found = collect_held_out(dataset, splits, observed)
-    sets = [found.split == split for split in np.unique(found.split)]
-    areas = [roc_auc_score(found.y[rows], found.scores[rows, 1]) for rows in sets]
-    pairs = [(found.y[rows] > 0).sum() * (found.y[rows] < 0).sum() for rows in sets]
-    area = assess(found, CLASSES)[1].auc
+    held_out_scores = collect_held_out(dataset, splits, observed)
+    sets = [held_out_scores.split == split for split in np.unique(held_out_scores.split)]
+    areas = [
+        roc_auc_score(held_out_scores.y[rows], held_out_scores.scores[rows, 1]) for rows in sets
+    ]
+    pairs = [
+        (held_out_scores.y[rows] > 0).sum() * (held_out_scores.y[rows] < 0).sum() for rows in sets
+    ]
+    area = assess(held_out_scores, CLASSES)[1].auc
     assert area == pytest.approx(np.average(areas, weights=pairs))
-    moved = replace(found, scores=found.scores + found.split[:, None])
-    assert assess(moved, CLASSES)[1].auc == pytest.approx(area)  # no model is held against another
+    shifted = replace(
+        held_out_scores, scores=held_out_scores.scores + held_out_scores.split[:, None]
+    )
+    assert assess(shifted, CLASSES)[1].auc == pytest.approx(
+        area
+    )  # no model is held against another
 
 
 def test_groups_count_once():
     """Members of a group that say the same are one sample to the interval, not to the AUC."""
     dataset, splits, observed, _ = make_study(4, repeats=1)
-    found = collect_held_out(dataset, splits, observed)
-    thrice = found.take_rows(np.repeat(np.arange(len(found.y)), 3))
+    held_out_scores = collect_held_out(dataset, splits, observed)
+    thrice = held_out_scores.take_rows(np.repeat(np.arange(len(held_out_scores.y)), 3))
     number = np.arange(len(thrice.y))
     alone = assess(replace(thrice, row=number), CLASSES)[1]
     grouped = assess(replace(thrice, row=number, group=thrice.row), CLASSES)[1]
-    once = assess(found, CLASSES)[1]
+    once = assess(held_out_scores, CLASSES)[1]
     assert alone.auc == pytest.approx(once.auc)
     assert (grouped.auc_low, grouped.auc_high) == pytest.approx((once.auc_low, once.auc_high))
     assert alone.auc_high - alone.auc_low < 0.95 * (once.auc_high - once.auc_low)
@@ -99,63 +110,63 @@ def test_groups_count_once():
 
 def test_who_predicts_the_mean_explains_nothing_in_any_sample():
     dataset, splits, observed, _ = make_study(4, repeats=1, task="regression")
-    found = collect_held_out(dataset, splits, observed)
-    mean = np.full_like(found.scores, found.y.mean())
-    each = assess(replace(found, scores=mean), NUMBERS)[0]
-    assert (each.error, each.low, each.high) == pytest.approx((1, 1, 1))
+    held_out_scores = collect_held_out(dataset, splits, observed)
+    mean = np.full_like(held_out_scores.scores, held_out_scores.y.mean())
+    assessed = assess(replace(held_out_scores, scores=mean), NUMBERS)[0]
+    assert (assessed.error, assessed.low, assessed.high) == pytest.approx((1, 1, 1))
 
 
 @pytest.mark.parametrize("task", POINTWISE)
 @pytest.mark.parametrize("signal", [0.0, 0.5, 2.0, 50.0])
 def test_intervals_hold_the_error_and_stay_in_bounds(task, signal):
     dataset, splits, observed, _ = make_study(1, task=task, signal=signal)
-    for each in assess(collect_held_out(dataset, splits, observed), ASSESSED[task].headline):
-        assert 0 <= each.low <= each.error <= each.high
-        assert task == "regression" or each.high <= 1
-        assert each.low < each.high
+    for assessed in assess(collect_held_out(dataset, splits, observed), ASSESSED[task].headline):
+        assert 0 <= assessed.low <= assessed.error <= assessed.high
+        assert task == "regression" or assessed.high <= 1
+        assert assessed.low < assessed.high
 
 
 def test_no_error_in_few_samples_is_not_certainty():
     dataset, splits, observed, _ = make_study(1, signal=50.0)
-    found = assess(collect_held_out(dataset, splits, observed), CLASSES)[0]
-    assert (found.error, found.low, found.auc) == (0, 0, 1)
-    assert found.high > 0.05
-    assert found.auc_low < 0.95
+    held_out_scores = assess(collect_held_out(dataset, splits, observed), CLASSES)[0]
+    assert (held_out_scores.error, held_out_scores.low, held_out_scores.auc) == (0, 0, 1)
+    assert held_out_scores.high > 0.05
+    assert held_out_scores.auc_low < 0.95
 
 
 def test_repeats_of_the_same_scores_do_not_add_samples():
     dataset, splits, observed, _ = make_study(2, n=12, folds=12, repeats=1)
-    found = collect_held_out(dataset, splits, observed)
+    held_out_scores = collect_held_out(dataset, splits, observed)
     twice = replace(
-        found,
-        **{key: np.tile(getattr(found, key), 2) for key in ("y", "row", "permutation")},
-        split=np.concatenate([found.split, found.split + 12]),
-        repeat=np.concatenate([found.repeat, found.repeat + 1]),
-        scores=np.tile(found.scores, (2, 1)),
+        held_out_scores,
+        **{key: np.tile(getattr(held_out_scores, key), 2) for key in ("y", "row", "permutation")},
+        split=np.concatenate([held_out_scores.split, held_out_scores.split + 12]),
+        repeat=np.concatenate([held_out_scores.repeat, held_out_scores.repeat + 1]),
+        scores=np.tile(held_out_scores.scores, (2, 1)),
     )
-    one, two = (vars(assess(each, CLASSES)[0]) for each in (found, twice))
-    assert one == pytest.approx(two)
+    single, two = (vars(assess(assessed, CLASSES)[0]) for assessed in (held_out_scores, twice))
+    assert single == pytest.approx(two)
 
 
 def test_leave_one_out_has_the_interval_over_half_of_its_samples():
     dataset, splits, observed, _ = make_study(3, n=12, folds=12, repeats=1)
-    found = collect_held_out(dataset, splits, observed)
-    loss = CLASSES.loss(found)[:, 0].astype(float)
-    assert np.isnan(CLASSES.split_errors(found, loss)).all()
-    each = assess(found, CLASSES)[0]
-    sides = [loss[found.y == side] for side in (-1, 1)]
+    held_out_scores = collect_held_out(dataset, splits, observed)
+    loss = CLASSES.loss(held_out_scores)[:, 0].astype(float)
+    assert np.isnan(CLASSES.split_errors(held_out_scores, loss)).all()
+    assessed = assess(held_out_scores, CLASSES)[0]
+    sides = [loss[held_out_scores.y == side] for side in (-1, 1)]
     expected = mean_of_shares([side.mean() for side in sides], [len(side) / 2 for side in sides])
-    assert (each.low, each.high) == expected
+    assert (assessed.low, assessed.high) == expected
 
 
 def test_a_test_set_of_one_class_has_no_balanced_error():
     dataset, splits, observed, _ = make_study(3, repeats=1)
-    found = collect_held_out(dataset, splits, observed)
-    ill = found.y > 0
+    held_out_scores = collect_held_out(dataset, splits, observed)
+    ill = held_out_scores.y > 0
     keys = ("y", "row", "split", "repeat", "permutation", "scores")
-    alone = replace(found, **{key: getattr(found, key)[ill] for key in keys})
-    each = assess(alone, CLASSES)[0]
-    assert np.isnan([each.error, each.low, each.high, each.auc]).all()
+    alone = replace(held_out_scores, **{key: getattr(held_out_scores, key)[ill] for key in keys})
+    assessed = assess(alone, CLASSES)[0]
+    assert np.isnan([assessed.error, assessed.low, assessed.high, assessed.auc]).all()
 
 
 def test_p_counts_the_observed_labels_as_one_of_the_permutations():
@@ -186,8 +197,8 @@ def test_the_null_study_is_that_of_each_permutation_alone():
         for column, mu in enumerate([*range(len(MU)), None]):
             expected = by_hand(dataset, splits, permuted, number, mu, balanced_error)
             assert null["error"][at, column] == pytest.approx(expected)
-        one = permuted.take(np.flatnonzero(permuted.permutation == number))
-        alone, _ = null_study(dataset, splits, [observed], [one])
+        single = permuted.take(np.flatnonzero(permuted.permutation == number))
+        alone, _ = null_study(dataset, splits, [observed], [single])
         np.testing.assert_array_equal(alone["error"][0], null["error"][at])
         np.testing.assert_array_equal(alone["size"][0], null["size"][at])
     frequency = tables["null_cv_frequency"]
@@ -277,8 +288,8 @@ def test_a_mu_at_which_a_list_was_not_kept_has_no_error(task):
     dataset, splits, observed, _ = make_study(5, task=task)
     fits = without_lists(observed, 3, 2)
     before, after = (
-        assess(collect_held_out(dataset, splits, each), ASSESSED[task].headline)
-        for each in (observed, fits)
+        assess(collect_held_out(dataset, splits, assessed), ASSESSED[task].headline)
+        for assessed in (observed, fits)
     )
     assert np.isnan(list(vars(after[2]).values())).all()
     assert repr(after[:2]) == repr(before[:2])  # NaN is not equal to NaN
@@ -294,15 +305,15 @@ def test_a_list_that_was_not_kept_has_empty_cells_and_no_rejection():
     fits = without_lists(observed, 3, 2).with_chosen()
     split = str(fits.split[3])
     scores = scores_table(dataset, splits, fits)
-    gone = (scores["split"] == split) & (scores["mu"] == MU[2])
+    is_missing = (scores["split"] == split) & (scores["mu"] == MU[2])
     errors = ["misclassification", "balanced_error", "squared_error", "n_genes"]
-    assert scores.loc[gone, errors].isna().all(axis=None)
-    assert scores.loc[~gone, errors].notna().all(axis=None)
+    assert scores.loc[is_missing, errors].isna().all(axis=None)
+    assert scores.loc[~is_missing, errors].notna().all(axis=None)
     predictions = predictions_table(dataset, splits, fits)
-    gone = (predictions["split"] == split) & (predictions["mu"] == MU[2])
-    assert predictions.loc[gone, ["score", "wrong"]].isna().all(axis=None)
-    assert (predictions.loc[gone, "predicted"] == "").all()
-    assert predictions.loc[~gone, ["score", "wrong"]].notna().all(axis=None)
+    is_missing = (predictions["split"] == split) & (predictions["mu"] == MU[2])
+    assert predictions.loc[is_missing, ["score", "wrong"]].isna().all(axis=None)
+    assert (predictions.loc[is_missing, "predicted"] == "").all()
+    assert predictions.loc[~is_missing, ["score", "wrong"]].notna().all(axis=None)
     refused = rejection_table(predictions, dataset.design.classes)
     np.testing.assert_array_equal(refused["mu"], np.repeat([MU[0], MU[1], np.nan], 2))
 
@@ -328,10 +339,10 @@ def test_scores_know_the_group_of_their_sample():
         dataset, obs=dataset.obs.assign(who=names), design=replace(dataset.design, group="who")
     )
     row = np.array([5, 0, 1, 2])
-    found = complete_held_out(
+    arranged = complete_held_out(
         grouped, splits, row, np.zeros(4, int), np.zeros((4, 1)), np.zeros(4, int)
     )
-    assert np.array(["a", "b", "c"])[found.group].tolist() == names[row].tolist()
+    assert np.array(["a", "b", "c"])[arranged.group].tolist() == names[row].tolist()
     assert (
         complete_held_out(dataset, splits, row, row * 0, row[:, None] * 0.0, row * 0).group is None
     )

@@ -67,16 +67,16 @@ def test_one_score_per_row_that_depends_on_that_row_alone(name, task):
 @pytest.mark.parametrize(("name", "task"), MEMBERS)
 def test_inputs_are_not_modified_and_the_state_decides(name, task):
     X, y, X_test, inner, _ = problem(task)
-    kept = X.copy(), y.copy(), X_test.copy()
+    originals = X.copy(), y.copy(), X_test.copy()
     score = BASELINES[name][task]
     f = score(X, y, X_test, inner, 1)
     np.testing.assert_array_equal(score(X, y, X_test, inner, 1), f)
-    for before, after in zip(kept, (X, y, X_test), strict=True):
+    for before, after in zip(originals, (X, y, X_test), strict=True):
         np.testing.assert_array_equal(before, after)
 
 
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize(("name", "task"), [each for each in MEMBERS if each[0] != "dummy"])
+@pytest.mark.parametrize(("name", "task"), [member for member in MEMBERS if member[0] != "dummy"])
 def test_a_strong_signal_is_found_with_the_right_sign(name, task):
     X, y, X_test, inner, y_test = problem(task)
     f = BASELINES[name][task](X, y, X_test, inner, 1)
@@ -90,15 +90,15 @@ def test_the_dummy_knows_the_majority_and_the_mean():
     X, y, X_test, inner, _ = problem("classification")
     assert BASELINES["dummy"]["classification"](X, y, X_test, inner, 1).tolist() == [-1.0] * 10
     X, y, X_test, inner, _ = problem("regression")
-    found = BASELINES["dummy"]["regression"](X, y, X_test, inner, 1)
-    np.testing.assert_allclose(found, y.mean())
+    scores = BASELINES["dummy"]["regression"](X, y, X_test, inner, 1)
+    np.testing.assert_allclose(scores, y.mean())
 
 
 def left_out_scores(model, X, y, inner):
     f = np.empty(len(y))
     for fold in inner:
-        rest = np.setdiff1d(np.arange(len(y)), fold)
-        f[fold] = model.fit(X[rest], y[rest]).decision_function(X[fold])
+        train_rows = np.setdiff1d(np.arange(len(y)), fold)
+        f[fold] = model.fit(X[train_rows], y[train_rows]).decision_function(X[fold])
     return f
 
 
@@ -112,7 +112,7 @@ def test_ridge_is_scikit_learns_at_the_penalty_of_the_smallest_inner_error():
         RidgeClassifier(alpha=a) for a in np.linalg.norm(X, 2) ** 2 * np.geomspace(10, 1e-4, 6)
     ]
     f = [left_out_scores(model, X, y, inner) for model in models]
-    best = int(np.argmin([np.mean((each - y) ** 2) for each in f]))
+    best = int(np.argmin([np.mean((fold_scores - y) ** 2) for fold_scores in f]))
     expected = models[best].fit(X, y).decision_function(X_test) - midpoint(y, f[best])
     np.testing.assert_allclose(ridge_classes(X, y, X_test, inner, 1), expected, atol=1e-8)
 
@@ -131,9 +131,11 @@ def test_the_l1_logistic_model_is_scikit_learns_at_the_tau_of_the_smallest_inner
     X, y, X_test, inner, _ = problem("classification", signal=0.4)
     left_out = np.empty((len(TAU_FRACTIONS), len(y)))
     for fold in inner:
-        rest = np.setdiff1d(np.arange(len(y)), fold)
+        train_rows = np.setdiff1d(np.arange(len(y)), fold)
         for f, tau in zip(left_out, TAU_FRACTIONS, strict=True):
-            f[fold] = odds_by_scikit_learn(X[rest], y[rest], tau).decision_function(X[fold])
+            f[fold] = odds_by_scikit_learn(X[train_rows], y[train_rows], tau).decision_function(
+                X[fold]
+            )
     best = int(np.argmin(np.logaddexp(0, -y * left_out).mean(axis=1)))
     assert 0 < best < len(TAU_FRACTIONS) - 1
     expected = odds_by_scikit_learn(X, y, TAU_FRACTIONS[best]).decision_function(X_test)
@@ -141,14 +143,14 @@ def test_the_l1_logistic_model_is_scikit_learns_at_the_tau_of_the_smallest_inner
     np.testing.assert_allclose(f, expected - midpoint(y, left_out[best]), atol=5e-3)
 
 
-@pytest.mark.parametrize("first", [1.0, -1.0])
-def test_the_lasso_without_a_feature_calls_one_class_where_the_odds_are_even(first):
+@pytest.mark.parametrize("first_class", [1.0, -1.0])
+def test_the_lasso_without_a_feature_calls_one_class_where_the_odds_are_even(first_class):
     """A score of 0 would be wrong for either class, an error of 1 where chance is a half."""
-    y = first * np.tile([1.0, -1.0], 16)
+    y = first_class * np.tile([1.0, -1.0], 16)
     inner = np.arange(32).reshape(4, 8)
     X = np.where(np.arange(32) < 8, 1.0, -1.0)[:, None] * y[:, None]  # misleads when left out
     f = BASELINES["lasso"]["classification"](X, y, X[:5], list(inner[:1]), 1)
-    assert np.sign(f).tolist() == [first] * 5
+    assert np.sign(f).tolist() == [first_class] * 5
     assert np.abs(f).max() < 1e-6
 
 
@@ -161,9 +163,9 @@ def test_the_lasso_is_scikit_learns_at_the_tau_of_the_smallest_inner_error():
 
     losses = np.zeros(len(TAU_FRACTIONS))
     for fold in inner:
-        rest = np.setdiff1d(np.arange(len(y)), fold)
+        train_rows = np.setdiff1d(np.arange(len(y)), fold)
         losses += [
-            np.sum((y[fold] - fit(rest, tau).predict(X[fold])) ** 2) for tau in TAU_FRACTIONS
+            np.sum((y[fold] - fit(train_rows, tau).predict(X[fold])) ** 2) for tau in TAU_FRACTIONS
         ]
     expected = fit(np.arange(len(y)), TAU_FRACTIONS[np.argmin(losses)]).predict(X_test)
     f = BASELINES["lasso"]["regression"](X, y, X_test, inner, 1)
@@ -180,18 +182,18 @@ def test_the_cox_lasso_is_scikit_survivals_at_the_tau_of_the_largest_left_out_li
         return model.fit(X[rows], y[["event", "time"]][rows].copy()).coef_
 
     def likelihood(rows, eta):
-        own = RiskSets.from_times(y["time"][rows], y["event"][rows], "efron")
-        return own.log_likelihood(eta[rows][own.order])
+        risk_sets = RiskSets.from_times(y["time"][rows], y["event"][rows], "efron")
+        return risk_sets.log_likelihood(eta[rows][risk_sets.order])
 
     gained = 0.0
-    every = np.arange(len(y))
+    all_rows = np.arange(len(y))
     for fold in inner:
-        rest = np.setdiff1d(every, fold)
-        eta = X @ path(rest)
-        gained = gained + likelihood(every, eta) - likelihood(rest, eta)
+        train_rows = np.setdiff1d(all_rows, fold)
+        eta = X @ path(train_rows)
+        gained = gained + likelihood(all_rows, eta) - likelihood(train_rows, eta)
     best = int(np.argmax(gained))
     assert 0 < best < len(TAU_FRACTIONS) - 1
-    expected = (X_test - X.mean(axis=0)) @ path(every)[:, best]
+    expected = (X_test - X.mean(axis=0)) @ path(all_rows)[:, best]
     f = BASELINES["lasso"]["survival"](X, y, X_test, inner, 1)
     np.testing.assert_allclose(f, expected, atol=1e-3)
 
@@ -207,12 +209,12 @@ def test_nearest_centroid_decides_as_scikit_learn_does():
 
 def test_the_rotation_to_the_row_space_does_not_change_the_support_vector_machine():
     X, y, X_test, inner, _ = problem("classification", d=200)
-    found = svm_classes(X, y, X_test, inner, 1)
+    scores = svm_classes(X, y, X_test, inner, 1)
     scale = np.mean(np.sum(X**2, axis=1))
     models = [SVC(kernel="linear", C=C / scale) for C in np.geomspace(0.01, 100, 5)]
     cut = [midpoint(y, left_out_scores(model, X, y, inner)) for model in models]
     expected = [model.fit(X, y).decision_function(X_test) for model in models]
-    far = [np.abs(f - c - found).max() for f, c in zip(expected, cut, strict=True)]
+    far = [np.abs(f - c - scores).max() for f, c in zip(expected, cut, strict=True)]
     assert min(far) < 2e-3
 
 
@@ -251,9 +253,9 @@ def test_every_split_is_scored_once_with_its_own_training_rows():
     scale = dataset.X[train].std(axis=0)
     Z = (dataset.X - mean) / scale
     expected = nearest_centroid(Z[train], dataset.response()[train], Z[test], [], 0)
-    found = table[(table["model"] == "nearest_centroid") & (table["split"] == split.name)]
-    assert found["sample"].tolist() == list(split.test)
-    np.testing.assert_allclose(found["score"], expected)
+    split_rows = table[(table["model"] == "nearest_centroid") & (table["split"] == split.name)]
+    assert split_rows["sample"].tolist() == list(split.test)
+    np.testing.assert_allclose(split_rows["score"], expected)
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
@@ -275,9 +277,9 @@ def test_genes_that_are_constant_in_each_class_are_told_apart():
 def test_scores_do_not_depend_on_the_other_baselines():
     dataset, splits, _, _ = make_study(0, folds=2, repeats=1)
     alone = run_baselines(dataset, splits, folds=STEPS, baselines=["random_forest"])
-    both = run_baselines(dataset, splits, folds=STEPS, baselines=["ridge", "random_forest"])
-    both = both[both["model"] == "random_forest"].reset_index(drop=True)
-    np.testing.assert_array_equal(alone["score"], both["score"])
+    forest_rows = run_baselines(dataset, splits, folds=STEPS, baselines=["ridge", "random_forest"])
+    forest_rows = forest_rows[forest_rows["model"] == "random_forest"].reset_index(drop=True)
+    np.testing.assert_array_equal(alone["score"], forest_rows["score"])
 
 
 def test_regression_leaves_out_what_exists_for_classes_only():

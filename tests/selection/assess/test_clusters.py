@@ -95,8 +95,8 @@ def test_mean_of_shares_knows_that_classes_share_groups(rng: np.random.Generator
     y = np.tile([-1.0, 1.0], 20)
     hits = np.repeat(rng.random(20) < 0.4, 2).astype(float)
     low, high = mean_of_shares_interval(hits, y, patient)
-    apart = mean_of_shares_interval(hits, y, patient + 20 * (y > 0))
-    assert high - low > 1.2 * (apart[1] - apart[0])  # both classes err together
+    separate_groups = mean_of_shares_interval(hits, y, patient + 20 * (y > 0))
+    assert high - low > 1.2 * (separate_groups[1] - separate_groups[0])  # both classes err together
 
 
 @pytest.mark.parametrize("gap", [0.0, 1.0, 9.0])
@@ -121,10 +121,10 @@ def test_area_influence_is_its_derivative_by_a_weight(rng: np.random.Generator) 
     assert influence.sum() == pytest.approx(0)
     weight = np.ones(12)
     weight[2] += 1e-6
-    above = (f[positive][:, None] > f[~positive]).astype(float)
-    moved = weight[positive] @ above @ weight[~positive]
-    moved /= weight[positive].sum() * weight[~positive].sum()
-    assert (moved - area) / 1e-6 == pytest.approx(influence[2], abs=1e-5)
+    is_above = (f[positive][:, None] > f[~positive]).astype(float)
+    moved_area = weight[positive] @ is_above @ weight[~positive]
+    moved_area /= weight[positive].sum() * weight[~positive].sum()
+    assert (moved_area - area) / 1e-6 == pytest.approx(influence[2], abs=1e-5)
 
 
 def test_area_interval_needs_two_groups_of_each_side(rng: np.random.Generator) -> None:
@@ -168,12 +168,12 @@ def test_line_spreads_of_single_samples_are_those_of_hc3(rng: np.random.Generato
     y = X[:, 1] + rng.standard_normal(30)
     inverse = np.linalg.inv(X.T @ X)
     residual = y - X @ (inverse @ X.T @ y)
-    left = 1 - np.einsum("ij,jk,ik->i", X, inverse, X)
-    weighted = X * (residual / left)[:, None]
+    leverage_rest = 1 - np.einsum("ij,jk,ik->i", X, inverse, X)
+    weighted = X * (residual / leverage_rest)[:, None]
     expected = np.sqrt(np.diag(inverse @ (weighted.T @ weighted) @ inverse))
-    found = line_spreads(X, residual, ALONE)
-    np.testing.assert_allclose([one.error for one in found], expected)
-    assert found[0].freedom == pytest.approx(28)
+    spreads = line_spreads(X, residual, ALONE)
+    np.testing.assert_allclose([spread.error for spread in spreads], expected)
+    assert spreads[0].freedom == pytest.approx(28)
 
 
 def test_losses_have_at_least_the_error_of_normal_squares() -> None:
@@ -198,7 +198,8 @@ def test_survival_variances_of_single_samples_are_the_usual_ones(
     over_groups = log_rank(time, event, f > 0, group).p
     assert over_groups == pytest.approx(p, abs=0.05)
     widths = [
-        np.ptp(calibration_slope_of_cox(time, event, f, group=one)[1]) for one in (None, group)
+        np.ptp(calibration_slope_of_cox(time, event, f, group=groups)[1])
+        for groups in (None, group)
     ]
     assert widths[1] == pytest.approx(widths[0], rel=0.15)
 
@@ -208,9 +209,9 @@ def test_survival_intervals_of_copied_samples_are_no_shorter(rng: np.random.Gene
     f = rng.standard_normal(40)
     copy = np.repeat(np.arange(40), 3)
     once = harrell(time, event, f)
-    found = harrell(time[copy], event[copy], f[copy])
-    assert found.value == pytest.approx(once.value)
-    copied = order_interval(found.value, found.influence, copy, int(event.sum()))
+    estimate = harrell(time[copy], event[copy], f[copy])
+    assert estimate.value == pytest.approx(once.value)
+    copied = order_interval(estimate.value, estimate.influence, copy, int(event.sum()))
     assert np.ptp(copied) > np.ptp(once.interval)
     risks = [
         risk_at(time, event, np.full(40, 0.5), 0.5).interval,

@@ -27,24 +27,28 @@ def held_out(scores: np.ndarray, y: np.ndarray) -> HeldOut:
 def test_from_three_repeats_on_it_is_by_samples_and_repeats() -> None:
     rng = np.random.default_rng(3)
     y = rng.normal(size=N)
-    one, two = (y + rng.normal(size=(REPEATS, N)) + rng.normal(size=(REPEATS, 1)) for _ in "ab")
+    scores_a, two = (
+        y + rng.normal(size=(REPEATS, N)) + rng.normal(size=(REPEATS, 1)) for _ in "ab"
+    )
     headline = ASSESSED["regression"].headline
-    apart = ((y - one) ** 2 - (y - two) ** 2) / y.var()
-    _, _, centre, low, high = compare_errors(held_out(one, y), held_out(two, y), 0, headline)
-    assert np.isclose(centre, apart.mean())
-    one_by_one = apart.mean(axis=0).var(ddof=1) / N
-    again = apart.mean(axis=1).var(ddof=1)
-    freedom = (one_by_one + again) ** 2 / (one_by_one**2 / (N - 1) + again**2 / (REPEATS - 1))
-    half = stats.t(freedom).ppf(0.975) * np.sqrt(one_by_one + again)
+    loss_difference = ((y - scores_a) ** 2 - (y - two) ** 2) / y.var()
+    _, _, centre, low, high = compare_errors(held_out(scores_a, y), held_out(two, y), 0, headline)
+    assert np.isclose(centre, loss_difference.mean())
+    one_by_one = loss_difference.mean(axis=0).var(ddof=1) / N
+    variance_of_repeats = loss_difference.mean(axis=1).var(ddof=1)
+    freedom = (one_by_one + variance_of_repeats) ** 2 / (
+        one_by_one**2 / (N - 1) + variance_of_repeats**2 / (REPEATS - 1)
+    )
+    half = stats.t(freedom).ppf(0.975) * np.sqrt(one_by_one + variance_of_repeats)
     np.testing.assert_allclose([low, high], [centre - half, centre + half])
 
 
 def test_repeats_that_agree_leave_the_samples() -> None:
     rng = np.random.default_rng(5)
     y = rng.normal(size=N)
-    one, two = (np.tile(y + rng.normal(size=N), (REPEATS, 1)) for _ in "ab")
+    scores_a, two = (np.tile(y + rng.normal(size=N), (REPEATS, 1)) for _ in "ab")
     headline = ASSESSED["regression"].headline
-    apart = ((y - one[0]) ** 2 - (y - two[0]) ** 2) / y.var()
-    _, _, centre, low, high = compare_errors(held_out(one, y), held_out(two, y), 0, headline)
-    want = stats.t(N - 1, centre, stats.sem(apart)).interval(0.95)
+    loss_difference = ((y - scores_a[0]) ** 2 - (y - two[0]) ** 2) / y.var()
+    _, _, centre, low, high = compare_errors(held_out(scores_a, y), held_out(two, y), 0, headline)
+    want = stats.t(N - 1, centre, stats.sem(loss_difference)).interval(0.95)
     np.testing.assert_allclose([low, high], want)

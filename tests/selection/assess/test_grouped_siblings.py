@@ -64,8 +64,8 @@ def _survival(copies: int, *, grouped: bool) -> HeldOut:
 def test_next_study_of_copied_samples_needs_as_many_patients() -> None:
     headline = ASSESSED["survival"].headline
     once, grouped, ignored = (
-        next_study_table(found, headline, None).query("basis == 'value'").iloc[0]
-        for found in (
+        next_study_table(study_tables, headline, None).query("basis == 'value'").iloc[0]
+        for study_tables in (
             _survival(1, grouped=False),
             _survival(COPIES, grouped=True),
             _survival(COPIES, grouped=False),
@@ -109,8 +109,8 @@ def test_effects_of_copied_samples_are_those_of_one_each(task: str) -> None:
             _studies(task, COPIES, grouped=False),
         )
     )
-    for known, found in zip(once, grouped, strict=True):
-        np.testing.assert_allclose(found, known)
+    for estimate_alone, estimate_grouped in zip(once, grouped, strict=True):
+        np.testing.assert_allclose(estimate_grouped, estimate_alone)
     assert (ignored[1] < 0.5 * once[1]).all()
 
 

@@ -45,8 +45,8 @@ def test_they_are_a_softmax():
     f, _, line = drawn(0)
     f *= 300
     np.testing.assert_allclose(probabilities(f, line), softmax(line[:-1] + line[-1] * f, axis=1))
-    each = np.tile(line, (len(f), 1))
-    np.testing.assert_allclose(probabilities(f, each), probabilities(f, line))
+    line_of_row = np.tile(line, (len(f), 1))
+    np.testing.assert_allclose(probabilities(f, line_of_row), probabilities(f, line))
     np.testing.assert_allclose(
         probabilities(two_columns(f[:, 0]), np.array([0, -0.4, 2.0]))[:, 1],
         expit(-0.4 + 2 * f[:, 0]),
@@ -83,9 +83,9 @@ def test_no_line_near_it_has_a_smaller_cross_entropy():
 
 def test_a_line_that_is_there_is_found_and_its_mean_is_the_shares():
     f, y, line = drawn(3, n=20000)
-    found = fitted_line(f, y)
-    np.testing.assert_allclose(found - [*np.full(3, found[0] - line[0]), 0], line, atol=0.1)
-    np.testing.assert_allclose(probabilities(f, found).mean(axis=0), class_shares(y), atol=1e-9)
+    line_fit = fitted_line(f, y)
+    np.testing.assert_allclose(line_fit - [*np.full(3, line_fit[0] - line[0]), 0], line, atol=0.1)
+    np.testing.assert_allclose(probabilities(f, line_fit).mean(axis=0), class_shares(y), atol=1e-9)
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
@@ -195,8 +195,8 @@ def test_repeated_samples_of_a_patient_are_no_more_evidence():
     assert effect == pytest.approx(3, rel=0.02)
     assert slope_design_effect(scores, class_number, np.arange(60)) == 1
     once = shrunken_line(scores, class_number)
-    again = shrunken_line(*three_times, effect)
-    assert again.shrinkage == pytest.approx(once.shrinkage, abs=0.02)
+    line_of_repeats = shrunken_line(*three_times, effect)
+    assert line_of_repeats.shrinkage == pytest.approx(once.shrinkage, abs=0.02)
 
 
 def test_calibration_lines_count_groups_of_samples():
@@ -205,8 +205,10 @@ def test_calibration_lines_count_groups_of_samples():
     training_set = make_training_sets(dataset, splits, [splits.final], [0])[0]
     scores = np.random.default_rng(0).normal(size=len(training_set.y)) + 0.3 * training_set.y
     grouped = replace(training_set, group=np.argsort(np.argsort(scores)) // 4)
-    alone, together = (calibration_lines([each], [scores]) for each in (training_set, grouped))
-    assert 0 <= together.shrinkage[0] < alone.shrinkage[0] < 1
+    alone, by_group = (
+        calibration_lines([learning_set], [scores]) for learning_set in (training_set, grouped)
+    )
+    assert 0 <= by_group.shrinkage[0] < alone.shrinkage[0] < 1
 
 
 @pytest.mark.parametrize(
@@ -225,15 +227,15 @@ def test_doubt_of_a_line_goes_by_its_shrinkage(shrinkage, words):
 
 def test_other_shares_move_odds_by_their_ratio():
     f, y, line = drawn(5)
-    known = class_shares(y)
-    asked = np.array([0.2, 0.3, 0.5])
+    shares = class_shares(y)
+    new_shares = np.array([0.2, 0.3, 0.5])
     before = probabilities(f, line)
-    after = probabilities(f, line_for_shares(line, known, asked))
-    weighed = before * asked / known
+    after = probabilities(f, line_for_shares(line, shares, new_shares))
+    weighed = before * new_shares / shares
     np.testing.assert_allclose(after, weighed / weighed.sum(axis=1, keepdims=True))
-    np.testing.assert_array_equal(requested_shares("study", y), known)
+    np.testing.assert_array_equal(requested_shares("study", y), shares)
     np.testing.assert_array_equal(requested_shares("equal", y), np.full(3, 1 / 3))
-    np.testing.assert_array_equal(requested_shares([0.2, 0.3, 0.5], y), asked)
+    np.testing.assert_array_equal(requested_shares([0.2, 0.3, 0.5], y), new_shares)
 
 
 def study(kind, **settings):
@@ -255,7 +257,7 @@ def test_labels_of_test_samples_have_no_part_in_the_line(kind, model):
     test = list(splits.outer[0].test)
     obs = dataset.obs.copy()
     obs.loc[test, label] = np.roll(obs.loc[test, label].to_numpy(), 1)
-    other = nested_cross_validation(
+    fits_of_changed = nested_cross_validation(
         replace(dataset, obs=obs),
         splits,
         chance,
@@ -265,9 +267,9 @@ def test_labels_of_test_samples_have_no_part_in_the_line(kind, model):
         **settings,
     )
     assert (obs != dataset.obs).to_numpy().any()
-    np.testing.assert_array_equal(fits.line[0], other.line[0])
-    np.testing.assert_array_equal(fits.answer_line[0], other.answer_line[0])
-    assert (fits.answer_line[1:] != other.answer_line[1:]).any()
+    np.testing.assert_array_equal(fits.line[0], fits_of_changed.line[0])
+    np.testing.assert_array_equal(fits.answer_line[0], fits_of_changed.answer_line[0])
+    assert (fits.answer_line[1:] != fits_of_changed.answer_line[1:]).any()
     assert (fits.answer_line[..., -1] >= 0).all()
 
 
@@ -277,19 +279,19 @@ def test_the_folds_of_a_sample_do_not_choose_what_scores_it(kind):
     task = make_training_sets(dataset, splits, [splits.outer[0]], [0])[0]
     tail = () if kind == "classification" else (3,)
     scores = np.random.default_rng(1).normal(size=(3, len(task.y), *tail))
-    asked = []
+    calls = []
 
-    def choose(rest, folds):
-        asked.append((np.concatenate(rest.inner_folds), folds))
+    def choose(remaining, folds):
+        calls.append((np.concatenate(remaining.inner_folds), folds))
         return scores, 0.25 if kind == "classification" else np.nan
 
-    found = crossfit(task, choose)
-    for k, (rows, folds) in enumerate(asked):
+    crossfitted = crossfit(task, choose)
+    for k, (rows, folds) in enumerate(calls):
         assert not set(rows) & set(task.inner_folds[k])
         assert k not in folds
-        wanted = scores[k, task.inner_folds[k]] - (0.25 if kind == "classification" else 0)
-        np.testing.assert_array_equal(found[task.inner_folds[k]], wanted)
-    assert np.isnan(found[task.test]).all()
+        expected = scores[k, task.inner_folds[k]] - (0.25 if kind == "classification" else 0)
+        np.testing.assert_array_equal(crossfitted[task.inner_folds[k]], expected)
+    assert np.isnan(crossfitted[task.test]).all()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -298,15 +300,18 @@ def test_the_held_out_table_has_them_of_the_chosen_lists(kind):
     fits = nested_cross_validation(
         dataset, splits, chance, labels="observed", batch="1of1", folds=MOMENTS, **settings
     )
-    told = [
-        predictions_table(dataset, splits, fits.with_chosen(), asked)
-        for asked in ("study", "equal")
+    prediction_tables = [
+        predictions_table(dataset, splits, fits.with_chosen(), class_shares_setting)
+        for class_shares_setting in ("study", "equal")
     ]
     names = dataset.design.classes[1:] if kind == "classification" else dataset.design.classes
     columns = [f"probability of {name}" for name in names]
-    own = told[0]["mu"].isna()
-    assert told[0].loc[~own, columns].isna().all(axis=None)
-    study_p, equal = (each.loc[own, columns].to_numpy() for each in told)
+    is_chosen = prediction_tables[0]["mu"].isna()
+    assert prediction_tables[0].loc[~is_chosen, columns].isna().all(axis=None)
+    study_p, equal = (
+        prediction_table.loc[is_chosen, columns].to_numpy()
+        for prediction_table in prediction_tables
+    )
     times = np.diff(fits.test_indptr)
     line = np.repeat(fits.answer_line[:, 0], times, axis=0)
     f = fits.answer_scores[:, 0]

@@ -42,9 +42,9 @@ def test_it_is_the_maximum_of_the_likelihood_in_which_classes_count_alike() -> N
 
 @pytest.mark.parametrize("b", [0.5, 1.0, 2.0])
 def test_its_interval_holds_what_probabilities_are_off_by(b: float) -> None:
-    found = [calibration_slope(*drawn(seed, 120, b, 1.5), EQUAL) for seed in range(200)]
-    covered = np.mean([low <= 1 / b <= high for _, (low, high) in found])
-    assert np.median([slope for slope, _ in found]) == pytest.approx(1 / b, rel=0.1)
+    slopes = [calibration_slope(*drawn(seed, 120, b, 1.5), EQUAL) for seed in range(200)]
+    covered = np.mean([low <= 1 / b <= high for _, (low, high) in slopes])
+    assert np.median([slope for slope, _ in slopes]) == pytest.approx(1 / b, rel=0.1)
     assert 0.88 <= covered <= 0.98
 
 
@@ -71,7 +71,7 @@ def test_classes_of_unlike_shares_have_the_same_slope(b: float) -> None:
     p = probabilities(f, np.append(np.log(share), 1.0))
     y = (rng.random(len(f))[:, None] > np.cumsum(p, axis=1)).sum(axis=1).astype(float)
     share = np.bincount(y.astype(int)) / len(y)
-    said = share * (p / share) ** b
-    said /= said.sum(axis=1, keepdims=True)
-    slope, _ = calibration_slope(y, said, share)
+    stated = share * (p / share) ** b
+    stated /= stated.sum(axis=1, keepdims=True)
+    slope, _ = calibration_slope(y, stated, share)
     assert slope == pytest.approx(1 / b, rel=0.1)

@@ -39,17 +39,17 @@ samples = st.integers(4, 40)
 def test_kaplan_meier_of_the_published_table():
     """Kleinbaum and Klein 2012, chapter 2; limits as Stata's sts list has them."""
     curve = kaplan_meier(WEEKS[:21], RELAPSE[:21])
-    kept = curve.events > 0
-    assert curve.times[kept].tolist() == [6, 7, 10, 13, 16, 22, 23]
-    assert curve.at_risk[kept].tolist() == [21, 17, 15, 12, 11, 7, 6]
+    has_events = curve.events > 0
+    assert curve.times[has_events].tolist() == [6, 7, 10, 13, 16, 22, 23]
+    assert curve.at_risk[has_events].tolist() == [21, 17, 15, 12, 11, 7, 6]
     table = [0.8571, 0.8067, 0.7529, 0.6902, 0.6275, 0.5378, 0.4482]
     error = [0.0764, 0.0869, 0.0963, 0.1068, 0.1141, 0.1282, 0.1346]
     low = [0.6197, 0.5631, 0.5032, 0.4316, 0.3675, 0.2678, 0.1881]
     high = [0.9516, 0.9228, 0.8894, 0.8491, 0.8049, 0.7468, 0.6801]
-    np.testing.assert_allclose(curve.value[kept], table, atol=6e-5)
-    np.testing.assert_allclose(np.sqrt(curve.variance[kept]), error, atol=6e-5)
+    np.testing.assert_allclose(curve.value[has_events], table, atol=6e-5)
+    np.testing.assert_allclose(np.sqrt(curve.variance[has_events]), error, atol=6e-5)
     for limit, expected in zip(curve.interval(), (low, high), strict=True):
-        np.testing.assert_allclose(limit[kept], expected, atol=6e-5)
+        np.testing.assert_allclose(limit[has_events], expected, atol=6e-5)
     assert curve.median() == 23
     assert kaplan_meier(WEEKS[21:], RELAPSE[21:]).median() == 8
     np.testing.assert_array_equal(curve.at([0, 5.9, 6, 36]), [1, 1, curve.value[0], np.nan])
@@ -99,10 +99,10 @@ def test_three_groups_and_what_no_test_can_tell():
     rng = np.random.default_rng(1)
     time = rng.exponential(size=60)
     event = rng.random(60) < 0.8
-    one = log_rank(time, event, np.arange(60) % 3)
-    other = log_rank(time, event, (np.arange(60) % 3)[:] * -1.0)
-    assert one.chi_squared == pytest.approx(other.chi_squared)
-    assert one.observed.sum() == pytest.approx(one.expected.sum())
+    ascending = log_rank(time, event, np.arange(60) % 3)
+    descending = log_rank(time, event, (np.arange(60) % 3)[:] * -1.0)
+    assert ascending.chi_squared == pytest.approx(descending.chi_squared)
+    assert ascending.observed.sum() == pytest.approx(ascending.expected.sum())
     assert np.isnan(log_rank(time, event, np.zeros(60)).p)
     assert np.isnan(log_rank(time, ~event & False, np.arange(60) % 3).p)
 
@@ -141,13 +141,13 @@ def test_concordances_by_their_definition(seed, n):
     expected = pairs_by_hand(time, event, f, lambda i, j: 1.0)
     assert harrell(time, event, f).value == pytest.approx(expected, rel=1e-12, nan_ok=True)
     expected = pairs_by_hand(time, event, f, lambda i, j: G(i) ** -2 if time[i] < horizon else 0.0)
-    found = uno(time, event, f, lost, horizon).value
-    assert found == pytest.approx(expected, rel=1e-12, nan_ok=True)
+    estimate = uno(time, event, f, lost, horizon).value
+    assert estimate == pytest.approx(expected, rel=1e-12, nan_ok=True)
     expected = pairs_by_hand(
         time, event, f, lambda i, j: 1 / G(i) if time[i] <= horizon < time[j] else 0.0
     )
-    found = auc_at(time, event, f, lost, horizon).value
-    assert found == pytest.approx(expected, rel=1e-12, nan_ok=True)
+    estimate = auc_at(time, event, f, lost, horizon).value
+    assert estimate == pytest.approx(expected, rel=1e-12, nan_ok=True)
 
 
 def test_without_censoring_and_at_one_horizon_auc_is_that_of_two_classes():
@@ -155,17 +155,19 @@ def test_without_censoring_and_at_one_horizon_auc_is_that_of_two_classes():
 
     X, time, _ = tied(5, 80, 1)
     event = np.ones(80, dtype=bool)
-    found = auc_at(time, event, X[:, 0], censoring(time, event), 2.0)
-    assert found.value == pytest.approx(roc_auc_score(time <= 2.0, X[:, 0]), rel=1e-12)
+    estimate = auc_at(time, event, X[:, 0], censoring(time, event), 2.0)
+    assert estimate.value == pytest.approx(roc_auc_score(time <= 2.0, X[:, 0]), rel=1e-12)
 
 
 def test_the_influence_is_the_derivative_by_a_samples_weight():
     X, time, event = tied(6, 25, 1)
-    found = harrell(time, event, X[:, 0])
+    estimate = harrell(time, event, X[:, 0])
     for i in (0, 7):
         weight = np.where(np.arange(25) == i, 1 + 1e-6, 1.0)
-        moved = pairs_by_hand(time, event, X[:, 0], lambda a, b, v=weight: v[a] * v[b])
-        assert (moved - found.value) / 1e-6 == pytest.approx(found.influence[i], abs=1e-5)
+        moved_pairs = pairs_by_hand(time, event, X[:, 0], lambda a, b, v=weight: v[a] * v[b])
+        assert (moved_pairs - estimate.value) / 1e-6 == pytest.approx(
+            estimate.influence[i], abs=1e-5
+        )
 
 
 @pytest.mark.slow
@@ -174,11 +176,11 @@ def test_the_interval_covers():
     rng = np.random.default_rng(0)
     rounds = 400
     truth = harrell(*drawn(rng, 4000)).value
-    inside = 0
+    n_covered = 0
     for _ in range(rounds):
         low, high = harrell(*drawn(rng, 80)).interval
-        inside += low <= truth <= high
-    assert inside / rounds > 0.92
+        n_covered += low <= truth <= high
+    assert n_covered / rounds > 0.92
 
 
 def drawn(rng, n):
@@ -193,13 +195,13 @@ def test_scores_that_are_not_defined_are_no_numbers():
     time = np.array([1.0, 2, 3, 4])
     event = np.array([False, False, False, True])
     lost = censoring(time, event)
-    for found in (
+    for estimate in (
         harrell(time, event, time),
         uno(time, event, time, lost),
         auc_at(time, event, time, lost, 2.0),
     ):
-        assert np.isnan(found.value)
-        assert np.isnan(found.interval).all()
+        assert np.isnan(estimate.value)
+        assert np.isnan(estimate.interval).all()
     late = uno(np.array([9.0, 10]), np.array([True, True]), np.array([1.0, 0]), lost)
     assert late.value == 1  # the last training sample had the event: G is known
     open_end = censoring(time, ~event)
@@ -209,10 +211,10 @@ def test_scores_that_are_not_defined_are_no_numbers():
 
 def test_every_pair_in_order_still_has_an_interval():
     time = np.arange(1.0, 21)
-    found = harrell(time, np.ones(20, dtype=bool), -time)
-    assert found.value == 1
-    assert 0.6 < found.interval[0] < 0.9
-    assert found.interval[1] == 1
+    estimate = harrell(time, np.ones(20, dtype=bool), -time)
+    assert estimate.value == 1
+    assert 0.6 < estimate.interval[0] < 0.9
+    assert estimate.interval[1] == 1
 
 
 @given(seed=seeds, n=samples)
@@ -222,7 +224,7 @@ def test_brier_by_its_definition(seed, n):
     times = np.unique(rng.choice(time, 5)) * 0.99
     S = rng.random((n, len(times)))
     lost = censoring(time, event)
-    known = time.max()
+    last_time = time.max()
     expected = np.zeros(S.shape)
     for i in range(n):
         for m, t in enumerate(times):
@@ -230,9 +232,13 @@ def test_brier_by_its_definition(seed, n):
                 expected[i, m] = S[i, m] ** 2 / lost_by_hand(time, event, time[i])
             elif time[i] > t:
                 expected[i, m] = (1 - S[i, m]) ** 2 / lost_by_hand(time, event, t)
-    found = brier_losses(time, event, S, times, lost)
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
-    assert np.isnan(lost.at([known + 1])[0]) or lost.value[-1] == 0 or event[time == known].all()
+    losses = brier_losses(time, event, S, times, lost)
+    np.testing.assert_allclose(losses, expected, rtol=1e-12)
+    assert (
+        np.isnan(lost.at([last_time + 1])[0])
+        or lost.value[-1] == 0
+        or event[time == last_time].all()
+    )
 
 
 def test_integrated_brier_without_censoring_and_its_share():
@@ -260,8 +266,8 @@ def test_calibration_at_a_horizon():
     rng = np.random.default_rng(3)
     time, event, f = drawn(rng, 600)
     S = np.exp(-np.exp(f))  # the truth at time 1
-    every = risk_at(time, event, S, 1.0)
-    ratio, (low, high) = every.ratio
+    all_risks = risk_at(time, event, S, 1.0)
+    ratio, (low, high) = all_risks.ratio
     assert low < 1 < high
     assert ratio == pytest.approx(1, abs=0.1)
     groups = list(risk_groups(time, event, S, 1.0))
@@ -294,10 +300,10 @@ def test_scikit_survival_agrees():
     rng = np.random.default_rng(0)
     train = drawn(rng, 200)[:2]
     (time, event, f) = drawn(rng, 80)
-    kept = time < 0.9 * train[0].max()
-    time = time[kept]
-    event = event[kept]
-    f = f[kept]
+    in_range = time < 0.9 * train[0].max()
+    time = time[in_range]
+    event = event[in_range]
+    f = f[in_range]
     kind = [("event", bool), ("time", float)]
     y, y_train = (
         np.array(list(zip(e, t, strict=True)), dtype=kind) for t, e in ((time, event), train)
@@ -313,9 +319,9 @@ def test_scikit_survival_agrees():
         assert uno(time, event, f, lost, horizon).value == pytest.approx(expected, abs=1e-10)
         expected = metrics.cumulative_dynamic_auc(y_train, y, f, [horizon])[0][0]
         assert auc_at(time, event, f, lost, horizon).value == pytest.approx(expected, abs=1e-10)
-    found = integrated_brier(brier_losses(time, event, S, times, lost), times).value
+    mean_loss = integrated_brier(brier_losses(time, event, S, times, lost), times).value
     expected = metrics.integrated_brier_score(y_train, y, S, times)
-    assert found == pytest.approx(expected, abs=1e-10)
+    assert mean_loss == pytest.approx(expected, abs=1e-10)
 
 
 def test_ridge_at_lam_0_is_the_maximum_of_the_likelihood():

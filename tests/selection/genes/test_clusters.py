@@ -55,16 +55,16 @@ def tables(dataset, final, least=0.0, merge_above=None):
 
 def test_correlations_are_those_of_numpy():
     X = correlated(0, [1, -1, 2, 3])
-    found = correlations(X, np.arange(4), np.arange(4))
-    np.testing.assert_allclose(found, np.corrcoef(X.T), atol=1e-12)
+    correlation_matrix = correlations(X, np.arange(4), np.arange(4))
+    np.testing.assert_allclose(correlation_matrix, np.corrcoef(X.T), atol=1e-12)
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e9])
 def test_a_constant_gene_is_correlated_with_nothing(value):
     X = correlated(0, [1, 2])
     X = np.column_stack([X, np.full(len(X), value)])
-    found = correlations(X, np.arange(3), np.arange(3))
-    assert found[2].tolist() == [0, 0, 1]
+    correlation_matrix = correlations(X, np.arange(3), np.arange(3))
+    assert correlation_matrix[2].tolist() == [0, 0, 1]
     block, r = assign_to_prototypes(X, np.array([0, 1, 2]), np.array([2, 0]))
     assert block.tolist() == [1, 1, 0]
     assert r[2] == 1
@@ -131,14 +131,14 @@ def test_an_earlier_layer_comes_before_a_stronger_correlation():
 
 def test_a_gene_that_follows_no_prototype_stands_apart():
     dataset, final = study([1, 2, 1, 3, -1, 4], [0, 0, 1, 1, 2, 2], {0: 1.0, 1: 2.0})
-    whole, _ = tables(dataset, final)
+    cluster_table, _ = tables(dataset, final)
     blocks, prototypes = tables(dataset, final, least=0.5)
     assert prototypes["gene"].tolist() == ["g1", "g0"]
     assert blocks["gene"].tolist()[:4] == ["g1", "g0", "g2", "g4"]
     assert blocks["block"].fillna(0).tolist() == [1, 2, 2, 2, 0, 0]
     assert blocks["order"].tolist() == [1, 1, 2, 3, 1, 2]
     assert blocks["score"].isna().tolist() == [False] * 4 + [True] * 2
-    near = whole.set_index("gene")["r"]
+    near = cluster_table.set_index("gene")["r"]
     assert blocks.set_index("gene")["r"].to_dict() == near.to_dict()
     assert (near.abs()[["g3", "g5"]] < 0.5).all()
     alone, _ = tables(dataset, final, least=1.0)
@@ -157,10 +157,13 @@ def test_close_prototypes_are_told_and_merged_on_request():
     dataset = replace(dataset, X=dataset.X - 0.99 * correlated(3, [1, -1, 2]) * [0, 1, 0])
     dataset.X[:, 1] = -dataset.X[:, 0] + 0.01 * dataset.X[:, 1]
     _, prototypes = tables(dataset, final)
-    found = prototypes.set_index("gene")
-    assert found["close"].to_dict() == {"g0": True, "g1": True, "g2": False}
-    assert (found.loc["g0", "nearest"], found.loc["g1", "nearest_symbol"]) == ("g1", "SYM0")
-    assert found.loc["g0", "nearest_r"] == pytest.approx(np.corrcoef(dataset.X.T)[0, 1])
+    prototype_rows = prototypes.set_index("gene")
+    assert prototype_rows["close"].to_dict() == {"g0": True, "g1": True, "g2": False}
+    assert (prototype_rows.loc["g0", "nearest"], prototype_rows.loc["g1", "nearest_symbol"]) == (
+        "g1",
+        "SYM0",
+    )
+    assert prototype_rows.loc["g0", "nearest_r"] == pytest.approx(np.corrcoef(dataset.X.T)[0, 1])
     blocks, merged = tables(dataset, final, merge_above=0.9)
     assert blocks["gene"].tolist() == ["g1", "g0", "g2"]
     assert blocks["prototype"].tolist() == ["g1", "g1", "g2"]
@@ -189,10 +192,10 @@ def test_every_gene_of_the_lists_is_in_one_block(seed):
     assert len(prototypes) == len(final.coef(0, 0)[0]) > 0
     lists = [final.coef(0, at)[0] for at in range(len(MU))]
     assert sorted(blocks["gene"]) == sorted(f"g{j}" for j in np.unique(np.concatenate(lists)))
-    first = [
+    first_list_of = [
         min(at for at in range(len(MU)) if int(gene[1:]) in lists[at]) for gene in blocks["gene"]
     ]
-    assert blocks["layer"].tolist() == [at + 1 for at in first]
+    assert blocks["layer"].tolist() == [at + 1 for at in first_list_of]
     assert (np.diff(blocks["block"]) >= 0).all()
     assert (blocks.groupby("block")["layer"].diff().dropna() >= 0).all()
     assert (np.diff(blocks["score"]) <= 0).all()

@@ -32,10 +32,10 @@ def test_frequencies_means_and_signs_are_those_counted_by_hand(seed):
         for fit in range(len(observed)):
             for gene, value in zip(*observed.coef(fit, at), strict=True):
                 weights.setdefault(f"g{gene}", []).append(value)
-        found = table[table["mu"] == mu].set_index("gene")
-        assert set(found.index) == set(weights)
+        table_at_mu = table[table["mu"] == mu].set_index("gene")
+        assert set(table_at_mu.index) == set(weights)
         for gene, values in weights.items():
-            row = found.loc[gene]
+            row = table_at_mu.loc[gene]
             positive = np.mean(np.array(values) > 0)
             assert row["cv_frequency"] == pytest.approx(len(values) / len(observed))
             assert row["mean_weight"] == pytest.approx(np.mean(values))

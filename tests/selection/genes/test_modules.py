@@ -38,8 +38,8 @@ def test_planted_modules_are_found_with_their_signs():
     table = found(planted())
     assert list(table) == MODULE_COLUMNS
     genes = table.groupby("module")["gene"].agg(list)
-    first, second = sorted(genes, key=lambda names: "g1" not in names)
-    assert set(first[:7]) <= {f"g{k}" for k in range(8)}
+    first_module, second = sorted(genes, key=lambda names: "g1" not in names)
+    assert set(first_module[:7]) <= {f"g{k}" for k in range(8)}
     assert set(second[:7]) <= {f"g{k}" for k in range(20, 28)}
     loading = table.set_index("gene")["loading"]
     assert loading["g21"] * loading["g26"] < 0
@@ -54,8 +54,10 @@ def test_planted_modules_are_found_with_their_signs():
 @pytest.mark.slow
 def test_the_label_has_no_part_in_it():
     dataset = planted()
-    other = make_dataset(dataset.X, np.random.default_rng(1).permutation(dataset.response()))
-    pd.testing.assert_frame_equal(found(dataset), found(other))
+    permuted_label = make_dataset(
+        dataset.X, np.random.default_rng(1).permutation(dataset.response())
+    )
+    pd.testing.assert_frame_equal(found(dataset), found(permuted_label))
 
 
 @pytest.mark.slow
@@ -93,24 +95,26 @@ def shown(data):
 
 @pytest.mark.slow
 def test_the_page_shows_them_where_they_were_asked_for():
-    given = arguments(Study())
-    without = collect(**given)
+    inputs = arguments(Study())
+    without = collect(**inputs)
     assert shown(without) is None
     assert not any("sparse principal" in text for text in methods(without))
-    given["tables"]["modules"] = found(planted())
-    data = collect(**given)
+    inputs["tables"]["modules"] = found(planted())
+    data = collect(**inputs)
     table = shown(data)
     assert table.total == 2
     assert "SYM26" in str(table.rows)
     assert "−SYM" in str(table.rows)
     assert "2 modules of genes" in " ".join(methods(data))
-    assert any(one.startswith("Zou H, Hastie T, Tibshirani") for one in references(data))
+    assert any(
+        reference.startswith("Zou H, Hastie T, Tibshirani") for reference in references(data)
+    )
 
 
 @pytest.mark.slow
 def test_a_table_of_no_module_says_nothing():
-    given = arguments(Study())
-    given["tables"]["modules"] = pd.DataFrame(columns=MODULE_COLUMNS)
-    data = collect(**given)
+    inputs = arguments(Study())
+    inputs["tables"]["modules"] = pd.DataFrame(columns=MODULE_COLUMNS)
+    data = collect(**inputs)
     assert shown(data) is None
     assert not any("sparse principal" in text for text in methods(data))

@@ -19,15 +19,15 @@ from genesig.selection.genes.univariate import univariate_table
 def test_two_samples_of_each_patient_test_as_one(kind):
     alone = study_of(kind, 3, signal=1.0)
     obs = pd.concat([alone.obs, alone.obs.rename(index="{}b".format)])
-    both = replace(
+    doubled = replace(
         alone,
         X=np.vstack([alone.X, alone.X]),
         obs=obs.assign(patient=list(alone.obs.index) * 2),
         design=replace(alone.design, group="patient"),
     )
-    found = univariate_table(both)
-    one = univariate_table(alone)
-    pd.testing.assert_frame_equal(found, one)
+    doubled_table = univariate_table(doubled)
+    single_table = univariate_table(alone)
+    pd.testing.assert_frame_equal(doubled_table, single_table)
 
 
 def test_a_gene_without_spread_inside_the_classes_has_the_p_of_a_permutation_test():

@@ -81,14 +81,14 @@ def test_the_true_genes_are_named_and_both_models_predict(study):
     q = selection_q(times, expected_tails(chance.final))
     assert np.sum(q[:3] <= 0.1) >= 2
     assert set(rank_genes(times, chance.strength)[:5].tolist()) >= {0, 1, 2}
-    named = set(np.flatnonzero(q <= 0.1).tolist())
-    assert named <= set(final.answer("fdr_selected").coef(0, 0)[0].tolist())
+    selected = set(np.flatnonzero(q <= 0.1).tolist())
+    assert selected <= set(final.answer("fdr_selected").coef(0, 0)[0].tolist())
     fits = fitted(study)
-    known = {"classification": 0.4, "several_classes": 0.6, "regression": 0.5, "survival": 0.4}
+    max_error = {"classification": 0.4, "several_classes": 0.6, "regression": 0.5, "survival": 0.4}
     for name in ("predictive", "fdr_selected"):
-        found = collect_held_out(dataset, splits, fits.answer(name))
-        (error,) = assess(found, ASSESSED[dataset.design.kind].headline)
-        assert error.error < known[dataset.design.kind], name
+        held_out_scores = collect_held_out(dataset, splits, fits.answer(name))
+        (error,) = assess(held_out_scores, ASSESSED[dataset.design.kind].headline)
+        assert error.error < max_error[dataset.design.kind], name
 
 
 @pytest.mark.slow_cases(
@@ -100,20 +100,24 @@ def test_test_samples_have_no_part_in_what_is_fitted(study):
     split = splits.outer[0]
     spoilt = dataset.X.copy()
     test = dataset.rows(split.test)
-    one = replace(splits, outer=(split,))
+    one_split = replace(splits, outer=(split,))
     spoilt[test] = np.random.default_rng(9).normal(40, 9, (len(test), 60))
     obs = dataset.obs.copy()
     obs.iloc[test] = np.roll(obs.iloc[test].to_numpy(), 1, axis=0)
     changed = replace(dataset, X=spoilt, obs=obs)
     assert (changed.response()[test] != dataset.response()[test]).any()
-    own, other = (
-        nested_cross_validation(each, one, chance, labels="observed", **STUDY, **linear)
-        for each in (dataset, changed)
+    fits_before, fits_after = (
+        nested_cross_validation(
+            dataset_version, one_split, chance, labels="observed", **STUDY, **linear
+        )
+        for dataset_version in (dataset, changed)
     )
-    np.testing.assert_array_equal(own.answer_indices, other.answer_indices)
-    np.testing.assert_allclose(own.answer_values, other.answer_values, rtol=1e-9)
-    np.testing.assert_allclose(own.answer_intercept, other.answer_intercept, rtol=1e-8, atol=1e-9)
-    assert np.abs(own.answer_scores - other.answer_scores).max() > 0.1
+    np.testing.assert_array_equal(fits_before.answer_indices, fits_after.answer_indices)
+    np.testing.assert_allclose(fits_before.answer_values, fits_after.answer_values, rtol=1e-9)
+    np.testing.assert_allclose(
+        fits_before.answer_intercept, fits_after.answer_intercept, rtol=1e-8, atol=1e-9
+    )
+    assert np.abs(fits_before.answer_scores - fits_after.answer_scores).max() > 0.1
 
 
 def test_a_half_makes_nested_lists_of_its_largest_weights():
@@ -121,8 +125,8 @@ def test_a_half_makes_nested_lists_of_its_largest_weights():
     values = np.array([0.1, -3.0, 0.5, 2.0, -0.5])
     lists = [part.tolist() for part, _ in nested_halves(genes, values)]
     assert lists == [[5, 7, 11], [2, 5, 7, 11, 13]]  # of equals the first by name
-    for part, kept in nested_halves(genes, values):
-        np.testing.assert_array_equal(kept, values[np.isin(genes, part)])
+    for part, in_list in nested_halves(genes, values):
+        np.testing.assert_array_equal(in_list, values[np.isin(genes, part)])
     several = np.outer(values, [0.6, 0.8])  # of several classes their length counts
     assert [part.tolist() for part, _ in nested_halves(genes, several)] == lists
     assert [len(part) for part, _ in nested_halves(genes[:0], values[:0])] == [0] * len(LIST_SHARES)
@@ -133,11 +137,11 @@ def test_chance_knows_nothing_of_the_labels(study):
     dataset, splits, linear, chance = study
     if dataset.design.kind != "classification":
         pytest.skip("one kind will do")
-    turned = dataset.obs["state"].map({"ill": "well", "well": "ill"})
-    other = replace(dataset, obs=dataset.obs.assign(state=turned))
-    again = study_half_samples(other, splits, permutations=20, folds=MOMENTS, **linear)
+    swapped_labels = dataset.obs["state"].map({"ill": "well", "well": "ill"})
+    relabelled = replace(dataset, obs=dataset.obs.assign(state=swapped_labels))
+    repeated = study_half_samples(relabelled, splits, permutations=20, folds=MOMENTS, **linear)
     for name in ("outer", "inner", "final", "final_inner", "half"):
-        np.testing.assert_array_equal(getattr(chance, name), getattr(again, name))
+        np.testing.assert_array_equal(getattr(chance, name), getattr(repeated, name))
 
 
 @pytest.mark.slow_cases(
@@ -156,16 +160,22 @@ def test_permuted_studies_are_answered_by_the_same_chance(study):
 def test_answers_survive_a_file_and_any_order(study, tmp_path):
     fits = fitted(study)
     fits.save(tmp_path / "fits.npz")
-    again = Fits.load(tmp_path / "fits.npz")
-    turned = np.arange(len(fits))[::-1]
-    both = Fits.concatenate([again.take(turned[:1]), again.take(turned[1:])])
+    reloaded = Fits.load(tmp_path / "fits.npz")
+    reverse_order = np.arange(len(fits))[::-1]
+    concatenated = Fits.concatenate(
+        [reloaded.take(reverse_order[:1]), reloaded.take(reverse_order[1:])]
+    )
     for name in ("predictive", "fdr_selected"):
-        own = fits.answer(name)
-        other = both.answer(name)
+        answer_before = fits.answer(name)
+        answer_after = concatenated.answer(name)
         for fit in range(len(fits)):
-            for one, two in zip(own.coef(fit, 0), other.coef(turned[fit], 0), strict=True):
-                np.testing.assert_array_equal(one, two)
-            np.testing.assert_array_equal(own.test(fit)[1], other.test(turned[fit])[1])
+            for coef_before, two in zip(
+                answer_before.coef(fit, 0), answer_after.coef(reverse_order[fit], 0), strict=True
+            ):
+                np.testing.assert_array_equal(coef_before, two)
+            np.testing.assert_array_equal(
+                answer_before.test(fit)[1], answer_after.test(reverse_order[fit])[1]
+            )
     chosen = fits.with_chosen()
     np.testing.assert_array_equal(
         chosen.coef(1, len(fits.mu))[1], fits.answer("predictive").coef(1, 0)[1]
@@ -211,12 +221,12 @@ def test_a_half_lists_what_the_elastic_net_of_scikit_learn_does():
     norm = np.linalg.norm(Z, 2) ** 2 / len(Z)
     y = dataset.response()
     for half in range(6):
-        inside = masks[:, half]
-        H = StandardScaler().fit_transform(dataset.X[inside])
-        target = y[inside] - y[inside].mean()
+        is_in_half = masks[:, half]
+        H = StandardScaler().fit_transform(dataset.X[is_in_half])
+        target = y[is_in_half] - y[is_in_half].mean()
         listed = np.zeros(0, dtype=np.int64)
         for fraction in HALF_SAMPLE_TAU:
-            tau = fraction * 2 / inside.sum() * np.abs(H.T @ target).max()
+            tau = fraction * 2 / is_in_half.sum() * np.abs(H.T @ target).max()
             alpha = tau / 2 + HALF_SAMPLE_MU * norm
             net = ElasticNet(alpha=alpha, l1_ratio=tau / 2 / alpha, tol=1e-12, max_iter=100_000)
             genes = np.flatnonzero(net.fit(H, target).coef_)
@@ -251,11 +261,11 @@ def test_halves_are_complementary_and_stratified_and_a_pair_more_leaves_the_othe
     samples = Samples.from_dataset(dataset)
     rows = np.arange(5, 45)
     masks = draw_halves(samples, rows, 4, 1, (7,))
-    inside = np.isin(np.arange(len(dataset.samples)), rows)
+    is_in_half = np.isin(np.arange(len(dataset.samples)), rows)
     for pair in range(4):
         a = masks[:, 2 * pair]
         b = masks[:, 2 * pair + 1]
-        np.testing.assert_array_equal(a ^ b, inside)
+        np.testing.assert_array_equal(a ^ b, is_in_half)
         for side in (-1, 1):
             sizes = [np.sum(dataset.response()[half] == side) for half in (a, b)]
             assert abs(sizes[0] - sizes[1]) <= 1
@@ -280,11 +290,11 @@ def test_the_committee_is_the_mean_of_three_ridge_models():
     largest t, is itself a ridge regression on the genes that it has.
     """
     dataset, splits, linear, chance = of("classification", list="stable")
-    one = replace(splits, outer=splits.outer[:1])
-    found = [np.zeros(60), np.zeros(60)]
-    for model, values in zip(("two_stage", "ensemble"), found, strict=True):
+    one_split = replace(splits, outer=splits.outer[:1])
+    mean_scores = [np.zeros(60), np.zeros(60)]
+    for model, values in zip(("two_stage", "ensemble"), mean_scores, strict=True):
         fits = nested_cross_validation(
-            dataset, one, chance, labels="observed", **STUDY, **linear | {"model": model}
+            dataset, one_split, chance, labels="observed", **STUDY, **linear | {"model": model}
         )
         genes, weights = fits.answer("predictive").coef(0, 0)
         values[genes] = weights
@@ -304,19 +314,21 @@ def test_the_committee_is_the_mean_of_three_ridge_models():
     best = np.inf
     for length in ensemble.LIST_LENGTHS:
         for lam in linear["lam"]:
-            third = 3 * found[1] - found[0] - ridge(order[:length], lam)
+            third = 3 * mean_scores[1] - mean_scores[0] - ridge(order[:length], lam)
             genes = np.flatnonzero(np.abs(third) > 1e-9)
             if len(genes):
-                again = [np.abs(ridge(genes, other) - third).max() for other in linear["lam"]]
-                best = min(best, *again)
+                distances = [
+                    np.abs(ridge(genes, other_lam) - third).max() for other_lam in linear["lam"]
+                ]
+                best = min(best, *distances)
     assert best < 1e-8
 
 
-@pytest.mark.parametrize("held", [False, True])
+@pytest.mark.parametrize("is_adjusted", [False, True])
 @pytest.mark.parametrize("kind", list(COLUMNS))
-def test_the_gene_that_goes_with_the_response_most_is_the_first_to_be_selected(kind, held):
+def test_the_gene_that_goes_with_the_response_most_is_the_first_to_be_selected(kind, is_adjusted):
     dataset = study_of(kind, 5, n=48, d=60, signal=1.0)
-    if held:
+    if is_adjusted:
         age = dataset.X[:, 0] + np.random.default_rng(0).normal(size=48)
         design = replace(dataset.design, covariates=(Covariate("age", None),))
         dataset = replace(dataset, obs=dataset.obs.assign(age=age.astype(str)), design=design)
@@ -329,8 +341,8 @@ def test_the_gene_that_goes_with_the_response_most_is_the_first_to_be_selected(k
     sets = outer_elastic_nets(X, MOMENTS, dataset, np.arange(60), protocol, todo)
     tau = 0.999 * sets.tau_max[:, None]
     mu = 1e-3 * sets.norm[:, None]
-    first = sets.path(tau, mu, protocol, None)
+    longest_path = sets.path(tau, mu, protocol, None)
     for k in range(len(todo)):
         strength = sets.null_gradient(slice(k, k + 1))[0]
-        assert first.coef(k, 0)[0].tolist() == [np.argmax(strength)]
+        assert longest_path.coef(k, 0)[0].tolist() == [np.argmax(strength)]
         assert len(ensemble.by_gradient(strength)[-1]) == 59  # the constant one has no part

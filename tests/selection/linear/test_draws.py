@@ -29,22 +29,22 @@ def settings(kind):
 def test_further_draws_divide_all_samples_anew_and_are_always_the_same():
     dataset = study_of("classification", 1)
     splits = drawn(dataset)
-    found = redrawn(dataset, splits)
-    assert len(found) == INNER_FOLD_DRAWS - 1
-    every = [splits.final, *found]
-    assert all(one.inner != other.inner for one, other in combinations(every, 2))
-    for split in found:
+    redraws = redrawn(dataset, splits)
+    assert len(redraws) == INNER_FOLD_DRAWS - 1
+    all_draws = [splits.final, *redraws]
+    assert all(draw_a.inner != draw_b.inner for draw_a, draw_b in combinations(all_draws, 2))
+    for split in redraws:
         assert replace(split, inner=()) == replace(splits.final, inner=())
         assert sorted(name for fold in split.inner for name in fold) == sorted(dataset.samples)
-    assert redrawn(dataset, splits) == found
+    assert redrawn(dataset, splits) == redraws
 
 
 def test_where_nothing_is_drawn_nothing_is_drawn_again():
     dataset = study_of("classification", 1)
     assert redrawn(dataset, drawn(dataset, inner_scheme="leave_one_out")) == []
     splits = drawn(dataset)
-    given = replace(splits.final, inner=splits.final.inner[::-1])
-    assert redrawn(dataset, replace(splits, final=given)) == []
+    reordered = replace(splits.final, inner=splits.final.inner[::-1])
+    assert redrawn(dataset, replace(splits, final=reordered)) == []
 
 
 @pytest.mark.parametrize("kind", COLUMNS)
@@ -52,26 +52,29 @@ def test_draws_that_are_alike_choose_as_one(kind, monkeypatch):
     dataset = study_of(kind, 2, signal=1.0)
     splits = drawn(dataset)
     monkeypatch.setattr(double_loop, "redrawn", lambda dataset, splits: [])
-    one = fit_final_model(dataset, splits, **settings(kind))
+    fit_of_one_draw = fit_final_model(dataset, splits, **settings(kind))
     monkeypatch.setattr(double_loop, "redrawn", lambda dataset, splits: [splits.final] * 2)
     three = fit_final_model(dataset, splits, **settings(kind))
     for name in ("choice", "indices", "cv_size"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(three, name))
+        np.testing.assert_array_equal(getattr(fit_of_one_draw, name), getattr(three, name))
     for name in ("values", "cv_error", "cv_se", "threshold"):
-        np.testing.assert_allclose(getattr(one, name), getattr(three, name), 1e-12)
+        np.testing.assert_allclose(getattr(fit_of_one_draw, name), getattr(three, name), 1e-12)
 
 
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_errors_are_the_mean_of_those_of_each_draw(kind, monkeypatch):
     dataset = study_of(kind, 2, signal=1.0)
     splits = drawn(dataset)
-    every = [splits.final, *redrawn(dataset, splits)]
-    found = fit_final_model(dataset, splits, **settings(kind))
+    all_draws = [splits.final, *redrawn(dataset, splits)]
+    fit_of_draws = fit_final_model(dataset, splits, **settings(kind))
     monkeypatch.setattr(double_loop, "redrawn", lambda dataset, splits: [])
-    each = [fit_final_model(dataset, replace(splits, final=one), **settings(kind)) for one in every]
+    fits_by_draw = [
+        fit_final_model(dataset, replace(splits, final=draw), **settings(kind))
+        for draw in all_draws
+    ]
     for name in ("cv_error", "cv_se", "cv_size"):
-        mean = np.mean([getattr(one, name) for one in each], axis=0)
-        np.testing.assert_allclose(getattr(found, name), mean, 1e-9)
+        mean = np.mean([getattr(draw, name) for draw in fits_by_draw], axis=0)
+        np.testing.assert_allclose(getattr(fit_of_draws, name), mean, 1e-9)
 
 
 def test_the_smallest_error_alone_is_chosen_by_one_draw(monkeypatch):
@@ -79,8 +82,8 @@ def test_the_smallest_error_alone_is_chosen_by_one_draw(monkeypatch):
     dataset = study_of("classification", 2, signal=1.0)
     linear = settings("classification") | {"list": "minimal"}
     splits = drawn(dataset)
-    found = fit_final_model(dataset, splits, **linear)
+    final_fit = fit_final_model(dataset, splits, **linear)
     monkeypatch.setattr(double_loop, "redrawn", lambda dataset, splits: [])
     np.testing.assert_array_equal(
-        found.cv_error, fit_final_model(dataset, splits, **linear).cv_error
+        final_fit.cv_error, fit_final_model(dataset, splits, **linear).cv_error
     )

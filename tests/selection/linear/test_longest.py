@@ -30,20 +30,20 @@ def fitted(**changes):
 
 
 def test_what_is_kept_is_what_it_would_be_without_an_end():
-    _, whole, _ = fitted(longest=None)
+    _, uncut, _ = fitted(longest=None)
     _, fits, _ = fitted(longest=LONGEST)
-    kept = np.logical_and.accumulate(whole.sizes() <= LONGEST, axis=1)
-    assert 0 < kept.sum() < kept.size
-    np.testing.assert_array_equal(np.isnan(fits.gap), ~kept)
-    np.testing.assert_array_equal(fits.choice, whole.choice)
-    for fit, mu in np.ndindex(kept.shape):
+    within_limit = np.logical_and.accumulate(uncut.sizes() <= LONGEST, axis=1)
+    assert 0 < within_limit.sum() < within_limit.size
+    np.testing.assert_array_equal(np.isnan(fits.gap), ~within_limit)
+    np.testing.assert_array_equal(fits.choice, uncut.choice)
+    for fit, mu in np.ndindex(within_limit.shape):
         scores = fits.test(fit)[1][:, mu]
-        assert np.isnan(scores).all() == (not kept[fit, mu])
-        if kept[fit, mu]:
-            np.testing.assert_allclose(scores, whole.test(fit)[1][:, mu], 0, 1e-9)
+        assert np.isnan(scores).all() == (not within_limit[fit, mu])
+        if within_limit[fit, mu]:
+            np.testing.assert_allclose(scores, uncut.test(fit)[1][:, mu], 0, 1e-9)
             (genes, values) = fits.coef(fit, mu)
-            (others, expected) = whole.coef(fit, mu)
-            np.testing.assert_array_equal(genes, others)
+            (uncut_genes, expected) = uncut.coef(fit, mu)
+            np.testing.assert_array_equal(genes, uncut_genes)
             np.testing.assert_allclose(values, expected, 0, 1e-9)
         else:
             assert len(fits.coef(fit, mu)[0]) == 0
@@ -53,10 +53,10 @@ def test_what_is_kept_is_what_it_would_be_without_an_end():
 def test_a_model_has_the_lists_that_were_kept():
     study, _, final = fitted(longest=LONGEST)
     model = final_model(study, final, folds=MOMENTS)
-    kept = [mu for mu, size in zip(final.mu, final.sizes()[0], strict=True) if size <= LONGEST]
-    assert [each["mu"] for each in model["models"]] == kept != SETTINGS["mu"]
+    kept_mu = [mu for mu, size in zip(final.mu, final.sizes()[0], strict=True) if size <= LONGEST]
+    assert [entry["mu"] for entry in model["models"]] == kept_mu != SETTINGS["mu"]
     assert model["answer"] == nested_list_name(final.mu[final.choice[0, 2]])
-    cut = [final.intercept[0, k] - each["intercept"] for k, each in enumerate(model["models"])]
+    cut = [final.intercept[0, k] - entry["intercept"] for k, entry in enumerate(model["models"])]
     np.testing.assert_allclose(cut, final.threshold[0], rtol=0, atol=1e-12)
     assert (final.threshold[0], model["threshold"]) != (0, 0)
     with pytest.raises(InvalidInput, match=r"--mu: 10 is none of the model's: 1e-06, "):
@@ -64,11 +64,11 @@ def test_a_model_has_the_lists_that_were_kept():
 
 
 def test_in_the_place_of_a_chosen_list_that_is_too_long_stands_the_longest_kept_one(caplog):
-    wanted = {"list": "minimal", "list_mu": 10.0}
-    _, whole, whole_final = fitted(**wanted, longest=None)
-    sizes = whole.sizes()
+    list_settings = {"list": "minimal", "list_mu": 10.0}
+    _, uncut, whole_final = fitted(**list_settings, longest=None)
+    sizes = uncut.sizes()
     longest = int(max(sizes[:, 0].max(), whole_final.sizes()[0, 0]))
-    _, fits, final = fitted(**wanted, longest=longest)
+    _, fits, final = fitted(**list_settings, longest=longest)
     longest_kept = [np.flatnonzero(row <= longest)[-1] for row in sizes]
     assert (sizes[:, -1] > longest).any()
     assert fits.choice[:, 2].tolist() == longest_kept
@@ -82,13 +82,13 @@ def test_lists_of_which_none_can_be_kept_are_one_line():
 
 
 def test_where_no_list_can_be_kept_a_shorter_one_is_chosen():
-    _, whole, _ = fitted(longest=None, most=30)
-    longest = int(np.sort(whole.sizes()[:, 0])[-2])
+    _, uncut, _ = fitted(longest=None, most=30)
+    longest = int(np.sort(uncut.sizes()[:, 0])[-2])
     _, fits, _ = fitted(longest=longest, most=30)
-    long = whole.sizes()[:, 0] > longest
+    long = uncut.sizes()[:, 0] > longest
     assert 0 < long.sum() < len(long)
-    assert (fits.choice[long, 0] < whole.choice[long, 0]).all()
-    np.testing.assert_array_equal(fits.choice[~long], whole.choice[~long])
+    assert (fits.choice[long, 0] < uncut.choice[long, 0]).all()
+    np.testing.assert_array_equal(fits.choice[~long], uncut.choice[~long])
     chosen = fits.sizes()[np.arange(len(long)), fits.choice[:, 2]]
     assert (chosen >= 1).all()
     assert (chosen <= longest).all()

@@ -21,9 +21,9 @@ def drawn_study():
 
 def test_null_training_sets_equal_those_drawn_for_each_permutation():
     dataset, splits = drawn_study()
-    together = _null_training_sets(dataset, splits, splits.outer, PERMUTATIONS, HALF_COUNTS)
-    assert [training_set.permutation for training_set in together] == list(PERMUTATIONS)
-    for training_set in together:
+    joint_sets = _null_training_sets(dataset, splits, splits.outer, PERMUTATIONS, HALF_COUNTS)
+    assert [training_set.permutation for training_set in joint_sets] == list(PERMUTATIONS)
+    for training_set in joint_sets:
         number = training_set.permutation
         split = splits.outer[(number - 1) % len(splits.outer)]
         (alone,) = make_training_sets(

@@ -22,43 +22,48 @@ from genesig.selection.linear.tasks import LinearSettings
 SPLITS = settings.SPLITS | {"repeats": 1, "subsamples": 0}
 
 
-def study(kind, **more):
-    dataset = study_of(kind, 3, n=60, d=80, **{"signal": 2.0, **more})
+def study(kind, **changes):
+    dataset = study_of(kind, 3, n=60, d=80, **{"signal": 2.0, **changes})
     return dataset, draw_splits(dataset, seed=7, **SPLITS)
 
 
-def table(kind, tmp_path, lines, **more):
-    dataset, splits = study(kind, **more)
-    asked = of_kind(kind)
+def table(kind, tmp_path, lines, **changes):
+    dataset, splits = study(kind, **changes)
+    config = of_kind(kind)
     fits = nested_cross_validation(
-        dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **asked
+        dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **config
     )
     path = tmp_path / "published.gmt"
     path.write_text("".join(f"{name}\tabout\t{genes}\n" for name, genes in lines.items()))
-    return published_table(dataset, splits, [fits], sets=str(path), folds=MOMENTS, **asked), fits
+    return published_table(dataset, splits, [fits], sets=str(path), folds=MOMENTS, **config), fits
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_true_genes_stand_out_and_others_do_not(kind, tmp_path):
-    found, _ = table(kind, tmp_path, {"true": "g0\tg1\tg2\tabsent", "other": "g50\tg51\tg52"})
-    assert list(found["row"]) == ["genesig", "published", "published", *["random"] * N_RANDOM_LISTS]
-    rows = found.set_index("name")
+    score_rows, _ = table(kind, tmp_path, {"true": "g0\tg1\tg2\tabsent", "other": "g50\tg51\tg52"})
+    assert list(score_rows["row"]) == [
+        "genesig",
+        "published",
+        "published",
+        *["random"] * N_RANDOM_LISTS,
+    ]
+    rows = score_rows.set_index("name")
     assert rows.loc["true", "genes"] == rows.loc["other", "genes"] == 3
     assert rows.loc["true", "as_good"] == 0
     assert rows.loc["other", "as_good"] > 0.05
-    drawn = found["error"][found["row"] == "random"]
+    drawn = score_rows["error"][score_rows["row"] == "random"]
     for name in ("genesig", "true", "other"):
         assert rows.loc[name, "as_good"] == np.mean(drawn <= rows.loc[name, "error"] + 1e-12)
-    apart = rows.loc["true", "error"] - rows.loc["genesig", "error"]
-    assert rows.loc["true", "difference"] == pytest.approx(apart, abs=1e-12)
+    error_gap = rows.loc["true", "error"] - rows.loc["genesig", "error"]
+    assert rows.loc["true", "difference"] == pytest.approx(error_gap, abs=1e-12)
 
 
 def test_a_published_list_that_is_the_chosen_one_errs_as_much(tmp_path):
-    found, fits = table("regression", tmp_path, {"true": "g0\tg1\tg2"})
+    score_rows, fits = table("regression", tmp_path, {"true": "g0\tg1\tg2"})
     assert all(set(fits.coef(k, fits.choice[k, 2])[0]) == {0, 1, 2} for k in range(len(fits)))
-    assert found["error"][1] == pytest.approx(found["error"][0], rel=1e-10)
-    assert found["as_good"][0] == 0
+    assert score_rows["error"][1] == pytest.approx(score_rows["error"][0], rel=1e-10)
+    assert score_rows["as_good"][0] == 0
 
 
 def test_a_list_is_refitted_as_scikit_learn_does():
@@ -66,7 +71,7 @@ def test_a_list_is_refitted_as_scikit_learn_does():
     lists = [np.arange(4), np.arange(20, 80)]
     sizes = np.full(len(splits.outer), 5)
     protocol = LinearSettings(**of_kind("regression"))
-    found = score_gene_lists(dataset, splits, sizes, lists, MOMENTS, protocol)
+    score_rows = score_gene_lists(dataset, splits, sizes, lists, MOMENTS, protocol)
     y = dataset.response()
     X = dataset.X
     place = {name: k for k, name in enumerate(dataset.samples)}
@@ -79,16 +84,18 @@ def test_a_list_is_refitted_as_scikit_learn_does():
             for lam in protocol.lam_grid():
                 parts = []
                 for fold in folds:
-                    rest = np.setdiff1d(train, fold)
-                    model = ridge(X[rest], y[rest], genes, lam)
+                    train_fold = np.setdiff1d(train, fold)
+                    model = ridge(X[train_fold], y[train_fold], genes, lam)
                     parts.append((y[fold] - model.predict(X[np.ix_(fold, genes)])) ** 2)
                 errors.append(np.concatenate(parts).mean())
             best = protocol.lam_grid()[np.argmin(errors)]
-            said = ridge(X[train], y[train], genes, best).predict(X[np.ix_(test, genes)])
-            own = found.split == number
-            expected = dict(zip(test, said, strict=True))
+            predicted = ridge(X[train], y[train], genes, best).predict(X[np.ix_(test, genes)])
+            is_split = score_rows.split == number
+            expected = dict(zip(test, predicted, strict=True))
             np.testing.assert_allclose(
-                found.scores[own, column], [expected[row] for row in found.row[own]], rtol=1e-8
+                score_rows.scores[is_split, column],
+                [expected[row] for row in score_rows.row[is_split]],
+                rtol=1e-8,
             )
 
 
@@ -100,26 +107,26 @@ def ridge(X, y, genes, lam):
 
 def test_random_lists_are_those_of_the_seed_and_as_long_as_asked(monkeypatch):
     dataset, splits = study("classification")
-    seen = []
+    lists_seen = []
     from genesig.selection.linear import published
 
-    kept = published.lists_as_path
+    original = published.lists_as_path
 
     def noted(rows):
-        seen.append(rows[0])
-        return kept(rows)
+        lists_seen.append(rows[0])
+        return original(rows)
 
     monkeypatch.setattr(published, "lists_as_path", noted)
     protocol = LinearSettings(**of_kind("classification"))
     sizes = np.arange(3, 3 + len(splits.outer))
-    one = score_gene_lists(dataset, splits, sizes, [], MOMENTS, protocol)
-    lengths = {len(genes) for lists in seen for genes in lists}
+    first_scores = score_gene_lists(dataset, splits, sizes, [], MOMENTS, protocol)
+    lengths = {len(genes) for lists in lists_seen for genes in lists}
     assert lengths == set(sizes.tolist())
-    first = {tuple(lists[0]) for lists in seen[:2]}
-    assert len(first) == 1  # the inner folds and the whole see the same list
-    again = score_gene_lists(dataset, splits, sizes, [], MOMENTS, protocol)
-    np.testing.assert_array_equal(one.scores, again.scores)
-    assert one.scores.shape[1] == N_RANDOM_LISTS
+    first_lists = {tuple(lists[0]) for lists in lists_seen[:2]}
+    assert len(first_lists) == 1  # the inner folds and the whole see the same list
+    second_scores = score_gene_lists(dataset, splits, sizes, [], MOMENTS, protocol)
+    np.testing.assert_array_equal(first_scores.scores, second_scores.scores)
+    assert first_scores.scores.shape[1] == N_RANDOM_LISTS
 
 
 def test_genes_that_a_split_leaves_out_take_no_part():
@@ -127,9 +134,11 @@ def test_genes_that_a_split_leaves_out_take_no_part():
     folds = [{"step": "variance_filter", "keep": 0.1}, *MOMENTS]
     sizes = np.full(len(splits.outer), 50)
     protocol = LinearSettings(**of_kind("classification"))
-    found = score_gene_lists(dataset, splits, sizes, [np.arange(80)], folds, protocol)
+    score_rows = score_gene_lists(dataset, splits, sizes, [np.arange(80)], folds, protocol)
     # All eight genes that are left are every list: published and random.
-    np.testing.assert_allclose(found.scores, np.tile(found.scores[:, :1], (1, N_RANDOM_LISTS + 1)))
+    np.testing.assert_allclose(
+        score_rows.scores, np.tile(score_rows.scores[:, :1], (1, N_RANDOM_LISTS + 1))
+    )
 
 
 @pytest.mark.slow
@@ -141,8 +150,8 @@ def test_random_lists_err_at_chance_in_noise():
         splits = draw_splits(dataset, seed=7, **SPLITS)
         protocol = LinearSettings(**of_kind("classification"))
         sizes = np.full(len(splits.outer), 10)
-        found = score_gene_lists(dataset, splits, sizes, [], MOMENTS, protocol)
-        means.append(study_errors(found, ASSESSED["classification"].headline).mean())
+        score_rows = score_gene_lists(dataset, splits, sizes, [], MOMENTS, protocol)
+        means.append(study_errors(score_rows, ASSESSED["classification"].headline).mean())
     assert np.mean(means) == pytest.approx(0.5, abs=0.06)
 
 

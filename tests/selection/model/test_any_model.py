@@ -32,24 +32,24 @@ SHAPES: list[Callable[[list[Any]], Any]] = [
 SLOW = ["plain", "several_classes", "survival", "regression"]  # both answers hold the plain one
 
 
-def _parts(part: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+def _parts(part: Any, path_to_part: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
     """Go through the parts and their places, of a list the first and the last one."""
-    yield way, part
-    below: list[tuple[Any, Any]] = []
+    yield path_to_part, part
+    children: list[tuple[Any, Any]] = []
     if isinstance(part, dict):
-        below = list(part.items())
+        children = list(part.items())
     elif isinstance(part, list):
-        below = [(k, part[k]) for k in sorted({0, len(part) - 1} & {*range(len(part))})]
-    for key, each in below:
-        yield from _parts(each, (*way, key))
+        children = [(k, part[k]) for k in sorted({0, len(part) - 1} & {*range(len(part))})]
+    for key, child in children:
+        yield from _parts(child, (*path_to_part, key))
 
 
-def _with(model: dict[str, Any], way: tuple[Any, ...], other: Any) -> dict[str, Any]:
+def _with(model: dict[str, Any], path_to_part: tuple[Any, ...], replacement: Any) -> dict[str, Any]:
     changed = deepcopy(model)
     place: Any = changed
-    for key in way[:-1]:
+    for key in path_to_part[:-1]:
         place = place[key]
-    place[way[-1]] = other
+    place[path_to_part[-1]] = replacement
     return changed | {"digest": model_digest(changed)}
 
 
@@ -66,11 +66,13 @@ def _model(name: str) -> tuple[dict[str, Any], Matrix]:
 def _changed(name: str) -> Iterator[tuple[tuple[Any, ...], Any]]:
     """Yield places and what to put there; chains differ in their steps alone."""
     own_steps = name in CHAINS and name != "plain"
-    for way, part in _parts(_model(name)[0]):
-        if way and (way[0] == "normalisation" or not own_steps):
-            others = NUMBERS if type(part) in (int, float) else []
-            yield from ((way, other) for other in others)
-            yield from ((way, shape(part)) for shape in (SHAPES if isinstance(part, list) else []))
+    for path_to_part, part in _parts(_model(name)[0]):
+        if path_to_part and (path_to_part[0] == "normalisation" or not own_steps):
+            replacements = NUMBERS if type(part) in (int, float) else []
+            yield from ((path_to_part, replacement) for replacement in replacements)
+            yield from (
+                (path_to_part, shape(part)) for shape in (SHAPES if isinstance(part, list) else [])
+            )
 
 
 @pytest.mark.one_in(3)
@@ -85,10 +87,10 @@ def _changed(name: str) -> Iterator[tuple[tuple[Any, ...], Any]]:
 def test_any_part_is_refused_or_scored(name: str) -> None:
     model, matrix = _model(name)
     refused = 0
-    for way, other in _changed(name):
+    for path_to_part, replacement in _changed(name):
         try:
             table, _ = predict(
-                _with(model, way, other),
+                _with(model, path_to_part, replacement),
                 matrix,
                 "new",
                 missing=0.2,
@@ -98,5 +100,8 @@ def test_any_part_is_refused_or_scored(name: str) -> None:
         except InvalidInput:
             refused += 1
         else:
-            assert np.isfinite(table.select_dtypes("number").to_numpy()).all(), (way, other)
+            assert np.isfinite(table.select_dtypes("number").to_numpy()).all(), (
+                path_to_part,
+                replacement,
+            )
     assert refused > 0

@@ -41,15 +41,15 @@ def said_of(model: dict[str, Any], X: Any) -> list[str]:
     names = tuple(f"n{k}" for k in range(N))
     matrix = Matrix(names, tuple(GENES), X, {}, tuple(range(N)))
     _, problems = predict(model, matrix, "new.tsv", missing=0.0, mu=None)
-    return [each.message for each in problems if "whole numbers" in each.message]
+    return [problem.message for problem in problems if "whole numbers" in problem.message]
 
 
 @pytest.mark.parametrize("chain", ["size factors", "stabilised"])
 def test_rates_are_remarked(chain: str) -> None:
     model = model_of(chain, COUNTS)
     assert said_of(model, COUNTS) == []
-    (said,) = said_of(model, 1e6 * COUNTS / COUNTS.sum(axis=1, keepdims=True))
-    assert "the model was trained on counts of reads: give it the raw counts" in said
+    (message,) = said_of(model, 1e6 * COUNTS / COUNTS.sum(axis=1, keepdims=True))
+    assert "the model was trained on counts of reads: give it the raw counts" in message
 
 
 def test_estimated_counts_are_as_they_were_in_training() -> None:

@@ -27,11 +27,11 @@ def test_zeros_below_all_training_values_are_named(chain: str) -> None:
     X = values(raw=chain == "log2")
     assert _said(chain, X) == []
     X[4, [1, 20]] = 0.0
-    (said,) = _said(chain, X)
-    assert said.startswith(
+    (message,) = _said(chain, X)
+    assert message.startswith(
         "warning: new.tsv, gene 'g1', sample 's4': 0 (1 further zero), where the"
     )
-    assert said.endswith("; if it stands for a missing value, write NA")
+    assert message.endswith("; if it stands for a missing value, write NA")
 
 
 def test_zeros_of_genes_that_nearly_reached_it_are_measurements() -> None:
@@ -46,17 +46,17 @@ def test_samples_that_alone_would_be_refused_are_named() -> None:
     X = values(raw=False)
     assert _said("plain", X) == []
     X[[2, 5]] += 3.0
-    (said,) = _said("plain", X)
-    assert said.startswith("warning: new.tsv, sample 's2': the ")
-    assert "standard deviations above the training samples; alone it would be refused" in said
-    assert said.endswith(" (as would be 's5'): look at it before you use its score")
+    (message,) = _said("plain", X)
+    assert message.startswith("warning: new.tsv, sample 's2': the ")
+    assert "standard deviations above the training samples; alone it would be refused" in message
+    assert message.endswith(" (as would be 's5'): look at it before you use its score")
 
 
 def test_the_order_of_the_samples_is_of_no_account() -> None:
     X = values(raw=False)
     X[9] += 2.5
     order = np.random.default_rng(0).permutation(len(X))
-    first = _said("plain", X)
-    other = _said("plain", X[order])
+    messages = _said("plain", X)
+    messages_of_reordered = _said("plain", X[order])
     at = NAMES[int(np.flatnonzero(order == 9)[0])]
-    assert [line.replace("'s9'", f"'{at}'") for line in first] == other
+    assert [line.replace("'s9'", f"'{at}'") for line in messages] == messages_of_reordered

@@ -122,14 +122,14 @@ def test_scores_are_those_of_predict(chain: str) -> None:
     X[2, 4] = np.nan
     _write(X, _words(y))
     Path("other.tsv").write_text(Path("other.tsv").read_text().replace("nan", "NA"))
-    found = _score(study).tables["predictions"]
+    predictions = _score(study).tables["predictions"]
     table, _ = predict(study[1], read_matrix("other.tsv"), "other.tsv", missing=0.1, mu=None)
-    np.testing.assert_array_equal(found["score"], table["score"])
-    assert found["predicted"].tolist() == table["predicted"].tolist()
-    assert found["imputed"].tolist() == table["imputed"].tolist()
-    assert found["label"].tolist() == np.where(y > 0, "ill", "healthy").tolist()
-    assert found["given"].tolist() == _words(y)
-    assert (found["wrong"] == (found["predicted"] != found["label"])).all()
+    np.testing.assert_array_equal(predictions["score"], table["score"])
+    assert predictions["predicted"].tolist() == table["predicted"].tolist()
+    assert predictions["imputed"].tolist() == table["imputed"].tolist()
+    assert predictions["label"].tolist() == np.where(y > 0, "ill", "healthy").tolist()
+    assert predictions["given"].tolist() == _words(y)
+    assert (predictions["wrong"] == (predictions["predicted"] != predictions["label"])).all()
 
 
 @pytest.mark.parametrize("combat", [False, True])
@@ -150,21 +150,21 @@ def test_shifts_of_the_genes_add_up_to_that_of_the_score(chain: str, combat: boo
     dataset, model = study = _study(chain)
     X, y = _draw(M, 1, 0.7)
     _write(np.exp2(X) if CHAINS[chain][2] else X, _words(y))
-    found = _score(study, combat=combat)
+    cohort_result = _score(study, combat=combat)
     chosen = chosen_model(model)
     place = [dataset.genes.index(gene) for gene in model["training"]["genes"]]
-    seen = apply_learned_steps(model, chosen, dataset.X[:, place])
-    training = chosen["intercept"] + seen @ chosen["coefficients"]
+    values_seen = apply_learned_steps(model, chosen, dataset.X[:, place])
+    training = chosen["intercept"] + values_seen @ chosen["coefficients"]
     means = [
         np.mean([f[sign == c].mean() for c in (-1, 1)])
         for f, sign in (
             (training, dataset.response()),
-            (found.tables["predictions"]["score"].to_numpy(), y),
+            (cohort_result.tables["predictions"]["score"].to_numpy(), y),
         )
     ]
-    shift = found.tables["genes"]["score_shift"].sum()
+    shift = cohort_result.tables["genes"]["score_shift"].sum()
     assert shift == pytest.approx(means[1] - means[0], abs=1e-12)
-    assert ("shift_before" in found.tables["genes"]) == combat
+    assert ("shift_before" in cohort_result.tables["genes"]) == combat
 
 
 def test_a_shift_is_in_training_standard_deviations_and_not_that_of_the_mix_of_classes() -> None:
@@ -172,13 +172,13 @@ def test_a_shift_is_in_training_standard_deviations_and_not_that_of_the_mix_of_c
     y = dataset.response()
     rows = np.r_[np.flatnonzero(y < 0)[:6], np.flatnonzero(y > 0)[:6]]
     half = dataset.X[rows]
-    moved = half + 1.5 * dataset.X.std(axis=0)
-    _write(moved, _words(y[rows]))
+    shifted = half + 1.5 * dataset.X.std(axis=0)
+    _write(shifted, _words(y[rows]))
     genes = _score(study).tables["genes"].set_index("gene")
     for gene in genes.index:
         j = dataset.genes.index(gene)
         x = [dataset.X[y == c, j].mean() for c in (-1, 1)]
-        new = [moved[y[rows] == c, j].mean() for c in (-1, 1)]
+        new = [shifted[y[rows] == c, j].mean() for c in (-1, 1)]
         expected = (np.mean(new) - np.mean(x)) / dataset.X[:, j].std()
         assert genes.loc[gene, "shift"] == pytest.approx(expected, rel=1e-12)
     assert model["training"]["scale"]["genes"] != dataset.genes  # the histogram is of all genes
@@ -193,12 +193,12 @@ def test_combat_is_that_of_the_public_class_batch_by_batch() -> None:
     batch = ["a"] * 8 + ["b"] * 10
     X[8:] = 1.4 * X[8:] + 0.5
     _write(X, _words(y), batch)
-    found = _score(study, combat=True, batch="run").tables["predictions"]["score"]
+    scores_by_combat = _score(study, combat=True, batch="run").tables["predictions"]["score"]
     reference = ReferenceBatch.fit(dataset.X)
     adjusted = np.vstack([reference.transform(X[:8]), reference.transform(X[8:])])
     _write(adjusted, _words(y))
     plain = _score(study).tables["predictions"]["score"]
-    np.testing.assert_allclose(found, plain, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(scores_by_combat, plain, rtol=0, atol=1e-9)
 
 
 def test_combat_takes_a_shift_of_all_genes_away() -> None:
@@ -213,7 +213,7 @@ def test_combat_takes_a_shift_of_all_genes_away() -> None:
 def test_combat_with_another_mix_of_classes_is_warned_of() -> None:
     study = _study("plain")  # two thirds are ill
     X, y = _draw(M, 1)
-    for labels, said in (
+    for labels, messages in (
         (_words(y), []),
         (
             _words(-y),
@@ -225,7 +225,7 @@ def test_combat_with_another_mix_of_classes_is_warned_of() -> None:
         ),
     ):
         _write(X, labels)
-        assert _score(study, combat=True).about["warnings"] == said
+        assert _score(study, combat=True).about["warnings"] == messages
         assert _score(study).about["warnings"] == []
 
 
@@ -234,11 +234,11 @@ def test_a_model_that_corrects_batches_knows_none_of_another_study() -> None:
     study = _study("plain", folds=folds)
     X, y = _draw(M, 1, 0.5)
     _write(X, _words(y))
-    found = _score(study)
+    cohort_result = _score(study)
     table, _ = predict(study[1], read_matrix("other.tsv"), "other.tsv", missing=0.1, mu=None)
-    np.testing.assert_array_equal(found.tables["predictions"]["score"], table["score"])
-    (said,) = found.about["warnings"]
-    assert "this data set is none of them" in said
+    np.testing.assert_array_equal(cohort_result.tables["predictions"]["score"], table["score"])
+    (message,) = cohort_result.about["warnings"]
+    assert "this data set is none of them" in message
 
 
 def test_the_keys_of_the_section_are_the_fields_of_its_settings() -> None:
@@ -253,9 +253,9 @@ def test_measures_are_those_of_scikit_learn() -> None:
     X, y = _draw(M, 3)
     X[:, :3] += 0.8 * np.random.default_rng(5).standard_normal((M, 3))
     _write(X, _words(y))
-    found = _score(study)
-    f = found.tables["predictions"]["score"].to_numpy()
-    scores = found.tables["scores"].set_index("measure")
+    cohort_result = _score(study)
+    f = cohort_result.tables["predictions"]["score"].to_numpy()
+    scores = cohort_result.tables["scores"].set_index("measure")
     assert scores["value"]["auc"] == pytest.approx(roc_auc_score(y, f), abs=1e-12)
     error = 1 - balanced_accuracy_score(y, np.sign(f))
     assert 0 < error == pytest.approx(scores["value"]["balanced_error"], abs=1e-12)
@@ -273,9 +273,9 @@ def test_a_regression_has_r2_and_no_classes() -> None:
     X, _ = _draw(M, 1)
     y = X[:, 0] + 0.1
     _write(X, [repr(float(v)) for v in y])
-    found = _score(study, classes={})
-    f = found.tables["predictions"]["score"]
-    scores = found.tables["scores"].set_index("measure")["value"]
+    cohort_result = _score(study, classes={})
+    f = cohort_result.tables["predictions"]["score"]
+    scores = cohort_result.tables["scores"].set_index("measure")["value"]
     assert scores["r2"] == pytest.approx(r2_score(y, f), abs=1e-12)
     assert scores["mean_difference"] == pytest.approx(float(np.mean(f - y)), abs=1e-12)
     assert set(scores.index) == {
@@ -285,26 +285,28 @@ def test_a_regression_has_r2_and_no_classes() -> None:
         "calibration_intercept",
         "calibration_slope",
     }
-    left = np.array([r2_score(np.delete(y, k), np.delete(f, k)) for k in range(M)])
-    spread = np.sqrt((M - 1) / M * np.square(left - left.mean()).sum())  # Tukey's jackknife
+    jackknife_r2 = np.array([r2_score(np.delete(y, k), np.delete(f, k)) for k in range(M)])
+    spread = np.sqrt(
+        (M - 1) / M * np.square(jackknife_r2 - jackknife_r2.mean()).sum()
+    )  # Tukey's jackknife
     limits = student.interval(0.95, M - 1, r2_score(y, f), spread)
-    r2 = found.tables["scores"].set_index("measure").loc["r2", ["low", "high"]]
+    r2 = cohort_result.tables["scores"].set_index("measure").loc["r2", ["low", "high"]]
     np.testing.assert_allclose(r2.to_numpy(dtype=float), [limits[0], min(1.0, limits[1])])
-    assert found.about["classes"] is None
-    assert found.about["reliability"] == []
+    assert cohort_result.about["classes"] is None
+    assert cohort_result.about["reliability"] == []
 
 
 def test_one_class_is_scored_without_auc() -> None:
     study = _study("plain")
     X, y = _draw(M, 1)
     _write(X[y > 0], ["RA"] * int((y > 0).sum()))
-    found = _score(study)
-    scores = found.tables["scores"].set_index("measure")
+    cohort_result = _score(study)
+    scores = cohort_result.tables["scores"].set_index("measure")
     for measure in ("auc", "balanced_error", "calibration_slope", "specificity"):
         assert scores.loc[measure, ["value", "low", "high"]].isna().all(), measure
     assert scores.loc["sensitivity", "value"] == 1 - scores.loc["misclassification", "value"]
-    assert len(found.tables["predictions"]) == (y > 0).sum()
-    json.dumps(found.about, allow_nan=False)
+    assert len(cohort_result.tables["predictions"]) == (y > 0).sum()
+    json.dumps(cohort_result.about, allow_nan=False)
 
 
 def test_too_many_missing_genes_make_it_not_assessable() -> None:
@@ -316,11 +318,11 @@ def test_too_many_missing_genes_make_it_not_assessable() -> None:
     Path("other.tsv").write_text("".join(x for x in lines if not x.startswith(f"{gene}\t")))
     why = _score(study, missing=0.0).about["not_assessable"]
     assert "at most a share of 0 may be (external, other, miss" in why
-    found = _score(study, missing=0.5)
-    assert found.about["absent"] == 1
-    assert found.about["imputed"] == M
-    assert "filled in by the mean" in found.about["warnings"][0]
-    genes = found.tables["genes"].set_index("gene")
+    cohort_result = _score(study, missing=0.5)
+    assert cohort_result.about["absent"] == 1
+    assert cohort_result.about["imputed"] == M
+    assert "filled in by the mean" in cohort_result.about["warnings"][0]
+    genes = cohort_result.tables["genes"].set_index("gene")
     assert np.isnan(genes.loc[gene, "shift"])
     assert genes.loc[gene, "imputed"] == M
 

@@ -74,17 +74,19 @@ def write(X: np.ndarray, obs: pd.DataFrame) -> None:
 def test_scores_are_those_of_predict(study):
     X, obs = draw(12, 2)
     write(X, obs)
-    found = score_cohort(*study, {}, COHORT).tables["predictions"]
-    table, said = predict(
+    predictions = score_cohort(*study, {}, COHORT).tables["predictions"]
+    table, messages = predict(
         study[1], read_matrix("other.tsv"), "other.tsv", missing=0.1, mu=None, samples=obs
     )
-    assert said == []
-    np.testing.assert_array_equal(found["score"], table["score"])
+    assert messages == []
+    np.testing.assert_array_equal(predictions["score"], table["score"])
     older = obs.assign(age=[str(float(v) + 10) for v in obs["age"]])
     write(X, older)
-    again = score_cohort(*study, {}, COHORT).tables["predictions"]
+    predictions_again = score_cohort(*study, {}, COHORT).tables["predictions"]
     weight = study[1]["models"][0]["covariates"][0]
-    np.testing.assert_allclose(again["score"] - found["score"], 10 * weight, atol=1e-9)
+    np.testing.assert_allclose(
+        predictions_again["score"] - predictions["score"], 10 * weight, atol=1e-9
+    )
 
 
 @pytest.mark.parametrize(
@@ -98,9 +100,9 @@ def test_scores_are_those_of_predict(study):
 def test_what_is_missing_makes_it_not_assessable(study, change, words):
     X, obs = draw(12, 2)
     write(X, change(obs))
-    found = score_cohort(*study, {}, COHORT)
-    assert words in found.about["not_assessable"]
-    assert all(table.empty for table in found.tables.values())
+    cohort_result = score_cohort(*study, {}, COHORT)
+    assert words in cohort_result.about["not_assessable"]
+    assert all(table.empty for table in cohort_result.tables.values())
 
 
 def test_words_of_the_data_set_are_turned_into_those_of_the_study(study):
@@ -120,7 +122,7 @@ def test_words_of_the_data_set_are_turned_into_those_of_the_study(study):
         if words[0] == "0":
             why = score_cohort(dataset, model, {}, COHORT).about["not_assessable"]
             assert "'0', '1' was in no training sample" in why
-        told = replace(COHORT, covariate_words={"er": {0: "neg", "1": "pos"}})
-        scores.append(score_cohort(dataset, model, {}, told).tables["predictions"]["score"])
+        translated = replace(COHORT, covariate_words={"er": {0: "neg", "1": "pos"}})
+        scores.append(score_cohort(dataset, model, {}, translated).tables["predictions"]["score"])
     np.testing.assert_array_equal(scores[0], scores[1])
     np.testing.assert_array_equal(scores[0], scores[2])

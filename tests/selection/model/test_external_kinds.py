@@ -31,30 +31,32 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_scores_are_those_of_predict(kind: str) -> None:
     written(kind)
-    found = scored(kind)
+    cohort_result = scored(kind)
     table, _ = predict(fitted(kind)[1], read_matrix("other.tsv"), "o", missing=0.1, mu=None)
-    told = ("score", "predicted", "probability", "survival")
-    columns = [name for name in table.columns if name.startswith(told)]
+    prefixes = ("score", "predicted", "probability", "survival")
+    columns = [name for name in table.columns if name.startswith(prefixes)]
     assert ("survival" in columns) == (kind == "survival")
-    assert found.tables["predictions"][columns].equals(table[columns])
-    json.dumps(found.about, allow_nan=False)
+    assert cohort_result.tables["predictions"][columns].equals(table[columns])
+    json.dumps(cohort_result.about, allow_nan=False)
 
 
 def test_survival_is_measured_as_it_is_while_held_out() -> None:
-    other = written("survival")
-    found = scored("survival")
-    score = found.tables["predictions"]["score"].to_numpy()
-    told = found.tables["scores"].set_index("measure")
-    y = other.response()
-    own = harrell(y["time"], y["event"], score)
-    row = told.loc["concordance"]
-    np.testing.assert_allclose([row["value"], row["low"], row["high"]], [own.value, *own.interval])
-    assert own.interval[0] > 0.5
+    cohort_matrix = written("survival")
+    cohort_result = scored("survival")
+    score = cohort_result.tables["predictions"]["score"].to_numpy()
+    measured = cohort_result.tables["scores"].set_index("measure")
+    y = cohort_matrix.response()
+    estimate = harrell(y["time"], y["event"], score)
+    row = measured.loc["concordance"]
+    np.testing.assert_allclose(
+        [row["value"], row["low"], row["high"]], [estimate.value, *estimate.interval]
+    )
+    assert estimate.interval[0] > 0.5
     table, _ = predict(fitted("survival")[1], read_matrix("other.tsv"), "o", missing=0.1, mu=None)
-    assert told.loc["risk_expected", "value"] == pytest.approx(1 - table["survival"].mean())
-    assert told.loc["log_rank_p", "value"] < 0.05
-    (cohort,) = external([found.about], None)
-    groups = found.tables["predictions"]["predicted"].value_counts()
+    assert measured.loc["risk_expected", "value"] == pytest.approx(1 - table["survival"].mean())
+    assert measured.loc["log_rank_p", "value"] < 0.05
+    (cohort,) = external([cohort_result.about], None)
+    groups = cohort_result.tables["predictions"]["predicted"].value_counts()
     assert {c["group"]: c["at_risk"][0] for c in cohort["curves"]} == groups.to_dict()
     assert cohort["events"] == y["event"].sum()
 
@@ -71,19 +73,19 @@ def test_their_words_and_columns_of_an_event() -> None:
 
 def test_each_of_several_classes_is_measured() -> None:
     written("several_classes")
-    found = scored("several_classes")
-    table = found.tables["predictions"]
+    cohort_result = scored("several_classes")
+    table = cohort_result.tables["predictions"]
     classes = ["well", "ill", "worse"]
-    told = found.tables["scores"].set_index("measure")
+    measured = cohort_result.tables["scores"].set_index("measure")
     error = 1 - balanced_accuracy_score(table["label"], table["predicted"])
-    assert told.loc["balanced_error", "value"] == pytest.approx(error)
+    assert measured.loc["balanced_error", "value"] == pytest.approx(error)
     areas = [roc_auc_score(table["label"] == c, table[f"score of {c}"]) for c in classes]
-    assert told.loc["auc", "value"] == pytest.approx(np.mean(areas))
-    (cohort,) = external([found.about], classes)
+    assert measured.loc["auc", "value"] == pytest.approx(np.mean(areas))
+    (cohort,) = external([cohort_result.about], classes)
     expected = confusion_matrix(table["label"], table["predicted"], labels=classes)
     assert cohort["confusion"] == expected.tolist()
     for c in classes:
-        row = told.loc[f"sensitivity of {c}"]
+        row = measured.loc[f"sensitivity of {c}"]
         assert row["low"] < row["value"] < row["high"] or row["value"] == 1
         assert row["samples"] == (table["label"] == c).sum()
 
@@ -94,33 +96,39 @@ def test_probabilities_of_several_classes_are_held_against_what_came() -> None:
     shares = [0.5, 0.3, 0.2]
     content = {key: part for key, part in model.items() if key != "digest"} | {"shares": shares}
     models = [
-        each | {"probability": {"intercept": [0.1, 0.0, -0.3], "slope": 2.5}}
-        for each in model["models"]
+        entry | {"probability": {"intercept": [0.1, 0.0, -0.3], "slope": 2.5}}
+        for entry in model["models"]
     ]
-    found = score_cohort(
+    cohort_result = score_cohort(
         dataset, add_digest(content | {"models": models}), {}, CohortSettings(**ITEM)
     )
     columns = [f"probability of {name}" for name in ("well", "ill", "worse")]
-    p = found.tables["predictions"][columns].to_numpy()
+    p = cohort_result.tables["predictions"][columns].to_numpy()
     np.testing.assert_allclose(p.sum(axis=1), 1)
-    y = np.array([model["classes"].index(c) for c in found.tables["predictions"]["label"]], float)
-    row = found.tables["scores"].set_index("measure").loc["calibration_slope"]
+    y = np.array(
+        [model["classes"].index(c) for c in cohort_result.tables["predictions"]["label"]], float
+    )
+    row = cohort_result.tables["scores"].set_index("measure").loc["calibration_slope"]
     slope, limits = calibration_slope(y, p, np.array(shares))
     np.testing.assert_allclose([row["value"], row["low"], row["high"]], [slope, *limits])
-    called = found.tables["scores"].set_index("measure").loc["probability_of_called", "value"]
-    said = [model["classes"].index(c) for c in found.tables["predictions"]["predicted"]]
-    assert called == pytest.approx(p[np.arange(len(p)), said].mean())
+    called = (
+        cohort_result.tables["scores"].set_index("measure").loc["probability_of_called", "value"]
+    )
+    predicted_class = [
+        model["classes"].index(c) for c in cohort_result.tables["predictions"]["predicted"]
+    ]
+    assert called == pytest.approx(p[np.arange(len(p)), predicted_class].mean())
 
 
 def test_a_class_of_no_sample_leaves_what_is_defined() -> None:
     written("several_classes")
     text = Path("sheet.tsv").read_text()
     Path("sheet.tsv").write_text(text.replace("worse", "other"))
-    found = scored("several_classes")
-    told = found.tables["scores"].set_index("measure")["value"]
-    assert np.isnan(told["balanced_error"])
-    assert np.isfinite(told["misclassification"])
-    assert found.about["classes"]["worse"] == 0
-    assert {note["reason"] for note in found.about["dropped"]} == {
+    cohort_result = scored("several_classes")
+    measured = cohort_result.tables["scores"].set_index("measure")["value"]
+    assert np.isnan(measured["balanced_error"])
+    assert np.isfinite(measured["misclassification"])
+    assert cohort_result.about["classes"]["worse"] == 0
+    assert {note["reason"] for note in cohort_result.about["dropped"]} == {
         "class 'other' is no class of the study"
     }

@@ -48,13 +48,15 @@ def test_patients_change_intervals_and_counts_and_no_value(kind: str) -> None:
     _with_patients(kind, 3)
     alone = scored(kind)
     grouped = scored(kind, group="patient")
-    before, after = (one.tables["scores"].set_index("measure") for one in (alone, grouped))
+    before, after = (
+        cohort_result.tables["scores"].set_index("measure") for cohort_result in (alone, grouped)
+    )
     pd.testing.assert_series_equal(
         before["value"].drop("log_rank_p", errors="ignore"),
         after["value"].drop("log_rank_p", errors="ignore"),
     )
-    first = MEASURES[kind].external_measure[0]
-    assert before.loc[first, "low"] != after.loc[first, "low"]
+    headline = MEASURES[kind].external_measure[0]
+    assert before.loc[headline, "low"] != after.loc[headline, "low"]
     assert after["groups"].max() == N_SAMPLES // 3
     assert (after["groups"] <= after["samples"]).all()
     assert grouped.tables["predictions"]["group"].nunique() == N_SAMPLES // 3

@@ -38,11 +38,11 @@ def step(**fields: Any) -> Change:
 
 def put(*path: Any) -> Change:
     """Set what the first parts lead to to the last one."""
-    *way, key, value = path
+    *parents, key, value = path
 
     def change(model: dict[str, Any]) -> None:
         place: Any = model
-        for part in way:
+        for part in parents:
             place = place[part]
         place[key] = value
 
@@ -129,9 +129,9 @@ def test_a_model_changed_by_hand_is_one_line(
     assert predict(tmp_path, text) == 1
     (line,) = capsys.readouterr().err.splitlines()
     place = f"error: {tmp_path / 'model.json'}: "
-    said = line.removeprefix(place)
-    assert said.startswith(f"is damaged or was edited: '{part}") or (
-        not resealed and said.startswith("was changed after it was written")
+    message = line.removeprefix(place)
+    assert message.startswith(f"is damaged or was edited: '{part}") or (
+        not resealed and message.startswith("was changed after it was written")
     ), line
 
 
@@ -175,8 +175,8 @@ def test_the_layout_of_the_file_is_no_change(tmp_path: Path) -> None:
     floor = model["normalisation"]["steps"][0]
     assert floor["floor"] == 1
     floor["floor"] = 1  # as programs write 1.0 that know one kind of number
-    turned = dict(reversed(model.items()))
-    assert predict_own(tmp_path, json.dumps(turned, indent=3, ensure_ascii=False)) == 0
+    reordered = dict(reversed(model.items()))
+    assert predict_own(tmp_path, json.dumps(reordered, indent=3, ensure_ascii=False)) == 0
 
 
 def predict_own(folder: Path, text: str) -> int:

@@ -42,12 +42,17 @@ def test_training_samples_are_scored_as_the_model_fits_them(chain: str, tmp_path
     order = np.random.default_rng(1).permutation(D)  # the model's genes are found by name
     text = _table(data.X[:, order], NAMES, [GENES[k] for k in order])
     assert _predict(tmp_path, model, "new.tsv", text) == 0
-    found = _predictions(tmp_path)
-    own = score(model, dict(zip(GENES, data.X.T, strict=True)))
-    np.testing.assert_allclose(found["score"], own, rtol=1e-9, atol=1e-9)  # 10 digits in the file
-    assert found["predicted"].tolist() == np.where(own > 0, "ill", "healthy").tolist()
-    assert set(found["list"]) == {model["answer"]}
-    assert (found["imputed"] == 0).all()
+    predictions = _predictions(tmp_path)
+    expected_scores = score(model, dict(zip(GENES, data.X.T, strict=True)))
+    np.testing.assert_allclose(
+        predictions["score"], expected_scores, rtol=1e-9, atol=1e-9
+    )  # 10 digits in the file
+    assert (
+        predictions["predicted"].tolist()
+        == np.where(expected_scores > 0, "ill", "healthy").tolist()
+    )
+    assert set(predictions["list"]) == {model["answer"]}
+    assert (predictions["imputed"] == 0).all()
 
 
 @pytest.mark.one_in(2)
@@ -66,10 +71,10 @@ def test_the_model_on_disk_predicts_its_own_fit(chain: str, tmp_path: Path) -> N
     for at, mu in enumerate(LINEAR["mu"]):
         genes, coef = fits.coef(0, at)
         place = {int(gene): column for column, gene in enumerate(steps.genes)}
-        own = fits.intercept[0, at] + X[:, [place[int(gene)] for gene in genes]] @ coef
-        own -= fits.threshold[0]
+        expected_scores = fits.intercept[0, at] + X[:, [place[int(gene)] for gene in genes]] @ coef
+        expected_scores -= fits.threshold[0]
         table, _ = predict(loaded, matrix, "new.tsv", missing=0.0, mu=mu)
-        np.testing.assert_allclose(table["score"], own, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(table["score"], expected_scores, rtol=0, atol=1e-12)
         assert len(genes) > 0
 
 
@@ -84,8 +89,8 @@ def test_one_sample_alone_is_scored_as_among_others(chain: str, tmp_path: Path) 
         path.write_text(_table(X[rows], NAMES[rows], GENES))
         table, _ = predict(model, read_matrix(path), "new.tsv", missing=0.0, mu=None)
         scores.append(table.set_index("sample")["score"])
-    own = score(model, dict(zip(GENES, X.T, strict=True)))
-    np.testing.assert_allclose(scores[0], own, rtol=0, atol=1e-12)
+    expected_scores = score(model, dict(zip(GENES, X.T, strict=True)))
+    np.testing.assert_allclose(scores[0], expected_scores, rtol=0, atol=1e-12)
     assert scores[1]["s3"] == scores[0]["s3"]
 
 
@@ -100,14 +105,14 @@ def test_other_formats_and_either_way_round_give_the_same(tmp_path: Path) -> Non
     (tmp_path / "model.json").write_text(json.dumps(model))
     paths = [str(tmp_path / name) for name in ("model.json", "new.h5ad", "p.tsv")]
     assert main(["predict", *paths[:2], "-o", paths[2]]) == 0
-    first = _predictions(tmp_path)
+    predictions = _predictions(tmp_path)
     for file, text in (
         ("GSE1_series_matrix.txt", series_matrix(numbers)),
         ("e.gct", gct12(numbers)),
         ("turned.tsv", tabbed(rows)),
     ):
         assert _predict(tmp_path, model, file, text) == 0
-        pd.testing.assert_frame_equal(_predictions(tmp_path), first)
+        pd.testing.assert_frame_equal(_predictions(tmp_path), predictions)
 
 
 def test_sample_names_are_found_in_another_column_of_the_table(
@@ -130,27 +135,27 @@ def test_columns_of_annotation_are_no_samples(
     """A description beside each gene, as training takes it; --samples leaves out numbers, too."""
     model, data = _model("plain")
     assert _predict(tmp_path, model, "new.tsv", _table(data.X, NAMES, GENES)) == 0
-    first = _predictions(tmp_path)
+    predictions = _predictions(tmp_path)
     lines = _table(data.X, NAMES, GENES).splitlines()
-    more = [("what", "length"), *(("a kinase", str(900 + k)) for k in range(D))]
+    annotation_columns = [("what", "length"), *(("a kinase", str(900 + k)) for k in range(D))]
     rows = [
-        "\t".join([*line.split("\t")[:1], *own, *line.split("\t")[1:]])
-        for line, own in zip(lines, more, strict=True)
+        "\t".join([*line.split("\t")[:1], *cells, *line.split("\t")[1:]])
+        for line, cells in zip(lines, annotation_columns, strict=True)
     ]
     text = "\n".join(row for row in rows) + "\n"
     chosen = tmp_path / "chosen.tsv"
     chosen.write_text("sample\n" + "\n".join([*NAMES[2:], "zz"]) + "\n")
     capsys.readouterr()
     assert _predict(tmp_path, model, "new.tsv", text, "--samples", str(chosen)) == 0
-    pd.testing.assert_frame_equal(_predictions(tmp_path)[["score"]], first[["score"]][2:])
-    said = capsys.readouterr().err
-    assert "2 columns beside the genes: 'what', 'length'" in said
-    assert "not in the table of --samples, so left out: 's0', 's1'" in said
-    assert "--samples: not in" in said
-    assert "so not scored: 'zz'" in said
+    pd.testing.assert_frame_equal(_predictions(tmp_path)[["score"]], predictions[["score"]][2:])
+    stderr = capsys.readouterr().err
+    assert "2 columns beside the genes: 'what', 'length'" in stderr
+    assert "not in the table of --samples, so left out: 's0', 's1'" in stderr
+    assert "--samples: not in" in stderr
+    assert "so not scored: 'zz'" in stderr
     words = "\n".join("\t".join(row.split("\t")[:2] + row.split("\t")[3:]) for row in rows) + "\n"
     assert _predict(tmp_path, model, "new.tsv", words) == 0
-    pd.testing.assert_frame_equal(_predictions(tmp_path)[["score"]], first[["score"]])
+    pd.testing.assert_frame_equal(_predictions(tmp_path)[["score"]], predictions[["score"]])
     assert "1 column beside the genes: 'what'" in capsys.readouterr().err
 
 
@@ -171,19 +176,19 @@ def test_a_missing_gene_is_its_training_mean_and_said_so(
 ) -> None:
     model, data = _model("quantile")
     X = _values(True, seed=5)
-    kept = [k for k in range(D) if k != 1]
-    text = _table(X[:, kept], NAMES, [GENES[k] for k in kept])
+    columns = [k for k in range(D) if k != 1]
+    text = _table(X[:, columns], NAMES, [GENES[k] for k in columns])
     text = text.replace(f"\ng4\t{float(X[0, 4])!r}\t", "\ng4\tNA\t")
     assert _predict(tmp_path, model, "new.tsv", text) == 0
     err = capsys.readouterr().err
     assert err.startswith("warning: ")
     assert "2 of the 25 genes that the model needs are missing in sample 's0': 'g1', 'g4'" in err
     assert "filled in by the mean of the training samples" in err
-    found = _predictions(tmp_path)
-    assert found["imputed"].tolist() == [2] + [1] * (N - 1)
+    predictions = _predictions(tmp_path)
+    assert predictions["imputed"].tolist() == [2] + [1] * (N - 1)
     X[:, 1], X[0, 4] = (np.exp2(np.log2(data.X[:, k]).mean()) for k in (1, 4))
-    own = score(model, dict(zip(GENES, X.T, strict=True)))
-    np.testing.assert_allclose(found["score"], own, rtol=1e-9, atol=1e-9)
+    expected_scores = score(model, dict(zip(GENES, X.T, strict=True)))
+    np.testing.assert_allclose(predictions["score"], expected_scores, rtol=1e-9, atol=1e-9)
 
 
 def test_a_model_that_fills_in_missing_values_does_so_itself(
@@ -195,8 +200,10 @@ def test_a_model_that_fills_in_missing_values_does_so_itself(
     assert _predict(tmp_path, model, "new.tsv", text) == 0
     assert "filled in by the model's knn_impute" in capsys.readouterr().err
     X[0, 4] = np.nan
-    own = score(model, dict(zip(GENES, X.T, strict=True)))
-    np.testing.assert_allclose(_predictions(tmp_path)["score"], own, rtol=1e-9, atol=1e-9)
+    expected_scores = score(model, dict(zip(GENES, X.T, strict=True)))
+    np.testing.assert_allclose(
+        _predictions(tmp_path)["score"], expected_scores, rtol=1e-9, atol=1e-9
+    )
 
 
 def test_to_a_model_of_values_too_small_a_blank_is_low_and_an_absent_gene_is_missing(
@@ -204,17 +211,17 @@ def test_to_a_model_of_values_too_small_a_blank_is_low_and_an_absent_gene_is_mis
 ) -> None:
     model, data = _model("left censored")
     X = _values(False, seed=5)
-    kept = [k for k in range(D) if k != 1]
-    text = _table(X[:, kept], NAMES, [GENES[k] for k in kept])
+    columns = [k for k in range(D) if k != 1]
+    text = _table(X[:, columns], NAMES, [GENES[k] for k in columns])
     text = text.replace(f"\ng0\t{float(X[0, 0])!r}\t", "\ng0\tNA\t")
     assert _predict(tmp_path, model, "new.tsv", text, "--missing", "0.2") == 0
     assert "filled in by the mean of the training samples" in capsys.readouterr().err
-    found = _predictions(tmp_path)
-    assert found["imputed"].tolist() == [1] * N
+    predictions = _predictions(tmp_path)
+    assert predictions["imputed"].tolist() == [1] * N
     X[:, 1] = data.X[:, 1].mean()
     X[0, 0] = np.quantile(data.X[:, 0], 0.01)
-    own = score(model, dict(zip(GENES, X.T, strict=True)))
-    np.testing.assert_allclose(found["score"], own, rtol=1e-9, atol=1e-9)
+    expected_scores = score(model, dict(zip(GENES, X.T, strict=True)))
+    np.testing.assert_allclose(predictions["score"], expected_scores, rtol=1e-9, atol=1e-9)
 
 
 # Weights of TMM change with the depth, and of 25 genes it goes by eleven.
@@ -224,24 +231,24 @@ def test_depth_is_no_scale_and_a_missing_gene_has_the_depth_of_its_sample(
 ) -> None:
     model, data = _model(chain)
     assert _predict(tmp_path, model, "new.tsv", _table(data.X, NAMES, GENES)) == 0
-    own = _predictions(tmp_path)["score"]
+    full_scores = _predictions(tmp_path)["score"]
     assert _predict(tmp_path, model, "new.tsv", _table(20 * data.X, NAMES, GENES)) == 0
-    np.testing.assert_allclose(_predictions(tmp_path)["score"], own, rtol=0, atol=near)
-    kept = [k for k in range(D) if k != 1]
+    np.testing.assert_allclose(_predictions(tmp_path)["score"], full_scores, rtol=0, atol=near)
+    columns = [k for k in range(D) if k != 1]
     scores = []
     for times in (1, 20):
-        text = _table(times * data.X[:, kept], NAMES, [GENES[k] for k in kept])
+        text = _table(times * data.X[:, columns], NAMES, [GENES[k] for k in columns])
         assert _predict(tmp_path, model, "new.tsv", text) == 0
         scores.append(_predictions(tmp_path)["score"])
     np.testing.assert_allclose(*scores, rtol=0, atol=near)
-    assert np.corrcoef(scores[0], own)[0, 1] > 0.9
+    assert np.corrcoef(scores[0], full_scores)[0, 1] > 0.9
 
 
 def test_a_regression_predicts_its_score(tmp_path: Path) -> None:
     model, data = _model("plain", "regression")
     assert _predict(tmp_path, model, "new.tsv", _table(data.X, NAMES, GENES)) == 0
-    found = _predictions(tmp_path)
-    assert (found["predicted"] == found["score"]).all()
+    predictions = _predictions(tmp_path)
+    assert (predictions["predicted"] == predictions["score"]).all()
 
 
 def _with(X: Any, value: float) -> Any:
@@ -251,7 +258,7 @@ def _with(X: Any, value: float) -> Any:
 
 
 def _cut(text: str, line: str) -> str:
-    return "".join(each for each in text.splitlines(True) if not each.startswith(line))
+    return "".join(line_ for line_ in text.splitlines(True) if not line_.startswith(line))
 
 
 def _like(X: Any, sample: int, value: float) -> Any:
@@ -378,9 +385,9 @@ REFUSED: dict[str, tuple[str, Any, list[str]]] = {
 def test_what_cannot_be_scored_is_one_line_and_no_file(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    chain, make, words = REFUSED[name]
+    chain, make_input, words = REFUSED[name]
     model, data = _model(chain)
-    assert _predict(tmp_path, model, "new.tsv", make(data.X)) == 1
+    assert _predict(tmp_path, model, "new.tsv", make_input(data.X)) == 1
     err = capsys.readouterr().err
     assert err.startswith("error: ")
     assert err.count("\n") == 1
@@ -393,13 +400,13 @@ def test_missing_genes_are_those_of_the_list_that_is_used(
     chain: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model, data = _model(chain)
-    short, long = (each["genes"] for each in model["models"])
+    short, long = (entry["genes"] for entry in model["models"])
     lacking = set(long) - set(short)
     assert _predict(tmp_path, model, "all.tsv", _table(data.X, NAMES, GENES), "--mu", "1e-6") == 0
     expected = _predictions(tmp_path)
     capsys.readouterr()
-    kept = [k for k, gene in enumerate(GENES) if gene in short]
-    text = _table(data.X[:, kept], NAMES, [GENES[k] for k in kept])
+    columns = [k for k, gene in enumerate(GENES) if gene in short]
+    text = _table(data.X[:, columns], NAMES, [GENES[k] for k in columns])
     assert _predict(tmp_path, model, "few.tsv", text, "--mu", "1e-6", "--missing", "0") == 0
     assert capsys.readouterr().err.startswith("scale: the ")
     pd.testing.assert_frame_equal(_predictions(tmp_path), expected)

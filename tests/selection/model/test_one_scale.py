@@ -22,11 +22,11 @@ KINDS = ("classification", "several_classes", "regression", "survival")
 
 
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize("asked", ["study", [0.9, 0.1], [0.7, 0.2, 0.1]])
+@pytest.mark.parametrize("class_shares", ["study", [0.9, 0.1], [0.7, 0.2, 0.1]])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_split_says_of_its_test_samples_what_its_model_says(kind, asked):
+def test_a_split_says_of_its_test_samples_what_its_model_says(kind, class_shares):
     classes = {"classification": 2, "several_classes": 3}.get(kind, 0)
-    if not isinstance(asked, str) and len(asked) != classes:
+    if not isinstance(class_shares, str) and len(class_shares) != classes:
         return
     dataset = study_of(kind, 3, n=60, d=12, signal=1.0)
     settings = of_kind(kind)
@@ -35,9 +35,11 @@ def test_a_split_says_of_its_test_samples_what_its_model_says(kind, asked):
     fits = nested_cross_validation(
         dataset, splits, chance, labels="observed", batch="1of1", folds=MOMENTS, **settings
     )
-    table = predictions_table(dataset, splits, fits.with_chosen(), asked).fillna({"mu": -1.0})
+    table = predictions_table(dataset, splits, fits.with_chosen(), class_shares).fillna(
+        {"mu": -1.0}
+    )
     for number, split in enumerate(splits.outer):
-        model = final_model(dataset, fits.take([number]), folds=MOMENTS, probabilities=asked)
+        model = final_model(dataset, fits.take([number]), folds=MOMENTS, probabilities=class_shares)
         model = json.loads(json.dumps(model, allow_nan=False))
         check_model(model, "model.json")
         assert model["threshold"] in (0, None)
@@ -50,16 +52,16 @@ def test_a_split_says_of_its_test_samples_what_its_model_says(kind, asked):
             tuple(range(2, len(rows) + 2)),
         )
         for mu in (None, *fits.mu):
-            told, _ = predict(model, new, "new.tsv", missing=0, mu=mu)
-            own = table[
+            predicted, _ = predict(model, new, "new.tsv", missing=0, mu=mu)
+            held_out = table[
                 (table["split"] == split.name) & (table["mu"] == (-1 if mu is None else mu))
             ]
-            own = own.set_index("sample").loc[list(split.test)]
-            columns = [c for c in told if c.startswith(("score", "probability"))]
+            held_out = held_out.set_index("sample").loc[list(split.test)]
+            columns = [c for c in predicted if c.startswith(("score", "probability"))]
             assert any("probability" in c for c in columns) == (bool(classes) and mu is None)
-            np.testing.assert_allclose(told[columns], own[columns], atol=1e-9)
+            np.testing.assert_allclose(predicted[columns], held_out[columns], atol=1e-9)
             if kind != "regression":
-                assert (told["predicted"].to_numpy() == own["predicted"].to_numpy()).all()
+                assert (predicted["predicted"].to_numpy() == held_out["predicted"].to_numpy()).all()
             if kind == "classification":
-                above = np.where(told["score"] > 0, *dataset.design.classes[::-1])
-                assert (told["predicted"] == above).all()
+                expected_class = np.where(predicted["score"] > 0, *dataset.design.classes[::-1])
+                assert (predicted["predicted"] == expected_class).all()

@@ -32,8 +32,8 @@ def held(X, panel):
 
 
 def centre(seed):
-    here = Centre(GENES, seed)
-    return here, training_panel(here.arrays(Y), Y, NAMES)
+    laboratory = Centre(GENES, seed)
+    return laboratory, training_panel(laboratory.arrays(Y), Y, NAMES)
 
 
 def test_the_panel_is_spread_over_the_levels_and_spares_the_models_genes():
@@ -49,9 +49,9 @@ def test_the_panel_is_spread_over_the_levels_and_spares_the_models_genes():
 
 @pytest.mark.parametrize("seed", range(6))
 def test_other_samples_of_the_laboratory_pass(seed):
-    here, panel = centre(seed)
-    assert held(here.arrays(both(20)), panel) == ("", {})
-    assert held(here.arrays(np.ones(1)), panel) == ("", {})
+    laboratory, panel = centre(seed)
+    assert held(laboratory.arrays(both(20)), panel) == ("", {})
+    assert held(laboratory.arrays(np.ones(1)), panel) == ("", {})
 
 
 OTHER = {
@@ -67,13 +67,13 @@ OTHER = {
 @pytest.mark.parametrize("n", [1, 20])
 def test_another_scale_and_other_ids_are_refused(name, n):
     turn, words = OTHER[name]
-    here, panel = centre(3)
-    assert words in held(turn(here.arrays(both(n) if n > 1 else np.ones(1))), panel)[0]
+    laboratory, panel = centre(3)
+    assert words in held(turn(laboratory.arrays(both(n) if n > 1 else np.ones(1))), panel)[0]
 
 
 def test_a_bad_array_is_in_doubt_and_the_others_are_scored():
-    here, panel = centre(4)
-    X = here.arrays(both(20))
+    laboratory, panel = centre(4)
+    X = laboratory.arrays(both(20))
     X[5] = X[5][np.random.default_rng(1).permutation(GENES)]
     fault, doubts = held(X, panel)
     assert fault == ""
@@ -106,43 +106,45 @@ def of_studies(share, seed, n=24):
     """Return studies, standardised; of the variance along the axes a share is that of all."""
     rng = np.random.default_rng(seed)
     common = rng.normal(size=(2, GENES))
-    found = []
+    alarms = []
     for _ in range(5):
         axes = np.sqrt(share) * common + np.sqrt(1 - share) * rng.normal(size=(2, GENES))
         X = 0.6 * rng.normal(size=(n, 2)) @ axes + rng.normal(size=(n, GENES))
-        found.append((X - X.mean(axis=0)) / X.std(axis=0))
-    return found
+        alarms.append((X - X.mean(axis=0)) / X.std(axis=0))
+    return alarms
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("share", "told"), [(0.0, False), (0.25, False), (0.75, True), (1, True)])
-def test_what_goes_together_in_single_studies_is_not_asked_of_the_next(share, told):
-    *those, new = of_studies(share, seed=8)
+@pytest.mark.parametrize(
+    ("share", "is_told"), [(0.0, False), (0.25, False), (0.75, True), (1, True)]
+)
+def test_what_goes_together_in_single_studies_is_not_asked_of_the_next(share, is_told):
+    *earlier_studies, new = of_studies(share, seed=8)
     names = np.repeat(["a", "b", "c", "d"], 24)
-    panel = training_panel(np.vstack(those), both(96), NAMES, names)
+    panel = training_panel(np.vstack(earlier_studies), both(96), NAMES, names)
     assert held(new, panel) == ("", {})
-    if told:
+    if is_told:
         assert "do the gene ids stand beside" in held(np.roll(new, 1, axis=1), panel)[1][0]
 
 
 def test_a_panel_that_is_hardly_there_says_nothing():
-    here, panel = centre(5)
-    X = here.arrays(both(20)) + 5
-    there = known(X)
-    there[:, 20:] = False
-    assert panel_fault(X, there, NAMES[:20], panel) == ""
-    assert list(panel_doubts(X, there, NAMES[:20], panel)) == []
-    assert common_shift(X, there, panel) == 0
+    laboratory, panel = centre(5)
+    X = laboratory.arrays(both(20)) + 5
+    is_known = known(X)
+    is_known[:, 20:] = False
+    assert panel_fault(X, is_known, NAMES[:20], panel) == ""
+    assert list(panel_doubts(X, is_known, NAMES[:20], panel)) == []
+    assert common_shift(X, is_known, panel) == 0
 
 
 def test_a_common_shift_is_told_and_chance_is_none():
-    found = []
+    alarms = []
     for seed in range(20):
-        here, panel = centre(seed)
-        X = here.arrays(both(20))
-        found.append(common_shift(X, known(X), panel))
+        laboratory, panel = centre(seed)
+        X = laboratory.arrays(both(20))
+        alarms.append(common_shift(X, known(X), panel))
         assert common_shift(X + 0.7, known(X), panel) == pytest.approx(0.7, abs=0.2)
-    assert np.count_nonzero(found) <= 1
+    assert np.count_nonzero(alarms) <= 1
 
 
 def test_calls_that_turn_and_calls_that_are_all_alike_are_in_doubt():

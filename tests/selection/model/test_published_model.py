@@ -54,8 +54,8 @@ def test_every_step_of_a_model_is_in_the_schema() -> None:
         if name not in MOMENT_STEPS
     }
     fitted |= ALIGNERS  # which no config lists as a step
-    found = {name: set(stored_fields(kind)) for name, kind in fitted.items()}
-    assert found == {name: set(parts) for name, (_, parts) in STEP_FIELDS.items()}
+    fields_of_step = {name: set(stored_fields(kind)) for name, kind in fitted.items()}
+    assert fields_of_step == {name: set(parts) for name, (_, parts) in STEP_FIELDS.items()}
 
 
 @pytest.mark.parametrize("chain", CHAINS)
@@ -83,8 +83,8 @@ def program(language: str) -> list[str]:
     if shutil.which(PROGRAMS[language][0]) is None:
         pytest.skip(f"{PROGRAMS[language][0]} is not here")
     if language == "r":
-        asked = ["Rscript", "-e", "library(jsonlite)"]
-        if subprocess.run(asked, capture_output=True, check=False).returncode:
+        r_command = ["Rscript", "-e", "library(jsonlite)"]
+        if subprocess.run(r_command, capture_output=True, check=False).returncode:
             pytest.skip("R's package jsonlite is not here")
     interpreter, name = PROGRAMS[language]
     return [interpreter, str(SCRIPTS / name)]
@@ -95,9 +95,9 @@ def scored(command: list[str], folder: Path, model: object, text: str) -> pd.Dat
     (folder / "model.json").write_text(json.dumps(model))
     (folder / "new.tsv").write_text(text)
     files = [str(folder / "model.json"), str(folder / "new.tsv")]
-    done = subprocess.run([*command, *files], capture_output=True, text=True, check=False)
-    (folder / "out.tsv").write_text(done.stdout)
-    return done.stderr if done.returncode else pd.read_csv(folder / "out.tsv", sep="\t")
+    process = subprocess.run([*command, *files], capture_output=True, text=True, check=False)
+    (folder / "out.tsv").write_text(process.stdout)
+    return process.stderr if process.returncode else pd.read_csv(folder / "out.tsv", sep="\t")
 
 
 @pytest.mark.one_in(3)
@@ -110,16 +110,18 @@ def test_another_language_scores_as_predict_does(
     command = program(language)
     model, _ = model_of(chain, task)
     text = table(np.round(values(CHAINS[chain][2], seed=5), 1), NAMES, GENES)  # with ties
-    found = scored(command, tmp_path, model, text)
-    assert isinstance(found, pd.DataFrame), found
-    own, _ = predict(model, read_matrix(tmp_path / "new.tsv"), "new.tsv", missing=0.0, mu=None)
-    assert found["sample"].tolist() == own["sample"].tolist()
-    np.testing.assert_allclose(found["score"], own["score"], rtol=1e-9, atol=1e-11)
+    foreign_scores = scored(command, tmp_path, model, text)
+    assert isinstance(foreign_scores, pd.DataFrame), foreign_scores
+    expected, _ = predict(model, read_matrix(tmp_path / "new.tsv"), "new.tsv", missing=0.0, mu=None)
+    assert foreign_scores["sample"].tolist() == expected["sample"].tolist()
+    np.testing.assert_allclose(foreign_scores["score"], expected["score"], rtol=1e-9, atol=1e-11)
     if task == "classification":
-        assert found["predicted"].tolist() == own["predicted"].tolist()
-        assert set(own["predicted"]) == {"healthy", "ill"}
+        assert foreign_scores["predicted"].tolist() == expected["predicted"].tolist()
+        assert set(expected["predicted"]) == {"healthy", "ill"}
     else:
-        np.testing.assert_allclose(found["predicted"], own["score"], rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(
+            foreign_scores["predicted"], expected["score"], rtol=1e-9, atol=1e-11
+        )
 
 
 STOPS = {
@@ -139,9 +141,9 @@ def test_another_language_stops_at_what_it_does_not_know(
     chain, changes, words = STOPS[name]
     command = program(language)
     text = table(values(False), NAMES, GENES)
-    found = scored(command, tmp_path, model_of(chain)[0] | changes, text)
-    assert isinstance(found, str)
-    assert words in found
+    foreign_result = scored(command, tmp_path, model_of(chain)[0] | changes, text)
+    assert isinstance(foreign_result, str)
+    assert words in foreign_result
 
 
 @pytest.mark.parametrize("language", PROGRAMS)

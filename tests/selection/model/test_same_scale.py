@@ -45,9 +45,9 @@ def trained(centre: Centre, y: Array) -> dict[str, Any]:
     return training_scale(centre.arrays(y), y, [f"g{k}" for k in range(len(centre.levels))])
 
 
-def fault(X: Array, scale: dict[str, Any], known: Array | None = None) -> tuple[str, str] | None:
-    known = np.ones(X.shape, dtype=bool) if known is None else known
-    return describe_scale_fault(X, known, [f"s{k}" for k in range(len(X))], scale)
+def fault(X: Array, scale: dict[str, Any], is_known: Array | None = None) -> tuple[str, str] | None:
+    is_known = np.ones(X.shape, dtype=bool) if is_known is None else is_known
+    return describe_scale_fault(X, is_known, [f"s{k}" for k in range(len(X))], scale)
 
 
 LABELS = {"both classes": both(20), "one class": np.ones(12), "one array": np.ones(1)}
@@ -59,63 +59,66 @@ LABELS = {"both classes": both(20), "one class": np.ones(12), "one array": np.on
 def test_samples_of_another_laboratory_pass(genes: int, labels: str) -> None:
     alarms = 0
     for seed in range(40):
-        here = Centre(genes, seed)
-        there = here.elsewhere()
-        alarms += fault(there.arrays(LABELS[labels]), trained(here, both(24))) is not None
+        laboratory = Centre(genes, seed)
+        other_laboratory = laboratory.elsewhere()
+        alarms += (
+            fault(other_laboratory.arrays(LABELS[labels]), trained(laboratory, both(24)))
+            is not None
+        )
     assert alarms <= 1
 
 
 @pytest.mark.parametrize("name", OTHER)
 @pytest.mark.parametrize("labels", ["both classes", "one class"])
 def test_another_scale_is_seen(name: str, labels: str) -> None:
-    seen = 0
+    n_seen = 0
     for seed in range(20):
-        here = Centre(60, seed)
-        X = here.elsewhere().arrays(LABELS[labels])
-        seen += fault(OTHER[name](X), trained(here, both(24))) is not None
-    assert seen == 20
+        laboratory = Centre(60, seed)
+        X = laboratory.elsewhere().arrays(LABELS[labels])
+        n_seen += fault(OTHER[name](X), trained(laboratory, both(24))) is not None
+    assert n_seen == 20
 
 
 @pytest.mark.parametrize("name", ["log10", "doubled", "half and 4", "never logged"])
 def test_one_array_on_quite_another_scale_is_seen(name: str) -> None:
     for seed in range(20):
-        here = Centre(60, seed)
-        X = here.elsewhere().arrays(np.ones(1))
-        found = fault(OTHER[name](X), trained(here, both(24)))
-        assert found is not None
-        assert found[0] == ", sample 's0'"
+        laboratory = Centre(60, seed)
+        X = laboratory.elsewhere().arrays(np.ones(1))
+        scale_fault = fault(OTHER[name](X), trained(laboratory, both(24)))
+        assert scale_fault is not None
+        assert scale_fault[0] == ", sample 's0'"
 
 
 def test_a_sample_among_others_is_named() -> None:
-    here = Centre(60, 1)
-    X = here.arrays(both(20))
+    laboratory = Centre(60, 1)
+    X = laboratory.arrays(both(20))
     X[7] = X[7] * np.log10(2)
-    found = fault(X, trained(here, both(24)))
-    assert found is not None
-    assert found[0] == ", sample 's7'"
-    assert "the 60 genes of the model lie" in found[1]
-    assert "below the training samples; bring the values to the study's scale" in found[1]
+    scale_fault = fault(X, trained(laboratory, both(24)))
+    assert scale_fault is not None
+    assert scale_fault[0] == ", sample 's7'"
+    assert "the 60 genes of the model lie" in scale_fault[1]
+    assert "below the training samples; bring the values to the study's scale" in scale_fault[1]
 
 
 @pytest.mark.parametrize("name", ["ln", "2 more", "genes exchanged"])
 def test_a_sample_that_would_be_refused_alone_is_named_among_others(name: str) -> None:
     turn = OTHER.get(name, lambda v: v[::-1])
     for seed in range(20):
-        here = Centre(150, seed)
-        X = here.arrays(both(20))
-        scale = trained(here, both(24))
+        laboratory = Centre(150, seed)
+        X = laboratory.arrays(both(20))
+        scale = trained(laboratory, both(24))
         X[7] = turn(X[7])
         assert fault(X[7:8], scale) is not None
-        assert [who for who, _ in odd(X, scale)] == ["s7"]
+        assert [sample for sample, _ in odd(X, scale)] == ["s7"]
 
 
 @pytest.mark.parametrize("genes", [1, 2, 5, 12, 40, 150])
 def test_samples_of_the_same_laboratory_are_rarely_named(genes: int) -> None:
-    named = 0
+    n_named = 0
     for seed in range(40):
-        here = Centre(genes, seed)
-        named += len(odd(here.arrays(both(20)), trained(here, both(24))))
-    assert named <= 4
+        laboratory = Centre(genes, seed)
+        n_named += len(odd(laboratory.arrays(both(20)), trained(laboratory, both(24))))
+    assert n_named <= 4
 
 
 def odd(X: Array, scale: dict[str, Any]) -> list[tuple[str, str]]:
@@ -128,19 +131,19 @@ def test_an_unbalanced_study_is_no_yardstick_for_the_rare_class() -> None:
     """All new samples are ill, as one in ten was: their genes lie far from the mean."""
     y = np.where(np.arange(40) % 10 == 0, 1.0, -1.0)
     for seed in range(20):
-        here = Centre(60, seed)
-        here.effects = np.abs(here.effects) * 2
-        assert fault(here.elsewhere().arrays(np.ones(12)), trained(here, y)) is None
+        laboratory = Centre(60, seed)
+        laboratory.effects = np.abs(laboratory.effects) * 2
+        assert fault(laboratory.elsewhere().arrays(np.ones(12)), trained(laboratory, y)) is None
 
 
 def test_what_is_unknown_has_no_say() -> None:
-    here = Centre(60, 2)
-    X = here.arrays(both(20))
-    scale = trained(here, both(24))
-    known = np.ones(X.shape, dtype=bool)
+    laboratory = Centre(60, 2)
+    X = laboratory.arrays(both(20))
+    scale = trained(laboratory, both(24))
+    is_known = np.ones(X.shape, dtype=bool)
     X[:, :40] = -999.0
-    known[:, :40] = False
-    assert fault(X, scale, known) is None
+    is_known[:, :40] = False
+    assert fault(X, scale, is_known) is None
     assert fault(X, scale) is not None
 
 
@@ -153,18 +156,20 @@ def test_the_slope_is_that_of_least_squares_without_the_noise_of_the_means() -> 
         true = rng.normal(0, 0.5, 80)
         T, X = (true + rng.standard_normal((n, 80)) for n in (16, 16))
         scale = training_scale(T, both(16), [str(k) for k in range(80)])
-        known = np.ones(80, dtype=bool)
-        slopes.append(sample_profile(X.mean(axis=0), known, scale).slope)
-        plain.append(sample_profile(X.mean(axis=0), known, scale | {"samples": np.inf}).slope)
+        is_known = np.ones(80, dtype=bool)
+        slopes.append(sample_profile(X.mean(axis=0), is_known, scale).slope)
+        plain.append(sample_profile(X.mean(axis=0), is_known, scale | {"samples": np.inf}).slope)
     assert np.mean(slopes) == pytest.approx(1, abs=0.1)
     assert np.mean(plain) < 0.85
 
 
 def test_few_or_flat_genes_have_no_slope() -> None:
-    here = Centre(MIN_SLOPE_GENES - 1, 4)
-    scale = trained(here, both(24))
+    laboratory = Centre(MIN_SLOPE_GENES - 1, 4)
+    scale = trained(laboratory, both(24))
     assert (
-        sample_profile(here.levels, np.ones(MIN_SLOPE_GENES - 1, dtype=bool), scale).slope_error
+        sample_profile(
+            laboratory.levels, np.ones(MIN_SLOPE_GENES - 1, dtype=bool), scale
+        ).slope_error
         == np.inf
     )
     flat = training_scale(np.ones((6, 3)), both(6), list("abc"))
@@ -189,10 +194,10 @@ def test_new_samples_pass_if_all_genes_have_equal_means(seed: int, n_genes: int)
 
 def test_a_regression_is_cut_at_its_mean() -> None:
     y = np.linspace(0, 9, 30) ** 2
-    here = Centre(60, 5)
-    scale = trained(here, (y - y.mean()) / y.std())
-    assert fault(here.elsewhere().arrays(np.full(8, 1.5)), scale) is None
-    assert fault(here.arrays(np.zeros(8)) * np.log(2), scale) is not None
+    laboratory = Centre(60, 5)
+    scale = trained(laboratory, (y - y.mean()) / y.std())
+    assert fault(laboratory.elsewhere().arrays(np.full(8, 1.5)), scale) is None
+    assert fault(laboratory.arrays(np.zeros(8)) * np.log(2), scale) is not None
 
 
 STEPS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
@@ -230,8 +235,10 @@ def test_steps_that_bring_every_scale_to_one_are_waited_for(chain: str) -> None:
     model = json.loads(json.dumps(final_model(dataset, fits, folds=folds), allow_nan=False))
     X = centre.elsewhere().arrays(both(20))
     assert _refused(model, X, data.genes) == ""
-    found = {name for name, turn in OTHER.items() if _refused(model, turn(X), data.genes)}
-    assert found >= REFUSED[chain] if chain == "plain" else found <= REFUSED[chain]
+    refused_scales = {name for name, turn in OTHER.items() if _refused(model, turn(X), data.genes)}
+    assert (
+        refused_scales >= REFUSED[chain] if chain == "plain" else refused_scales <= REFUSED[chain]
+    )
 
 
 def _refused(model: dict[str, Any], X: Array, genes: list[str]) -> str:

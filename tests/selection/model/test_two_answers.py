@@ -66,11 +66,11 @@ def drawn(kind: str) -> Dataset:
 
 def scores_of(final: Fits, name: str, dataset: Dataset) -> Any:
     """Score all samples by one answer, from the fit alone."""
-    own = final.answer(name)
-    genes, weights = own.coef(0, 0)
-    held = own.of_covariates(0, dataset.covariates())
-    held = held if isinstance(held, float) else held[:, 0]
-    return own.intercept[0, 0] + dataset.X[:, genes] @ weights + held
+    answer = final.answer(name)
+    genes, weights = answer.coef(0, 0)
+    covariate_part = answer.of_covariates(0, dataset.covariates())
+    covariate_part = covariate_part if isinstance(covariate_part, float) else covariate_part[:, 0]
+    return answer.intercept[0, 0] + dataset.X[:, genes] @ weights + covariate_part
 
 
 def predicted(
@@ -91,38 +91,47 @@ def told(dataset: Dataset, model: dict[str, Any], **options: Any) -> pd.DataFram
 def test_both_answers_score_the_training_samples_as_their_fits_do(kind: str) -> None:
     dataset, final, model = fitted(kind)
     check_model(model, "model.json")
-    assert [each["list"] for each in model["models"][-2:]] == [*ANSWERS]
+    assert [entry["list"] for entry in model["models"][-2:]] == [*ANSWERS]
     assert (model["answer"], model["threshold"] or 0) == ("predictive", 0)
     for name in ANSWERS:
-        own = scores_of(final, name, dataset)
-        found = told(dataset, model, fdr_selected=name == "fdr_selected")
-        assert set(found["list"]) == {name}
-        columns = [c for c in found if str(c).startswith("score")]
-        np.testing.assert_allclose(found[columns].to_numpy().reshape(own.shape), own, atol=1e-10)
+        fitted_scores = scores_of(final, name, dataset)
+        predicted_table = told(dataset, model, fdr_selected=name == "fdr_selected")
+        assert set(predicted_table["list"]) == {name}
+        columns = [c for c in predicted_table if str(c).startswith("score")]
+        np.testing.assert_allclose(
+            predicted_table[columns].to_numpy().reshape(fitted_scores.shape),
+            fitted_scores,
+            atol=1e-10,
+        )
         if kind != "covariates":
             by_hand = score(model, dict(zip(dataset.genes, dataset.X.T, strict=True)), by=name)
-            np.testing.assert_allclose(by_hand, own, atol=1e-10)
+            np.testing.assert_allclose(by_hand, fitted_scores, atol=1e-10)
 
 
 @pytest.mark.parametrize("kind", ["classification", "survival"])
 def test_above_zero_lies_the_positive_class_whatever_the_list(kind: str) -> None:
     dataset, final, model = fitted(kind)
     assert final.threshold[0] != 0
-    above, below = ("high", "low") if kind == "survival" else (dataset.design.classes or ())[::-1]
+    class_above, class_below = (
+        ("high", "low") if kind == "survival" else (dataset.design.classes or ())[::-1]
+    )
     for options in ({}, {"fdr_selected": True}, *({"mu": mu} for mu in final.mu)):
-        found = told(dataset, model, **options)
-        assert (found["predicted"] == np.where(found["score"] > 0, above, below)).all()
+        predicted_table = told(dataset, model, **options)
+        assert (
+            predicted_table["predicted"]
+            == np.where(predicted_table["score"] > 0, class_above, class_below)
+        ).all()
     for at, mu in enumerate(final.mu):
         genes, weights = final.coef(0, at)
         f = final.intercept[0, at] + dataset.X[:, genes] @ weights
-        own = told(dataset, model, mu=float(mu))["score"]
-        np.testing.assert_allclose(own, f - final.threshold[0], atol=1e-10)
+        scores = told(dataset, model, mu=float(mu))["score"]
+        np.testing.assert_allclose(scores, f - final.threshold[0], atol=1e-10)
 
 
 @pytest.mark.parametrize("kind", ["classification", "several_classes"])
 def test_both_answers_have_probabilities_of_their_own(kind: str) -> None:
     dataset, final, model = fitted(kind)
-    lines = {each["list"]: each.get("probability") for each in model["models"]}
+    lines = {entry["list"]: entry.get("probability") for entry in model["models"]}
     assert all(lines[name] is None for name in lines if name not in ANSWERS)
     for at, name in enumerate(ANSWERS):
         line = final.answer_line[0, at]
@@ -142,21 +151,21 @@ def test_the_file_says_whether_a_gene_is_claimed() -> None:
     dataset, final, _ = fitted("classification")
     for evidence, claimed in ((SOME, True), (NONE, False), (None, False), (SOME[:0], False)):
         models = final_model(dataset, final, folds=MOMENTS, selection=evidence)["models"]
-        assert [each.get("has_fdr_selected") for each in models] == [None, None, None, claimed]
+        assert [entry.get("has_fdr_selected") for entry in models] == [None, None, None, claimed]
 
 
 def test_the_file_says_which_genes_are_claimed_where_others_fill_up() -> None:
     dataset, final, model = fitted("classification")
-    *others, named = model["models"]
-    assert all("fdr_selected_genes" not in each for each in others)
-    assert named["fdr_selected_genes"] == ["g0", "g2"]
-    assert set(named["genes"]) > {"g0", "g2"}
+    *other_entries, last_entry = model["models"]
+    assert all("fdr_selected_genes" not in entry for entry in other_entries)
+    assert last_entry["fdr_selected_genes"] == ["g0", "g2"]
+    assert set(last_entry["genes"]) > {"g0", "g2"}
     none = final_model(dataset, final, folds=MOMENTS, selection=NONE)["models"][-1]
     assert none["fdr_selected_genes"] == []
 
 
 @pytest.mark.parametrize(
-    ("of", "said"),
+    ("of", "expected_words"),
     [
         (SOME, "2 of the {} genes have evidence of their own: 'g0', 'g2'; the others are the most"),
         (SOME[1:], "1 of the {} genes has evidence of its own: 'g2'; the others are the most"),
@@ -164,21 +173,24 @@ def test_the_file_says_which_genes_are_claimed_where_others_fill_up() -> None:
     ],
 )
 def test_predict_says_which_of_the_named_genes_are_claimed(
-    of: pd.DataFrame | None, said: str | None
+    of: pd.DataFrame | None, expected_words: str | None
 ) -> None:
     dataset, final, _ = fitted("classification")
     genes = [dataset.genes[gene] for gene in final.answer("fdr_selected").coef(0, 0)[0]]
-    every = pd.DataFrame({"gene": genes, "fdr_selected": True})
-    evidence = every if of is None else of
+    all_selected = pd.DataFrame({"gene": genes, "fdr_selected": True})
+    evidence = all_selected if of is None else of
     model = final_model(dataset, final, folds=MOMENTS, selection=evidence)
     check_model(model, "model.json")
     warned = [
-        each.message
-        for each in predicted(dataset, model, fdr_selected=True)[1]
-        if "evidence" in each.message
+        message.message
+        for message in predicted(dataset, model, fdr_selected=True)[1]
+        if "evidence" in message.message
     ]
-    assert len(warned) == (said is not None)
-    assert all(said is not None and said.format(len(genes)) in each for each in warned)
+    assert len(warned) == (expected_words is not None)
+    assert all(
+        expected_words is not None and expected_words.format(len(genes)) in message
+        for message in warned
+    )
 
 
 @pytest.mark.parametrize("evidence", [SOME, NONE])
@@ -188,14 +200,14 @@ def test_a_study_without_evidence_says_so_of_scores_without_probability(
 ) -> None:
     dataset, final, _ = fitted(kind)
     model = final_model(dataset, final, folds=MOMENTS, selection=evidence)
-    for named in (False, True):
-        scored, problems = predicted(dataset, model, fdr_selected=named)
-        warnings = [each for each in problems if each.message.startswith("no gene")]
+    for by_fdr in (False, True):
+        scored, problems = predicted(dataset, model, fdr_selected=by_fdr)
+        warnings = [problem for problem in problems if problem.message.startswith("no gene")]
         without_probability = kind == "regression"
-        assert len(warnings) == (evidence is NONE and (named or without_probability))
+        assert len(warnings) == (evidence is NONE and (by_fdr or without_probability))
         doubts = scored["doubt"].str.contains("no gene of the study has evidence of its own")
         assert doubts.all() == (evidence is NONE and without_probability)
-        assert not any("is in doubt" in each.message for each in problems)
+        assert not any("is in doubt" in problem.message for problem in problems)
 
 
 @pytest.mark.parametrize(("shrinkage", "words"), [(0.9, ""), (0.3, "keeps 30% of its slope")])
@@ -211,12 +223,12 @@ def test_the_slope_of_the_probabilities_decides_whether_they_are_in_doubt(
     scored, problems = predicted(dataset, model)
     assert (scored["doubt"] == "").all() == (not words)
     assert scored["doubt"].str.endswith(words).all()
-    assert sum("left-out samples" in each.message for each in problems) == bool(words)
+    assert sum("left-out samples" in problem.message for problem in problems) == bool(words)
 
 
 def test_without_permutations_the_chosen_list_is_the_answer() -> None:
     model, _ = model_of("plain")
-    assert [each["list"] for each in model["models"]] == ["mu 1e-06", "mu 1"]
+    assert [entry["list"] for entry in model["models"]] == ["mu 1e-06", "mu 1"]
     assert model["answer"] == "mu 1"
     with pytest.raises(
         InvalidInput, match="--fdr-selected: the study sought no evidence for single gen"
@@ -244,20 +256,20 @@ WAYS: dict[str, tuple[list[str], str, str]] = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("how", WAYS)
 def test_table_and_terminal_say_which_model_scored(
-    way: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    how: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options, name, words = WAYS[way]
+    options, name, words = WAYS[how]
     assert run(tmp_path, *options) == 0
-    said = capsys.readouterr()
-    assert said.out == f"{tmp_path / 'p.tsv'}: 16 samples scored {words}\n"
-    assert ("no gene has evidence of its own" in said.err) == (name == "fdr_selected")
-    found = pd.read_csv(tmp_path / "p.tsv", sep="\t")
+    captured = capsys.readouterr()
+    assert captured.out == f"{tmp_path / 'p.tsv'}: 16 samples scored {words}\n"
+    assert ("no gene has evidence of its own" in captured.err) == (name == "fdr_selected")
+    predicted_table = pd.read_csv(tmp_path / "p.tsv", sep="\t")
     model, data = model_of("plain", permutations=3)
-    assert set(found["list"]) == {name}
-    own = score(model, dict(zip(GENES, data.X.T, strict=True)), by=name)
-    np.testing.assert_allclose(found["score"], own, rtol=1e-9, atol=1e-9)
+    assert set(predicted_table["list"]) == {name}
+    expected = score(model, dict(zip(GENES, data.X.T, strict=True)), by=name)
+    np.testing.assert_allclose(predicted_table["score"], expected, rtol=1e-9, atol=1e-9)
 
 
 def test_an_answer_that_cannot_be_is_one_line(
@@ -304,8 +316,8 @@ def test_a_model_that_leaves_its_answer_in_doubt_is_refused(name: str) -> None:
     models, top, part = CRAFTED[name]
     model = json.loads(json.dumps(fitted("classification")[2]))
     for at, changes in models.items():
-        each = model["models"][at] | changes
-        model["models"][at] = {key: value for key, value in each.items() if value is not ...}
+        entry = model["models"][at] | changes
+        model["models"][at] = {key: value for key, value in entry.items() if value is not ...}
     with pytest.raises(InvalidInput, match=rf"damaged or was edited: '{part}' is not as"):
         check_model(add_digest(model | top), "model.json")
 
@@ -331,21 +343,21 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_another_cohort_tests_both(kind: str) -> None:
     """As predict scores them; what a report reads is of the predictive model, as ever."""
     written(kind)
-    found = on_another(kind)
+    cohort_result = on_another(kind)
     model = fitted(kind)[2]
-    for rows in found.tables.values():
+    for rows in cohort_result.tables.values():
         assert list(dict.fromkeys(rows["list"])) == ["predictive", "fdr_selected"]
     matrix = read_matrix("other.tsv")
     for name in ANSWERS:
-        own, _ = predict(
+        predictions, _ = predict(
             model, matrix, "o", missing=0.1, mu=None, fdr_selected=name == "fdr_selected"
         )
-        rows = found.tables["predictions"]
+        rows = cohort_result.tables["predictions"]
         rows = rows[rows["list"] == name].reset_index(drop=True)
-        columns = [c for c in own if str(c).startswith("score")]
-        pd.testing.assert_frame_equal(rows[columns], own[columns])
-    about = found.about
-    scores = found.tables["scores"]
+        columns = [c for c in predictions if str(c).startswith("score")]
+        pd.testing.assert_frame_equal(rows[columns], predictions[columns])
+    about = cohort_result.about
+    scores = cohort_result.tables["scores"]
     assert about["list"] == "predictive"
     assert about["fdr_selected"]["genes"] == len(chosen_model(model, fdr_selected=True)["genes"])
     assert about["fdr_selected"]["has_fdr_selected"]
@@ -353,34 +365,40 @@ def test_another_cohort_tests_both(kind: str) -> None:
         ("predictive", about["scores"]),
         ("fdr_selected", about["fdr_selected"]["scores"]),
     ):
-        own = scores[scores["list"] == name]
-        assert [row["measure"] for row in told_of] == own["measure"].tolist()
-        kept = [np.nan if row["value"] is None else row["value"] for row in told_of]
-        np.testing.assert_array_equal(kept, own["value"])
+        predictions = scores[scores["list"] == name]
+        assert [row["measure"] for row in told_of] == predictions["measure"].tolist()
+        file_values = [np.nan if row["value"] is None else row["value"] for row in told_of]
+        np.testing.assert_array_equal(file_values, predictions["value"])
     assert len(about["predictions"]) == 40
 
 
 def test_named_genes_that_a_cohort_lacks_leave_the_other_test_standing() -> None:
     written("classification")
     model = fitted("classification")[2]
-    best, named = (set(chosen_model(model, fdr_selected=each)["genes"]) for each in (False, True))
-    some = next(iter(sorted(named)))
+    best, selected_genes = (
+        set(chosen_model(model, fdr_selected=by_fdr)["genes"]) for by_fdr in (False, True)
+    )
+    absent_gene = next(iter(sorted(selected_genes)))
     rows = Path("other.tsv").read_text().splitlines(keepends=True)
-    Path("other.tsv").write_text("".join(r for r in rows if r.split("\t")[0] != some))
-    bound = (1 / len(best) + 1 / len(named)) / 2
-    assert len(named) < len(best)
-    found = on_another("classification", missing=bound)
-    assert set(found.tables["scores"]["list"]) == {"predictive"}
-    assert found.about["fdr_selected"]["scores"] == []
-    (said,) = [w for w in found.about["warnings"] if "FDR-selected genes are not tested" in w]
-    assert some in said
+    Path("other.tsv").write_text("".join(r for r in rows if r.split("\t")[0] != absent_gene))
+    bound = (1 / len(best) + 1 / len(selected_genes)) / 2
+    assert len(selected_genes) < len(best)
+    cohort_result = on_another("classification", missing=bound)
+    assert set(cohort_result.tables["scores"]["list"]) == {"predictive"}
+    assert cohort_result.about["fdr_selected"]["scores"] == []
+    (message,) = [
+        w for w in cohort_result.about["warnings"] if "FDR-selected genes are not tested" in w
+    ]
+    assert absent_gene in message
 
 
 def test_one_answer_is_tested_alone() -> None:
     written("classification")
-    found = fitted_models.scored("classification")
-    assert "fdr_selected" not in found.about
-    assert set(found.tables["scores"]["list"]) == {found.about["list"]} == {"mu 1e-06"}
+    cohort_result = fitted_models.scored("classification")
+    assert "fdr_selected" not in cohort_result.about
+    assert (
+        set(cohort_result.tables["scores"]["list"]) == {cohort_result.about["list"]} == {"mu 1e-06"}
+    )
 
 
 def test_the_name_of_the_answer_is_that_of_the_fit() -> None:

@@ -41,8 +41,8 @@ def test_so_many_patients_measure_r2_to_within_005():
     rng = np.random.default_rng(0)
     f = np.sqrt(r2) * rng.standard_normal((2000, n))
     y = f + np.sqrt(1 - r2) * rng.standard_normal((2000, n))
-    found = 1 - ((y - f) ** 2).sum(axis=1) / ((y - y.mean(axis=1)[:, None]) ** 2).sum(axis=1)
-    assert np.mean(np.abs(found - r2) <= 0.05) == pytest.approx(0.95, abs=0.02)
+    r2_estimates = 1 - ((y - f) ** 2).sum(axis=1) / ((y - y.mean(axis=1)[:, None]) ** 2).sum(axis=1)
+    assert np.mean(np.abs(r2_estimates - r2) <= 0.05) == pytest.approx(0.95, abs=0.02)
 
 
 def test_no_fewer_are_asked_for_than_tell_a_standard_deviation_to_a_tenth():
@@ -70,8 +70,8 @@ def test_a_study_that_holds_chance_has_no_next_step(signal, rows):
     y = np.repeat([-1.0, 1.0], [60, 40])
     order = rng.permutation(100)
     y = y[order]
-    found = held(y, signal * y / 2 + rng.standard_normal(100))
-    table = next_study_table(found, ASSESSED["classification"].headline, ("a", "b"))
+    scores = held(y, signal * y / 2 + rng.standard_normal(100))
+    table = next_study_table(scores, ASSESSED["classification"].headline, ("a", "b"))
     assert len(table) == rows
     if rows:
         value, safe = table.to_dict("records")

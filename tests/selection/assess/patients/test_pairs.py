@@ -29,18 +29,23 @@ def scored(n=60, tests=4, signal=1.0, seed=0):
 
 def unit(f, split):
     """Return the standard deviation inside test sets."""
-    own = [f[split == s] for s in np.unique(split)]
-    return np.sqrt(sum(((x - x.mean()) ** 2).sum() for x in own) / (len(f) - len(own)))
+    scores_of_test_sets = [f[split == s] for s in np.unique(split)]
+    return np.sqrt(
+        sum(((x - x.mean()) ** 2).sum() for x in scores_of_test_sets)
+        / (len(f) - len(scores_of_test_sets))
+    )
 
 
 def test_of_numbers_it_is_least_squares_with_an_intercept_for_each_test_set():
     rng, split, f, C, linear = scored()
     y = linear + rng.standard_normal(len(f)) + 3 * split
     dummies = (split[:, None] == np.unique(split)).astype(float)
-    for beside in (C, C[:, :0]):
-        known = LinearRegression(fit_intercept=False).fit(np.column_stack([f, beside, dummies]), y)
-        found = score_effect(held(y, f, split), y, f, beside)
-        assert found.value == pytest.approx(known.coef_[0] * unit(f, split), rel=1e-9)
+    for covariates in (C, C[:, :0]):
+        reference = LinearRegression(fit_intercept=False).fit(
+            np.column_stack([f, covariates, dummies]), y
+        )
+        estimate = score_effect(held(y, f, split), y, f, covariates)
+        assert estimate.value == pytest.approx(reference.coef_[0] * unit(f, split), rel=1e-9)
 
 
 def test_of_classes_it_maximises_the_likelihood_of_the_pairs_with_firths_term():
@@ -54,9 +59,9 @@ def test_of_classes_it_maximises_the_likelihood_of_the_pairs_with_firths_term():
         A = (D * (pairs.weight * P * (1 - P))[:, None]).T @ D
         return -pairs.weight @ np.log(P) - np.linalg.slogdet(A)[1] / 2
 
-    known = minimize(loss, np.zeros(3), method="BFGS", options={"gtol": 1e-8}).x
-    found = score_effect(held(y, f, split), y, f, C)
-    assert found.value == pytest.approx(known[0] * unit(f, split), rel=1e-5)
+    reference = minimize(loss, np.zeros(3), method="BFGS", options={"gtol": 1e-8}).x
+    estimate = score_effect(held(y, f, split), y, f, C)
+    assert estimate.value == pytest.approx(reference[0] * unit(f, split), rel=1e-5)
 
 
 def test_with_many_samples_it_is_what_logistic_regression_of_the_pairs_gives():
@@ -64,30 +69,32 @@ def test_with_many_samples_it_is_what_logistic_regression_of_the_pairs_gives():
     y = linear + rng.logistic(size=len(f)) > 0.3
     pairs = pairs_within_blocks(y, split)
     d = (f[pairs.first_row] - f[pairs.second_row])[:, None]
-    both = np.vstack([d, -d])  # scikit-learn wants both classes
+    both_signs = np.vstack([d, -d])  # scikit-learn wants both classes
     side = np.repeat([1, 0], len(d))
     weight = np.tile(pairs.weight, 2)
-    known = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-10).fit(both, side, weight)
-    found = score_effect(held(y, f, split), y, f, np.zeros((len(f), 0)))
-    assert found.value == pytest.approx(known.coef_[0, 0] * unit(f, split), rel=0.01)
+    reference = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-10).fit(
+        both_signs, side, weight
+    )
+    estimate = score_effect(held(y, f, split), y, f, np.zeros((len(f), 0)))
+    assert estimate.value == pytest.approx(reference.coef_[0, 0] * unit(f, split), rel=0.01)
 
 
 def test_of_times_it_is_close_to_coxs_model_which_has_all_at_risk_at_once():
     rng, _, f, _, _ = scored(n=900, tests=1)
     y = times(rng.exponential(np.exp(-0.8 * f)), rng.random(len(f)) < 0.7)
-    known, (low, high) = calibration_slope_of_cox(y["time"], y["event"], f)
-    found = score_effect(held(y, f, np.zeros(len(f), int)), y, f, np.zeros((len(f), 0)))
-    assert found.value == pytest.approx(known * f.std(ddof=1), rel=0.05)
-    assert found.high - found.low == pytest.approx((high - low) * f.std(ddof=1), rel=0.25)
+    reference, (low, high) = calibration_slope_of_cox(y["time"], y["event"], f)
+    estimate = score_effect(held(y, f, np.zeros(len(f), int)), y, f, np.zeros((len(f), 0)))
+    assert estimate.value == pytest.approx(reference * f.std(ddof=1), rel=0.05)
+    assert estimate.high - estimate.low == pytest.approx((high - low) * f.std(ddof=1), rel=0.25)
 
 
 def test_separated_classes_have_a_finite_effect_and_a_wide_interval():
     f = np.concatenate([np.linspace(-2, -1, 20), np.linspace(1, 2, 20)])
     split = np.arange(40) % 4
     y = f > 0
-    found = score_effect(held(y, f, split), y, f, np.zeros((40, 0)))
-    assert 1 < found.value < 20
-    assert found.low < 0.6 * found.value
+    estimate = score_effect(held(y, f, split), y, f, np.zeros((40, 0)))
+    assert 1 < estimate.value < 20
+    assert estimate.low < 0.6 * estimate.value
 
 
 @pytest.mark.parametrize("change", ["constant", "missing", "one class", "same as a covariate"])
@@ -119,14 +126,14 @@ def test_repeats_and_twins_of_one_group_are_no_more_samples():
         np.tile(f, 2)[:, None],
         0.25,
     )
-    again = score_effect(twice, twice.y, twice.scores[:, 0], np.tile(none, (2, 1)))
-    assert again.value == pytest.approx(once.value, rel=0.1)
-    assert again.high - again.low > 0.85 * (once.high - once.low)
-    y2, f2, split2 = (np.repeat(each, 2) for each in (y, f, split))
+    estimate_of_repeats = score_effect(twice, twice.y, twice.scores[:, 0], np.tile(none, (2, 1)))
+    assert estimate_of_repeats.value == pytest.approx(once.value, rel=0.1)
+    assert estimate_of_repeats.high - estimate_of_repeats.low > 0.85 * (once.high - once.low)
+    y2, f2, split2 = (np.repeat(values, 2) for values in (y, f, split))
     twins = held(y2, f2, split2, np.repeat(np.arange(60), 2))
-    apart = score_effect(held(y2, f2, split2), y2, f2, np.tile(none, (2, 1)))
-    together = score_effect(twins, y2, f2, np.tile(none, (2, 1)))
-    assert together.high - together.low > 1.1 * (apart.high - apart.low)
+    as_samples = score_effect(held(y2, f2, split2), y2, f2, np.tile(none, (2, 1)))
+    as_groups = score_effect(twins, y2, f2, np.tile(none, (2, 1)))
+    assert as_groups.high - as_groups.low > 1.1 * (as_samples.high - as_samples.low)
 
 
 def test_where_each_test_set_has_one_sample_pairs_are_of_a_repeat():
@@ -134,6 +141,6 @@ def test_where_each_test_set_has_one_sample_pairs_are_of_a_repeat():
     y = linear + rng.logistic(size=len(f)) > 0
     none = np.zeros((len(f), 0))
     alone = score_effect(held(y, f, np.arange(60)), y, f, none)
-    whole = score_effect(held(y, f, np.zeros(60, int)), y, f, none)
-    assert alone.value == pytest.approx(whole.value)
-    assert alone.high - alone.low >= whole.high - whole.low
+    estimate_of_one_set = score_effect(held(y, f, np.zeros(60, int)), y, f, none)
+    assert alone.value == pytest.approx(estimate_of_one_set.value)
+    assert alone.high - alone.low >= estimate_of_one_set.high - estimate_of_one_set.low

@@ -23,7 +23,7 @@ from genesig.selection.assess.patients.tables import (
 )
 
 
-def study(kind, **more):
+def study(kind, **changes):
     """Return 60 samples with columns that describe them, and others that do not."""
     dataset = study_of(kind, 3, n=60, signal=1.0)
     rng = np.random.default_rng(1)
@@ -36,7 +36,7 @@ def study(kind, **more):
         sex=np.where(np.arange(60) % 2, "f", "m"),
         tissue="blood",
         site=np.array(list("aaabbbccdefgh"))[np.arange(60) % 13],
-        **more,
+        **changes,
     )
     return replace(dataset, obs=obs)
 
@@ -57,27 +57,27 @@ def tables(dataset, seed=0):
 
 
 def cell(table, column, group, level=""):
-    found = table[(table["column"] == column) & (table["group"] == group)]
-    return found[found["level"] == level].iloc[0]
+    cell_rows = table[(table["column"] == column) & (table["group"] == group)]
+    return cell_rows[cell_rows["level"] == level].iloc[0]
 
 
 def test_numbers_and_words_are_counted_by_class_and_of_all():
     dataset = study("classification")
     table = tables(dataset)["patients"]
     ill = (dataset.obs["state"] == "ill").to_numpy()
-    known = pd.to_numeric(dataset.obs["age"], errors="coerce")
-    for group, inside in (("ill", ill), ("", np.ones(60, dtype=bool))):
+    ages = pd.to_numeric(dataset.obs["age"], errors="coerce")
+    for group, in_group in (("ill", ill), ("", np.ones(60, dtype=bool))):
         row = cell(table, "age", group)
-        wanted = known[inside]
-        assert (row["samples"], row["missing"]) == (inside.sum(), wanted.isna().sum())
+        expected = ages[in_group]
+        assert (row["samples"], row["missing"]) == (in_group.sum(), expected.isna().sum())
         assert tuple(row[["median", "low", "high"]]) == (
-            wanted.median(),
-            wanted.min(),
-            wanted.max(),
+            expected.median(),
+            expected.min(),
+            expected.max(),
         )
         word = cell(table, "sex", group, "f")
-        assert word["count"] == (dataset.obs["sex"][inside] == "f").sum()
-        assert word["share"] == pytest.approx((dataset.obs["sex"][inside] == "f").mean())
+        assert word["count"] == (dataset.obs["sex"][in_group] == "f").sum()
+        assert word["share"] == pytest.approx((dataset.obs["sex"][in_group] == "f").mean())
 
 
 def test_rare_words_stand_together_and_add_up():
@@ -99,13 +99,13 @@ def test_what_describes_nobody_is_named_with_its_reason():
 
 
 def test_covariates_come_first_and_columns_beyond_the_twelfth_are_named():
-    more = {f"z{k}": np.where(np.arange(60) % (k + 2), "x", "y") for k in range(14)}
-    dataset = study("classification", **more)
+    added_columns = {f"z{k}": np.where(np.arange(60) % (k + 2), "x", "y") for k in range(14)}
+    dataset = study("classification", **added_columns)
     design = replace(dataset.design, covariates=(Covariate("z13", ("x", "y")),))
-    found, others = read_traits(replace(dataset, design=design))
-    assert [one.name for one in found][:2] == ["z13", "age"]
-    assert len(found) == MAX_DESCRIBED_COLUMNS
-    assert others["z12"] == f"after the first {MAX_DESCRIBED_COLUMNS}"
+    kept_traits, left_out = read_traits(replace(dataset, design=design))
+    assert [column_trait.name for column_trait in kept_traits][:2] == ["z13", "age"]
+    assert len(kept_traits) == MAX_DESCRIBED_COLUMNS
+    assert left_out["z12"] == f"after the first {MAX_DESCRIBED_COLUMNS}"
 
 
 def test_codes_are_words_and_words_that_are_numbers_stand_in_their_order():
@@ -115,18 +115,18 @@ def test_codes_are_words_and_words_that_are_numbers_stand_in_their_order():
 
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_every_kind_of_response_has_its_groups_and_its_effect(kind):
-    found = tables(study(kind))
-    groups = list(found["patients"].query("kind == 'samples'")["group"])
-    effect = found["score_effect"]
-    wanted = {
+    study_tables = tables(study(kind))
+    groups = list(study_tables["patients"].query("kind == 'samples'")["group"])
+    effect = study_tables["score_effect"]
+    expected = {
         "classification": (["well", "ill", ""], "odds ratio", 1),
         "several_classes": (["well", "ill", "worse", ""], "odds ratio", 3),
         "regression": ([""], "slope", 1),
         "survival": (["event", "no event", ""], "hazard ratio", 1),
     }[kind]
-    assert (groups, effect["measure"][0], len(effect)) == wanted
-    nothing = 0.0 if kind == "regression" else 1.0
-    assert (effect["low"] > nothing).all()
+    assert (groups, effect["measure"][0], len(effect)) == expected
+    no_effect = 0.0 if kind == "regression" else 1.0
+    assert (effect["low"] > no_effect).all()
     assert (effect["low"] < effect["value"]).all()
     assert (effect["value"] < effect["high"]).all()
 
@@ -138,18 +138,18 @@ def test_the_effect_is_told_again_beside_covariates():
         filled=True,
         covariates=(Covariate("age", None, 3), Covariate("sex", ("f", "m"))),
     )
-    alone, beside = tables(replace(dataset, design=design))["score_effect"].to_dict("records")
-    assert (alone["adjusted"], beside["adjusted"]) == ("no", "yes")
-    assert beside["value"] != alone["value"]
-    assert beside["value"] == pytest.approx(alone["value"], rel=0.2)
+    alone, adjusted = tables(replace(dataset, design=design))["score_effect"].to_dict("records")
+    assert (alone["adjusted"], adjusted["adjusted"]) == ("no", "yes")
+    assert adjusted["value"] != alone["value"]
+    assert adjusted["value"] == pytest.approx(alone["value"], rel=0.2)
 
 
 def test_follow_up_is_the_median_of_reversed_kaplan_meier():
     # By hand: censored at 2, 4, 6 and 8; at risk 7, 5, 3 and 1 of eight.
     time = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])
     event = np.array([1, 0, 1, 0, 1, 0, 1, 0], dtype=bool)
-    left = np.cumprod([6 / 7, 4 / 5, 2 / 3, 0])
-    assert follow_up(time, event)[0] == [2, 4, 6, 8][np.flatnonzero(left <= 0.5)[0]]
+    censored_share = np.cumprod([6 / 7, 4 / 5, 2 / 3, 0])
+    assert follow_up(time, event)[0] == [2, 4, 6, 8][np.flatnonzero(censored_share <= 0.5)[0]]
     low, high = follow_up(np.arange(1.0, 201.0), np.zeros(200, dtype=bool))[1:]
     # Without events it is the interval of a median: order statistics of a binomial.
     assert low == pytest.approx(100 - 1.96 * np.sqrt(50), abs=2)
@@ -176,8 +176,8 @@ def test_a_column_that_has_one_class_in_a_part_is_no_subgroup():
 
 
 def test_numbers_are_cut_at_their_median():
-    one = read_trait("age", [*map(str, range(1, 26)), "NA"])
-    assert [(level, int(inside.sum())) for level, inside in subgroups(one)] == [
+    age_trait = read_trait("age", [*map(str, range(1, 26)), "NA"])
+    assert [(level, int(in_group.sum())) for level, in_group in subgroups(age_trait)] == [
         ("≤ 13", 13),
         ("> 13", 12),
     ]
