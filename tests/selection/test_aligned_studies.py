@@ -36,7 +36,7 @@ def study(folder, align, files=FILES, **changes):
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory):
+def study_by_alignment(tmp_path_factory):
     """Give the study under each alignment, and its fits."""
     out = {}
     for align in (*ALIGNMENT_CANDIDATES, "fixed", "combat", "auto"):
@@ -47,29 +47,29 @@ def found(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_each_training_set_has_the_fit_of_the_alignment_that_it_chooses(found):
-    dataset, splits, fits = found["auto"]
+def test_each_training_set_has_the_fit_of_the_alignment_that_it_chooses(study_by_alignment):
+    dataset, splits, fits = study_by_alignment["auto"]
     alignment_cache = alignments_of(dataset)
     y = dataset.kind.number(dataset.response())
     for fit, split in enumerate(splits.outer):
         rows = dataset.rows(split.train)
         name = alignment_cache.best(y[rows], rows)
-        alone = found[name][2]
+        alone = study_by_alignment[name][2]
         np.testing.assert_allclose(fits.test(fit)[1], alone.test(fit)[1])
         np.testing.assert_array_equal(fits.coef(fit, 0)[0], alone.coef(fit, 0)[0])
 
 
 @pytest.mark.slow
-def test_permuted_labels_choose_anew(found):
+def test_permuted_labels_choose_anew(study_by_alignment):
     """In the order of the tasks, whichever alignment each of them takes."""
-    dataset, splits, _ = found["auto"]
+    dataset, splits, _ = study_by_alignment["auto"]
     of = nested_cross_validation(dataset, splits, labels="permuted-1-6", batch="1of1", **LOOP)
     names = [split.name for split in splits.outer]
     assert list(of.permutation) == [number for number in range(1, 7) for _ in names]
     assert list(of.split) == names * 6
     fits_of_alignment = {
         name: nested_cross_validation(
-            found[name][0], splits, labels="permuted-1-6", batch="1of1", **LOOP
+            study_by_alignment[name][0], splits, labels="permuted-1-6", batch="1of1", **LOOP
         )
         for name in ALIGNMENT_CANDIDATES
     }
@@ -87,29 +87,33 @@ def test_permuted_labels_choose_anew(found):
     )
 
 
-def test_the_data_set_is_that_of_the_alignment_which_all_samples_choose(found, tmp_path):
-    dataset = found["auto"][0]
+def test_the_data_set_is_that_of_the_alignment_which_all_samples_choose(
+    study_by_alignment, tmp_path
+):
+    dataset = study_by_alignment["auto"][0]
     name = best_alignment(dataset.provenance["errors_of_alignments"])
-    np.testing.assert_array_equal(dataset.X, found[name][0].X)
-    np.testing.assert_array_equal(dataset.unaligned, found["none"][0].X)
-    assert dataset.provenance["steps"] == found[name][0].provenance["steps"]
+    np.testing.assert_array_equal(dataset.X, study_by_alignment[name][0].X)
+    np.testing.assert_array_equal(dataset.unaligned, study_by_alignment["none"][0].X)
+    assert dataset.provenance["steps"] == study_by_alignment[name][0].provenance["steps"]
     dataset.save(tmp_path / "d.h5ad")
     reloaded = Dataset.load(tmp_path / "d.h5ad")
     np.testing.assert_array_equal(reloaded.unaligned, dataset.unaligned)
     assert alignments_of(replace(reloaded, unaligned=None)) is None
 
 
-def test_signature_export_of_an_aligned_study_has_its_genes_and_no_layer(found):
-    dataset = found["auto"][0]
+def test_signature_export_of_an_aligned_study_has_its_genes_and_no_layer(study_by_alignment):
+    dataset = study_by_alignment["auto"][0]
     signature = pd.DataFrame({"gene": dataset.genes[:2], "symbol": "", "block": [1.0, np.nan]})
     nested = pd.DataFrame({"mu": [np.nan], "gene": dataset.genes[:1], "cv_frequency": [1.0]})
     data = signature_annotated(dataset, signature, nested, {"config": {}, "versions": {}})
     assert (data.shape, list(data.layers.keys())) == ((72, 2), [])
 
 
-def test_the_model_is_that_of_a_study_which_was_aligned_so_from_the_start(found):
-    dataset, splits, _ = found["auto"]
-    aligned_from_start = found[best_alignment(dataset.provenance["errors_of_alignments"])][0]
+def test_the_model_is_that_of_a_study_which_was_aligned_so_from_the_start(study_by_alignment):
+    dataset, splits, _ = study_by_alignment["auto"]
+    aligned_from_start = study_by_alignment[
+        best_alignment(dataset.provenance["errors_of_alignments"])
+    ][0]
     models = [
         final_model(
             dataset_version, fit_final_model(dataset_version, splits, **LOOP), folds=MOMENTS
@@ -119,22 +123,22 @@ def test_the_model_is_that_of_a_study_which_was_aligned_so_from_the_start(found)
     assert json.dumps(models[0]) == json.dumps(models[1])
 
 
-def test_other_models_take_the_same_alignment(found):
-    dataset, splits, _ = found["auto"]
+def test_other_models_take_the_same_alignment(study_by_alignment):
+    dataset, splits, _ = study_by_alignment["auto"]
     alignment_cache = alignments_of(dataset)
     y = dataset.kind.number(dataset.response())
     scores_of_ridge = run_baselines(dataset, splits, folds=MOMENTS, baselines=["ridge"])
     for split in splits.outer:
         rows = dataset.rows(split.train)
-        alone = found[alignment_cache.best(y[rows], rows)][0]
+        alone = study_by_alignment[alignment_cache.best(y[rows], rows)][0]
         theirs = run_baselines(alone, splits, folds=MOMENTS, baselines=["ridge"])
         of = [table["score"][table["split"] == split.name] for table in (scores_of_ridge, theirs)]
         np.testing.assert_allclose(*of)
 
 
 @pytest.mark.parametrize("align", ["fixed", "combat"])
-def test_what_is_left_out_has_no_say_in_what_trains(found, align):
-    dataset, splits, fits = found[align]
+def test_what_is_left_out_has_no_say_in_what_trains(study_by_alignment, align):
+    dataset, splits, fits = study_by_alignment[align]
     X = dataset.X.copy()
     X[dataset.batches() == "boston"] = np.random.default_rng(0).normal(5, 9, (18, 40))
     shifted = replace(dataset, X=X)
@@ -150,8 +154,8 @@ def test_what_is_left_out_has_no_say_in_what_trains(found, align):
 
 
 @pytest.mark.parametrize("align", ["fixed", "combat"])
-def test_tables_and_pictures_are_of_the_studies_brought_together(found, align):
-    dataset = found[align][0]
+def test_tables_and_pictures_are_of_the_studies_brought_together(study_by_alignment, align):
+    dataset = study_by_alignment[align][0]
     names = dataset.batches()
 
     def apart(X):
@@ -173,8 +177,8 @@ def new(n):
 
 
 @pytest.mark.parametrize(("align", "least"), [("fixed", 1), ("combat", 10), ("none", 1)])
-def test_how_many_new_samples_a_model_needs(found, align, least):
-    dataset, splits, _ = found[align]
+def test_how_many_new_samples_a_model_needs(study_by_alignment, align, least):
+    dataset, splits, _ = study_by_alignment[align]
     model = final_model(dataset, fit_final_model(dataset, splits, **LOOP), folds=MOMENTS)
     model = json.loads(json.dumps(model))
     new_matrix, y = new(18)

@@ -50,15 +50,15 @@ def study(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def found(study):
+def tables_of_study(study):
     dataset, splits, fits = study
     return studies_table(dataset, predictions_table(dataset, splits, fits)), meta_table(dataset)
 
 
 @pytest.mark.slow
-def test_each_study_has_its_own_auc_and_the_odd_one_is_named(study, found):
+def test_each_study_has_its_own_auc_and_the_odd_one_is_named(study, tables_of_study):
     dataset, _, fits = study
-    table = found[0].set_index("study")
+    table = tables_of_study[0].set_index("study")
     for fit, name in enumerate(map(str, fits.split)):
         test, scores = fits.test(fit)
         expected = delong(dataset.response()[test], scores[:, -1])
@@ -67,12 +67,12 @@ def test_each_study_has_its_own_auc_and_the_odd_one_is_named(study, found):
         )
     assert table["value"]["brno"] < 0.3 < 0.8 < table["value"]["berlin"]
     assert list(table.index[table["apart"] == 1]) == ["brno"]
-    mean, following = found[0].set_index("row").loc[["mean", "next study"]].itertuples()
+    mean, following = tables_of_study[0].set_index("row").loc[["mean", "next study"]].itertuples()
     assert following.low < mean.low < mean.value < mean.high < following.high
 
 
-def test_the_genes_that_hold_come_first_and_the_study_in_which_they_do_not_is_seen(found):
-    meta = found[1].sort_values("p_value")
+def test_the_genes_that_hold_come_first_and_the_study_in_which_they_do_not_is_seen(tables_of_study):
+    meta = tables_of_study[1].sort_values("p_value")
     assert set(meta["gene"][:TRUE]) == {"gene00", "gene01", "gene02"}
     top = meta.iloc[0]
     assert top["agree"] == pytest.approx(5 / 6)
@@ -82,11 +82,11 @@ def test_the_genes_that_hold_come_first_and_the_study_in_which_they_do_not_is_se
 
 
 @pytest.mark.parametrize(("measured", "is_told"), [(30, False), (40, True)])
-def test_probes_are_told_of_where_there_were_some(found, measured, is_told):
+def test_probes_are_told_of_where_there_were_some(tables_of_study, measured, is_told):
     signature = pd.DataFrame({"gene": ["gene00"]})
     tables = {
-        "studies": found[0].assign(measured=measured, genes=30),
-        "meta": found[1],
+        "studies": tables_of_study[0].assign(measured=measured, genes=30),
+        "meta": tables_of_study[1],
         "signature": signature,
     }
     studies_data = collect_studies(tables, "leave_one_study_out", {})
@@ -106,10 +106,12 @@ def test_effects_do_not_depend_on_the_scale_of_a_study(study):
     np.testing.assert_allclose(meta_table(stretched)["effect"], meta_table(dataset)["effect"])
 
 
-def test_the_first_screen_says_what_the_next_study_may_show(found):
+def test_the_first_screen_says_what_the_next_study_may_show(tables_of_study):
     signature = pd.DataFrame({"gene": ["gene00", "gene01"]})
     studies_data = collect_studies(
-        {"studies": found[0], "meta": found[1], "signature": signature}, "leave_one_study_out", {}
+        {"studies": tables_of_study[0], "meta": tables_of_study[1], "signature": signature},
+        "leave_one_study_out",
+        {},
     )
     (paragraph,) = left_out_paragraphs({"studies": studies_data})
     reached = "Each study was predicted by models trained on the others: mean AUC 0."
@@ -221,9 +223,9 @@ def test_a_study_that_holds_most_cases_is_no_signal(tmp_path, align):
     assert n_named <= 2
 
 
-def test_without_a_single_effect_the_studies_are_shown_alone(found):
+def test_without_a_single_effect_the_studies_are_shown_alone(tables_of_study):
     signature = pd.DataFrame({"gene": ["gene00"]})
-    tables = {"studies": found[0], "meta": found[1][:0], "signature": signature}
+    tables = {"studies": tables_of_study[0], "meta": tables_of_study[1][:0], "signature": signature}
     studies_data = collect_studies(tables, "leave_one_study_out", {})
     section = show({"studies": studies_data, "study": {"task": "x"}}, Limits(5, 20))
     assert [type(item).__name__ for item in section.items] == ["Picture", "Table"]

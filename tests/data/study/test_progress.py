@@ -51,9 +51,7 @@ def known_at(jobs, now):
 
 def forecasts(costs, slower=1.0):
     """Return (time of an end, what was left then, the forecast), each in seconds."""
-    jobs = [
-        Job(job.rule, job_.labels, slower * job_.start, slower * job_.end) for job_ in recorded()
-    ]
+    jobs = [Job(job.rule, job.labels, slower * job.start, slower * job.end) for job in recorded()]
     counts = Counter(job.rule for job in jobs)
     end = max(job.end for job in jobs)
     return [

@@ -127,9 +127,9 @@ def test_shrunken_slope_is_the_fitted_slope_less_its_variance(T):
     information = [
         [
             -sum(
-                sign * other * mean_log_likelihood(theta + sign * a + other * b)
+                sign * second_sign * mean_log_likelihood(theta + sign * a + other * b)
                 for sign in (-1, 1)
-                for other in (-1, 1)
+                for second_sign in (-1, 1)
             )
             / 4e-8
             for a in step

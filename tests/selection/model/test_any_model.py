@@ -24,7 +24,7 @@ SHAPES: list[Callable[[list[Any]], Any]] = [
     lambda v: v + v[-1:],
     lambda v: v[::-1],
     lambda v: [v],
-    lambda v: [[each] for each in v],
+    lambda v: [[value] for value in v],
     lambda v: [None] * len(v),
     lambda v: None,
     lambda v: 1.5,
