@@ -127,7 +127,7 @@ def test_shrunken_slope_is_the_fitted_slope_less_its_variance(T):
     information = [
         [
             -sum(
-                sign * second_sign * mean_log_likelihood(theta + sign * a + other * b)
+                sign * second_sign * mean_log_likelihood(theta + sign * a + second_sign * b)
                 for sign in (-1, 1)
                 for second_sign in (-1, 1)
             )
