@@ -62,16 +62,16 @@ def page(tmp_path_factory):
     def made(kind: str) -> Path:
         folder = tmp_path_factory.mktemp("axe")
         study = Study(permutations=19, nonlinear=kind == "two classes")
-        others = []
+        cohorts = []
         if kind in ("several classes", "survival"):
-            given = kind_arguments({"several classes": "several_classes"}.get(kind, kind))
+            inputs = kind_arguments({"several classes": "several_classes"}.get(kind, kind))
         elif kind == "regression":
-            given = arguments(Study(regression=True, permutations=19))
+            inputs = arguments(Study(regression=True, permutations=19))
         else:
-            given = arguments(study)
+            inputs = arguments(study)
         if kind == "ten cohorts":
-            others = [make_about(given["dataset"], f"cohort {k}") for k in range(10)]
-        data = json.loads(json.dumps(collect(**given, external=others)))
+            cohorts = [make_about(inputs["dataset"], f"cohort {k}") for k in range(10)]
+        data = json.loads(json.dumps(collect(**inputs, external=cohorts)))
         render(
             data,
             folder / "report.html",
@@ -115,5 +115,5 @@ def test_axe_sees_what_is_wrong(page, tmp_path):
     broken = tmp_path / "report.html"
     broken.write_text(text.replace("</main>", '<img src="data:,"><p><a href="#x"></a></p></main>'))
     assert {"image-alt", "link-name"} <= {
-        one[0] for one in violations(broken, "light", opened=False)
+        violation[0] for violation in violations(broken, "light", opened=False)
     }

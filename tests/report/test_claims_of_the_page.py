@@ -24,20 +24,20 @@ from genesig.report.render import render
 pytestmark = pytest.mark.usefixtures("undrawn")
 
 
-def changed(given, abouts=(), **own):
-    controls = given["tables"]["controls"]
-    mine = (controls["model"] == "genesig") & controls["mu"].isna()
-    for key, value in own.items():
-        controls.loc[mine, key] = value
-    return collect(**given, external=abouts)
+def changed(inputs, abouts=(), **errors_of_genesig):
+    controls = inputs["tables"]["controls"]
+    is_genesig = (controls["model"] == "genesig") & controls["mu"].isna()
+    for key, value in errors_of_genesig.items():
+        controls.loc[is_genesig, key] = value
+    return collect(**inputs, external=abouts)
 
 
 def with_cohort(value, low, high):
-    given = arguments(Study(permutations=99))
-    about = make_about(given["dataset"], "other")
+    inputs = arguments(Study(permutations=99))
+    about = make_about(inputs["dataset"], "other")
     for row in about["scores"]:
         row |= {"value": value, "low": low, "high": high}
-    return changed(given, [about], p_value=0.01, error=0.1, low=0.05, high=0.3)
+    return changed(inputs, [about], p_value=0.01, error=0.1, low=0.05, high=0.3)
 
 
 STUDIES = {
@@ -103,17 +103,17 @@ def page_of(data, folder):
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", STUDIES)
 def test_no_page_contradicts_its_record(name, tmp_path):
-    wanted, made = STUDIES[name]
-    data = made()
-    assert wanted in (None, grade(data))
+    expected, make_data = STUDIES[name]
+    data = make_data()
+    assert expected in (None, grade(data))
     assert contradictions(data, page_of(data, tmp_path)) == []
 
 
 def test_a_page_of_noise_speaks_of_no_effect_and_no_accurate_list():
-    given = arguments(Study(permutations=99, named=0))
-    given["run"]["config"]["signature"]["most"] = 1
+    inputs = arguments(Study(permutations=99, named=0))
+    inputs["run"]["config"]["signature"]["most"] = 1
     for p, noise in ((0.6, True), (0.01, False)):
-        data = changed(given, p_value=p, error=0.52 if noise else 0.1, high=0.64 if noise else 0.2)
+        data = changed(inputs, p_value=p, error=0.52 if noise else 0.1, high=0.64 if noise else 0.2)
         text = " ".join([*methods(data), *data["warnings"]])
         assert ("No list of 1 genes or fewer was as accurate" in text) != noise
         assert ("per standard deviation of the held-out score" in text) != noise
@@ -143,7 +143,7 @@ def test_a_page_of_noise_says_nothing_of_its_batch_on_the_first_screen(tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "words"),
     [
         (lambda data: data["verdict"].update(grade=Grade.NONE.value), "concluded No evidence"),
         (lambda data: data["answer"]["error"].update(value=0.2), "the error is"),
@@ -151,9 +151,9 @@ def test_a_page_of_noise_says_nothing_of_its_batch_on_the_first_screen(tmp_path)
         (lambda data: data["answer"]["cohorts"].update(tested=1), "external cohorts"),
     ],
 )
-def test_a_contradiction_is_seen(change, said, tmp_path):
+def test_a_contradiction_is_seen(change, words, tmp_path):
     data = STUDIES["good"][1]()
     page = page_of(data, tmp_path)
-    other = copy.deepcopy(data)
-    change(other)
-    assert any(said in one for one in contradictions(other, page))
+    changed_data = copy.deepcopy(data)
+    change(changed_data)
+    assert any(words in contradiction for contradiction in contradictions(changed_data, page))

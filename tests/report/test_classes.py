@@ -13,7 +13,9 @@ def test_the_interval_of_a_class_counts_its_groups():
     assert data["study"]["units"] == data["study"]["counts"]
     data["study"]["units"] = [count // 3 for count in data["study"]["counts"]]
     grouped = classes(data, Limits(3, 5)).items[0].rows
-    for one, other in zip(alone, grouped, strict=True):
-        assert one[:3] == other[:3]
-        widths = [float(row[4].value) - float(row[3].value) for row in (one, other)]
+    for measure_alone, measure_grouped in zip(alone, grouped, strict=True):
+        assert measure_alone[:3] == measure_grouped[:3]
+        widths = [
+            float(row[4].value) - float(row[3].value) for row in (measure_alone, measure_grouped)
+        ]
         assert widths[1] > 1.3 * widths[0]

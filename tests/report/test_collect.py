@@ -32,93 +32,95 @@ def test_every_study_survives_json(study):
 
 
 def test_roc_and_confusion_agree_with_sklearn():
-    given = arguments(Study(samples=40, signal=0.5, repeats=2))
-    found = collect(**given)["held_out"]
-    table = given["tables"]["predictions"]
+    inputs = arguments(Study(samples=40, signal=0.5, repeats=2))
+    held_out = collect(**inputs)["held_out"]
+    table = inputs["tables"]["predictions"]
     table = table[table["mu"].isna()].astype({"wrong": float})
-    wanted = np.zeros((2, 2))
-    for curve, (_, rows) in zip(found["roc"], table.groupby("repeat"), strict=True):
+    expected = np.zeros((2, 2))
+    for curve, (_, rows) in zip(held_out["roc"], table.groupby("repeat"), strict=True):
         x, y, _ = roc_curve(rows["label"] == "tumour", rows["score"], drop_intermediate=False)
         np.testing.assert_allclose((curve["x"], curve["y"]), (x, y), atol=1e-4)
         auc = roc_auc_score(rows["label"] == "tumour", rows["score"])
         assert curve["auc"] == pytest.approx(auc, abs=1e-4)
-        wanted += confusion_matrix(rows["label"], rows["predicted"]) / 2
-    np.testing.assert_allclose(found["confusion"], wanted)
+        expected += confusion_matrix(rows["label"], rows["predicted"]) / 2
+    np.testing.assert_allclose(held_out["confusion"], expected)
 
 
 def test_regression_fit_agrees_with_sklearn():
-    found = collect(**arguments(STUDIES["regression"]))["held_out"]
-    y, f = (np.array([s[key] for s in found["samples"]]) for key in ("label", "mean"))
-    assert found["fit"]["r2"] == pytest.approx(r2_score(y, f), abs=1e-3)
-    assert found["fit"]["r"] == pytest.approx(np.corrcoef(y, f)[0, 1], abs=1e-3)
-    assert found["roc"] is found["confusion"] is found["rejection"] is None
+    held_out = collect(**arguments(STUDIES["regression"]))["held_out"]
+    y, f = (np.array([s[key] for s in held_out["samples"]]) for key in ("label", "mean"))
+    assert held_out["fit"]["r2"] == pytest.approx(r2_score(y, f), abs=1e-3)
+    assert held_out["fit"]["r"] == pytest.approx(np.corrcoef(y, f)[0, 1], abs=1e-3)
+    assert held_out["roc"] is held_out["confusion"] is held_out["rejection"] is None
 
 
 def test_samples_and_rejection_follow_from_the_predictions():
-    given = arguments(Study(samples=40, signal=0.3))
-    found = collect(**given)["held_out"]
-    table = given["tables"]["predictions"]
+    inputs = arguments(Study(samples=40, signal=0.3))
+    held_out = collect(**inputs)["held_out"]
+    table = inputs["tables"]["predictions"]
     table = table[table["mu"].isna()].astype({"wrong": float})
     wrong = table.groupby("sample")["wrong"].sum()
-    assert {s["sample"]: s["wrong"] for s in found["samples"]} == wrong.to_dict()
-    for row in found["rejection"]:
+    assert {s["sample"]: s["wrong"] for s in held_out["samples"]} == wrong.to_dict()
+    for row in held_out["rejection"]:
         side = 1 if row["class"] == "tumour" else -1
-        kept = [
+        samples_kept = [
             s
-            for s in found["samples"]
+            for s in held_out["samples"]
             if side * s["mean"] > 0 and abs(s["mean"]) > (row["threshold"] or 0)
         ]
         assert row["wrong"] > 0  # else the next line would say nothing
-        assert all(s["label"] == row["class"] for s in kept)
-        assert len(kept) == row["predicted"] - row["rejected"]
+        assert all(s["label"] == row["class"] for s in samples_kept)
+        assert len(samples_kept) == row["predicted"] - row["rejected"]
 
 
-def in_blocks(given):
+def in_blocks(inputs):
     """Return the genes of the blocks, without those that stand apart."""
-    blocks = given["tables"]["blocks"]
+    blocks = inputs["tables"]["blocks"]
     return blocks[blocks["block"].notna()]
 
 
 def test_correlation_is_pearson_in_the_order_of_the_blocks():
-    given = arguments(Study())
-    found = collect(**given)["correlation"]
-    blocks = in_blocks(given)
-    assert 0 < len(blocks) < len(given["tables"]["blocks"])  # else nothing stands apart
-    assert found["genes"] == list(blocks["gene"])
-    X = given["dataset"].X
-    genes = given["dataset"].genes
+    inputs = arguments(Study())
+    correlation = collect(**inputs)["correlation"]
+    blocks = in_blocks(inputs)
+    assert 0 < len(blocks) < len(inputs["tables"]["blocks"])  # else nothing stands apart
+    assert correlation["genes"] == list(blocks["gene"])
+    X = inputs["dataset"].X
+    genes = inputs["dataset"].genes
     r = np.corrcoef(X[:, [genes.index(g) for g in blocks["gene"]]].T)
-    np.testing.assert_allclose(found["r"], r, atol=0.0051)
+    np.testing.assert_allclose(correlation["r"], r, atol=0.0051)
 
 
 @pytest.mark.slow
 def test_heavy_parts_are_capped_and_say_so():
-    given = arguments(Study(samples=60, genes=900))
-    blocks = given["tables"]["blocks"]
-    inside = in_blocks(given)
-    rest = [g for g in given["dataset"].genes if g not in set(blocks["gene"])]
-    more = blocks.loc[[0] * 500].assign(gene=rest[:500], order=range(500), prototype="g")
-    given["tables"]["blocks"] = pd.concat([blocks, more], ignore_index=True)
-    signature = given["tables"]["signature"]
-    longer = signature.loc[[0] * 150].assign(gene=rest[:150], rank=range(150))
-    given["tables"]["signature"] = pd.concat([signature, longer], ignore_index=True)
-    data = collect(**given)
+    inputs = arguments(Study(samples=60, genes=900))
+    blocks = inputs["tables"]["blocks"]
+    genes_in_blocks = in_blocks(inputs)
+    other_genes = [g for g in inputs["dataset"].genes if g not in set(blocks["gene"])]
+    added_rows = blocks.loc[[0] * 500].assign(
+        gene=other_genes[:500], order=range(500), prototype="g"
+    )
+    inputs["tables"]["blocks"] = pd.concat([blocks, added_rows], ignore_index=True)
+    signature = inputs["tables"]["signature"]
+    longer = signature.loc[[0] * 150].assign(gene=other_genes[:150], rank=range(150))
+    inputs["tables"]["signature"] = pd.concat([signature, longer], ignore_index=True)
+    data = collect(**inputs)
     assert 280 < len(data["correlation"]["r"]) <= 300 < data["correlation"]["total"]
-    assert set(data["correlation"]["blocks"]) == set(inside["block"])
+    assert set(data["correlation"]["blocks"]) == set(genes_in_blocks["block"])
     assert len(data["heat"]["z"]) == 100 < data["heat"]["total"]
     assert len(data["strips"]) == 60
 
 
 def test_every_table_that_is_not_summed_up_is_packed_whole():
-    given = arguments(Study())
-    data = collect(**given)
+    inputs = arguments(Study())
+    data = collect(**inputs)
     assert set(data["tables"]) == {*COMMON_TABLES.read, *PATIENT_TABLES.read, "nonlinear"} - {
         *SUMMARISED_TABLES
     }
     for name, table in data["tables"].items():
-        assert table["total"] == len(given["tables"][name]) == len(table["rows"])
+        assert table["total"] == len(inputs["tables"][name]) == len(table["rows"])
         columns = [c for c in table["columns"] if c != "prototype_symbol"]
-        assert columns == list(given["tables"][name].columns)
+        assert columns == list(inputs["tables"][name].columns)
 
 
 def test_prototypes_have_their_symbol_beside_them():
@@ -129,9 +131,9 @@ def test_prototypes_have_their_symbol_beside_them():
 
 
 def test_what_validation_said_comes_first_and_once():
-    given = arguments(Study())
-    given["dataset"].provenance["warnings"] = ["constant gene"]
-    data = collect(**given, warnings=["never logged", "constant gene"])
+    inputs = arguments(Study())
+    inputs["dataset"].provenance["warnings"] = ["constant gene"]
+    data = collect(**inputs, warnings=["never logged", "constant gene"])
     assert data["warnings"][:2] == ["never logged", "constant gene"]
     assert data["warnings"].count("constant gene") == 1
 
@@ -139,22 +141,22 @@ def test_what_validation_said_comes_first_and_once():
 def test_warnings_name_what_is_wrong():
     data = collect(**arguments(STUDIES["bare"]))
     assert any("No permutation" in sentence for sentence in data["warnings"])
-    given = arguments(Study(permutations=99))
-    gap = np.full_like(given["observed"].gap, 1e-3)
-    data = collect(**{**given, "observed": replace(given["observed"], gap=gap)})
+    inputs = arguments(Study(permutations=99))
+    gap = np.full_like(inputs["observed"].gap, 1e-3)
+    data = collect(**{**inputs, "observed": replace(inputs["observed"], gap=gap)})
     assert any("did not reach" in sentence for sentence in data["warnings"])
-    good = collect(**given)["warnings"]
+    good = collect(**inputs)["warnings"]
     assert not any("did not reach" in s or "No permutation" in s for s in good)
 
 
 def test_dropped_are_counted_by_reason():
-    given = arguments(Study())
+    inputs = arguments(Study())
     dropped = [{"kind": "gene", "name": f"g{i}", "reason": "constant"} for i in range(100)]
     dropped.append({"kind": "sample", "name": "x", "reason": "no label"})
-    provenance = {**given["dataset"].provenance, "dropped": dropped}
-    given["dataset"] = replace(given["dataset"], provenance=provenance)
-    found = collect(**given)["study"]["dropped"]
-    assert [(d["kind"], d["reason"], d["count"]) for d in found] == [
+    provenance = {**inputs["dataset"].provenance, "dropped": dropped}
+    inputs["dataset"] = replace(inputs["dataset"], provenance=provenance)
+    dropped_counts = collect(**inputs)["study"]["dropped"]
+    assert [(d["kind"], d["reason"], d["count"]) for d in dropped_counts] == [
         ("gene", "constant", 100),
         ("sample", "no label", 1),
     ]

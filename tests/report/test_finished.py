@@ -20,10 +20,10 @@ def test_the_last_words_are_where_the_report_is_and_its_two_answers(tmp_path):
     save_json(value, data)
     assert finished(tmp_path) == ""
     page.write_text("page")
-    said = "\n".join(
+    text = "\n".join(
         [f"Report: {page}", f"{conclusion(data)}. {headline(data)}", *map(str, sentences(data)[:2])]
     )
-    assert finished(tmp_path) == said
+    assert finished(tmp_path) == text
     os.utime(page, (0, 0))  # older than what it should show: of another run
     assert finished(tmp_path) == ""
     save_json(value, {**data, "version": 1})

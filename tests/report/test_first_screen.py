@@ -29,19 +29,19 @@ NONE, WEAK, HERE, ELSEWHERE, AGAINST = Grade
 pytestmark = pytest.mark.usefixtures("undrawn")
 
 
-def with_own(given, external=(), **change):
+def with_own(inputs, external=(), **change):
     """Collect a study whose chosen lists have these numbers in controls.tsv."""
-    controls = given["tables"]["controls"]
-    own = (controls["model"] == "genesig") & controls["mu"].isna()
-    changed = {key: controls[key].where(~own, value) for key, value in change.items()}
+    controls = inputs["tables"]["controls"]
+    is_genesig = (controls["model"] == "genesig") & controls["mu"].isna()
+    changed = {key: controls[key].where(~is_genesig, value) for key, value in change.items()}
     # No other method is better: what the linear models say stands alone.
-    given["tables"]["controls"] = controls.assign(**changed, difference_high=np.nan)
-    return collect(**given, external=external)
+    inputs["tables"]["controls"] = controls.assign(**changed, difference_high=np.nan)
+    return collect(**inputs, external=external)
 
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize(
-    ("permutations", "change", "wanted", "words"),
+    ("permutations", "change", "expected", "words"),
     [
         (99, {"p_value": 0.01}, HERE, "Gene expression distinguishes tumour from normal in this"),
         (19, {"p_value": 0.05}, HERE, "distinguishes tumour from normal in this study."),
@@ -66,36 +66,36 @@ def with_own(given, external=(), **change):
         (0, {"high": 0.55}, NONE, "There is no evidence that"),
     ],
 )
-def test_the_sentence_has_the_grade(permutations, change, wanted, words):
+def test_the_sentence_has_the_grade(permutations, change, expected, words):
     data = with_own(arguments(Study(permutations=permutations, named=0)), **change)
-    assert grade(data) is wanted
+    assert grade(data) is expected
     assert words in headline(data)
 
 
 def test_genes_that_are_named_are_weak_evidence_where_models_do_not_predict():
     data = with_own(arguments(Study(permutations=99, named=3)), p_value=0.4, high=0.6)
     assert (grade(data), grade_within_study(data)) == (WEAK, NONE)
-    said = headline(data)
-    assert said.startswith("It is unclear whether gene expression distinguishes tumour from normal")
-    assert "3 genes pass an FDR of 10%, but models do not predict better than chance" in said
+    text = headline(data)
+    assert text.startswith("It is unclear whether gene expression distinguishes tumour from normal")
+    assert "3 genes pass an FDR of 10%, but models do not predict better than chance" in text
 
 
-def cohorts(given, *better, seen_before=0):
+def cohorts(inputs, *better, seen_before=0):
     """Return data sets of other studies, with an AUC or R² above chance or of no size."""
-    found = []
+    abouts = []
     for number, good in enumerate(better):
-        about = make_about(given["dataset"], f"c{number}", seen_before=seen_before)
+        about = make_about(inputs["dataset"], f"c{number}", seen_before=seen_before)
         for row in about["scores"]:
             if row["measure"] in ("auc", "r2"):
                 row |= {"value": 0.9, "low": 0.8 if good else -0.1}
-        found.append(about)
-    return found
+        abouts.append(about)
+    return abouts
 
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("regression", [False, True])
 @pytest.mark.parametrize(
-    ("p", "better", "wanted", "words"),
+    ("p", "better", "expected", "words"),
     [
         (0.4, (True, False), ELSEWHERE, " in 1 of 2 external cohorts; this study alone does"),
         (0.4, (True,), ELSEWHERE, " in c0; this study alone does not show this."),
@@ -112,44 +112,48 @@ def cohorts(given, *better, seen_before=0):
         (0.01, (False, True, False), HERE, "; 1 of 3 external cohorts are better than chance."),
     ],
 )
-def test_other_studies_belong_to_the_verdict(regression, p, better, wanted, words):
-    given = arguments(Study(permutations=99, regression=regression, named=0))
-    data = with_own(given, cohorts(given, *better), p_value=p, high=0.4)
-    it = data["answer"]["cohorts"]
-    assert (it["tested"], it["better"], it["worse"]) == (len(better), sum(better), 0)
-    assert [row["name"] for row in it["rows"]] == [f"c{k}" for k in range(len(better))]
-    assert grade(data) is wanted
+def test_other_studies_belong_to_the_verdict(regression, p, better, expected, words):
+    inputs = arguments(Study(permutations=99, regression=regression, named=0))
+    data = with_own(inputs, cohorts(inputs, *better), p_value=p, high=0.4)
+    cohorts_data = data["answer"]["cohorts"]
+    assert (cohorts_data["tested"], cohorts_data["better"], cohorts_data["worse"]) == (
+        len(better),
+        sum(better),
+        0,
+    )
+    assert [row["name"] for row in cohorts_data["rows"]] == [f"c{k}" for k in range(len(better))]
+    assert grade(data) is expected
     assert words in headline(data)
 
 
 def test_a_cohort_whose_interval_excludes_the_error_contradicts_it():
-    given = arguments(Study(permutations=99))
-    abouts = cohorts(given, False)
+    inputs = arguments(Study(permutations=99))
+    abouts = cohorts(inputs, False)
     for row in abouts[0]["scores"]:
         if row["measure"] == "balanced_error":
             row |= {"value": 0.6, "low": 0.45, "high": 0.7}
-    data = with_own(given, abouts, p_value=0.01, error=0.2, high=0.3)
+    data = with_own(inputs, abouts, p_value=0.01, error=0.2, high=0.3)
     assert grade(data) is AGAINST
     assert headline(data).endswith("in this study, but not in c0.")
-    assert grade(with_own(given, abouts, p_value=0.01, error=0.46, high=0.49)) is HERE
+    assert grade(with_own(inputs, abouts, p_value=0.01, error=0.46, high=0.49)) is HERE
 
 
 @pytest.mark.parametrize("permutations", [0, 9])
 def test_other_studies_settle_what_too_few_permutations_leave_open(permutations):
-    given = arguments(Study(permutations=permutations))
-    assert grade(collect(**given, external=cohorts(given, True))) is ELSEWHERE
+    inputs = arguments(Study(permutations=permutations))
+    assert grade(collect(**inputs, external=cohorts(inputs, True))) is ELSEWHERE
 
 
 def test_training_samples_under_another_name_are_no_evidence():
-    given = arguments(Study(permutations=99, named=0))
-    data = with_own(given, cohorts(given, True, seen_before=25), p_value=0.4)
-    it = data["answer"]["cohorts"]
-    assert (it["tested"], it["better"], len(it["rows"])) == (0, 0, 1)
+    inputs = arguments(Study(permutations=99, named=0))
+    data = with_own(inputs, cohorts(inputs, True, seen_before=25), p_value=0.4)
+    answer = data["answer"]["cohorts"]
+    assert (answer["tested"], answer["better"], len(answer["rows"])) == (0, 0, 1)
     assert grade(data) is NONE
 
 
 @pytest.mark.parametrize(
-    ("p", "alone", "p_whole", "whole", "wanted", "by"),
+    ("p", "alone", "p_whole", "with_genes", "expected", "by"),
     [
         (0.01, 0.02, 0.5, -0.1, HERE, "genes"),
         (0.01, -0.02, 0.5, -0.1, WEAK, "genes"),
@@ -160,36 +164,39 @@ def test_training_samples_under_another_name_are_no_evidence():
     ],
 )
 def test_beside_covariates_the_question_is_what_expression_adds(
-    p, alone, p_whole, whole, wanted, by
+    p, alone, p_whole, with_genes, expected, by
 ):
-    first = collected(Study(permutations=99, named=0))["answer"]
-    first["p"]["value"] = p
-    held = {"alone": {"low": alone}, "whole": {"low": whole}, "p_whole": p_whole}
-    found = judge(first, held, None)
-    assert (found["grade"], found["by"]) == (wanted.value, by)
+    answer = collected(Study(permutations=99, named=0))["answer"]
+    answer["p"]["value"] = p
+    adjusted = {"alone": {"low": alone}, "whole": {"low": with_genes}, "p_whole": p_whole}
+    verdict = judge(answer, adjusted, None)
+    assert (verdict["grade"], verdict["by"]) == (expected.value, by)
 
 
 @pytest.mark.parametrize(
-    ("p", "excludes", "wanted"),
+    ("p", "excludes", "expected"),
     [(0.02, True, HERE), (0.03, True, NONE), (0.01, False, NONE), (None, True, NONE)],
 )
-def test_gene_sets_carry_the_headline_where_genes_do_not_predict(p, excludes, wanted):
-    first = collected(Study(permutations=99, named=0))["answer"]
-    first["p"]["value"] = 0.4
-    found = judge(first, None, Analysis(p, excludes))
-    assert (found["grade"], found["by"]) == (wanted.value, "sets" if wanted is HERE else "genes")
+def test_gene_sets_carry_the_headline_where_genes_do_not_predict(p, excludes, expected):
+    answer = collected(Study(permutations=99, named=0))["answer"]
+    answer["p"]["value"] = 0.4
+    verdict = judge(answer, None, Analysis(p, excludes))
+    assert (verdict["grade"], verdict["by"]) == (
+        expected.value,
+        "sets" if expected is HERE else "genes",
+    )
 
 
 def test_an_error_that_is_not_defined_claims_nothing():
-    nothing = dict.fromkeys(("error", "low", "high", "p_value"), np.nan)
-    data = with_own(arguments(Study(permutations=99)), **nothing)
+    undefined = dict.fromkeys(("error", "low", "high", "p_value"), np.nan)
+    data = with_own(arguments(Study(permutations=99)), **undefined)
     assert headline(data).startswith("The accuracy could not be measured")
 
 
 @pytest.mark.parametrize("error", [0.32, 1.2])
 def test_the_sentence_gives_the_r2_of_the_tile(error):
-    given = arguments(Study(regression=True, permutations=99))
-    data = with_own(given, error=error, low=0.1, high=1.4)
+    inputs = arguments(Study(regression=True, permutations=99))
+    data = with_own(inputs, error=error, low=0.1, high=1.4)
     assert (
         f"reached R² {decimal(1 - error)} in 30 held-out patients (95% CI −0.40 to 0.90; chance 0"
         in sentences(data)[0].text
@@ -199,54 +206,58 @@ def test_the_sentence_gives_the_r2_of_the_tile(error):
 
 @pytest.mark.slow
 def test_the_signature_is_the_final_model_and_has_no_other_error():
-    given = arguments(Study(named=None))
-    data = collect(**given)
-    final = given["final"]
-    it = data["answer"]
-    genes = {given["dataset"].genes[gene] for gene in final.coef(0, final.choice[0, 2])[0]}
-    table = given["tables"]["signature"]
+    inputs = arguments(Study(named=None))
+    data = collect(**inputs)
+    final = inputs["final"]
+    answer = data["answer"]
+    genes = {inputs["dataset"].genes[gene] for gene in final.coef(0, final.choice[0, 2])[0]}
+    table = inputs["tables"]["signature"]
     assert set(table["gene"]) == genes
-    assert (it["size"], it["core"]) == (len(genes), table["core"].sum())
-    sizes = given["observed"].with_chosen().sizes()[:, -1]
-    assert it["lengths"] == [sizes.min(), *it["lengths"][1:2], sizes.max()]
-    assert it["lengths"][1] in sizes
+    assert (answer["size"], answer["core"]) == (len(genes), table["core"].sum())
+    sizes = inputs["observed"].with_chosen().sizes()[:, -1]
+    assert answer["lengths"] == [sizes.min(), *answer["lengths"][1:2], sizes.max()]
+    assert answer["lengths"][1] in sizes
     prediction, signature, *_ = (paragraph.text for paragraph in sentences(data))
     assert "misclassified" in prediction
-    core = f"{it['core']} {'is' if it['core'] == 1 else 'are'} core"
-    assert signature.startswith(f"The final model uses {it['size']} genes (the signature); {core}")
+    core = f"{answer['core']} {'is' if answer['core'] == 1 else 'are'} core"
+    assert signature.startswith(
+        f"The final model uses {answer['size']} genes (the signature); {core}"
+    )
     assert "75% of the 10 cross-validated models" in signature
     assert tiles(data)[-1].value == f"{len(genes)} genes"
-    assert tiles(data)[-1].words.startswith(f"{it['core']} core: ")
+    assert tiles(data)[-1].words.startswith(f"{answer['core']} core: ")
 
 
 def one_gene(core):
     """Cut the final model to its first gene, which is core or not."""
-    given = arguments(Study(named=None))
-    table = given["tables"]["signature"].iloc[:1]
-    given["tables"]["signature"] = table.assign(core=core, cv_frequency=0.9 if core else 0.1)
-    return given
+    inputs = arguments(Study(named=None))
+    table = inputs["tables"]["signature"].iloc[:1]
+    inputs["tables"]["signature"] = table.assign(core=core, cv_frequency=0.9 if core else 0.1)
+    return inputs
 
 
 @pytest.mark.parametrize(("core", "words"), [(True, "1 is core"), (False, "0 are core")])
 def test_a_signature_of_one_gene(core, words):
     data = collect(**one_gene(core))
     assert words in sentences(data)[1].text
-    warned = [one for one in data["warnings"] if one.startswith("Only 0 of 1 signature gene ")]
+    warned = [
+        warning for warning in data["warnings"] if warning.startswith("Only 0 of 1 signature gene ")
+    ]
     assert len(warned) == (not core)
 
 
 def with_core(core, size):
-    given = arguments(Study(genes=400, named=None))
-    table = given["tables"]["signature"]
-    rest = given["dataset"].genes
-    longer = table.iloc[[0] * size].assign(gene=rest[:size], rank=range(1, size + 1))
+    inputs = arguments(Study(genes=400, named=None))
+    table = inputs["tables"]["signature"]
+    all_genes = inputs["dataset"].genes
+    longer = table.iloc[[0] * size].assign(gene=all_genes[:size], rank=range(1, size + 1))
     longer["core"] = np.arange(size) < core
-    given["tables"]["signature"] = longer.reset_index(drop=True)
-    return given
+    inputs["tables"]["signature"] = longer.reset_index(drop=True)
+    return inputs
 
 
 @pytest.mark.parametrize(
-    ("core", "size", "said"),
+    ("core", "size", "words"),
     [
         (0, 12, "Only 0 of 12 signature genes are core (selected in at least 75%"),
         (1, 12, "Only 1 of 12 signature genes is core (selected in at least 75%"),
@@ -255,37 +266,48 @@ def with_core(core, size):
         (3, 12, None),
     ],
 )
-def test_lists_that_hardly_agree_are_warned_of(core, size, said):
-    found = [one for one in collect(**with_core(core, size))["warnings"] if "core (" in one]
-    assert [one.startswith(str(said)) for one in found] == ([True] if said else [])
-    assert all(one.endswith("other patients would probably give other genes.") for one in found)
+def test_lists_that_hardly_agree_are_warned_of(core, size, words):
+    matching_warnings = [
+        warning for warning in collect(**with_core(core, size))["warnings"] if "core (" in warning
+    ]
+    assert [warning.startswith(str(words)) for warning in matching_warnings] == (
+        [True] if words else []
+    )
+    assert all(
+        warning.endswith("other patients would probably give other genes.")
+        for warning in matching_warnings
+    )
 
 
 @pytest.mark.parametrize(
-    ("rule", "most", "warned"),
+    ("rule", "max_genes", "warned"),
     [("stable", 201, True), ("stable", 202, False), ("minimal", 201, False)],
 )
-def test_a_list_longer_than_asked_for_is_warned_of(rule, most, warned):
-    given = with_core(202, 202)
-    given["config"]["linear"]["list"] = rule
-    given["config"]["signature"]["most"] = most
-    found = [one for one in collect(**given)["warnings"] if one.startswith(f"No list of {most} ")]
-    assert ["202" in one for one in found] == [True] * warned
+def test_a_list_longer_than_asked_for_is_warned_of(rule, max_genes, warned):
+    inputs = with_core(202, 202)
+    inputs["config"]["linear"]["list"] = rule
+    inputs["config"]["signature"]["most"] = max_genes
+    matching_warnings = [
+        warning
+        for warning in collect(**inputs)["warnings"]
+        if warning.startswith(f"No list of {max_genes} ")
+    ]
+    assert ["202" in warning for warning in matching_warnings] == [True] * warned
 
 
 def against_ridge(study, difference, low, high):
     """Let ridge be the best other method, with this difference of the errors."""
-    given = arguments(study)
-    controls = given["tables"]["controls"]
-    own = (controls["model"] == "genesig") & controls["mu"].isna()
-    controls.loc[own, "error"] = 0.04 - difference
+    inputs = arguments(study)
+    controls = inputs["tables"]["controls"]
+    is_genesig = (controls["model"] == "genesig") & controls["mu"].isna()
+    controls.loc[is_genesig, "error"] = 0.04 - difference
     ridge = controls["model"] == "ridge"
     controls.loc[ridge, ["difference", "difference_low", "difference_high"]] = (
         difference,
         low,
         high,
     )
-    return collect(**given)
+    return collect(**inputs)
 
 
 @pytest.mark.parametrize("regression", [False, True])
@@ -293,12 +315,12 @@ def test_another_method_is_named_with_both_numbers(regression):
     words = "R² (0.96 against 0.94)" if regression else "balanced accuracy (96.0% against 94.5%)"
     data = against_ridge(Study(regression=regression), -0.015, -0.03, -1e-4)
     of = data["answer"]["control"]["of"]
-    said = (
+    sentence = (
         f"Another method (ridge, all genes, the best of {of} other methods on held-out samples)"
         f" had a higher {words} on the same samples; the 95% CI of the paired difference excludes"
         " 0."
     )
-    assert said in data["warnings"]
+    assert sentence in data["warnings"]
     assert data["answer"]["control"]["difference"] == -0.015
 
 
@@ -313,14 +335,14 @@ def test_another_method_is_better_only_where_chance_is_ruled_out(difference, low
 
 
 def test_gaps_of_lists_that_were_not_kept_are_not_counted():
-    given = arguments(Study(longest=60))
-    gap = given["observed"].gap.copy()
+    inputs = arguments(Study(longest=60))
+    gap = inputs["observed"].gap.copy()
     gap[0, 0] = 1e-3
-    data = collect(**{**given, "observed": replace(given["observed"], gap=gap)})
-    kept = int((~np.isnan(gap)).sum())
-    assert kept < gap.size
+    data = collect(**{**inputs, "observed": replace(inputs["observed"], gap=gap)})
+    n_kept = int((~np.isnan(gap)).sum())
+    assert n_kept < gap.size
     assert (
-        f"1 fit of {kept} did not reach the requested accuracy (largest relative duality gap"
+        f"1 fit of {n_kept} did not reach the requested accuracy (largest relative duality gap"
         " 1.0e-03)."
     ) in data["warnings"]
 
@@ -335,12 +357,14 @@ def test_other_patients_are_told_the_shared_genes_of_the_record(kind):
     data = collected(Study(permutations=99, regression=kind == "regression"))
     stability = data["answer"]["stability"]
     assert (stability["shared"], stability["shared_by_chance"]) == SHARED
-    said = next(one.text for one in sentences(data) if one.lead == "In other patients,")
+    text = next(
+        paragraph.text for paragraph in sentences(data) if paragraph.lead == "In other patients,"
+    )
     shared = f"{SHARED[0]:.0f}"
     by_chance = f"{SHARED[1]:.1f}"
-    assert f"share about {shared} of {SIZES[0]} genes ({by_chance} by chance)" in said
+    assert f"share about {shared} of {SIZES[0]} genes ({by_chance} by chance)" in text
     # Groups agree better in this record: 0.45 against 0.30.
-    assert "better on groups of correlated genes" in said
+    assert "better on groups of correlated genes" in text
     stability["blocks"] = stability["value"]
     assert "groups of correlated genes" not in " ".join(map(str, sentences(data)))
 
@@ -350,32 +374,40 @@ def test_next_steps_count_independent_patients_not_samples():
     data = with_own(arguments(Study(permutations=99, named=0)), p_value=0.6, high=0.6)
     assert grade(data) is NONE
     data["study"] |= {"units": [5, 5], "counts": [150, 150], "groups": 10}
-    said = next(one.text for one in sentences(data) if one.lead == "Next steps.")
+    text = next(paragraph.text for paragraph in sentences(data) if paragraph.lead == "Next steps.")
     needed = data["answer"]["detectable"]["per_class"]
-    assert f"{needed} per group (this study has 5 and 5)" in said
+    assert f"{needed} per group (this study has 5 and 5)" in text
     data["study"]["units"] = [needed, needed]
     assert "per group" not in " ".join(map(str, sentences(data)))
 
 
 def test_a_study_without_evidence_lists_no_gene_and_has_one_figure():
     data = with_own(arguments(Study(permutations=99, named=0)), p_value=0.6, high=0.6)
-    first = summary(data, Limits(12, 15))
-    assert [image.name for image in first.items] == ["null"]
-    assert first.badges == [NONE.value]
-    words = " ".join([*map(str, first.paragraphs), *(tile.words for tile in first.tiles)])
+    first_screen = summary(data, Limits(12, 15))
+    assert [image.name for image in first_screen.items] == ["null"]
+    assert first_screen.badges == [NONE.value]
+    words = " ".join(
+        [*map(str, first_screen.paragraphs), *(tile.words for tile in first_screen.tiles)]
+    )
     assert not any(row["symbol"] in words for row in data["answer"]["chips"])
-    assert first.genes == ""
+    assert first_screen.genes == ""
 
 
 @pytest.mark.parametrize("permutations", [0, 19, 99])
 def test_the_first_screen_has_at_most_400_words(permutations):
     data = with_own(arguments(Study(permutations=permutations)), high=0.3)
-    first = summary(data, Limits(12, 15))
-    said = [first.about, *first.badges, first.headline, *map(str, first.paragraphs), first.note]
-    said += [" ".join(tile_) for tile_ in ((t.name, t.value, t.words) for t in first.tiles)]
-    said += [" ".join(check) for check in first.checks] + [*first.warnings]
-    said += [f"{image.title} {image.caption}" for image in first.items]
-    assert len(" ".join(said).split()) <= 400
+    first_screen = summary(data, Limits(12, 15))
+    texts = [
+        first_screen.about,
+        *first_screen.badges,
+        first_screen.headline,
+        *map(str, first_screen.paragraphs),
+        first_screen.note,
+    ]
+    texts += [" ".join(tile_) for tile_ in ((t.name, t.value, t.words) for t in first_screen.tiles)]
+    texts += [" ".join(check) for check in first_screen.checks] + [*first_screen.warnings]
+    texts += [f"{image.title} {image.caption}" for image in first_screen.items]
+    assert len(" ".join(texts).split()) <= 400
 
 
 @pytest.mark.parametrize(
@@ -391,8 +423,8 @@ def test_next_steps_follow_the_conclusion(change, step):
     paragraphs = next_steps(data)
     assert [paragraph.lead for paragraph in paragraphs] == ["Next steps."] * (step is not None)
     assert all(paragraph.text.startswith(step) for paragraph in paragraphs)
-    shown = [paragraph.lead for paragraph in summary(data, Limits(12, 15)).paragraphs]
-    assert shown.count("Next steps.") == 1
+    leads = [paragraph.lead for paragraph in summary(data, Limits(12, 15)).paragraphs]
+    assert leads.count("Next steps.") == 1
 
 
 def test_next_steps_without_permutations_ask_for_permutations():
@@ -401,15 +433,19 @@ def test_next_steps_without_permutations_ask_for_permutations():
 
 
 def test_next_steps_after_an_external_cohort_name_a_further_one():
-    given = arguments(Study(permutations=99, named=0))
-    data = with_own(given, cohorts(given, False), p_value=0.01, high=0.4)
+    inputs = arguments(Study(permutations=99, named=0))
+    data = with_own(inputs, cohorts(inputs, False), p_value=0.01, high=0.4)
     assert grade(data) is HERE
     assert "Test the final model in a further cohort" in next_steps(data)[0].text
 
 
 def test_power_sentence_assumes_a_score_fixed_in_advance():
     data = with_own(arguments(Study(permutations=99, named=0)), p_value=0.6, high=0.6)
-    text = next(one.text for one in sentences(data) if one.lead.startswith("What this study"))
+    text = next(
+        paragraph.text
+        for paragraph in sentences(data)
+        if paragraph.lead.startswith("What this study")
+    )
     assert "80% power to detect a score fixed in advance with AUC" in text
     assert "A score learned from these samples must be more accurate" in text
 

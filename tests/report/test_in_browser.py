@@ -165,53 +165,53 @@ def tried(tmp_path_factory):
     if BROWSER is None:
         pytest.skip("neither Chromium nor Chrome is installed")
     folder = tmp_path_factory.mktemp("browser")
-    given = arguments(Study(permutations=19))
-    data = json.loads(json.dumps(collect(**given)))
+    inputs = arguments(Study(permutations=19))
+    data = json.loads(json.dumps(collect(**inputs)))
     page = folder / "report.html"
     render(data, page, folder / "figures", title="t", top_genes=12, table_rows=5)
-    return given, data, found_by(NAMES + ACT, page.read_text(encoding="utf-8"), folder)
+    return inputs, data, found_by(NAMES + ACT, page.read_text(encoding="utf-8"), folder)
 
 
 @pytest.mark.slow
 def test_search_and_sorting_cover_all_rows(tried):
-    given, _, found = tried
-    symbols, said = found["one"]
+    inputs, _, observed = tried
+    symbols, text = observed["one"]
     assert symbols == ["SYM119"]
-    assert said == "Rows 1 to 1 of 1 found in 120"
-    up, down = ([float(t.replace("−", "-")) for t in found[k]] for k in ("up", "down"))
-    ranked = given["tables"]["univariate"]["statistic"].sort_values()
+    assert text == "Rows 1 to 1 of 1 found in 120"
+    up, down = ([float(t.replace("−", "-")) for t in observed[k]] for k in ("up", "down"))
+    ranked = inputs["tables"]["univariate"]["statistic"].sort_values()
     assert up == pytest.approx(ranked[:5].tolist(), rel=5e-3)
     assert down == pytest.approx(ranked[::-1][:5].tolist(), rel=5e-3)
-    assert found["state"] == "descending"
+    assert observed["state"] == "descending"
 
 
 @pytest.mark.slow
 def test_the_search_over_all_leads_to_tables_and_figures(tried):
-    _, _, found = tried
-    name, answer = found["answer"]
+    _, _, observed = tried
+    name, answer = observed["answer"]
     assert name != name.upper()
     assert answer.startswith(f"{name}: ")
-    assert "#table-signature" in found["hits"]
-    assert "#table-univariate" in found["hits"]
-    assert any(hit.startswith("#figure-") for hit in found["hits"])
-    assert all("SYM0" in text for text in found["marked"])
-    assert found["marked"]
-    assert found["open"]
+    assert "#table-signature" in observed["hits"]
+    assert "#table-univariate" in observed["hits"]
+    assert any(hit.startswith("#figure-") for hit in observed["hits"])
+    assert all("SYM0" in text for text in observed["marked"])
+    assert observed["marked"]
+    assert observed["open"]
 
 
 @pytest.mark.slow
 def test_what_is_saved_is_what_the_tables_and_figures_hold(tried):
-    _, data, found = tried
+    _, data, observed = tried
     table = data["tables"]["univariate"]
-    head, *rows = found["tsv"].rstrip("\n").split("\n")
+    head, *rows = observed["tsv"].rstrip("\n").split("\n")
     assert head.split("\t") == table["columns"]
     assert len(rows) == table["total"] == 120
     for row, values in zip(rows, table["rows"], strict=True):
         for text, value in zip(row.split("\t"), values, strict=True):
             assert (float(text) if isinstance(value, float) else text) == value
-    assert found["svg"].startswith("<svg")
-    assert 'width="178mm"' in found["svg"]
-    png = bytes(found["png"])
+    assert observed["svg"].startswith("<svg")
+    assert 'width="178mm"' in observed["svg"]
+    png = bytes(observed["png"])
     assert png[:8] == b"\x89PNG\r\n\x1a\n"
     assert int.from_bytes(png[16:20]) == round(178 / 25.4 * 600)
     assert png[37:41] == b"pHYs"
@@ -220,58 +220,58 @@ def test_what_is_saved_is_what_the_tables_and_figures_hold(tried):
 
 @pytest.mark.slow
 def test_the_data_of_a_figure_are_those_of_the_report(tried):
-    _, data, found = tried
-    head, *rows = found["figure"].rstrip("\n").split("\n")
+    _, data, observed = tried
+    head, *rows = observed["figure"].rstrip("\n").split("\n")
     assert head.split("\t") == ["model", "balanced_accuracy", "low", "high"]
     values = {row.split("\t")[0]: [float(x) for x in row.split("\t")[1:]] for row in rows}
     error = data["answer"]["error"]
-    own = [1 - error[key] for key in ("value", "high", "low")]
-    assert values["genesig"] == pytest.approx(own)
+    scores = [1 - error[key] for key in ("value", "high", "low")]
+    assert values["genesig"] == pytest.approx(scores)
     best = data["answer"]["control"]
     assert values[best["model"]][0] == pytest.approx(1 - best["error"])
 
 
 @pytest.mark.slow
 def test_names_are_told_to_a_pointer_a_finger_and_keys(tried):
-    _, _, found = tried
-    for said, *names in (found["pointed"], found["tapped"][:3], found["stepped"]):
-        assert all(name in said for name in names)
+    _, _, observed = tried
+    for text, *names in (observed["pointed"], observed["tapped"][:3], observed["stepped"]):
+        assert all(name in text for name in names)
 
 
 @pytest.mark.slow
 def test_the_plots_of_the_cards_tell_names_and_mark_them_everywhere(tried):
-    _, data, found = tried
-    assert len(found["onCard"]) == 3
-    for said, name in found["onCard"]:
-        assert name in said
+    _, data, observed = tried
+    assert len(observed["onCard"]) == 3
+    for text, name in observed["onCard"]:
+        assert name in text
     samples = {"figure-heat_map", "figure-quality_components", "figure-held_out_scores"}
-    assert samples <= set(found["fromCard"])
-    keys = {gene_anchor(one["gene"]) for one in data["cards"]["each"][:12]}  # as many as asked
-    assert keys <= set(found["fromCard"])
-    assert keys <= set(found["brushed"])
+    assert samples <= set(observed["fromCard"])
+    keys = {gene_anchor(card["gene"]) for card in data["cards"]["each"][:12]}  # as many as asked
+    assert keys <= set(observed["fromCard"])
+    assert keys <= set(observed["brushed"])
 
 
 @pytest.mark.slow
 def test_what_is_marked_in_one_figure_is_marked_in_all(tried):
-    _, _, found = tried
+    _, _, observed = tried
     samples = {"figure-heat_map", "figure-quality_components", "figure-held_out_scores"}
-    for where in (found["brushed"], found["tapped"][3], found["entered"]):
-        assert samples | {"figure-volcano"} <= set(where)  # a gene was inside, too
-    assert found["circles"] == 4
-    assert found["ended"] == []
+    for marked in (observed["brushed"], observed["tapped"][3], observed["entered"]):
+        assert samples | {"figure-volcano"} <= set(marked)  # a gene was inside, too
+    assert observed["circles"] == 4
+    assert observed["ended"] == []
 
 
 @pytest.mark.slow
 def test_marks_are_lists_that_are_kept_compared_and_saved(tried):
-    _, _, found = tried
-    samples, gene = found["kept"]
-    assert found["hidden"] == [True, True]
-    assert found["heard"].startswith("Marked: ")
-    assert "4 samples: " in found["heard"]
-    assert "1 gene: " in found["heard"]
-    of_samples = next(line for line in found["compared"] if "sample" in line.split(".")[0])
+    _, _, observed = tried
+    samples, gene = observed["kept"]
+    assert observed["hidden"] == [True, True]
+    assert observed["heard"].startswith("Marked: ")
+    assert "4 samples: " in observed["heard"]
+    assert "1 gene: " in observed["heard"]
+    of_samples = next(line for line in observed["compared"] if "sample" in line.split(".")[0])
     assert of_samples.startswith("mine: 4 samples. 2 of them marked: ")
-    head, *rows = (line.split("\t") for line in found["lists"].rstrip("\n").split("\n"))
+    head, *rows = (line.split("\t") for line in observed["lists"].rstrip("\n").split("\n"))
     assert head == ["list", "kind", "name"]
     assert {row[2] for row in rows if row[:2] == ["mine", "sample"]} == set(samples)
     assert ["mine", "gene", gene] in rows
@@ -280,15 +280,15 @@ def test_marks_are_lists_that_are_kept_compared_and_saved(tried):
 
 @pytest.mark.slow
 def test_the_page_keeps_its_size_and_hides_nothing_behind_a_pointer(tried):
-    _, _, found = tried
-    assert found["nodes"] < 8000
-    assert found["height"] < 12000
-    assert found["copies"] >= 4
-    assert set(found["buttons"]) == {0}
-    assert found["stops"] <= 200
-    assert found["words"] <= 1500
-    assert found["everything"] <= WORDS_OPEN
-    assert found["hover"] == 0
+    _, _, observed = tried
+    assert observed["nodes"] < 8000
+    assert observed["height"] < 12000
+    assert observed["copies"] >= 4
+    assert set(observed["buttons"]) == {0}
+    assert observed["stops"] <= 200
+    assert observed["words"] <= 1500
+    assert observed["everything"] <= WORDS_OPEN
+    assert observed["hover"] == 0
 
 
 @pytest.mark.parametrize("width", [520, 640, 760, 780])
@@ -312,9 +312,9 @@ def test_the_words_of_a_card_have_room_between_a_phone_and_a_screen(undrawn, tmp
 def test_the_page_of_a_large_study_with_ten_cohorts_keeps_its_bounds(tmp_path):
     if BROWSER is None:
         pytest.skip("neither Chromium nor Chrome is installed")
-    given = arguments(Study(samples=300, genes=20_000, repeats=4, subsamples=20, nonlinear=False))
-    cohorts = [make_about(given["dataset"], f"c{k}", n=120, genes=60) for k in range(10)]
-    data = json.loads(json.dumps(collect(**given, external=cohorts)))
+    inputs = arguments(Study(samples=300, genes=20_000, repeats=4, subsamples=20, nonlinear=False))
+    cohorts = [make_about(inputs["dataset"], f"c{k}", n=120, genes=60) for k in range(10)]
+    data = json.loads(json.dumps(collect(**inputs, external=cohorts)))
     page = tmp_path / "report.html"
     render(data, page, tmp_path / "figures", title="t", top_genes=12, table_rows=15)
     assert page.stat().st_size < 6e6
@@ -327,12 +327,12 @@ def test_the_page_of_a_large_study_with_ten_cohorts_keeps_its_bounds(tmp_path):
 def test_the_first_screen_fits_its_window(tmp_path, width, height):
     if BROWSER is None:
         pytest.skip("neither Chromium nor Chrome is installed")
-    given = arguments(Study(permutations=99, named=20))
-    controls = given["tables"]["controls"]
-    own = (controls["model"] == "genesig") & controls["mu"].isna()
-    controls.loc[own, ["high", "p_value"]] = [0.4, 0.01]
+    inputs = arguments(Study(permutations=99, named=20))
+    controls = inputs["tables"]["controls"]
+    scores = (controls["model"] == "genesig") & controls["mu"].isna()
+    controls.loc[scores, ["high", "p_value"]] = [0.4, 0.01]
     controls["difference_high"] = float("nan")  # no other method is better
-    data = json.loads(json.dumps(collect(**given)))
+    data = json.loads(json.dumps(collect(**inputs)))
     page = tmp_path / "report.html"
     render(data, page, tmp_path / "figures", title="A study", top_genes=3, table_rows=5)
     script = """

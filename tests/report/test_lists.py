@@ -28,24 +28,24 @@ LIMITS = Limits(12, 500)
 
 @pytest.mark.parametrize("regression", [False, True])
 def test_what_a_shorter_list_costs_is_the_error_by_its_mean_length(regression):
-    given = arguments(Study(regression=regression))
-    data = collect(**given)
-    found = list_lengths(data)
-    scores = given["tables"]["scores"]
-    controls = given["tables"]["controls"]
-    own = controls[controls["model"] == "genesig"].dropna(subset="error")
-    assert len(found) == len(own) > 3
-    assert [one.genes for one in found] == sorted(one.genes for one in found)
-    (chosen,) = (one for one in found if one.is_chosen)
+    inputs = arguments(Study(regression=regression))
+    data = collect(**inputs)
+    lengths = list_lengths(data)
+    scores = inputs["tables"]["scores"]
+    controls = inputs["tables"]["controls"]
+    is_genesig = controls[controls["model"] == "genesig"].dropna(subset="error")
+    assert len(lengths) == len(is_genesig) > 3
+    assert [length.genes for length in lengths] == sorted(length.genes for length in lengths)
+    (chosen,) = (length for length in lengths if length.is_chosen)
     assert chosen.genes == pytest.approx(scores.loc[scores["mu"].isna(), "n_genes"].mean())
-    error = own.loc[own["mu"].isna(), "error"].item()
+    error = is_genesig.loc[is_genesig["mu"].isna(), "error"].item()
     assert chosen.value == pytest.approx(1 - error)
     figure = draw_brevity(data)
-    top, below = figure.axes
-    assert len(top.collections) >= 2 * len(found)  # a dot and an interval each
-    assert below.get_xlabel() == "mean number of genes"
+    top, lower_axes = figure.axes
+    assert len(top.collections) >= 2 * len(lengths)  # a dot and an interval each
+    assert lower_axes.get_xlabel() == "mean number of genes"
     section = brevity_section(data, LIMITS)
-    assert f"have {found[0].genes:.0f} genes on average" in section.words[0]
+    assert f"have {lengths[0].genes:.0f} genes on average" in section.words[0]
 
 
 def test_a_list_too_long_to_be_kept_is_not_among_those_whose_price_is_shown():
@@ -56,70 +56,70 @@ def test_a_list_too_long_to_be_kept_is_not_among_those_whose_price_is_shown():
 
 
 @pytest.mark.parametrize(
-    ("study", "along", "rows"),
+    ("study", "axis_name", "rows"),
     [
         (Study(), "μ", ["10⁻⁶", "10⁻³", "10⁻²"]),
         (Study(regression=True), "μ", ["10⁻⁶", "10⁻³", "10⁻²"]),
         (Study(minimal=True), "λ (ridge refit)", ["10⁻⁴", "10⁻³", "10⁻²", "0.1"]),
     ],
 )
-def test_the_surface_is_over_what_was_searched(study, along, rows):
-    given = arguments(study)
-    data = collect(**given)
-    it = data["surface"]
+def test_the_surface_is_over_what_was_searched(study, axis_name, rows):
+    inputs = arguments(study)
+    data = collect(**inputs)
+    surface = data["surface"]
     axes = draw_surface(data).axes[0]
-    assert axes.get_ylabel() == along
+    assert axes.get_ylabel() == axis_name
     assert [label.get_text() for label in axes.get_yticklabels()] == rows
-    assert np.shape(it["error"]) == (len(rows), 12)
-    assert sum(count for *_, count in it["chosen"]) == data["design"]["outer"]
-    tau, lam, mu = given["final"].choice[0]
-    assert it["final"] == [tau, lam if study.minimal else mu]
-    error = given["observed"].cv_error
+    assert np.shape(surface["error"]) == (len(rows), 12)
+    assert sum(count for *_, count in surface["chosen"]) == data["design"]["outer"]
+    tau, lam, mu = inputs["final"].choice[0]
+    assert surface["final"] == [tau, lam if study.minimal else mu]
+    error = inputs["observed"].cv_error
     mean = error[:, 0].mean(axis=0).T if study.minimal else error.min(axis=3).mean(axis=0)
-    np.testing.assert_allclose(it["error"], mean, rtol=1e-3)
+    np.testing.assert_allclose(surface["error"], mean, rtol=1e-3)
 
 
 def test_a_minimal_report_does_not_speak_of_a_stable_choice():
-    stable, minimal = (collected(Study(minimal=one)) for one in (False, True))
-    for said in (
+    stable, minimal = (collected(Study(minimal=is_minimal)) for is_minimal in (False, True))
+    for text in (
         " ".join(model_selection_section(stable, LIMITS).words),
         " ".join(methods(stable)),
     ):
-        assert "inner folds agree" in said
-    for said in (
+        assert "inner folds agree" in text
+    for text in (
         " ".join(model_selection_section(minimal, LIMITS).words),
         " ".join(methods(minimal)),
     ):
-        assert "inner folds agree" not in said
+        assert "inner folds agree" not in text
     assert "ties went to the fewest genes" in " ".join(methods(minimal))
-    given = arguments(Study(minimal=True))
-    given["config"]["linear"]["one_standard_error"] = True
-    said = " ".join(methods(collect(**given)))
-    assert "the largest τ within one standard error of the smallest error was taken" in said
+    inputs = arguments(Study(minimal=True))
+    inputs["config"]["linear"]["one_standard_error"] = True
+    text = " ".join(methods(collect(**inputs)))
+    assert "the largest τ within one standard error of the smallest error was taken" in text
 
 
 @pytest.mark.parametrize(
-    ("apart", "words"),
+    ("n_apart", "words"),
     [
         (0, ""),
         (1, " 1 gene belongs to no group (|r| < 0.50)."),
         (3, " 3 genes belong to no group (|r| < 0.50)."),
     ],
 )
-def test_genes_that_stand_apart_are_counted_and_in_no_block(apart, words):
-    given = arguments(Study())
-    table = given["tables"]["blocks"]
+def test_genes_that_stand_apart_are_counted_and_in_no_block(n_apart, words):
+    inputs = arguments(Study())
+    table = inputs["tables"]["blocks"]
     alone = table.index[table["block"].isna()]
-    table = table.drop(alone[apart:])
-    given["tables"]["blocks"] = table
-    data = collect(**given)
+    table = table.drop(alone[n_apart:])
+    inputs["tables"]["blocks"] = table
+    data = collect(**inputs)
     section = blocks_section(data, LIMITS)
     assert section.words[0].endswith(f"another gene of a group.{words}")
     placed = data["correlation"]["genes"]
     assert set(placed) == set(table.loc[table["block"].notna(), "gene"])
-    shown = next(item for item in section.items if item.name == "blocks")
-    column = [head.label for head in shown.columns].index("Group")
-    assert sum(row[column].text == ABSENT for row in shown.rows) == apart
+    blocks_table = next(item for item in section.items if item.name == "blocks")
+    column = [head.label for head in blocks_table.columns].index("Group")
+    assert sum(row[column].text == ABSENT for row in blocks_table.rows) == n_apart
 
 
 def with_batches(study: Study) -> Dataset:

@@ -45,19 +45,19 @@ NOT_EVERYWHERE = {
 } | OF_OTHER_STUDIES
 
 
-def whole(given):
-    return given
+def whole(inputs):
+    return inputs
 
 
-def only_genesig(given):
-    controls = given["tables"]["controls"]
-    given["tables"]["controls"] = controls[controls["model"] == "genesig"]
-    given["tables"]["stability"] = given["tables"]["stability"].iloc[:0]
-    return given
+def only_genesig(inputs):
+    controls = inputs["tables"]["controls"]
+    inputs["tables"]["controls"] = controls[controls["model"] == "genesig"]
+    inputs["tables"]["stability"] = inputs["tables"]["stability"].iloc[:0]
+    return inputs
 
 
-def nothing_defined(given):
-    tables = given["tables"]
+def nothing_defined(inputs):
+    tables = inputs["tables"]
     unknown = {
         "controls": ["error", "low", "high", "auc", "auc_low", "auc_high", "p_value"],
         "stability": ["stability", "lasso"],
@@ -66,64 +66,64 @@ def nothing_defined(given):
     for name, columns in unknown.items():
         tables[name] = tables[name].assign(**dict.fromkeys(columns, np.nan))
     tables["univariate"] = tables["univariate"].assign(p_value=1.0, q_value=1.0)
-    given["null"]["error"][:] = np.nan
-    return given
+    inputs["null"]["error"][:] = np.nan
+    return inputs
 
 
-def nothing_selected(given):
+def nothing_selected(inputs):
     for name in ("nested_lists", "blocks", "signature", "frequency_curve", "prototypes"):
-        given["tables"][name] = given["tables"][name].iloc[:0]
-    return given
+        inputs["tables"][name] = inputs["tables"][name].iloc[:0]
+    return inputs
 
 
 def genes(count):
-    def cut(given):
+    def cut(inputs):
         for name in ("blocks", "signature", "prototypes"):
-            given["tables"][name] = given["tables"][name].iloc[:count]
-        return given
+            inputs["tables"][name] = inputs["tables"][name].iloc[:count]
+        return inputs
 
     return cut
 
 
-def constant_genes(given):
-    given["dataset"].X[:, :60] = 1.0
-    return given
+def constant_genes(inputs):
+    inputs["dataset"].X[:, :60] = 1.0
+    return inputs
 
 
-def paths_that_end(given):
+def paths_that_end(inputs):
     """Leave the inner folds without an error where a split's list was too long to be chosen."""
     for key in ("observed", "final"):
-        error = given[key].cv_error.copy()
-        size = given[key].cv_size.copy()
+        error = inputs[key].cv_error.copy()
+        size = inputs[key].cv_size.copy()
         error[0, 2, 4:] = np.nan
         size[0, 2, 4:] = np.nan
         error[:, 1:, 9:] = np.nan
         size[:, 1:, 9:] = np.nan
-        given[key] = replace(given[key], cv_error=error, cv_size=size)
-    return given
+        inputs[key] = replace(inputs[key], cv_error=error, cv_size=size)
+    return inputs
 
 
-def a_class_absent_from_a_fold(given):
-    scores = given["tables"]["scores"]
-    first = scores["split"] == "r1f1"
-    scores.loc[first, ["balanced_error", "auc"]] = np.nan
-    return given
+def a_class_absent_from_a_fold(inputs):
+    scores = inputs["tables"]["scores"]
+    is_first_split = scores["split"] == "r1f1"
+    scores.loc[is_first_split, ["balanced_error", "auc"]] = np.nan
+    return inputs
 
 
-def none_in_a_block(given):
+def none_in_a_block(inputs):
     """Let every gene but the leaders stand apart."""
-    blocks = given["tables"]["blocks"]
-    apart = blocks["gene"] != blocks["prototype"]
-    given["tables"]["blocks"] = blocks.assign(
-        block=blocks["block"].mask(apart), score=blocks["score"].mask(apart)
+    blocks = inputs["tables"]["blocks"]
+    is_follower = blocks["gene"] != blocks["prototype"]
+    inputs["tables"]["blocks"] = blocks.assign(
+        block=blocks["block"].mask(is_follower), score=blocks["score"].mask(is_follower)
     )
-    return given
+    return inputs
 
 
-def one_point_grid(given):
+def one_point_grid(inputs):
     for key in ("observed", "final"):
-        f = given[key]
-        given[key] = replace(
+        f = inputs[key]
+        inputs[key] = replace(
             f,
             tau=f.tau[:1],
             lam=f.lam[:1],
@@ -134,17 +134,17 @@ def one_point_grid(given):
             cv_size=f.cv_size[:, :1, :1],
             cv_agreement=f.cv_agreement[:, :1, :1],
         )
-    return given
+    return inputs
 
 
-def one_mu(given):
-    for name, table in given["tables"].items():
+def one_mu(inputs):
+    for name, table in inputs["tables"].items():
         if "mu" in table:
-            mine = table[table["mu"].isna() | (table["mu"] == 1e-6)]
-            given["tables"][name] = mine.assign(mu=mine["mu"] * 0)
+            rows_of_mu = table[table["mu"].isna() | (table["mu"] == 1e-6)]
+            inputs["tables"][name] = rows_of_mu.assign(mu=rows_of_mu["mu"] * 0)
     for key in ("observed", "final"):
-        f = given[key]
-        given[key] = replace(
+        f = inputs[key]
+        inputs[key] = replace(
             f,
             mu=np.zeros(1),
             searched=np.zeros(1),
@@ -154,8 +154,8 @@ def one_mu(given):
             cv_size=f.cv_size[:, :1],
             cv_agreement=f.cv_agreement[:, :1],
         )
-    given["null"]["error"] = given["null"]["error"][:, -2:]
-    return given
+    inputs["null"]["error"] = inputs["null"]["error"][:, -2:]
+    return inputs
 
 
 ODD = {
@@ -223,9 +223,16 @@ def test_the_report_of_the_default_data_stays_small(tmp_path):
 @pytest.mark.drawn
 def test_the_page_knows_every_colour_of_the_figures():
     css = (ROOT / "genesig/report/page/templates/page.css").read_text(encoding="utf-8")
-    named = {style.INK, style.MUTED, style.RULE, style.PAPER, style.GENESIG_COLOUR, style.GREY}
-    named |= set(style.CLASS_COLOURS) | set(style.BLOCK_COLOURS)
-    for colour in named:
+    known_colours = {
+        style.INK,
+        style.MUTED,
+        style.RULE,
+        style.PAPER,
+        style.GENESIG_COLOUR,
+        style.GREY,
+    }
+    known_colours |= set(style.CLASS_COLOURS) | set(style.BLOCK_COLOURS)
+    for colour in known_colours:
         assert f'[fill="{colour}"]' in css, colour
         assert f'[stroke="{colour}"]' in css, colour
 

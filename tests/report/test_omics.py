@@ -16,10 +16,10 @@ from genesig.report.page.verdict import Grade
 LIMITS = Limits(12, 500)
 
 
-def made(study=None, given="learned", **added):
+def made(study=None, inputs="learned", **added):
     """Return a study of two omics; `added` are the limits of what each adds."""
     built = arguments(study or Study())
-    built["config"]["data"]["omics"] = given
+    built["config"]["data"]["omics"] = inputs
     limits = {"protein": (0.2, 0.1, 0.3), "<b>rna</b>": (0.01, -0.02, 0.04)} | added
     rows = [
         {
@@ -108,10 +108,10 @@ def test_the_table_has_all_and_the_error_without_each():
 
 def test_the_methods_say_whether_factors_were_learned():
     learned = made()
-    given = made(given={"protein": 1, "<b>rna</b>": 2})
+    inputs = made(inputs={"protein": 1, "<b>rna</b>": 2})
     assert "Boulesteix" in " ".join(methods(learned))
     assert any(line.startswith("Boulesteix") for line in references(learned))
-    text = " ".join(methods(given))
+    text = " ".join(methods(inputs))
     assert "Boulesteix" not in text
     assert "multiplied by the factor of its omic: 1 for protein and 2 for" in text
 

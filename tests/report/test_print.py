@@ -31,9 +31,9 @@ KINDS = {"two classes": 28, "several classes": 18, "survival": 23, "regression":
 def given(kind):
     if kind in ("several classes", "survival"):
         return kind_arguments(kind.replace(" ", "_")), []
-    made = arguments(Study(permutations=19, regression=kind == "regression"))
-    others = [make_about(made["dataset"], f"c{k}") for k in range(4 if kind == "cohorts" else 0)]
-    return made, others
+    inputs = arguments(Study(permutations=19, regression=kind == "regression"))
+    cohorts = [make_about(inputs["dataset"], f"c{k}") for k in range(4 if kind == "cohorts" else 0)]
+    return inputs, cohorts
 
 
 def printed(page, folder):
@@ -45,7 +45,7 @@ def printed(page, folder):
     read = [READER, "-q", "-sDEVICE=txtwrite", "-o", str(folder / "sheet%03d.txt"), str(pdf)]
     subprocess.run(read, capture_output=True, timeout=300, check=True)
     sheets = sorted(folder.glob("sheet*.txt"))
-    return [re.sub(r"[ \t]+", " ", one.read_text(encoding="utf-8")) for one in sheets]
+    return [re.sub(r"[ \t]+", " ", sheet.read_text(encoding="utf-8")) for sheet in sheets]
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -53,8 +53,8 @@ def paper(request, tmp_path_factory):
     if BROWSER is None or READER is None:
         pytest.skip("needs Chromium or Chrome, and Ghostscript (gs)")
     folder = tmp_path_factory.mktemp("print")
-    (made, others) = given(request.param)
-    data = json.loads(json.dumps(collect(**made, external=others)))
+    (inputs, cohorts) = given(request.param)
+    data = json.loads(json.dumps(collect(**inputs, external=cohorts)))
     page = folder / "report.html"
     render(data, page, folder / "figures", title="A study", top_genes=12, table_rows=15)
     return request.param, data, printed(page, folder)
@@ -75,10 +75,10 @@ def test_the_summary_is_the_first_sheet_and_all_have_numbers(paper):
     assert "Before you rely on this" in sheets[0]
     for number, lines in enumerate(sheets, start=1):
         assert f"{number} / {len(sheets)}" in lines
-    said = "\n".join(sheets)
-    assert "Varma S, Simon R (2006)" in said
-    assert "@article" not in said
-    assert re.search(r"Printed on \d{4}-\d\d-\d\d\.", said)
+    text = "\n".join(sheets)
+    assert "Varma S, Simon R (2006)" in text
+    assert "@article" not in text
+    assert re.search(r"Printed on \d{4}-\d\d-\d\d\.", text)
 
 
 @pytest.mark.slow

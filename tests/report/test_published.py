@@ -18,18 +18,18 @@ from genesig.report.published import published
 LIMITS = Limits(12, 500)
 
 
-def made(study=None, own=0.2, **changes):
-    given = arguments(study or Study())
+def made(study=None, genesig_error=0.2, **changes):
+    inputs = arguments(study or Study())
     drawn = np.linspace(0.25, 0.55, 200)
     rows = [
         {
             "row": "genesig",
             "name": "genesig",
             "genes": 12.5,
-            "error": own,
+            "error": genesig_error,
             "low": 0.1,
             "high": 0.3,
-            "as_good": np.mean(drawn <= own),
+            "as_good": np.mean(drawn <= genesig_error),
         },
         {
             "row": "published",
@@ -44,16 +44,16 @@ def made(study=None, own=0.2, **changes):
             "as_good": np.mean(drawn <= 0.3),
         },
     ]
-    more = [
+    random_rows = [
         {"row": "random", "name": f"random {k + 1}", "genes": 12.5, "error": error}
         for k, error in enumerate(drawn)
     ]
-    given["tables"]["published"] = pd.DataFrame([*rows, *more])
-    return collect(**given)
+    inputs["tables"]["published"] = pd.DataFrame([*rows, *random_rows])
+    return collect(**inputs)
 
 
 def test_the_words_say_where_it_stands():
-    (text,) = published(made(own=0.3), LIMITS).words
+    (text,) = published(made(genesig_error=0.3), LIMITS).words
     share = f"{100 * np.mean(np.linspace(0.25, 0.55, 200) <= 0.3):.1f}"
     assert "Of 200 random lists of as many genes as the lists of the splits (12 on" in text
     assert f"{share}% reach an equal or higher" in text.replace("\u00a0", " ")
@@ -77,14 +77,14 @@ def test_the_table_has_the_named_ones_and_the_picture_all():
 
 def test_the_methods_say_how():
     data = made()
-    (said,) = [text for text in methods(data) if "Venet" in text]
-    assert "1 published signature and 200 random lists" in said
+    (paragraph,) = [text for text in methods(data) if "Venet" in text]
+    assert "1 published signature and 200 random lists" in paragraph
     assert any(text.startswith("Venet D") for text in references(data))
 
 
 @pytest.mark.parametrize("name", [None, "undefined"])
 def test_without_it_nothing_is_claimed(name):
-    data = collect(**arguments(Study())) if name is None else made(own=np.nan)
+    data = collect(**arguments(Study())) if name is None else made(genesig_error=np.nan)
     section = published(data, LIMITS)
     assert not section.items
     assert len(section.words) == (name is not None)

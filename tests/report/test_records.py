@@ -24,9 +24,9 @@ STUDIES = {
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", STUDIES)
 def test_the_value_is_what_its_record_says(name):
-    given = arguments(STUDIES[name])
-    others = [make_about(given["dataset"], "a"), make_about(given["dataset"], "b", combat=True)]
-    data = json.loads(json.dumps(collect(**given, external=others), allow_nan=False))
+    inputs = arguments(STUDIES[name])
+    cohorts = [make_about(inputs["dataset"], "a"), make_about(inputs["dataset"], "b", combat=True)]
+    data = json.loads(json.dumps(collect(**inputs, external=cohorts), allow_nan=False))
     assert misfits(Report, data) == []
 
 
@@ -41,7 +41,7 @@ class Outer(TypedDict):
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "expected"),
     [
         ({"name": "a", "rows": [{"share": 1}, {"share": None}]}, []),
         ({"name": "a", "rows": [], "later": {"x": 1}}, []),
@@ -54,7 +54,7 @@ class Outer(TypedDict):
         ({"name": "a", "rows": {}}, ["['rows']: {} is no list"]),
     ],
 )
-def test_the_measure_sees_what_does_not_fit(value, said):
-    found = misfits(Outer, value)
-    assert len(found) == len(said)
-    assert all(line.startswith(start) for line, start in zip(found, said, strict=True))
+def test_the_measure_sees_what_does_not_fit(value, expected):
+    misfits_found = misfits(Outer, value)
+    assert len(misfits_found) == len(expected)
+    assert all(line.startswith(start) for line, start in zip(misfits_found, expected, strict=True))

@@ -144,15 +144,15 @@ def test_every_reference_inside_the_page_exists(made):
     text = made.text
     page = made.page
     ids = {attributes["id"] for _, attributes in page.elements if "id" in attributes}
-    wanted = [a["href"][1:] for a in page.named("a") if a["href"].startswith("#")]
-    wanted += [a["xlink:href"][1:] for a in page.named("use")]
-    wanted += re.findall(r"url\(#([^)]+)\)", text)
+    targets = [a["href"][1:] for a in page.named("a") if a["href"].startswith("#")]
+    targets += [a["xlink:href"][1:] for a in page.named("use")]
+    targets += re.findall(r"url\(#([^)]+)\)", text)
     for attributes in page.named("svg") + page.named("section") + page.named("ul"):
         if "aria-labelledby" not in attributes:
             continue
-        wanted += attributes["aria-labelledby"].split()
-    assert len(wanted) > 60
-    assert set(wanted) <= ids
+        targets += attributes["aria-labelledby"].split()
+    assert len(targets) > 60
+    assert set(targets) <= ids
 
 
 def test_nothing_is_loaded_and_no_style_or_handler_is_inline(made):
@@ -193,35 +193,39 @@ def test_names_stay_text(made):
     assert "<i>study</i>" not in text
     assert page.named("i") == page.named("b") == []
     if name == "hostile":
-        shown = " ".join(page.text)
+        shown_text = " ".join(page.text)
         assert "<script>alert(1)" not in text
-        assert "$\\alpha$ {{ 7*7 }} {% raw %}" in shown
+        assert "$\\alpha$ {{ 7*7 }} {% raw %}" in shown_text
         for gene in HOSTILE:
-            assert shorten(gene, 80) in shown
+            assert shorten(gene, 80) in shown_text
 
 
 def test_long_names_break_after_underscores_and_stay_text():
     name = "HALLMARK_<b>_PHOSPHORYLATION"
-    shown = breakable(name)
-    assert shown.count("_<wbr>") == 2
-    assert shown.replace("<wbr>", "") == escape(name)
+    shown_text = breakable(name)
+    assert shown_text.count("_<wbr>") == 2
+    assert shown_text.replace("<wbr>", "") == escape(name)
     assert breakable("1000_s_at") == "1000_s_at"  # short ids stay in one piece
 
 
 def test_every_section_has_its_heading_and_the_answer_comes_first(made, undrawn):
     page = made.page
     limits = Limits(12, 500)
-    first = {image.name for image in summary(made.data, limits).items}
-    found = [without_pictures(write(made.data, limits), first) for write in SECTIONS.values()]
-    shown = [section for section in found if not section.empty]
-    parts = {f"part-{part}": [s.key for s in shown if s.part == part] for part in PART_TITLES}
+    first_figures = {image.name for image in summary(made.data, limits).items}
+    sections = [
+        without_pictures(write(made.data, limits), first_figures) for write in SECTIONS.values()
+    ]
+    shown_sections = [section for section in sections if not section.empty]
+    parts = {
+        f"part-{part}": [s.key for s in shown_sections if s.part == part] for part in PART_TITLES
+    }
     parts = {part: keys for part, keys in parts.items() if keys}
     folded = [a for a in page.named("details") if a["class"] == "fold" and a["id"][:6] != "group-"]
     places = {a["id"] for a in page.named("section") + folded}
     assert {"answer", *parts, *(key for keys in parts.values() for key in keys)} == places
     order = [a["id"] for _, a in page.elements if a.get("id") in places]
     assert order == ["answer", *(key for part, keys in parts.items() for key in (part, *keys))]
-    assert set(SECTIONS) - {section.key for section in shown} <= NOT_EVERYWHERE
+    assert set(SECTIONS) - {section.key for section in shown_sections} <= NOT_EVERYWHERE
     assert (len(page.named("h1")), len(page.named("h2"))) == (1, 1 + len(parts))
 
 
@@ -235,9 +239,9 @@ def test_figures_and_tables_are_numbered_in_the_order_of_the_page(made):
     assert numbers[0] == ("Figure", "", "1") or made.name == "bare"
     for kind in ("Figure", "Table"):
         for letter in ("", "S"):
-            mine = [int(n) for k, s, n in numbers if (k, s) == (kind, letter)]
-            assert mine == list(range(1, len(mine) + 1))
-            assert mine
+            numbers_of_kind = [int(n) for k, s, n in numbers if (k, s) == (kind, letter)]
+            assert numbers_of_kind == list(range(1, len(numbers_of_kind) + 1))
+            assert numbers_of_kind
 
 
 def test_every_figure_says_what_it_is_and_how_to_read_it(made):
@@ -248,11 +252,13 @@ def test_every_figure_says_what_it_is_and_how_to_read_it(made):
     figures = [a for a in figures if "aria-label" not in a]
     assert len(page.named("svg")) == len(figures) + len(cards)
     columns = made.text.count('class="column"')  # the first figures, again for a telephone
-    shown = len(figures) - columns
-    assert shown == len(page.named("figcaption")) == len(page.named("figure"))
+    n_shown = len(figures) - columns
+    assert n_shown == len(page.named("figcaption")) == len(page.named("figure"))
     files = sorted((made.folder / "figures").glob("*.svg"))
-    beside = set(re.findall(r"figures/(\w+)\.svg", made.text))  # figure1.svg and further ones
-    assert len(files) == shown + len(beside)
+    further_files = set(
+        re.findall(r"figures/(\w+)\.svg", made.text)
+    )  # figure1.svg and further ones
+    assert len(files) == n_shown + len(further_files)
     for path in files:
         words = made.folder / "figures" / "captions" / f"{path.stem}.html"
         numbered = words.read_text(encoding="utf-8").startswith("<p><strong>Figure ")
@@ -276,12 +282,14 @@ def test_long_tables_end_with_a_link_to_the_whole(made):
     packed = re.search(r'id="rows">([^<]*)<', text)[1]
     rows = json.loads(gzip.decompress(base64.b64decode(packed)))["tables"]
     for name, table in (("univariate", "univariate"), ("blocks", "blocks")):
-        whole = data["tables"][table]
-        found = {one["key"]: one["values"] for one in rows.get(name, [])}
-        for place, column in enumerate(whole["columns"]):
-            if column in found:
-                assert found[column] == [row[place] for row in whole["rows"]]
-        assert ("gene" in found) == bool(whole["rows"])
+        full_table = data["tables"][table]
+        column_values = {
+            column_record["key"]: column_record["values"] for column_record in rows.get(name, [])
+        }
+        for place, column in enumerate(full_table["columns"]):
+            if column in column_values:
+                assert column_values[column] == [row[place] for row in full_table["rows"]]
+        assert ("gene" in column_values) == bool(full_table["rows"])
     assert "univariate.tsv" in {a["href"] for a in page.named("a")}
 
 
@@ -290,41 +298,41 @@ def test_the_numbers_of_the_answer_are_on_the_first_screen(made):
     data = made.data
     text = made.text
     page = made.page
-    first = text[text.index('<section id="answer"') : text.index('class="part writeup"')]
+    first_screen = text[text.index('<section id="answer"') : text.index('class="part writeup"')]
     if name != "bare":
-        assert f">{data['answer']['evidence']['fdr_selected']} at FDR ≤ 10%</dd>" in first
-        assert re.search(rf"\b{data['answer']['evidence']['model']}\b genes?", first)
+        assert f">{data['answer']['evidence']['fdr_selected']} at FDR ≤ 10%</dd>" in first_screen
+        assert re.search(rf"\b{data['answer']['evidence']['model']}\b genes?", first_screen)
     for warning in data["warnings"]:
         assert clean(warning) in " ".join(page.text)
     if name == "bare":
-        assert 'Better than chance?</th><td class="short">Not assessed' in first
-        assert "so chance is not ruled out" in first
+        assert 'Better than chance?</th><td class="short">Not assessed' in first_screen
+        assert "so chance is not ruled out" in first_screen
 
 
 @pytest.mark.slow
 def test_the_same_data_give_the_same_files(rendered):
-    first, second = (
+    first_files, second = (
         {p.name: p.read_bytes() for p in rendered("bare", copy).folder.rglob("*.*")}
         for copy in (0, 1)
     )
-    assert first == second
-    assert len(first) > 5
+    assert first_files == second
+    assert len(first_files) > 5
 
 
 @pytest.mark.slow
 def test_regression_speaks_of_one_measure(rendered):
     """R² wherever a number stands; 1 − R² only as the name of a column of the file."""
     made = rendered("regression", 0)
-    shown = " ".join(made.page.text)
-    assert shown.count("1 − R²") == 1
-    assert "The column error of controls.tsv is 1 − R²." in shown
+    shown_text = " ".join(made.page.text)
+    assert shown_text.count("1 − R²") == 1
+    assert "The column error of controls.tsv is 1 − R²." in shown_text
     mu = made.data["mu"][0]
     rows = table_rows(made.data["tables"]["controls"])
-    own = next(r for r in rows if r["mu"] == pytest.approx(mu, rel=1e-6))
-    first = " ".join(shown.split())
-    value, low, high = (decimal(1 - own[key]) for key in ("error", "high", "low"))
+    row_of_mu = next(r for r in rows if r["mu"] == pytest.approx(mu, rel=1e-6))
+    flat_text = " ".join(shown_text.split())
+    value, low, high = (decimal(1 - row_of_mu[key]) for key in ("error", "high", "low"))
     joined = f"{low} to {high}" if "\u2212" in low + high else f"{low}–{high}"
-    assert f"R² {value} 95% CI {joined}; chance 0.00" in first
+    assert f"R² {value} 95% CI {joined}; chance 0.00" in flat_text
     for name in ("controls", "brevity"):
         figure = (made.folder / "figures" / f"{name}.svg").read_text(encoding="utf-8")
         assert "R²" in figure

@@ -27,7 +27,7 @@ def of(name):
 
 @pytest.mark.parametrize("ahead", [(0.79, 0.98), (0.6, 0.99)])
 def test_the_interval_of_the_next_study_is_not_called_wider_where_it_is_as_wide(ahead):
-    it = {
+    studies_data = {
         "measure": "AUC",
         "whole": True,
         "mean": (0.94, 0.79, 0.98),
@@ -38,7 +38,7 @@ def test_the_interval_of_the_next_study_is_not_called_wider_where_it_is_as_wide(
         "tested": 0,
         "named": 0,
     }
-    said = " ".join(studies({"studies": it}, Limits(3, 15)).words)
-    assert f"{ahead[0]:.2f}–{ahead[1]:.2f} (95% prediction interval)" in said
-    assert "wider" not in said
-    assert "never narrower" in said
+    text = " ".join(studies({"studies": studies_data}, Limits(3, 15)).words)
+    assert f"{ahead[0]:.2f}–{ahead[1]:.2f} (95% prediction interval)" in text
+    assert "wider" not in text
+    assert "never narrower" in text

@@ -39,7 +39,7 @@ from genesig.report.sections import SECTIONS
 
 
 @pytest.mark.parametrize(
-    ("written", "wanted"),
+    ("written", "expected"),
     [
         (counted(1, "gene"), "1 gene"),
         (counted(0, "gene"), "0 genes"),
@@ -67,8 +67,8 @@ from genesig.report.sections import SECTIONS
         (gene_label("CST3", ""), "CST3"),
     ],
 )
-def test_words(written, wanted):
-    assert written == wanted
+def test_words(written, expected):
+    assert written == expected
 
 
 def test_labels_never_grow_beyond_their_limit():
@@ -89,7 +89,11 @@ def test_the_methods_speak_of_every_choice_of_the_schema(schema):
     assert set(SCHEME_WORDS) == set(properties["splits"]["properties"]["scheme"]["enum"])
     assert set(SOLVER_WORDS) == set(properties["linear"]["properties"]["solver"]["enum"])
     assert set(CRITERION_WORDS) == set(properties["linear"]["properties"]["criterion"]["enum"])
-    steps = {name for name, one in schema["$defs"].items() if "step" in one.get("properties", {})}
+    steps = {
+        name
+        for name, definition in schema["$defs"].items()
+        if "step" in definition.get("properties", {})
+    }
     assert set(STEP_TEXTS) == steps - {"step"}
 
 
@@ -103,8 +107,8 @@ def schema():
 
 
 def test_the_methods_follow_the_config():
-    given = arguments(Study(permutations=9))
-    given["config"]["normalise"] = {
+    inputs = arguments(Study(permutations=9))
+    inputs["config"]["normalise"] = {
         "samples": [{"step": "log2", "floor": 16, "ceiling": 65536}],
         "folds": [
             {"step": "collapse", "by": None, "rule": "max_iqr"},
@@ -112,7 +116,7 @@ def test_the_methods_follow_the_config():
             {"step": "centre"},
         ],
     }
-    text = " ".join(methods(collect(**given)))
+    text = " ".join(methods(collect(**inputs)))
     for phrase in (
         "log2-transformed",
         "[16, 65536]",
@@ -137,13 +141,13 @@ def test_tiles_hold_five_numbers():
 
 def in_patients(study, labels):
     """Give the study a column of patients, and every patient's samples these labels in turn."""
-    given = arguments(study)
-    data = given["dataset"]
+    inputs = arguments(study)
+    data = inputs["dataset"]
     flat_items = len(labels[0])
     obs = data.obs.assign(patient=[f"p{i // flat_items}" for i in range(len(data.obs))])
     obs["class"] = [labels[i // flat_items % len(labels)][i % flat_items] for i in range(len(obs))]
     design = replace(data.design, group="patient")
-    return {**given, "dataset": replace(data, obs=obs, design=design)}
+    return {**inputs, "dataset": replace(data, obs=obs, design=design)}
 
 
 WITHIN = [["tumour", "normal", "normal"]]
@@ -180,8 +184,8 @@ def test_statistics_say_what_was_averaged(labels, words):
 def test_where_labels_were_shuffled_is_said_wherever_they_are(labels, words):
     data = collect(**in_patients(Study(), labels))
     section = permutation_section(data, Limits(3, 5)).words[0]
-    said = sentences(data)[0].text
-    for text in (said, checks(data)[0].detail, " ".join(methods(data)), section):
+    chance_sentence = sentences(data)[0].text
+    for text in (chance_sentence, checks(data)[0].detail, " ".join(methods(data)), section):
         assert words.removeprefix("permuted") in text
     assert ("not of those between them" in section) == (labels is WITHIN)
 
@@ -193,40 +197,43 @@ def test_one_split_shuffles_each_side_by_itself():
 
 def words_of(data):
     """Return all words of the sections: theirs, and captions of figures and tables."""
-    made = [write(data, Limits(3, 5)) for write in SECTIONS.values()]
-    items = [item for section in made for item in flat_items(section.items)]
+    sections = [write(data, Limits(3, 5)) for write in SECTIONS.values()]
+    items = [item for section in sections for item in flat_items(section.items)]
     captions = [item.caption for item in items if hasattr(item, "caption")]
-    return " ".join([*(word for section in made for word in section.words), *captions])
+    return " ".join([*(word for section in sections for word in section.words), *captions])
 
 
 @pytest.mark.usefixtures("undrawn")
 def test_a_number_is_not_spoken_of_as_a_class():
-    said = words_of(collected(Study(regression=True)))
+    text = words_of(collected(Study(regression=True)))
     for phrase in ("most often misclassified", "meet in the middle", "doubtful", "called"):
-        assert phrase not in said
+        assert phrase not in text
     # The label's name is class.
-    assert "Top bars: class and held-out prediction, dark low, yellow high." in said
+    assert "Top bars: class and held-out prediction, dark low, yellow high." in text
     data = collected(Study(regression=True))
     table = next(
         i
         for i in flat_items(samples_section(data, Limits(3, 5)).items)
         if i.name == "held-out-samples"
     )
-    found = {one["sample"]: abs(one["mean"] - one["label"]) for one in data["held_out"]["samples"]}
-    assert [row[0].text for row in table.rows] == sorted(found, key=lambda s: -found[s])
+    distance_of = {
+        sample["sample"]: abs(sample["mean"] - sample["label"])
+        for sample in data["held_out"]["samples"]
+    }
+    assert [row[0].text for row in table.rows] == sorted(distance_of, key=lambda s: -distance_of[s])
 
 
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("regression", [False, True])
 def test_one_repeat_is_not_repeats(regression):
-    said = words_of(collected(Study(regression=regression, repeats=1)))
+    text = words_of(collected(Study(regression=regression, repeats=1)))
     for phrase in ("repeated 1 time", "span the repeats", "per repeat,", "over repeats errs"):
-        assert phrase not in said
+        assert phrase not in text
     assert "repeated 2 times" in words_of(collected(Study(regression=regression)))
 
 
 @pytest.mark.parametrize(
-    ("both", "size", "words"),
+    ("has_two_models", "size", "words"),
     [
         (1, 1, "including the one signature gene"),
         (0, 1, "including none of 1 signature gene"),
@@ -234,9 +241,9 @@ def test_one_repeat_is_not_repeats(regression):
         (5, 5, "including all 5 signature genes"),
     ],
 )
-def test_one_gene_is(both, size, words):
+def test_one_gene_is(has_two_models, size, words):
     data = collected(Study())
-    data["univariate"]["in_signature"] = both
+    data["univariate"]["in_signature"] = has_two_models
     data["answer"]["size"] = size
     assert words in single_genes_section(data, Limits(3, 5)).words[0]
 
@@ -247,9 +254,9 @@ def stability_words(data):
 
 
 def test_overlapping_splits_are_no_stability():
-    given = arguments(Study(subsamples=0))
-    given["tables"]["stability"]["stability"] = 1.0
-    data = collect(**given)
+    inputs = arguments(Study(subsamples=0))
+    inputs["tables"]["stability"]["stability"] = 1.0
+    data = collect(**inputs)
     tile = stability_words(data)
     assert tile.answer == UNKNOWN
     assert tile.detail.startswith("No halves of the samples were drawn; overlapping training sets")
@@ -258,19 +265,19 @@ def test_overlapping_splits_are_no_stability():
 
 @pytest.mark.parametrize("fits_too", [False, True])
 def test_empty_lists_of_halves_are_not_halves_never_drawn(fits_too):
-    given = arguments(Study(subsamples=6))
-    table = given["tables"]["stability"]
+    inputs = arguments(Study(subsamples=6))
+    table = inputs["tables"]["stability"]
     none = table["source"].eq("half_subsamples") | fits_too
     none |= table["source"].eq("half_blocks")
     table.loc[none, "stability"] = np.nan
     table.loc[none, "mean_size"] = 0.0
-    data = collect(**given)
+    data = collect(**inputs)
     tile = stability_words(data)
     assert tile.answer == UNKNOWN
     assert tile.detail.startswith("No gene was selected in any of 6 halves of the samples")
-    said = " ".join(data["warnings"])
-    assert "all 6 half-sample lists are empty" in said
-    assert "no halves of the samples were drawn" not in said
+    text = " ".join(data["warnings"])
+    assert "all 6 half-sample lists are empty" in text
+    assert "no halves of the samples were drawn" not in text
 
 
 def test_halves_are_called_what_they_are():
@@ -283,12 +290,12 @@ def test_halves_are_called_what_they_are():
 
 def wrong_words(times, tested):
     data = collected(Study())
-    found = data["held_out"]["samples"]
-    for one in found:
-        one["wrong"] = 0
-        one["tested"] = tested
-    for one, wrong in zip(found, times, strict=False):
-        one["wrong"] = wrong
+    samples = data["held_out"]["samples"]
+    for sample in samples:
+        sample["wrong"] = 0
+        sample["tested"] = tested
+    for sample, wrong in zip(samples, times, strict=False):
+        sample["wrong"] = wrong
     data["answer"] = answer(
         data["study"], data["design"], data["held_out"], data["null"], data["tables"], [], 0.1
     )
@@ -313,10 +320,10 @@ def test_few_permutations_are_warned_of_once():
 
 
 def left_out(*kinds):
-    given = arguments(Study())
+    inputs = arguments(Study())
     dropped = [{"kind": kind, "name": f"n{i}", "reason": "r"} for i, kind in enumerate(kinds)]
-    provenance = {**given["dataset"].provenance, "dropped": dropped}
-    return collect(**{**given, "dataset": replace(given["dataset"], provenance=provenance)})
+    provenance = {**inputs["dataset"].provenance, "dropped": dropped}
+    return collect(**{**inputs, "dataset": replace(inputs["dataset"], provenance=provenance)})
 
 
 def test_only_what_was_left_out_is_named():
@@ -367,16 +374,16 @@ def test_the_first_number_says_in_how_many_samples(task):
 def test_only_genes_that_are_there_are_explained():
     data = collected(Study(named=2))
     table = data["tables"]["signature"]
-    named, coef = (table["columns"].index(name) for name in ("fdr_selected", "weight"))
+    selected_column, coef = (table["columns"].index(name) for name in ("fdr_selected", "weight"))
     for row in table["rows"]:
-        row[named] = True
+        row[selected_column] = True
         row[coef] = 0.5
     data["answer"]["evidence"]["fdr_selected"] = data["answer"]["size"]
-    said = " ".join(evidence_paragraphs(data, data["answer"]["evidence"]))
-    assert "The others" not in said
-    assert "weight 0" not in said
+    text = " ".join(evidence_paragraphs(data, data["answer"]["evidence"]))
+    assert "The others" not in text
+    assert "weight 0" not in text
     table["rows"][0][coef] = 0.0
     data["answer"]["evidence"]["fdr_selected"] -= 1
-    said = " ".join(evidence_paragraphs(data, data["answer"]["evidence"]))
-    assert "The others help to predict but may be there by chance" in said
-    assert said.endswith("weight 0 marks an FDR-selected gene that the model does not use.")
+    text = " ".join(evidence_paragraphs(data, data["answer"]["evidence"]))
+    assert "The others help to predict but may be there by chance" in text
+    assert text.endswith("weight 0 marks an FDR-selected gene that the model does not use.")

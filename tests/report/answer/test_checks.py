@@ -78,15 +78,18 @@ def test_overlapping_splits_are_no_answer(study):
 
 
 @pytest.mark.parametrize(
-    ("found", "answer"),
+    ("cohorts_found", "answer"),
     [(cohorts(0, 0), NO), (cohorts(2, 2), YES), (cohorts(2, 1), YES), (cohorts(2, 0, 1), YES)],
 )
-def test_external_cohorts_are_counted(study, found, answer):
-    row = check(study, "Tested in an external cohort", cohorts=found)
+def test_external_cohorts_are_counted(study, cohorts_found, answer):
+    row = check(study, "Tested in an external cohort", cohorts=cohorts_found)
     assert row.answer == answer
-    if found["tested"]:
-        assert f"Better than chance in {found['better']} of {found['tested']} cohorts" in row.detail
-    assert ("worse than chance in 1" in row.detail) == bool(found["worse"])
+    if cohorts_found["tested"]:
+        assert (
+            f"Better than chance in {cohorts_found['better']} of {cohorts_found['tested']} cohorts"
+            in row.detail
+        )
+    assert ("worse than chance in 1" in row.detail) == bool(cohorts_found["worse"])
 
 
 @pytest.mark.parametrize(

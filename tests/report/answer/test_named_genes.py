@@ -29,7 +29,7 @@ SMALL = Limits(3, 5)
 
 def genes_words(data):
     """Return the paragraph of genes of the first screen."""
-    return next(one.text for one in sentences(data) if one.lead == "Genes.")
+    return next(paragraph.text for paragraph in sentences(data) if paragraph.lead == "Genes.")
 
 
 def signature_tile(data):
@@ -37,7 +37,7 @@ def signature_tile(data):
 
 
 @pytest.mark.parametrize(
-    ("expected", "said"),
+    ("expected", "text"),
     [
         (0.0, "fewer than 1 of the 36 is expected to be a false positive"),
         (0.9, "fewer than 1 of the 36 is expected to be a false positive"),
@@ -47,26 +47,29 @@ def signature_tile(data):
         (10.5, "about 11 of the 36 are expected to be false positives"),
     ],
 )
-def test_expected_false_positives_are_rounded_up(expected, said):
-    assert expected_number(expected, 36) == said
+def test_expected_false_positives_are_rounded_up(expected, text):
+    assert expected_number(expected, 36) == text
 
 
 @pytest.mark.usefixtures("undrawn")
-@pytest.mark.parametrize("named", [1, 3, 20])
-def test_the_expected_number_is_the_largest_q_times_the_fdr_selected_genes(named):
-    data = collected(Study(named=named))
+@pytest.mark.parametrize("n_selected", [1, 3, 20])
+def test_the_expected_number_is_the_largest_q_times_the_fdr_selected_genes(n_selected):
+    data = collected(Study(named=n_selected))
     evidence = data["answer"]["evidence"]
-    said = genes_words(data)
+    text = genes_words(data)
     largest = max(row["selection_q"] for row in rows(data, "selection") if row["fdr_selected"])
-    assert evidence["fdr_selected"] == evidence["passing"] == named
-    assert evidence["expected"] == pytest.approx(named * largest)
-    assert largest == pytest.approx(Q if named > 1 else 0.02)
-    assert f"{named} of them pass{'es' * (named == 1)} a false discovery rate (FDR) of 10%" in said
-    if named > 1:
-        assert expected_number(evidence["expected"], named) in said
-    assert signature_tile(data).words == f"{named} at FDR ≤ 10%"
-    assert len(gene_frequencies(data).data["gene"]) == min(named, 14)
-    assert "core" not in " ".join([said, *results(data), *data["warnings"]])
+    assert evidence["fdr_selected"] == evidence["passing"] == n_selected
+    assert evidence["expected"] == pytest.approx(n_selected * largest)
+    assert largest == pytest.approx(Q if n_selected > 1 else 0.02)
+    assert (
+        f"{n_selected} of them pass{'es' * (n_selected == 1)} a false discovery rate (FDR) of 10%"
+        in text
+    )
+    if n_selected > 1:
+        assert expected_number(evidence["expected"], n_selected) in text
+    assert signature_tile(data).words == f"{n_selected} at FDR ≤ 10%"
+    assert len(gene_frequencies(data).data["gene"]) == min(n_selected, 14)
+    assert "core" not in " ".join([text, *results(data), *data["warnings"]])
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -85,14 +88,16 @@ def test_indicators_of_missing_values_are_counted_apart_from_genes():
     for name in ("signature", "selection"):
         packed = data["tables"][name]
         at = packed["columns"].index("gene")
-        first = [row for row in packed["rows"] if row[packed["columns"].index("fdr_selected")]][:2]
-        for row in first:
+        selected_rows = [
+            row for row in packed["rows"] if row[packed["columns"].index("fdr_selected")]
+        ][:2]
+        for row in selected_rows:
             row[at] += INDICATOR_SUFFIX
     data["study"]["indicators"] = 40
-    found = evidence(data["study"], data["tables"], 0.1)
-    assert found["fdr_selected"] == 5
-    assert found["indicators"][0] == 2
-    data["answer"]["evidence"] = found
+    evidence_record = evidence(data["study"], data["tables"], 0.1)
+    assert evidence_record["fdr_selected"] == 5
+    assert evidence_record["indicators"][0] == 2
+    data["answer"]["evidence"] = evidence_record
     assert "3 genes and 2 missing-value indicators pass a false discovery" in genes_words(data)
     assert "identified 3 genes and 2 missing-value indicators" in " ".join(results(data))
     data["study"]["indicators"] = 0  # then a gene is called so
@@ -104,12 +109,12 @@ def rows(data, name):
     return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
 
 
-def with_q(given, passing):
+def with_q(inputs, passing):
     """Let so many genes have a small q without being FDR-selected."""
-    table = given["tables"]["selection"]
+    table = inputs["tables"]["selection"]
     q = np.where(np.arange(len(table)) < passing, FDR, 1)
-    given["tables"]["selection"] = table.assign(selection_q=q)
-    return given
+    inputs["tables"]["selection"] = table.assign(selection_q=q)
+    return inputs
 
 
 @pytest.mark.one_in(2)
@@ -124,9 +129,9 @@ def with_q(given, passing):
     ],
 )
 def test_without_fdr_selected_genes_the_reason_is_given(passing, permutations, why, tmp_path):
-    given = with_q(arguments(Study(named=0)), passing)
-    given["config"]["signature"]["permutations"] = permutations
-    data = collect(**given)
+    inputs = with_q(arguments(Study(named=0)), passing)
+    inputs["config"]["signature"]["permutations"] = permutations
+    data = collect(**inputs)
     evidence = data["answer"]["evidence"]
     assert (evidence["fdr_selected"], evidence["passing"], evidence["price"]) == (0, passing, None)
     assert why in genes_words(data)
@@ -140,16 +145,20 @@ def test_without_fdr_selected_genes_the_reason_is_given(passing, permutations, w
 
 
 def priced(difference, low, high, **study):
-    given = arguments(Study(**study))
-    table = given["tables"]["controls"]
-    own = table["model"] == FDR_SELECTED
-    table.loc[own, ["difference", "difference_low", "difference_high"]] = difference, low, high
-    return collect(**given)
+    inputs = arguments(Study(**study))
+    table = inputs["tables"]["controls"]
+    is_genesig = table["model"] == FDR_SELECTED
+    table.loc[is_genesig, ["difference", "difference_low", "difference_high"]] = (
+        difference,
+        low,
+        high,
+    )
+    return collect(**inputs)
 
 
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
-    ("difference", "low", "high", "way", "first"),
+    ("difference", "low", "high", "direction", "first_words"),
     [
         (0.03, 0.01, 0.05, "3.0 points lower", True),
         (0.03, -0.01, 0.05, "no detectable", False),
@@ -158,23 +167,23 @@ def priced(difference, low, high, **study):
     ],
 )
 def test_accuracy_of_fdr_selected_genes_is_told_as_a_paired_difference(
-    difference, low, high, way, first
+    difference, low, high, direction, first_words
 ):
     """The first screen has it only if its interval excludes 0."""
     data = priced(difference, low, high)
     price = data["answer"]["evidence"]["price"]
     assert price["error"] == PROVED
-    assert way in fdr_selected_only(data, price)
-    assert ("With FDR-selected genes only" in genes_words(data)) == first
+    assert direction in fdr_selected_only(data, price)
+    assert ("With FDR-selected genes only" in genes_words(data)) == first_words
     # It is no other method, however well it does.
     assert data["answer"]["control"]["model"] == "ridge"
 
 
 @pytest.mark.usefixtures("undrawn")
 def test_the_difference_is_told_in_the_measure_of_the_page():
-    said = genes_words(priced(0.03, 0.01, 0.05, regression=True))
-    assert f"R² was {1 - PROVED:.2f} (0.03 lower" in said
-    assert "95% CI of the difference −0.05 to −0.01" in said
+    text = genes_words(priced(0.03, 0.01, 0.05, regression=True))
+    assert f"R² was {1 - PROVED:.2f} (0.03 lower" in text
+    assert "95% CI of the difference −0.05 to −0.01" in text
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -187,10 +196,10 @@ def test_the_same_model_has_no_difference():
 @pytest.mark.usefixtures("undrawn")
 def test_a_named_gene_that_the_model_does_without_is_told():
     data = collected(Study(named=3, beside=1))
-    it = data["answer"]
-    (first, *_) = rows(data, "signature")
-    assert (first["fdr_selected"], first["weight"]) == (True, 0)
-    assert it["size"] == it["evidence"]["model"] + 1
+    answer = data["answer"]
+    (first_gene, *_) = rows(data, "signature")
+    assert (first_gene["fdr_selected"], first_gene["weight"]) == (True, 0)
+    assert answer["size"] == answer["evidence"]["model"] + 1
     assert "3 genes pass a false discovery rate (FDR) of 10% (2 of them in" in genes_words(data)
     card = SECTIONS["cards"](data, SMALL).items[0]
     assert "not in the final model" in dict(card.pairs)["Weight"]
@@ -205,9 +214,9 @@ def test_the_tables_of_genes_explain_their_columns():
     assert tables["selection"].file == "selection.tsv"
     assert tables["selection"].total == len(rows(data, "selection"))
     for table in tables.values():
-        known = {column.key: column for column in table.columns}
+        column_of_key = {column.key: column for column in table.columns}
         assert all(
-            known[key].help
+            column_of_key[key].help
             for key in ("fdr_selected", "selection_frequency", "null_frequency", "selection_q")
         )
     names = [column.label for column in tables["signature"].columns]
@@ -234,17 +243,19 @@ def test_methods_tell_of_evidence_and_cite_it():
 
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
-    ("known", "warned"), [([1, 2], "longer"), ([900, 950], "shorter"), ([1, 950], "")]
+    ("agreement", "warned"), [([1, 2], "longer"), ([900, 950], "shorter"), ([1, 950], "")]
 )
-def test_a_final_list_unlike_all_that_were_tested_is_warned_of(known, warned):
-    given = arguments(Study())
-    chosen = given["tables"]["scores"]["mu"].isna()
-    lengths = np.resize(known, int(chosen.sum()))
-    given["tables"]["scores"].loc[chosen, "n_genes"] = lengths
-    data = collect(**given)
-    found = [one for one in data["warnings"] if "than any cross-validated model" in one]
-    assert len(found) == bool(warned)
-    assert not warned or f" {warned} than any" in found[0]
+def test_a_final_list_unlike_all_that_were_tested_is_warned_of(agreement, warned):
+    inputs = arguments(Study())
+    chosen = inputs["tables"]["scores"]["mu"].isna()
+    lengths = np.resize(agreement, int(chosen.sum()))
+    inputs["tables"]["scores"].loc[chosen, "n_genes"] = lengths
+    data = collect(**inputs)
+    matching_warnings = [
+        warning for warning in data["warnings"] if "than any cross-validated model" in warning
+    ]
+    assert len(matching_warnings) == bool(warned)
+    assert not warned or f" {warned} than any" in matching_warnings[0]
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -262,5 +273,5 @@ def test_without_permutations_genes_are_core_as_before():
 def test_records_may_be_read_back():
     """Names are plain booleans, as JSON has them."""
     chips = collected(Study())["answer"]["chips"]
-    assert {type(one["fdr_selected"]) for one in chips} == {bool}
-    assert {one["core"] for one in chips} == {None}
+    assert {type(chip["fdr_selected"]) for chip in chips} == {bool}
+    assert {chip["core"] for chip in chips} == {None}

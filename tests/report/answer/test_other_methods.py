@@ -37,10 +37,10 @@ RIDGE = {
 
 
 def test_better_method_is_the_one_whose_intervals_exclude_chance_and_the_linear_models() -> None:
-    found = better_method([OWN, RIDGE, FOREST], 0.5)
-    assert found is not None
-    assert (found["model"], found["of"]) == ("random_forest", 2)
-    assert found["p"] < 1e-6
+    method = better_method([OWN, RIDGE, FOREST], 0.5)
+    assert method is not None
+    assert (method["model"], method["of"]) == ("random_forest", 2)
+    assert method["p"] < 1e-6
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,9 @@ def test_no_method_is_better_if_covariates_are_held_fixed() -> None:
 
 def test_p_is_corrected_for_the_number_of_methods() -> None:
     row = {**FOREST, "error": 0.3, "high": 0.47}
-    others = [{**RIDGE, "model": f"method{k}"} for k in range(3)]
+    other_methods = [{**RIDGE, "model": f"method{k}"} for k in range(3)]
     alone = better_method([row], 0.5)
-    among = better_method([row, *others], 0.5)
+    among = better_method([row, *other_methods], 0.5)
     assert alone is not None
     assert among is not None
     assert among["p"] == pytest.approx(4 * alone["p"])
@@ -77,14 +77,19 @@ def test_p_is_corrected_for_the_number_of_methods() -> None:
 
 def _page(error: float, p: float) -> Any:
     """Return the report of a study whose linear models have this error, a forest nearly none."""
-    given = arguments(Study(permutations=99, named=0))
-    table = given["tables"]["controls"]
-    own = (table["model"] == "genesig") & table["mu"].isna()
-    table.loc[own, ["error", "low", "high", "p_value"]] = [error, error - 0.1, error + 0.1, p]
+    inputs = arguments(Study(permutations=99, named=0))
+    table = inputs["tables"]["controls"]
+    is_genesig = (table["model"] == "genesig") & table["mu"].isna()
+    table.loc[is_genesig, ["error", "low", "high", "p_value"]] = [
+        error,
+        error - 0.1,
+        error + 0.1,
+        p,
+    ]
     table["difference_high"] = np.nan  # but for the forest
-    other = table.index[~table["model"].str.startswith("genesig")][0]
-    table.loc[other, list(FOREST)] = list(FOREST.values())
-    return collect(**given)
+    other_row = table.index[~table["model"].str.startswith("genesig")][0]
+    table.loc[other_row, list(FOREST)] = list(FOREST.values())
+    return collect(**inputs)
 
 
 def test_first_screen_names_the_method_beside_a_signature_of_chance() -> None:
@@ -93,10 +98,10 @@ def test_first_screen_names_the_method_beside_a_signature_of_chance() -> None:
     assert headline(data).startswith("There is no evidence that a linear signature of gene exp")
     assert headline(data).endswith("; another method does (random forest, all genes).")
     (paragraph,) = other_method(data)
-    said = paragraph.text
-    assert said.startswith("Random forest, all genes (the best of ")
-    assert "reached a balanced accuracy of 95.0% (95% CI 86–100%), the linear models 45%." in said
-    assert "It is better than chance (p\u00a0<\u00a00.0001, corrected for " in said
+    text = paragraph.text
+    assert text.startswith("Random forest, all genes (the best of ")
+    assert "reached a balanced accuracy of 95.0% (95% CI 86–100%), the linear models 45%." in text
+    assert "It is better than chance (p\u00a0<\u00a00.0001, corrected for " in text
     assert paragraph in summary(data, Limits(3, 5)).paragraphs
     check = checks(data)[0]
     assert check.answer == NO

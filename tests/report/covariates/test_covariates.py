@@ -35,12 +35,12 @@ def collected(name: str, **study) -> Report:
 def test_the_first_screen_says_what_expression_adds(name):
     data = collected(name, permutations=99)
     (paragraph,) = added_value(data)
-    said = paragraph.text
+    text = paragraph.text
     assert paragraph.lead == "Beyond age and sex."
-    assert SAID[name] in said
+    assert SAID[name] in text
     accuracy = rate(1 - data["answer"]["error"]["value"])
-    assert f"with age and sex alone and {accuracy} with gene expression" in said
-    assert ("Ridge on all genes beside age and sex reached" in said) == (name != "adds")
+    assert f"with age and sex alone and {accuracy} with gene expression" in text
+    assert ("Ridge on all genes beside age and sex reached" in text) == (name != "adds")
     assert added_value in FIRST_SCREEN_FUNCTIONS
 
 
@@ -82,12 +82,12 @@ def test_methods_say_what_was_held_and_what_was_permuted():
     assert "adjusted for age and sex" in text
 
 
-@pytest.mark.parametrize(("weights", "told"), [("dose", True), ("study_weight", False)])
-def test_a_column_that_no_table_has_is_not_named(weights, told):
+@pytest.mark.parametrize(("weights", "is_told"), [("dose", True), ("study_weight", False)])
+def test_a_column_that_no_table_has_is_not_named(weights, is_told):
     """Of studies that count alike the methods say so; the column is genesig's own."""
     data = collected("adds")
     data["config"]["data"]["weights"] = weights
-    assert ("were weighted by" in " ".join(methods(data))) == told
+    assert ("were weighted by" in " ".join(methods(data))) == is_told
 
 
 def test_the_section_shows_every_weight():
@@ -103,13 +103,13 @@ def test_the_first_screen_says_what_was_exchanged():
     data["answer"]["p"] |= {"value": 0.01, "smallest": 0.01}
     data["verdict"] = judge(data["answer"], data["covariates"], None)
     assert headline(data).startswith("Gene expression adds to age and sex in distinguishing")
-    said = " ".join(map(str, sentences(data)))
-    assert "expression permuted against outcome and age and sex did as well" in said
+    text = " ".join(map(str, sentences(data)))
+    assert "expression permuted against outcome and age and sex did as well" in text
     data["answer"]["p"]["value"] = 0.6
     data["answer"]["evidence"]["fdr_selected"] = 0
     data["verdict"] = judge(data["answer"], data["covariates"], None)
-    said = headline(data)
-    assert "no evidence that gene expression adds to age and sex in" in said
+    text = headline(data)
+    assert "no evidence that gene expression adds to age and sex in" in text
 
 
 # Lower limit and p of the list, the same of all genes, and what is said then.
@@ -144,14 +144,16 @@ def test_interval_and_p_do_not_contradict_each_other(name):
 
 @pytest.mark.parametrize("name", GAIN_INTERVALS)
 def test_ridge_is_explained_where_it_is_told(name):
-    first, *rest = covariates(collected(name), Limits(3, 9)).words
-    assert ("Ridge on all genes" in first) == ("Ridge uses all genes" in " ".join(rest))
+    first_words, *later_words = covariates(collected(name), Limits(3, 9)).words
+    assert ("Ridge on all genes" in first_words) == (
+        "Ridge uses all genes" in " ".join(later_words)
+    )
 
 
 @pytest.mark.usefixtures("undrawn")
 def test_the_gain_over_covariates_is_no_weight():
     section = controls_section(collected("adds"), Limits(3, 9))
-    table = next(one for one in section.items if hasattr(one, "columns"))
+    table = next(item for item in section.items if hasattr(item, "columns"))
     heads = [column.label for column in table.columns]
     assert "Gain" in heads
     assert heads[heads.index("Gain") + 1 :] == ["95% CI from", "to"]

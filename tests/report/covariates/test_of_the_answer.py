@@ -30,12 +30,12 @@ CONTROLS = pd.DataFrame(
 
 @pytest.mark.parametrize("permutations", [0, 3])
 def test_weights_of_covariates_are_those_of_the_answer(permutations: int) -> None:
-    made = study_of("classification", 3, n=40, d=20, signal=1.2)
+    study_parts = study_of("classification", 3, n=40, d=20, signal=1.2)
     rng = np.random.default_rng(4)
     dataset = replace(
-        made,
-        obs=made.obs.assign(age=(50 + 8 * rng.standard_normal(40)).astype(str)),
-        design=replace(made.design, covariates=(Covariate("age", None),)),
+        study_parts,
+        obs=study_parts.obs.assign(age=(50 + 8 * rng.standard_normal(40)).astype(str)),
+        design=replace(study_parts.design, covariates=(Covariate("age", None),)),
     )
     splits = draw_splits(dataset, seed=2, **{**SPLITS, "repeats": 1})
     settings = {"folds": MOMENTS, **of_kind("classification")}
@@ -45,13 +45,13 @@ def test_weights_of_covariates_are_those_of_the_answer(permutations: int) -> Non
     )
     final = fit_final_model(dataset, splits, chance, **settings)
     at = observed.choice[:, 2]
-    own = final.gamma[0, final.choice[0, 2], 0]
-    each = observed.gamma[np.arange(len(observed)), at, 0]
+    final_gamma = final.gamma[0, final.choice[0, 2], 0]
+    fold_gammas = observed.gamma[np.arange(len(observed)), at, 0]
     if permutations:  # weights of its own, whichever list it took here
         final = replace(final, answer_gamma=final.answer_gamma + 1)
         observed = replace(observed, answer_gamma=observed.answer_gamma - 1)
-        own = final.answer_gamma[0, 0, 0]
-        each = observed.answer_gamma[:, 0, 0]
+        final_gamma = final.answer_gamma[0, 0, 0]
+        fold_gammas = observed.answer_gamma[:, 0, 0]
     (row,) = collect_covariates(dataset, observed, final, CONTROLS)["covariates"]["weights"]
-    assert row["weight"] == pytest.approx(own, abs=1e-4)
-    assert row["mean"] == pytest.approx(each.mean(), abs=1e-5)
+    assert row["weight"] == pytest.approx(final_gamma, abs=1e-4)
+    assert row["mean"] == pytest.approx(fold_gammas.mean(), abs=1e-5)

@@ -31,10 +31,10 @@ def _dataset(study: Study, names: list[str]) -> Dataset:
 
 def _collected(study: Study, names: list[str], folds: Any = None) -> tuple[Any, Any]:
     dataset = _dataset(study, names)
-    given = arguments(study, dataset)
+    inputs = arguments(study, dataset)
     if folds is not None:
-        given["config"]["normalise"]["folds"] = folds
-    return collect(**given), given
+        inputs["config"]["normalise"]["folds"] = folds
+    return collect(**inputs), inputs
 
 
 THREE = ["Genoa", "Lund", "Kyoto"] * 10
@@ -42,26 +42,26 @@ WITH_ONE = [*THREE[:29], "Kyiv"]
 
 
 def test_the_table_counts_each_batch_and_class() -> None:
-    data, given = _collected(Study(), THREE)
+    data, inputs = _collected(Study(), THREE)
     assert misfits(Report, data) == []
-    dataset = given["dataset"]
-    it = data["batch"]
-    assert (it["column"], it["names"], it["sizes"]) == (
+    dataset = inputs["dataset"]
+    batch_data = data["batch"]
+    assert (batch_data["column"], batch_data["names"], batch_data["sizes"]) == (
         "centre",
         ["Genoa", "Kyoto", "Lund"],
         [10, 10, 10],
     )
     crossed = dataset.obs.groupby("centre")["class"].value_counts().unstack(fill_value=0)
-    assert it["counts"] == crossed[["normal", "tumour"]].to_numpy().tolist()
+    assert batch_data["counts"] == crossed[["normal", "tumour"]].to_numpy().tolist()
     batch = np.array(THREE)
-    assert it["association"] == pytest.approx(
+    assert batch_data["association"] == pytest.approx(
         association_with_label(dataset.response(), batch), abs=1e-3
     )
     section = study_section(data, Limits(12, 500))
     (table,) = [item for item in section.items if getattr(item, "name", "") == "batches"]
     heads = [column.label for column in table.columns]
     assert heads == ["Batch", "Samples", "normal", "tumour", "Wrong while held out"]
-    assert [row[0].text for row in table.rows] == it["names"]
+    assert [row[0].text for row in table.rows] == batch_data["names"]
 
 
 def test_what_was_wrong_in_each_batch_adds_up() -> None:
@@ -69,27 +69,36 @@ def test_what_was_wrong_in_each_batch_adds_up() -> None:
     samples = data["held_out"]["samples"]
     place = dict(zip([f"S{k:02d}" for k in range(30)], WITH_ONE, strict=True))
     for name, share in zip(data["batch"]["names"], data["batch"]["wrong"], strict=True):
-        own = [one for one in samples if place[one["sample"]] == name]
-        wrong = sum(one["wrong"] for one in own) / sum(one["tested"] for one in own)
+        samples_of_batch = [sample for sample in samples if place[sample["sample"]] == name]
+        wrong = sum(sample["wrong"] for sample in samples_of_batch) / sum(
+            sample["tested"] for sample in samples_of_batch
+        )
         assert share == pytest.approx(wrong, abs=1e-4)
 
 
 def test_a_regression_shows_the_response_of_each_batch() -> None:
-    data, given = _collected(Study(regression=True), THREE)
-    y = given["dataset"].response()
-    it = data["batch"]
+    data, inputs = _collected(Study(regression=True), THREE)
+    y = inputs["dataset"].response()
+    batch_data = data["batch"]
     rows = np.array(THREE) == "Genoa"
-    assert it["counts"] is None
-    assert it["wrong"] is None
-    assert (it["mean"][0], it["sd"][0]) == pytest.approx((y[rows].mean(), y[rows].std()), abs=1e-3)
+    assert batch_data["counts"] is None
+    assert batch_data["wrong"] is None
+    assert (batch_data["mean"][0], batch_data["sd"][0]) == pytest.approx(
+        (y[rows].mean(), y[rows].std()), abs=1e-3
+    )
     words = " ".join(study_section(data, Limits(12, 500)).words)
     assert "of the label's variance lies between batches, beyond chance" in words
 
 
 def test_samples_that_combat_cannot_reach_are_counted_and_warned_of() -> None:
     data, _ = _collected(Study(repeats=2), WITH_ONE, COMBAT)
-    it = data["batch"]
-    assert (it["combat"], it["held_out"], it["too_few"], it["splits"]) == (True, 60, 2, 2)
+    batch_data = data["batch"]
+    assert (
+        batch_data["combat"],
+        batch_data["held_out"],
+        batch_data["too_few"],
+        batch_data["splits"],
+    ) == (True, 60, 2, 2)
     words = (
         "In 2 splits of 10 ComBat left held-out samples as measured (2 of 60 in all), because their"
         " batch had fewer than 2 training samples."
@@ -98,18 +107,21 @@ def test_samples_that_combat_cannot_reach_are_counted_and_warned_of() -> None:
     assert "could not correct 2 of 60 held-out" in study_section(data, Limits(12, 500)).words[-1]
     assert "values as they were before it" in study_section(data, Limits(12, 500)).words[-1]
     without, _ = _collected(Study(), WITH_ONE)
-    assert not any("ComBat" in one for one in without["warnings"])
+    assert not any("ComBat" in warning for warning in without["warnings"])
 
 
 @pytest.mark.parametrize(("names", "few"), [(THREE, True), (["a", "b", "c", "d", "e"] * 6, False)])
 def test_few_batches_left_out_are_warned_of(names: list[str], few: bool) -> None:
     dataset = _dataset(Study(), names)
-    given = arguments(Study(), dataset)
-    given["splits"] = replace(given["splits"], scheme="leave_one_batch_out")
-    found = [one for one in collect(**given)["warnings"] if "left out in turn" in one]
-    assert len(found) == few
+    inputs = arguments(Study(), dataset)
+    inputs["splits"] = replace(inputs["splits"], scheme="leave_one_batch_out")
+    matching_warnings = [
+        warning for warning in collect(**inputs)["warnings"] if "left out in turn" in warning
+    ]
+    assert len(matching_warnings) == few
     assert all(
-        one.startswith("Only 3 batches were left out in turn. The interval") for one in found
+        warning.startswith("Only 3 batches were left out in turn. The interval")
+        for warning in matching_warnings
     )
 
 

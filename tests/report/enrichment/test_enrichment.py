@@ -18,11 +18,11 @@ LIMITS = Limits(12, 500)
 
 
 def made(study: Study | None = None, **changes: Any) -> Any:
-    given = arguments(study or Study(enriched=True, permutations=19))
+    inputs = arguments(study or Study(enriched=True, permutations=19))
     for name, value in changes.items():
-        table = given["tables"][name]
-        given["tables"][name] = table.assign(family_p=value)
-    return collect(**given)
+        table = inputs["tables"][name]
+        inputs["tables"][name] = table.assign(family_p=value)
+    return collect(**inputs)
 
 
 def words(data: Any) -> str:
@@ -31,10 +31,12 @@ def words(data: Any) -> str:
 
 def test_the_words_say_which_sets() -> None:
     data = made(enrichment=0.01, enrichment_ranking=0.001)
-    it = data["enrichment"]
+    enrichment_data = data["enrichment"]
     text = words(data)
-    assert f" {it['found']} of 16 sets have more genes in the lists of the splits" in text
-    assert f"{it['chosen'][0]['set']} (" in text
+    assert (
+        f" {enrichment_data['found']} of 16 sets have more genes in the lists of the splits" in text
+    )
+    assert f"{enrichment_data['chosen'][0]['set']} (" in text
     assert "expected, p over all sets 0.01)" in text
     assert "16 of 16 sets stand out, higher in tumour or higher in normal, more than under" in text
     assert "with 2 to 500 measured genes" in text
@@ -51,10 +53,14 @@ def test_nothing_found_is_said() -> None:
 
 @pytest.mark.slow
 def test_too_few_permutations_are_said() -> None:
-    given = arguments(Study(enriched=True))
-    for count, said in ((0, "was not tested"), (18, "no set can be shown"), (19, "of 16 sets")):
-        given["config"]["controls"]["permutations"] = count
-        assert said in words(collect(**given)).split(".")[0]
+    inputs = arguments(Study(enriched=True))
+    for count, expected_words in (
+        (0, "was not tested"),
+        (18, "no set can be shown"),
+        (19, "of 16 sets"),
+    ):
+        inputs["config"]["controls"]["permutations"] = count
+        assert expected_words in words(collect(**inputs)).split(".")[0]
 
 
 def test_a_number_has_no_classes() -> None:
@@ -86,18 +92,18 @@ def test_names_do_no_harm_and_an_empty_signature_is_no_fault() -> None:
 
 
 def test_the_page_holds_the_beginning_of_long_lists() -> None:
-    given = arguments(Study(enriched=True))
-    given["tables"]["enrichment_ranking"]["leading"] = ", ".join(["GENE1"] * 400)
-    packed = collect(**given)["tables"]["enrichment_ranking"]
+    inputs = arguments(Study(enriched=True))
+    inputs["tables"]["enrichment_ranking"]["leading"] = ", ".join(["GENE1"] * 400)
+    packed = collect(**inputs)["tables"]["enrichment_ranking"]
     place = packed["columns"].index("leading")
     assert all(len(row[place]) <= 100 for row in packed["rows"])
 
 
 def test_sizes_are_those_of_the_file_that_was_taken() -> None:
-    given = arguments(Study(enriched=True))
-    given["config"]["enrichment"]["sets"] = None
-    given["config"]["structured"] |= {"sets": "own.gmt", "smallest": 7, "largest": 70}
-    assert "those of own.gmt with 7 to 70 measured genes" in words(collect(**given))
+    inputs = arguments(Study(enriched=True))
+    inputs["config"]["enrichment"]["sets"] = None
+    inputs["config"]["structured"] |= {"sets": "own.gmt", "smallest": 7, "largest": 70}
+    assert "those of own.gmt with 7 to 70 measured genes" in words(collect(**inputs))
 
 
 def test_the_lists_have_no_size_if_none_was_chosen() -> None:

@@ -23,12 +23,12 @@ LIMITS = Limits(12, 500)
 
 
 def _data(*cohorts: dict[str, Any], study: Study | None = None, **changes: Any) -> dict[str, Any]:
-    given = arguments(study or Study())
+    inputs = arguments(study or Study())
     abouts = [
-        make_about(given["dataset"], **{"name": f"c{k}", **changes, **one})
-        for k, one in enumerate(cohorts)
+        make_about(inputs["dataset"], **{"name": f"c{k}", **changes, **fields})
+        for k, fields in enumerate(cohorts)
     ]
-    data = collect(**given, external=abouts)
+    data = collect(**inputs, external=abouts)
     return json.loads(json.dumps(data, allow_nan=False))  # type: ignore[no-any-return]
 
 
@@ -47,17 +47,17 @@ def test_without_other_studies_nothing_is_said() -> None:
 def test_what_was_not_assessable_is_said_beside_what_was() -> None:
     lacking = {"name": "c1", "not_assessable": "c1.tsv: 3 of 9 <b>genes</b> are not here"}
     line = "c1: not assessable, because c1.tsv: 3 of 9 <b>genes</b> are not here."
-    given = arguments(Study())
-    for abouts in ([lacking], [make_about(given["dataset"], "c0"), lacking]):
-        data = json.loads(json.dumps(collect(**given, external=abouts), allow_nan=False))
+    inputs = arguments(Study())
+    for abouts in ([lacking], [make_about(inputs["dataset"], "c0"), lacking]):
+        data = json.loads(json.dumps(collect(**inputs, external=abouts), allow_nan=False))
         assert len(data["external"]) == len(abouts) - 1
         assert external(data, LIMITS).words[-1] == line
         assert line in cohort_paragraphs(data)[0].text
 
 
-def test_the_first_screen_has_one_line(one: dict[str, Any]) -> None:
-    scores = one["external"][0]["scores"]
-    line = cohort_paragraphs(one)[0].text
+def test_the_first_screen_has_one_line(about_of_one: dict[str, Any]) -> None:
+    scores = about_of_one["external"][0]["scores"]
+    line = cohort_paragraphs(about_of_one)[0].text
     auc = scores["auc"]
     error = scores["balanced_error"]["value"]
     low, high = (1 - scores["balanced_error"][end] for end in ("high", "low"))
@@ -69,12 +69,15 @@ def test_the_first_screen_has_one_line(one: dict[str, Any]) -> None:
     )
 
 
-def test_counts_and_curve_are_those_of_the_samples(one: dict[str, Any]) -> None:
-    cohort = one["external"][0]
+def test_counts_and_curve_are_those_of_the_samples(about_of_one: dict[str, Any]) -> None:
+    cohort = about_of_one["external"][0]
     points = cohort["points"]
-    classes = one["study"]["classes"]
+    classes = about_of_one["study"]["classes"]
     counts = [
-        [sum(p["label"] == true and p["predicted"] == said for p in points) for said in classes]
+        [
+            sum(p["label"] == true and p["predicted"] == predicted for p in points)
+            for predicted in classes
+        ]
         for true in classes
     ]
     assert cohort["confusion"] == counts
@@ -83,8 +86,8 @@ def test_counts_and_curve_are_those_of_the_samples(one: dict[str, Any]) -> None:
     assert (cohort["roc"]["x"][-1], cohort["roc"]["y"][-1]) == (1, 1)
 
 
-def test_the_section_shows_each_data_set_with_its_files(one: dict[str, Any]) -> None:
-    section = external(one, LIMITS)
+def test_the_section_shows_each_data_set_with_its_files(about_of_one: dict[str, Any]) -> None:
+    section = external(about_of_one, LIMITS)
     pictures = [item.name for item in flat_items(section.items) if isinstance(item, Picture)]
     assert pictures == [
         f"external_c0_{name}" for name in ("roc", "confusion", "scores", "calibration", "shift")
@@ -104,13 +107,15 @@ def test_methods_cite_what_was_done_and_nothing_else() -> None:
     plain = _data({})
     corrected = _data({"combat": True})
     for data, cited in ((plain, False), (corrected, True)):
-        last = methods(data)[-1]
-        assert "data set of other studies (c0, n = 25)" in last
-        assert ("ComBat (Johnson et al. 2007)" in last) == cited
-        assert any("Johnson WE" in one for one in references(data)) == cited
-        for name, year in re.findall(r"\((\w+)(?: et al\.| and \w+) (\d{4})\)", last):
-            assert any(one.startswith(name) and year in one for one in references(data)), name
-    assert not any("DeLong" in one for one in references(_data()))
+        last_paragraph = methods(data)[-1]
+        assert "data set of other studies (c0, n = 25)" in last_paragraph
+        assert ("ComBat (Johnson et al. 2007)" in last_paragraph) == cited
+        assert any("Johnson WE" in reference for reference in references(data)) == cited
+        for name, year in re.findall(r"\((\w+)(?: et al\.| and \w+) (\d{4})\)", last_paragraph):
+            assert any(
+                reference.startswith(name) and year in reference for reference in references(data)
+            ), name
+    assert not any("DeLong" in reference for reference in references(_data()))
     assert "other studies" not in " ".join(methods(_data()))
 
 
@@ -158,9 +163,9 @@ def test_chance_is_named() -> None:
 
 
 def test_training_samples_and_far_values_are_warned_of() -> None:
-    said = _data({"seen_before": 3}, {"shift": 2.8})["warnings"]
-    assert any(line.startswith("c0: 3 samples with the values of a training") for line in said)
-    assert any(line.startswith("c1: half of the genes lie more than 2.8") for line in said)
+    warnings = _data({"seen_before": 3}, {"shift": 2.8})["warnings"]
+    assert any(line.startswith("c0: 3 samples with the values of a training") for line in warnings)
+    assert any(line.startswith("c1: half of the genes lie more than 2.8") for line in warnings)
     assert not any("half of the genes" in line for line in _data({})["warnings"])
 
 
@@ -171,9 +176,9 @@ def test_training_samples_are_named_beside_the_figures_they_flatter() -> None:
     line = cohort_paragraphs(data)[0].text
     assert line.startswith("The final model, unchanged, reached ")
     words = external(data, LIMITS).words
-    for k, seen in enumerate((", 3 of them seen in training", ", all seen in training", "")):
-        assert f"c{k} (25 samples{seen})" in line
-        assert words[1 + k].startswith(f"c{k} (25 samples{seen}): AUC")
+    for k, seen_words in enumerate((", 3 of them seen in training", ", all seen in training", "")):
+        assert f"c{k} (25 samples{seen_words})" in line
+        assert words[1 + k].startswith(f"c{k} (25 samples{seen_words}): AUC")
 
 
 @pytest.mark.drawn
@@ -245,9 +250,12 @@ def test_the_overview_has_a_row_for_each_cohort_with_its_numbers() -> None:
     assert overview.rows[1][heads.index("AUC")].text == "–"
     # Few cohorts have their sentences above the table, each of many in its own place.
     assert [len(group.words) for group in groups] == [1] * 5
-    assert not any("(25 samples)" in one for one in section.words)
+    assert not any("(25 samples)" in words_or_measure for words_or_measure in section.words)
     drawn = dict(zip(forest.data["name"], forest.data["auc"], strict=True))
-    measures = {one["name"]: one["value"] for one in data["answer"]["measures"]}
+    measures = {
+        words_or_measure["name"]: words_or_measure["value"]
+        for words_or_measure in data["answer"]["measures"]
+    }
     assert drawn["cross-validation, this study"] == measures["auc"]
     assert drawn["c3 (25 samples)"] == data["external"][3]["scores"]["auc"]["value"]
     assert f"AUC {drawn['c3 (25 samples)']:.2f}" in groups[3].title

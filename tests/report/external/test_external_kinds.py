@@ -63,8 +63,8 @@ def test_survival_has_c_and_the_curves_of_its_groups() -> None:
         f"other (40 samples): {c}; 0.75 in the cross-validation of this study."
     )
     (paragraph,) = cohort_paragraphs(data)
-    said = f"The final model, unchanged, reached {c} in other (40 samples)."
-    assert (paragraph.lead, paragraph.text) == ("External cohort.", said)
+    sentence = f"The final model, unchanged, reached {c} in other (40 samples)."
+    assert (paragraph.lead, paragraph.text) == ("External cohort.", sentence)
     names = [picture.name for picture in _pictures(data)]
     assert names == ["external_other_curves", "external_other_shift"]
     for picture in _pictures(data):
@@ -85,9 +85,9 @@ def test_several_classes_have_a_confusion_matrix_and_their_error() -> None:
     data, _ = _data("several_classes")
     scores = data["external"][0]["scores"]
     error = scores["balanced_error"]["value"]
-    said = external(data, LIMITS).words[1]
-    assert f"AUC {scores['auc']['value']:.2f}" in said
-    assert f"balanced accuracy {rate(1 - error)}" in said
+    sentence = external(data, LIMITS).words[1]
+    assert f"AUC {scores['auc']['value']:.2f}" in sentence
+    assert f"balanced accuracy {rate(1 - error)}" in sentence
     names = [picture.name for picture in _pictures(data)]
     assert names == ["external_other_confusion", "external_other_shift"]
     tables = [item for item in flat_items(external(data, LIMITS).items) if isinstance(item, Table)]
@@ -98,11 +98,17 @@ def test_several_classes_have_a_confusion_matrix_and_their_error() -> None:
 @pytest.mark.parametrize("kind", ["survival", "several_classes"])
 def test_the_first_screen_counts_where_the_model_is_better_than_chance(kind: str) -> None:
     data, about = _data(kind)
-    found = cohorts([about], MEASURES[kind])
-    assert (found["tested"], found["better"], found["worse"]) == (1, 1, 0)
+    cohort_summary = cohorts([about], MEASURES[kind])
+    assert (cohort_summary["tested"], cohort_summary["better"], cohort_summary["worse"]) == (
+        1,
+        1,
+        0,
+    )
     name = "concordance" if kind == "survival" else "balanced_error"
-    own = data["external"][0]["scores"][name]["value"]
-    assert found["rows"][0]["error"] == pytest.approx(1 - own if kind == "survival" else own)
+    scores_of_cohort = data["external"][0]["scores"][name]["value"]
+    assert cohort_summary["rows"][0]["error"] == pytest.approx(
+        1 - scores_of_cohort if kind == "survival" else scores_of_cohort
+    )
 
 
 def test_the_rules_name_the_measure_of_the_kind() -> None:
@@ -126,13 +132,14 @@ def test_probabilities_of_several_classes_are_said_with_their_calibration() -> N
     scores["probability_of_called"] = {"value": 0.9, "low": None, "high": None}
     scores["misclassification"]["value"] = 0.25
     facts = [item for item in flat_items(external(data, LIMITS).items) if isinstance(item, Facts)]
-    said = dict(facts[0].pairs)["Calibration"]
-    assert said.startswith("slope 0.80 (95% CI 0.50–1.10), 1 would be right;")
+    calibration = dict(facts[0].pairs)["Calibration"]
+    assert calibration.startswith("slope 0.80 (95% CI 0.50–1.10), 1 would be right;")
     assert "White 1982" in " ".join(external_sentences(data))
     assert any(
-        one.startswith("White") for one in cited_references(" ".join(external_sentences(data)))
+        reference.startswith("White")
+        for reference in cited_references(" ".join(external_sentences(data)))
     )
-    assert said.endswith("probability of 90% on average, and is right in 75%")
+    assert calibration.endswith("probability of 90% on average, and is right in 75%")
 
 
 @pytest.mark.parametrize("kind", ["classification", "several_classes", "regression", "survival"])
@@ -142,9 +149,9 @@ def test_every_word_is_one_of_the_kind(kind: str) -> None:
     data["config"] = {"data": {"covariates": []}}
     section = external(data, LIMITS)
     tables = [item for item in flat_items(section.items) if isinstance(item, Table)]
-    said = [*section.words, *external_sentences(data), rules(data)]
-    said += [f"{c.label} {c.help}" for table in tables for c in table.columns]
-    text = " ".join(said)
+    texts = [*section.words, *external_sentences(data), rules(data)]
+    texts += [f"{c.label} {c.help}" for table in tables for c in table.columns]
+    text = " ".join(texts)
     assert "without the label in the design" in text
     classes = data["study"]["classes"] or []
     assert bool(re.search(r"\b[Cc]lass|AUC above|DeLong|Called", text)) == bool(classes)

@@ -31,46 +31,48 @@ from genesig.report.sections import SECTIONS
 from genesig.selection.genes.univariate import Units, units
 
 
-def measured(it, gene=0, side=0):
-    return MEASURES_OF_TEST[it.test](it, it.X[:, gene], side)
+def measured(gene_units, gene=0, side=0):
+    return MEASURES_OF_TEST[gene_units.test](gene_units, gene_units.X[:, gene], side)
 
 
 def test_two_classes_have_the_auc_and_the_difference_of_their_means():
-    it = units(study_of("classification", 3))
-    separation, effect = measured(it)
-    up = it.X[it.y > 0, 0]
-    down = it.X[it.y < 0, 0]
-    assert separation[0] == pytest.approx(roc_auc_score(it.y, it.X[:, 0]))
+    gene_units = units(study_of("classification", 3))
+    separation, effect = measured(gene_units)
+    up = gene_units.X[gene_units.y > 0, 0]
+    down = gene_units.X[gene_units.y < 0, 0]
+    assert separation[0] == pytest.approx(roc_auc_score(gene_units.y, gene_units.X[:, 0]))
     limits = ttest_ind(up, down, equal_var=False).confidence_interval()
     assert effect == pytest.approx((up.mean() - down.mean(), limits.low, limits.high))
 
 
 def test_one_of_several_classes_stands_against_the_others():
-    it = units(study_of("several_classes", 3))
-    separation, effect = measured(it, side=2)
-    assert separation[0] == pytest.approx(roc_auc_score(it.y == 2, it.X[:, 0]))
-    assert effect[0] == pytest.approx(it.X[it.y == 2, 0].mean() - it.X[it.y != 2, 0].mean())
+    gene_units = units(study_of("several_classes", 3))
+    separation, effect = measured(gene_units, side=2)
+    assert separation[0] == pytest.approx(roc_auc_score(gene_units.y == 2, gene_units.X[:, 0]))
+    assert effect[0] == pytest.approx(
+        gene_units.X[gene_units.y == 2, 0].mean() - gene_units.X[gene_units.y != 2, 0].mean()
+    )
 
 
 def test_a_number_has_the_correlation_and_the_change_with_it():
-    it = units(study_of("regression", 3))
-    separation, effect = measured(it)
-    found = pearsonr(it.X[:, 0], it.y)
-    limits = found.confidence_interval()
-    assert separation == pytest.approx((found.statistic, limits.low, limits.high))
-    z = (it.y - it.y.mean()) / it.y.std()
-    assert effect[0] == pytest.approx(np.polyfit(z, it.X[:, 0], 1)[0])
+    gene_units = units(study_of("regression", 3))
+    separation, effect = measured(gene_units)
+    correlation = pearsonr(gene_units.X[:, 0], gene_units.y)
+    limits = correlation.confidence_interval()
+    assert separation == pytest.approx((correlation.statistic, limits.low, limits.high))
+    z = (gene_units.y - gene_units.y.mean()) / gene_units.y.std()
+    assert effect[0] == pytest.approx(np.polyfit(z, gene_units.X[:, 0], 1)[0])
     assert effect[1] < effect[0] < effect[2]
 
 
 def test_survival_has_c_and_the_hazard_ratio():
     linear_model = pytest.importorskip("sksurv.linear_model")
-    it = units(study_of("survival", 3))
-    separation, effect = measured(it)
-    x = it.X[:, :1] / it.X[:, 0].std()
+    gene_units = units(study_of("survival", 3))
+    separation, effect = measured(gene_units)
+    x = gene_units.X[:, :1] / gene_units.X[:, 0].std()
     y = np.empty(len(x), dtype=[("e", bool), ("t", float)])
-    y["e"] = it.y["event"]
-    y["t"] = it.y["time"]
+    y["e"] = gene_units.y["event"]
+    y["t"] = gene_units.y["time"]
     fit = linear_model.CoxPHSurvivalAnalysis(ties="efron").fit(x, y)
     assert effect[0] == pytest.approx(np.exp(fit.coef_[0]), rel=1e-5)
     c = fit.score(x, y)
@@ -83,8 +85,8 @@ def test_pairs_are_counted_and_their_differences_averaged():
     b = rng.normal(0.8, 1, 12)
     x = np.column_stack([a, b]).ravel()
     y = np.tile([-1.0, 1.0], 12)
-    it = Units(x[:, None], y, np.repeat(np.arange(12), 2), "differences")
-    separation, effect = measured(it)
+    gene_units = Units(x[:, None], y, np.repeat(np.arange(12), 2), "differences")
+    separation, effect = measured(gene_units)
     assert separation[0] == pytest.approx(np.mean(b > a))
     limits = ttest_rel(b, a).confidence_interval()
     assert effect == pytest.approx((np.mean(b - a), limits.low, limits.high))
@@ -100,8 +102,8 @@ def test_a_gene_that_never_differs_is_no_error(test):
         "score": "survival",
     }[test]
     y = study_of(kind, 3).response()
-    it = Units(np.ones((len(y), 1)), y, np.arange(len(y)), test)
-    for value, low, high in MEASURES_OF_TEST[test](it, it.X[:, 0], 0):
+    gene_units = Units(np.ones((len(y), 1)), y, np.arange(len(y)), test)
+    for value, low, high in MEASURES_OF_TEST[test](gene_units, gene_units.X[:, 0], 0):
         assert np.isnan(low) or low <= value <= high
 
 
@@ -127,61 +129,69 @@ def test_a_gene_is_replaced_by_those_of_the_lists_without_it():
 
 
 def test_lists_are_those_of_splits_and_halves():
-    given = arguments(Study())
-    found = selection_matrix(given["observed"], given["halves"], 120)
-    assert len(found) == 10 + 6
-    whole = given["observed"].with_chosen()
-    assert set(np.flatnonzero(found[3])) == set(whole.chosen_coef(3)[0])
-    assert len(selection_matrix(given["observed"], None, 120)) == 10
+    inputs = arguments(Study())
+    is_selected = selection_matrix(inputs["observed"], inputs["halves"], 120)
+    assert len(is_selected) == 10 + 6
+    full_fits = inputs["observed"].with_chosen()
+    assert set(np.flatnonzero(is_selected[3])) == set(full_fits.chosen_coef(3)[0])
+    assert len(selection_matrix(inputs["observed"], None, 120)) == 10
 
 
 @pytest.mark.parametrize("study", [Study(names=HOSTILE), Study(regression=True)])
 def test_a_card_says_what_the_tables_say(study):
-    given = arguments(study)
-    data = json.loads(json.dumps(collect(**given)))
+    inputs = arguments(study)
+    data = json.loads(json.dumps(collect(**inputs)))
     section = SECTIONS["cards"](data, Limits(3, 10))
     *cards, table = section.items
-    signature = given["tables"]["signature"]
+    signature = inputs["tables"]["signature"]
     assert [card.key for card in cards] == [gene_anchor(g) for g in signature["gene"][:3]]
     for card in cards:
         assert re.fullmatch(r"gene-[A-Za-z0-9-]+", card.key)
         assert "<script" not in card.svg
         assert card.svg.startswith("<svg")
-    for row, one in zip(table.rows, data["cards"]["each"], strict=True):
-        assert (row[0].value, row[3].value) == (one["gene"], measure_upwards(data, one)["value"])
-    assert all(one.help for one in table.columns[2:] if one.label not in (CI_FROM, CI_TO))
+    for row, card_data in zip(table.rows, data["cards"]["each"], strict=True):
+        assert (row[0].value, row[3].value) == (
+            card_data["gene"],
+            measure_upwards(data, card_data)["value"],
+        )
+    assert all(
+        card_data.help for card_data in table.columns[2:] if card_data.label not in (CI_FROM, CI_TO)
+    )
     assert section.folded
 
 
 @pytest.mark.parametrize("study", [Study(), Study(regression=True)])
 def test_a_number_that_is_lower_is_said_so_and_read_from_the_middle_up(study):
     data = collect(**arguments(study))
-    one = dict(data["cards"]["each"][0])
-    it = single_gene_measure(data)
-    one["separation"] = {"value": 0.03, "low": 0.0, "high": 0.12}
-    one["effect"] = {"value": -1.0, "low": None, "high": None}
-    said = direction_and_value(data, one)
-    if it.is_folded:
-        assert said == "lower in tumour, AUC 0.97"
-        assert measure_upwards(data, one) == {"value": 0.97, "low": 0.88, "high": 1.0}
-    one["separation"] = {"value": 0.97, "low": 0.88, "high": 1.0}
-    assert direction_and_value(data, one).startswith(
+    card = dict(data["cards"]["each"][0])
+    gene_measure = single_gene_measure(data)
+    card["separation"] = {"value": 0.03, "low": 0.0, "high": 0.12}
+    card["effect"] = {"value": -1.0, "low": None, "high": None}
+    text = direction_and_value(data, card)
+    if gene_measure.is_folded:
+        assert text == "lower in tumour, AUC 0.97"
+        assert measure_upwards(data, card) == {"value": 0.97, "low": 0.88, "high": 1.0}
+    card["separation"] = {"value": 0.97, "low": 0.88, "high": 1.0}
+    assert direction_and_value(data, card).startswith(
         "in no clear direction, "
     )  # order and size disagree
-    one["effect"] = {"value": 1.0, "low": None, "high": None}
-    words = "higher in tumour, AUC 0.97" if it.is_folded else "rises with class, r 0.97"
-    assert direction_and_value(data, one) == words
-    one["separation"] = {"value": it.middle, "low": None, "high": None}
-    assert direction_and_value(data, one) == f"{it.short_name} {it.format_number(it.middle)}"
-    one["separation"] = {"value": None, "low": None, "high": None}
-    assert direction_and_value(data, one) == f"{it.short_name} –"
+    card["effect"] = {"value": 1.0, "low": None, "high": None}
+    words = "higher in tumour, AUC 0.97" if gene_measure.is_folded else "rises with class, r 0.97"
+    assert direction_and_value(data, card) == words
+    card["separation"] = {"value": gene_measure.middle, "low": None, "high": None}
+    assert (
+        direction_and_value(data, card)
+        == f"{gene_measure.short_name} {gene_measure.format_number(gene_measure.middle)}"
+    )
+    card["separation"] = {"value": None, "low": None, "high": None}
+    assert direction_and_value(data, card) == f"{gene_measure.short_name} –"
 
 
 @pytest.mark.parametrize("test", MEASURE_OF_TEST)
 def test_each_measure_has_a_definition_and_two_ways(test):
-    it = MEASURE_OF_TEST[test]
-    assert len(set(it.directions)) == 2
-    assert it.help
+    gene_measure = MEASURE_OF_TEST[test]
+    assert len(set(gene_measure.directions)) == 2
+    assert gene_measure.help
     assert set(MEASURE_OF_TEST) == set(MEASURES_OF_TEST)
 
 
@@ -194,8 +204,8 @@ def test_the_names_of_a_card_stand_where_its_dots_are(study):
     drawn = sorted((round(float(x) + DOT_RADIUS, 1), round(float(y), 1)) for x, y in starts)
     assert marks["names"] == data["study"]["response"]["name"]
     assert np.allclose(drawn, sorted(zip(marks["x"], marks["y"], strict=True)), atol=0.11)
-    left, top, right, bottom = marks["box"]
-    assert left < min(marks["x"])
+    left_edge, top, right, bottom = marks["box"]
+    assert left_edge < min(marks["x"])
     assert max(marks["x"]) < right
     assert top <= min(marks["y"])
     assert max(marks["y"]) < bottom
@@ -204,29 +214,29 @@ def test_the_names_of_a_card_stand_where_its_dots_are(study):
 
 
 def test_a_card_has_the_share_of_each_class_that_misses_the_gene():
-    given = arguments(Study())
-    dataset = given["dataset"]
-    first = given["tables"]["signature"]["gene"].iloc[0]
+    inputs = arguments(Study())
+    dataset = inputs["dataset"]
+    first_gene = inputs["tables"]["signature"]["gene"].iloc[0]
     low = np.flatnonzero(dataset.response() < 0)[:3]
     X = dataset.X.copy()
-    X[low, dataset.genes.index(first)] = np.nan
+    X[low, dataset.genes.index(first_gene)] = np.nan
     steps = {"summaries": [{"step": "half_minimum", "logarithms": True}]}
-    given["dataset"] = replace(dataset, X=X, provenance={**dataset.provenance, **steps})
-    data = json.loads(json.dumps(collect(**given)))
-    own, other = data["cards"]["each"][:2]
-    assert other["missing"] is None
+    inputs["dataset"] = replace(dataset, X=X, provenance={**dataset.provenance, **steps})
+    data = json.loads(json.dumps(collect(**inputs)))
+    first_card, second_card = data["cards"]["each"][:2]
+    assert second_card["missing"] is None
     size = int((dataset.response() < 0).sum())
-    assert own["missing"] == [pytest.approx(3 / size, abs=1e-4), 0]
+    assert first_card["missing"] == [pytest.approx(3 / size, abs=1e-4), 0]
     cards = SECTIONS["cards"](data, Limits(3, 10)).items[:2]
-    lacking, whole = (dict(card.pairs) for card in cards)
+    lacking, complete = (dict(card.pairs) for card in cards)
     negative, positive = data["study"]["classes"]
-    share = percent(own["missing"][0])
+    share = percent(first_card["missing"][0])
     assert lacking["Missing"] == f"{share} of {negative}; 0% of {positive}"
-    assert "Missing" not in whole
+    assert "Missing" not in complete
 
 
 @pytest.mark.parametrize(
-    ("value", "low", "high", "said"),
+    ("value", "low", "high", "text"),
     [
         (1.06, 0.712, 1.4, "1.06 (0.71 to 1.40)"),
         (-0.0034, -0.5, 0.52, "−0.003 (−0.500 to 0.520)"),
@@ -237,6 +247,6 @@ def test_a_card_has_the_share_of_each_class_that_misses_the_gene():
         (None, None, None, "–"),
     ],
 )
-def test_a_number_and_its_limits_have_as_many_decimals(value, low, high, said):
-    it = {"value": value, "low": low, "high": high}
-    assert text_with_interval(it) == said
+def test_a_number_and_its_limits_have_as_many_decimals(value, low, high, text):
+    value_record = {"value": value, "low": low, "high": high}
+    assert text_with_interval(value_record) == text

@@ -33,24 +33,24 @@ def test_the_effect_of_a_number_is_the_change_with_one_standard_deviation():
 
 
 def test_the_volcano_holds_every_gene_of_the_lists_and_their_sign():
-    given = arguments(Study(genes=3000))
-    data = collect(**given)
-    it = data["volcano"]
-    assert len(it["genes"]) < it["total"] == 3000
-    mine = set(np.array(it["genes"])[it["signature"]])
-    assert mine == set(given["tables"]["signature"]["gene"])
-    statistic = given["tables"]["univariate"].set_index("gene")["statistic"]
-    assert (np.sign(it["effect"]) == np.sign(statistic[it["genes"]])).all()
-    smallest = given["tables"]["univariate"].nsmallest(50, "p_value")["gene"]
-    assert set(smallest) <= set(it["genes"])
+    inputs = arguments(Study(genes=3000))
+    data = collect(**inputs)
+    volcano = data["volcano"]
+    assert len(volcano["genes"]) < volcano["total"] == 3000
+    signature_genes = set(np.array(volcano["genes"])[volcano["signature"]])
+    assert signature_genes == set(inputs["tables"]["signature"]["gene"])
+    statistic = inputs["tables"]["univariate"].set_index("gene")["statistic"]
+    assert (np.sign(volcano["effect"]) == np.sign(statistic[volcano["genes"]])).all()
+    smallest = inputs["tables"]["univariate"].nsmallest(50, "p_value")["gene"]
+    assert set(smallest) <= set(volcano["genes"])
 
 
-@pytest.mark.parametrize(("steps", "known"), [([], False), ([{"step": "log2"}], True)])
-def test_a_log_fold_change_is_called_so_only_where_the_base_is_known(steps, known):
-    given = arguments(Study())
-    provenance = {**given["dataset"].provenance, "steps": steps}
-    data = collect(**{**given, "dataset": replace(given["dataset"], provenance=provenance)})
-    assert data["volcano"]["logarithm"] == known
+@pytest.mark.parametrize(("steps", "has_known_base"), [([], False), ([{"step": "log2"}], True)])
+def test_a_log_fold_change_is_called_so_only_where_the_base_is_known(steps, has_known_base):
+    inputs = arguments(Study())
+    provenance = {**inputs["dataset"].provenance, "steps": steps}
+    data = collect(**{**inputs, "dataset": replace(inputs["dataset"], provenance=provenance)})
+    assert data["volcano"]["logarithm"] == has_known_base
 
 
 @pytest.mark.parametrize("rows", [2, 3, 40, 1500])

@@ -18,9 +18,9 @@ LIMITS = Limits(12, 500)
 
 
 def made(study: Study | None = None, **linear: Any) -> Any:
-    given = arguments(study or Study(placed=True))
-    given["config"]["linear"] |= linear
-    return collect(**given)
+    inputs = arguments(study or Study(placed=True))
+    inputs["config"]["linear"] |= linear
+    return collect(**inputs)
 
 
 def test_chromosomes_stand_as_people_count_them() -> None:
@@ -35,27 +35,30 @@ def test_chromosomes_stand_as_people_count_them() -> None:
         "scaffold_7",
     ]
     data = made()
-    assert [one["name"] for one in data["genome"]["chromosomes"][-2:]] == ["chr22", "chrX"]
+    assert [chromosome["name"] for chromosome in data["genome"]["chromosomes"][-2:]] == [
+        "chr22",
+        "chrX",
+    ]
 
 
 def test_every_selected_gene_with_a_place_is_shown_once() -> None:
     data = made()
-    it = data["genome"]
+    genome_data = data["genome"]
     lists = arguments(Study(placed=True))["tables"]["nested_lists"]
     chosen = set(lists["gene"][lists["mu"].isna()])
-    shown = [one["gene"] for one in it["places"]]
-    assert len(shown) == len(set(shown)) == it["total"] <= len(chosen)
-    assert sum(one["genes"] for one in it["chromosomes"]) == 115
-    often = [one["cv_frequency"] for one in it["places"]]
+    genes_shown = [entry["gene"] for entry in genome_data["places"]]
+    assert len(genes_shown) == len(set(genes_shown)) == genome_data["total"] <= len(chosen)
+    assert sum(entry["genes"] for entry in genome_data["chromosomes"]) == 115
+    often = [entry["cv_frequency"] for entry in genome_data["places"]]
     assert often == sorted(often, reverse=True)
 
 
 def test_the_words_name_the_largest_stretches() -> None:
     data = made()
     words = " ".join(genome(data, LIMITS).words).replace("\u00a0", " ")
-    it = data["genome"]
-    assert f"The final model has {it['found']} stretches of at most" in words
-    assert it["stretches"][0]["first"] in words
+    genome_data = data["genome"]
+    assert f"The final model has {genome_data['found']} stretches of at most" in words
+    assert genome_data["stretches"][0]["first"] in words
     assert "each of its two ends as much as 2 more" in words
     assert "each of its two ends" not in " ".join(genome(made(penalty="l1"), LIMITS).words)
 
@@ -96,8 +99,8 @@ def test_names_do_no_harm() -> None:
 
 
 def test_chromosomes_do_not_overlap() -> None:
-    given = [{"name": str(k), "end": float(k), "genes": 1} for k in range(1, 6)]
-    starts, width = chromosome_starts(given)
+    chromosomes = [{"name": str(k), "end": float(k), "genes": 1} for k in range(1, 6)]
+    starts, width = chromosome_starts(chromosomes)
     ends = starts + np.arange(1, 6)
     assert (starts[1:] > ends[:-1]).all()
     assert width == ends[-1]

@@ -16,23 +16,23 @@ LIMITS = Limits(12, 500)
 
 def made(study=None, **difference):
     """Return the collected data, with some numbers of the comparison changed."""
-    given = arguments(study or Study())
+    inputs = arguments(study or Study())
     if difference:
-        table = given["tables"]["nonlinear_difference"]
+        table = inputs["tables"]["nonlinear_difference"]
         for key, value in difference.items():
             table.loc[table["model"] == "nonlinear", key] = value
-    return collect(**given)
+    return collect(**inputs)
 
 
 BETTER = {"error": 0.1, "linear": 0.3, "low": -0.3, "high": -0.1}
 
 
-def better(given):
+def better(inputs):
     """Let nonlinear models predict better than linear ones, so that the section says more."""
-    table = given["tables"]["nonlinear_difference"]
+    table = inputs["tables"]["nonlinear_difference"]
     for key, value in BETTER.items():
         table.loc[table["model"] == "nonlinear", key] = value
-    return collect(**given)
+    return collect(**inputs)
 
 
 def first(data):
@@ -53,21 +53,21 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_first_sentence_says_what_the_numbers_say(name):
-    change, said = CASES[name]
+    change, sentence = CASES[name]
     text = first(made(**change)).replace("\u00a0", " ")
-    assert said in text.split(". ")[0]
+    assert sentence in text.split(". ")[0]
     if name == "better":
         assert "(95% CI of the difference 10.0 to 30.0 points)" in text
     assert max(map(len, text.split(". "))) < 260
-    others = [words for other, (_, words) in CASES.items() if other != name]
-    assert not any(words in text for words in others)
+    other_sentences = [words for other_name, (_, words) in CASES.items() if other_name != name]
+    assert not any(words in text for words in other_sentences)
 
 
 def test_chance_is_called_chance():
-    given = arguments(Study())
-    controls = given["tables"]["controls"]
+    inputs = arguments(Study())
+    controls = inputs["tables"]["controls"]
     controls.loc[controls["model"].isin(["genesig", "nonlinear"]), "high"] = 0.6
-    assert first(collect(**given)).startswith("Neither nonlinear nor linear selection is better")
+    assert first(collect(**inputs)).startswith("Neither nonlinear nor linear selection is better")
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -103,7 +103,7 @@ def test_without_benefit_the_section_is_one_sentence_and_figures_are_files():
 
 
 @pytest.mark.parametrize(
-    ("size", "core", "shared", "said"),
+    ("size", "core", "shared", "sentence"),
     [
         (
             1,
@@ -132,20 +132,20 @@ def test_without_benefit_the_section_is_one_sentence_and_figures_are_files():
         ),
     ],
 )
-@pytest.mark.parametrize("named", [None, 3])
-def test_shared_genes_are_counted_in_words(size, core, shared, said, named):
-    data = made(Study(named=named))
-    said = said.replace("core", "core" if named is None else "frequent")
+@pytest.mark.parametrize("n_named", [None, 3])
+def test_shared_genes_are_counted_in_words(size, core, shared, sentence, n_named):
+    data = made(Study(named=n_named))
+    sentence = sentence.replace("core", "core" if n_named is None else "frequent")
     counts = {"n_nonlinear": size, "n_linear": core, "shared": shared}
     data["nonlinear"]["agreement"] |= counts
-    assert said in first(data)
+    assert sentence in first(data)
     data["nonlinear"]["agreement"] |= {"n_linear": 0, "shared": 0}
     assert "; the linear lists have no" in first(data)
 
 
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
-    ("change", "said", "unsaid"),
+    ("change", "expected_words", "unsaid"),
     [
         ({"kernel": "linear"}, "its curves are straight lines on any data", "any smooth way"),
         ({"kernel": "polynomial", "degree": 3}, "a polynomial of degree 3", "any smooth way"),
@@ -157,30 +157,30 @@ def test_shared_genes_are_counted_in_words(size, core, shared, said, named):
         "-".join(value.values()) if isinstance(value, dict) and len(value) == 1 else None
     ),
 )
-def test_the_words_follow_kernel_and_penalty(change, said, unsaid):
-    given = arguments(Study())
-    given["config"]["nonlinear"] |= change
-    words = " ".join(nonlinear_section(better(given), LIMITS).words)
-    assert said in words
+def test_the_words_follow_kernel_and_penalty(change, expected_words, unsaid):
+    inputs = arguments(Study())
+    inputs["config"]["nonlinear"] |= change
+    words = " ".join(nonlinear_section(better(inputs), LIMITS).words)
+    assert expected_words in words
     assert unsaid not in words
 
 
 @pytest.mark.usefixtures("undrawn")
 def test_a_function_of_no_gene_that_fits_nothing_is_not_talked_of():
-    given = arguments(Study())
-    given["tables"]["nonlinear_scores"]["explained_by_none"] = -1e-16
-    words = " ".join(nonlinear_section(better(given), LIMITS).words)
+    inputs = arguments(Study())
+    inputs["tables"]["nonlinear_scores"]["explained_by_none"] = -1e-16
+    words = " ".join(nonlinear_section(better(inputs), LIMITS).words)
     assert "With no gene at all" not in words
     assert "Errors here are those of a smooth refit" in words
 
 
 @pytest.mark.slow
 def test_messages_are_not_crowded_out_by_paths_that_ended():
-    given = arguments(Study())
-    table = given["tables"]["nonlinear_scores"]
+    inputs = arguments(Study())
+    table = inputs["tables"]["nonlinear_scores"]
     table["message"] = "the path ends before tau = 0.6 tau_max"
     table.loc[len(table) - 1, "message"] = "too few samples, or no gene that varies"
-    section = nonlinear_section(better(given), LIMITS)
+    section = nonlinear_section(better(inputs), LIMITS)
     assert "Said of single splits: " in section.words[-1]
     assert "too few samples" in section.words[-1]
     assert "Said" not in [column.label for column in section.items[-1].columns]
@@ -188,11 +188,11 @@ def test_messages_are_not_crowded_out_by_paths_that_ended():
 
 @pytest.mark.slow
 def test_what_went_wrong_is_said():
-    given = arguments(Study())
-    table = given["tables"]["nonlinear_scores"]
+    inputs = arguments(Study())
+    table = inputs["tables"]["nonlinear_scores"]
     table.loc[0, "gap"] = 0.3
     table.loc[1, ["n_genes", "message"]] = [0, "too few samples, or no gene that varies"]
-    words = " ".join(nonlinear_section(better(given), LIMITS).words)
+    words = " ".join(nonlinear_section(better(inputs), LIMITS).words)
     assert "1 fit did not reach the requested accuracy" in words
     assert "1 split selected no gene at all" in words
     assert "r1f2: too few samples, or no gene that varies" in words
@@ -215,16 +215,16 @@ def test_switched_on_methods_and_references_name_it():
     cited = references(data)
     assert cited == sorted(cited)
     for name in ("Rosasco", "Gregorova", "Li F", "Song"):
-        assert any(one.startswith(name) for one in cited)
+        assert any(reference.startswith(name) for reference in cited)
 
 
 @pytest.mark.parametrize("penalty", ["lasso", "group", "elastic"])
 @pytest.mark.parametrize("kernel", ["gaussian", "polynomial", "linear"])
 def test_methods_follow_the_settings(penalty, kernel):
-    given = arguments(Study())
+    inputs = arguments(Study())
     change = {"penalty": penalty, "kernel": kernel, "genes": None, "debias": False, "fvm_genes": []}
-    given["config"]["nonlinear"] |= change
-    text = " ".join(methods(collect(**given)))
+    inputs["config"]["nonlinear"] |= change
+    text = " ".join(methods(collect(**inputs)))
     assert f"{kernel.capitalize() if kernel == 'gaussian' else kernel} kernel" in text
     assert ("block of correlated genes" in text) == (penalty == "group")
     assert ("elastic penalty" in text) == (penalty == "elastic")
@@ -257,20 +257,20 @@ def test_odd_studies_have_their_section(study):
 
 @pytest.mark.slow
 def test_no_gene_selected_anywhere():
-    given = arguments(Study())
+    inputs = arguments(Study())
     nonlinear_names = TOPIC_TABLES["nonlinear"].read
     tables = with_nonlinear(
-        {name: table for name, table in given["tables"].items() if name not in nonlinear_names},
-        given["dataset"],
-        given["splits"],
-        given["observed"],
+        {name: table for name, table in inputs["tables"].items() if name not in nonlinear_names},
+        inputs["dataset"],
+        inputs["splits"],
+        inputs["observed"],
     )
     tables["nonlinear"] = tables["nonlinear"].iloc[:0]
     tables["nonlinear_curves"] = tables["nonlinear_curves"].iloc[:0]
     tables["nonlinear_agreement"] = tables["nonlinear_agreement"].assign(
         n_nonlinear=0, shared=0, jaccard=np.nan
     )
-    data = collect(**{**given, "tables": tables})
+    data = collect(**{**inputs, "tables": tables})
     section = nonlinear_section(data, LIMITS)
     assert "No gene is selected often enough for a list of its own" in section.words[0]
 

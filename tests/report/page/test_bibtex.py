@@ -33,9 +33,9 @@ def test_what_is_no_article_is_kept():
 
 
 def test_every_reference_of_a_full_study_has_an_entry_of_its_own():
-    given = arguments(Study(sets=True))
-    cohorts = [make_about(given["dataset"], "a", combat=True)]
-    lines = references(collect(**given, external=cohorts))
+    inputs = arguments(Study(sets=True))
+    cohorts = [make_about(inputs["dataset"], "a", combat=True)]
+    lines = references(collect(**inputs, external=cohorts))
     entries = bibtex(lines).split("\n\n")
     keys = re.findall(r"^@\w+\{([^,]+),", "\n".join(entries), re.MULTILINE)
     assert len(set(keys)) == len(entries) == len(lines) > 10

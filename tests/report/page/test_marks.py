@@ -46,13 +46,13 @@ def test_each_circle_stays_where_it_was():
     stream = io.StringIO()
     with mpl.rc_context(STYLE):
         dots("o", 20).savefig(stream, format="svg")
-    wanted = places(stream.getvalue())
-    assert len(wanted) == 20
+    expected = places(stream.getvalue())
+    assert len(expected) == 20
     svg = draw_picture(picture("same", lambda: dots("o", 20), **WORDS)).svg
     d = next(e.get("d") for e in ET.fromstring(svg).iter() if (e.get("d") or "").count("M") == 20)
-    found = re.findall(r"M([\d.]+) ([\d.]+)a([\d.]+) ", d)
-    got = [(float(x) + float(r), float(y)) for x, y, r in found]
-    np.testing.assert_allclose(got, wanted, atol=0.02)
+    circles = re.findall(r"M([\d.]+) ([\d.]+)a([\d.]+) ", d)
+    centres = [(float(x) + float(r), float(y)) for x, y, r in circles]
+    np.testing.assert_allclose(centres, expected, atol=0.02)
 
 
 def test_what_is_drawn_over_dots_stays_over_them():

@@ -17,8 +17,10 @@ def test_every_figure_is_said_for_both_pages(tmp_path, capsys):
     main([page, page], large=Study(samples=40, nonlinear=False), rounds=1)
     small, large = capsys.readouterr().out.split("\n\n")
     for name in ("bytes", "nodes", "height", "load", "task", *ACTS):
-        for said in (small, large):
-            figures = [line.split() for line in said.splitlines() if line.startswith(f"{name}  ")]
+        for listing in (small, large):
+            figures = [
+                line.split() for line in listing.splitlines() if line.startswith(f"{name}  ")
+            ]
             assert len(figures) == 1
             assert float(figures[0][len(name.split())].replace(",", "")) >= 0
     assert small.count(f"{page.stat().st_size:,} ") == 1

@@ -44,10 +44,12 @@ def test_a_name_stands_where_its_point_is_drawn():
         ax.scatter([1, 2, 9], [3, 1, 2], s=16, color="#123456", lw=0)
         name_points(ax, [1, 2, 9], [3, 1, 2], ["a", "b", "c"])
 
-    found = drawn(fill)
-    d = next(e.get("d") for e in ET.fromstring(found.svg).iter() if e.get("fill") == "#123456")
+    drawn_picture = drawn(fill)
+    d = next(
+        e.get("d") for e in ET.fromstring(drawn_picture.svg).iter() if e.get("fill") == "#123456"
+    )
     starts = [tuple(map(float, pair)) for pair in re.findall(r"M(-?[\d.]+) (-?[\d.]+)a(?=2)", d)]
-    (marks,) = found.marks
+    (marks,) = drawn_picture.marks
     assert marks["names"] == ["a", "b", "c"]
     for (x, y), a, b in zip(starts, marks["x"], marks["y"], strict=True):
         assert x + 2 == pytest.approx(a, abs=0.15)  # a path begins at the left of its circle
@@ -61,10 +63,10 @@ def test_columns_and_rows_lie_in_the_box_of_their_axes():
         name_rows(ax, ["first", "second"])
 
     columns, rows = drawn(fill).marks
-    left, top, right, bottom = columns["box"]
+    left_edge, top, right, bottom = columns["box"]
     assert columns["y"] is None
     assert rows["x"] is None
-    middles = [left + (k + 0.5) * (right - left) / 3 for k in range(3)]
+    middles = [left_edge + (k + 0.5) * (right - left_edge) / 3 for k in range(3)]
     assert columns["x"] == pytest.approx(middles, abs=0.2)
     middles = [top + (k + 0.5) * (bottom - top) / 2 for k in range(2)]
     assert rows["y"] == pytest.approx(middles, abs=0.2)
@@ -73,8 +75,8 @@ def test_columns_and_rows_lie_in_the_box_of_their_axes():
 def given(name):
     if name in ("survival", "several_classes"):
         return kind_arguments(name), []
-    made = arguments(STUDIES[name])
-    return made, [make_about(made["dataset"], "other")]
+    inputs = arguments(STUDIES[name])
+    return inputs, [make_about(inputs["dataset"], "other")]
 
 
 def pictures(data, keys):
@@ -86,39 +88,39 @@ def pictures(data, keys):
     return [draw_picture(item) for item in items if isinstance(item, Picture)]
 
 
-def have_data_and_one_name(data, found):
+def have_data_and_one_name(data, figures):
     samples = set(data["study"]["response"]["name"])
-    for one in found:
-        assert one.data, one.name
-        assert len({len(column) for column in one.data.values()}) == 1, one.name
-        assert all(len(column) for column in one.data.values()), one.name
-        for marks in one.marks:
+    for figure in figures:
+        assert figure.data, figure.name
+        assert len({len(column) for column in figure.data.values()}) == 1, figure.name
+        assert all(len(column) for column in figure.data.values()), figure.name
+        for marks in figure.marks:
             assert marks["kind"] != "sample" or set(marks["names"]) <= samples
-    return {one.name for one in found if any(m["kind"] == "sample" for m in one.marks)}
+    return {figure.name for figure in figures if any(m["kind"] == "sample" for m in figure.marks)}
 
 
 @pytest.mark.slow
 def test_a_figure_has_its_data_and_samples_have_one_name():
     data = collect(**arguments(STUDIES["classes"]))
-    found = pictures(data, ["expression", "samples", "quality"])
+    figures = pictures(data, ["expression", "samples", "quality"])
     assert {"heat_map", "quality_components", "held_out_scores"} <= have_data_and_one_name(
-        data, found
+        data, figures
     )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["classes", "all topics", "number", "survival", "several_classes"])
 def test_every_figure_has_its_data_and_samples_have_one_name(name):
-    made, others = given(name)
-    data = collect(**made, external=others)
-    found = pictures(data, SECTIONS)
-    assert len(found) >= 14
-    marked = have_data_and_one_name(data, found)
+    inputs, cohorts = given(name)
+    data = collect(**inputs, external=cohorts)
+    figures = pictures(data, SECTIONS)
+    assert len(figures) >= 14
+    marked = have_data_and_one_name(data, figures)
     assert {"heat_map", "quality_components"} <= marked
-    own = {
+    name_of_data = {
         "classes": "held_out_scores",
         "all topics": "held_out_scores",
         "number": "observed_predicted",
         "several_classes": "samples",
     }
-    assert own.get(name, "heat_map") in marked
+    assert name_of_data.get(name, "heat_map") in marked

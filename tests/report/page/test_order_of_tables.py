@@ -59,17 +59,17 @@ def test_names_are_sorted_by_their_numbers_and_other_letters_by_a_collator(tmp_p
     if BROWSER is None:
         pytest.skip("neither Chromium nor Chrome is installed")
     rng = np.random.default_rng(0)
-    given = []
+    pools = []
     for pool in (NATURAL, FOREIGN):
         long = [f"{name}{rng.integers(30)}" for name in pool for _ in range(9)]
         mixed = rng.permutation([*pool, *long])
-        given.append([*mixed[:50].tolist(), None, "", *mixed[50:].tolist(), None])
+        pools.append([*mixed[:50].tolist(), None, "", *mixed[50:].tolist(), None])
     tables = (Path(templates.__file__).parent / "tables.js").read_text(encoding="utf-8")
-    script = f"const found = (() => {{{tables}const GIVEN = {json.dumps(given)};{TRIED}}})();"
+    script = f"const found = (() => {{{tables}const GIVEN = {json.dumps(pools)};{TRIED}}})();"
     plain, foreign = found_by(script, "<!doctype html><body>", tmp_path)
-    for names, ((up, down), whole) in zip(given, (plain, foreign), strict=True):
+    for names, ((up, down), full_order) in zip(pools, (plain, foreign), strict=True):
         empty = [name for name in names if not name]
         assert up[-3:] == down[-3:] == empty
         assert down[:-3] == up[:-3][::-1]
-        expected = sorted(filter(None, names), key=natural) if names is given[0] else whole
+        expected = sorted(filter(None, names), key=natural) if names is pools[0] else full_order
         assert up[:-3] == expected

@@ -19,16 +19,16 @@ def test_pieces_come_in_their_order_from_all_processes(processes):
         time.sleep(0.02)
         return piece, os.getpid()
 
-    found = share_work(work, 12, processes)
-    assert [piece for piece, _ in found] == list(range(12))
-    assert len({process for _, process in found}) == processes
+    pieces = share_work(work, 12, processes)
+    assert [piece for piece, _ in pieces] == list(range(12))
+    assert len({process for _, process in pieces}) == processes
 
 
 def test_what_a_killed_process_does_not_bring_is_done_here():
-    here = os.getpid()
+    main_process = os.getpid()
 
     def work(piece):
-        if os.getpid() != here:
+        if os.getpid() != main_process:
             os.kill(os.getpid(), signal.SIGKILL)
         time.sleep(0.02)
         return piece
@@ -37,11 +37,11 @@ def test_what_a_killed_process_does_not_bring_is_done_here():
 
 
 def test_an_error_elsewhere_is_told_as_if_it_were_here(capfd):
-    here = os.getpid()
+    main_process = os.getpid()
 
     def work(piece):
         time.sleep(0.02)
-        if os.getpid() != here or piece == 11:
+        if os.getpid() != main_process or piece == 11:
             raise ValueError("a piece")
         return piece
 

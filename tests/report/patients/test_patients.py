@@ -30,18 +30,18 @@ LIMITS = Limits(12, 15)
 @cache
 def given(kind):
     """Return the arguments of `collect` of a study whose table says more than the label."""
-    found = kind_arguments(kind, permutations=99, proved=True)
-    dataset = found["dataset"]
+    inputs = kind_arguments(kind, permutations=99, proved=True)
+    dataset = inputs["dataset"]
     rng = np.random.default_rng(0)
     dataset.obs["sex"] = rng.choice(["f", "<m>"], len(dataset.samples))
     dataset.obs["age"] = [str(age) for age in rng.integers(30, 80, len(dataset.samples))]
     dataset.obs.iloc[:4, -1] = "NA"
     out = {"sample": "no label", "gene": "constant"}
     dataset.provenance["dropped"] = [
-        {"kind": what, "name": "x", "reason": why} for what, why in out.items()
+        {"kind": kind_of_column, "name": "x", "reason": why} for kind_of_column, why in out.items()
     ]
-    found["tables"] |= patient_tables(dataset, found["splits"], found["tables"]["predictions"])
-    return found
+    inputs["tables"] |= patient_tables(dataset, inputs["splits"], inputs["tables"]["predictions"])
+    return inputs
 
 
 @cache
@@ -85,12 +85,12 @@ def test_with_very_many_classes_the_table_is_of_all_samples():
     packed = data["tables"]["patients"]
     place = packed["columns"].index("group")
     kind = packed["columns"].index("kind")
-    first = next(row for row in packed["rows"] if row[kind] == "samples")
-    more = [
-        [f"c{k}" if at == place else v for at, v in enumerate(first)]
+    first_row = next(row for row in packed["rows"] if row[kind] == "samples")
+    class_rows = [
+        [f"c{k}" if at == place else v for at, v in enumerate(first_row)]
         for k in range(MAX_TABLE_GROUPS)
     ]
-    rows = [*more, *packed["rows"]]
+    rows = [*class_rows, *packed["rows"]]
     many = data | {"tables": data["tables"] | {"patients": packed | {"rows": rows}}}
     assert len(studied(many, LIMITS).items[0].columns) == 2
 
@@ -108,7 +108,7 @@ def test_the_effect_says_of_what_it_is_and_the_references_follow_the_methods(kin
     assert "final model itself is not tested" in section.words[0]
     text = " ".join(methods(data))
     cited = " ".join(references(data))
-    for who, author in (
+    for citation, author in (
         ("Liang and Qin", "Liang KY"),
         ("Firth", "Firth D"),
         ("Schemper", "Schemper M"),
@@ -116,7 +116,7 @@ def test_the_effect_says_of_what_it_is_and_the_references_follow_the_methods(kin
         ("Archer et al.", "Archer L, Snell"),
         ("Jinks", "Jinks RC"),
     ):
-        assert (who in text) == (author in cited)
+        assert (citation in text) == (author in cited)
 
 
 @pytest.mark.parametrize("kind", COLUMNS)
@@ -131,15 +131,15 @@ def test_a_validation_is_planned_and_subgroups_are_shown_only_with_evidence(kind
         safe = max(row[-2] for row in data["tables"]["next_study"]["rows"])
         assert f"{safe} patients" in next_study(data, LIMITS).words[0]
         assert "takes more" not in next_study(data, LIMITS).words[0]  # than what, it depends
-        known = data["tables"]["next_study"]
-        at = [known["columns"].index(name) for name in ("basis", "samples")]
-        perfect = [list(row) for row in known["rows"]]
+        next_study_table = data["tables"]["next_study"]
+        at = [next_study_table["columns"].index(name) for name in ("basis", "samples")]
+        perfect = [list(row) for row in next_study_table["rows"]]
         for row in perfect:
             row[at[1]] = 0 if row[at[0]] == "value" else row[at[1]]
-        tables = data["tables"] | {"next_study": known | {"rows": perfect}}
-        (said,) = next_study(data | {"tables": tables}, LIMITS).words
-        assert " 0 patients" not in said.replace("\u00a0", " ")
-        assert "(lower limit here)" in said
+        tables = data["tables"] | {"next_study": next_study_table | {"rows": perfect}}
+        (sentence,) = next_study(data | {"tables": tables}, LIMITS).words
+        assert " 0 patients" not in sentence.replace("\u00a0", " ")
+        assert "(lower limit here)" in sentence
     assert ("subgroups by sex and age" in " ".join(subgroups(data, LIMITS).words)) == (
         grade(data) is not Grade.NONE
     )
@@ -148,7 +148,7 @@ def test_a_validation_is_planned_and_subgroups_are_shown_only_with_evidence(kind
 @pytest.mark.drawn
 @pytest.mark.parametrize("value", [0.05, 0.95])
 def test_the_line_of_no_information_that_the_caption_tells_of_is_inside_the_figure(value):
-    shown = measure(told("classification"))
+    figure_data = measure(told("classification"))
     row = {
         "name": "all samples",
         "samples": 20,
@@ -156,13 +156,13 @@ def test_the_line_of_no_information_that_the_caption_tells_of_is_inside_the_figu
         "low": value - 0.05,
         "high": value + 0.05,
     }
-    low, high = draw_subgroups([row], shown).axes[0].get_xlim()
-    assert low < shown.chance < high
+    low, high = draw_subgroups([row], figure_data).axes[0].get_xlim()
+    assert low < figure_data.chance < high
     assert low < row["low"] < row["high"] < high
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "error", "said"),
+    ("low", "high", "error", "is_explained"),
     [
         (0.9, 30.0, 0.4, "its CI includes 1) although the balanced accuracy exceeds chance"),
         (1.1, 30.0, 0.6, "excludes 1 although the CI of the balanced accuracy includes chance"),
@@ -171,7 +171,9 @@ def test_the_line_of_no_information_that_the_caption_tells_of_is_inside_the_figu
         (0.9, 30.0, None, ""),
     ],
 )
-def test_an_effect_and_an_error_that_differ_about_chance_are_explained(low, high, error, said):
+def test_an_effect_and_an_error_that_differ_about_chance_are_explained(
+    low, high, error, is_explained
+):
     data = told("classification")
     packed = data["tables"]["score_effect"]
     row = [
@@ -181,5 +183,5 @@ def test_an_effect_and_an_error_that_differ_about_chance_are_explained(low, high
     answer = data["answer"] | {"error": data["answer"]["error"] | {"high": error}}
     tables = data["tables"] | {"score_effect": packed | {"rows": [row]}}
     words = " ".join(score_effect(data | {"answer": answer, "tables": tables}, LIMITS).words)
-    assert ("the two can disagree" in words) == bool(said)
-    assert said in words
+    assert ("the two can disagree" in words) == bool(is_explained)
+    assert is_explained in words

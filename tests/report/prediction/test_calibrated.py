@@ -20,12 +20,12 @@ def test_net_benefit_is_its_definition():
     share = POSITIVE.mean()
     for t in THRESHOLDS:
         (_, false), (_, true) = confusion_matrix(POSITIVE, p >= t)
-        wanted = true / 80 - false / 80 * t / (1 - t)
-        assert net_benefit(p, POSITIVE, np.array([t]), share)[0] == pytest.approx(wanted)
+        expected = true / 80 - false / 80 * t / (1 - t)
+        assert net_benefit(p, POSITIVE, np.array([t]), share)[0] == pytest.approx(expected)
     everyone = net_benefit(np.ones(80), POSITIVE, THRESHOLDS, share)
-    told = HeldOutProbabilities(p, POSITIVE, 1, share)
-    np.testing.assert_allclose(told.net_benefit_of_all(THRESHOLDS), everyone, atol=1e-12)
-    assert told.net_benefit_of_all(np.array([share]))[0] == pytest.approx(0)
+    held_out = HeldOutProbabilities(p, POSITIVE, 1, share)
+    np.testing.assert_allclose(held_out.net_benefit_of_all(THRESHOLDS), everyone, atol=1e-12)
+    assert held_out.net_benefit_of_all(np.array([share]))[0] == pytest.approx(0)
     assert (net_benefit(np.zeros(80), POSITIVE, THRESHOLDS, share) == 0).all()
 
 
@@ -33,17 +33,17 @@ def test_other_shares_are_those_of_samples_that_stand_there_more_often():
     p = expit(SCORE)
     share = 3 * POSITIVE.sum() / (3 * POSITIVE.sum() + (~POSITIVE).sum())
     rows = np.repeat(np.arange(80), np.where(POSITIVE, 3, 1))
-    told = HeldOutProbabilities(p, POSITIVE, 1, share)
+    held_out = HeldOutProbabilities(p, POSITIVE, 1, share)
     often = HeldOutProbabilities(p[rows], POSITIVE[rows], 1, share)
-    np.testing.assert_allclose(told.net_benefit(THRESHOLDS), often.net_benefit(THRESHOLDS))
+    np.testing.assert_allclose(held_out.net_benefit(THRESHOLDS), often.net_benefit(THRESHOLDS))
     assert (
-        told.mean_probability()
+        held_out.mean_probability()
         == pytest.approx(often.mean_probability())
         == pytest.approx(p[rows].mean())
     )
     raw = HeldOutProbabilities(p, POSITIVE, 1, float(POSITIVE.mean())).reliability_groups()
-    for one, plain in zip(told.reliability_groups(), raw, strict=True):
-        odds = [each["share"] / (1 - each["share"]) for each in (one, plain)]
+    for weighted, plain in zip(held_out.reliability_groups(), raw, strict=True):
+        odds = [group["share"] / (1 - group["share"]) for group in (weighted, plain)]
         assert odds[0] == pytest.approx(3 * odds[1])
 
 
@@ -53,5 +53,5 @@ def test_repeats_are_no_further_samples():
     often = HeldOutProbabilities(
         np.repeat(p, 4), np.repeat(POSITIVE, 4), 4, 0.35
     ).reliability_groups()
-    for one, other in zip(once, often, strict=True):
-        assert one == pytest.approx(other)
+    for once_group, often_group in zip(once, often, strict=True):
+        assert once_group == pytest.approx(often_group)

@@ -20,31 +20,31 @@ KINDS = tuple(COLUMNS)
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_chosen_lists_come_first_then_other_methods_then_lists_at_each_mu(kind):
-    given = kind_arguments(kind)
-    known = given["tables"]["controls"]
-    own = known[known["mu"].isna()].iloc[:1]
+    inputs = kind_arguments(kind)
+    controls = inputs["tables"]["controls"]
+    chosen_row = controls[controls["mu"].isna()].iloc[:1]
     added = [
-        own.assign(model=name, error=own["error"] + much)
+        chosen_row.assign(model=name, error=chosen_row["error"] + much)
         for name, much in (("ridge", 0.1), ("lasso", -0.05))
     ]
-    given["tables"]["controls"] = pd.concat([added[0], known, added[1]], ignore_index=True)
-    data = collect(**given)
+    inputs["tables"]["controls"] = pd.concat([added[0], controls, added[1]], ignore_index=True)
+    data = collect(**inputs)
     (table,) = [item for item in controls_section(data, LIMITS).items if isinstance(item, Table)]
     keys = [column.key for column in table.columns]
     rows = [dict(zip(keys, row, strict=True)) for row in table.rows]
-    own = [row["model"].value == "genesig" for row in rows]
-    others = own.count(False)
+    chosen_row = [row["model"].value == "genesig" for row in rows]
+    n_others = chosen_row.count(False)
     assert rows[0]["mu"].text == "chosen"
-    assert own == [True] + [False] * others + [True] * (len(own) - others - 1)
+    assert chosen_row == [True] + [False] * n_others + [True] * (len(chosen_row) - n_others - 1)
     record = data["tables"]["controls"]
     errors = {
         row[record["columns"].index("model")]: row[record["columns"].index("error")]
         for row in record["rows"]
     }
-    found = [errors[row["model"].value] for row in rows[1 : 1 + others]]
-    assert found == sorted(found)
-    assert others == 2
-    mu = [row["mu"].value for row in rows[1 + others :]]
+    errors_shown = [errors[row["model"].value] for row in rows[1 : 1 + n_others]]
+    assert errors_shown == sorted(errors_shown)
+    assert n_others == 2
+    mu = [row["mu"].value for row in rows[1 + n_others :]]
     assert mu == sorted(mu)
 
 

@@ -53,21 +53,21 @@ def test_curves_are_drawn_from_a_hundred_patients_on(many):
 
 
 @pytest.mark.parametrize(
-    ("asked", "share"), [("study", None), ("equal", 0.5), ([0.98, 0.02], 0.02)]
+    ("shares_setting", "share"), [("study", None), ("equal", 0.5), ([0.98, 0.02], 0.02)]
 )
-def test_it_is_of_the_shares_that_are_asked_for(asked, share):
-    data = changed(0.01, probabilities=asked)
-    it = held_out_probabilities(data)
+def test_it_is_of_the_shares_that_are_asked_for(shares_setting, share):
+    data = changed(0.01, probabilities=shares_setting)
+    held_out = held_out_probabilities(data)
     counts = data["study"]["counts"]
     share = counts[1] / sum(counts) if share is None else share
-    assert it.share == pytest.approx(share)
+    assert held_out.share == pytest.approx(share)
     assert f"if {percent(share)} of patients are" in decisions_section(data, LIMITS).words[0]
     samples = data["held_out"]["samples"]
-    p = np.array([one["probabilities"] for one in samples])
-    positive = np.array([one["label"] == data["study"]["classes"][1] for one in samples])
+    p = np.array([sample["probabilities"] for sample in samples])
+    positive = np.array([sample["label"] == data["study"]["classes"][1] for sample in samples])
     t = np.array([0.01, share, 0.6])
-    each = [net_benefit(column, positive, t, share) for column in p.T]
-    np.testing.assert_allclose(it.net_benefit(t), np.mean(each, axis=0), atol=1e-12)
+    benefits = [net_benefit(column, positive, t, share) for column in p.T]
+    np.testing.assert_allclose(held_out.net_benefit(t), np.mean(benefits, axis=0), atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ def test_decisions_say_how_much_of_the_slope_is_kept(shrinkage, words):
 
 def test_without_probabilities_there_is_no_section():
     data = changed(0.01)
-    for one in data["held_out"]["samples"]:
-        del one["probabilities"]
+    for sample in data["held_out"]["samples"]:
+        del sample["probabilities"]
     section = decisions_section(data, LIMITS)
     assert not list(section.words)
     assert not list(section.items)

@@ -29,7 +29,7 @@ LOG2 = {"step": "log2", "floor": 1.0, "ceiling": 1e9}
 def page_data(dataset, samples=(), folds=MOMENTS):
     """Give the part of report_data.json that the section reads."""
     after = normalise_samples(dataset, samples=list(samples), folds=list(folds))
-    seen = json.loads(json.dumps(stage(dataset, after, folds=list(folds)), allow_nan=False))
+    quality_json = json.loads(json.dumps(stage(dataset, after, folds=list(folds)), allow_nan=False))
     design = dataset.design
     study = {
         "label": design.label,
@@ -40,7 +40,7 @@ def page_data(dataset, samples=(), folds=MOMENTS):
         "pair": design.pair,
     }
     data = {
-        "quality": shown(seen, after),
+        "quality": shown(quality_json, after),
         "study": study,
         "design": {"scheme": "leave_one_out"},
         "tables": {},
@@ -51,8 +51,8 @@ def page_data(dataset, samples=(), folds=MOMENTS):
 def made(data):
     section = quality_section(data, LIMITS)
     facts = dict(section.items[0].pairs)
-    shown = [*section.items, *section.pictures]
-    return section, facts, {item.name: item for item in shown if hasattr(item, "name")}
+    shown_items = [*section.items, *section.pictures]
+    return section, facts, {item.name: item for item in shown_items if hasattr(item, "name")}
 
 
 def clean(**how):
@@ -98,9 +98,9 @@ def test_an_outlier_is_named_on_the_first_screen_in_the_section_and_in_the_table
 @pytest.mark.drawn
 def test_values_that_were_never_logged_are_warned_of_once():
     data = page_data(clean(raw=True))
-    said = "expression.tsv: the values look as if they were never logged (…)"
+    message = "expression.tsv: the values look as if they were never logged (…)"
     assert quality_warnings(data, []) == ["Quality of the samples: the values were never logged."]
-    assert quality_warnings(data, [said]) == []
+    assert quality_warnings(data, [message]) == []
     _, facts, items = made(data)
     assert facts["Scale of the values"].startswith("not log-transformed (99th percentile")
     assert facts["Scale of the values"].endswith("no step transforms them")
@@ -122,9 +122,9 @@ def in_centres(dataset, centre, strength=3.0):
 
 def test_a_component_that_goes_with_another_column_is_named_with_both_shares():
     data = page_data(in_centres(clean(), ["a", "a", "b", "b"] * 5))
-    one = data["quality"]["follows"]
-    assert one["column"] == "centre"
-    assert one["share"] > 0.9 > 0.1 > one["label"]
+    follows = data["quality"]["follows"]
+    assert follows["column"] == "centre"
+    assert follows["share"] > 0.9 > 0.1 > follows["label"]
     warning = quality_warnings(data, [])[0]
     for words in ("follows centre (", "more than state (", "% of variance"):
         assert words in warning
@@ -134,7 +134,7 @@ def test_a_component_that_goes_with_another_column_is_named_with_both_shares():
 
 
 @pytest.mark.parametrize(
-    ("label", "centre", "q", "named"),
+    ("label", "centre", "q", "is_named"),
     [
         (0.0, 0.24, 0.001, False),
         (0.0, 0.26, 0.001, True),
@@ -143,21 +143,21 @@ def test_a_component_that_goes_with_another_column_is_named_with_both_shares():
         (0.3, 0.41, 0.001, True),
     ],
 )
-def test_a_column_is_named_if_it_explains_much_more_than_the_label(label, centre, q, named):
+def test_a_column_is_named_if_it_explains_much_more_than_the_label(label, centre, q, is_named):
     dataset = in_centres(clean(), ["a", "a", "b", "b"] * 5)
-    seen = stage(dataset, dataset, folds=MOMENTS)
-    for one in seen["associations"]:
-        one["adjusted"][0] = label if one["role"] == "label" else centre
-        one["q"][0] = q
-    found = shown(seen, dataset)["follows"]
-    assert found == (
+    quality_json = stage(dataset, dataset, folds=MOMENTS)
+    for association in quality_json["associations"]:
+        association["adjusted"][0] = label if association["role"] == "label" else centre
+        association["q"][0] = q
+    follows = shown(quality_json, dataset)["follows"]
+    assert follows == (
         {
             "column": "centre",
             "share": centre,
             "label": label,
-            "explained": seen["components"]["explained"][0],
+            "explained": quality_json["components"]["explained"][0],
         }
-        if named
+        if is_named
         else None
     )
 
@@ -187,13 +187,18 @@ def test_samples_are_in_the_order_of_batch_and_class():
     centre = ["b", "a", "b", "a", "a"] * 4
     dataset = in_centres(clean(), centre)
     data = page_data(replace(dataset, design=replace(dataset.design, batch="centre")))
-    it = data["quality"]
-    assert it["batches"] == ["a"] * 12 + ["b"] * 8
-    assert all(np.all(np.diff(part) >= 0) for part in (it["response"][:12], it["response"][12:]))
-    place = [dataset.samples.index(name) for name in it["samples"]]
-    assert [centre[row] for row in place] == it["batches"]
+    sample_quality = data["quality"]
+    assert sample_quality["batches"] == ["a"] * 12 + ["b"] * 8
+    assert all(
+        np.all(np.diff(part) >= 0)
+        for part in (sample_quality["response"][:12], sample_quality["response"][12:])
+    )
+    place = [dataset.samples.index(name) for name in sample_quality["samples"]]
+    assert [centre[row] for row in place] == sample_quality["batches"]
     np.testing.assert_allclose(
-        np.array(it["after"]["quantiles"])[:, 2], np.median(dataset.X[place], axis=1), rtol=1e-3
+        np.array(sample_quality["after"]["quantiles"])[:, 2],
+        np.median(dataset.X[place], axis=1),
+        rtol=1e-3,
     )
     _, _, items = made(data)
     assert items["distributions"].caption.startswith("Samples by centre, then state, coloured")
@@ -292,10 +297,12 @@ def test_very_many_samples_are_capped_with_every_outlier_among_those_shown():
     row = order[min(set(range(1100)) - set(evenly_spaced_rows(1100, 1000)))]  # would not be shown
     dataset.X[row] += 50
     data = page_data(dataset)
-    it = data["quality"]
-    assert len(it["samples"]) == 1001
-    assert it["total"] == 1100
-    assert [it["samples"][one["row"]] for one in it["outliers"]] == [f"s{row}"]
+    sample_quality = data["quality"]
+    assert len(sample_quality["samples"]) == 1001
+    assert sample_quality["total"] == 1100
+    assert [sample_quality["samples"][sample["row"]] for sample in sample_quality["outliers"]] == [
+        f"s{row}"
+    ]
     _, _, items = made(data)
     assert "of 1,100 samples are shown" in items["distributions"].caption
     figures = [draw_picture(item).svg for item in items.values() if isinstance(item, Picture)]
@@ -315,38 +322,46 @@ def test_names_of_columns_and_samples_stay_text():
 
 def test_samples_that_lack_an_omic_are_not_said_to_lie_far_off():
     """All that is odd of them are blanks, which their study may have planned."""
-    given = arguments(Study())
+    inputs = arguments(Study())
     outliers = [{"sample": f"S0{k}", "row": k, "rules": ["missing"]} for k in (3, 4)]
-    given["quality_summary"]["outliers"]["samples"] = outliers
-    (mine,) = (one for one in collect(**given)["warnings"] if one.startswith("Quality of the"))
+    inputs["quality_summary"]["outliers"]["samples"] = outliers
+    (own_warnings,) = (
+        warning for warning in collect(**inputs)["warnings"] if warning.startswith("Quality of the")
+    )
     assert (
-        mine == "Quality of the samples: 2 samples miss many more values than the others "
+        own_warnings == "Quality of the samples: 2 samples miss many more values than the others "
         "(S03, S04)."
     )
     outliers[0]["rules"].append("rle_iqr")
-    (mine,) = (one for one in collect(**given)["warnings"] if one.startswith("Quality of the"))
-    assert "2 samples lie far from the others" in mine
+    (own_warnings,) = (
+        warning for warning in collect(**inputs)["warnings"] if warning.startswith("Quality of the")
+    )
+    assert "2 samples lie far from the others" in own_warnings
 
 
 def test_the_page_has_the_section_and_its_warning():
-    given = arguments(Study())
-    given["quality_summary"]["outliers"]["samples"] = [
+    inputs = arguments(Study())
+    inputs["quality_summary"]["outliers"]["samples"] = [
         {"sample": "S03", "row": 3, "rules": ["rle_iqr"]}
     ]
-    data = collect(**given)
-    mine = [one for one in data["warnings"] if one.startswith("Quality of the samples")]
-    assert mine == ["Quality of the samples: 1 sample lies far from the others (S03)."]
+    data = collect(**inputs)
+    own_warnings = [
+        warning for warning in data["warnings"] if warning.startswith("Quality of the samples")
+    ]
+    assert own_warnings == ["Quality of the samples: 1 sample lies far from the others (S03)."]
     assert set(RULE_WORDS) >= {
-        rule["name"] for rule in given["quality_summary"]["outliers"]["rules"]
+        rule["name"] for rule in inputs["quality_summary"]["outliers"]["rules"]
     }
 
 
 def test_samples_like_one_specimen_are_said_on_the_first_screen_and_in_the_section():
-    given = arguments(Study())
-    given["quality_summary"]["twins"] = [["S03", "S04"], ["S01", "S07"]]
-    data = collect(**given)
-    (mine,) = (one for one in data["warnings"] if one.startswith("Quality of the"))
-    assert "S03 and S04 and 1 more pair look like one specimen measured twice" in mine
+    inputs = arguments(Study())
+    inputs["quality_summary"]["twins"] = [["S03", "S04"], ["S01", "S07"]]
+    data = collect(**inputs)
+    (own_warnings,) = (
+        warning for warning in data["warnings"] if warning.startswith("Quality of the")
+    )
+    assert "S03 and S04 and 1 more pair look like one specimen measured twice" in own_warnings
     section, _, _ = made(data)
     assert any("S03 and S04 and 1 more pair" in word for word in section.words)
 

@@ -17,10 +17,10 @@ LIMITS = Limits(12, 500)
 
 def made(study=None, **error):
     """Return the collected data, with some numbers of the comparison changed."""
-    given = arguments(study or Study(sets=True))
+    inputs = arguments(study or Study(sets=True))
     for key, value in error.items():
-        given["tables"]["sets_error"][key] = value
-    return collect(**given)
+        inputs["tables"]["sets_error"][key] = value
+    return collect(**inputs)
 
 
 def first(data):
@@ -43,28 +43,32 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_one_sentence_says_what_the_numbers_say(name):
-    change, said = CASES[name]
+    change, sentence = CASES[name]
     text = first(made(**change)).split(". ")[0]
-    assert said in text
+    assert sentence in text
     if name == "better":
         assert "their balanced accuracy is 90% against 70% of the gene signature" in text
         assert "(95% CI of the difference 10.0 to 30.0 points)" in text
-    others = [words for other, (_, words) in CASES.items() if other != name]
-    assert not any(words in text for words in others)
+    other_sentences = [words for other_name, (_, words) in CASES.items() if other_name != name]
+    assert not any(words in text for words in other_sentences)
 
 
 def test_a_long_name_of_a_set_is_whole_in_a_sentence():
     data = made()
-    one = next(one for one in data["sets"]["sets"] if one["in_list"])
-    one["set"] = "REACTOME_REGULATION_OF_EXPRESSION_OF_SLITS_AND_ROBOS_BY_" + 3 * "SOMETHING_"
-    assert one["set"] in " ".join(sets(data, Limits(3, 15)).words)
+    selected_set = next(
+        selected_set for selected_set in data["sets"]["sets"] if selected_set["in_list"]
+    )
+    selected_set["set"] = (
+        "REACTOME_REGULATION_OF_EXPRESSION_OF_SLITS_AND_ROBOS_BY_" + 3 * "SOMETHING_"
+    )
+    assert selected_set["set"] in " ".join(sets(data, Limits(3, 15)).words)
 
 
 def test_chance_is_called_chance():
-    given = arguments(Study(sets=True))
-    controls = given["tables"]["controls"]
+    inputs = arguments(Study(sets=True))
+    controls = inputs["tables"]["controls"]
     controls.loc[controls["model"].isin(["genesig", "sets"]), "high"] = 0.6
-    assert first(collect(**given)).startswith("Neither gene sets nor single genes predict better")
+    assert first(collect(**inputs)).startswith("Neither gene sets nor single genes predict better")
 
 
 def test_a_regression_is_told_in_r2():
@@ -75,7 +79,7 @@ def test_a_regression_is_told_in_r2():
 
 
 @pytest.mark.parametrize(
-    ("task", "classes", "said"),
+    ("task", "classes", "words"),
     [
         ("classification", ["well", "ill"], "by least squares under the latent"),
         ("classification", ["a", "b", "c"], "squares on a column for each class under the latent"),
@@ -83,21 +87,21 @@ def test_a_regression_is_told_in_r2():
         ("survival", None, "by Cox's partial likelihood under the latent"),
     ],
 )
-def test_methods_say_what_is_minimised(task, classes, said):
+def test_methods_say_what_is_minimised(task, classes, words):
     data = made()
     data["study"] |= {"task": task, "classes": classes}
-    found = sets_sentences(data)
-    assert said in found[0]
-    assert ("squared error" in found[1]) == (task != "survival")
+    sentences = sets_sentences(data)
+    assert words in sentences[0]
+    assert ("squared error" in sentences[1]) == (task != "survival")
 
 
 def test_the_first_screen_names_the_sets_that_are_always_there():
     data = made()
-    names = [one["set"] for one in data["sets"]["sets"] if one["in_list"]]
+    names = [set_row["set"] for set_row in data["sets"]["sets"] if set_row["in_list"]]
     assert first(data).endswith(f"{', '.join(names[:3])} and others.")
     assert f"Of 16 sets, {len(names)} are in at least 75% of the training sets" in first(data)
-    nothing = made(Study(sets=True, empty=True))
-    assert "Of 16 sets, none is in 75% of the training sets." in first(nothing)
+    without_sets = made(Study(sets=True, empty=True))
+    assert "Of 16 sets, none is in 75% of the training sets." in first(without_sets)
 
 
 def test_stability_of_sets_stands_beside_that_of_genes():
@@ -126,13 +130,13 @@ def test_the_section_shows_a_figure_and_tables():
 
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("weights", ["permuted", "size", "equal"])
-@pytest.mark.parametrize("others", ["leave_out", "singletons"])
-def test_what_was_set_is_said(weights, others):
-    given = arguments(Study(sets=True))
-    given["config"]["structured"] |= {"weights": weights, "others": others}
-    data = collect(**given)
+@pytest.mark.parametrize("has_other_weights", ["leave_out", "singletons"])
+def test_what_was_set_is_said(weights, has_other_weights):
+    inputs = arguments(Study(sets=True))
+    inputs["config"]["structured"] |= {"weights": weights, "others": has_other_weights}
+    data = collect(**inputs)
     words = " ".join(sets(data, LIMITS).words)
-    assert ("one by one" in words) == (others == "singletons")
+    assert ("one by one" in words) == (has_other_weights == "singletons")
     assert ("calibrated on permuted training labels" in words) == (weights == "permuted")
     assert any("latent group lasso" in paragraph for paragraph in methods(data))
     assert any(text.startswith("Jacob L") for text in references(data))
@@ -151,6 +155,6 @@ def test_nothing_of_it_is_there_without_sets():
 
 def test_names_do_no_harm():
     data = made(Study(sets=True, names=HOSTILE))
-    assert {one["set"] for one in data["sets"]["sets"]} & set(HOSTILE)
+    assert {set_row["set"] for set_row in data["sets"]["sets"]} & set(HOSTILE)
     section = sets(data, LIMITS)
     assert "<script" not in draw_picture(section.items[0]).svg

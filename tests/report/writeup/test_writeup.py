@@ -25,47 +25,47 @@ from genesig.report.writeup import (
 
 
 def test_the_paragraph_has_the_numbers_of_the_page():
-    given = arguments(Study(permutations=99))
-    data = collect(**given, external=[make_about(given["dataset"], "Lund")])
+    inputs = arguments(Study(permutations=99))
+    data = collect(**inputs, external=[make_about(inputs["dataset"], "Lund")])
     (text,) = results(data)
-    it = data["answer"]
-    error = it["error"]
-    wanted = [
+    answer = data["answer"]
+    error = answer["error"]
+    expected = [
         f"{rate(1 - error['value'])} (95% CI ",
-        f"Stability selection identified {it['evidence']['fdr_selected']} genes",
-        f"the final model, fitted on all samples, uses {it['evidence']['model']} genes",
+        f"Stability selection identified {answer['evidence']['fdr_selected']} genes",
+        f"the final model, fitted on all samples, uses {answer['evidence']['model']} genes",
         "In Lund (25 samples), the final model had a balanced accuracy of",
-        decimal(it["stability"]["value"]),
+        decimal(answer["stability"]["value"]),
         *(
-            f"{one['name'].replace('auc', 'AUC')} "
-            f"{(decimal if one['name'] == 'auc' else percent)(one['value'])}"
-            for one in it["measures"]
+            f"{measure['name'].replace('auc', 'AUC')} "
+            f"{(decimal if measure['name'] == 'auc' else percent)(measure['value'])}"
+            for measure in answer["measures"]
         ),
     ]
-    for words in wanted:
+    for words in expected:
         assert words.lower() in text.lower(), words
 
 
 def test_names_of_genes_are_whole_in_the_paragraph_that_readers_copy():
     data = collected(Study(permutations=99))
     long = "HLA-DRB1///HLA-DRB3///HLA-DRB4///HLA-DRB5///and_a_contig_without_any_break_0001"
-    for one in data["answer"]["chips"]:
-        one["symbol"] = long
+    for gene in data["answer"]["chips"]:
+        gene["symbol"] = long
     (text,) = results(data)
     assert f" {long}" in text
     assert "…" not in text
 
 
 def test_many_cohorts_have_one_sentence_of_those_without_training_samples():
-    given = arguments(Study(permutations=9))
-    others = [make_about(given["dataset"], f"c{k}", n=20 + k) for k in range(5)]
-    data = collect(**given, external=others)
+    inputs = arguments(Study(permutations=9))
+    cohorts = [make_about(inputs["dataset"], f"c{k}", n=20 + k) for k in range(5)]
+    data = collect(**inputs, external=cohorts)
     rows = data["answer"]["cohorts"]["rows"]
     for row, error in zip(rows, (0.3, 0.1, 0.2, 0.4, 0.5), strict=True):
         row["error"] = error
     samples = sum(row["samples"] for row in rows)
-    said = f"In 5 external cohorts ({samples} samples), the final model had a median balanced"
-    assert f"{said} accuracy of 70% (range 50% to 90%)." in results(data)[0]
+    text = f"In 5 external cohorts ({samples} samples), the final model had a median balanced"
+    assert f"{text} accuracy of 70% (range 50% to 90%)." in results(data)[0]
     assert "In c0" not in results(data)[0]
     rows[4]["seen"] = True
     assert f"In 4 external cohorts ({samples - rows[4]['samples']} samples)" in results(data)[0]
@@ -73,11 +73,11 @@ def test_many_cohorts_have_one_sentence_of_those_without_training_samples():
 
 
 def test_what_is_not_known_is_not_said():
-    given = arguments(Study(permutations=0, subsamples=0, empty=True))
-    given["tables"]["controls"] = given["tables"]["controls"].assign(
+    inputs = arguments(Study(permutations=0, subsamples=0, empty=True))
+    inputs["tables"]["controls"] = inputs["tables"]["controls"].assign(
         error=np.nan, low=np.nan, high=np.nan
     )
-    (text,) = results(collect(**given))
+    (text,) = results(collect(**inputs))
     assert "could not be estimated" in text
     assert "No permutation test was run" in text
     assert "selected no gene" in text
@@ -91,37 +91,37 @@ def test_the_checklist_has_every_item_once_and_leaves_open_what_no_run_knows(reg
     numbers = [number for number, _, _ in rows]
     assert len(set(numbers)) == len(numbers) == len(TRIPOD_ITEMS) == 52
     assert {int(n.rstrip("abcdefg")) for n in numbers} == set(range(1, 28))
-    opened = {number for number, _, said in rows if said == OPEN_ITEM}
+    opened = {number for number, _, answer in rows if answer == OPEN_ITEM}
     assert {"1", "5b", "14", "17", "18a", "19", "25"} <= opened
     assert not opened & {"7", "11", "12a", "12c", "15", "21", "22", "26"}
-    assert all(said and "None" not in said for _, _, said in rows)
+    assert all(answer and "None" not in answer for _, _, answer in rows)
 
 
 def test_the_section_counts_what_is_open():
     data = collected(Study())
     section = tripod(data, Limits(3, 15))
     table = section.items[0]
-    left = sum(row[-1].text == OPEN_ITEM for row in table.rows)
-    assert f"{left} are for you" in section.words[0]
+    n_open = sum(row[-1].text == OPEN_ITEM for row in table.rows)
+    assert f"{n_open} are for you" in section.words[0]
     assert table.total == len(TRIPOD_ITEMS)
 
 
 def test_splits_are_spoken_of_without_their_key():
     data = collected(Study())
-    said = " ".join(row[-1] for row in checklist(data)) + str(study(data, Limits(3, 15)).items)
-    assert "k-fold, " in said
-    assert "stratified k-fold;" in said
-    assert "kfold" not in said
+    text = " ".join(row[-1] for row in checklist(data)) + str(study(data, Limits(3, 15)).items)
+    assert "k-fold, " in text
+    assert "stratified k-fold;" in text
+    assert "kfold" not in text
 
 
 def test_limits_hold_every_warning():
     data = collected(Study(permutations=0))
     text = limits_words(data)
     assert data["warnings"]
-    assert all(one in text for one in data["warnings"])
+    assert all(warning in text for warning in data["warnings"])
     assert "No batches or covariates were given" in text
-    named = {**data["config"], "data": {**data["config"]["data"], "covariates": ["age"]}}
-    assert "No batches were given" in limits_words({**data, "config": named})
+    config_with_age = {**data["config"], "data": {**data["config"]["data"], "covariates": ["age"]}}
+    assert "No batches were given" in limits_words({**data, "config": config_with_age})
     assert "No covariates were given" in limits_words({**data, "batch": {"column": "day"}})
 
 
@@ -132,16 +132,16 @@ def test_the_card_speaks_of_use_performance_limits_and_making_without_mark_up():
     assert heads[0] == r"# Model card: a \<b\>bold\</b\> \[title\](x) \# of \*mine\*"
     parts = ("Intended use", "Conclusion", "Accuracy", "Genes", "Limits", "How it was made")
     assert heads[1:] == [f"## {part}" for part in parts]
-    said = text.replace("\\", "")
-    assert headline(data) in said
-    assert sentences(data)[0].text in said
+    plain_text = text.replace("\\", "")
+    assert headline(data) in plain_text
+    assert sentences(data)[0].text in plain_text
     assert limits_words({**data, "warnings": ["a", "B."]}).endswith(" a. B.")
-    assert len(said.split()) <= 250
-    assert f"seed {data['run']['seed']}." in said
+    assert len(plain_text.split()) <= 250
+    assert f"seed {data['run']['seed']}." in plain_text
 
 
 @pytest.mark.parametrize(
-    ("step", "said"),
+    ("step", "answer"),
     [
         ({"step": "half_minimum"}, "imputed by half_minimum (taken for values too small to be"),
         (
@@ -150,7 +150,7 @@ def test_the_card_speaks_of_use_performance_limits_and_making_without_mark_up():
         ),
     ],
 )
-def test_the_checklist_says_how_much_was_imputed_and_how(step, said):
+def test_the_checklist_says_how_much_was_imputed_and_how(step, answer):
     data = collect(**arguments(Study()))
     study = {**data["study"], "samples": 40, "genes": 50, "missing": 60}
     config = {**data["config"], "normalise": {"samples": [], "folds": [step]}}
@@ -158,7 +158,7 @@ def test_the_checklist_says_how_much_was_imputed_and_how(step, said):
         number: text for number, _, text in checklist({**data, "study": study, "config": config})
     }
     assert "60 of 2000 values (3.00%) were missing and" in answers["11"]
-    assert said in answers["11"]
+    assert answer in answers["11"]
     assert "imputed" not in dict((n, t) for n, _, t in checklist(data))["11"]
 
 
