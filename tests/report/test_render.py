@@ -128,21 +128,21 @@ def rendered(tmp_path_factory):
         pytest.param("bare", marks=pytest.mark.slow),
     ]
 )
-def made(request, rendered):
+def rendering(request, rendered):
     return rendered(request.param, 0)
 
 
-def test_the_markup_is_balanced_and_ids_are_unique(made):
-    page = made.page
+def test_the_markup_is_balanced_and_ids_are_unique(rendering):
+    page = rendering.page
     assert page.unbalanced == []
     assert page.open == []
     ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
     assert len(ids) == len(set(ids)) > 50
 
 
-def test_every_reference_inside_the_page_exists(made):
-    text = made.text
-    page = made.page
+def test_every_reference_inside_the_page_exists(rendering):
+    text = rendering.text
+    page = rendering.page
     ids = {attributes["id"] for _, attributes in page.elements if "id" in attributes}
     targets = [a["href"][1:] for a in page.named("a") if a["href"].startswith("#")]
     targets += [a["xlink:href"][1:] for a in page.named("use")]
@@ -155,9 +155,9 @@ def test_every_reference_inside_the_page_exists(made):
     assert set(targets) <= ids
 
 
-def test_nothing_is_loaded_and_no_style_or_handler_is_inline(made):
-    text = made.text
-    page = made.page
+def test_nothing_is_loaded_and_no_style_or_handler_is_inline(rendering):
+    text = rendering.text
+    page = rendering.page
     for tag, attributes in page.elements:
         assert tag not in ("link", "iframe", "object", "embed", "base", "form")
         assert not any(key == "style" or key.startswith("on") for key in attributes)
@@ -174,9 +174,9 @@ def test_nothing_is_loaded_and_no_style_or_handler_is_inline(made):
     assert (script, len(page.named("style"))) == ({}, 1)
 
 
-def test_the_policy_holds_the_hashes_of_style_and_script(made):
-    text = made.text
-    page = made.page
+def test_the_policy_holds_the_hashes_of_style_and_script(rendering):
+    text = rendering.text
+    page = rendering.page
     policy = next(m["content"] for m in page.named("meta") if "http-equiv" in m)
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
@@ -186,10 +186,10 @@ def test_the_policy_holds_the_hashes_of_style_and_script(made):
         assert f"{tag}-src 'sha256-{digest}'" in policy
 
 
-def test_names_stay_text(made):
-    name = made.name
-    text = made.text
-    page = made.page
+def test_names_stay_text(rendering):
+    name = rendering.name
+    text = rendering.text
+    page = rendering.page
     assert "<i>study</i>" not in text
     assert page.named("i") == page.named("b") == []
     if name == "hostile":
@@ -208,12 +208,13 @@ def test_long_names_break_after_underscores_and_stay_text():
     assert breakable("1000_s_at") == "1000_s_at"  # short ids stay in one piece
 
 
-def test_every_section_has_its_heading_and_the_answer_comes_first(made, undrawn):
-    page = made.page
+def test_every_section_has_its_heading_and_the_answer_comes_first(rendering, undrawn):
+    page = rendering.page
     limits = Limits(12, 500)
-    first_figures = {image.name for image in summary(made.data, limits).items}
+    first_figures = {image.name for image in summary(rendering.data, limits).items}
     sections = [
-        without_pictures(write(made.data, limits), first_figures) for write in SECTIONS.values()
+        without_pictures(write(rendering.data, limits), first_figures)
+        for write in SECTIONS.values()
     ]
     shown_sections = [section for section in sections if not section.empty]
     parts = {
@@ -229,14 +230,14 @@ def test_every_section_has_its_heading_and_the_answer_comes_first(made, undrawn)
     assert (len(page.named("h1")), len(page.named("h2"))) == (1, 1 + len(parts))
 
 
-def test_headings_go_down_by_one(made):
-    levels = [int(tag[1]) for tag, _ in made.page.elements if re.fullmatch("h[1-6]", tag)]
+def test_headings_go_down_by_one(rendering):
+    levels = [int(tag[1]) for tag, _ in rendering.page.elements if re.fullmatch("h[1-6]", tag)]
     assert all(b - a <= 1 for a, b in pairwise(levels))
 
 
-def test_figures_and_tables_are_numbered_in_the_order_of_the_page(made):
-    numbers = re.findall(r'class="number"[^>]*>(Figure|Table) (S?)(\d+)<', made.text)
-    assert numbers[0] == ("Figure", "", "1") or made.name == "bare"
+def test_figures_and_tables_are_numbered_in_the_order_of_the_page(rendering):
+    numbers = re.findall(r'class="number"[^>]*>(Figure|Table) (S?)(\d+)<', rendering.text)
+    assert numbers[0] == ("Figure", "", "1") or rendering.name == "bare"
     for kind in ("Figure", "Table"):
         for letter in ("", "S"):
             numbers_of_kind = [int(n) for k, s, n in numbers if (k, s) == (kind, letter)]
@@ -244,23 +245,23 @@ def test_figures_and_tables_are_numbered_in_the_order_of_the_page(made):
             assert numbers_of_kind
 
 
-def test_every_figure_says_what_it_is_and_how_to_read_it(made):
-    page = made.page
+def test_every_figure_says_what_it_is_and_how_to_read_it(rendering):
+    page = rendering.page
     figures = page.named("svg")
     assert all(a["role"] == "img" for a in figures)
     cards = [a for a in page.named("details") if a["class"] == "card"]
     figures = [a for a in figures if "aria-label" not in a]
     assert len(page.named("svg")) == len(figures) + len(cards)
-    columns = made.text.count('class="column"')  # the first figures, again for a telephone
+    columns = rendering.text.count('class="column"')  # the first figures, again for a telephone
     n_shown = len(figures) - columns
     assert n_shown == len(page.named("figcaption")) == len(page.named("figure"))
-    files = sorted((made.folder / "figures").glob("*.svg"))
+    files = sorted((rendering.folder / "figures").glob("*.svg"))
     further_files = set(
-        re.findall(r"figures/(\w+)\.svg", made.text)
+        re.findall(r"figures/(\w+)\.svg", rendering.text)
     )  # figure1.svg and further ones
     assert len(files) == n_shown + len(further_files)
     for path in files:
-        words = made.folder / "figures" / "captions" / f"{path.stem}.html"
+        words = rendering.folder / "figures" / "captions" / f"{path.stem}.html"
         numbered = words.read_text(encoding="utf-8").startswith("<p><strong>Figure ")
         assert numbered != (path.stem == "figure1")  # its legend is that of a paper
         root = ET.parse(path).getroot()
@@ -270,10 +271,10 @@ def test_every_figure_says_what_it_is_and_how_to_read_it(made):
         assert "#ffffff" not in path.read_text(encoding="utf-8")
 
 
-def test_long_tables_end_with_a_link_to_the_whole(made):
-    data = made.data
-    text = made.text
-    page = made.page
+def test_long_tables_end_with_a_link_to_the_whole(rendering):
+    data = rendering.data
+    text = rendering.text
+    page = rendering.page
     tables = re.findall(r'data-name="([^"]*)".*?<tbody>(.*?)</tbody>', text, re.DOTALL)
     assert len(tables) == text.count("<tbody>") - 1 > 6  # the checks are no table of the study
     assert max(body.count("<tr>") for name, body in tables if name != "patients") <= 10
@@ -293,11 +294,11 @@ def test_long_tables_end_with_a_link_to_the_whole(made):
     assert "univariate.tsv" in {a["href"] for a in page.named("a")}
 
 
-def test_the_numbers_of_the_answer_are_on_the_first_screen(made):
-    name = made.name
-    data = made.data
-    text = made.text
-    page = made.page
+def test_the_numbers_of_the_answer_are_on_the_first_screen(rendering):
+    name = rendering.name
+    data = rendering.data
+    text = rendering.text
+    page = rendering.page
     first_screen = text[text.index('<section id="answer"') : text.index('class="part writeup"')]
     if name != "bare":
         assert f">{data['answer']['evidence']['fdr_selected']} at FDR ≤ 10%</dd>" in first_screen
@@ -322,27 +323,27 @@ def test_the_same_data_give_the_same_files(rendered):
 @pytest.mark.slow
 def test_regression_speaks_of_one_measure(rendered):
     """R² wherever a number stands; 1 − R² only as the name of a column of the file."""
-    made = rendered("regression", 0)
-    shown_text = " ".join(made.page.text)
+    rendering = rendered("regression", 0)
+    shown_text = " ".join(rendering.page.text)
     assert shown_text.count("1 − R²") == 1
     assert "The column error of controls.tsv is 1 − R²." in shown_text
-    mu = made.data["mu"][0]
-    rows = table_rows(made.data["tables"]["controls"])
+    mu = rendering.data["mu"][0]
+    rows = table_rows(rendering.data["tables"]["controls"])
     row_of_mu = next(r for r in rows if r["mu"] == pytest.approx(mu, rel=1e-6))
     flat_text = " ".join(shown_text.split())
     value, low, high = (decimal(1 - row_of_mu[key]) for key in ("error", "high", "low"))
     joined = f"{low} to {high}" if "\u2212" in low + high else f"{low}–{high}"
     assert f"R² {value} 95% CI {joined}; chance 0.00" in flat_text
     for name in ("controls", "brevity"):
-        figure = (made.folder / "figures" / f"{name}.svg").read_text(encoding="utf-8")
+        figure = (rendering.folder / "figures" / f"{name}.svg").read_text(encoding="utf-8")
         assert "R²" in figure
         assert "1 − R²" not in figure
 
 
-def test_a_value_of_another_version_is_refused(made, tmp_path):
+def test_a_value_of_another_version_is_refused(rendering, tmp_path):
     with pytest.raises(GenesigError, match="version 1, version 8 is needed"):
         render(
-            {**made.data, "version": 1},
+            {**rendering.data, "version": 1},
             tmp_path / "r.html",
             tmp_path,
             title="",

@@ -33,7 +33,7 @@ def _data(*cohorts: dict[str, Any], study: Study | None = None, **changes: Any) 
 
 
 @pytest.fixture(scope="module")
-def one() -> dict[str, Any]:
+def cohort_data() -> dict[str, Any]:
     return _data({})
 
 
@@ -55,9 +55,9 @@ def test_what_was_not_assessable_is_said_beside_what_was() -> None:
         assert line in cohort_paragraphs(data)[0].text
 
 
-def test_the_first_screen_has_one_line(about_of_one: dict[str, Any]) -> None:
-    scores = about_of_one["external"][0]["scores"]
-    line = cohort_paragraphs(about_of_one)[0].text
+def test_the_first_screen_has_one_line(cohort_data: dict[str, Any]) -> None:
+    scores = cohort_data["external"][0]["scores"]
+    line = cohort_paragraphs(cohort_data)[0].text
     auc = scores["auc"]
     error = scores["balanced_error"]["value"]
     low, high = (1 - scores["balanced_error"][end] for end in ("high", "low"))
@@ -69,10 +69,10 @@ def test_the_first_screen_has_one_line(about_of_one: dict[str, Any]) -> None:
     )
 
 
-def test_counts_and_curve_are_those_of_the_samples(about_of_one: dict[str, Any]) -> None:
-    cohort = about_of_one["external"][0]
+def test_counts_and_curve_are_those_of_the_samples(cohort_data: dict[str, Any]) -> None:
+    cohort = cohort_data["external"][0]
     points = cohort["points"]
-    classes = about_of_one["study"]["classes"]
+    classes = cohort_data["study"]["classes"]
     counts = [
         [
             sum(p["label"] == true and p["predicted"] == predicted for p in points)
@@ -86,8 +86,8 @@ def test_counts_and_curve_are_those_of_the_samples(about_of_one: dict[str, Any])
     assert (cohort["roc"]["x"][-1], cohort["roc"]["y"][-1]) == (1, 1)
 
 
-def test_the_section_shows_each_data_set_with_its_files(about_of_one: dict[str, Any]) -> None:
-    section = external(about_of_one, LIMITS)
+def test_the_section_shows_each_data_set_with_its_files(cohort_data: dict[str, Any]) -> None:
+    section = external(cohort_data, LIMITS)
     pictures = [item.name for item in flat_items(section.items) if isinstance(item, Picture)]
     assert pictures == [
         f"external_c0_{name}" for name in ("roc", "confusion", "scores", "calibration", "shift")
