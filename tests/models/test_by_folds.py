@@ -46,12 +46,12 @@ def data(n=45, d=30):
 
 def by_hand(plain, X, y, splits, error):
     """Return the error of every setting from a fit of each fold's rows, (n_mu, n_tau, n_lam)."""
-    found = np.empty((len(MU), len(TAU), len(LAM)))
-    for m, t, k in np.ndindex(found.shape):
+    errors = np.empty((len(MU), len(TAU), len(LAM)))
+    for m, t, k in np.ndindex(errors.shape):
         model = clone(plain).set_params(tau=TAU[t], mu=MU[m], lam=LAM[k])
         fits = [clone(model).fit(X[train], y[train]) for train, _ in splits]
-        found[m, t, k] = error(fits, splits)
-    return found
+        errors[m, t, k] = error(fits, splits)
+    return errors
 
 
 def test_errors_are_those_of_plain_fits_of_numbers():
@@ -134,7 +134,7 @@ def test_a_loose_path_is_warned_of():
 
 
 @pytest.mark.parametrize(
-    ("setting", "said"),
+    ("setting", "message"),
     [
         ({"tau": 0}, "tau must be at least 1 value"),
         ({"tau": [0.5, 0.0]}, "tau must be .* > 0"),
@@ -143,8 +143,8 @@ def test_a_loose_path_is_warned_of():
         ({"lam": np.nan}, "lam must be"),
     ],
 )
-def test_a_grid_that_is_none_is_refused(setting, said):
-    with pytest.raises(InvalidProblem, match=said):
+def test_a_grid_that_is_none_is_refused(setting, message):
+    with pytest.raises(InvalidProblem, match=message):
         L1L2RegressorCV(**setting).fit(*data(12, 3))
 
 

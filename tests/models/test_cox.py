@@ -50,9 +50,9 @@ def test_survival_falls_with_time_and_risk():
 
 def test_both_ways_to_write_a_response():
     X, time, event, y = study()
-    one = L1L2Cox().fit(X, y)
-    other = clone(one).fit(X, np.column_stack([time, event]))
-    np.testing.assert_array_equal(one.predict(X), other.predict(X))
+    by_structured = L1L2Cox().fit(X, y)
+    by_columns = clone(by_structured).fit(X, np.column_stack([time, event]))
+    np.testing.assert_array_equal(by_structured.predict(X), by_columns.predict(X))
     swapped = np.array(list(zip(time, event, strict=True)), dtype=KIND[::-1])
     np.testing.assert_array_equal(time_and_event(swapped)[0], time)
     np.testing.assert_array_equal(time_and_event(swapped)[1], event)

@@ -92,9 +92,9 @@ class TimedByFolds(Times, L1L2CoxCV):
 
 def test_every_public_estimator_is_checked():
     text = "".join(p.read_text(encoding="utf-8") for p in TESTS.rglob("test_*.py"))
-    seen = "".join(part[:400] for part in text.split("@parametrize_with_checks(")[1:])
-    seen += text.split("\nALL = [")[1].split("]")[0] + "L1L2Cox(L1L2CoxCV("
-    assert {name for name in ESTIMATORS if f"{name}(" not in seen} == set()
+    checked_text = "".join(part[:400] for part in text.split("@parametrize_with_checks(")[1:])
+    checked_text += text.split("\nALL = [")[1].split("]")[0] + "L1L2Cox(L1L2CoxCV("
+    assert {name for name in ESTIMATORS if f"{name}(" not in checked_text} == set()
 
 
 def of_rows(estimator):
@@ -228,15 +228,17 @@ def slope_by_hand(score, positive):
 @named(CLASSIFIERS)
 def test_probabilities_are_a_curve_of_scores_of_rows_left_out(model):
     X, y = data(120)
-    found = calibrated(model, StratifiedKFold(3)).fit(X, y)
-    p = found.predict_proba(X)
+    calibrated_model = calibrated(model, StratifiedKFold(3)).fit(X, y)
+    p = calibrated_model.predict_proba(X)
     np.testing.assert_allclose(p.sum(axis=1), 1)
     left_out = cross_val_predict(model, X, y, cv=StratifiedKFold(3), method="decision_function")
     a = slope_by_hand(left_out, y == "b")
     np.testing.assert_allclose(
-        p[:, 1], 1 / (1 + np.exp(-a * found.decision_function(X))), atol=1e-3
+        p[:, 1], 1 / (1 + np.exp(-a * calibrated_model.decision_function(X))), atol=1e-3
     )
-    np.testing.assert_array_equal(found.classes_[p.argmax(axis=1)], found.predict(X))
+    np.testing.assert_array_equal(
+        calibrated_model.classes_[p.argmax(axis=1)], calibrated_model.predict(X)
+    )
 
 
 @pytest.mark.slow
@@ -249,8 +251,8 @@ def test_probabilities_are_as_frequent_as_they_say():
     )
     part = np.clip((p * 5).astype(int), 0, 4)
     for k in range(5):
-        mine = part == k
-        assert abs(np.mean(y[2000:][mine] == "b") - p[mine].mean()) < 0.07
+        is_fold = part == k
+        assert abs(np.mean(y[2000:][is_fold] == "b") - p[is_fold].mean()) < 0.07
 
 
 def test_slope_of_unrelated_scores_is_next_to_nothing():

@@ -48,8 +48,12 @@ def test_it_is_kernel_pca_and_then_least_squares(kernel, m):
         words = {"kernel": "rbf", "gamma": 0.5 / (0.7 * spread(X)) ** 2}
     pca = KernelPCA(n_components=max(m, 1), eigen_solver="dense", **words)
     T = pca.fit_transform(X - X.mean(axis=0)) * (m > 0)
-    there = LinearRegression().fit(T, y).predict(pca.transform(new - X.mean(axis=0)) * (m > 0))
-    np.testing.assert_allclose(model.predict(new), there, rtol=0, atol=1e-12 * np.abs(y).max())
+    least_squares = (
+        LinearRegression().fit(T, y).predict(pca.transform(new - X.mean(axis=0)) * (m > 0))
+    )
+    np.testing.assert_allclose(
+        model.predict(new), least_squares, rtol=0, atol=1e-12 * np.abs(y).max()
+    )
 
 
 def test_every_number_of_components_at_once_and_all_of_them_fit_exactly():
@@ -77,24 +81,29 @@ def test_more_components_than_samples_are_as_many_as_there_are():
 
 def test_the_choice_is_that_of_the_folds_one_by_one():
     X, y, _ = data(3)
-    folds = [held for _, held in KFold(4).split(X)]
+    folds = [test_rows for _, test_rows in KFold(4).split(X)]
     points = Points.from_rows(X, X.mean(axis=0))
     widths = [0.5, 2.0]
-    found = choose_components(points, y, folds, widths)
+    chosen_components = choose_components(points, y, folds, widths)
     errors = {}
     for width in widths:
         for m in range(1, 15):
             f = np.empty(30)
             for fold in folds:
-                rest = np.setdiff1d(np.arange(30), fold)
-                model = KernelPCRRegressor(width=width, n_components=m).fit(X[rest], y[rest])
+                train_rows = np.setdiff1d(np.arange(30), fold)
+                model = KernelPCRRegressor(width=width, n_components=m).fit(
+                    X[train_rows], y[train_rows]
+                )
                 f[fold] = model.predict(X[fold])
             errors[width, m] = np.mean((f - y) ** 2)
-            if (width, m) == (found.width, found.components):
-                np.testing.assert_allclose(found.left_out, f, atol=1e-10)
-    assert min(errors, key=errors.get) == (found.width, found.components)
+            if (width, m) == (chosen_components.width, chosen_components.components):
+                np.testing.assert_allclose(chosen_components.left_out, f, atol=1e-10)
+    assert min(errors, key=errors.get) == (chosen_components.width, chosen_components.components)
     model = KernelPCRRegressor(width=widths, cv=KFold(4)).fit(X, y)
-    assert (model.width_, model.n_components_) == (found.width, found.components)
+    assert (model.width_, model.n_components_) == (
+        chosen_components.width,
+        chosen_components.components,
+    )
 
 
 @pytest.mark.parametrize(
@@ -109,9 +118,9 @@ def test_what_means_nothing_is_refused(settings):
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize(
-    ("divisions", "most"), [(5, 0.02), pytest.param(50, 0.003, marks=pytest.mark.slow)]
+    ("divisions", "max_error"), [(5, 0.02), pytest.param(50, 0.003, marks=pytest.mark.slow)]
 )
-def test_breast_cancer_as_in_the_thesis(divisions, most):
+def test_breast_cancer_as_in_the_thesis(divisions, max_error):
     """Mosci 2009, section 3.2.4: half of the samples train, five folds choose m, 50 divisions.
 
     Published: 96 %. The folds' squared error chooses here, their misclassification there.
@@ -127,4 +136,4 @@ def test_breast_cancer_as_in_the_thesis(divisions, most):
         scale = X[train].std(axis=0)
         model = KernelPCRClassifier(kernel="linear").fit((X[train] - centre) / scale, y[train])
         right.append(model.score((X[test] - centre) / scale, y[test]))
-    assert np.mean(right) == pytest.approx(0.951, abs=most)
+    assert np.mean(right) == pytest.approx(0.951, abs=max_error)

@@ -80,13 +80,17 @@ def data(n=40, d=8):
 
 def values(model, X):
     """Return what a model says of rows."""
-    said = (getattr(model, name, None) for name in ("decision_function", "predict", "transform"))
-    return next(filter(None, said))(X)
+    predictions = (
+        getattr(model, name, None) for name in ("decision_function", "predict", "transform")
+    )
+    return next(filter(None, predictions))(X)
 
 
 def test_every_public_estimator_takes_weights_and_is_here():
-    apart = {"L1L2Cox", "FeatureVectorMachine"} | {name for name in THERE if name.endswith("CV")}
-    assert {type(model).__name__ for model in SAME} | apart == THERE
+    without_weights = {"L1L2Cox", "FeatureVectorMachine"} | {
+        name for name in THERE if name.endswith("CV")
+    }
+    assert {type(model).__name__ for model in SAME} | without_weights == THERE
 
 
 @pytest.mark.one_in(2)
@@ -202,18 +206,20 @@ def test_binned_rows_are_counted_whole():
     rank = rng.permutation(4)
     X = np.stack([np.arange(4.0), rank, rng.permutation(4)], axis=1)
     y = rank.astype(float)
-    one = FeatureVectorMachine(n_features=2, n_bins=4)
-    weighted = clone(one).fit(X, y, sample_weight=np.full(4, 3))
-    repeated = clone(one).fit(np.repeat(X, 3, axis=0), np.repeat(y, 3))
+    vector_machine = FeatureVectorMachine(n_features=2, n_bins=4)
+    weighted = clone(vector_machine).fit(X, y, sample_weight=np.full(4, 3))
+    repeated = clone(vector_machine).fit(np.repeat(X, 3, axis=0), np.repeat(y, 3))
     np.testing.assert_array_equal(weighted.support_, repeated.support_)
     np.testing.assert_allclose(weighted.information_, repeated.information_, atol=1e-12)
     X, y, often = data()
     model = FeatureVectorMachine(n_features=3)
-    some = often > 0
+    has_weight = often > 0
     weighted = clone(model).fit(X, y, sample_weight=often)
-    kept = clone(model).fit(X[some], y[some], sample_weight=5.0 * often[some])
-    np.testing.assert_allclose(weighted.information_, kept.information_, atol=1e-12)
-    np.testing.assert_array_equal(weighted.predict(X), kept.predict(X))
+    fitted_on_positive = clone(model).fit(
+        X[has_weight], y[has_weight], sample_weight=5.0 * often[has_weight]
+    )
+    np.testing.assert_allclose(weighted.information_, fitted_on_positive.information_, atol=1e-12)
+    np.testing.assert_array_equal(weighted.predict(X), fitted_on_positive.predict(X))
     equal = clone(model).fit(X, y, sample_weight=np.full(40, 7.0))
     np.testing.assert_array_equal(equal.predict(X), clone(model).fit(X, y).predict(X))
 
@@ -221,10 +227,10 @@ def test_binned_rows_are_counted_whole():
 def test_permuted_weights_are_those_of_the_weighted_criterion():
     X, y, often = data()
     model = GeneSetRegressor(BLOCKS).fit(X, y, sample_weight=often)
-    seen = often > 0
-    X = X[seen]
-    y = y[seen]
-    v = often[seen] / often[seen].mean()
+    is_weighted = often > 0
+    X = X[is_weighted]
+    y = y[is_weighted]
+    v = often[is_weighted] / often[is_weighted].mean()
     Z = X - np.average(X, axis=0, weights=v)
     Z /= np.sqrt(np.average(Z**2, axis=0, weights=v))
     y = y - np.average(y, weights=v)
@@ -258,9 +264,9 @@ def test_the_median_distance_counts_pairs_of_repeated_points():
     for often in (np.array([1, 2, 0, 3, 1]), np.array([4, 0, 0, 1, 1]), np.ones(5)):
         X = rng.normal(size=(5, 3))
         many = np.repeat(X, often.astype(int), axis=0)
-        found = median_distance(X @ X.T, often)
-        there = median_distance(many @ many.T)
-        assert found == pytest.approx(there, abs=1e-6)
+        distance_weighted = median_distance(X @ X.T, often)
+        distance_repeated = median_distance(many @ many.T)
+        assert distance_weighted == pytest.approx(distance_repeated, abs=1e-6)
 
 
 @named([*SAME, FeatureVectorMachine()])

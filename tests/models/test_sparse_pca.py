@@ -45,15 +45,15 @@ SHARES = [0.0, 0.01, 0.1, 0.4, 1.1]
 )
 def test_the_objective_never_grows_and_both_steps_are_exact(seed, k, share):
     Z = planted(seed, n=20, d=30)
-    found = sparse_components(Z, directions(Z, k), tau=share, mu=0.01)
-    assert (np.diff(found.objective) <= 1e-9).all()
-    assert found.gap <= 1e-9
-    np.testing.assert_allclose(found.A.T @ found.A, np.eye(k), atol=1e-12)
+    solution = sparse_components(Z, directions(Z, k), tau=share, mu=0.01)
+    assert (np.diff(solution.objective) <= 1e-9).all()
+    assert solution.gap <= 1e-9
+    np.testing.assert_allclose(solution.A.T @ solution.A, np.eye(k), atol=1e-12)
     rng = np.random.default_rng(seed)
-    target = Z.T @ (Z @ found.B)
+    target = Z.T @ (Z @ solution.B)
     for _ in range(5):  # no other orthonormal A reconstructs better
-        other = np.linalg.qr(rng.normal(size=(30, k)) + 3 * found.A)[0]
-        assert np.sum(target * found.A) >= np.sum(target * other) - 1e-9
+        orthonormal = np.linalg.qr(rng.normal(size=(30, k)) + 3 * solution.A)[0]
+        assert np.sum(target * solution.A) >= np.sum(target * orthonormal) - 1e-9
 
 
 def test_the_step_for_the_loadings_is_scikit_learns_elastic_net(monkeypatch):
@@ -72,13 +72,13 @@ def test_the_step_for_the_loadings_is_scikit_learns_elastic_net(monkeypatch):
 
 def test_without_a_penalty_it_is_the_space_of_the_principal_components():
     Z = planted()
-    found = sparse_components(Z, directions(Z, 3), tau=0.0, mu=1e-3)
+    solution = sparse_components(Z, directions(Z, 3), tau=0.0, mu=1e-3)
     V = directions(Z, 3)
-    Q = np.linalg.qr(found.B)[0]
+    Q = np.linalg.qr(solution.B)[0]
     np.testing.assert_allclose(Q @ Q.T, V @ V.T, atol=1e-10)
     total = np.linalg.norm(Z) ** 2
     np.testing.assert_allclose(
-        found.explained(Z).sum(), np.linalg.norm(Z @ V) ** 2 / total, rtol=1e-9
+        solution.explained(Z).sum(), np.linalg.norm(Z @ V) ** 2 / total, rtol=1e-9
     )
 
 
@@ -86,10 +86,10 @@ def test_without_a_penalty_it_is_the_space_of_the_principal_components():
 def test_planted_modules_are_found_without_another_column(seed):
     Z = planted(seed)
     B = sparse_components(Z, directions(Z, 2), tau=0.2, mu=1e-3).B
-    found = sorted((set(np.flatnonzero(b)) for b in B.T), key=min)
-    for mine, whole in zip(found, MODULES, strict=True):
-        assert mine <= set(whole)
-        assert len(mine) >= 7
+    modules_found = sorted((set(np.flatnonzero(b)) for b in B.T), key=min)
+    for module_found, module in zip(modules_found, MODULES, strict=True):
+        assert module_found <= set(module)
+        assert len(module_found) >= 7
 
 
 def l1_pca(X, k, penalty, sweeps=200):
@@ -100,7 +100,7 @@ def l1_pca(X, k, penalty, sweeps=200):
     U, s, Vt = np.linalg.svd(X, full_matrices=False)
     B = U[:, :k].copy()
     C = s[:k, None] * Vt[:k]
-    last = np.inf
+    previous = np.inf
     for _ in range(sweeps):
         for j in range(k):
             R = X - np.delete(B, j, 1) @ np.delete(C, j, 0)
@@ -109,8 +109,8 @@ def l1_pca(X, k, penalty, sweeps=200):
             if C[j].any():
                 B[:, j] = R @ C[j] / np.linalg.norm(R @ C[j])
         value = np.linalg.norm(X - B @ C) ** 2 + penalty * np.abs(C).sum()
-        assert value <= last * (1 + 1e-12)
-        last = value
+        assert value <= previous * (1 + 1e-12)
+        previous = value
     return C
 
 
@@ -135,9 +135,9 @@ def test_tau_is_chosen_by_rows_left_out():
 
 def test_a_component_without_a_feature_is_survived():
     Z = planted()
-    found = sparse_components(Z, directions(Z, 2), tau=1.01, mu=1e-3)
-    assert not found.B.any()
-    assert found.unexplained(Z) == pytest.approx(1.0)
+    solution = sparse_components(Z, directions(Z, 2), tau=1.01, mu=1e-3)
+    assert not solution.B.any()
+    assert solution.unexplained(Z) == pytest.approx(1.0)
     assert not SparsePCA(2, tau=1.01).fit(Z).components_.any()
 
 

@@ -69,8 +69,8 @@ def test_groups_are_those_of_the_definition():
     r = y - model.predict(X)
     # Optimality in the chosen group: 2/n Z'r = 2 mu b + tau w b/||b||.
     mu = 0.01 * np.linalg.norm(Z, 2) ** 2 / len(Z)
-    along = 2 * mu * b + model.tau_ * np.sqrt(6) * b / np.linalg.norm(b)
-    np.testing.assert_allclose((2 / len(Z) * Z.T @ r)[:6], along[:6], atol=1e-6)
+    penalty_gradient = 2 * mu * b + model.tau_ * np.sqrt(6) * b / np.linalg.norm(b)
+    np.testing.assert_allclose((2 / len(Z) * Z.T @ r)[:6], penalty_gradient[:6], atol=1e-6)
     assert model.norms_ == pytest.approx([np.linalg.norm(b), 0, 0])
     assert r.mean() == pytest.approx(0, abs=1e-12)
 
@@ -83,8 +83,10 @@ def test_several_responses_have_their_features_in_common():
     assert model.predict(frame).shape == Y.shape
     assert set(model.get_support(indices=True)) <= set(range(6))
     assert ((model.coef_ != 0).all(axis=0) == (model.coef_ != 0).any(axis=0)).all()
-    one = GroupLassoRegressor(tau=0.5).fit(frame, Y[:, :1])
-    np.testing.assert_allclose(one.coef_[0], GroupLassoRegressor(tau=0.5).fit(frame, y).coef_)
+    single_response = GroupLassoRegressor(tau=0.5).fit(frame, Y[:, :1])
+    np.testing.assert_allclose(
+        single_response.coef_[0], GroupLassoRegressor(tau=0.5).fit(frame, y).coef_
+    )
 
 
 @pytest.mark.parametrize("penalty", ["latent", "composite"])
@@ -94,9 +96,9 @@ def test_groups_that_overlap(penalty):
     solver = {"latent": "blocks", "composite": "projection"}[penalty]
     model = GroupLassoRegressor(groups, penalty=penalty, solver=solver, tau=0.4).fit(frame, y)
     zeros = np.setdiff1d(range(30), model.get_support(indices=True))
-    whole = [set(group) <= set(model.get_support(indices=True)) for group in groups]
-    gone = [set(group) <= set(zeros) for group in groups]
-    assert any(whole if penalty == "latent" else gone)
+    is_whole = [set(group) <= set(model.get_support(indices=True)) for group in groups]
+    is_gone = [set(group) <= set(zeros) for group in groups]
+    assert any(is_whole if penalty == "latent" else is_gone)
     with pytest.raises(GenesigError, match="need the penalty 'latent' or 'composite'"):
         GroupLassoRegressor(groups).fit(frame, y)
 
@@ -109,13 +111,13 @@ def test_sets_are_found_by_their_names():
     assert model.chosen_[0] == "right"
     assert "wrong" not in model.chosen_
     numbers = GeneSetRegressor([[*range(6)], [*range(6, 16)], [*range(4, 8)]], tau=0.5)
-    again = GeneSetRegressor(sets, tau=0.5).fit(frame, y)
-    np.testing.assert_allclose(numbers.fit(frame.to_numpy(), y).coef_, again.coef_)
-    assert again.chosen_[0] == "right"
+    refitted = GeneSetRegressor(sets, tau=0.5).fit(frame, y)
+    np.testing.assert_allclose(numbers.fit(frame.to_numpy(), y).coef_, refitted.coef_)
+    assert refitted.chosen_[0] == "right"
     Z = (frame - frame.mean()) / frame.std(ddof=0)
-    if len(again.chosen_) == 1:
-        share = (Z.to_numpy() @ (again.coef_ * frame.std(ddof=0))).std()
-        assert again.shares_[0] == pytest.approx(share)
+    if len(refitted.chosen_) == 1:
+        share = (Z.to_numpy() @ (refitted.coef_ * frame.std(ddof=0))).std()
+        assert refitted.shares_[0] == pytest.approx(share)
 
 
 def test_what_sets_there_are_is_said_in_one_line():
@@ -135,7 +137,7 @@ def test_two_classes_are_cut_halfway_between_their_mean_scores():
     names = np.where(y > np.quantile(y, 0.75), "tumour", "normal")
     model = GeneSetClassifier(sets, tau=0.3).fit(frame, names)
     scores = model.decision_function(frame)
-    means = [scores[names == each].mean() for each in ("normal", "tumour")]
+    means = [scores[names == name].mean() for name in ("normal", "tumour")]
     assert sum(means) == pytest.approx(0, abs=1e-9)
     assert model.score(frame, names) > 0.75
     assert list(model.classes_) == ["normal", "tumour"]
@@ -152,8 +154,8 @@ def test_two_classes_are_cut_halfway_between_their_mean_scores():
 def test_three_classes(model):
     X, y = load_iris(return_X_y=True)
     names = np.array(["a", "b", "c"])[y]
-    keep = np.r_[0:50, 50:70, 100:150]
-    model.fit(X[keep], names[keep])
+    rows = np.r_[0:50, 50:70, 100:150]
+    model.fit(X[rows], names[rows])
     assert model.decision_function(X).shape == (150, 3)
     assert balanced_accuracy_score(names, model.predict(X)) > 0.8
 
