@@ -89,7 +89,7 @@ def test_a_config_is_no_larger_than_configs_are(
     assert time.monotonic() - begun < 10
 
 
-NUMBERS = {
+HUGE_SETTINGS = {
     "splits.repeats": 10**9,
     "splits.folds": 10**9,
     "splits.inner_folds": 10**9,
@@ -122,16 +122,16 @@ def _refused(
     return _errors(capsys)
 
 
-@pytest.mark.parametrize("key", NUMBERS)
+@pytest.mark.parametrize("key", HUGE_SETTINGS)
 def test_every_number_has_a_largest_one(
     key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (line,) = _refused({key: NUMBERS[key]}, tmp_path, monkeypatch, capsys)
+    (line,) = _refused({key: HUGE_SETTINGS[key]}, tmp_path, monkeypatch, capsys)
     assert line.startswith(f"error: config.yaml, {key}: found ")
     assert "at most " in line
 
 
-TOGETHER = {
+SETTINGS_THAT_CONFLICT = {
     "more jobs than splits": ({"splits.batches": 4}, "splits.batches: 4 jobs, but 3 outer splits"),
     "more jobs than samples": (
         {"splits.scheme": "leave_one_out", "splits.batches": 13},
@@ -149,11 +149,11 @@ TOGETHER = {
 }
 
 
-@pytest.mark.parametrize("name", TOGETHER)
+@pytest.mark.parametrize("name", SETTINGS_THAT_CONFLICT)
 def test_settings_together_have_a_largest_size(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings, words = TOGETHER[name]
+    settings, words = SETTINGS_THAT_CONFLICT[name]
     lines = _refused(settings, tmp_path, monkeypatch, capsys)
     assert any(line.startswith(f"error: config.yaml, {words}") for line in lines)
 
@@ -253,16 +253,16 @@ def test_sizes_are_held_against_the_memory(tmp_path: Path, monkeypatch: pytest.M
         machine.check_size("f", 100_001, 100_001)
 
 
-def _twice(content: bytes) -> bytes:
+def _in_two_members(content: bytes) -> bytes:
     return gzip.compress(content[:50]) + gzip.compress(content[50:])
 
 
-def _filled(content: bytes) -> bytes:
+def _filled_members(content: bytes) -> bytes:
     """Fill up both members with zeros, as writers to tape did; the first is in several blocks."""
     return b"".join(gzip.compress(part, 1) + bytes(700_000) for part in (content, b"", content[:9]))
 
 
-@pytest.mark.parametrize("packs", [gzip.compress, _twice, bytes])
+@pytest.mark.parametrize("packs", [gzip.compress, _in_two_members, bytes])
 def test_what_is_read_is_what_was_written(packs: Callable[[bytes], bytes], tmp_path: Path) -> None:
     payload = np.random.default_rng(0).bytes(3 << 20)
     (tmp_path / "f").write_bytes(packs(payload))
@@ -271,12 +271,12 @@ def test_what_is_read_is_what_was_written(packs: Callable[[bytes], bytes], tmp_p
 
 def test_zeros_behind_a_member_are_no_member(tmp_path: Path) -> None:
     payload = np.random.default_rng(0).bytes(1 << 20)
-    (tmp_path / "f").write_bytes(_filled(payload))
+    (tmp_path / "f").write_bytes(_filled_members(payload))
     assert read_content(tmp_path / "f") == payload + payload[:9]
 
 
 def test_a_file_that_ends_anywhere_is_truncated() -> None:
-    packed = _twice(b"g1\t7.5\n" * 300)
+    packed = _in_two_members(b"g1\t7.5\n" * 300)
     between = len(gzip.compress((b"g1\t7.5\n" * 300)[:50]))
     for end in {*range(3, len(packed))} - {between}:
         with pytest.raises(InvalidInput, match="f: the gzip file is truncated"):

@@ -11,9 +11,9 @@ import yaml
 
 from genesig.cli import main
 
-SAMPLES = [f"P{k:02d}" for k in range(16)]
-LABELS = ["control", "case"] * 8
-GENES = [f"G{k:03d}" for k in range(40)]
+SAMPLE_NAMES = [f"P{k:02d}" for k in range(16)]
+CLASS_OF_SAMPLE = ["control", "case"] * 8
+GENE_NAMES = [f"G{k:03d}" for k in range(40)]
 TEXT = pytest.CaptureFixture[str]
 
 
@@ -27,18 +27,20 @@ def _write(name: str, rows: Sequence[Sequence[object]]) -> None:
 
 
 def _sheet(
-    labels: Sequence[str] = LABELS, label: str = "group", samples: Sequence[str] = SAMPLES
+    labels: Sequence[str] = CLASS_OF_SAMPLE,
+    label: str = "group",
+    samples: Sequence[str] = SAMPLE_NAMES,
 ) -> None:
     _write("s.tsv", [["sample", label], *zip(samples, labels, strict=True)])
 
 
-def _logged(n: int = len(SAMPLES)) -> list[list[float]]:
-    values = np.random.default_rng(0).normal(8, 1.3, (len(GENES), n)).round(3)
+def _logged(n: int = len(SAMPLE_NAMES)) -> list[list[float]]:
+    values = np.random.default_rng(0).normal(8, 1.3, (len(GENE_NAMES), n)).round(3)
     return [list(map(float, row)) for row in values]
 
 
 def _matrix(header: Sequence[str], name: str = "e.tsv") -> None:
-    rows = [[gene, *row] for gene, row in zip(GENES, _logged(len(header) - 1), strict=True)]
+    rows = [[gene, *row] for gene, row in zip(GENE_NAMES, _logged(len(header) - 1), strict=True)]
     _write(name, [header, *rows])
 
 
@@ -86,7 +88,7 @@ def _abundance(k: int) -> str:
 def test_folders_of_transcripts_are_refused_with_the_remedy(
     text: Callable[[int], str], file: str, program: str, capsys: TEXT
 ) -> None:
-    for k, name in enumerate(SAMPLES):
+    for k, name in enumerate(SAMPLE_NAMES):
         Path("f", name).mkdir(parents=True)
         Path("f", name, file).write_text(text(k))
     _sheet()
@@ -99,11 +101,11 @@ def test_folders_of_transcripts_are_refused_with_the_remedy(
 def _counter_folder(file: Callable[[str], str], head: str, row: str) -> list[str]:
     """Write a counter's file of each sample into a folder of its own; return their names."""
     files = []
-    counts = np.random.default_rng(1).poisson(200, (len(SAMPLES), len(GENES)))
-    for k, name in enumerate(SAMPLES):
+    counts = np.random.default_rng(1).poisson(200, (len(SAMPLE_NAMES), len(GENE_NAMES)))
+    for k, name in enumerate(SAMPLE_NAMES):
         subfolder = Path("f", f"{k:04d}-{name}")
         subfolder.mkdir(parents=True)
-        rows = "".join(row.format(*pair) for pair in zip(GENES, counts[k], strict=True))
+        rows = "".join(row.format(*pair) for pair in zip(GENE_NAMES, counts[k], strict=True))
         (subfolder / file(name)).write_text(head + rows)
         (subfolder / "annotations.txt").write_text("id\tnote\n1\tno gene\n")
         files.append(file(name))
@@ -118,10 +120,10 @@ def test_gdc_folders_are_read_by_the_names_of_their_files(names_files: bool, cap
     row = "{0}\t{0}\tcoding\t{1}\t{1}\t{1}\t1.5\t1.5\t2.5\n"
     ending = ".rna_seq.augmented_star_gene_counts.tsv"
     files = _counter_folder(lambda name: f"ab{name}-17{ending}", head, row)
-    cases = [f"TCGA-{name}" for name in SAMPLES]
+    cases = [f"TCGA-{name}" for name in SAMPLE_NAMES]
     _write(
         "s.tsv",
-        [["Case ID", "File Name", "Sample Type"], *zip(cases, files, LABELS, strict=True)],
+        [["Case ID", "File Name", "Sample Type"], *zip(cases, files, CLASS_OF_SAMPLE, strict=True)],
     )
     if names_files:
         code, output = _validate(capsys, "f", "Sample Type", files="File Name")
@@ -134,7 +136,7 @@ def test_gdc_folders_are_read_by_the_names_of_their_files(names_files: bool, cap
 
 def test_star_folders_of_each_sample_are_read_under_the_names_of_the_folders(capsys: TEXT) -> None:
     _counter_folder(lambda _: "ReadsPerGene.out.tab", "N_unmapped\t9\t8\t7\n", "{0}\t{1}\t3\t4\n")
-    _sheet(samples=[f"{k:04d}-{name}" for k, name in enumerate(SAMPLES)])
+    _sheet(samples=[f"{k:04d}-{name}" for k, name in enumerate(SAMPLE_NAMES)])
     code, output = _validate(capsys, "f")
     assert code == 0, output
     assert "16 samples (8 control, 8 case; positive: case), 40 genes" in output
@@ -149,7 +151,7 @@ NO_BREAK = "non\N{EN DASH}small\N{NO-BREAK SPACE}cell"
 def test_classes_that_differ_in_dashes_and_blanks_are_asked_about(
     second: str, capsys: TEXT
 ) -> None:
-    _matrix(["gene", *SAMPLES])
+    _matrix(["gene", *SAMPLE_NAMES])
     _sheet(["normal", "non-small cell", "normal", second] * 4)
     code, output = _validate(capsys)
     assert code == 1
@@ -161,7 +163,7 @@ def test_classes_that_differ_in_dashes_and_blanks_are_asked_about(
 
 
 def test_classes_that_end_with_a_minus_stay_two(capsys: TEXT) -> None:
-    _matrix(["gene", *SAMPLES])
+    _matrix(["gene", *SAMPLE_NAMES])
     _sheet(["HER2-", "HER2+"] * 8)
     code, output = _validate(capsys)
     assert code == 0, output
@@ -177,7 +179,7 @@ def test_classes_that_end_with_a_minus_stay_two(capsys: TEXT) -> None:
     ],
 )
 def test_init_puts_normal_tissue_first(control: str, case: str, capsys: TEXT) -> None:
-    _matrix(["gene", *SAMPLES])
+    _matrix(["gene", *SAMPLE_NAMES])
     _sheet([case, control, case, case] * 4, "sample_type")
     assert _init(capsys)[0] == 0
     config = yaml.safe_load(Path("new/config.yaml").read_text())
@@ -219,7 +221,7 @@ BLOCKS = {
 @pytest.mark.parametrize("program", BLOCKS)
 def test_two_blocks_of_the_same_samples_are_named(program: str, capsys: TEXT) -> None:
     first_pattern, second, reported, added = BLOCKS[program]
-    header = [pattern.format(name) for pattern in (first_pattern, second) for name in SAMPLES]
+    header = [pattern.format(name) for pattern in (first_pattern, second) for name in SAMPLE_NAMES]
     _matrix(["gene", *header])
     _sheet()
     for code, output in (_init(capsys), _validate(capsys)):
@@ -230,9 +232,9 @@ def test_two_blocks_of_the_same_samples_are_named(program: str, capsys: TEXT) ->
 
 
 def test_signal_and_p_value_under_one_name_are_named(capsys: TEXT) -> None:
-    _matrix(["Hybridization REF", *np.repeat(SAMPLES, 2)])
+    _matrix(["Hybridization REF", *np.repeat(SAMPLE_NAMES, 2)])
     head, body = Path("e.tsv").read_text().split("\n", 1)
-    second = "\t".join(["Reporter REF", *["AVG_Signal", "Detection Pval"] * len(SAMPLES)])
+    second = "\t".join(["Reporter REF", *["AVG_Signal", "Detection Pval"] * len(SAMPLE_NAMES)])
     Path("e.tsv").write_text(f"{head}\n{second}\n{body}")
     _sheet()
     for code, output in (_init(capsys), _validate(capsys)):

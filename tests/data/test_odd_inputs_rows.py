@@ -9,7 +9,7 @@ from places import SHARED
 
 from genesig.cli import main
 
-ODD = SHARED / "odd_inputs"
+ODD_INPUTS = SHARED / "odd_inputs"
 STUDIES = {
     "counts_special_rows/c_htseq": (200, "5 summary rows of a counter"),
     "counts_special_rows/c_none": (200, ""),
@@ -30,14 +30,14 @@ STUDIES = {
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not ODD.exists(), reason="the shared data are not here")
+@pytest.mark.skipif(not ODD_INPUTS.exists(), reason="the shared data are not here")
 @pytest.mark.parametrize("study", STUDIES)
 def test_an_odd_input_has_its_genes_and_is_explained(
     study: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder, config = study.split("/")
     genes, words = STUDIES[study]
-    monkeypatch.chdir(ODD / folder)
+    monkeypatch.chdir(ODD_INPUTS / folder)
     assert main(["validate", f"{config}.yaml"]) == (genes is None)
     captured = capsys.readouterr()
     number = re.search(r"(\d+) genes", captured.out)

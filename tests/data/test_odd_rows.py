@@ -26,8 +26,8 @@ from genesig.data.validate import examine, resolve_config
 from genesig.results import save_json
 from genesig.selection.model.shape import add_digest
 
-SAMPLES = [f"S{k:02d}" for k in range(1, 25)]
-LABELS = ["control", "case"] * 12
+SAMPLE_NAMES = [f"S{k:02d}" for k in range(1, 25)]
+CLASS_OF_SAMPLE = ["control", "case"] * 12
 D = 60
 IDS = [f"G{k:03d}" for k in range(D)]
 SETTINGS = {
@@ -36,29 +36,31 @@ SETTINGS = {
     "controls": {"permutations": 0},
     "nonlinear": {"enabled": False},
 }
-Found = tuple[int, list[str], str]
+Validation = tuple[int, list[str], str]
 
 
-def _logged(seed: int = 0, n: int = len(SAMPLES)) -> Any:
+def _logged(seed: int = 0, n: int = len(SAMPLE_NAMES)) -> Any:
     return np.random.default_rng(seed).normal(8, 1.3, (D, n)).round(4)
 
 
 def _counts(seed: int = 0) -> Any:
     rng = np.random.default_rng(seed)
-    return rng.poisson(rng.lognormal(6, 1, (D, 1)) * rng.lognormal(0, 0.3, (1, len(SAMPLES))))
+    return rng.poisson(rng.lognormal(6, 1, (D, 1)) * rng.lognormal(0, 0.3, (1, len(SAMPLE_NAMES))))
 
 
-def _frame(values: Any, ids: Sequence[str] = IDS, samples: Sequence[str] = SAMPLES) -> pd.DataFrame:
+def _frame(
+    values: Any, ids: Sequence[str] = IDS, samples: Sequence[str] = SAMPLE_NAMES
+) -> pd.DataFrame:
     return pd.DataFrame(values, index=pd.Index(list(ids), name="gene"), columns=list(samples))
 
 
-def _with(frame: pd.DataFrame, rows: Mapping[str, Any]) -> pd.DataFrame:
+def _with_rows(frame: pd.DataFrame, rows: Mapping[str, Any]) -> pd.DataFrame:
     added_rows = pd.DataFrame(rows, index=frame.columns).T
     return pd.concat([frame, added_rows]).rename_axis("gene")
 
 
-def _sheet(samples: Sequence[str] = SAMPLES, **columns: Sequence[Any]) -> pd.DataFrame:
-    labels = LABELS[: len(samples)]
+def _sheet(samples: Sequence[str] = SAMPLE_NAMES, **columns: Sequence[Any]) -> pd.DataFrame:
+    labels = CLASS_OF_SAMPLE[: len(samples)]
     index = pd.Index(list(samples), name="sample")
     return pd.DataFrame({"diagnosis": labels, **columns}, index=index)
 
@@ -74,7 +76,7 @@ def _save(frame: pd.DataFrame, name: str, **settings: Any) -> None:
     frame.to_csv(name, sep="," if name.endswith(".csv") else "\t", **settings)
 
 
-def _validate(capsys: pytest.CaptureFixture[str], expression: str, **changed: Any) -> Found:
+def _validate(capsys: pytest.CaptureFixture[str], expression: str, **changed: Any) -> Validation:
     """Return exit code, messages and the summary of `genesig validate`."""
     config = {"expression": expression, "samples": "samples.tsv", **SETTINGS, **changed}
     Path("c.yaml").write_text(yaml.safe_dump(config))
@@ -104,7 +106,7 @@ SUMMARIES = {
 def test_summary_rows_of_counters_are_left_out_and_counted(
     study: Path, capsys: pytest.CaptureFixture[str], rows: list[str]
 ) -> None:
-    counts = _with(
+    counts = _with_rows(
         _frame(_counts()), {name: _counts(k + 1).sum(axis=0) // 3 for k, name in enumerate(rows)}
     )
     _save(counts, "e.tsv")
@@ -126,7 +128,7 @@ def test_library_sizes_are_those_without_summary_rows(study: Path) -> None:
 
     counts = _frame(_counts())
     _save(counts, "plain.tsv")
-    _save(_with(counts, {"__no_feature": 10 * counts.sum(), "Total": counts.sum()}), "e.tsv")
+    _save(_with_rows(counts, {"__no_feature": 10 * counts.sum(), "Total": counts.sum()}), "e.tsv")
     data = resolve_config(
         {"expression": "e.tsv", "samples": "samples.tsv", "label": "diagnosis"}, load_schema()
     )["data"]
@@ -169,7 +171,7 @@ def test_controls_spikes_decoys_and_totals_are_left_out_by_name(
     study: Path, capsys: pytest.CaptureFixture[str], kind: str
 ) -> None:
     names = CONTROLS[kind]
-    _save(_with(_frame(_logged()), dict(zip(names, _logged(1), strict=False))), "e.tsv")
+    _save(_with_rows(_frame(_logged()), dict(zip(names, _logged(1), strict=False))), "e.tsv")
     code, messages, summary = _validate(capsys, "e.tsv")
     assert (code, _genes(summary), len(messages)) == (0, D, 1)
     setting = kind.partition(",")[0]
@@ -225,7 +227,7 @@ def test_totals_are_told_by_their_values(
     study: Path, capsys: pytest.CaptureFixture[str], rule: str
 ) -> None:
     values = _frame(_logged())
-    _save(_with(values, {"alle": getattr(values, rule)()}), "e.tsv")
+    _save(_with_rows(values, {"alle": getattr(values, rule)()}), "e.tsv")
     _, messages, summary = _validate(capsys, "e.tsv")
     assert _genes(summary) == D
     assert "1 row of totals: 'alle'" in messages[0]
@@ -293,8 +295,8 @@ def test_columns_of_the_sample_table_among_the_genes_are_left_out(
         "score": _logged(4)[0],
     }
     _save(_sheet(**columns), "samples.tsv")
-    coded = {"diagnosis": [int(label == "case") for label in LABELS]}
-    frame = _with(_frame(_logged()), {**columns, **coded}).T.rename_axis("sample")
+    coded = {"diagnosis": [int(label == "case") for label in CLASS_OF_SAMPLE]}
+    frame = _with_rows(_frame(_logged()), {**columns, **coded}).T.rename_axis("sample")
     _save(frame, "e.tsv")
     code, messages, summary = _validate(capsys, "e.tsv")
     assert (code, _genes(summary)) == (0, D)
@@ -309,7 +311,7 @@ def test_a_file_that_is_matrix_and_sample_table_leaves_its_label_out(
     study: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     frame = _frame(_logged()).T.rename_axis("sample")
-    frame.insert(0, "type", LABELS)
+    frame.insert(0, "type", CLASS_OF_SAMPLE)
     frame.insert(1, "age", np.random.default_rng(2).integers(30, 80, 24))
     frame.insert(2, "OS", np.arange(24) % 3 % 2)
     _save(frame, "e.csv")
@@ -329,13 +331,13 @@ ABOUT_SAMPLES = {
 def test_whole_numbers_among_decimals_are_named(
     study: Path, capsys: pytest.CaptureFixture[str], values: Any
 ) -> None:
-    _save(_with(_frame(_logged()), {"Wert": values}), "e.tsv")
+    _save(_with_rows(_frame(_logged()), {"Wert": values}), "e.tsv")
     code, messages, summary = _validate(capsys, "e.tsv")
     assert (code, _genes(summary)) == (0, D + 1)
     warning = "warning: e.tsv: 1 row of whole numbers where the genes have decimals: 'Wert'; take "
     assert f"{warning}out what describes the samples and is no gene" in messages
-    frame = _with(_frame(_logged()), {"Wert": values}).T.rename_axis("sample")
-    frame.insert(0, "type", LABELS)
+    frame = _with_rows(_frame(_logged()), {"Wert": values}).T.rename_axis("sample")
+    frame.insert(0, "type", CLASS_OF_SAMPLE)
     _save(frame, "e.csv")
     code, messages, summary = _validate(capsys, "e.csv", samples="e.csv", label="type")
     assert (code, _genes(summary)) == (0, D)
@@ -388,7 +390,7 @@ def test_a_count_of_the_rows_among_the_genes_is_left_out(
 
 def _folder(text: Any, ending: str) -> None:
     Path("f").mkdir()
-    for k, name in enumerate(SAMPLES):
+    for k, name in enumerate(SAMPLE_NAMES):
         (Path("f") / f"{name}{ending}").write_text(text(k))
 
 
@@ -426,7 +428,7 @@ def _rsem(k: int) -> str:
 def _featurecounts(k: int) -> str:
     head = "# Program:featureCounts v2.0.1\nGeneid\tChr\tStart\tEnd\tStrand\tLength\t"
     rows = zip(IDS, _counts()[:, k], strict=True)
-    return f"{head}bam/{SAMPLES[k]}.bam\n" + "".join(
+    return f"{head}bam/{SAMPLE_NAMES[k]}.bam\n" + "".join(
         f"{g}\tchr1\t5\t99\t+\t95\t{n}\n" for g, n in rows
     )
 
@@ -476,7 +478,7 @@ def test_a_folder_of_one_file_a_sample_loses_no_gene(
     steps = {"normalise": {"samples": [{"step": "log_cpm"}]}}
     code, _, summary = _validate(capsys, "f", **steps)
     assert (code, _genes(summary), summary.split()[5]) == (0, D, "24")
-    files = [f"{name}{ending}" for name in SAMPLES]
+    files = [f"{name}{ending}" for name in SAMPLE_NAMES]
     _save(_sheet(file=files), "samples.tsv")
     code, _, summary = _validate(capsys, "f", data={"files": "file"}, **steps)
     assert (code, _genes(summary)) == (0, D)
@@ -546,7 +548,7 @@ def test_external_cohorts_leave_out_what_training_leaves_out(
     study: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _save(_frame(_logged()), "e.tsv")
-    cohort_frame = _with(_frame(_logged(7), samples=NEW), {"__no_feature": _logged(8)[0]})
+    cohort_frame = _with_rows(_frame(_logged(7), samples=NEW), {"__no_feature": _logged(8)[0]})
     cohort_frame = cohort_frame.rename(index={"G005": "G004"})
     cohort_frame.insert(0, "Entrez_Gene_Id", range(len(cohort_frame)))
     code, messages, _ = _validate(capsys, "e.tsv", **_cohort(cohort_frame, NEW))
@@ -631,8 +633,8 @@ def test_several_studies_leave_out_what_one_study_leaves_out(
     study: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = {"__no_feature": _logged(8)[0], "AFFX-BioB-3_at": _logged(8)[1], "NA": _logged(8)[2]}
-    _save(_with(_frame(_logged()), rows), "e.tsv")
-    _save(_with(_frame(_logged(7), samples=NEW), rows), "x.tsv")
+    _save(_with_rows(_frame(_logged()), rows), "e.tsv")
+    _save(_with_rows(_frame(_logged(7), samples=NEW), rows), "x.tsv")
     _save(_sheet(NEW), "xs.tsv")
     studies = [
         {"name": name, "expression": f"{file}.tsv", "samples": sheet}
@@ -655,7 +657,7 @@ def test_ages_among_the_genes_of_a_study_do_not_make_its_values_raw(
     large = [np.random.default_rng(seed).normal(8, 1.3, (5 * D, 24)).round(3) for seed in (1, 2)]
     ages = np.random.default_rng(3).integers(30, 80, 24)
     _save(_frame(large[0], ids), "e.tsv")
-    _save(_with(_frame(large[1], ids, NEW), {"Wert": ages}), "x.tsv")
+    _save(_with_rows(_frame(large[1], ids, NEW), {"Wert": ages}), "x.tsv")
     _save(_sheet(NEW), "xs.tsv")
     studies = [
         {"name": name, "expression": f"{file}.tsv", "samples": sheet}
@@ -684,7 +686,7 @@ def _predict(frame: pd.DataFrame, *options: str) -> pd.DataFrame:
     return pd.read_csv("predictions.tsv", sep="\t", index_col="sample")
 
 
-BESIDE = {
+COLUMNS_BESIDE_GENES = {
     "Entrez_Gene_Id": range(1000, 1000 + len(GENES)),
     "Description": ["a protein"] * len(GENES),
     "gene_type": ["coding"] * len(GENES),
@@ -693,12 +695,12 @@ BESIDE = {
 }
 
 
-@pytest.mark.parametrize("column", BESIDE)
+@pytest.mark.parametrize("column", COLUMNS_BESIDE_GENES)
 def test_predict_scores_no_column_beside_the_genes(
     study: Path, capsys: pytest.CaptureFixture[str], column: str
 ) -> None:
     plain = _predict(_new_samples())
-    scored = _predict(_new_samples(**{column: BESIDE[column]}))
+    scored = _predict(_new_samples(**{column: COLUMNS_BESIDE_GENES[column]}))
     pd.testing.assert_frame_equal(scored, plain)
     assert f"1 column beside the genes: '{column}'" in capsys.readouterr().err
 
@@ -741,7 +743,7 @@ def test_predict_leaves_summary_rows_out_and_takes_medians_of_ids_twice(
     plain = _predict(_new_samples())
     frame = _new_samples()
     twice = pd.concat([frame, frame.iloc[[0]]])
-    scored = _predict(_with(twice, {"__no_feature": np.arange(len(NAMES)) + 0.5}))
+    scored = _predict(_with_rows(twice, {"__no_feature": np.arange(len(NAMES)) + 0.5}))
     pd.testing.assert_frame_equal(scored, plain)
     stderr = capsys.readouterr().err
     assert "1 summary row of a counter: '__no_feature'" in stderr
@@ -770,17 +772,17 @@ def test_predict_counts_ids_of_another_version(
 def test_a_dgelist_with_genes_gives_its_samples_and_its_genes(
     study: Path, capsys: pytest.CaptureFixture[str], first_column: str
 ) -> None:
-    counts = r_files.matrix(_counts().astype(float).tolist(), (IDS, SAMPLES))
+    counts = r_files.matrix(_counts().astype(float).tolist(), (IDS, SAMPLE_NAMES))
     tables = {
         "genes": r_files.data_frame(
             {"Symbol": r_files.strings([f"SYM{k}" for k in range(D)])}, IDS
         ),
         "samples": r_files.data_frame(
             {
-                "group": r_files.factor(LABELS, ["case", "control"]),
+                "group": r_files.factor(CLASS_OF_SAMPLE, ["case", "control"]),
                 "lib.size": r_files.reals(_counts().sum(axis=0).tolist()),
             },
-            SAMPLES,
+            SAMPLE_NAMES,
         ),
     }
     names = ["counts", *sorted(tables, key=lambda name: name != first_column)]
@@ -795,11 +797,13 @@ def test_a_dgelist_with_genes_gives_its_samples_and_its_genes(
 def test_init_counts_no_gene_that_is_none_and_lists_samples_alone(
     study: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    frame = _with(_frame(_logged()), {"__no_feature": 1e6 + _logged(8)[0]})
+    frame = _with_rows(_frame(_logged()), {"__no_feature": 1e6 + _logged(8)[0]})
     frame.insert(0, "Entrez_Gene_Id", range(7, 7 + len(frame)))
     _save(frame, "e.tsv")
     assert main(["init", "new", "-e", "e.tsv"]) == 0
-    assert Path("new/samples.tsv").read_text().split("\n")[1:-1] == [f"{s}\t\t" for s in SAMPLES]
+    assert Path("new/samples.tsv").read_text().split("\n")[1:-1] == [
+        f"{s}\t\t" for s in SAMPLE_NAMES
+    ]
     text = Path("new/config.yaml").read_text()
     assert "Left out, neither genes nor samples: 1 summary row of a counter: '__no_feature'" in text
     assert "normalise" not in yaml.safe_load(text)

@@ -13,10 +13,10 @@ import yaml
 
 from genesig.cli import main
 
-SAMPLES = [f"P{k:02d}" for k in range(20)]
-LABELS = ["control", "case"] * 10
-GENES = [f"G{k:03d}" for k in range(40)]
-WHOLE = "20 samples (10 control, 10 case; positive: case), 40 genes"
+SAMPLE_NAMES = [f"P{k:02d}" for k in range(20)]
+CLASS_OF_SAMPLE = ["control", "case"] * 10
+GENE_NAMES = [f"G{k:03d}" for k in range(40)]
+SUMMARY_LINE = "20 samples (10 control, 10 case; positive: case), 40 genes"
 Text = pytest.CaptureFixture[str]
 Rows = list[list[object]]
 
@@ -24,16 +24,20 @@ Rows = list[list[object]]
 @pytest.fixture(autouse=True)
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    _write("s.tsv", [["sample", "group"], *map(list, zip(SAMPLES, LABELS, strict=True))])
+    _write(
+        "s.tsv", [["sample", "group"], *map(list, zip(SAMPLE_NAMES, CLASS_OF_SAMPLE, strict=True))]
+    )
 
 
-def _logged(n_samples: int = len(SAMPLES)) -> Any:
-    return np.random.default_rng(0).normal(8, 1.3, (len(GENES), n_samples)).round(3)
+def _logged(n_samples: int = len(SAMPLE_NAMES)) -> Any:
+    return np.random.default_rng(0).normal(8, 1.3, (len(GENE_NAMES), n_samples)).round(3)
 
 
 def _counts() -> Any:
     rng = np.random.default_rng(1)
-    return rng.poisson(rng.lognormal(6, 1.5, (len(GENES), 1)), (len(GENES), len(SAMPLES)))
+    return rng.poisson(
+        rng.lognormal(6, 1.5, (len(GENE_NAMES), 1)), (len(GENE_NAMES), len(SAMPLE_NAMES))
+    )
 
 
 def _lines(rows: Sequence[Sequence[object]], delimiter: str = "\t") -> str:
@@ -46,11 +50,11 @@ def _write(
     Path(name).write_bytes(_lines(rows, delimiter).encode(encoding))
 
 
-def _table(values: Any, header: Sequence[object] = ("gene", *SAMPLES)) -> Rows:
-    return [list(header), *([gene, *row] for gene, row in zip(GENES, values, strict=True))]
+def _table(values: Any, header: Sequence[object] = ("gene", *SAMPLE_NAMES)) -> Rows:
+    return [list(header), *([gene, *row] for gene, row in zip(GENE_NAMES, values, strict=True))]
 
 
-def _said(capsys: Text, arguments: list[str]) -> tuple[int, str]:
+def _run_command(capsys: Text, arguments: list[str]) -> tuple[int, str]:
     capsys.readouterr()
     code = main(arguments)
     printed = capsys.readouterr()
@@ -62,12 +66,12 @@ def _validate(
 ) -> tuple[int, str]:
     files = {"expression": expression, "samples": samples, "label": label}
     Path("c.yaml").write_text(yaml.safe_dump(files | config))
-    return _said(capsys, ["validate", "c.yaml"])
+    return _run_command(capsys, ["validate", "c.yaml"])
 
 
 def _init(capsys: Text, expression: str, samples: str | None = "s.tsv") -> tuple[int, str]:
     options = [] if samples is None else ["-s", samples]
-    return _said(capsys, ["init", "new", "-e", expression, *options])
+    return _run_command(capsys, ["init", "new", "-e", expression, *options])
 
 
 def _proposed() -> dict[str, Any]:
@@ -78,10 +82,12 @@ def _proposed() -> dict[str, Any]:
 @pytest.mark.parametrize("delimiter", ["\t", ","])
 def test_xls_that_is_text_is_read_as_text(delimiter: str, capsys: Text) -> None:
     _write("e.xls", _table(_logged()), delimiter)
-    _write("s.xls", [["sample", "group"], *zip(SAMPLES, LABELS, strict=True)], delimiter)
+    _write(
+        "s.xls", [["sample", "group"], *zip(SAMPLE_NAMES, CLASS_OF_SAMPLE, strict=True)], delimiter
+    )
     assert _init(capsys, "e.xls", "s.xls")[0] == 0
     code, output = _validate(capsys, "e.xls", "s.xls")
-    assert (code, WHOLE in output, "warning:" in output) == (0, True, False), output
+    assert (code, SUMMARY_LINE in output, "warning:" in output) == (0, True, False), output
 
 
 XLS = {
@@ -113,8 +119,8 @@ def test_part_of_an_xls_that_is_text_is_refused(capsys: Text) -> None:
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-16-le"])
 def test_utf_16_text_is_read(encoding: str, capsys: Text) -> None:
     mark = "" if encoding == "utf-16-le" else "\N{BYTE ORDER MARK}" * (encoding == "utf-16-be")
-    sheet = [[f"{mark}sample", "Größe"], *zip(SAMPLES, ["groß", "klein"] * 10, strict=True)]
-    _write("e.txt", _table(_logged(), [f"{mark}gene", *SAMPLES]), encoding=encoding)
+    sheet = [[f"{mark}sample", "Größe"], *zip(SAMPLE_NAMES, ["groß", "klein"] * 10, strict=True)]
+    _write("e.txt", _table(_logged(), [f"{mark}gene", *SAMPLE_NAMES]), encoding=encoding)
     _write("s.txt", sheet, encoding=encoding)
     assert _init(capsys, "e.txt", "s.txt")[0] == 0
     code, output = _validate(capsys, "e.txt", "s.txt", "Größe")
@@ -138,32 +144,36 @@ def test_txt_without_tabs_may_have_commas_or_semicolons(delimiter: str, capsys: 
         ["Run", "Age", "state"],
         *(
             [name, f'"{40 + k} years{delimiter} at visit"', label]
-            for k, (name, label) in enumerate(zip(SAMPLES, LABELS, strict=True))
+            for k, (name, label) in enumerate(zip(SAMPLE_NAMES, CLASS_OF_SAMPLE, strict=True))
         ),
     ]
     _write("SraRunTable.txt", sheet, delimiter)
     _write("e.txt", _table(_logged()), delimiter)
     code, output = _validate(capsys, "e.txt", "SraRunTable.txt", "state")
-    assert (code, WHOLE in output) == (0, True), output
+    assert (code, SUMMARY_LINE in output) == (0, True), output
     assert _init(capsys, "e.txt", "SraRunTable.txt")[0] == 0
 
 
 def test_txt_as_r_writes_by_default_has_spaces(capsys: Text) -> None:
-    header = ['"about"', *[f'"{name}"' for name in SAMPLES]]
+    header = ['"about"', *[f'"{name}"' for name in SAMPLE_NAMES]]
     rows = [
-        [f'"{gene}"', f'"see, of {gene}"', *row] for gene, row in zip(GENES, _logged(), strict=True)
+        [f'"{gene}"', f'"see, of {gene}"', *row]
+        for gene, row in zip(GENE_NAMES, _logged(), strict=True)
     ]
     _write("e.txt", [header, *rows], " ")
     _write(
         "s.txt",
         [
             ['"group"'],
-            *([f'"{name}"', f'"{label}"'] for name, label in zip(SAMPLES, LABELS, strict=True)),
+            *(
+                [f'"{name}"', f'"{label}"']
+                for name, label in zip(SAMPLE_NAMES, CLASS_OF_SAMPLE, strict=True)
+            ),
         ],
         " ",
     )
     code, output = _validate(capsys, "e.txt")
-    assert (code, WHOLE in output) == (0, True), output
+    assert (code, SUMMARY_LINE in output) == (0, True), output
     assert "1 column beside the genes: 'about'" in output
 
 
@@ -177,15 +187,15 @@ def test_title_with_commas_above_the_header_is_blamed(capsys: Text) -> None:
 def test_blank_columns_at_the_right_are_passed_over(capsys: Text) -> None:
     Path("e.csv").write_text(_lines(_table(_logged()), ",").replace("\n", ",,\n"))
     code, output = _validate(capsys, "e.csv")
-    assert (code, WHOLE in output, "warning:" in output) == (0, True, False), output
+    assert (code, SUMMARY_LINE in output, "warning:" in output) == (0, True, False), output
 
 
 def test_txt_with_tabs_keeps_its_commas(capsys: Text) -> None:
-    names = [f"{name}, left, upper" for name in SAMPLES]
+    names = [f"{name}, left, upper" for name in SAMPLE_NAMES]
     _write("e.txt", _table(_logged(), ["gene", *names]))
-    _write("s.txt", [["sample, as sent", "group"], *zip(names, LABELS, strict=True)])
+    _write("s.txt", [["sample, as sent", "group"], *zip(names, CLASS_OF_SAMPLE, strict=True)])
     code, output = _validate(capsys, "e.txt", "s.txt")
-    assert (code, WHOLE in output) == (0, True), output
+    assert (code, SUMMARY_LINE in output) == (0, True), output
 
 
 def test_comment_above_the_header_is_not_warned_of(capsys: Text) -> None:
@@ -196,9 +206,9 @@ def test_comment_above_the_header_is_not_warned_of(capsys: Text) -> None:
 
 
 CLASSES_ABOVE = {
-    "class": [["", *LABELS]],
-    "class and centre": [["", *LABELS], ["centre", *[f"c{k % 3}" for k in range(20)]]],
-    "class and age": [["", *LABELS], ["age", *range(40, 60)]],
+    "class": [["", *CLASS_OF_SAMPLE]],
+    "class and centre": [["", *CLASS_OF_SAMPLE], ["centre", *[f"c{k % 3}" for k in range(20)]]],
+    "class and age": [["", *CLASS_OF_SAMPLE], ["age", *range(40, 60)]],
     "batch": [["plate", *[1 + k % 2 for k in range(20)]]],
 }
 
@@ -210,26 +220,28 @@ def test_names_below_a_row_of_classes_are_found_by_the_sample_table(
     rows = CLASSES_ABOVE[line_above]
     _write("e.csv", [*rows, *_table(_logged())], ",")
     code, output = _validate(capsys, "e.csv")
-    assert (code, WHOLE in output) == (0, True), output
+    assert (code, SUMMARY_LINE in output) == (0, True), output
     line = f"warning: e.csv: line {len(rows) + 1} has the names of the samples; what stands above"
     assert output.count(line) == 1
     assert _init(capsys, "e.csv")[0] == 0
 
 
 def test_names_below_a_row_of_classes_are_found_without_a_sample_table(capsys: Text) -> None:
-    _write("e.csv", [["", *LABELS], *_table(_logged())], ",")
+    _write("e.csv", [["", *CLASS_OF_SAMPLE], *_table(_logged())], ",")
     assert _init(capsys, "e.csv", None)[0] == 0
     assert Path("new/samples.tsv").read_text().split("\n")[1].startswith("P00\t")
 
 
 def test_row_of_classes_below_the_names_is_left_out_as_words(capsys: Text) -> None:
-    _write("e.csv", [["gene", *SAMPLES], ["Label", *LABELS], *_table(_logged())[1:]], ",")
+    _write(
+        "e.csv", [["gene", *SAMPLE_NAMES], ["Label", *CLASS_OF_SAMPLE], *_table(_logged())[1:]], ","
+    )
     code, output = _validate(capsys, "e.csv")
-    assert (code, WHOLE in output) == (0, True), output
+    assert (code, SUMMARY_LINE in output) == (0, True), output
     assert "neither genes nor samples: 1 row of words: 'Label'\n" in output
 
 
-@pytest.mark.parametrize("padded", ["", "," * len(SAMPLES)])
+@pytest.mark.parametrize("padded", ["", "," * len(SAMPLE_NAMES)])
 def test_legend_below_the_numbers_is_a_footnote(padded: str, capsys: Text) -> None:
     legend = [[f"Values are log2 CPM{padded}"]]
     blank = [[padded]] if padded else []
@@ -238,14 +250,14 @@ def test_legend_below_the_numbers_is_a_footnote(padded: str, capsys: Text) -> No
     if not padded:  # as a line that is cut off
         assert (code, "e.csv, line 42: 1 field where the header has 21" in output) == (1, True)
         return
-    assert (code, WHOLE in output) == (0, True), output
+    assert (code, SUMMARY_LINE in output) == (0, True), output
     assert "line 43, 'Values are log2 CPM', has no values and is taken for a footnote" in output
     assert _init(capsys, "e.csv")[0] == 0
     assert "missing" not in _proposed().get("data", {})
 
 
 def test_gene_without_a_value_in_the_last_row_is_no_footnote(capsys: Text) -> None:
-    _write("e.csv", [*_table(_logged()), ["ZZZ3", *[""] * len(SAMPLES)]], ",")
+    _write("e.csv", [*_table(_logged()), ["ZZZ3", *[""] * len(SAMPLE_NAMES)]], ",")
     code, output = _validate(
         capsys, "e.csv", data={"missing": True}, normalise={"folds": [{"step": "knn_impute"}]}
     )
@@ -257,11 +269,16 @@ def test_gene_without_a_value_in_the_last_row_is_no_footnote(capsys: Text) -> No
 def _lanes() -> Rows:
     """Return a NanoString export: attributes of the lanes above, code classes at the left."""
     head: Rows = [
-        ["File Name", "", "", *[f"20201127_{name}.RCC" for name in SAMPLES]],
-        ["Sample Name", "", "", *SAMPLES],
+        ["File Name", "", "", *[f"20201127_{name}.RCC" for name in SAMPLE_NAMES]],
+        ["Sample Name", "", "", *SAMPLE_NAMES],
         ["Lane ID", "", "", *[1 + k % 12 for k in range(20)]],
         ["Binding Density", "", "", *[round(0.8 + k / 100, 2) for k in range(20)]],
-        ["Code Class", "Gene Name", "Accession #", *[f"20201127_{name}.RCC" for name in SAMPLES]],
+        [
+            "Code Class",
+            "Gene Name",
+            "Accession #",
+            *[f"20201127_{name}.RCC" for name in SAMPLE_NAMES],
+        ],
     ]
     controls: Rows = [
         ["Positive", f"POS_{x}({v})", "ERCC_1.1", *[v * 100] * 20]
@@ -269,7 +286,7 @@ def _lanes() -> Rows:
     ]
     genes: Rows = [
         ["Endogenous", gene, f"NM_{k}.2", *row]
-        for k, (gene, row) in enumerate(zip(GENES, _counts(), strict=True))
+        for k, (gene, row) in enumerate(zip(GENE_NAMES, _counts(), strict=True))
     ]
     return [*head, *controls, *genes]
 
@@ -280,10 +297,10 @@ LOG_CPM = {"normalise": {"samples": [{"step": "log_cpm"}]}}
 @pytest.mark.parametrize("name", ["{}", "20201127_{}.RCC"])
 def test_lanes_of_nanostring_are_read_under_either_line_of_names(name: str, capsys: Text) -> None:
     _write("e.csv", _lanes(), ",")
-    names = [name.format(sample) for sample in SAMPLES]
-    _write("s.tsv", [["sample", "group"], *zip(names, LABELS, strict=True)])
+    names = [name.format(sample) for sample in SAMPLE_NAMES]
+    _write("s.tsv", [["sample", "group"], *zip(names, CLASS_OF_SAMPLE, strict=True)])
     code, output = _validate(capsys, "e.csv", **LOG_CPM)
-    assert (code, WHOLE in output) == (0, True), output
+    assert (code, SUMMARY_LINE in output) == (0, True), output
     assert "the numbers begin at line 6, column 4" in output
     assert "genes by the column 'Gene Name'" in output
     assert "2 control probes: 'POS_A(128)', 'POS_B(32)'" in output
@@ -299,8 +316,8 @@ def test_lanes_of_nanostring_without_a_sample_table_are_called_by_sample(capsys:
 def _metabolites() -> Rows:
     """Return Metabolon's sheet: sample data above, metabolite data left, a blank corner between."""
     head: Rows = [
-        ["", "", "", "SAMPLE_NAME", *SAMPLES],
-        ["", "", "", "GROUP", *LABELS],
+        ["", "", "", "SAMPLE_NAME", *SAMPLE_NAMES],
+        ["", "", "", "GROUP", *CLASS_OF_SAMPLE],
         ["", "", "", "BOX", *[1 + k // 10 for k in range(20)]],
         [
             "PATHWAY_SORTORDER",
@@ -310,7 +327,7 @@ def _metabolites() -> Rows:
             *[f"C-{k}" for k in range(20)],
         ],
     ]
-    rows = zip(GENES, _logged(), strict=True)
+    rows = zip(GENE_NAMES, _logged(), strict=True)
     return head + [
         [k + 1, f"acid {gene}", "Lipid", 1000 + k, *row] for k, (gene, row) in enumerate(rows)
     ]
@@ -320,9 +337,9 @@ def _metabolites() -> Rows:
 def test_numbers_beside_a_blank_corner_are_read(name: str, capsys: Text) -> None:
     _write("e.tsv", _metabolites())
     names = [name.format(k) for k in range(20)]
-    _write("s.tsv", [["sample", "group"], *zip(names, LABELS, strict=True)])
+    _write("s.tsv", [["sample", "group"], *zip(names, CLASS_OF_SAMPLE, strict=True)])
     code, output = _validate(capsys, "e.tsv")
-    assert (code, WHOLE in output) == (0, True), output
+    assert (code, SUMMARY_LINE in output) == (0, True), output
     assert "the numbers begin at line 5, column 5" in output
     assert "genes by the column 'BIOCHEMICAL'" in output
     assert _init(capsys, "e.tsv")[0] == 0
@@ -338,10 +355,10 @@ def test_numbers_beside_a_blank_corner_are_read_without_a_sample_table(capsys: T
 def test_clinical_table_with_a_sample_more_leaves_it_out(capsys: Text) -> None:
     names = [f"TCGA-BB-{2000 + k // 2}-{'01' if k % 2 else '11'}" for k in range(20)]
     _write("e.tsv", _table(_logged(21), ["gene", *names, "TCGA-BB-4000-01"]))
-    rows = [*zip(names, LABELS, strict=True), ("TCGA-BB-3000-01", "case")]
+    rows = [*zip(names, CLASS_OF_SAMPLE, strict=True), ("TCGA-BB-3000-01", "case")]
     _write("s.tsv", [["sample", "group"], *rows])
     code, output = _validate(capsys, "e.tsv")
-    assert (code, WHOLE in output) == (0, True), output
+    assert (code, SUMMARY_LINE in output) == (0, True), output
     assert (
         "warning: s.tsv: 1 of the 21 samples not in e.tsv, so left out: 'TCGA-BB-3000-01'" in output
     )
@@ -352,11 +369,11 @@ def test_clinical_table_with_a_sample_more_leaves_it_out(capsys: Text) -> None:
 @pytest.mark.parametrize("changed", ["many", "spelt otherwise"])
 def test_clinical_table_whose_names_differ_is_refused(changed: str, capsys: Text) -> None:
     _write("e.tsv", _table(_logged()))
-    names = list(SAMPLES)
+    names = list(SAMPLE_NAMES)
     names[:3] = [name.lower() for name in names[:3]]
     if changed == "many":
         names[:8] = [f"X{k}" for k in range(8)]
-    _write("s.tsv", [["sample", "group"], *zip(names, LABELS, strict=True)])
+    _write("s.tsv", [["sample", "group"], *zip(names, CLASS_OF_SAMPLE, strict=True)])
     code, output = _validate(capsys, "e.tsv")
     assert code == 1
     assert "of the 20 samples in s.tsv not found here" in output
@@ -367,53 +384,58 @@ def test_r_frame_with_columns_of_words_beside_the_genes_is_read(
     row_names: str, capsys: Text
 ) -> None:
     about = {
-        "description": r_files.strings([f"about {gene}" for gene in GENES]),
-        "biotype": r_files.strings(["protein_coding"] * len(GENES)),
+        "description": r_files.strings([f"about {gene}" for gene in GENE_NAMES]),
+        "biotype": r_files.strings(["protein_coding"] * len(GENE_NAMES)),
     }
     numbers = {
         name: r_files.reals(column)
-        for name, column in zip(SAMPLES, _logged().T.tolist(), strict=True)
+        for name, column in zip(SAMPLE_NAMES, _logged().T.tolist(), strict=True)
     }
-    ids = {"gene": r_files.strings(GENES)} if row_names == "column" else {}
-    frame = r_files.data_frame({**ids, **about, **numbers}, GENES if row_names == "rows" else 40)
+    ids = {"gene": r_files.strings(GENE_NAMES)} if row_names == "column" else {}
+    frame = r_files.data_frame(
+        {**ids, **about, **numbers}, GENE_NAMES if row_names == "rows" else 40
+    )
     Path("e.rds").write_bytes(r_files.saved(frame))
     code, output = _validate(capsys, "e.rds")
-    assert (code, WHOLE in output) == (0, True), output
+    assert (code, SUMMARY_LINE in output) == (0, True), output
     assert "2 columns beside the genes: 'description', 'biotype'" in output
     assert _init(capsys, "e.rds")[0] == 0
 
 
 def test_text_of_an_r_frame_with_columns_of_words_is_read(capsys: Text) -> None:
-    header = ['"remark"', *[f'"{name}"' for name in SAMPLES]]
+    header = ['"remark"', *[f'"{name}"' for name in SAMPLE_NAMES]]
     body = [
-        [f'"{gene}"', f'"see {gene}"', *row] for gene, row in zip(GENES, _logged(), strict=True)
+        [f'"{gene}"', f'"see {gene}"', *row]
+        for gene, row in zip(GENE_NAMES, _logged(), strict=True)
     ]
     _write("e.tsv", [header, *body])
     code, output = _validate(capsys, "e.tsv")
-    assert (code, WHOLE in output) == (0, True), output
+    assert (code, SUMMARY_LINE in output) == (0, True), output
     assert "1 column beside the genes: 'remark'" in output
 
 
 def test_row_of_words_of_the_sample_table_is_called_a_column_of_it(capsys: Text) -> None:
-    _write("e.csv", [["gene", *SAMPLES], ["group", *LABELS], *_table(_logged())[1:]], ",")
+    _write(
+        "e.csv", [["gene", *SAMPLE_NAMES], ["group", *CLASS_OF_SAMPLE], *_table(_logged())[1:]], ","
+    )
     code, output = _validate(capsys, "e.csv")
-    assert (code, WHOLE in output) == (0, True), output
+    assert (code, SUMMARY_LINE in output) == (0, True), output
     assert "1 column of the sample table: 'group'; to keep them: data.keep: [sheet]" in output
 
 
 def _edger(counts: Any) -> bytes:
     """Return a DGEList: counts, and a table of samples with their library sizes."""
     sizes = r_files.reals(counts.sum(axis=0).tolist())
-    ones = r_files.reals([1.0] * len(SAMPLES))
+    ones = r_files.reals([1.0] * len(SAMPLE_NAMES))
     table = r_files.data_frame(
         {
-            "group": r_files.factor(LABELS, ["control", "case"]),
+            "group": r_files.factor(CLASS_OF_SAMPLE, ["control", "case"]),
             "lib.size": sizes,
             "norm.factors": ones,
         },
-        SAMPLES,
+        SAMPLE_NAMES,
     )
-    matrix = r_files.matrix(counts.tolist(), (GENES, SAMPLES))
+    matrix = r_files.matrix(counts.tolist(), (GENE_NAMES, SAMPLE_NAMES))
     return r_files.saved(r_files.listed([matrix, table], ["counts", "samples"]))
 
 
@@ -434,32 +456,34 @@ def test_init_and_validate_agree_on_missing_intensities(
 ) -> None:
     rng = np.random.default_rng(4)
     size = rng.lognormal(16, 1.2, (200, 1))
-    values = (size * rng.lognormal(0, 0.4, (200, len(SAMPLES)))).round()
+    values = (size * rng.lognormal(0, 0.4, (200, len(SAMPLE_NAMES)))).round()
     logs = np.log2(values)
     threshold = np.quantile(logs, 0.3)
     chance = 1 / (1 + np.exp((logs - threshold) / 0.8)) if lost == "low" else 0.3
     values[rng.random(values.shape) < chance] = 0  # of nearly all proteins some
     rows = [[f"P{k:05d}", *map(int, row)] for k, row in enumerate(values)]
-    _write("e.tsv", [["protein", *SAMPLES], *rows])
+    _write("e.tsv", [["protein", *SAMPLE_NAMES], *rows])
     code, output = _validate(capsys, "e.tsv")
     step = "left_censored" if lost == "low" else "knn_impute"
     assert (code, f"and {{step: {step}}} first into normalise.folds" in output) == (0, True), output
     assert _init(capsys, "e.tsv")[0] == 0
     assert _proposed()["normalise"]["folds"][0] == {"step": step}
     monkeypatch.chdir("new")
-    code, output = _said(capsys, ["validate", "config.yaml"])
+    code, output = _run_command(capsys, ["validate", "config.yaml"])
     assert (code, "missing where genes are low" in output) == (0, False), output
 
 
 def test_sample_table_with_semicolons_may_have_decimal_commas(capsys: Text) -> None:
-    ages = np.random.default_rng(4).uniform(30, 80, len(SAMPLES)).round(1)
-    rows = zip(SAMPLES, LABELS, [str(age).replace(".", ",") for age in ages], strict=True)
+    ages = np.random.default_rng(4).uniform(30, 80, len(SAMPLE_NAMES)).round(1)
+    rows = zip(
+        SAMPLE_NAMES, CLASS_OF_SAMPLE, [str(age).replace(".", ",") for age in ages], strict=True
+    )
     _write("s.csv", [["sample", "group", "age"], *map(list, rows)], ";")
     _write("e.tsv", _table(_logged()))
     code, text = _validate(capsys, "e.tsv", "s.csv", data={"covariates": ["age"]})
     assert (code, "20 samples" in text, "comma" in text) == (0, True, False)
-    numbers = [f"1,{k + 100}" for k in range(len(SAMPLES))]
-    rows = map(list, zip(SAMPLES, LABELS, numbers, strict=True))
+    numbers = [f"1,{k + 100}" for k in range(len(SAMPLE_NAMES))]
+    rows = map(list, zip(SAMPLE_NAMES, CLASS_OF_SAMPLE, numbers, strict=True))
     _write("s.csv", [["sample", "group", "age"], *rows], ";")
     code, text = _validate(capsys, "e.tsv", "s.csv", data={"covariates": ["age"]})
     assert (code, "with a decimal comma or one of thousands" in text) == (1, True)
@@ -467,8 +491,8 @@ def test_sample_table_with_semicolons_may_have_decimal_commas(capsys: Text) -> N
 
 @pytest.mark.parametrize("error", ["#REF!", "#DIV/0!", "#VALUE!", "#NAME?"])
 def test_errors_of_a_spreadsheet_are_no_class(error: str, capsys: Text) -> None:
-    labels = [error, *LABELS[1:]]
-    _write("s.tsv", [["sample", "group"], *map(list, zip(SAMPLES, labels, strict=True))])
+    labels = [error, *CLASS_OF_SAMPLE[1:]]
+    _write("s.tsv", [["sample", "group"], *map(list, zip(SAMPLE_NAMES, labels, strict=True))])
     _write("e.tsv", _table(_logged()))
     code, text = _validate(capsys, "e.tsv")
     assert (code, f"no label ('{error}') for 'P00'; left out of the study (1 of 20)" in text) == (

@@ -101,7 +101,7 @@ def _never_measured(study: Study) -> None:
     study.matrix[2][1:] = [""] * 12
 
 
-WARNED: dict[str, tuple[Break, list[str]]] = {
+DOUBTFUL_FILES: dict[str, tuple[Break, list[str]]] = {
     "matrix column without a row in the sheet": (
         _extra_sample,
         ["expression.tsv: not in samples.tsv, so left out: 1 column, 'P99'"],
@@ -231,11 +231,11 @@ WARNED: dict[str, tuple[Break, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", WARNED)
+@pytest.mark.parametrize("name", DOUBTFUL_FILES)
 def test_doubtful_values_are_warned_of(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    change, words = WARNED[name]
+    change, words = DOUBTFUL_FILES[name]
     study = Study(tmp_path)
     change(study)
     study.write()

@@ -75,7 +75,7 @@ WORDS = [
     " ",
     "x" * 5000,
 ]
-NUMBERS = [
+ODD_NUMBERS = [
     0,
     1,
     -1,
@@ -129,7 +129,7 @@ CELLS = [
 
 words = st.sampled_from(WORDS)
 scalars = st.one_of(
-    st.sampled_from(NUMBERS),
+    st.sampled_from(ODD_NUMBERS),
     words,
     st.sampled_from(FILES),
     st.booleans(),
@@ -138,7 +138,7 @@ scalars = st.one_of(
     st.floats(),
     st.text(max_size=20),
 )
-anything = st.recursive(
+any_value = st.recursive(
     scalars,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(scalars, inner, max_size=3),
     max_leaves=12,
@@ -179,7 +179,7 @@ def _section(node: dict[str, Any], step: str | None = None) -> st.SearchStrategy
     return st.fixed_dictionaries(step_name, optional=keys)
 
 
-def _few(node: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
+def _some_keys(node: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
     """Draw one to three keys of the config, each of its kind or anything at all."""
     keys = {
         f"{section}.{key}": subnode
@@ -190,7 +190,7 @@ def _few(node: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
         key: subnode for key, subnode in node["properties"].items() if key not in node["required"]
     }
     single_change = st.sampled_from(sorted(keys)).flatmap(
-        lambda key: st.tuples(st.just(key), _value(keys[key]) | _value(keys[key]) | anything)
+        lambda key: st.tuples(st.just(key), _value(keys[key]) | _value(keys[key]) | any_value)
     )
     return st.lists(single_change, min_size=1, max_size=3).map(dict)
 
@@ -199,8 +199,8 @@ places = st.tuples(st.integers(0, 14), st.integers(0, 14), st.sampled_from(CELLS
 odd_tables = st.lists(places, max_size=6)
 studies = st.fixed_dictionaries(
     {
-        "keys": _few(SCHEMA) | st.just({}),
-        "more": st.dictionaries(scalars, anything, max_size=2) | st.just({}),
+        "keys": _some_keys(SCHEMA) | st.just({}),
+        "more": st.dictionaries(scalars, any_value, max_size=2) | st.just({}),
         "sheet": odd_tables | st.just([]),
         "matrix": odd_tables | st.just([]),
         "names": st.fixed_dictionaries(
@@ -258,12 +258,12 @@ def _at_once() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _quiet(stderr: io.StringIO) -> Iterator[None]:
+def _without_output(stderr: io.StringIO) -> Iterator[None]:
     with contextlib.redirect_stderr(stderr), contextlib.redirect_stdout(io.StringIO()):
         yield
 
 
-def answers(drawn: dict[str, Any]) -> int:
+def exit_code_of(drawn: dict[str, Any]) -> int:
     """Validate one study in a folder of its own; its answer is lines, in time and in memory."""
     stderr = io.StringIO()
     before = Path.cwd()
@@ -271,7 +271,7 @@ def answers(drawn: dict[str, Any]) -> int:
         _lay_out(Path(folder), drawn)
         os.chdir(folder)
         try:
-            with _at_once(), _quiet(stderr), peak_since() as peak:
+            with _at_once(), _without_output(stderr), peak_since() as peak:
                 code = main(["validate", "config.yaml"])
         finally:
             os.chdir(before)
@@ -295,7 +295,7 @@ def fuzz(cases: int) -> dict[int, int]:
     )
     @given(studies)
     def each(drawn: dict[str, Any]) -> None:
-        codes[answers(drawn)] += 1
+        codes[exit_code_of(drawn)] += 1
 
     each()
     return codes

@@ -51,13 +51,13 @@ def _outer(train: list[str], test: list[str]) -> dict[str, Any]:
     return {"version": 1, "outer": [{"train": train, "test": test}]}
 
 
-TWO = ["normal", "tumor"]
+TWO_CLASSES = ["normal", "tumor"]
 RARE = ["tumor"] * 3 + ["normal"] * 9
 CENTRE = {"step": "centre"}
 LOG2 = {"step": "log2"}
 FILTER = {"step": "fold_filter"}
 
-CASES: dict[str, tuple[Break, list[str]]] = {
+FAULTS_OF_STUDY: dict[str, tuple[Break, list[str]]] = {
     # the label
     "label column misspelt": (
         _set(label="diagnosys"),
@@ -283,7 +283,7 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     "pair of one class": (
         _column(
             "diagnosis",
-            ["normal", "normal", "tumor", "tumor"] + TWO * 4,
+            ["normal", "normal", "tumor", "tumor"] + TWO_CLASSES * 4,
             data__pair="matched",
             splits__scheme="stratified_group_kfold",
         ),
@@ -490,11 +490,11 @@ def _run(change: Break, root: Path, monkeypatch: pytest.MonkeyPatch) -> int:
     return main(["validate", "config.yaml"])
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", FAULTS_OF_STUDY)
 def test_a_fault_is_one_line(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    change, words = CASES[name]
+    change, words = FAULTS_OF_STUDY[name]
     assert _run(change, tmp_path, monkeypatch) == 1
     err = capsys.readouterr().err
     lines = [line for line in err.splitlines() if all(word in line for word in words)]
@@ -522,15 +522,21 @@ def test_a_faulty_key_brings_no_second_error(
     assert len(lines) == 1 or place.endswith("classes")
 
 
-WARNED: dict[str, tuple[Break, str, str]] = {
+DOUBTFUL_STUDIES: dict[str, tuple[Break, str, str]] = {
     "blank label": (
-        _column("diagnosis", ["", *TWO, *TWO, *TWO, *TWO, *TWO, "tumor"]),
+        _column(
+            "diagnosis",
+            ["", *TWO_CLASSES, *TWO_CLASSES, *TWO_CLASSES, *TWO_CLASSES, *TWO_CLASSES, "tumor"],
+        ),
         "warning: samples.tsv, line 2, column 'diagnosis': no label for 'P01'; left out of the "
         "study (1 of 12)",
         "11 samples (5 normal, 6 tumor; positive: tumor), 8 genes; left out: 1 sample",
     ),
     "NA for a label": (
-        _column("diagnosis", ["NA", *TWO, *TWO, *TWO, *TWO, *TWO, "NA"]),
+        _column(
+            "diagnosis",
+            ["NA", *TWO_CLASSES, *TWO_CLASSES, *TWO_CLASSES, *TWO_CLASSES, *TWO_CLASSES, "NA"],
+        ),
         "warning: samples.tsv, line 2, column 'diagnosis': no label ('NA') for 'P01', 'P12'; left "
         "out of the study (2 of 12)",
         "10 samples (5 normal, 5 tumor; positive: tumor), 8 genes; left out: 2 samples",
@@ -542,7 +548,7 @@ WARNED: dict[str, tuple[Break, str, str]] = {
         "11 samples, 8 genes; left out: 1 sample",
     ),
     "other classes left out": (
-        _column("diagnosis", [*TWO, "other"] * 4, data__classes=["tumor", "normal"]),
+        _column("diagnosis", [*TWO_CLASSES, "other"] * 4, data__classes=["tumor", "normal"]),
         "warning: samples.tsv, column 'diagnosis': left out by data.classes: 'other' (4 samples)",
         "8 samples (4 tumor, 4 normal; positive: normal), 8 genes; left out: 4 samples",
     ),
@@ -554,7 +560,10 @@ WARNED: dict[str, tuple[Break, str, str]] = {
     ),
     "a sample that is left out anyway needs no values": (
         lambda s: (
-            s.column("diagnosis", ["", *TWO, *TWO, *TWO, *TWO, *TWO, "tumor"]),
+            s.column(
+                "diagnosis",
+                ["", *TWO_CLASSES, *TWO_CLASSES, *TWO_CLASSES, *TWO_CLASSES, *TWO_CLASSES, "tumor"],
+            ),
             [row.pop(1) for row in s.matrix],
         ),
         "warning: samples.tsv: 1 of the 12 samples not in expression.tsv, so left out: 'P01'",
@@ -648,11 +657,11 @@ WARNED: dict[str, tuple[Break, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", WARNED)
+@pytest.mark.parametrize("name", DOUBTFUL_STUDIES)
 def test_what_does_not_stop_a_study_is_a_warning(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    change, warning, summary = WARNED[name]
+    change, warning, summary = DOUBTFUL_STUDIES[name]
     assert _run(change, tmp_path, monkeypatch) == 0
     out, err = capsys.readouterr()
     assert err.splitlines() == [warning]

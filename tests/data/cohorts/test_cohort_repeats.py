@@ -23,62 +23,64 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
     return Study(tmp_path)
 
 
-def _with_column(name: str, words: list[str]) -> Other:
+def _study_with_column(name: str, words: list[str]) -> Other:
     other_study = Other()
     for row, word in zip(other_study.sheet, [name, *words], strict=True):
         row.append(word)
     return other_study
 
 
-def _said(study: Study, other_study: Other) -> list[str]:
+def _lines_of_check(study: Study, other_study: Other) -> list[str]:
     other_study.write(study)
     return list(map(str, examine(read_config("config.yaml"), SCHEMA, "config.yaml").problems))
 
 
-def _read(study: Study, other_study: Other, design: Design, group: str | None = None) -> Cohort:
+def _read_cohort_of(
+    study: Study, other_study: Other, design: Design, group: str | None = None
+) -> Cohort:
     other_study.write(study)
     return read_cohort(design, other_study.settings(group=group))
 
 
 def test_patients_without_a_group_are_warned_of(study: Study) -> None:
-    assert _said(study, _with_column("Patient ID", PATIENTS)) == [
+    assert _lines_of_check(study, _study_with_column("Patient ID", PATIENTS)) == [
         "warning: other_samples.tsv, column 'Patient ID': samples of one 'Patient ID' are not"
         " independent, so intervals would be too short; set group: Patient ID (external, other)"
     ]
 
 
 def test_a_named_group_is_not_warned_of(study: Study) -> None:
-    other_study = _with_column("patient", PATIENTS)
+    other_study = _study_with_column("patient", PATIENTS)
     other_study.item["group"] = "patient"
-    assert _said(study, other_study) == []
+    assert _lines_of_check(study, other_study) == []
 
 
 def test_a_group_column_that_is_missing_is_an_error(study: Study) -> None:
-    other_study = _with_column("patient", PATIENTS)
+    other_study = _study_with_column("patient", PATIENTS)
     other_study.item["group"] = "patiend"
-    assert _said(study, other_study)[0] == (
+    assert _lines_of_check(study, other_study)[0] == (
         "error: other_samples.tsv: group 'patiend' is not a column of other_samples.tsv; did you"
         " mean 'patient'?"
     )
 
 
 def test_the_group_of_the_study_is_inherited_where_the_column_exists(study: Study) -> None:
-    inherited = _read(study, _with_column("family", PATIENTS), FAMILIES)
+    inherited = _read_cohort_of(study, _study_with_column("family", PATIENTS), FAMILIES)
     assert inherited.group_column == "family"
     assert len(set(inherited.group or ())) == 4
-    assert _read(study, Other(), FAMILIES).group is None
+    assert _read_cohort_of(study, Other(), FAMILIES).group is None
 
 
 def test_a_group_of_the_cohort_precedes_that_of_the_study(study: Study) -> None:
-    other_study = _with_column("family", PATIENTS)
+    other_study = _study_with_column("family", PATIENTS)
     for row, word in zip(other_study.sheet, ["donor", *NAMES], strict=True):
         row.append(word)
-    assert _read(study, other_study, FAMILIES, "donor").group_column == "donor"
+    assert _read_cohort_of(study, other_study, FAMILIES, "donor").group_column == "donor"
 
 
 def test_samples_without_a_group_are_groups_of_their_own(study: Study) -> None:
     words = ["a", "a", "", "NA", "b", "b", "X3", "X3"]
-    cohort = _read(study, _with_column("family", words), FAMILIES)
+    cohort = _read_cohort_of(study, _study_with_column("family", words), FAMILIES)
     assert len(set(cohort.group or ())) == 5
     (problem,) = cohort.problems
     assert problem.level == "warning"
@@ -88,6 +90,6 @@ def test_samples_without_a_group_are_groups_of_their_own(study: Study) -> None:
 
 
 def test_groups_alike_by_sight_are_warned_of(study: Study) -> None:
-    cohort = _read(study, _with_column("family", ["a", "A", *NAMES[2:]]), FAMILIES)
+    cohort = _read_cohort_of(study, _study_with_column("family", ["a", "A", *NAMES[2:]]), FAMILIES)
     (problem,) = cohort.problems
     assert problem.message.startswith("group 'A' differs from 'a' only in upper and lower case")

@@ -20,7 +20,7 @@ from genesig.errors import InvalidInput
 from genesig.results import Design
 
 SCHEMA = load_schema()
-TWO = Design("diagnosis", "classification", ("normal", "tumor"), None, None)
+DESIGN_OF_TWO_CLASSES = Design("diagnosis", "classification", ("normal", "tumor"), None, None)
 NUMBER = Design("age", "regression", None, None, None)
 
 
@@ -30,37 +30,37 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
     return Study(tmp_path)
 
 
-def _said(study: Study, other_study: Other) -> list[str]:
+def _lines_of_check(study: Study, other_study: Other) -> list[str]:
     other_study.write(study)
     return list(map(str, examine(read_config("config.yaml"), SCHEMA, "config.yaml").problems))
 
 
 def test_a_sound_data_set_has_no_problem(study: Study) -> None:
-    assert _said(study, Other()) == []
+    assert _lines_of_check(study, Other()) == []
 
 
-def _column(other_study: Other, column: int, values: list[str]) -> None:
+def _replace_column(other_study: Other, column: int, values: list[str]) -> None:
     for row, value in zip(other_study.sheet[1:], values, strict=True):
         row[column] = value
 
 
-def _genes(other_study: Other, names: list[str]) -> None:
+def _rename_genes(other_study: Other, names: list[str]) -> None:
     for row, name in zip(other_study.matrix[1:], names, strict=True):
         row[0] = name
 
 
-def _values(other_study: Other, change: Callable[[float], float]) -> None:
+def _change_values(other_study: Other, change: Callable[[float], float]) -> None:
     for row in other_study.matrix[1:]:
         row[1:] = [f"{change(float(v)):.3f}" for v in row[1:]]
 
 
-def _copy(other_study: Other, study: Study) -> None:
+def _copy_of_study(other_study: Other, study: Study) -> None:
     for row, theirs in zip(study.matrix[1:], other_study.matrix[1:], strict=True):
         theirs[1] = row[3]
 
 
 # What is broken; the lines that are said.
-FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
+COHORT_FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
     "no file": (
         lambda o, s: o.item.update(expression="othr.tsv"),
         ["error: othr.tsv: no such file (looked for in {cwd}); did you mean 'other.tsv'?"],
@@ -74,7 +74,7 @@ FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
         ],
     ),
     "no labels": (
-        lambda o, s: _column(o, 1, ["NA"] * 8),
+        lambda o, s: _replace_column(o, 1, ["NA"] * 8),
         [
             "error: other_samples.tsv, column 'status': no sample has a label, so nothing can be "
             "tested; to score samples without labels: genesig predict results/model.json FILE"
@@ -115,7 +115,7 @@ FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
         ],
     ),
     "one class": (
-        lambda o, s: (_column(o, 1, ["RA"] * 8), o.item.update(classes={"RA": "tumor"})),
+        lambda o, s: (_replace_column(o, 1, ["RA"] * 8), o.item.update(classes={"RA": "tumor"})),
         [
             "warning: other_samples.tsv, column 'status': no sample is 'normal', so AUC and "
             "balanced "
@@ -123,7 +123,7 @@ FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
         ],
     ),
     "some without label, some of another class": (
-        lambda o, s: _column(o, 1, ["", "OA", *["RA", "control"] * 3]),
+        lambda o, s: _replace_column(o, 1, ["", "OA", *["RA", "control"] * 3]),
         [
             "warning: other_samples.tsv, line 2, column 'status': no label for 'X1'; left out of "
             "the "
@@ -137,7 +137,7 @@ FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
         ["warning: other_samples.tsv: 1 of the 8 samples not in other.tsv, so left out: 'X8'"],
     ),
     "other samples": (
-        lambda o, s: _column(o, 0, [f"Y{k}" for k in range(8)]),
+        lambda o, s: _replace_column(o, 0, [f"Y{k}" for k in range(8)]),
         [
             "error: other.tsv: no sample of other_samples.tsv is here: that table has 'Y0', 'Y1', "
             "'Y2' and 5 more, the matrix has columns 'X1', 'X2', 'X3' and 5 more and rows 'gene1', "
@@ -149,7 +149,7 @@ FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
         ["warning: other.tsv: not in other_samples.tsv, so left out: 1 column, 'X8'"],
     ),
     "other genes": (
-        lambda o, s: _genes(o, [f"ENSG{k}" for k in range(8)]),
+        lambda o, s: _rename_genes(o, [f"ENSG{k}" for k in range(8)]),
         [
             "error: other.tsv: no gene of the study is here: the study has 'gene1', 'gene2', "
             "'gene3' "
@@ -160,7 +160,7 @@ FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
     ),
     "genes in another version": (
         lambda o, s: (
-            _genes(o, [f"ENSG0000000000{k}.2" for k in range(8)]),
+            _rename_genes(o, [f"ENSG0000000000{k}.2" for k in range(8)]),
             [row.__setitem__(0, f"ENSG0000000000{k}.1") for k, row in enumerate(s.matrix[1:])],
         ),
         [
@@ -173,7 +173,7 @@ FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
         ],
     ),
     "few genes": (
-        lambda o, s: _genes(o, [*GENES[:6], "a", "b"]),
+        lambda o, s: _rename_genes(o, [*GENES[:6], "a", "b"]),
         [
             "warning: other.tsv: 2 of the 8 genes of the study are not here; if the model needs "
             "many "
@@ -184,7 +184,7 @@ FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
     ),
     "few genes where all are needed": (
         lambda o, s: (
-            _genes(o, [*GENES[:6], "a", "b"]),
+            _rename_genes(o, [*GENES[:6], "a", "b"]),
             s.set("normalise.samples", [{"step": "rank_samples"}]),
         ),
         [
@@ -203,7 +203,7 @@ FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
         ],
     ),
     "a gene twice": (
-        lambda o, s: _genes(o, ["gene1", *GENES[:7]]),
+        lambda o, s: _rename_genes(o, ["gene1", *GENES[:7]]),
         [
             "warning: other.tsv: 1 of the 8 genes of the study are not here; if the model needs "
             "many "
@@ -215,7 +215,7 @@ FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
         ],
     ),
     "never logged": (
-        lambda o, s: _values(o, lambda v: 2.0**v),
+        lambda o, s: _change_values(o, lambda v: 2.0**v),
         [
             "error: other.tsv: the values of sample 'X1' look as if they were never logged, other "
             "than those the model was trained on (median distance N standard deviations); bring "
@@ -223,14 +223,17 @@ FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
         ],
     ),
     "a training sample": (
-        _copy,
+        _copy_of_study,
         [
             "warning: other.tsv: 1 sample with the values of a sample of the study: 'X1' is its "
             "'P03'; a test on training samples says nothing, take them out"
         ],
     ),
     "names of the study": (
-        lambda o, s: (_column(o, 0, SAMPLES[:8]), o.matrix.__setitem__(0, ["g", *SAMPLES[:8]])),
+        lambda o, s: (
+            _replace_column(o, 0, SAMPLES[:8]),
+            o.matrix.__setitem__(0, ["g", *SAMPLES[:8]]),
+        ),
         [
             "warning: other.tsv: 'P01', 'P02', 'P03' and 5 more is also the name of a sample of "
             "the "
@@ -275,12 +278,15 @@ FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", COHORT_FAULTS)
 def test_what_is_wrong_is_said(name: str, study: Study) -> None:
     other_study = Other()
-    change, lines = FAULTS[name]
+    change, lines = COHORT_FAULTS[name]
     change(other_study, study)
-    actual = [re.sub(r"distance [\d.]+", "distance N", line) for line in _said(study, other_study)]
+    actual = [
+        re.sub(r"distance [\d.]+", "distance N", line)
+        for line in _lines_of_check(study, other_study)
+    ]
     expected = sorted(line.format(cwd=Path.cwd()) for line in lines)
     assert sorted(actual) == expected
     assert [line[:5] for line in actual] == sorted(line[:5] for line in actual)  # errors first
@@ -314,11 +320,13 @@ def test_all_data_sets_are_looked_at_and_stop_the_stage(study: Study) -> None:
 def test_a_faulty_study_brings_no_second_error(study: Study) -> None:
     other_study = Other()
     study.column("diagnosis", ["tumor"] * 12)
-    (only_line,) = _said(study, other_study)
+    (only_line,) = _lines_of_check(study, other_study)
     assert only_line.startswith("error: samples.tsv, column 'diagnosis': every sample is 'tumor'")
     study.set("data.classes", ["normal", "tumor"])
     other_study.item["label"] = "stats"
-    assert len([line for line in _said(study, other_study) if line.startswith("error")]) == 2
+    assert (
+        len([line for line in _lines_of_check(study, other_study) if line.startswith("error")]) == 2
+    )
 
 
 def test_two_of_one_name_are_one_too_many(study: Study) -> None:
@@ -341,13 +349,13 @@ def test_warnings_are_kept_by_name(study: Study) -> None:
     assert check_external(config) == {"warnings": {"other": [message]}}
 
 
-def _cohort(other_study: Other, design: Design = TWO, **changes: object):  # type: ignore[no-untyped-def]
+def _cohort(other_study: Other, design: Design = DESIGN_OF_TWO_CLASSES, **changes: object):  # type: ignore[no-untyped-def]
     return read_cohort(design, other_study.settings(**changes))
 
 
 def test_labels_are_in_the_words_of_the_study_and_samples_in_rows(study: Study) -> None:
     other_study = Other()
-    _column(other_study, 1, ["", "OA", *["RA", "control"] * 3])
+    _replace_column(other_study, 1, ["", "OA", *["RA", "control"] * 3])
     other_study.write(study)
     cohort = _cohort(other_study)
     assert cohort.matrix.rows == tuple(NAMES[2:])
@@ -364,11 +372,11 @@ def test_labels_are_in_the_words_of_the_study_and_samples_in_rows(study: Study) 
 
 def test_numbers_are_taken_as_they_are(study: Study) -> None:
     other_study = Other()
-    _column(other_study, 1, [f"{k}.5" for k in range(8)])
+    _replace_column(other_study, 1, [f"{k}.5" for k in range(8)])
     other_study.write(study)
     cohort = _cohort(other_study, NUMBER, classes={})
     np.testing.assert_array_equal(cohort.response, np.arange(8) + 0.5)
-    _column(other_study, 1, ["old", *[f"{k}.5" for k in range(7)]])
+    _replace_column(other_study, 1, ["old", *[f"{k}.5" for k in range(7)]])
     other_study.write(study)
     with pytest.raises(InvalidInput, match="the label of 'X1' is 'old', not a number"):
         _cohort(other_study, NUMBER, classes={})
@@ -377,7 +385,7 @@ def test_numbers_are_taken_as_they_are(study: Study) -> None:
 def test_other_ids_are_translated_and_several_become_their_median(study: Study) -> None:
     other_study = Other()
     theirs = [f"ENSG{k}" for k in range(8)]
-    _genes(other_study, theirs)
+    _rename_genes(other_study, theirs)
     other_study.matrix[3][1] = "NA"
     other_study.write(study)
     names = ["gene1", "gene2", "gene2", "gene2", "gene5", "", "gene7", "gene7"]

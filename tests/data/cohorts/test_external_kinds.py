@@ -19,14 +19,14 @@ EVENTS = STATUS[: len(NAMES)]
 Change = Callable[[Other, Study], object]
 
 
-def of_survival(other_study: Other, study: Study) -> None:
+def lay_survival_cohort(other_study: Other, study: Study) -> None:
     survival(study)
     rows = zip(NAMES, TIMES, EVENTS, strict=True)
     other_study.sheet = [["id", "years", "status"], *map(list, rows)]
     other_study.item |= {"label": None, "classes": {}}
 
 
-def of_classes(other_study: Other, study: Study) -> None:
+def lay_cohort_of_classes(other_study: Other, study: Study) -> None:
     study.column("diagnosis", ["a", "b", "c"] * 4)
     study.set("splits", {"folds": 2, "inner_folds": 2, "repeats": 1, "subsamples": 0})
     words = [["x", "b", "c"][k % 3] for k in range(len(NAMES))]
@@ -34,7 +34,7 @@ def of_classes(other_study: Other, study: Study) -> None:
     other_study.item |= {"label": "kind", "classes": {"x": "a"}}
 
 
-def _cells(column: int, cells: list[str]) -> Change:
+def _change_cells(column: int, cells: list[str]) -> Change:
     def changed(other_study: Other, study: Study) -> None:
         for row, cell in zip(other_study.sheet[1:], cells, strict=True):
             row[column] = cell
@@ -42,70 +42,102 @@ def _cells(column: int, cells: list[str]) -> Change:
     return changed
 
 
-def _item(**changes: Any) -> Change:
+def _change_settings(**changes: Any) -> Change:
     return lambda other_study, study: other_study.item.update(changes)
 
 
-def _head(column: int, name: str) -> Change:
+def _rename_column(column: int, name: str) -> Change:
     return lambda other_study, study: other_study.sheet[0].__setitem__(column, name)
 
 
 SURVIVAL: dict[str, tuple[Change, str, str]] = {
-    "a time in words": (_cells(1, ["soon", *TIMES[1:]]), "error", "the time of 'X1' is 'soon'"),
-    "a time before the start": (_cells(1, ["-1", *TIMES[1:]]), "error", "is -1, before the start"),
-    "no event": (_cells(2, ["0"] * 8), "error", "no event, as no sample is '1', so there is"),
+    "a time in words": (
+        _change_cells(1, ["soon", *TIMES[1:]]),
+        "error",
+        "the time of 'X1' is 'soon'",
+    ),
+    "a time before the start": (
+        _change_cells(1, ["-1", *TIMES[1:]]),
+        "error",
+        "is -1, before the start",
+    ),
+    "no event": (
+        _change_cells(2, ["0"] * 8),
+        "error",
+        "no event, as no sample is '1', so there is",
+    ),
     "their word for an event": (
-        _cells(2, ["dead" if cell == "1" else "alive" for cell in EVENTS]),
+        _change_cells(2, ["dead" if cell == "1" else "alive" for cell in EVENTS]),
         "error",
         "name their word in event, found 'dead' (5), 'alive' (3)",
     ),
-    "an event of no sample": (_item(event="gone"), "error", "no sample is 'gone'"),
+    "an event of no sample": (_change_settings(event="gone"), "error", "no sample is 'gone'"),
     "an event that nobody outlived": (
-        _cells(2, ["1" if cell == max(TIMES, key=float) else "0" for cell in TIMES]),
+        _change_cells(2, ["1" if cell == max(TIMES, key=float) else "0" for cell in TIMES]),
         "error",
         "have no event that anyone outlived",
     ),
-    "no times": (_cells(1, [""] * 8), "error", "no sample has a time and an event"),
-    "no column of times": (_head(1, "yeers"), "error", "label 'years' is not a column of"),
-    "no column of events": (_head(2, "state"), "error", "label 'status' is not a column of"),
-    "one column": (_item(label="years"), "error", "write label: {time: COLUMN, event: COLUMN}"),
-    "classes": (_item(classes={"1": "yes"}), "error", "classes: is for classification"),
+    "no times": (_change_cells(1, [""] * 8), "error", "no sample has a time and an event"),
+    "no column of times": (_rename_column(1, "yeers"), "error", "label 'years' is not a column of"),
+    "no column of events": (
+        _rename_column(2, "state"),
+        "error",
+        "label 'status' is not a column of",
+    ),
+    "one column": (
+        _change_settings(label="years"),
+        "error",
+        "write label: {time: COLUMN, event: COLUMN}",
+    ),
+    "classes": (_change_settings(classes={"1": "yes"}), "error", "classes: is for classification"),
     "times in days": (
-        _cells(1, [str(365 * float(cell)) for cell in TIMES]),
+        _change_cells(1, [str(365 * float(cell)) for cell in TIMES]),
         "warning",
         "in another unit",
     ),
     "times in months, some of them short": (
-        _cells(1, ["0.1", *(str(12 * float(cell)) for cell in TIMES[1:])]),
+        _change_cells(1, ["0.1", *(str(12 * float(cell)) for cell in TIMES[1:])]),
         "warning",
         "and the horizon of the study is ",
     ),
-    "a missing time": (_cells(1, ["NA", *TIMES[1:]]), "warning", "no label ('NA') for 'X1'; left"),
+    "a missing time": (
+        _change_cells(1, ["NA", *TIMES[1:]]),
+        "warning",
+        "no label ('NA') for 'X1'; left",
+    ),
 }
-CLASSES: dict[str, tuple[Change, str, str]] = {
+FAULTS_OF_CLASSES: dict[str, tuple[Change, str, str]] = {
     "no class of the study": (
-        _cells(1, ["q", "r", "s", "q", "r", "s", "q", "r"]),
+        _change_cells(1, ["q", "r", "s", "q", "r", "s", "q", "r"]),
         "error",
         "no label is a class of the study: found 'q' (3 samples)",
     ),
     "a class that the model does not know": (
-        _cells(1, ["x", "b", "c", "z"] * 2),
+        _change_cells(1, ["x", "b", "c", "z"] * 2),
         "warning",
         "no class of the study: 'z' (2 samples)",
     ),
-    "a class of no sample": (_cells(1, ["x", "b"] * 4), "warning", "no sample is 'c', so AUC and"),
-    "a wrong class": (_item(classes={"x": "aa"}), "error", "'aa' is no class of the study"),
-    "no label": (_cells(1, [""] * 8), "error", "no sample has a label"),
-    "an event": (_item(event="x"), "error", "event: is for survival; take it away"),
+    "a class of no sample": (
+        _change_cells(1, ["x", "b"] * 4),
+        "warning",
+        "no sample is 'c', so AUC and",
+    ),
+    "a wrong class": (
+        _change_settings(classes={"x": "aa"}),
+        "error",
+        "'aa' is no class of the study",
+    ),
+    "no label": (_change_cells(1, [""] * 8), "error", "no sample has a label"),
+    "an event": (_change_settings(event="x"), "error", "event: is for survival; take it away"),
     "two columns": (
-        _item(label={"time": "kind", "event": "id"}),
+        _change_settings(label={"time": "kind", "event": "id"}),
         "error",
         "for classification name one column",
     ),
 }
 
 
-def _found(tmp_path: Path, lay: Change, change: Change) -> list[str]:
+def _lines_of_check(tmp_path: Path, lay: Change, change: Change) -> list[str]:
     study = Study(tmp_path)
     other_study = Other()
     lay(other_study, study)
@@ -119,17 +151,19 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize("lay", [of_survival, of_classes])
+@pytest.mark.parametrize("lay", [lay_survival_cohort, lay_cohort_of_classes])
 def test_sound_ones_are_accepted(lay: Change, tmp_path: Path) -> None:
-    lines = _found(tmp_path, lay, lambda other_study, study: None)
+    lines = _lines_of_check(tmp_path, lay, lambda other_study, study: None)
     assert [line for line in lines if "told apart by one list" not in line] == []
 
 
-@pytest.mark.parametrize("name", [*SURVIVAL, *CLASSES])
+@pytest.mark.parametrize("name", [*SURVIVAL, *FAULTS_OF_CLASSES])
 def test_a_fault_is_one_line(name: str, tmp_path: Path) -> None:
-    lay = of_survival if name in SURVIVAL else of_classes
-    change, level, words = (SURVIVAL | CLASSES)[name]
-    lines = [line for line in _found(tmp_path, lay, change) if "told apart by one" not in line]
+    lay = lay_survival_cohort if name in SURVIVAL else lay_cohort_of_classes
+    change, level, words = (SURVIVAL | FAULTS_OF_CLASSES)[name]
+    lines = [
+        line for line in _lines_of_check(tmp_path, lay, change) if "told apart by one" not in line
+    ]
     lines_of_level = [line for line in lines if line.startswith(f"{level}: ")]
     assert len(lines_of_level) == 1, lines
     assert words in lines_of_level[0]

@@ -19,7 +19,7 @@ INTENSITY = np.arange(1.0, 31).reshape(5, 6)
 CELS = {form: write(INTENSITY) for form, write in FORMS.items()}
 
 
-def problem(parse, content):
+def refusal_line(parse, content):
     """Return the one line that a broken file is refused with."""
     with pytest.raises(InvalidInput) as caught:
         parse(content, "f")
@@ -49,14 +49,14 @@ def test_array_cut_short_anywhere_is_refused(form):
     # What follows the intensities is not needed.
     needed = content.index(b"\n\r\n[MASKS]") if form == "text" else len(content) - 1
     for length in range(1, needed + 1):
-        assert problem(parse_cel, content[:length])
+        assert refusal_line(parse_cel, content[:length])
 
 
 @pytest.mark.parametrize("form", LAYOUTS)
 def test_layout_cut_short_anywhere_is_refused(form):
     content = LAYOUTS[form]
     for length in range(1, len(content.rstrip()) - (8 if form == "text" else 0)):
-        assert problem(parse_cdf, content[:length])
+        assert refusal_line(parse_cdf, content[:length])
 
 
 @pytest.mark.one_in(2)

@@ -11,8 +11,10 @@ from format_files import WRITERS, Numbers, agilent, cls, gct12, tabbed
 from places import TESTS
 from spoiled_bytes import FORMATS, answers
 
-NUMBERS = Numbers(samples=[f"GSM{k}" for k in range(8)])
-SHEET = tabbed([["sample", "class"], *zip(NUMBERS.samples, NUMBERS.labels, strict=True)])
+EIGHT_SAMPLES = Numbers(samples=[f"GSM{k}" for k in range(8)])
+SHEET = tabbed(
+    [["sample", "class"], *zip(EIGHT_SAMPLES.samples, EIGHT_SAMPLES.labels, strict=True)]
+)
 FILES: dict[str, Callable[[Numbers], str | bytes]] = {
     **WRITERS,
     "classes.cls": cls,
@@ -29,7 +31,7 @@ def test_spoiled_files_end_in_messages(
     if name.endswith(".rda"):
         pytest.importorskip("rdata")
     monkeypatch.chdir(tmp_path)
-    content = FILES[name](NUMBERS)
+    content = FILES[name](EIGHT_SAMPLES)
     expression = "old.gct" if name.endswith(".cls") else name
     samples = name if name in ITSELF or name.endswith(".cls") else "s.tsv"
     label = "class" if samples.endswith((".tsv", ".gct", ".cls", ".h5ad")) else "disease state"
@@ -39,7 +41,7 @@ def test_spoiled_files_end_in_messages(
         "label": label,
         "data": {"annotation": name if name in ITSELF[1:] else None},
     }
-    Path("old.gct").write_text(gct12(NUMBERS))
+    Path("old.gct").write_text(gct12(EIGHT_SAMPLES))
     Path("s.tsv").write_text(SHEET)
     Path("config.yaml").write_text(yaml.safe_dump(config))
     Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())

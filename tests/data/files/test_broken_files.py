@@ -29,7 +29,7 @@ KINDS = {
     "survival": SURVIVAL,
     "several classes": SEVERAL,
 }
-BROKEN: dict[str, Broken] = {
+BROKEN_ARRAY_FILES: dict[str, Broken] = {
     f"{kind}: {name}": case for kind, cases in KINDS.items() for name, case in cases.items()
 }
 # One of each kind, through the whole workflow. A file that is missing is told by Snakemake itself.
@@ -54,18 +54,18 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_broken_array_files_are_more_than_sixty() -> None:
-    assert len(BROKEN) - len(CUT_SHORT) >= 60
-    assert len({tuple(words) for _, words in BROKEN.values()}) >= 60
+    assert len(BROKEN_ARRAY_FILES) - len(CUT_SHORT) >= 60
+    assert len({tuple(words) for _, words in BROKEN_ARRAY_FILES.values()}) >= 60
 
 
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("name", BROKEN_ARRAY_FILES)
 def test_broken_file_is_refused_in_one_line(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if ": R: " in name:
         pytest.importorskip("rdata")
-    lay, words = BROKEN[name]
+    lay, words = BROKEN_ARRAY_FILES[name]
     lay(tmp_path)
     before = contents(tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -81,7 +81,7 @@ def test_broken_file_is_refused_in_one_line(
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SAMPLE)
 def test_workflow_gives_the_same_message_and_no_file(name: str, tmp_path: Path) -> None:
-    lay, words = BROKEN[name]
+    lay, words = BROKEN_ARRAY_FILES[name]
     lay(tmp_path)
     before = contents(tmp_path)
     command = [

@@ -10,7 +10,7 @@ import pytest
 from genesig.data.files import cells
 from genesig.data.files.readers import read_matrix
 
-ODD = {
+ODD_CELLS = {
     (3, 1): "NA",
     (7, 0): "1e-05",
     (8, 2): "-0.00",
@@ -32,7 +32,7 @@ def table(names: str, odd: dict[tuple[int, int], str]) -> str:
 
 @pytest.mark.parametrize("names", ["g{}", '"g{}"', '"g ""{}"""', ' "g{}', "Ä{} "])
 @pytest.mark.parametrize(
-    "odd", [{}, ODD, ODD | {(17, 1): '"1.25"'}], ids=["plain", "odd", "quoted"]
+    "odd", [{}, ODD_CELLS, ODD_CELLS | {(17, 1): '"1.25"'}], ids=["plain", "odd", "quoted"]
 )
 def test_blocks_of_cells_equal_one_block(
     names: str, odd: dict[tuple[int, int], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -48,10 +48,12 @@ def test_blocks_of_cells_equal_one_block(
         full_matrix.texts,
         full_matrix.lines,
     )
-    assert set(full_matrix.texts.items()) == {(k, v) for k, v in odd.items() if not number(v)}
+    assert set(full_matrix.texts.items()) == {
+        (k, v) for k, v in odd.items() if not is_finite_number(v)
+    }
 
 
-def number(text: str) -> bool:
+def is_finite_number(text: str) -> bool:
     """Tell whether a cell is a finite number."""
     try:
         return bool(np.isfinite(float(text.strip('"'))))

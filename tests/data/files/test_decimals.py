@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from genesig.data.files.cells import parse_decimals
 
-PLAIN = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)")
+PLAIN_DECIMAL = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)")
 
 
 @given(st.lists(st.text("0123456789.-+eE x_", max_size=30), min_size=1, max_size=8))
@@ -26,7 +26,7 @@ PLAIN = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)")
 def test_decimal_lines_are_read_as_by_float_or_not_at_all(cells: list[str]) -> None:
     parsed = parse_decimals("".join("\n" + cell for cell in cells), len(cells))
     if parsed is not None:
-        assert all(PLAIN.fullmatch(cell) for cell in cells)
+        assert all(PLAIN_DECIMAL.fullmatch(cell) for cell in cells)
         assert parsed.tobytes() == np.array([float(cell) for cell in cells]).tobytes()
 
 

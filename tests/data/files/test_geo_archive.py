@@ -21,7 +21,7 @@ from genesig.data.files.readers import read_matrix
 from genesig.errors import InvalidInput
 from genesig.results import download
 
-NUMBERS = Numbers()
+SERIES_NUMBERS = Numbers()
 END = "_series_matrix.txt.gz"
 
 
@@ -33,7 +33,7 @@ def test_series_of_one_platform_is_fetched(
     path = tmp_path / f"GSE55235{END}"
     assert capsys.readouterr().out == f"{path}\n"
     assert path.read_bytes() == CONTENT
-    assert read_matrix(path).cells.tolist() == NUMBERS.rows
+    assert read_matrix(path).cells.tolist() == SERIES_NUMBERS.rows
     digest = hashlib.sha256(CONTENT).hexdigest()
     assert path.with_name(path.name + ".sha256").read_text() == f"{digest}  {path.name}\n"
     assert sorted(p.name for p in tmp_path.iterdir()) == [path.name, f"{path.name}.sha256"]
@@ -158,7 +158,7 @@ def test_a_missing_series_matrix_says_how_to_get_it(tmp_path: Path) -> None:
         read_matrix(tmp_path / f"GSE7-GPL2{END}")
 
 
-def _study(folder: Path, **config: str) -> subprocess.CompletedProcess[str]:
+def _run_study(folder: Path, **config: str) -> subprocess.CompletedProcess[str]:
     """Run a study as far as its matrix, which the workflow has to fetch."""
     (folder / "c.yaml").write_text(yaml.safe_dump({"label": "disease state"} | config))
     snakefile = ROOT / "Snakefile"
@@ -177,31 +177,31 @@ def _study(folder: Path, **config: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
-NAMED = {
+WAYS_TO_NAME_A_SERIES = {
     "geo": {"geo": "GSE1"},
     "file": dict.fromkeys(("expression", "samples"), f"data/geo/GSE1{END}"),
 }
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize("name", WAYS_TO_NAME_A_SERIES)
 def test_a_study_that_names_a_series_fetches_it(
     name: str, archive: Archive, tmp_path: Path
 ) -> None:
     archive.put("series/GSEnnn/GSE1/matrix/", f"GSE1{END}")
-    process = _study(tmp_path, **NAMED[name])
+    process = _run_study(tmp_path, **WAYS_TO_NAME_A_SERIES[name])
     assert (tmp_path / f"data/geo/GSE1{END}").read_bytes() == CONTENT, process.stderr
 
 
 @pytest.mark.slow
 def test_a_study_of_several_platforms_demands_a_choice(archive: Archive, tmp_path: Path) -> None:
     archive.put("series/GSEnnn/GSE781/matrix/", f"GSE781-GPL96{END}", f"GSE781-GPL97{END}")
-    process = _study(tmp_path, geo="GSE781")
+    process = _run_study(tmp_path, geo="GSE781")
     assert process.returncode != 0
     assert "no file of GSE781, but 'GSE781-GPL96', 'GSE781-GPL97'; name one of" in process.stderr
     assert "Traceback" not in process.stderr
     assert not list((tmp_path / "data").rglob("*series*"))
-    _study(tmp_path, geo="GSE781-GPL97")
+    _run_study(tmp_path, geo="GSE781-GPL97")
     assert (tmp_path / f"data/geo/GSE781-GPL97{END}").read_bytes() == CONTENT
 
 
@@ -209,13 +209,13 @@ def test_a_study_of_several_platforms_demands_a_choice(archive: Archive, tmp_pat
 def test_workflow_resumes_its_interrupted_download(archive: Archive, tmp_path: Path) -> None:
     archive.put("series/GSEnnn/GSE1/matrix/", f"GSE1{END}")
     archive.break_at = 100
-    process = _study(tmp_path, geo="GSE1")
+    process = _run_study(tmp_path, geo="GSE1")
     assert process.returncode != 0
     assert f"broke off after 100 of {len(CONTENT)} bytes; run again" in process.stderr
     assert "Traceback" not in process.stderr
     assert [path.name for path in (tmp_path / "data/geo").iterdir()] == [f"GSE1{END}.part"]
     archive.break_at = None
-    _study(tmp_path, geo="GSE1")
+    _run_study(tmp_path, geo="GSE1")
     assert archive.asked[-1][1] == "bytes=100-"
     assert (tmp_path / f"data/geo/GSE1{END}").read_bytes() == CONTENT
 
@@ -256,7 +256,7 @@ def test_a_folder_that_cannot_be_written_is_one_line(
     assert line.startswith(f"error: {tmp_path / 'file'}: is no folder that can be written to: ")
 
 
-def patient(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+def record_waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Let a download try again as it does for users, and note how long it would have waited."""
     waited: list[float] = []
     monkeypatch.setattr(download, "RETRY_WAITS", (1.0, 2.0, 4.0))
@@ -267,7 +267,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def test_a_busy_server_is_asked_again(
     archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    waited = patient(monkeypatch)
+    waited = record_waits(monkeypatch)
     archive.put("series/GSEnnn/GSE1/matrix/", f"GSE1{END}")
     archive.refusals = [503, 429]
     assert fetch("GSE1", tmp_path).read_bytes() == CONTENT
@@ -281,7 +281,7 @@ def test_a_busy_server_is_asked_again(
 def test_missing_file_is_not_requested_again(
     archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    waited = patient(monkeypatch)
+    waited = record_waits(monkeypatch)
     with pytest.raises(InvalidInput, match="the server answers 404"):
         fetch("GSE1", tmp_path)
     assert waited == []
@@ -290,7 +290,7 @@ def test_missing_file_is_not_requested_again(
 def test_interrupted_download_is_resumed(
     archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    waited = patient(monkeypatch)
+    waited = record_waits(monkeypatch)
     archive.put("series/GSEnnn/GSE1/matrix/", f"GSE1{END}")
     archive.break_at = 100
 

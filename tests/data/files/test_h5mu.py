@@ -16,8 +16,8 @@ from genesig.errors import InvalidInput
 
 mudata = pytest.importorskip("mudata")
 
-NUMBERS = Numbers()
-X = np.array(NUMBERS.rows).T
+RNA_NUMBERS = Numbers()
+X = np.array(RNA_NUMBERS.rows).T
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*pull_on_update.*:FutureWarning"),
     pytest.mark.filterwarnings("ignore:var_names are not unique:UserWarning"),
@@ -28,8 +28,8 @@ def write(path: Path, *, genes: Any = None, rows: slice = slice(None)) -> Path:
     """Write the numbers as modality rna, and three times as much of four genes as protein."""
     import anndata
 
-    obs = pd.DataFrame({"class": NUMBERS.labels}, index=NUMBERS.samples)
-    rna = anndata.AnnData(X, obs, pd.DataFrame({"symbol": "s"}, index=NUMBERS.genes))
+    obs = pd.DataFrame({"class": RNA_NUMBERS.labels}, index=RNA_NUMBERS.samples)
+    rna = anndata.AnnData(X, obs, pd.DataFrame({"symbol": "s"}, index=RNA_NUMBERS.genes))
     names = [f"p{k}" for k in range(4)] if genes is None else genes
     protein = anndata.AnnData(3 * X[rows, :4], obs.iloc[rows, :0], pd.DataFrame(index=names))
     options = mudata.settings.override if hasattr(mudata, "settings") else mudata.set_options
@@ -43,16 +43,16 @@ def write(path: Path, *, genes: Any = None, rows: slice = slice(None)) -> Path:
 def test_modalities_are_joined_side_by_side(tmp_path: Path) -> None:
     path = write(tmp_path / "e.h5mu")
     matrix = read_matrix(path)
-    assert matrix.rows == tuple(NUMBERS.samples)
-    assert matrix.columns == (*NUMBERS.genes, "p0", "p1", "p2", "p3")
+    assert matrix.rows == tuple(RNA_NUMBERS.samples)
+    assert matrix.columns == (*RNA_NUMBERS.genes, "p0", "p1", "p2", "p3")
     np.testing.assert_array_equal(matrix.cells, np.hstack([X, 3 * X[:, :4]]))
     assert matrix.doubt == ""
-    assert read_samples(path, None, None)["class"].tolist() == NUMBERS.labels
+    assert read_samples(path, None, None)["class"].tolist() == RNA_NUMBERS.labels
     table = read_genes(path, None)
-    assert table["modality"].tolist() == ["rna"] * len(NUMBERS.genes) + ["protein"] * 4
-    assert table["symbol"].tolist() == ["s"] * len(NUMBERS.genes) + [""] * 4
+    assert table["modality"].tolist() == ["rna"] * len(RNA_NUMBERS.genes) + ["protein"] * 4
+    assert table["symbol"].tolist() == ["s"] * len(RNA_NUMBERS.genes) + [""] * 4
     sets = {gene_set.name: len(gene_set.genes) for gene_set in read_sets(path, "modality")}
-    assert sets == {"rna": len(NUMBERS.genes), "protein": 4}
+    assert sets == {"rna": len(RNA_NUMBERS.genes), "protein": 4}
 
 
 def test_one_modality_alone(tmp_path: Path) -> None:
@@ -61,27 +61,29 @@ def test_one_modality_alone(tmp_path: Path) -> None:
 
 
 def test_genes_of_one_name_get_their_modality(tmp_path: Path) -> None:
-    path = write(tmp_path / "e.h5mu", genes=NUMBERS.genes[:4])
-    names = [f"rna:{gene}" for gene in NUMBERS.genes] + [f"protein:{g}" for g in NUMBERS.genes[:4]]
+    path = write(tmp_path / "e.h5mu", genes=RNA_NUMBERS.genes[:4])
+    names = [f"rna:{gene}" for gene in RNA_NUMBERS.genes] + [
+        f"protein:{g}" for g in RNA_NUMBERS.genes[:4]
+    ]
     assert list(read_matrix(path).columns) == read_genes(path, None).index.tolist() == names
 
 
 def test_samples_of_every_modality_are_kept(tmp_path: Path) -> None:
     path = write(tmp_path / "e.h5mu", rows=slice(1, None))
     matrix = read_matrix(path)
-    assert list(matrix.rows) == NUMBERS.samples[1:]
+    assert list(matrix.rows) == RNA_NUMBERS.samples[1:]
     assert matrix.doubt.startswith(f"only {len(X) - 1} samples of {len(X)} are in every modality")
-    assert read_samples(path, None, None).index.tolist() == NUMBERS.samples[1:]
+    assert read_samples(path, None, None).index.tolist() == RNA_NUMBERS.samples[1:]
 
 
 def test_samples_that_lack_a_modality_are_kept_where_blanks_are(tmp_path: Path) -> None:
     path = write(tmp_path / "e.h5mu", rows=slice(1, None))
     matrix = read_matrix(path, partial=True)
     assert list(matrix.rows) == read_samples(path, None, None, partial=True).index.tolist()
-    assert matrix.partial == (NUMBERS.samples[0],)
-    at = matrix.rows.index(NUMBERS.samples[0])
-    np.testing.assert_array_equal(matrix.cells[at, : len(NUMBERS.genes)], X[0])
-    assert np.isnan(matrix.cells[at, len(NUMBERS.genes) :]).all()
+    assert matrix.partial == (RNA_NUMBERS.samples[0],)
+    at = matrix.rows.index(RNA_NUMBERS.samples[0])
+    np.testing.assert_array_equal(matrix.cells[at, : len(RNA_NUMBERS.genes)], X[0])
+    assert np.isnan(matrix.cells[at, len(RNA_NUMBERS.genes) :]).all()
     assert not np.isnan(np.delete(matrix.cells, at, axis=0)).any()
 
 
@@ -94,7 +96,7 @@ def _without(path: Path) -> None:
         del file["mod"]
 
 
-def _apart(path: Path) -> None:
+def _with_other_samples(path: Path) -> None:
     with h5py.File(path, "r+") as file:
         index = file["mod/protein/obs/_index"]
         index = index["values"] if isinstance(index, h5py.Group) else index  # since pandas 3
@@ -108,7 +110,7 @@ def _apart(path: Path) -> None:
         (lambda path: path.write_bytes(b"hello"), None, "is no HDF5 file"),
         (_without, None, "has no modalities; write it by MuData.write_h5mu"),
         (lambda path: None, "prot", "is not one of its modalities; did you mean 'protein'?"),
-        (_apart, None, "no sample is in every modality; choose one by data.part"),
+        (_with_other_samples, None, "no sample is in every modality; choose one by data.part"),
     ],
 )
 def test_wrong_input_is_refused_in_one_line(

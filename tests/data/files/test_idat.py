@@ -14,7 +14,7 @@ from genesig.data.files.formats.idat import parse_idat, read_idat_folder
 from genesig.data.files.readers import read_matrix, read_unpacked
 from genesig.errors import InvalidInput
 
-WHOLE = idat(IDS, range(100, 109))
+INTACT_FILE = idat(IDS, range(100, 109))
 
 
 def folder_with(path, *seeds, probes=MANIFEST):
@@ -27,7 +27,7 @@ def folder_with(path, *seeds, probes=MANIFEST):
 
 
 def test_a_file_says_addresses_means_and_the_array():
-    array = parse_idat(WHOLE, "f")
+    array = parse_idat(INTACT_FILE, "f")
     assert array.name == ("9721367028", "R01C01")
     assert array.ids.tolist() == sorted(IDS.tolist())
     assert dict(zip(array.ids.tolist(), array.means.tolist(), strict=True)) == dict(
@@ -105,17 +105,17 @@ def test_a_sheet_may_name_either_file_of_an_array(tmp_path):
 
 def test_file_cut_short_anywhere_is_refused():
     # What follows the last text that is read is not needed.
-    end_of_header = WHOLE.index(b"R01C01") + 6
+    end_of_header = INTACT_FILE.index(b"R01C01") + 6
     for length in range(end_of_header):
         with pytest.raises(InvalidInput) as caught:
-            parse_idat(WHOLE[:length], "f")
+            parse_idat(INTACT_FILE[:length], "f")
         assert len(caught.value.problems) == 1
 
 
 @settings(max_examples=10 * settings().max_examples)
 @given(data=st.data())
 def test_a_file_with_altered_bytes_is_read_or_refused_in_one_line(data):
-    broken = bytearray(WHOLE)
+    broken = bytearray(INTACT_FILE)
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(broken) - 1))
         instead = data.draw(

@@ -15,22 +15,22 @@ from genesig.data.files.readers import read_matrix
 from genesig.errors import InvalidInput
 
 MATRICES = 4
-SAMPLES = 60
+N_SAMPLES_OF_TABLE = 60
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("digits", [".17g", ".5f"], ids=["cut twice", "kept"])
 def test_memory_of_a_table(digits: str, tmp_path: Path) -> None:
-    few, many = (_peak(tmp_path / "e.tsv.gz", genes, digits) for genes in (6000, 18000))
-    assert many - few <= MATRICES * 12000 * SAMPLES * 8
+    few, many = (_peak_memory(tmp_path / "e.tsv.gz", genes, digits) for genes in (6000, 18000))
+    assert many - few <= MATRICES * 12000 * N_SAMPLES_OF_TABLE * 8
 
 
-def _peak(path: Path, genes: int, digits: str) -> int:
+def _peak_memory(path: Path, genes: int, digits: str) -> int:
     """Return what reading a table takes at its peak; blocks of it are as large in each."""
-    X = np.random.default_rng(0).normal(7, 2, (genes, SAMPLES))
+    X = np.random.default_rng(0).normal(7, 2, (genes, N_SAMPLES_OF_TABLE))
     written = [[format(v, digits) for v in row] for row in X]
     rows = (f"g{i}\t" + "\t".join(row) for i, row in enumerate(written))
-    header = "\t".join(["gene", *(f"s{i}" for i in range(SAMPLES))])
+    header = "\t".join(["gene", *(f"s{i}" for i in range(N_SAMPLES_OF_TABLE))])
     path.write_bytes(gzip.compress("\n".join([header, *rows]).encode(), 1))
     read_matrix(path)  # what is imported is not counted
     tracemalloc.start()

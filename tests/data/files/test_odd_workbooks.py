@@ -15,8 +15,8 @@ from genesig.cli import main
 
 openpyxl = pytest.importorskip("openpyxl")
 
-SAMPLES = [f"S{k:02}" for k in range(1, 25)]
-CLASSES = ["control"] * 6 + ["case"] * 6 + ["control"] * 6 + ["case"] * 6
+SHEET_SAMPLES = [f"S{k:02}" for k in range(1, 25)]
+SHEET_CLASSES = ["control"] * 6 + ["case"] * 6 + ["control"] * 6 + ["case"] * 6
 Validate = Callable[..., tuple[str, str]]
 
 
@@ -27,7 +27,7 @@ def validate(
     """Return the function that runs ``genesig validate`` on a workbook."""
     monkeypatch.chdir(tmp_path)
 
-    def run(book: Any, samples: list[str] = SAMPLES, **data: Any) -> tuple[str, str]:
+    def run(book: Any, samples: list[str] = SHEET_SAMPLES, **data: Any) -> tuple[str, str]:
         """Return the problems and the last sentence; the workbook is the sample table."""
         values = np.random.default_rng(0).normal(8, 1, (20, 24))
         rows = [[f"G{k}", *(f"{value:.3f}" for value in line)] for k, line in enumerate(values)]
@@ -44,7 +44,7 @@ def validate(
     return run
 
 
-def sample_book(classes: list[Any] = CLASSES, names: list[Any] = SAMPLES) -> Any:
+def sample_book(classes: list[Any] = SHEET_CLASSES, names: list[Any] = SHEET_SAMPLES) -> Any:
     """Return a workbook with a sheet 's' of samples and their classes."""
     book = openpyxl.Workbook()
     book.active.title = "s"
@@ -76,7 +76,7 @@ def test_hidden_rows_are_warned_of_once_with_their_number(validate: Validate) ->
 
 
 def test_formulas_without_stored_results_are_counted(validate: Validate) -> None:
-    formulas = [f'="{word}"' if k % 2 else word for k, word in enumerate(CLASSES)]
+    formulas = [f'="{word}"' if k % 2 else word for k, word in enumerate(SHEET_CLASSES)]
     problems, _ = validate(sample_book(formulas))
     assert problems.startswith(
         "error: s.xlsx: 12 cells ('B3', 'B5', 'B7' and 9 more) hold formulas"
@@ -89,7 +89,7 @@ def test_formulas_of_a_matrix_are_counted(
 ) -> None:
     validate(sample_book())
     book = openpyxl.Workbook()
-    book.active.append(["gene", *SAMPLES])
+    book.active.append(["gene", *SHEET_SAMPLES])
     for k in range(20):
         book.active.append([f"G{k}", "=LOG(2^8,2)", *(8 + k + j / 7 for j in range(23))])
     book.save("e.xlsx")
@@ -104,7 +104,7 @@ def test_part_goes_to_the_sample_workbook_beside_a_text_matrix(validate: Validat
     book = sample_book()
     old = book.create_sheet("old")
     old.append(["sample", "diagnosis"])
-    for name in SAMPLES:
+    for name in SHEET_SAMPLES:
         old.append([name, "case"])
     problems, _ = validate(book)
     assert problems.count("error") == 1
@@ -115,9 +115,12 @@ def test_part_goes_to_the_sample_workbook_beside_a_text_matrix(validate: Validat
 
 
 BESIDE_THE_TABLE = {
-    "a hidden table": ("hidden", [["sample", "diagnosis"], *([name, "case"] for name in SAMPLES)]),
+    "a hidden table": (
+        "hidden",
+        [["sample", "diagnosis"], *([name, "case"] for name in SHEET_SAMPLES)],
+    ),
     "a legend": ("visible", [["legend"], ["case: patients"], ["control: volunteers"], ["2024"]]),
-    "a matrix": ("visible", [["gene", *SAMPLES], *([f"G{k}", *range(24)] for k in range(9))]),
+    "a matrix": ("visible", [["gene", *SHEET_SAMPLES], *([f"G{k}", *range(24)] for k in range(9))]),
 }
 
 

@@ -39,7 +39,7 @@ MANIFEST = (
     "Illumina, Inc.\n[Heading]\nDescriptor,450k\n[Assay]\nIlmnID,Name,CHR,UCSC_RefGene_Name\n"
     "1007_s_at,1007_s_at,1,DDR1;DDR1;MIR4640\n1053_at,1053_at,2,RFC2\n117_at,117_at,3,\n"
 )
-WHOLE = (
+PLATFORM_TABLE = (
     "#%lib-set=na36\nprobeset_id\tseqname\tgene_assignment\n"
     "1007_s_at\tchr6\tNM_1 // DDR1 // receptor // 6p21 // 780 /// NR_2 // MIR4640 // m // - // 9\n"
     "1053_at\tchr7\tNM_3 // RFC2 // replication // 7q11 // 5982 /// ENST1 // RFC2 // r // - // 1\n"
@@ -56,13 +56,13 @@ TABLES = {
     "HG-U133_Plus_2.na36.annot.csv": NETAFFX,
     "HumanHT-12_V4.bgx": BGX,
     "HumanMethylation450.csv": MANIFEST,
-    "HuGene-1_0-st-v1.na36.tsv": WHOLE,
+    "HuGene-1_0-st-v1.na36.tsv": PLATFORM_TABLE,
     "export.csv": EXPORT,
 }
 PROBES = ["1007_s_at", "1053_at", "117_at", "unknown_at"]
 
 
-def looked_up(folder: Path, content: bytes, name: str, *genes: str) -> int:
+def look_up_symbols(folder: Path, content: bytes, name: str, *genes: str) -> int:
     rows = [f"{gene}\t1\t2\n" for gene in genes or PROBES]
     (folder / "e.tsv").write_text("gene\tS1\tS2\n" + "".join(rows))
     (folder / name).write_bytes(content)
@@ -77,7 +77,7 @@ def test_a_platform_s_table_gives_the_symbols(
 ) -> None:
     content = TABLES[name].encode()
     name, content = (f"{name}.gz", gzip.compress(content)) if packed else (name, content)
-    assert looked_up(tmp_path, content, name) == 0
+    assert look_up_symbols(tmp_path, content, name) == 0
     stdout = capsys.readouterr().out
     assert "2 of 4 genes have a symbol, 1 of them several; the table knows 3" in stdout
     table = read_genes(tmp_path / "genes.tsv", None)
@@ -88,7 +88,7 @@ def test_a_platform_s_table_gives_the_symbols(
 
 
 def test_probe_column_with_most_genes_is_used(tmp_path: Path) -> None:
-    assert looked_up(tmp_path, BGX.encode(), "a.bgx", "20", "10") == 0
+    assert look_up_symbols(tmp_path, BGX.encode(), "a.bgx", "20", "10") == 0
     assert read_genes(tmp_path / "genes.tsv", None)["symbol"].tolist() == [
         "RFC2",
         "DDR1 /// MIR4640",
@@ -110,7 +110,7 @@ def test_probe_column_with_most_genes_is_used(tmp_path: Path) -> None:
 def test_other_table_is_refused_and_nothing_is_written(
     content: bytes, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert looked_up(tmp_path, content, "p.csv") == 1
+    assert look_up_symbols(tmp_path, content, "p.csv") == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("error: ")
     assert message in line

@@ -21,43 +21,58 @@ rda = pytest.importorskip("rdata")
 
 N = 24
 D = 150
-LABELS = ["t", "n"] * (N // 2)
-GENES = [f"X{k}" for k in range(1, D + 1)]
+TUMOUR_LABELS = ["t", "n"] * (N // 2)
+MATRIX_GENES = [f"X{k}" for k in range(1, D + 1)]
 CELLS = np.random.default_rng(0).normal(8, 1, (N, D))
-FACTOR = pd.Categorical(LABELS)
-SAMPLES = [f"S{k}" for k in range(N)]
-NUMBERS = [str(k) for k in range(1, N + 1)]
+FACTOR = pd.Categorical(TUMOUR_LABELS)
+MATRIX_SAMPLES = [f"S{k}" for k in range(N)]
+ROW_NUMBERS = [str(k) for k in range(1, N + 1)]
 
 
-def named(cells: Any, rows: list[str] | None, columns: list[str] | None) -> Any:
+def r_matrix(cells: Any, rows: list[str] | None, columns: list[str] | None) -> Any:
     """Return an R matrix as rdata gives it, with dimnames or with some of them only."""
     coords = {f"dim_{k}": names for k, names in enumerate((rows, columns)) if names}
     return xarray.DataArray(cells, dims=["dim_0", "dim_1"], coords=coords)
 
 
-FRAME = pd.DataFrame(CELLS, columns=GENES, index=SAMPLES)
-PHENO = pd.DataFrame({"y": LABELS, "age": range(N)}, index=SAMPLES)
+FRAME = pd.DataFrame(CELLS, columns=MATRIX_GENES, index=MATRIX_SAMPLES)
+PHENO = pd.DataFrame({"y": TUMOUR_LABELS, "age": range(N)}, index=MATRIX_SAMPLES)
 OBJECTS: dict[str, tuple[Any, list[str]]] = {
     # what a file holds, and the names of its samples
-    "a list": ({"alon": {"x": named(CELLS, SAMPLES, GENES), "y": FACTOR}}, SAMPLES),
-    "samples without names": ({"khan": {"x": named(CELLS, None, GENES), "y": FACTOR}}, NUMBERS),
-    "the other way round": ({"x": named(CELLS.T, GENES, SAMPLES), "y": FACTOR}, SAMPLES),
-    "columns without names": ({"x": named(CELLS.T, GENES, None), "y": FACTOR}, NUMBERS),
+    "a list": (
+        {"alon": {"x": r_matrix(CELLS, MATRIX_SAMPLES, MATRIX_GENES), "y": FACTOR}},
+        MATRIX_SAMPLES,
+    ),
+    "samples without names": (
+        {"khan": {"x": r_matrix(CELLS, None, MATRIX_GENES), "y": FACTOR}},
+        ROW_NUMBERS,
+    ),
+    "the other way round": (
+        {"x": r_matrix(CELLS.T, MATRIX_GENES, MATRIX_SAMPLES), "y": FACTOR},
+        MATRIX_SAMPLES,
+    ),
+    "columns without names": (
+        {"x": r_matrix(CELLS.T, MATRIX_GENES, None), "y": FACTOR},
+        ROW_NUMBERS,
+    ),
     "words in place of a factor": (
-        {"x": named(CELLS, SAMPLES, GENES), "y": np.array(LABELS)},
-        SAMPLES,
+        {"x": r_matrix(CELLS, MATRIX_SAMPLES, MATRIX_GENES), "y": np.array(TUMOUR_LABELS)},
+        MATRIX_SAMPLES,
     ),
     "a list of a data.frame": (
         {"one": {"x": FRAME, "y": FACTOR, "about": np.array(["by me"])}},
-        SAMPLES,
+        MATRIX_SAMPLES,
     ),
-    "two data.frames": ({"one": {"x": named(CELLS, SAMPLES, GENES), "p": PHENO}}, SAMPLES),
-    "classes in the data.frame": (FRAME.assign(y=FACTOR), SAMPLES),
-    "classes first": (pd.concat([PHENO[["y"]], FRAME], axis=1), SAMPLES),
+    "two data.frames": (
+        {"one": {"x": r_matrix(CELLS, MATRIX_SAMPLES, MATRIX_GENES), "p": PHENO}},
+        MATRIX_SAMPLES,
+    ),
+    "classes in the data.frame": (FRAME.assign(y=FACTOR), MATRIX_SAMPLES),
+    "classes first": (pd.concat([PHENO[["y"]], FRAME], axis=1), MATRIX_SAMPLES),
 }
 
 
-def given(monkeypatch: pytest.MonkeyPatch, folder: Path, value: Any) -> Path:
+def write_r_data(monkeypatch: pytest.MonkeyPatch, folder: Path, value: Any) -> Path:
     monkeypatch.setattr(rdata, "read_objects", lambda content, location: value)
     (folder / "e.rda").write_bytes(b"R")
     return folder / "e.rda"
@@ -68,13 +83,13 @@ def test_a_published_object_is_a_study(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     value, samples = OBJECTS[name]
-    path = given(monkeypatch, tmp_path, value)
+    path = write_r_data(monkeypatch, tmp_path, value)
     matrix = read_matrix(path)
     table = read_samples(path, None, None)
-    matrix = matrix if matrix.columns == tuple(GENES) else matrix.transpose()
-    assert (list(matrix.rows), list(matrix.columns)) == (samples, GENES)
+    matrix = matrix if matrix.columns == tuple(MATRIX_GENES) else matrix.transpose()
+    assert (list(matrix.rows), list(matrix.columns)) == (samples, MATRIX_GENES)
     np.testing.assert_array_equal(matrix.cells, CELLS)
-    assert table["y"].to_dict() == dict(zip(samples, LABELS, strict=True))
+    assert table["y"].to_dict() == dict(zip(samples, TUMOUR_LABELS, strict=True))
     assert len(table.columns) == len(value["one"]["p"].columns if "two" in name else ["y"])
     assert main(["init", str(tmp_path / "s"), "-e", str(path)]) == 0
     config = yaml.safe_load((tmp_path / "s/config.yaml").read_text())
@@ -86,14 +101,14 @@ def test_a_published_object_is_a_study(
 
 def test_a_part_chooses_among_matrices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of them has the classes of its own length beside it."""
-    train = named(CELLS[:8], None, GENES)
-    test = named(CELLS[8:], None, GENES)
+    train = r_matrix(CELLS[:8], None, MATRIX_GENES)
+    test = r_matrix(CELLS[8:], None, MATRIX_GENES)
     split_data = {"x": train, "y": FACTOR[:8], "xtest": test, "ytest": FACTOR[8:]}
-    path = given(monkeypatch, tmp_path, {"khan": split_data})
+    path = write_r_data(monkeypatch, tmp_path, {"khan": split_data})
     with pytest.raises(InvalidInput, match="holds 4 objects: 'x', 'y', 'xtest', 'ytest'; choose"):
         read_matrix(path)
     assert len(read_matrix(path, "xtest").rows) == N - 8
-    assert read_samples(path, None, "xtest")["ytest"].tolist() == LABELS[8:]
+    assert read_samples(path, None, "xtest")["ytest"].tolist() == TUMOUR_LABELS[8:]
     assert list(read_samples(path, None, "x").columns) == ["y"]
     with pytest.raises(InvalidInput, match="did you mean 'xtest'"):
         read_matrix(path, "xtes")
@@ -103,10 +118,10 @@ def test_a_matrix_alone_gets_its_samples_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Samples × genes as R has them: the genes were written as samples."""
-    path = given(monkeypatch, tmp_path, {"x": named(CELLS, None, GENES)})
+    path = write_r_data(monkeypatch, tmp_path, {"x": r_matrix(CELLS, None, MATRIX_GENES)})
     assert main(["init", str(tmp_path / "s"), "-e", str(path)]) == 0
     rows = (tmp_path / "s/samples.tsv").read_text().splitlines()[1:]
-    assert [row.split("\t")[0] for row in rows] == NUMBERS
+    assert [row.split("\t")[0] for row in rows] == ROW_NUMBERS
 
 
 REFUSED: dict[str, tuple[Any, str]] = {
@@ -114,7 +129,10 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "an empty list": ({"x": {}}, "class 'list'"),
     "a factor alone": ({"y": FACTOR}, "class"),
     "a table of samples": (PHENO, "column 'y' of the data.frame is not numeric"),
-    "words only": ({"x": named(CELLS.astype(str), SAMPLES, GENES)}, "holds text, not numbers"),
+    "words only": (
+        {"x": r_matrix(CELLS.astype(str), MATRIX_SAMPLES, MATRIX_GENES)},
+        "holds text, not numbers",
+    ),
     "a cube": ({"x": xarray.DataArray(CELLS[None])}, "not a matrix"),
 }
 
@@ -124,7 +142,7 @@ def test_file_without_a_matrix_is_refused(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     value, words = REFUSED[name]
-    path = given(monkeypatch, tmp_path, value)
+    path = write_r_data(monkeypatch, tmp_path, value)
     with pytest.raises(InvalidInput, match=words) as error_info:
         read_matrix(path)
     assert len(str(error_info.value).splitlines()) == 1
@@ -133,15 +151,17 @@ def test_file_without_a_matrix_is_refused(
 def test_a_table_of_samples_keeps_all_its_columns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = given(monkeypatch, tmp_path, PHENO)
+    path = write_r_data(monkeypatch, tmp_path, PHENO)
     assert list(read_samples(path, None, None).columns) == ["y", "age"]
 
 
 def test_a_data_frame_as_a_program_writes_it(tmp_path: Path) -> None:
-    frame = pd.DataFrame({name: CELLS[:, k] for k, name in enumerate(GENES)}).assign(y=FACTOR)
+    frame = pd.DataFrame({name: CELLS[:, k] for k, name in enumerate(MATRIX_GENES)}).assign(
+        y=FACTOR
+    )
     rda.write_rda(tmp_path / "e.rda", {"frame": frame})
-    assert read_matrix(tmp_path / "e.rda").columns == tuple(GENES)
-    assert read_samples(tmp_path / "e.rda", None, None)["y"].tolist() == LABELS
+    assert read_matrix(tmp_path / "e.rda").columns == tuple(MATRIX_GENES)
+    assert read_samples(tmp_path / "e.rda", None, None)["y"].tolist() == TUMOUR_LABELS
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here")

@@ -19,15 +19,15 @@ from genesig.errors import InvalidInput
 
 pytest.importorskip("rdata")
 
-GENES = [f"g{k}" for k in range(1, 7)]
-SAMPLES = [f"S{k:02d}" for k in range(12)]
+ASSAY_GENES = [f"g{k}" for k in range(1, 7)]
+ASSAY_SAMPLES = [f"S{k:02d}" for k in range(12)]
 STATES = ["ill" if k % 2 else "well" for k in range(12)]
 COUNTS = np.random.default_rng(3).poisson(40, (6, 12)).astype(float)
-MATRIX = r.matrix(COUNTS.tolist(), (GENES, SAMPLES), as_table=True)
-OTHER = r.matrix((COUNTS + 0.5).tolist(), None)
+MATRIX = r.matrix(COUNTS.tolist(), (ASSAY_GENES, ASSAY_SAMPLES), as_table=True)
+SHIFTED_COUNTS = r.matrix((COUNTS + 0.5).tolist(), None)
 ABOUT = r.table(
     {"state": r.factor(STATES, ["well", "ill"]), "age": r.reals([40, 41.5, *range(10)])},
-    SAMPLES,
+    ASSAY_SAMPLES,
     12,
 )
 ROWS = r.table(
@@ -42,25 +42,25 @@ ROWS = r.table(
 )
 
 
-def summarized(assays: bytes, name: str = "SummarizedExperiment", **slots: bytes) -> bytes:
+def write_summarized(assays: bytes, name: str = "SummarizedExperiment", **slots: bytes) -> bytes:
     """Write a SummarizedExperiment; its design and its metadata hold what only R can."""
     parts = {
         "colData": ABOUT,
         "assays": assays,
-        "NAMES": r.strings(GENES),
+        "NAMES": r.strings(ASSAY_GENES),
         "elementMetadata": ROWS,
         "metadata": r.listed([r.closure()]),
     }
     return r.saved(r.of_class(name, "SummarizedExperiment", **(parts | slots)))
 
 
-def of_ranges(assays: bytes, name: str = "DESeqDataSet") -> bytes:
+def write_with_ranges(assays: bytes, name: str = "DESeqDataSet") -> bytes:
     """Write one whose rows are ranges, which then have the names and the columns."""
-    return summarized(
+    return write_summarized(
         assays,
         name,
         NAMES=r.NULL_SLOT,
-        rowRanges=r.ranges(GENES, ROWS, 6),
+        rowRanges=r.ranges(ASSAY_GENES, ROWS, 6),
         elementMetadata=r.table({}, None, 6),
         dispersionFunction=r.closure(),
         design=r.closure(),
@@ -68,30 +68,44 @@ def of_ranges(assays: bytes, name: str = "DESeqDataSet") -> bytes:
 
 
 SETS = {
-    "one assay": (summarized(r.simple_assays({"counts": MATRIX})), None),
-    "an assay without a name": (summarized(r.simple_assays({"": MATRIX})), None),
-    "one of two assays": (summarized(r.simple_assays({"tpm": OTHER, "counts": MATRIX})), "counts"),
+    "one assay": (write_summarized(r.simple_assays({"counts": MATRIX})), None),
+    "an assay without a name": (write_summarized(r.simple_assays({"": MATRIX})), None),
+    "one of two assays": (
+        write_summarized(r.simple_assays({"tpm": SHIFTED_COUNTS, "counts": MATRIX})),
+        "counts",
+    ),
     "a sparse assay": (
-        summarized(r.simple_assays({"counts": r.sparse(COUNTS.tolist(), (GENES, SAMPLES))})),
+        write_summarized(
+            r.simple_assays({"counts": r.sparse(COUNTS.tolist(), (ASSAY_GENES, ASSAY_SAMPLES))})
+        ),
         None,
     ),
     "a data.frame": (
-        summarized(
+        write_summarized(
             r.simple_assays(
                 {
                     "counts": r.data_frame(
-                        {name: r.reals(COUNTS[:, k].tolist()) for k, name in enumerate(SAMPLES)},
-                        GENES,
+                        {
+                            name: r.reals(COUNTS[:, k].tolist())
+                            for k, name in enumerate(ASSAY_SAMPLES)
+                        },
+                        ASSAY_GENES,
                     )
                 }
             )
         ),
         None,
     ),
-    "a DESeqDataSet": (of_ranges(r.simple_assays({"mu": OTHER, "counts": MATRIX})), None),
-    "an old DESeqDataSet": (of_ranges(r.shallow_assays({"counts": MATRIX, "mu": OTHER})), None),
+    "a DESeqDataSet": (
+        write_with_ranges(r.simple_assays({"mu": SHIFTED_COUNTS, "counts": MATRIX})),
+        None,
+    ),
+    "an old DESeqDataSet": (
+        write_with_ranges(r.shallow_assays({"counts": MATRIX, "mu": SHIFTED_COUNTS})),
+        None,
+    ),
     "packed by xz": (
-        lzma.compress(gzip.decompress(summarized(r.simple_assays({"counts": MATRIX})))),
+        lzma.compress(gzip.decompress(write_summarized(r.simple_assays({"counts": MATRIX})))),
         None,
     ),
 }
@@ -103,25 +117,25 @@ def test_expression_set_has_matrix_and_both_tables(name: str, tmp_path: Path) ->
     path = tmp_path / "se.rds"
     path.write_bytes(content)
     matrix = read_matrix(path, part)
-    assert (list(matrix.rows), list(matrix.columns)) == (GENES, SAMPLES)
+    assert (list(matrix.rows), list(matrix.columns)) == (ASSAY_GENES, ASSAY_SAMPLES)
     np.testing.assert_array_equal(matrix.cells, COUNTS)
     about = read_samples(path, None, part)
     rows = read_genes(path, part)
-    assert about["state"].to_dict() == dict(zip(SAMPLES, STATES, strict=True))
+    assert about["state"].to_dict() == dict(zip(ASSAY_SAMPLES, STATES, strict=True))
     assert about["age"].tolist()[:3] == ["40", "41.5", "0"]
     assert list(rows.columns) == ["length", "symbol", "kind"]
-    assert rows["symbol"].to_dict() == dict(zip(GENES, ["A", "", *"CDEF"], strict=True))
+    assert rows["symbol"].to_dict() == dict(zip(ASSAY_GENES, ["A", "", *"CDEF"], strict=True))
     assert rows["kind"].tolist() == ["p"] * 4 + ["q"] * 2
     assert rows["length"].tolist() == ["", "2", "3", "4", "5", "6"]
 
 
 def test_missing_whole_numbers_are_missing(tmp_path: Path) -> None:
     cells = [[1.0, np.nan], [3.0, 4.0]]
-    for names in (None, (GENES[:2], SAMPLES[:2])):
+    for names in (None, (ASSAY_GENES[:2], ASSAY_SAMPLES[:2])):
         assays = r.simple_assays({"counts": r.matrix(cells, names, as_table=True)})
-        two = r.table({}, SAMPLES[:2], 2)
+        two = r.table({}, ASSAY_SAMPLES[:2], 2)
         (tmp_path / "a.rds").write_bytes(
-            summarized(assays, NAMES=r.strings(GENES[:2]), colData=two)
+            write_summarized(assays, NAMES=r.strings(ASSAY_GENES[:2]), colData=two)
         )
         np.testing.assert_array_equal(read_matrix(tmp_path / "a.rds").cells, cells)
 
@@ -130,7 +144,9 @@ def test_a_deseqdataset_is_a_study(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("dds.rds").write_bytes(of_ranges(r.simple_assays({"counts": MATRIX, "mu": OTHER})))
+    Path("dds.rds").write_bytes(
+        write_with_ranges(r.simple_assays({"counts": MATRIX, "mu": SHIFTED_COUNTS}))
+    )
     Path("c.yaml").write_text(
         "expression: dds.rds\nsamples: dds.rds\nlabel: state\n"
         "data: {annotation: dds.rds, symbol: symbol}\n"
@@ -143,23 +159,23 @@ def test_a_deseqdataset_is_a_study(
     assert "log_cpm" in Path("new/config.yaml").read_text()
 
 
-def _one(**slots: bytes) -> bytes:
-    return summarized(r.simple_assays({"counts": MATRIX}), **slots)
+def _intact_file(**slots: bytes) -> bytes:
+    return write_summarized(r.simple_assays({"counts": MATRIX}), **slots)
 
 
-def _assay(assay: bytes) -> bytes:
-    return summarized(r.simple_assays({"counts": assay}))
+def _with_assay(assay: bytes) -> bytes:
+    return write_summarized(r.simple_assays({"counts": assay}))
 
 
-WHOLE = _one()
+INTACT_FILE = _intact_file()
 HDF5 = r.of_class("DelayedMatrix", "DelayedArray", seed=r.of_class("HDF5ArraySeed", "HDF5Array"))
-FEW = COUNTS[:5].tolist()
-BROKEN: dict[str, tuple[bytes, str]] = {
-    "cut off": (WHOLE[:-40], "the gzip file is truncated"),
-    "cut off inside": (gzip.compress(gzip.decompress(WHOLE)[:700]), "is it truncated?"),
+FIVE_ROWS = COUNTS[:5].tolist()
+BROKEN_R_FILES: dict[str, tuple[bytes, str]] = {
+    "cut off": (INTACT_FILE[:-40], "the gzip file is truncated"),
+    "cut off inside": (gzip.compress(gzip.decompress(INTACT_FILE)[:700]), "is it truncated?"),
     "nothing": (b"", "is empty"),
     "text": (b"gene\tS00\ng1\t1\n", "cannot be read as R data"),
-    "packed on and on": (gzip.compress(gzip.compress(WHOLE)), "is packed three times over"),
+    "packed on and on": (gzip.compress(gzip.compress(INTACT_FILE)), "is packed three times over"),
     "a bomb": (gzip.compress(bytes(30_000_000)), "unpacks to more than 100 times its size"),
     "a bomb inside": (
         gzip.compress(lzma.compress(bytes(90_000_000))),
@@ -169,47 +185,53 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "a function": (r.saved(r.closure()), "cannot be read"),
     "bytes": (r.saved(r._int(r.RAW, 2) + b"ab"), "R objects that cannot be read outside R"),
     "two assays": (
-        summarized(r.simple_assays({"tpm": OTHER, "logs": MATRIX})),
+        write_summarized(r.simple_assays({"tpm": SHIFTED_COUNTS, "logs": MATRIX})),
         "holds 2 assays: 'tpm', 'logs'; choose one by data.part",
     ),
-    "no assay": (summarized(r.simple_assays({})), "holds no assay"),
-    "an assay outside the file": (_assay(HDF5), "is of class 'DelayedMatrix', no matrix"),
-    "an assay of words": (_assay(r.strings(["a"])), "no matrix of numbers"),
+    "no assay": (write_summarized(r.simple_assays({})), "holds no assay"),
+    "an assay outside the file": (_with_assay(HDF5), "is of class 'DelayedMatrix', no matrix"),
+    "an assay of words": (_with_assay(r.strings(["a"])), "no matrix of numbers"),
     "genes without names": (
-        summarized(r.simple_assays({"counts": OTHER}), NAMES=r.NULL_SLOT),
+        write_summarized(r.simple_assays({"counts": SHIFTED_COUNTS}), NAMES=r.NULL_SLOT),
         "the rows have no names",
     ),
     "fewer genes than names": (
-        _assay(r.matrix(FEW, None)),
+        _with_assay(r.matrix(FIVE_ROWS, None)),
         "assay 'counts' is 5 × 12, for 6 genes and 12 samples",
     ),
     "a short column": (
-        _one(colData=r.table({"state": r.strings(["a"])}, SAMPLES, 12)),
+        _intact_file(colData=r.table({"state": r.strings(["a"])}, ASSAY_SAMPLES, 12)),
         "column 'state' is not as long as there are samples (12)",
     ),
     "runs without end": (
-        _one(colData=r.table({"state": r.run_length(["a"], [2**31 - 1])}, SAMPLES, 12)),
+        _intact_file(
+            colData=r.table({"state": r.run_length(["a"], [2**31 - 1])}, ASSAY_SAMPLES, 12)
+        ),
         "'state' is not as long as there are",
     ),
     "a sparse matrix that leads out of itself": (
-        _assay(r.sparse(COUNTS.tolist(), (GENES, SAMPLES), i=r.integers([7] * 72))),
+        _with_assay(
+            r.sparse(COUNTS.tolist(), (ASSAY_GENES, ASSAY_SAMPLES), i=r.integers([7] * 72))
+        ),
         "is a damaged sparse matrix",
     ),
     "a sparse matrix of any size": (
-        _assay(r.sparse(COUNTS.tolist(), (GENES, SAMPLES), Dim=r.integers([2**31 - 1] * 2))),
+        _with_assay(
+            r.sparse(COUNTS.tolist(), (ASSAY_GENES, ASSAY_SAMPLES), Dim=r.integers([2**31 - 1] * 2))
+        ),
         "holds more than",
     ),
 }
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("name", BROKEN_R_FILES)
 def test_broken_file_is_refused_in_one_line(
     name: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    content, words = BROKEN[name]
+    content, words = BROKEN_R_FILES[name]
     monkeypatch.chdir(tmp_path)
     Path("se.rds").write_bytes(content)
     Path("c.yaml").write_text("expression: se.rds\nsamples: se.rds\nlabel: state\n")
@@ -221,7 +243,7 @@ def test_broken_file_is_refused_in_one_line(
 
 
 def test_missing_assay_is_named(tmp_path: Path) -> None:
-    (tmp_path / "se.rds").write_bytes(WHOLE)
+    (tmp_path / "se.rds").write_bytes(INTACT_FILE)
     with pytest.raises(InvalidInput, match="'count' is not one of its assays; did you mean 'coun"):
         read_matrix(tmp_path / "se.rds", "count")
 
@@ -252,6 +274,6 @@ def test_r_code_is_not_run_and_memory_limit_is_restored(tmp_path: Path) -> None:
     import resource
 
     before: Any = resource.getrlimit(resource.RLIMIT_AS)
-    (tmp_path / "se.rds").write_bytes(WHOLE)  # its metadata hold a call of stop()
+    (tmp_path / "se.rds").write_bytes(INTACT_FILE)  # its metadata hold a call of stop()
     read_matrix(tmp_path / "se.rds")
     assert resource.getrlimit(resource.RLIMIT_AS) == before

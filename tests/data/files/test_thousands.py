@@ -18,28 +18,28 @@ RAW = np.exp2(RNG.normal(9, 2.2, (300, 8))) + 20
 LOG = np.log2(RAW)
 
 
-def _of_thousands(value: float) -> str:
+def _with_points_of_thousands(value: float) -> str:
     return f"{round(value):,}".replace(",", ".")
 
 
-def _stripped(value: float) -> str:
+def _without_points(value: float) -> str:
     return f"{value:.3f}".rstrip("0").rstrip(".")
 
 
 SOUND: dict[str, tuple[Any, Callable[[float], str]]] = {
     "logarithms of three decimals": (LOG, "{:.3f}".format),
-    "logarithms of three decimals, without zeros at the end": (LOG, _stripped),
-    "logarithms cut at 0": (np.maximum(LOG - 9, 0), _stripped),
-    "logarithms cut at 5": (np.maximum(LOG, 8), _stripped),
-    "logarithms of whole levels": (np.where(LOG < 9, np.rint(LOG), LOG), _stripped),
+    "logarithms of three decimals, without zeros at the end": (LOG, _without_points),
+    "logarithms cut at 0": (np.maximum(LOG - 9, 0), _without_points),
+    "logarithms cut at 5": (np.maximum(LOG, 8), _without_points),
+    "logarithms of whole levels": (np.where(LOG < 9, np.rint(LOG), LOG), _without_points),
     "intensities of one decimal": (RAW, "{:.1f}".format),
     "intensities of three decimals": (RAW, "{:.3f}".format),
     "intensities of four digits": (RAW, "{:.4g}".format),
     "intensities of four digits, none above 1000": (np.minimum(RAW, 999), "{:.4g}".format),
     "whole intensities": (RAW, "{:.0f}".format),
     "whole intensities below 1000": (np.minimum(RAW, 999), "{:.0f}".format),
-    "999 for what is missing": (np.where(LOG < 9, 999, LOG), _stripped),
-    "ratios": (RAW / 700, _stripped),
+    "999 for what is missing": (np.where(LOG < 9, 999, LOG), _without_points),
+    "ratios": (RAW / 700, _without_points),
 }
 
 
@@ -52,7 +52,7 @@ def _table(folder: Path, X: Any, write: Callable[[float], str]) -> Path:
 
 @pytest.mark.parametrize("transposed", [False, True])
 def test_points_that_may_be_thousands_are_refused(transposed: bool, tmp_path: Path) -> None:
-    path = _table(tmp_path, RAW.T if transposed else RAW, _of_thousands)
+    path = _table(tmp_path, RAW.T if transposed else RAW, _with_points_of_thousands)
     with pytest.raises(
         InvalidInput, match=r"e\.tsv: (\d+)\.(\d{3}) and every .*\(\1\2\): three digits"
     ):

@@ -17,13 +17,13 @@ from genesig.errors import InvalidInput
 INTENSITY = np.arange(1.0, 31).reshape(5, 6)
 
 
-def parsed(files):
+def parse_library(files):
     return parse_transcripts(*zip(files, ("t.pgf", "t.clf", "t.mps"), strict=True))
 
 
 @pytest.mark.parametrize("sequential", [None, 1])
 def test_transcript_layout_is_that_of_its_cdf(sequential):
-    layout = parsed(transcript_files(CLUSTERS, [[24, 25]], *SIZE, sequential=sequential))
+    layout = parse_library(transcript_files(CLUSTERS, [[24, 25]], *SIZE, sequential=sequential))
     assert (layout.n_columns, layout.n_rows, list(layout.names)) == (6, 5, NAMES)
     assert layout.chips == ("Toy", "Toy-v2")
     np.testing.assert_array_equal(layout.cells, PAIRS[:, :, 0].ravel())
@@ -37,19 +37,19 @@ def test_library_columns_are_read_in_any_order():
     lines = [line.split(b"\t") for line in pgf.split(b"\n")]
     reordered = [[*r[:2], *r[3:5], r[2], *r[5:]] if r[:2] == [b"", b""] else r for r in lines]
     pgf = b"\n".join(b"\t".join(row) for row in reordered).replace(b"#%chip_type", b"#%chip")
-    np.testing.assert_array_equal(parsed((pgf, clf, mps)).cells, PAIRS[:, :, 0].ravel())
+    np.testing.assert_array_equal(parse_library((pgf, clf, mps)).cells, PAIRS[:, :, 0].ravel())
     _, clf, _ = transcript_files(CLUSTERS, [], *SIZE, sequential=0)
-    np.testing.assert_array_equal(parsed((pgf, clf, mps)).cells, PAIRS[:, :, 0].ravel() + 1)
+    np.testing.assert_array_equal(parse_library((pgf, clf, mps)).cells, PAIRS[:, :, 0].ravel() + 1)
 
 
 def test_listed_probe_place_overrides_the_order_of_the_header():
     pgf, clf, mps = transcript_files(CLUSTERS, [], *SIZE, sequential=1)
-    parsed_places = parsed((pgf, clf + b"1\t5\t4\n", mps))
+    parsed_places = parse_library((pgf, clf + b"1\t5\t4\n", mps))
     np.testing.assert_array_equal(parsed_places.cells, [29, *PAIRS[:, :, 0].ravel()[1:]])
 
 
 def test_probe_of_two_clusters_is_in_both_and_once_in_each():
-    layout = parsed(transcript_files({"a": [[0, 1], [1, 2]], "b": [[2, 3]]}, [], *SIZE))
+    layout = parse_library(transcript_files({"a": [[0, 1], [1, 2]], "b": [[2, 3]]}, [], *SIZE))
     assert [(layout.names[s], int(c)) for s, c in zip(layout.sets, layout.cells, strict=True)] == [
         ("a", 0),
         ("a", 1),
@@ -66,7 +66,7 @@ def test_probe_types_are_found_among_several_and_before_arrows():
         .replace(b"101\tmain", b"101\tmain->psrs")
         .replace(b"102\tmain", b"102\tdomain")
     )
-    layout = parsed((pgf.replace(b"pm:st", b"pm:target->st"), clf, mps))
+    layout = parse_library((pgf.replace(b"pm:st", b"pm:target->st"), clf, mps))
     assert layout.names == ("0_at", "2_at", "3_at")
     assert layout.left_out.startswith("2 probe sets")
 
@@ -80,7 +80,7 @@ def test_file_cut_short_anywhere_is_refused(index):
     for length in set(range(1, end)) - {k for k in line_ends if k >= content.index(b"1_at")}:
         files = [content[:length] if k == index else f for k, f in enumerate(TRANSCRIPTS)]
         with pytest.raises(InvalidInput) as caught:
-            parsed(files)
+            parse_library(files)
         assert len(caught.value.problems) == 1
 
 
@@ -98,7 +98,7 @@ def test_a_file_with_altered_bytes_is_read_or_refused_in_one_line(index, data):
     files = [bytes(broken) if k == index else f for k, f in enumerate(TRANSCRIPTS)]
     refusal = ""
     try:
-        layout = parsed(files)
+        layout = parse_library(files)
         assert 0 <= layout.cells.min() <= layout.cells.max() < layout.n_columns * layout.n_rows
     except InvalidInput as error:
         refusal = str(error)
@@ -129,7 +129,7 @@ def test_memory_grows_with_the_file_and_no_faster():
             {str(k): [[4 * k + i for i in range(4)]] for k in range(n)}, [], 4, n
         )
         tracemalloc.start()
-        parsed(files)
+        parse_library(files)
         peak_bytes = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return peak_bytes / sum(map(len, files))

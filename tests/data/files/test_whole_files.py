@@ -17,7 +17,7 @@ from scipy.sparse import csr_matrix
 from genesig.cli import main
 
 GSM = Numbers(samples=[f"GSM{k}" for k in range(8)])
-WHOLE: dict[str, Study] = {
+STUDIES_OF_ONE_FILE: dict[str, Study] = {
     "series matrix, its own sample table": series_study(str),
     "GCT 1.2 with CLS": gct_study(str),
     "GCT 1.2 named .txt": (
@@ -73,12 +73,12 @@ WHOLE: dict[str, Study] = {
 DOUBTFUL = {"Agilent folder, a column": ("never logged", "the same values")}
 
 
-@pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.parametrize("name", STUDIES_OF_ONE_FILE)
 def test_a_whole_file_is_a_study(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    lay, _ = study(*WHOLE[name], [])
+    lay, _ = study(*STUDIES_OF_ONE_FILE[name], [])
     lay(tmp_path)
     code = main(["validate", "config.yaml"])
     out, err = capsys.readouterr()

@@ -18,12 +18,12 @@ from genesig.data.steps.normalise import normalise_samples
 LOG2 = {"step": "log2", "floor": 1.0, "ceiling": 1e9}
 
 
-def found(dataset, samples=(), folds=MOMENTS):
+def quality_of(dataset, samples=(), folds=MOMENTS):
     after = normalise_samples(dataset, samples=list(samples), folds=list(folds))
     return json.loads(json.dumps(quality(dataset, after, folds=list(folds)), allow_nan=False))
 
 
-def named(sample_quality):
+def rules_of_outliers(sample_quality):
     return {sample["sample"]: sample["rules"] for sample in sample_quality["outliers"]["samples"]}
 
 
@@ -46,23 +46,23 @@ def change(X, rule):
 def test_a_planted_outlier_is_found_and_no_other(rule):
     dataset = faultless(np.random.default_rng(3), raw=rule == "factor")
     folds = [{"step": "knn_impute", "neighbours": 5}, *MOMENTS]
-    assert named(found(dataset, folds=folds)) == {}
+    assert rules_of_outliers(quality_of(dataset, folds=folds)) == {}
     change(dataset.X, rule)
-    sample_quality = found(dataset, folds=folds)
-    assert list(named(sample_quality)) == ["s4"]
-    assert rule in named(sample_quality)["s4"]
+    sample_quality = quality_of(dataset, folds=folds)
+    assert list(rules_of_outliers(sample_quality)) == ["s4"]
+    assert rule in rules_of_outliers(sample_quality)["s4"]
     assert sample_quality["outliers"]["samples"][0]["row"] == 4
 
 
 def test_samples_like_one_specimen_are_named_unless_a_group_keeps_them_together():
     dataset = faultless(np.random.default_rng(3))
-    assert found(dataset)["twins"] == []
+    assert quality_of(dataset)["twins"] == []
     dataset.X[9] = dataset.X[4] + np.random.default_rng(1).normal(0, 0.05, dataset.X.shape[1])
-    assert found(dataset)["twins"] == [["s4", "s9"]]
+    assert quality_of(dataset)["twins"] == [["s4", "s9"]]
     patient = [f"p{4 if k == 9 else k}" for k in range(len(dataset.X))]
     design = replace(dataset.design, group="patient")
     grouped = replace(dataset, obs=dataset.obs.assign(patient=patient), design=design)
-    assert found(grouped)["twins"] == []
+    assert quality_of(grouped)["twins"] == []
 
 
 def test_a_small_library_is_found():
@@ -71,8 +71,8 @@ def test_a_small_library_is_found():
     counts[:, :60] = 0
     counts[0, :60] = 1
     counts[4] = np.round(counts[4] / 9)
-    sample_quality = found(replace(dataset, X=counts), [{"step": "log_cpm", "prior": 1.0}])
-    assert "library" in named(sample_quality)["s4"]
+    sample_quality = quality_of(replace(dataset, X=counts), [{"step": "log_cpm", "prior": 1.0}])
+    assert "library" in rules_of_outliers(sample_quality)["s4"]
     assert sample_quality["size"]["kind"] == "library"
     np.testing.assert_allclose(
         sample_quality["size"]["values"], counts.sum(axis=1) / 1e6, rtol=1e-5
@@ -82,7 +82,7 @@ def test_a_small_library_is_found():
     )
     top = np.sort(counts, axis=1)[:, -50:].sum(axis=1) / counts.sum(axis=1)
     np.testing.assert_allclose(sample_quality["size"]["top"], top, rtol=1e-5)
-    assert found(replace(dataset, X=counts[:, :50]))["size"]["top"] is None
+    assert quality_of(replace(dataset, X=counts[:, :50]))["size"]["top"] is None
 
 
 @pytest.mark.slow
@@ -94,31 +94,31 @@ def test_few_samples_of_a_faultless_set_are_named(n, sets, max_share, raw):
     So many sets leave a standard error of 0.005 and 0.001 around that.
     """
     rng = np.random.default_rng(n)
-    times = [len(named(found(faultless(rng, n, raw=raw)))) for _ in range(sets)]
+    times = [len(rules_of_outliers(quality_of(faultless(rng, n, raw=raw)))) for _ in range(sets)]
     assert sum(times) / (n * sets) <= max_share
 
 
 def test_five_samples_have_no_usual_spread():
     dataset = faultless(np.random.default_rng(0), 5)
     change(dataset.X, "rle_median")
-    assert named(found(dataset)) == {}
+    assert rules_of_outliers(quality_of(dataset)) == {}
 
 
 def test_the_decision_about_logarithms_has_its_evidence():
     dataset = faultless(np.random.default_rng(0), raw=True)
-    sample_quality = found(dataset)
+    sample_quality = quality_of(dataset)
     assert sample_quality["scale"]["raw"]
     assert sample_quality["scale"]["log_step"] is None
     assert sample_quality["scale"]["p99"] == pytest.approx(np.percentile(dataset.X, 99), rel=1e-5)
     assert sample_quality["scale"]["max"] == pytest.approx(dataset.X.max(), rel=1e-5)
     assert sample_quality["before"]["logarithm"]
     assert sample_quality["after"]["logarithm"]
-    logged = found(dataset, [LOG2])
+    logged = quality_of(dataset, [LOG2])
     assert logged["scale"]["log_step"] == "log2"
     assert not logged["after"]["logarithm"]
     assert not logged["scale"]["doubled"]
-    assert found(faultless(np.random.default_rng(0)), [LOG2])["scale"]["doubled"]
-    ranked = found(dataset, [{"step": "rank_samples"}])
+    assert quality_of(faultless(np.random.default_rng(0)), [LOG2])["scale"]["doubled"]
+    ranked = quality_of(dataset, [{"step": "rank_samples"}])
     assert ranked["scale"]["log_step"] is None
     assert not ranked["after"]["logarithm"]
 
@@ -126,7 +126,7 @@ def test_the_decision_about_logarithms_has_its_evidence():
 def test_after_is_what_the_final_model_gets_before_centring():
     dataset = faultless(np.random.default_rng(2), raw=True)
     folds = [{"step": "quantile"}, {"step": "variance_filter", "keep": 0.5}, *MOMENTS]
-    sample_quality = found(dataset, [LOG2], folds)
+    sample_quality = quality_of(dataset, [LOG2], folds)
     X = np.log2(dataset.X)
     X = Quantile.fit(X).transform(X)
     X = X[:, np.sort(np.argsort(-X.var(axis=0), kind="stable")[:150])]
@@ -136,14 +136,14 @@ def test_after_is_what_the_final_model_gets_before_centring():
         {"step": "quantile", "genes": 300},
         {"step": "variance_filter", "genes": 150},
     ]
-    assert found(dataset)["steps"] == []
+    assert quality_of(dataset)["steps"] == []
 
 
 def test_missing_values_are_counted_by_sample_and_by_gene():
     dataset = faultless(np.random.default_rng(2), 12, 40)
     dataset.X[:3, 5] = np.nan
     dataset.X[2, [7, 8]] = np.nan
-    sample_quality = found(dataset, folds=[{"step": "knn_impute", "neighbours": 3}, *MOMENTS])[
+    sample_quality = quality_of(dataset, folds=[{"step": "knn_impute", "neighbours": 3}, *MOMENTS])[
         "missing"
     ]
     assert sample_quality["total"] == 5
@@ -171,7 +171,7 @@ def with_columns(batch=None):
 
 
 def test_every_column_of_the_sample_table_is_tested_or_named():
-    sample_quality = found(with_columns("centre"))
+    sample_quality = quality_of(with_columns("centre"))
     by_name = {association["column"]: association for association in sample_quality["associations"]}
     assert {
         name: (association["role"], association["kind"]) for name, association in by_name.items()
@@ -202,8 +202,8 @@ def test_every_column_of_the_sample_table_is_tested_or_named():
 def test_what_a_step_takes_away_is_not_shown_as_analysed():
     """ComBat, fitted on all samples as for the final model, leaves no component to the centres."""
     dataset = with_columns("centre")
-    before = found(dataset)
-    after = found(dataset, folds=[{"step": "combat", "covariates": []}])
+    before = quality_of(dataset)
+    after = quality_of(dataset, folds=[{"step": "combat", "covariates": []}])
     shares = [
         next(
             association["share"][0]
@@ -221,14 +221,14 @@ def test_a_number_as_label_is_a_number():
     dataset = with_columns()
     obs = dataset.obs.assign(state=np.arange(30).astype(str))
     design = replace(dataset.design, task="regression", classes=None)
-    sample_quality = found(replace(dataset, obs=obs, design=design))
+    sample_quality = quality_of(replace(dataset, obs=obs, design=design))
     assert sample_quality["associations"][0]["kind"] == "number"
     assert not any(association["within_label"] for association in sample_quality["associations"])
 
 
 @pytest.mark.parametrize(("n", "d"), [(4, 300), (20, 1), (4, 1), (7, 2)])
 def test_small_studies_come_through(n, d):
-    sample_quality = found(faultless(np.random.default_rng(1), n, d))
+    sample_quality = quality_of(faultless(np.random.default_rng(1), n, d))
     assert len(sample_quality["after"]["rle"]) == n
     assert np.sum(sample_quality["components"]["explained"]) == pytest.approx(1, abs=1e-4)
     for association in sample_quality["associations"]:
@@ -240,17 +240,17 @@ def test_nothing_depends_on_the_order_of_the_genes():
     reversed_genes = replace(
         dataset, X=np.ascontiguousarray(dataset.X[:, ::-1]), var=dataset.var[::-1]
     )
-    in_order = found(dataset)
-    in_reverse = found(reversed_genes)
+    in_order = quality_of(dataset)
+    in_reverse = quality_of(reversed_genes)
     for key in ("scale", "before", "outliers", "associations"):
-        assert alike(in_order[key], in_reverse[key]), key
+        assert make_samples_alike(in_order[key], in_reverse[key]), key
 
 
-def alike(a, b):
+def make_samples_alike(a, b):
     if isinstance(a, dict):
-        return a.keys() == b.keys() and all(alike(a[key], b[key]) for key in a)
+        return a.keys() == b.keys() and all(make_samples_alike(a[key], b[key]) for key in a)
     if isinstance(a, list):
-        return len(a) == len(b) and all(map(alike, a, b))
+        return len(a) == len(b) and all(map(make_samples_alike, a, b))
     return a == b or a == pytest.approx(b, rel=1e-3, abs=1e-5)
 
 

@@ -53,7 +53,7 @@ def _subtypes(rng: np.random.Generator, d: int) -> Array:
     return _noise(rng, d) + rng.standard_normal((8, d))[np.arange(N) % 8]
 
 
-def _again(times: int, share: float) -> Callable[[np.random.Generator, int], Array]:
+def _repeated_patients(times: int, share: float) -> Callable[[np.random.Generator, int], Array]:
     """Each patient gave so many samples, which have this share of their variance in common."""
 
     def drawn(rng: np.random.Generator, d: int) -> Array:
@@ -75,7 +75,7 @@ def test_samples_of_different_patients_are_no_twins(
 @pytest.mark.parametrize("d", [300, 2000])
 @pytest.mark.parametrize(("times", "share"), [(2, 0.8), (2, 0.95), (3, 0.95)])
 def test_samples_of_one_patient_are_found(times: int, share: float, d: int) -> None:
-    pairs_found = twins(_again(times, share)(np.random.default_rng(d), d))
+    pairs_found = twins(_repeated_patients(times, share)(np.random.default_rng(d), d))
     pairs = N // times * times * (times - 1) // 2
     assert len(pairs_found) > 0.9 * pairs
     assert all(sample // times == second // times for sample, second, _ in pairs_found)
@@ -95,7 +95,7 @@ def test_one_pair_among_all_is_found_whatever_the_units_and_with_values_missing(
 
 def test_the_number_is_the_partial_correlation() -> None:
     """Of two samples given all others, by regression of each on them, with the same ridge."""
-    X = _again(2, 0.9)(np.random.default_rng(8), 300)
+    X = _repeated_patients(2, 0.9)(np.random.default_rng(8), 300)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     Z /= np.linalg.norm(Z, axis=1, keepdims=True)
     sample, second, r = twins(X)[0]
@@ -111,7 +111,9 @@ def test_the_number_is_the_partial_correlation() -> None:
     assert r == pytest.approx(expected, abs=1e-9)
 
 
-def _said(X: Array, group: list[str] | None = None, label: list[str] | None = None) -> list[str]:
+def _messages(
+    X: Array, group: list[str] | None = None, label: list[str] | None = None
+) -> list[str]:
     names = [f"s{k}" for k in range(len(X))]
     obs = pd.DataFrame({"label": label or ["ill", "well"] * (len(X) // 2)}, index=names)
     if group is not None:
@@ -129,29 +131,31 @@ def test_twins_on_both_sides_of_the_splits_are_warned_of() -> None:
     rng = np.random.default_rng(1)
     X = _noise(rng, 300)
     X[4] = X[2] + 0.2 * rng.standard_normal(300)
-    (line,) = _said(X)
+    (line,) = _messages(X)
     assert line.startswith("samples 's2' and 's4' ")
     assert "data.group" in line
     X[9] = X[6] + 0.2 * rng.standard_normal(300)
-    (line,) = _said(X)
+    (line,) = _messages(X)
     assert "and 1 more pair" in line
     X[5] = X[1] + 0.2 * rng.standard_normal(300)
-    assert "and 2 more pairs" in _said(X)[0]
-    assert _said(X, [f"p{ {4: 2, 9: 6, 5: 1}.get(k, k) }" for k in range(N)]) == []
-    (line,) = _said(X, [f"p{ {4: 2, 9: 6}.get(k, k) }" for k in range(N)])
+    assert "and 2 more pairs" in _messages(X)[0]
+    assert _messages(X, [f"p{ {4: 2, 9: 6, 5: 1}.get(k, k) }" for k in range(N)]) == []
+    (line,) = _messages(X, [f"p{ {4: 2, 9: 6}.get(k, k) }" for k in range(N)])
     assert line.startswith("samples 's1' and 's5' ")
     assert "more pair" not in line
 
 
 def test_raw_intensities_are_looked_at_as_logarithms() -> None:
-    X = 2 ** (8 + 2 * _again(2, 0.9)(np.random.default_rng(3), 300))
-    assert len(_said(X)) == 1
-    assert _said(2 ** (8 + 2 * _noise(np.random.default_rng(3), 300))) == []
+    X = 2 ** (8 + 2 * _repeated_patients(2, 0.9)(np.random.default_rng(3), 300))
+    assert len(_messages(X)) == 1
+    assert _messages(2 ** (8 + 2 * _noise(np.random.default_rng(3), 300))) == []
 
 
 def test_few_genes_or_samples_tell_nothing() -> None:
-    assert _said(_again(2, 0.95)(np.random.default_rng(3), MIN_TWIN_GENES - 1)) == []
-    assert _said(_again(2, 0.95)(np.random.default_rng(3), 300)[:4]) == []
+    assert (
+        _messages(_repeated_patients(2, 0.95)(np.random.default_rng(3), MIN_TWIN_GENES - 1)) == []
+    )
+    assert _messages(_repeated_patients(2, 0.95)(np.random.default_rng(3), 300)[:4]) == []
 
 
 def test_the_least_partial_correlation_is_that_of_three_samples_that_share_half() -> None:

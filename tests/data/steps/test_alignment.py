@@ -30,7 +30,7 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(3)
 
 
-def about(names: Any) -> pd.DataFrame:
+def sample_sheet(names: Any) -> pd.DataFrame:
     return pd.DataFrame({"study": np.asarray(names, dtype=object)})
 
 
@@ -47,8 +47,8 @@ def test_a_study_held_fixed_does_not_lie_elsewhere_for_its_mix_of_classes(rng):
     y = np.where(np.arange(len(STUDIES)) % np.repeat([2, 3, 4, 5], [12, 15, 18, 14]) == 0, 1.0, -1)
     place = dict(zip(np.unique(STUDIES), rng.normal(0, 3, (4, 2)), strict=True))
     X = np.array([place[name] for name in STUDIES]) + y[:, None] * [0.7, 0.0]
-    fitted = FixStudies.fit(X, about(STUDIES), column="study", response=y)
-    Z = fitted.transform(X, about(STUDIES))
+    fitted = FixStudies.fit(X, sample_sheet(STUDIES), column="study", response=y)
+    Z = fitted.transform(X, sample_sheet(STUDIES))
     for rows in (y > 0, y < 0):
         np.testing.assert_allclose(Z[rows], Z[rows][:1].repeat(rows.sum(), 0), atol=1e-12)
     np.testing.assert_allclose(fitted.shift.mean(axis=0), 0, atol=1e-12)
@@ -59,7 +59,7 @@ def test_a_study_held_fixed_does_not_lie_elsewhere_for_its_mix_of_classes(rng):
 def test_combat_is_that_of_the_training_studies_and_brings_another_to_them(rng):
     X = matrix(rng)
     train = STUDIES != "brno"
-    table = about(STUDIES)
+    table = sample_sheet(STUDIES)
     step = CombatStudies.fit(X[train], table[train], column="study")
     combat = Combat.fit(X[train], batch=STUDIES[train], reference=None, covariates=None)
     Z = step.transform(X, table)
@@ -74,7 +74,7 @@ def test_combat_is_that_of_the_training_studies_and_brings_another_to_them(rng):
 
 def test_to_one_training_study_another_is_brought_all_the_same(rng):
     X = matrix(rng)
-    table = about(STUDIES)
+    table = sample_sheet(STUDIES)
     train = STUDIES == "bombay"
     is_brno = STUDIES == "brno"
     step = CombatStudies.fit(X[train], table[train], column="study")
@@ -86,7 +86,7 @@ def test_to_one_training_study_another_is_brought_all_the_same(rng):
 
 
 def alignments(X: np.ndarray) -> Alignments:
-    table = about(STUDIES)
+    table = sample_sheet(STUDIES)
     ways = {
         "standardise": AlignStudies("study", spread=True),
         "none": None,
@@ -115,11 +115,14 @@ def test_the_error_of_an_alignment_is_that_of_ridge_in_studies_left_out(rng, shi
     for name in ALIGNMENT_CANDIDATES:
         Z = copies.copy(name) if M is None else M @ copies.copy(name)
         assert errors[name] == pytest.approx(
-            min(loss(Z[rows], y, STUDIES[rows], ridge_penalty) for ridge_penalty in RIDGE_PENALTIES)
+            min(
+                ridge_loss(Z[rows], y, STUDIES[rows], ridge_penalty)
+                for ridge_penalty in RIDGE_PENALTIES
+            )
         )
 
 
-def loss(Z: np.ndarray, y: np.ndarray, names: np.ndarray, penalty: float) -> float:
+def ridge_loss(Z: np.ndarray, y: np.ndarray, names: np.ndarray, penalty: float) -> float:
     """Sum the mean squared errors of scikit-learn's ridge in each study."""
     total = 0.0
     for name in np.unique(names):

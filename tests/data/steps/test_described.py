@@ -26,13 +26,13 @@ def in_batches(seed=0):
     return replace(dataset, X=X, obs=obs, design=design), *other_parts
 
 
-def noted(dataset, *folds):
+def with_steps(dataset, *folds):
     return normalise_samples(dataset, samples=[], folds=[*folds, *MOMENTS])
 
 
 def test_batches_are_corrected_as_the_study_does_on_all_samples():
     dataset = in_batches()[0]
-    description = described(noted(dataset, COMBAT))
+    description = described(with_steps(dataset, COMBAT))
     fitted = fit_steps(dataset.X, bind_steps([COMBAT], dataset), dataset.obs)
     np.testing.assert_array_equal(description.X, fitted.transform(dataset.X, dataset.obs))
     batch = dataset.batches() == "c1"
@@ -51,7 +51,7 @@ def test_batches_are_corrected_as_the_study_does_on_all_samples():
 def test_the_steps_before_are_applied_first_and_filtered_genes_stay_as_they_are():
     dataset = in_batches()[0]
     variance_filter = {"step": "variance_filter", "keep": 2 / 3}
-    description = described(noted(dataset, {"step": "quantile"}, variance_filter, COMBAT))
+    description = described(with_steps(dataset, {"step": "quantile"}, variance_filter, COMBAT))
     steps = bind_steps([{"step": "quantile"}, variance_filter, COMBAT], dataset)
     fitted = fit_steps(dataset.X, steps, dataset.obs)
     np.testing.assert_array_equal(
@@ -63,7 +63,7 @@ def test_the_steps_before_are_applied_first_and_filtered_genes_stay_as_they_are(
 
 
 def test_without_such_a_step_nothing_changes():
-    dataset = noted(in_batches()[0], {"step": "quantile"})
+    dataset = with_steps(in_batches()[0], {"step": "quantile"})
     assert described(dataset) is dataset
 
 
@@ -73,7 +73,7 @@ def test_descriptions_use_all_samples_and_no_list_score_or_error_hangs_on_them()
     halves = make_fits(dataset, splits.subsamples, 5)
     plain, corrected = (
         gather(
-            noted(dataset, *folds),
+            with_steps(dataset, *folds),
             splits,
             [observed],
             final,

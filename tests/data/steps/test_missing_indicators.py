@@ -21,8 +21,8 @@ from genesig.selection.linear.double_loop import fit_final_model
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
-SAMPLES = [{"step": "missing_indicators"}]
-FOLDS = [missing.LOW, *settings.MOMENTS]
+INDICATOR_STEPS = [{"step": "missing_indicators"}]
+LEFT_CENSORED_FOLDS = [missing.LOW, *settings.MOMENTS]
 
 
 def study():
@@ -39,10 +39,10 @@ def study():
 @pytest.fixture(scope="module")
 def fitted():
     raw = study()
-    normalised = normalise_samples(raw, samples=SAMPLES, folds=FOLDS)
+    normalised = normalise_samples(raw, samples=INDICATOR_STEPS, folds=LEFT_CENSORED_FOLDS)
     splits = draw_splits(normalised, seed=1, **settings.SPLITS)
-    fits = fit_final_model(normalised, splits, folds=FOLDS, **missing.LINEAR)
-    return raw, normalised, fits, final_model(normalised, fits, folds=FOLDS)
+    fits = fit_final_model(normalised, splits, folds=LEFT_CENSORED_FOLDS, **missing.LINEAR)
+    return raw, normalised, fits, final_model(normalised, fits, folds=LEFT_CENSORED_FOLDS)
 
 
 def test_each_gene_that_some_samples_miss_has_one_beside_it(fitted):
@@ -57,9 +57,9 @@ def test_each_gene_that_some_samples_miss_has_one_beside_it(fitted):
 
 def test_a_study_that_does_not_ask_has_none():
     raw = study()
-    normalised = normalise_samples(raw, samples=[], folds=FOLDS)
+    normalised = normalise_samples(raw, samples=[], folds=LEFT_CENSORED_FOLDS)
     assert normalised.genes == raw.genes
-    assert fit_steps(raw.X, SAMPLES).transform(raw.X).shape == raw.X.shape
+    assert fit_steps(raw.X, INDICATOR_STEPS).transform(raw.X).shape == raw.X.shape
 
 
 def test_the_model_knows_who_misses_the_marker(fitted):
@@ -115,9 +115,9 @@ def test_one_that_no_training_sample_needs_is_never_selected(fitted):
 
 def test_the_quality_of_samples_is_that_of_their_genes(fitted):
     raw, normalised, *_ = fitted
-    plain = normalise_samples(raw, samples=[], folds=FOLDS)
+    plain = normalise_samples(raw, samples=[], folds=LEFT_CENSORED_FOLDS)
     quality_with_indicators, two = (
-        quality(raw, prepared, folds=FOLDS) for prepared in (normalised, plain)
+        quality(raw, prepared, folds=LEFT_CENSORED_FOLDS) for prepared in (normalised, plain)
     )
     assert quality_with_indicators["after"] == two["after"]
     assert quality_with_indicators["components"] == two["components"]
@@ -135,7 +135,11 @@ def test_a_gene_that_has_the_name_already_is_refused():
     raw = study()
     names = [*raw.genes[:-1], "p003 missing"]
     with pytest.raises(GenesigError, match="a gene called 'p003 missing' already; rename it"):
-        normalise_samples(replace(raw, var=raw.var.set_axis(names)), samples=SAMPLES, folds=FOLDS)
+        normalise_samples(
+            replace(raw, var=raw.var.set_axis(names)),
+            samples=INDICATOR_STEPS,
+            folds=LEFT_CENSORED_FOLDS,
+        )
 
 
 @pytest.mark.parametrize(

@@ -227,30 +227,42 @@ def test_neighbours_are_advised_against_where_low_values_are_missing(study):
     assert "left_censored and half_minimum are for such values" in warned_by_step["knn_impute"][0]
 
 
-def broken(text=None, missing=True, folds=("left_censored",), samples=()):
+def study_with_cell(text=None, missing=True, folds=("left_censored",), samples=()):
     return text, missing, list(folds), list(samples)
 
 
 # What stands in every second cell of gene 4 or in its place; what is said.
-BROKEN = {
-    "not asked for": (broken("NA", missing=False), "data.missing: true"),
-    "a word": (broken("n.d."), "gene 'g4', sample 's01'"),
-    "a bound": (broken("<0.1"), "gene 'g4', sample 's01'"),
-    "infinity": (broken("inf"), "gene 'g4', sample 's01'"),
-    "a code": (broken("-999"), "looks as if it stood for a missing one"),
-    "no step": (broken("NA", folds=()), "needs {step: knn_impute} as the first"),
-    "too late": (broken("NA", folds=("quantile", "half_minimum")), "as the first step"),
-    "two of them": (broken("NA", folds=("half_minimum", "left_censored")), "has nothing to do"),
-    "ranks before": (broken("NA", samples=("rank_samples",)), "'rank_samples' needs every value"),
-    "counts": (broken("NA", samples=("log_cpm",)), "'log_cpm' needs every value of a sample"),
-    "before the splits": (broken("NA", folds=(), samples=("half_minimum",)), "'half_minimum'"),
-    "every value of a sample": (broken(), "every value of 's05' is missing"),
+UNREADABLE_VALUES = {
+    "not asked for": (study_with_cell("NA", missing=False), "data.missing: true"),
+    "a word": (study_with_cell("n.d."), "gene 'g4', sample 's01'"),
+    "a bound": (study_with_cell("<0.1"), "gene 'g4', sample 's01'"),
+    "infinity": (study_with_cell("inf"), "gene 'g4', sample 's01'"),
+    "a code": (study_with_cell("-999"), "looks as if it stood for a missing one"),
+    "no step": (study_with_cell("NA", folds=()), "needs {step: knn_impute} as the first"),
+    "too late": (study_with_cell("NA", folds=("quantile", "half_minimum")), "as the first step"),
+    "two of them": (
+        study_with_cell("NA", folds=("half_minimum", "left_censored")),
+        "has nothing to do",
+    ),
+    "ranks before": (
+        study_with_cell("NA", samples=("rank_samples",)),
+        "'rank_samples' needs every value",
+    ),
+    "counts": (
+        study_with_cell("NA", samples=("log_cpm",)),
+        "'log_cpm' needs every value of a sample",
+    ),
+    "before the splits": (
+        study_with_cell("NA", folds=(), samples=("half_minimum",)),
+        "'half_minimum'",
+    ),
+    "every value of a sample": (study_with_cell(), "every value of 's05' is missing"),
 }
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("name", UNREADABLE_VALUES)
 def test_what_no_step_can_fill_in_is_refused_in_a_line(name, study):
-    (text, missing, folds, samples), words = BROKEN[name]
+    (text, missing, folds, samples), words = UNREADABLE_VALUES[name]
     table = [line.split("\t") for line in Path("e.tsv").read_text().splitlines()]
     if text is None:
         for row in table[1:]:

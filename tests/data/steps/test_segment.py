@@ -36,7 +36,7 @@ def genome(seed: int = 0) -> pd.DataFrame:
     return var.iloc[np.random.default_rng(seed).permutation(len(var))]
 
 
-def copies(var: pd.DataFrame, seed: int, noise: float) -> tuple[Any, Any]:
+def copy_numbers(var: pd.DataFrame, seed: int, noise: float) -> tuple[Any, Any]:
     """Return true copy numbers, a gain on chromosome 1 and a loss on 2, and values with noise."""
     on = var["chromosome"].to_numpy()
     at = var["position"].to_numpy()
@@ -50,38 +50,38 @@ def segmented(X: Any, var: pd.DataFrame, tau: float | None = None) -> Any:
     return fit_steps(X, with_places([STEP | {"tau": tau}], var)).transform(X)
 
 
-def along(var: pd.DataFrame, name: str) -> Any:
+def columns_of_chromosome(var: pd.DataFrame, name: str) -> Any:
     """Return the columns of a chromosome in order."""
     on = np.flatnonzero(var["chromosome"] == name)
     return on[np.argsort(var["position"].to_numpy()[on])]
 
 
 def spread(x: Any, var: pd.DataFrame) -> float:
-    steps = np.concatenate([np.diff(x[along(var, name)]) for name in "12X"])
+    steps = np.concatenate([np.diff(x[columns_of_chromosome(var, name)]) for name in "12X"])
     return float(1.4826 * np.median(np.abs(steps - np.median(steps))) / 2**0.5)
 
 
 @pytest.mark.slow
 def test_each_chromosome_of_a_sample_is_the_minimiser_that_clarabel_finds():
     var = genome()
-    X = copies(var, 1, 0.3)[1][:2]
+    X = copy_numbers(var, 1, 0.3)[1][:2]
     f = segmented(X, var, 1.5)
     for row, x in zip(f, X, strict=True):
         for name in "12X":
-            y = x[along(var, name)]
+            y = x[columns_of_chromosome(var, name)]
             tau = 1.5 * spread(x, var)
             best = cp.Variable(len(y))
             parts = cp.sum_squares(best - y) / 2 + tau * cp.norm1(cp.diff(best))
             cp.Problem(cp.Minimize(parts)).solve(solver="CLARABEL")
-            np.testing.assert_allclose(row[along(var, name)], best.value, atol=1e-5)
+            np.testing.assert_allclose(row[columns_of_chromosome(var, name)], best.value, atol=1e-5)
 
 
 def test_a_jump_that_costs_much_leaves_the_mean_of_each_chromosome():
     var = genome()
-    X = copies(var, 2, 0.3)[1]
+    X = copy_numbers(var, 2, 0.3)[1]
     f = segmented(X, var, 1e6)
     for name in "12X":
-        columns = along(var, name)
+        columns = columns_of_chromosome(var, name)
         means = np.broadcast_to(X[:, columns].mean(axis=1, keepdims=True), (6, len(columns)))
         np.testing.assert_allclose(f[:, columns], means, atol=1e-12)
     np.testing.assert_allclose(segmented(X, var, 0.0), X, atol=1e-12)
@@ -90,9 +90,9 @@ def test_a_jump_that_costs_much_leaves_the_mean_of_each_chromosome():
 @pytest.mark.parametrize("tau", [None, 3.0])
 def test_what_is_without_noise_and_what_has_no_place_stays(tau):
     var = genome()
-    true = np.tile(copies(var, 0, 0.0)[0], (2, 1))
+    true = np.tile(copy_numbers(var, 0, 0.0)[0], (2, 1))
     np.testing.assert_array_equal(segmented(true, var, tau), true)
-    _, X = copies(var, 3, 0.2)
+    _, X = copy_numbers(var, 3, 0.2)
     lost = (var["chromosome"] == "").to_numpy()
     np.testing.assert_array_equal(segmented(X, var, tau)[:, lost], X[:, lost])
     once = segmented(X, var)
@@ -102,22 +102,25 @@ def test_what_is_without_noise_and_what_has_no_place_stays(tau):
 def test_gains_and_losses_are_found_by_each_samples_own_noise():
     """The second half is three times as loud; ends may be off by a probe or two."""
     var = genome()
-    true, quiet = copies(var, 4, 0.1)
-    loud = copies(var, 5, 0.3)[1]
+    true, quiet = copy_numbers(var, 4, 0.1)
+    loud = copy_numbers(var, 5, 0.3)[1]
     placed = (var["chromosome"] != "").to_numpy()
     for X, noise, max_share in ((quiet, 0.1, 0.03), (loud, 0.3, 0.13)):
         f = segmented(X, var)
         np.testing.assert_array_equal(f[:3], segmented(X[:3], var))
         far = np.sqrt(np.mean((f - true)[:, placed] ** 2))
         assert far < max_share < noise / 2
-        jumps = [np.count_nonzero(np.diff(f[:, along(var, name)]), axis=1) for name in "12"]
+        jumps = [
+            np.count_nonzero(np.diff(f[:, columns_of_chromosome(var, name)]), axis=1)
+            for name in "12"
+        ]
         assert np.abs(np.array(jumps) - [[2], [1]]).mean() < 0.3
 
 
 @pytest.mark.parametrize("tau", [None, 1.0])
 def test_columns_that_a_new_sample_lacks_are_left_out_of_its_lines(tau):
     var = genome()
-    X = copies(var, 6, 0.2)[1]
+    X = copy_numbers(var, 6, 0.2)[1]
     fitted = fit_steps(X, with_places([STEP | {"tau": tau}], var))
     fitted = Reference.from_state(fitted.state())
     is_known = np.random.default_rng(0).random(X.shape) < 0.8
@@ -136,7 +139,7 @@ def test_columns_that_a_new_sample_lacks_are_left_out_of_its_lines(tau):
 
 def test_columns_that_a_step_before_it_leaves_out_are_left_out_of_its_lines():
     var = genome()
-    X = copies(var, 7, 0.2)[1]
+    X = copy_numbers(var, 7, 0.2)[1]
     steps = [{"step": "variance_filter", "keep": 0.5}, *with_places([STEP], var)]
     fitted = fit_steps(X, steps)
     assert 0 < len(fitted.genes) < X.shape[1]
@@ -146,7 +149,7 @@ def test_columns_that_a_step_before_it_leaves_out_are_left_out_of_its_lines():
 
 def test_the_steps_of_a_data_set_know_its_places():
     var = genome()
-    X = copies(var, 8, 0.2)[1]
+    X = copy_numbers(var, 8, 0.2)[1]
     names = [f"s{k}" for k in range(len(X))]
     obs = pd.DataFrame({"y": ["a", "b"] * 3}, index=names)
     data = Dataset(X, obs, var, Design("y", "classification", ("a", "b"), None, None), {})
@@ -187,7 +190,7 @@ def test_a_study_is_read_and_segmented(tmp_path, monkeypatch):
 
 NO_PLACES = {"chromosome": None, "position": None}
 NEEDS = "'segment' needs to know where genes lie; set data.chromosome and data.position"
-BROKEN: dict[str, tuple[list[Any], dict[str, Any], str]] = {
+REFUSED_STUDIES: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     "no places": ([{"step": "segment"}], NO_PLACES, f"normalise.samples, item 1: {NEEDS}"),
     "no column": (
         [{"step": "segment"}],
@@ -225,9 +228,9 @@ BROKEN: dict[str, tuple[list[Any], dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("name", REFUSED_STUDIES)
 def test_what_cannot_be_segmented_is_one_line(name, tmp_path, monkeypatch, capsys):
-    samples, data, sentence = BROKEN[name]
+    samples, data, sentence = REFUSED_STUDIES[name]
     study_files = study(tmp_path, samples, **data)
     if name == "missing values":
         study_files.set("normalise.folds", [{"step": "knn_impute"}])

@@ -25,13 +25,13 @@ from genesig.selection.model.final import final_model
 
 COMBAT = {"step": "combat"}
 TURNS = ["b1", "b1", "b2", "b2"] * 3  # both classes in both
-APART = ["b1", "b2"] * 6  # one class in each
+CLASS_IN_EACH_BATCH = ["b1", "b2"] * 6  # one class in each
 PARTLY = ["b1", "b2", "b1", "b2", "b1", "b2", "b1", "b2", "b1", "b1", "b2", "b2"]
 LACKING = ["b1", "b1", "b2", "b2", "b1", "b2", "b2", "b1", "b3", "b1", "b2", "b1"]
-AT = "samples.tsv, column 'centre': "
+AT_CENTRE = "samples.tsv, column 'centre': "
 
 
-def _study(folder: Path, batch: list[str], **settings: Any) -> Study:
+def _write_study(folder: Path, batch: list[str], **settings: Any) -> Study:
     study = Study(folder)
     for row, cell in zip(study.sheet, ["centre", *batch], strict=True):
         row.append(cell)
@@ -40,14 +40,15 @@ def _study(folder: Path, batch: list[str], **settings: Any) -> Study:
     return study
 
 
-CASES: dict[str, tuple[list[str], dict[str, Any], int, list[str]]] = {
+CASES_OF_BATCHES: dict[str, tuple[list[str], dict[str, Any], int, list[str]]] = {
     "no association": (TURNS, {}, 0, []),
     "one class in each": (
-        APART,
+        CLASS_IN_EACH_BATCH,
         {},
         1,
         [
-            f"error: {AT}batch and label go together (Cramér's V 1.00, at most 0.5 is accepted), "
+            f"error: {AT_CENTRE}batch and label go together (Cramér's V 1.00, at most 0.5 is "
+            "accepted), "
             "so "
             "that the batch could be taken for the label: batch 'b2' has no 'normal', batch 'b1' "
             "has "
@@ -57,17 +58,18 @@ CASES: dict[str, tuple[list[str], dict[str, Any], int, list[str]]] = {
         ],
     ),
     "one class in each, but go on": (
-        APART,
+        CLASS_IN_EACH_BATCH,
         {"data__confounding": 1, "controls__permutations": 0},
         0,
         [
-            f"warning: {AT}batch and label go together (Cramér's V 1.00), so that part of what "
+            f"warning: {AT_CENTRE}batch and label go together (Cramér's V 1.00), so that part of "
+            "what "
             "predicts the label may be the batch: batch 'b2' has no 'normal', batch 'b1' has no "
             "'tumor'"
         ],
     ),
     "one class in each has no permutation": (
-        APART,
+        CLASS_IN_EACH_BATCH,
         {"data__confounding": 1},
         1,
         [
@@ -79,20 +81,21 @@ CASES: dict[str, tuple[list[str], dict[str, Any], int, list[str]]] = {
         PARTLY,
         {},
         1,
-        [f"error: {AT}batch and label go together (Cramér's V 0.62, at most 0.5"],
+        [f"error: {AT_CENTRE}batch and label go together (Cramér's V 0.62, at most 0.5"],
     ),
     "partly together, bound higher": (
         PARTLY,
         {"data__confounding": 0.7},
         0,
-        [f"warning: {AT}batch and label go together (Cramér's V 0.62), so that part of"],
+        [f"warning: {AT_CENTRE}batch and label go together (Cramér's V 0.62), so that part of"],
     ),
     "a batch lacks a class": (
         LACKING,
         {},
         0,
         [
-            f"warning: {AT}batch 'b3' has no 'tumor' (Cramér's V 0.00), so that between batches "
+            f"warning: {AT_CENTRE}batch 'b3' has no 'tumor' (Cramér's V 0.00), so that between "
+            "batches "
             "the "
             "label cannot be told from the batch"
         ],
@@ -101,19 +104,19 @@ CASES: dict[str, tuple[list[str], dict[str, Any], int, list[str]]] = {
         ["b1"] * 12,
         {},
         0,
-        [f"warning: {AT}data.batch: every sample is 'b1', so that there is no"],
+        [f"warning: {AT_CENTRE}data.batch: every sample is 'b1', so that there is no"],
     ),
     "as many as samples": (
         SAMPLES,
         {"controls__permutations": 0},
         0,
-        [f"warning: {AT}data.batch: 12 batches for 12 samples; how far"],
+        [f"warning: {AT_CENTRE}data.batch: 12 batches for 12 samples; how far"],
     ),
     "a sample without": (
         [*TURNS[:11], "NA"],
         {"normalise__folds": [COMBAT]},
         1,
-        [f"error: {AT}data.batch: no value for 'P12'; each sample of the study needs one"],
+        [f"error: {AT_CENTRE}data.batch: no value for 'P12'; each sample of the study needs one"],
     ),
     "no such column": (
         TURNS,
@@ -146,7 +149,8 @@ CASES: dict[str, tuple[list[str], dict[str, Any], int, list[str]]] = {
         {"label": "age", "data__task": "regression"},
         1,
         [
-            f"error: {AT}batch and label go together (correlation ratio 0.85: 73 % of the variance "
+            f"error: {AT_CENTRE}batch and label go together (correlation ratio 0.85: 73 % of the "
+            "variance "
             "of "
             "the label, at most 0.5 is accepted)"
         ],
@@ -207,7 +211,7 @@ CASES: dict[str, tuple[list[str], dict[str, Any], int, list[str]]] = {
         ["error: config.yaml, splits.scheme: 'leave_one_batch_out' needs data.batch, the column"],
     ),
     "leave one batch out, nothing left": (
-        APART,
+        CLASS_IN_EACH_BATCH,
         {"splits__scheme": "leave_one_batch_out", "data__confounding": 1},
         1,
         [
@@ -230,12 +234,12 @@ CASES: dict[str, tuple[list[str], dict[str, Any], int, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", CASES_OF_BATCHES)
 def test_what_validation_says(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    batch, settings, code, expected = CASES[name]
-    study = _study(tmp_path, batch, **settings)
+    batch, settings, code, expected = CASES_OF_BATCHES[name]
+    study = _write_study(tmp_path, batch, **settings)
     study.write()
     monkeypatch.chdir(tmp_path)
     assert main(["validate", "config.yaml"]) == code
@@ -248,7 +252,7 @@ def test_a_covariate_that_is_the_label_by_another_name_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folds = [COMBAT | {"covariates": ["age"]}]
-    study = _study(tmp_path, TURNS, normalise__folds=folds)
+    study = _write_study(tmp_path, TURNS, normalise__folds=folds)
     study.column("age", ["3", "7"] * 6)
     study.write()
     monkeypatch.chdir(tmp_path)
@@ -257,9 +261,9 @@ def test_a_covariate_that_is_the_label_by_another_name_is_refused(
     assert capsys.readouterr().err.startswith(line)
 
 
-NAMES = [f"s{k:02d}" for k in range(24)]
-GENES = [f"g{k}" for k in range(30)]
-FOLDS = [COMBAT | {"covariates": []}, *MOMENTS]
+SAMPLE_NAMES = [f"s{k:02d}" for k in range(24)]
+GENE_NAMES = [f"g{k}" for k in range(30)]
+COMBAT_FOLDS = [COMBAT | {"covariates": []}, *MOMENTS]
 LINEAR: dict[str, Any] = linear(
     list="minimal", list_mu=1.0, mu=[1e-6, 1.0], lam=[1e-3, 1e-1], tau_min=0.1, tau_count=5
 )
@@ -271,22 +275,22 @@ def _dataset(batch: list[str]) -> Dataset:
     shift = {name: rng.normal(0, 2, 30) for name in sorted(set(batch))}
     X = 8 + rng.standard_normal((24, 30)) + np.outer(y, np.arange(30) < 3)
     X += np.array([shift[name] for name in batch])
-    obs = pd.DataFrame({"label": ["healthy", "ill"] * 12, "centre": batch}, index=NAMES)
+    obs = pd.DataFrame({"label": ["healthy", "ill"] * 12, "centre": batch}, index=SAMPLE_NAMES)
     design = Design("label", "classification", ("healthy", "ill"), None, None, "centre")
-    return Dataset(X, obs, pd.DataFrame({"symbol": GENES}, index=GENES), design, {})
+    return Dataset(X, obs, pd.DataFrame({"symbol": GENE_NAMES}, index=GENE_NAMES), design, {})
 
 
 def _model(dataset: Dataset) -> tuple[dict[str, Any], Any]:
     splits = draw_splits(dataset, seed=1, **SPLITS)
-    final = fit_final_model(dataset, splits, folds=FOLDS, **LINEAR)
-    model = final_model(dataset, final, folds=FOLDS)
+    final = fit_final_model(dataset, splits, folds=COMBAT_FOLDS, **LINEAR)
+    model = final_model(dataset, final, folds=COMBAT_FOLDS)
     return json.loads(json.dumps(model, allow_nan=False)), final
 
 
 FOUR = ["b1", "b1", "b2", "b2"] * 6
 
 
-def without_scale(err: str) -> list[str]:
+def lines_without_scale(err: str) -> list[str]:
     """Return the lines but the one that is always there: how values compare with the study's."""
     *lines, scale_line = err.splitlines()
     assert scale_line.startswith("scale: the ")
@@ -295,8 +299,8 @@ def without_scale(err: str) -> list[str]:
 
 def _predict(folder: Path, model: Any, dataset: Dataset, *options: str) -> pd.DataFrame:
     values = [list(map(repr, column)) for column in dataset.X.T.tolist()]
-    body = [[gene, *column] for gene, column in zip(GENES, values, strict=True)]
-    rows = [["gene", *NAMES], *body]
+    body = [[gene, *column] for gene, column in zip(GENE_NAMES, values, strict=True)]
+    rows = [["gene", *SAMPLE_NAMES], *body]
     (folder / "new.tsv").write_bytes(as_text(rows))
     (folder / "model.json").write_text(json.dumps(model))
     paths = [str(folder / name) for name in ("model.json", "new.tsv", "p.tsv")]
@@ -309,11 +313,11 @@ def test_training_samples_with_their_batches_are_scored_as_the_model_fits_them(
 ) -> None:
     dataset = _dataset(FOUR)
     model, final = _model(dataset)
-    fitted = fit_steps(dataset.X, bind_steps(FOLDS[:1], dataset), dataset.obs)
+    fitted = fit_steps(dataset.X, bind_steps(COMBAT_FOLDS[:1], dataset), dataset.obs)
     indices, values = final.coef(0, 1)
     X = fitted.transform(dataset.X, dataset.obs)
     expected_scores = final.intercept[0, 1] + X[:, indices] @ values - final.threshold[0]
-    expression = dict(zip(GENES, dataset.X.T, strict=True))
+    expression = dict(zip(GENE_NAMES, dataset.X.T, strict=True))
     np.testing.assert_allclose(
         score(model, expression, about=dataset.obs), expected_scores, atol=1e-12
     )
@@ -321,7 +325,7 @@ def test_training_samples_with_their_batches_are_scored_as_the_model_fits_them(
     (tmp_path / "sheet.tsv").write_bytes(as_text(sheet))
     predictions = _predict(tmp_path, model, dataset, "--samples", str(tmp_path / "sheet.tsv"))
     np.testing.assert_allclose(predictions["score"], expected_scores, rtol=1e-9, atol=1e-9)
-    assert without_scale(capsys.readouterr().err) == []
+    assert lines_without_scale(capsys.readouterr().err) == []
 
 
 def test_samples_of_no_known_batch_stay_as_they_are_and_one_line_says_so(
@@ -333,15 +337,15 @@ def test_samples_of_no_known_batch_stay_as_they_are_and_one_line_says_so(
     plain = final.intercept[0, 1] + dataset.X[:, indices] @ values - final.threshold[0]
     predictions = _predict(tmp_path, model, dataset)
     np.testing.assert_allclose(predictions["score"], plain, rtol=1e-9, atol=1e-9)
-    (line,) = without_scale(capsys.readouterr().err)
+    (line,) = lines_without_scale(capsys.readouterr().err)
     assert "combat leaves 24 samples as measured, of no batch that the model knows" in line
     assert "('b1', 'b2'): 's00', 's01', 's02' and 21 more; --samples names" in line
-    rows = [["sample", "centre"], *([n, "b9" if n == "s05" else "b1"] for n in NAMES)]
+    rows = [["sample", "centre"], *([n, "b9" if n == "s05" else "b1"] for n in SAMPLE_NAMES)]
     (tmp_path / "sheet.tsv").write_bytes(as_text(rows))
     predictions = _predict(tmp_path, model, dataset, "--samples", str(tmp_path / "sheet.tsv"))
     same = np.isclose(predictions["score"], plain, rtol=1e-9, atol=1e-9)
-    assert same.tolist() == [name == "s05" for name in NAMES]
-    (line,) = without_scale(capsys.readouterr().err)
+    assert same.tolist() == [name == "s05" for name in SAMPLE_NAMES]
+    (line,) = lines_without_scale(capsys.readouterr().err)
     assert "combat leaves 1 sample as measured" in line
     assert "--samples" not in line
 
@@ -382,7 +386,7 @@ def test_test_samples_and_labels_change_nothing_that_was_learned() -> None:
     first_split = splits.outer[0]
     train = dataset.rows(first_split.train)
     test = dataset.rows(first_split.test)
-    steps = bind_steps(FOLDS, dataset)
+    steps = bind_steps(COMBAT_FOLDS, dataset)
     before = fit_steps(dataset.X[train], steps, dataset.obs.iloc[train]).state()
     X = dataset.X.copy()
     obs = dataset.obs.copy()
@@ -404,7 +408,7 @@ def test_a_model_is_made_without_a_look_at_its_test_samples() -> None:
             splits,
             labels="observed",
             batch="1of3",
-            folds=FOLDS,
+            folds=COMBAT_FOLDS,
             **LINEAR,
         )
         for values in (dataset.X, X)
@@ -423,7 +427,9 @@ def test_the_run_says_which_split_corrects_too_few(caplog: pytest.LogCaptureFixt
     batch = ["b1", "b1", "b2", "b2"] * 5 + ["b1", "b2", "b2", "b3"]
     dataset = _dataset(batch)
     splits = draw_splits(dataset, seed=1, **SPLITS)
-    nested_cross_validation(dataset, splits, labels="observed", batch="1of1", folds=FOLDS, **LINEAR)
+    nested_cross_validation(
+        dataset, splits, labels="observed", batch="1of1", folds=COMBAT_FOLDS, **LINEAR
+    )
     lines = [record.message for record in caplog.records if record.levelname == "WARNING"]
     assert lines == [
         f"split {split.name}: combat leaves 1 sample as measured, because its batch has fewer than "
@@ -448,7 +454,7 @@ def test_the_label_is_refused_as_a_covariate_without_a_config_too() -> None:
 def test_batches_are_known_of_every_training_sample(change: Any, message: str | None) -> None:
     dataset = _dataset(FOUR)
     obs = dataset.obs.assign(**change)
-    steps = bind_steps(FOLDS[:1], dataset)
+    steps = bind_steps(COMBAT_FOLDS[:1], dataset)
     if message is None:
         assert fit_steps(dataset.X, steps, obs).steps
         return

@@ -8,15 +8,15 @@ from genesig.data.study.config_check import resolve_config
 from genesig.data.validate import examine_study
 from genesig.errors import InvalidInput
 
-GENES = 40
-SAMPLES = 16
-COUNTS = np.random.default_rng(0).negative_binomial(2, 0.02, (GENES, SAMPLES)) + 1
+N_GENES = 40
+N_SAMPLES_OF_COUNTS = 16
+COUNTS = np.random.default_rng(0).negative_binomial(2, 0.02, (N_GENES, N_SAMPLES_OF_COUNTS)) + 1
 SIZE = {"step": "size_factors"}
 VST = {"step": "vst"}
 MOMENTS = [{"step": "centre"}, {"step": "unit_variance"}]
 
 
-def cells(gene, sample, text):
+def change_cell(gene, sample, text):
     """Return a change of one cell."""
 
     def change(table):
@@ -25,16 +25,16 @@ def cells(gene, sample, text):
     return change
 
 
-def all_of(samples=slice(None), genes=slice(None), text="0"):
+def change_all(samples=slice(None), genes=slice(None), text="0"):
     def change(table):
         for row in table[genes]:
-            for k in range(SAMPLES)[samples]:
+            for k in range(N_SAMPLES_OF_COUNTS)[samples]:
                 row[k] = text
 
     return change
 
 
-def each(function):
+def change_each_row(function):
     def change(table):
         for row in table:
             row[:] = [function(int(cell), k) for k, cell in enumerate(row)]
@@ -42,84 +42,109 @@ def each(function):
     return change
 
 
-def nothing(table):
+def leave_unchanged(table):
     """Leave the counts as they are: the fault is in the steps."""
 
 
-def scattered(table):
+def scatter_zeros(table):
     """Leave no gene with reads in every sample."""
     for k, row in enumerate(table):
-        row[k % SAMPLES] = "0"
+        row[k % N_SAMPLES_OF_COUNTS] = "0"
 
 
 # What was done to the table; the learned steps; the row-wise steps; what is said.
-BROKEN = {
-    "a negative count": (cells(3, 5, "-4"), [SIZE], [], "gene 'g03', sample 's05': the count -4"),
-    "negative counts, vst": (all_of(slice(2), text="-1"), [VST], [], "(79 further cells); name"),
+BROKEN_COUNTS = {
+    "a negative count": (
+        change_cell(3, 5, "-4"),
+        [SIZE],
+        [],
+        "gene 'g03', sample 's05': the count -4",
+    ),
+    "negative counts, vst": (
+        change_all(slice(2), text="-1"),
+        [VST],
+        [],
+        "(79 further cells); name",
+    ),
     "fractions": (
-        each(lambda x, k: f"{np.log2(x + 1):.3f}"),
+        change_each_row(lambda x, k: f"{np.log2(x + 1):.3f}"),
         [SIZE],
         [],
         "most are no whole numbers (99th percentile ",
     ),
     "fractions, vst": (
-        each(lambda x, k: f"{np.log2(x + 1):.3f}"),
+        change_each_row(lambda x, k: f"{np.log2(x + 1):.3f}"),
         [VST],
         [],
         "take vst out of normalise.folds, or name the raw counts",
     ),
     "a sample of zeros": (
-        all_of(slice(4, 5)),
+        change_all(slice(4, 5)),
         [SIZE],
         [],
         "every value of 's04' is 0; take such samples out",
     ),
-    "two samples of zeros, vst": (all_of(slice(4, 6)), [VST], [], "every value of 's04', 's05' is"),
-    "all zeros": (all_of(), [SIZE], [], "0"),
-    "text": (cells(0, 0, "many"), [SIZE], [], "gene 'g00', sample 's00'"),
-    "infinity": (cells(0, 1, "inf"), [VST], [], "gene 'g00', sample 's01'"),
-    "minus infinity": (cells(0, 1, "-inf"), [SIZE], [], "gene 'g00', sample 's01'"),
-    "a blank": (cells(7, 2, ""), [SIZE], [], "gene 'g07', sample 's02'"),
-    "NA": (cells(7, 2, "NA"), [VST], [], "gene 'g07', sample 's02'"),
-    "a thousand with its comma": (cells(7, 2, "1,204"), [SIZE], [], "gene 'g07', sample 's02'"),
-    "a code for nothing": (cells(7, 2, "-999"), [VST], [], "gene 'g07', sample 's02'"),
+    "two samples of zeros, vst": (
+        change_all(slice(4, 6)),
+        [VST],
+        [],
+        "every value of 's04', 's05' is",
+    ),
+    "all zeros": (change_all(), [SIZE], [], "0"),
+    "text": (change_cell(0, 0, "many"), [SIZE], [], "gene 'g00', sample 's00'"),
+    "infinity": (change_cell(0, 1, "inf"), [VST], [], "gene 'g00', sample 's01'"),
+    "minus infinity": (change_cell(0, 1, "-inf"), [SIZE], [], "gene 'g00', sample 's01'"),
+    "a blank": (change_cell(7, 2, ""), [SIZE], [], "gene 'g07', sample 's02'"),
+    "NA": (change_cell(7, 2, "NA"), [VST], [], "gene 'g07', sample 's02'"),
+    "a thousand with its comma": (
+        change_cell(7, 2, "1,204"),
+        [SIZE],
+        [],
+        "gene 'g07', sample 's02'",
+    ),
+    "a code for nothing": (change_cell(7, 2, "-999"), [VST], [], "gene 'g07', sample 's02'"),
     "no gene with reads everywhere": (
-        scattered,
+        scatter_zeros,
         [SIZE],
         [],
         "no gene has reads in every training sample",
     ),
-    "no gene with reads everywhere, vst": (scattered, [VST], [], "set its 'method' to tmm"),
+    "no gene with reads everywhere, vst": (scatter_zeros, [VST], [], "set its 'method' to tmm"),
     "log CPM before": (
-        nothing,
+        leave_unchanged,
         [SIZE],
         [{"step": "log_cpm"}],
         "'size_factors' needs counts as they were read, and 'log_cpm' comes before",
     ),
-    "logarithms before": (nothing, [VST], [{"step": "log2"}], "and nothing into normalise.samples"),
+    "logarithms before": (
+        leave_unchanged,
+        [VST],
+        [{"step": "log2"}],
+        "and nothing into normalise.samples",
+    ),
     "a filter before": (
-        nothing,
+        leave_unchanged,
         [{"step": "variance_filter"}, VST],
         [],
         "item 2: 'vst' needs counts as they were read, and 'variance_filter'",
     ),
-    "one after the other": (nothing, [SIZE, VST], [], "and 'size_factors' comes before it"),
-    "twice": (nothing, [VST, VST], [], "'vst' is already item 1"),
-    "before the splits": (nothing, [], [VST], "'vst' learns from several samples"),
+    "one after the other": (leave_unchanged, [SIZE, VST], [], "and 'size_factors' comes before it"),
+    "twice": (leave_unchanged, [VST, VST], [], "'vst' is already item 1"),
+    "before the splits": (leave_unchanged, [], [VST], "'vst' learns from several samples"),
     "a method that there is not": (
-        nothing,
+        leave_unchanged,
         [{"step": "vst", "method": "rle"}],
         [],
         "needs one of median_of_ratios, tmm",
     ),
-    "no prior": (nothing, [{**SIZE, "prior": 0}], [], "prior: found 0"),
+    "no prior": (leave_unchanged, [{**SIZE, "prior": 0}], [], "prior: found 0"),
 }
 
 
 def problems(folder, change, folds, samples):
     table = COUNTS.astype(str).tolist()
     change(table)
-    names = [f"s{k:02}" for k in range(SAMPLES)]
+    names = [f"s{k:02}" for k in range(N_SAMPLES_OF_COUNTS)]
     rows = ["\t".join(["gene", *names])]
     rows += ["\t".join([f"g{k:02}", *row]) for k, row in enumerate(table)]
     (folder / "e.tsv").write_text("\n".join(rows) + "\n")
@@ -138,10 +163,10 @@ def problems(folder, change, folds, samples):
     return [f"{p.location}: {p.message}" for p in messages if p.level == "error"]
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("name", BROKEN_COUNTS)
 def test_what_is_no_count_is_refused_in_a_line(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    change, folds, samples, words = BROKEN[name]
+    change, folds, samples, words = BROKEN_COUNTS[name]
     messages = problems(tmp_path, change, folds, samples)
     assert any(words in line for line in messages), messages
     assert not any("\n" in line for line in messages)
@@ -150,4 +175,6 @@ def test_what_is_no_count_is_refused_in_a_line(name, tmp_path, monkeypatch):
 @pytest.mark.parametrize("step", [SIZE, VST, {**VST, "method": "tmm"}])
 def test_counts_are_taken(step, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert problems(tmp_path, all_of(genes=slice(3, 4)), [step], []) == []  # a gene without reads
+    assert (
+        problems(tmp_path, change_all(genes=slice(3, 4)), [step], []) == []
+    )  # a gene without reads

@@ -133,7 +133,7 @@ def test_a_section_that_is_commented_out_has_its_defaults() -> None:
     assert resolve_config({**NEEDED, "linear": None}, SCHEMA) == resolve_config(NEEDED, SCHEMA)
 
 
-FAULTS: dict[str, tuple[dict[str, Any], str]] = {
+CONFIG_FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "unknown key": (
         {"linear": {"tau_mim": 0.1}},
         "config, linear.tau_mim: unknown key 'tau_mim'; did you mean 'linear.tau_min'?",
@@ -271,9 +271,9 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", CONFIG_FAULTS)
 def test_a_fault_is_one_line_in_our_own_words(name: str) -> None:
-    change, line = FAULTS[name]
+    change, line = CONFIG_FAULTS[name]
     with pytest.raises(InvalidInput) as caught:
         resolve_config({**NEEDED, **change}, SCHEMA)
     assert str(caught.value) == f"error: {line}"

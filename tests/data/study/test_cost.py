@@ -28,7 +28,9 @@ from genesig.data.validate import resolve_config
 from genesig.selection.linear.omics import PENALTY_RATIOS
 
 
-def said(folder: Path, n: int, capsys: pytest.CaptureFixture[str], **nonlinear: object) -> str:
+def cost_message(
+    folder: Path, n: int, capsys: pytest.CaptureFixture[str], **nonlinear: object
+) -> str:
     names = [f"S{k:03d}" for k in range(n)]
     values = np.random.default_rng(0).normal(8, 2, (3, n))
     rows = [f"g{j}\t" + "\t".join(f"{v:.3f}" for v in row) for j, row in enumerate(values)]
@@ -46,22 +48,22 @@ def test_many_samples_take_hours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert "config.yaml, nonlinear: takes about" in said(tmp_path, 800, capsys)
-    assert "hours of one processor" in said(tmp_path, 800, capsys)
-    assert "nonlinear" not in said(tmp_path, 800, capsys, enabled=False)
-    assert "nonlinear" not in said(tmp_path, 60, capsys)
+    assert "config.yaml, nonlinear: takes about" in cost_message(tmp_path, 800, capsys)
+    assert "hours of one processor" in cost_message(tmp_path, 800, capsys)
+    assert "nonlinear" not in cost_message(tmp_path, 800, capsys, enabled=False)
+    assert "nonlinear" not in cost_message(tmp_path, 60, capsys)
 
 
 STUDY = {"expression": "x.tsv", "samples": "s.tsv", "label": "class"}
 SIZE = Size(samples=38, genes=3051, splits=20, training=30)
 
 
-def total(size=SIZE, **sections):
+def total_seconds(size=SIZE, **sections):
     costs = study_costs(resolve_config({**STUDY, **sections}, load_schema()), size)
     return sum(cost.total_seconds for cost in costs.values())
 
 
-def largest(size):
+def largest_memory(size):
     costs = study_costs(resolve_config(STUDY, load_schema()), size)
     return max(cost.megabytes for cost in costs.values())
 
@@ -70,26 +72,27 @@ def test_more_work_costs_more():
     """Permutations count as often as the observed fits; genes, samples and splits all count."""
     off = {"enabled": False}
     cost_of_1000, two, three = (
-        total(controls={"permutations": k}, nonlinear=off) for k in (1000, 2000, 3000)
+        total_seconds(controls={"permutations": k}, nonlinear=off) for k in (1000, 2000, 3000)
     )
     assert three - two == pytest.approx(two - cost_of_1000)
     for name in ("samples", "genes", "splits", "training"):
-        assert total(replace(SIZE, **{name: 4 * getattr(SIZE, name)})) > total()
-    assert total(nonlinear=off) < total()
+        assert total_seconds(replace(SIZE, **{name: 4 * getattr(SIZE, name)})) > total_seconds()
+    assert total_seconds(nonlinear=off) < total_seconds()
 
 
 def test_permuted_labels_cost_no_fdr_model_unless_half_samples_predict():
     """Half samples of observed labels count once, under `best` once for each permutation, too."""
 
     def per_permutation(**linear):
-        few, many = (total(controls={"permutations": k}, linear=linear) for k in (50, 100))
+        few, many = (total_seconds(controls={"permutations": k}, linear=linear) for k in (50, 100))
         return many - few
 
     none = {"permutations": 0}
     plain = per_permutation(list="stable")
     assert per_permutation(list="best") > 1.2 * plain
     with_model, without = (
-        total(controls={"permutations": 100}, signature=signature) for signature in ({}, none)
+        total_seconds(controls={"permutations": 100}, signature=signature)
+        for signature in ({}, none)
     )
     assert 0 < with_model - without < 50 * plain
 
@@ -107,17 +110,18 @@ def test_every_kind_has_its_own_cost():
     off = {"enabled": False}
     none = {"permutations": 1000}
     two, three, six = (
-        total(replace(SIZE, classes=count), nonlinear=off, controls=none) for count in (0, 3, 6)
+        total_seconds(replace(SIZE, classes=count), nonlinear=off, controls=none)
+        for count in (0, 3, 6)
     )
     assert three > 2 * two
     assert six > 1.8 * three
-    assert total(data={"task": "survival"}, controls=none) > 2 * two
+    assert total_seconds(data={"task": "survival"}, controls=none) > 2 * two
 
 
 def test_memory_is_a_few_matrices():
     """The baselines hold most, seven of them, as measured."""
     matrix = 8e-6 * 300 * 200_000
-    grown = largest(Size(300, 200_000, 20, 240)) - largest(Size(300, 1, 20, 240))
+    grown = largest_memory(Size(300, 200_000, 20, 240)) - largest_memory(Size(300, 1, 20, 240))
     assert 2 * matrix < grown < 8 * matrix
 
 
@@ -150,9 +154,9 @@ def test_gene_sets_cost_nothing_where_there_are_none():
     config = resolve_config(STUDY, load_schema())
     assert not [rule for rule in study_costs(config, SIZE) if "sets" in rule]
     with_sets = {"sets": "h.gmt"}
-    assert total(structured=with_sets) > total()
+    assert total_seconds(structured=with_sets) > total_seconds()
     with_more_mu = {"mu": [1e-3, 1e-2], **with_sets}
-    assert total(structured=with_more_mu) > total(structured=with_sets)
+    assert total_seconds(structured=with_more_mu) > total_seconds(structured=with_sets)
     for name in ("samples", "genes", "splits", "training"):
         larger = replace(SIZE, **{name: 4 * getattr(SIZE, name)})
         study_cost_pair = [
@@ -165,8 +169,12 @@ def test_gene_sets_cost_nothing_where_there_are_none():
         )
         assert (fits[1] > fits[0]) == (name != "samples")
         assert (orders[1] > orders[0]) == (name in ("samples", "genes"))
-    few, many = (total(structured=with_sets, controls={"permutations": k}) for k in (10, 500))
-    assert many - few > total(controls={"permutations": 500}) - total(controls={"permutations": 10})
+    few, many = (
+        total_seconds(structured=with_sets, controls={"permutations": k}) for k in (10, 500)
+    )
+    assert many - few > total_seconds(controls={"permutations": 500}) - total_seconds(
+        controls={"permutations": 10}
+    )
 
 
 def test_modules_cost_where_they_are_asked_for() -> None:
@@ -210,7 +218,7 @@ def test_the_page_on_large_studies_says_how_its_hours_grow() -> None:
     def hours(samples: int, genes: int, permutations: int) -> float:
         size = Size(samples=samples, genes=genes, splits=20, training=samples * 4 // 5)
         chosen = {"controls": {"permutations": permutations, "permutations_per_job": 10}}
-        return total(size, splits={"batches": 1}, nonlinear={"enabled": False}, **chosen)
+        return total_seconds(size, splits={"batches": 1}, nonlinear={"enabled": False}, **chosen)
 
     powers = [np.log2(hours(**base | {name: 2 * base[name]}) / hours(**base)) for name in base]
     assert match is not None
@@ -252,7 +260,7 @@ def test_gene_sets_cost_by_their_number(name: str) -> None:
     )
     config = resolve_config({**STUDY, **sections}, load_schema())
     small, large = (study_costs(config, size) for size in (few, many))
-    extra_seconds = total(many, **sections) - total(few, **sections)
+    extra_seconds = total_seconds(many, **sections) - total_seconds(few, **sections)
     assert extra_seconds > (3600 if name == "structured" else 180)
     room = [max(cost.megabytes for cost in costs.values()) for costs in (small, large)]
     assert room[1] > room[0] + 400

@@ -19,8 +19,8 @@ from genesig.results import Dataset, Design
 AGE = [str(40 + 3 * k) for k in range(12)]
 SEX = ["f", "f", "m", "m"] * 3
 # Of 12 samples halves are too small to choose settings in beside covariates.
-PLAIN = {"data__covariates": ["x"], "nonlinear__enabled": False, "splits__subsamples": 0}
-AT = "error: samples.tsv, column 'x': data.covariates"
+HELD_COVARIATE = {"data__covariates": ["x"], "nonlinear__enabled": False, "splits__subsamples": 0}
+AT_COVARIATE = "error: samples.tsv, column 'x': data.covariates"
 
 
 def study(folder: Path, cells: list[str], **settings: Any) -> Study:
@@ -28,7 +28,7 @@ def study(folder: Path, cells: list[str], **settings: Any) -> Study:
     study_files = Study(folder)
     for row, cell in zip(study_files.sheet, ["x", *cells], strict=True):
         row.append(cell)
-    for key, value in {**PLAIN, **settings}.items():
+    for key, value in {**HELD_COVARIATE, **settings}.items():
         study_files.set(key.replace("__", "."), value)
     for number, row in enumerate(study_files.sheet):
         row.append(str(1 + number % 3) if number else "v")
@@ -85,43 +85,48 @@ WRONG: dict[str, tuple[list[str], dict[str, Any], str]] = {
     "a value is missing": (
         ["", *AGE[1:-1], "NA"],
         {},
-        f"{AT}: no value for 2 samples of 12 ('P01', 'P12'); fill them in, or set"
+        f"{AT_COVARIATE}: no value for 2 samples of 12 ('P01', 'P12'); fill them in, or set"
         " data.missing_covariates: mean",
     ),
-    "all are missing": ([""] * 12, {}, f"{AT}: no sample has a value; take it out"),
+    "all are missing": ([""] * 12, {}, f"{AT_COVARIATE}: no sample has a value; take it out"),
     "constant": (
         ["63"] * 12,
         {},
-        f"{AT}: every sample is '63', which holds nothing fixed; take it out",
+        f"{AT_COVARIATE}: every sample is '63', which holds nothing fixed; take it out",
     ),
     "a number is a word": (
         [*AGE[:-1], "old"],
         {},
-        f"{AT}: the value of 'P12' is 'old', not a number; the others are numbers: correct it, or"
+        f"{AT_COVARIATE}: the value of 'P12' is 'old', not a number; the others are numbers: "
+        "correct it, or"
         " leave it blank",
     ),
     "a decimal comma": (
         ["40,5", *AGE[1:]],
         {},
-        f"{AT}: the value of 'P01' is '40,5', with a decimal comma; write 40.5; the others are"
+        f"{AT_COVARIATE}: the value of 'P01' is '40,5', with a decimal comma; write 40.5; the "
+        "others are"
         " numbers: correct it, or leave it blank",
     ),
     "decimal commas throughout": (
         [f"{age},5" for age in AGE],
         {},
-        f"{AT}: the value of 'P01' is '40,5', with a decimal comma; write 40.5; 11 further samples,"
+        f"{AT_COVARIATE}: the value of 'P01' is '40,5', with a decimal comma; write 40.5; 11 "
+        "further samples,"
         " too",
     ),
     "infinite": (
         [*AGE[:-1], "inf"],
         {},
-        f"{AT}: the value of 'P12' is infinite ('inf'); the others are numbers: correct it, or"
+        f"{AT_COVARIATE}: the value of 'P12' is infinite ('inf'); the others are numbers: correct "
+        "it, or"
         " leave it blank",
     ),
     "a name for every sample": (
         [f"n{k}" for k in range(12)],
         {},
-        f"{AT}: 12 words for 12 samples; at most 4 can be held fixed: put rare ones together, or"
+        f"{AT_COVARIATE}: 12 words for 12 samples; at most 4 can be held fixed: put rare ones "
+        "together, or"
         " take it out",
     ),
     "words that are none to YAML": (
@@ -268,7 +273,7 @@ WRONG: dict[str, tuple[list[str], dict[str, Any], str]] = {
     ),
 }
 
-WARNED: dict[str, tuple[list[str], dict[str, Any], str]] = {
+DOUBTFUL_COVARIATES: dict[str, tuple[list[str], dict[str, Any], str]] = {
     "words alike": (
         ["F", *SEX[1:4], *SEX[:4], *SEX[8:]],
         {},
@@ -296,7 +301,9 @@ WARNED: dict[str, tuple[list[str], dict[str, Any], str]] = {
 }
 
 
-def said(study_files: Study, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> tuple[int, list[str]]:
+def validate(
+    study_files: Study, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> tuple[int, list[str]]:
     study_files.write()
     monkeypatch.chdir(study_files.root)
     code = main(["validate", "config.yaml"])
@@ -306,7 +313,7 @@ def said(study_files: Study, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> tu
 @pytest.mark.parametrize("name", FINE)
 def test_what_can_be_held_fixed_is_accepted(name, tmp_path, monkeypatch, capsys):
     cells, settings = FINE[name]
-    assert said(study(tmp_path, cells, **settings), monkeypatch, capsys) == (0, [])
+    assert validate(study(tmp_path, cells, **settings), monkeypatch, capsys) == (0, [])
 
 
 @pytest.mark.parametrize("name", WRONG)
@@ -316,17 +323,17 @@ def test_what_cannot_is_one_line(name, tmp_path, monkeypatch, capsys):
     study_files.files["sets.gmt"] = "\t".join(
         ["s", "", *(f"gene{k}" for k in range(1, 9))]
     ).encode()
-    code, lines = said(study_files, monkeypatch, capsys)
+    code, lines = validate(study_files, monkeypatch, capsys)
     assert code == 1
     errors = [line for line in lines if line.startswith("error")]
     assert len(errors) == 1, lines
     assert errors[0].startswith(words)
 
 
-@pytest.mark.parametrize("name", WARNED)
+@pytest.mark.parametrize("name", DOUBTFUL_COVARIATES)
 def test_what_is_odd_is_said(name, tmp_path, monkeypatch, capsys):
-    cells, settings, words = WARNED[name]
-    code, lines = said(study(tmp_path, cells, **settings), monkeypatch, capsys)
+    cells, settings, words = DOUBTFUL_COVARIATES[name]
+    code, lines = validate(study(tmp_path, cells, **settings), monkeypatch, capsys)
     assert (code, lines) == (0, [words])
 
 
@@ -336,7 +343,7 @@ def test_a_word_without_an_event_is_said(tmp_path, monkeypatch, capsys):
     cells[4] = "c"
     study_files = survival(study(tmp_path, cells))
     study_files.set("splits", {"folds": 4, "inner_folds": 5, "repeats": 1, "subsamples": 0})
-    code, lines = said(study_files, monkeypatch, capsys)
+    code, lines = validate(study_files, monkeypatch, capsys)
     messages = [line for line in lines if "no finite value" in line]
     assert code == 0, lines
     assert [line for line in messages if "'c'" in line] == [
@@ -354,7 +361,7 @@ def test_weights_that_leave_a_training_set_without_an_event_are_refused(
     cells = ["0" if died == "1" and at != first_event else "1" for at, died in enumerate(STATUS)]
     study_files = survival(study(tmp_path, cells, data__covariates=[], data__weights="x"))
     study_files.set("splits", {"folds": 4, "inner_folds": 5, "repeats": 1, "subsamples": 0})
-    code, lines = said(study_files, monkeypatch, capsys)
+    code, lines = validate(study_files, monkeypatch, capsys)
     assert code == 1
     assert [line for line in lines if line.startswith("error")] == [
         "error: samples.tsv, column 'x': data.weights: in 10 of 30 training sets the samples with a"

@@ -10,7 +10,7 @@ from small_study import Study
 from genesig.cli import main
 from genesig.data.study.gene_columns import read_groups
 
-FAULTS = {
+GROUP_FAULTS = {
     "no group": (
         "gene\tset\ngene1\t\n",
         "none of its 0 genes with a group is in the data (say 'gene1')",
@@ -34,19 +34,19 @@ def _study(tmp_path: Path, table: str, **settings: object) -> Study:
     return study
 
 
-def _said(capsys: pytest.CaptureFixture[str]) -> list[str]:
+def _validate(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return capsys.readouterr().err.splitlines()
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", GROUP_FAULTS)
 def test_a_fault_is_one_line(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    table, message = FAULTS[name]
+    table, message = GROUP_FAULTS[name]
     _study(tmp_path, table)
     monkeypatch.chdir(tmp_path)
     assert main(["validate", "config.yaml"]) == 1
-    assert f"error: sets.tsv: {message}" in _said(capsys)
+    assert f"error: sets.tsv: {message}" in _validate(capsys)
 
 
 def test_a_missing_file_is_named(
@@ -56,7 +56,7 @@ def test_a_missing_file_is_named(
     (tmp_path / "sets.tsv").unlink()
     monkeypatch.chdir(tmp_path)
     assert main(["validate", "config.yaml"]) == 1
-    assert any("sets.tsv" in line for line in _said(capsys))
+    assert any("sets.tsv" in line for line in _validate(capsys))
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_sound_table_or_none_that_is_used(
     _study(tmp_path, "gene\tset\ngene1\ta\ngene2\ta\nunknown\ta\n", **settings)
     monkeypatch.chdir(tmp_path)
     assert main(["validate", "config.yaml"]) == 0
-    assert _said(capsys) == messages
+    assert _validate(capsys) == messages
 
 
 def test_genes_without_a_group_are_left_out(tmp_path: Path) -> None:
@@ -99,4 +99,4 @@ def test_a_table_of_mostly_other_genes_is_warned_of(
     monkeypatch.chdir(tmp_path)
     assert main(["validate", "config.yaml"]) == 0
     message = "warning: sets.tsv: 2 of its 3 genes with a group are not in the data: 'x', 'y'"
-    assert _said(capsys) == [message]
+    assert _validate(capsys) == [message]

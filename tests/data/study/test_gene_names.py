@@ -27,8 +27,8 @@ DATES = [
     "1 march",
     "DEC-1",
 ]
-NUMBERS = ["2.31E+13", "2,31E+13", "1E+05", "44256"]
-NAMES = [
+NUMBERS_IN_PLACE_OF_GENES = ["2.31E+13", "2,31E+13", "1E+05", "44256"]
+GENE_NAMES = [
     "MARCH1",
     "SEPT2",
     "DEC1",
@@ -56,13 +56,13 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("name", DATES + NUMBERS)
+@pytest.mark.parametrize("name", DATES + NUMBERS_IN_PLACE_OF_GENES)
 def test_what_a_spreadsheet_makes_of_a_name_is_seen(name: str) -> None:
-    assert converted_names([*NAMES, name]) == [name]
+    assert converted_names([*GENE_NAMES, name]) == [name]
 
 
 def test_names_of_genes_are_left_alone() -> None:
-    assert converted_names(NAMES) == []
+    assert converted_names(GENE_NAMES) == []
 
 
 def test_numbers_of_genes_are_no_days() -> None:

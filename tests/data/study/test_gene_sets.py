@@ -15,7 +15,7 @@ from genesig.data.study.gene_sets import match_sets
 from genesig.results.splits import GeneSets
 
 
-def known(
+def read_gene_sets(
     folder: Path,
     text: str,
     genes: list[str],
@@ -36,7 +36,7 @@ def known(
     )
 
 
-def members(sets: GeneSets) -> dict[str, list[int]]:
+def member_names(sets: GeneSets) -> dict[str, list[int]]:
     return {str(name): sets.members(k).tolist() for k, name in enumerate(sets.names)}
 
 
@@ -45,16 +45,20 @@ def test_there_are_more_than_twenty() -> None:
 
 
 def test_a_gmt_and_a_gmx_say_the_same(tmp_path: Path) -> None:
-    from_gmt = known(tmp_path, "a\tx\tg1\tg2\tg2\n\nb\ty\tg2\tg3\tother\n", ["g1", "g2", "g3"])
-    two = known(tmp_path, "a\tb\nx\ty\ng1\tg2\ng2\tg3\n\tother\n", ["g1", "g2", "g3"], name="s.gmx")
-    assert members(from_gmt) == members(two) == {"a": [0, 1], "b": [1, 2]}
+    from_gmt = read_gene_sets(
+        tmp_path, "a\tx\tg1\tg2\tg2\n\nb\ty\tg2\tg3\tother\n", ["g1", "g2", "g3"]
+    )
+    two = read_gene_sets(
+        tmp_path, "a\tb\nx\ty\ng1\tg2\ng2\tg3\n\tother\n", ["g1", "g2", "g3"], name="s.gmx"
+    )
+    assert member_names(from_gmt) == member_names(two) == {"a": [0, 1], "b": [1, 2]}
     assert from_gmt.measured.tolist() == two.measured.tolist() == [2, 2]
     assert from_gmt.named.tolist() == two.named.tolist() == [2, 3]
     assert from_gmt.about.tolist() == ["x", "y"]
 
 
 def test_what_is_saved_comes_back(tmp_path: Path) -> None:
-    sets = known(tmp_path, "a\tx\tg1\nb\t\tg2\tg3\n", ["g1", "g2", "g3"])
+    sets = read_gene_sets(tmp_path, "a\tx\tg1\nb\t\tg2\tg3\n", ["g1", "g2", "g3"])
     sets.save(tmp_path / "known.npz")
     reloaded = GeneSets.load(tmp_path / "known.npz")
     for name, value in vars(sets).items():
@@ -64,24 +68,29 @@ def test_what_is_saved_comes_back(tmp_path: Path) -> None:
 def test_ids_or_symbols_whichever_know_more(tmp_path: Path) -> None:
     text = "a\tx\tTP53\tMYC\nb\tx\tMYC\tEGFR\n"
     probes = ["1_at", "2_at", "3_at"]
-    by_symbol = known(tmp_path, text, probes, ["TP53", "MYC /// MYCN", "MYC"])
-    assert members(by_symbol) == {"a": [0, 1, 2], "b": [1, 2]}
+    by_symbol = read_gene_sets(tmp_path, text, probes, ["TP53", "MYC /// MYCN", "MYC"])
+    assert member_names(by_symbol) == {"a": [0, 1, 2], "b": [1, 2]}
     assert by_symbol.measured.tolist() == [2, 1]  # two probes of one gene count once
-    assert members(known(tmp_path, text, ["EGFR", "MYC", "TP53"])) == {"a": [1, 2], "b": [0, 1]}
+    assert member_names(read_gene_sets(tmp_path, text, ["EGFR", "MYC", "TP53"])) == {
+        "a": [1, 2],
+        "b": [0, 1],
+    }
 
 
 def test_values_of_a_column_are_sets_of_any_size(tmp_path: Path) -> None:
     table = "gene\tlayer\ng1\trna\ng2\tprotein\ng3\trna\ng4\t\ng5\tprotein\nelse\trna\n"
     genes = ["g1", "g2", "g3", "g4", "g5"]
-    sets = known(tmp_path, table, genes, name="t.tsv", column="layer", smallest=3, largest=3)
-    assert members(sets) == {"rna": [0, 2], "protein": [1, 4]}
+    sets = read_gene_sets(
+        tmp_path, table, genes, name="t.tsv", column="layer", smallest=3, largest=3
+    )
+    assert member_names(sets) == {"rna": [0, 2], "protein": [1, 4]}
     assert sets.named.tolist() == [3, 2]
 
 
 def test_sets_of_the_wanted_size_and_of_different_genes(tmp_path: Path) -> None:
     text = "big\tx\tg1\tg2\tg3\tg4\na\tx\tg1\tg2\nsmall\tx\tg1\nsame\tx\tg2\tg1\tnone\n"
-    sets = known(tmp_path, text, ["g1", "g2", "g3", "g4"], smallest=2, largest=3)
-    assert members(sets) == {"a": [0, 1]}
+    sets = read_gene_sets(tmp_path, text, ["g1", "g2", "g3", "g4"], smallest=2, largest=3)
+    assert member_names(sets) == {"a": [0, 1]}
     assert [note.split(",")[0] for note in sets.said] == [
         "one set is left",
         "of the same measured genes as another",

@@ -27,7 +27,7 @@ from genesig.results import Design
 Array = np.ndarray[Any, Any]
 
 AGES = [str(40 + 3 * k) for k in range(12)]
-MANY = [f"H{k // 3}" for k in range(12)]
+HOUSEHOLDS = [f"H{k // 3}" for k in range(12)]
 AGE = {"label": "age", "data.task": "regression"}
 HALF_MISSING = [*(repr(float(age) / 10) for age in AGES[:7]), *["NA"] * 5]
 FILLED = [{"step": "knn_impute"}, {"step": "centre"}]
@@ -42,7 +42,7 @@ def _warnings(
     return capsys.readouterr().err.splitlines()
 
 
-GENES: dict[str, tuple[dict[str, object], list[str], bool]] = {
+GENES_LIKE_THE_LABEL: dict[str, tuple[dict[str, object], list[str], bool]] = {
     "the label as 0 and 1": ({}, ["0", "1"] * 6, True),
     "one value for each class": ({}, ["9.4", "7.25"] * 6, True),
     "one sample otherwise": ({}, ["0", "1"] * 5 + ["0", "1.5"], False),
@@ -68,7 +68,7 @@ def _sheet(y: Array, task: str = "classification") -> Sheet:
     return Sheet(obs, Design("label", task, classes, None, None), [])
 
 
-def _said(X: Array, y: Array, task: str = "classification") -> list[str]:
+def _messages(X: Array, y: Array, task: str = "classification") -> list[str]:
     problems = list(check_label_genes(_expression(X), _sheet(y, task), "e.tsv"))
     assert all(problem.level == "warning" for problem in problems)
     return [problem.message for problem in problems]
@@ -83,31 +83,31 @@ def _noise(seed: int, sizes: tuple[int, int], genes: int) -> tuple[Array, Array]
 def test_a_gene_that_nearly_equals_the_label_is_named() -> None:
     X, y = _noise(0, (15, 15), 50)
     X[:, 3] = y + 0.05 * X[:, 3]
-    (line,) = _said(X, y)
+    (line,) = _messages(X, y)
     assert line.startswith("gene 'g4' nearly equals the label 'label' (|correlation| above 0.98)")
     number = np.random.default_rng(1).standard_normal(30)
     X[:, 3:5] = -number[:, None] + 0.1 * X[:, 4:6]
-    (line,) = _said(X, number, "regression")
+    (line,) = _messages(X, number, "regression")
     assert line.startswith("genes 'g4', 'g5' nearly equal the label 'label'")
     X[:, 3:5] += 0.3 * X[:, 6:8]
-    assert _said(X, number, "regression") == []
+    assert _messages(X, number, "regression") == []
 
 
 def test_a_gene_that_separates_the_classes_is_named() -> None:
     """Such as one that the label was cut from: its correlation need not be high."""
     X, _ = _noise(2, (20, 20), 50)
     y = (X[:, 7] > np.median(X[:, 7])).astype(int)
-    (line,) = _said(X, y)
+    (line,) = _messages(X, y)
     assert line.startswith("gene 'g8' separates 'healthy' from 'ill' without error, and no")
-    (same,) = _said(-X, y)
+    (same,) = _messages(-X, y)
     assert same == line
     lower = np.flatnonzero(y == 0)[0]
     X[lower, 7] = 5
-    assert _said(X, y) == []
+    assert _messages(X, y) == []
     X[lower, 7] = np.nan  # the samples that have it
-    assert _said(X, y) == [line]
+    assert _messages(X, y) == [line]
     X[:, 7] = y  # said once, as the label itself
-    assert [word in message for message in _said(X, y) for word in ("equals", "separates")] == [
+    assert [word in message for message in _messages(X, y) for word in ("equals", "separates")] == [
         True,
         False,
     ]
@@ -116,12 +116,12 @@ def test_a_gene_that_separates_the_classes_is_named() -> None:
 def test_classes_that_many_genes_tell_apart_are_no_leak() -> None:
     X, y = _noise(6, (20, 20), 50)
     X[:, 7] = np.arange(40)
-    assert len(_said(X, y)) == 1
+    assert len(_messages(X, y)) == 1
     X[:, 8] = np.arange(40)
     X[[19, 20], 8] = X[[20, 19], 8]
-    assert _said(X, y) == []  # area under the ROC curve 0.9975
+    assert _messages(X, y) == []  # area under the ROC curve 0.9975
     X[:, 8] = np.arange(40)
-    (line,) = _said(X, y)
+    (line,) = _messages(X, y)
     assert line.startswith("genes 'g8', 'g9' separate 'healthy' from 'ill' without error")
 
 
@@ -140,7 +140,7 @@ def test_chance_is_not_named(sizes: tuple[int, int], genes: int, warned: bool) -
     """The bound: 2 d / C(n, n1) at most 0.005."""
     X, y = _noise(3, sizes, genes)
     X[:, 0] = np.arange(len(y))
-    assert [line.startswith("gene 'g1' separates") for line in _said(X, y)] == [True] * warned
+    assert [line.startswith("gene 'g1' separates") for line in _messages(X, y)] == [True] * warned
 
 
 @pytest.mark.slow
@@ -149,7 +149,7 @@ def test_noise_is_hardly_ever_warned_of() -> None:
     rng = np.random.default_rng(4)
     y = np.repeat([0, 1], 10)
     X = rng.standard_normal((20, 3000, 460))
-    warned = [bool(_said(X[:, k], y)) for k in range(3000)]
+    warned = [bool(_messages(X[:, k], y)) for k in range(3000)]
     assert 0 < np.mean(warned) < 0.01
 
 
@@ -158,16 +158,16 @@ def test_few_samples_need_more_than_a_correlation_of_098() -> None:
     X, y = _noise(5, (3, 3), 20_000)
     r = np.abs(correlations(X, y.astype(float)))
     assert np.sum(r > 0.98) > 3
-    assert _said(X, y) == []
+    assert _messages(X, y) == []
     X[:, 0] = y + 1e-6 * X[:, 0]
-    assert len(_said(X, y)) == 1
+    assert len(_messages(X, y)) == 1
 
 
-@pytest.mark.parametrize("name", GENES)
+@pytest.mark.parametrize("name", GENES_LIKE_THE_LABEL)
 def test_a_gene_that_equals_the_label_is_named(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings, values, leaks = GENES[name]
+    settings, values, leaks = GENES_LIKE_THE_LABEL[name]
     study = Study(tmp_path)
     for key, value in settings.items():
         study.set(key, value)
@@ -190,16 +190,16 @@ def test_all_genes_are_looked_at(
 
 
 COLUMNS: dict[str, tuple[str, list[str], dict[str, object], bool]] = {
-    "patient": ("patient", MANY, {}, True),
-    "punctuation and case": ("Patient_ID", MANY, {}, True),
-    "longer": ("bcr patient barcode", MANY, {}, True),
-    "donor": ("Donor no.", MANY, {}, True),
-    "case id": ("case id", MANY, {}, True),
-    "some blank": ("subject", [*MANY[:9], "NA", "", "NA"], {}, True),
-    "regression": ("animal", MANY, AGE, True),
+    "patient": ("patient", HOUSEHOLDS, {}, True),
+    "punctuation and case": ("Patient_ID", HOUSEHOLDS, {}, True),
+    "longer": ("bcr patient barcode", HOUSEHOLDS, {}, True),
+    "donor": ("Donor no.", HOUSEHOLDS, {}, True),
+    "case id": ("case id", HOUSEHOLDS, {}, True),
+    "some blank": ("subject", [*HOUSEHOLDS[:9], "NA", "", "NA"], {}, True),
+    "regression": ("animal", HOUSEHOLDS, AGE, True),
     "declared as pairs of another column": (
         "individual",
-        [*MANY[1:], "H9"],
+        [*HOUSEHOLDS[1:], "H9"],
         {"data.group": "family", "splits.scheme": "stratified_group_kfold"},
         True,
     ),
@@ -207,11 +207,11 @@ COLUMNS: dict[str, tuple[str, list[str], dict[str, object], bool]] = {
     "blank otherwise": ("patient", [*AGES[:4], *["NA"] * 8], {}, False),
     "another name of the class": ("patient", ["healthy", "ill"] * 6, {}, False),
     "one for all": ("patient", ["yes"] * 12, {}, False),
-    "something of the patient": ("patient age", MANY, {}, False),
-    "case and control": ("case", MANY, {}, False),
+    "something of the patient": ("patient age", HOUSEHOLDS, {}, False),
+    "case and control": ("case", HOUSEHOLDS, {}, False),
     "declared": (
         "patient",
-        MANY,
+        HOUSEHOLDS,
         {"data.group": "patient", "splits.scheme": "leave_one_group_out"},
         False,
     ),
@@ -260,12 +260,12 @@ def test_no_group_is_advised_that_survival_refuses(
 ) -> None:
     """Samples of one patient that have other times are no group, see `design_check`."""
     study = survival(Study(tmp_path))
-    for row, cell in zip(study.sheet, ["patient", *MANY], strict=True):
+    for row, cell in zip(study.sheet, ["patient", *HOUSEHOLDS], strict=True):
         row.append(cell)
     if are_alike:
-        first_row_of = {name: MANY.index(name) for name in MANY}
+        first_row_of = {name: HOUSEHOLDS.index(name) for name in HOUSEHOLDS}
         for column, cells in (("years", YEARS), ("status", STATUS)):
-            study.column(column, [cells[first_row_of[name]] for name in MANY])
+            study.column(column, [cells[first_row_of[name]] for name in HOUSEHOLDS])
     (message,) = _warnings(study, monkeypatch, capsys)
     assert ("set data.group: patient" in message) == are_alike
     assert ("keep one sample of each" in message) == (not are_alike)

@@ -14,12 +14,12 @@ from genesig.data.study.scale_check import (
 
 RNG = np.random.default_rng(2)
 RAW = np.exp2(RNG.normal(8, 2, (20, 400)))
-NAMES = [f"s{k}" for k in range(20)]
+SAMPLE_NAMES = [f"s{k}" for k in range(20)]
 
 
-def said(X: np.ndarray, *steps: str) -> list[str]:
+def messages(X: np.ndarray, *steps: str) -> list[str]:
     normalise = {"samples": [{"step": step} for step in steps], "folds": []}
-    return [str(problem) for problem in check_mixed_scales(X, NAMES, normalise, "e.tsv")]
+    return [str(problem) for problem in check_mixed_scales(X, SAMPLE_NAMES, normalise, "e.tsv")]
 
 
 @pytest.mark.parametrize("logged", [1, 7, 19])
@@ -27,42 +27,42 @@ def test_some_samples_were_logged(logged: int) -> None:
     X = RAW.copy()
     X[:logged] = np.log2(X[:logged])
     X[0, 5] = np.nan
-    (line,) = said(X, "log2")
+    (line,) = messages(X, "log2")
     unlogged = f"{20 - logged} sample{'s' if logged < 19 else ''} do not ("
     assert line.startswith("warning: e.tsv: 's0'")
     assert unlogged in line
     assert line.endswith("; bring all to one scale")
-    assert said(X, "rank_samples") == []
+    assert messages(X, "rank_samples") == []
 
 
 @pytest.mark.parametrize("spread", [0.2, 0.6])
 def test_brighter_and_darker_scans_are_of_one_scale(spread: float) -> None:
-    assert said(RAW * np.exp2(RNG.normal(0, spread, (20, 1)))) == []
-    assert said(np.log2(RAW) + RNG.normal(0, spread, (20, 1))) == []
+    assert messages(RAW * np.exp2(RNG.normal(0, spread, (20, 1)))) == []
+    assert messages(np.log2(RAW) + RNG.normal(0, spread, (20, 1))) == []
 
 
 def test_low_values_near_the_bound_and_empty_samples_are_no_logarithms() -> None:
     small = RAW / RAW.max() * 60
-    assert said(small * np.linspace(0.5, 1.5, 20)[:, None]) == []
+    assert messages(small * np.linspace(0.5, 1.5, 20)[:, None]) == []
     X = RAW.copy()
     X[3] = np.nan
     X[4] = 0.0
-    assert said(X) == []
-    assert said(X[:0]) == []
+    assert messages(X) == []
+    assert messages(X[:0]) == []
 
 
 LOGGED = np.log2(RAW)
-GENES = [f"g{k}" for k in range(400)]
+GENE_NAMES = [f"g{k}" for k in range(400)]
 
 
-def lone(X: np.ndarray) -> list[str]:
-    return [str(problem) for problem in check_lone_values(X, GENES, NAMES, "e.tsv")]
+def message_of_sample(X: np.ndarray) -> list[str]:
+    return [str(problem) for problem in check_lone_values(X, GENE_NAMES, SAMPLE_NAMES, "e.tsv")]
 
 
 def test_a_number_that_stands_for_no_value_is_named() -> None:
     X = LOGGED.copy()
     X[RNG.random(X.shape) < 0.02] = 99999
-    (line,) = lone(X)
+    (line,) = message_of_sample(X)
     assert f"it stands in {(X == 99999).sum()} cells: if nothing was measured there" in line
     assert "the value 99999 (" in line
 
@@ -71,7 +71,7 @@ def test_outlying_cells_are_named_by_sample_and_gene() -> None:
     X = LOGGED.copy()
     X[3, [7, 30, 50]] *= 1e4
     X[8, 7] *= 1e4
-    (line,) = lone(X)
+    (line,) = message_of_sample(X)
     assert line.startswith("error: e.tsv, gene 'g7', sample 's3': the value ")
     assert "3 further values; in all 2 samples and 3 genes, 3 of them in 's3'" in line
     assert "is a decimal point lost?" in line
@@ -81,8 +81,8 @@ def test_tails_samples_and_saturated_spots_are_no_outlying_cells() -> None:
     of_two_scales = LOGGED.copy()
     of_two_scales[0] = RAW[0]
     heavy = LOGGED + 0.3 * RNG.standard_t(2, LOGGED.shape)
-    assert [lone(X) for X in (LOGGED, RAW, of_two_scales, heavy)] == [[]] * 4
-    assert lone(np.minimum(16 * RAW, 65535)) == []
+    assert [message_of_sample(X) for X in (LOGGED, RAW, of_two_scales, heavy)] == [[]] * 4
+    assert message_of_sample(np.minimum(16 * RAW, 65535)) == []
 
 
 @pytest.mark.parametrize(("value", "level"), [(7.5, "warning"), (0.0, "error")])

@@ -17,7 +17,7 @@ from genesig.data.steps.normalise import fit_steps
 
 N_SAMPLES = 40
 N_TRUE = 10
-SAMPLES = [f"S{k:02}" for k in range(N_SAMPLES)]
+SAMPLE_NAMES = [f"S{k:02}" for k in range(N_SAMPLES)]
 IS_CASE = np.arange(N_SAMPLES) % 2 == 1
 LOST_POINT = "is a decimal point lost?"
 Steps = Sequence[dict[str, Any]]
@@ -47,11 +47,11 @@ class Study:
             [gene, *(f"{value:.{decimals}f}" for value in values)]
             for gene, values in zip(genes, X.T, strict=True)
         ]
-        lines = ["\t".join(row) for row in [["gene", *SAMPLES], *rows]]
+        lines = ["\t".join(row) for row in [["gene", *SAMPLE_NAMES], *rows]]
         Path("e.tsv").write_text("\n".join(lines) + "\n")
         classes = [
             f"{name}\t{'case' if is_case else 'control'}"
-            for name, is_case in zip(SAMPLES, IS_CASE.tolist(), strict=True)
+            for name, is_case in zip(SAMPLE_NAMES, IS_CASE.tolist(), strict=True)
         ]
         Path("s.tsv").write_text("\n".join(["sample\tdiagnosis", *classes]) + "\n")
 
@@ -207,7 +207,7 @@ def test_z_scored_h5ad_is_warned_of_with_its_layers(study: Study) -> None:
     anndata = pytest.importorskip("anndata")
     pandas = pytest.importorskip("pandas")
     classes = np.where(IS_CASE, "case", "control")
-    obs = pandas.DataFrame({"diagnosis": classes}, index=SAMPLES)
+    obs = pandas.DataFrame({"diagnosis": classes}, index=SAMPLE_NAMES)
     var = pandas.DataFrame(index=[f"G{k}" for k in range(40)])
     counts = np.random.default_rng(5).poisson(9, (N_SAMPLES, 40)).astype(float)
     data = anndata.AnnData(X=z_scores(), obs=obs, var=var, layers={"counts": counts})

@@ -33,7 +33,7 @@ from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
 LAYERS = ["protein"] * 3 + ["rna"] * 5
-FOLDS = [{"step": "mean_impute"}, *settings.MOMENTS]
+MEAN_IMPUTED_FOLDS = [{"step": "mean_impute"}, *settings.MOMENTS]
 BY_OMIC = [{"step": "missing_indicators", "each": "omic"}]
 
 
@@ -82,7 +82,7 @@ def test_factors_multiply_prior_weights_and_learned_ones_do_not(tmp_path, monkey
     assert learned.var[OMIC].tolist() == LAYERS
 
 
-FAULTS = {
+OMIC_FAULTS = {
     "blank": (
         {"layers": ["protein", "", *LAYERS[2:]]},
         "genes.tsv: no omic in column 'layer' of 1 gene: 'gene2'; fill it in",
@@ -131,9 +131,9 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", OMIC_FAULTS)
 def test_a_fault_is_one_line(name, tmp_path, monkeypatch, capsys):
-    changes, message = FAULTS[name]
+    changes, message = OMIC_FAULTS[name]
     study(tmp_path, **changes)
     monkeypatch.chdir(tmp_path)
     assert main(["validate", "config.yaml"]) == 1
@@ -156,14 +156,14 @@ def test_an_omic_of_which_nothing_is_left_is_named(factors):
 
 
 def test_a_class_that_lacks_an_omic_is_not_told_of_low_values():
-    raw, _ = patchy()
+    raw, _ = study_without_proteins()
     sheet = Sheet(raw.obs, raw.design, [])
     omics = raw.var[OMIC].to_numpy(dtype=object)
-    (message,) = check_missing(raw.X, raw.genes, sheet, FOLDS, "e.tsv", omics)
+    (message,) = check_missing(raw.X, raw.genes, sheet, MEAN_IMPUTED_FOLDS, "e.tsv", omics)
     assert "Some samples lack 'protein' as a whole, which is no low value" in message.message
     assert "left_censored" not in message.message
     scattered = np.where(np.arange(30) % 6, np.nan_to_num(raw.X), raw.X)
-    (message,) = check_missing(scattered, raw.genes, sheet, FOLDS, "e.tsv", omics)
+    (message,) = check_missing(scattered, raw.genes, sheet, MEAN_IMPUTED_FOLDS, "e.tsv", omics)
     assert "{step: left_censored} takes it for a low one" in message.message
 
 
@@ -178,7 +178,7 @@ def test_steps_that_mix_omics_are_refused(tmp_path, monkeypatch, capsys):
     )
 
 
-def patchy(seed=0, n=60, d=30, proteins=6):
+def study_without_proteins(seed=0, n=60, d=30, proteins=6):
     """Return a study of which 15 samples, mostly ill, lack all proteins; g6 lacks one value."""
     plain = study_of("classification", seed, n=n, d=d, signal=1.0)
     X = plain.X.copy()
@@ -191,48 +191,50 @@ def patchy(seed=0, n=60, d=30, proteins=6):
 
 
 def test_means_are_those_of_the_training_samples():
-    raw, _ = patchy()
+    raw, _ = study_without_proteins()
     train = np.arange(40)
-    filled = fit_steps(raw.X[train], FOLDS[:1]).transform(raw.X)
+    filled = fit_steps(raw.X[train], MEAN_IMPUTED_FOLDS[:1]).transform(raw.X)
     means = np.nanmean(raw.X[train], axis=0)
     np.testing.assert_allclose(filled, np.where(np.isnan(raw.X), means, raw.X), rtol=1e-12)
-    alone = fit_steps(raw.X[train], FOLDS[:1]).transform(raw.X[50:51])
+    alone = fit_steps(raw.X[train], MEAN_IMPUTED_FOLDS[:1]).transform(raw.X[50:51])
     np.testing.assert_array_equal(alone, filled[50:51])
-    centred = fit_steps(raw.X[train], FOLDS).transform(raw.X)
+    centred = fit_steps(raw.X[train], MEAN_IMPUTED_FOLDS).transform(raw.X)
     np.testing.assert_allclose(centred[np.isnan(raw.X)], 0, atol=1e-12)
 
 
 def test_an_omic_that_samples_lack_has_one_indicator():
-    raw, lacks = patchy()
-    normalised = normalise_samples(raw, samples=BY_OMIC, folds=FOLDS)
+    raw, lacks = study_without_proteins()
+    normalised = normalise_samples(raw, samples=BY_OMIC, folds=MEAN_IMPUTED_FOLDS)
     assert normalised.genes == [*raw.genes, "protein missing"]
     assert np.flatnonzero(normalised.X[:, -1]).tolist() == lacks.tolist()
     assert normalised.var[OMIC].tolist()[-1] == "protein"
     assert lacks_omics(raw).sum(axis=0).tolist() == [15, 0]
     complete = replace(raw, X=np.nan_to_num(raw.X))
-    assert normalise_samples(complete, samples=BY_OMIC, folds=FOLDS).genes == raw.genes
+    assert normalise_samples(complete, samples=BY_OMIC, folds=MEAN_IMPUTED_FOLDS).genes == raw.genes
 
 
 def test_the_quality_counts_who_lacks_an_omic():
-    raw, _ = patchy()
-    normalised = normalise_samples(raw, samples=[], folds=FOLDS)
-    assert quality(raw, normalised, folds=FOLDS)["missing"]["omics"] == [
+    raw, _ = study_without_proteins()
+    normalised = normalise_samples(raw, samples=[], folds=MEAN_IMPUTED_FOLDS)
+    assert quality(raw, normalised, folds=MEAN_IMPUTED_FOLDS)["missing"]["omics"] == [
         ["protein", 15],
         ["rna", 0],
     ]
 
 
 def test_new_patients_who_lack_the_omic_are_scored_by_its_indicator(tmp_path):
-    raw, _ = patchy()
-    normalised = normalise_samples(raw, samples=BY_OMIC, folds=FOLDS)
+    raw, _ = study_without_proteins()
+    normalised = normalise_samples(raw, samples=BY_OMIC, folds=MEAN_IMPUTED_FOLDS)
     splits = draw_splits(normalised, seed=1, **settings.SPLITS)
-    fits = fit_final_model(normalised, splits, folds=FOLDS, **of_kind("classification"))
-    model = json.loads(json.dumps(final_model(normalised, fits, folds=FOLDS)))
+    fits = fit_final_model(
+        normalised, splits, folds=MEAN_IMPUTED_FOLDS, **of_kind("classification")
+    )
+    model = json.loads(json.dumps(final_model(normalised, fits, folds=MEAN_IMPUTED_FOLDS)))
     weights = dict(
         zip(model["models"][0]["genes"], model["models"][0]["coefficients"], strict=True)
     )
     assert weights["protein missing"] > 0
-    X = fit_steps(normalised.X, FOLDS[:1]).transform(normalised.X)
+    X = fit_steps(normalised.X, MEAN_IMPUTED_FOLDS[:1]).transform(normalised.X)
     genes, values = fits.coef(0, 0)
     expected_scores = X[:, genes] @ values + fits.intercept[0, 0] - fits.threshold[0]
     table = pd.DataFrame(raw.X.T, index=raw.genes, columns=raw.samples)

@@ -38,7 +38,7 @@ def _label(study: Study, label: Any, task: str | None = None, **columns: list[st
 
 
 PAIR = {"os_time": YEARS, "os_event": STATUS}
-CASES: dict[str, tuple[Callable[[Study], object], str]] = {
+CASES_OF_LABELS: dict[str, tuple[Callable[[Study], object], str]] = {
     # how a study is spoilt, and what the summary says of it once the lines are pasted
     "numbers as classes": (lambda s: _label(s, "age"), "12 samples, 8 genes"),
     "times as classes": (lambda s: _label(s, "os_time", **PAIR), "(8 events)"),
@@ -78,8 +78,8 @@ def _examined() -> Examination:
     return examine(read_config("config.yaml"), SCHEMA, "config.yaml")
 
 
-def _lay(study: Study, change: Callable[[Study], object]) -> None:
-    if change is CASES["too many classes"][0]:
+def _write_response(study: Study, change: Callable[[Study], object]) -> None:
+    if change is CASES_OF_LABELS["too many classes"][0]:
         names = [f"Q{k:03d}" for k in range(100)]
         study.sheet = [["sample"], *([name] for name in names)]
         study.matrix = [
@@ -93,13 +93,13 @@ def _lay(study: Study, change: Callable[[Study], object]) -> None:
     study.write()
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", CASES_OF_LABELS)
 def test_what_is_proposed_is_accepted(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    change, summary = CASES[name]
+    change, summary = CASES_OF_LABELS[name]
     monkeypatch.chdir(tmp_path)
-    _lay(Study(tmp_path), change)
+    _write_response(Study(tmp_path), change)
     lines = LINE.findall("\n".join(str(problem) for problem in _examined().problems))
     assert lines
     config = read_config("config.yaml")

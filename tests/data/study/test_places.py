@@ -18,7 +18,7 @@ from genesig.data.study.settings_check import check_settings
 from genesig.results import Dataset
 
 ON = ["1", "1", "1", "2", "2", "2", "X", "X"]
-AT = ["100", "2e3", "30000", "5", "15.5", "250", "7", "0"]
+POSITIONS = ["100", "2e3", "30000", "5", "15.5", "250", "7", "0"]
 TABLE = "genes.tsv"
 KEYS = {"annotation": TABLE, "symbol": "symbol", "chromosome": "chr", "position": "start"}
 
@@ -26,7 +26,7 @@ KEYS = {"annotation": TABLE, "symbol": "symbol", "chromosome": "chr", "position"
 def study(
     folder: Path,
     on: list[str] = ON,
-    at: list[str] = AT,
+    at: list[str] = POSITIONS,
     head: str = "chr\tstart",
     linear: dict[str, Any] | None = None,
     **keys: Any,
@@ -47,7 +47,7 @@ def read(folder: Path) -> Dataset:
 
 
 def test_places_come_back_and_blanks_stand_alone(tmp_path: Path, monkeypatch: Any) -> None:
-    study(tmp_path, [*ON[:6], "", "NA"], [*AT[:5], "---", "7", "8"])
+    study(tmp_path, [*ON[:6], "", "NA"], [*POSITIONS[:5], "---", "7", "8"])
     monkeypatch.chdir(tmp_path)
     dataset = read(tmp_path)
     dataset.save("d.h5ad")
@@ -84,13 +84,13 @@ def test_the_next_column_is_the_symbol_where_none_is_named(
     assert read(tmp_path).var["symbol"].tolist() == [f"S{gene}" for gene in GENES]
 
 
-def changed(values: list[str], place: int, cell: str) -> list[str]:
+def changed_places(values: list[str], place: int, cell: str) -> list[str]:
     return [*values[:place], cell, *values[place + 1 :]]
 
 
 NEEDS = "data.position needs a number of bases from the chromosome's start, or a blank"
 BAD = "start of 1 gene is no position"
-FAULTS: dict[str, tuple[dict[str, Any], str]] = {
+PLACE_FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "no such chromosome column": (
         {"chromosome": "chrom"},
         f"{TABLE}: data.chromosome 'chrom' is not a column of {TABLE}; did you mean 'chr'?",
@@ -110,32 +110,32 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
         f"{TABLE}: data.chromosome 'chr' is the name of 2 columns; rename all but one",
     ),
     "a word": (
-        {"at": changed(AT, 1, "17q21")},
+        {"at": changed_places(POSITIONS, 1, "17q21")},
         f"{TABLE}: {BAD} ('gene2' is '17q21', not a number); {NEEDS}",
     ),
     "below 0": (
-        {"at": changed(AT, 1, "-5")},
+        {"at": changed_places(POSITIONS, 1, "-5")},
         f"{TABLE}: {BAD} ('gene2' is -5, below 0); {NEEDS}",
     ),
     "infinite": (
-        {"at": changed(AT, 1, "inf")},
+        {"at": changed_places(POSITIONS, 1, "inf")},
         f"{TABLE}: {BAD} ('gene2' is infinite ('inf')); {NEEDS}",
     ),
     "too large a number": (
-        {"at": changed(AT, 1, "1e999")},
+        {"at": changed_places(POSITIONS, 1, "1e999")},
         f"{TABLE}: {BAD} ('gene2' is 1e999, larger than any measurement); {NEEDS}",
     ),
     "thousands": (
-        {"at": changed(AT, 1, "12,345,678")},
+        {"at": changed_places(POSITIONS, 1, "12,345,678")},
         f"{TABLE}: {BAD} ('gene2' is '12,345,678', with a decimal comma or one of thousands; write"
         f" 12345678); {NEEDS}",
     ),
     "a range": (
-        {"at": changed(AT, 1, "chr6:100-200")},
+        {"at": changed_places(POSITIONS, 1, "chr6:100-200")},
         f"{TABLE}: {BAD} ('gene2' is 'chr6:100-200', not a number); {NEEDS}",
     ),
     "several places": (
-        {"at": changed(AT, 1, "5 /// 9")},
+        {"at": changed_places(POSITIONS, 1, "5 /// 9")},
         f"{TABLE}: {BAD} ('gene2' is '5 /// 9', not a number) (of several, name the one that"
         f" counts); {NEEDS}",
     ),
@@ -159,7 +159,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
         " columns",
     ),
     "never both": (
-        {"on": [*ON[:4], *[""] * 4], "at": [*[""] * 4, *AT[4:]]},
+        {"on": [*ON[:4], *[""] * 4], "at": [*[""] * 4, *POSITIONS[4:]]},
         f"{TABLE}: no gene of the matrix has a chromosome and a position (start is blank); name"
         " other columns",
     ),
@@ -210,12 +210,12 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
 
 
 def test_there_are_more_than_twenty() -> None:
-    assert len(FAULTS) >= 20
+    assert len(PLACE_FAULTS) >= 20
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", PLACE_FAULTS)
 def test_a_fault_is_one_line(name: str, tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
-    changes, message = FAULTS[name]
+    changes, message = PLACE_FAULTS[name]
     study(tmp_path, **changes)
     monkeypatch.chdir(tmp_path)
     assert main(["validate", "config.yaml"]) == 1
@@ -228,7 +228,10 @@ def test_a_fault_is_one_line(name: str, tmp_path: Path, monkeypatch: Any, capsys
     ("changes", "message"),
     [
         ({"on": ["chr1", "1", *ON[2:]]}, "chr writes a chromosome in two ways"),
-        ({"at": ["", *AT[1:]]}, "1 of the 8 genes have no place, so each is a stretch by itself"),
+        (
+            {"at": ["", *POSITIONS[1:]]},
+            "1 of the 8 genes have no place, so each is a stretch by itself",
+        ),
     ],
     ids=["two ways", "a blank"],
 )

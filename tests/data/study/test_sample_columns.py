@@ -14,17 +14,17 @@ from genesig.data.files.columns import are_codes
 __all__ = ["odd_study"]
 
 N_SAMPLES = 48
-NAMES = [f"S{k:02}" for k in range(N_SAMPLES)]
+SAMPLE_NAMES = [f"S{k:02}" for k in range(N_SAMPLES)]
 RANDOM = np.random.default_rng(5)
-FIRST = ["control", "case", "control", "case", "case", "control"]
-OF_DONOR = FIRST + RANDOM.permutation(["control", "case"] * 9).tolist()
-CLASSES = [OF_DONOR[k // 2] for k in range(N_SAMPLES)]
-WHOLE = "48 samples (24 control, 24 case; positive: case), 30 genes"
+FIRST_CLASSES = ["control", "case", "control", "case", "case", "control"]
+OF_DONOR = FIRST_CLASSES + RANDOM.permutation(["control", "case"] * 9).tolist()
+CLASS_OF_SAMPLE = [OF_DONOR[k // 2] for k in range(N_SAMPLES)]
+SUMMARY_LINE = "48 samples (24 control, 24 case; positive: case), 30 genes"
 WARNING = "values has one response, as the samples of one patient have"
 
 
 def _sheet(**columns: list[str]) -> str:
-    rows = zip(NAMES, CLASSES, *columns.values(), strict=True)
+    rows = zip(SAMPLE_NAMES, CLASS_OF_SAMPLE, *columns.values(), strict=True)
     return table_text([["sample", "diagnosis", *columns], *map(list, rows)])
 
 
@@ -37,14 +37,14 @@ UNITS = {
 
 @pytest.mark.parametrize("name", UNITS)
 def test_repeated_values_of_one_response_are_warned_of(odd_study: OddStudy, name: str) -> None:
-    odd_study.write(NAMES, _sheet(**{name: UNITS[name]}))
+    odd_study.write(SAMPLE_NAMES, _sheet(**{name: UNITS[name]}))
     summary, problems = odd_study.validate()
     assert (
         f"warning: s.tsv, column '{name}': each of its 24 {WARNING}; samples of one value would "
         "stand on both sides of a split: if they belong together, set data.group: "
         f"{name} and splits.scheme: stratified_group_kfold" in problems
     )
-    assert WHOLE in summary
+    assert SUMMARY_LINE in summary
     splits = {
         "scheme": "stratified_group_kfold",
         "folds": 3,
@@ -58,38 +58,39 @@ def test_repeated_values_of_one_response_are_warned_of(odd_study: OddStudy, name
 
 HARMLESS = {
     "as many values at random": RANDOM.permutation(UNITS["SUBJID"]).tolist(),
-    "kinds of the classes": [f"{label} {k % 3}" for k, label in enumerate(CLASSES)],
-    "times of each class": [f"{label}_{6 * (k % 4)}h" for k, label in enumerate(CLASSES)],
+    "kinds of the classes": [f"{label} {k % 3}" for k, label in enumerate(CLASS_OF_SAMPLE)],
+    "times of each class": [f"{label}_{6 * (k % 4)}h" for k, label in enumerate(CLASS_OF_SAMPLE)],
     "subtypes of the cases": [
-        f"type {k // 2 % 9}" if label == "case" else "none" for k, label in enumerate(CLASSES)
+        f"type {k // 2 % 9}" if label == "case" else "none"
+        for k, label in enumerate(CLASS_OF_SAMPLE)
     ],
     "measured in each donor": [f"{20 + k // 2 / 7:.2f}" for k in range(N_SAMPLES)],
     "a value of its own for each": [f"x{k}" for k in range(N_SAMPLES)],
     "numbers in the order of the label": [
-        str(40 * (label == "case") + k // 4) for k, label in enumerate(CLASSES)
+        str(40 * (label == "case") + k // 4) for k, label in enumerate(CLASS_OF_SAMPLE)
     ],
 }
 
 
 @pytest.mark.parametrize("name", HARMLESS)
 def test_values_that_are_no_patients_are_not_warned_of(odd_study: OddStudy, name: str) -> None:
-    odd_study.write(NAMES, _sheet(about=HARMLESS[name]))
+    odd_study.write(SAMPLE_NAMES, _sheet(about=HARMLESS[name]))
     summary, problems = odd_study.validate()
-    assert WHOLE in summary
+    assert SUMMARY_LINE in summary
     assert not problems
 
 
 def test_class_and_another_column_make_no_patients(odd_study: OddStudy) -> None:
     hours = [str(6 * (k // 2 % 4)) for k in range(N_SAMPLES)]
-    groups = [f"{label[:2]}{hour}" for label, hour in zip(CLASSES, hours, strict=True)]
-    odd_study.write(NAMES, _sheet(hour=hours, group=groups))
+    groups = [f"{label[:2]}{hour}" for label, hour in zip(CLASS_OF_SAMPLE, hours, strict=True)]
+    odd_study.write(SAMPLE_NAMES, _sheet(hour=hours, group=groups))
     _, problems = odd_study.validate()
     assert not problems
 
 
 def test_six_donors_of_two_samples_are_found(odd_study: OddStudy) -> None:
     sheet = "".join(_sheet(code=UNITS["SUBJID"]).splitlines(keepends=True)[:13])
-    odd_study.write(NAMES[:12], sheet)
+    odd_study.write(SAMPLE_NAMES[:12], sheet)
     splits = {"folds": 2, "inner_folds": 2, "repeats": 1, "subsamples": 0}
     _, problems = odd_study.validate(splits=splits)
     assert f"each of its 6 {WARNING}" in problems
@@ -98,7 +99,7 @@ def test_six_donors_of_two_samples_are_found(odd_study: OddStudy) -> None:
 def test_donors_of_survival_are_found_by_their_times(odd_study: OddStudy) -> None:
     days = [str(int(100 + 37 * (k // 2) % 900)) for k in range(N_SAMPLES)]
     events = [str(k // 2 % 2) for k in range(N_SAMPLES)]
-    odd_study.write(NAMES, _sheet(SUBJID=UNITS["SUBJID"], days=days, status=events))
+    odd_study.write(SAMPLE_NAMES, _sheet(SUBJID=UNITS["SUBJID"], days=days, status=events))
     label = {"time": "days", "event": "status"}
     _, problems = odd_study.validate(label, data={"task": "survival"})
     assert f"column 'SUBJID': each of its 24 {WARNING}" in problems
@@ -108,7 +109,7 @@ CENTRES = [str(k * 7 % 5 + 1) for k in range(N_SAMPLES)]
 
 
 def test_numbered_centres_are_noted_and_may_be_names(odd_study: OddStudy) -> None:
-    odd_study.write(NAMES, _sheet(centre=CENTRES))
+    odd_study.write(SAMPLE_NAMES, _sheet(centre=CENTRES))
     summary, problems = odd_study.validate(data={"covariates": ["centre"]})
     assert (
         "note: s.tsv, column 'centre': data.covariates: its numbers, 1 to 5, count as a quantity; "
@@ -128,7 +129,7 @@ def test_numbered_centres_are_noted_and_may_be_names(odd_study: OddStudy) -> Non
 
 
 def test_categorical_column_that_is_no_covariate_is_an_error(odd_study: OddStudy) -> None:
-    odd_study.write(NAMES, _sheet(centre=CENTRES))
+    odd_study.write(SAMPLE_NAMES, _sheet(centre=CENTRES))
     data = {"covariates": ["centre"], "categorical_covariates": ["center"]}
     _, problems = odd_study.validate(data=data)
     assert (
@@ -162,15 +163,15 @@ SDRF = [
 def _sdrf(last_column: str) -> str:
     rows = [
         [name, label, "EFO", "P-1", "P-2", label, "EFO", last_column or label]
-        for name, label in zip(NAMES, CLASSES, strict=True)
+        for name, label in zip(SAMPLE_NAMES, CLASS_OF_SAMPLE, strict=True)
     ]
     return table_text([SDRF, *rows])
 
 
 def test_repeated_headers_that_nobody_uses_are_read(odd_study: OddStudy) -> None:
-    odd_study.write(NAMES, _sdrf(""), "e.sdrf.txt")
+    odd_study.write(SAMPLE_NAMES, _sdrf(""), "e.sdrf.txt")
     summary, problems = odd_study.validate("Factor Value[disease]")
-    assert WHOLE in summary
+    assert SUMMARY_LINE in summary
     assert problems == (
         "note: e.sdrf.txt: column name 'Protocol REF' occurs more than once; to use one of the "
         "columns write its number behind the name, 'Protocol REF (column N)'\n"
@@ -178,18 +179,18 @@ def test_repeated_headers_that_nobody_uses_are_read(odd_study: OddStudy) -> None
 
 
 def test_repeated_header_of_the_label_is_refused_unless_chosen(odd_study: OddStudy) -> None:
-    odd_study.write(NAMES, _sdrf("unknown"), "e.sdrf.txt")
+    odd_study.write(SAMPLE_NAMES, _sdrf("unknown"), "e.sdrf.txt")
     _, problems = odd_study.validate("Factor Value[disease]")
     assert (
         "error: e.sdrf.txt: label 'Factor Value[disease]': 2 columns have this name; name one of "
         "them: 'Factor Value[disease] (column 6)', 'Factor Value[disease] (column 8)'" in problems
     )
     summary, _ = odd_study.validate("Factor Value[disease] (column 6)")
-    assert WHOLE in summary
+    assert SUMMARY_LINE in summary
 
 
 def test_repeated_header_of_a_covariate_is_refused(odd_study: OddStudy) -> None:
-    odd_study.write(NAMES, _sdrf(""), "e.sdrf.txt")
+    odd_study.write(SAMPLE_NAMES, _sdrf(""), "e.sdrf.txt")
     config = yaml.safe_load("{covariates: [Protocol REF]}")
     _, problems = odd_study.validate("Factor Value[disease]", data=config)
     assert "data.covariates 'Protocol REF': 2 columns have this name" in problems

@@ -9,9 +9,9 @@ from odd_tables import OddStudy, odd_study, table_text, write_matrix
 
 __all__ = ["odd_study"]
 
-NAMES = [f"S{k:02}" for k in range(1, 25)]
-CLASSES = ["control", "case"] * 12
-WHOLE = "24 samples (12 control, 12 case; positive: case), 30 genes"
+SAMPLE_NAMES = [f"S{k:02}" for k in range(1, 25)]
+CLASS_OF_SAMPLE = ["control", "case"] * 12
+SUMMARY_LINE = "24 samples (12 control, 12 case; positive: case), 30 genes"
 
 
 def _columns(*columns: list[str]) -> list[list[str]]:
@@ -22,16 +22,27 @@ def _sheet(header: list[str], *columns: list[str], delimiter: str = "\t") -> str
     return table_text([header, *_columns(*columns)], delimiter)
 
 
-NUMBERS = [str(k) for k in range(24)]
+ROW_NUMBERS = [str(k) for k in range(24)]
 SHEETS = {
     "pandas' numbers first": (
         "s.csv",
-        _sheet(["", "sample_id", "diagnosis"], NUMBERS, NAMES, CLASSES, delimiter=","),
+        _sheet(
+            ["", "sample_id", "diagnosis"],
+            ROW_NUMBERS,
+            SAMPLE_NAMES,
+            CLASS_OF_SAMPLE,
+            delimiter=",",
+        ),
         "s.csv, column 'sample_id': read as sample names (24 of 24 rows are in the matrix)",
     ),
     "patients first": (
         "s.tsv",
-        _sheet(["patient", "diagnosis", "tube"], [f"P{k:02}" for k in range(24)], CLASSES, NAMES),
+        _sheet(
+            ["patient", "diagnosis", "tube"],
+            [f"P{k:02}" for k in range(24)],
+            CLASS_OF_SAMPLE,
+            SAMPLE_NAMES,
+        ),
         "s.tsv, column 'tube': read as sample names (24 of 24 rows are in the matrix), and not "
         "column 'patient'",
     ),
@@ -40,8 +51,8 @@ SHEETS = {
         _sheet(
             ["accession", "title", "diagnosis"],
             [f"GSM{k}" for k in range(24)],
-            [f"{name}: biopsy [rep 1]" for name in NAMES],
-            CLASSES,
+            [f"{name}: biopsy [rep 1]" for name in SAMPLE_NAMES],
+            CLASS_OF_SAMPLE,
         ),
         "s.tsv, column 'title': read as sample names (24 of 24 rows), though no column has those "
         "of the matrix: the cell 'S01: biopsy [rep 1]' holds the name 'S01'",
@@ -51,8 +62,8 @@ SHEETS = {
         _sheet(
             ["Source Name", "Array Data File", "diagnosis"],
             [f"donor {k}" for k in range(24)],
-            [f"raw/{name}.CEL.gz" for name in NAMES],
-            CLASSES,
+            [f"raw/{name}.CEL.gz" for name in SAMPLE_NAMES],
+            CLASS_OF_SAMPLE,
         ),
         "s.tsv, column 'Array Data File': read as sample names (24 of 24 rows)",
     ),
@@ -62,10 +73,10 @@ SHEETS = {
 @pytest.mark.parametrize("name", SHEETS)
 def test_sample_name_column_elsewhere_keeps_all_samples(odd_study: OddStudy, name: str) -> None:
     file, sheet, message = SHEETS[name]
-    odd_study.write(NAMES, sheet, file)
+    odd_study.write(SAMPLE_NAMES, sheet, file)
     summary, problems = odd_study.validate()
     assert message in problems
-    assert WHOLE in summary
+    assert SUMMARY_LINE in summary
     assert odd_study.init()["label"] == "diagnosis"
 
 
@@ -80,37 +91,37 @@ NAMES_AROUND = {
 def test_names_with_words_of_a_program_around_them_are_read(
     odd_study: OddStudy, pattern: str
 ) -> None:
-    names = [pattern.format(k=k, name=name) for k, name in enumerate(NAMES, 1)]
-    odd_study.write(names, _sheet(["sample", "diagnosis"], NAMES, CLASSES))
+    names = [pattern.format(k=k, name=name) for k, name in enumerate(SAMPLE_NAMES, 1)]
+    odd_study.write(names, _sheet(["sample", "diagnosis"], SAMPLE_NAMES, CLASS_OF_SAMPLE))
     summary, problems = odd_study.validate()
-    assert WHOLE in summary
+    assert SUMMARY_LINE in summary
     assert f"the cell 'S01' is a word of the name '{names[0]}' in the matrix" in problems
 
 
 def test_two_columns_with_the_name_of_each_sample_are_refused(odd_study: OddStudy) -> None:
-    names = [f"{kind} {name}" for kind in ("Intensity", "LFQ intensity") for name in NAMES]
-    odd_study.write(names, _sheet(["sample", "diagnosis"], NAMES, CLASSES))
+    names = [f"{kind} {name}" for kind in ("Intensity", "LFQ intensity") for name in SAMPLE_NAMES]
+    odd_study.write(names, _sheet(["sample", "diagnosis"], SAMPLE_NAMES, CLASS_OF_SAMPLE))
     summary, _ = odd_study.validate()
     assert "1 error" in summary
 
 
 def test_names_as_r_writes_them_are_read_from_any_column(odd_study: OddStudy) -> None:
-    patients = [f"TCGA-{name}" for name in NAMES]
+    patients = [f"TCGA-{name}" for name in SAMPLE_NAMES]
     samples = [f"{name}-01" for name in patients]
     odd_study.write(
         [name.replace("-", ".") for name in samples],
-        _sheet(["PATIENT_ID", "SAMPLE_ID", "diagnosis"], patients, samples, CLASSES),
+        _sheet(["PATIENT_ID", "SAMPLE_ID", "diagnosis"], patients, samples, CLASS_OF_SAMPLE),
     )
     summary, problems = odd_study.validate()
-    assert WHOLE in summary
+    assert SUMMARY_LINE in summary
     assert "the cell 'TCGA-S01-01' is 'TCGA.S01.01' in the matrix, as R writes names" in problems
 
 
 def test_patient_table_names_are_continued_by_the_samples(odd_study: OddStudy) -> None:
-    sheet = table_text([["PATIENT_ID", "diagnosis"], *_columns(NAMES, CLASSES)])
-    odd_study.write([f"{name}-01" for name in NAMES], sheet)
+    sheet = table_text([["PATIENT_ID", "diagnosis"], *_columns(SAMPLE_NAMES, CLASS_OF_SAMPLE)])
+    odd_study.write([f"{name}-01" for name in SAMPLE_NAMES], sheet)
     summary, problems = odd_study.validate()
-    assert WHOLE in summary
+    assert SUMMARY_LINE in summary
     assert (
         "warning: s.tsv, column 'PATIENT_ID': read as sample names (24 of 24 rows), though no "
         "column has those of the matrix: the cell 'S01' is the beginning of the name 'S01-01' in "
@@ -119,54 +130,57 @@ def test_patient_table_names_are_continued_by_the_samples(odd_study: OddStudy) -
 
 
 def test_patient_with_two_samples_in_the_matrix_is_not_matched(odd_study: OddStudy) -> None:
-    sheet = table_text([["PATIENT_ID", "diagnosis"], *_columns(NAMES, CLASSES)])
-    odd_study.write([f"{name}-{k}" for name in NAMES for k in ("01", "11")], sheet)
+    sheet = table_text([["PATIENT_ID", "diagnosis"], *_columns(SAMPLE_NAMES, CLASS_OF_SAMPLE)])
+    odd_study.write([f"{name}-{k}" for name in SAMPLE_NAMES for k in ("01", "11")], sheet)
     summary, problems = odd_study.validate()
     assert "1 error" in summary
     assert "no sample of s.tsv is here" in problems
 
 
 def test_setting_names_the_column_of_two_that_disagree(odd_study: OddStudy) -> None:
-    rows = _columns([f"P{k}" for k in range(24)], NAMES, NAMES[::-1], CLASSES)
-    odd_study.write(NAMES, table_text([["patient", "tumour", "blood", "diagnosis"], *rows]))
+    rows = _columns([f"P{k}" for k in range(24)], SAMPLE_NAMES, SAMPLE_NAMES[::-1], CLASS_OF_SAMPLE)
+    odd_study.write(SAMPLE_NAMES, table_text([["patient", "tumour", "blood", "diagnosis"], *rows]))
     _, problems = odd_study.validate()
     assert (
         "s.tsv: columns 'tumour', 'blood' name the same samples of the matrix in different"
         in problems
     )
     summary, problems = odd_study.validate(data={"sample_names": "blood"})
-    assert WHOLE in summary
+    assert SUMMARY_LINE in summary
     assert not problems
 
 
 def test_first_column_stays_if_the_matrix_has_its_names(odd_study: OddStudy) -> None:
-    rows = _columns(NAMES, NAMES[::-1], CLASSES)
-    odd_study.write(NAMES, table_text([["sample", "matched sample", "diagnosis"], *rows]))
+    rows = _columns(SAMPLE_NAMES, SAMPLE_NAMES[::-1], CLASS_OF_SAMPLE)
+    odd_study.write(SAMPLE_NAMES, table_text([["sample", "matched sample", "diagnosis"], *rows]))
     summary, problems = odd_study.validate()
-    assert WHOLE in summary
+    assert SUMMARY_LINE in summary
     assert "sample names" not in problems
 
 
 def test_row_numbers_that_are_gene_ids_are_not_sample_names(odd_study: OddStudy) -> None:
     """Entrez ids are small numbers, as are those with which pandas counts rows."""
-    rows = _columns([str(k) for k in range(24)], NAMES, CLASSES)
+    rows = _columns([str(k) for k in range(24)], SAMPLE_NAMES, CLASS_OF_SAMPLE)
     sheet = table_text([["", "sample_id", "diagnosis"], *rows], ",")
-    odd_study.write(NAMES, sheet, "s.csv", genes=[str(k) for k in range(30)])
+    odd_study.write(SAMPLE_NAMES, sheet, "s.csv", genes=[str(k) for k in range(30)])
     summary, problems = odd_study.validate()
-    assert WHOLE in summary
+    assert SUMMARY_LINE in summary
     assert "column 'sample_id': read as sample names" in problems
 
 
 def test_ages_that_are_gene_ids_are_not_sample_names(odd_study: OddStudy) -> None:
-    rows = _columns([f"X{k}" for k in range(24)], [str(k + 40) for k in range(24)], CLASSES)
+    rows = _columns([f"X{k}" for k in range(24)], [str(k + 40) for k in range(24)], CLASS_OF_SAMPLE)
     genes = [str(k) for k in range(1, 101)]
-    odd_study.write(NAMES, table_text([["id", "age", "diagnosis"], *rows]), genes=genes)
+    odd_study.write(SAMPLE_NAMES, table_text([["id", "age", "diagnosis"], *rows]), genes=genes)
     _, problems = odd_study.validate()
     assert "no sample of s.tsv is here: that table has 'X0', 'X1', 'X2'" in problems
 
 
 def test_unknown_column_of_sample_names_is_an_error(odd_study: OddStudy) -> None:
-    odd_study.write(NAMES, table_text([["sample", "diagnosis"], *_columns(NAMES, CLASSES)]))
+    odd_study.write(
+        SAMPLE_NAMES,
+        table_text([["sample", "diagnosis"], *_columns(SAMPLE_NAMES, CLASS_OF_SAMPLE)]),
+    )
     _, problems = odd_study.validate(data={"sample_names": "diagnose"})
     assert (
         "error: s.tsv: data.sample_names 'diagnose' is not a column of s.tsv; did you mean "
@@ -175,10 +189,13 @@ def test_unknown_column_of_sample_names_is_an_error(odd_study: OddStudy) -> None
 
 
 def test_external_cohort_and_studies_find_the_column_too(odd_study: OddStudy) -> None:
-    odd_study.write(NAMES, table_text([["sample", "diagnosis"], *_columns(NAMES, CLASSES)]))
+    odd_study.write(
+        SAMPLE_NAMES,
+        table_text([["sample", "diagnosis"], *_columns(SAMPLE_NAMES, CLASS_OF_SAMPLE)]),
+    )
     cohort_names = [f"T{k:02}" for k in range(24)]
     write_matrix(Path("other.tsv"), cohort_names)
-    rows = _columns([str(k) for k in range(24)], cohort_names, CLASSES)
+    rows = _columns([str(k) for k in range(24)], cohort_names, CLASS_OF_SAMPLE)
     Path("other.csv").write_text(table_text([["", "id", "diagnosis"], *rows], ","))
     files = {"name": "other", "expression": "other.tsv", "samples": "other.csv"}
     summary, problems = odd_study.validate(external=[files])

@@ -36,7 +36,7 @@ def read(studies: Studies) -> tuple[dict[str, Any], Dataset]:
     return config, read_dataset(StudySettings.from_config(config))
 
 
-def said(studies: Studies) -> list[str]:
+def lines_of_validation(studies: Studies) -> list[str]:
     examined = examine(read_config(studies.write()), load_schema(), "config.yaml")
     return [str(problem) for problem in examined.errors]
 
@@ -150,18 +150,18 @@ def test_a_study_is_aligned_by_itself_and_without_its_labels(tmp_path, align):
     np.testing.assert_allclose(shifted.X, normalised.X, atol=1e-9)
 
 
-def _twice(s):
+def _same_study_twice(s):
     s.config["studies"] = [
         {"name": "boston", "expression": "boston.tsv", "samples": "boston_samples.tsv"},
         {"name": "Boston", "expression": "berlin.tsv", "samples": "berlin_samples.tsv"},
     ]
 
 
-def _one(s):
+def _study_of_one_class(s):
     s.files = {"boston": s.files["boston"]}
 
 
-def _beside(s):
+def _study_beside(s):
     s.config["expression"] = "boston.tsv"
 
 
@@ -371,7 +371,7 @@ def _too_small_for_combat(studies):
     studies.files["berlin"] = matrix.iloc[:, :4], about.iloc[:4]
 
 
-BROKEN: list[tuple[Change, str]] = [
+FAULTS_OF_STUDIES: list[tuple[Change, str]] = [
     (_no_file, "config.yaml, studies, item 2, expression: found nothing (null), needs text"),
     (_misspelt_key, "studies, item 2, lable: unknown key 'lable'; did you mean"),
     (_absent_file, "berlinn.tsv: no such file"),
@@ -400,9 +400,9 @@ BROKEN: list[tuple[Change, str]] = [
         _of_berlin(lambda m, a: (m, a.assign(diagnosis=""))),
         "berlin_samples.tsv: no sample has a label of the study in column 'diagnosis'",
     ),
-    (_twice, "config.yaml, studies, item 2, name: 'Boston' is already taken"),
-    (_one, "config.yaml, studies: there is one study; name another one"),
-    (_beside, "config.yaml, expression: 'boston.tsv' stands beside studies"),
+    (_same_study_twice, "config.yaml, studies, item 2, name: 'Boston' is already taken"),
+    (_study_of_one_class, "config.yaml, studies: there is one study; name another one"),
+    (_study_beside, "config.yaml, expression: 'boston.tsv' stands beside studies"),
     (_no_class, "berlin_samples.tsv, column 'diagnosis': no sample of 'berlin' is 'well'"),
     (_other_word, "if it is spelled otherwise there, write classes: {illness: ill}"),
     (_other_word_of_chosen, "if it is spelled otherwise there, write classes: {illness: ill}"),
@@ -436,16 +436,18 @@ BROKEN: list[tuple[Change, str]] = [
 
 
 @pytest.mark.one_in(2)
-@pytest.mark.parametrize(("change", "line"), BROKEN, ids=lambda x: getattr(x, "__name__", ""))
+@pytest.mark.parametrize(
+    ("change", "line"), FAULTS_OF_STUDIES, ids=lambda x: getattr(x, "__name__", "")
+)
 def test_what_is_wrong_is_said_in_one_line(tmp_path, change, line):
     studies = Studies(tmp_path)
     change(studies)
-    problems = said(studies)
+    problems = lines_of_validation(studies)
     assert line in problems[0]
     assert re.fullmatch(
         r"error: [^:]+: .+(; .+|, needs .+)", problems[0]
     )  # where, what, what to do
-    assert len(problems) == 1 or change in (_one, _own_batch), problems
+    assert len(problems) == 1 or change in (_study_of_one_class, _own_batch), problems
 
 
 def warned(studies: Studies) -> list[str]:
@@ -497,7 +499,7 @@ def test_a_time_that_is_none_is_named_by_the_file_line_and_column_of_its_study(t
     about["died"] = ["", *about["died"].astype(str)[1:]]
     studies.files["berlin"] = matrix, about.rename(columns={"years": "follow_up"})
     studies.item("berlin", label={"time": "follow_up", "event": "died"})
-    assert said(studies)[0].startswith(
+    assert lines_of_validation(studies)[0].startswith(
         "error: berlin_samples.tsv, line 6, column 'follow_up': the "
         "time of 'ber104' is -2.0, before the start"
     )
@@ -507,7 +509,7 @@ def test_events_in_other_words_are_named_with_the_line_of_their_study(tmp_path):
     studies = _survival(tmp_path)
     about = studies.files["berlin"][1]
     about["died"] = np.where(about["died"] == 1, "dead", "alive")
-    problems = said(studies)
+    problems = lines_of_validation(studies)
     assert len(problems) == 1
     assert problems[0].startswith("error: berlin_samples.tsv, column 'died': ")
     assert problems[0].endswith("write into this item of studies, event: dead")
@@ -523,7 +525,7 @@ def test_events_in_other_words_become_the_words_of_the_first_study(tmp_path):
 
 
 def test_nothing_is_said_of_studies_without_fault(tmp_path):
-    assert said(Studies(tmp_path)) == []
+    assert lines_of_validation(Studies(tmp_path)) == []
 
 
 def test_the_scheme_needs_several_studies():

@@ -13,22 +13,22 @@ from odd_tables import OddStudy, odd_study, table_text, write_matrix
 __all__ = ["odd_study"]
 
 N_SAMPLES = 40
-NAMES = [f"S{k:02}" for k in range(N_SAMPLES)]
+SAMPLE_NAMES = [f"S{k:02}" for k in range(N_SAMPLES)]
 RANDOM = np.random.default_rng(3)
-CAME = RANDOM.random(N_SAMPLES) < 0.5
+HAS_EVENT = RANDOM.random(N_SAMPLES) < 0.5
 # The event comes early, and who has none is followed long.
-DAYS = [str(int(1 + t)) for t in RANDOM.exponential(np.where(CAME, 200, 2000))]
-N_EVENTS = f"{N_SAMPLES} samples ({int(CAME.sum())} events), 30 genes"
+DAYS = [str(int(1 + t)) for t in RANDOM.exponential(np.where(HAS_EVENT, 200, 2000))]
+N_EVENTS = f"{N_SAMPLES} samples ({int(HAS_EVENT.sum())} events), 30 genes"
 SURVIVAL: dict[str, Any] = {"task": "survival"}
 
 
 def _sheet(header: list[str], *columns: list[str]) -> str:
-    rows = [list(row) for row in zip(NAMES, *columns, strict=True)]
+    rows = [list(row) for row in zip(SAMPLE_NAMES, *columns, strict=True)]
     return table_text([["sample", *header], *rows])
 
 
 def _coded(yes: str, no: str) -> list[str]:
-    return [yes if is_event else no for is_event in CAME]
+    return [yes if is_event else no for is_event in HAS_EVENT]
 
 
 REVERSED = {
@@ -44,7 +44,7 @@ REVERSED = {
 @pytest.mark.parametrize("name", REVERSED)
 def test_column_of_censored_times_is_proposed_and_warned_of(odd_study: OddStudy, name: str) -> None:
     time, event, event_word, censored, word = REVERSED[name]
-    odd_study.write(NAMES, _sheet([time, event], DAYS, _coded(event_word, censored)))
+    odd_study.write(SAMPLE_NAMES, _sheet([time, event], DAYS, _coded(event_word, censored)))
     assert odd_study.init()["data"] == {"task": "survival", "event": word}
     label = {"time": time, "event": event}
     summary, problems = odd_study.validate(label, data={**SURVIVAL, "event": censored})
@@ -57,7 +57,7 @@ def test_column_of_censored_times_is_proposed_and_warned_of(odd_study: OddStudy,
     assert not problems
 
 
-PLAIN = {
+WORDS_OF_EVENTS = {
     "status": ("1", "0"),
     "cens": ("1", "0"),
     "uncensored": ("1", "0"),
@@ -66,17 +66,17 @@ PLAIN = {
 }
 
 
-@pytest.mark.parametrize("event", PLAIN)
+@pytest.mark.parametrize("event", WORDS_OF_EVENTS)
 def test_column_of_events_is_not_warned_of(odd_study: OddStudy, event: str) -> None:
     """R's GBSG2 calls its column cens, and 1 is an event there: the shorter times say so."""
-    odd_study.write(NAMES, _sheet(["days", event], DAYS, _coded(*PLAIN[event])))
+    odd_study.write(SAMPLE_NAMES, _sheet(["days", event], DAYS, _coded(*WORDS_OF_EVENTS[event])))
     summary, problems = odd_study.validate({"time": "days", "event": event}, data=SURVIVAL)
     assert N_EVENTS in summary
     assert not problems
 
 
 def test_living_as_the_event_is_warned_of(odd_study: OddStudy) -> None:
-    odd_study.write(NAMES, _sheet(["days", "vital_status"], DAYS, _coded("Dead", "Alive")))
+    odd_study.write(SAMPLE_NAMES, _sheet(["days", "vital_status"], DAYS, _coded("Dead", "Alive")))
     label = {"time": "days", "event": "vital_status"}
     _, problems = odd_study.validate(label, data={**SURVIVAL, "event": "Alive"})
     assert "'Alive' counts as the event" in problems
@@ -84,23 +84,23 @@ def test_living_as_the_event_is_warned_of(odd_study: OddStudy) -> None:
 
 
 def test_death_coded_as_no_event_is_warned_of(odd_study: OddStudy) -> None:
-    odd_study.write(NAMES, _sheet(["days", "death"], DAYS, _coded("1", "0")))
+    odd_study.write(SAMPLE_NAMES, _sheet(["days", "death"], DAYS, _coded("1", "0")))
     label = {"time": "days", "event": "death"}
     _, problems = odd_study.validate(label, data={**SURVIVAL, "event": "0"})
     assert "'0' counts as the event" in problems
     assert "if so, write data: {event: '1'}" in problems
 
 
-TO_DEATH = [day if came else "NA" for day, came in zip(DAYS, CAME, strict=True)]
-TO_VISIT = ["'--" if came else day for day, came in zip(DAYS, CAME, strict=True)]
+TO_DEATH = [day if came else "NA" for day, came in zip(DAYS, HAS_EVENT, strict=True)]
+TO_VISIT = ["'--" if came else day for day, came in zip(DAYS, HAS_EVENT, strict=True)]
 JOINED = {"time": ["days_to_death", "days_to_last_follow_up"], "event": "vital_status"}
 
 
 def test_times_of_the_dead_alone_are_refused(odd_study: OddStudy) -> None:
     header = ["vital_status", "days_to_death", "days_to_last_follow_up"]
-    odd_study.write(NAMES, _sheet(header, _coded("Dead", "Alive"), TO_DEATH, TO_VISIT))
+    odd_study.write(SAMPLE_NAMES, _sheet(header, _coded("Dead", "Alive"), TO_DEATH, TO_VISIT))
     data = {**SURVIVAL, "event": "Dead"}
-    n_alive = int((~CAME).sum())
+    n_alive = int((~HAS_EVENT).sum())
     summary, problems = odd_study.validate({**JOINED, "time": "days_to_death"}, data=data)
     assert summary == "c.yaml: 1 error, 0 warnings\n"
     assert (
@@ -111,7 +111,8 @@ def test_times_of_the_dead_alone_are_refused(odd_study: OddStudy) -> None:
     )
     _, problems = odd_study.validate({**JOINED, "time": "days_to_last_follow_up"}, data=data)
     assert (
-        f"no time for {int(CAME.sum())} of the {int(CAME.sum())} samples with the event" in problems
+        f"no time for {int(HAS_EVENT.sum())} of the {int(HAS_EVENT.sum())} samples with the event"
+        in problems
     )
     summary, problems = odd_study.validate(JOINED, data=data)
     assert N_EVENTS in summary
@@ -120,7 +121,7 @@ def test_times_of_the_dead_alone_are_refused(odd_study: OddStudy) -> None:
 
 
 def test_times_of_the_dead_alone_ask_for_a_second_column(odd_study: OddStudy) -> None:
-    odd_study.write(NAMES, _sheet(["status", "days_to_death"], _coded("1", "0"), TO_DEATH))
+    odd_study.write(SAMPLE_NAMES, _sheet(["status", "days_to_death"], _coded("1", "0"), TO_DEATH))
     _, problems = odd_study.validate({"time": "days_to_death", "event": "status"}, data=SURVIVAL)
     assert (
         "add the times of their last follow-up as a COLUMN, and write label: {time: "
@@ -129,7 +130,7 @@ def test_times_of_the_dead_alone_ask_for_a_second_column(odd_study: OddStudy) ->
 
 
 def test_joined_times_name_a_column_that_is_absent(odd_study: OddStudy) -> None:
-    odd_study.write(NAMES, _sheet(["status", "days"], _coded("1", "0"), DAYS))
+    odd_study.write(SAMPLE_NAMES, _sheet(["status", "days"], _coded("1", "0"), DAYS))
     label = {"time": ["days", "day"], "event": "status"}
     _, problems = odd_study.validate(label, data=SURVIVAL)
     assert "error: s.tsv: label 'day' is not a column of s.tsv; did you mean 'days'?" in problems
@@ -138,8 +139,8 @@ def test_joined_times_name_a_column_that_is_absent(odd_study: OddStudy) -> None:
 def test_joined_times_are_read_in_external_cohorts_and_studies(odd_study: OddStudy) -> None:
     header = ["vital_status", "days_to_death", "days_to_last_follow_up"]
     sheet = _sheet(header, _coded("Dead", "Alive"), TO_DEATH, TO_VISIT)
-    odd_study.write(NAMES, sheet)
-    write_matrix(Path("other.tsv"), [f"T{name}" for name in NAMES], seed=2)
+    odd_study.write(SAMPLE_NAMES, sheet)
+    write_matrix(Path("other.tsv"), [f"T{name}" for name in SAMPLE_NAMES], seed=2)
     Path("t.tsv").write_text(sheet.replace("\nS", "\nTS"))
     data = {**SURVIVAL, "event": "Dead"}
     files = {"name": "other", "expression": "other.tsv", "samples": "t.tsv"}
@@ -154,7 +155,7 @@ def test_joined_times_are_read_in_external_cohorts_and_studies(odd_study: OddStu
         "data": data,
     }
     summary, _ = odd_study.validate_config(several)
-    assert f"{2 * N_SAMPLES} samples ({2 * int(CAME.sum())} events)" in summary
+    assert f"{2 * N_SAMPLES} samples ({2 * int(HAS_EVENT.sum())} events)" in summary
 
 
 COMMENTS = [
@@ -169,10 +170,10 @@ COMMENTS = [
 def test_portal_clinical_file_is_read_below_its_comments(
     odd_study: OddStudy, n_comments: int
 ) -> None:
-    rows = zip(NAMES, _coded("1:DECEASED", "0:LIVING"), DAYS, strict=True)
+    rows = zip(SAMPLE_NAMES, _coded("1:DECEASED", "0:LIVING"), DAYS, strict=True)
     header = ["PATIENT_ID", "OS_STATUS", "OS_MONTHS"]
     sheet = table_text([*COMMENTS[:n_comments], header, *map(list, rows)])
-    odd_study.write([f"{name}-01" for name in NAMES], sheet, "data_clinical_patient.txt")
+    odd_study.write([f"{name}-01" for name in SAMPLE_NAMES], sheet, "data_clinical_patient.txt")
     assert odd_study.init()["label"] == {"time": "OS_MONTHS", "event": "OS_STATUS"}
     label = {"time": "OS_MONTHS", "event": "OS_STATUS"}
     summary, _ = odd_study.validate(label, data={**SURVIVAL, "event": "1:DECEASED"})
@@ -182,10 +183,10 @@ def test_portal_clinical_file_is_read_below_its_comments(
 def test_header_that_begins_with_a_hash_stays_the_header(odd_study: OddStudy) -> None:
     rows = [
         [name, "case" if is_event else "control"]
-        for name, is_event in zip(NAMES, CAME, strict=True)
+        for name, is_event in zip(SAMPLE_NAMES, HAS_EVENT, strict=True)
     ]
     sheet = table_text([["# exported"], ["#sample", "diagnosis"], *rows])
-    odd_study.write(NAMES, sheet)
+    odd_study.write(SAMPLE_NAMES, sheet)
     summary, problems = odd_study.validate()
     assert "40 samples" in summary
     assert not problems

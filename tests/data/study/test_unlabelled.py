@@ -12,11 +12,11 @@ import yaml
 
 from genesig.cli import main
 
-SAMPLES = [f"S{k:02}" for k in range(36)]
-CLASSES = ["control", "case"] * 18
+SAMPLE_NAMES = [f"S{k:02}" for k in range(36)]
+CLASS_OF_SAMPLE = ["control", "case"] * 18
 
 
-def write_matrix(samples: Sequence[str] = SAMPLES) -> str:
+def write_matrix(samples: Sequence[str] = SAMPLE_NAMES) -> str:
     """Write logged values of 20 genes and return them as text."""
     values = np.random.default_rng(0).normal(8, 1, (20, len(samples)))
     rows = [[f"G{k}", *(f"{value:.3f}" for value in line)] for k, line in enumerate(values)]
@@ -33,7 +33,7 @@ def validate(
 ) -> tuple[str, str]:
     """Return the problems and the last sentence of ``genesig validate``."""
     write_matrix()
-    rows = zip(SAMPLES, *columns.values(), strict=True)
+    rows = zip(SAMPLE_NAMES, *columns.values(), strict=True)
     lines = ["\t".join(row) for row in [("sample", *columns), *rows]]
     Path("s.tsv").write_text("\n".join(lines) + "\n")
     config = {"expression": "e.tsv", "samples": "s.tsv", "label": label, "data": data}
@@ -51,7 +51,7 @@ def _in_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def blank_at(rows: Sequence[int], word: str = "") -> list[str]:
     """Return the classes without those of some rows."""
-    return [word if k in rows else name for k, name in enumerate(CLASSES)]
+    return [word if k in rows else name for k, name in enumerate(CLASS_OF_SAMPLE)]
 
 
 def test_few_blank_labels_are_left_out_with_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,7 +88,7 @@ def test_blank_labels_spread_over_centres_do_not(capsys: pytest.CaptureFixture[s
 
 
 def test_column_that_holds_the_other_labels_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    other_labels = [name if k >= 28 else "" for k, name in enumerate(CLASSES)]
+    other_labels = [name if k >= 28 else "" for k, name in enumerate(CLASS_OF_SAMPLE)]
     columns = {"diagnosis": blank_at(range(28, 36)), "status": other_labels}
     problems, _ = validate(capsys, columns)
     assert problems.startswith("error")
@@ -117,7 +117,7 @@ def test_key_of_geo_spelt_in_two_ways_is_one_column(
 ) -> None:
     names = [f"GSM{k + 100}" for k in range(24)]
     keys = ["disease state" if k < 16 else other_spelling for k in range(24)]
-    states = [f"{key}: {name}" for key, name in zip(keys, CLASSES, strict=False)]
+    states = [f"{key}: {name}" for key, name in zip(keys, CLASS_OF_SAMPLE, strict=False)]
     head = [
         ["!Series_title", "A study"],
         ["!Sample_geo_accession", *names],
@@ -152,7 +152,7 @@ def write_cohort(diagnosis: Sequence[str]) -> None:
 def test_many_blank_labels_of_another_data_set_stop_the_study(
     of: str, answer: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    validate(capsys, {"diagnosis": CLASSES})
+    validate(capsys, {"diagnosis": CLASS_OF_SAMPLE})
     write_cohort(blank_at(range(18, 33)))  # fifteen, of one centre
     config = yaml.safe_load(Path("c.yaml").read_text())
     cohort = {"name": "berlin", "expression": "x.tsv", "samples": "xs.tsv"}
