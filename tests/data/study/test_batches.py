@@ -48,13 +48,9 @@ CASES_OF_BATCHES: dict[str, tuple[list[str], dict[str, Any], int, list[str]]] = 
         1,
         [
             f"error: {AT_CENTRE}batch and label go together (Cramér's V 1.00, at most 0.5 is "
-            "accepted), "
-            "so "
-            "that the batch could be taken for the label: batch 'b2' has no 'normal', batch 'b1' "
-            "has "
-            "no 'tumor'; leave samples out until they do not, or set data.confounding: 1 to go on "
-            "all "
-            "the same"
+            "accepted), so that the batch could be taken for the label: batch 'b2' has no "
+            "'normal', batch 'b1' has no 'tumor'; leave samples out until they do not, or set "
+            "data.confounding: 1 to go on all the same"
         ],
     ),
     "one class in each, but go on": (
@@ -63,9 +59,8 @@ CASES_OF_BATCHES: dict[str, tuple[list[str], dict[str, Any], int, list[str]]] = 
         0,
         [
             f"warning: {AT_CENTRE}batch and label go together (Cramér's V 1.00), so that part of "
-            "what "
-            "predicts the label may be the batch: batch 'b2' has no 'normal', batch 'b1' has no "
-            "'tumor'"
+            "what predicts the label may be the batch: batch 'b2' has no 'normal', batch 'b1' has "
+            "no 'tumor'"
         ],
     ),
     "one class in each has no permutation": (
@@ -95,9 +90,7 @@ CASES_OF_BATCHES: dict[str, tuple[list[str], dict[str, Any], int, list[str]]] = 
         0,
         [
             f"warning: {AT_CENTRE}batch 'b3' has no 'tumor' (Cramér's V 0.00), so that between "
-            "batches "
-            "the "
-            "label cannot be told from the batch"
+            "batches the label cannot be told from the batch"
         ],
     ),
     "one batch": (
@@ -133,8 +126,7 @@ CASES_OF_BATCHES: dict[str, tuple[list[str], dict[str, Any], int, list[str]]] = 
         1,
         [
             "error: config.yaml, data.batch: 'diagnosis' is the label itself; name the column of "
-            "the "
-            "batches",
+            "the batches",
             "error: ",
         ],
     ),
@@ -150,9 +142,7 @@ CASES_OF_BATCHES: dict[str, tuple[list[str], dict[str, Any], int, list[str]]] = 
         1,
         [
             f"error: {AT_CENTRE}batch and label go together (correlation ratio 0.85: 73 % of the "
-            "variance "
-            "of "
-            "the label, at most 0.5 is accepted)"
+            "variance of the label, at most 0.5 is accepted)"
         ],
     ),
     "combat without batches": (
@@ -161,8 +151,7 @@ CASES_OF_BATCHES: dict[str, tuple[list[str], dict[str, Any], int, list[str]]] = 
         1,
         [
             "error: config.yaml, normalise.folds, item 1: 'combat' needs data.batch, the column "
-            "that "
-            "says which samples were processed together"
+            "that says which samples were processed together"
         ],
     ),
     "combat before the splits": (
@@ -186,8 +175,7 @@ CASES_OF_BATCHES: dict[str, tuple[list[str], dict[str, Any], int, list[str]]] = 
         1,
         [
             "error: config.yaml, normalise.folds, item 1: covariate 'centre' of 'combat' is the "
-            "batch "
-            "itself; take it out"
+            "batch itself; take it out"
         ],
     ),
     "a covariate that is no column": (
@@ -216,8 +204,7 @@ CASES_OF_BATCHES: dict[str, tuple[list[str], dict[str, Any], int, list[str]]] = 
         1,
         [
             "error: samples.tsv, column 'diagnosis': class 'normal' has 6 samples, of which 0 may "
-            "be "
-            "left to train on; 2 are needed; 1 further class, too",
+            "be left to train on; 2 are needed; 1 further class, too",
             "warning: ",
         ],
     ),
@@ -227,8 +214,7 @@ CASES_OF_BATCHES: dict[str, tuple[list[str], dict[str, Any], int, list[str]]] = 
         0,
         [
             "warning: config.yaml, normalise.folds, item 1: 'combat' has seen no sample of the "
-            "batch "
-            "that is left out, and corrects only training samples"
+            "batch that is left out, and corrects only training samples"
         ],
     ),
 }

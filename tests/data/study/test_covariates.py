@@ -98,36 +98,31 @@ WRONG: dict[str, tuple[list[str], dict[str, Any], str]] = {
         [*AGE[:-1], "old"],
         {},
         f"{AT_COVARIATE}: the value of 'P12' is 'old', not a number; the others are numbers: "
-        "correct it, or"
-        " leave it blank",
+        "correct it, or leave it blank",
     ),
     "a decimal comma": (
         ["40,5", *AGE[1:]],
         {},
         f"{AT_COVARIATE}: the value of 'P01' is '40,5', with a decimal comma; write 40.5; the "
-        "others are"
-        " numbers: correct it, or leave it blank",
+        "others are numbers: correct it, or leave it blank",
     ),
     "decimal commas throughout": (
         [f"{age},5" for age in AGE],
         {},
         f"{AT_COVARIATE}: the value of 'P01' is '40,5', with a decimal comma; write 40.5; 11 "
-        "further samples,"
-        " too",
+        "further samples, too",
     ),
     "infinite": (
         [*AGE[:-1], "inf"],
         {},
         f"{AT_COVARIATE}: the value of 'P12' is infinite ('inf'); the others are numbers: correct "
-        "it, or"
-        " leave it blank",
+        "it, or leave it blank",
     ),
     "a name for every sample": (
         [f"n{k}" for k in range(12)],
         {},
         f"{AT_COVARIATE}: 12 words for 12 samples; at most 4 can be held fixed: put rare ones "
-        "together, or"
-        " take it out",
+        "together, or take it out",
     ),
     "words that are none to YAML": (
         SEX,
