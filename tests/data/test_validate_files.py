@@ -141,16 +141,14 @@ DOUBTFUL_FILES: dict[str, tuple[Break, list[str]]] = {
         lambda s: s.matrix[2].__setitem__(0, "2-Sep"),
         [
             "expression.tsv, line 3: turned into dates or numbers by a spreadsheet: 1 gene, "
-            "'2-Sep'; "
-            "write the names again, as text"
+            "'2-Sep'; write the names again, as text"
         ],
     ),
     "a gene in upper and in lower case": (
         lambda s: s.matrix[4].__setitem__(0, "GENE2"),
         [
             "expression.tsv, line 5: gene 'GENE2' differs from 'gene2' only in upper and lower "
-            "case;"
-            " if it is one gene, keep one of them"
+            "case; if it is one gene, keep one of them"
         ],
     ),
     "a gene with one blank and with two": (

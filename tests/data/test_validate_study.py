@@ -124,8 +124,7 @@ FAULTS_OF_STUDY: dict[str, tuple[Break, list[str]]] = {
         _column("age", [f"4,{k}0" for k in range(10, 22)], label="age", data__task="regression"),
         [
             "the label of 'P01' is '4,100', with a decimal comma or one of thousands; write 4.100 "
-            "or "
-            "4100 (11 further cells)"
+            "or 4100 (11 further cells)"
         ],
     ),
     "thousands and a decimal point in a label": (
@@ -144,8 +143,7 @@ FAULTS_OF_STUDY: dict[str, tuple[Break, list[str]]] = {
         ),
         [
             "samples.tsv, line 2, column 'age': the label of 'P01' is -99, as 1 cell here; if it "
-            "says "
-            "that there is no label, leave it blank"
+            "says that there is no label, leave it blank"
         ],
     ),
     **{
@@ -197,8 +195,7 @@ FAULTS_OF_STUDY: dict[str, tuple[Break, list[str]]] = {
         ),
         [
             "error: samples.tsv, line 3, column 'family': data.group: 'P0' differs from 'p0' only "
-            "in "
-            "upper and lower case; write them alike, or "
+            "in upper and lower case; write them alike, or "
         ],
     ),
     "one number for all": (
@@ -391,8 +388,7 @@ FAULTS_OF_STUDY: dict[str, tuple[Break, list[str]]] = {
         _set(normalise__samples=[LOG2]),
         [
             "config.yaml, normalise.samples, item 1: 'log2' gives all of the genes one value in "
-            "every "
-            "sample",
+            "every sample",
             "take the step away if these are logarithms already, else set a lower floor than 16",
         ],
     ),
@@ -440,16 +436,14 @@ FAULTS_OF_STUDY: dict[str, tuple[Break, list[str]]] = {
         _set(linear__mu_choice=[0.01, 0.02]),
         [
             "config.yaml, linear.mu_choice: 0.02 is not in linear.mu [1e-06, 0.001, 0.01, 0.1]; "
-            "add "
-            "it there, or take it out here"
+            "add it there, or take it out here"
         ],
     ),
     "lists that end before the longest to choose": (
         _set(linear__longest=199),
         [
             "config.yaml, linear.longest: 199 is below 2 × signature.most = 200; set at least "
-            "that, "
-            "or null"
+            "that, or null"
         ],
     ),
     "criterion of classes for a regression": (

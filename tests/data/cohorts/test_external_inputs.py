@@ -94,11 +94,9 @@ COHORT_FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
         ),
         [
             "error: other_samples.tsv, column 'status': classes: 'tumour' is no class of the "
-            "study; "
-            "did you mean 'tumor'?",
+            "study; did you mean 'tumor'?",
             "error: other_samples.tsv, column 'status': classes: no sample is 'contrl'; did you "
-            "mean "
-            "'control'?",
+            "mean 'control'?",
             "warning: other_samples.tsv, column 'status': left out, as no class of the study: 'RA' "
             "(4 samples)",
             "warning: other_samples.tsv, column 'status': no sample is 'tumor', so AUC and "
@@ -118,16 +116,14 @@ COHORT_FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
         lambda o, s: (_replace_column(o, 1, ["RA"] * 8), o.item.update(classes={"RA": "tumor"})),
         [
             "warning: other_samples.tsv, column 'status': no sample is 'normal', so AUC and "
-            "balanced "
-            "error are not defined; the samples are scored"
+            "balanced error are not defined; the samples are scored"
         ],
     ),
     "some without label, some of another class": (
         lambda o, s: _replace_column(o, 1, ["", "OA", *["RA", "control"] * 3]),
         [
             "warning: other_samples.tsv, line 2, column 'status': no label for 'X1'; left out of "
-            "the "
-            "study (1 of 8)",
+            "the study (1 of 8)",
             "warning: other_samples.tsv, column 'status': left out, as no class of the study: 'OA' "
             "(1 sample)",
         ],
@@ -152,10 +148,8 @@ COHORT_FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
         lambda o, s: _rename_genes(o, [f"ENSG{k}" for k in range(8)]),
         [
             "error: other.tsv: no gene of the study is here: the study has 'gene1', 'gene2', "
-            "'gene3' "
-            "and 5 more, this matrix 'ENSG0', 'ENSG1', 'ENSG2' and 5 more; name a table of their "
-            "ids "
-            "and the study's in annotation"
+            "'gene3' and 5 more, this matrix 'ENSG0', 'ENSG1', 'ENSG2' and 5 more; name a table "
+            "of their ids and the study's in annotation"
         ],
     ),
     "genes in another version": (
@@ -165,21 +159,18 @@ COHORT_FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
         ),
         [
             "error: other.tsv: no gene of the study is here: the study has 'ENSG00000000000.1', "
-            "'ENSG00000000001.1', 'ENSG00000000002.1' and 5 more, this matrix 'ENSG00000000000.2', "
-            "'ENSG00000000001.2', 'ENSG00000000002.2' and 5 more; 8 of them are here in another "
-            "version, as 'ENSG00000000000.2' for 'ENSG00000000000.1': write the ids as the study "
-            "has "
-            "them, or all without the version"
+            "'ENSG00000000001.1', 'ENSG00000000002.1' and 5 more, this matrix "
+            "'ENSG00000000000.2', 'ENSG00000000001.2', 'ENSG00000000002.2' and 5 more; 8 of them "
+            "are here in another version, as 'ENSG00000000000.2' for 'ENSG00000000000.1': write "
+            "the ids as the study has them, or all without the version"
         ],
     ),
     "few genes": (
         lambda o, s: _rename_genes(o, [*GENES[:6], "a", "b"]),
         [
             "warning: other.tsv: 2 of the 8 genes of the study are not here; if the model needs "
-            "many "
-            "of them, the report says that this data set is not assessable. To be sure leave them "
-            "out "
-            "of the study"
+            "many of them, the report says that this data set is not assessable. To be sure leave "
+            "them out of the study"
         ],
     ),
     "few genes where all are needed": (
@@ -189,27 +180,23 @@ COHORT_FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
         ),
         [
             "warning: other.tsv: 2 of the 8 genes of the study are not here, but 'rank_samples' "
-            "looks "
-            "at all of them; at most a share of 0.1 may be imputed (missing): leave them out of "
-            "the study, or else the report says that this data set is not assessable"
+            "looks at all of them; at most a share of 0.1 may be imputed (missing): leave them "
+            "out of the study, or else the report says that this data set is not assessable"
         ],
     ),
     "a word among the numbers": (
         lambda o, s: o.matrix[2].__setitem__(3, "1,5"),
         [
             "error: other.tsv, gene 'gene2', sample 'X3': the value is '1,5', with a decimal "
-            "comma; "
-            "write 1.5"
+            "comma; write 1.5"
         ],
     ),
     "a gene twice": (
         lambda o, s: _rename_genes(o, ["gene1", *GENES[:7]]),
         [
             "warning: other.tsv: 1 of the 8 genes of the study are not here; if the model needs "
-            "many "
-            "of them, the report says that this data set is not assessable. To be sure leave them "
-            "out "
-            "of the study",
+            "many of them, the report says that this data set is not assessable. To be sure leave "
+            "them out of the study",
             "warning: other.tsv: gene id 'gene1' occurs 2 times (lines 2, 3); their median in each "
             "sample is taken",
         ],
@@ -236,27 +223,23 @@ COHORT_FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
         ),
         [
             "warning: other.tsv: 'P01', 'P02', 'P03' and 5 more is also the name of a sample of "
-            "the "
-            "study; is it the same one?"
+            "the study; is it the same one?"
         ],
     ),
     "combat with a small batch": (
         lambda o, s: o.item.update(combat=True, batch="run"),
         [
             "error: external, other, combat: combat needs a batch of at least 5 samples, batch "
-            "'b0' "
-            "has 4; set it to false",
+            "'b0' has 4; set it to false",
             "error: external, other, combat: combat needs a batch of at least 5 samples, batch "
-            "'b1' "
-            "has 4; set it to false",
+            "'b1' has 4; set it to false",
         ],
     ),
     "a column of batches that is not there": (
         lambda o, s: o.item.update(combat=True, batch="rn"),
         [
             "error: other_samples.tsv: batch 'rn' is not a column of other_samples.tsv; did you "
-            "mean "
-            "'run'?"
+            "mean 'run'?"
         ],
     ),
     "settings": (

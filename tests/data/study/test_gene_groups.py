@@ -68,8 +68,7 @@ def test_a_missing_file_is_named(
             {"penalty": "lasso"},
             [
                 "warning: config.yaml, nonlinear.groups: is not used with nonlinear.penalty: "
-                "lasso; set"
-                " nonlinear.penalty: group"
+                "lasso; set nonlinear.penalty: group"
             ],
         ),
     ],

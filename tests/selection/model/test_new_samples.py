@@ -337,8 +337,7 @@ REFUSED: dict[str, tuple[str, Any, list[str]]] = {
         lambda X: _table(_with(X, -999.0), NAMES, GENES),
         [
             "gene 'g2', sample 's3': -999 cannot have been measured (1 further value): the "
-            "training "
-            "values go from ",
+            "training values go from ",
             "; write NA for a missing value",
         ],
     ),
