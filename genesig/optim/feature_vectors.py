@@ -44,24 +44,18 @@ MIN_LAM_SHARE = 1e-3
 
 @dataclass(frozen=True)
 class GraftedFit:
-    """Features in the order in which they entered, and their weights.
-
-    Attributes
-    ----------
-    order, coef : (k,), (k,)
-    shift : float
-        δ.
-    lam : float
-        λ of these weights.
-    violation : float
-        Largest breach of the optimality conditions over all features.
-    """
+    """Features in the order in which they entered, and their weights."""
 
     order: Array
+    """(k,) int: features in the order in which they entered."""
     coef: Array
+    """(k,) float: their weights."""
     shift: float
+    """δ, added to the diagonal of the kernel."""
     lam: float
+    """λ of these weights."""
     violation: float
+    """Largest violation of the optimality conditions over all features."""
 
 
 @dataclass
@@ -267,20 +261,14 @@ def pointwise_information(codes: Array, y: Array, bins: int, weights: Array | No
 
 @dataclass(frozen=True)
 class FeatureVectors:
-    """The selected features, and the bins of all features and of the response.
-
-    Attributes
-    ----------
-    codes, response : (n, d), (n,) int
-        Bins of the features and of the response.
-    information : (d,)
-        Of each feature with the response, in nats.
-    fit : Grafted
-    """
+    """The selected features, and the bins of all features and of the response."""
 
     codes: Array
+    """(n, d) int: bin of each sample in each feature."""
     response: Array
+    """(n,) int: bin of each response."""
     information: Array
+    """(d,) float: mutual information of each feature with the response, in nats."""
     fit: GraftedFit
 
 

@@ -127,8 +127,10 @@ def joint_sets(
     X : (n, d) array
     Y : (n, k, T) array
         Raw responses; values outside the training rows are ignored.
-    rows, centre, unit_variance, like, weights, adjustment, norm
+    rows, centre, unit_variance, weights, adjustment, norm
         As in `training_sets`; weights must be positive.
+    share_copy_with : JointSets, optional
+        Training sets of the same X, whose copy of X is used again.
     """
     sets = training_sets(
         X,

@@ -43,28 +43,24 @@ class Dataset:
 
     Samples and genes of a study are in the order of their names (code points): random draws, and
     the choice between two equal genes, depend on rows and columns.
-
-    Attributes
-    ----------
-    X : (n_samples, n_genes) float64 array
-    obs : DataFrame, index = sample names, columns of the sample table as strings
-    var : DataFrame, index = gene ids, at least the column ``symbol``; ``prior_weight`` where the
-        study has such weights, ``omic`` where it has several omics, ``chromosome`` and
-        ``position`` where it knows them
-    design : Design
-    provenance : dict
-        ``dropped``: list of {kind, name, reason}; ``steps``: row-wise steps already applied;
-        ``inputs``: {path: sha256}; ``warnings``: list of sentences.
-    unaligned : (n_samples, n_genes) float64 array or None
-        X before studies were aligned, if each training set chooses its own alignment.
     """
 
     X: Array
+    """(n_samples, n_genes) float64."""
     obs: pd.DataFrame
+    """Sample table: index = sample names, cells as strings."""
     var: pd.DataFrame
+    """Gene table: index = gene ids, at least the column ``symbol``; ``prior_weight`` if the study
+    has such weights, ``omic`` if it has several omics, ``chromosome`` and ``position`` if these are
+    known."""
     design: Design
+    """Columns of `obs` that are label, groups, batches, covariates and weights."""
     provenance: dict[str, Any]
+    """``dropped``: list of {kind, name, reason}; ``steps``: row-wise steps already applied;
+    ``inputs``: {path: sha256}; ``warnings``: list of sentences."""
     unaligned: Array | None = None
+    """(n_samples, n_genes) float64: X before studies were aligned; None unless each training set
+    chooses its own alignment."""
 
     @cached_property
     def samples(self) -> list[str]:

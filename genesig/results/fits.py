@@ -19,103 +19,107 @@ from genesig.results.splits import Splits
 
 @dataclass(frozen=True)
 class Fits:
-    """Stage I and stage II of several (permutation, split) fits.
+    """Inner searches (stage I) and nested gene lists (stage II) of m fits.
 
-    Attributes
-    ----------
-    split : (m,) str
-        Name of the split of each fit.
-    permutation : (m,) int
-        0 for the observed labels, else the number of the permutation.
-    tau, lam, mu : (n_tau,), (n_lam,), (n_mu,) float
-        tau as a fraction of `tau_max`; lam and mu in units of ``norm``.
-    tau_max, norm : (m,) float
-        (2/n) max_j |x_j'y| and ||X'X||/n of the training rows of each fit.
-    searched : (n_searched,) float
-        mu at which the inner folds were searched.
-    cv_error, cv_se : (m, n_searched, n_tau, n_lam) float
-        Mean validation error over the inner folds and its standard error; NaN where lists were
-        longer than can be chosen.
-    cv_size, cv_agreement : (m, n_searched, n_tau) float
-        Mean number of selected genes over the inner folds, NaN as above; how alike their lists
-        are, where that was asked for.
-    choice : (m, 3) int
-        Chosen indices into `tau`, `lam` and `mu`: the list that is the answer.
-    threshold : (m,) float
-        Where the scores of a fit are cut: above it, the positive class. NaN where it was not set.
-    indptr, indices, values : (m * n_mu + 1,), (nnz,), (nnz,)
-        Coefficients of fit i at mu j, ``slice(indptr[i*n_mu+j], indptr[i*n_mu+j+1])``: gene
-        number and weight per unit of the normalised (not yet gene-scaled) expression.
-        With several classes (nnz, T): a weight for each class.
-    intercept : (m, n_mu) or (m, n_mu, T) float
-    gap : (m, n_mu) float
-        Duality gap of each stage II selection, relative to ||y||²/n; NaN where lists were too long
-        to be kept, so that there is none.
-    test_indptr, test_rows, scores : (m + 1,), (t,), (t, n_mu) or (t, n_mu, T)
-        Row numbers of the test samples of each fit and the score f(x) of each.
-    gamma, covariate_mean : (m, n_mu, q), (m, q) float, or None
-        Weight of each covariate, in its own units, (m, n_mu, q, T) with several classes; and
-        its mean over the training samples; None where the study has none.
-    knots : (m, r, K) float, or None
-        Of the splines of each fit's covariates, see `genesig.response.covariates.splined`.
-    answer_indptr, answer_indices, answer_values : (2 m + 1,), (nnz,), (nnz,) or (nnz, T)
-        The two answers of each fit, in the order of `ANSWERS`, as coefficients above. None, as
-        all that follows, where the chosen list is the only answer.
-    answer_intercept, answer_scores : (m, 2) or (m, 2, T), (t, 2) or (t, 2, T)
-        Less the threshold: above 0 the positive class.
-    answer_gamma : (m, 2, q) or (m, 2, q, T), or None
-    line, answer_line : (m, T + 1), (m, 2, T + 1), or None
-        Of classes, the line of the probabilities (see `class_line`) of the chosen list and of the
-        answers, from scores less the threshold; NaN where nothing tells it.
-    shrinkage, answer_shrinkage : (m,), (m, 2), or None
-        Slope of each line over the slope that the left-out samples gave, 0 to 1.
-    controlled : (m,) bool
-        Whether the list of the predictive model is that of the selection frequencies.
-    rival_indptr, rival_indices : (m + 1,), (nnz,) int, or None
-        Genes of a list of the lasso, as long as the one that predicts; of halves of the samples.
-    factors : (m, n_omics) float, or None
-        What each fit chose to multiply the l1 terms of each omic by; None where that was given.
+    A fit is one split under one permutation; q is the number of covariates.
     """
 
     split: Array
+    """(m,) str: name of the split of each fit."""
     permutation: Array
+    """(m,) int: 0 for the observed labels, else the number of the permutation."""
     tau: Array
+    """(n_tau,) float: grid of the l1 weight, as fractions of `tau_max`."""
     lam: Array
+    """(n_lam,) float: grid of the ridge weight of the refit, in units of `norm`."""
     mu: Array
+    """(n_mu,) float: grid of the ridge weight of the selection, in units of `norm`; `with_chosen`
+    appends NaN, for the chosen list."""
     searched: Array
+    """(n_searched,) float: values of mu at which the inner folds were searched."""
     tau_max: Array
+    """(m,) float: (2/n) max_j |x_j'y| of the training rows of each fit."""
     norm: Array
+    """(m,) float: ||X'X||/n of the training rows of each fit."""
     cv_error: Array
+    """(m, n_searched, n_tau, n_lam) float: mean validation error over the inner folds; NaN for
+    lists that are too long to be chosen."""
     cv_se: Array
+    """Standard error of `cv_error`, of the same shape."""
     cv_size: Array
+    """(m, n_searched, n_tau) float: mean number of selected genes over the inner folds; NaN as in
+    `cv_error`."""
     cv_agreement: Array
+    """(m, n_searched, n_tau) float: agreement of the gene lists of the inner folds; only if it was
+    requested."""
     choice: Array
+    """(m, 3) int: indices of the chosen tau, lam and mu."""
     threshold: Array
+    """(m,) float: score above which a sample is predicted as the positive class; NaN if none was
+    set."""
     indptr: Array
+    """(m * n_mu + 1,) int: the coefficients of fit i at mu j are at ``slice(indptr[i*n_mu+j],
+    indptr[i*n_mu+j+1])`` of `indices` and `values`."""
     indices: Array
+    """(nnz,) int: gene numbers."""
     values: Array
+    """(nnz,) float, or (nnz, T) with several classes: weights per unit of the normalised (not yet
+    gene-scaled) expression."""
     intercept: Array
+    """(m, n_mu) or (m, n_mu, T) float."""
     gap: Array
+    """(m, n_mu) float: duality gap of each selection, relative to ||y||²/n; NaN for lists that are
+    too long to be stored."""
     test_indptr: Array
+    """(m + 1,) int: index in `test_rows` and `scores` at which each fit begins."""
     test_rows: Array
+    """(t,) int: row numbers of the test samples of each fit."""
     scores: Array
+    """(t, n_mu) or (t, n_mu, T) float: score f(x) of each test sample."""
     gamma: Array | None = None
+    """(m, n_mu, q) or (m, n_mu, q, T) float: weight of each covariate, in its own units; None
+    without covariates."""
     covariate_mean: Array | None = None
+    """(m, q) float: mean of each covariate over the training samples; None without covariates."""
     knots: Array | None = None
+    """(m, r, K) float: knots of the covariates' splines, see `genesig.response.covariates.splined`;
+    None without splines."""
     answer_indptr: Array | None = None
+    """(2 m + 1,) int: coefficients of the two answers of each fit, in the order of `ANSWERS`, as
+    `indptr` for `values`. None, as all fields ``answer_``, if the chosen list is the only
+    answer."""
     answer_indices: Array | None = None
+    """(nnz,) int: gene numbers of the answers."""
     answer_values: Array | None = None
+    """(nnz,) or (nnz, T) float: weights of the answers."""
     answer_intercept: Array | None = None
+    """(m, 2) or (m, 2, T) float, less the threshold: above 0 is the positive class."""
     answer_scores: Array | None = None
+    """(t, 2) or (t, 2, T) float: scores of the test samples, less the threshold."""
     answer_gamma: Array | None = None
+    """(m, 2, q) or (m, 2, q, T) float: weights of the covariates; None without covariates."""
     controlled: Array | None = None
+    """(m,) bool: whether the list of the predictive model is that of the selection frequencies."""
     line: Array | None = None
+    """(m, T + 1) float: line from the scores of the chosen list, less the threshold, to
+    probabilities of classes (see `class_line`); NaN if it cannot be estimated, None without
+    classes."""
     answer_line: Array | None = None
+    """(m, 2, T + 1) float: the same for the answers."""
     shrinkage: Array | None = None
+    """(m,) float: slope of the line over the slope that the left-out samples gave, 0 to 1; None
+    without a line."""
     answer_shrinkage: Array | None = None
+    """(m, 2) float: the same for the answers."""
     rival_indptr: Array | None = None
+    """(m + 1,) int: index in `rival_indices` at which each fit begins; None without halves of the
+    samples."""
     rival_indices: Array | None = None
+    """(nnz,) int: genes of a list of the lasso, as long as the predictive list; of halves of the
+    samples."""
     factors: Array | None = None
+    """(m, n_omics) float: chosen factor of the l1 terms of each omic; None if the config gives
+    them."""
 
     def __len__(self) -> int:
         """Return the number of fits."""

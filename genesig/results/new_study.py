@@ -136,26 +136,20 @@ SAMPLES_SET = "The sample table is named in `config.yaml` as `samples`: `{sample
 
 @dataclass(frozen=True)
 class Start:
-    """The first settings and files of a new study.
-
-    Attributes
-    ----------
-    expression, samples, label : str
-        Values of the three keys; the label may be a mapping, of times and events.
-    sheet : str
-        Text of samples.tsv; '' if the study needs none.
-    settings : dict
-        Further sections of the config.
-    why : tuple of str
-        Lines that explain the settings.
-    """
+    """The first settings and files of a new study."""
 
     expression: str = "data/expression.tsv"
+    """Value of the key ``expression``; the default is a file that is still to be made."""
     samples: str = "samples.tsv"
+    """Value of the key ``samples``."""
     label: str | Mapping[str, str] = "diagnosis"
+    """Value of the key ``label``; a mapping for times and events."""
     sheet: str = SAMPLE_TEMPLATE
+    """Text of samples.tsv; "" if the study needs none."""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    """Further sections of the config."""
     why: tuple[str, ...] = ()
+    """Lines that explain the settings."""
 
     def config(self) -> str:
         """Return the text of config.yaml."""
@@ -255,8 +249,8 @@ def lay_out(names: Iterable[str]) -> None:
     Parameters
     ----------
     names : iterable of str
-        Paths of files and folders relative to `home`. Files that are not shipped are left out, and
-        identical files that exist already stay.
+        Paths of files and folders below `shipped_folder`. Files that are not shipped are
+        left out; identical files that exist already stay.
 
     Raises
     ------

@@ -265,7 +265,7 @@ def prediction_tables(
     """Return the tables of `survival_tables` from predictions at times up to the horizon.
 
     y (n,) are the times and events of all samples, `concordance` is Harrell's C with its interval;
-    for ratio and group see `assess.survival.pooled`.
+    for ratio and group see `pool_concordance`.
     """
     import pandas as pd
 
@@ -312,7 +312,10 @@ def _brier_rows(
     ratio: float,
     group: Array | None,
 ) -> Iterator[SurvivalRow]:
-    """Yield both Brier scores and 1 - their ratio; limits by `over_sets` for several test sets."""
+    """Yield both Brier scores and 1 - their ratio, with limits.
+
+    Those of several test sets are by `interval_over_sets`.
+    """
     score = integrated_brier(mean.losses, times, mean.group)
     reference = integrated_brier(mean.reference, times, mean.group)
     explained_share, limits = explained_variation(score, reference, mean.group)

@@ -14,7 +14,7 @@ study = (
 )
 keywords = {
     **settings.linear,
-    "given": settings.given["omics"],
+    "omic_factors": settings.given["omics"],
     "permutations": settings.permutations,
 }
 save_table(snakemake.output[0], omics_table(*study, Fits.load(inputs.final), **keywords))

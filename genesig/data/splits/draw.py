@@ -95,9 +95,10 @@ def draw_splits(
 
 
 def redrawn(dataset: Dataset, splits: Splits) -> list[Split]:
-    """Return copies of the final split with other draws of its inner folds, `DRAWS` with the first.
+    """Return copies of the final split with other random inner folds, each different.
 
-    Only different ones. Empty if the inner folds are not random, or if a file contains them.
+    There are at most `INNER_FOLD_DRAWS` draws, with the first one, which the final split has. The
+    list is empty if the inner folds are not random, or if a file contains them.
     """
     samples = Samples.from_dataset(dataset)
     final = splits.final

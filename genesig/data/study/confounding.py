@@ -27,20 +27,7 @@ _MIN_RESIDUAL_DF = 2
 
 @dataclass(frozen=True)
 class Association:
-    """Share of each component's variance that a column explains, and its test.
-
-    Attributes
-    ----------
-    kind : {"classes", "number"}
-        Share is eta² of one-way analysis of variance, or r².
-    n_levels, n_samples : int
-        Classes (2 for a number: its degrees of freedom plus one); samples that have a value.
-    share, adjusted_share : (k,) float
-        The second less what chance gives, ``1 - (1 - share)(n - 1)/(n - levels)``, at least 0:
-        with it columns of few and of many classes can be compared.
-    p : (k,) float
-        Of the F test, ``F = (share/(levels - 1)) / ((1 - share)/(n - levels))``.
-    """
+    """Share of each component's variance that a column explains, and its test."""
 
     kind: str
     """"classes" (share is eta² of one-way analysis of variance) or "number" (share is r²)."""

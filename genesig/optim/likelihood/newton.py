@@ -40,7 +40,7 @@ SLOPE_TOLERANCE = 1e-10
 
 
 class Loss(NamedTuple):
-    """A convex loss h of η (n,): compiled functions of `loss_args`, the data of n samples."""
+    """A convex loss h of η (n,): compiled functions of ``loss_args``, the data of n samples."""
 
     evaluate: Any
     """``(loss_args, eta)`` returns a record with h's `value` and gradient `u` (n,) at η, and with

@@ -336,7 +336,7 @@ def likelihood_path(
 
     Parameters
     ----------
-    sets : Sets
+    sets : LossTrainingSets
     tau, mu : floats or arrays that broadcast to (k, m)
         Absolute. Each fit starts at the solution of the one before it in its row.
     tolerance : float
@@ -350,7 +350,7 @@ def likelihood_path(
     -------
     path : Path
         Coefficients on the standardised scale.
-    held : (k, m, c) array
+    column_coefs : (k, m, c) array
         Coefficients of the columns; NaN where the row had ended.
 
     Raises

@@ -264,7 +264,7 @@ def block_paths(
     design : Layout
     responses : (P, n, T) array, centred
     tau : (P, M) array
-    mu, tolerance, most
+    mu, tolerance, max_blocks
         As in `block_path`.
     """
     check_levels(tau, mu)

@@ -131,7 +131,7 @@ class CohortRecord(TypedDict):
     samples: int
     left_out: list[LeftOut]
     scores: dict[str, CohortScore]
-    points: list[CohortSample]  # at most `MOST_SAMPLES`, evenly spaced
+    points: list[CohortSample]  # at most `MAX_PLOTTED_SAMPLES`, evenly spaced
     roc: RocCurve | None  # two classes only
     confusion: list[list[int]] | None  # a row for each true class
     reliability: list[ReliabilityGroup]

@@ -64,11 +64,11 @@ def judge(answer: Finding, covariates: Mapping[str, Any] | None, sets: Analysis 
     ----------
     answer : Finding
         Its error, p, FDR-selected genes and other cohorts.
-    held : mapping, optional
-        What is held fixed (``report_data.json``, covariates): the question is then what expression
-        adds, so that the interval is that of the gain.
+    covariates : mapping, optional
+        The section ``covariates`` of ``report_data.json``. With covariates the study is graded by
+        what expression adds to them, so by the interval of the gain.
     sets : Analysis, optional
-        Of models of whole gene sets.
+        p and interval of models of whole gene sets.
 
     Returns
     -------

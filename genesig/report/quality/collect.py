@@ -131,7 +131,7 @@ class QualityRecord(TypedDict):
     skipped: list[SkippedColumn]
     missing: MissingValues
     kind: str | None  # "library", "factor" or None
-    samples: list[str]  # at most `MOST_SAMPLES` of `total`, and every outlier
+    samples: list[str]  # at most `MAX_PLOTTED_SAMPLES` of `total`, and every outlier
     total: int
     response: list[float]
     batches: list[str] | None
@@ -214,7 +214,7 @@ def quality_record(quality_json: Mapping[str, Any], dataset: Dataset) -> Quality
 
 
 def _sample_order(quality_json: Mapping[str, Any], dataset: Dataset) -> list[int]:
-    """Return the rows by batch and response: at most `MOST_SAMPLES`, and every outlier."""
+    """Return the rows by batch and response: at most `MAX_PLOTTED_SAMPLES`, and every outlier."""
     batch = np.zeros(len(dataset.samples), dtype=int)
     if quality_json["batch"] is not None:
         names = dataset.obs[quality_json["batch"]].astype(str).to_numpy(dtype=object)

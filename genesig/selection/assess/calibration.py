@@ -116,20 +116,16 @@ def reliability(
 
 @dataclass(frozen=True)
 class Rejection:
-    """Number of samples predicted as one class that have to be rejected to leave no error.
-
-    Attributes
-    ----------
-    predicted, wrong, rejected : int
-        Samples predicted as the class, misclassified ones, refused ones.
-    threshold : float
-        |f| up to which they are refused; NaN when none is misclassified.
-    """
+    """Number of samples predicted as one class that have to be rejected to leave no error."""
 
     predicted: int
+    """Number of samples predicted as the class."""
     wrong: int
+    """Number of these that are misclassified."""
     rejected: int
+    """Number of these that are rejected."""
     threshold: float
+    """Largest |f| of a rejected sample; NaN if none is misclassified."""
 
     @property
     def share(self) -> float:

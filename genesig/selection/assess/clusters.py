@@ -276,7 +276,7 @@ def explained_interval(y: Array, f: Array, group: Array) -> Interval:
         return NO_INTERVAL
     ratio_left = (losses.sum() - losses) / squares_left
     value = loss.sum() / squares.sum()
-    # (1 - a)(value - without) is the influence of a group that holds a share a of the samples.
+    # (1 - share) (value - ratio_left) is the influence of a group with this share of the samples.
     share = sizes / len(y)
     influence = (1 - share) * (value - ratio_left)
     influence -= share * influence.sum()

@@ -275,8 +275,8 @@ def uno(
 
     Parameters
     ----------
-    censoring_curve : Curve
-        `survival_curves.censoring` of the training samples.
+    censoring_curve : StepCurve
+        `censoring` of the training samples.
     horizon : float
         Events from then on are left out. Without it, or beyond the last training sample, one late
         event may outweigh all others, or have an undefined weight.

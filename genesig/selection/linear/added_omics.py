@@ -33,7 +33,7 @@ def omics_table(
     observed: Sequence[Fits],
     final: Fits,
     *,
-    given: Mapping[str, float] | str,
+    omic_factors: Mapping[str, float] | str,
     permutations: int,
     folds: FoldSteps,
     **linear: Any,
@@ -57,8 +57,8 @@ def omics_table(
     observed : list of Fits
         Batches of the nested cross-validation.
     final : Fits
-    given : mapping or str
-        ``data.omics`` of the config.
+    omic_factors : mapping or str
+        ``data.omics`` of the config: factor of each omic's l1 terms, or "learned".
     permutations : int
         ``signature.permutations`` of the config.
     folds : list of dict
@@ -73,7 +73,7 @@ def omics_table(
     genesig_scores = collect_held_out(dataset, splits, fits)
     omic_of_gene = dataset.omic_of()
     mean_counts = _mean_gene_counts(fits, omic_of_gene, len(dataset.omics))
-    factors = _factor_columns(dataset, fits, final, given)
+    factors = _factor_columns(dataset, fits, final, omic_factors)
     rows = [
         {
             "row": GENESIG_ROW,

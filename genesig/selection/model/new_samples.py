@@ -108,8 +108,8 @@ def predict(
 
     A gene of the model that the matrix lacks, or that is blank in a sample, gets its mean over the
     training samples, after the row-wise steps; or what the model's knn_impute gives it, where it
-    has one. To a model that takes what is blank for low (`AS_LOW`) it was measured and too small,
-    so is not missing, other than a gene that the matrix lacks. Genes that the model does not know
+    has one. For a model that takes blanks for low values (`takes_missing_as_low`) a blank was
+    measured and is not missing; a gene that the matrix lacks is. Genes that the model does not know
     are ignored.
 
     Parameters

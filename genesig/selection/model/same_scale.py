@@ -199,8 +199,10 @@ def find_odd_samples(
 
     Parameters
     ----------
-    X, known, names, scale
+    X, measured, scale
         As in `describe_scale_fault`.
+    sample_names : sequence of str
+        Names of the rows of X.
     """
     faults = (
         (name, _profile_fault(sample_profile(x, is_measured, scale), scale, 1, 1, OF_MODEL))
@@ -364,7 +366,7 @@ def panel_fault(X: Array, measured: Array, names: Sequence[str], panel: Panel) -
 
     Parameters
     ----------
-    X, known, names
+    X, measured, names
         As in `describe_scale_fault`.
     panel : mapping
         As `training_panel` gives it.

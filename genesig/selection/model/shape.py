@@ -511,9 +511,9 @@ def apply_study_steps(
     Parameters
     ----------
     values, measured : (n_samples, n_genes) float, bool
-        As `apply_row_steps` gives them.
-    filler : (n_genes,) float
-        What stands in the place of a value that is not known, on the scale after these steps.
+        Values after `apply_row_steps`, and whether each was measured.
+    fill_values : (n_genes,) float
+        Value that replaces each missing value of a gene, on the scale after these steps.
     """
     for step in split_steps(model)[0]:
         if step.kind == "study":

@@ -300,7 +300,7 @@ def choose(
 
     Parameters
     ----------
-    training_sets : sequence of Ground
+    training_sets : sequence of KernelData
         The training set of each inner fold.
     held_out_rows : sequence of (X, y)
         The held-out rows of each, all columns of the matrix.

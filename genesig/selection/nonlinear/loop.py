@@ -65,7 +65,7 @@ def fvm_scores(
 
     Parameters
     ----------
-    outer_set : Ground
+    outer_set : KernelData
         The training rows of the split.
     training_sets, held_out_rows, protocol, classes
         See `choose`.
