@@ -229,6 +229,29 @@ class L1L2ClassifierCV(SignClassifier, _L1L2CV):
     (array([ True,  True]), True)
     """
 
+    def __init__(
+        self,
+        tau: int | Sequence[float] = 20,
+        mu: float | Sequence[float] = MU_GRID,
+        lam: float | Sequence[float] = LAM_GRID,
+        cv: Any = None,
+        unit_variance: bool = True,
+        solver: str = "landweber-newton",
+        tolerance: float = 1e-9,
+        *,
+        calibration: Any = None,
+    ) -> None:
+        super().__init__(
+            tau=tau,
+            mu=mu,
+            lam=lam,
+            cv=cv,
+            unit_variance=unit_variance,
+            solver=solver,
+            tolerance=tolerance,
+        )
+        self.calibration = calibration
+
 
 class L1L2CoxCV(_GridSearch, L1L2Cox):
     """`L1L2Cox` with tau, mu and lam by the partial likelihood that rows left out add.

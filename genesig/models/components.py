@@ -255,6 +255,23 @@ class KernelPCRClassifier(SignClassifier, _KernelPCR):
     True
     """
 
+    def __init__(
+        self,
+        kernel: str = "gaussian",
+        width: float | Sequence[float] = 1.0,
+        n_components: int | None = None,
+        cv: Any = 5,
+        *,
+        calibration: Any = None,
+    ) -> None:
+        super().__init__(
+            kernel=kernel,
+            width=width,
+            n_components=n_components,
+            cv=cv,
+        )
+        self.calibration = calibration
+
 
 class TotalVariation(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Each sample, along each chromosome, becomes a step function (array CGH, copy numbers).

@@ -352,6 +352,53 @@ class DerivativeClassifier(SignClassifier, DerivativeModel):
         __doc__,
     )
 
+    def __init__(
+        self,
+        *,
+        kernel: str = "gaussian",
+        width: float | Sequence[float] = 1.0,
+        degree: int = 3,
+        offset: float = 1.0,
+        penalty: str = "lasso",
+        groups: Sequence[Sequence[int]] | None = None,
+        weights: Sequence[float] | None = None,
+        mu: float = 0.5,
+        nu: float | Sequence[float] = 1e-2,
+        tau: float | None = None,
+        n_tau: int = 15,
+        tau_min: float = 0.1,
+        debias: bool = True,
+        lam: Sequence[float] = RIDGE_GRID,
+        cv: Any = 5,
+        standardise: bool = True,
+        solver: str = "auto",
+        tolerance: float = 1e-4,
+        max_iterations: int = 5000,
+        calibration: Any = None,
+    ) -> None:
+        super().__init__(
+            kernel=kernel,
+            width=width,
+            degree=degree,
+            offset=offset,
+            penalty=penalty,
+            groups=groups,
+            weights=weights,
+            mu=mu,
+            nu=nu,
+            tau=tau,
+            n_tau=n_tau,
+            tau_min=tau_min,
+            debias=debias,
+            lam=lam,
+            cv=cv,
+            standardise=standardise,
+            solver=solver,
+            tolerance=tolerance,
+            max_iterations=max_iterations,
+        )
+        self.calibration = calibration
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose the settings that are not fixed, and fit to X (n, d) and two labels y (n,)."""
         rows, labels, counts = self._checked(X, y, sample_weight)

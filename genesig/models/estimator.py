@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import wraps
-from inspect import Parameter, signature
 from typing import Any, Self
 
 import numpy as np
@@ -141,7 +139,7 @@ def _has_calibration(classifier: Any) -> bool:
 
 
 class CrossFitted(ClassifierMixin):  # type: ignore[misc]
-    """A classifier with one more setting, `calibration`.
+    """A classifier whose ``__init__`` sets one more parameter than its regressor, `calibration`.
 
     Parameters
     ----------
@@ -163,26 +161,6 @@ class CrossFitted(ClassifierMixin):  # type: ignore[misc]
 
     calibration: Any
     classes_: Array
-
-    def __init_subclass__(cls, **class_options: Any) -> None:
-        """Add `calibration` to the parameters of each classifier; regressors do not have it."""
-        super().__init_subclass__(**class_options)
-        if not issubclass(cls, BaseEstimator):
-            return
-        original_init = cls.__init__
-        init_signature = signature(cls.__init__)
-
-        @wraps(original_init)
-        def __init__(self: Any, *args: Any, calibration: Any = None, **options: Any) -> None:
-            original_init(self, *args, **options)
-            self.calibration = calibration
-
-        calibration_parameter = Parameter("calibration", Parameter.KEYWORD_ONLY, default=None)
-        extended_signature = init_signature.replace(
-            parameters=[*init_signature.parameters.values(), calibration_parameter]
-        )
-        __init__.__signature__ = extended_signature  # type: ignore[attr-defined]
-        cls.__init__ = __init__  # type: ignore[method-assign]
 
     def _calibrated(self, X: Any, y: Any, **weights: Any) -> Self:
         """Fit the slope to held-out scores of X and y, if `calibration` is set."""

@@ -271,3 +271,28 @@ class GeneSetClassifier(ClassColumns, _GeneSets):
         "Two or more classes by sets of genes, the one whose mean score is nearest",
         __doc__,
     )
+
+    def __init__(
+        self,
+        sets: GeneSetLists | None = None,
+        *,
+        weights: str = "permuted",
+        alone: bool = False,
+        tau: float = 0.1,
+        mu: float = 1e-3,
+        unit_variance: bool = True,
+        tolerance: float = 1e-9,
+        random_state: Any = 0,
+        calibration: Any = None,
+    ) -> None:
+        super().__init__(
+            sets=sets,
+            weights=weights,
+            alone=alone,
+            tau=tau,
+            mu=mu,
+            unit_variance=unit_variance,
+            tolerance=tolerance,
+            random_state=random_state,
+        )
+        self.calibration = calibration

@@ -145,6 +145,27 @@ class L1L2Classifier(SignClassifier, _L1L2):
     (array([2]), (50, 2))
     """
 
+    def __init__(
+        self,
+        tau: float = 0.05,
+        mu: float = 1e-6,
+        lam: float = 1e-3,
+        unit_variance: bool = True,
+        solver: str = "landweber-newton",
+        tolerance: float = 1e-9,
+        *,
+        calibration: Any = None,
+    ) -> None:
+        super().__init__(
+            tau=tau,
+            mu=mu,
+            lam=lam,
+            unit_variance=unit_variance,
+            solver=solver,
+            tolerance=tolerance,
+        )
+        self.calibration = calibration
+
 
 class L1L2Logistic(Selects, TwoClasses, BaseEstimator):  # type: ignore[misc]
     """``log(p / (1 - p)) = f(x) = intercept + x'b``, p the probability of the second class.

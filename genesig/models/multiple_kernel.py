@@ -225,3 +225,26 @@ class MultipleKernelClassifier(ClassColumns, _MultipleKernel):
         "Two or more classes by several kernels, the one whose mean score is nearest",
         __doc__,
     )
+
+    def __init__(
+        self,
+        blocks: Sequence[Sequence[int]] | None = None,
+        kernels: Sequence[str] = ("linear", "gaussian"),
+        *,
+        width: float = 1.0,
+        tau: float = 0.1,
+        mu: float = 1e-3,
+        unit_variance: bool = True,
+        tolerance: float = 1e-9,
+        calibration: Any = None,
+    ) -> None:
+        super().__init__(
+            blocks=blocks,
+            kernels=kernels,
+            width=width,
+            tau=tau,
+            mu=mu,
+            unit_variance=unit_variance,
+            tolerance=tolerance,
+        )
+        self.calibration = calibration

@@ -336,6 +336,31 @@ class GroupLassoClassifier(ClassColumns, _GroupLasso):
         __doc__,
     )
 
+    def __init__(
+        self,
+        groups: Sequence[Sequence[int]] | None = None,
+        *,
+        weights: Sequence[float] | None = None,
+        penalty: str = "group",
+        tau: float = 0.05,
+        mu: float = 1e-6,
+        unit_variance: bool = True,
+        solver: str = "blocks",
+        tolerance: float = 1e-9,
+        calibration: Any = None,
+    ) -> None:
+        super().__init__(
+            groups=groups,
+            weights=weights,
+            penalty=penalty,
+            tau=tau,
+            mu=mu,
+            unit_variance=unit_variance,
+            solver=solver,
+            tolerance=tolerance,
+        )
+        self.calibration = calibration
+
 
 class _FusedLasso(BaseEstimator):  # type: ignore[misc]
     """SUMMARY.
@@ -458,3 +483,26 @@ class FusedLassoClassifier(SignClassifier, _FusedLasso):
         "Two classes, coded as ±1, by coefficients that change seldom along chromosomes",
         __doc__,
     )
+
+    def __init__(
+        self,
+        chromosomes: Sequence[Any] | None = None,
+        positions: Sequence[float] | None = None,
+        *,
+        tau: float = 0.05,
+        mu: float = 1e-6,
+        first: float = 0.0,
+        unit_variance: bool = True,
+        tolerance: float = 1e-9,
+        calibration: Any = None,
+    ) -> None:
+        super().__init__(
+            chromosomes=chromosomes,
+            positions=positions,
+            tau=tau,
+            mu=mu,
+            first=first,
+            unit_variance=unit_variance,
+            tolerance=tolerance,
+        )
+        self.calibration = calibration

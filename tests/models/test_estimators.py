@@ -269,6 +269,26 @@ def test_several_classes_have_probabilities(model):
     assert np.mean(p.argmax(axis=1) == np.searchsorted(["a", "b", "c"], y)) > 0.5
 
 
+@named([L1L2Classifier(tau=0.3), GroupLassoClassifier(tau=0.05)])
+def test_subclass_of_a_classifier_keeps_its_parameters(model):
+    subclass = type("Subclass", (type(model),), {})
+    subclass_model = calibrated(subclass(**model.get_params()))
+    assert subclass_model.get_params() == calibrated(model).get_params()
+    X, y = data()
+    expected = calibrated(model).fit(X, y).predict_proba(X)
+    np.testing.assert_array_equal(clone(subclass_model).fit(X, y).predict_proba(X), expected)
+
+
+def test_subclass_of_a_classifier_adds_a_parameter():
+    class Labelled(L1L2Classifier):
+        def __init__(self, label="", tau=0.1, calibration=None):
+            super().__init__(tau=tau, calibration=calibration)
+            self.label = label
+
+    model = clone(Labelled("x", tau=0.3, calibration=3))
+    assert model.get_params() == {"label": "x", "tau": 0.3, "calibration": 3}
+
+
 def test_a_regressor_has_no_such_setting():
     with pytest.raises(TypeError, match="calibration"):
         L1L2Regressor(calibration=3)
