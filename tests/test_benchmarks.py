@@ -68,7 +68,7 @@ def quick(folder):
 
 
 @pytest.mark.slow
-def test_the_command_prints_every_method_and_goes_on_from_what_it_kept(tmp_path):
+def test_command_prints_every_method_and_resumes_from_its_results(tmp_path):
     first_output = quick(tmp_path)
     rows = pd.read_csv(tmp_path / "answers.tsv", sep="\t")
     assert rows["method"].tolist() == [*VARIANTS, *RIVALS]
@@ -139,7 +139,7 @@ def test_lists_of_seeds_are_as_alike_as_their_jaccard_index():
     assert jaccard([[], []]) == 1
 
 
-def test_final_lists_are_those_of_a_study(study):
+def test_final_lists_equal_those_of_a_study(study):
     lists = final_lists(study.dataset, study.splits)
     assert set(lists) == {"named", "model", "stable"}
     fdr_selected = lists["named"]
@@ -172,7 +172,7 @@ def test_there_are_fifteen():
     assert len({source.name for source in sources}) == 15
 
 
-def test_the_difference_is_that_of_the_report_over_samples(study):
+def test_difference_over_samples_equals_the_report(study):
     ridge_calls, genesig_calls = (
         scores_of_record(study, run_method(method, study)) for method in ("ridge", "genesig")
     )
@@ -182,7 +182,7 @@ def test_the_difference_is_that_of_the_report_over_samples(study):
     assert widest - 1e-9 <= low < centre < high <= widest_high + 1e-9
 
 
-def test_the_cut_is_that_of_the_predictions(study):
+def test_cut_equals_that_of_the_predictions(study):
     fits = answer_record(study.dataset, study.splits, config_of_variant("genesig")).with_chosen()
     predictions = predictions_table(study.dataset, study.splits, fits)
     predictions = predictions[predictions["mu"].isna()]
@@ -190,7 +190,7 @@ def test_the_cut_is_that_of_the_predictions(study):
     assert HEADLINE.loss(calls)[:, 0].tolist() == predictions["wrong"].tolist()
 
 
-def test_the_first_gene_enters_where_it_is_said_to(study):
+def test_first_gene_enters_at_its_stated_level(study):
     Z = study.dataset.X
     y = study.dataset.response()
     Z = (Z - Z.mean(axis=0)) / Z.std(axis=0)
@@ -211,7 +211,7 @@ def test_the_first_gene_enters_where_it_is_said_to(study):
         pytest.param("stability selection", marks=pytest.mark.slow),
     ],
 )
-def test_a_rival_with_chance_in_it_gives_the_same_twice(study, rival):
+def test_randomised_rival_gives_the_same_result_twice(study, rival):
     first_result = run_method(rival, study)
     second_result = run_method(rival, study)
     assert (first_result.score, first_result.lists, first_result.again) == (
@@ -252,7 +252,7 @@ def test_goals_by_hand():
     )
 
 
-def test_lists_that_are_always_empty_agree_on_nothing():
+def test_always_empty_lists_have_no_agreement():
     rows = pd.DataFrame({"method": ["a", "a", "svm"], "stability": [0.5, np.nan, np.nan]})
     assert complete_rows(rows)["stability"].tolist()[:2] == [0.5, 0]
     assert np.isnan(complete_rows(rows)["stability"].iloc[2])
@@ -278,7 +278,7 @@ def test_times_of_zero_keep_their_place_for_glmnet():
     assert times(y).tolist() == [[0.25, 1], [2, 0], [0.25, 0], [0.5, 1]]
 
 
-def test_an_unknown_data_set_is_one_line():
+def test_unknown_data_set_is_refused_in_one_line():
     with pytest.raises(SystemExit, match="nowhere: neither name=matrix,samples,label nor one of"):
         Source.of("nowhere")
 
@@ -346,7 +346,7 @@ def test_the_benchmark_has_a_job_for_each_data_set_group_and_repeat(tmp_path):
     assert int(re.findall(r"^cell +(\d+)$", plan, re.M)[0]) == 2 * groups
 
 
-def test_one_job_of_the_benchmark_and_its_tables(tmp_path):
+def test_single_benchmark_job_writes_its_tables(tmp_path):
     cell = f"{tmp_path}/cells/simulated_plain.selections.0.jsonl"
     planned("--config", f"out={tmp_path}", "data=nowhere", "folds=2", "--quiet", "all", "--", cell)
     results_tables.main(tmp_path / "cells", tmp_path)
@@ -362,7 +362,7 @@ def test_one_job_of_the_benchmark_and_its_tables(tmp_path):
     assert means["sets"].tolist() == [1] * len(OF_GENES)
 
 
-def test_means_count_an_empty_list_as_no_agreement_and_rank_what_is_whole():
+def test_means_count_an_empty_list_as_no_agreement_and_rank_complete_methods():
     rows = pd.DataFrame(
         [
             ("a", "l1", 0.2, 3, np.nan),
@@ -382,7 +382,7 @@ def test_means_count_an_empty_list_as_no_agreement_and_rank_what_is_whole():
     assert means.loc["l1", ["best", "sets", "genes"]].tolist() == [1, 2, 4]
 
 
-def test_seconds_of_both_answers_are_counted_once():
+def test_seconds_shared_by_both_answers_are_counted_once():
     """They come of the same fits, and each has the seconds of these."""
     rows = pd.DataFrame(
         {"method": ["genesig", "FDR-selected genes", "l1"], "seconds": [3600.0] * 3}
@@ -393,7 +393,7 @@ def test_seconds_of_both_answers_are_counted_once():
     )
 
 
-def test_every_kind_has_rivals_that_predict_and_choose(monkeypatch):
+def test_rivals_of_every_kind_predict_and_choose(monkeypatch):
     monkeypatch.setattr(rivals, "TREES", 20)
     monkeypatch.setattr(rivals, "BOOSTS", 2)
     inner = [(np.arange(k, 40, 2), np.arange(1 - k, 40, 2)) for k in range(2)]
@@ -438,7 +438,7 @@ def test_scores_of_classes_are_log_odds(monkeypatch):
         assert np.abs(probabilities - softmax(A[:, :3], axis=1)).mean() < 0.04, name
 
 
-def test_log_odds_of_several_classes_are_of_one_law():
+def test_log_odds_ignore_a_common_shift_of_all_classes():
     """What a sample adds to all its columns says nothing, and probabilities add up to 1."""
     rng = np.random.default_rng(0)
     f = rng.standard_normal((30, 4))
@@ -493,7 +493,7 @@ def test_a_rival_without_genes_calls_the_more_frequent_class():
     np.testing.assert_allclose(expit(scores), 1 / 3, rtol=1e-6)
 
 
-def test_two_folds_become_three_that_hold_what_the_first_one_held():
+def test_two_folds_become_three_with_the_classes_of_the_first():
     y = np.where(np.arange(40) % 2, 1.0, -1.0)
     fold = number_folds([(np.arange(20, 40), np.arange(20)), (np.arange(20), np.arange(20, 40))], y)
     assert [sorted(set(y[fold == k])) for k in np.unique(fold)] == [[-1, 1]] * 3
@@ -502,7 +502,7 @@ def test_two_folds_become_three_that_hold_what_the_first_one_held():
     assert number_folds(three, np.ones(9)).tolist() == [1, 1, 1, 2, 2, 2, 3, 3, 3]
 
 
-def test_stabl_finds_what_is_true_and_little_else():
+def test_stabl_finds_mostly_true_genes():
     false = []
     true = []
     for seed in range(3):
@@ -514,13 +514,13 @@ def test_stabl_finds_what_is_true_and_little_else():
     assert np.mean(false) <= 1.5
 
 
-def test_stabl_names_nothing_where_the_least_rate_is_not_below_one(monkeypatch):
+def test_stabl_selects_nothing_if_the_least_rate_is_not_below_one(monkeypatch):
     lists = [(np.array([1.0, 0.1]), np.array([[0.0, 0], [0, 0], [0, 1], [0, 1]]))] * HALVES
     monkeypatch.setattr(selections, "lasso_lists", lambda *_: lists)
     assert stabl(np.zeros((3, 2)), np.zeros(3), 0).tolist() == []
 
 
-def test_weights_between_knots_are_those_of_the_lasso_there():
+def test_weights_between_knots_equal_the_lasso():
     Z = standardised(np.random.default_rng(1).standard_normal((30, 50)))
     r = Z[:, 0] + 0.5 * np.random.default_rng(2).standard_normal(30)
     r -= r.mean()
@@ -532,7 +532,7 @@ def test_weights_between_knots_are_those_of_the_lasso_there():
         np.testing.assert_allclose(weights_found[:, at], lasso.coef_, atol=1e-6)
 
 
-def test_shrinkage_is_that_of_ledoit_and_wolf():
+def test_shrinkage_equals_ledoit_wolf():
     Z = standardised(
         np.random.default_rng(0).standard_normal((20, 60)) @ np.diag(np.arange(60) + 1)
     )
@@ -540,7 +540,7 @@ def test_shrinkage_is_that_of_ledoit_and_wolf():
 
 
 @pytest.mark.parametrize("d", [8, 200])
-def test_copies_have_the_law_that_their_formula_says(d):
+def test_knockoff_copies_follow_their_formula(d):
     """With Z held fixed: mean Z - s Z Σ⁻¹ and covariance 2 s I - s² Σ⁻¹, from d x d matrices."""
     rng = np.random.default_rng(3)
     Z = standardised(rng.standard_normal((40, d)) + rng.standard_normal((40, 1)))
@@ -570,7 +570,7 @@ def test_brier_score_by_hand():
     assert brier(y, forecast) == pytest.approx((2 * (0.04 + 0.16) / 2 + 0) / 2)
 
 
-def test_critical_difference_is_that_of_demsar():
+def test_critical_difference_equals_demsar():
     """His example: 4 classifiers on 14 data sets, 5 %: q = 2.569, CD = 1.25."""
     assert critical_difference(4, 14) == pytest.approx(1.25, abs=0.005)
     assert join_ranks([1.0, 1.5, 2.0, 4.0], 1.0) == [(1.0, 2.0)]

@@ -36,7 +36,7 @@ def _genesig(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[s
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
 
 
-def test_a_sound_study_ends_with_0_and_one_line(tmp_path: Path) -> None:
+def test_valid_study_ends_with_0_and_one_line(tmp_path: Path) -> None:
     Study(tmp_path).write()
     process = _genesig("validate", "config.yaml", cwd=tmp_path)
     assert (process.returncode, process.stderr) == (0, "")
@@ -104,7 +104,7 @@ CONFIGS: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_a_broken_config_is_one_line(
+def test_broken_config_is_reported_in_one_line(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     content, line = CONFIGS[name]
@@ -114,7 +114,7 @@ def test_a_broken_config_is_one_line(
     assert capsys.readouterr().err.splitlines()[0].startswith(line)
 
 
-def test_a_missing_config_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_config_is_reported_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["validate", "config/confg.yaml"]) == 1
     err = capsys.readouterr().err
     assert err.startswith("error: config/confg.yaml: no such file")
@@ -152,7 +152,7 @@ def test_a_closed_pipe_is_no_fault_of_the_user() -> None:
     ("encoding", "folder", "line"),
     [("utf-8", b"st\xff", "st\\udcff"), ("ascii", "stü".encode(), "st\\xfc")],
 )
-def test_names_that_the_terminal_has_no_signs_for_are_escaped(
+def test_names_that_the_terminal_cannot_encode_are_escaped(
     encoding: str, folder: bytes, line: str, tmp_path: Path
 ) -> None:
     command = [sys.executable, "-m", "genesig.cli", "init", os.fsdecode(folder)]
@@ -209,7 +209,7 @@ def test_validating_a_large_study_takes_less_than_5_seconds(tmp_path: Path) -> N
     assert "72 samples (36 a, 36 b; positive: b), 7129 genes" in process.stdout
 
 
-def test_functions_say_what_the_command_says(
+def test_functions_report_the_same_as_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = Study(tmp_path)
@@ -248,7 +248,7 @@ def test_the_job_names_the_config_as_the_user_does(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fault", [{"linear": {"tau_mim": 1}}, {"signature": {"mu": 7}}])
-def test_the_config_of_the_workflow_is_named_as_it_is_called(fault: dict[str, object]) -> None:
+def test_config_of_the_workflow_is_named_in_its_errors(fault: dict[str, object]) -> None:
     raw = {"expression": "e.tsv", "samples": "s.tsv", "label": "class"} | fault
     for source in ("mine.yaml", "config"):
         with pytest.raises(InvalidInput, match=rf"^error: {source}, "):

@@ -66,7 +66,7 @@ def test_study_settings_have_every_key_of_the_section_data_once() -> None:
     assert dict(values) == {**config["data"], **names}
 
 
-def test_study_settings_are_made_of_the_keys_that_the_workflow_hands_over() -> None:
+def test_study_settings_equal_the_settings_of_the_config() -> None:
     names = {"expression": "e", "samples": "s", "label": "l"}
     config = resolve_config(names, SCHEMA)
     handed_over = {key: config[key] for key in READ_KEYS}
@@ -94,7 +94,7 @@ def test_the_keys_of_the_structured_section_are_its_protocol():
     assert {field.name for field in fields(SetsSettings)} | once == keys("structured")
 
 
-def test_every_script_is_the_script_of_one_rule():
+def test_every_script_belongs_to_one_rule():
     rules = "".join(path.read_text() for path in sorted((ROOT / "workflow/rules").glob("*.smk")))
     scripts = {path.name for path in (ROOT / "workflow/scripts").glob("*.py")}
     used = {name for name in scripts if f'"../scripts/{name}"' in rules}

@@ -133,7 +133,7 @@ def test_links_lead_somewhere(page):
 
 
 @each(PAGES)
-def test_commands_name_what_exists(page):
+def test_commands_in_docs_name_existing_options_and_files(page):
     assert [(line, missing(line)) for line in commands(page) if missing(line)] == []
 
 
@@ -145,7 +145,7 @@ def test_paths_in_the_text_exist(page):
 
 
 @each(PAGES)
-def test_a_page_has_one_title_and_no_heading_twice(page):
+def test_page_has_one_title_and_unique_headings(page):
     text = INDENTED.sub("", prose(page))
     assert len(re.findall(r"^# ", text, re.MULTILINE)) == 1
     assert text.startswith("# ")
@@ -185,7 +185,7 @@ def table(text: str, heading: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[:end]]
 
 
-def test_benchmark_numbers_are_those_of_the_evidence():
+def test_benchmark_numbers_equal_the_evidence():
     summary, quality, full = (
         table(path.read_text(encoding="utf-8"), heading)
         for path, heading in (
@@ -234,7 +234,7 @@ def test_the_command_line_page_is_current():
     assert page == written["page"](), "run: python docs/site/command_line.py"
 
 
-def test_messages_of_the_problems_page_are_those_of_the_package():
+def test_messages_of_the_problems_page_equal_those_of_the_package():
     rows = re.findall(r"^\| `([^`|]+)` \|", prose(TABLE_OF_MESSAGES), re.MULTILINE)
     sources = (ROOT / "genesig").rglob("*.py")
     code = "".join(path.read_text(encoding="utf-8") for path in sources)
@@ -261,7 +261,7 @@ def test_llms_txt_lists_every_page_of_docs():
     assert targets == {page.resolve() for page in PAGES} - {(ROOT / "docs/README.md").resolve()}
 
 
-def test_the_results_are_those_of_the_rules():
+def test_documented_results_equal_the_outputs_of_the_rules():
     rules = "".join(p.read_text(encoding="utf-8") for p in (ROOT / "workflow/rules").glob("*.smk"))
     page = (ROOT / "docs/reference/results.md").read_text(encoding="utf-8")
     files = page.split("\n## signature.tsv\n")[0]
@@ -303,7 +303,7 @@ def test_the_gallery_has_three_small_pictures_of_each_kind():
     assert commands == [example or "" for example in EXAMPLES.values()]
 
 
-def test_what_is_wrong_is_found(tmp_path, monkeypatch):
+def test_broken_links_are_found(tmp_path, monkeypatch):
     monkeypatch.setitem(globals(), "ROOT", tmp_path)
     page = tmp_path / "page.md"
     page.write_text(

@@ -114,7 +114,7 @@ def test_an_example_can_be_planned(example: Path, codes: dict[Path, int]) -> Non
 
 
 @names
-def test_the_first_lines_say_how_it_is_run(example: Path) -> None:
+def test_first_lines_of_an_example_give_its_command(example: Path) -> None:
     (command, *_) = commands(example)
     assert command[:3] == ["snakemake", "--cores", "2"]
     configs = command[command.index("--configfile") + 1 :]
@@ -150,7 +150,7 @@ def test_the_table_lists_every_example() -> None:
     assert sorted(listed) == [(path.name, path.name) for path in EXAMPLES]
 
 
-def test_the_shipped_data_are_what_the_script_makes() -> None:
+def test_shipped_data_equal_the_output_of_their_script() -> None:
     made_files = files()
     example_files = {p.relative_to(HOME).as_posix() for p in HOME.rglob("*") if p.is_file()}
     assert example_files == {*made_files, "annotated.h5ad"}

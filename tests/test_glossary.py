@@ -20,7 +20,7 @@ def test_terms_of_the_glossary_are_in_order_and_explained():
     assert all(meaning.strip() for _, meaning, _ in ROWS)
 
 
-def test_synonyms_lead_to_one_term_and_are_no_terms():
+def test_synonyms_belong_to_one_term_and_are_no_terms():
     terms = {term.lower() for term, *_ in ROWS}
     assert [word for word, n in Counter(SYNONYMS).items() if n > 1] == []
     assert [word for word in SYNONYMS if word.lower() in terms] == []

@@ -46,7 +46,7 @@ def test_the_folder_lacks_the_matrix_only(
     assert not [line for line in capsys.readouterr().err.splitlines() if "expression.tsv" in line]
 
 
-def test_the_settings_it_proposes_exist() -> None:
+def test_proposed_settings_are_valid() -> None:
     """Each commented line, taken out of its comment, is a valid config."""
     text = Start().config()
     _, proposed = text.split("need.\n#\n")
@@ -57,7 +57,7 @@ def test_the_settings_it_proposes_exist() -> None:
     assert config["data"]["classes"] == ["control", "case"]
 
 
-def test_the_way_to_resume_is_the_command_that_runs() -> None:
+def test_resume_hint_is_the_run_command() -> None:
     """The lock lies in the study's folder, so the commands differ by --unlock alone."""
     text = Start().readme()
     lines = [line.strip() for line in text.splitlines() if line.strip().startswith("genesig run ")]
@@ -80,7 +80,7 @@ def test_nothing_is_overwritten(
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_a_place_that_cannot_be_written_is_one_line(
+def test_unwritable_place_is_reported_in_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").write_text("")
@@ -91,7 +91,7 @@ def test_a_place_that_cannot_be_written_is_one_line(
 @pytest.mark.parametrize(
     ("column", "expected_covariate"), [("age", True), ("gender", True), ("agent", False)]
 )
-def test_usual_covariates_are_named_and_not_held(
+def test_usual_covariates_are_proposed_but_not_set(
     column: str, expected_covariate: bool, tmp_path: Path
 ) -> None:
     import anndata
@@ -172,7 +172,7 @@ def test_a_matrix_fills_the_folder_in(
     assert main(["validate", "config.yaml"]) == 0
 
 
-def test_a_matrix_that_cannot_be_read_leaves_no_folder(
+def test_unreadable_matrix_leaves_no_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["init", str(tmp_path / "mine"), "-e", str(tmp_path / "e.tsv")]) == 1
@@ -181,7 +181,7 @@ def test_a_matrix_that_cannot_be_read_leaves_no_folder(
 
 
 @pytest.mark.parametrize("transposed", [False, True])
-def test_a_sheet_that_is_the_matrix_describes_no_samples(transposed: bool, tmp_path: Path) -> None:
+def test_sample_table_equal_to_the_matrix_is_not_used(transposed: bool, tmp_path: Path) -> None:
     sheet = pd.DataFrame(RAW.rows, RAW.genes, RAW.samples)
     (sheet.T if transposed else sheet).to_excel(tmp_path / "e.xlsx")
     assert main(["init", str(tmp_path / "mine"), "-e", str(tmp_path / "e.xlsx")]) == 0
@@ -228,7 +228,7 @@ def test_a_table_of_words_is_no_matrix(tmp_path: Path, capsys: pytest.CaptureFix
     assert not (tmp_path / "mine").exists()
 
 
-def test_a_table_with_decimal_commas_is_told_so(
+def test_table_with_decimal_commas_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "e.tsv").write_text(
@@ -244,7 +244,7 @@ def test_a_table_with_decimal_commas_is_told_so(
     assert capsys.readouterr().err.endswith("points and without signs of thousands\n")
 
 
-def test_columns_beside_the_ids_are_no_samples_and_words_alike_no_classes(
+def test_id_columns_are_no_samples_and_repeated_words_no_classes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A merged column is blank below its first cell: no measurement is missing for that."""
@@ -283,7 +283,7 @@ def test_a_command_without_a_config_names_its_option_for_a_part(
 
 
 @pytest.mark.parametrize("file_exists", [False, True])
-def test_the_readme_asks_for_what_is_not_there_yet(
+def test_readme_asks_for_missing_files_only(
     file_exists: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "e.tsv").write_text("\n".join(ROWS))
@@ -357,7 +357,7 @@ TABLES: dict[str, tuple[dict[str, list[str]], Any, dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_sample_table_says_its_kind_and_what_is_proposed_is_accepted(
+def test_sample_table_determines_the_kind_and_its_proposal_is_valid(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     columns, label, data, reason = TABLES[name]
@@ -465,7 +465,7 @@ def test_the_scale_is_judged_by_shape(kind: str) -> None:
 
 
 @pytest.mark.parametrize("low", [True, False])
-def test_missing_values_are_named_with_the_step_they_need(low: bool, tmp_path: Path) -> None:
+def test_missing_values_are_reported_with_the_step_needed(low: bool, tmp_path: Path) -> None:
     X = matrix_of("logarithms of masses")
     rng = np.random.default_rng(3)
     order = X.mean(axis=1).argsort()
@@ -488,7 +488,7 @@ def test_a_column_of_batches_is_no_covariate() -> None:
     assert "data: {batch: batch}" in " ".join(_covariate_lines(table, "state"))
 
 
-def test_a_sample_table_of_other_samples_is_named(
+def test_sample_table_of_other_samples_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "e.tsv").write_text("\n".join(ROWS))

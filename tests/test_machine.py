@@ -47,7 +47,7 @@ LINES: dict[str, tuple[BaseException, str]] = {
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_a_refusal_says_where_what_and_what_to_do(name: str) -> None:
+def test_error_names_place_cause_and_remedy(name: str) -> None:
     error, begins = LINES[name]
     line = str(refusal_problem(error))
     assert line.startswith(f"error: {begins}")
@@ -55,7 +55,7 @@ def test_a_refusal_says_where_what_and_what_to_do(name: str) -> None:
     assert "\n" not in line
 
 
-def test_a_name_that_no_file_can_have_is_one_line(tmp_path: Path) -> None:
+def test_impossible_file_name_is_reported_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="too long") as caught:
         (tmp_path / ("x" * 300)).write_text("")
     assert re.match(
@@ -72,7 +72,7 @@ def test_an_error_of_the_program_is_none_of_the_machine(error: Exception) -> Non
     assert interruption_problem(error) is None
 
 
-def test_a_file_that_cannot_be_written_is_named_and_nothing_is_left(tmp_path: Path) -> None:
+def test_failed_write_names_the_file_and_leaves_nothing(tmp_path: Path) -> None:
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000)); "
     write = "import sys; from genesig.log import log_to; log_to('log'); import numpy as np; "
     write += "from genesig.results import save_arrays; "
@@ -94,7 +94,7 @@ def test_a_file_that_cannot_be_written_is_named_and_nothing_is_left(tmp_path: Pa
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EMFILE])
-def test_every_writer_says_which_file(
+def test_every_writer_names_its_file_in_errors(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*arguments: object, **words: object) -> None:
@@ -137,7 +137,7 @@ def _genesig(folder: Path, limits: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("kind", ["file", "link to nowhere", "link to a file"])
-def test_a_place_for_results_that_is_no_folder_is_named(
+def test_results_path_that_is_no_folder_is_refused(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -151,7 +151,7 @@ def test_a_place_for_results_that_is_no_folder_is_named(
         check_writable("logs", "results")
 
 
-def test_a_disk_that_stops_while_a_table_is_read_is_named(
+def test_disk_that_fails_while_reading_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stops(*_: object) -> bytes:
@@ -174,7 +174,7 @@ def test_a_disk_that_stops_while_a_table_is_read_is_named(
         ("exec > /dev/full", "the disk is full"),
     ],
 )
-def test_the_command_line_says_it_too(limits: str, word: str, tmp_path: Path) -> None:
+def test_command_line_reports_write_failures(limits: str, word: str, tmp_path: Path) -> None:
     Study(tmp_path).write()
     output = _genesig(tmp_path, limits)
     assert output.returncode == 1

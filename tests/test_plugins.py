@@ -70,7 +70,7 @@ def test_every_group_has_its_registry():
     assert all(registry.group == group for group, registry in REGISTRIES.items())
 
 
-def test_what_a_package_adds_is_found_by_its_name(installed):
+def test_plugin_features_are_found_by_name(installed):
     installed()
     for group, registry in REGISTRIES.items():
         (name,) = POINTS[group]
@@ -80,7 +80,7 @@ def test_what_a_package_adds_is_found_by_its_name(installed):
     assert plugins.plugin_versions() == {"example-plugin": "1.5"}
 
 
-def test_without_it_the_names_are_unknown():
+def test_plugin_names_are_unknown_without_the_package():
     for group, registry in REGISTRIES.items():
         assert next(iter(POINTS[group])) not in registry
     assert plugins.plugin_versions() == {}
@@ -124,7 +124,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_package_is_named_in_one_line(installed, name):
+def test_broken_plugin_is_named_in_one_line(installed, name):
     aim, why = BROKEN[name]
     installed({"steps": {name: aim}})
     with pytest.raises(InvalidInput, match=why) as caught:
@@ -165,7 +165,7 @@ def test_a_wrong_signature_is_refused_before_anything_runs(installed, group):
         ("BLANK", "gives a score that is no finite number"),
     ],
 )
-def test_a_baseline_that_fails_is_named_in_one_line(installed, name, message):
+def test_failing_baseline_is_named_in_one_line(installed, name, message):
     installed({"baselines": {name: f"example_plugin:{name}"}})
     dataset, splits, _, _ = gathered_study.make_study()
     with pytest.raises(
@@ -181,7 +181,7 @@ def test_a_baseline_that_fails_is_named_in_one_line(installed, name, message):
         ("Raising", r"failed \(RuntimeError: of its own\)"),
     ],
 )
-def test_a_step_that_fails_is_named_before_anything_runs(installed, name, message):
+def test_failing_step_is_named_before_anything_runs(installed, name, message):
     installed({"steps": {name: f"example_plugin:{name}"}})
     X = np.arange(12.0).reshape(4, 3) ** 2
     steps = {"samples": [{"step": name}], "folds": []}
@@ -190,7 +190,7 @@ def test_a_step_that_fails_is_named_before_anything_runs(installed, name, messag
     assert re.search(rf"plugin '{name}' of the package {PLUGIN_NAME} {message}", problem.message)
 
 
-def test_a_baseline_is_told_the_genes_of_its_columns(installed, monkeypatch):
+def test_baseline_receives_the_genes_of_its_columns(installed, monkeypatch):
     installed({"baselines": {"first_gene": "example_plugin:FIRST_GENE"}})
     dataset, splits, _, _ = gathered_study.make_study()
     folds = [{"step": "variance_filter", "keep": 0.2}, {"step": "centre"}]
@@ -201,7 +201,7 @@ def test_a_baseline_is_told_the_genes_of_its_columns(installed, monkeypatch):
     assert set(columns_seen.index) <= set(dataset.genes)
 
 
-def test_packages_that_are_not_named_do_not_count(installed, monkeypatch):
+def test_unlisted_packages_are_ignored(installed, monkeypatch):
     installed()
     monkeypatch.setenv(plugins.PLUGINS_VARIABLE, "another")
     forget()
@@ -211,7 +211,7 @@ def test_packages_that_are_not_named_do_not_count(installed, monkeypatch):
     assert plugins.plugin_versions()["example-plugin"] == "1.5"
 
 
-def test_what_is_here_is_not_replaced(installed):
+def test_plugin_does_not_replace_a_built_in_step(installed):
     installed({"steps": {"log2": "example_plugin:Shift"}})
     assert NORMALISERS["log2"] is not Shift
 

@@ -31,7 +31,7 @@ def loaded(name: str) -> Any:
     return yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
 
 
-def test_the_version_stands_in_one_place() -> None:
+def test_version_is_defined_once() -> None:
     assert PROJECT["project"]["dynamic"] == ["version"]
     assert ROOT / PROJECT["tool"]["hatch"]["version"]["path"] == ROOT / "genesig/__init__.py"
     assert loaded("CITATION.cff")["version"] == __version__
@@ -40,13 +40,13 @@ def test_the_version_stands_in_one_place() -> None:
     assert newest[1] == __version__
 
 
-def test_the_citation_has_what_its_format_needs() -> None:
+def test_citation_has_the_fields_of_its_format() -> None:
     citation = loaded("CITATION.cff")
     assert {"cff-version", "message", "title", "authors", "license"} <= citation.keys()
     assert citation["license"] == PROJECT["project"]["license"]
 
 
-def test_zenodo_is_told_what_the_citation_says() -> None:
+def test_zenodo_metadata_equal_the_citation() -> None:
     script_globals = runpy.run_path(str(ROOT / "docs/release/metadata.py"))
     zenodo_text = (ROOT / ".zenodo.json").read_text(encoding="utf-8")
     assert zenodo_text == script_globals["as_json"](script_globals["zenodo"]()), (
@@ -105,7 +105,7 @@ def steps(key: str) -> Iterator[str]:
             yield from (step[key] for step in job["steps"] if key in step)
 
 
-def test_workflows_run_the_parts_of_one_script() -> None:
+def test_ci_workflows_run_the_parts_of_one_script() -> None:
     lines = [line for line in steps("run") if not line.startswith(RELEASES)]
     assert len(lines) == 3
     for line in lines:
@@ -127,7 +127,7 @@ def test_each_part_is_checked_and_the_tests_on_each_python() -> None:
 
 
 @pytest.mark.parametrize("python", [CLASSIFIED_PYTHONS[0], CLASSIFIED_PYTHONS[-1]])
-def test_what_was_tested_with_is_within_the_bounds(python: str) -> None:
+def test_tested_versions_are_within_the_bounds(python: str) -> None:
     """The oldest Python and the newest; `.ci/run lock` writes the file."""
     lines = (ROOT / f"workflow/envs/tested-python{python}.txt").read_text("utf-8").splitlines()
     versions = {
@@ -175,7 +175,7 @@ def test_catalogue_promises_no_deployment_without_the_package() -> None:
 
 
 @pytest.mark.slow
-def test_workflow_without_the_package_names_it(tmp_path: Path) -> None:
+def test_workflow_without_the_package_names_the_package(tmp_path: Path) -> None:
     code = "import sys; sys.modules['genesig'] = None; from snakemake.cli import main; main()"
     words = ["--cores", "1", "--dry-run", "--config", "geo=GSE55235", "label=x"]
     words += ["--snakefile", str(ROOT / "workflow/Snakefile")]
@@ -212,7 +212,7 @@ def test_the_test_study_runs_by_the_catalogues_snakefile(tmp_path: Path) -> None
     assert (tmp_path / "test/results/report.html").is_file()
 
 
-def test_every_job_can_be_run_in_the_one_environment_of_conda() -> None:
+def test_every_job_runs_in_the_single_conda_environment() -> None:
     files = sorted((ROOT / "workflow/rules").glob("*.smk"))
     rules = [rule for file in files for rule in file.read_text().split("\nrule ")[1:]]
     assert len(rules) > 30
@@ -220,7 +220,7 @@ def test_every_job_can_be_run_in_the_one_environment_of_conda() -> None:
     assert [rule.splitlines()[0] for rule in rules if rule.count(conda_line) != 1] == []
 
 
-def test_conda_brings_what_pip_would() -> None:
+def test_conda_environment_has_the_dependencies_of_pip() -> None:
     """By the names conda has: two of them come without what genesig does not use."""
     lines = [line for line in loaded("workflow/envs/genesig.yaml")["dependencies"] if line != "pip"]
     conda = {re.sub("-(base|minimal) ", " ", line).replace(" ", "") for line in lines}

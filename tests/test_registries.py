@@ -59,7 +59,7 @@ TABLES = {
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_kind_like_another_has_the_lines_of_that_kind(table, monkeypatch):
+def test_derived_kind_has_the_registry_lines_of_its_base(table, monkeypatch):
     monkeypatch.setitem(RESPONSES, "twin", replace(RESPONSES["regression"], like="regression"))
     lines = ByKind(TABLES[table])
     assert lines["twin"] == lines["regression"]
@@ -67,7 +67,7 @@ def test_kind_like_another_has_the_lines_of_that_kind(table, monkeypatch):
     assert lines.get("twin") == lines["regression"]
 
 
-def test_kind_like_another_is_absent_where_that_kind_is_absent(monkeypatch):
+def test_derived_kind_is_absent_where_its_base_is_absent(monkeypatch):
     monkeypatch.setitem(RESPONSES, "twin", replace(RESPONSES["regression"], like="regression"))
     assert ByKind({"survival": 1}).get("twin", 2) == 2
     assert "twin" not in ByKind({"survival": 1})

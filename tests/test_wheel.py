@@ -34,7 +34,7 @@ EXAMPLE = (
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Lay genesig out as a wheel does; see `test_the_wheel_holds_what_the_tests_lay_out`."""
+    """Lay genesig out as a wheel does; see `test_wheel_holds_all_installed_files`."""
     return lay_out_installed(tmp_path_factory.mktemp("site"))
 
 
@@ -103,7 +103,7 @@ def test_a_run_needs_its_config_first(
 
 
 @pytest.mark.parametrize("option", REFUSED_OPTIONS)
-def test_no_option_runs_what_was_not_validated(
+def test_run_refuses_options_that_skip_validation(
     option: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["run", "mystudy.yaml", option, "other"]) == 1
@@ -121,14 +121,14 @@ def test_a_run_without_a_core_is_refused(options: list[str]) -> None:
 
 
 @pytest.mark.parametrize("options", [["--cores", "-1"], ["-c", "-1"], ["--cores=-1"]])
-def test_minus_one_means_all_cores(options: list[str]) -> None:
+def test_cores_of_minus_one_mean_all_cores(options: list[str]) -> None:
     line = study_command(["a.yaml"], options)
     assert "-1" not in " ".join(line)
     assert "all" in " ".join(line[-2:]).replace("=", " ").split()
 
 
 @pytest.mark.parametrize("place", ["results", "logs"])
-def test_a_run_says_itself_that_results_have_no_place(
+def test_run_refuses_a_results_path_that_is_a_file(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By Snakemake it would be the same line, and two of Snakemake's own about it."""
@@ -149,7 +149,7 @@ def test_a_run_says_itself_that_results_have_no_place(
         (["--configure"], True),
     ],
 )
-def test_all_cores_are_used_where_nothing_else_is_said(options: list[str], added: bool) -> None:
+def test_all_cores_are_used_by_default(options: list[str], added: bool) -> None:
     line = study_command(["a.yaml", "b.yaml"], options)
     assert ("all" in line) == added
     assert line[-len(options) :] == options or not options
@@ -213,7 +213,7 @@ def test_the_source_distribution_makes_the_same_wheel(tmp_path: Path) -> None:
     assert (source / "profiles/default/config.yaml").is_file()
 
 
-def test_the_wheel_holds_what_the_tests_lay_out(tmp_path: Path) -> None:
+def test_wheel_holds_all_installed_files(tmp_path: Path) -> None:
     wheel = built(tmp_path)
     assert wheel.name == f"genesig-{__version__}-py3-none-any.whl"
     packed_files = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}

@@ -49,7 +49,7 @@ def test_names_of_their_own_are_left_alone(pair):
         (("gene 2", "gene\u00a02"), "characters that look alike"),
     ],
 )
-def test_overlooked_differences_of_similar_names_are_named(names, difference):
+def test_names_that_differ_in_easily_overlooked_signs_are_reported(names, difference):
     assert equal_looking(names) == [list(names)]
     assert overlooked_differences([names]) == difference
 

@@ -26,7 +26,7 @@ def test_every_table_of_the_documentation_has_a_caption():
     assert documented() - NOT_SHOWN <= CAPTIONED_TABLES
 
 
-def test_every_table_that_is_shown_has_a_caption():
+def test_every_shown_table_has_a_caption():
     rules = "".join(path.read_text() for path in (ROOT / "workflow/rules").glob("*.smk"))
     tables_shown = set(re.findall(r'shown\("(\w+)"\)', rules))
     gathered = re.search(
@@ -37,6 +37,6 @@ def test_every_table_that_is_shown_has_a_caption():
 
 
 @pytest.mark.parametrize("name", ["figure", "table", "report"])
-def test_captions_are_named_by_a_rule(name):
+def test_every_caption_is_used_by_a_rule(name):
     rules = "".join(path.read_text() for path in (ROOT / "workflow/rules").glob("*.smk"))
     assert f"../report/{name}.rst" in rules

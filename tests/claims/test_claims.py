@@ -19,7 +19,7 @@ CASES = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("trial", CASES)
-def test_what_is_stated_holds(trial):
+def test_measured_claim_lies_within_its_stated_interval(trial):
     rows = [trial.draw(seed) for seed in range(trial.few or SAMPLE_OF_TRIALS)]
     for claim in trial.claims:
         measured_values = measured(rows, claim)
@@ -28,7 +28,7 @@ def test_what_is_stated_holds(trial):
         )
 
 
-def test_claims_are_told_apart():
+def test_claims_have_unique_keys():
     keys = [(trial.topic, trial.data, claim.key) for trial in TRIALS for claim in trial.claims]
     assert len(set(keys)) == len(keys)
     assert all(claim.low <= claim.high for trial in TRIALS for claim in trial.claims)
@@ -41,7 +41,7 @@ def test_a_mean_far_outside_is_seen():
     assert not measured([{"x": np.nan}], claim).within(0.03, 0.07, ERRORS)
 
 
-def test_the_page_is_made_of_what_was_measured():
+def test_claims_page_equals_page_written_from_the_measured_table():
     table = pd.read_csv(TABLE, sep="\t")
     assert PAGE.read_text() == page(table, TRIALS), "run: benchmarks/accuracy/claims.py page"
     stated_claims = set(

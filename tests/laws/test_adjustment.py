@@ -84,7 +84,7 @@ def test_the_joint_problem_is_solved(solver, kind, seed):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_tau_max_and_norm_are_those_of_the_joint_problem(kind):
+def test_tau_max_and_norm_equal_joint_problem(kind):
     problem = Problem(3, kind)
     for k in range(2):
         v, Z, C, _ = problem.standardised(k)
@@ -99,7 +99,7 @@ def test_tau_max_and_norm_are_those_of_the_joint_problem(kind):
         assert problem.sets.norm[k] == pytest.approx(norm, 1e-10)
 
 
-def test_it_is_the_path_of_one_matrix_with_covariates_of_weight_0():
+def test_adjusted_path_equals_lasso_path_with_unpenalised_covariates():
     """With mu = 0 on 30 samples and 6 features, where the joint problem has no other penalty."""
     problem = Problem(5, "covariates", d=6)
     joint = training_sets(
@@ -206,7 +206,7 @@ def test_nothing_fixed_changes_nothing():
     np.testing.assert_allclose(plain_path.values, adjusted_path.values, rtol=0, atol=1e-9)
 
 
-def test_what_was_held_out_changes_nothing_fitted():
+def test_adjustment_ignores_held_out_samples():
     problem = Problem(11)
     out = ~problem.rows
     C = np.stack([problem.C] * 2)
@@ -230,7 +230,7 @@ def test_a_level_unseen_in_training_and_a_copy_say_nothing():
     assert fixed.to_basis[0][1].tolist() == [0, 0, 0]
 
 
-def test_a_value_that_is_missing_is_the_mean_of_the_training_rows():
+def test_missing_covariate_is_the_mean_of_the_training_rows():
     rows = np.ones((6, 1), dtype=bool)
     C = np.array([[1.0], [2], [3], [np.nan], [4], [100]])
     rows[-1] = False
@@ -251,7 +251,7 @@ def test_as_many_covariates_as_samples_are_refused():
         adjustment(np.ones((5, 1), dtype=bool), np.eye(5)[None])
 
 
-def test_every_solver_sees_them():
+def test_adjusted_path_is_the_same_with_every_solver():
     problem = Problem(13, d=8)
     tau = SHARES[:2] * problem.sets.tau_max[:, None]
     mu = 0.1 * problem.sets.norm[:, None]

@@ -37,7 +37,7 @@ def turns(blocks, B=20):
     )
 
 
-def test_genes_that_correlate_are_one_block_whatever_the_labels():
+def test_correlated_genes_form_one_block_whatever_the_labels():
     X = study()
     total = turns(X).counts().sum(axis=0)
     block, leaders = divide_into_blocks(X, total)
@@ -47,7 +47,7 @@ def test_genes_that_correlate_are_one_block_whatever_the_labels():
     np.testing.assert_array_equal(block, divide_into_blocks(-3 * X + 7, total)[0])
 
 
-def test_every_gene_is_in_the_block_of_the_leader_it_is_like_or_alone():
+def test_gene_is_in_the_block_of_its_correlated_leader_or_alone():
     """Genes that no half lists join those that are listed; noise genes stand alone."""
     X = study()
     total = np.zeros(D)
@@ -59,7 +59,7 @@ def test_every_gene_is_in_the_block_of_the_leader_it_is_like_or_alone():
     np.testing.assert_array_equal(np.unique(block_of_every_gene(X, np.zeros(D))), np.arange(D))
 
 
-def test_a_block_whose_members_take_turns_has_evidence_that_no_gene_has():
+def test_block_of_interchangeable_genes_is_selected_though_no_gene_is():
     X = study()
     evidence = block_evidence(X, np.array([3, 13, 25]), turns(X))
     assert evidence["selection_frequency"].tolist() == [1.0, 0.0, 0.0]

@@ -47,7 +47,7 @@ def test_the_columns_of_rare_classes_weigh_as_much():
     np.testing.assert_allclose(np.square(Y - Y.mean(axis=0)).mean(axis=0), 1 - share)
 
 
-def test_shares_are_those_of_the_training_rows():
+def test_class_weights_equal_shares_of_the_training_rows():
     _, _, y = drawn()
     rows = np.arange(60)[:, None] % np.array([2, 3]) == 0
     two_columns = np.repeat(y[:, None], 2, axis=1)
@@ -120,7 +120,7 @@ def test_confusion_and_sensitivity_by_hand():
     assert all(low <= share <= high for share, low, high in shares)
 
 
-def test_the_balanced_error_is_that_of_scikit_learn():
+def test_balanced_error_equals_scikit_learn():
     from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
     rng, _, y = drawn(3)
@@ -160,7 +160,7 @@ def test_welch_anova_of_two_classes_is_welchs_test():
 @pytest.mark.skipif(
     "equal_var" not in inspect.signature(stats.f_oneway).parameters, reason="an older SciPy"
 )
-def test_welch_anova_is_that_of_scipy():
+def test_welch_anova_equals_scipy():
     _, X, y = drawn()
     expected = stats.f_oneway(*[X[y == c] for c in range(4)], equal_var=False)
     F, p = welch_anova(X, y)
@@ -168,7 +168,7 @@ def test_welch_anova_is_that_of_scipy():
     np.testing.assert_allclose(p, expected.pvalue, rtol=1e-9)
 
 
-def test_the_test_beside_batches_is_that_of_the_two_linear_models():
+def test_class_test_with_batches_equals_comparison_of_two_linear_models():
     rng, X, y = drawn()
     batch = rng.permutation(np.arange(60) % 3)
     F, p = class_test(X, y, batch)
@@ -181,7 +181,7 @@ def test_the_test_beside_batches_is_that_of_the_two_linear_models():
         assert p[gene] == pytest.approx(stats.f.sf(value, 3, 54))
 
 
-def test_a_gene_without_spread_has_no_test_and_one_class_without_is_no_infinity():
+def test_class_test_is_nan_without_spread_and_finite_if_one_class_lacks_spread():
     _, X, y = drawn()
     X[:, 1], X[:, 2] = 5.0, np.where(y == 0, 20.0, X[:, 2] + 20)
     for batch in (None, np.arange(60) % 2):

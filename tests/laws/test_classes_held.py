@@ -56,7 +56,7 @@ def sets_of(X, y, C, v, rows, scales=KINDS):
     return joint_sets(X, coded(Y, share), rows, **scales, adjustment=fixed), coded(Y, share)
 
 
-def test_sets_of_a_group_end_with_the_first_of_them_and_agree_until_then() -> None:
+def test_training_sets_of_a_group_end_together_and_agree_until_then() -> None:
     X, y, C, v, _ = problem(d=60)
     rows = np.random.default_rng(1).random((len(X), 5)) < 0.8
     joint, _ = sets_of(X, y, C, v, rows)
@@ -77,7 +77,7 @@ def test_sets_of_a_group_end_with_the_first_of_them_and_agree_until_then() -> No
                 np.testing.assert_array_equal(group_coef, separate_coef)
 
 
-def test_the_minimum_is_that_of_a_general_solver_on_the_joint_problem() -> None:
+def test_joint_path_minimum_equals_a_general_solver() -> None:
     cvxpy = pytest.importorskip("cvxpy")
     X, y, C, v, rows = problem(n=30, d=8)
     joint, Y = sets_of(X, y, C, v, rows[:, :1], {"centre": True, "unit_variance": False})
@@ -108,7 +108,7 @@ def test_nothing_is_selected_from_tau_max_on() -> None:
     np.testing.assert_array_equal(sizes, [[0, 1], [0, 1]])
 
 
-def test_scores_and_weights_are_those_of_the_joint_least_squares() -> None:
+def test_scores_and_weights_equal_joint_least_squares() -> None:
     X, y, C, v, rows = problem(1)
     joint, Y = sets_of(X, y, C, v, rows)
     tau = joint.tau_max[:, None] * [1.1, 0.5, 0.2]
@@ -248,7 +248,7 @@ def test_lists_leave_out_genes_that_follow_a_covariate(weights) -> None:
     assert len(chosen[0] & set(range(5))) < len(chosen[1] & set(range(5)))
 
 
-def test_what_was_held_out_changes_no_fit_and_batches_nothing() -> None:
+def test_fits_ignore_held_out_samples_and_batching() -> None:
     dataset = study(7, weights="balanced")
     splits = draw_splits(dataset, seed=1, **SPLITS)
     fits = loop(dataset)
@@ -279,7 +279,7 @@ def test_names_and_order_of_classes_change_nothing() -> None:
     np.testing.assert_allclose(tables_abc.gamma[..., [2, 0, 1]], tables_cab.gamma, atol=1e-7)
 
 
-def test_the_model_predicts_what_the_fit_predicts() -> None:
+def test_model_json_predicts_as_the_fit_does() -> None:
     dataset = study(17, weights="balanced")
     splits = draw_splits(dataset, seed=1, **{**SPLITS, "subsamples": 2})
     final = fit_final_model(dataset, splits, **RUN)

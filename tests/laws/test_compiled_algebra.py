@@ -15,7 +15,7 @@ def definite(m, room):
 
 
 @pytest.mark.parametrize(("m", "room"), [(1, 1), (7, 9), (8, 8), (9, 12), (40, 40)])
-def test_the_factor_and_its_solutions_are_those_of_numpy(m, room):
+def test_factor_and_its_solutions_equal_numpy(m, room):
     M = definite(m, room)
     x = np.random.default_rng(0).normal(size=room)
     L = M.copy()
@@ -29,14 +29,14 @@ def test_the_factor_and_its_solutions_are_those_of_numpy(m, room):
 
 
 @pytest.mark.parametrize("at", [0, 5, 8, 17])
-def test_what_is_not_definite_has_no_factor(at):
+def test_cholesky_of_indefinite_matrix_returns_false(at):
     M = definite(18, 18)
     M[at, at] = -1.0
     assert not cholesky(M, 18)
 
 
 @pytest.mark.parametrize("p", [0, 3, 8])
-def test_the_factor_without_a_row_is_that_of_the_matrix_without_it(p):
+def test_factor_without_a_row_equals_factor_of_the_smaller_matrix(p):
     M = definite(9, 9)
     other_rows = np.delete(np.arange(9), p)
     L = np.linalg.cholesky(M)
@@ -46,7 +46,7 @@ def test_the_factor_without_a_row_is_that_of_the_matrix_without_it(p):
 
 
 @pytest.mark.parametrize("last_row", [0, 1, 5, 8, 11])
-def test_products_are_those_of_the_first_rows(last_row):
+def test_product_of_first_rows_equals_numpy(last_row):
     A = np.random.default_rng(0).normal(size=(11, 7))
     b = np.arange(7.0)
     out = np.full(11, np.nan)

@@ -44,7 +44,7 @@ def test_the_second_process_compiles_nothing_and_other_people_write_nothing(tmp_
     assert folder.stat().st_mode & 0o077 == 0
 
 
-def test_a_study_that_links_to_the_package_compiles_nothing(tmp_path):
+def test_study_with_linked_package_compiles_nothing(tmp_path):
     assert counts(tmp_path / "cache") == [0, 1]
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
@@ -52,7 +52,7 @@ def test_a_study_that_links_to_the_package_compiles_nothing(tmp_path):
         assert counts(tmp_path / "cache", tmp_path / name) == [1, 0]
 
 
-def test_a_place_that_cannot_be_written_costs_time_alone(tmp_path):
+def test_unwritable_cache_folder_recompiles_without_error(tmp_path):
     (tmp_path / "cache").write_text("a file, where a folder should be")
     assert counts(tmp_path / "cache")[0] == 0
 
@@ -78,7 +78,7 @@ def test_old_contents_are_forgotten(tmp_path):
 
 
 @pytest.mark.parametrize("file", ["compiled/column.py", "optim/structured/newton.py"])
-def test_the_content_is_that_of_every_kernel(tmp_path, monkeypatch, file):
+def test_source_digest_changes_with_every_kernel(tmp_path, monkeypatch, file):
     for folder in ("compiled", "optim"):
         shutil.copytree(cache.PACKAGE / folder, tmp_path / folder)
     monkeypatch.setattr(cache, "PACKAGE", tmp_path)

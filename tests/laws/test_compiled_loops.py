@@ -61,7 +61,7 @@ def test_rows_are_solved_and_multiplied_as_numpy_does():
     )
 
 
-def test_the_factor_by_samples_is_that_of_the_damped_gram_matrix():
+def test_factor_by_samples_equals_factor_of_damped_gram_matrix():
     Z = np.random.default_rng(2).normal(size=(4, 6))
     K = np.zeros((6, 6))
     factor_by_samples(Z.T @ Z, 0.7, K)
@@ -70,7 +70,7 @@ def test_the_factor_by_samples_is_that_of_the_damped_gram_matrix():
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_first_turn_is_the_smallest_share_at_which_a_sign_would_change(seed):
+def test_first_sign_change_is_at_the_smallest_share(seed):
     rng = np.random.default_rng(seed)
     b = rng.normal(size=9)
     target = rng.normal(size=5)
@@ -132,7 +132,7 @@ def test_descent_on_a_kernel_ends_at_its_optimum(nonnegative):
 
 
 @pytest.mark.parametrize("tau", [0.0, 0.3, 2.0, 50.0])
-def test_a_denoised_line_has_a_dual_that_proves_it(tau):
+def test_denoised_line_has_a_dual_certificate(tau):
     """The sums z of f - y stay within ±tau, end at 0, and are ±tau where f jumps."""
     y = np.random.default_rng(4).normal(size=30).cumsum()
     f = np.empty(30)
@@ -176,7 +176,7 @@ def test_the_steepest_stretch_is_the_best_of_all(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_joins_are_those_of_the_least_cost_each_time(seed):
+def test_joins_have_the_least_cost_at_each_step(seed):
     rng = np.random.default_rng(seed)
     values = [np.array([v]) for v in rng.normal(size=9)]
     opens = np.zeros(9, bool)

@@ -64,7 +64,7 @@ def test_the_solver_is_plain_python_and_stays_within_its_arrays(tmp_path, switch
 
 
 @pytest.mark.slow
-def test_jobs_that_start_together_on_an_empty_cache_do_not_disturb_each_other(tmp_path):
+def test_jobs_that_start_together_on_an_empty_cache_all_succeed(tmp_path):
     files = [tmp_path / f"{number}.npz" for number in range(3)]
     cache = tmp_path / "cache"
     jobs = [start(file, NUMBA_CACHE_DIR=str(cache)) for file in files]

@@ -38,7 +38,7 @@ def test_v_is_scipys_before_the_correction(drawn):
 
 
 @given(rows)
-def test_for_two_batches_it_is_bergsmas(drawn):
+def test_association_of_two_batches_equals_bergsmas_v(drawn):
     y, batch = columns([(label, name % 2) for label, name in drawn])
     n = len(y)
     phi2 = plain(y, batch) ** 2
@@ -47,7 +47,7 @@ def test_for_two_batches_it_is_bergsmas(drawn):
 
 
 @given(rows, st.floats(-3, 3))
-def test_for_numbers_it_is_the_adjusted_r2_of_a_regression_on_the_batches(drawn, shift):
+def test_association_of_numbers_equals_adjusted_r2_on_batches(drawn, shift):
     y, batch = columns(drawn)
     y = y + shift * (batch == batch[0]) + np.linspace(0, 1, len(y))
     assume(np.ptp(y) > 0.1)
@@ -71,7 +71,7 @@ def test_neither_names_nor_order_matter(drawn, random):
 
 
 @pytest.mark.parametrize("batches", [2, 3, 5])
-def test_one_class_in_each_batch_is_1(batches):
+def test_association_is_1_if_each_batch_has_one_class(batches):
     batch = np.repeat(np.arange(batches), 6)
     y = np.where(batch % 2, 1.0, -1.0)
     assert association_with_label(y, batch.astype(str)) == pytest.approx(1)
@@ -85,7 +85,7 @@ def test_labels_drawn_at_random_are_near_0_however_many_batches():
     assert np.mean([association_with_label(y, batch) for y in draws]) < 0.15
 
 
-def test_what_cannot_be_measured_is_none():
+def test_association_is_none_if_it_is_undefined():
     y = np.array([-1.0, 1.0, -1.0, 1.0])
     for batch in ("aaaa", "abcd"):
         assert association_with_label(y, np.array(list(batch))) is None

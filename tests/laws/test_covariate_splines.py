@@ -58,7 +58,7 @@ def ages(values: list[float], knots: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("knots", [3, 4, 7])
-def test_its_span_is_that_of_natural_cubic_splines(knots: int) -> None:
+def test_spline_span_equals_natural_cubic_splines(knots: int) -> None:
     """By SciPy: the natural spline through any values at the knots, and lines beyond them."""
     _, t = ages(np.random.default_rng(knots).normal(60, 10, 50).tolist(), knots)
     values = np.random.default_rng(1).normal(size=knots)
@@ -87,7 +87,7 @@ def test_words_and_pairs_of_numbers_have_no_spline() -> None:
     assert Covariate.from_cells("age", ["50", "61", "70"], 3).names == ("age", "age'")
 
 
-def test_a_u_is_held_fixed() -> None:
+def test_spline_covariate_adjusts_for_a_u_shaped_effect() -> None:
     """The old code, straight lines alone, told less than half of it."""
     dataset = study(n=90)
     predicted_values = []
@@ -120,7 +120,7 @@ def test_knots_are_of_training_samples_alone() -> None:
     assert not np.array_equal(spline_scores.knots[1], changed_scores.knots[1], equal_nan=True)
 
 
-def test_the_model_has_the_knots_and_predicts_what_the_fit_predicts() -> None:
+def test_model_has_the_knots_and_predicts_as_the_fit_does() -> None:
     dataset = study(signal=1.0)
     final = fit_final_model(dataset, draw_splits(dataset, seed=1, **SPLITS), **RUN)
     model = json.loads(json.dumps(final_model(dataset, final, folds=MOMENTS)))
@@ -140,7 +140,7 @@ def test_the_model_has_the_knots_and_predicts_what_the_fit_predicts() -> None:
     np.testing.assert_allclose(table["score"], want, rtol=1e-9)
 
 
-def test_permutations_keep_what_the_covariates_say() -> None:
+def test_permutations_keep_the_part_explained_by_covariates() -> None:
     dataset = study()
     pi = permutation(dataset, draw_splits(dataset, seed=1, **SPLITS), 1)
     Q = covariate_basis(dataset)
@@ -152,7 +152,7 @@ def test_permutations_keep_what_the_covariates_say() -> None:
     np.testing.assert_array_equal(exchange_residuals(plain, pi), X[pi])
 
 
-def test_a_permuted_task_has_its_own_matrix_and_everything_else_in_place() -> None:
+def test_permuted_training_set_differs_only_in_its_matrix() -> None:
     dataset = study()
     splits = draw_splits(dataset, seed=1, **SPLITS)
     todo = make_training_sets(dataset, splits, splits.outer, [0, 1, 2])
@@ -170,7 +170,7 @@ def test_a_permuted_task_has_its_own_matrix_and_everything_else_in_place() -> No
         np.testing.assert_array_equal(task.test, task.label_rows)
 
 
-def test_all_genes_together_are_heard_where_they_add() -> None:
+def test_null_test_detects_the_joint_gain_of_all_genes() -> None:
     p = []
     for signal in (0.0, 1.0):
         dataset = study(3, signal=signal)
@@ -179,7 +179,7 @@ def test_all_genes_together_are_heard_where_they_add() -> None:
     assert p[1] == 1 / 40 < p[0]
 
 
-def test_ridge_beside_is_the_minimum_of_its_penalised_squares() -> None:
+def test_ridge_beside_covariates_minimises_its_penalised_squares() -> None:
     """Of all penalties the largest leaves the covariates alone; the chosen one does no worse."""
     dataset = study(4, n=80, signal=1.5)
     split = draw_splits(dataset, seed=1, **SPLITS).outer[0]
@@ -192,7 +192,7 @@ def test_ridge_beside_is_the_minimum_of_its_penalised_squares() -> None:
     assert np.mean((y - f) ** 2) < 0.8 * np.mean((y - alone) ** 2)
 
 
-def test_ridge_beside_shrinks_next_to_nothing_where_there_is_no_noise() -> None:
+def test_ridge_beside_covariates_hardly_shrinks_without_noise() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 6)) * 1000
     y = X @ np.arange(1.0, 7)

@@ -125,7 +125,7 @@ def joint_scores(dataset: Dataset, fits: Fits, fit: int, mu: int, splits) -> np.
 
 @pytest.mark.parametrize("weights", [None, "balanced", "v"])
 @pytest.mark.parametrize("task", ["classification", "regression"])
-def test_held_out_scores_are_those_of_the_joint_model(task, weights):
+def test_held_out_scores_equal_the_joint_model(task, weights):
     if task == "regression" and weights == "balanced":
         pytest.skip("no classes to be balanced")
     dataset = study(3, task=task, missing=True, weights=weights)
@@ -149,7 +149,7 @@ def test_genes_that_only_follow_a_covariate_are_left_out():
     assert len(chosen[0] & set(range(5))) < len(chosen[1] & set(range(5)))
 
 
-def test_what_was_held_out_changes_no_fit():
+def test_fits_ignore_held_out_samples():
     dataset = study(7)
     splits = draw_splits(dataset, seed=1, **SPLITS)
     fits = loop(dataset)
@@ -201,7 +201,7 @@ def test_covariates_alone_are_least_squares():
     assert score_covariates(plain, split) is None
 
 
-def test_halves_and_the_final_model_have_them():
+def test_half_sample_and_final_fits_have_covariate_coefficients():
     dataset = study(15)
     splits = draw_splits(dataset, seed=1, **{**SPLITS, "subsamples": 4})
     final = fit_final_model(dataset, splits, folds=MOMENTS, **settings("classification"))
@@ -221,7 +221,7 @@ def as_matrix(dataset: Dataset) -> Matrix:
     return Matrix(tuple(dataset.samples), tuple(dataset.genes), dataset.X.copy(), {}, lines)
 
 
-def test_the_model_predicts_what_the_fit_predicts():
+def test_model_json_predicts_as_the_fit_does():
     dataset = study(17, missing=True)
     final, model = modelled(dataset)
     genes, b = final.coef(0, int(final.choice[0, 2]))
@@ -246,7 +246,7 @@ def test_the_model_predicts_what_the_fit_predicts():
         (lambda t: t.assign(age=["old", *t["age"][1:]]), "'s0' is 'old', not a number"),
     ],
 )
-def test_predict_needs_them(change, words):
+def test_predict_without_covariates_is_refused(change, words):
     dataset = study(19)
     _, model = modelled(dataset)
     with pytest.raises(InvalidInput) as caught:
@@ -294,7 +294,7 @@ def test_other_words_of_the_study_are_known_to_its_model():
     np.testing.assert_array_equal(scores[0]["score"], scores[1]["score"])
 
 
-def test_one_word_in_two_spellings_is_one_level():
+def test_two_spellings_of_a_word_are_one_level():
     assert Covariate.from_cells("er", ["pos", "Pos", "Pos ", "neg", ""]).levels == ("Pos", "neg")
     covariate = Covariate.from_cells("er", ["pos", "1", "neg"], words={"1": "pos"})
     assert covariate.levels == ("neg", "pos")

@@ -105,7 +105,7 @@ def test_whole_weights_are_repeated_samples():
 
 @each_tie_method
 @given(seed=seeds, n=samples, free=st.integers(0, 2), share=st.floats(0, 1), mu=st.floats(0, 1))
-def test_the_gap_bounds_what_any_other_point_gains(ties, seed, n, free, share, mu):
+def test_gap_bounds_the_gain_of_any_other_point(ties, seed, n, free, share, mu):
     """Weak duality, at points that are far from the solution, too."""
     rng = np.random.default_rng(seed)
     weights = np.where(np.arange(4) < free, 0.0, rng.uniform(0.5, 2, 4))
@@ -188,7 +188,7 @@ def test_a_row_ends_after_its_first_long_list():
 
 @each_tie_method
 @given(seed=seeds, n=samples, s=st.floats(0, 1), scores_shifted=st.sampled_from([0.0, 0.01, 1.0]))
-def test_sums_over_risk_sets_are_those_of_all_terms(ties, seed, n, s, scores_shifted):
+def test_risk_set_sums_equal_sums_over_all_terms(ties, seed, n, s, scores_shifted):
     """The value, its derivatives, and the conjugate at q that may be no probabilities."""
     rng = np.random.default_rng(seed)
     _, time, event = tied(seed, n, 1)
@@ -214,7 +214,7 @@ def test_sums_over_risk_sets_are_those_of_all_terms(ties, seed, n, s, scores_shi
 
 @pytest.mark.parametrize("mu", [1e-6, 1e-2, 0.3])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_row_that_ends_on_a_rough_solution_ends_where_the_exact_one_does(seed, mu):
+def test_path_ended_on_a_rough_solution_ends_where_the_exact_path_does(seed, mu):
     """Many correlated features: a list that is certainly too long is not solved to its end."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(40, 4)) @ rng.normal(size=(4, 600)) + rng.normal(size=(40, 600))
@@ -251,7 +251,7 @@ def test_training_sets_do_not_know_each_other():
         np.testing.assert_allclose(ridge_scores(alone, fit, [0.1, 1.0])[0], scores[k], 0, 1e-9)
 
 
-def test_neither_the_order_of_samples_nor_a_held_out_row_matters():
+def test_path_ignores_sample_order_and_held_out_rows():
     X, time, event = tied(6, 30, 10)
     rows = np.arange(30)[:, None] < 25
     order = np.random.default_rng(0).permutation(30)
@@ -268,7 +268,7 @@ def test_neither_the_order_of_samples_nor_a_held_out_row_matters():
 
 @each_tie_method
 @given(seed=seeds, n=samples, d=st.integers(1, 60), free=st.integers(0, 1))
-def test_ridge_is_stationary_for_every_lam_and_that_of_the_path(ties, seed, n, d, free):
+def test_ridge_is_stationary_and_equals_the_ridge_of_the_path(ties, seed, n, d, free):
     sets = one_set(seed, n, d + free, ties)
     risk = sets.risk[0]
     Z = sets.columns(0, np.arange(d + free))
@@ -299,7 +299,7 @@ def test_refit_in_the_units_of_the_matrix_and_its_empty_list():
     assert gap.max() <= 1e-12
 
 
-def test_unpenalised_features_stay_so_in_both_fits():
+def test_unpenalised_features_stay_unpenalised_in_both_fits():
     sets = one_set(9, 60, 12, weights=np.where(np.arange(12) == 5, 0.0, 1.0))
     alone = ridge(sets.risk[0], sets.columns(0, []), sets.columns(0, [5]), np.array([1.0])).b
     fits = cox_path(sets, 1e3, 7.0, tolerance=1e-7)
@@ -324,7 +324,7 @@ def test_copies_among_the_unpenalised_share_their_coefficient():
     np.testing.assert_allclose(B[:, 2:], expected[:, 1:], atol=1e-7)
 
 
-def test_without_a_minimum_a_fit_says_that_it_did_not_converge():
+def test_fit_without_a_minimum_reports_no_convergence():
     """An unpenalised feature that orders all deaths."""
     X = np.arange(8.0)[:, None]
     time = np.arange(8.0)[::-1] + 1
@@ -342,7 +342,7 @@ def test_without_a_minimum_a_fit_says_that_it_did_not_converge():
     assert "did not reach" in fits.message
 
 
-def test_hazard_of_no_risk_is_that_of_nelson_and_aalen():
+def test_hazard_at_zero_risk_equals_nelson_aalen():
     _, time, event = tied(8, 30, 1)
     risk = RiskSets.from_times(time, event, "breslow")
     hazard = baseline_hazard(risk, np.zeros(30))
@@ -385,7 +385,7 @@ def test_martingale_residuals_sum_to_nothing_with_the_fitted_hazard():
         ([1, 2], [1], "one time and one event"),
     ],
 )
-def test_what_is_no_survival_is_refused(time, event, message):
+def test_invalid_survival_times_are_refused(time, event, message):
     with pytest.raises(GenesigError, match=message):
         RiskSets.from_times(np.array(time, float), np.array(event))
 

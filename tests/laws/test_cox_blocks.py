@@ -85,7 +85,7 @@ def by_projection(columns: Columns, risk: RiskSets, tau: float, mu: float) -> fl
 
 @pytest.mark.parametrize("kind", ["singletons", "partition", "overlap"])
 @pytest.mark.parametrize("seed", range(2))
-def test_the_minimum_is_that_of_proximal_gradient_steps(seed: int, kind: str) -> None:
+def test_block_minimum_equals_proximal_gradient_steps(seed: int, kind: str) -> None:
     columns, risk, tau, mu = problem(seed, kind)
     path = cox_block_path(columns, risk, np.array([tau]), mu, tolerance=1e-11)
     norms = path.norms.toarray()[0]
@@ -102,7 +102,7 @@ def test_the_minimum_is_that_of_proximal_gradient_steps(seed: int, kind: str) ->
 
 
 @pytest.mark.parametrize("ties", ["efron", "breslow"])
-def test_blocks_of_one_gene_are_the_elastic_net(ties: str) -> None:
+def test_blocks_of_single_genes_equal_the_elastic_net(ties: str) -> None:
     rng = np.random.default_rng(1)
     X = design(rng, 40, 60)
     time, event = times(rng, X)

@@ -40,7 +40,7 @@ LISTS = [[3], [], [5, 1, 70], list(range(30)), [7, 3], list(range(20, 75)), list
 @pytest.mark.parametrize("covariates", [False, True])
 @pytest.mark.parametrize("ties", ["efron", "breslow"])
 @pytest.mark.parametrize("seed", range(3))
-def test_scores_are_those_of_certified_fits_of_one_list(seed, ties, covariates):
+def test_ridge_scores_equal_certified_fits_of_a_single_list(seed, ties, covariates):
     """Long ones before short ones, none at all, more genes than samples; lam in any order."""
     C, sets = problem(seed, covariates, ties)
     joint_scores = ridge_scores(sets, of(LISTS), LAM)
@@ -57,7 +57,7 @@ def test_scores_are_those_of_certified_fits_of_one_list(seed, ties, covariates):
                 np.testing.assert_allclose(joint_scores[k, m, place], expected, rtol=0, atol=far)
 
 
-def test_scores_of_a_list_depend_on_the_lists_beside_it_by_rounding_alone():
+def test_scores_of_a_list_ignore_the_other_lists_up_to_rounding():
     """Each fit starts at the list before; Newton's method ends at the same minimum."""
     joint_scores = ridge_scores(problem(4)[1], of(LISTS), LAM)
     backwards = ridge_scores(problem(4)[1], of(LISTS[::-1]), LAM)[:, ::-1]

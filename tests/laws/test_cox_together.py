@@ -39,7 +39,7 @@ def same(path, expected):
         np.testing.assert_allclose(*of, rtol=1e-9, atol=1e-12, err_msg=name)
 
 
-def test_rows_that_end_together_are_as_far_as_all_of_them_go_the_same_as_alone():
+def test_group_of_rows_ends_as_far_as_all_its_members_do_separately():
     sets, tau, mu = problem(False, seed=1)
     alone = cox_path(sets, tau, mu, longest=15, **TIGHT)
     ends = (alone.iterations < 0).argmax(axis=1)
@@ -57,7 +57,7 @@ def test_rows_that_end_together_are_as_far_as_all_of_them_go_the_same_as_alone()
     np.testing.assert_array_equal(per_group.argmax(axis=1), ends.reshape(2, 2).min(axis=1))
 
 
-def test_sets_are_let_go_when_nobody_needs_them():
+def test_unused_training_sets_are_freed():
     """A study makes thousands, each with a matrix; a circle would hold them until gc runs."""
     sets, tau, mu = problem(False)
     gc.disable()

@@ -69,7 +69,7 @@ def test_values_come_back_exactly_and_constant_genes_are_counted(
     sheet_order=st.permutations(range(6)),
     columns=st.permutations(range(3)),
 )
-def test_samples_and_genes_are_in_the_order_of_their_names_whatever_that_of_the_files(
+def test_samples_and_genes_are_sorted_by_name(
     order: list[int],
     sheet_order: list[int],
     columns: list[int],
@@ -190,7 +190,7 @@ def test_a_data_set_survives_its_file(corner: str, tmp_path: Path) -> None:
     assert reloaded.obs.astype(str).to_dict() == data.obs.to_dict()
 
 
-def test_names_are_listed_once_however_often_they_are_asked_for():
+def test_gene_names_are_computed_once():
     n_genes = 2000
     var = pd.DataFrame({"symbol": "s"}, index=[f"g{k}" for k in range(n_genes)])
     obs = pd.DataFrame({"class": ["a", "b"]}, index=["s1", "s2"])

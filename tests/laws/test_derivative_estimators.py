@@ -65,7 +65,7 @@ def test_scikit_learn_s_contract_with_a_gaussian_kernel(estimator, check):
 
 
 @pytest.mark.parametrize("debias", [True, False])
-def test_gradient_is_that_of_the_prediction(debias):
+def test_gradient_equals_the_derivative_of_the_prediction(debias):
     X, y = data(1)
     model = DerivativeRegressor(tau=0.4, lam=(1e-3,), debias=debias).fit(X, y)
     points = X[:4] + 0.3
@@ -80,7 +80,7 @@ def test_gradient_is_that_of_the_prediction(debias):
         assert not slopes[:, np.setdiff1d(np.arange(8), model.get_support(indices=True))].any()
 
 
-def test_finds_the_variables_that_matter_and_predicts():
+def test_estimator_selects_the_true_variables_and_predicts():
     X, y = data(2, n=80)
     X_new, y_new = data(3, n=200)
     model = DerivativeRegressor(width=[0.5, 1.0], nu=[1e-3, 1e-2], **QUICK).fit(X, y)
@@ -93,7 +93,7 @@ def test_finds_the_variables_that_matter_and_predicts():
     assert model.message_ == ""
 
 
-def test_choice_is_by_held_out_rows_only():
+def test_settings_are_chosen_by_held_out_rows_only():
     X, y = data(4)
     folds = list(KFold(3).split(X))
     model = DerivativeRegressor(**{**QUICK, "cv": folds}).fit(X, y)
@@ -111,7 +111,7 @@ def test_choice_is_by_held_out_rows_only():
     assert not np.allclose(errors_before, errors_after)
 
 
-def test_rows_held_out_change_nothing_that_is_fitted():
+def test_fit_ignores_held_out_rows():
     X, y = data(5)
     rows = np.arange(40)
     a = DerivativeRegressor(**QUICK).fit(X[rows], y[rows])
@@ -177,7 +177,7 @@ def test_group_is_in_or_out_as_a_whole():
 
 
 @pytest.mark.parametrize("model", [DerivativeRegressor, DerivativeClassifier])
-def test_what_differs_from_the_lasso_is_said(model):
+def test_docstring_states_the_differences_from_the_lasso(model):
     assert "What differs from the lasso" in model.__doc__
     assert "SUMMARY" not in model.__doc__
 
@@ -221,7 +221,7 @@ def changed(**cells):
         (*data(), {"penalty": "group", "groups": [[*range(8)], [3]]}, "in a group already"),
     ],
 )
-def test_bad_input_is_one_sentence_before_any_fit(X, y, change, message, monkeypatch):
+def test_bad_input_is_refused_before_any_fit(X, y, change, message, monkeypatch):
     monkeypatch.setattr("genesig.models.derivative.validation_errors", None)
     monkeypatch.setattr("genesig.models.derivative.fit_path", None)
     with pytest.raises(GenesigError, match=message):
@@ -236,7 +236,7 @@ def test_more_than_memory_holds_is_refused_before_any_fit(monkeypatch):
         DerivativeRegressor(solver="admm").fit(X, y)
 
 
-def test_a_path_that_always_selects_too_much_says_so():
+def test_path_that_always_selects_too_much_is_refused():
     X, y = data(12, n=12, d=60)
     with pytest.raises(GenesigError, match="more variables than samples"):
         DerivativeRegressor(tau=0.05, cv=3).fit(X, y)

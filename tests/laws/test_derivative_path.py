@@ -136,7 +136,7 @@ def test_tau_max_of_the_linear_kernel_is_the_lasso_s():
     assert path.tau_max == pytest.approx(2 / 30 * np.abs(X.T @ (y - y.mean())).max(), rel=1e-6)
 
 
-def test_gradients_and_values_are_those_of_the_function():
+def test_gradients_and_values_equal_those_of_the_function():
     X, y = data(4)
     path = solve(X, y)
     fit = path.solutions[-1]
@@ -155,7 +155,7 @@ def test_zeros_are_in_the_gradient_never_in_the_multipliers():
     assert np.linalg.norm(fit.multipliers.dense(X)[unused], axis=1).min() > 0
 
 
-def test_a_variable_that_is_not_selected_still_constrains_f():
+def test_unselected_variable_still_constrains_the_function():
     X, y = data(6)
     path = solve(X, y)
     full_fit = path.solutions[0]
@@ -200,7 +200,7 @@ def test_metric_is_the_average_of_the_hessian_over_the_features(kernel):
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_compiled_gradient_is_the_plain_one(kernel):
+def test_compiled_gradient_equals_plain_python(kernel):
     instance = small_instance(KERNELS[kernel])
     basis = instance.metric.basis
     q = np.random.default_rng(1).normal(size=(5, 8))
@@ -213,7 +213,7 @@ def test_compiled_gradient_is_the_plain_one(kernel):
 
 @pytest.mark.parametrize("penalty", ["lasso", "group", "elastic"])
 @pytest.mark.parametrize("short", [1.0, 1e-3])
-def test_steps_that_are_too_long_are_noticed(penalty, short):
+def test_too_long_steps_are_shortened(penalty, short):
     """The weight found by conjugate gradients may be too small; the objective must fall still."""
     instance = small_instance(n=8, d=6)
     block = np.repeat([0, 1, 2], 2) if penalty == "group" else np.arange(6)
@@ -277,7 +277,7 @@ def projected(penalty, w, v):
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_matrix_free_gradient_of_the_dual_is_the_dense_one(kernel):
+def test_matrix_free_dual_gradient_equals_the_dense_gradient(kernel):
     X, y = data(13, 9, 6)
     instance = make_instance(
         X,
@@ -374,7 +374,7 @@ def spoiled(column, value):
         (*data(), {"solver": "fistaa"}, "did you mean 'fista'"),
     ],
 )
-def test_bad_input_is_one_sentence_before_any_work(X, y, change, message, monkeypatch):
+def test_bad_input_is_refused_before_any_work(X, y, change, message, monkeypatch):
     monkeypatch.setattr("genesig.optim.nonlinear.path.make_instance", None)
     with pytest.raises(GenesigError, match=message):
         solve(X, y, **change)
@@ -389,7 +389,7 @@ def test_too_large_a_problem_is_refused(monkeypatch):
 
 
 @pytest.mark.parametrize("width", [0.0, -1.0, np.inf])
-def test_a_width_that_is_not_positive_is_refused(width):
+def test_width_that_is_not_positive_is_refused(width):
     with pytest.raises(InvalidProblem, match="width must be a positive number"):
         problem.check_settings(nu=1.0, width=width, mu=1.0, degree=1)
 

@@ -59,7 +59,7 @@ def test_p_over_all_sets_is_counted(seed: int, sets: int) -> None:
     assert 1 / 20 <= single_p[0] <= family_p_values[0]
 
 
-def test_labels_of_any_number_name_a_set_as_often_as_they_may() -> None:
+def test_permutation_p_is_exact_for_any_number_of_labels() -> None:
     """Each row of a table is as likely the observed one: some p <= .05 for 5 of 100 of them."""
     z = np.random.default_rng(0).standard_t(3, size=(100, 40))
     z[:, 20:] = z[:, :20] + 0.1 * z[:, 20:]
@@ -67,7 +67,7 @@ def test_labels_of_any_number_name_a_set_as_often_as_they_may() -> None:
     assert sum(called) == 5
 
 
-def test_an_excess_is_that_of_a_draw_and_0_where_nothing_can_differ() -> None:
+def test_excess_equals_the_standardised_draw_and_is_0_without_variance() -> None:
     dataset = study()
     measured_sets = MeasuredSets.from_dataset(dataset, gene_sets([range(8), range(40), [2]]))
     shared = np.array([[6.0, 6.0, 1.0], [0.0, 0.0, 0.0], [8.0, 30.0, 1.0]])
@@ -78,7 +78,7 @@ def test_an_excess_is_that_of_a_draw_and_0_where_nothing_can_differ() -> None:
     np.testing.assert_allclose(z[1:], 0, atol=1e-12)
 
 
-def test_the_larger_mean_is_that_of_one_side_among_all_genes() -> None:
+def test_larger_mean_is_one_sided_and_standardised_among_all_genes() -> None:
     dataset = study()
     measured_sets = MeasuredSets.from_dataset(
         dataset, gene_sets([range(4), [4, 5], [6], range(40)])
@@ -98,7 +98,7 @@ def test_the_larger_mean_is_that_of_one_side_among_all_genes() -> None:
     np.testing.assert_allclose(z, [[-1, 0], [1, 0]])
 
 
-def test_a_set_stands_out_only_among_genes_that_do_not() -> None:
+def test_set_is_significant_only_if_other_genes_are_not() -> None:
     """Where half of all genes differ, a set of which half do is no finding."""
     rng = np.random.default_rng(0)
     y = np.repeat([-1.0, 1.0], 15)
@@ -136,7 +136,7 @@ def test_probes_of_a_gene_count_once() -> None:
     assert by_gene(-t, measured_sets)[1] == 34.5
 
 
-def test_a_list_is_held_against_every_set_it_shares_a_gene_with() -> None:
+def test_list_is_compared_with_every_set_that_shares_a_gene() -> None:
     measured_sets = MeasuredSets.from_dataset(study(), SETS)
     table = lists_table(measured_sets, SETS, {"all": np.arange(6), "none": np.array([], dtype=int)})
     assert set(table["list"]) == {"all"}
@@ -149,7 +149,7 @@ def test_a_list_is_held_against_every_set_it_shares_a_gene_with() -> None:
     assert top_row["names"] == "S0, S1, S2, S3, S4, S5"
 
 
-def test_what_differs_stands_high_and_nothing_else() -> None:
+def test_only_the_set_with_a_signal_is_significant() -> None:
     dataset = study()
     splits = make_splits(dataset, 3, 1)
     measured = MeasuredSets.from_dataset(dataset, SETS)
@@ -162,7 +162,7 @@ def test_what_differs_stands_high_and_nothing_else() -> None:
 
 
 @pytest.mark.slow
-def test_without_an_effect_p_is_uniform_where_the_genes_of_a_set_are_one() -> None:
+def test_p_is_uniform_without_effect_if_genes_of_a_set_are_correlated() -> None:
     """A draw of single genes finds correlated sets in every other study; shuffled labels do not."""
     p = []
     for seed in range(60):
@@ -178,7 +178,7 @@ def test_without_an_effect_p_is_uniform_where_the_genes_of_a_set_are_one() -> No
     assert np.mean(np.array(p) <= 0.1) < 0.25
 
 
-def test_chosen_lists_are_held_against_those_of_permuted_labels() -> None:
+def test_chosen_lists_are_compared_with_lists_of_permuted_labels() -> None:
     dataset = study()
     splits = make_splits(dataset, 3, 2)
     observed = make_fits(dataset, splits.outer).with_chosen()
@@ -193,7 +193,7 @@ def test_chosen_lists_are_held_against_those_of_permuted_labels() -> None:
     np.testing.assert_allclose(same["shared"], same["expected"])
 
 
-def test_the_lists_are_those_of_the_tables() -> None:
+def test_enriched_lists_equal_the_lists_of_the_tables() -> None:
     dataset = study()
     tables = {
         "signature": pd.DataFrame({"gene": ["g1", "g2"], "core": [True, False]}),

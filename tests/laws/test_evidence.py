@@ -29,7 +29,7 @@ def draws(seed, n_genes=300, signals=0, permutations=40, easy=0.05, strong=0.8):
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 20))
-def test_q_is_the_smallest_ratio_of_chance_to_what_was_found(seed, signals):
+def test_q_is_the_smallest_ratio_of_expected_to_selected(seed, signals):
     times, null = draws(seed, n_genes=30, signals=signals, permutations=5)
     chance = expected_tails(count_tails(null, HALVES))
     for gene, q in enumerate(selection_q(times, chance)):
@@ -50,7 +50,7 @@ def test_a_gene_listed_more_often_has_no_larger_q_and_p(seed):
     assert selection_p(times, null).min() >= 1 / 41
 
 
-def test_of_the_named_genes_few_are_named_by_chance():
+def test_fdr_selected_genes_are_mostly_true():
     false = []
     true = []
     for seed in range(60):
@@ -87,7 +87,7 @@ def test_without_permutations_enough_nothing_passes_the_gate():
     assert gate_p(count_tails(times[None], HALVES)[0], count_tails(null, HALVES)[:1], 0.1) == 1.0
 
 
-def test_equals_are_told_apart_by_their_weights_and_absent_genes_are_no_candidates():
+def test_ties_are_ranked_by_weight_and_absent_genes_are_left_out():
     times = np.array([3, 0, 5, 3, 3])
     strength = np.array([0.1, 9.0, 0.2, 0.4, 0.4])
     assert rank_genes(times, strength).tolist() == [2, 3, 4, 0]

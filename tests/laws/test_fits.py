@@ -108,7 +108,7 @@ def test_no_fit_has_no_chosen_list():
     assert none.scores.shape == (0, 4)
 
 
-def test_a_list_that_was_not_kept_has_no_size():
+def test_list_that_was_not_kept_has_no_size():
     all_fits = make_fits(["a", "b"], 5)
     sizes = np.diff(all_fits.indptr).reshape(2, 3)
     np.testing.assert_array_equal(all_fits.sizes(), sizes)

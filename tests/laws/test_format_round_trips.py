@@ -39,7 +39,7 @@ def _matrices(draw: st.DrawFn) -> Numbers:
 
 @pytest.mark.parametrize("name", WRITERS)
 @given(numbers=_matrices())
-def test_what_was_written_comes_back(
+def test_file_written_in_a_format_is_read_back_unchanged(
     name: str, numbers: Numbers, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     content = WRITERS[name](numbers)

@@ -59,7 +59,7 @@ def test_every_fit_is_solved_also_where_a_filter_renumbers_the_genes(folds: Any)
 
 
 @pytest.mark.parametrize("weights", [None, "balanced"])
-def test_with_covariates_and_weights_it_is_still_the_lasso_where_ends_are_free(
+def test_fused_lasso_with_covariates_and_weights_equals_the_lasso_if_ends_are_free(
     weights: str | None,
 ) -> None:
     dataset, splits = study()

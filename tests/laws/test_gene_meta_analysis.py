@@ -23,12 +23,12 @@ def test_p_is_uniform_and_q_the_share_of_false_genes_however_much_studies_differ
     assert np.mean([false_share(table) for table in tables]) <= 0.1
 
 
-def test_genes_that_differ_by_themselves_do_not_fill_the_list():
+def test_genes_that_differ_by_study_do_not_fill_the_list():
     tau = np.where(np.arange(D) % 10, 0.1, 0.8)
     assert np.mean([false_share(meta_table(studies_of(4, tau, s))) for s in range(4)]) <= 0.12
 
 
-def test_samples_of_one_patient_make_no_gene_certain():
+def test_repeated_samples_of_a_patient_make_no_gene_certain():
     p = np.concatenate(
         [
             meta_table(studies_of(3, 0.0, s, samples_per_patient=2))["p_value"][TRUE:]
@@ -44,7 +44,7 @@ def test_true_genes_are_found_where_studies_agree():
 
 
 @pytest.mark.parametrize("tau", [0.0, 0.5])
-def test_the_interval_says_what_p_says_and_holds_the_mean(tau):
+def test_interval_excludes_zero_exactly_if_p_is_significant(tau):
     table = meta_table(studies_of(4, tau, 1))
     excludes_zero = (table["low"] > 0) | (table["high"] < 0)
     np.testing.assert_array_equal(excludes_zero, table["p_value"] < 0.05)
@@ -62,7 +62,7 @@ def test_few_genes_have_students_t_of_their_own_studies():
     assert moderated.p[0] == pytest.approx(2 * student_interval.cdf(0))
 
 
-def test_a_gene_of_one_study_has_no_p():
+def test_gene_in_a_single_study_has_no_p():
     rng = np.random.default_rng(0)
     y = rng.standard_normal((3, 40))
     v = np.full((3, 40), 0.1)

@@ -48,7 +48,7 @@ def test_classes_are_the_columns_and_the_nearest_mean_of_the_lists() -> None:
     assert centres(y, Y, 3).shape == cut.shape
 
 
-def test_survival_is_told_by_its_gradient_at_nothing() -> None:
+def test_survival_response_is_its_gradient_at_zero() -> None:
     dataset, splits, _ = study("survival")
     (task,) = make_training_sets(dataset, splits, splits.outer[:1], [0])
     response_fit = RESPONSE_OF_KIND[task.kind](task, task.train)

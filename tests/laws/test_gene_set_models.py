@@ -53,7 +53,7 @@ def test_coefficients_are_the_sums_of_the_pieces() -> None:
     np.testing.assert_allclose(ground.scores(design, path, held_out_rows)[1], expected, atol=1e-9)
 
 
-def test_sets_are_taken_down_to_the_genes_that_are_left() -> None:
+def test_sets_are_restricted_to_the_remaining_genes() -> None:
     sets = gene_sets([[0, 1], [2, 3], [1, 4]])
     members = BlockColumns.from_sets(sets, np.array([4, 1, 5]), "singletons")
     assert members.blocks.tolist() == [0, 2, 3 + 5]
@@ -67,7 +67,7 @@ def test_sets_are_taken_down_to_the_genes_that_are_left() -> None:
         BlockColumns.from_sets(sets, np.array([5, 6]), "leave_out")
 
 
-def test_a_filter_that_leaves_no_gene_of_a_set_is_named_with_its_split() -> None:
+def test_filter_that_empties_a_set_is_named_with_its_split() -> None:
     dataset, splits, _ = planted()
     X = dataset.X.copy()
     X[:, 50:] *= 100
@@ -98,7 +98,7 @@ def test_where_no_label_can_change_place_all_do() -> None:
     assert len({tuple(column) for column in permuted_labels.T}) == 6
 
 
-def test_a_gene_that_differs_in_one_sample_is_no_better_than_others() -> None:
+def test_gene_that_differs_in_one_sample_weighs_as_much_as_others() -> None:
     """By itself it weighs as much as any other; its shuffled sums are all of one size."""
     rng = np.random.default_rng(0)
     y = np.where(np.arange(40) % 2, 1.0, -1.0)
@@ -111,7 +111,7 @@ def test_a_gene_that_differs_in_one_sample_is_no_better_than_others() -> None:
     np.testing.assert_allclose(weights, weights[1], rtol=1e-4)
 
 
-def test_a_half_chooses_what_it_would_as_a_study_of_its_own() -> None:
+def test_half_sample_fit_equals_a_study_of_its_samples() -> None:
     dataset, splits, sets = planted(subsamples=6)
     final, genes = fit_sets_final(dataset, splits, sets, folds=MOMENTS, **QUICK)
     halves = fit_sets_half_samples(dataset, splits, sets, folds=MOMENTS, **QUICK)

@@ -35,7 +35,7 @@ def grouped(draw):
 
 @pytest.mark.parametrize("rule", RULES)
 @given(data=grouped())
-def test_each_set_gets_what_its_rule_says(rule, data):
+def test_set_summary_follows_its_rule(rule, data):
     X, _, by = data
     fitted = fit_steps(X, [{"step": "collapse", "by": by, "rule": rule}])
     summary_by_set = dict(
@@ -49,7 +49,7 @@ def test_each_set_gets_what_its_rule_says(rule, data):
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.get("rule", step["step"]))
 @given(data=grouped())
-def test_a_sample_alone_gets_the_values_it_gets_in_company(step, data):
+def test_set_summary_of_a_sample_ignores_other_samples(step, data):
     X, pair, by = data
     fitted = fit_steps(X, [{**step, "by": by}])
     np.testing.assert_array_equal(fitted.transform(pair[:1])[0], fitted.transform(pair)[0])
@@ -59,7 +59,7 @@ def test_a_sample_alone_gets_the_values_it_gets_in_company(step, data):
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_sets_follow_the_columns_that_earlier_steps_leave(rule):
+def test_sets_follow_the_columns_that_earlier_steps_keep(rule):
     X = np.array([[1.0, 9, 5, 50, 7, 100], [2, 9, 6, 60, 8, 300]])
     var = pd.DataFrame({"symbol": list("ababab")}, index=[f"p{k}" for k in range(6)])
     steps = [
@@ -85,7 +85,7 @@ def test_probe_sets_are_in_the_names_of_probes_and_genes_in_the_table():
     assert steps[0]["by"] is None
 
 
-def test_a_column_that_is_not_there_is_named():
+def test_unknown_gene_column_is_refused_by_name():
     var = pd.DataFrame({"symbol": ["A"], "entrez": ["1"]}, index=["g"])
     with pytest.raises(GenesigError, match=r"collapse by 'entres', .*; did you mean 'entrez'"):
         with_sets([{"step": "collapse", "by": "entres", "rule": "median"}], var)

@@ -45,7 +45,7 @@ SOLVE = {"classes": solve_classes, "survival": solve_survival}
 
 
 @pytest.mark.parametrize("kind", SOLVE)
-def test_lists_of_a_group_end_before_the_first_that_is_too_long(kind):
+def test_lists_of_a_group_end_before_its_first_too_long_list(kind):
     full_path = SOLVE[kind]()
     group_path = SOLVE[kind](longest=LONGEST, groups=GROUPS)
     too_long = np.logical_or.accumulate(full_path.sizes() > LONGEST, axis=1)

@@ -82,7 +82,7 @@ def test_products_equal_the_dense_blocks(kernel, seed, n, d):
 
 
 @pytest.mark.parametrize("kernel", MEMBERS, ids=str)
-def test_gradient_at_new_points_is_that_of_the_values(kernel):
+def test_gradient_at_new_points_equals_finite_differences(kernel):
     _, X, alpha, B = function(kernel, 3)
     points = np.random.default_rng(4).normal(size=(5, 3))
     h = 1e-5

@@ -46,7 +46,7 @@ def test_there_is_a_study_of_every_kind():
 
 
 @KINDS
-def test_every_training_set_has_what_it_needs(kind):
+def test_every_training_set_is_sufficient(kind):
     dataset = study_of(kind, 1)
     samples = Samples.from_dataset(dataset)
     y = dataset.response()
@@ -59,7 +59,7 @@ def test_every_training_set_has_what_it_needs(kind):
 
 
 @KINDS
-def test_one_response_for_all_cannot_be_learned_from(kind):
+def test_constant_response_is_refused(kind):
     dataset = study_of(kind, 1)
     constant_response = np.repeat(dataset.response()[:1], 10)
     assert isinstance(dataset.kind.training_fault(constant_response, dataset.design.classes), str)
@@ -77,7 +77,7 @@ def test_a_permutation_exchanges_whole_responses(kind):
 
 
 @KINDS
-def test_numbers_of_a_response_are_one_for_each_sample(kind):
+def test_response_has_one_number_per_sample(kind):
     dataset = study_of(kind, 3)
     y = dataset.response()
     number = dataset.kind.number(y)
@@ -90,12 +90,12 @@ def test_numbers_of_a_response_are_one_for_each_sample(kind):
 
 
 @KINDS
-def test_what_a_file_holds_of_a_design_is_read_again(kind):
+def test_design_survives_its_notes(kind):
     design = study_of(kind, 1).design
     assert Design.from_notes(design.notes()) == design
 
 
-def test_a_kind_like_another_is_fitted_and_assessed_as_that_is(monkeypatch):
+def test_derived_kind_is_fitted_and_assessed_as_its_base(monkeypatch):
     dataset = study_of("regression", 4, signal=0.7)
     settings = of_kind("regression")
     splits = splits_of(dataset)

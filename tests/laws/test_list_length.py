@@ -54,7 +54,7 @@ def shorter_and_as_accurate(fits, fit):
 
 @pytest.mark.quick("classification", "survival")
 @pytest.mark.parametrize("kind", RESPONSES)
-def test_a_list_that_is_too_long_is_chosen_anew_and_no_other(kind, monkeypatch):
+def test_only_too_long_lists_are_chosen_again(kind, monkeypatch):
     limited_fits = fits_of(kind)
     monkeypatch.setattr(GridChoice, "shorter", lambda self: None)
     plain = fits_of(kind)

@@ -103,7 +103,7 @@ def test_features_without_any_penalty_are_free():
     mu=st.sampled_from([0, 1e-3, 0.3]),
     spread=st.sampled_from([1e-4, 1e-2, 0.1, 1.0]),
 )
-def test_the_gap_bounds_what_any_other_point_gains(kind, seed, d, mu, spread):
+def test_gap_bounds_the_gain_of_any_other_point(kind, seed, d, mu, spread):
     """Weak duality, near the solution and far from it: where the fit was moved away."""
     sets = problem(seed, 20, d, kind)
     rng = np.random.default_rng(seed)
@@ -140,7 +140,7 @@ def test_the_gap_bounds_what_any_other_point_gains(kind, seed, d, mu, spread):
 
 @kinds
 @given(seed=seeds)
-def test_a_fit_that_may_be_loose_leaves_out_no_feature_beyond_tau(kind, seed):
+def test_loosely_solved_fit_omits_no_feature_beyond_tau(kind, seed):
     sets = problem(seed, 25, 60, kind)
     tau = sets.tau_max[:, None] * [0.9, 0.1]
     mu = 1e-3 * sets.norm[:, None]
@@ -174,7 +174,7 @@ def test_a_step_at_given_signs_ends_where_the_model_is_flat(ridge, seed):
 
 
 @kinds
-def test_the_largest_tau_selects_nothing_and_the_next_one_feature(kind):
+def test_largest_tau_selects_nothing_and_the_next_one_feature(kind):
     sets = problem(1, 30, 50, kind)
     path, _, A = fits(sets, sets.tau_max[:, None] * [1.0001, 0.9999], 1e-6 * sets.norm[:, None])
     np.testing.assert_array_equal(path.sizes(), [[0, 1]] * 2)
@@ -255,7 +255,7 @@ def test_other_names_of_the_classes_mirror_the_fit():
         np.testing.assert_allclose(a, -b, atol=1e-12)
 
 
-def test_what_is_held_out_does_not_matter():
+def test_fits_ignore_held_out_rows():
     X, Y, rows = classes(8, 30, 40)
     rows[:, 1] = rows[:, 0]
     spoiled = np.where(rows[:, :1], X, 1e6)
@@ -311,7 +311,7 @@ def test_separated_classes_are_certified_without_a_ridge(d):
     assert path.converged.all(), path.message
 
 
-def test_covariates_that_separate_the_classes_are_eased():
+def test_separating_covariates_get_a_ridge():
     X, Y, rows = classes(12, 30, 20)
     C = np.stack([np.column_stack([Y[:, k], np.arange(30.0)]) for k in range(2)])
     sets = logistic_sets(X, Y, rows, fixed=adjustment(rows, C), **SCALED)
@@ -323,7 +323,7 @@ def test_covariates_that_separate_the_classes_are_eased():
         assert stationary(sets, k, B[k, 0], A[k, 0], tau[k, 0], 1e-3) < 1e-8
 
 
-def test_covariates_that_say_the_same_share_a_coefficient():
+def test_equal_covariates_share_a_coefficient():
     X, Y, rows = classes(13, 30, 20)
     c = np.random.default_rng(0).normal(size=30)
     once, twice = (adjustment(rows, np.stack([np.column_stack(C)] * 2)) for C in ([c], [c, 2 * c]))
@@ -356,7 +356,7 @@ def test_a_row_ends_before_its_first_long_list():
 
 
 @pytest.mark.parametrize(("m", "free"), [(12, 2), (40, 0), (40, 3)])
-def test_both_linear_systems_have_one_solution(m, free):
+def test_primal_and_dual_systems_have_the_same_solution(m, free):
     rng = np.random.default_rng(m + free)
     E = rng.normal(size=(m, 10))
     ridge = rng.uniform(0.1, 1, m)
@@ -369,7 +369,7 @@ def test_both_linear_systems_have_one_solution(m, free):
         np.testing.assert_allclose(solution, expected, rtol=1e-8)
 
 
-def test_what_is_dependent_gets_no_step():
+def test_dependent_column_gets_no_step():
     E = np.ones((3, 4))
     h = np.array([4.0, 4.0, 4.0])
     solve_by_features(E, E, np.zeros(3), h)
@@ -387,7 +387,7 @@ def test_what_is_dependent_gets_no_step():
         (lambda Y, rows: (Y[:, :1], rows), "alike"),
     ],
 )
-def test_what_is_no_pair_of_classes_is_refused(change, message):
+def test_invalid_pair_of_classes_is_refused(change, message):
     X, Y, rows = classes(0, 12, 4)
     with pytest.raises(GenesigError, match=message):
         logistic_sets(X, *change(Y, rows), **SCALED)

@@ -241,7 +241,7 @@ def test_order_changes_no_result(name, study):
 
 @pytest.mark.quick("samples renamed in order-classification-plain")
 @cases({name: row.studies for name, row in ROWS.items()})
-def test_what_means_the_same_finds_the_same(name, study):
+def test_equivalent_files_give_equal_results(name, study):
     row = ROWS[name]
     plain_results = plain(study)
     changed_results = found(row.change(files_of(*study)))

@@ -78,7 +78,7 @@ def test_every_fit_is_certified_by_all_features(mu, weights):
 
 
 @pytest.mark.parametrize("mu", [0.0, 1e-3, 0.3])
-def test_it_is_the_block_solver_with_a_row_a_block(mu):
+def test_joint_path_equals_block_path_with_rows_as_blocks(mu):
     joint = problem(5, weights=True)
     Z, Y = training(joint, 1)
     tau = joint.tau_max[1] * np.geomspace(0.9, 0.05, 8)
@@ -98,7 +98,7 @@ def test_tau_max_is_sharp():
     assert (sizes[:, 1] > 0).all()
 
 
-def test_one_response_is_the_problem_of_one_response():
+def test_joint_path_of_one_response_equals_the_single_path():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(40, 150))
     y = rng.normal(size=(40, 2))
@@ -117,7 +117,7 @@ def test_one_response_is_the_problem_of_one_response():
     np.testing.assert_array_equal(scores, refit_scores(sets, alone, lam))
 
 
-def test_the_same_response_twice_selects_what_it_selects_alone():
+def test_duplicated_response_selects_what_the_single_response_selects():
     """||(b, b)|| = sqrt(2) |b|: the problem of one response at tau / sqrt(2)."""
     single_response = problem(4, T=1)
     X = single_response.sets.X
@@ -156,7 +156,7 @@ def test_sets_whose_responses_differ_in_rank_are_solved_together_as_each_alone()
 
 
 @pytest.mark.parametrize("mu", [1e-6, 1e-2])
-def test_responses_that_follow_from_others_have_the_coefficients_that_follow(mu):
+def test_dependent_responses_have_dependent_coefficients(mu):
     """As the columns of T classes do, whose sum, weighed by the shares, is the same everywhere."""
     base_problem = problem(11)
     turn = np.array([[1.0, 0, 2, -1], [0, 1, 1, 0.5], [0, 0, 0, 3]])
@@ -192,7 +192,7 @@ def test_the_order_of_the_responses_changes_no_list():
     np.testing.assert_allclose(fits_in_order.values[:, order], fits_reordered.values, atol=1e-6)
 
 
-def test_fits_do_not_depend_on_what_is_solved_beside():
+def test_fits_ignore_the_other_training_sets():
     joint = problem(7, sets=6)
     tau = joint.tau_max[:, None] * np.geomspace(0.9, 0.02, 6)
     all_fits = joint_path(joint, tau, 1e-3, tolerance=1e-9)
@@ -214,7 +214,7 @@ def test_fits_do_not_depend_on_what_is_solved_beside():
 
 
 @pytest.mark.parametrize("T", [1, 3])
-def test_the_refit_is_that_of_each_response_on_the_one_support(T):
+def test_refit_equals_a_refit_of_each_response_on_the_common_support(T):
     joint = problem(8, T=T, d=90)
     X = joint.sets.X
     rows = joint.sets.rows
@@ -247,7 +247,7 @@ def test_a_row_ends_before_its_first_long_list():
 
 
 @pytest.mark.parametrize("mu", [1e-6, 1e-2, 0.3])
-def test_a_row_that_ends_on_a_rough_solution_ends_where_the_exact_one_does(mu):
+def test_path_ended_on_a_rough_solution_ends_where_the_exact_path_does(mu):
     for seed in range(3):
         joint = problem(seed, d=400)
         tau = joint.tau_max[:, None] * np.geomspace(0.9, 0.01, 8)
@@ -262,7 +262,7 @@ def test_a_row_that_ends_on_a_rough_solution_ends_where_the_exact_one_does(mu):
 
 
 @pytest.mark.parametrize("mu", [1e-6, 1e-2])
-def test_rows_of_a_group_end_with_the_first_of_them_and_agree_until_then(mu):
+def test_rows_of_a_group_end_together_and_agree_until_then(mu):
     joint = problem(7, d=400, sets=6)
     groups = np.array([0, 0, 0, 1, 1, 2])
     tau = joint.tau_max[:, None] * np.geomspace(0.9, 0.02, 30)
@@ -295,7 +295,7 @@ def test_lists_of_more_genes_than_responses_times_samples_are_certified(mu):
             assert gap_of(joint, fits, k, m, tau[k, m], mu * joint.norm[k]) <= 1e-10
 
 
-def test_what_leaves_no_problem_is_refused():
+def test_settings_without_a_problem_are_refused():
     joint = problem(1)
     with pytest.raises(GenesigError, match="tau must be positive"):
         joint_path(joint, 0.0, 1.0, tolerance=1e-9)

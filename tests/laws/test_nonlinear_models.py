@@ -40,7 +40,7 @@ def assert_same(result, expected_result, names):
 
 
 @pytest.mark.parametrize("penalty", ["lasso", "group"])
-def test_an_inner_fold_is_not_seen_by_the_screen_the_blocks_or_the_fit_beside_it(penalty):
+def test_inner_fold_is_hidden_from_screen_blocks_and_other_fits(penalty):
     X, y = toy()
     protocol = NonlinearProtocol(**{**QUICK, "penalty": penalty})
     shared_settings = SharedSettings(protocol, [f"g{j}" for j in range(30)], True, None)
@@ -92,12 +92,12 @@ def test_groups_of_samples_never_straddle(monkeypatch):
             assert not set(groups[next(at)]) & set(groups[dataset.rows(held_out_rows)])
 
 
-def test_ranks_are_those_of_scipy():
+def test_doubled_ranks_equal_scipy():
     X = np.random.default_rng(0).integers(0, 5, (13, 7)).astype(float)
     assert_array_equal(doubled_ranks(X), 2 * (rankdata(X, axis=0) - 1))
 
 
-def test_dependence_is_the_kernel_sum_it_says():
+def test_dependence_equals_the_kernel_sum():
     rng = np.random.default_rng(0)
     X = np.round(rng.standard_normal((15, 6)), 1)
     y = rng.standard_normal(15)
@@ -111,7 +111,7 @@ def test_dependence_is_the_kernel_sum_it_says():
     assert dependence(X, y)[5] == pytest.approx(0, abs=1e-12)
 
 
-def test_the_screen_finds_what_goes_up_and_down():
+def test_screen_finds_a_quadratic_effect():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 200))
     assert 7 in screen(X, X[:, 7] ** 2, 5)
@@ -169,7 +169,7 @@ def test_two_samples_of_each_class_say_so_and_do_not_stop_the_study():
     assert_array_equal(fits.scores, np.repeat(mean, 4))
 
 
-def test_the_control_uses_genes_that_tie_in_information():
+def test_fvm_control_uses_genes_with_tied_information():
     """A score of zero would count as wrong, and make noise look worse than chance."""
     rng = np.random.default_rng(0)
     for _ in range(6):
@@ -179,7 +179,7 @@ def test_the_control_uses_genes_that_tie_in_information():
         assert (fits.fvm_scores != 0).all()
 
 
-def test_genes_that_never_vary_are_not_selected():
+def test_constant_genes_are_not_selected():
     X, y = toy()
     X[:, 2:] = 1.0
     fits = outer(*study(X, y))

@@ -62,7 +62,7 @@ def study(X):
 
 
 @every_member
-def test_a_step_declares_what_it_sees(name):
+def test_step_declares_its_kind(name):
     assert NORMALISERS[name].kind in ("sample", "fold", "batch")
     assert hasattr(NORMALISERS[name], "fit") == (name in FOLD_KIND)
 
@@ -78,7 +78,7 @@ def test_output_is_finite_and_input_is_left_alone(name, X):
 
 @every_member
 @given(X=expression(), data=st.data())
-def test_test_rows_change_nothing_that_is_fitted(name, X, data):
+def test_fitted_values_ignore_test_rows(name, X, data):
     shape = (data.draw(st.integers(1, 4)), X.shape[1])
     tests = [data.draw(hnp.arrays(np.float64, shape, elements=values)) for _ in range(2)]
     fits = []
@@ -94,7 +94,7 @@ def test_test_rows_change_nothing_that_is_fitted(name, X, data):
 
 @every_member
 @given(X=expression(), data=st.data())
-def test_a_sample_alone_gets_the_values_it_gets_in_company(name, X, data):
+def test_normalised_sample_ignores_other_samples(name, X, data):
     fitted = fit_steps(X, [by_default(name)], about(X))
     pair = data.draw(hnp.arrays(np.float64, (2, X.shape[1]), elements=values))
     for samples_about in (about(pair), None):
@@ -123,7 +123,7 @@ def test_a_step_is_rebuilt_from_json(name, X):
 
 @every_member
 @given(X=expression())
-def test_genes_names_the_columns_that_are_left(name, X):
+def test_genes_names_the_remaining_columns(name, X):
     fitted = fit_steps(X, [by_default(name)], about(X))
     assert fitted.transform(X).shape == (len(X), len(fitted.genes))
     if "filter" in name:
@@ -154,7 +154,7 @@ def test_a_gene_constant_on_the_training_rows_becomes_zero(X, data):
 
 
 @pytest.mark.parametrize("name", FOLD_KIND)
-def test_a_step_that_learns_is_refused_before_the_splits(name):
+def test_learning_step_before_the_splits_is_refused(name):
     X = np.geomspace(1, 1e4, 12).reshape(4, 3)
     with pytest.raises(GenesigError, match=rf"normalise\.samples: '{name}' .* normalise\.folds"):
         normalise_samples(study(X), samples=[by_default(name)], folds=[])
@@ -191,7 +191,7 @@ def test_steps_done_and_genes_flattened_are_in_the_provenance():
         (["unit_variance", "centre"], (True, True)),
     ],
 )
-def test_moments_are_what_is_refitted_inside(names, expected):
+def test_moments_are_the_trailing_centre_and_scale(names, expected):
     steps = [by_default(name) for name in names]
     assert moment_settings(steps) == dict(zip(("centre", "unit_variance"), expected, strict=True))
     X = np.arange(12.0).reshape(4, 3)
@@ -226,7 +226,7 @@ def test_centring_and_scaling_come_last_and_once(names, message):
         ({"step": "log_2"}, "did you mean 'log2'"),
     ],
 )
-def test_a_step_that_cannot_be_fitted_says_why(step, message):
+def test_step_that_cannot_be_fitted_is_refused_with_the_reason(step, message):
     with pytest.raises(GenesigError, match=message):
         fit_steps(np.arange(-1.0, 11.0).reshape(4, 3), [step])
 
@@ -236,7 +236,7 @@ def test_a_ratio_to_nothing_is_refused():
         fit_steps(np.arange(12.0).reshape(4, 3), [by_default("fold_filter")])
 
 
-def test_what_nothing_learns_from_is_not_computed(monkeypatch):
+def test_step_that_nothing_learns_from_is_not_computed(monkeypatch):
     transformed_steps = []
     for kind in (NORMALISERS["log2"], NORMALISERS["knn_impute"]):
         method = kind.transform

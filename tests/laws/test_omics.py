@@ -65,7 +65,7 @@ def test_a_factor_of_1_for_all_changes_nothing(kind, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", COLUMNS)
-def test_one_factor_for_all_is_another_tau(kind):
+def test_common_factor_is_a_change_of_tau(kind):
     """tau counts in units of tau_max, so that only the unit changes; lam and mu have none."""
     dataset, splits = study(kind)
     halved = study(kind, **{PRIOR_WEIGHT: np.full(D, 4.0)})[0]
@@ -152,7 +152,7 @@ def test_permuted_labels_choose_anew():
 
 
 @pytest.mark.slow
-def test_named_genes_know_nothing_of_learned_factors():
+def test_fdr_selected_genes_ignore_learned_factors():
     """Their halves choose nothing; the chosen list, and what is made of it, is another."""
     dataset, splits = study(signal=0.4)
     settings = of_kind("classification") | {"list": "best"}
@@ -170,7 +170,7 @@ def test_named_genes_know_nothing_of_learned_factors():
     assert not np.array_equal(plain.indices, learned.indices)
 
 
-def test_halves_choose_for_themselves_and_are_told_apart():
+def test_half_samples_learn_factors_of_their_own():
     dataset, _ = study()
     splits = draw_splits(dataset, seed=7, **SPLITS | {"subsamples": 4})
     settings = of_kind("classification") | {"learn_omics": True}

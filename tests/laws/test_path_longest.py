@@ -46,7 +46,7 @@ def assert_cut(full_path: Path, ended: Path, longest: int | None) -> None:
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("longest", [None, 0, 1, 4, 9, 40])
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_the_path_is_the_full_one_cut(solver, longest):
+def test_shortened_path_equals_the_full_path_cut(solver, longest):
     sets = problem(0)
     tau = sets.tau_max[:, None] * np.geomspace(0.9, 0.2, 6)
     mu = 1e-2 * sets.norm[:, None]
@@ -61,7 +61,7 @@ def test_the_path_is_the_full_one_cut(solver, longest):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("longest", [3, 8, 20, 80])
-def test_columns_that_stop_leave_the_others_their_fits(longest, seed):
+def test_columns_that_stop_leave_the_fits_of_others_unchanged(longest, seed):
     """Down tau and up mu; lists outgrow the room that columns of a chunk share."""
     sets = problem(seed, n=31, d=300, k=70)
     settings = {"solver": "landweber-newton", "tolerance": 1e-9}
@@ -89,7 +89,7 @@ def test_a_row_stays_ended_where_its_lists_would_shrink():
     assert full_path.end_rows(None) is full_path
 
 
-def test_paths_beside_each_other_keep_their_fits_in_each_row():
+def test_joined_paths_keep_their_fits_in_each_row():
     sets = problem(0)
     tau = sets.tau_max[:, None] * np.geomspace(0.9, 0.2, 6)
     paths = [

@@ -105,7 +105,7 @@ def test_samples_stay_in_their_batch(rows, number):
 
 
 @given(st.lists(st.integers(0, 1), min_size=6, max_size=12), st.integers(1, 1000))
-def test_groups_change_places_with_those_of_the_same_batches(kinds, number):
+def test_permutation_exchanges_groups_with_the_same_batches(kinds, number):
     kinds = [*kinds, *kinds]  # a group of kind 0 is of one batch, of kind 1 of two
     group = np.repeat(np.arange(len(kinds)), 2)
     batch = np.array([[0, kind] for kind in kinds]).ravel()
@@ -116,7 +116,7 @@ def test_groups_change_places_with_those_of_the_same_batches(kinds, number):
     assert all(len(set(group[pi][group == name])) == 1 for name in group)
 
 
-def test_labels_of_a_group_that_is_in_two_batches_stay_in_each():
+def test_labels_of_a_group_in_two_batches_stay_in_each_batch():
     group = np.repeat(np.arange(4), 4)
     batch = np.tile([0, 0, 1, 1], 4)
     dataset = study("ab" * 8, group, batch)
@@ -125,13 +125,13 @@ def test_labels_of_a_group_that_is_in_two_batches_stay_in_each():
     np.testing.assert_array_equal(group[pi], group)
 
 
-def test_where_each_batch_has_one_label_none_can_change_place():
+def test_batches_with_a_single_label_are_refused():
     dataset = study("aaabbb", batch="111222")
     with pytest.raises(GenesigError, match=r"inside its batch.*take data\.batch away"):
         permutation(dataset, folds(dataset), 1)
 
 
-def test_with_both_sorts_of_groups_each_is_permuted_in_its_way():
+def test_mixed_groups_are_permuted_by_their_own_rules():
     group = np.repeat(np.arange(12), 2)
     y = ["a", "b"] * 6 + ["a", "a"] * 3 + ["b", "b"] * 3
     dataset = study(y, group)
@@ -145,7 +145,7 @@ def test_with_both_sorts_of_groups_each_is_permuted_in_its_way():
     st.lists(st.tuples(st.sampled_from("ab"), st.booleans()), min_size=6, max_size=30),
     st.integers(1, 1000),
 )
-def test_with_one_test_set_each_side_keeps_its_labels(rows, number):
+def test_single_test_set_keeps_the_labels_of_each_side(rows, number):
     rows = [("a", False), ("b", False), *rows]
     y, in_test = (np.array(column) for column in zip(*rows, strict=True))
     dataset = study(y)

@@ -52,7 +52,7 @@ def test_tau_max_is_sharp(seed):
     assert (sizes_below.sizes() >= 1).all()
 
 
-def test_without_a_ridge_it_is_the_lasso_of_divided_columns():
+def test_prior_weights_without_ridge_equal_the_lasso_of_divided_columns():
     weights = np.exp(np.random.default_rng(3).normal(size=30))
     sets = problem(1, weights, unit_variance=False)
     plain = training_sets(sets.X / weights, sets.Y, sets.rows, centre=True, unit_variance=False)
@@ -123,7 +123,7 @@ def test_every_fit_of_a_study_prefers_genes_of_small_weight(folds):
         assert (fits.indices % 2 == 0).all()
 
 
-def test_a_stored_data_set_keeps_them(tmp_path):
+def test_stored_dataset_keeps_prior_weights(tmp_path):
     dataset, _ = of_one_size(np.arange(1, 13) / 4)
     dataset.save(tmp_path / "d.h5ad")
     np.testing.assert_array_equal(
@@ -165,7 +165,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_is_one_line(name, tmp_path, monkeypatch, capsys):
+def test_fault_of_prior_weights_is_one_line(name, tmp_path, monkeypatch, capsys):
     cells, keys, message = FAULTS[name]
     study(tmp_path, cells, **keys)
     monkeypatch.chdir(tmp_path)

@@ -46,7 +46,7 @@ def test_tau_solves_the_equation_of_paule_and_mandel():
     assert one(y, v).tau2[0] == pytest.approx(brentq(excess, 0, 10, xtol=1e-14), rel=1e-8)
 
 
-def test_intervals_of_equal_variances_are_those_of_a_mean():
+def test_intervals_of_equal_variances_equal_the_interval_of_a_mean():
     """With one variance the model is a sample of y: mean, s and t on k - 1 degrees of freedom."""
     y = np.array([0.1, 0.9, 1.4, 2.2, 0.4])
     effect = one(y, np.full(5, 0.01))
@@ -90,7 +90,7 @@ def test_many_genes_are_as_each_alone():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("k", "tau"), [(5, 0.0), (5, 0.3), (10, 0.3)])
-def test_a_further_study_lies_in_its_interval_as_often_as_it_should(k, tau):
+def test_prediction_interval_covers_a_further_study(k, tau):
     rng = np.random.default_rng(k)
     draws = 300
     v = rng.uniform(0.02, 0.2, (k, draws))
@@ -103,7 +103,7 @@ def test_a_further_study_lies_in_its_interval_as_often_as_it_should(k, tau):
     assert np.mean((effects.low <= 1) & (effects.high >= 1)) > 0.92
 
 
-def test_the_interval_of_the_next_study_holds_that_of_known_spread():
+def test_prediction_interval_with_many_studies_equals_the_known_spread():
     """With many studies of no error of their own it is the quantiles of the effects."""
     y = np.sort(np.random.default_rng(0).normal(0, 2, 400))
     low, high = next_study(y, np.full(400, 1e-6))
@@ -175,7 +175,7 @@ def test_a_constant_gene_has_no_effect():
         assert np.isnan(random_effects(effect.value[None], effect.variance[None]).mean).all()
 
 
-def test_fishers_z_is_that_of_numpys_correlation():
+def test_fishers_z_equals_numpys_correlation():
     rng = np.random.default_rng(2)
     X = rng.standard_normal((15, 4))
     y = rng.standard_normal(15)

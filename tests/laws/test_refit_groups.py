@@ -70,7 +70,7 @@ def test_each_support_of_a_path_has_the_scores_of_the_svd(walk):
             np.testing.assert_allclose(by_values, scores[k, f, 1], rtol=1e-9, atol=1e-9)
 
 
-def test_only_the_rows_that_are_asked_for_are_scored_and_like_all_of_them():
+def test_requested_rows_alone_are_scored_and_equal_the_full_scores():
     X, Y, rows = study(80, 300)
     sets = training_sets(X, Y, rows, centre=True, unit_variance=True)
     path = supports(*WALKS["a path"], sets=2)
@@ -105,7 +105,7 @@ def test_several_responses_have_the_scores_of_each(walk):
         np.testing.assert_allclose(intercept[..., t], constant, atol=1e-10)
 
 
-def test_a_penalty_beside_nothing_keeps_ten_digits():
+def test_tiny_penalty_keeps_ten_digits():
     """n lam at 1e-8 of the trace, twins in the list."""
     X, Y, rows = study(80, 60, 1)
     X[:, 30:40] = X[:, :10] + 1e-7 * np.random.default_rng(2).normal(size=(80, 10))

@@ -21,7 +21,7 @@ from genesig.optim.training import training_sets
     duplicate=st.booleans(),
 )
 @pytest.mark.parametrize("lam", [0.0, 1e-14, 1e-6, 0.1, 1e6])
-def test_scores_are_those_of_the_svd(lam, seed, n, m, centre, unit_variance, duplicate):
+def test_scores_equal_svd(lam, seed, n, m, centre, unit_variance, duplicate):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 25)) + 3
     if duplicate:
@@ -41,7 +41,7 @@ def test_scores_are_those_of_the_svd(lam, seed, n, m, centre, unit_variance, dup
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("seed", range(8))
-def test_features_of_which_few_are_different_have_the_scores_of_the_svd(seed):
+def test_low_rank_features_have_the_scores_of_the_svd(seed):
     """Rests of a matrix of low rank shrink from reflection to reflection, below all numbers."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(60, 4)).round(1)[:, np.sort(rng.integers(0, 4, 60))]
@@ -60,7 +60,7 @@ def test_features_of_which_few_are_different_have_the_scores_of_the_svd(seed):
             np.testing.assert_allclose(set_scores, sets.y_mean[0] + Z @ b, rtol=1e-6, atol=1e-6)
 
 
-def test_all_lam_at_once_equal_one_lam_at_a_time_up_to_rounding():
+def test_scores_of_all_lambda_equal_scores_of_single_lambda():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(10, 25))
     y = rng.normal(size=(10, 1))

@@ -19,7 +19,7 @@ def drawn(same: int):
     return rng.standard_normal((N, D)), rng.standard_normal((N, 2 * same)), rows
 
 
-def test_the_norm_of_the_same_rows_is_found_once_and_is_that_of_each_alone(monkeypatch):
+def test_norm_of_equal_rows_is_computed_once_and_is_exact(monkeypatch):
     X, Y, rows = drawn(40)
     norms = []
     eigenvalues = np.linalg.eigvalsh

@@ -33,7 +33,7 @@ def with_gaps(rng, n, d):
 
 @pytest.mark.filterwarnings("ignore:All-NaN slice")  # of the referees
 @given(seed=st.integers(0, 1000), n=st.integers(1, 9), d=st.integers(2, 12))
-def test_medians_and_quantiles_are_those_of_numpy_without_the_missing(seed, n, d):
+def test_medians_and_quantiles_equal_numpy_without_missing_values(seed, n, d):
     X = with_gaps(RNG(seed), n, d)
     np.testing.assert_allclose(column_medians(X)[1:], np.nanmedian(X[:, 1:], axis=0))
     assert np.isnan(column_medians(X)[0])
@@ -72,7 +72,7 @@ def test_rle_shows_a_shift_and_forgets_the_genes():
     assert rle[4, 2] == pytest.approx(50, abs=1)
 
 
-def test_genes_that_half_of_the_samples_did_not_measure_are_not_compared():
+def test_genes_missing_in_half_of_the_samples_are_not_compared():
     X = RNG(2).normal(8, 1, (6, 10))
     X[:4, :3] = 0  # the smallest value of all
     rle, compared = relative_log_expression(X)
@@ -82,7 +82,7 @@ def test_genes_that_half_of_the_samples_did_not_measure_are_not_compared():
     assert relative_log_expression(zeros)[1] == 5
 
 
-def test_logarithms_of_what_cannot_have_one():
+def test_logarithm_of_values_below_zero_is_the_floor():
     np.testing.assert_allclose(as_logarithms(np.array([[-5.0, 0.0, 1.0, 7.0]])), [[0, 0, 1, 3]])
     assert np.isnan(as_logarithms(np.array([[np.nan]]))).all()
 
@@ -141,7 +141,7 @@ def test_no_difference_counts_where_the_others_hardly_differ():
     assert np.flatnonzero(np.abs(deviations(x, 0.1)) > OUTLIER_MADS).tolist() == [3]
 
 
-def test_what_is_missing_deviates_by_nothing_known():
+def test_missing_values_have_no_deviation():
     deviation = deviations(np.array([1.0, np.nan, 2.0, 3.0]), 0.1)
     assert np.isnan(deviation).tolist() == [False, True, False, False]
     assert np.isnan(deviations(np.full(3, np.nan), 0.1)).all()

@@ -44,7 +44,7 @@ def errors(dataset, drawn, fits):
     return study_errors(collect_held_out(dataset, drawn, fits.with_chosen()), headline)
 
 
-def test_classes_with_genes_of_their_own_are_told_apart():
+def test_classes_with_their_own_genes_are_distinguished():
     dataset = study(signal=4.0)
     drawn, fits = fitted(dataset)
     assert errors(dataset, drawn, fits)[0, -1] <= 0.1
@@ -94,7 +94,7 @@ def test_noise_is_at_chance_and_so_are_permuted_labels():
     assert np.mean(null) == pytest.approx(3 / 4, abs=0.15)
 
 
-def test_the_model_predicts_what_the_fit_predicts():
+def test_model_json_predicts_as_the_fit_does():
     dataset = study(signal=4.0)
     drawn, _ = fitted(dataset)
     final = fit_final_model(dataset, drawn, folds=FOLDS, **QUICK)

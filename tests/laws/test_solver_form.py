@@ -47,7 +47,7 @@ def test_every_form_finds_the_same_lists(sets, mu, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mu", GRIDS, ids=str)
-def test_a_form_that_was_given_up_costs_less_than_the_other_one(sets, mu, monkeypatch):
+def test_abandoned_form_costs_less_than_the_other_form(sets, mu, monkeypatch):
     steps = {form: solved(sets, mu, form, monkeypatch).iterations.sum() for form in FORMS}
     assert steps["chosen"] <= steps["primal"] + steps["dual"]
     assert steps["chosen"] <= max(steps["primal"], steps["dual"])

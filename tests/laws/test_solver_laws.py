@@ -87,7 +87,7 @@ def test_tau_zero_is_ridge():
         np.testing.assert_allclose(fits.coef(k, 0)[1], ridge, atol=1e-10)
 
 
-def test_nothing_to_minimise_is_one_clear_error():
+def test_undetermined_problem_is_refused():
     sets = training_sets(*problem(3), centre=True, unit_variance=True)
     with pytest.raises(GenesigError, match="undetermined"):
         solve(sets, 0.0, 0.0)

@@ -54,7 +54,7 @@ def test_no_more_features_enter_together_than_there_are_samples(rooms):
     assert max(n_known for _, n_known in rooms) < 8 * N
 
 
-def test_a_column_that_needs_much_room_does_not_get_it_for_all():
+def test_one_large_column_does_not_enlarge_all_columns():
     """The list of one column is longer than a thousand: six such would take 600 MB."""
     sets = outshone(1, columns=6)
     tracemalloc.start()

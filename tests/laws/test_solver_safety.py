@@ -61,7 +61,7 @@ def test_constant_and_duplicated_columns(mu):
 
 
 @MUS
-def test_a_column_that_is_constant_only_on_the_training_rows(mu):
+def test_column_constant_on_the_training_rows_has_no_scale(mu):
     X, y = data()
     X[:-1, 3] = 0.3
     rows = np.ones((14, 1), dtype=bool)
@@ -155,7 +155,7 @@ def test_a_constant_response_selects_nothing():
 
 
 @pytest.mark.parametrize("centre", [True, False])
-def test_one_training_row(centre):
+def test_single_training_row_selects_nothing(centre):
     X, y = data()
     rows = np.zeros((14, 1), dtype=bool)
     rows[3] = True
@@ -182,21 +182,21 @@ def test_mu_may_grow_and_fall():
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_what_is_not_finite_is_one_clear_error(bad):
+def test_infinite_values_are_refused(bad):
     X, y = data()
     X[2, 3] = bad
     with pytest.raises(GenesigError, match="finite"):
         sets_of(X, y)
 
 
-def test_a_training_set_without_rows_is_one_clear_error():
+def test_training_set_without_rows_is_refused():
     X, y = data()
     with pytest.raises(GenesigError, match="no rows"):
         sets_of(X, y, np.zeros((14, 1), dtype=bool))
 
 
 @pytest.mark.parametrize("weights", [np.ones(3), -np.ones(25), np.full(25, np.inf)])
-def test_bad_weights_are_one_clear_error(weights):
+def test_bad_weights_are_refused(weights):
     X, y = data()
     with pytest.raises(GenesigError, match="weights"):
         sets_of(X, y, weights=weights)

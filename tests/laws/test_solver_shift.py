@@ -70,7 +70,7 @@ def trained(X, y, rows):
 @pytest.mark.parametrize("mean", [8.0, 0.0, -300.0])
 @pytest.mark.parametrize("otherwise", OTHERWISE)
 @pytest.mark.parametrize("design", DESIGNS)
-def test_held_out_rows_change_nothing(design, otherwise, mean):
+def test_weights_ignore_held_out_rows(design, otherwise, mean):
     rows = DESIGNS[design]
     (X, y) = study(mean)
     weights, intercept, moments = trained(X, y, rows)
@@ -86,7 +86,7 @@ def test_held_out_rows_change_nothing(design, otherwise, mean):
 
 
 @pytest.mark.parametrize("values", [np.arange(-9.0, 9.0), np.full(18, 7.5), np.arange(18.0) ** 4])
-def test_the_shift_is_never_further_from_0_or_from_the_mean_than_it_must(values):
+def test_shift_lies_within_its_tightest_bounds(values):
     rows = np.ones((18, 1), dtype=bool)
     sets = training_sets(values[:, None], values[:, None], rows, centre=True, unit_variance=False)
     low, high = np.quantile(values, [0.25, 0.75], method="lower")

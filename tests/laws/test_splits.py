@@ -100,7 +100,7 @@ def test_every_training_set_holds_both_classes(scheme, inner_scheme):
 
 @every_inner
 @pytest.mark.parametrize("scheme", GROUPED)
-def test_no_group_is_on_both_sides(scheme, inner_scheme):
+def test_group_is_never_on_both_sides(scheme, inner_scheme):
     group = two_classes(scheme).obs["group"]
     splits = by_scheme(scheme, inner_scheme=inner_scheme)
     for train, test in held_inside(splits):
@@ -108,7 +108,7 @@ def test_no_group_is_on_both_sides(scheme, inner_scheme):
 
 
 @every_inner
-def test_a_batch_that_is_left_out_trains_nothing(inner_scheme):
+def test_left_out_batch_is_the_test_set(inner_scheme):
     batch = two_classes("leave_one_batch_out").obs["batch"]
     splits = by_scheme("leave_one_batch_out", inner_scheme=inner_scheme)
     for split in splits.outer:
@@ -138,7 +138,7 @@ def test_each_repeat_tests_every_sample_once(scheme):
         ("predefined", ["predefined"]),
     ],
 )
-def test_names_say_what_is_left_out(scheme, names):
+def test_split_names_are_the_left_out_units(scheme, names):
     splits = by_scheme(scheme)
     assert [split.name for split in splits.outer] == names
     assert [half.name for half in splits.subsamples] == ["s01a", "s01b", "s02a", "s02b"]
@@ -168,7 +168,7 @@ def test_folds_of_a_regression_hold_low_and_high_responses(y, folds):
 
 
 @given(st.integers(8, 25), st.integers(8, 25), st.integers(1, 5))
-def test_subsamples_are_complementary_halves_one_pair_after_the_other(negative, positive, pairs):
+def test_subsamples_are_pairs_of_complementary_halves(negative, positive, pairs):
     splits = drawn(study(["a"] * negative + ["b"] * positive), subsamples=2 * pairs)
     halves = [set(half.train) for half in splits.subsamples]
     assert len(halves) == 2 * pairs
@@ -179,7 +179,7 @@ def test_subsamples_are_complementary_halves_one_pair_after_the_other(negative, 
 
 
 @given(st.integers(6, 12), st.integers(6, 12), st.integers(2, 4))
-def test_a_half_has_inner_folds_of_its_own_fewer_where_it_is_small(negative, positive, folds):
+def test_half_has_its_own_inner_folds_fewer_if_it_is_small(negative, positive, folds):
     splits = drawn(
         study(["a"] * negative + ["b"] * positive), inner_folds=folds, inner_scheme=KFOLD
     )
@@ -235,7 +235,7 @@ def test_the_same_seed_draws_the_same_and_another_does_not(scheme):
 
 
 @pytest.mark.parametrize("scheme", ["stratified_kfold", "stratified_group_kfold"])
-def test_more_repeats_or_subsamples_leave_the_others_as_they_were(scheme):
+def test_more_repeats_or_subsamples_leave_the_earlier_splits_unchanged(scheme):
     few = by_scheme(scheme)
     many = by_scheme(scheme, repeats=4, subsamples=8)
     assert many.outer[: len(few.outer)] == few.outer
@@ -322,7 +322,7 @@ def test_a_file_with_faults_is_refused_in_words(tmp_path, outer, message):
     assert message in str(caught.value)
 
 
-def test_a_file_that_tears_a_group_is_refused(tmp_path):
+def test_splits_file_that_divides_a_group_is_refused(tmp_path):
     dataset = two_classes("stratified_group_kfold")
     outer = [{"train": dataset.samples[1:], "test": dataset.samples[:1]}]
     with pytest.raises(InvalidInput, match="split split1: group 'd00' has samples on both sides"):
@@ -359,18 +359,18 @@ def test_pairs_of_halves_may_come_from_a_file(tmp_path):
         ([FRONT, BACK, BACK, [*FRONT, 19]], "subsamples h3 and h4: have 'p19' in common"),
     ],
 )
-def test_halves_of_a_file_that_are_no_disjoint_pairs_are_refused(tmp_path, halves, message):
+def test_splits_file_with_overlapping_halves_is_refused(tmp_path, halves, message):
     with pytest.raises(InvalidInput, match=message):
         halves_in_a_file(tmp_path, *halves)
 
 
-def test_pairs_of_a_file_keep_groups_on_one_side(tmp_path):
+def test_splits_file_with_a_group_in_both_halves_is_refused(tmp_path):
     with pytest.raises(InvalidInput, match="subsamples h1 and h2: group 'd00' has samples on both"):
         halves_in_a_file(tmp_path, [0, 1, 12, 20, 21], [2, 3, 11, 18, 19], grouped=True)
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"outer": [], "seed": "x"}'])
-def test_a_file_that_is_no_splits_file_is_refused(tmp_path, text):
+def test_invalid_splits_file_is_refused(tmp_path, text):
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(GenesigError, match=r"x\.json"):
         drawn(two_classes("stratified_kfold"), file=str(tmp_path / "x.json"))
@@ -467,7 +467,7 @@ def test_the_file_is_readable_by_people(tmp_path):
     factor=st.floats(1e-3, 1e3),
     parts=st.integers(2, 4),
 )
-def test_strata_of_a_regression_are_those_of_its_negative(y, factor, parts):
+def test_strata_of_a_regression_equal_those_of_its_negative(y, factor, parts):
     assume(len(set(y)) > 1)
     dataset = study(y, task="regression")
     negated_dataset = study([-factor * value for value in y], task="regression")

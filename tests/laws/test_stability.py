@@ -23,7 +23,7 @@ def random_lists(seed, m, d, p=0.3):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_two_lists_of_one_size_give_kunchevas_index(seed):
+def test_stability_of_two_equally_long_lists_is_kunchevas_index(seed):
     """(r d - k²) / (k (d - k)), r genes in common (Kuncheva 2007)."""
     rng = np.random.default_rng(seed)
     d = 30
@@ -36,7 +36,7 @@ def test_two_lists_of_one_size_give_kunchevas_index(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_it_is_fleiss_kappa_of_the_lists_as_raters(seed):
+def test_stability_is_fleiss_kappa_with_lists_as_raters(seed):
     """Fleiss 1971: genes are subjects, lists are raters, categories are in and out."""
     Z = random_lists(seed, 7, 40)
     m = len(Z)
@@ -90,7 +90,7 @@ def of_pairs(Z, part=None):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_one_pair_of_lists_of_one_size_gives_kunchevas_index(seed):
+def test_stability_of_one_pair_is_kunchevas_index(seed):
     rng = np.random.default_rng(seed)
     Z = np.zeros((2, 30))
     for row in Z:
@@ -128,7 +128,7 @@ def test_pairs_without_a_choice_have_no_stability(Z):
     assert compare_agreement(pairs_of(Z)) == ""
 
 
-def test_a_list_beside_an_empty_one_agrees_by_chance_and_two_empty_ones_say_nothing():
+def test_list_paired_with_an_empty_list_agrees_by_chance_and_two_empty_lists_give_nan():
     Z = np.zeros((6, 6))
     Z[0, :2] = Z[2, 1:3] = Z[3, 1:3] = 1
     np.testing.assert_allclose(pairs_of(Z).phi, [0, 1, np.nan], atol=1e-12)
@@ -151,12 +151,12 @@ def test_bounds_and_order_of_pairs_and_genes(pairs, d, seed):
     assert permuted_stability == pytest.approx(stability)
 
 
-def test_genes_that_are_blocks_of_their_own_are_genes():
+def test_single_gene_blocks_agree_as_genes_do():
     Z = random_lists(3, 8, 20)
     assert of_pairs(Z, np.arange(20)[::-1]) == pytest.approx(of_pairs(Z), abs=1e-12)
 
 
-def test_lists_that_take_turns_in_a_block_agree_on_it():
+def test_lists_with_different_genes_of_a_block_agree_on_the_block():
     """Members of the same two blocks of ten, no gene twice."""
     part = np.concatenate([np.repeat([0, 1], 10), np.arange(2, 32)])
     Z = np.zeros((10, 50))
@@ -172,7 +172,7 @@ def test_random_lists_hit_blocks_of_unlike_size_no_more_than_chance_says():
     assert np.mean(values) == pytest.approx(0, abs=0.02)
 
 
-def test_what_is_clearly_more_is_so_by_two_errors_of_the_mean():
+def test_agreement_is_more_if_it_differs_by_two_standard_errors():
     """What halvings share adds a tenth of their variance."""
     Z = random_lists(5, 24, 60, 0.2)
     rival_lists = random_lists(8, 24, 60, 0.2)
@@ -197,7 +197,7 @@ def test_shared_genes_of_two_pairs_are_counted_within_each_pair():
     assert counts["shared_by_chance"] == pytest.approx((2 * 3 / 5 + 1 * 1 / 5) / 2)
 
 
-def test_shared_genes_of_random_lists_are_those_by_chance():
+def test_shared_genes_of_random_lists_equal_chance():
     rng = np.random.default_rng(0)
     lists = np.zeros((4000, 30), dtype=int)
     for row in lists:

@@ -72,7 +72,7 @@ def choose(error, standard_error, lists, max_genes):
 
 
 @given(grids, mosts, st.sampled_from([0.0, 0.6]))
-def test_the_choice_is_that_of_the_definition(grid, max_genes, missing):
+def test_stable_choice_equals_its_definition(grid, max_genes, missing):
     grid_data = drawn(*grid, missing=missing)
     choice, agreed = choose(*grid_data, max_genes)
     expected, values = choose_by_hand(*grid_data, max_genes, D)
@@ -104,7 +104,7 @@ def test_room_for_longer_lists_never_lowers_the_agreement(grid, limit_a, limit_b
 
 
 @given(grids, mosts)
-def test_what_was_not_computed_is_as_good_as_a_huge_error(grid, max_genes):
+def test_uncomputed_fit_counts_as_a_huge_error(grid, max_genes):
     error, standard_error, lists = drawn(*grid, missing=0.6)
     if np.isnan(error).all():
         return
@@ -139,11 +139,11 @@ def three(sizes, errors, standard_error=0.1):
         ([D, 4], [0.2, 0.2], D, 1),  # every gene is no choice that could agree
     ],
 )
-def test_who_is_a_candidate(sizes, errors, max_genes, tau):
+def test_candidates_have_an_error_within_the_bound(sizes, errors, max_genes, tau):
     assert choose(*three(sizes, errors), max_genes)[0] == (tau, 0, 0)
 
 
-def test_an_error_of_exactly_the_bound_is_within_it():
+def test_error_exactly_at_the_bound_is_within_it():
     error, standard_error, lists = three([2, 4], [0.1 + 0.2, 0.2])
     assert error[0, 0, 0] != 0.3
     assert choose(error, standard_error, lists, 9)[0] == (0, 0, 0)
@@ -154,7 +154,7 @@ def test_an_error_of_exactly_the_bound_is_within_it():
     assert choose(error, standard_error, lists, 9)[0] == (0, 0, 0)
 
 
-def test_agreements_that_differ_in_the_last_bit_are_equal():
+def test_agreements_that_differ_by_rounding_are_equal():
     lists_a = [
         np.array(genes)
         for genes in ([0, 2, 5, 6, 7, 9, 11], [1, 3, 4, 5, 9, 11], [2, 4, 6, 8, 9, 11])

@@ -37,7 +37,7 @@ def intervals(genome: Genome) -> list[slice]:
 
 
 @given(seed=st.integers(0, 10_000), d=st.integers(1, 30), jump=st.sampled_from([0.0, 0.5, 3.0]))
-def test_the_dual_norm_is_that_of_the_best_stretch(seed: int, d: int, jump: float) -> None:
+def test_dual_norm_equals_the_best_segment(seed: int, d: int, jump: float) -> None:
     omega = norm(seed, d, jump)
     g = np.random.default_rng(seed).normal(size=d)
     all_segments = [
@@ -71,7 +71,7 @@ def test_the_proximal_map_is_the_identity_less_a_projection(
 
 
 @given(seed=st.integers(0, 10_000), d=st.integers(1, 40))
-def test_a_pattern_holds_all_that_is_not_0(seed: int, d: int) -> None:
+def test_pattern_holds_all_nonzero_coefficients(seed: int, d: int) -> None:
     rng = np.random.default_rng(seed)
     omega = norm(seed, d, 1.0)
     b = np.repeat(rng.integers(-1, 2, size=d), 3)[:d].astype(float)
@@ -126,7 +126,7 @@ def test_every_fit_is_certified_and_tau_max_is_sharp(seed: int, jump: float, mu:
 @pytest.mark.parametrize("jump", [0.0, 2.0])
 @pytest.mark.parametrize("mu", [1e-4, 1e-1])
 @pytest.mark.parametrize("seed", range(3))
-def test_it_is_clarabel_s(seed: int, mu: float, jump: float) -> None:
+def test_segment_minimum_equals_clarabel(seed: int, mu: float, jump: float) -> None:
     cvxpy = pytest.importorskip("cvxpy")
     sets, genome = problem(seed, jump)
     share = float(np.random.default_rng(seed).uniform(0.02, 0.7))
@@ -147,7 +147,7 @@ def test_it_is_clarabel_s(seed: int, mu: float, jump: float) -> None:
         assert loss.value == pytest.approx(best, rel=1e-8)
 
 
-def test_without_a_cost_of_ends_it_is_the_lasso() -> None:
+def test_segments_without_end_cost_equal_the_lasso() -> None:
     sets, _ = problem(3, 0.0)
     plain = training_sets(sets.X, sets.Y, sets.rows, centre=True, unit_variance=True)
     np.testing.assert_allclose(sets.tau_max, plain.tau_max, rtol=1e-12)
@@ -157,7 +157,7 @@ def test_without_a_cost_of_ends_it_is_the_lasso() -> None:
     np.testing.assert_allclose(segment_fits.values, lasso_fits.values, atol=1e-7)
 
 
-def test_features_without_neighbours_are_those_of_a_lasso_that_pays_both_ends() -> None:
+def test_features_without_neighbours_equal_a_lasso_with_both_end_costs() -> None:
     sets, _ = problem(1, 0.0)
     alone = with_stretches(
         sets, Stretches(Genome.from_columns(60, [f"of {j}" for j in range(60)], None), 2.0)

@@ -54,7 +54,7 @@ def test_a_block_of_each_column_is_the_lasso():
 
 @kinds
 @given(seed=st.integers(0, 10**6), tasks=st.integers(1, 3))
-def test_the_gap_bounds_what_is_left(kind, seed, tasks):
+def test_gap_bounds_the_excess_of_a_loose_fit(kind, seed, tasks):
     """A loose fit is no better than the exact one, and by no more than its gap."""
     problem = example(seed, kind, tasks)
     loose, exact = (
@@ -130,7 +130,7 @@ def test_kernels_by_the_iterative_projection():
     np.testing.assert_allclose(kernel_path.norms.toarray(), primal_path.norms.toarray(), atol=1e-4)
 
 
-def test_several_responses_at_once_are_as_one_by_one():
+def test_joint_responses_equal_single_responses():
     rng = np.random.default_rng(0)
     X = design(rng, 20, 60)
     gene_lists = lists(rng, 60, "overlap")
@@ -210,7 +210,7 @@ def test_a_response_without_variance_selects_nothing():
     ],
 )
 @pytest.mark.parametrize("solver", ["blocks", "projection"])
-def test_what_is_no_problem_is_refused(change, message, solver):
+def test_invalid_problem_is_refused(change, message, solver):
     if solver == "projection" and "use the solver" in message:
         return
     arguments = {"X": np.zeros((5, 2)), "Y": np.zeros(5), "tau": [1.0], "mu": 0.0, "solver": solver}

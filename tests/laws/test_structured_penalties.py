@@ -55,7 +55,7 @@ def test_no_inner_product_exceeds_norm_and_dual_norm(kind, seed, tasks):
 
 @each_penalty
 @drawn
-def test_values_are_those_of_norms(kind, seed, tasks):
+def test_penalty_values_are_norms(kind, seed, tasks):
     penalty, d, rng = penalty_of(kind, seed)
     A, B = rng.normal(size=(2, d, tasks))
     assert penalty.value(3 * A) == pytest.approx(3 * penalty.value(A))
@@ -64,7 +64,7 @@ def test_values_are_those_of_norms(kind, seed, tasks):
 
 
 @drawn
-def test_blocks_that_do_not_overlap_are_groups_for_all_three(seed, tasks):
+def test_disjoint_blocks_make_all_three_penalties_equal(seed, tasks):
     groups, d, rng = penalty_of("group", seed)
     Z = rng.normal(size=(d, tasks))
     level = rng.uniform(0.1, 1)
@@ -75,7 +75,7 @@ def test_blocks_that_do_not_overlap_are_groups_for_all_three(seed, tasks):
         assert penalty.dual(Z) == pytest.approx(groups.dual(Z))
 
 
-def test_the_dual_of_one_set_inside_another():
+def test_dual_of_nested_sets_equals_the_hand_calculation():
     """The heavier set counts only where its second gene outweighs what it costs; by hand."""
     penalty = LatentOverlap(Blocks.from_lists([[0], [0, 1]], [1.0, 2.0]))
     assert penalty.dual(np.array([[3.0], [4.0]])) == pytest.approx(3)
@@ -114,6 +114,6 @@ def test_nested_blocks_need_one_sweep(monkeypatch):
         ),
     ],
 )
-def test_what_is_no_penalty_is_refused(make_penalty, message):
+def test_invalid_penalty_is_refused(make_penalty, message):
     with pytest.raises(GenesigError, match=message):
         make_penalty()

@@ -302,7 +302,7 @@ def test_batches_of_observed_labels_change_nothing(name):
 
 @MAIN_ARE_QUICK
 @ALL_DESIGNS
-def test_a_missing_batch_is_named(name):
+def test_missing_batch_is_refused_by_name(name):
     study, _, parts = batches_of(name)
     last_split = parts[-1].split[0]
     text = rf"missing or there twice: split {last_split} of permutation {parts[-1].permutation[0]}"

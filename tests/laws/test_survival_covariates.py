@@ -72,7 +72,7 @@ def minimum(dataset: Dataset, rows: np.ndarray, genes: np.ndarray, lam: float):
     return D @ minimum_found.x
 
 
-def test_held_out_scores_are_those_of_the_joint_model() -> None:
+def test_held_out_scores_equal_the_joint_model() -> None:
     dataset = study()
     splits = draw_splits(dataset, seed=2, **SPLITS)
     fits = nested_cross_validation(dataset, splits, labels="observed", batch="1of1", **RUN)
@@ -85,7 +85,7 @@ def test_held_out_scores_are_those_of_the_joint_model() -> None:
         np.testing.assert_allclose(scores[:, 0], want[rows], atol=1e-5)
 
 
-def test_covariates_alone_are_the_cox_model_of_them() -> None:
+def test_covariates_alone_equal_their_cox_model() -> None:
     dataset = study()
     split = draw_splits(dataset, seed=2, **SPLITS).outer[0]
     train = np.sort(dataset.rows(split.train))
@@ -133,7 +133,7 @@ def test_the_score_test_is_the_slope_and_curvature_of_the_profile_likelihood() -
     assert ((p >= 0) & (p <= 1)).all()
 
 
-def test_the_model_predicts_what_the_fit_predicts() -> None:
+def test_model_json_predicts_as_the_fit_does() -> None:
     dataset = study()
     splits = draw_splits(dataset, seed=2, **SPLITS)
     final = fit_final_model(dataset, splits, **RUN)

@@ -51,7 +51,7 @@ def fitted(repeats=2):
     return dataset, splits, fits, fit_final_model(dataset, splits, folds=MOMENTS, **SETTINGS)
 
 
-def test_the_martingale_residuals_are_those_of_nelson_and_aalen():
+def test_martingale_residuals_equal_nelson_aalen():
     _, time, event = tied(1, 40, 2)
     sksurv = pytest.importorskip("sksurv.nonparametric")
     steps, hazard = sksurv.nelson_aalen_estimator(event.astype(bool), time)
@@ -74,7 +74,7 @@ def test_an_event_is_its_word_or_its_number(cell, word, expected_event):
     assert happened(cell, word) is expected_event
 
 
-def test_the_error_is_one_minus_c_of_the_pairs_within_test_sets():
+def test_error_is_one_minus_c_of_pairs_within_test_sets():
     dataset, splits, fits, _ = fitted()
     held_out_scores = collect_held_out(dataset, splits, fits)
     right = n_pairs = 0.0
@@ -93,7 +93,7 @@ def test_the_error_is_one_minus_c_of_the_pairs_within_test_sets():
     )
 
 
-def test_over_one_test_set_the_interval_is_harrells():
+def test_interval_of_a_single_test_set_is_harrells():
     dataset, splits, fits, _ = fitted()
     held_out_scores = collect_held_out(dataset, splits, fits)
     held_out_scores = held_out_scores.take_rows(np.flatnonzero(held_out_scores.split == 0))
@@ -109,7 +109,7 @@ def test_over_one_test_set_the_interval_is_harrells():
     np.testing.assert_allclose(pooled_again.influence, concordance.influence, atol=1e-12)
 
 
-def test_a_shift_of_one_model_does_not_change_c():
+def test_shift_of_one_model_leaves_c_unchanged():
     dataset, splits, fits, _ = fitted()
     held_out_scores = collect_held_out(dataset, splits, fits)
     shifted = replace(
@@ -139,7 +139,7 @@ def test_no_score_has_no_error():
 
 
 @pytest.mark.parametrize("ties", TIES)
-def test_the_criterion_is_the_likelihood_that_left_out_samples_add(ties):
+def test_criterion_is_the_likelihood_added_by_left_out_samples(ties):
     _, time, event = tied(4, 24, 2)
     rng = np.random.default_rng(1)
     folds = np.array_split(rng.permutation(24), 4)
@@ -159,7 +159,7 @@ def test_the_criterion_is_the_likelihood_that_left_out_samples_add(ties):
         assert se[m] == pytest.approx(means.std(ddof=1) / 2, rel=1e-10)
 
 
-def test_scores_that_are_too_wide_are_no_choice():
+def test_too_wide_scores_are_not_chosen():
     _, time, event = tied(4, 24, 2)
     folds = np.array_split(np.arange(24), 4)
     scores = np.stack([np.zeros((4, 24)), np.tile(1e4 * np.arange(24.0), (4, 1))], axis=1)
@@ -229,7 +229,7 @@ def beside(x, y, C):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_beside_covariates_the_score_is_that_of_each_risk_set(seed):
+def test_score_test_with_covariates_equals_sums_over_risk_sets(seed):
     rng = np.random.default_rng(seed)
     C = rng.normal(size=(50, 2)) * [1, 30] + [0, 60]
     X = rng.normal(size=(50, 3)) + 8
@@ -238,7 +238,7 @@ def test_beside_covariates_the_score_is_that_of_each_risk_set(seed):
     np.testing.assert_allclose(score_test(X, y, None, "efron", C)[0], expected, rtol=1e-10)
 
 
-def test_strata_are_summed_and_what_does_not_vary_is_not_tested():
+def test_strata_are_summed_and_constant_genes_are_not_tested():
     rng = np.random.default_rng(6)
     X = rng.normal(size=(24, 3))
     y = times(rng.exponential(size=24), np.ones(24, bool))
@@ -319,7 +319,7 @@ def test_risk_slope_counts_groups_of_samples():
     )
 
 
-def test_risks_are_those_of_all_samples_if_the_slope_is_zero():
+def test_predicted_risk_equals_that_of_all_samples_if_the_slope_is_zero():
     dataset, _, _, final = fitted()
     flat = replace(final, line=np.zeros((1, 1)), shrinkage=np.zeros(1))
     if final.answer_line is not None:
@@ -349,7 +349,7 @@ def test_risks_are_those_of_all_samples_if_the_slope_is_zero():
         lambda m: m.update(task="regression"),
     ],
 )
-def test_a_model_that_contradicts_itself_is_refused(spoil):
+def test_contradictory_model_is_refused(spoil):
     dataset, _, _, final = fitted()
     model = json.loads(json.dumps(final_model(dataset, final, folds=MOMENTS)))
     spoil(model)
@@ -357,7 +357,7 @@ def test_a_model_that_contradicts_itself_is_refused(spoil):
         check_model(model, "model.json")
 
 
-def test_scores_are_worked_out_again_as_the_loop_had_them():
+def test_recomputed_scores_equal_the_scores_of_the_loop():
     dataset, splits, fits, _ = fitted()
     chosen_fits = fits.with_chosen()
     predictions = list(
@@ -370,7 +370,7 @@ def test_scores_are_worked_out_again_as_the_loop_had_them():
         assert (np.diff(prediction.S, axis=1) <= 0).all()
 
 
-def test_the_tables_say_that_a_signal_is_foretold():
+def test_survival_tables_show_a_predictive_signal():
     dataset, splits, fits, final = fitted()
     tables = survival_tables(dataset, splits, [fits], folds=MOMENTS)
     measures = tables["survival"].set_index("measure")

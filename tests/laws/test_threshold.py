@@ -50,21 +50,21 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 @given(seeds, st.floats(-5, 5), st.floats(0.1, 5))
-def test_it_moves_with_the_scores_so_that_decisions_stay(seed, shift, factor):
+def test_midpoint_moves_with_the_scores(seed, shift, factor):
     task, scores = out_of_fold(seed)
     moved_cut = midpoint(task, factor * scores + shift)
     np.testing.assert_allclose(moved_cut, factor * midpoint(task, scores) + shift, atol=1e-12)
 
 
 @given(seeds)
-def test_it_does_not_know_which_class_is_called_positive(seed):
+def test_midpoint_is_mirrored_if_classes_are_exchanged(seed):
     task, scores = out_of_fold(seed)
     mirrored_cut = midpoint(replace(task, y=-task.y), -scores)
     np.testing.assert_allclose(mirrored_cut, -midpoint(task, scores), atol=1e-12)
 
 
 @given(seeds)
-def test_samples_of_a_class_that_are_there_twice_do_not_move_it(seed):
+def test_midpoint_ignores_repeated_samples_of_a_class(seed):
     task, scores = out_of_fold(seed)
     n = len(task.y)
     copy_of_row = {row: n + at for at, row in enumerate(task.train[task.y[task.train] < 0])}
@@ -82,7 +82,7 @@ def test_samples_of_a_class_that_are_there_twice_do_not_move_it(seed):
 
 
 @given(seeds)
-def test_of_classes_of_one_size_it_is_the_mean_score(seed):
+def test_midpoint_of_balanced_classes_is_the_mean_score(seed):
     rng = np.random.default_rng(seed)
     y = np.append(rng.permutation(np.repeat([-1.0, 1.0], 6)), [1, 1])
     folds = tuple(np.array_split(rng.permutation(12), 4))
@@ -92,7 +92,7 @@ def test_of_classes_of_one_size_it_is_the_mean_score(seed):
     assert cut == pytest.approx(np.concatenate(fold_scores).mean())
 
 
-def test_scores_of_samples_that_a_fold_trains_on_have_no_part_in_it():
+def test_midpoint_ignores_scores_of_training_samples():
     task, scores = out_of_fold(3)
     changed = scores.copy()
     for k, rows in enumerate(task.inner_folds):

@@ -78,7 +78,7 @@ def test_tau_max_is_sharp_and_no_penalty_changes_nothing(seed, n):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_it_is_clarabel_s(seed):
+def test_total_variation_minimum_equals_clarabel(seed):
     cvxpy = pytest.importorskip("cvxpy")
     y = values(seed, 40)
     tau = 0.2 * tau_max(y)
@@ -109,7 +109,7 @@ def test_an_array_cgh_toy_loses_its_staircases_to_bic():
     assert far[2] < 0.08 < far[1] < 0.15 < far[0]
 
 
-def test_bic_keeps_what_is_without_noise_and_joins_what_is_noise():
+def test_bic_keeps_noiseless_steps_and_joins_noise():
     steps = np.repeat([0.0, 1.0, 3.0], 10)
     np.testing.assert_array_equal(segmented(steps), steps)
     np.testing.assert_array_equal(segmented(np.full(7, 2.0)), np.full(7, 2.0))
@@ -146,7 +146,7 @@ def test_each_row_stands_for_itself_and_its_chromosomes_share_their_noise():
 
 
 @given(st.integers(0, 2**20), st.integers(2, 40), st.integers(2, 30), st.floats(0.0, 4.0))
-def test_lines_of_one_tau_are_denoised_one_by_one(seed, n, m, tau):
+def test_lines_of_equal_tau_are_denoised_separately(seed, n, m, tau):
     y = values(seed, n + m)
     lines = np.array([0, n])
     f = total_variation(y, tau, lines)
@@ -159,7 +159,7 @@ def test_lines_of_one_tau_are_denoised_one_by_one(seed, n, m, tau):
     assert noise(y, lines) == pytest.approx(spread)
 
 
-def test_a_chromosome_of_few_probes_is_no_reason_to_cut_it():
+def test_chromosome_of_few_probes_is_not_segmented():
     """By itself it would be: few values leave no noise to hold a step against."""
     rng = np.random.default_rng(3)
     lines = np.arange(20) * 4
@@ -182,6 +182,6 @@ def test_bad_settings_are_refused(settings):
 
 
 @pytest.mark.parametrize("settings", [{"chromosomes": ["1"]}, {"positions": [0, 1, 2, np.nan]}])
-def test_places_that_do_not_fit_are_refused(settings):
+def test_positions_that_do_not_match_the_features_are_refused(settings):
     with pytest.raises(GenesigError, match="one for a feature"):
         TotalVariation(**settings).fit(np.eye(4))

@@ -58,7 +58,7 @@ def test_the_signature_is_annotated(results):
     assert data.n_obs == 24
 
 
-def test_names_that_look_like_numbers_stay_text(two_classes):
+def test_numeric_sample_names_stay_text(two_classes):
     path = two_classes.folder / "predictions.tsv"
     table = pd.read_csv(path, sep="\t").assign(sample="007")
     table.to_csv(path, sep="\t", index=False)
@@ -74,7 +74,7 @@ def test_the_report_is_shown_whole_and_cannot_break_out(two_classes):
     assert 'sandbox="allow-scripts"' in page_html
 
 
-def test_what_is_no_finished_study_is_refused(tmp_path, two_classes):
+def test_folder_without_finished_study_is_refused(tmp_path, two_classes):
     with pytest.raises(InvalidInput, match=r"holds no finished study: run\.json is not there"):
         Results(tmp_path / "nothing")
     save_json(two_classes.folder / "run.json", {"seed": 1})
@@ -84,7 +84,7 @@ def test_what_is_no_finished_study_is_refused(tmp_path, two_classes):
 
 
 @pytest.mark.parametrize("name", [name for name in ALL if name not in LIMITED_PLOTS])
-def test_a_plot_takes_axes_and_returns_them(results, name):
+def test_plot_draws_on_the_given_axes(results, name):
     figure, ax = plt.subplots()
     drawn = getattr(results.plot, name)(ax=ax)
     assert drawn is ax
@@ -103,7 +103,7 @@ def test_a_gene_is_drawn(results):
     plt.close("all")
 
 
-def test_the_roc_curve_has_the_area_that_pairs_give(two_classes):
+def test_roc_curve_has_the_area_of_the_pairs(two_classes):
     ax = two_classes.plot.roc()
     table = two_classes.tables["predictions"]
     table = table[table["mu"].isna()]
@@ -136,7 +136,7 @@ WEAK = "ignore:.*left-out samples hardly show"  # true of these small studies, a
 
 
 @pytest.mark.filterwarnings(WEAK)
-def test_new_samples_are_scored_whatever_they_come_in(fitted, tmp_path):
+def test_new_samples_are_scored_from_any_container(fitted, tmp_path):
     results, frame = fitted
     frame.T.to_csv(tmp_path / "new.tsv", sep="\t", index_label="gene")
     predictions = results.predict(frame)
@@ -146,7 +146,7 @@ def test_new_samples_are_scored_whatever_they_come_in(fitted, tmp_path):
 
 
 @pytest.mark.filterwarnings(WEAK)
-def test_named_genes_are_a_table_and_a_model(two_classes, tmp_path):
+def test_fdr_selected_genes_are_a_table_and_a_model(two_classes, tmp_path):
     assert len(two_classes.fdr_selected) == 0
     assert list(two_classes.fdr_selected) == list(two_classes.tables["signature"])
     model, _ = fitted_models.model_of("plain", permutations=19)
@@ -182,7 +182,7 @@ def test_the_signature_has_the_columns_of_its_table(genes, tmp_path):
         )
 
 
-def test_what_is_missing_is_warned_of_or_refused(fitted):
+def test_missing_genes_are_warned_of_or_refused(fitted):
     results, frame = fitted
     used = next(m for m in results.model["models"] if len(m["genes"]) > 1)
     lacking = frame.drop(columns=used["genes"][0])
@@ -197,7 +197,7 @@ def test_what_is_missing_is_warned_of_or_refused(fitted):
         results.predict(frame.astype(str))
 
 
-def test_defaults_are_those_of_the_command_line():
+def test_predict_defaults_equal_the_command_line():
     line = _parser().parse_args(["predict", "model.json", "new.tsv"])
     parameters = inspect.signature(Results.predict).parameters
     for name in ("missing", "mu", "fdr_selected", "part", "samples", "renamed", "layout"):

@@ -72,7 +72,7 @@ def told(kind: str) -> Told:
     )
 
 
-def test_the_confusion_counts_held_out_samples() -> None:
+def test_confusion_plot_counts_held_out_samples() -> None:
     results = told("several_classes")
     ax = Plots(results).confusion()
     rows = results.tables["predictions"]
@@ -104,7 +104,7 @@ def test_scores_genes_and_heat_are_drawn(kind: str) -> None:
     plt.close("all")
 
 
-def test_curves_of_risk_are_those_of_kaplan_and_meier() -> None:
+def test_risk_curves_equal_kaplan_meier() -> None:
     results = told("survival")
     ax = Plots(results).survival()
     y = study_of("survival", 3, n=30, d=6).response()
@@ -115,7 +115,7 @@ def test_curves_of_risk_are_those_of_kaplan_and_meier() -> None:
     plt.close("all")
 
 
-def test_what_a_kind_has_not_is_refused() -> None:
+def test_plot_of_another_kind_is_refused() -> None:
     for name in ("roc", "confusion"):
         with pytest.raises(InvalidInput, match=f"plot.{name}: is of classes"):
             getattr(Plots(told("survival")), name)()

@@ -45,13 +45,13 @@ def test_without_a_sample_table_the_longer_side_is_the_genes(tmp_path):
     assert list(read(tmp_path / "e.tsv").obs_names) == list(dataset_files.obs_names)
 
 
-def test_a_file_that_describes_its_samples_is_read_with_them():
+def test_annotated_file_is_read_with_its_samples():
     dataset_read = read(EXAMPLES / "annotated.h5ad")
     assert "response" in dataset_read.obs
     assert "symbol" in dataset_read.var
 
 
-def test_samples_of_one_file_only_are_said(tmp_path):
+def test_samples_of_one_file_only_are_reported(tmp_path):
     dataset_files = data()
     dataset_files.to_df().T.to_csv(tmp_path / "e.tsv", sep="\t")
     dataset_files.obs.iloc[2:].to_csv(tmp_path / "s.tsv", sep="\t")
@@ -60,13 +60,13 @@ def test_samples_of_one_file_only_are_said(tmp_path):
     assert dataset_read.n_obs == 18
 
 
-def test_two_samples_of_one_name_are_refused(tmp_path):
+def test_duplicate_sample_name_is_refused(tmp_path):
     (tmp_path / "e.tsv").write_text("gene\ta\ta\ng1\t1\t2\ng2\t3\t4\ng3\t1\t1\n")
     with pytest.raises(InvalidInput, match="sample 'a' occurs more than once"):
         read(tmp_path / "e.tsv")
 
 
-def test_a_cell_that_is_no_number_is_named(tmp_path):
+def test_non_numeric_cell_is_named(tmp_path):
     (tmp_path / "e.tsv").write_text("gene\ta\tb\ng1\t1\tNA\ng2\t3\t4\ng3\tx\t1\n")
     with pytest.raises(InvalidInput, match="gene 'g3', sample 'a': the value is 'x', not a number"):
         read(tmp_path / "e.tsv")
@@ -110,7 +110,7 @@ def test_batches_are_corrected_by_their_column():
         ({"step": "log2", "flor": 1}, "item 1, floor"),
     ],
 )
-def test_what_is_no_step_is_refused(step, message):
+def test_unknown_step_is_refused(step, message):
     with pytest.raises(InvalidInput, match=message):
         normalise(data(), [step])
 
@@ -133,13 +133,13 @@ def test_steps_need_a_sample_to_learn_from():
 
 
 @pytest.mark.parametrize("train", [["nobody"], [True] * 3, [0, 999]])
-def test_samples_that_are_not_there_are_refused_in_one_line(train):
+def test_absent_training_samples_are_refused_in_one_line(train):
     with pytest.raises(InvalidInput, match=r"train: is no choice of the .* samples") as caught:
         normalise(data(), ["centre"], train=train)
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_what_is_no_anndata_and_what_is_no_list_of_steps_is_refused():
+def test_normalise_refuses_non_anndata_and_invalid_step_lists():
     with pytest.raises(InvalidInput, match="data: is a DataFrame; give an AnnData"):
         normalise(data().to_df(), ["centre"])
     for steps in ("log2", [3]):

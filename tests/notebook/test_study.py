@@ -30,7 +30,7 @@ def written(study):
     return yaml.safe_load((study.folder / "config.yaml").read_text())
 
 
-def test_settings_are_those_of_a_config(tmp_path, monkeypatch):
+def test_study_settings_equal_the_config(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     study = Study(
         "e.tsv",
@@ -68,7 +68,7 @@ def test_a_file_may_describe_its_samples_and_geo_stays_geo(tmp_path):
         ({"label": None}, "label"),
     ],
 )
-def test_settings_that_mean_nothing_are_refused_at_once(tmp_path, settings, message):
+def test_meaningless_settings_are_refused_at_once(tmp_path, settings, message):
     with pytest.raises(InvalidInput, match=message) as caught:
         Study("e.tsv", "s.tsv", **{"label": "x", **settings}, folder=tmp_path / "no")
     assert len(str(caught.value).splitlines()) == 1
@@ -83,7 +83,7 @@ def test_settings_that_mean_nothing_are_refused_at_once(tmp_path, settings, mess
         ("e.tsv", data().obs, "samples: is a DataFrame; name a file, or put the table into the"),
     ],
 )
-def test_a_table_in_the_place_of_a_file_is_told_where_it_belongs(expression, samples, message):
+def test_table_instead_of_a_file_is_refused_with_advice(expression, samples, message):
     with pytest.raises(InvalidInput, match=message):
         Study(expression, samples, "diagnosis")
 
@@ -100,13 +100,13 @@ def test_a_table_in_the_place_of_a_file_is_told_where_it_belongs(expression, sam
         ([], "studies: the list is empty; name two studies or more"),
     ],
 )
-def test_studies_that_are_none_are_named_by_their_place(studies, message, tmp_path):
+def test_invalid_studies_are_named_by_their_index(studies, message, tmp_path):
     with pytest.raises(InvalidInput, match=message) as caught:
         Study(studies=studies, label="diagnosis", folder=tmp_path / "s")
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_a_column_that_no_file_can_hold_is_refused_in_one_line(tmp_path):
+def test_column_that_h5ad_cannot_store_is_refused_in_one_line(tmp_path):
     frames = data()
     frames.obs["kept"] = [object() for _ in range(frames.n_obs)]
     with pytest.raises(InvalidInput, match="the AnnData: cannot be written as h5ad"):
@@ -150,7 +150,7 @@ def test_several_studies_may_be_annotated_matrices(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("studies", [["boston.tsv"], [None], "boston", [{"expression": 3}]])
-def test_what_is_no_study_is_refused_in_one_line(tmp_path, studies):
+def test_invalid_study_is_refused_in_one_line(tmp_path, studies):
     with pytest.raises(InvalidInput, match="studies") as caught:
         Study(studies=studies, label="x", folder=tmp_path / "no")
     assert all(line.startswith("error: Study, studies") for line in str(caught.value).splitlines())
@@ -185,7 +185,7 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path):
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_what_a_run_says_is_printed_and_its_errors_raised(tmp_path, capsys, monkeypatch):
+def test_run_prints_output_and_raises_errors(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "module://of_a_notebook")
     study = Study(data(), label="diagnosis", folder=tmp_path)
     code = "import os; print(os.getcwd(), os.environ.get('MPLBACKEND'))"
@@ -215,7 +215,7 @@ def test_an_interrupted_cell_leaves_no_run_behind(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_validation_is_that_of_the_command_line(tmp_path, capsys):
+def test_validation_equals_the_command_line(tmp_path, capsys):
     small = {"folds": 3, "inner_folds": 3, "repeats": 1, "subsamples": 4}
     Study(data(), label="diagnosis", folder=tmp_path / "a", splits=small).validate()
     assert "0 errors" in capsys.readouterr().out
@@ -224,7 +224,7 @@ def test_validation_is_that_of_the_command_line(tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_the_tables_are_those_of_a_clone(tmp_path):
+def test_tables_equal_those_of_a_clone(tmp_path):
     clone = make_study(empty(tmp_path / "clone"))
     run(clone)
     places = {key: clone / CONFIG[key] for key in ("expression", "samples")}

@@ -12,7 +12,7 @@ from genesig.optim.training import training_sets
 
 
 @pytest.mark.parametrize("share", [0.5, 0.1])
-def test_the_minimum_is_that_of_cvxpy(share: float) -> None:
+def test_adjusted_minimum_equals_cvxpy(share: float) -> None:
     cvxpy = pytest.importorskip("cvxpy")
     rng = np.random.default_rng(2)
     n = 25

@@ -43,7 +43,7 @@ def predicted(*arguments):
     return pd.read_csv("p.tsv", sep="\t", index_col="sample")
 
 
-def test_one_array_by_its_path_is_scored_as_in_its_folder(scores):
+def test_single_array_path_is_scored_as_in_its_folder(scores):
     assert len(scores) == 12
     assert set(scores["predicted"]) == {"high", "low"}
     for name in ("s00", "s01", "s05"):  # text, binary, Command Console
@@ -81,7 +81,7 @@ LISTS = {
 
 
 @pytest.mark.usefixtures("scores")
-def test_a_list_that_cannot_be_is_one_line(capsys):
+def test_invalid_list_of_arrays_is_one_line(capsys):
     capsys.readouterr()
     for arguments, line in LISTS.values():
         assert main(["predict", "model.json", *arguments, "-o", "no.tsv"]) == 1

@@ -68,13 +68,13 @@ def test_probes_stand_in_the_order_of_makecdfenv(layout):
 
 
 @real_arrays
-def test_a_folder_without_its_layout_says_which_chip_it_needs():
+def test_folder_without_layout_names_the_chip_needed():
     folder = AFFY / "HG-Focus_calvin"
     with pytest.raises(Exception, match=r"2 arrays of chip 'HG-Focus' but no CDF file; put HG-F"):
         find_layout(folder, list(find_arrays(folder).values()), read_unpacked)
 
 
-def test_background_and_summary_are_those_of_preprocesscore():
+def test_background_and_summary_equal_preprocesscore():
     published = table("rma_by_preprocesscore")
     X, corrected, summary = (published.filter(regex=f"^{k}[0-9]").to_numpy().T for k in "xbs")
     np.testing.assert_allclose(RmaBackground().transform(X), corrected, rtol=1e-12)

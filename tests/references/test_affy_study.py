@@ -88,7 +88,7 @@ def test_a_sheet_may_name_the_files_of_its_samples(folder):
     assert sha256("arrays") != before
 
 
-def test_probes_that_stay_probes_are_warned_of(folder):
+def test_unsummarised_probes_give_a_warning(folder):
     """The advice is RMA, and not the logarithms that the size of the values would call for."""
     rma = {"samples": SAMPLES, "folds": [*FOLDS, {"step": "centre"}]}
     study = {"expression": "arrays", "samples": "samples.tsv", "label": "class"}
@@ -115,7 +115,7 @@ LISTED = {
 
 
 @pytest.mark.parametrize("name", LISTED)
-def test_a_sheet_that_names_files_wrongly_is_one_line(folder, name):
+def test_sample_table_with_wrong_file_names_is_one_line(folder, name):
     column, change, message = LISTED[name]
     rows = [[f"s{k:02}", "high" if k > 5 else "low", f"s{k:02}.CEL", ""] for k in range(12)]
     text = "\n".join("\t".join(change.get(cell, cell) for cell in row) for row in rows)
@@ -140,7 +140,7 @@ def test_genes_come_after_probe_sets(folder):
     assert {raw.genes[k].partition("#")[2] for k in fitted.genes} == {""}
 
 
-def test_one_array_is_no_matrix_and_a_folder_has_no_parts(folder):
+def test_single_array_and_parts_of_a_folder_are_refused(folder):
     with pytest.raises(InvalidInput, match=r"s00\.CEL: is one array; name the folder"):
         read_matrix("arrays/s00.CEL")
     with pytest.raises(InvalidInput, match=r"take data\.part 'x' away"):

@@ -22,7 +22,7 @@ def calibrated(rng, n, shape):
 
 
 @pytest.mark.parametrize("n", [6, 23, 80])
-def test_the_variance_is_that_of_leaving_samples_out(n):
+def test_calibration_variance_equals_leaving_samples_out(n):
     """HC3 is the sum of squares of the changes of the line when each sample is left out."""
     y, f = calibrated(np.random.default_rng(n), n, "uniform")
     line = calibration_line(y, f)
@@ -64,12 +64,12 @@ def test_scores_too_far_apart_have_a_small_slope_and_shifted_ones_an_intercept()
     [([1, -1, 1], [0.1, 0.2, 0.3]), ([1] * 9, list(range(9))), ([1, -1] * 5, [0.3] * 10)],
     ids=["three samples", "one class", "equal scores"],
 )
-def test_what_is_not_defined_is_nan(y, f):
+def test_undefined_calibration_is_nan(y, f):
     line = calibration_line(np.array(y, dtype=float), np.array(f, dtype=float))
     assert np.isnan([line.slope, line.intercept, *line.slope_interval]).all()
 
 
-def test_one_far_score_gives_no_interval():
+def test_one_extreme_score_gives_no_interval():
     f = np.array([0.0] * 9 + [5.0])
     line = calibration_line(np.array([1.0, -1.0] * 5), f)
     assert np.isfinite(line.slope)

@@ -23,7 +23,7 @@ for (name in names(cells)) cat(name, cells[[name]]$groups[[1]]$indices - 1, "\\n
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
 @pytest.mark.parametrize("version", [1, 2, 3, 4])
-def test_a_binary_layout_is_what_affxparser_reads(version, tmp_path):
+def test_binary_layout_equals_affxparser(version, tmp_path):
     file = tmp_path / "Named.cdf"
     file.write_bytes(cdf_binary(NAMES, PAIRS, 6, 5, version=version))
     command = ["Rscript", "-e", SCRIPT, str(file)]

@@ -62,7 +62,7 @@ def test_a_gene_constant_in_either_batch_is_left_alone():
     assert np.all(np.delete(adjusted, [3, 4], axis=1) != np.delete(new, [3, 4], axis=1))
 
 
-def test_one_batch_has_nothing_to_do_with_another_sample():
+def test_combat_with_one_batch_ignores_other_samples():
     rng = np.random.default_rng(1)
     X = rng.normal(5, 1, (12, 30))
     batch = ["a", "b"] * 6
@@ -72,7 +72,7 @@ def test_one_batch_has_nothing_to_do_with_another_sample():
     np.testing.assert_array_equal(joint_values[0], alone[0])
 
 
-def test_a_batch_that_was_not_there_is_left_alone():
+def test_new_batch_is_left_unchanged():
     rng = np.random.default_rng(2)
     X = rng.normal(5, 1, (12, 30))
     fitted = Combat.fit(X, batch=["a", "b"] * 6, reference=None, covariates=None)
@@ -100,7 +100,7 @@ def test_a_single_gene_and_equal_variances_are_not_shrunken():
         (["a", "b"] * 3, None, np.array([[0, 1] * 3]).T, "follow from the batches"),
     ],
 )
-def test_what_cannot_be_estimated_is_refused(batch, reference, covariates, message):
+def test_unestimable_combat_is_refused(batch, reference, covariates, message):
     X = np.random.default_rng(3).normal(size=(6, 4))
     with pytest.raises(GenesigError, match=message):
         Combat.fit(X, batch=batch, reference=reference, covariates=covariates)
@@ -112,7 +112,7 @@ def test_a_few_samples_are_no_batch():
         ReferenceBatch.fit(X).transform(X[:1])
 
 
-def test_a_batch_of_one_sample_takes_no_part():
+def test_batch_of_one_sample_is_left_out():
     rng = np.random.default_rng(5)
     X = rng.normal(5, 1, (9, 20))
     batch = ["a", "b"] * 4
@@ -125,7 +125,7 @@ def test_a_batch_of_one_sample_takes_no_part():
 
 
 @pytest.mark.parametrize("batch", [["a"] * 6, ["a"] * 5 + ["b"], list("abcdef")])
-def test_with_one_batch_to_speak_of_nothing_is_done(batch):
+def test_single_usable_batch_leaves_the_values_unchanged(batch):
     X = np.random.default_rng(6).normal(5, 1, (6, 20))
     fitted = Combat.fit(X, batch=batch, reference=None, covariates=X[:, :1])
     adjusted = fitted.transform(X, batch=batch, covariates=X[:, :1])
@@ -156,7 +156,7 @@ def test_words_are_numbers_in_the_design(sva):
     np.testing.assert_array_equal(restored.uncorrected(about), np.arange(19) == 3)
 
 
-def test_a_sample_without_its_covariate_stays_as_it_is(sva):
+def test_sample_without_covariate_stays_unchanged(sva):
     batch, covariates, results = sva
     X = results["given"]
     about = pd.DataFrame({"scan": batch, "age": covariates[:, 0]}).astype(str)

@@ -83,7 +83,7 @@ def test_without_correction_the_batch_is_taken_for_the_class(accuracies):
     assert 0.65 < accuracies[0]["none"] < 0.71  # 0.7 is what knowing the batch gives
 
 
-def test_quantiles_keep_the_batch_wherever_they_are_learned(accuracies):
+def test_quantile_normalisation_keeps_the_batch_effect(accuracies):
     all_rows, training = (accuracies[0][f"quantile, {rows}"] for rows in ("all", "training"))
     assert min(all_rows, training) > 0.6
     assert abs(all_rows - training) < 0.02

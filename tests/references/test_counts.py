@@ -44,7 +44,7 @@ def test_depth_of_real_libraries_is_taken_off():
     ("rows", "message"),
     [([[3.0, -1]], "not all 0; found -1"), ([[1.0, 2], [0, 0]], "one sample has only zeros")],
 )
-def test_what_is_no_count_is_refused(rows, message):
+def test_values_that_are_no_counts_are_refused(rows, message):
     with pytest.raises(GenesigError, match=rf"normalise\.samples: log_cpm .*{message}"):
         fit_steps(np.array(rows), STEP).transform(np.array(rows))
 
@@ -71,13 +71,13 @@ def composed():
 @pytest.mark.parametrize(
     ("counts", "description"), [(X, "ratios"), (composed(), "ratios_composed")]
 )
-def test_median_of_ratios_is_that_of_deseq2(counts, description):
+def test_median_of_ratios_equals_deseq2(counts, description):
     step = SizeFactors.fit(counts, method="median_of_ratios", prior=1.0)
     np.testing.assert_allclose(size_factors(counts, step), FACTORS[description], rtol=1e-12)
 
 
 @pytest.mark.parametrize(("counts", "description"), [(X, "tmm"), (composed(), "tmm_composed")])
-def test_trimmed_means_are_those_of_edger(counts, description):
+def test_trimmed_means_equal_edger(counts, description):
     step = SizeFactors.fit(counts, method="tmm", prior=1.0)
     factors = size_factors(counts, step) / counts.sum(axis=1)
     np.testing.assert_allclose(
@@ -85,14 +85,14 @@ def test_trimmed_means_are_those_of_edger(counts, description):
     )
 
 
-def test_the_trend_of_given_dispersions_is_that_of_deseq2():
+def test_trend_of_given_dispersions_equals_deseq2():
     means = (X / FACTORS["ratios"].to_numpy()[:, None]).mean(axis=0)
     has_dispersion = BY_R["dispersion"].notna().to_numpy()
     fitted = trend(means[has_dispersion], BY_R["dispersion"].to_numpy()[has_dispersion])
     np.testing.assert_allclose(fitted["a0"] + fitted["a1"] / means, BY_R["trend"], rtol=1e-6)
 
 
-def test_stabilised_values_are_those_of_deseq2():
+def test_stabilised_values_equal_deseq2():
     """Where DESeq2's ascent does not end, it takes the best of places 12 % apart."""
     step = Vst.fit(X, method="median_of_ratios")
     gene_dispersions = BY_R["dispersion"].to_numpy()
@@ -105,7 +105,7 @@ def test_stabilised_values_are_those_of_deseq2():
     np.testing.assert_allclose(step.transform(X), theirs, rtol=0, atol=0.02)
 
 
-def test_a_dispersion_is_the_most_likely_one():
+def test_dispersion_is_the_most_likely_value():
     """By scipy's own distribution, less the adjustment for the mean, over a fine grid."""
     counts = X[:, 40:200:20]
     factors = FACTORS["ratios"].to_numpy()

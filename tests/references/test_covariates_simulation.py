@@ -96,7 +96,7 @@ def lists(seeds: range, task: str) -> dict[str, tuple[float, float]]:
     return list_by_protocol
 
 
-def test_one_study() -> None:
+def test_adjusting_for_age_keeps_followers_out_in_one_study() -> None:
     lists_found = lists(range(1), "regression")
     assert lists_found["held"] == (0.0, 1.0)
     assert lists_found["plain"][0] > 0.3

@@ -85,7 +85,7 @@ def listed(X, y):
     return w, -(low + high) @ w / 2
 
 
-def test_where_samples_are_left_out_one_by_one_noise_is_no_finding():
+def test_leave_one_out_of_noise_is_no_finding():
     """Lists differ with the training set, which samples alone do not show: 95 % was 69."""
     rng = np.random.default_rng(3)
     draws = 120
@@ -145,7 +145,7 @@ def expected_number_error(rng, n, signal):
 @pytest.mark.slow
 @pytest.mark.parametrize("signal", [0.0, 1.0, 4.0])
 @pytest.mark.parametrize(("n", "folds"), [(30, 3), (30, 4), (15, 3)])
-def test_few_splits_of_numbers_have_an_interval_that_covers(signal, n, folds):
+def test_interval_of_few_numeric_splits_covers(signal, n, folds):
     rng = np.random.default_rng(1)
     truth = expected_number_error(rng, round(n * (1 - 1 / folds)), signal)
     is_covered = []

@@ -27,7 +27,7 @@ def problem(seed: int):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_path_and_refit_are_those_of_free_features(seed: int) -> None:
+def test_adjusted_path_and_refit_equal_free_features(seed: int) -> None:
     X, C, time, event, rows = problem(seed)
     adjusted_sets = cox_sets(
         X, time, event, rows, **KINDS, fixed=adjustment(rows, np.stack([C, C]))

@@ -106,7 +106,7 @@ def test_the_first_gene_enters_at_tau_max() -> None:
     np.testing.assert_array_equal(sizes, [[0, 1]])
 
 
-def test_covariates_that_say_nothing_here_stay_at_nothing() -> None:
+def test_uninformative_covariates_keep_zero_coefficients() -> None:
     """Two samples that are gone before the first event tell nothing, and neither do copies."""
     rng = np.random.default_rng(4)
     time = np.r_[0.001, 0.002, rng.exponential(size=28) + 1]

@@ -186,7 +186,7 @@ def test_the_order_of_samples_and_of_inner_folds_is_nothing():
 
 
 @pytest.mark.parametrize("rule", ["minimal", "stable"])
-def test_a_half_chooses_what_it_would_as_a_study_of_its_own(rule):
+def test_half_sample_fit_equals_a_study_of_its_samples(rule):
     """Its rows and inner folds stand in the place of those of the final model."""
     dataset, splits = make_study()
     how = {"folds": MOMENTS, **LINEAR, "list": rule}

@@ -12,7 +12,7 @@ from genesig.selection.enrichment import hypergeometric_p
 STORED = ROOT / "tests/references/enrichment_by_gseapy.tsv"
 
 
-def test_p_values_are_those_of_gseapy() -> None:
+def test_enrichment_p_values_equal_gseapy() -> None:
     _, sets, listed = drawn()
     stored = pd.read_csv(STORED, sep="\t")
     shared = np.array([len(np.intersect1d(listed, members)) for members in sets])

@@ -70,7 +70,7 @@ def test_the_other_centre_is_on_the_same_scale_as_a_whole_and_array_by_array(pai
 
 
 @pytest.mark.slow
-def test_the_example_does_there_what_other_methods_do(pair):
+def test_external_example_performs_as_other_methods_do(pair):
     config, dataset = pair
     model = model_of(config, dataset)
     cohort_scores = score_cohort(dataset, model, {}, CohortSettings(**config["external"][0]))

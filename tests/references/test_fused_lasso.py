@@ -43,7 +43,7 @@ def test_steps_and_levels_are_the_same_linear_map():
 @pytest.mark.parametrize("penalise_start", [0.0, 1.0])
 @pytest.mark.parametrize("mu", [0.0, 1e-3])
 @pytest.mark.parametrize("seed", range(3))
-def test_it_is_clarabel_s(seed, mu, penalise_start):
+def test_fused_lasso_minimum_equals_clarabel(seed, mu, penalise_start):
     cvxpy = pytest.importorskip("cvxpy")
     Z, y, genome = problem(seed)
     share = np.random.default_rng(seed).uniform(0.05, 0.8)
@@ -104,7 +104,7 @@ def test_a_chromosome_without_signal_may_stay_out():
     assert not model.coef_[60:].any()
 
 
-def test_classes_are_told_apart_with_the_names_they_have():
+def test_classifier_distinguishes_named_classes():
     rng = np.random.default_rng(1)
     y = np.repeat(["healthy", "ill"], 20)
     X = rng.normal(size=(40, 50)) + 8

@@ -21,7 +21,7 @@ def table():
     return [read.filter(regex=f"^{kind}[0-9]").to_numpy(float).T for kind in "gi"]
 
 
-def test_neighbours_and_means_are_those_of_impute_knn(table):
+def test_neighbours_and_means_equal_impute_knn(table):
     X, expected = table
     filled = fit_steps(X, KNN).transform(X)
     # Where impute takes the sample's mean over other genes, ours is the gene's own: two genes that
@@ -33,7 +33,7 @@ def test_neighbours_and_means_are_those_of_impute_knn(table):
     np.testing.assert_allclose(filled, expected, rtol=1e-13)
 
 
-def test_a_sample_alone_gets_the_values_it_gets_in_company(table):
+def test_imputed_sample_ignores_other_samples(table):
     X, _ = table
     fitted = fit_steps(X[:9], KNN)
     joint_values = fitted.transform(X)
@@ -41,7 +41,7 @@ def test_a_sample_alone_gets_the_values_it_gets_in_company(table):
         np.testing.assert_array_equal(fitted.transform(sample[None])[0], joint_values[row])
 
 
-def test_what_is_there_stays_and_json_has_no_nan(table):
+def test_observed_values_stay_and_json_has_no_nan(table):
     X, _ = table
     fitted = fit_steps(X, KNN)
     state = json.loads(json.dumps(fitted.state(), allow_nan=False))
@@ -101,7 +101,7 @@ def by_definition(X, rows, k):
 
 @pytest.mark.parametrize("scale", [1, 2.0**-600, 2.0**600])
 @pytest.mark.parametrize("spread", [1, 1e3])
-def test_all_genes_at_once_are_filled_as_one_by_one(scale, spread):
+def test_joint_imputation_of_genes_equals_the_definition(scale, spread):
     """Some genes are the same gene twice, of which the first is taken; some lie far apart."""
     rng = np.random.default_rng(2)
     X = rng.normal(size=(21, 4)) @ rng.normal(size=(4, 130)) + rng.normal(size=(21, 130))
@@ -121,7 +121,7 @@ def test_all_genes_at_once_are_filled_as_one_by_one(scale, spread):
 )
 @pytest.mark.parametrize("spread", [0, 1e3])
 @pytest.mark.parametrize("count", [3, 70])
-def test_many_training_sets_at_once_are_filled_as_one_by_one(spread, count):
+def test_joint_imputation_of_training_sets_equals_the_definition(spread, count):
     """Of sizes that differ, where a gene may have too few values in some; more than one call."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(22, 3)) @ rng.normal(size=(3, 90)) + 0.3 * rng.normal(size=(22, 90))
@@ -143,7 +143,7 @@ def test_many_training_sets_at_once_are_filled_as_one_by_one(spread, count):
 
 
 @pytest.mark.parametrize("folds", [2, 5, 30])
-def test_folds_of_values_with_long_tails_are_filled_as_one_by_one(folds):
+def test_imputation_of_long_tailed_folds_equals_the_definition(folds):
     """A few large differences make up most of a sum: what is left without them is small."""
     rng = np.random.default_rng(8)
     X = rng.normal(size=(30, 6)) @ rng.normal(size=(6, 150)) + rng.standard_t(1.2, size=(30, 150))
@@ -184,7 +184,7 @@ def test_ties_are_decided_alike_in_company_and_alone():
         np.testing.assert_array_equal(fit_steps(X[train], steps).transform(X), alone)
 
 
-def test_a_gene_that_lacks_much_is_found_behind_many_that_are_nearer_than_all_before():
+def test_sparse_gene_is_found_behind_many_nearer_genes():
     rng = np.random.default_rng(7)
     X = rng.normal(size=(20, 256))
     X[:, 130:134] = X[:, [0]] + 0.1 * rng.normal(size=(20, 4))
@@ -194,7 +194,7 @@ def test_a_gene_that_lacks_much_is_found_behind_many_that_are_nearer_than_all_be
     np.testing.assert_array_equal(filled, by_definition(X, np.arange(20), 4))
 
 
-def test_other_samples_that_lack_other_genes_are_filled_anew():
+def test_new_samples_with_other_missing_genes_are_imputed_again():
     rng = np.random.default_rng(4)
     X, new_X = rng.normal(size=(2, 12, 30))
     X[rng.random(X.shape) < 0.1], X[:, :4] = np.nan, rng.normal(size=(12, 4))

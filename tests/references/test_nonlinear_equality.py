@@ -134,7 +134,7 @@ def test_slower_solvers_equal_clarabel(case, penalty, solver):
     assert abs(solution.objective - clarabel(case, penalty)) < bound
 
 
-def test_alg1_equals_the_others_where_it_is_quick():
+def test_alg1_equals_the_other_solvers_where_it_is_quick():
     for penalty in ("lasso", "elastic"):
         alg1_objective, admm_objective = (
             ours("linear", penalty, s).objective for s in ("projection", "admm")

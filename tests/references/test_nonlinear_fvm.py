@@ -32,7 +32,7 @@ def paper_example(seed, sd, n=500):
     return X, y + sd * rng.normal(size=n)
 
 
-def test_bins_are_of_equal_size_the_last_one_smaller():
+def test_bins_have_equal_sizes_but_the_last():
     codes = rank_bins(np.random.default_rng(0).normal(size=(11, 2)), 4)
     assert [np.bincount(c).tolist() for c in codes.T] == [[3, 3, 3, 2]] * 2
 
@@ -83,7 +83,7 @@ def test_linear_kernel_is_the_lasso(fraction):
     assert solution.shift == 0
 
 
-def test_nonnegative_weights_are_those_of_a_convex_solver():
+def test_nonnegative_weights_equal_a_convex_solver():
     X, y = linear_problem(4)
     K = X.T @ X
     k_y = X.T @ y
@@ -169,7 +169,7 @@ def test_scikit_learn_s_contract(estimator, check):
     ("change", "message"),
     [({"n_bins": 1}, "n_bins"), ({"lam": 2.0}, "lam in"), ({"n_features": 0}, "at least 1")],
 )
-def test_bad_settings_are_one_sentence(change, message):
+def test_bad_settings_are_refused_in_one_sentence(change, message):
     X, y = paper_example(0, 0.5, n=40)
     with pytest.raises(GenesigError, match=message):
         FeatureVectorMachine(**change).fit(X, y)

@@ -102,7 +102,7 @@ def test_e1_at_110_is_the_published_figure_where_steps_stop_early_and_not_at_the
 
 
 @pytest.mark.slow
-def test_minimum_of_e1_at_110_is_below_that_of_the_true_variables():
+def test_e1_minimum_at_110_is_below_the_objective_of_the_true_variables():
     X, y = e1(np.random.default_rng([0, 110]), 110)
     X = X - X.mean(axis=0)
     y = (y - y.mean()) / y.std()

@@ -50,7 +50,7 @@ def linear_error(dataset, splits):
     )[0, 0]
 
 
-def test_it_finds_a_gene_that_goes_down_and_up_where_the_linear_protocol_fails():
+def test_nonlinear_selection_finds_a_u_shaped_gene_that_the_linear_misses():
     dataset, splits = study(*valley(np.random.default_rng(0)), **FIVE)
     how = {"genes": 20, "nu": [1e-2], "tau_count": 6}
     fits = outer(dataset, splits, **how)
@@ -114,7 +114,7 @@ def test_a_screen_on_all_samples_would_be_noticed():
     assert np.mean(errors) < 0.5 - 3 * 0.06
 
 
-def test_the_curves_are_those_of_scikit_learn():
+def test_curves_equal_scikit_learn_partial_dependence():
     X, y = valley(np.random.default_rng(2), n=40, d=8)
     dataset, splits = study(X, y)
     settings = {"nu": [0.05], "lam": [1e-2], "genes": None, "tau_count": 1, "tau_min": 0.6}
@@ -202,7 +202,7 @@ def test_the_difference_of_two_predictors_by_hand():
     np.testing.assert_allclose(comparison[3:], expected, rtol=1e-9)
 
 
-def test_where_splits_hold_one_sample_the_difference_is_over_samples():
+def test_difference_with_single_sample_splits_is_over_samples():
     rng = np.random.default_rng(0)
     y = np.tile([-1.0, 1.0], 10)
     dataset, splits = study(rng.standard_normal((20, 4)), y, scheme="leave_one_out")
@@ -220,7 +220,7 @@ def test_where_splits_hold_one_sample_the_difference_is_over_samples():
     np.testing.assert_allclose(comparison[3:], expected, rtol=1e-9)
 
 
-def test_tables_count_what_the_splits_select():
+def test_tables_count_the_selections_of_the_splits():
     rng = np.random.default_rng(0)
     dataset, splits = study(rng.standard_normal((30, 5)), np.tile([-1.0, 1.0], 15), folds=4)
     tests = [dataset.rows(split.test) for split in splits.outer]

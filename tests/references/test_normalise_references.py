@@ -24,11 +24,11 @@ def X():
 
 
 @given(X=hnp.arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(1, 12)), elements=TIED))
-def test_ranks_are_those_of_scipy(X):
+def test_ranks_equal_scipy(X):
     np.testing.assert_array_equal(average_ranks(X), rankdata(X, axis=1))
 
 
-def test_rank_samples_lie_between_zero_and_one(X):
+def test_ranks_within_samples_lie_between_zero_and_one(X):
     ranks = fit_steps(X, [{"step": "rank_samples"}]).transform(X)
     np.testing.assert_allclose(ranks, (rankdata(X, axis=1) - 0.5) / 40, rtol=1e-15)
 
@@ -40,7 +40,7 @@ def test_standardised_samples_are_zscores_of_scipy(X):
 
 @pytest.mark.parametrize("centre", [True, False])
 @pytest.mark.parametrize("scale", [True, False])
-def test_centring_and_scaling_are_those_of_scikit_learn(X, centre, scale):
+def test_centring_and_scaling_equal_scikit_learn(X, centre, scale):
     X[:, 3] = 0.1  # constant: scikit-learn divides by 1, and the centred gene is 0 in both
     scale_settings = {"centre": centre, "unit_variance": scale}
     steps = [{"step": name} for name, used in scale_settings.items() if used]
@@ -52,7 +52,7 @@ def test_centring_and_scaling_are_those_of_scikit_learn(X, centre, scale):
     np.testing.assert_allclose(scaled, expected, rtol=1e-12, atol=1e-12)
 
 
-def test_the_variance_filter_keeps_what_scikit_learn_keeps(X):
+def test_variance_filter_keeps_the_genes_of_scikit_learn(X):
     kept_genes = fit_steps(X, [{"step": "variance_filter", "keep": 0.25}]).genes
     threshold = np.sort(X.var(axis=0))[-11]
     referee = VarianceThreshold(threshold).fit(X)

@@ -25,7 +25,7 @@ from genesig.results import Design
 
 @pytest.mark.parametrize("unit_variance", [False, True])
 @pytest.mark.parametrize(("n", "d"), [(12, 5000), (40, 7), (9, 9), (4, 1)])
-def test_components_are_those_of_pca(n, d, unit_variance):
+def test_quality_components_equal_pca(n, d, unit_variance):
     X = np.random.default_rng(n).normal(8, np.linspace(0.5, 3, d), (n, d))
     scaled = StandardScaler(with_std=unit_variance).fit_transform(X)
     count = min(n - 1, d, 5)
@@ -61,7 +61,7 @@ def test_a_constant_gene_and_missing_values_take_no_part():
     )
 
 
-def test_nothing_that_varies_has_no_component():
+def test_constant_data_have_no_component():
     components = principal_components(np.zeros((5, 5)), 3)
     assert not components.explained.any()
     assert not components.points.any()
@@ -133,7 +133,7 @@ def test_a_column_without_relation_explains_nothing_beyond_chance():
         (["1", "2", "3", "", "", ""], True, "too few samples for its values"),
     ],
 )
-def test_what_cannot_be_tested_says_why(column, number, words):
+def test_untestable_column_gives_the_reason(column, number, words):
     assert measure_association(POINTS[:6], column, is_quantity=number) == words
 
 
@@ -159,7 +159,7 @@ def test_codes_of_classes_are_no_numbers(column, numbers):
 
 @pytest.mark.parametrize("size", [0, 1, 2, 30, 3000])
 @pytest.mark.parametrize("digits", [16, 1])
-def test_q_values_are_those_of_scipy(size, digits):
+def test_q_values_equal_scipy(size, digits):
     """With one digit there are many ties, 0 and 1 among them."""
     p = np.random.default_rng(size).uniform(size=size).round(digits)
     np.testing.assert_array_equal(q_values(p), false_discovery_control(p))
@@ -188,7 +188,7 @@ def test_missing_by_class_is_fishers_test_and_kruskals():
     np.testing.assert_allclose(tested.by_class[1], missing[label == "b"][:, 2:].mean(axis=0))
 
 
-def test_missing_by_one_of_several_classes_is_each_against_the_rest():
+def test_missingness_by_several_classes_tests_each_against_the_rest():
     label = np.array(list("abc") * 8)
     missing, tested = lacking(2, label, classes("a", "b", "c"))
     tables = [
@@ -217,7 +217,7 @@ def test_missing_by_a_number_is_the_rank_sum_test():
     assert tested.by_class.shape == (0, 28)
 
 
-def test_samples_of_one_patient_count_once():
+def test_samples_of_a_patient_count_once():
     label = np.repeat(list("ab") * 6, 3)
     patient = np.repeat(np.arange(12), 3).astype(str)
     missing, tested = lacking(4, label, classes("a", "b", group="who"), patient)

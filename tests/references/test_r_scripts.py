@@ -16,7 +16,7 @@ SCRIPTS = [path for table in TABLES if (path := table.with_suffix(".R")).exists(
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
-def test_the_table_is_what_its_script_makes(script):
+def test_stored_table_equals_the_output_of_its_r_script(script):
     if script.stem in ("probes_by_makecdfenv", "agilent_by_limma") and not SHARED.is_dir():
         pytest.skip("the shared data are not here")
     process = subprocess.run(

@@ -32,13 +32,13 @@ def sample(seed, n=40):
     return y, np.round(y * 0.4 + rng.standard_normal(n), 1) + 0.05  # ties, and never 0
 
 
-def test_quantiles_are_those_of_scipy():
+def test_quantiles_equal_scipy():
     assert pytest.approx(stats.norm.ppf((1 + CONFIDENCE_LEVEL) / 2), rel=1e-15) == NORMAL_QUANTILE
     assert t_quantile(7) == stats.t.ppf((1 + CONFIDENCE_LEVEL) / 2, 7)
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_classification_metrics_are_those_of_scikit_learn(seed):
+def test_classification_metrics_equal_scikit_learn(seed):
     y, f = sample(seed)
     predicted = np.sign(f)
     assert misclassification(y, f) == pytest.approx(metrics.zero_one_loss(y, predicted))
@@ -48,7 +48,7 @@ def test_classification_metrics_are_those_of_scikit_learn(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_one_minus_r2_is_that_of_scikit_learn(seed):
+def test_relative_squared_error_equals_one_minus_r2_of_scikit_learn(seed):
     rng = np.random.default_rng(seed)
     y, f = rng.standard_normal((2, 30))
     assert relative_squared_error(y, f) == pytest.approx(1 - metrics.r2_score(y, f))
@@ -62,14 +62,14 @@ def test_hand_values():
     assert auc(y, f) == pytest.approx((4 + 1 + 0.5) / 8)  # 2 beats all; -1 beats -3, ties with -1
 
 
-def test_what_is_not_defined_is_nan():
+def test_undefined_metric_is_nan():
     ones = np.ones(3)
     for metric in (balanced_error, auc, relative_squared_error):
         assert np.isnan(metric(ones, np.array([1.0, -1.0, 2.0])))
 
 
 @pytest.mark.parametrize(("errors", "n"), [(0, 34), (1, 8), (5, 10), (7, 7)])
-def test_wilson_is_that_of_scipy(errors, n):
+def test_wilson_equals_scipy(errors, n):
     expected = stats.binomtest(errors, n).proportion_ci(method="wilson")
     assert wilson(errors / n, n) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
@@ -84,7 +84,7 @@ def test_the_interval_of_two_shares_is_newcombe_1998():
     assert (2 * low - 1, 2 * high - 1) == pytest.approx((0.0524, 0.3339), abs=5e-5)
 
 
-def test_the_interval_of_one_share_is_wilson():
+def test_interval_of_a_single_share_is_wilson():
     assert mean_of_shares([0.2], [25]) == pytest.approx(wilson(0.2, 25))
 
 
@@ -101,7 +101,7 @@ def test_the_mean_loss_has_the_t_interval_of_scipy():
     assert mean_t(values) == pytest.approx((expected.low, expected.high))
 
 
-def test_the_hull_leaves_out_what_is_unknown():
+def test_hull_ignores_undefined_intervals():
     assert hull((0.1, 0.2), (np.nan, np.nan)) == (0.1, 0.2)
     assert hull((0.1, 0.2), (0.15, 0.4)) == (0.1, 0.4)
     assert np.isnan(hull((np.nan, np.nan))).all()
@@ -153,7 +153,7 @@ def score_interval(area, m, n):
     return low, high
 
 
-def test_one_pair_in_the_wrong_order_makes_no_area_more_certain():
+def test_one_misordered_pair_makes_no_area_more_certain():
     """Ten against ten: DeLong's variance alone gives 0.96 to 1 for 0.99, 0.80 to 1 for 1."""
     y = np.repeat([1.0, -1.0], 10)
     f = np.arange(20.0)[::-1]

@@ -27,7 +27,7 @@ def sets_of(seed, n=20, d=40, weights=None):
 
 
 @given(seed=st.integers(0, 1000), mu=st.sampled_from([0.0, 1e-3, 0.3]))
-def test_it_finds_the_lists_and_coefficients_of_the_exact_solver(seed, mu):
+def test_coordinate_descent_equals_the_exact_solver(seed, mu):
     sets = sets_of(seed, weights=np.random.default_rng(seed).uniform(0.5, 2, 40))
     tau = sets.tau_max[:, None] * np.array([0.95, 0.5, 0.1])
     ridge = mu * sets.norm[:, None]
@@ -57,7 +57,7 @@ def test_it_finds_the_lists_and_coefficients_of_the_exact_solver(seed, mu):
         )
 
 
-def test_without_a_ridge_it_is_the_lecture_s_pseudo_code():
+def test_coordinate_descent_without_ridge_equals_the_lecture_pseudo_code():
     """J = ||y - Xt||² + delta² ||t||_1, from the ridge solution; a feature of zeros is skipped."""
     sets = sets_of(0, n=15, d=10)
     rows = sets.rows[:, 0]
@@ -77,7 +77,7 @@ def test_without_a_ridge_it_is_the_lecture_s_pseudo_code():
     np.testing.assert_allclose(b, t, atol=1e-7)
 
 
-def test_sweeps_that_do_not_suffice_are_reported(monkeypatch):
+def test_insufficient_sweeps_are_reported(monkeypatch):
     monkeypatch.setattr(importlib.import_module(coordinate_descent.__module__), "MAX_SWEEPS", 20)
     sets = sets_of(1)
     fits = path(

@@ -66,7 +66,7 @@ def test_algorithm_1_reaches_the_minimiser():
     np.testing.assert_allclose(b[exact.indices], exact.values, rtol=0.02)
 
 
-def test_a_rule_that_is_never_met_is_reported(monkeypatch):
+def test_unmet_stopping_rule_is_reported(monkeypatch):
     monkeypatch.setattr(importlib.import_module(algorithm_1.__module__), "MAX_ITERATIONS", 50)
     sets = small()
     fits = path(sets, 0.05 * sets.tau_max[0], 0.0, solver="landweber", tolerance=1e-9)
@@ -81,7 +81,7 @@ def test_a_loose_fit_is_reported(solver):
     assert "did not reach the relative duality gap" in fits.message
 
 
-def test_the_ladder_is_that_of_the_thesis_in_units_of_the_norm():
+def test_mu_ladder_equals_the_thesis_in_units_of_the_norm():
     np.testing.assert_allclose(mu_ladder(1e-6 * 7.0, 7.0), 7.0 * np.geomspace(1e-3, 1e-6, 10))
     assert mu_ladder(0.0, 7.0)[-1] == 0
     assert mu_ladder(7.0, 7.0)[-1] == 7.0
@@ -119,7 +119,7 @@ def test_nested_is_within_6_features_of_the_exact_support(leukemia):
 
 
 @pytest.mark.slow
-def test_what_the_rungs_lost_is_said(leukemia):
+def test_violations_left_by_the_rungs_are_reported(leukemia):
     shares = np.array([0.02])
     fits = nested(leukemia, shares)
     assert "violate the optimality conditions" in fits.message

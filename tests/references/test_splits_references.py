@@ -13,7 +13,7 @@ from genesig.response.known import RESPONSES
 @pytest.mark.filterwarnings("ignore:The least populated class")
 @pytest.mark.parametrize("task", ["classification", "regression"])
 @pytest.mark.parametrize("seed", range(20))
-def test_parts_are_those_of_stratified_k_fold(seed, task):
+def test_folds_equal_stratified_k_fold(seed, task):
     """Numbers are stratified by their ranks, in many strata; one class of two is rare."""
     rng = np.random.default_rng(seed)
     kind = RESPONSES[task]

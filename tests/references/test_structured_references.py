@@ -136,7 +136,7 @@ def nearest(Z, blocks, level):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_proximal_maps_of_sets_that_overlap(seed):
+def test_proximal_map_of_overlapping_sets_equals_cvxpy(seed):
     rng = np.random.default_rng(seed)
     gene_lists = lists(rng, 12, "overlap")
     blocks = Blocks.from_lists(gene_lists, rng.uniform(0.3, 2, len(gene_lists)))

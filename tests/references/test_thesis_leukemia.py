@@ -43,7 +43,7 @@ def test_original_split_on_other_grids(golub, points):
     check(golub, settings(preset(), splits=ORIGINAL_SPLIT, linear=linear))
 
 
-def test_preset_takes_back_what_a_study_may_have_set_otherwise():
+def test_preset_resets_settings_that_a_study_may_have_changed():
     default = settings({})
     preset_settings = [(section, key) for section, keys in preset().items() for key in keys]
     repeated = {(s, key) for s, key in preset_settings if preset()[s][key] == default[s][key]}

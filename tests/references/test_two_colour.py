@@ -36,7 +36,7 @@ def test_real_arrays_are_limmas_from_the_scanners_file_on():
     assert set(ratios.texts.values()) == {"NA"}
 
 
-def test_an_array_alone_gets_the_ratios_it_gets_in_company():
+def test_ratios_of_an_array_ignore_other_arrays():
     rng = np.random.default_rng(0)
     red, green = rng.lognormal(6, 1, (2, 3, 200))
     joint_ratios = loess_ratios(red, green, span=0.3, iterations=4)
@@ -45,7 +45,7 @@ def test_an_array_alone_gets_the_ratios_it_gets_in_company():
         np.testing.assert_array_equal(alone[0], joint_ratios[row])
 
 
-def test_a_straight_line_stays_one_even_with_outliers():
+def test_loess_keeps_a_straight_line_despite_outliers():
     x = np.random.default_rng(1).permutation(np.linspace(0, 10, 101))
     y = 2 * x - 3 + 100 * (np.arange(101) % 20 == 0)
     smooth = lowess(x, y, span=0.5, robust=6, delta=0.0)

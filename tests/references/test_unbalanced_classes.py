@@ -42,6 +42,6 @@ def test_a_class_of_a_fifth_gains_too():
     assert at_midpoint < at_zero - 0.05
 
 
-def test_classes_of_one_size_lose_nothing():
+def test_threshold_choice_of_balanced_classes_loses_nothing():
     error_rates = np.array([errors(0.5, seed) for seed in range(10)])
     assert abs(np.mean(error_rates[:, 1] - error_rates[:, 0])) <= 0.02

@@ -69,7 +69,7 @@ def test_q_is_the_definition():
     np.testing.assert_allclose(np.sort(table["q_value"]), expected)
 
 
-def test_a_gene_that_separates_without_any_spread_is_found():
+def test_gene_without_spread_that_separates_is_found():
     dataset, y = data(5)
     dataset.X[:, 2] = y
     row = univariate_table(dataset).iloc[2]

@@ -66,7 +66,7 @@ def test_two_classes_are_least_squares_with_a_variance_for_each_class(sizes):
         assert table["p_value"][j] == pytest.approx(2 * stats.t.sf(abs(t), df))
 
 
-def test_one_batch_is_welchs_t():
+def test_single_batch_gives_welchs_t():
     y = np.repeat([1.0, -1.0], [6, 10])
     X = shifted(1, y, np.zeros(16, int), spread=3.0)
     batch_table = univariate_table(data(X, y, np.zeros(16, int)))
@@ -75,7 +75,7 @@ def test_one_batch_is_welchs_t():
     np.testing.assert_allclose(batch_table["p_value"], expected.pvalue)
 
 
-def test_batches_of_one_pair_each_are_the_paired_t():
+def test_batches_of_single_pairs_give_the_paired_t():
     """They leave no variance of one class apart from the other's: one for both, df n - k - 1."""
     y = np.tile([1.0, -1.0], 9)
     batch = np.repeat(np.arange(9), 2)
@@ -108,7 +108,7 @@ def found(table):
     return int(np.sum(table["q_value"] <= 0.05))
 
 
-def test_batches_that_go_with_the_label_are_no_discovery():
+def test_batches_confounded_with_the_label_give_no_discovery():
     """At most 5 % of 500 genes in each of 20 data sets, and hundreds where the batch is unknown."""
     for seed in range(20):
         X = shifted(seed, BALANCED, CONFOUNDED, genes=500)
@@ -128,20 +128,20 @@ def test_p_keeps_its_level_where_the_rare_class_varies_more_or_less(spread):
     assert np.mean(p <= 0.001) <= 0.003
 
 
-def test_a_gene_that_differs_between_batches_alone_is_no_discovery():
+def test_gene_that_differs_only_between_batches_gives_no_discovery():
     X = shifted(6, BALANCED, CONFOUNDED)
     X[:, 0] = np.where(CONFOUNDED == 1, 0.1, 1 / 3)
     row = univariate_table(data(X, BALANCED, CONFOUNDED)).iloc[0]
     assert (row["statistic"], row["p_value"], row["q_value"]) == (0, 1, 1)
 
 
-def test_a_label_that_the_batches_determine_leaves_nothing_to_test():
+def test_label_determined_by_the_batches_leaves_nothing_to_test():
     batch = np.repeat([0, 1, 2], [10, 10, 20])
     table = univariate_table(data(shifted(7, BALANCED, batch), BALANCED, batch))
     assert (table["p_value"] == 1).all()
 
 
-def test_what_was_tested_names_the_batch():
+def test_described_test_names_the_batch():
     confounded = data(shifted(8, BALANCED, CONFOUNDED), BALANCED, CONFOUNDED)
     expected = {"test": "welch", "group": None, "values": 40, "batch": "run"}
     assert describe_test(confounded) == expected
@@ -159,7 +159,7 @@ def in_pairs(design, batch):
     return replace(paired_data, design=replace(paired_data.design, group="who", pair=pair))
 
 
-def test_groups_that_lie_in_one_batch_each_are_tested_with_it():
+def test_groups_within_batches_are_tested_with_the_batch():
     dataset = in_pairs("group", np.repeat([0, 1, 0, 1], [14, 6, 8, 12]))
     assert describe_test(dataset)["batch"] == "run"
     y = dataset.response()[::2]

@@ -62,7 +62,7 @@ def least_squares(X: np.ndarray, y: np.ndarray, C: np.ndarray) -> tuple[np.ndarr
 
 @pytest.mark.parametrize("batch", [False, True])
 @pytest.mark.parametrize("task", ["classification", "regression"])
-def test_it_is_ordinary_least_squares(task: str, batch: bool) -> None:
+def test_covariate_test_equals_ordinary_least_squares(task: str, batch: bool) -> None:
     dataset = study(task, batch=batch)
     C = dataset.covariates()
     if batch:
@@ -90,7 +90,7 @@ def test_groups_are_averaged_first() -> None:
     np.testing.assert_allclose(table["p_value"], p, rtol=1e-10)
 
 
-def test_a_covariate_that_says_what_the_batch_says_is_no_second_one() -> None:
+def test_covariate_that_repeats_the_batch_changes_nothing() -> None:
     from dataclasses import replace
 
     dataset = study("regression", batch=True)

@@ -18,7 +18,7 @@ SIGNS = st.text(st.sampled_from("'=+-@\t\r1ea "), max_size=6)
 
 
 @given(st.one_of(SIGNS, st.text()))
-def test_a_name_is_read_back_as_it_was(name: str) -> None:
+def test_name_is_read_back_unchanged(name: str) -> None:
     assert plain(cell(name)) == name
 
 
@@ -55,7 +55,7 @@ def test_a_table_is_read_back_with_its_names(tmp_path: Path) -> None:
     assert reread["score"].tolist() == list(range(len(names)))
 
 
-def test_the_sheet_that_init_prepares_is_read_back(tmp_path: Path) -> None:
+def test_sample_table_prepared_by_init_is_read_back(tmp_path: Path) -> None:
     """A stranger's matrix, whose sample names the user opens in a spreadsheet."""
     samples = ["=cmd|' /C calc'!A0", "-1", "S3", "@x"]
     rows = [["gene", *samples], *([f"g{k}", *map(str, range(k, k + 4))] for k in range(9))]

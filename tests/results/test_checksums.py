@@ -32,13 +32,13 @@ def write(home: Path, **record: Any) -> None:
     (home / "run.json").write_text(json.dumps({"version": 1, **record}))
 
 
-def test_files_and_folders_are_named_by_their_place(home: Path) -> None:
+def test_checksums_name_files_by_their_path(home: Path) -> None:
     record = json.loads((home / "run.json").read_text())["results"]
     assert list(record) == ["figures/a.svg", "figures/b.svg", "report.html", "signature.tsv"]
     assert record["report.html"] == digest_of(b"report.html").hexdigest()
 
 
-def test_what_was_not_changed_is_said_in_one_line(
+def test_unchanged_results_are_verified_in_one_line(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["verify"]) == 0
@@ -94,7 +94,7 @@ def test_fits_are_counted(fits: Path, capsys: pytest.CaptureFixture[str]) -> Non
         ("nonlinear", None, "is gone; the run wrote its fits there"),
     ],
 )
-def test_a_fit_that_is_another_is_a_line(
+def test_changed_fit_is_reported_in_one_line(
     name: str, content: str | None, message: str, fits: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = fits / name
@@ -108,9 +108,7 @@ def test_a_fit_that_is_another_is_a_line(
     assert capsys.readouterr().err == f"error: results/{name}: {message}\n"
 
 
-def test_a_record_of_fits_that_was_changed_is_refused(
-    fits: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_changed_record_of_fits_is_refused(fits: Path, capsys: pytest.CaptureFixture[str]) -> None:
     record = json.loads((fits / "run.json").read_text())
     for broken in ({}, 3, {"../e.tsv": "0"}):
         write(fits, **record | {"fits": broken})
@@ -118,13 +116,13 @@ def test_a_record_of_fits_that_was_changed_is_refused(
         assert capsys.readouterr().err.startswith("error: results/run.json: ")
 
 
-def test_inputs_that_are_elsewhere_are_no_fault(home: Path) -> None:
+def test_inputs_in_another_place_are_accepted(home: Path) -> None:
     Path("e.tsv").unlink()
     assert main(["verify"]) == 0
 
 
 @pytest.mark.parametrize("name", ["../e.tsv", "/etc/hostname", "figures/../../e.tsv"])
-def test_a_record_leads_nowhere_else(
+def test_verify_rejects_paths_outside_the_results_folder(
     name: str, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write(home, results={name: "0"})
@@ -135,7 +133,7 @@ def test_a_record_leads_nowhere_else(
 
 
 @pytest.mark.parametrize("text", ['{"version": 1}', "[]", '{"results": {}}', '{"results": 3}'])
-def test_what_is_no_record_is_refused(
+def test_invalid_record_is_refused(
     text: str, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (home / "run.json").write_text(text)
@@ -143,7 +141,7 @@ def test_what_is_no_record_is_refused(
     assert "has no checksums of results" in capsys.readouterr().err
 
 
-def test_a_folder_without_a_record_is_one_line(
+def test_folder_without_record_is_refused_in_one_line(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (home / "run.json").unlink()

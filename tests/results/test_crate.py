@@ -37,7 +37,7 @@ def entities(home: Path) -> dict[str, Any]:
     return {entity["@id"]: entity for entity in graph}
 
 
-def test_the_run_joins_what_was_read_with_what_was_written(home: Path) -> None:
+def test_crate_links_inputs_and_outputs_to_the_run(home: Path) -> None:
     pytest.importorskip("rocrate")
     assert main(["crate"]) == 0
     entities_found = entities(home)
@@ -61,7 +61,7 @@ def test_the_run_joins_what_was_read_with_what_was_written(home: Path) -> None:
     assert main(["verify"]) == 0
 
 
-def test_what_was_changed_is_not_packed(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_changed_results_are_not_packed(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "signature.tsv").write_text("other")
     assert main(["crate"]) == 1
     assert capsys.readouterr().err.endswith("signature.tsv: was changed after the run\n")
@@ -69,7 +69,7 @@ def test_what_was_changed_is_not_packed(home: Path, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize("key", ["config", "inputs", "versions"])
-def test_a_record_that_is_not_whole_is_refused(
+def test_incomplete_record_is_refused(
     key: str, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("rocrate")
@@ -81,7 +81,7 @@ def test_a_record_that_is_not_whole_is_refused(
         assert capsys.readouterr().err.startswith("error: results/run.json: is no record of a run")
 
 
-def test_what_is_missing_is_said(
+def test_missing_file_is_reported(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "rocrate", None)

@@ -33,7 +33,7 @@ def stored(tmp_path, **columns):
 
 
 @pytest.mark.parametrize("name", OBS)
-def test_a_stored_data_set_is_read_as_anndata_reads_it(tmp_path, name):
+def test_stored_dataset_is_read_as_anndata_reads_it(tmp_path, name):
     path = stored(tmp_path, **{name: OBS[name]})
     dataset = Dataset.load(path)
     meant = anndata.read_h5ad(path)

@@ -49,7 +49,7 @@ def _said(folder: Path, log: str) -> list[str]:
 
 
 @pytest.mark.parametrize("text", LOCAL)
-def test_a_job_that_was_killed_here_is_named(text: str, tmp_path: Path) -> None:
+def test_locally_killed_job_is_named(text: str, tmp_path: Path) -> None:
     (line,) = _said(tmp_path, f"RuleException:\n{text}\n{text}\nExiting\n")
     assert line.startswith(f"error: {LOCAL[text]}")
     assert line.endswith("run again: what is finished is kept")
@@ -67,12 +67,12 @@ def test_the_reason_of_slurm_is_fetched_from_its_log(text: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_the_state_that_slurm_answers_is_enough(state: str, tmp_path: Path) -> None:
+def test_slurm_state_suffices_for_a_message(state: str, tmp_path: Path) -> None:
     (line,) = _said(tmp_path, f"SLURM-job '7' failed, SLURM status is: '{state}'.")
     assert STATES[state] in line
 
 
-def test_a_job_that_has_said_it_itself_is_not_named_again(
+def test_job_that_reported_its_own_failure_is_not_named_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log = tmp_path / "slurm_logs/rule_fit/a/7.log"

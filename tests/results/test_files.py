@@ -9,7 +9,7 @@ from genesig.results.files import check_output, save_text
 
 
 @pytest.mark.parametrize("size", [0, 10, 300])
-def test_a_cut_file_of_arrays_is_named(tmp_path, size):
+def test_truncated_array_file_is_named(tmp_path, size):
     save_arrays(tmp_path / "a.npz", {"x": np.arange(99.0)})
     (tmp_path / "a.npz").write_bytes((tmp_path / "a.npz").read_bytes()[:size])
     with pytest.raises(
@@ -18,7 +18,7 @@ def test_a_cut_file_of_arrays_is_named(tmp_path, size):
         load_arrays(tmp_path / "a.npz")
 
 
-def test_what_is_read_is_not_written_over(tmp_path):
+def test_output_over_an_input_is_refused(tmp_path):
     for name in ("model.json", "new.tsv"):
         (tmp_path / name).write_text("x")
     (tmp_path / "link.tsv").symlink_to("model.json")
@@ -34,7 +34,7 @@ def test_what_is_read_is_not_written_over(tmp_path):
             check_output(tmp_path / name, inputs)
 
 
-def test_a_link_stays_and_what_it_names_is_written(tmp_path):
+def test_output_through_a_link_writes_its_target(tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "real/p.tsv").write_text("old")
     for name, target in (("link.tsv", "real/p.tsv"), ("new.tsv", "real/new.tsv")):

@@ -33,7 +33,7 @@ def test_a_run_is_recorded_with_seed_inputs_and_versions():
     json.dumps(record, allow_nan=False)
 
 
-def test_the_times_of_all_jobs_are_one_table():
+def test_times_of_all_jobs_are_one_table():
     costs = {
         "observed/1of2.tsv": pd.DataFrame({"s": [1.234], "max_rss": ["-"]}),
         "fit_final.tsv": pd.DataFrame({"s": [2.0], "max_rss": [150.5]}),

@@ -17,7 +17,7 @@ SCRIPTS = sorted((ROOT / "workflow/scripts").glob("*.py"))
 @pytest.mark.parametrize(
     "scripts", [SCRIPTS, *([one] for one in SCRIPTS[::7])], ids=lambda some: some[-1].stem
 )
-def test_the_modules_are_those_that_the_finder_of_python_finds(scripts):
+def test_source_modules_equal_pythons_module_finder(scripts):
     finder = ModuleFinder(path=[str(ROOT)])
     for script in scripts:
         finder.run_script(str(script))

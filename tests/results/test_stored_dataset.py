@@ -57,7 +57,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_changed_data_set_is_refused_in_one_line(name: str, tmp_path: Path) -> None:
+def test_changed_dataset_is_refused_in_one_line(name: str, tmp_path: Path) -> None:
     path = stored(tmp_path)
     with h5py.File(path, "r+") as file:
         CHANGES[name](file)
@@ -66,7 +66,7 @@ def test_a_changed_data_set_is_refused_in_one_line(name: str, tmp_path: Path) ->
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_invalid_dataset_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "d.h5ad").write_text("hello")
     with pytest.raises(InvalidInput, match="cannot read it"):
         Dataset.load(tmp_path / "d.h5ad")

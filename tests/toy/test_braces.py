@@ -98,7 +98,7 @@ def test_the_places_of_free_text_are_known() -> None:
 
 
 @pytest.mark.slow
-def test_a_dry_run_takes_braces_as_they_are(tmp_path: Path) -> None:
+def test_dry_run_accepts_braces_in_values(tmp_path: Path) -> None:
     folder = study(tmp_path, "{A}")
     assert {"validate", "read", "split", "report"} <= planned(folder)
 
@@ -144,7 +144,7 @@ def test_a_dry_run_takes_braces_in_any_setting(tmp_path: Path) -> None:
     ],
     ids=["covariates", "survival"],
 )
-def test_a_dry_run_takes_braces_in_what_a_model_holds(tmp_path: Path, changes: Any) -> None:
+def test_dry_run_accepts_braces_in_model_settings(tmp_path: Path, changes: Any) -> None:
     folder = make_study(tmp_path, {"nonlinear": {"enabled": False}, **changes})
     assert {"validate", "read", "split", "report"} <= planned(folder)
 
@@ -201,7 +201,7 @@ def test_a_whole_study_with_braces_runs_to_its_end(
 
 
 @pytest.mark.slow
-def test_a_run_refuses_what_yaml_reads_otherwise(tmp_path: Path) -> None:
+def test_run_refuses_values_that_yaml_reads_differently(tmp_path: Path) -> None:
     """Snakemake itself would take 010 for 8, and of two equal keys the last."""
     folder = make_study(tmp_path)
     path = folder / "config/config.yaml"

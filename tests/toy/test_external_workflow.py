@@ -105,14 +105,14 @@ def test_every_data_set_has_its_tables(tested):
         assert set(pd.read_csv(cohort_folder / "genes.tsv", sep="\t")["gene"])
 
 
-def test_a_data_set_that_lacks_the_genes_leaves_the_rest(tested):
+def test_cohort_without_the_genes_leaves_the_others_scored(tested):
     """What only the model tells: the genes that it needs are not there."""
     about = json.loads((tested / "results/external/lacking/about.json").read_text())
     assert "that the model needs are missing" in about["not_assessable"]
     assert "lacking: not assessable, because" in (tested / "results/report.html").read_text()
 
 
-def test_combat_takes_the_shift_away_that_is_seen(tested):
+def test_combat_removes_the_shift_of_a_cohort(tested):
     shift = {}
     for item in ITEMS:
         about = json.loads((tested / f"results/external/{item['name']}/about.json").read_text())
@@ -121,7 +121,7 @@ def test_combat_takes_the_shift_away_that_is_seen(tested):
     assert shift["far-away"][0] > 1 > 0.4 > shift["far-away"][1]
 
 
-def test_the_report_shows_both(tested):
+def test_report_shows_both_cohorts(tested):
     html = (tested / "results/report.html").read_text()
     assert 'id="external"' in html
     assert "The final model, unchanged, reached" in html
@@ -154,7 +154,7 @@ def test_without_data_sets_no_rule_of_theirs_runs(tested):
     assert not rules & {"validate_external", "external", *OF_THE_STUDY}
 
 
-def test_faults_of_all_data_sets_stop_the_study_before_it_computes(tmp_path):
+def test_faults_of_all_cohorts_stop_the_study_before_it_computes(tmp_path):
     items = [{**ITEMS[0], "label": "stats"}, {**ITEMS[1], "classes": {}}]
     folder = study_with(tmp_path, items)
     process = run(folder, cores=1, check=False)

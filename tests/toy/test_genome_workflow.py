@@ -42,7 +42,7 @@ def study(folder: Path) -> Path:
     return folder
 
 
-def test_a_dry_run_plans_enrichment_only_where_a_file_is_named(tmp_path: Path) -> None:
+def test_dry_run_plans_enrichment_only_with_a_file(tmp_path: Path) -> None:
     folder = study(tmp_path)
     assert {"enrichment", "published"} <= planned(folder)
     write_config(folder, QUICK)

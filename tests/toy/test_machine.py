@@ -58,9 +58,7 @@ def study(tmp_path: Path) -> Path:
     ],
     ids=["full", "fuller", "read-only results", "read-only logs"],
 )
-def test_a_disk_that_takes_nothing_is_named_and_the_study_goes_on(
-    study: Path, prepare: str, line: str
-) -> None:
+def test_full_disk_is_named_and_the_study_resumes(study: Path, prepare: str, line: str) -> None:
     for name in ("results", "logs"):
         (study / name).mkdir()
     code, output = on(study, prepare, "results/dataset.h5ad")
@@ -72,7 +70,7 @@ def test_a_disk_that_takes_nothing_is_named_and_the_study_goes_on(
 
 @pytest.mark.slow
 @pytest.mark.skipif(not may_mount(), reason="no disks of one's own here")
-def test_a_home_that_is_read_only_needs_a_place_for_caches(study: Path) -> None:
+def test_read_only_home_needs_a_cache_folder(study: Path) -> None:
     home = study.parent / "home"
     home.mkdir()
     prepare = f"mount -t tmpfs -o ro tmpfs {home} && export HOME={home} XDG_CACHE_HOME="
@@ -87,7 +85,9 @@ def test_a_home_that_is_read_only_needs_a_place_for_caches(study: Path) -> None:
 @pytest.mark.parametrize(
     ("limit", "line"), [("ulimit -v 300000", "not enough memory, of which this process may have")]
 )
-def test_a_limit_is_said_before_anything_runs(study: Path, limit: str, line: str) -> None:
+def test_resource_limit_is_reported_before_anything_runs(
+    study: Path, limit: str, line: str
+) -> None:
     code, output = on(study, limit, "results/validation.json")
     assert code != 0
     assert line in output
@@ -97,7 +97,7 @@ def test_a_limit_is_said_before_anything_runs(study: Path, limit: str, line: str
 
 
 @pytest.mark.slow
-def test_a_job_that_was_killed_is_named_and_the_study_goes_on(study: Path) -> None:
+def test_killed_job_is_named_and_the_study_resumes(study: Path) -> None:
     begun = subprocess.Popen(
         command("results/splits.json"),
         cwd=study,
@@ -121,7 +121,7 @@ def test_a_job_that_was_killed_is_named_and_the_study_goes_on(study: Path) -> No
 
 
 @pytest.mark.slow
-def test_of_two_runs_in_one_folder_the_second_is_refused(study: Path) -> None:
+def test_second_run_in_one_folder_is_refused(study: Path) -> None:
     first_run = subprocess.Popen(
         command("results/splits.json"),
         cwd=study,

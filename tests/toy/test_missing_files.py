@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "name"), [("expression", "nope.tsv.gz"), ("samples", "samples.tvs")]
 )
-def test_results_of_another_study_are_not_taken_for_those_of_a_wrong_name(
+def test_missing_file_is_refused_despite_results_of_another_study(
     tmp_path: Path, key: str, name: str
 ) -> None:
     make_study(tmp_path)

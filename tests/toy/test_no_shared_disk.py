@@ -90,7 +90,7 @@ def test_jobs_of_a_shared_workflow_without_shared_inputs_are_all_submitted(tmp_p
     assert (storage / "results/splits.json").exists()
 
 
-def test_study_without_shared_disk_gives_the_results_of_one_machine(tmp_path):
+def test_study_without_shared_disk_equals_the_results_of_one_machine(tmp_path):
     (tmp_path / "laptop").mkdir()
     laptop = copy_smallest_study(tmp_path / "laptop")
     run(laptop)

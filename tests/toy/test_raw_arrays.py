@@ -47,7 +47,7 @@ def test_a_study_begins_with_the_steps_of_its_arrays(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_study_runs_from_raw_arrays_to_a_new_one(
+def test_raw_arrays_are_analysed_and_a_new_array_is_scored(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = begun(tmp_path, kind, monkeypatch)

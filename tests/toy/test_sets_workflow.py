@@ -33,7 +33,7 @@ def study(folder: Path, **structured: object) -> Path:
     return folder
 
 
-def test_a_dry_run_plans_them_only_where_a_file_is_named(tmp_path: Path) -> None:
+def test_dry_run_plans_gene_sets_only_with_a_file(tmp_path: Path) -> None:
     folder = study(tmp_path)
     assert planned(folder) >= RULES
     write_config(folder, QUICK)
@@ -41,7 +41,7 @@ def test_a_dry_run_plans_them_only_where_a_file_is_named(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_a_study_with_sets_runs_through_however_it_is_cut(tmp_path: Path) -> None:
+def test_study_with_gene_sets_gives_the_same_results_in_any_batches(tmp_path: Path) -> None:
     folder = study(tmp_path / "one")
     run(folder)
     sets_table = pd.read_csv(folder / "results/sets.tsv", sep="\t")

@@ -23,7 +23,7 @@ def finished(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_each_study_is_left_out_and_the_report_says_what_came_out(finished):
+def test_each_study_is_left_out_and_reported(finished):
     studies_table = pd.read_csv(finished / "results/studies.tsv", sep="\t")
     assert list(studies_table["row"]) == ["study"] * 3 + ["mean", "next study"]
     assert (studies_table["value"][:3] > 0.8).all()
@@ -35,7 +35,7 @@ def test_each_study_is_left_out_and_the_report_says_what_came_out(finished):
 
 
 @pytest.mark.slow
-def test_a_cohort_that_only_judges_is_aligned_by_itself(finished):
+def test_cohort_used_only_for_testing_is_aligned_by_itself(finished):
     scores = pd.read_csv(finished / "results/external/bergen/scores.tsv", sep="\t", index_col=0)
     assert (scores.loc["auc", "value"] > 0.8).all()
     model = json.loads((finished / "results/model.json").read_text())
@@ -44,7 +44,7 @@ def test_a_cohort_that_only_judges_is_aligned_by_itself(finished):
 
 
 @pytest.mark.slow
-def test_a_corrected_file_of_one_study_is_read_again(finished):
+def test_corrected_file_of_one_study_is_read_again(finished):
     assert planned(finished) == set()
     path = finished / "boston.tsv"
     path.write_text(path.read_text().replace("gene39", "gene99"))

@@ -75,7 +75,7 @@ def test_the_informative_genes_are_found_and_the_error_is_low(finished):
     assert controls["p_value"][chosen] == pytest.approx(1 / 7)
 
 
-def test_nonlinear_selection_finds_them_as_well(finished):
+def test_nonlinear_selection_finds_the_true_genes(finished):
     often = pd.read_csv(finished / "results/nonlinear.tsv", sep="\t").set_index("gene")[
         "cv_frequency"
     ]
@@ -232,7 +232,7 @@ def kill(folder, reached):
 
 
 @pytest.mark.slow
-def test_a_killed_run_begins_again_where_it_was(finished, tmp_path):
+def test_killed_run_resumes_where_it_stopped(finished, tmp_path):
     folder = make_study(tmp_path)
     kill(folder, "splits.json")
     assert not planned(folder) & {"validate", "read"}
@@ -258,7 +258,7 @@ def test_a_killed_run_resumes_to_the_same_result(finished, tmp_path):
     ] == []
 
 
-def test_a_corrected_file_is_read_again_however_old_it_is(finished):
+def test_corrected_file_is_read_again_whatever_its_age(finished):
     path = finished / "samples.tsv"
     before = path.read_bytes()
     times = path.stat()
@@ -292,7 +292,7 @@ def test_a_corrected_file_is_read_again_however_old_it_is(finished):
         ("genesig/optim/refit.py", {"fit", "fit_final", "gather"}, {"split", "read", "baselines"}),
     ],
 )
-def test_editing_the_package_reruns_what_depends_on_it(finished_by_copy, edited, rerun, unchanged):
+def test_editing_the_package_reruns_the_dependent_rules(finished_by_copy, edited, rerun, unchanged):
     path = finished_by_copy / edited
     before = path.read_text()
     times = path.stat()
