@@ -35,7 +35,7 @@ REGISTRIES = {
 }
 BEFORE = {group: set(registry) for group, registry in REGISTRIES.items()}
 PLUGIN_NAME = "example-plugin"
-NAMES = {"expression": "e.tsv", "samples": "s.tsv", "label": "x"}
+STUDY_FILE_NAMES = {"expression": "e.tsv", "samples": "s.tsv", "label": "x"}
 
 
 def forget():
@@ -85,13 +85,15 @@ def test_plugin_names_are_unknown_without_the_package():
         assert next(iter(POINTS[group])) not in registry
     assert plugins.plugin_versions() == {}
     with pytest.raises(InvalidInput, match="shift"):
-        resolve_config({**NAMES, "normalise": {"samples": [{"step": "shift"}]}}, load_schema())
+        resolve_config(
+            {**STUDY_FILE_NAMES, "normalise": {"samples": [{"step": "shift"}]}}, load_schema()
+        )
 
 
 def test_its_settings_have_their_defaults_and_checks(installed):
     installed()
     raw = {
-        **NAMES,
+        **STUDY_FILE_NAMES,
         "normalise": {"samples": [{"step": "shift"}]},
         "nonlinear": {"penalty": "mild"},
         "controls": {"baselines": ["first_gene", "ridge"]},
@@ -153,7 +155,7 @@ def test_a_wrong_signature_is_refused_before_anything_runs(installed, group):
     aim, settings, why = WRONG[group]
     installed({group: {"wrong": aim}})
     with pytest.raises(InvalidInput, match=why) as caught:
-        study_config({**NAMES, **settings}, load_schema())
+        study_config({**STUDY_FILE_NAMES, **settings}, load_schema())
     assert len(str(caught.value).splitlines()) == 1
 
 

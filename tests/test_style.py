@@ -76,7 +76,7 @@ ALLOWED: dict[str, dict[str, int]] = {
 """Counts that may only fall: texts that are still to be rewritten, by folder."""
 
 CODE = re.compile(r"^( *)```.*?^\1```$|`[^`\n]+`|^ {4}[^\n]*$", re.MULTILINE | re.DOTALL)
-SETTINGS = re.compile(r"^## All settings$.*", re.MULTILINE | re.DOTALL)
+SETTINGS_TABLE = re.compile(r"^## All settings$.*", re.MULTILINE | re.DOTALL)
 
 
 def pages() -> dict[str, str]:
@@ -86,7 +86,7 @@ def pages() -> dict[str, str]:
         paths += (ROOT / folder).rglob("*.md")
     names = {path.relative_to(ROOT).as_posix(): path for path in paths}
     return {
-        name: CODE.sub("", SETTINGS.sub("", path.read_text(encoding="utf-8")))
+        name: CODE.sub("", SETTINGS_TABLE.sub("", path.read_text(encoding="utf-8")))
         for name, path in names.items()
         if name not in (*QUOTING, *GENERATED)
     }

@@ -23,7 +23,7 @@ from genesig.workflow import run_command as study_command
 
 pytestmark = pytest.mark.slow
 
-PARTS = WHEEL["only-include"]
+WHEEL_PARTS = WHEEL["only-include"]
 EXAMPLE = (
     "config/config.yaml",
     "config/samples.tsv",
@@ -217,7 +217,7 @@ def test_wheel_holds_all_installed_files(tmp_path: Path) -> None:
     wheel = built(tmp_path)
     assert wheel.name == f"genesig-{__version__}-py3-none-any.whl"
     packed_files = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    line = ["git", "ls-files", "-co", "--exclude-standard", *PARTS]
+    line = ["git", "ls-files", "-co", "--exclude-standard", *WHEEL_PARTS]
     listed = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode:
         pytest.skip("not a clone")

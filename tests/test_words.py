@@ -11,7 +11,7 @@ SLIPS = [
     ("control", "contol"),
     ("relapse free", "relapse fre"),
 ]
-NAMES = [
+CLASS_NAMES = [
     ("LumA", "LumB"),
     ("stage I", "stage II"),
     ("typical", "atypical"),
@@ -31,7 +31,7 @@ def test_a_slip_is_seen(pair):
     assert is_misspelt(*pair[::-1])
 
 
-@pytest.mark.parametrize("pair", NAMES)
+@pytest.mark.parametrize("pair", CLASS_NAMES)
 def test_names_of_their_own_are_left_alone(pair):
     assert not is_misspelt(*pair)
     assert not is_misspelt(*pair[::-1])

@@ -7,8 +7,8 @@ import re
 import pytest
 from places import ROOT
 
-WORDS = (ROOT / "workflow/report/table.rst").read_text(encoding="utf-8")
-CAPTIONED_TABLES = set(re.findall(r'^"(\w+)": "', WORDS, re.MULTILINE))
+TABLE_CAPTIONS = (ROOT / "workflow/report/table.rst").read_text(encoding="utf-8")
+CAPTIONED_TABLES = set(re.findall(r'^"(\w+)": "', TABLE_CAPTIONS, re.MULTILINE))
 # What a job hands to the next, and what stands in folders of its own.
 NOT_SHOWN = {"baselines", "null_cv_frequency", "times/jobs"}
 

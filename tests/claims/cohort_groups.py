@@ -120,7 +120,7 @@ COHORTS = (
     ),
     Cohort("survival", of_times, 0.8, {"concordance": ordered(0.8, 0.5)}, ("concordance", 0.5)),
 )
-SIZES = ((20, 3), (50, 3), (50, None))
+COHORT_SIZES = ((20, 3), (50, 3), (50, None))
 """Patients, and samples of each; None for `UNEQUAL` numbers."""
 
 
@@ -206,5 +206,5 @@ TRIALS = (
         draws=4000,
         few=60,
     ),
-    *(trial for cohort in COHORTS for size in SIZES for trial in _trials(cohort, *size)),
+    *(trial for cohort in COHORTS for size in COHORT_SIZES for trial in _trials(cohort, *size)),
 )

@@ -24,7 +24,7 @@ from genesig.selection.linear.double_loop import nested_cross_validation
 
 Array = np.ndarray[Any, Any]
 
-N = 60
+N_SAMPLES = 60
 SHAPES: dict[str, Callable[[Array, Array], Array]] = {
     "linear": lambda age, sex: age,
     "U": lambda age, sex: (age**2 - 1) / np.sqrt(2),
@@ -34,22 +34,22 @@ SHAPES: dict[str, Callable[[Array, Array], Array]] = {
 
 
 def _number(eta: Array, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    return {"y": [repr(float(v)) for v in eta + rng.normal(size=N)]}, {}
+    return {"y": [repr(float(v)) for v in eta + rng.normal(size=N_SAMPLES)]}, {}
 
 
 def _two(eta: Array, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    score = eta + 0.7 * rng.logistic(size=N)
+    score = eta + 0.7 * rng.logistic(size=N_SAMPLES)
     return {"y": np.where(score > np.median(score), "b", "a")}, {"classes": ("a", "b")}
 
 
 def _three(eta: Array, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    order = np.argsort(np.argsort(eta + 0.7 * rng.logistic(size=N)))
-    return {"y": np.array(["a", "b", "c"])[3 * order // N]}, {"classes": ("a", "b", "c")}
+    order = np.argsort(np.argsort(eta + 0.7 * rng.logistic(size=N_SAMPLES)))
+    return {"y": np.array(["a", "b", "c"])[3 * order // N_SAMPLES]}, {"classes": ("a", "b", "c")}
 
 
 def _times(eta: Array, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
     event_time = rng.exponential(np.exp(-eta))
-    lost = rng.exponential(3.0, N)
+    lost = rng.exponential(3.0, N_SAMPLES)
     columns = {
         "y": [f"{v:.6f}" for v in np.minimum(event_time, lost)],
         "end": (event_time <= lost).astype(int),
@@ -71,15 +71,15 @@ def simulated(
 ) -> Dataset:
     """The first genes carry what the covariates say, the last two add to it."""
     rng = np.random.default_rng([seed, 7])
-    age = rng.normal(size=N)
-    sex = rng.integers(0, 2, N)
+    age = rng.normal(size=N_SAMPLES)
+    sex = rng.integers(0, 2, N_SAMPLES)
     covariate_signal = SHAPES[shape](age, sex)
-    X = rng.normal(size=(N, genes))
+    X = rng.normal(size=(N_SAMPLES, genes))
     X[:, :carriers] += covariate_signal[:, None]
     eta = strength * covariate_signal + 0.4 * sex + signal * (X[:, -1] + X[:, -2])
     columns, extra_rows = LABELS[kind](eta, rng)
     columns |= {"age": [f"{60 + 10 * v:.4f}" for v in age], "sex": np.where(sex, "m", "f")}
-    obs = pd.DataFrame(columns, index=[f"s{k:02d}" for k in range(N)]).astype(str)
+    obs = pd.DataFrame(columns, index=[f"s{k:02d}" for k in range(N_SAMPLES)]).astype(str)
     covariates = (Covariate.from_cells("age", obs["age"], 3), Covariate("sex", ("f", "m")))
     task = TASKS.get(kind, kind)
     design: dict[str, Any] = {

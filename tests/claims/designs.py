@@ -10,7 +10,17 @@ from typing import Any
 
 import numpy as np
 from certificate import Array, Claim, Trial
-from intervals import CARRY, FOLDS, GENES, KINDS, REPEATS, Drawn, cross_validated, places, two_true
+from intervals import (
+    FOLDS,
+    KINDS,
+    N_GENES,
+    N_SIGNAL_GENES,
+    REPEATS,
+    Drawn,
+    cross_validated,
+    places,
+    two_true,
+)
 from intervals import survival as with_times
 from scipy.special import ndtr
 from study_data import N_SHIFTED as TRUE
@@ -33,27 +43,27 @@ from genesig.selection.studies.meta_analysis import meta_table
 from genesig.selection.survival import SurvivalPredictions, hazard_of, prediction_tables
 
 TWO = KINDS["classification"]
-CASES = 6
+N_CASES = 6
 OF_EACH = 5
-CONTROLS = 30
+N_CONTROLS = 30
 TRAININGS = 200
 
 
 def unequal(rng: np.random.Generator, signal: float) -> Drawn:
     """Draw a few cases with several samples each, whose own is .8 of the variance, and controls."""
-    y = np.repeat([-1.0, 1.0], [CONTROLS, CASES * OF_EACH])
+    y = np.repeat([-1.0, 1.0], [N_CONTROLS, N_CASES * OF_EACH])
     group = np.concatenate(
-        [np.arange(CONTROLS), CONTROLS + np.arange(len(y) - CONTROLS) // OF_EACH]
+        [np.arange(N_CONTROLS), N_CONTROLS + np.arange(len(y) - N_CONTROLS) // OF_EACH]
     )
-    samples_drawn = rng.standard_normal((CONTROLS + CASES, GENES))
-    X = np.sqrt(0.8) * samples_drawn[group] + np.sqrt(0.2) * rng.standard_normal((len(y), GENES))
-    X[:, :CARRY] += signal * y[:, None]
+    samples_drawn = rng.standard_normal((N_CONTROLS + N_CASES, N_GENES))
+    X = np.sqrt(0.8) * samples_drawn[group] + np.sqrt(0.2) * rng.standard_normal((len(y), N_GENES))
+    X[:, :N_SIGNAL_GENES] += signal * y[:, None]
     return Drawn(X, y, group)
 
 
 def true_shares(w: Array, a: Any, signal: float) -> tuple[float, float, float]:
     """Return specificity, sensitivity and AUC of a score of Gaussian genes."""
-    shift = signal * w[:CARRY].sum()
+    shift = signal * w[:N_SIGNAL_GENES].sum()
     spread = np.linalg.norm(w)
     return (
         float(ndtr((shift - a) / spread)),
@@ -134,7 +144,7 @@ def one_by_one(seed: int) -> Mapping[str, float]:
     }
 
 
-AT = np.linspace(0.02, 1.0, 50)
+TIMES = np.linspace(0.02, 1.0, 50)
 PATIENTS = 60
 RISK = 1.0
 
@@ -149,10 +159,10 @@ def tested(X: Array, y: Any, train: Array, test: Array, repeat: int) -> Survival
     f -= np.median(f[train])
     training_outcome = y[train]
     lost = censoring(y[train]["time"], y[train]["event"])
-    S = hazard_of(training_outcome, f[train], "efron").survival(f[test], AT)
-    plain = kaplan_meier(training_outcome["time"], training_outcome["event"]).at(AT)[None]
+    S = hazard_of(training_outcome, f[train], "efron").survival(f[test], TIMES)
+    plain = kaplan_meier(training_outcome["time"], training_outcome["event"]).at(TIMES)[None]
     losses, reference = (
-        brier_losses(y[test]["time"], y[test]["event"], survival, AT, lost)
+        brier_losses(y[test]["time"], y[test]["event"], survival, TIMES, lost)
         for survival in (S, plain)
     )
     return SurvivalPredictions(test, repeat, y[test], f[test], S, losses, reference, lost)
@@ -169,7 +179,7 @@ def expected_losses() -> tuple[float, float]:
         X, y = with_times(rng, n + 2000, RISK)
         test_losses = tested(X, y, np.arange(n), np.arange(n, n + 2000), 0)
         model_loss, plain = (
-            integrated_brier(curve, AT).value
+            integrated_brier(curve, TIMES).value
             for curve in (test_losses.losses, test_losses.reference)
         )
         losses.append((model_loss, 1 - model_loss / plain))
@@ -189,7 +199,7 @@ def of_survival(seed: int) -> Mapping[str, float]:
             study_losses.append(
                 tested(X, y, np.flatnonzero(fold != k), np.flatnonzero(fold == k), repeat)
             )
-    table = prediction_tables(study_losses, y, AT, (0.0, (0.0, 0.0)), 0.25, np.arange(PATIENTS))[
+    table = prediction_tables(study_losses, y, TIMES, (0.0, (0.0, 0.0)), 0.25, np.arange(PATIENTS))[
         "survival"
     ]
     rows = table.set_index("measure")
@@ -226,7 +236,7 @@ def _covers(
 
 
 HOLDS = "holds what is expected in 93 to 98 %"
-SHARES = (
+SHARE_NAMES = (
     ("specificity", "the specificity"),
     ("sensitivity", "the sensitivity"),
     ("auc", "the AUC"),
@@ -234,24 +244,63 @@ SHARES = (
 TOPIC = "Other designs"
 TRIALS: tuple[Trial, ...] = (
     *(
-        Trial(TOPIC, f"30 controls, 6 cases of 5 samples each, {signal_name}",
-              partial(of_unequal, signal=s), _covers(SHARES, HOLDS, 0.93, 0.98), draws=400, few=12)
+        Trial(
+            TOPIC,
+            f"30 controls, 6 cases of 5 samples each, {signal_name}",
+            partial(of_unequal, signal=s),
+            _covers(SHARE_NAMES, HOLDS, 0.93, 0.98),
+            draws=400,
+            few=12,
+        )
         for signal_name, s in (("noise", 0.0), ("weak signal", 0.25))
     ),
-    Trial(TOPIC, "noise, 40 samples, left out one by one", one_by_one,
-          _covers((("error", "the balanced error"), ("auc", "the AUC")),
-                  "holds chance in 81 to 97 %, as the page says", 0.81, 0.97), draws=400, few=12),
-    Trial(TOPIC, f"survival, {PATIENTS} patients, {CARRY} of {GENES} genes weigh", of_survival,
-          _covers((("brier", "the Brier score"), ("explained", "what the genes explain of it")),
-                  HOLDS, 0.93, 0.98), draws=200, few=1),
-    Trial("Genes over several studies",
-          f"3 to 6 studies of 40 samples, 75 of {D} genes differ by 1 SD; effects differ between "
-          "studies by 0, .4 or .8 SD, or by .8 in a tenth of the genes", over_studies,
-          (Claim("false", "genes of q ≤ .05", "at most 5 % are false", 0.0, 0.05),
-           Claim("small", "p of a gene that does not differ", "≤ .05 in 3 to 7 %", 0.03, 0.07)),
-          draws=180, few=9),
-    Trial("FDR-selected genes", "60 samples, 10 of 400 genes differ by 1 SD", of_named,
-          (Claim("false", "FDR-selected genes, q ≤ .1", "at most 10 % are false", 0.0, 0.1),
-           Claim("any", "any gene is FDR-selected", "in more than half of the studies", 0.5, 1.0)),
-          draws=60, few=0),
-)  # fmt: skip
+    Trial(
+        TOPIC,
+        "noise, 40 samples, left out one by one",
+        one_by_one,
+        _covers(
+            (("error", "the balanced error"), ("auc", "the AUC")),
+            "holds chance in 81 to 97 %, as the page says",
+            0.81,
+            0.97,
+        ),
+        draws=400,
+        few=12,
+    ),
+    Trial(
+        TOPIC,
+        f"survival, {PATIENTS} patients, {N_SIGNAL_GENES} of {N_GENES} genes weigh",
+        of_survival,
+        _covers(
+            (("brier", "the Brier score"), ("explained", "what the genes explain of it")),
+            HOLDS,
+            0.93,
+            0.98,
+        ),
+        draws=200,
+        few=1,
+    ),
+    Trial(
+        "Genes over several studies",
+        f"3 to 6 studies of 40 samples, 75 of {D} genes differ by 1 SD; effects differ between "
+        "studies by 0, .4 or .8 SD, or by .8 in a tenth of the genes",
+        over_studies,
+        (
+            Claim("false", "genes of q ≤ .05", "at most 5 % are false", 0.0, 0.05),
+            Claim("small", "p of a gene that does not differ", "≤ .05 in 3 to 7 %", 0.03, 0.07),
+        ),
+        draws=180,
+        few=9,
+    ),
+    Trial(
+        "FDR-selected genes",
+        "60 samples, 10 of 400 genes differ by 1 SD",
+        of_named,
+        (
+            Claim("false", "FDR-selected genes, q ≤ .1", "at most 10 % are false", 0.0, 0.1),
+            Claim("any", "any gene is FDR-selected", "in more than half of the studies", 0.5, 1.0),
+        ),
+        draws=60,
+        few=0,
+    ),
+)

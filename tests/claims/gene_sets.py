@@ -32,8 +32,8 @@ from genesig.selection.enrichment import MeasuredSets, permuted_lists_table, ran
 from genesig.selection.linear.double_loop import nested_cross_validation
 from genesig.selection.nonlinear.gather import predictor_scores
 
-SAMPLES = 40
-GENES = 500
+N_SAMPLES = 40
+N_GENES = 500
 N_SETS = 30
 LEVEL = 0.05
 PERMUTATIONS = 100
@@ -46,13 +46,13 @@ def enriched(seed: int, effect: float) -> tuple[Dataset, Splits, GeneSets]:
     The first set is higher in the ill by `effect` standard deviations.
     """
     rng = np.random.default_rng(seed)
-    y = np.where(np.arange(SAMPLES) % 2, 1.0, -1.0)
-    X = rng.standard_normal((SAMPLES, GENES))
+    y = np.where(np.arange(N_SAMPLES) % 2, 1.0, -1.0)
+    X = rng.standard_normal((N_SAMPLES, N_GENES))
     lists = [np.arange(10 * k, 10 * (k + 1)) for k in range(N_SETS)]
     for genes in lists[::2]:
-        X[:, genes] = np.sqrt(0.5) * (X[:, genes] + rng.standard_normal((SAMPLES, 1)))
+        X[:, genes] = np.sqrt(0.5) * (X[:, genes] + rng.standard_normal((N_SAMPLES, 1)))
     X[:, lists[0]] += effect / 2 * y[:, None]
-    unassigned_genes = np.arange(10 * N_SETS, GENES)
+    unassigned_genes = np.arange(10 * N_SETS, N_GENES)
     for k in range(20):
         extra_genes = rng.choice(unassigned_genes, int(rng.integers(1, 30)), replace=False)
         lists.append(np.concatenate([lists[k][:5], extra_genes]))
@@ -110,40 +110,40 @@ def sets_in_noise(seed: int) -> Mapping[str, float]:
     return {"small": float(p <= 0.05), "half": float(p <= 0.5), "error": error}
 
 
-KINDS = ("small_loose", "small_tight", "large_loose", "large_tight")  # as in `FOUR_KINDS`
+SET_KINDS = ("small_loose", "small_tight", "large_loose", "large_tight")  # as in `FOUR_KINDS`
 KIND_NAMES = ("10 independent genes", "10 genes, r .5", "30 independent genes", "30 genes, r .5")
 STUDY = {"tau_min": 0.1, "tau_count": 15, "tolerance": 1e-6}  # the default settings
 
 
 def kinds_in_lists(seed: int) -> Mapping[str, float]:
     """Return the share of each kind among the selected sets of a study of twelve."""
-    X, blocks, kind = noise_sets(np.random.default_rng(seed), SAMPLES, FOUR_KINDS, 12)
-    dataset = make_dataset(X, np.where(np.arange(SAMPLES) % 2, 1.0, -1.0))
+    X, blocks, kind = noise_sets(np.random.default_rng(seed), N_SAMPLES, FOUR_KINDS, 12)
+    dataset = make_dataset(X, np.where(np.arange(N_SAMPLES) % 2, 1.0, -1.0))
     sets = gene_sets([blocks.columns(k) for k in range(len(blocks))])
     fits = outer((dataset, draw_splits(dataset, seed=seed, **SPLITS), sets), **STUDY)
-    count = np.bincount(kind[fits.indices], minlength=len(KINDS))
-    return dict(zip(KINDS, (count / (count.sum() or np.nan)).tolist(), strict=True))
+    count = np.bincount(kind[fits.indices], minlength=len(SET_KINDS))
+    return dict(zip(SET_KINDS, (count / (count.sum() or np.nan)).tolist(), strict=True))
 
 
 def kinds_first(n_sets: int, seed: int) -> Mapping[str, float]:
     """Return the share of permutations in which a set of each kind is the first to come in."""
     rng = np.random.default_rng(seed)
-    share = first_shares(rng, noise_sets(rng, SAMPLES, FOUR_KINDS, n_sets), 100)
-    return dict(zip(KINDS, share.tolist(), strict=True))
+    share = first_shares(rng, noise_sets(rng, N_SAMPLES, FOUR_KINDS, n_sets), 100)
+    return dict(zip(SET_KINDS, share.tolist(), strict=True))
 
 
 def share_claims(number: str, promise: str, low: float, high: float) -> tuple[Claim, ...]:
     """Return a claim for each kind of set."""
     return tuple(
         Claim(key, f"{number}: {name}", promise, low, high)
-        for key, name in zip(KINDS, KIND_NAMES, strict=True)
+        for key, name in zip(SET_KINDS, KIND_NAMES, strict=True)
     )
 
 
 def bent_in_noise(seed: int) -> Mapping[str, float]:
     """Select by derivative penalties, and by the Feature Vector Machine."""
-    X = np.random.default_rng(seed).standard_normal((SAMPLES, 60))
-    dataset, splits = nonlinear_study(X, np.where(np.arange(SAMPLES) % 2, 1.0, -1.0))
+    X = np.random.default_rng(seed).standard_normal((N_SAMPLES, 60))
+    dataset, splits = nonlinear_study(X, np.where(np.arange(N_SAMPLES) % 2, 1.0, -1.0))
     scores_by_model = predictor_scores(dataset, splits, nonlinear_fits(dataset, splits))
     headline = ASSESSED[dataset.design.kind].headline
     model_assessment, control = (

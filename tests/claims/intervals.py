@@ -37,15 +37,15 @@ from genesig.selection.model.external_scores import (
 Array = np.ndarray[Any, Any]
 FOLDS = 5
 REPEATS = 4
-GENES = 100
-CARRY = 10
+N_GENES = 100
+N_SIGNAL_GENES = 10
 LISTED = 10
-WEAK = {"classification": 0.25, SEVERAL: 0.5, "regression": 0.8, "survival": 1.0}
+WEAK_SIGNAL = {"classification": 0.25, SEVERAL: 0.5, "regression": 0.8, "survival": 1.0}
 TRAININGS = 200
 N_STUDY_SAMPLES = 200
 EXPECTED_WHOLE = 0.7835
 """Samples of whole studies; the mean AUC of their models, as the trial measures it."""
-LOST = 0.5  # rate of censoring, of events at a score of 0 it is 1
+CENSORING_RATE = 0.5  # rate of censoring, of events at a score of 0 it is 1
 RISKS, WEIGHTS = hermegauss(40)
 
 
@@ -77,8 +77,8 @@ def listed(evidence: Array) -> Array:
 
 def two(rng: np.random.Generator, n: int, signal: float) -> tuple[Array, Array]:
     y = np.repeat([-1.0, 1.0], [n - n // 2, n // 2])
-    X = rng.standard_normal((n, GENES))
-    X[:, :CARRY] += signal * y[:, None]
+    X = rng.standard_normal((n, N_GENES))
+    X[:, :N_SIGNAL_GENES] += signal * y[:, None]
     return X, y
 
 
@@ -90,12 +90,12 @@ def two_learned(X: Array, y: Array) -> tuple[Array, Array]:
 
 
 def two_true(w: Array, a: Array, signal: float) -> float:
-    return float(ndtr(np.sqrt(2) * signal * w[:CARRY].sum() / np.linalg.norm(w)))
+    return float(ndtr(np.sqrt(2) * signal * w[:N_SIGNAL_GENES].sum() / np.linalg.norm(w)))
 
 
 def three(rng: np.random.Generator, n: int, signal: float) -> tuple[Array, Array]:
     y = np.arange(n) * 3 // n
-    X = rng.standard_normal((n, GENES))
+    X = rng.standard_normal((n, N_GENES))
     X[np.arange(n)[:, None], 3 * y[:, None] + np.arange(3)] += signal
     return X, y.astype(float)
 
@@ -115,28 +115,32 @@ def three_true(w: Array, a: Array, signal: float) -> float:
 
 
 def number(rng: np.random.Generator, n: int, signal: float) -> tuple[Array, Array]:
-    X = rng.standard_normal((n, GENES))
-    y = signal * X[:, :CARRY].sum(axis=1) / np.sqrt(CARRY) + rng.standard_normal(n)
+    X = rng.standard_normal((n, N_GENES))
+    y = signal * X[:, :N_SIGNAL_GENES].sum(axis=1) / np.sqrt(N_SIGNAL_GENES) + rng.standard_normal(
+        n
+    )
     return X, y
 
 
 def number_learned(X: Array, y: Array) -> tuple[Array, Array]:
     Z = X - X.mean(axis=0)
     centred = y - y.mean()
-    w = np.linalg.solve(Z @ Z.T + GENES * np.eye(len(y)), centred) @ Z
+    w = np.linalg.solve(Z @ Z.T + N_GENES * np.eye(len(y)), centred) @ Z
     return w, y.mean() - X.mean(axis=0) @ w
 
 
 def number_true(w: Array, a: Array, signal: float) -> float:
     """1 - R², its variance that of the samples' response around their mean."""
-    orthogonal_weights = w - signal / np.sqrt(CARRY) * (np.arange(GENES) < CARRY)
+    orthogonal_weights = w - signal / np.sqrt(N_SIGNAL_GENES) * (
+        np.arange(N_GENES) < N_SIGNAL_GENES
+    )
     return float((1 + orthogonal_weights @ orthogonal_weights + a**2) / (1 + signal**2))
 
 
 def times(rng: np.random.Generator, risk: Array) -> Array:
-    """Return exponential times, the hazard exp(risk), censored at the rate `LOST`."""
+    """Return exponential times, the hazard exp(risk), censored at the rate `CENSORING_RATE`."""
     event = rng.exponential(np.exp(-risk))
-    lost = rng.exponential(1 / LOST, len(risk))
+    lost = rng.exponential(1 / CENSORING_RATE, len(risk))
     y = np.zeros(len(risk), dtype=[("time", float), ("event", bool)])
     y["time"] = np.minimum(event, lost)
     y["event"] = event <= lost
@@ -144,8 +148,8 @@ def times(rng: np.random.Generator, risk: Array) -> Array:
 
 
 def survival(rng: np.random.Generator, n: int, signal: float) -> tuple[Array, Array]:
-    X = rng.standard_normal((n, GENES))
-    return X, times(rng, signal * X[:, :CARRY].sum(axis=1) / np.sqrt(CARRY))
+    X = rng.standard_normal((n, N_GENES))
+    return X, times(rng, signal * X[:, :N_SIGNAL_GENES].sum(axis=1) / np.sqrt(N_SIGNAL_GENES))
 
 
 def survival_learned(X: Array, y: Array) -> tuple[Array, Array]:
@@ -160,7 +164,9 @@ def survival_learned(X: Array, y: Array) -> tuple[Array, Array]:
 
 def survival_true(w: Array, a: Array, signal: float) -> float:
     """1 - C of a score whose correlation with the risk follows from its weights."""
-    return 1 - ordered(w[:CARRY].sum() / np.sqrt(CARRY) / np.linalg.norm(w), signal)
+    return 1 - ordered(
+        w[:N_SIGNAL_GENES].sum() / np.sqrt(N_SIGNAL_GENES) / np.linalg.norm(w), signal
+    )
 
 
 def ordered(share: float, signal: float) -> float:
@@ -172,7 +178,10 @@ def ordered(share: float, signal: float) -> float:
     hazard = np.exp(signal * RISKS)
     gap = share * (RISKS[:, None] - RISKS)
     first_terms = (
-        WEIGHTS[:, None] * WEIGHTS * hazard[:, None] / (hazard[:, None] + hazard + 2 * LOST)
+        WEIGHTS[:, None]
+        * WEIGHTS
+        * hazard[:, None]
+        / (hazard[:, None] + hazard + 2 * CENSORING_RATE)
     )
     probability_above = ndtr(gap / np.sqrt(2 * (1 - share**2)))
     return float((first_terms * probability_above).sum() / first_terms.sum())
@@ -222,7 +231,7 @@ def samples(
     if n_measurements == 1:
         return Drawn(X, y, np.arange(n))
     group = np.repeat(np.arange(n // n_measurements), n_measurements)
-    noise = rng.standard_normal((n, GENES))
+    noise = rng.standard_normal((n, N_GENES))
     return Drawn(np.sqrt(0.8) * X[group] + np.sqrt(0.2) * noise, y[group], group)
 
 
@@ -302,11 +311,12 @@ def covered(
 def whole_study(seed: int) -> Mapping[str, float]:
     """Run the double loop of a study of 200 samples, with a small grid."""
     rng = np.random.default_rng((23, seed))
-    X, y = two(rng, N_STUDY_SAMPLES, WEAK["classification"])
+    X, y = two(rng, N_STUDY_SAMPLES, WEAK_SIGNAL["classification"])
     held_out_scores, w = double_loop_of(X, y, seed)
     assessment = assess(held_out_scores, ASSESSED["classification"].headline)[-1]
     true = [
-        two_true(class_weights, class_weights[0], WEAK["classification"]) for class_weights in w
+        two_true(class_weights, class_weights[0], WEAK_SIGNAL["classification"])
+        for class_weights in w
     ]
     return {
         "held": float(assessment.auc_low <= EXPECTED_WHOLE <= assessment.auc_high),
@@ -450,7 +460,7 @@ MEASURED = {
     "regression": "R²",
     "survival": "C of survival",
 }
-SIZES = (
+STUDY_SIZES = (
     (40, 0, 1, "noise, 40 samples"),
     (100, 0, 1, "noise, 100 samples"),
     (60, 1, 1, "weak signal, 60 samples"),
@@ -473,7 +483,7 @@ def trial(name: str, n: int, signal: int, n_measurements: int, data: str) -> Tri
     return Trial(
         "intervals of cross-validation",
         f"{MEASURED[name]}: {data}",
-        partial(covered, name, n, signal * WEAK[name], n_measurements),
+        partial(covered, name, n, signal * WEAK_SIGNAL[name], n_measurements),
         tuple(claims),
         few=60 if (name, n, signal) == ("classification", 60, 0) else 8,
     )
@@ -501,7 +511,7 @@ def trial_elsewhere(cohort: Elsewhere, n: int) -> Trial:
 
 
 TRIALS = (
-    *(trial(name, *size) for name in KINDS for size in SIZES),
+    *(trial(name, *size) for name in KINDS for size in STUDY_SIZES),
     Trial(
         "intervals of cross-validation",
         "AUC of two classes: whole studies of 200 samples",

@@ -21,9 +21,9 @@ from genesig.selection.linear.double_loop import fit_half_samples
 
 Array = np.ndarray[Any, Any]
 
-N = 60
-D = 150
-BLOCK = 10
+N_SAMPLES = 60
+N_GENES = 150
+BLOCK_GENES = 10
 MIN_AGREEMENT = 0.7
 CAUSES = 5
 FOLDS = 5
@@ -32,17 +32,17 @@ HOW = SPLITS | {"inner_folds": FOLDS}
 
 def _study(rng: np.random.Generator, n: int, shift: float, *, factors: int = 0) -> Dataset:
     """Return two classes in turn: genes in blocks, or of factors; five genes carry the class."""
-    noise = rng.standard_normal((n, D))
+    noise = rng.standard_normal((n, N_GENES))
     if factors:
-        loads = rng.standard_normal((factors, D)) / np.sqrt(factors)
+        loads = rng.standard_normal((factors, N_GENES)) / np.sqrt(factors)
         X = rng.standard_normal((n, factors)) @ loads + noise
     else:
-        common = np.repeat(rng.standard_normal((n, D // BLOCK)), BLOCK, axis=1)
+        common = np.repeat(rng.standard_normal((n, N_GENES // BLOCK_GENES)), BLOCK_GENES, axis=1)
         X = np.sqrt(MIN_AGREEMENT) * common + np.sqrt(1 - MIN_AGREEMENT) * noise
     y = np.where(np.arange(n) % 2, 1.0, -1.0)
-    X[:, : CAUSES * BLOCK : BLOCK] += shift / 2 * y[:, None]
+    X[:, : CAUSES * BLOCK_GENES : BLOCK_GENES] += shift / 2 * y[:, None]
     names = [f"S{i:03d}" for i in range(n)]
-    genes = [f"g{j:03d}" for j in range(D)]
+    genes = [f"g{j:03d}" for j in range(N_GENES)]
     obs = pd.DataFrame({"state": np.where(y > 0, "ill", "well")}, index=names)
     var = pd.DataFrame({"symbol": genes}, index=genes)
     return Dataset(X, obs, var, Design("state", "classification", ("well", "ill"), None, None), {})
@@ -55,10 +55,10 @@ def _halves(dataset: Dataset, pairs: int, seed: int) -> Fits:
 
 def _of_other_patients(rng: np.random.Generator, shift: float, seed: int) -> Fits:
     """Fit two sets of half as many patients, which have nothing in common."""
-    dataset = _study(rng, N, shift)
+    dataset = _study(rng, N_SAMPLES, shift)
     patient_lists = []
     samples = Samples.from_dataset(dataset)
-    for k, rows in enumerate(np.arange(N).reshape(2, -1)):
+    for k, rows in enumerate(np.arange(N_SAMPLES).reshape(2, -1)):
         inner = tuple(map(samples.named, samples.parts(rows, FOLDS, seed, (0, k))))
         patient_lists.append(Split(f"p{k}", k, 0, samples.named(rows), (), inner, (0, k)))
     splits = Splits("none", "stratified_kfold", seed, (), patient_lists[0], tuple(patient_lists))
@@ -73,7 +73,7 @@ def _chosen(fits: Fits) -> csr_array:
 
 
 def _sparse(indptr: Array, indices: Array) -> csr_array:
-    return csr_array((np.ones(len(indices)), indices, indptr), shape=(len(indptr) - 1, D))
+    return csr_array((np.ones(len(indices)), indices, indptr), shape=(len(indptr) - 1, N_GENES))
 
 
 def _rivals(fits: Fits) -> csr_array:
@@ -86,7 +86,7 @@ def _agreement(seed: int, shift: float) -> Mapping[str, float]:
     """Return what the halves of a study say, less what lists of other patients come to."""
     rng = np.random.default_rng([33, seed])
     pairs = 5
-    study = _study(rng, N, shift)
+    study = _study(rng, N_SAMPLES, shift)
     fits = _halves(study, pairs, seed)
     chosen_lists = _chosen(fits)
     patient_lists = vstack([_chosen(_of_other_patients(rng, shift, seed)) for _ in range(pairs)])
@@ -101,7 +101,7 @@ def _agreement(seed: int, shift: float) -> Mapping[str, float]:
 def _noise(seed: int, factors: int) -> Mapping[str, float]:
     """Return whether lists of noise are called more alike than by chance, or than the lasso's."""
     rng = np.random.default_rng([34, seed])
-    fits = _halves(_study(rng, N, 0.0, factors=factors), 12, seed)
+    fits = _halves(_study(rng, N_SAMPLES, 0.0, factors=factors), 12, seed)
     chosen_pairs = PairAgreement.from_lists(_chosen(fits))
     rival = PairAgreement.from_lists(_rivals(fits))
     than_chance = compare_agreement(chosen_pairs)
@@ -135,12 +135,12 @@ CALLED = (
     Claim("chance", "lists called clearly more alike than by chance", "at most 5 %", 0.0, 0.05),
     Claim("lasso", "light of the list: supported", "at most 5 %", 0.0, 0.05),
 )
-GENES = f"{N} samples, {D} genes in blocks of {BLOCK} (r {MIN_AGREEMENT})"
+STUDY_TEXT = f"{N_SAMPLES} samples, {N_GENES} genes in blocks of {BLOCK_GENES} (r {MIN_AGREEMENT})"
 
 TRIALS = (
     Trial(
         TOPIC,
-        f"{GENES}, {CAUSES} differ by .8 SD",
+        f"{STUDY_TEXT}, {CAUSES} differ by .8 SD",
         partial(_agreement, shift=0.8),
         BIAS,
         draws=400,
@@ -148,16 +148,18 @@ TRIALS = (
     ),
     Trial(
         TOPIC,
-        f"{GENES}, {CAUSES} differ by 1.6 SD",
+        f"{STUDY_TEXT}, {CAUSES} differ by 1.6 SD",
         partial(_agreement, shift=1.6),
         BIAS,
         draws=400,
         few=3,
     ),
-    Trial(CALLS, f"{GENES}, none differs", partial(_noise, factors=0), CALLED, draws=200, few=2),
+    Trial(
+        CALLS, f"{STUDY_TEXT}, none differs", partial(_noise, factors=0), CALLED, draws=200, few=2
+    ),
     Trial(
         CALLS,
-        f"{N} samples, {D} genes of 5 factors, none differs",
+        f"{N_SAMPLES} samples, {N_GENES} genes of 5 factors, none differs",
         partial(_noise, factors=5),
         CALLED,
         draws=200,

@@ -23,16 +23,16 @@ from genesig.selection.linear.double_loop import fit_final_model
 
 Array = np.ndarray[Any, Any]
 
-N = 40
+N_SAMPLES = 40
 PROTEINS = 792
 MARKERS = 5
 KNN = {"step": "knn_impute", "neighbours": 10, "missing_most": 0.5}
-LOW = {"step": "left_censored", "quantile": 0.01}
+CENSORED_STEP = {"step": "left_censored", "quantile": 0.01}
 HALF = {"step": "half_minimum", "logarithms": True}
 LINEAR = settings.LINEAR | {"mu": [1.0], "list_mu": 1.0, "lam": [0.1, 1.0]}
 
 
-def proteins(rng: Any, n: int = N) -> Array:
+def proteins(rng: Any, n: int = N_SAMPLES) -> Array:
     """Return levels that are missing the more often the smaller they are, (n, 792)."""
     X = rng.normal(24, 2, PROTEINS) + rng.normal(size=(n, 6)) @ rng.normal(0, 0.4, (6, PROTEINS))
     X += rng.normal(0, 0.6, X.shape)
@@ -54,7 +54,7 @@ def marked(seed: int, cases: int) -> tuple[Dataset, Array]:
     """Return the study with its markers, which controls never have."""
     rng = np.random.default_rng(seed)
     X = proteins(rng)
-    case = rng.permutation(N) < cases
+    case = rng.permutation(N_SAMPLES) < cases
     X[rng.random(X.shape) < 0.02] = np.nan
     at = rng.choice(np.flatnonzero(np.isnan(X).mean(axis=0) < 0.2), MARKERS, replace=False)
     X[np.ix_(~case, at)] = np.nan
@@ -79,14 +79,14 @@ def signs(dataset: Dataset, at: Array, step: dict[str, Any]) -> tuple[Array, Arr
 def said(dataset: Dataset) -> str:
     """Return what `genesig validate` says of missing values and the label."""
     sheet = Sheet(dataset.obs, dataset.design, [])
-    problems = check_missing(dataset.X, dataset.genes, sheet, [LOW], "e.tsv")
+    problems = check_missing(dataset.X, dataset.genes, sheet, [CENSORED_STEP], "e.tsv")
     return " ".join(problem.message for problem in problems)
 
 
 def of_markers(seed: int) -> dict[str, float]:
     """Hold the markers' signs against the truth, in the final model and in the gene table."""
     dataset, at = marked(seed, (20, 30)[seed % 2])
-    low, half, near = (np.array(signs(dataset, at, step)) for step in (LOW, HALF, KNN))
+    low, half, near = (np.array(signs(dataset, at, step)) for step in (CENSORED_STEP, HALF, KNN))
     return {
         "all": float((low > 0).all()),
         "half": float((half > 0).all()),
@@ -102,8 +102,8 @@ def of_noise(seed: int) -> dict[str, float]:
     """
     rng = np.random.default_rng(seed)
     X = proteins(rng)
-    X[rng.random(X.shape) < rng.uniform(0, 0.2, (N, 1))] = np.nan
-    return {"warned": float(bool(said(dataset_of(X, rng.permutation(N) % 2 == 1))))}
+    X[rng.random(X.shape) < rng.uniform(0, 0.2, (N_SAMPLES, 1))] = np.nan
+    return {"warned": float(bool(said(dataset_of(X, rng.permutation(N_SAMPLES) % 2 == 1))))}
 
 
 TRIALS = (

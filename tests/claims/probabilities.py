@@ -26,8 +26,8 @@ from genesig.selection.model.new_samples import predict
 
 CLASSES = ("a", "b", "c")
 PROTOCOL = linear(mu=[1e-2], lam=[1e-2, 1e-1], tau_count=4, tau_min=0.2)
-GENES = 40
-NEW = 200
+N_GENES = 40
+N_NEW_SAMPLES = 200
 N_STUDIES_TOGETHER = 4
 SMALL_PROTOCOL = linear(mu=[1e-6, 1e-2], lam=[1e-3, 1e-2, 1e-1], tau_count=6, tau_min=0.05)
 SMALL_GENES = 150
@@ -41,7 +41,7 @@ def study(
     n: int,
     shares: tuple[float, ...],
     raised: float,
-    genes_of_study: int = GENES,
+    genes_of_study: int = N_GENES,
     raised_genes: int = 3,
 ) -> tuple[Dataset, Splits]:
     """Draw a study of exactly these shares."""
@@ -78,7 +78,7 @@ def expression(
     rng: np.random.Generator,
     y: np.ndarray,
     raised: float,
-    n_genes: int = GENES,
+    n_genes: int = N_GENES,
     raised_genes: int = 3,
 ) -> np.ndarray:
     """Raise some genes in each class but the first."""
@@ -139,9 +139,9 @@ def one(
     final = fit_final_model(dataset, splits, folds=MOMENTS, **PROTOCOL)
     model = final_model(dataset, final, folds=MOMENTS)
     rng = np.random.default_rng([seed, 1])
-    new = rng.choice(len(shares), p=shares, size=NEW)
-    names = tuple(f"N{i}" for i in range(NEW))
-    lines = tuple(range(2, NEW + 2))
+    new = rng.choice(len(shares), p=shares, size=N_NEW_SAMPLES)
+    names = tuple(f"N{i}" for i in range(N_NEW_SAMPLES))
+    lines = tuple(range(2, N_NEW_SAMPLES + 2))
     matrix = Matrix(names, tuple(dataset.genes), expression(rng, new, raised), {}, lines)
     predictions, _ = predict(model, matrix, "new.tsv", missing=0, mu=None)
     return (columns(table, classes), y), (columns(predictions, classes), new)
@@ -156,9 +156,9 @@ def probabilities_of_new(
     final = fit_final_model(dataset, splits, folds=MOMENTS, **SMALL_PROTOCOL)
     model = final_model(dataset, final, folds=MOMENTS)
     rng = np.random.default_rng([seed, 1])
-    new = rng.choice(len(shares), p=shares, size=NEW)
-    names = tuple(f"N{i}" for i in range(NEW))
-    lines = tuple(range(2, NEW + 2))
+    new = rng.choice(len(shares), p=shares, size=N_NEW_SAMPLES)
+    names = tuple(f"N{i}" for i in range(N_NEW_SAMPLES))
+    lines = tuple(range(2, N_NEW_SAMPLES + 2))
     values = expression(rng, new, raised, *design)
     matrix = Matrix(names, tuple(dataset.genes), values, {}, lines)
     scored, _ = predict(model, matrix, "new.tsv", missing=0, mu=None)
@@ -175,7 +175,7 @@ def of_small_studies(
         for k in range(SMALL_TOGETHER)
     ]
     p, y = (np.concatenate([small_study[part] for small_study in studies]) for part in (0, 1))
-    doubtful = np.repeat([small_study[2] for small_study in studies], NEW)
+    doubtful = np.repeat([small_study[2] for small_study in studies], N_NEW_SAMPLES)
     distance = p[:, -1] - shares[-1]
     varied = bool((np.abs(distance) > 1e-3).any())
     return {
@@ -256,7 +256,8 @@ TRIALS: tuple[Trial, ...] = (
     *(
         Trial(
             "Probabilities and decisions",
-            f"{N_STUDIES_TOGETHER} studies of {n} samples, classes {mix}, {NEW} new samples each",
+            f"{N_STUDIES_TOGETHER} studies of {n} samples, classes {mix}, "
+            f"{N_NEW_SAMPLES} new samples each",
             partial(foretold, n=n, shares=shares, raised=0.8),
             CALIBRATED,
             draws=50,

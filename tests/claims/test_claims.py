@@ -11,14 +11,14 @@ ERRORS = 3.0  # a mean further outside than three of its standard errors is no a
 
 
 SAMPLE_OF_TRIALS = 24  # of a trial too long for the fast suite
-CASES = [
+TRIAL_CASES = [
     pytest.param(t, id=f"{t.topic}: {t.data}"[:90], marks=[] if t.few else [pytest.mark.slow])
     for t in TRIALS
 ]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("trial", CASES)
+@pytest.mark.parametrize("trial", TRIAL_CASES)
 def test_measured_claim_lies_within_its_stated_interval(trial):
     rows = [trial.draw(seed) for seed in range(trial.few or SAMPLE_OF_TRIALS)]
     for claim in trial.claims:

@@ -18,25 +18,28 @@ from certificate import Claim, Trial
 from study_data import COLUMNS, study_of, task_of
 from whole_study import Tables, run
 
-N = 60
-GENES = 100
+N_SAMPLES = 60
+N_GENES = 100
 SIGNAL = 0.3
 EXPECTED = Path(__file__).parent / "expected.tsv"
 FIRST_OTHER = 5000  # seeds of the studies whose mean is expected; no trial draws them
-QUICK = {"signature": {"permutations": 19}, "controls": {"permutations": 1, "baselines": ["ridge"]}}
+QUICK_SETTINGS = {
+    "signature": {"permutations": 19},
+    "controls": {"permutations": 1, "baselines": ["ridge"]},
+}
 
 
 def files(kind: str, seed: int) -> Tables:
     """Return a study in which three of the genes drive the response, and two centres do not."""
-    study_data = study_of(kind, seed, n=N, d=GENES, signal=SIGNAL)
-    centre = np.random.default_rng((seed, 3)).permutation(np.arange(N) % 2)
+    study_data = study_of(kind, seed, n=N_SAMPLES, d=N_GENES, signal=SIGNAL)
+    centre = np.random.default_rng((seed, 3)).permutation(np.arange(N_SAMPLES) % 2)
     obs = study_data.obs.assign(centre=np.where(centre, "north", "south"))
     data: dict[str, Any] = {"task": task_of(kind)}
     if kind == "survival":
         data["event"] = "dead"
     label = {"time": "state", "event": "end"} if kind == "survival" else "state"
     X = pd.DataFrame(8 + study_data.X, study_data.obs.index, study_data.var.index)
-    return Tables(X, obs, label, {"data": data, **QUICK})
+    return Tables(X, obs, label, {"data": data, **QUICK_SETTINGS})
 
 
 def stated(kind: str, seed: int) -> pd.DataFrame:
@@ -95,7 +98,8 @@ def _trial(kind: str, draws: int = 50) -> Trial:
     claims = [Claim(name, f"95 % CI of {name}", promise, 0.93, 0.98) for name in expected(kind)]
     return Trial(
         "Whole studies with signal",
-        f"{kind.replace('_', ' ')}: {N} samples, three of {GENES} genes drive the response",
+        f"{kind.replace('_', ' ')}: {N_SAMPLES} samples, "
+        f"three of {N_GENES} genes drive the response",
         partial(of_signal, kind=kind),
         tuple(claims),
         draws=draws,

@@ -20,20 +20,20 @@ from genesig.report.page.verdict import Grade, grade, grade_within_study
 from genesig.report.prediction.decision import decisions_section
 from genesig.report.record import Report
 
-N = 48
-GENES = 120
+N_SAMPLES = 48
+N_GENES = 120
 MISSING = [{"step": "knn_impute"}, {"step": "centre"}, {"step": "unit_variance"}]
 DESIGNS = ("plain", "groups", "batch", "covariates", "missing values", "sets")
 
 
-def drawn(kind: str, design: str, seed: int, signal: float = 0.0, n: int = N) -> Tables:
+def drawn(kind: str, design: str, seed: int, signal: float = 0.0, n: int = N_SAMPLES) -> Tables:
     """Return the files of a study of a kind, by default of noise, and with one thing more.
 
     Each ten genes share noise; a third of it where there is a signal, which would drown.
     """
     rng = np.random.default_rng((seed, 77))
-    study_data = study_of(kind, seed, n=n, d=GENES, signal=signal)
-    shared = np.repeat(rng.standard_normal((n, GENES // 10)), 10, axis=1)
+    study_data = study_of(kind, seed, n=n, d=N_GENES, signal=signal)
+    shared = np.repeat(rng.standard_normal((n, N_GENES // 10)), 10, axis=1)
     shared *= 0.3 if signal else 1.0
     X = pd.DataFrame(8 + shared + study_data.X, study_data.obs.index, study_data.var.index)
     data: dict[str, Any] = {"task": task_of(kind)}
@@ -54,7 +54,7 @@ def _plain(X: pd.DataFrame, obs: pd.DataFrame, rng: np.random.Generator) -> Tabl
 
 def _groups(X: pd.DataFrame, obs: pd.DataFrame, rng: np.random.Generator) -> Tables:
     """Let each two samples be of one patient: the same response, and half of the expression."""
-    pair_numbers = np.repeat(np.arange(0, N, 2), 2)
+    pair_numbers = np.repeat(np.arange(0, N_SAMPLES, 2), 2)
     obs = (
         obs.iloc[pair_numbers]
         .set_axis(obs.index)
@@ -67,9 +67,9 @@ def _groups(X: pd.DataFrame, obs: pd.DataFrame, rng: np.random.Generator) -> Tab
 
 def _batch(X: pd.DataFrame, obs: pd.DataFrame, rng: np.random.Generator) -> Tables:
     """Let two batches differ in every gene, and the batch go with the response a little."""
-    order = pd.Series(obs["state"]).rank(method="first").to_numpy() + rng.normal(0, 30, N)
+    order = pd.Series(obs["state"]).rank(method="first").to_numpy() + rng.normal(0, 30, N_SAMPLES)
     batch = order > np.median(order)
-    X = X + np.outer(batch, rng.normal(0, 1, GENES))
+    X = X + np.outer(batch, rng.normal(0, 1, N_GENES))
     obs = obs.assign(batch=np.where(batch, "b2", "b1"))
     return Tables(X, obs, sections={"data": {"batch": "batch"}})
 
@@ -77,8 +77,8 @@ def _batch(X: pd.DataFrame, obs: pd.DataFrame, rng: np.random.Generator) -> Tabl
 def _covariates(X: pd.DataFrame, obs: pd.DataFrame, rng: np.random.Generator) -> Tables:
     """Let age go with the response, and a quarter of the genes with age, in a U."""
     rank = pd.Series(obs["state"]).rank(method="dense").to_numpy(dtype=float)
-    age = (rank - rank.mean()) / rank.std() + rng.normal(0, 1.5, N)
-    X = X + np.outer(age**2, np.arange(GENES) % 4 == 0)
+    age = (rank - rank.mean()) / rank.std() + rng.normal(0, 1.5, N_SAMPLES)
+    X = X + np.outer(age**2, np.arange(N_GENES) % 4 == 0)
     obs = obs.assign(age=[f"{years:.3f}" for years in 60 + 10 * age])
     return Tables(X, obs, sections={"data": {"covariates": ["age"]}})
 
@@ -91,18 +91,18 @@ def _missing(X: pd.DataFrame, obs: pd.DataFrame, rng: np.random.Generator) -> Ta
 def _sets(X: pd.DataFrame, obs: pd.DataFrame, rng: np.random.Generator) -> Tables:
     """Let sets be of neighbouring genes that go together, and overlap."""
     genes = list(X.columns)
-    sets = {f"set {k}": genes[5 * k : 5 * k + 15] for k in range(GENES // 5 - 2)}
+    sets = {f"set {k}": genes[5 * k : 5 * k + 15] for k in range(N_GENES // 5 - 2)}
     return Tables(X, obs, sets=sets)
 
 
 def with_cohort(kind: str, seed: int, signal: float, *, reversed_labels: bool) -> Tables:
     """Return the files of a study and of an external cohort, if asked with reversed labels."""
-    study_data = drawn(kind, "plain", seed, signal, n=2 * N)
-    grade_within_study = study_data.X.iloc[:N]
-    cohort_X = study_data.X.iloc[N:]
-    cohort = 16 - cohort_X if reversed_labels else cohort_X, study_data.samples.iloc[N:]
+    study_data = drawn(kind, "plain", seed, signal, n=2 * N_SAMPLES)
+    grade_within_study = study_data.X.iloc[:N_SAMPLES]
+    cohort_X = study_data.X.iloc[N_SAMPLES:]
+    cohort = 16 - cohort_X if reversed_labels else cohort_X, study_data.samples.iloc[N_SAMPLES:]
     return replace(
-        study_data, X=grade_within_study, samples=study_data.samples.iloc[:N], cohort=cohort
+        study_data, X=grade_within_study, samples=study_data.samples.iloc[:N_SAMPLES], cohort=cohort
     )
 
 

@@ -13,9 +13,9 @@ from genesig.optim.refit import covariate_coef, refit_coef, refit_scores
 from genesig.optim.solvers import SOLVERS, path
 from genesig.optim.training import training_sets
 
-EXACT = {"solver": "landweber-newton", "tolerance": 1e-9}
-SHARES = np.array([0.6, 0.3, 0.1, 0.03])
-KINDS = ["covariates", "weights", "both"]
+EXACT_SOLVER = {"solver": "landweber-newton", "tolerance": 1e-9}
+TAU_SHARES = np.array([0.6, 0.3, 0.1, 0.03])
+ADJUSTMENTS = ["covariates", "weights", "both"]
 
 
 class Problem:
@@ -64,13 +64,13 @@ def gradient_fault(problem, k, b, tau, mu):
     return np.where(b != 0, np.abs(g - tau * np.sign(b)), np.maximum(np.abs(g) - tau, 0)).max()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ADJUSTMENTS)
 @pytest.mark.parametrize("solver", ["landweber-newton", "coordinate-descent"])
 @given(seed=st.integers(0, 10_000))
 def test_the_joint_problem_is_solved(solver, kind, seed):
     problem = Problem(seed, kind)
     sets = problem.sets
-    tau = SHARES * sets.tau_max[:, None]
+    tau = TAU_SHARES * sets.tau_max[:, None]
     mu = np.array([1e-4, 1e-4, 1e-2, 0.3]) * sets.norm[:, None]
     fits = path(sets, tau, mu, solver=solver, tolerance=1e-9)
     assert fits.converged.all()
@@ -83,7 +83,7 @@ def test_the_joint_problem_is_solved(solver, kind, seed):
             assert fault <= (1e-8 if solver == "landweber-newton" else 1e-3) * sets.tau_max[k]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ADJUSTMENTS)
 def test_tau_max_and_norm_equal_joint_problem(kind):
     problem = Problem(3, kind)
     for k in range(2):
@@ -110,9 +110,9 @@ def test_adjusted_path_equals_lasso_path_with_unpenalised_covariates():
         unit_variance=True,
         weights=np.r_[np.ones(6), 0, 0],
     )
-    tau = SHARES * problem.sets.tau_max[:, None]
-    adjusted_path = path(problem.sets, tau, 0.0, **EXACT)
-    weightless_path = path(joint, tau, 0.0, **EXACT)
+    tau = TAU_SHARES * problem.sets.tau_max[:, None]
+    adjusted_path = path(problem.sets, tau, 0.0, **EXACT_SOLVER)
+    weightless_path = path(joint, tau, 0.0, **EXACT_SOLVER)
     assert adjusted_path.converged.all()
     assert weightless_path.converged.all()
     for at in range(8):
@@ -124,13 +124,13 @@ def test_adjusted_path_equals_lasso_path_with_unpenalised_covariates():
         np.testing.assert_allclose(b[:6], c[:6], atol=1e-8)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ADJUSTMENTS)
 @pytest.mark.parametrize("lam", [1e-12, 1e-3, 0.5])
 @pytest.mark.parametrize("centre", [True, False])
 def test_the_refit_leaves_covariates_without_a_penalty(kind, lam, centre):
     problem = Problem(7, kind, unit_variance=False, centre=centre)
     sets = problem.sets
-    fits = path(sets, SHARES * sets.tau_max[:, None], 1e-3, **EXACT)
+    fits = path(sets, TAU_SHARES * sets.tau_max[:, None], 1e-3, **EXACT_SOLVER)
     values, intercept = refit_coef(sets, fits, lam)
     gamma = covariate_coef(sets, fits, values)
     scores = refit_scores(sets, fits, np.array([[lam]]))[:, :, 0]
@@ -176,7 +176,9 @@ def test_whole_weights_are_repeated_rows(seed):
         sets = training_sets(
             X[rows], y[rows][:, None], all_rows, centre=True, unit_variance=True, adjustment=fixed
         )
-        fits = path(sets, SHARES * sets.tau_max[:, None], 1e-3 * sets.norm[:, None], **EXACT)
+        fits = path(
+            sets, TAU_SHARES * sets.tau_max[:, None], 1e-3 * sets.norm[:, None], **EXACT_SOLVER
+        )
         values, intercept = refit_coef(sets, fits, 0.1)
         gamma = covariate_coef(sets, fits, values)
         weighted_and_repeated.append(
@@ -195,9 +197,9 @@ def test_nothing_fixed_changes_nothing():
     )
     np.testing.assert_allclose(plain.tau_max, same.tau_max, rtol=1e-12)
     np.testing.assert_allclose(plain.norm, same.norm, rtol=1e-12)
-    tau = SHARES * plain.tau_max[:, None]
-    plain_path = path(plain, tau, 1e-3, **EXACT)
-    adjusted_path = path(same, tau, 1e-3, **EXACT)
+    tau = TAU_SHARES * plain.tau_max[:, None]
+    plain_path = path(plain, tau, 1e-3, **EXACT_SOLVER)
+    adjusted_path = path(same, tau, 1e-3, **EXACT_SOLVER)
     assert plain_path.converged.all()
     assert adjusted_path.converged.all()
     np.testing.assert_array_equal(plain_path.indptr, adjusted_path.indptr)
@@ -253,7 +255,7 @@ def test_as_many_covariates_as_samples_are_refused():
 
 def test_adjusted_path_is_the_same_with_every_solver():
     problem = Problem(13, d=8)
-    tau = SHARES[:2] * problem.sets.tau_max[:, None]
+    tau = TAU_SHARES[:2] * problem.sets.tau_max[:, None]
     mu = 0.1 * problem.sets.norm[:, None]
     paths = {name: path(problem.sets, tau, mu, solver=name, tolerance=1e-6) for name in SOLVERS}
     for fits in paths.values():

@@ -6,7 +6,7 @@ from gathered_study import chance_of
 from genesig.results.splits import HalfSampleStudy
 from genesig.selection.genes.blocks import block_evidence, block_of_every_gene, divide_into_blocks
 
-D = 30
+N_GENES = 30
 HALVES = 10
 
 
@@ -21,8 +21,8 @@ def turns(blocks, B=20):
     """Let each half list one gene: a member of the first block in turn; by chance any gene."""
     lists = [np.array([half]) for half in range(HALVES)]
     rng = np.random.default_rng(1)
-    lists += [np.array([rng.integers(D)]) for _ in range(B * HALVES)]
-    none = chance_of(np.zeros(D, int), np.zeros((B, D), int), HALVES)
+    lists += [np.array([rng.integers(N_GENES)]) for _ in range(B * HALVES)]
+    none = chance_of(np.zeros(N_GENES, int), np.zeros((B, N_GENES), int), HALVES)
     parts = {
         name: getattr(none, name)
         for name in ("number", "outer", "inner", "final", "half", "half_inner")
@@ -31,7 +31,7 @@ def turns(blocks, B=20):
         **parts,
         final_inner=none.final_inner,
         lists=none.lists,
-        strength=np.zeros(D),
+        strength=np.zeros(N_GENES),
         indptr=np.arange(len(lists) + 1),
         indices=np.concatenate(lists),
     )
@@ -50,13 +50,15 @@ def test_correlated_genes_form_one_block_whatever_the_labels():
 def test_gene_is_in_the_block_of_its_correlated_leader_or_alone():
     """Genes that no half lists join those that are listed; noise genes stand alone."""
     X = study()
-    total = np.zeros(D)
+    total = np.zeros(N_GENES)
     total[[3, 13]] = 2, 1
     part = block_of_every_gene(X, total)
     assert set(part[:10]) == {0}
     assert set(part[10:20]) == {1}
-    assert sorted(part[20:]) == list(range(2, D - 18))
-    np.testing.assert_array_equal(np.unique(block_of_every_gene(X, np.zeros(D))), np.arange(D))
+    assert sorted(part[20:]) == list(range(2, N_GENES - 18))
+    np.testing.assert_array_equal(
+        np.unique(block_of_every_gene(X, np.zeros(N_GENES))), np.arange(N_GENES)
+    )
 
 
 def test_block_of_interchangeable_genes_is_selected_though_no_gene_is():

@@ -31,9 +31,9 @@ from genesig.selection.linear.double_loop import (
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
-KINDS = {"centre": True, "unit_variance": True}
+SCALING = {"centre": True, "unit_variance": True}
 DIGITS = {"rtol": 1e-9, "atol": 1e-12}  # what other rows in a product may move
-NAMES = ("ewing", "burkitt", "neuro")
+CLASS_NAMES = ("ewing", "burkitt", "neuro")
 AGE = Covariate("age", None)
 SEX = Covariate("sex", ("f", "m"))
 
@@ -49,7 +49,7 @@ def problem(seed: int = 0, n: int = 48, d: int = 20, T: int = 3):
     return X, y, C, rng.uniform(0.3, 2, n), rows
 
 
-def sets_of(X, y, C, v, rows, scales=KINDS):
+def sets_of(X, y, C, v, rows, scales=SCALING):
     fixed = adjustment(rows, np.stack([C] * rows.shape[1]), np.stack([v] * rows.shape[1], axis=1))
     Y = np.repeat(y[:, None], rows.shape[1], axis=1)
     share = shares(Y, rows, int(y.max()) + 1, np.square(fixed.root))
@@ -162,7 +162,7 @@ def test_two_classes_have_the_lists_of_the_scalar_path() -> None:
     X, y, C, v, rows = problem(4, T=2)
     joint, _ = sets_of(X, y, C, v, rows)
     fixed = joint.sets.adjustment
-    sets = training_sets(X, np.tile(2 * y[:, None] - 1, 2), rows, **KINDS, adjustment=fixed)
+    sets = training_sets(X, np.tile(2 * y[:, None] - 1, 2), rows, **SCALING, adjustment=fixed)
     share = np.array([0.7, 0.3, 0.1])
     joint_solution = joint_path(joint, joint.tau_max[:, None] * share, 1e-3, tolerance=1e-11)
     theirs = path(
@@ -174,7 +174,7 @@ def test_two_classes_have_the_lists_of_the_scalar_path() -> None:
 def test_ones_as_weights_and_no_covariates_change_nothing() -> None:
     X, y, C, v, rows = problem(5)
     weighted, Y = sets_of(X, y, C[:, :0], np.ones(len(v)), rows)
-    plain = joint_sets(X, Y, rows, **KINDS)
+    plain = joint_sets(X, Y, rows, **SCALING)
     tau = plain.tau_max[:, None] * [0.5, 0.1]
     weighted_path, plain_path = (
         joint_path(sets, tau, 1e-3, tolerance=1e-11) for sets in (weighted, plain)
@@ -204,7 +204,7 @@ def study(
     names = [f"s{k}" for k in range(n)]
     obs = pd.DataFrame(
         {
-            "y": np.array(NAMES)[y],
+            "y": np.array(CLASS_NAMES)[y],
             "age": [f"{a:.3f}" for a in age],
             "sex": np.where(sex > 0, "m", "f"),
             "v": [str(1 + k % 3) for k in range(n)],
@@ -216,7 +216,7 @@ def study(
     design = Design(
         "y",
         "classification",
-        tuple(NAMES[k] for k in order),
+        tuple(CLASS_NAMES[k] for k in order),
         None,
         None,
         covariates=(AGE, SEX),
@@ -226,7 +226,7 @@ def study(
     return Dataset(X, obs.astype(str), pd.DataFrame({"symbol": genes}, index=genes), design, {})
 
 
-RUN = {
+LOOP_SETTINGS = {
     "folds": MOMENTS,
     **linear(list="minimal", mu=[1e-6, 1.0], lam=[1e-3, 1e-1], tau_min=0.1, tau_count=5),
 }
@@ -234,7 +234,7 @@ RUN = {
 
 def loop(dataset: Dataset, labels: str = "observed", batch: str = "1of1") -> Fits:
     splits = draw_splits(dataset, seed=1, **SPLITS)
-    return nested_cross_validation(dataset, splits, labels=labels, batch=batch, **RUN)
+    return nested_cross_validation(dataset, splits, labels=labels, batch=batch, **LOOP_SETTINGS)
 
 
 @pytest.mark.parametrize("weights", [None, "balanced", "v"])
@@ -272,7 +272,9 @@ def test_names_and_order_of_classes_change_nothing() -> None:
     study_cab = study(8, weights="v", order=(2, 0, 1))
     splits = draw_splits(study_abc, seed=1, **SPLITS)
     tables_abc, tables_cab = (
-        nested_cross_validation(made_study, splits, labels="observed", batch="1of1", **RUN)
+        nested_cross_validation(
+            made_study, splits, labels="observed", batch="1of1", **LOOP_SETTINGS
+        )
         for made_study in (study_abc, study_cab)
     )
     np.testing.assert_array_equal(tables_abc.indices, tables_cab.indices)
@@ -282,8 +284,8 @@ def test_names_and_order_of_classes_change_nothing() -> None:
 def test_model_json_predicts_as_the_fit_does() -> None:
     dataset = study(17, weights="balanced")
     splits = draw_splits(dataset, seed=1, **{**SPLITS, "subsamples": 2})
-    final = fit_final_model(dataset, splits, **RUN)
-    halves = fit_half_samples(dataset, splits, **RUN)
+    final = fit_final_model(dataset, splits, **LOOP_SETTINGS)
+    halves = fit_half_samples(dataset, splits, **LOOP_SETTINGS)
     assert final.gamma.shape == (1, 2, 2, 3)
     assert halves.with_chosen().gamma.shape == (2, 3, 2, 3)
     model = final_model(dataset, final, folds=MOMENTS)
@@ -296,7 +298,7 @@ def test_model_json_predicts_as_the_fit_does() -> None:
     C = dataset.covariates()
     C = np.where(np.isnan(C), final.covariate_mean[0], C)
     want = final.intercept[0, at] + dataset.X[:, genes] @ b + C @ final.gamma[0, at]
-    columns = [f"score of {name}" for name in NAMES]
+    columns = [f"score of {name}" for name in CLASS_NAMES]
     np.testing.assert_allclose(table[columns].to_numpy(), want, atol=1e-10)
     assert np.mean(table["predicted"] == dataset.obs["y"].to_numpy()) > 0.75
     assert ["imputed with the mean" in problem.message for problem in messages] == [True]

@@ -28,7 +28,7 @@ from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.shape import check_model
 
-RUN = {"folds": MOMENTS, **of_kind("regression")}
+LOOP_SETTINGS = {"folds": MOMENTS, **of_kind("regression")}
 
 
 def study(seed: int = 0, n: int = 60, d: int = 20, signal: float = 0.0) -> Dataset:
@@ -112,7 +112,7 @@ def test_knots_are_of_training_samples_alone() -> None:
     obs = dataset.obs.copy()
     obs.loc[obs.index[test], "age"] = "1000"
     spline_scores, changed_scores = (
-        nested_cross_validation(data, splits, labels="observed", batch="1of1", **RUN)
+        nested_cross_validation(data, splits, labels="observed", batch="1of1", **LOOP_SETTINGS)
         for data in (dataset, replace(dataset, obs=obs))
     )
     np.testing.assert_array_equal(spline_scores.knots[0], changed_scores.knots[0])
@@ -122,7 +122,7 @@ def test_knots_are_of_training_samples_alone() -> None:
 
 def test_model_has_the_knots_and_predicts_as_the_fit_does() -> None:
     dataset = study(signal=1.0)
-    final = fit_final_model(dataset, draw_splits(dataset, seed=1, **SPLITS), **RUN)
+    final = fit_final_model(dataset, draw_splits(dataset, seed=1, **SPLITS), **LOOP_SETTINGS)
     model = json.loads(json.dumps(final_model(dataset, final, folds=MOMENTS)))
     check_model(model, "model.json")
     assert [column["knots"] for column in model["covariates"]["columns"]] == [

@@ -9,17 +9,17 @@ from genesig.optim.cox.path import covariate_coef, ridge_coef, ridge_scores
 from genesig.optim.cox.training import cox_sets
 from genesig.optim.solution import Path
 
-N = 40
-D = 90
+N_SAMPLES = 40
+N_FEATURES = 90
 LAM = np.array([1e-3, 10.0, 0.1])
 
 
 def problem(seed, covariates=False, ties="efron"):
-    X, time, event = tied(seed, N, D)
+    X, time, event = tied(seed, N_SAMPLES, N_FEATURES)
     rng = np.random.default_rng(seed)
-    rows = rng.random((N, 2)) < 0.85
-    v = rng.uniform(0.5, 2, (N, 2))
-    C = rng.normal(size=(2, N, 2))
+    rows = rng.random((N_SAMPLES, 2)) < 0.85
+    v = rng.uniform(0.5, 2, (N_SAMPLES, 2))
+    C = rng.normal(size=(2, N_SAMPLES, 2))
     fixed = None
     if covariates:
         fixed = adjustment(rows, covariates=C, weights=v * rows)

@@ -8,7 +8,7 @@ import numpy as np
 from genesig.optim.cox.path import cox_path, ridge_scores
 from genesig.optim.cox.training import cox_sets
 
-TIGHT = {"tolerance": 1e-8}
+TIGHT_TOLERANCE = {"tolerance": 1e-8}
 
 
 def problem(weighted, seed=0, n=50, d=150, k=4):
@@ -41,11 +41,13 @@ def same(path, expected):
 
 def test_group_of_rows_ends_as_far_as_all_its_members_do_separately():
     sets, tau, mu = problem(False, seed=1)
-    alone = cox_path(sets, tau, mu, longest=15, **TIGHT)
+    alone = cox_path(sets, tau, mu, longest=15, **TIGHT_TOLERANCE)
     ends = (alone.iterations < 0).argmax(axis=1)
     assert len(set(ends)) > 1
     assert ends.min() > 0
-    joint_path = cox_path(sets, tau, mu, longest=15, groups=np.array([0, 0, 1, 1]), **TIGHT)
+    joint_path = cox_path(
+        sets, tau, mu, longest=15, groups=np.array([0, 0, 1, 1]), **TIGHT_TOLERANCE
+    )
     for k, last_step in enumerate([ends[:2].min()] * 2 + [ends[2:].min()] * 2):
         np.testing.assert_allclose(
             joint_path.gap[k, :last_step], alone.gap[k, :last_step], atol=1e-12
@@ -62,7 +64,7 @@ def test_unused_training_sets_are_freed():
     sets, tau, mu = problem(False)
     gc.disable()
     try:
-        ridge_scores(sets, cox_path(sets, tau, mu, longest=15, **TIGHT), 0.1)
+        ridge_scores(sets, cox_path(sets, tau, mu, longest=15, **TIGHT_TOLERANCE), 0.1)
         sets_reference = weakref.ref(sets)
         del sets
         assert sets_reference() is None
@@ -72,7 +74,7 @@ def test_unused_training_sets_are_freed():
 
 def test_each_row_of_a_group_has_its_first_fit_though_another_ends_there():
     sets, tau, mu = problem(False, seed=1)
-    separate_sizes = [cox_path(sets, tau, mu, **TIGHT).sizes()[:, m] for m in range(12)]
+    separate_sizes = [cox_path(sets, tau, mu, **TIGHT_TOLERANCE).sizes()[:, m] for m in range(12)]
     m = next(m for m, sizes in enumerate(separate_sizes) if sizes.min() < sizes.max())
     group_path = cox_path(
         sets,
@@ -80,7 +82,7 @@ def test_each_row_of_a_group_has_its_first_fit_though_another_ends_there():
         mu[:, m:],
         longest=separate_sizes[m].max() - 1,
         groups=np.zeros(4, int),
-        **TIGHT,
+        **TIGHT_TOLERANCE,
     )
     np.testing.assert_array_equal(
         group_path.iterations[:, 0] < 0, separate_sizes[m] == separate_sizes[m].max()

@@ -15,7 +15,7 @@ from genesig.optim.nonlinear import problem
 from genesig.optim.nonlinear.choice import Ridge, validation_errors
 
 FIXED = {"tau": 0.5, "lam": (1e-2,), "tolerance": 1e-2, "max_iterations": 300}
-QUICK = {"n_tau": 6, "tau_min": 0.3, "cv": 3, "tolerance": 1e-3}
+QUICK_SETTINGS = {"n_tau": 6, "tau_min": 0.3, "cv": 3, "tolerance": 1e-3}
 
 
 @pytest.fixture(autouse=True)
@@ -83,7 +83,7 @@ def test_gradient_equals_the_derivative_of_the_prediction(debias):
 def test_estimator_selects_the_true_variables_and_predicts():
     X, y = data(2, n=80)
     X_new, y_new = data(3, n=200)
-    model = DerivativeRegressor(width=[0.5, 1.0], nu=[1e-3, 1e-2], **QUICK).fit(X, y)
+    model = DerivativeRegressor(width=[0.5, 1.0], nu=[1e-3, 1e-2], **QUICK_SETTINGS).fit(X, y)
     assert {0, 1} <= set(model.get_support(indices=True))
     assert model.derivative_norms_.argsort()[-2:].tolist() in ([0, 1], [1, 0])
     assert model.score(X_new, y_new) > 0.8
@@ -96,7 +96,7 @@ def test_estimator_selects_the_true_variables_and_predicts():
 def test_settings_are_chosen_by_held_out_rows_only():
     X, y = data(4)
     folds = list(KFold(3).split(X))
-    model = DerivativeRegressor(**{**QUICK, "cv": folds}).fit(X, y)
+    model = DerivativeRegressor(**{**QUICK_SETTINGS, "cv": folds}).fit(X, y)
     shared = {"nu": 1e-2, "width": 1.0}
     settings = model._settings(model.lam)
     all_errors = validation_errors(X, y, settings, folds, tau=model._taus().tolist(), **shared)
@@ -114,10 +114,10 @@ def test_settings_are_chosen_by_held_out_rows_only():
 def test_fit_ignores_held_out_rows():
     X, y = data(5)
     rows = np.arange(40)
-    a = DerivativeRegressor(**QUICK).fit(X[rows], y[rows])
+    a = DerivativeRegressor(**QUICK_SETTINGS).fit(X[rows], y[rows])
     changed = X.copy()
     changed[40:] = 1e3
-    b = DerivativeRegressor(**QUICK).fit(changed[rows], y[rows])
+    b = DerivativeRegressor(**QUICK_SETTINGS).fit(changed[rows], y[rows])
     np.testing.assert_array_equal(a.derivative_norms_, b.derivative_norms_)
 
 
@@ -154,7 +154,7 @@ def test_ridge_solves_its_system():
 def test_labels_of_any_kind():
     X, y = data(8)
     labels = np.where(y > np.median(y), "tumour", "normal")
-    model = DerivativeClassifier(**QUICK).fit(X, labels)
+    model = DerivativeClassifier(**QUICK_SETTINGS).fit(X, labels)
     assert model.classes_.tolist() == ["normal", "tumour"]
     assert set(model.predict(X)) <= {"normal", "tumour"}
     assert model.score(X, labels) > 0.75
@@ -162,8 +162,8 @@ def test_labels_of_any_kind():
 
 def test_units_of_features_and_response_do_not_matter():
     X, y = data(9)
-    a = DerivativeRegressor(**QUICK).fit(X, y)
-    b = DerivativeRegressor(**QUICK).fit(X * 1000 - 7, 10 * y + 3)
+    a = DerivativeRegressor(**QUICK_SETTINGS).fit(X, y)
+    b = DerivativeRegressor(**QUICK_SETTINGS).fit(X * 1000 - 7, 10 * y + 3)
     np.testing.assert_array_equal(a.get_support(indices=True), b.get_support(indices=True))
     np.testing.assert_allclose(10 * a.predict(X) + 3, b.predict(X * 1000 - 7), rtol=1e-6)
 
@@ -171,7 +171,7 @@ def test_units_of_features_and_response_do_not_matter():
 def test_group_is_in_or_out_as_a_whole():
     X, y = data(10)
     groups = [[0, 3], [1, 2], [4, 5, 6, 7]]
-    model = DerivativeRegressor(penalty="group", groups=groups, **QUICK).fit(X, y)
+    model = DerivativeRegressor(penalty="group", groups=groups, **QUICK_SETTINGS).fit(X, y)
     for group in groups:
         assert len(set(group) & set(model.get_support(indices=True))) in (0, len(group))
 
@@ -188,7 +188,7 @@ def test_a_feature_constant_in_a_fold_is_left_out_there():
     X[45:, 7] = [1, 2, 3, 4, 5]
     groups = [[0, 1, 2, 3, 4, 5, 6], [7]]
     model = DerivativeRegressor(
-        penalty="group", groups=groups, weights=[1.0, 1.0], **{**QUICK, "cv": KFold(10)}
+        penalty="group", groups=groups, weights=[1.0, 1.0], **{**QUICK_SETTINGS, "cv": KFold(10)}
     ).fit(X, y)
     assert np.isfinite(model.predict(X)).all()
 
@@ -225,7 +225,7 @@ def test_bad_input_is_refused_before_any_fit(X, y, change, message, monkeypatch)
     monkeypatch.setattr("genesig.models.derivative.validation_errors", None)
     monkeypatch.setattr("genesig.models.derivative.fit_path", None)
     with pytest.raises(GenesigError, match=message):
-        DerivativeRegressor(**{**QUICK, **change}).fit(X, y)
+        DerivativeRegressor(**{**QUICK_SETTINGS, **change}).fit(X, y)
 
 
 def test_more_than_memory_holds_is_refused_before_any_fit(monkeypatch):

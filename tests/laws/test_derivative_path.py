@@ -23,7 +23,7 @@ from genesig.optim.nonlinear.solvers import SOLVERS
 
 KERNELS = {"gaussian": Gaussian(3.0), "square": Polynomial(2, 1.0), "linear": linear()}
 GROUPS = [[0, 4, 8], [1, 5, 9], [2, 6, 10], [3, 7, 11]]
-SETTINGS = {
+PATH_SETTINGS = {
     "kernel": KERNELS["gaussian"],
     "penalty": "lasso",
     "nu": 1e-2,
@@ -48,7 +48,7 @@ def one_thread():
 
 
 def solve(X, y, **changes):
-    return derivative_path(X, y, **{**SETTINGS, **changes})
+    return derivative_path(X, y, **{**PATH_SETTINGS, **changes})
 
 
 def clear(fit):
@@ -140,7 +140,7 @@ def test_gradients_and_values_equal_those_of_the_function():
     X, y = data(4)
     path = solve(X, y)
     fit = path.solutions[-1]
-    f, phi = fit.evaluate(SETTINGS["kernel"], X, X, path.nu)
+    f, phi = fit.evaluate(PATH_SETTINGS["kernel"], X, X, path.nu)
     np.testing.assert_allclose(f, fit.f, atol=1e-9)
     norms = np.sqrt((phi**2).mean(axis=1))
     np.testing.assert_allclose(norms, fit.norms, atol=1e-3 * norms.max())

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from genesig.optim.nonlinear.penalties import PENALTIES, row_squares
 
-N = 5
-D = 6
+N_SAMPLES = 5
+N_FEATURES = 6
 BLOCK = np.array([0, 1, 0, 2, 2, 1])
 WEIGHTS = np.array([1.0, 2.0, 0.5])
 TAU = 1.3
@@ -21,19 +21,21 @@ law = settings(max_examples=2 * settings().max_examples)
 
 
 def penalty(name, tau=TAU):
-    return PENALTIES[name](tau, N, BLOCK, WEIGHTS, MU)
+    return PENALTIES[name](tau, N_SAMPLES, BLOCK, WEIGHTS, MU)
 
 
 def arrays(seed, size):
     rng = np.random.default_rng(seed)
-    return [size * rng.normal(size=(D, N)) for _ in range(2)]
+    return [size * rng.normal(size=(N_FEATURES, N_SAMPLES)) for _ in range(2)]
 
 
 # From the lengths of the rows of φ and of its blocks, at tau 1.
 FORMULAS = {
-    "lasso": lambda rows, blocks: rows.sum() / np.sqrt(N),
-    "group": lambda rows, blocks: WEIGHTS @ blocks / np.sqrt(N),
-    "elastic": lambda rows, blocks: MU / np.sqrt(N) * rows.sum() + (1 - MU) / N * (rows**2).sum(),
+    "lasso": lambda rows, blocks: rows.sum() / np.sqrt(N_SAMPLES),
+    "group": lambda rows, blocks: WEIGHTS @ blocks / np.sqrt(N_SAMPLES),
+    "elastic": lambda rows, blocks: (
+        MU / np.sqrt(N_SAMPLES) * rows.sum() + (1 - MU) / N_SAMPLES * (rows**2).sum()
+    ),
 }
 
 

@@ -13,7 +13,7 @@ from genesig.optim.structured import path as structured_path
 LONGEST = 6
 GROUPS = np.array([0, 0, 0, 1, 1])
 SCALING = {"centre": True, "unit_variance": True}
-SHARES = np.geomspace(0.9, 0.1, 8)
+TAU_SHARES = np.geomspace(0.9, 0.1, 8)
 
 
 def study():
@@ -26,7 +26,7 @@ def solve_classes(**options):
     rng, X, rows = study()
     code = np.eye(3)[rng.integers(0, 3, 50)] + X[:, :3]
     joint = joint_sets(X, np.tile(code[:, None], (1, len(GROUPS), 1)), rows, **SCALING)
-    tau = joint.tau_max[:, None] * SHARES
+    tau = joint.tau_max[:, None] * TAU_SHARES
     mu = 1e-3 * joint.norm[:, None]
     return joint_path(joint, tau, mu, tolerance=1e-9, **options)
 
@@ -36,7 +36,7 @@ def solve_survival(**options):
     time = rng.exponential(np.exp(-X[:, 0]))
     event = rng.random(50) < 0.7
     sets = cox_sets(X, time, event, rows, **SCALING)
-    tau = sets.sets.tau_max[:, None] * SHARES
+    tau = sets.sets.tau_max[:, None] * TAU_SHARES
     mu = 1e-3 * sets.sets.norm[:, None]
     return cox_path(sets, tau, mu, tolerance=1e-9, **options)
 

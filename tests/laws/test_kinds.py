@@ -20,7 +20,7 @@ from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.linear.double_loop import nested_cross_validation
 
-KINDS = pytest.mark.parametrize("kind", RESPONSES)
+each_response_kind = pytest.mark.parametrize("kind", RESPONSES)
 
 
 def splits_of(dataset, **changes):
@@ -45,7 +45,7 @@ def test_there_is_a_study_of_every_kind():
     assert not missing, f"tests/materials/study_data.py, CHANCE_ERROR: no line for {missing}"
 
 
-@KINDS
+@each_response_kind
 def test_every_training_set_is_sufficient(kind):
     dataset = study_of(kind, 1)
     samples = Samples.from_dataset(dataset)
@@ -58,14 +58,14 @@ def test_every_training_set_is_sufficient(kind):
             assert share == pytest.approx(3 / 4, abs=1 / min(class_rows.sum(), 12))
 
 
-@KINDS
+@each_response_kind
 def test_constant_response_is_refused(kind):
     dataset = study_of(kind, 1)
     constant_response = np.repeat(dataset.response()[:1], 10)
     assert isinstance(dataset.kind.training_fault(constant_response, dataset.design.classes), str)
 
 
-@KINDS
+@each_response_kind
 def test_a_permutation_exchanges_whole_responses(kind):
     dataset = study_of(kind, 2)
     splits = splits_of(dataset)
@@ -76,7 +76,7 @@ def test_a_permutation_exchanges_whole_responses(kind):
     assert sorted(y[pi].tolist()) == sorted(y.tolist())
 
 
-@KINDS
+@each_response_kind
 def test_response_has_one_number_per_sample(kind):
     dataset = study_of(kind, 3)
     y = dataset.response()
@@ -89,7 +89,7 @@ def test_response_has_one_number_per_sample(kind):
     assert len(dataset.kind.label_cells(dataset.obs, dataset.design)) == 40
 
 
-@KINDS
+@each_response_kind
 def test_design_survives_its_notes(kind):
     design = study_of(kind, 1).design
     assert Design.from_notes(design.notes()) == design
@@ -109,7 +109,7 @@ def test_derived_kind_is_fitted_and_assessed_as_its_base(monkeypatch):
 
 
 @pytest.mark.slow
-@KINDS
+@each_response_kind
 def test_noise_is_at_chance(kind):
     noise_errors = []
     for seed in range(6):
@@ -119,7 +119,7 @@ def test_noise_is_at_chance(kind):
     assert np.mean(noise_errors) > CHANCE_ERROR[kind] - 0.08
 
 
-@KINDS
+@each_response_kind
 @pytest.mark.slow
 def test_p_values_of_noise_are_uniform(kind):
     p = []

@@ -19,8 +19,8 @@ from genesig.optim.likelihood.newton import (
 )
 from genesig.optim.logistic import LOGISTIC, Classes
 
-N = 12
-D = 30
+N_SAMPLES = 12
+N_FEATURES = 30
 LOSSES = {"logistic": LOGISTIC, "cox": COX}
 SOLVE = {name: newton_solver(loss) for name, loss in LOSSES.items()}
 DUAL = {
@@ -33,29 +33,33 @@ def given(loss):
     """Return what a loss is given of N samples."""
     rng = np.random.default_rng(0)
     if loss == "logistic":
-        return Classes(np.where(np.arange(N) < 5, 1.0, -1.0), np.full(N, 1 / N))
-    time = np.ceil(4 * rng.exponential(size=N))
-    event = rng.random(N) < 0.7
-    return RiskSets.from_times(time, event, weights=rng.uniform(0.5, 2, N)).terms
+        return Classes(
+            np.where(np.arange(N_SAMPLES) < 5, 1.0, -1.0), np.full(N_SAMPLES, 1 / N_SAMPLES)
+        )
+    time = np.ceil(4 * rng.exponential(size=N_SAMPLES))
+    event = rng.random(N_SAMPLES) < 0.7
+    return RiskSets.from_times(time, event, weights=rng.uniform(0.5, 2, N_SAMPLES)).terms
 
 
 def problem(tau, mu):
     """Return a problem of D features, and two columns without a penalty."""
     rng = np.random.default_rng(1)
-    penalty_weights = np.append(np.ones(D), [0, 0])
+    penalty_weights = np.append(np.ones(N_FEATURES), [0, 0])
     return PenalisedProblem(
-        rng.normal(size=(D + 2, N)), tau * penalty_weights, 2 * mu * penalty_weights
+        rng.normal(size=(N_FEATURES + 2, N_SAMPLES)),
+        tau * penalty_weights,
+        2 * mu * penalty_weights,
     )
 
 
-CASES = {"few": problem(0.1, 0.0), "many": problem(0.02, 0.5), "ridge": problem(0.0, 0.1)}
+LOSS_CASES = {"few": problem(0.1, 0.0), "many": problem(0.02, 0.5), "ridge": problem(0.0, 0.1)}
 
 
 def found(loss, case):
     """Return x, η, z and u of a fit."""
-    x, eta, z, u = np.zeros(D + 2), *np.zeros((3, N))
-    SOLVE[loss](given(loss), CASES[case], x, eta, 1e-15)
-    DUAL[loss](given(loss), CASES[case], eta, z, u)
+    x, eta, z, u = np.zeros(N_FEATURES + 2), *np.zeros((3, N_SAMPLES))
+    SOLVE[loss](given(loss), LOSS_CASES[case], x, eta, 1e-15)
+    DUAL[loss](given(loss), LOSS_CASES[case], eta, z, u)
     return np.concatenate([x, eta, z, u])
 
 
@@ -63,24 +67,26 @@ def found(loss, case):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_ridge_steps_of_a_problem_without_l1_term_end_where_the_proximal_steps_do(loss):
     solve = ridge_solver(LOSSES[loss])
-    x = np.zeros(D + 2)
-    eta = np.zeros(N)
-    ridge_problem = CASES["ridge"]
+    x = np.zeros(N_FEATURES + 2)
+    eta = np.zeros(N_SAMPLES)
+    ridge_problem = LOSS_CASES["ridge"]
     getattr(solve, "py_func", solve)(
         given(loss), ridge_problem.D, ridge_problem.ridge, x, eta, 1e-15
     )
     expected = found(loss, "ridge")
-    np.testing.assert_allclose(x, expected[: D + 2], rtol=0, atol=1e-9)
-    np.testing.assert_allclose(eta, expected[D + 2 : D + 2 + N], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(x, expected[: N_FEATURES + 2], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        eta, expected[N_FEATURES + 2 : N_FEATURES + 2 + N_SAMPLES], rtol=0, atol=1e-9
+    )
 
 
 @pytest.mark.slow_cases("cox-many", "cox-ridge")
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", LOSS_CASES)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_fit_is_stationary_and_its_gap_is_nothing(loss, case):
-    x, eta, z, u = np.split(found(loss, case), np.cumsum([D + 2, N, N]))
+    x, eta, z, u = np.split(found(loss, case), np.cumsum([N_FEATURES + 2, N_SAMPLES, N_SAMPLES]))
     of = LOSSES[loss]
-    loss_case = CASES[case]
+    loss_case = LOSS_CASES[case]
     loss_values = of.evaluate(given(loss), eta)
     g = loss_case.D @ u + loss_case.ridge * x
     np.testing.assert_allclose(eta, x @ loss_case.D, atol=1e-12)

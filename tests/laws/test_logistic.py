@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference_formulas import (
-    KINDS,
     SCALED,
+    STUDY_VARIANTS,
     classes,
     covariate_coef,
     covariates,
@@ -40,9 +40,9 @@ from genesig.optim.logistic import (
 )
 
 dual_point = dual_point_function(LOGISTIC)
-SHARES = np.array([0.8, 0.4, 0.1, 0.02])
+TAU_SHARES = np.array([0.8, 0.4, 0.1, 0.02])
 seeds = st.integers(0, 10_000)
-kinds = pytest.mark.parametrize("kind", KINDS)
+kinds = pytest.mark.parametrize("kind", STUDY_VARIANTS)
 
 
 def stationary(sets, k, b, a, tau, mu):
@@ -65,12 +65,12 @@ def stationary(sets, k, b, a, tau, mu):
 )
 def test_every_fit_is_stationary_and_certified(kind, seed, n, d, mu, balanced):
     sets = problem(seed, n, d, kind, balanced=balanced)
-    tau = sets.tau_max[:, None] * SHARES
+    tau = sets.tau_max[:, None] * TAU_SHARES
     mus = mu * sets.norm[:, None]
     path, B, A = fits(sets, tau, mus)
     assert path.converged.all(), path.message
     for k in range(2):
-        for m in range(len(SHARES)):
+        for m in range(len(TAU_SHARES)):
             breach = stationary(sets, k, B[k, m], A[k, m], tau[k, m], mus[k, 0])
             assert breach < 1e-8
 
@@ -230,7 +230,7 @@ def test_training_sets_do_not_know_each_other(kind):
     X, Y, rows = classes(6, 30, 200, 70)
     fixed = held(6, rows, kind)
     sets = logistic_sets(X, Y, rows, fixed=fixed, **SCALED)
-    tau = sets.tau_max[:, None] * SHARES
+    tau = sets.tau_max[:, None] * TAU_SHARES
     path, B, A = fits(sets, tau, 1e-6)
     for k in (0, 1, 69):
         fixed_alone = None
@@ -250,7 +250,7 @@ def test_training_sets_do_not_know_each_other(kind):
 def test_other_names_of_the_classes_mirror_the_fit():
     X, Y, rows = classes(7, 30, 60)
     sets_plus, sets_minus = (logistic_sets(X, S * Y, rows, **SCALED) for S in (1, -1))
-    tau = sets_plus.tau_max[:, None] * SHARES
+    tau = sets_plus.tau_max[:, None] * TAU_SHARES
     for a, b in zip(fits(sets_plus, tau, 1e-6)[1:], fits(sets_minus, tau, 1e-6)[1:], strict=True):
         np.testing.assert_allclose(a, -b, atol=1e-12)
 
@@ -260,7 +260,7 @@ def test_fits_ignore_held_out_rows():
     rows[:, 1] = rows[:, 0]
     spoiled = np.where(rows[:, :1], X, 1e6)
     sets_plain, sets_spoiled = (logistic_sets(matrix, Y, rows, **SCALED) for matrix in (X, spoiled))
-    tau = sets_plain.tau_max[:, None] * SHARES
+    tau = sets_plain.tau_max[:, None] * TAU_SHARES
     for a, b in zip(
         fits(sets_plain, tau, 1e-6)[1:], fits(sets_spoiled, tau, 1e-6)[1:], strict=True
     ):
@@ -272,7 +272,7 @@ def test_fits_ignore_held_out_rows():
 def test_coefficients_in_the_units_of_the_matrix_give_the_scores(centre, unit_variance):
     sets = problem(9, 30, 40, "both", centre=centre, unit_variance=unit_variance)
     path, intercept, gamma = logistic_path(
-        sets, sets.tau_max[:, None] * SHARES, 1e-3, tolerance=1e-9
+        sets, sets.tau_max[:, None] * TAU_SHARES, 1e-3, tolerance=1e-9
     )
     scores = logistic_scores(sets, path, intercept, gamma)
     values, constant = logistic_coef(sets, path, intercept)
@@ -280,7 +280,7 @@ def test_coefficients_in_the_units_of_the_matrix_give_the_scores(centre, unit_va
     C = covariates(9, 30)
     for k in range(2):
         Z = sets.sets.standardised(k)
-        for m in range(len(SHARES)):
+        for m in range(len(TAU_SHARES)):
             part = slice(*path.indptr[4 * k + m :][:2])
             A = path.indices[part]
             by_hand = intercept[k, m] + Z[:, A] @ path.values[part]

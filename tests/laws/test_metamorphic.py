@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from metamorphic import GENE_TABLES as GENES
 from metamorphic import (
-    D,
+    N_GENES,
     Files,
     Found,
     Tables,
@@ -31,7 +31,7 @@ from metamorphic import (
 from threadpoolctl import threadpool_limits
 
 Studies = tuple[tuple[str, str], ...]
-PLAIN: Studies = tuple(
+PLAIN_STUDIES: Studies = tuple(
     (kind, "plain") for kind in ("classification", "several_classes", "regression", "survival")
 )
 DESIGNED: Studies = (
@@ -45,14 +45,14 @@ DESIGNED: Studies = (
     ("survival", "covariates"),
     ("survival", "weights"),
 )
-OF_CLASSES: Studies = (*PLAIN[:2], *DESIGNED[:3])
-OF_NUMBERS: Studies = (PLAIN[2], *DESIGNED[4:6])
+OF_CLASSES: Studies = (*PLAIN_STUDIES[:2], *DESIGNED[:3])
+OF_NUMBERS: Studies = (PLAIN_STUDIES[2], *DESIGNED[4:6])
 CLOSE = 1e-9
-NAMES = list(files_of("regression").X.columns)
+GENE_NAMES = list(files_of("regression").X.columns)
 RNG = np.random.default_rng(1)
-SIGNS = RNG.choice([-1.0, 1.0], D)
-POWERS = 3.0 ** RNG.integers(-20, 20, D)
-SHIFTS = RNG.uniform(-30, 30, D)
+SIGNS = RNG.choice([-1.0, 1.0], N_GENES)
+POWERS = 3.0 ** RNG.integers(-20, 20, N_GENES)
+SHIFTS = RNG.uniform(-30, 30, N_GENES)
 EXCHANGED = {"ill": "well", "well": "ill"}
 
 
@@ -62,7 +62,7 @@ class Row:
 
     change: Callable[[Files], Files]
     undo: Callable[[Tables, Tables], Tables] = lambda tables, plain: tables
-    studies: Studies = PLAIN
+    studies: Studies = PLAIN_STUDIES
 
 
 def shuffled(frame: pd.DataFrame, seed: int) -> pd.DataFrame:
@@ -107,9 +107,9 @@ def samples_renamed() -> Row:
 
 def genes_renamed() -> Row:
     """Rename in another order of names; of the two that are alike, the first one stays so."""
-    order = np.random.default_rng(8).permutation(D)
-    new = dict(zip(sorted(NAMES), (f"y{k:02d}" for k in order), strict=True))
-    low_name, high_name = sorted((NAMES[0], NAMES[39]))
+    order = np.random.default_rng(8).permutation(N_GENES)
+    new = dict(zip(sorted(GENE_NAMES), (f"y{k:02d}" for k in order), strict=True))
+    low_name, high_name = sorted((GENE_NAMES[0], GENE_NAMES[39]))
     new[low_name], new[high_name] = sorted((new[low_name], new[high_name]))
     old = {name: gene for gene, name in new.items()}
     return Row(
@@ -119,7 +119,7 @@ def genes_renamed() -> Row:
 
 
 def scaled(scale: np.ndarray) -> Row:
-    factor = dict(zip(NAMES, scale.tolist(), strict=True))
+    factor = dict(zip(GENE_NAMES, scale.tolist(), strict=True))
     return Row(lambda f: replace(f, X=f.X * scale), lambda tables, _: genes_times(tables, factor))
 
 
@@ -161,18 +161,18 @@ def labels_of(tables: Tables, plain: Tables) -> Tables:
 ROWS = {
     "samples renamed in order": samples_renamed(),
     "genes renamed": genes_renamed(),
-    "x times 1e-100": scaled(np.full(D, 1e-100)),
-    "x times 1e90": scaled(np.full(D, 1e90)),
+    "x times 1e-100": scaled(np.full(N_GENES, 1e-100)),
+    "x times 1e90": scaled(np.full(N_GENES, 1e90)),
     "each gene by a factor": scaled(POWERS),
     "genes with the other sign": scaled(SIGNS),
     "each gene shifted": Row(lambda files: replace(files, X=files.X + SHIFTS)),
     "classes exchanged": Row(classes_exchanged, called_back, OF_CLASSES),
     "y times -2": numbers_times(-2.0),
     "y times -3.7": numbers_times(-3.7),
-    "days for years": Row(in_days, labels_of, (PLAIN[3], DESIGNED[8])),
+    "days for years": Row(in_days, labels_of, (PLAIN_STUDIES[3], DESIGNED[8])),
     "two jobs": Row(lambda files: replace(files, jobs=2)),
 }
-OF_FOREST = {"classes exchanged": (*PLAIN[:2], DESIGNED[2]), "y times -2": OF_NUMBERS[:1]}
+OF_FOREST = {"classes exchanged": (*PLAIN_STUDIES[:2], DESIGNED[2]), "y times -2": OF_NUMBERS[:1]}
 
 
 @cache
@@ -208,7 +208,7 @@ def cases(rows: dict[str, Studies]) -> pytest.MarkDecorator:
     """Give each row its studies; each takes its turn with one plain kind, the others their time."""
     listed = []
     for k, (name, studies) in enumerate(rows.items()):
-        plain_studies = [study for study in studies if study in PLAIN]
+        plain_studies = [study for study in studies if study in PLAIN_STUDIES]
         for study in studies:
             marks = [pytest.mark.slow] if study != plain_studies[k % len(plain_studies)] else []
             listed.append(pytest.param(name, study, id="-".join((name, *study)), marks=marks))
@@ -218,7 +218,7 @@ def cases(rows: dict[str, Studies]) -> pytest.MarkDecorator:
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("name", "study"),
-    [(name, study) for name in REORDERED for study in PLAIN]
+    [(name, study) for name in REORDERED for study in PLAIN_STUDIES]
     + [("everything", study) for study in DESIGNED],
 )
 def test_order_changes_no_byte_of_a_data_set_and_no_split(name, study):
@@ -234,7 +234,7 @@ def test_order_changes_no_byte_of_a_data_set_and_no_split(name, study):
 
 
 @pytest.mark.slow
-@cases({"everything": PLAIN + DESIGNED})
+@cases({"everything": PLAIN_STUDIES + DESIGNED})
 def test_order_changes_no_result(name, study):
     assert_same(found(REORDERED[name](files_of(*study))), plain(study))
 
@@ -265,7 +265,7 @@ def test_a_forest_votes_the_same(name, study):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("study", PLAIN[:1], ids="-".join)
+@pytest.mark.parametrize("study", PLAIN_STUDIES[:1], ids="-".join)
 def test_threads_change_nothing(study):
     with threadpool_limits(2):
         two = found(files_of(*study))

@@ -21,14 +21,14 @@ from genesig.selection.linear.double_loop import fit_half_samples, nested_cross_
 from genesig.selection.linear.halves import study_half_samples
 from genesig.selection.linear.tasks import LinearSettings
 
-D = 60
+N_GENES = 60
 PROTEINS = 8
 
 
 def study(kind="classification", signal=1.5, **columns):
     """Return a study whose first three genes, which are proteins, carry the response."""
-    plain = study_of(kind, 3, n=60, d=D, signal=signal)
-    gene_columns = {OMIC: ["protein"] * PROTEINS + ["rna"] * (D - PROTEINS), **columns}
+    plain = study_of(kind, 3, n=60, d=N_GENES, signal=signal)
+    gene_columns = {OMIC: ["protein"] * PROTEINS + ["rna"] * (N_GENES - PROTEINS), **columns}
     dataset = replace(plain, var=plain.var.assign(**gene_columns))
     return dataset, draw_splits(dataset, seed=7, **SPLITS)
 
@@ -60,7 +60,7 @@ def test_a_factor_of_1_for_all_changes_nothing(kind, monkeypatch):
     learned = fitted(dataset, splits, learn_omics=True)
     same(fitted(dataset, splits), learned)
     assert (learned.factors == 1).all()
-    weighted_dataset = study(kind, **{PRIOR_WEIGHT: np.ones(D)})[0]
+    weighted_dataset = study(kind, **{PRIOR_WEIGHT: np.ones(N_GENES)})[0]
     same(fitted(dataset, splits), fitted(weighted_dataset, splits))
 
 
@@ -68,7 +68,7 @@ def test_a_factor_of_1_for_all_changes_nothing(kind, monkeypatch):
 def test_common_factor_is_a_change_of_tau(kind):
     """tau counts in units of tau_max, so that only the unit changes; lam and mu have none."""
     dataset, splits = study(kind)
-    halved = study(kind, **{PRIOR_WEIGHT: np.full(D, 4.0)})[0]
+    halved = study(kind, **{PRIOR_WEIGHT: np.full(N_GENES, 4.0)})[0]
     plain_fits = fitted(dataset, splits)
     halved_fits = fitted(halved, splits)
     np.testing.assert_allclose(plain_fits.tau_max, 4 * halved_fits.tau_max, rtol=1e-12)
@@ -79,7 +79,7 @@ def test_factors_divide_the_columns_of_a_lasso():
     """(1/n)||y - Zb||² + tau Σ w|b|: scikit-learn's lasso of Z/w at tau/2, by b = c/w."""
     dataset, _ = study("regression")
     factors = dataset.prior_weights(np.array([0.5, 2.0]))
-    np.testing.assert_array_equal(factors, [0.5] * PROTEINS + [2.0] * (D - PROTEINS))
+    np.testing.assert_array_equal(factors, [0.5] * PROTEINS + [2.0] * (N_GENES - PROTEINS))
     y = dataset.response()[:, None]
     rows = np.ones((60, 1), dtype=bool)
     sets = training_sets(dataset.X, y, rows, centre=True, unit_variance=True, weights=factors)
@@ -109,7 +109,7 @@ def test_candidates_are_ratios_and_equal_ones_come_first():
     assert sorted(map(tuple, candidates.tolist())) == [(1, 1), (1, 2), (1, 4), (2, 1), (4, 1)]
     assert omics.candidate_factors(dataset, replace(learned, learn_omics=False)) == [None]
     assert omics.candidate_factors(dataset.without("rna"), learned) == [None]
-    three = replace(dataset, var=dataset.var.assign(**{OMIC: list("abc" * (D // 3))}))
+    three = replace(dataset, var=dataset.var.assign(**{OMIC: list("abc" * (N_GENES // 3))}))
     assert len(omics.candidate_factors(three, learned)) == 19
 
 

@@ -7,7 +7,7 @@ from genesig.optim.solution import Path
 from genesig.optim.solvers import SOLVERS, path
 from genesig.optim.training import training_sets
 
-PARTS = ("gap", "iterations", "converged")
+PATH_FIELDS = ("gap", "iterations", "converged")
 
 
 def problem(seed, n=14, d=40, k=5):
@@ -37,7 +37,7 @@ def assert_cut(full_path: Path, ended: Path, longest: int | None) -> None:
                 continue
             assert ended_coef[0].tolist() == features.tolist()
             np.testing.assert_allclose(ended_coef[1], values, rtol=1e-9, atol=1e-12)
-            for part in PARTS:
+            for part in PATH_FIELDS:
                 ended_values = getattr(ended, part)[row, step]
                 full_values = getattr(full_path, part)[row, step]
                 assert ended_values == pytest.approx(full_values, abs=1e-12)
@@ -104,6 +104,6 @@ def test_joined_paths_keep_their_fits_in_each_row():
         features, values = paths[m // 6].coef(k, m % 6)
         np.testing.assert_array_equal(joined_paths.coef(k, m)[0], features)
         np.testing.assert_array_equal(joined_paths.coef(k, m)[1], values)
-    for name in PARTS:
+    for name in PATH_FIELDS:
         expected = np.hstack([getattr(each_path, name) for each_path in paths])
         np.testing.assert_array_equal(getattr(joined_paths, name), expected)

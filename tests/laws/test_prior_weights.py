@@ -29,7 +29,7 @@ from genesig.selection.linear.double_loop import (
     nested_cross_validation,
 )
 
-EXACT = {"solver": "landweber-newton", "tolerance": 1e-9}
+EXACT_SOLVER = {"solver": "landweber-newton", "tolerance": 1e-9}
 
 
 def problem(seed, weights, n=20, d=30, unit_variance=True):
@@ -46,7 +46,8 @@ def test_tau_max_is_sharp(seed):
     weights = np.exp(np.random.default_rng(seed).normal(size=30))
     sets = problem(seed, weights)
     sizes_above, sizes_below = (
-        path(sets, share * sets.tau_max[:, None], 0.0, **EXACT) for share in (1 + 1e-9, 1 - 1e-3)
+        path(sets, share * sets.tau_max[:, None], 0.0, **EXACT_SOLVER)
+        for share in (1 + 1e-9, 1 - 1e-3)
     )
     assert (sizes_above.sizes() == 0).all()
     assert (sizes_below.sizes() >= 1).all()
@@ -58,8 +59,8 @@ def test_prior_weights_without_ridge_equal_the_lasso_of_divided_columns():
     plain = training_sets(sets.X / weights, sets.Y, sets.rows, centre=True, unit_variance=False)
     np.testing.assert_allclose(sets.tau_max, plain.tau_max, rtol=1e-12)
     tau = sets.tau_max[:, None] * np.array([0.5, 0.1])
-    weighted_path = path(sets, tau, 0.0, **EXACT)
-    plain_path = path(plain, tau, 0.0, **EXACT)
+    weighted_path = path(sets, tau, 0.0, **EXACT_SOLVER)
+    plain_path = path(plain, tau, 0.0, **EXACT_SOLVER)
     np.testing.assert_array_equal(weighted_path.indices, plain_path.indices)
     np.testing.assert_allclose(
         weighted_path.values * weights[weighted_path.indices], plain_path.values, rtol=1e-6
@@ -141,21 +142,33 @@ def study(tmp_path, cells, **keys):
 
 
 GOOD = ["1", "0.5", "2", "1e1", "100", "0.01", "1", "1"]
-ALL = "data.prior_weights needs a number from 0.01 to 100 for every gene"
+VALUE_MESSAGE = "data.prior_weights needs a number from 0.01 to 100 for every gene"
 FAULTS = {
-    "blank": ([*GOOD[:7], ""], {}, f"weight of 1 gene is no weight ('gene8' is blank); {ALL}"),
-    "negative": (["-1", *GOOD[1:]], {}, f"weight of 1 gene is no weight ('gene1' is '-1'); {ALL}"),
+    "blank": (
+        [*GOOD[:7], ""],
+        {},
+        f"weight of 1 gene is no weight ('gene8' is blank); {VALUE_MESSAGE}",
+    ),
+    "negative": (
+        ["-1", *GOOD[1:]],
+        {},
+        f"weight of 1 gene is no weight ('gene1' is '-1'); {VALUE_MESSAGE}",
+    ),
     "zero and a word": (
         ["0", "x", *GOOD[2:]],
         {},
-        f"weight of 2 genes is no weight ('gene1' is '0'); {ALL}",
+        f"weight of 2 genes is no weight ('gene1' is '0'); {VALUE_MESSAGE}",
     ),
     "infinite": (
         ["inf", *GOOD[1:]],
         {},
-        f"weight of 1 gene is no weight ('gene1' is 'inf'); {ALL}",
+        f"weight of 1 gene is no weight ('gene1' is 'inf'); {VALUE_MESSAGE}",
     ),
-    "a gene is absent": (GOOD[:7], {}, f"weight of 1 gene is no weight ('gene8' is blank); {ALL}"),
+    "a gene is absent": (
+        GOOD[:7],
+        {},
+        f"weight of 1 gene is no weight ('gene8' is blank); {VALUE_MESSAGE}",
+    ),
     "another column": (
         GOOD,
         {"prior_weights": "wieght"},

@@ -8,15 +8,19 @@ from genesig.optim import training
 from genesig.optim.adjustment import adjustment
 from genesig.optim.training import training_sets
 
-N = 30
-D = 50
+N_SAMPLES = 30
+N_FEATURES = 50
 
 
 def drawn(same: int):
     rng = np.random.default_rng(4)
-    rows = np.zeros((N, 2 * same), dtype=bool)
+    rows = np.zeros((N_SAMPLES, 2 * same), dtype=bool)
     rows[:20, ::2] = rows[10:, 1::2] = True
-    return rng.standard_normal((N, D)), rng.standard_normal((N, 2 * same)), rows
+    return (
+        rng.standard_normal((N_SAMPLES, N_FEATURES)),
+        rng.standard_normal((N_SAMPLES, 2 * same)),
+        rows,
+    )
 
 
 def test_norm_of_equal_rows_is_computed_once_and_is_exact(monkeypatch):
@@ -40,8 +44,8 @@ def test_norm_of_equal_rows_is_computed_once_and_is_exact(monkeypatch):
 def test_other_weights_of_the_same_rows_have_a_norm_of_their_own():
     X, Y, rows = drawn(1)
     rows[:, 1] = rows[:, 0]
-    weights = np.column_stack([np.ones(N), np.linspace(0.2, 1.8, N)])
-    weighted_adjustment = adjustment(rows, np.zeros((2, N, 0)), weights)
+    weights = np.column_stack([np.ones(N_SAMPLES), np.linspace(0.2, 1.8, N_SAMPLES)])
+    weighted_adjustment = adjustment(rows, np.zeros((2, N_SAMPLES, 0)), weights)
     sets = training_sets(
         X, Y, rows, centre=True, unit_variance=True, adjustment=weighted_adjustment
     )

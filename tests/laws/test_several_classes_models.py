@@ -17,7 +17,9 @@ from genesig.selection.linear.double_loop import fit_final_model, nested_cross_v
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
-QUICK = linear(tau_min=0.05, tau_count=5, lam=[1e-3, 1e-1], mu=[1e-6, 1e-2], longest=100, most=40)
+QUICK_SETTINGS = linear(
+    tau_min=0.05, tau_count=5, lam=[1e-3, 1e-1], mu=[1e-6, 1e-2], longest=100, most=40
+)
 SPLITS = {
     "scheme": "stratified_kfold",
     "folds": 4,
@@ -35,7 +37,7 @@ FOLDS = [{"step": "centre"}, {"step": "unit_variance"}]
 def fitted(dataset, labels="observed", **splits):
     drawn = draw_splits(dataset, seed=1, **{**SPLITS, **splits})
     return drawn, nested_cross_validation(
-        dataset, drawn, labels=labels, batch="1of1", folds=FOLDS, **QUICK
+        dataset, drawn, labels=labels, batch="1of1", folds=FOLDS, **QUICK_SETTINGS
     )
 
 
@@ -65,7 +67,7 @@ def test_names_and_order_of_classes_change_no_list(order):
     reordered_dataset = study(signal=1.0, order=order)
     drawn, fits = fitted(dataset)
     reordered_fits = nested_cross_validation(
-        reordered_dataset, drawn, labels="observed", batch="1of1", folds=FOLDS, **QUICK
+        reordered_dataset, drawn, labels="observed", batch="1of1", folds=FOLDS, **QUICK_SETTINGS
     )
     np.testing.assert_array_equal(fits.choice, reordered_fits.choice)
     np.testing.assert_array_equal(fits.indices, reordered_fits.indices)
@@ -75,7 +77,7 @@ def test_names_and_order_of_classes_change_no_list(order):
     )
     called = study(signal=1.0, names=("a", "b", "c", "d"))
     refits = nested_cross_validation(
-        called, drawn, labels="observed", batch="1of1", folds=FOLDS, **QUICK
+        called, drawn, labels="observed", batch="1of1", folds=FOLDS, **QUICK_SETTINGS
     )
     np.testing.assert_array_equal(refits.values, fits.values)
 
@@ -97,7 +99,7 @@ def test_noise_is_at_chance_and_so_are_permuted_labels():
 def test_model_json_predicts_as_the_fit_does():
     dataset = study(signal=4.0)
     drawn, _ = fitted(dataset)
-    final = fit_final_model(dataset, drawn, folds=FOLDS, **QUICK)
+    final = fit_final_model(dataset, drawn, folds=FOLDS, **QUICK_SETTINGS)
     model = final_model(dataset, final, folds=FOLDS)
     names = tuple(dataset.samples)
     n = len(dataset.samples)

@@ -14,16 +14,16 @@ from genesig.optim.training import training_sets
 
 pytestmark = pytest.mark.slow
 
-N = 40
-D = 4000
+N_SAMPLES = 40
+N_FEATURES = 4000
 
 
 def outshone(seed, columns=1):
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(N, D)) + 30 * rng.normal(size=(N, 1)) ** 3
-    y = np.where(np.arange(N) % 2, 1.0, -1.0)
+    X = rng.normal(size=(N_SAMPLES, N_FEATURES)) + 30 * rng.normal(size=(N_SAMPLES, 1)) ** 3
+    y = np.where(np.arange(N_SAMPLES) % 2, 1.0, -1.0)
     Y = np.column_stack([rng.permuted(y) for _ in range(columns)])
-    rows = np.ones((N, columns), dtype=bool)
+    rows = np.ones((N_SAMPLES, columns), dtype=bool)
     return training_sets(X, Y, rows, centre=True, unit_variance=True)
 
 
@@ -50,8 +50,8 @@ def test_no_more_features_enter_together_than_there_are_samples(rooms):
     """Thousands did, of which a dozen stayed: 2.6 GB for 102 samples and 12,600 genes."""
     solution = solved(outshone(0))
     assert solution.gap.max() < 1e-12
-    assert solution.sizes().max() > N
-    assert max(n_known for _, n_known in rooms) < 8 * N
+    assert solution.sizes().max() > N_SAMPLES
+    assert max(n_known for _, n_known in rooms) < 8 * N_SAMPLES
 
 
 def test_one_large_column_does_not_enlarge_all_columns():

@@ -7,27 +7,27 @@ from genesig.optim.refit import refit_coef
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
 
-N = 40
-D = 60
+N_SAMPLES = 40
+N_FEATURES = 60
 
 
 def five_folds():
-    return np.array([np.arange(N) % 5 != fold for fold in range(5)]).T
+    return np.array([np.arange(N_SAMPLES) % 5 != fold for fold in range(5)]).T
 
 
 def halves():
-    is_first_half = np.arange(N) % 8 < 4
+    is_first_half = np.arange(N_SAMPLES) % 8 < 4
     return np.array([is_first_half, ~is_first_half, is_first_half]).T
 
 
 def odd_halves():
-    is_even_half = np.arange(N) % 2 == 0
+    is_even_half = np.arange(N_SAMPLES) % 2 == 0
     is_even_half[0] = False
     return np.array([is_even_half, ~is_even_half]).T
 
 
 def small_part():
-    return np.array([np.arange(N) < 14]).T
+    return np.array([np.arange(N_SAMPLES) < 14]).T
 
 
 DESIGNS = {f.__name__: f() for f in (five_folds, halves, odd_halves, small_part)}
@@ -42,8 +42,8 @@ OTHERWISE = {
 
 def study(mean=8.0):
     rng = np.random.default_rng(0)
-    y = np.where(np.arange(N) // 2 % 2, 1.0, -1.0)
-    X = mean + rng.standard_normal((N, D))
+    y = np.where(np.arange(N_SAMPLES) // 2 % 2, 1.0, -1.0)
+    X = mean + rng.standard_normal((N_SAMPLES, N_FEATURES))
     X[:, :5] += y[:, None]
     return X, y
 
@@ -60,7 +60,7 @@ def trained(X, y, rows):
         tolerance=1e-9,
     )
     values, intercept = refit_coef(sets, fits, 0.01 * sets.norm)
-    dense = np.zeros((2, D))
+    dense = np.zeros((2, N_FEATURES))
     for at in range(2):
         part = slice(fits.indptr[at], fits.indptr[at + 1])
         dense[at, fits.indices[part]] = values[part]

@@ -14,7 +14,7 @@ from genesig.data.splits.folds import Samples
 from genesig.errors import GenesigError, InvalidInput
 from genesig.results import Dataset, Design, Splits, load_json, save_json
 
-SETTINGS = {
+SPLIT_SETTINGS = {
     "seed": 3,
     "scheme": "stratified_kfold",
     "folds": 3,
@@ -60,7 +60,7 @@ def two_classes(scheme, negative=14, positive=8):
 
 
 def drawn(dataset, **changes):
-    return draw_splits(dataset, **SETTINGS | changes)
+    return draw_splits(dataset, **SPLIT_SETTINGS | changes)
 
 
 def by_scheme(scheme, **changes):

@@ -14,7 +14,7 @@ from genesig.selection.genes.frequency import agreement
 from genesig.selection.linear.grid import CHOICE_RULES, GridResult, choose_stable
 from genesig.selection.linear.tasks import LinearSettings
 
-D = 12
+N_GENES = 12
 
 grids = st.tuples(
     st.integers(1, 3),
@@ -23,7 +23,7 @@ grids = st.tuples(
     st.integers(1, 4),
     st.integers(0, 2**32 - 1),
 )
-mosts = st.integers(1, D)
+mosts = st.integers(1, N_GENES)
 
 
 def drawn(n_mu, n_tau, n_lam, n_folds, seed, missing=0.0):
@@ -34,11 +34,19 @@ def drawn(n_mu, n_tau, n_lam, n_folds, seed, missing=0.0):
     rng = np.random.default_rng(seed)
     error = rng.integers(1, 6, (n_mu, n_tau, n_lam)) / 10
     spread = rng.choice([0, 0.1, 0.1, 0.3], error.shape)
-    common = rng.permutation(D)[: rng.integers(1, 4)]
+    common = rng.permutation(N_GENES)[: rng.integers(1, 4)]
     lists = [
-        [[np.unique(np.append(common, rng.integers(0, D, rng.integers(0, 4)))) if rng.random() < 0.9
-          else common[:0] for _ in range(n_folds)] for _ in range(n_tau)] for _ in range(n_mu)
-    ]  # fmt: skip
+        [
+            [
+                np.unique(np.append(common, rng.integers(0, N_GENES, rng.integers(0, 4))))
+                if rng.random() < 0.9
+                else common[:0]
+                for _ in range(n_folds)
+            ]
+            for _ in range(n_tau)
+        ]
+        for _ in range(n_mu)
+    ]
     for mu in range(n_mu):
         if rng.random() < missing:
             error[mu, rng.integers(n_tau) :] = np.nan
@@ -68,14 +76,14 @@ def searched_of(error, standard_error, lists):
 
 def choose(error, standard_error, lists, max_genes):
     protocol = LinearSettings(**linear(most=max_genes))
-    return choose_stable(searched_of(error, standard_error, lists), protocol, D)
+    return choose_stable(searched_of(error, standard_error, lists), protocol, N_GENES)
 
 
 @given(grids, mosts, st.sampled_from([0.0, 0.6]))
 def test_stable_choice_equals_its_definition(grid, max_genes, missing):
     grid_data = drawn(*grid, missing=missing)
     choice, agreed = choose(*grid_data, max_genes)
-    expected, values = choose_by_hand(*grid_data, max_genes, D)
+    expected, values = choose_by_hand(*grid_data, max_genes, N_GENES)
     assert choice == expected
     np.testing.assert_allclose(agreed, values, atol=1e-12)
 
@@ -136,7 +144,7 @@ def three(sizes, errors, standard_error=0.1):
         ([2, 7, 5], [0.5, 0.2, 0.1], 3, 2),
         ([0, 4, 9], [0.2, 0.2, 0.1], 9, 1),  # an empty list is no candidate
         ([0, 4, 9], [0.2, 0.5, 0.1], 3, 0),  # but better than one too long
-        ([D, 4], [0.2, 0.2], D, 1),  # every gene is no choice that could agree
+        ([N_GENES, 4], [0.2, 0.2], N_GENES, 1),  # every gene is no choice that could agree
     ],
 )
 def test_candidates_have_an_error_within_the_bound(sizes, errors, max_genes, tau):
@@ -162,9 +170,9 @@ def test_agreements_that_differ_by_rounding_are_equal():
     lists_b = [
         np.sort(np.array([9, 7, 0, 1, 2, 4, 5, 11, 6, 10, 8, 3])[genes]) for genes in lists_a
     ]
-    assert agreement(lists_a, D) > agreement(lists_b, D)
+    assert agreement(lists_a, N_GENES) > agreement(lists_b, N_GENES)
     error = np.array([[[0.2, 0.3], [0.3, 0.2]]])  # the larger lam decides
-    assert choose(error, np.full_like(error, 0.1), [[lists_a, lists_b]], D)[0] == (1, 1, 0)
+    assert choose(error, np.full_like(error, 0.1), [[lists_a, lists_b]], N_GENES)[0] == (1, 1, 0)
 
 
 def test_agreement_comes_before_length_and_length_before_lam():

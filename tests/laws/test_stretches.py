@@ -16,7 +16,7 @@ from genesig.optim.structured.stretches import Stretches, with_stretches
 from genesig.optim.training import TrainingSets, training_sets
 
 Array = np.ndarray[Any, Any]
-EXACT: dict[str, Any] = {"solver": "landweber-newton", "tolerance": 1e-9}
+EXACT_SOLVER: dict[str, Any] = {"solver": "landweber-newton", "tolerance": 1e-9}
 
 
 def norm(seed: int, d: int, jump: float) -> Stretches:
@@ -101,7 +101,7 @@ def problem(seed: int, jump: float, n: int = 24, d: int = 60) -> tuple[TrainingS
 
 
 def solved(sets: TrainingSets, shares: list[float], mu: float, **how: Any) -> Path:
-    return path(sets, np.outer(sets.tau_max, shares), mu * sets.norm[:, None], **EXACT | how)
+    return path(sets, np.outer(sets.tau_max, shares), mu * sets.norm[:, None], **EXACT_SOLVER | how)
 
 
 def coefficients(fits: Path, k: int, m: int, d: int = 60) -> Array:

@@ -12,19 +12,19 @@ from genesig.errors import GenesigError
 from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.penalties import Composite, Groups, LatentOverlap
 
-KINDS = {
+PENALTY_KINDS = {
     "lasso": (Groups, "singletons"),
     "group": (Groups, "partition"),
     "composite": (Composite, "overlap"),
 }
-each_penalty = pytest.mark.parametrize("kind", KINDS)
+each_penalty = pytest.mark.parametrize("kind", PENALTY_KINDS)
 drawn = given(seed=st.integers(0, 10**6), tasks=st.integers(1, 3))
 
 
 def penalty_of(kind, seed):
     rng = np.random.default_rng(seed)
     d = int(rng.integers(1, 20))
-    penalty_class, shape = KINDS[kind]
+    penalty_class, shape = PENALTY_KINDS[kind]
     gene_lists = lists(rng, d, shape)
     return (
         penalty_class(Blocks.from_lists(gene_lists, rng.uniform(0.3, 3, len(gene_lists)))),

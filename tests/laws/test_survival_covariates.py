@@ -26,7 +26,7 @@ from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.survival import predict_test_sets
 
-RUN = {"folds": MOMENTS, **of_kind("survival")}
+LOOP_SETTINGS = {"folds": MOMENTS, **of_kind("survival")}
 
 
 def study(seed: int = 3, n: int = 48) -> Dataset:
@@ -75,7 +75,9 @@ def minimum(dataset: Dataset, rows: np.ndarray, genes: np.ndarray, lam: float):
 def test_held_out_scores_equal_the_joint_model() -> None:
     dataset = study()
     splits = draw_splits(dataset, seed=2, **SPLITS)
-    fits = nested_cross_validation(dataset, splits, labels="observed", batch="1of1", **RUN)
+    fits = nested_cross_validation(
+        dataset, splits, labels="observed", batch="1of1", **LOOP_SETTINGS
+    )
     for fit, split in enumerate(splits.outer):
         train = np.sort(dataset.rows(split.train))
         (rows, scores) = fits.test(fit)
@@ -136,7 +138,7 @@ def test_the_score_test_is_the_slope_and_curvature_of_the_profile_likelihood() -
 def test_model_json_predicts_as_the_fit_does() -> None:
     dataset = study()
     splits = draw_splits(dataset, seed=2, **SPLITS)
-    final = fit_final_model(dataset, splits, **RUN)
+    final = fit_final_model(dataset, splits, **LOOP_SETTINGS)
     model = final_model(dataset, final, folds=MOMENTS)
     lines = tuple(range(2, 2 + len(dataset.samples)))
     matrix = Matrix(tuple(dataset.samples), tuple(dataset.genes), dataset.X, {}, lines)
@@ -203,10 +205,14 @@ def test_a_study_with_weights_goes_from_the_fits_to_the_hazard() -> None:
     obs = plain.obs.assign(v=[str(1 + k % 3) for k in range(48)])
     dataset = replace(plain, obs=obs, design=replace(plain.design, weights="v"))
     splits = draw_splits(dataset, seed=2, **SPLITS)
-    fits = nested_cross_validation(dataset, splits, labels="observed", batch="1of1", **RUN)
-    plain_fits = nested_cross_validation(plain, splits, labels="observed", batch="1of1", **RUN)
+    fits = nested_cross_validation(
+        dataset, splits, labels="observed", batch="1of1", **LOOP_SETTINGS
+    )
+    plain_fits = nested_cross_validation(
+        plain, splits, labels="observed", batch="1of1", **LOOP_SETTINGS
+    )
     assert np.abs(fits.scores - plain_fits.scores).max() > 1e-3
-    final = fit_final_model(dataset, splits, **RUN)
+    final = fit_final_model(dataset, splits, **LOOP_SETTINGS)
     weighted_model, even = (
         final_model(item, final, folds=MOMENTS)["survival"] for item in (dataset, plain)
     )

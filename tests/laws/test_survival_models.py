@@ -38,7 +38,7 @@ from genesig.selection.model.shape import check_model
 from genesig.selection.survival import hazard_of, predict_test_sets, survival_tables
 
 HEADLINE = ASSESSED["survival"].headline
-SETTINGS = of_kind("survival")
+SURVIVAL_SETTINGS = of_kind("survival")
 
 
 @cache
@@ -46,9 +46,14 @@ def fitted(repeats=2):
     dataset = study_of("survival", 3, n=48, d=25, signal=1.2)
     splits = draw_splits(dataset, seed=2, **{**SPLITS, "repeats": repeats, "subsamples": 4})
     fits = nested_cross_validation(
-        dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **SETTINGS
+        dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **SURVIVAL_SETTINGS
     )
-    return dataset, splits, fits, fit_final_model(dataset, splits, folds=MOMENTS, **SETTINGS)
+    return (
+        dataset,
+        splits,
+        fits,
+        fit_final_model(dataset, splits, folds=MOMENTS, **SURVIVAL_SETTINGS),
+    )
 
 
 def test_martingale_residuals_equal_nelson_aalen():
@@ -393,7 +398,7 @@ def test_survival_tables_show_a_predictive_signal():
     assert set(curves["group"]) == {"high", "low"}
     assert curves.groupby("group")["at_risk"].first().sum() == len(dataset.samples)
     assert tables["survival_risk"]["samples"].sum() == len(dataset.samples)
-    halves = fit_half_samples(dataset, splits, folds=MOMENTS, **SETTINGS)
+    halves = fit_half_samples(dataset, splits, folds=MOMENTS, **SURVIVAL_SETTINGS)
     clusters = {"least": 0.5, "warn_above": 0.9, "merge_above": None}
     gathered = gather(
         dataset,

@@ -188,14 +188,14 @@ FORMS = {"text": cel_text, "version 4": cel_binary, "Command Console": cel_comma
 # The layout of a small chip in every form.
 SIZE = 6, 5
 PAIRS = np.arange(24).reshape(4, 3, 2)
-NAMES = [f"{k}_at" for k in range(4)]
-LAYOUTS = {"text": cdf_text(NAMES, PAIRS, *SIZE)} | {
-    f"version {n}": cdf_binary(NAMES, PAIRS, *SIZE, version=n) for n in (1, 2, 3, 4)
+PROBE_SET_NAMES = [f"{k}_at" for k in range(4)]
+LAYOUTS = {"text": cdf_text(PROBE_SET_NAMES, PAIRS, *SIZE)} | {
+    f"version {n}": cdf_binary(PROBE_SET_NAMES, PAIRS, *SIZE, version=n) for n in (1, 2, 3, 4)
 }
 # The same sets as clusters, the first of two probe sets, and one that is a control.
 CLUSTERS = {
     name: [cells[:1], cells[1:]] if k == 0 else [cells]
-    for k, (name, cells) in enumerate(zip(NAMES, PAIRS[:, :, 0].tolist(), strict=True))
+    for k, (name, cells) in enumerate(zip(PROBE_SET_NAMES, PAIRS[:, :, 0].tolist(), strict=True))
 }
 TRANSCRIPTS = transcript_files(CLUSTERS, [[24, 25]], *SIZE)
 

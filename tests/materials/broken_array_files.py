@@ -16,8 +16,8 @@ from array_files import (
     IDS,
     LAYOUTS,
     MANIFEST,
-    NAMES,
     PAIRS,
+    PROBE_SET_NAMES,
     PROBES,
     SIZE,
     TRANSCRIPTS,
@@ -41,8 +41,8 @@ from genesig.data.files.content import Cursor
 # Broken Affymetrix studies: arrays and layouts cut short, mixed up, or of another chip.
 
 LIGHT = np.random.default_rng(0).lognormal(6, 1, (8, 5, 6)).round()
-SAMPLES = [f"S{k}" for k in range(8)]
-SHEET = tabbed([["sample", "class"], *([name, "ab"[k % 2]] for k, name in enumerate(SAMPLES))])
+SAMPLE_NAMES = [f"S{k}" for k in range(8)]
+SHEET = tabbed([["sample", "class"], *([name, "ab"[k % 2]] for k, name in enumerate(SAMPLE_NAMES))])
 RMA = {
     "samples": [{"step": "rma_background"}],
     "folds": [{"step": s} for s in ("quantile", "median_polish", "centre", "unit_variance")],
@@ -55,7 +55,7 @@ def chips(words: list[str], form: str = "version 4", **changed: bytes | None) ->
     A file is named with two underscores for the dot.
     """
     files: dict[str, bytes | None] = {
-        f"a/{name}.CEL": FORMS[form](LIGHT[k]) for k, name in enumerate(SAMPLES)
+        f"a/{name}.CEL": FORMS[form](LIGHT[k]) for k, name in enumerate(SAMPLE_NAMES)
     }
     files["a/Toy.cdf"] = LAYOUTS["text"]
     files |= {f"a/{name.replace('__', '.')}": content for name, content in changed.items()}
@@ -97,7 +97,7 @@ CHIPS: dict[str, Broken] = {
     "a layout of another size": chips(
         ["S0.CEL: is an array of chip 'Toy' with 6 × 5 cells", "with 7 × 5; give the layout"],
         **{f"S{k}__CEL": None for k in range(1, 8)},
-        Toy__cdf=cdf_text(NAMES, PAIRS, 7, 5),
+        Toy__cdf=cdf_text(PROBE_SET_NAMES, PAIRS, 7, 5),
     ),
     "an array of a chip whose name begins alike": chips(
         ["S1.CEL: is an array of chip 'Toys'"], S1__CEL=cel_binary(LIGHT[1], "Toys")
@@ -222,11 +222,11 @@ CHIPS: dict[str, Broken] = {
     "a set without its end": _layout(["is not complete"], b"Cell6=", b"X=", 0),
     "a layout without a column": _layout(["is not complete"], rb"\tATOM", b"", 0),
     "a binary layout with cells outside": chips(
-        ["Toy.cdf: ", "outside its 6 × 5"], Toy__cdf=cdf_binary(NAMES, PAIRS + 9, *SIZE)
+        ["Toy.cdf: ", "outside its 6 × 5"], Toy__cdf=cdf_binary(PROBE_SET_NAMES, PAIRS + 9, *SIZE)
     ),
     "a binary layout of version 5": chips(
         ["Toy.cdf: ", "of version 5; version 1 to 4 are read, export"],
-        Toy__cdf=cdf_binary(NAMES, PAIRS, *SIZE, version=5),
+        Toy__cdf=cdf_binary(PROBE_SET_NAMES, PAIRS, *SIZE, version=5),
     ),
     "a binary layout that points outside": chips(
         ["Toy.cdf: points to byte"],
@@ -234,7 +234,7 @@ CHIPS: dict[str, Broken] = {
     ),
     "a layout with cells outside": chips(
         ["Toy.cdf: names cells outside its 6 × 5 ones; copy or download"],
-        Toy__cdf=cdf_text(NAMES, PAIRS + 9, *SIZE),
+        Toy__cdf=cdf_text(PROBE_SET_NAMES, PAIRS + 9, *SIZE),
     ),
     "a sheet of other samples": chips(
         ["a: no sample of s.tsv is here", "the matrix has columns 'T0'"],

@@ -77,7 +77,7 @@ def _cells_inside(study: Study, key: str, folder: str, name: str) -> None:
     study.set(key, folder)
 
 
-CASES: dict[str, tuple[Break, list[str]]] = {
+BROKEN_TABLES: dict[str, tuple[Break, list[str]]] = {
     "a lost decimal point": (
         lambda s: s.matrix[3].__setitem__(2, "79724"),
         [
@@ -349,7 +349,7 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     ),
 }
 
-TABLES: dict[str, Broken] = {name: spoilt(*case) for name, case in CASES.items()}
+TABLES: dict[str, Broken] = {name: spoilt(*case) for name, case in BROKEN_TABLES.items()}
 
 
 # What people have in place of a file: web pages, archives, half a download; impossible values.

@@ -35,8 +35,8 @@ from genesig.selection.linear.halves import study_half_samples
 
 Array = np.ndarray[Any, Any]
 Tables = dict[str, pd.DataFrame]
-N = 40
-D = 60
+N_SAMPLES = 40
+N_GENES = 60
 PERMUTATIONS = 3
 BASELINES = ("dummy", "ridge", "lasso", "nearest_centroid", "linear_svm")
 CLUSTERS = {"least": 0.5, "warn_above": 0.9, "merge_above": None}
@@ -81,16 +81,21 @@ class Found:
 
 def files_of(kind: str, design: str = "plain") -> Files:
     """Return a study in no order: some genes carry the response, one is there twice."""
-    study_data = study_of(kind, 5, n=N, d=D, signal=1.0)
+    study_data = study_of(kind, 5, n=N_SAMPLES, d=N_GENES, signal=1.0)
     rng = np.random.default_rng(3)
-    names = [f"P{k:03d}" for k in rng.permutation(900)[:N]]
-    genes = [f"G{k:03d}" for k in rng.permutation(900)[:D]]
+    names = [f"P{k:03d}" for k in rng.permutation(900)[:N_SAMPLES]]
+    genes = [f"G{k:03d}" for k in rng.permutation(900)[:N_GENES]]
     X = study_data.X.copy()
-    X[:, 40:] = X[:, :20] + 0.3 * rng.standard_normal((N, 20))  # blocks of genes that are alike
+    X[:, 40:] = X[:, :20] + 0.3 * rng.standard_normal(
+        (N_SAMPLES, 20)
+    )  # blocks of genes that are alike
     X[:, 39] = X[:, 0]
     samples = study_data.obs.set_axis(pd.Index(names, name="sample"))
     about = pd.DataFrame(
-        {"symbol": [f"s{gene}" for gene in genes], "weight": rng.choice(["0.5", "1", "2"], D)},
+        {
+            "symbol": [f"s{gene}" for gene in genes],
+            "weight": rng.choice(["0.5", "1", "2"], N_GENES),
+        },
         index=genes,
     )
     about.loc[genes[39], "weight"] = about.loc[genes[0], "weight"]
@@ -106,8 +111,8 @@ def files_of(kind: str, design: str = "plain") -> Files:
 def _groups(files: Files, rng: np.random.Generator) -> Files:
     """Let each two samples that are next in their response be of one patient."""
     order = np.argsort(files.samples["state"], kind="stable")
-    patient = np.empty(N, dtype=object)
-    patient[order] = [f"d{k // 2:02d}" for k in range(N)]
+    patient = np.empty(N_SAMPLES, dtype=object)
+    patient[order] = [f"d{k // 2:02d}" for k in range(N_SAMPLES)]
     samples = files.samples.assign(patient=patient)
     splits = {"scheme": "stratified_group_kfold"}
     return replace(files, samples=samples, splits=splits, data={**files.data, "group": "patient"})
@@ -129,21 +134,24 @@ def _pairs(files: Files, rng: np.random.Generator) -> Files:
 
 
 def _batches(files: Files, rng: np.random.Generator) -> Files:
-    samples = files.samples.assign(batch=rng.choice(["b1", "b2"], N))
+    samples = files.samples.assign(batch=rng.choice(["b1", "b2"], N_SAMPLES))
     return replace(files, samples=samples, data={**files.data, "batch": "batch"})
 
 
 def _held(files: Files, rng: np.random.Generator) -> Files:
     """Let there be covariates, of numbers and of words, and prior weights of the genes."""
     samples = files.samples.assign(
-        age=[f"{age:.1f}" for age in rng.normal(60, 10, N)], sex=rng.choice(["f", "m"], N)
+        age=[f"{age:.1f}" for age in rng.normal(60, 10, N_SAMPLES)],
+        sex=rng.choice(["f", "m"], N_SAMPLES),
     )
     extra_sections = {"covariates": ["age", "sex"], "prior_weights": "weight"}
     return replace(files, samples=samples, data={**files.data, **extra_sections})
 
 
 def _weighted(files: Files, rng: np.random.Generator) -> Files:
-    samples = files.samples.assign(share=[f"{share:.2f}" for share in rng.uniform(0.5, 2, N)])
+    samples = files.samples.assign(
+        share=[f"{share:.2f}" for share in rng.uniform(0.5, 2, N_SAMPLES)]
+    )
     return replace(files, samples=samples, data={**files.data, "weights": "share"})
 
 
@@ -231,7 +239,7 @@ def _drawn(dataset: Dataset, splits: Splits) -> Array:
 # Tables of a changed study, told as those of the study as it was.
 
 GENE_TABLES = ("gene", "prototype", "nearest")
-WORDS = ("label", "predicted", "predicted_class", "class")
+CLASS_COLUMNS = ("label", "predicted", "predicted_class", "class")
 OF_CLASS = ("coef ", "score of ", "probability of ")
 SCORES_OF_BLOCKS = ("blocks", "prototypes")
 
@@ -322,7 +330,7 @@ def classes_called(tables: Tables, old: Mapping[str, str], columns_of: Tables) -
     new = {f"{prefix}{a}": f"{prefix}{b}" for a, b in old.items() for prefix in OF_CLASS}
     out = {
         name: _one_of_two(table.rename(columns=new), columns_of[name])[columns_of[name].columns]
-        for name, table in renamed(tables, WORDS, old).items()
+        for name, table in renamed(tables, CLASS_COLUMNS, old).items()
     }
     by = ["mu", "predicted_class"]
     return out | {"rejection": out["rejection"].sort_values(by, ignore_index=True)}

@@ -13,7 +13,7 @@ import yaml
 from genesig.cli import main
 
 N_GENES = 30
-QUICK: dict[str, Any] = {
+QUICK_SECTIONS: dict[str, Any] = {
     "splits": {"folds": 3, "inner_folds": 3, "repeats": 1, "subsamples": 0},
     "controls": {"permutations": 0},
     "signature": {"permutations": 0},
@@ -64,7 +64,7 @@ class OddStudy:
 
     def validate_config(self, config: dict[str, Any]) -> tuple[str, str]:
         """Return the same for a whole config."""
-        Path("c.yaml").write_text(yaml.safe_dump({**QUICK, **config}))
+        Path("c.yaml").write_text(yaml.safe_dump({**QUICK_SECTIONS, **config}))
         self.capsys.readouterr()
         main(["validate", "c.yaml"])
         printed = self.capsys.readouterr()

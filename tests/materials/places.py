@@ -19,12 +19,12 @@ SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
 
 # The shipped study in a folder of its own.
 
-PARTS = ("Snakefile", "profiles", "workflow", "genesig", "config", "resources")
+PROJECT_PARTS = ("Snakefile", "profiles", "workflow", "genesig", "config", "resources")
 
 
 def lay_out(folder: Path) -> None:
     """Copy what the study needs, without results of earlier runs."""
-    for part in PARTS:
+    for part in PROJECT_PARTS:
         source = ROOT / part
         if source.is_dir() and not source.is_symlink():
             shutil.copytree(source, folder / part)

@@ -152,7 +152,7 @@ def dense(sets: CoxSets, tau: Any, mu: Any, tolerance: float = 1e-9) -> Array:
 # The logistic elastic net as its definition reads, and small problems of every kind.
 
 SCALED = {"centre": True, "unit_variance": True}
-KINDS = ["plain", "weights", "covariates", "both"]
+STUDY_VARIANTS = ["plain", "weights", "covariates", "both"]
 
 
 def classes(seed: int, n: int, d: int, k: int = 2) -> tuple[Array, Array, Array]:
@@ -174,7 +174,7 @@ def covariates(seed: int, n: int) -> Array:
 
 
 def held(seed: int, rows: Array, kind: str) -> Any:
-    """Return the adjustment of a kind in `KINDS`."""
+    """Return the adjustment of a kind in `STUDY_VARIANTS`."""
     rng = np.random.default_rng(seed + 1)
     (n, k) = rows.shape
     v = rng.uniform(0.2, 3, (n, k)) if kind in {"weights", "both"} else None

@@ -102,7 +102,7 @@ def evidence_of(
 # Stability and the controls are numbers chosen so that a test can say what the page makes of them.
 
 MU = (1e-6, 1e-3, 1e-2, 1e-1, 1.0)
-SIZES = (14, 22, 34, 48, 70)
+LIST_SIZES = (14, 22, 34, 48, 70)
 CLUSTERS = {"least": 0.5, "warn_above": 0.9, "merge_above": None}
 OTHER_TEXTS = {
     "dummy": 0.5,
@@ -153,17 +153,17 @@ def _stability(study: Any, mu: Any) -> pd.DataFrame:
     none: tuple[Any, ...] = ("", np.nan, "")
     not_counted = (np.nan, np.nan)
     rows = [
-        (mu_value, "outer_splits", 0.6 + 0.05 * j, *none, 10, SIZES[j], *not_counted)
+        (mu_value, "outer_splits", 0.6 + 0.05 * j, *none, 10, LIST_SIZES[j], *not_counted)
         for mu_value, j in zip(mu, places, strict=True)
     ]
     if study.subsamples:
         rows += [
-            (mu_value, "half_subsamples", 0.3 + 0.07 * j, *none, 6, SIZES[j], *not_counted)
+            (mu_value, "half_subsamples", 0.3 + 0.07 * j, *none, 6, LIST_SIZES[j], *not_counted)
             for mu_value, j in zip(mu[:-1], places, strict=False)
         ]
         rows += [
-            (np.nan, "half_subsamples", 0.3, "more", 0.25, "alike", 6, SIZES[0], *SHARED),
-            (np.nan, "half_blocks", 0.45, "more", 0.35, "alike", 6, SIZES[0], *not_counted),
+            (np.nan, "half_subsamples", 0.3, "more", 0.25, "alike", 6, LIST_SIZES[0], *SHARED),
+            (np.nan, "half_blocks", 0.45, "more", 0.35, "alike", 6, LIST_SIZES[0], *not_counted),
         ]
     return pd.DataFrame(rows, columns=STABILITY_COLUMNS)
 
@@ -776,7 +776,7 @@ def make_fits(
     best = np.array(
         [np.unravel_index(errors_of_fit.argmin(), errors_of_fit.shape) for errors_of_fit in error]
     )
-    sizes = np.maximum(1, np.tile(SIZES, m) + rng.integers(-2, 3, m * len(SIZES)))
+    sizes = np.maximum(1, np.tile(LIST_SIZES, m) + rng.integers(-2, 3, m * len(LIST_SIZES)))
     kept_sizes = np.where(study.empty | (sizes > study.longest), 0, sizes)
     fits = [
         screen(dataset, split.train, size)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-SCRIPT = Path(__file__).with_name("parity_live.R")
+PARITY_SCRIPT = Path(__file__).with_name("parity_live.R")
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,10 @@ def ask(X: Any, batch: list[str], covariates: Any, folder: Path) -> Answer | str
     np.savetxt(folder / "covariates.tsv", covariates, delimiter="\t", fmt="%.17g")
     size = [str(X.shape[1]), str(X.shape[0])]
     process = subprocess.run(
-        ["Rscript", str(SCRIPT), str(folder), *size], capture_output=True, text=True, check=False
+        ["Rscript", str(PARITY_SCRIPT), str(folder), *size],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if process.returncode:
         return process.stderr.strip().splitlines()[-1]

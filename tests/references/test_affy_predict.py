@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from settings import MOMENTS, linear, study_settings
-from test_affy_study import CHOICES, FOLDS, SAMPLES, folder  # noqa: F401
+from test_affy_study import CHOICES, FOLDS, SAMPLE_STEPS, folder  # noqa: F401
 
 from genesig.cli import main
 from genesig.data.files.readers import read_matrix
@@ -27,7 +27,7 @@ LINEAR = linear(list="minimal", mu=[1e-2], lam=[1e-2], tau_min=0.3, tau_count=3)
 def scores(folder):  # noqa: F811
     """Write a model of all 12 arrays; return their scores, predicted as a folder."""
     raw = read_dataset(study_settings("arrays", "samples.tsv", "class", **CHOICES))
-    dataset = normalise_samples(raw, samples=SAMPLES, folds=STEPS)
+    dataset = normalise_samples(raw, samples=SAMPLE_STEPS, folds=STEPS)
     names = tuple(dataset.samples)
     inner = tuple((*names[2 * k : 2 * k + 2], *names[6 + 2 * k : 8 + 2 * k]) for k in range(3))
     final = Split("final", 0, 0, names, (), inner, (1,))

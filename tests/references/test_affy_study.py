@@ -19,7 +19,7 @@ from genesig.results.run import sha256
 SIDE = 60
 N_SETS = 120
 N_PAIRS = 11
-SAMPLES = [{"step": "rma_background"}]
+SAMPLE_STEPS = [{"step": "rma_background"}]
 FOLDS = [{"step": "quantile"}, {"step": "median_polish", "by": None}]
 CHOICES = {"annotation": "genes.tsv"}
 
@@ -56,7 +56,7 @@ def test_a_folder_becomes_a_study(folder):
     assert raw.genes[:3] == ["0_at", "0_at#10", "0_at#11"]
     assert list(raw.var["symbol"][:2]) == ["GENE0", "GENE0"]
     assert raw.provenance["warnings"] == []
-    dataset = normalise_samples(raw, samples=SAMPLES, folds=FOLDS)
+    dataset = normalise_samples(raw, samples=SAMPLE_STEPS, folds=FOLDS)
     training = np.arange(11)
     new = dataset.X[11:]
     fitted = fit_steps(dataset.X[training], with_sets(FOLDS, dataset.var))
@@ -90,7 +90,7 @@ def test_a_sheet_may_name_the_files_of_its_samples(folder):
 
 def test_unsummarised_probes_give_a_warning(folder):
     """The advice is RMA, and not the logarithms that the size of the values would call for."""
-    rma = {"samples": SAMPLES, "folds": [*FOLDS, {"step": "centre"}]}
+    rma = {"samples": SAMPLE_STEPS, "folds": [*FOLDS, {"step": "centre"}]}
     study = {"expression": "arrays", "samples": "samples.tsv", "label": "class"}
     for normalise, number in (({}, 1), (rma, 0)):
         config = resolve_config(study | {"normalise": normalise}, load_schema())
@@ -151,12 +151,12 @@ def test_single_array_and_parts_of_a_folder_are_refused(folder):
 def test_tables_speak_of_probe_sets(folder):
     raw = read_dataset(study_settings("arrays", "samples.tsv", "class", **CHOICES))
     joint_values = rma(raw.X, sets_of(raw.genes))
-    dataset = normalise_samples(raw, samples=SAMPLES, folds=[*FOLDS, {"step": "centre"}])
+    dataset = normalise_samples(raw, samples=SAMPLE_STEPS, folds=[*FOLDS, {"step": "centre"}])
     assert dataset.provenance["summaries"] == FOLDS
     table_dataset = described(dataset)
     array_rows = [k for k, name in enumerate(raw.genes) if "#" not in name]
     np.testing.assert_allclose(table_dataset.X[:, array_rows], joint_values, atol=0.1)
     other_rows = np.setdiff1d(np.arange(len(raw.genes)), array_rows)
     np.testing.assert_array_equal(table_dataset.X[:, other_rows], dataset.X[:, other_rows])
-    plain = normalise_samples(raw, samples=SAMPLES, folds=[{"step": "centre"}])
+    plain = normalise_samples(raw, samples=SAMPLE_STEPS, folds=[{"step": "centre"}])
     assert described(plain) is plain

@@ -9,9 +9,9 @@ from array_files import cdf_binary
 
 from genesig.data.files.affy.cdf import parse_cdf
 
-NAMES = [f"{k}_at" for k in range(4)]
+PROBE_SET_NAMES = [f"{k}_at" for k in range(4)]
 PAIRS = np.random.default_rng(0).permutation(30)[:24].reshape(4, 3, 2)
-SCRIPT = """
+AFFXPARSER_SCRIPT = """
 library(affxparser)
 file <- commandArgs(TRUE)[1]
 cells <- readCdfCellIndices(file, stratifyBy = "pm")
@@ -25,8 +25,8 @@ for (name in names(cells)) cat(name, cells[[name]]$groups[[1]]$indices - 1, "\\n
 @pytest.mark.parametrize("version", [1, 2, 3, 4])
 def test_binary_layout_equals_affxparser(version, tmp_path):
     file = tmp_path / "Named.cdf"
-    file.write_bytes(cdf_binary(NAMES, PAIRS, 6, 5, version=version))
-    command = ["Rscript", "-e", SCRIPT, str(file)]
+    file.write_bytes(cdf_binary(PROBE_SET_NAMES, PAIRS, 6, 5, version=version))
+    command = ["Rscript", "-e", AFFXPARSER_SCRIPT, str(file)]
     process = subprocess.run(command, capture_output=True, text=True, check=False)
     if "there is no package called" in process.stderr:
         pytest.skip("affxparser is not installed")

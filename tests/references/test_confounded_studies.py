@@ -20,10 +20,10 @@ from genesig.data.steps.median_polish import Quantile
 from genesig.data.steps.normalise import Reference, fit_steps
 from genesig.data.study.confounding import association_with_label
 
-STUDIES = [SHARED / f"geo/{name}_series_matrix.txt.gz" for name in ("GSE55235", "GSE55457")]
+STUDY_FILES = [SHARED / f"geo/{name}_series_matrix.txt.gz" for name in ("GSE55235", "GSE55457")]
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not STUDIES[0].exists(), reason="the shared data are not here"),
+    pytest.mark.skipif(not STUDY_FILES[0].exists(), reason="the shared data are not here"),
 ]
 COMBAT = [{"step": "combat", "batch": "study", "covariates": []}]
 BATCH = np.repeat(["first", "second"], [30, 33])
@@ -54,7 +54,7 @@ def accuracy(X, y, steps, seed):
 @pytest.fixture(scope="module")
 def accuracies():
     """Return the mean accuracy of each method over the draws, and the labels of the draws."""
-    cells = [read_matrix(path, None).cells for path in STUDIES]
+    cells = [read_matrix(path, None).cells for path in STUDY_FILES]
     X = np.log2(np.clip(np.hstack(cells).T[:, ::20], 16, 65536))
     scores_by_method: dict[str, list[float]] = {}
     labels = []

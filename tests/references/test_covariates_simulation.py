@@ -19,15 +19,15 @@ from genesig.selection.linear.double_loop import fit_final_model
 
 pytestmark = pytest.mark.slow
 
-N = 80
-GENES = 1000
+N_SAMPLES = 80
+N_GENES = 1000
 FOLLOWERS = 50
 TRUE = 999
 
 
 def _times(y: np.ndarray, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
     event_time = rng.exponential(np.exp(-2 * y))
-    lost = rng.exponential(3.0, N)
+    lost = rng.exponential(3.0, N_SAMPLES)
     columns = {"y": np.minimum(event_time, lost).round(6), "end": (event_time <= lost).astype(int)}
     return columns, {"event": "end", "occurred": "1", "horizon": 1.0, "ties": "efron"}
 
@@ -50,14 +50,14 @@ LABELS: dict[str, Any] = {
 def simulated(seed: int, task: str) -> Dataset:
     """The label depends on age and on the last gene, both alike; the first 50 genes follow age."""
     rng = np.random.default_rng(seed)
-    age = rng.normal(60, 10, N)
+    age = rng.normal(60, 10, N_SAMPLES)
     aged = (age - 60) / 10
-    X = rng.normal(size=(N, GENES))
-    X[:, :FOLLOWERS] = aged[:, None] + rng.normal(size=(N, FOLLOWERS))
-    y = aged + X[:, TRUE] + 0.5 * rng.normal(size=N)
+    X = rng.normal(size=(N_SAMPLES, N_GENES))
+    X[:, :FOLLOWERS] = aged[:, None] + rng.normal(size=(N_SAMPLES, FOLLOWERS))
+    y = aged + X[:, TRUE] + 0.5 * rng.normal(size=N_SAMPLES)
     columns, extra_rows = LABELS[task](y, rng)
-    names = [f"s{k}" for k in range(N)]
-    genes = [f"g{k}" for k in range(GENES)]
+    names = [f"s{k}" for k in range(N_SAMPLES)]
+    genes = [f"g{k}" for k in range(N_GENES)]
     obs = pd.DataFrame(columns | {"age": [f"{v:.6f}" for v in age]}, index=names).astype(str)
     keys: dict[str, Any] = {"classes": None} | extra_rows
     design = Design(

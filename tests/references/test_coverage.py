@@ -10,7 +10,7 @@ from genesig.selection.assess.kinds.known import ASSESSED
 
 CLASSES = ASSESSED["classification"].headline
 NUMBERS = ASSESSED["regression"].headline
-SIZES = (27, 11)
+CLASS_SIZES = (27, 11)
 
 
 def draw(rng, sizes, signal):
@@ -45,7 +45,7 @@ def cross_validate(rng, X, y, folds, repeats):
 
 def expected_error(rng, folds, signal):
     """Mean balanced error of the procedure, trained on as many samples as the folds leave."""
-    sizes = [round(size * (1 - 1 / folds)) for size in SIZES]
+    sizes = [round(size * (1 - 1 / folds)) for size in CLASS_SIZES]
     errors = []
     for _ in range(150):
         X, y = draw(rng, sizes, signal)
@@ -63,7 +63,7 @@ def test_the_interval_covers(signal, folds, repeats, least):
     is_covered = []
     over_splits = []
     for _ in range(200):
-        X, y = draw(rng, SIZES, signal)
+        X, y = draw(rng, CLASS_SIZES, signal)
         held_out_scores = cross_validate(rng, X, y, folds, repeats)
         assessment = assess(held_out_scores, CLASSES)[0]
         is_covered.append(assessment.low <= truth <= assessment.high)

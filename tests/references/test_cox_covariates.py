@@ -9,7 +9,7 @@ from genesig.optim.adjustment import adjustment
 from genesig.optim.cox.path import covariate_coef, cox_path, ridge_coef, ridge_scores, tau_max
 from genesig.optim.cox.training import cox_sets
 
-KINDS = {"centre": True, "unit_variance": True}
+SCALING = {"centre": True, "unit_variance": True}
 
 
 def problem(seed: int):
@@ -30,10 +30,10 @@ def problem(seed: int):
 def test_adjusted_path_and_refit_equal_free_features(seed: int) -> None:
     X, C, time, event, rows = problem(seed)
     adjusted_sets = cox_sets(
-        X, time, event, rows, **KINDS, fixed=adjustment(rows, np.stack([C, C]))
+        X, time, event, rows, **SCALING, fixed=adjustment(rows, np.stack([C, C]))
     )
     free = cox_sets(
-        np.column_stack([X, C]), time, event, rows, **KINDS, weights=np.r_[np.ones(20), 0, 0]
+        np.column_stack([X, C]), time, event, rows, **SCALING, weights=np.r_[np.ones(20), 0, 0]
     )
     largest_tau = tau_max(adjusted_sets)
     np.testing.assert_allclose(largest_tau, tau_max(free), rtol=1e-6)
@@ -69,7 +69,7 @@ def test_adjusted_path_and_refit_equal_free_features(seed: int) -> None:
 def test_an_empty_list_is_the_cox_model_of_the_covariates() -> None:
     X, C, time, event, rows = problem(5)
     adjusted_sets = cox_sets(
-        X, time, event, rows, **KINDS, fixed=adjustment(rows, np.stack([C, C]))
+        X, time, event, rows, **SCALING, fixed=adjustment(rows, np.stack([C, C]))
     )
     none = cox_path(adjusted_sets, 1.01 * tau_max(adjusted_sets)[:, None], 1e-2, tolerance=1e-9)
     assert (none.sizes() == 0).all()
@@ -81,7 +81,7 @@ def test_an_empty_list_is_the_cox_model_of_the_covariates() -> None:
             time[training_rows],
             event[training_rows],
             np.ones((training_rows.sum(), 1), bool),
-            **KINDS,
+            **SCALING,
             weights=np.zeros(2),
         )
         fit = cox_path(alone, 1.0, 1.0, tolerance=1e-10)

@@ -13,7 +13,7 @@ from test_cox_references import FILES, example, needs_glmnet, stored
 
 from genesig.optim.cox.training import cox_sets
 
-SCRIPT = Path(__file__).with_name("cox_by_glmnet.R")
+GLMNET_SCRIPT = Path(__file__).with_name("cox_by_glmnet.R")
 
 
 def glmnet(folder: Path, X, time, event, lam, weights, ratio: float) -> np.ndarray:
@@ -29,7 +29,7 @@ def glmnet(folder: Path, X, time, event, lam, weights, ratio: float) -> np.ndarr
     for name, table in tables.items():
         np.savetxt(folder / f"{name}.tsv", table, delimiter="\t", fmt="%.17g")
     process = subprocess.run(
-        ["Rscript", str(SCRIPT), str(folder)], capture_output=True, text=True, check=False
+        ["Rscript", str(GLMNET_SCRIPT), str(folder)], capture_output=True, text=True, check=False
     )
     if "there is no package" in process.stderr:
         pytest.skip("R has no glmnet")

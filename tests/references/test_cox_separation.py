@@ -11,33 +11,34 @@ from genesig.optim.cox.path import covariate_coef, cox_path, ridge_coef, ridge_s
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.optim.cox.training import cox_sets, separation_ridge
 
-N = 60
-D = 12
+N_SAMPLES = 60
+N_FEATURES = 12
 
 
 def columns(kind: str, time: np.ndarray, event: np.ndarray) -> np.ndarray:
     """Return covariates: an age, and a column that has a finite fit or none."""
-    age = np.random.default_rng(2).normal(60, 9, N)
-    spared = np.isin(np.arange(N), np.flatnonzero(~event)[:2]).astype(float)
+    age = np.random.default_rng(2).normal(60, 9, N_SAMPLES)
+    spared = np.isin(np.arange(N_SAMPLES), np.flatnonzero(~event)[:2]).astype(float)
     noise_columns = {
         "no event": spared,
-        "first of all": np.isin(np.arange(N), np.argsort(time)[:3]) & event,
+        "first of all": np.isin(np.arange(N_SAMPLES), np.argsort(time)[:3]) & event,
         "the order": -time,
         "one event": np.isin(
-            np.arange(N), np.r_[np.argmin(np.where(event, time, 9)), np.flatnonzero(~event)[:3]]
+            np.arange(N_SAMPLES),
+            np.r_[np.argmin(np.where(event, time, 9)), np.flatnonzero(~event)[:3]],
         ),
-        "as it comes": np.random.default_rng(3).integers(0, 2, N),
+        "as it comes": np.random.default_rng(3).integers(0, 2, N_SAMPLES),
     }[kind]
     return np.column_stack([age, noise_columns.astype(float)])
 
 
 def problem(kind: str):
     rng = np.random.default_rng(1)
-    X = rng.normal(size=(N, D))
+    X = rng.normal(size=(N_SAMPLES, N_FEATURES))
     time = rng.exponential(np.exp(-X[:, 0]))
-    event = rng.random(N) < 0.6
+    event = rng.random(N_SAMPLES) < 0.6
     C = columns(kind, time, event)
-    rows = np.ones((N, 1), dtype=bool)
+    rows = np.ones((N_SAMPLES, 1), dtype=bool)
     sets = cox_sets(
         X, time, event, rows, centre=True, unit_variance=True, fixed=adjustment(rows, C[None])
     )
@@ -49,15 +50,17 @@ def stated(X: np.ndarray, time: np.ndarray, event: np.ndarray, C: np.ndarray, la
     risk = RiskSets.from_times(time, event)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     B = C - C.mean(axis=0)
-    S = np.linalg.cholesky(B.T @ B / N).T  # ||a||² on columns of mean square 1 is ||S g||²
+    S = np.linalg.cholesky(B.T @ B / N_SAMPLES).T  # ||a||² on columns of mean square 1 is ||S g||²
     ordered_columns = np.column_stack([Z, B])[risk.order]
 
     def value(x):
         b = x[: Z.shape[1]]
         g = x[Z.shape[1] :]
         grad = ordered_columns.T @ risk.gradient(risk.shares(ordered_columns @ x))
-        grad += 2 * np.r_[lam * b, S.T @ (S @ g) / N]
-        return risk.value(ordered_columns @ x) + lam * b @ b + np.sum((S @ g) ** 2) / N, grad
+        grad += 2 * np.r_[lam * b, S.T @ (S @ g) / N_SAMPLES]
+        return risk.value(ordered_columns @ x) + lam * b @ b + np.sum(
+            (S @ g) ** 2
+        ) / N_SAMPLES, grad
 
     scale = np.r_[np.ones(Z.shape[1]), B.std(axis=0)]
     optimum = minimize(
@@ -79,7 +82,7 @@ def test_covariates_with_a_finite_fit_have_no_penalty(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["no event", "first of all", "the order"])
 def test_separated_covariates_are_bounded_and_certified(kind: str) -> None:
     X, time, event, C, sets = problem(kind)
-    assert sets.separation_ridge(0) == 1 / N
+    assert sets.separation_ridge(0) == 1 / N_SAMPLES
     tau = tau_max(sets)[:, None] * [1.0, 0.6, 0.3]
     fits = cox_path(sets, tau, 1e-2, tolerance=1e-8)
     assert fits.converged.all()

@@ -9,19 +9,19 @@ from genesig.response.survival import martingale, times
 from genesig.selection.assess.kinds.record import HeldOut
 from genesig.selection.assess.patients.pairs import score_effect
 
-GENES = 50
-CARRY = 5
+N_GENES = 50
+N_SIGNAL_GENES = 5
 DRAWS = 200
 TRAININGS = 60
-NEW = 600
+N_NEW_SAMPLES = 600
 
 
 def draw(rng, kind, n, signal):
     """Return Gaussian X, y, and a covariate that goes with the response and with one gene."""
-    X = rng.standard_normal((n, GENES))
+    X = rng.standard_normal((n, N_GENES))
     c = rng.standard_normal(n)
     X[:, 0] = (X[:, 0] + c) / np.sqrt(2)
-    eta = signal * X[:, :CARRY].sum(axis=1) / 2 + 0.3 * c
+    eta = signal * X[:, :N_SIGNAL_GENES].sum(axis=1) / 2 + 0.3 * c
     if kind == "number":
         return X, eta + rng.standard_normal(n), c
     if kind == "time":
@@ -29,7 +29,7 @@ def draw(rng, kind, n, signal):
         lost = rng.exponential(2.0, n)
         return X, times(np.minimum(event_time, lost), event_time <= lost), c
     y = np.arange(n) < 11 * n // 38
-    X[:, :CARRY] += signal * y[:, None]
+    X[:, :N_SIGNAL_GENES] += signal * y[:, None]
     return X, y, c + 0.3 * y
 
 
@@ -72,27 +72,27 @@ def told(held_out_scores, c, *, adjusted):
 def expected(rng, kind, n, signal, *, adjusted):
     """Return the mean effect, in new samples, of scores of models trained on n."""
     effects_drawn = []
-    zero = np.zeros(NEW, dtype=int)
+    zero = np.zeros(N_NEW_SAMPLES, dtype=int)
     for _ in range(TRAININGS):
         X, y, _ = draw(rng, kind, n, signal)
-        X_new, y_new, c_new = draw(rng, kind, NEW, signal)
+        X_new, y_new, c_new = draw(rng, kind, N_NEW_SAMPLES, signal)
         f = scores(X, y, X_new)[:, None]
-        held_out_scores = HeldOut(y_new, np.arange(NEW), zero, zero, zero, f, 0.0)
+        held_out_scores = HeldOut(y_new, np.arange(N_NEW_SAMPLES), zero, zero, zero, f, 0.0)
         effects_drawn.append(told(held_out_scores, c_new, adjusted=adjusted).value)
     return np.mean(effects_drawn)
 
 
-CASES = [
+COVERAGE_CASES = [
     (kind, n, 5, 4, adjusted, 0.9)
     for kind in ("class", "number", "time")
     for n, adjusted in ((38, False), (100, False), (100, True))
 ]
-CASES += [(kind, 38, 38, 1, False, 0.78) for kind in ("class", "number", "time")]
+COVERAGE_CASES += [(kind, 38, 38, 1, False, 0.78) for kind in ("class", "number", "time")]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("signal", [0.0, 0.4, 1.0])
-@pytest.mark.parametrize(("kind", "n", "folds", "repeats", "adjusted", "least"), CASES)
+@pytest.mark.parametrize(("kind", "n", "folds", "repeats", "adjusted", "least"), COVERAGE_CASES)
 def test_the_interval_covers(kind, n, folds, repeats, adjusted, least, signal):
     rng = np.random.default_rng(1)
     truth = expected(rng, kind, round(n * (1 - 1 / folds)), signal, adjusted=adjusted)

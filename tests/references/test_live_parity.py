@@ -9,7 +9,7 @@ from genesig.data.files.readers import read_matrix
 from genesig.data.steps.combat import Combat
 from genesig.data.steps.median_polish import Quantile
 
-STUDIES = [SHARED / f"geo/{name}_series_matrix.txt.gz" for name in ("GSE55235", "GSE55457")]
+STUDY_FILES = [SHARED / f"geo/{name}_series_matrix.txt.gz" for name in ("GSE55235", "GSE55457")]
 RUNS = {
     "plain": (None, False),
     "reference": ("c", False),
@@ -21,9 +21,9 @@ RUNS = {
 @pytest.fixture(scope="module")
 def study():
     """Return 63 arrays of 22283 genes from two centres, the second in two batches."""
-    if not STUDIES[0].exists():
+    if not STUDY_FILES[0].exists():
         pytest.skip("the shared data are not here")
-    study_a, second = (read_matrix(path, None) for path in STUDIES)
+    study_a, second = (read_matrix(path, None) for path in STUDY_FILES)
     assert study_a.rows == second.rows  # genes in rows
     X = np.log2(np.clip(np.hstack([study_a.cells, second.cells]).T, 16, 65536))
     batch = ["a"] * 30 + ["b"] * 13 + ["c"] * 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 import pytest
-from reference_formulas import KINDS, SCALED, classes, fits, parts, problem
+from reference_formulas import SCALED, STUDY_VARIANTS, classes, fits, parts, problem
 from reference_formulas import logistic_objective as objective
 from sklearn.linear_model import LogisticRegression
 
@@ -25,7 +25,7 @@ def by_cvxpy(sets, k, tau, mu):
 
 
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # what it found is compared
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", STUDY_VARIANTS)
 @pytest.mark.parametrize(("n", "d", "mu"), [(25, 12, 0.0), (18, 40, 0.02), (40, 6, 1e-3)])
 def test_cvxpy_finds_the_same_minimum(kind, n, d, mu):
     """Weights of samples and of features, covariates and the free intercept."""

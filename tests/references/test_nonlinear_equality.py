@@ -11,12 +11,12 @@ from genesig.optim.kernels import Gaussian, Polynomial, dense_blocks, linear, ta
 from genesig.optim.nonlinear.instance import make_instance
 from genesig.optim.nonlinear.path import derivative_path
 
-N = 15
-D = 4
+N_SAMPLES = 15
+N_FEATURES = 4
 GROUPS = [[0, 2], [1, 3]]
 WEIGHTS = np.array([1.0, 1.5])
 # kernel, tau, nu, both absolute
-CASES = {
+KERNEL_CASES = {
     "gaussian-2": (Gaussian(2.0), 0.3, 1e-3),
     "gaussian-1": (Gaussian(1.0), 0.1, 1e-2),
     "polynomial-2": (Polynomial(2, 1.0), 0.5, 1e-2),
@@ -33,8 +33,8 @@ def one_thread():
 
 def data():
     rng = np.random.default_rng(4)
-    X = rng.normal(size=(N, D))
-    y = X[:, 0] ** 2 + X[:, 1] + 0.1 * rng.normal(size=N)
+    X = rng.normal(size=(N_SAMPLES, N_FEATURES))
+    y = X[:, 0] ** 2 + X[:, 1] + 0.1 * rng.normal(size=N_SAMPLES)
     return X, (y - y.mean()) / y.std()
 
 
@@ -43,8 +43,8 @@ def gram(kernel):
     X, _ = data()
     table = tables(kernel, X, X)
     D_, L = dense_blocks(table, X)
-    flat = D_.reshape(N * D, N)
-    second = L.transpose(0, 2, 1, 3).reshape(N * D, N * D)
+    flat = D_.reshape(N_SAMPLES * N_FEATURES, N_SAMPLES)
+    second = L.transpose(0, 2, 1, 3).reshape(N_SAMPLES * N_FEATURES, N_SAMPLES * N_FEATURES)
     F = np.hstack([table.value, flat.T])
     Z = np.hstack([flat, second])
     return F, Z, np.vstack([F, Z])
@@ -52,7 +52,7 @@ def gram(kernel):
 
 def clarabel(case, penalty, mu=0.5):
     """The minimum, over coordinates of the range of G: f is w'Gw = ||v||² with v = √Λ V'w."""
-    kernel, tau, nu = CASES[case]
+    kernel, tau, nu = KERNEL_CASES[case]
     _, y = data()
     _, _, G = gram(kernel)
     eigenvalues, V = np.linalg.eigh((G + G.T) / 2)
@@ -61,21 +61,22 @@ def clarabel(case, penalty, mu=0.5):
         eigenvalues[is_positive]
     )  # G = root root', [F; Z] w = root v
     v = cp.Variable(is_positive.sum())
-    f = root[:N] @ v
-    phi = root[N:] @ v
-    parts = [phi[a * N : (a + 1) * N] for a in range(D)]
+    f = root[:N_SAMPLES] @ v
+    phi = root[N_SAMPLES:] @ v
+    parts = [phi[a * N_SAMPLES : (a + 1) * N_SAMPLES] for a in range(N_FEATURES)]
     norms = sum(cp.norm(part) for part in parts)
     omega = {
-        "lasso": tau / np.sqrt(N) * norms,
-        "elastic": tau * mu / np.sqrt(N) * norms + tau * (1 - mu) / N * cp.sum_squares(phi),
+        "lasso": tau / np.sqrt(N_SAMPLES) * norms,
+        "elastic": tau * mu / np.sqrt(N_SAMPLES) * norms
+        + tau * (1 - mu) / N_SAMPLES * cp.sum_squares(phi),
         "group": tau
-        / np.sqrt(N)
+        / np.sqrt(N_SAMPLES)
         * sum(
             w * cp.norm(cp.hstack([parts[a] for a in group]))
             for w, group in zip(WEIGHTS, GROUPS, strict=True)
         ),
     }[penalty]
-    total = cp.sum_squares(y - f) / N + omega + nu * cp.sum_squares(v)
+    total = cp.sum_squares(y - f) / N_SAMPLES + omega + nu * cp.sum_squares(v)
     tight = dict.fromkeys(["tol_gap_abs", "tol_gap_rel", "tol_feas"], 1e-13)
     problem = cp.Problem(cp.Minimize(total))
     problem.solve(solver="CLARABEL", **tight, max_iter=400)
@@ -83,17 +84,17 @@ def clarabel(case, penalty, mu=0.5):
 
 
 def ours(case, penalty, solver, tolerance=1e-11):
-    kernel, tau, nu = CASES[case]
+    kernel, tau, nu = KERNEL_CASES[case]
     X, y = data()
-    relative = nu * N / np.mean(np.diag(tables(kernel, X, X).value))
+    relative = nu * N_SAMPLES / np.mean(np.diag(tables(kernel, X, X).value))
     grouped = penalty == "group"
     groups, weights = (GROUPS, WEIGHTS) if grouped else (None, None)
     shared = {"kernel": kernel, "penalty": penalty, "nu": relative, "mu": 0.5}
     largest = make_instance(
         X,
         y,
-        block=np.array([0, 1, 0, 1]) if grouped else np.arange(D),
-        weights=WEIGHTS if grouped else np.ones(D),
+        block=np.array([0, 1, 0, 1]) if grouped else np.arange(N_FEATURES),
+        weights=WEIGHTS if grouped else np.ones(N_FEATURES),
         **shared,
     ).tau_max
     return derivative_path(
@@ -112,7 +113,7 @@ def ours(case, penalty, solver, tolerance=1e-11):
 @pytest.mark.one_in(2)
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 @pytest.mark.parametrize("penalty", ["lasso", "group", "elastic"])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", KERNEL_CASES)
 def test_solvers_equal_clarabel(case, penalty):
     expected = clarabel(case, penalty)
     bound = 1e-9 if penalty == "lasso" else 1e-7
@@ -126,7 +127,7 @@ def test_solvers_equal_clarabel(case, penalty):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 @pytest.mark.parametrize("penalty", ["lasso", "group", "elastic"])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", KERNEL_CASES)
 @pytest.mark.parametrize("solver", ["compressed", "fista", "projection"])
 def test_slower_solvers_equal_clarabel(case, penalty, solver):
     solution = ours(case, penalty, solver)
@@ -144,48 +145,48 @@ def test_alg1_equals_the_other_solvers_where_it_is_quick():
 
 def printed_alg1(case, outer=4000, inner=30):
     """The published iteration, 1/(2σ) S*(Sf - y), with exact coupling of the blocks; its w."""
-    kernel, tau, nu = CASES[case]
+    kernel, tau, nu = KERNEL_CASES[case]
     _, y = data()
     F, Z, G = gram(kernel)
-    sigma = np.linalg.eigvalsh(F[:, :N])[-1] / N + nu
-    L = Z[:, N:]
+    sigma = np.linalg.eigvalsh(F[:, :N_SAMPLES])[-1] / N_SAMPLES + nu
+    L = Z[:, N_SAMPLES:]
     step = 2 * sigma / np.linalg.eigvalsh(L)[-1]
-    r = tau / np.sqrt(N)
+    r = tau / np.sqrt(N_SAMPLES)
     w = np.zeros(len(G))
-    q = np.zeros(N * D)
+    q = np.zeros(N_SAMPLES * N_FEATURES)
     for _ in range(outer):
         u = (1 - nu / (2 * sigma)) * w
-        u[:N] += (y - F @ w) / (2 * sigma * N)
+        u[:N_SAMPLES] += (y - F @ w) / (2 * sigma * N_SAMPLES)
         phi_u = Z @ u
         z = q
         t = 1.0
         for _ in range(inner):
-            v = (z + step * (phi_u - L @ z / (2 * sigma))).reshape(D, N)
+            v = (z + step * (phi_u - L @ z / (2 * sigma))).reshape(N_FEATURES, N_SAMPLES)
             new = v * np.minimum(1, r / np.linalg.norm(v, axis=1, keepdims=True))
             following = (1 + np.sqrt(1 + 4 * t * t)) / 2
             z = new.ravel() + (t - 1) / following * (new.ravel() - q)
             q = new.ravel()
             t = following
         w = u
-        w[N:] -= q / (2 * sigma)
+        w[N_SAMPLES:] -= q / (2 * sigma)
     return w
 
 
 def dense_objective(case, w, times_tau=1.0):
-    kernel, tau, nu = CASES[case]
+    kernel, tau, nu = KERNEL_CASES[case]
     F, Z, G = gram(kernel)
-    norms = np.linalg.norm((Z @ w).reshape(D, N), axis=1)
-    loss = np.sum((data()[1] - F @ w) ** 2) / N
-    return loss + times_tau * tau / np.sqrt(N) * norms.sum() + nu * w @ G @ w
+    norms = np.linalg.norm((Z @ w).reshape(N_FEATURES, N_SAMPLES), axis=1)
+    loss = np.sum((data()[1] - F @ w) ** 2) / N_SAMPLES
+    return loss + times_tau * tau / np.sqrt(N_SAMPLES) * norms.sum() + nu * w @ G @ w
 
 
 @pytest.mark.slow
 def test_alg1_as_printed_solves_the_problem_with_tau_doubled(monkeypatch):
     case = "gaussian-1"
     w = printed_alg1(case)
-    kernel, tau, nu = CASES[case]
+    kernel, tau, nu = KERNEL_CASES[case]
     right = ours(case, "lasso", "admm")
-    monkeypatch.setitem(CASES, case, (kernel, 2 * tau, nu))
+    monkeypatch.setitem(KERNEL_CASES, case, (kernel, 2 * tau, nu))
     doubled = ours(case, "lasso", "admm")
     monkeypatch.undo()
     assert dense_objective(case, w, 2.0) == pytest.approx(doubled.objective, abs=1e-9)

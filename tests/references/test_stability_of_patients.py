@@ -12,10 +12,10 @@ from genesig.selection.assess.stability import PairAgreement, list_agreement
 
 pytestmark = pytest.mark.slow
 
-N = 40
-GENES = 200
+N_SAMPLES = 40
+N_GENES = 200
 PAIRS = 25
-WEAK = (0.35, 10)
+WEAK_SIGNAL = (0.35, 10)
 STRONG = (1.2, 5)
 """Shift of the informative genes and their number."""
 
@@ -23,7 +23,7 @@ STRONG = (1.2, 5)
 def draw(rng, n, signal):
     size, genes = signal
     y = np.repeat([-1.0, 1.0], n // 2)
-    X = rng.standard_normal((n, GENES))
+    X = rng.standard_normal((n, N_GENES))
     X[:, :genes] += size * y[:, None]
     return X, y
 
@@ -36,7 +36,7 @@ def select(X, y, rows):
     mu = 1e-6 * sets.norm[:, None]
     fits = path(sets, tau, mu, solver="landweber-newton", tolerance=1e-9)
     equal_weights = np.ones(len(fits.indices))
-    return csr_array((equal_weights, fits.indices, fits.indptr), shape=(rows.shape[1], GENES))
+    return csr_array((equal_weights, fits.indices, fits.indptr), shape=(rows.shape[1], N_GENES))
 
 
 def halves(rng, y, pairs):
@@ -49,8 +49,8 @@ def halves(rng, y, pairs):
 
 def of_patients(rng, signal, studies=800):
     """Return the stability of lists from independent studies of half the size."""
-    all_rows = np.ones((N // 2, 1), dtype=bool)
-    lists = [select(*draw(rng, N // 2, signal), all_rows) for _ in range(studies)]
+    all_rows = np.ones((N_SAMPLES // 2, 1), dtype=bool)
+    lists = [select(*draw(rng, N_SAMPLES // 2, signal), all_rows) for _ in range(studies)]
     return PairAgreement.from_lists(vstack(lists, format="csr")).stability()
 
 
@@ -58,21 +58,21 @@ def measured(rng, signal, studies):
     """Return of each study: stability of pairs, that of all halves as if they were independent."""
     agreements = []
     for _ in range(studies):
-        X, y = draw(rng, N, signal)
+        X, y = draw(rng, N_SAMPLES, signal)
         lists = select(X, y, halves(rng, y, PAIRS))
         agreements.append((PairAgreement.from_lists(lists).stability(), list_agreement(lists)))
     return zip(*agreements, strict=True)
 
 
 def test_halves_are_disjoint_and_hold_both_classes():
-    y = np.repeat([-1.0, 1.0], N // 2)
+    y = np.repeat([-1.0, 1.0], N_SAMPLES // 2)
     rows = halves(np.random.default_rng(0), y, 3)
     assert (rows[:, 0::2] ^ rows[:, 1::2]).all()
     assert (y @ rows == 0).all()
     assert all((half != two).any() for half, two in pairwise(rows.T[::2]))
 
 
-@pytest.mark.parametrize("signal", [WEAK, STRONG], ids=["weak", "strong"])
+@pytest.mark.parametrize("signal", [WEAK_SIGNAL, STRONG], ids=["weak", "strong"])
 @pytest.mark.parametrize("studies", [250, pytest.param(1500, marks=pytest.mark.slow)])
 def test_pairs_tell_how_lists_of_other_patients_agree(signal, studies):
     rng = np.random.default_rng(1)

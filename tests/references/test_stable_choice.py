@@ -19,7 +19,7 @@ from genesig.selection.linear.double_loop import nested_cross_validation
 
 SPLITS = settings.SPLITS | {"inner_folds": 4}
 MU = [1e-6, 1e-3, 1e-2, 0.1]
-STUDIES = {
+STUDY_CASES = {
     "few genes": (0, "classification", {"most": 3}),
     "half the chip": (1, "classification", {"most": 20, "criterion": "log_loss"}),
     "counts, cut at the midpoint": (
@@ -157,9 +157,9 @@ def chosen_again(X, y, train, linear_settings, searched, surface, choice):
     "everything too long-0",
 )
 @pytest.mark.parametrize("number", [0, 1])
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize("name", STUDY_CASES)
 def test_every_training_set_chooses_by_the_definition(name, number):
-    seed, task, changes = STUDIES[name]
+    seed, task, changes = STUDY_CASES[name]
     dataset, splits = make_study(seed, task)
     linear_settings = linear(
         **{"mu": MU, "tau_min": 0.05, "tau_count": 6, "lam": [1e-3, 1e-1], **changes}

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 # How far an objective may lie above Clarabel's, relative; it is the less exact of the two.
 MAX_ABOVE = 5e-12
 MAX_BELOW = 2e-8
-KINDS = {
+PENALTY_KINDS = {
     "lasso": ("singletons", 1),
     "group": ("partition", 1),
     "latent": ("overlap", 1),
@@ -37,7 +37,7 @@ def pieces_value(problem, fit):
 
 def excesses(kind, seeds):
     """How far the objective of each problem lies above Clarabel's, relative, and the own gap."""
-    shape, tasks = KINDS[kind]
+    shape, tasks = PENALTY_KINDS[kind]
     excess_list = []
     for seed in seeds:
         problem = example(seed, shape, tasks)
@@ -48,7 +48,7 @@ def excesses(kind, seeds):
     return np.array(excess_list).T
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", PENALTY_KINDS)
 def test_the_minimum(kind):
     excess_above, gap = excesses(kind, range(4))
     assert -MAX_BELOW <= excess_above.min() <= excess_above.max() <= MAX_ABOVE
@@ -56,7 +56,7 @@ def test_the_minimum(kind):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", PENALTY_KINDS)
 def test_the_minimum_of_more_problems(kind):
     excess_above, gap = excesses(kind, range(4, 29))
     assert -MAX_BELOW <= excess_above.min() <= excess_above.max() <= MAX_ABOVE

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from report_records import (
+    LIST_SIZES,
     SHARED,
-    SIZES,
     Study,
     arguments,
     collected,
@@ -362,7 +362,7 @@ def test_other_patients_are_told_the_shared_genes_of_the_record(kind):
     )
     shared = f"{SHARED[0]:.0f}"
     by_chance = f"{SHARED[1]:.1f}"
-    assert f"share about {shared} of {SIZES[0]} genes ({by_chance} by chance)" in text
+    assert f"share about {shared} of {LIST_SIZES[0]} genes ({by_chance} by chance)" in text
     # Groups agree better in this record: 0.45 against 0.30.
     assert "better on groups of correlated genes" in text
     stability["blocks"] = stability["value"]

@@ -53,7 +53,7 @@ NESTED = pd.DataFrame(
         "cv_frequency": [1.0, 0.9, 0.5, 0.25],
     }
 )
-SETTINGS = {
+STUDY_SETTINGS = {
     "config": {
         "linear": {"mu": [0.01, 1.0], "solver": "newton", "most": None},
         "normalise": {"samples": [], "folds": [{"step": "centre"}]},
@@ -65,7 +65,7 @@ SETTINGS = {
 
 def exported(tmp_path, signature):
     """Return signature.h5ad of the signature, read again."""
-    data = signature_annotated(make_dataset(), signature, NESTED, SETTINGS)
+    data = signature_annotated(make_dataset(), signature, NESTED, STUDY_SETTINGS)
     save_signature(tmp_path / "signature.h5ad", data)
     return anndata.read_h5ad(tmp_path / "signature.h5ad")
 
@@ -74,7 +74,7 @@ def test_signature_export_has_parameters_versions_and_frequencies_by_mu(tmp_path
     signature = pd.DataFrame({"gene": ["g3", "g1"], "symbol": ["C", "A"], "block": [np.nan, 1]})
     data = exported(tmp_path, signature)
     notes = data.uns["genesig"]
-    assert notes["versions"] == SETTINGS["versions"]
+    assert notes["versions"] == STUDY_SETTINGS["versions"]
     assert notes["parameters"]["linear"]["mu"].tolist() == [0.01, 1.0]
     assert notes["parameters"]["linear"]["solver"] == "newton"
     assert json.loads(notes["parameters"]["normalise"]["folds"]) == [{"step": "centre"}]

@@ -16,7 +16,7 @@ from genesig.cli import main
 
 SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
 # Each goes into the config as it stands; a wildcard of a rule's own must not be filled in either.
-WORDS = ["{A}", "{name} of {batch}", "{labels,a+}", "{", "a } b {"]
+BRACED_WORDS = ["{A}", "{name} of {batch}", "{labels,a+}", "{", "a } b {"]
 SMALL = {
     "splits": {"folds": 3, "repeats": 1, "inner_folds": 2, "subsamples": 2},
     "linear": {"tau_count": 3, "tau_min": 0.2, "mu": [1e-2]},
@@ -103,7 +103,7 @@ def test_dry_run_accepts_braces_in_values(tmp_path: Path) -> None:
     assert {"validate", "read", "split", "report"} <= planned(folder)
 
 
-EVERYWHERE = {
+BRACED_CONFIG = {
     "data": {
         key: "{A}"
         for key in ("part", "files", "batch", "symbol", "prior_weights", "chromosome", "omic")
@@ -130,7 +130,7 @@ EVERYWHERE = {
 
 @pytest.mark.slow
 def test_a_dry_run_takes_braces_in_any_setting(tmp_path: Path) -> None:
-    changes = {**EVERYWHERE, "data": {**EVERYWHERE["data"], "annotation": "samples.tsv"}}
+    changes = {**BRACED_CONFIG, "data": {**BRACED_CONFIG["data"], "annotation": "samples.tsv"}}
     folder = make_study(tmp_path, changes)
     assert {"validate", "read", "split", "external"} <= planned(folder)
 
@@ -149,7 +149,7 @@ def test_dry_run_accepts_braces_in_model_settings(tmp_path: Path, changes: Any) 
     assert {"validate", "read", "split", "report"} <= planned(folder)
 
 
-@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize("word", BRACED_WORDS)
 def test_names_of_files_with_braces_are_refused_before_anything_runs(
     word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

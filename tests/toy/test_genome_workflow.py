@@ -12,7 +12,7 @@ from study_runs import make_study, planned, run, write_config
 
 pytestmark = pytest.mark.slow
 
-QUICK = {
+QUICK_SECTIONS = {
     "nonlinear": {"enabled": False},
     "controls": {"permutations": 2, "baselines": []},
     "splits": {"repeats": 1, "subsamples": 2},
@@ -24,12 +24,12 @@ PLACED = {"annotation": "genes.tsv", "symbol": "symbol", "chromosome": "on", "po
 def study(folder: Path) -> Path:
     """Lay out the toy, whose first genes differ, on two chromosomes, with a file of sets."""
     config: dict[str, Any] = {
-        **QUICK,
+        **QUICK_SECTIONS,
         "data": PLACED,
         "enrichment": {"sets": "s.gmt", "smallest": 2},
-        "controls": {**QUICK["controls"], "signatures": "s.gmt"},
+        "controls": {**QUICK_SECTIONS["controls"], "signatures": "s.gmt"},
     }
-    config["linear"] = {**QUICK["linear"], "penalty": "fused"}
+    config["linear"] = {**QUICK_SECTIONS["linear"], "penalty": "fused"}
     make_study(folder, config)
     names = pd.read_csv(folder / "expression.tsv.gz", sep="\t")["gene"].tolist()
     rows = [f"{gene}\tS{j}\t{1 + j // 20}\t{j}" for j, gene in enumerate(names)]
@@ -45,7 +45,7 @@ def study(folder: Path) -> Path:
 def test_dry_run_plans_enrichment_only_with_a_file(tmp_path: Path) -> None:
     folder = study(tmp_path)
     assert {"enrichment", "published"} <= planned(folder)
-    write_config(folder, QUICK)
+    write_config(folder, QUICK_SECTIONS)
     assert not {"enrichment", "published"} & planned(folder)
 
 

@@ -12,7 +12,7 @@ from study_runs import make_study, planned, run, write_config
 
 pytestmark = pytest.mark.slow
 
-QUICK: dict[str, Any] = {
+QUICK_SECTIONS: dict[str, Any] = {
     "nonlinear": {"enabled": False},
     "controls": {"permutations": 2, "baselines": []},
     "splits": {"folds": 3, "repeats": 1, "inner_folds": 3, "subsamples": 2},
@@ -24,7 +24,7 @@ LEARNED = {"annotation": "genes.tsv", "symbol": "symbol", "omic": "layer", "omic
 
 def study(folder: Path, data: dict[str, Any]) -> Path:
     """Lay out the toy, whose first genes differ, and say that these are proteins."""
-    make_study(folder, {**QUICK, "data": data})
+    make_study(folder, {**QUICK_SECTIONS, "data": data})
     names = pd.read_csv(folder / "expression.tsv.gz", sep="\t")["gene"].tolist()
     rows = [f"{gene}\tS{j}\t{'protein' if j < 6 else 'rna'}" for j, gene in enumerate(names)]
     (folder / "genes.tsv").write_text("\n".join(["gene\tsymbol\tlayer", *rows]) + "\n")
@@ -34,7 +34,7 @@ def study(folder: Path, data: dict[str, Any]) -> Path:
 def test_a_dry_run_plans_omics_only_where_there_are_several(tmp_path: Path) -> None:
     folder = study(tmp_path, LEARNED)
     assert "omics" in planned(folder)
-    write_config(folder, QUICK)
+    write_config(folder, QUICK_SECTIONS)
     assert "omics" not in planned(folder)
 
 

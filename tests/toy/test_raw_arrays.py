@@ -17,7 +17,7 @@ from genesig.cli import main
 
 pytestmark = pytest.mark.slow
 
-QUICK = {
+QUICK_SECTIONS = {
     "nonlinear": {"enabled": False},
     "controls": {"permutations": 3, "baselines": []},
     "splits": {"repeats": 1, "subsamples": 4},
@@ -51,7 +51,7 @@ def test_raw_arrays_are_analysed_and_a_new_array_is_scored(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = begun(tmp_path, kind, monkeypatch)
-    path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | QUICK))
+    path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | QUICK_SECTIONS))
     line = [sys.executable, "-c", "from genesig.cli import main; main()", "run", "config.yaml"]
     process = subprocess.run(
         [*line, "--cores", "2"], env=environment(), capture_output=True, text=True

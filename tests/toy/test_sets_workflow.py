@@ -11,7 +11,7 @@ from study_runs import assert_alike, make_study, planned, results, run, write_co
 pytestmark = pytest.mark.slow
 
 RULES = {"gene_sets", "sets_fit", "sets_final", "sets_gather"}
-QUICK = {
+QUICK_SECTIONS = {
     "nonlinear": {"enabled": False},
     "controls": {"permutations": 2, "baselines": []},
     "splits": {"repeats": 1, "subsamples": 2},
@@ -28,7 +28,7 @@ def study(folder: Path, **structured: object) -> Path:
         for name, genes in lists.items()
     ]
     folder.mkdir(exist_ok=True)
-    make_study(folder, {**QUICK, "structured": {**SETS, **structured}})
+    make_study(folder, {**QUICK_SECTIONS, "structured": {**SETS, **structured}})
     (folder / "sets.gmt").write_text("\n".join(lines) + "\n")
     return folder
 
@@ -36,7 +36,7 @@ def study(folder: Path, **structured: object) -> Path:
 def test_dry_run_plans_gene_sets_only_with_a_file(tmp_path: Path) -> None:
     folder = study(tmp_path)
     assert planned(folder) >= RULES
-    write_config(folder, QUICK)
+    write_config(folder, QUICK_SECTIONS)
     assert not planned(folder) & RULES
 
 
@@ -58,10 +58,10 @@ def test_study_with_gene_sets_gives_the_same_results_in_any_batches(tmp_path: Pa
     before = results(folder).keys()
     second_study = study(tmp_path / "two")
     cut = {
-        "splits": {**QUICK["splits"], "batches": 1},
-        "controls": {**QUICK["controls"], "permutations_per_job": 1},
+        "splits": {**QUICK_SECTIONS["splits"], "batches": 1},
+        "controls": {**QUICK_SECTIONS["controls"], "permutations_per_job": 1},
     }
-    write_config(second_study, {**QUICK, "structured": SETS, **cut})
+    write_config(second_study, {**QUICK_SECTIONS, "structured": SETS, **cut})
     run(second_study, cores=1)
     tables = [name for name in before if name.startswith("sets") and name.endswith(".tsv")]
     assert len(tables) == 6

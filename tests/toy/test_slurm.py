@@ -16,7 +16,7 @@ from genesig.data.files.readers import load_schema
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.cost import Size, job_resources, study_costs
 
-QUICK = {
+QUICK_SECTIONS = {
     "across": {"align": "auto"},
     "splits": {"subsamples": 2, "batches": 2},
     "linear": {"tau_count": 3, "mu": [1e-3]},
@@ -25,7 +25,7 @@ QUICK = {
 }
 
 FEW_JOBS = {
-    **QUICK,
+    **QUICK_SECTIONS,
     "splits": {"subsamples": 2, "batches": 1},
     "controls": {"permutations": 1, "permutations_per_job": 1, "baselines": ["dummy"]},
     "nonlinear": {"enabled": False},
@@ -109,7 +109,7 @@ def minutes_of(limit):
 @pytest.mark.parametrize("several", [False, True])
 def test_the_cluster_gives_the_bytes_of_the_laptop(tmp_path, several):
     def make(folder):
-        return lay_out_studies(folder, QUICK) if several else make_study(folder)
+        return lay_out_studies(folder, QUICK_SECTIONS) if several else make_study(folder)
 
     (tmp_path / "laptop").mkdir()
     (tmp_path / "cluster").mkdir()

@@ -4,7 +4,7 @@ import gzip
 
 import numpy as np
 import pytest
-from array_files import FORMS, LAYOUTS, NAMES, PAIRS, cel_text
+from array_files import FORMS, LAYOUTS, PAIRS, PROBE_SET_NAMES, cel_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rma import sets_of
@@ -38,7 +38,7 @@ def test_array_is_equal_in_every_file_form(form):
 @pytest.mark.parametrize("form", LAYOUTS)
 def test_layout_is_equal_in_every_file_form(form):
     cdf = parse_cdf(LAYOUTS[form], "f")
-    assert (cdf.n_columns, cdf.n_rows, list(cdf.names)) == (6, 5, NAMES)
+    assert (cdf.n_columns, cdf.n_rows, list(cdf.names)) == (6, 5, PROBE_SET_NAMES)
     np.testing.assert_array_equal(cdf.cells, PAIRS[:, :, 0].ravel())
     np.testing.assert_array_equal(cdf.sets, np.repeat(range(4), 3))
 
@@ -105,7 +105,7 @@ def test_a_folder_is_read_by_the_names_of_its_files(tmp_path):
     matrix = read_cel_folder(folder, read_unpacked)
     assert (matrix.rows, matrix.columns) == (probes.names, ("a", "b"))
     np.testing.assert_array_equal(matrix.cells.T, probes.X)
-    assert sets_of(probes.names) == list(np.repeat(NAMES, 3))
+    assert sets_of(probes.names) == list(np.repeat(PROBE_SET_NAMES, 3))
 
 
 def test_a_folder_without_arrays_says_so(tmp_path):

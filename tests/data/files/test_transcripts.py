@@ -5,7 +5,15 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from array_files import CLUSTERS, NAMES, PAIRS, SIZE, TRANSCRIPTS, cel_binary, transcript_files
+from array_files import (
+    CLUSTERS,
+    PAIRS,
+    PROBE_SET_NAMES,
+    SIZE,
+    TRANSCRIPTS,
+    cel_binary,
+    transcript_files,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,7 +32,7 @@ def parse_library(files):
 @pytest.mark.parametrize("sequential", [None, 1])
 def test_transcript_layout_is_that_of_its_cdf(sequential):
     layout = parse_library(transcript_files(CLUSTERS, [[24, 25]], *SIZE, sequential=sequential))
-    assert (layout.n_columns, layout.n_rows, list(layout.names)) == (6, 5, NAMES)
+    assert (layout.n_columns, layout.n_rows, list(layout.names)) == (6, 5, PROBE_SET_NAMES)
     assert layout.chips == ("Toy", "Toy-v2")
     np.testing.assert_array_equal(layout.cells, PAIRS[:, :, 0].ravel())
     np.testing.assert_array_equal(layout.sets, np.repeat(range(4), 3))

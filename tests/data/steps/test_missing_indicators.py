@@ -22,7 +22,7 @@ from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
 INDICATOR_STEPS = [{"step": "missing_indicators"}]
-LEFT_CENSORED_FOLDS = [missing.LOW, *settings.MOMENTS]
+LEFT_CENSORED_FOLDS = [missing.CENSORED_STEP, *settings.MOMENTS]
 
 
 def study():
@@ -72,7 +72,7 @@ def test_the_model_knows_who_misses_the_marker(fitted):
 def test_new_samples_are_scored_by_what_they_miss(fitted, tmp_path):
     """By the fit itself; alone as in company; what the matrix lacks altogether says nothing."""
     raw, normalised, fits, model = fitted
-    X = fit_steps(normalised.X, [missing.LOW]).transform(normalised.X)
+    X = fit_steps(normalised.X, [missing.CENSORED_STEP]).transform(normalised.X)
     genes, values = fits.coef(0, 0)
     expected_scores = X[:, genes] @ values + fits.intercept[0, 0] - fits.threshold[0]
     path = tmp_path / "new.tsv"
@@ -106,7 +106,7 @@ def test_one_that_no_training_sample_needs_is_never_selected(fitted):
     """Which genes have one is decided in each training set: a constant has no spread there."""
     _, normalised, *_ = fitted
     train = np.flatnonzero(normalised.X[:, -1] == 0)
-    scaled = fit_steps(normalised.X[train], [missing.LOW, *settings.MOMENTS]).transform(
+    scaled = fit_steps(normalised.X[train], [missing.CENSORED_STEP, *settings.MOMENTS]).transform(
         normalised.X
     )
     assert normalised.X[:, -1].any()

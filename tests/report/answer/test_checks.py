@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from report_records import SHARED, SIZES, Study, collected
+from report_records import LIST_SIZES, SHARED, Study, collected
 
 from genesig.report.answer.checks import NO, UNCLEAR, UNKNOWN, YES, checks
 from genesig.report.page.verdict import Grade, judge
@@ -65,7 +65,7 @@ def test_stability_is_reported_without_a_verdict(study, than_chance, than_lasso)
         "than_lasso": than_lasso,
     }
     row = check(study, "Would other patients", stability=stability)
-    assert row.answer == f"About {SHARED[0]:.0f} of {SIZES[0]}"
+    assert row.answer == f"About {SHARED[0]:.0f} of {LIST_SIZES[0]}"
     assert row.detail.startswith("Stability 0.30 (0 = chance, 1 = identical")
     words = f"{row.answer} {row.detail}".lower()
     assert not any(word in words for word in ("supported", "clearly", "stable than"))
