@@ -1,4 +1,4 @@
-"""The measure of success is itself measured: its formulas, and that its command runs."""
+"""The benchmark scripts: their formulas, and that their commands run."""
 
 from __future__ import annotations
 

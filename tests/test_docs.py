@@ -1,4 +1,4 @@
-"""The pages for people: links lead somewhere, commands name what exists."""
+"""The documentation pages: links, commands and numbers are valid."""
 
 import re
 import runpy

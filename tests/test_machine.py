@@ -1,4 +1,4 @@
-"""What the machine refuses is one line: what happened, where, what to do."""
+"""Failures of the machine are reported in one line: place, cause, remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What others look for in a repository: version, citation, catalogue, workflows, environments."""
+"""Files of the repository: version, citation, catalogue, workflows, environments."""
 
 from __future__ import annotations
 

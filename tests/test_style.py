@@ -1,4 +1,4 @@
-"""Words that readers stumble over are in no text for people; docs/style.md says what to write."""
+"""No text for readers uses the words that docs/style.md avoids."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""What words say of each other."""
+"""Comparison of words and names."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`snakemake --report`: each figure and each table has its words."""
+"""Every figure and table of `snakemake --report` has a caption."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A few killed studies; `benchmarks/robustness/killed_studies.py` kills a hundred, of all kinds."""
+"""Kill a few studies and resume them; `benchmarks/robustness/killed_studies.py` kills a hundred."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A signal that is no line: whether the method that finds it is named, and that noise names none.
+"""Trials of a nonlinear signal: the page names the method that finds it, and none in noise.
 
 Every method learns the gene of the largest difference of means, of the gene itself (the linear
 models) or of a function of each gene.

@@ -1,4 +1,4 @@
-"""A stated number, what it promises, and how often simulated data show that it holds.
+"""Records of a stated number, its promise, and how often simulated data must confirm it.
 
 A trial draws one data set with known truth from a seed and returns what each of its claims came to
 there: 1 or 0 (covered, found, called), or a number (a bias); NaN where the claim was not made. The

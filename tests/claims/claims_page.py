@@ -1,4 +1,4 @@
-"""docs/evidence/claims.md, from the table of what was measured."""
+"""Write docs/evidence/claims.md from the table of measured values."""
 
 from __future__ import annotations
 

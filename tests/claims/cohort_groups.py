@@ -1,4 +1,4 @@
-"""Intervals of a locked model in cohorts with several samples of each patient."""
+"""Trials of intervals of a locked model in cohorts with several samples per patient."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Covariates held fixed: the p of the permutations, what expression is said to add, its interval.
+"""Trials of covariates: permutation p, added value of expression and its interval.
 
 Genes carry the covariates as the response does, and nothing else unless `signal` says so.
 """

@@ -1,4 +1,4 @@
-"""Gene sets: enrichment against permuted labels, and selection of sets and of bent genes in noise.
+"""Trials of gene sets: enrichment against permuted labels, and selection in noise.
 
 Sets overlap, and in every other one the genes go together: what a draw of single genes calls a
 finding in one noise study of five.

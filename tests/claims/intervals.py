@@ -1,4 +1,4 @@
-"""Intervals of held-out measures: those of cross-validation, and of other studies' samples.
+"""Trials of intervals of held-out measures, in cross-validation and in external cohorts.
 
 Cross-validated ones are for the measure that models of the same procedure, trained on as many
 samples as a training set has, reach on average: `expected` is its mean over fresh training sets,

@@ -1,4 +1,4 @@
-"""Whether lists agree as much as the report says, and more than chance only where there is more."""
+"""Trials of list stability: reported agreement equals that of independent patients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Missing values: signs of what they hide, and whether they go with the label by more than chance.
+"""Trials of missing values: signs of hidden effects, and association with the label by chance.
 
 Simulated proteomics: 792 proteins, levels from 16 to 32 with factors that samples share, and below
 20.5 the smaller a value the more often it is missing. Five markers are measured in cases only.

@@ -1,4 +1,4 @@
-"""Probabilities of classes: worth nothing in noise, and as frequent as they say where there is any.
+"""Trials of class probabilities: no information in noise, calibrated with a signal.
 
 Genes are independent, of variance 1; a class has three genes of its own, whose mean it raises. The
 protocol is small, five folds in five folds. In small studies 5 of 150 genes are raised, and tau and

@@ -1,4 +1,4 @@
-"""Predicted risks of new patients: worth nothing in noise, and as frequent as they say otherwise.
+"""Trials of predicted risks of new patients: no information in noise, calibrated otherwise.
 
 Genes are independent and have variance 1; five of 150 each add `effect` to the logarithm of the
 hazard. Times are exponential and censored by another exponential time. A risk is the probability of

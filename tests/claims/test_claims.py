@@ -1,4 +1,4 @@
-"""Stated numbers keep their promise on a few draws; benchmarks/accuracy/claims.py draws more."""
+"""Test each stated number on a few draws; benchmarks/accuracy/claims.py draws more."""
 
 import numpy as np
 import pandas as pd

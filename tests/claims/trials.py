@@ -1,4 +1,4 @@
-"""All trials: a module a topic, each with a list TRIALS."""
+"""Collect the trials of all topics; each module has a list TRIALS."""
 
 from __future__ import annotations
 

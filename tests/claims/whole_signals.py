@@ -1,4 +1,4 @@
-"""Whole studies with known signal: whether the intervals on their page hold what is expected.
+"""Trials of whole studies with known signal: intervals on the page cover the expected values.
 
 What is expected of studies so drawn is the mean of the numbers themselves over other studies
 (expected.tsv, by ``claims.py expected``; held-out numbers of models are unbiased for what models

@@ -1,4 +1,4 @@
-"""Whole studies of noise, from their files to their report: what they may say by chance."""
+"""Trials of whole noise studies: how often the report states a finding by chance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole study in this process: from its files to the value its report is written from."""
+"""Run a whole study in this process, from its files to the values of its report."""
 
 from __future__ import annotations
 

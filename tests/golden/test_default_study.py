@@ -1,4 +1,4 @@
-"""The tables of the default study, as they were when they were last looked at.
+"""The tables of the default study equal the stored tables.
 
 `GENESIG_GOLDEN=write pytest -m slow tests/golden` writes them anew; look at the difference.
 """

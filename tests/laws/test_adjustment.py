@@ -1,4 +1,4 @@
-"""Covariates without a penalty and sample weights: the joint problem, solved by what they leave."""
+"""Unpenalised covariates and sample weights: the path solves the joint problem."""
 
 from __future__ import annotations
 

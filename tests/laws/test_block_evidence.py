@@ -1,4 +1,4 @@
-"""Blocks of correlated genes: halves that take turns among their members agree on the block."""
+"""Blocks of correlated genes are selected though half-samples choose different members."""
 
 import numpy as np
 from gathered_study import chance_of

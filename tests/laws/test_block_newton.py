@@ -1,4 +1,4 @@
-"""The block solver's Newton steps: stationary points, compiled, uncompiled, indices checked."""
+"""Newton steps of the block solver: stationary points, compiled and uncompiled, within bounds."""
 
 import os
 import subprocess

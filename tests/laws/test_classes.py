@@ -1,4 +1,4 @@
-"""Several classes: their columns, the nearest mean, what is measured; two are the known case."""
+"""Several classes: response columns, nearest mean, error measures; two classes as special case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several classes with covariates and weights: one list for what genes add to them."""
+"""Several classes with covariates and weights: joint lists, scores, models and p-values."""
 
 from __future__ import annotations
 

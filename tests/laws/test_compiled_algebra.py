@@ -1,4 +1,4 @@
-"""Small linear systems and factors: what NumPy finds."""
+"""Compiled factors and solutions of small linear systems equal NumPy."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""No kernel reads or writes beyond its arrays: the laws of the solvers, every index checked."""
+"""No compiled kernel reads or writes beyond its arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiled code is kept in a folder for each content of the sources, where that can be written."""
+"""Compiled code is cached in one folder per content of the sources, if that is writable."""
 
 import os
 import shutil

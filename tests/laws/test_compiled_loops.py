@@ -1,4 +1,4 @@
-"""Loops of small decisions, called from Python: what the slow way of writing them finds."""
+"""Compiled loops equal slow versions written by their definition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The solver of squares is plain Python: the same uncompiled, and in jobs that compile together."""
+"""The least-squares solver gives the same uncompiled and in jobs that compile at the same time."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What the measure of confounding must hold, and its referees."""
+"""Association of label and batch: reference formulas and invariances."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Numbers among the covariates as restricted cubic splines, from the knots to the model."""
+"""Numeric covariates as restricted cubic splines, from the knots to the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A study with covariates and weights: what expression adds, told apart from chance."""
+"""A study with covariates and weights: scores, models, permutations and p-values."""
 
 from __future__ import annotations
 

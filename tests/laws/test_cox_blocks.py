@@ -1,4 +1,4 @@
-"""Laws of blocks under the partial likelihood: certificates, limits, and minima found otherwise."""
+"""Laws of block penalties under the partial likelihood: certificates, limits, minima."""
 
 from __future__ import annotations
 

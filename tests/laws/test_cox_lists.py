@@ -1,4 +1,4 @@
-"""Lists that are refitted together: each as it would be alone, whatever its length."""
+"""Cox refits of several lists at once equal refits of each list."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What saves time on a path of Cox fits and changes none of them."""
+"""Shortcuts on a path of Cox fits change no fit."""
 
 import gc
 import weakref

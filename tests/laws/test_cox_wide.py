@@ -1,4 +1,4 @@
-"""Models of more active features than samples, which are solved for the samples."""
+"""Cox fits with more active features than samples are stationary."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Laws of `read_dataset`: what was written comes back, however the file lies; drops are counted."""
+"""`read_dataset` returns the written values in any orientation and counts dropped genes."""
 
 from __future__ import annotations
 

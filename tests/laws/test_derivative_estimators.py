@@ -1,4 +1,4 @@
-"""The scikit-learn estimators: their contract, what they choose, and what they refuse."""
+"""The derivative estimators: scikit-learn contract, choice of settings, refused input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for every solver of the derivative-penalty problem, and what it refuses."""
+"""Laws of every solver of the derivative-penalty problem, and refused input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Penalties on derivative norms: prox, conjugate and what duality makes of them."""
+"""Penalties on derivative norms: proximal map, conjugate and duality."""
 
 from __future__ import annotations
 

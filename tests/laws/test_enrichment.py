@@ -1,4 +1,4 @@
-"""Laws of enrichment: closed forms, p over all sets by hand, a reference that knows correlation."""
+"""Laws of enrichment: closed forms, p over all sets, a reference with correlated genes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which genes can be named: E, R and q by hand; the rate of error, and the gate, in simulation."""
+"""FDR selection: expected counts, ratio and q by hand; false discovery rate in simulation."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The record of fits keeps every fit whole when it is joined, sorted, saved and loaded."""
+"""A record of fits keeps every fit when it is joined, sorted, saved and loaded."""
 
 from dataclasses import fields
 

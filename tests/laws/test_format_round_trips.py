@@ -1,4 +1,4 @@
-"""Law of all readers: whatever numbers and names a format was written with, they come back."""
+"""Every reader returns the numbers and names that its format was written with."""
 
 from __future__ import annotations
 

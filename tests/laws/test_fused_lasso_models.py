@@ -1,4 +1,4 @@
-"""The fused lasso through the study: its stretches and their table."""
+"""The fused lasso in a study: segments, coefficients and their table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Genes over several studies whose effects differ: p, q and intervals mean what they say."""
+"""Gene effects over several studies: error rates of p and q, coverage of intervals."""
 
 from __future__ import annotations
 

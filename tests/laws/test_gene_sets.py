@@ -1,4 +1,4 @@
-"""Steps that take columns together: which columns, under which name, fitted on which rows."""
+"""Steps that summarise genes by set: columns, names, and training rows."""
 
 import json
 

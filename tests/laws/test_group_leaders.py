@@ -1,4 +1,4 @@
-"""Training sets of a group end together; one leads, and where its list is too long none follows."""
+"""Training sets of a group end together; none is solved after its leader's list is too long."""
 
 import numpy as np
 import pytest

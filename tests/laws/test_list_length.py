@@ -1,4 +1,4 @@
-"""`signature.most` bounds the list itself, whose inner lists are often shorter."""
+"""`signature.most` bounds the chosen list itself."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What the logistic loss, its certificate and its fits are held to, whatever the data."""
+"""Laws of the logistic loss, its certificate and its fits on random data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a study is written as changes nothing that is found in it: a table of changes, all kinds.
+"""Equivalent files of a study give equal results, for all kinds of response.
 
 Choices, lists and order must be the same, numbers to 1e-9 of the largest of their column.
 """

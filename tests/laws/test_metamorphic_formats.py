@@ -1,4 +1,4 @@
-"""One study in many formats, each in an order of its own, is one data set."""
+"""A study written in many formats and orders is read as one data set."""
 
 from __future__ import annotations
 

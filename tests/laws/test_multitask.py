@@ -1,4 +1,4 @@
-"""One list for several responses: certified, and that of the block solver or of one response."""
+"""Joint lists for several responses: certificates, limits and equality with other solvers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What nonlinear selection learns, it learns from training rows; and nothing else matters."""
+"""Nonlinear selection learns from training rows only."""
 
 from dataclasses import replace
 

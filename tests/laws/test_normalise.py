@@ -1,4 +1,4 @@
-"""What every normaliser must hold, over the registry."""
+"""Laws of every normalisation step in the registry."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Factors of omics: what they multiply, what is chosen, and that equal ones change nothing."""
+"""Penalty factors of omics: effect on the path, choice, and equal factors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A path that ends where lists grow too long is the full path, cut; its end is nobody else's."""
+"""A path ended at a list length equals the full path, cut."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What every permutation must hold, whatever the design."""
+"""Laws of permutations of the label for every design."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Weights of the l1 term: the weighted problem is solved, and a study takes them from its genes."""
+"""Prior weights of the l1 penalty: the weighted problem, and weights from the gene table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Effects of several studies: closed forms, a published example, and what holds for any of them."""
+"""Random-effects estimates: closed forms, a published example, coverage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of a training set are refitted together: each as if it were alone."""
+"""Refits of several lists of a training set equal refits of each list."""
 
 from __future__ import annotations
 

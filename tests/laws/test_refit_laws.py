@@ -1,4 +1,4 @@
-"""The ridge refit against numpy's singular value decomposition."""
+"""The ridge refit equals NumPy's singular value decomposition."""
 
 from __future__ import annotations
 

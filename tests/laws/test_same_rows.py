@@ -1,4 +1,4 @@
-"""Training sets of the same rows, as labels permuted within studies make: one norm serves all."""
+"""Training sets with equal rows share one matrix norm."""
 
 from __future__ import annotations
 

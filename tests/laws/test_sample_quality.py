@@ -1,4 +1,4 @@
-"""What samples look like beside each other: laws, a planted outlier, and the rate without one."""
+"""Sample quality: distances, deviations, a planted outlier, and the rate without outliers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weights of blocks: the null distribution of a norm, and how often chance lets each kind win."""
+"""Weights of gene sets: null distribution of a norm, and how often each kind wins in noise."""
 
 from __future__ import annotations
 

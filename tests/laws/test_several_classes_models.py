@@ -1,4 +1,4 @@
-"""A study of several classes through the double loop: lists, errors and laws of its own."""
+"""A study of several classes through nested cross-validation: lists, errors, models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Primal or dual: the cheaper form is chosen while a list grows, and the answer is the same."""
+"""The cheaper form, primal or dual, is chosen and gives the same lists."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What holds for every solver and every problem."""
+"""Laws of every linear solver and every problem."""
 
 from __future__ import annotations
 

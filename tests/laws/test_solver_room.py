@@ -1,4 +1,4 @@
-"""Genes that go together, as in tables that were never logged: memory and answer stay as they are.
+"""Many correlated genes enlarge neither memory nor the lists of other columns.
 
 What a column of the solver knows takes room for inner products of each pair. Where one sample
 outshines all others, thousands of genes are beyond their share of the largest gradient at once.

@@ -1,4 +1,4 @@
-"""Awkward input gives the right answer, certified, or one clear error; so does any batch of it."""
+"""Awkward input gives a certified solution or one clear error."""
 
 from __future__ import annotations
 

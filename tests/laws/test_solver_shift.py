@@ -1,4 +1,4 @@
-"""What a training set does not hold changes nothing that is trained on it, beyond rounding."""
+"""Values of held-out samples change no fit beyond rounding."""
 
 import numpy as np
 import pytest

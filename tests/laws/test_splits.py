@@ -1,4 +1,4 @@
-"""What every split must hold, whatever the scheme and the design."""
+"""Laws of splits for every scheme and design."""
 
 from collections import Counter
 from itertools import combinations

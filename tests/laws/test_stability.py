@@ -1,4 +1,4 @@
-"""Stability of lists: what the measure must be, by other formulas and by simulation."""
+"""Stability of lists: equality with other formulas, bounds and simulation."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The list of `linear.list: stable`: chosen by error, then by agreement, whatever the order."""
+"""`linear.list: stable` chooses by error, then by agreement, in any order of the folds."""
 
 from dataclasses import replace
 

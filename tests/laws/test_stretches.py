@@ -1,4 +1,4 @@
-"""Laws of the norm of stretches and of its path: proximal map, dual norm, certificate, lists."""
+"""Laws of the segment norm and its path: proximal map, dual norm, certificate, lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The block solver: what it must equal, what its certificate says, what it does at the edges."""
+"""The block solver: equality with other solvers, certificates and limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Norms of blocks: Moreau, the inequality of the dual norm, what projections must give."""
+"""Norms of blocks: Moreau's identity, dual norm and projections."""
 
 from __future__ import annotations
 

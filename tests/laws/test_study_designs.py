@@ -1,4 +1,4 @@
-"""Laws of every way to learn from a study: one row for each kind of response and each method.
+"""Laws of every method of selection, one case per response kind and method.
 
 Test rows have no part in their model, batches change nothing, a planted signal is found. Laws of
 one method alone are in the file of that method.

@@ -1,4 +1,4 @@
-"""Covariates in a study of survival: held fixed from the fits to the model."""
+"""Covariates in a survival study, from the fits to the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for a study of survival: C, criterion, cuts, single genes, model, what is told."""
+"""Laws of a survival study: C index, criterion, cut, single genes, model, tables."""
 
 import json
 from dataclasses import replace

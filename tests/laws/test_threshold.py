@@ -1,4 +1,4 @@
-"""Where a score is cut: halfway between the classes, whatever their sizes, signs and units."""
+"""The decision threshold is the midpoint of the class means, whatever the class sizes."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What many tests begin with is made once in a process; each of them has a copy to change."""
+"""Make costly test inputs once per process and give each test a copy."""
 
 from __future__ import annotations
 

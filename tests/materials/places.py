@@ -1,4 +1,4 @@
-"""Where files lie: the checkout, a copy of the shipped study, genesig as a wheel installs it."""
+"""Paths of the checkout, a copy of the shipped study, and genesig as a wheel installs it."""
 
 from __future__ import annotations
 

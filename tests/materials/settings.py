@@ -1,4 +1,4 @@
-"""Small settings for the stages, as sections of a config; a test changes what it is about."""
+"""Small settings of the stages, as sections of a config."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files with bytes replaced by what readers stumble over, and what has to be said of them."""
+"""Files with damaged bytes, and the messages that readers must give."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a notebook reads of a finished study, and the plots of it."""
+"""Read and plot a finished study in a notebook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading and normalising alone do what the steps of a study do."""
+"""Reading and normalising in a notebook equal the steps of a study."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A study from Python is that of the command line: the same config, workflow and tables."""
+"""A study run from Python equals the command line: config, workflow and tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bioconductor's own numbers for a matrix, made now: the referee of sizes too large to store."""
+"""Run Bioconductor on a matrix, for references too large to store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where there is nothing, the protocol must find nothing: chance errors, uniform p-values.
+"""In pure noise errors are at chance and p-values uniform.
 
 Anything that leaks from test rows into selection, scaling, the choice of a list or its threshold
 shows here: with 5000 features and 30 samples, genes chosen on all samples separate random labels.

@@ -1,4 +1,4 @@
-"""ComBat against sva, and what sva has no answer for."""
+"""ComBat against sva, and input that sva refuses."""
 
 import json
 from pathlib import Path

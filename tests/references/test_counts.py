@@ -1,4 +1,4 @@
-"""RNA-seq counts: real ones by the formula, and what is no count."""
+"""RNA-seq counts: size factors and dispersions against DESeq2 and edgeR, refused input."""
 
 from pathlib import Path
 

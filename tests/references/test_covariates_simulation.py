@@ -1,4 +1,4 @@
-"""Genes that follow nothing but the age: in the lists without it, out of them where it is held."""
+"""Genes that follow only age are listed without adjustment and left out with it."""
 
 from __future__ import annotations
 

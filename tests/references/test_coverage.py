@@ -1,4 +1,4 @@
-"""How often the interval of the double-CV error holds the expected error of the procedure."""
+"""Coverage of the interval of the nested cross-validation error."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""How often the interval of the score's effect holds the mean effect of models so trained."""
+"""Coverage of the interval of the score's effect in new samples."""
 
 from __future__ import annotations
 

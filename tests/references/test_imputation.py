@@ -1,4 +1,4 @@
-"""Missing values against impute.knn, and what holds of them anyhow."""
+"""Imputation of missing values against impute.knn and its definition."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""All solvers against CVXPY/Clarabel on one small problem; Alg1 as it is printed."""
+"""All nonlinear solvers against CVXPY with Clarabel on one small problem."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where R and its packages are, the tables that R made are made again."""
+"""Tables made by R are made again, if R and its packages are installed."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""Two-colour arrays against limma, and lowess against what it must be by its definition."""
+"""Two-colour arrays against limma, and loess against its definition."""
 
 from pathlib import Path
 

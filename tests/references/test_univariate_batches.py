@@ -1,4 +1,4 @@
-"""Single-gene tests with the batch in them, against least squares gene by gene and simulation."""
+"""Single-gene tests with batches against least squares per gene and simulation."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Single-gene tests with covariates in them: ordinary least squares, written out."""
+"""Single-gene tests with covariates against ordinary least squares."""
 
 from __future__ import annotations
 

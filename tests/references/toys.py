@@ -1,4 +1,4 @@
-"""Data whose truth is known: the toys of the literature and two kinds of nothing at all.
+"""Simulated data with known truth: toy problems of the literature and two kinds of noise.
 
 Every generator takes the random stream as its argument. Source of the toys: Mosci (2009),
 sections 4.2 and 6.4; of the paired design: the layout of section 7.2 (nine lines, two states).

@@ -1,4 +1,4 @@
-"""What was changed after a run is told, file by file; nothing outside of the folder is touched."""
+"""`genesig verify` reports every changed file and touches nothing outside the folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stored data set: what is read back without anndata is what anndata reads."""
+"""The stored data set is read as anndata reads it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a run ended, read from the logs of jobs that could not say it themselves."""
+"""Failures of jobs are explained from their logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of results: whole, named where they are not, and never written over what is read."""
+"""Files of results are written whole and never over an input."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Which modules a script needs, against the standard library's own finder."""
+"""The modules that a script needs equal those of Python's module finder."""
 
 from __future__ import annotations
 

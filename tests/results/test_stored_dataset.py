@@ -1,4 +1,4 @@
-"""A data set that a study stored, changed by somebody, is refused in one line when it is read."""
+"""A changed stored data set is refused in one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of other studies in the workflow: beside the study, first checked, never its cause."""
+"""External cohorts in the workflow: checked first, scored and reported beside the study."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Stretches and enrichment through the whole workflow: planned where asked for, all of it there."""
+"""Segments and enrichment in the workflow: planned only if requested, with all outputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A study on a machine that refuses: one line of what, where and what to do; then it goes on."""
+"""Machine failures stop a study with one line; a second run completes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A study whose files are not there is refused, above all where results of another one are."""
+"""A study with missing input files is refused, even if results of another study exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A study whose jobs see none of its files: all that they read comes through a storage."""
+"""A study whose jobs share no disk reads all its files through a storage."""
 
 import os
 import re

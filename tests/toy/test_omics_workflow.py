@@ -1,4 +1,4 @@
-"""Several omics through the whole workflow: planned where asked for, its table and its section."""
+"""Several omics in the workflow: planned only if requested, with table and section."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a scanner's files to the report and a new array, by the commands of the documentation."""
+"""Raw arrays to report and a newly scored array, by the documented commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gene sets through the whole workflow: nothing without a file, all of it with one."""
+"""Gene sets in the workflow: planned only with a file, with all outputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several studies by the workflow, from config to report, beside a cohort that only judges."""
+"""Several studies in the workflow, from config to report, with an external cohort."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The whole workflow on a toy study: the same result however it is run, cut, killed or resumed."""
+"""The whole workflow on a toy study gives the same results however it is run or resumed."""
 
 import json
 import os
