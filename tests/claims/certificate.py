@@ -37,7 +37,7 @@ class Trial:
     draw: Callable[[int], Mapping[str, float]]  # seed -> what each claim came to
     claims: tuple[Claim, ...]
     draws: int = 400  # for the certificate
-    few: int = 20  # in the fast suite, at most some 3 s in all; 0: some in the slow one
+    few: int | None = 20  # draws of the test; 0: as many as `SAMPLE_OF_TRIALS`; None: no test
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from genesig.selection.model.new_samples import predict
 N_GENES = 150
 N_CAUSAL_GENES = 5
 N_NEW_PATIENTS = 200
-N_STUDIES = 20
+N_STUDIES = 10
 """Studies of which one slope is measured."""
 MEAN_CENSORING_TIME = 3.0
 MIN_RISK = 1e-9
@@ -137,14 +137,14 @@ TRIALS: tuple[Trial, ...] = tuple(
         + (f"five genes of effect {effect:g}" if effect else "no gene has an effect"),
         partial(risks_of_small_studies, n=n, effect=effect),
         claims,
-        draws=6,
-        few=0,
+        draws=12,
+        few=few,
     )
-    for n, effect, claims in (
-        (80, 0.6, (SLOPE, HIGHEST)),
-        (150, 0.4, (SLOPE, HIGHEST)),
-        (80, 0.25, (CLOSE, HIGHEST)),
-        (80, 0.0, (CLOSE, DOUBTFUL)),
-        (150, 0.0, (CLOSE, DOUBTFUL)),
+    for n, effect, few, claims in (
+        (80, 0.6, 3, (SLOPE, HIGHEST)),
+        (150, 0.4, None, (SLOPE, HIGHEST)),
+        (80, 0.25, None, (CLOSE, HIGHEST)),
+        (80, 0.0, 3, (CLOSE, DOUBTFUL)),
+        (150, 0.0, None, (CLOSE, DOUBTFUL)),
     )
 )
