@@ -320,7 +320,7 @@ def standardised(X):
     return (X - X.mean(axis=0)) / X.std(axis=0)
 
 
-def planned(*options):
+def plan_benchmark(*options):
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     process = subprocess.run(
         [*WORKFLOW, *options],
@@ -342,13 +342,15 @@ def test_the_benchmark_has_a_job_for_each_data_set_group_and_repeat(tmp_path):
     assert set(names) == {*REAL, *SIMULATED}
     assert len(REAL) >= 20
     groups = sum(len(config["groups"][kind]) for kind in names.values())
-    plan = planned("-n", "--config", f"out={tmp_path}", "data=nowhere", "repeats=2")
+    plan = plan_benchmark("-n", "--config", f"out={tmp_path}", "data=nowhere", "repeats=2")
     assert int(re.findall(r"^cell +(\d+)$", plan, re.M)[0]) == 2 * groups
 
 
 def test_single_benchmark_job_writes_its_tables(tmp_path):
     cell = f"{tmp_path}/cells/simulated_plain.selections.0.jsonl"
-    planned("--config", f"out={tmp_path}", "data=nowhere", "folds=2", "--quiet", "all", "--", cell)
+    plan_benchmark(
+        "--config", f"out={tmp_path}", "data=nowhere", "folds=2", "--quiet", "all", "--", cell
+    )
     results_tables.main(tmp_path / "cells", tmp_path)
     header = (tmp_path / "answers.tsv").read_text().splitlines()[0]
     assert header.startswith("# 0 real and 1 simulated data sets, repeats=1 folds=2 pairs=3, ")

@@ -96,7 +96,7 @@ def commands(page: Path) -> list[str]:
 def missing(command: str) -> list[str]:
     """Return the files, programs, parts and extras of a command that do not exist."""
     words = re.sub(r"[&']", " ", command).split()
-    wrong = [word for word in words if re.search(r"/|\.\w+$", word) and not known(word)]
+    wrong = [word for word in words if re.search(r"/|\.\w+$", word) and not path_exists(word)]
     wrong += [e for e in re.findall(r"\.\[(\S+)\]", command) if e not in extras()]
     return wrong + [c for c in re.findall(r"\bgenesig (\w+)", command) if c not in COMMANDS]
 
@@ -105,7 +105,7 @@ def extras() -> dict[str, list[str]]:
     return PROJECT["optional-dependencies"]
 
 
-def known(word: str) -> bool:
+def path_exists(word: str) -> bool:
     if word.startswith(".venv/bin/"):
         programs = {
             "lint-imports",

@@ -62,13 +62,13 @@ def configured(example: Path) -> dict[str, Any]:
     return dict(yaml.safe_load(example.read_text()))
 
 
-def given(value: Any) -> list[str]:
+def named_files(value: Any) -> list[str]:
     """Return every file below data/ that a config names."""
     if isinstance(value, dict | list):
         return [
             f
             for item in (value.values() if isinstance(value, dict) else value)
-            for f in given(item)
+            for f in named_files(item)
         ]
     return [value] if isinstance(value, str) and value.startswith("data/") else []
 
@@ -90,7 +90,7 @@ def codes(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, int]:
     """Dry-run all examples; files that only a user has are there, and empty."""
     folder = clone(tmp_path_factory.mktemp("clone"))
     for example in EXAMPLES:
-        for file in given(configured(example)):
+        for file in named_files(configured(example)):
             if "_series_matrix" not in file:  # the workflow fetches those
                 (folder / file).touch()
     lines = [[*arguments(example), "--dry-run", "--quiet", "all"] for example in EXAMPLES]
@@ -128,7 +128,7 @@ def test_nothing_is_wrong_with_shipped_data(
     example: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = configured(example)
-    if given(config) or "geo" in config or "GSE" in str(config):
+    if named_files(config) or "geo" in config or "GSE" in str(config):
         pytest.skip("its data are not shipped")
     monkeypatch.chdir(ROOT)
     assert main(["validate", str(example.relative_to(ROOT))]) == 0
@@ -172,7 +172,7 @@ def test_shipped_data_equal_the_output_of_their_script() -> None:
 def test_an_example_runs(example: Path, tmp_path: Path) -> None:
     folder = clone(tmp_path)
     config = configured(example)
-    absent = [file for file in given(config) if not (folder / file).exists()]
+    absent = [file for file in named_files(config) if not (folder / file).exists()]
     if absent or ("GSE" in str(config) and not SHARED.is_dir()):
         pytest.skip("the shared data are not here")
     command = [sys.executable, "-m", "snakemake", *arguments(example)]

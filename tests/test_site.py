@@ -32,7 +32,7 @@ PAGES = {
 } - {"docs/README", "docs/site/index", "docs/paper/paper"}
 
 
-def listed():
+def listed_pages():
     entries = re.findall(r"^(/?[\w./]+)$", INDEX, re.MULTILINE)
     return {
         entry.removeprefix("/") if entry[0] == "/" else f"docs/site/{entry}" for entry in entries
@@ -40,7 +40,7 @@ def listed():
 
 
 def test_the_contents_of_the_site_are_the_pages():
-    assert listed() == PAGES
+    assert listed_pages() == PAGES
     folders = ("tutorials", "how_to", "reference", "explanation", "evidence")
     assert all(len([page for page in PAGES if f"docs/{name}/" in page]) >= 5 for name in folders)
 

@@ -29,7 +29,7 @@ from genesig.selection.genes.statistics import class_test, welch_anova
 from genesig.selection.model.external_scores import as_one_test_set
 
 
-def drawn(seed=0, n=60, T=4, d=30):
+def draw_classes(seed=0, n=60, T=4, d=30):
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.arange(n) % T).astype(float)
     X = rng.normal(size=(n, d))
@@ -38,7 +38,7 @@ def drawn(seed=0, n=60, T=4, d=30):
 
 
 def test_the_columns_of_rare_classes_weigh_as_much():
-    _, _, y = drawn(T=3)
+    _, _, y = draw_classes(T=3)
     y[y == 2] = np.where(np.arange((y == 2).sum()) < 3, 2, 0)
     rows = np.ones((60, 1), dtype=bool)
     Y = coded(y[:, None], shares(y[:, None], rows, 3))[:, 0]
@@ -48,7 +48,7 @@ def test_the_columns_of_rare_classes_weigh_as_much():
 
 
 def test_class_weights_equal_shares_of_the_training_rows():
-    _, _, y = drawn()
+    _, _, y = draw_classes()
     rows = np.arange(60)[:, None] % np.array([2, 3]) == 0
     two_columns = np.repeat(y[:, None], 2, axis=1)
     Y = coded(two_columns, shares(two_columns, rows, 4))
@@ -58,7 +58,7 @@ def test_class_weights_equal_shares_of_the_training_rows():
 
 
 def test_margins_order_classes_by_distance_and_are_linear():
-    rng, _, y = drawn()
+    rng, _, y = draw_classes()
     scores = rng.normal(size=(2, 3, 60, 4))
     means = centres(y, scores, 4)
     np.testing.assert_allclose(means[1, 2, 3], scores[1, 2, y == 3].mean(axis=0))
@@ -123,7 +123,7 @@ def test_confusion_and_sensitivity_by_hand():
 def test_balanced_error_equals_scikit_learn():
     from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
-    rng, _, y = drawn(3)
+    rng, _, y = draw_classes(3)
     f = rng.normal(size=(60, 4)) + np.eye(4)[y.astype(int)]
     expected = 1 - balanced_accuracy_score(y, predict_class(f))
     assert balanced_error(y, f, 4) == pytest.approx(expected)
@@ -139,7 +139,7 @@ def test_balanced_error_equals_scikit_learn():
 
 
 def test_two_classes_have_the_interval_and_the_error_of_two():
-    rng, _, y = drawn(T=2)
+    rng, _, y = draw_classes(T=2)
     f = rng.normal(size=60) + y
     class_scores = np.column_stack([-f, f])
     sign = 2 * y - 1
@@ -150,7 +150,7 @@ def test_two_classes_have_the_interval_and_the_error_of_two():
 
 
 def test_welch_anova_of_two_classes_is_welchs_test():
-    _, X, y = drawn(T=2)
+    _, X, y = draw_classes(T=2)
     expected = stats.ttest_ind(X[y == 1], X[y == 0], equal_var=False)
     F, p = welch_anova(X, y)
     np.testing.assert_allclose(F, expected.statistic**2)
@@ -161,7 +161,7 @@ def test_welch_anova_of_two_classes_is_welchs_test():
     "equal_var" not in inspect.signature(stats.f_oneway).parameters, reason="an older SciPy"
 )
 def test_welch_anova_equals_scipy():
-    _, X, y = drawn()
+    _, X, y = draw_classes()
     expected = stats.f_oneway(*[X[y == c] for c in range(4)], equal_var=False)
     F, p = welch_anova(X, y)
     np.testing.assert_allclose(F, expected.statistic, rtol=1e-10)
@@ -169,7 +169,7 @@ def test_welch_anova_equals_scipy():
 
 
 def test_class_test_with_batches_equals_comparison_of_two_linear_models():
-    rng, X, y = drawn()
+    rng, X, y = draw_classes()
     batch = rng.permutation(np.arange(60) % 3)
     F, p = class_test(X, y, batch)
     full = np.hstack([np.eye(3)[batch], np.eye(4)[y.astype(int)][:, 1:]])
@@ -182,7 +182,7 @@ def test_class_test_with_batches_equals_comparison_of_two_linear_models():
 
 
 def test_class_test_is_nan_without_spread_and_finite_if_one_class_lacks_spread():
-    _, X, y = drawn()
+    _, X, y = draw_classes()
     X[:, 1], X[:, 2] = 5.0, np.where(y == 0, 20.0, X[:, 2] + 20)
     for batch in (None, np.arange(60) % 2):
         F, p = class_test(X, y, batch)

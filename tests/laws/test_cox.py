@@ -29,7 +29,7 @@ seeds = st.integers(0, 10_000)
 samples = st.integers(3, 30)
 
 
-def judged(sets, b, tau, mu):
+def certificate_gap(sets, b, tau, mu):
     """Return the gap of coefficients b on the first training set, and the dual point u (n,)."""
     risk = sets.risk[0]
     Z = sets.columns(0, np.arange(len(b)))
@@ -119,7 +119,7 @@ def test_gap_bounds_the_gain_of_any_other_point(ties, seed, n, free, share, mu):
     if free:  # near the best of the unpenalised, where the bound is finite
         fit = ridge(risk, Z[:, has_weight], Z[:, ~has_weight], np.array([1.0]))
         b = np.concatenate([fit.b[4 - free :, 0], fit.b[: 4 - free, 0]]) + 0.02
-    gap, u = judged(sets, b, tau, mu)
+    gap, u = certificate_gap(sets, b, tau, mu)
     objective_value = objective(sets, b, tau, mu)
     best = min(objective(sets, candidate, tau, mu) for candidate in [*directions, 0 * b])
     assert gap >= objective_value - best - 1e-12

@@ -27,7 +27,7 @@ def problem(seed, covariates=False, ties="efron"):
     return C, cox_sets(X, time, event, rows, sample_weights=v, fixed=fixed, **keys)
 
 
-def of(lists):
+def path_of_lists(lists):
     """Return a path of these lists, the same ones for two training sets."""
     coefs = [(np.asarray(A, dtype=int), np.ones(len(A))) for _ in range(2) for A in lists]
     shape = (2, len(lists))
@@ -43,12 +43,12 @@ LISTS = [[3], [], [5, 1, 70], list(range(30)), [7, 3], list(range(20, 75)), list
 def test_ridge_scores_equal_certified_fits_of_a_single_list(seed, ties, covariates):
     """Long ones before short ones, none at all, more genes than samples; lam in any order."""
     C, sets = problem(seed, covariates, ties)
-    joint_scores = ridge_scores(sets, of(LISTS), LAM)
+    joint_scores = ridge_scores(sets, path_of_lists(LISTS), LAM)
     for m, A in enumerate(LISTS):
         for place, lam in enumerate(LAM):
-            values, intercept, gap = ridge_coef(sets, of([A]), lam)
+            values, intercept, gap = ridge_coef(sets, path_of_lists([A]), lam)
             assert gap.max() <= 1e-12
-            gamma = covariate_coef(sets, of([A]), lam)
+            gamma = covariate_coef(sets, path_of_lists([A]), lam)
             for k, b in enumerate(np.split(values, 2)):
                 expected = intercept[k, 0] + sets.sets.X[:, A] @ b
                 if covariates:
@@ -59,18 +59,18 @@ def test_ridge_scores_equal_certified_fits_of_a_single_list(seed, ties, covariat
 
 def test_scores_of_a_list_ignore_the_other_lists_up_to_rounding():
     """Each fit starts at the list before; Newton's method ends at the same minimum."""
-    joint_scores = ridge_scores(problem(4)[1], of(LISTS), LAM)
-    backwards = ridge_scores(problem(4)[1], of(LISTS[::-1]), LAM)[:, ::-1]
+    joint_scores = ridge_scores(problem(4)[1], path_of_lists(LISTS), LAM)
+    backwards = ridge_scores(problem(4)[1], path_of_lists(LISTS[::-1]), LAM)[:, ::-1]
     np.testing.assert_allclose(joint_scores, backwards, rtol=0, atol=1e-9)
     for m, A in enumerate(LISTS):
-        alone = ridge_scores(problem(4)[1], of([A]), LAM)[:, 0]
+        alone = ridge_scores(problem(4)[1], path_of_lists([A]), LAM)[:, 0]
         np.testing.assert_allclose(alone, joint_scores[:, m], rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("covariates", [False, True])
 def test_scores_of_equal_lists_are_equal(covariates):
     _, sets = problem(5, covariates)
-    scores = ridge_scores(sets, of([[1, 2], [3], [1, 2], [1, 3], [3]]), LAM)
+    scores = ridge_scores(sets, path_of_lists([[1, 2], [3], [1, 2], [1, 3], [3]]), LAM)
     np.testing.assert_array_equal(scores[:, 2], scores[:, 0])
     np.testing.assert_array_equal(scores[:, 4], scores[:, 1])
     assert (scores[:, 3] != scores[:, 0]).any()

@@ -31,7 +31,7 @@ def problem(weighted, seed=0, n=50, d=150, k=4):
     return sets, tau, 1e-2 * sets.sets.norm[:, None] + 0 * tau
 
 
-def same(path, expected):
+def assert_same_path(path, expected):
     for name in ("indptr", "indices", "iterations"):
         np.testing.assert_array_equal(getattr(path, name), getattr(expected, name), name)
     for name in ("values", "gap"):

@@ -40,7 +40,7 @@ def make_fits(names, seed, n_mu=3):
     )
 
 
-def same(fits_a, two):
+def equal_fits(fits_a, two):
     return all(np.array_equal(getattr(fits_a, f.name), getattr(two, f.name)) for f in fields(Fits))
 
 
@@ -51,8 +51,10 @@ def test_batches_in_any_order_gather_to_the_same_record(seed):
     parts = [all_fits.take(np.arange(start, 7, 3)) for start in range(3)]
     gathered_fits = Fits.gather(parts, names)
     two = Fits.gather([parts[2], parts[0], parts[1]], names)
-    assert same(gathered_fits, two)
-    assert same(gathered_fits, all_fits.take(np.lexsort((np.arange(7), all_fits.permutation))))
+    assert equal_fits(gathered_fits, two)
+    assert equal_fits(
+        gathered_fits, all_fits.take(np.lexsort((np.arange(7), all_fits.permutation)))
+    )
 
 
 def test_a_taken_fit_keeps_its_coefficients_and_test_scores():
@@ -66,7 +68,7 @@ def test_a_taken_fit_keeps_its_coefficients_and_test_scores():
 def test_save_and_load_return_the_same_bytes(tmp_path):
     all_fits = make_fits(["a", "b"], 3)
     all_fits.save(tmp_path / "fits.npz")
-    assert same(Fits.load(tmp_path / "fits.npz"), all_fits)
+    assert equal_fits(Fits.load(tmp_path / "fits.npz"), all_fits)
     assert [path.name for path in tmp_path.iterdir()] == ["fits.npz"]
 
 

@@ -60,7 +60,7 @@ def h5mu(path: Path) -> None:
         mu_data.write_h5mu(path)
 
 
-def turned(path: Path) -> None:
+def write_transposed(path: Path) -> None:
     n = numbers(3)
     rows = [
         [name, *map(repr, row)]
@@ -71,7 +71,7 @@ def turned(path: Path) -> None:
 
 FORMATS: dict[str, Callable[[Path], Any]] = {
     "e.tsv": lambda path: path.write_text(table(numbers(1))),
-    "turned.tsv": turned,
+    "turned.tsv": write_transposed,
     "e.csv": lambda path: path.write_text(table(numbers(2)).replace("\t", ",")),
     "old.gct": lambda path: path.write_text(gct12(numbers(4))),
     "new.gct": lambda path: path.write_text(gct13(numbers(5))),

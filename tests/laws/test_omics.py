@@ -40,7 +40,7 @@ def fitted(dataset, splits, labels="observed", chance=None, **settings):
     )
 
 
-def same(fits_a: Fits, fits_b: Fits, but=("factors",)):
+def assert_same_fits(fits_a: Fits, fits_b: Fits, but=("factors",)):
     for field in fields(Fits):
         ours = getattr(fits_a, field.name)
         theirs = getattr(fits_b, field.name)
@@ -58,10 +58,10 @@ def test_a_factor_of_1_for_all_changes_nothing(kind, monkeypatch):
     monkeypatch.setattr(omics, "PENALTY_RATIOS", (1.0,))
     dataset, splits = study(kind)
     learned = fitted(dataset, splits, learn_omics=True)
-    same(fitted(dataset, splits), learned)
+    assert_same_fits(fitted(dataset, splits), learned)
     assert (learned.factors == 1).all()
     weighted_dataset = study(kind, **{PRIOR_WEIGHT: np.ones(N_GENES)})[0]
-    same(fitted(dataset, splits), fitted(weighted_dataset, splits))
+    assert_same_fits(fitted(dataset, splits), fitted(weighted_dataset, splits))
 
 
 @pytest.mark.parametrize("kind", COLUMNS)
@@ -72,7 +72,7 @@ def test_common_factor_is_a_change_of_tau(kind):
     plain_fits = fitted(dataset, splits)
     halved_fits = fitted(halved, splits)
     np.testing.assert_allclose(plain_fits.tau_max, 4 * halved_fits.tau_max, rtol=1e-12)
-    same(plain_fits, halved_fits, but=("factors", "tau_max", "gap"))
+    assert_same_fits(plain_fits, halved_fits, but=("factors", "tau_max", "gap"))
 
 
 def test_factors_divide_the_columns_of_a_lasso():
@@ -134,7 +134,7 @@ def test_equal_factors_stand_unless_others_are_better_by_a_standard_error():
         chosen.append(at)
         smallest.append(best)
         alone = np.array([fit])
-        same(learned.take(alone), group_errors[at].take(alone))
+        assert_same_fits(learned.take(alone), group_errors[at].take(alone))
         assert (
             learned.factors[fit].tolist() == omics.candidate_factors(dataset, protocol)[at].tolist()
         )
@@ -148,7 +148,7 @@ def test_permuted_labels_choose_anew():
     fits = fitted(dataset, splits, "permuted-001-012", learn_omics=True)
     assert len(np.unique(fits.factors, axis=0)) > 2
     alone = fitted(dataset, splits, "permuted-005-005", learn_omics=True)
-    same(fits.take(np.flatnonzero(fits.permutation == 5)), alone, but=())
+    assert_same_fits(fits.take(np.flatnonzero(fits.permutation == 5)), alone, but=())
 
 
 @pytest.mark.slow

@@ -24,13 +24,13 @@ BCG = np.array([
 ])  # fmt: skip
 
 
-def one(y, v):
+def single_gene_effects(y, v):
     return random_effects(np.asarray(y, float)[:, None], np.asarray(v, float)[:, None])
 
 
 def test_the_published_example_has_its_published_numbers():
     """metafor, rma(yi, vi, data = dat.bcg, method = "PM"): tau^2 0.3181, estimate -0.7150."""
-    effect = one(*BCG.T)
+    effect = single_gene_effects(*BCG.T)
     assert effect.mean[0] == pytest.approx(-0.7150, abs=6e-4)
     assert effect.tau2[0] == pytest.approx(0.3181, abs=2e-3)
     assert effect.q[0] == pytest.approx(152.233, rel=2e-2)  # variances are rounded to four places
@@ -43,20 +43,22 @@ def test_tau_solves_the_equation_of_paule_and_mandel():
         w = 1 / (v + tau2)
         return w @ (y - w @ y / w.sum()) ** 2 - 12
 
-    assert one(y, v).tau2[0] == pytest.approx(brentq(excess, 0, 10, xtol=1e-14), rel=1e-8)
+    assert single_gene_effects(y, v).tau2[0] == pytest.approx(
+        brentq(excess, 0, 10, xtol=1e-14), rel=1e-8
+    )
 
 
 def test_intervals_of_equal_variances_equal_the_interval_of_a_mean():
     """With one variance the model is a sample of y: mean, s and t on k - 1 degrees of freedom."""
     y = np.array([0.1, 0.9, 1.4, 2.2, 0.4])
-    effect = one(y, np.full(5, 0.01))
+    effect = single_gene_effects(y, np.full(5, 0.01))
     half = student.ppf(0.975, 4) * y.std(ddof=1) / np.sqrt(5)
     np.testing.assert_allclose([effect.low[0], effect.high[0]], [y.mean() - half, y.mean() + half])
     assert effect.tau2[0] == pytest.approx(y.var(ddof=1) - 0.01)
 
 
 def test_equal_effects_leave_the_interval_of_a_fixed_effect():
-    effect = one([0.5, 0.5, 0.5], [0.1, 0.2, 0.3])
+    effect = single_gene_effects([0.5, 0.5, 0.5], [0.1, 0.2, 0.3])
     error = 1 / np.sqrt(1 / 0.1 + 1 / 0.2 + 1 / 0.3)
     assert (effect.tau2[0], effect.i2[0]) == (0, 0)
     assert effect.high[0] - 0.5 == pytest.approx(student.ppf(0.975, 2) * error)
@@ -66,15 +68,15 @@ def test_unknown_effects_take_no_part():
     y = BCG[:, 0].copy()
     v = BCG[:, 1].copy()
     y[3] = np.nan
-    with_gap = one(y, v)
-    without = one(np.delete(y, 3), np.delete(v, 3))
+    with_gap = single_gene_effects(y, v)
+    without = single_gene_effects(np.delete(y, 3), np.delete(v, 3))
     for name in ("studies", "mean", "tau2", "low", "i2"):
         np.testing.assert_allclose(getattr(with_gap, name), getattr(without, name))
-    alone = one([0.7, np.nan], [0.1, np.nan])
+    alone = single_gene_effects([0.7, np.nan], [0.1, np.nan])
     assert alone.mean[0] == 0.7
     assert np.isnan([alone.low[0], alone.i2[0], *next_study(y[2:4], v[2:4])]).all()
     assert next_study(y, v) == next_study(np.delete(y, 3), np.delete(v, 3))
-    assert np.isnan(one([np.nan], [np.nan]).mean[0])
+    assert np.isnan(single_gene_effects([np.nan], [np.nan]).mean[0])
 
 
 def test_many_genes_are_as_each_alone():
@@ -83,7 +85,7 @@ def test_many_genes_are_as_each_alone():
     v = rng.uniform(0.05, 0.5, (4, 50))
     effects = random_effects(y, v)
     for gene in range(0, 50, 7):
-        effect = one(y[:, gene], v[:, gene])
+        effect = single_gene_effects(y[:, gene], v[:, gene])
         assert effects.mean[gene] == pytest.approx(effect.mean[0])
         assert effects.high[gene] == pytest.approx(effect.high[0])
 
@@ -118,7 +120,7 @@ def test_a_further_study_is_never_surer_than_the_mean(k):
     for _ in range(100):
         v = rng.uniform(0.02, 0.2, k)
         y = rng.normal(0, np.sqrt(v))
-        effect = one(y, v)
+        effect = single_gene_effects(y, v)
         (low, high) = next_study(y, v)
         assert low <= effect.low[0]
         assert high >= effect.high[0]

@@ -44,7 +44,7 @@ WALKS = {
 }
 
 
-def expected(Z, training_rows, y, A, lam):
+def ridge_scores_by_svd(Z, training_rows, y, A, lam):
     b = minimum_norm_ridge(Z[training_rows][:, A], y[training_rows], training_rows.sum() * lam)
     return Z[:, A] @ b
 
@@ -63,7 +63,7 @@ def test_each_support_of_a_path_has_the_scores_of_the_svd(walk):
         training_rows = rows[:, k]
         for f, A in enumerate(lists):
             for e, lam in enumerate(LAM):
-                want = sets.y_mean[k] + expected(Z, training_rows, sets.Y[:, k], A, lam)
+                want = sets.y_mean[k] + ridge_scores_by_svd(Z, training_rows, sets.Y[:, k], A, lam)
                 np.testing.assert_allclose(scores[k, f, e], want, rtol=1e-9, atol=1e-9)
             part = slice(*path.indptr[k * len(lists) + f :][:2])
             by_values = intercept[k, f] + X[:, A] @ values[part]
@@ -113,7 +113,7 @@ def test_tiny_penalty_keeps_ten_digits():
     lists = [np.arange(m) for m in range(24, 44)]
     scores = refit_scores(sets, supports(*lists), [1e-6])
     for f, A in enumerate(lists):
-        want = expected(sets.standardised(0), rows[:, 0], sets.Y[:, 0], A, 1e-6)
+        want = ridge_scores_by_svd(sets.standardised(0), rows[:, 0], sets.Y[:, 0], A, 1e-6)
         np.testing.assert_allclose(scores[0, f, 0] - sets.y_mean[0], want, rtol=1e-8, atol=1e-8)
 
 
@@ -129,7 +129,9 @@ def test_lists_of_many_genes_have_the_scores_of_the_svd(n):
     values, intercept = refit_coef(sets, path, 1e-2)
     for f, size in enumerate(sizes):
         for level, lam in enumerate(LAM):
-            want = expected(sets.standardised(0), rows[:, 0], sets.Y[:, 0], np.arange(size), lam)
+            want = ridge_scores_by_svd(
+                sets.standardised(0), rows[:, 0], sets.Y[:, 0], np.arange(size), lam
+            )
             np.testing.assert_allclose(
                 scores[0, f, level] - sets.y_mean[0], want, rtol=1e-8, atol=1e-8
             )

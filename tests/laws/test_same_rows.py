@@ -12,7 +12,7 @@ N_SAMPLES = 30
 N_FEATURES = 50
 
 
-def drawn(same: int):
+def draw_data(same: int):
     rng = np.random.default_rng(4)
     rows = np.zeros((N_SAMPLES, 2 * same), dtype=bool)
     rows[:20, ::2] = rows[10:, 1::2] = True
@@ -24,7 +24,7 @@ def drawn(same: int):
 
 
 def test_norm_of_equal_rows_is_computed_once_and_is_exact(monkeypatch):
-    X, Y, rows = drawn(40)
+    X, Y, rows = draw_data(40)
     norms = []
     eigenvalues = np.linalg.eigvalsh
 
@@ -42,7 +42,7 @@ def test_norm_of_equal_rows_is_computed_once_and_is_exact(monkeypatch):
 
 
 def test_other_weights_of_the_same_rows_have_a_norm_of_their_own():
-    X, Y, rows = drawn(1)
+    X, Y, rows = draw_data(1)
     rows[:, 1] = rows[:, 0]
     weights = np.column_stack([np.ones(N_SAMPLES), np.linspace(0.2, 1.8, N_SAMPLES)])
     weighted_adjustment = adjustment(rows, np.zeros((2, N_SAMPLES, 0)), weights)

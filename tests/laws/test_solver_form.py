@@ -23,7 +23,7 @@ def sets():
     return training_sets(X, np.repeat(y[:, None], 3, axis=1), rows, centre=True, unit_variance=True)
 
 
-def solved(sets, mu, form, monkeypatch):
+def solve_path(sets, mu, form, monkeypatch):
     with monkeypatch.context() as patch:
         for name, value in FORMS[form].items():
             patch.setattr(newton, name, value)
@@ -35,7 +35,7 @@ def solved(sets, mu, form, monkeypatch):
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("mu", GRIDS, ids=str)
 def test_every_form_finds_the_same_lists(sets, mu, monkeypatch):
-    chosen, *other_solutions = (solved(sets, mu, form, monkeypatch) for form in FORMS)
+    chosen, *other_solutions = (solve_path(sets, mu, form, monkeypatch) for form in FORMS)
     assert chosen.gap.max() < 1e-12
     for solution in other_solutions:
         assert solution.indptr.tolist() == chosen.indptr.tolist()
@@ -48,7 +48,7 @@ def test_every_form_finds_the_same_lists(sets, mu, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("mu", GRIDS, ids=str)
 def test_abandoned_form_costs_less_than_the_other_form(sets, mu, monkeypatch):
-    steps = {form: solved(sets, mu, form, monkeypatch).iterations.sum() for form in FORMS}
+    steps = {form: solve_path(sets, mu, form, monkeypatch).iterations.sum() for form in FORMS}
     assert steps["chosen"] <= steps["primal"] + steps["dual"]
     assert steps["chosen"] <= max(steps["primal"], steps["dual"])
 
@@ -56,6 +56,6 @@ def test_abandoned_form_costs_less_than_the_other_form(sets, mu, monkeypatch):
 def test_a_list_longer_than_the_samples_leaves_the_primal_at_the_smallest_of_large_mu(
     sets, monkeypatch
 ):
-    chosen, primal = (solved(sets, [1e-4], form, monkeypatch) for form in ("chosen", "primal"))
+    chosen, primal = (solve_path(sets, [1e-4], form, monkeypatch) for form in ("chosen", "primal"))
     assert chosen.sizes().min() > sets.rows[:, 0].sum()
     assert chosen.iterations.sum() < primal.iterations.sum()

@@ -27,7 +27,7 @@ def outshone(seed, columns=1):
     return training_sets(X, Y, rows, centre=True, unit_variance=True)
 
 
-def solved(sets):
+def solve_path(sets):
     tau = np.geomspace(0.8, 0.014, 10) * sets.tau_max[:, None]
     mu = np.repeat(1e-6 * sets.norm[:, None], 10, axis=1)
     return path(sets, tau, mu, solver="landweber-newton", tolerance=1e-9)
@@ -48,7 +48,7 @@ def rooms(monkeypatch):
 
 def test_no_more_features_enter_together_than_there_are_samples(rooms):
     """Thousands did, of which a dozen stayed: 2.6 GB for 102 samples and 12,600 genes."""
-    solution = solved(outshone(0))
+    solution = solve_path(outshone(0))
     assert solution.gap.max() < 1e-12
     assert solution.sizes().max() > N_SAMPLES
     assert max(n_known for _, n_known in rooms) < 8 * N_SAMPLES
@@ -58,7 +58,7 @@ def test_one_large_column_does_not_enlarge_all_columns():
     """The list of one column is longer than a thousand: six such would take 600 MB."""
     sets = outshone(1, columns=6)
     tracemalloc.start()
-    solution = solved(sets)
+    solution = solve_path(sets)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert solution.sizes().max() > 1000

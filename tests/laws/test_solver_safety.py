@@ -246,7 +246,7 @@ def many(k=9):
     return X, Y, rows
 
 
-def solved(X, Y, rows):
+def solve_paths(X, Y, rows):
     """Return the paths for three mu."""
     sets = training_sets(X, Y, rows, centre=True, unit_variance=True)
     tau = sets.tau_max[:, None] * np.geomspace(0.9, 0.02, 10)
@@ -267,17 +267,17 @@ def assert_same(fits, expected, order=slice(None)):
 
 @pytest.mark.parametrize("chunk_size", [1, 2, 5])
 def test_the_answer_does_not_depend_on_the_chunks(monkeypatch, chunk_size):
-    joint_fits = solved(*many())
+    joint_fits = solve_paths(*many())
     monkeypatch.setattr(newton, "MAX_CHUNK_SETS", chunk_size)
     monkeypatch.setattr(newton, "CHUNK_BYTES", 40 * 301 * chunk_size)
     monkeypatch.setattr(newton, "MIN_CHUNK_SETS", 1)
-    assert_same(solved(*many()), joint_fits)
+    assert_same(solve_paths(*many()), joint_fits)
 
 
 def test_the_answer_does_not_depend_on_the_order_of_the_columns():
     X, Y, rows = many()
     order = slice(None, None, -1)
-    assert_same(solved(X, Y[:, order], rows[:, order]), solved(X, Y, rows), order)
+    assert_same(solve_paths(X, Y[:, order], rows[:, order]), solve_paths(X, Y, rows), order)
 
 
 @pytest.mark.slow

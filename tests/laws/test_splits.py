@@ -59,13 +59,13 @@ def two_classes(scheme, negative=14, positive=8):
     return study(y, group, ["test" if row % 3 == 0 else "train" for row in range(n)], batch=batch)
 
 
-def drawn(dataset, **changes):
+def splits_with(dataset, **changes):
     return draw_splits(dataset, **SPLIT_SETTINGS | changes)
 
 
 def by_scheme(scheme, **changes):
     column = "side" if scheme == "predefined" else None
-    return drawn(two_classes(scheme), scheme=scheme, column=column, **changes)
+    return splits_with(two_classes(scheme), scheme=scheme, column=column, **changes)
 
 
 def held_inside(splits):
@@ -149,7 +149,7 @@ def test_split_names_are_the_left_out_units(scheme, names):
 @given(st.integers(6, 25), st.integers(6, 25), st.integers(2, 6), st.integers(0, 99))
 def test_folds_hold_both_classes_in_proportion(negative, positive, folds, seed):
     y = ["a"] * negative + ["b"] * positive
-    splits = drawn(study(y), folds=folds, repeats=1, inner_folds=2, subsamples=0, seed=seed)
+    splits = splits_with(study(y), folds=folds, repeats=1, inner_folds=2, subsamples=0, seed=seed)
     positives = [sum(name >= f"p{negative:02d}" for name in split.test) for split in splits.outer]
     sizes = [len(split.test) for split in splits.outer]
     assert max(positives) - min(positives) <= 1
@@ -158,7 +158,7 @@ def test_folds_hold_both_classes_in_proportion(negative, positive, folds, seed):
 
 @given(st.lists(st.floats(-5, 5), min_size=12, max_size=40, unique=True), st.integers(2, 4))
 def test_folds_of_a_regression_hold_low_and_high_responses(y, folds):
-    splits = drawn(study(y, task="regression"), folds=folds, repeats=1, inner_folds=2)
+    splits = splits_with(study(y, task="regression"), folds=folds, repeats=1, inner_folds=2)
     rank = {f"p{row:02d}": place for row, place in enumerate(np.argsort(np.argsort(y)))}
     for split in splits.outer:
         ranks = sorted(rank[name] for name in split.test)
@@ -169,7 +169,7 @@ def test_folds_of_a_regression_hold_low_and_high_responses(y, folds):
 
 @given(st.integers(8, 25), st.integers(8, 25), st.integers(1, 5))
 def test_subsamples_are_pairs_of_complementary_halves(negative, positive, pairs):
-    splits = drawn(study(["a"] * negative + ["b"] * positive), subsamples=2 * pairs)
+    splits = splits_with(study(["a"] * negative + ["b"] * positive), subsamples=2 * pairs)
     halves = [set(half.train) for half in splits.subsamples]
     assert len(halves) == 2 * pairs
     for first_half, complement in zip(halves[::2], halves[1::2], strict=True):
@@ -180,7 +180,7 @@ def test_subsamples_are_pairs_of_complementary_halves(negative, positive, pairs)
 
 @given(st.integers(6, 12), st.integers(6, 12), st.integers(2, 4))
 def test_half_has_its_own_inner_folds_fewer_if_it_is_small(negative, positive, folds):
-    splits = drawn(
+    splits = splits_with(
         study(["a"] * negative + ["b"] * positive), inner_folds=folds, inner_scheme=KFOLD
     )
     for half in splits.subsamples:
@@ -191,7 +191,7 @@ def test_half_has_its_own_inner_folds_fewer_if_it_is_small(negative, positive, f
 
 def test_a_half_too_small_for_folds_is_refused_in_words():
     with pytest.raises(InvalidInput, match=r"subsample s01., inner fold .*splits.subsamples: 0"):
-        drawn(study("aaaaaabbb"))
+        splits_with(study("aaaaaabbb"))
 
 
 def test_subsamples_keep_groups_whole():
@@ -224,7 +224,7 @@ def test_folds_of_groups_differ_by_no_more_than_the_largest_group(sizes, folds, 
 def test_halves_of_groups_differ_even_where_all_groups_differ_in_size():
     group = np.repeat(np.arange(16), np.tile(np.arange(1, 9), 2))
     dataset = study(np.repeat(["a", "b"], 36), group)
-    splits = drawn(dataset, scheme="stratified_group_kfold", subsamples=50)
+    splits = splits_with(dataset, scheme="stratified_group_kfold", subsamples=50)
     assert len({half.train for half in splits.subsamples}) > 30
 
 
@@ -267,11 +267,13 @@ def test_a_written_file_is_accepted_back_whatever_the_settings(scheme, inner_sch
     splits = by_scheme(scheme, inner_scheme=inner_scheme)
     splits.save(tmp_path / "splits.json")
     assert Splits.load(tmp_path / "splits.json") == splits
-    reread = drawn(two_classes(scheme), file=str(tmp_path / "splits.json"), seed=99, subsamples=0)
+    reread = splits_with(
+        two_classes(scheme), file=str(tmp_path / "splits.json"), seed=99, subsamples=0
+    )
     assert reread == splits
 
 
-def written(tmp_path, **content):
+def write_splits(tmp_path, **content):
     save_json(tmp_path / "mine.json", content)
     return str(tmp_path / "mine.json")
 
@@ -279,7 +281,7 @@ def written(tmp_path, **content):
 def test_a_file_by_hand_gets_the_rest_drawn(tmp_path):
     names = [f"p{row:02d}" for row in range(22)]
     outer = [{"train": names[2:], "test": names[:2]}, {"train": names[:18], "test": names[18:]}]
-    splits = drawn(two_classes("stratified_kfold"), file=written(tmp_path, outer=outer))
+    splits = splits_with(two_classes("stratified_kfold"), file=write_splits(tmp_path, outer=outer))
     assert [(split.train, split.test) for split in splits.outer] == [
         (tuple(split["train"]), tuple(split["test"])) for split in outer
     ]
@@ -290,7 +292,7 @@ def test_a_file_by_hand_gets_the_rest_drawn(tmp_path):
 def test_splits_with_the_same_training_set_have_inner_folds_of_their_own(tmp_path):
     names = [f"p{row:02d}" for row in range(22)]
     outer = [{"train": names[2:], "test": names[:2]}] * 3
-    splits = drawn(two_classes("stratified_kfold"), file=written(tmp_path, outer=outer))
+    splits = splits_with(two_classes("stratified_kfold"), file=write_splits(tmp_path, outer=outer))
     assert len({split.inner for split in splits.outer}) == 3
 
 
@@ -318,7 +320,7 @@ def test_splits_with_the_same_training_set_have_inner_folds_of_their_own(tmp_pat
 )
 def test_a_file_with_faults_is_refused_in_words(tmp_path, outer, message):
     with pytest.raises(InvalidInput) as caught:
-        drawn(two_classes("stratified_kfold"), file=written(tmp_path, outer=outer))
+        splits_with(two_classes("stratified_kfold"), file=write_splits(tmp_path, outer=outer))
     assert message in str(caught.value)
 
 
@@ -326,7 +328,7 @@ def test_splits_file_that_divides_a_group_is_refused(tmp_path):
     dataset = two_classes("stratified_group_kfold")
     outer = [{"train": dataset.samples[1:], "test": dataset.samples[:1]}]
     with pytest.raises(InvalidInput, match="split split1: group 'd00' has samples on both sides"):
-        drawn(dataset, file=written(tmp_path, outer=outer))
+        splits_with(dataset, file=write_splits(tmp_path, outer=outer))
 
 
 def halves_in_a_file(tmp_path, *halves, grouped=False):
@@ -338,7 +340,7 @@ def halves_in_a_file(tmp_path, *halves, grouped=False):
     ]
     test = [dataset.samples[row] for row in (10, 21)]  # group d10
     outer = [{"train": sorted({*dataset.samples} - {*test}), "test": test}]
-    return drawn(dataset, file=written(tmp_path, outer=outer, subsamples=half_names))
+    return splits_with(dataset, file=write_splits(tmp_path, outer=outer, subsamples=half_names))
 
 
 FRONT = [0, 1, 2, 20, 21]
@@ -373,9 +375,9 @@ def test_splits_file_with_a_group_in_both_halves_is_refused(tmp_path):
 def test_invalid_splits_file_is_refused(tmp_path, text):
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(GenesigError, match=r"x\.json"):
-        drawn(two_classes("stratified_kfold"), file=str(tmp_path / "x.json"))
+        splits_with(two_classes("stratified_kfold"), file=str(tmp_path / "x.json"))
     with pytest.raises(GenesigError, match="there is no file"):
-        drawn(two_classes("stratified_kfold"), file=str(tmp_path / "y.json"))
+        splits_with(two_classes("stratified_kfold"), file=str(tmp_path / "y.json"))
 
 
 @pytest.mark.parametrize(
@@ -435,7 +437,7 @@ def test_invalid_splits_file_is_refused(tmp_path, text):
 )
 def test_an_impossible_split_names_the_place_and_the_way_out(dataset, changes, message):
     with pytest.raises(GenesigError, match=message):
-        drawn(dataset, **changes)
+        splits_with(dataset, **changes)
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 7)), min_size=8, max_size=30))
@@ -444,7 +446,7 @@ def test_any_grouped_study_is_split_well_or_refused_in_words(rows):
     dataset = study(y, group)
     assume(set(y) == {"a", "b"})
     try:
-        splits = drawn(dataset, scheme="stratified_group_kfold", folds=2, inner_folds=2)
+        splits = splits_with(dataset, scheme="stratified_group_kfold", folds=2, inner_folds=2)
     except GenesigError as error:
         assert "split" in str(error)  # noqa: PT017
         return
@@ -490,7 +492,7 @@ def test_exchanged_names_of_classes_change_no_split(scheme):
     obs = dataset.obs.assign(y=[exchanged_name[label] for label in dataset.obs["y"]])
     exchanged_dataset = Dataset(dataset.X, obs, dataset.var, dataset.design, {})
     column = "side" if scheme == "predefined" else None
-    assert drawn(dataset, scheme=scheme, column=column) == drawn(
+    assert splits_with(dataset, scheme=scheme, column=column) == splits_with(
         exchanged_dataset, scheme=scheme, column=column
     )
 
@@ -504,7 +506,7 @@ def test_groups_of_several_classes_are_dealt_out_whatever_the_classes_are_called
             [names["abc".index(letter)] for letter in y], [row // 2 for row in range(36)]
         )
         splits_by_name.append(
-            drawn(
+            splits_with(
                 Dataset(dataset.X, dataset.obs, dataset.var, design, {}),
                 folds=4,
                 scheme="stratified_group_kfold",

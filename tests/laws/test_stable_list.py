@@ -26,7 +26,7 @@ grids = st.tuples(
 mosts = st.integers(1, N_GENES)
 
 
-def drawn(n_mu, n_tau, n_lam, n_folds, seed, missing=0.0):
+def draw_grid(n_mu, n_tau, n_lam, n_folds, seed, missing=0.0):
     """Return errors with many ties, their standard errors and the lists of the folds.
 
     Lists grow and shrink with tau; a share of the rows ends early, NaN from there on.
@@ -81,7 +81,7 @@ def choose(error, standard_error, lists, max_genes):
 
 @given(grids, mosts, st.sampled_from([0.0, 0.6]))
 def test_stable_choice_equals_its_definition(grid, max_genes, missing):
-    grid_data = drawn(*grid, missing=missing)
+    grid_data = draw_grid(*grid, missing=missing)
     choice, agreed = choose(*grid_data, max_genes)
     expected, values = choose_by_hand(*grid_data, max_genes, N_GENES)
     assert choice == expected
@@ -90,7 +90,7 @@ def test_stable_choice_equals_its_definition(grid, max_genes, missing):
 
 @given(grids, mosts, st.integers(0, 99))
 def test_the_order_of_the_folds_is_nothing(grid, max_genes, seed):
-    error, standard_error, lists = drawn(*grid)
+    error, standard_error, lists = draw_grid(*grid)
     order = np.random.default_rng(seed).permutation(len(lists[0][0]))
     reordered_lists = [[[folds[k] for k in order] for folds in of_tau] for of_tau in lists]
     assert (
@@ -102,7 +102,7 @@ def test_the_order_of_the_folds_is_nothing(grid, max_genes, seed):
 @given(grids, mosts, mosts)
 def test_room_for_longer_lists_never_lowers_the_agreement(grid, limit_a, limit_b):
     """Among the same lists; where more of them are searched, the smallest error may fall."""
-    grid_data = drawn(*grid)
+    grid_data = draw_grid(*grid)
     agreements = []
     for max_genes in sorted((limit_a, limit_b)):
         (tau, _, mu), agreed = choose(*grid_data, max_genes)
@@ -113,7 +113,7 @@ def test_room_for_longer_lists_never_lowers_the_agreement(grid, limit_a, limit_b
 
 @given(grids, mosts)
 def test_uncomputed_fit_counts_as_a_huge_error(grid, max_genes):
-    error, standard_error, lists = drawn(*grid, missing=0.6)
+    error, standard_error, lists = draw_grid(*grid, missing=0.6)
     if np.isnan(error).all():
         return
     huge = np.where(np.isnan(error), 1e9, error), np.nan_to_num(standard_error), lists
@@ -121,7 +121,7 @@ def test_uncomputed_fit_counts_as_a_huge_error(grid, max_genes):
 
 
 def test_no_path_at_all_is_the_sparsest_place_with_the_largest_lam():
-    error, _, lists = drawn(2, 4, 3, 3, 0)
+    error, _, lists = draw_grid(2, 4, 3, 3, 0)
     no_errors = np.full_like(error, np.nan)
     choice, agreed = choose(no_errors, no_errors, lists, 5)
     assert choice == (0, 2, 0)

@@ -100,7 +100,7 @@ def problem(seed: int, jump: float, n: int = 24, d: int = 60) -> tuple[TrainingS
     return with_stretches(sets, Stretches(genome, jump)), genome
 
 
-def solved(sets: TrainingSets, shares: list[float], mu: float, **how: Any) -> Path:
+def solve_path(sets: TrainingSets, shares: list[float], mu: float, **how: Any) -> Path:
     return path(sets, np.outer(sets.tau_max, shares), mu * sets.norm[:, None], **EXACT_SOLVER | how)
 
 
@@ -117,7 +117,7 @@ def coefficients(fits: Path, k: int, m: int, d: int = 60) -> Array:
 )
 def test_every_fit_is_certified_and_tau_max_is_sharp(seed: int, jump: float, mu: float) -> None:
     sets, _ = problem(seed, jump)
-    fits = solved(sets, [1 + 1e-9, 1 - 1e-3, 0.3, 0.05], mu)
+    fits = solve_path(sets, [1 + 1e-9, 1 - 1e-3, 0.3, 0.05], mu)
     assert fits.gap.max() <= 1e-9, fits.message
     assert (fits.sizes()[:, 0] == 0).all()
     assert (fits.sizes()[:, 1] >= 1).all()
@@ -130,7 +130,7 @@ def test_segment_minimum_equals_clarabel(seed: int, mu: float, jump: float) -> N
     cvxpy = pytest.importorskip("cvxpy")
     sets, genome = problem(seed, jump)
     share = float(np.random.default_rng(seed).uniform(0.02, 0.7))
-    fits = solved(sets, [share], mu)
+    fits = solve_path(sets, [share], mu)
     for k in range(2):
         rows = sets.rows[:, k]
         b = cvxpy.Variable(60)
@@ -151,8 +151,8 @@ def test_segments_without_end_cost_equal_the_lasso() -> None:
     sets, _ = problem(3, 0.0)
     plain = training_sets(sets.X, sets.Y, sets.rows, centre=True, unit_variance=True)
     np.testing.assert_allclose(sets.tau_max, plain.tau_max, rtol=1e-12)
-    segment_fits = solved(sets, [0.5, 0.1], 1e-2)
-    lasso_fits = solved(plain, [0.5, 0.1], 1e-2)
+    segment_fits = solve_path(sets, [0.5, 0.1], 1e-2)
+    lasso_fits = solve_path(plain, [0.5, 0.1], 1e-2)
     np.testing.assert_array_equal(segment_fits.indices, lasso_fits.indices)
     np.testing.assert_allclose(segment_fits.values, lasso_fits.values, atol=1e-7)
 
@@ -163,8 +163,8 @@ def test_features_without_neighbours_equal_a_lasso_with_both_end_costs() -> None
         sets, Stretches(Genome.from_columns(60, [f"of {j}" for j in range(60)], None), 2.0)
     )
     np.testing.assert_allclose(5 * alone.tau_max, sets.tau_max, rtol=1e-12)
-    lone_fits = solved(alone, [0.3], 1e-3)
-    segment_fits = solved(sets, [0.3], 1e-3)
+    lone_fits = solve_path(alone, [0.3], 1e-3)
+    segment_fits = solve_path(sets, [0.3], 1e-3)
     np.testing.assert_array_equal(lone_fits.indices, segment_fits.indices)
     np.testing.assert_allclose(lone_fits.values, segment_fits.values, atol=1e-7)
 
@@ -180,8 +180,8 @@ def test_the_order_of_the_columns_changes_nothing() -> None:
     reordered_sets = with_stretches(
         reordered_sets, Stretches(Genome.from_columns(60, number, place[mixed].astype(float)), 2.0)
     )
-    fits = solved(sets, [0.2], 1e-3)
-    two = solved(reordered_sets, [0.2], 1e-3)
+    fits = solve_path(sets, [0.2], 1e-3)
+    two = solve_path(reordered_sets, [0.2], 1e-3)
     for k in range(2):
         np.testing.assert_allclose(
             coefficients(two, k, 0), coefficients(fits, k, 0)[mixed], atol=1e-7
@@ -191,8 +191,8 @@ def test_the_order_of_the_columns_changes_nothing() -> None:
 def test_a_row_ends_after_its_first_long_list() -> None:
     sets, _ = problem(4, 2.0)
     shares = [0.9, 0.3, 0.1, 0.01]
-    full_path = solved(sets, shares, 1e-2)
-    cut = solved(sets, shares, 1e-2, longest=12)
+    full_path = solve_path(sets, shares, 1e-2)
+    cut = solve_path(sets, shares, 1e-2, longest=12)
     over = np.logical_or.accumulate(full_path.sizes() > 12, axis=1)
     assert over.any()
     assert not over.all()
@@ -211,7 +211,7 @@ def test_a_stretch_is_found_where_single_features_say_little() -> None:
         sets = with_stretches(
             sets, Stretches(Genome.from_columns(400, np.arange(400) // 100, None), 5.0)
         )
-        fit = solved(sets, [0.6], 1e-6)
+        fit = solve_path(sets, [0.6], 1e-6)
         in_segment = (fit.coef(0, 0)[0] >= 120) & (fit.coef(0, 0)[0] < 160)
         shares_inside.append((in_segment.sum() / 40, in_segment.mean()))
     share, right = np.mean(shares_inside, axis=0)

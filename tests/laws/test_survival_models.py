@@ -215,7 +215,7 @@ def test_of_two_groups_the_score_test_is_the_log_rank_test():
     )
 
 
-def beside(x, y, C):
+def score_z_with_covariates(x, y, C):
     """Return z of x beside C, risk set by risk set, after twenty Newton steps for C alone."""
     A = np.column_stack([C - C.mean(axis=0), x - x.mean()])
     gamma = np.zeros(C.shape[1])
@@ -239,7 +239,7 @@ def test_score_test_with_covariates_equals_sums_over_risk_sets(seed):
     C = rng.normal(size=(50, 2)) * [1, 30] + [0, 60]
     X = rng.normal(size=(50, 3)) + 8
     y = times(rng.permutation(50) * np.exp(-0.3 * C[:, 0]), rng.random(50) < 0.7)
-    expected = [beside(x, y, C) for x in X.T]
+    expected = [score_z_with_covariates(x, y, C) for x in X.T]
     np.testing.assert_allclose(score_test(X, y, None, "efron", C)[0], expected, rtol=1e-10)
 
 

@@ -40,7 +40,7 @@ def means_of(response: Any) -> SampleMeans:
     return SampleMeans(response, unknown, unknown, unknown[:, None], unknown[:, None], None)
 
 
-def told(kind: str) -> Told:
+def make_results(kind: str) -> Told:
     dataset = study_of(kind, 3, n=30, d=6)
     rng = np.random.default_rng(1)
     rows = pd.DataFrame(
@@ -73,7 +73,7 @@ def told(kind: str) -> Told:
 
 
 def test_confusion_plot_counts_held_out_samples() -> None:
-    results = told("several_classes")
+    results = make_results("several_classes")
     ax = Plots(results).confusion()
     rows = results.tables["predictions"]
     counts = confusion_matrix(rows["label"], rows["predicted"], labels=CLASSES) / 2
@@ -83,7 +83,7 @@ def test_confusion_plot_counts_held_out_samples() -> None:
 
 
 def test_each_class_has_a_curve_against_the_others() -> None:
-    results = told("several_classes")
+    results = make_results("several_classes")
     ax = Plots(results).roc()
     lines = iter(ax.lines[1:])
     for _, rows in results.tables["predictions"].groupby("repeat"):
@@ -97,7 +97,7 @@ def test_each_class_has_a_curve_against_the_others() -> None:
 
 @pytest.mark.parametrize("kind", ["several_classes", "survival"])
 def test_scores_genes_and_heat_are_drawn(kind: str) -> None:
-    plot = Plots(told(kind))
+    plot = Plots(make_results(kind))
     for ax in (plot.scores(), plot.heat(), plot.gene("g1")):
         assert ax.has_data()
         ax.figure.canvas.draw()
@@ -105,7 +105,7 @@ def test_scores_genes_and_heat_are_drawn(kind: str) -> None:
 
 
 def test_risk_curves_equal_kaplan_meier() -> None:
-    results = told("survival")
+    results = make_results("survival")
     ax = Plots(results).survival()
     y = study_of("survival", 3, n=30, d=6).response()
     high = np.arange(30) % 2 > 0
@@ -118,6 +118,6 @@ def test_risk_curves_equal_kaplan_meier() -> None:
 def test_plot_of_another_kind_is_refused() -> None:
     for name in ("roc", "confusion"):
         with pytest.raises(InvalidInput, match=f"plot.{name}: is of classes"):
-            getattr(Plots(told("survival")), name)()
+            getattr(Plots(make_results("survival")), name)()
     with pytest.raises(InvalidInput, match=r"plot\.survival: is of times"):
-        Plots(told("several_classes")).survival()
+        Plots(make_results("several_classes")).survival()

@@ -77,7 +77,7 @@ def test_the_interval_covers(signal, folds, repeats, least):
         assert np.mean(over_splits) < 0.85  # why it is not used by itself
 
 
-def listed(X, y):
+def fit_top_genes(X, y):
     """Return the weights of the eight genes of the largest difference, and the intercept."""
     low = X[y < 0].mean(axis=0)
     high = X[y > 0].mean(axis=0)
@@ -98,7 +98,7 @@ def test_leave_one_out_of_noise_is_no_finding():
         X = rng.standard_normal((n, 60))
         f = np.empty(n)
         for row in all_rows:
-            w, a = listed(X[all_rows != row], y[all_rows != row])
+            w, a = fit_top_genes(X[all_rows != row], y[all_rows != row])
             f[row] = X[row] @ w + a
         held_out_scores = HeldOut(
             y, all_rows, all_rows, 0 * all_rows, 0 * all_rows, f[:, None], 1 / (n - 1)

@@ -45,7 +45,9 @@ def problem(kind: str):
     return X, time, event, C, sets
 
 
-def stated(X: np.ndarray, time: np.ndarray, event: np.ndarray, C: np.ndarray, lam: float):
+def minimise_by_definition(
+    X: np.ndarray, time: np.ndarray, event: np.ndarray, C: np.ndarray, lam: float
+):
     """Minimise what the docs say, by a general method; coefficients of genes and covariates."""
     risk = RiskSets.from_times(time, event)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -95,7 +97,7 @@ def test_separated_covariates_are_bounded_and_certified(kind: str) -> None:
         for m in range(3):
             A = fits.coef(0, m)[0]
             part = slice(*fits.indptr[m : m + 2])
-            b, g = stated(X[:, A], time, event, C, level)
+            b, g = minimise_by_definition(X[:, A], time, event, C, level)
             np.testing.assert_allclose(values[part], b, atol=1e-5)
             np.testing.assert_allclose(gamma[0, m] * C.std(axis=0), g * C.std(axis=0), atol=1e-5)
             eta = X[:, A] @ values[part] + (C - sets.fixed.mean[0]) @ gamma[0, m]

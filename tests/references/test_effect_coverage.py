@@ -64,7 +64,7 @@ def cross_validate(rng, X, y, folds, repeats):
     return HeldOut(y[row], row, split, repeat, 0 * row, f[:, None], 1 / (folds - 1))
 
 
-def told(held_out_scores, c, *, adjusted):
+def estimate_effect(held_out_scores, c, *, adjusted):
     C = c[held_out_scores.row][:, None][:, : int(adjusted)]
     return score_effect(held_out_scores, held_out_scores.y, held_out_scores.scores[:, 0], C)
 
@@ -78,7 +78,7 @@ def expected(rng, kind, n, signal, *, adjusted):
         X_new, y_new, c_new = draw(rng, kind, N_NEW_SAMPLES, signal)
         f = scores(X, y, X_new)[:, None]
         held_out_scores = HeldOut(y_new, np.arange(N_NEW_SAMPLES), zero, zero, zero, f, 0.0)
-        effects_drawn.append(told(held_out_scores, c_new, adjusted=adjusted).value)
+        effects_drawn.append(estimate_effect(held_out_scores, c_new, adjusted=adjusted).value)
     return np.mean(effects_drawn)
 
 
@@ -99,7 +99,9 @@ def test_the_interval_covers(kind, n, folds, repeats, adjusted, least, signal):
     is_covered = []
     for _ in range(DRAWS):
         X, y, c = draw(rng, kind, n, signal)
-        _, low, high = told(cross_validate(rng, X, y, folds, repeats), c, adjusted=adjusted)
+        _, low, high = estimate_effect(
+            cross_validate(rng, X, y, folds, repeats), c, adjusted=adjusted
+        )
         is_covered.append(low <= truth <= high)
     print(f"{kind} {n} {folds} {adjusted} {signal}: {np.mean(is_covered):.3f}")
     assert np.mean(is_covered) >= least

@@ -54,7 +54,7 @@ def of_patients(rng, signal, studies=800):
     return PairAgreement.from_lists(vstack(lists, format="csr")).stability()
 
 
-def measured(rng, signal, studies):
+def measure_stability(rng, signal, studies):
     """Return of each study: stability of pairs, that of all halves as if they were independent."""
     agreements = []
     for _ in range(studies):
@@ -77,7 +77,7 @@ def test_halves_are_disjoint_and_hold_both_classes():
 def test_pairs_tell_how_lists_of_other_patients_agree(signal, studies):
     rng = np.random.default_rng(1)
     truth = of_patients(rng, signal, 800 if studies < 1000 else 4000)
-    pairs, overlapping = measured(rng, signal, studies)
+    pairs, overlapping = measure_stability(rng, signal, studies)
     assert np.mean(pairs) == pytest.approx(truth, abs=0.03)
     inflated = np.mean(overlapping)
     assert inflated > truth + 0.04  # halves of different pairs share half of their samples

@@ -104,7 +104,7 @@ def test_a_number_is_the_partial_correlation():
         assert table["statistic"][j] == pytest.approx(alone)
 
 
-def found(table):
+def count_discoveries(table):
     return int(np.sum(table["q_value"] <= 0.05))
 
 
@@ -114,8 +114,8 @@ def test_batches_confounded_with_the_label_give_no_discovery():
         X = shifted(seed, BALANCED, CONFOUNDED, genes=500)
         confounded = data(X, BALANCED, CONFOUNDED)
         unknown = replace(confounded, design=replace(confounded.design, batch=None))
-        assert found(univariate_table(confounded)) <= 25
-        assert found(univariate_table(unknown)) > 100
+        assert count_discoveries(univariate_table(confounded)) <= 25
+        assert count_discoveries(univariate_table(unknown)) > 100
 
 
 @pytest.mark.parametrize("spread", [0.5, 1.0, 2.0])

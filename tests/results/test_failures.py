@@ -40,7 +40,7 @@ STATES = {
 }
 
 
-def _said(folder: Path, log: str) -> list[str]:
+def _failure_messages(folder: Path, log: str) -> list[str]:
     (folder / "2026-11-22T050000.123456.snakemake.log").write_text(log)
     failures_found = failures(
         folder / "2026-11-22T050000.123456.snakemake.log", folder / "slurm_logs"
@@ -50,7 +50,7 @@ def _said(folder: Path, log: str) -> list[str]:
 
 @pytest.mark.parametrize("text", LOCAL)
 def test_locally_killed_job_is_named(text: str, tmp_path: Path) -> None:
-    (line,) = _said(tmp_path, f"RuleException:\n{text}\n{text}\nExiting\n")
+    (line,) = _failure_messages(tmp_path, f"RuleException:\n{text}\n{text}\nExiting\n")
     assert line.startswith(f"error: {LOCAL[text]}")
     assert line.endswith("run again: what is finished is kept")
 
@@ -60,15 +60,15 @@ def test_the_reason_of_slurm_is_fetched_from_its_log(text: str, tmp_path: Path) 
     log = tmp_path / "slurm_logs/rule_fit/observed_1of2/7.log"
     log.parent.mkdir(parents=True)
     log.write_text(f"Building DAG of jobs...\n{text}\n")
-    (line,) = _said(tmp_path, "Exiting because a job execution failed.")
+    (line,) = _failure_messages(tmp_path, "Exiting because a job execution failed.")
     assert line.startswith(f"error: rule fit, {log}: {SLURM[text]}")
     os.utime(log, (0, 0))  # of an earlier run
-    assert _said(tmp_path, "Exiting because a job execution failed.") == []
+    assert _failure_messages(tmp_path, "Exiting because a job execution failed.") == []
 
 
 @pytest.mark.parametrize("state", STATES)
 def test_slurm_state_suffices_for_a_message(state: str, tmp_path: Path) -> None:
-    (line,) = _said(tmp_path, f"SLURM-job '7' failed, SLURM status is: '{state}'.")
+    (line,) = _failure_messages(tmp_path, f"SLURM-job '7' failed, SLURM status is: '{state}'.")
     assert STATES[state] in line
 
 
@@ -79,8 +79,8 @@ def test_job_that_reported_its_own_failure_is_not_named_again(
     log.parent.mkdir(parents=True)
     log.write_text("error: a: the disk is full (0 bytes free): free some and run again\n")
     text = f"{COMMAND} returned non-zero exit status 1.\n"
-    assert _said(tmp_path, text) == []
-    assert _said(tmp_path, f"{COMMAND} returned non-zero exit status 2.\n") == []
+    assert _failure_messages(tmp_path, text) == []
+    assert _failure_messages(tmp_path, f"{COMMAND} returned non-zero exit status 2.\n") == []
     assert list(failures(tmp_path / "absent.log", tmp_path / "none")) == []
     say_failures(str(tmp_path / "absent.log"))
     assert capsys.readouterr().err == ""

@@ -25,13 +25,15 @@ SMALL = {
 }
 
 
-def free(node: Mapping[str, Any], place: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+def free_text_keys(
+    node: Mapping[str, Any], place: tuple[str, ...] = ()
+) -> Iterator[tuple[str, ...]]:
     """Yield the keys of the schema that take any text, or a list of any texts."""
     for key, subschema in node.get("properties", {}).items():
         text = subschema.get("items", subschema)
         if "string" in text.get("type", ()) and not {"enum", "pattern"} & text.keys():
             yield (*place, key)
-        yield from free(subschema, (*place, key))
+        yield from free_text_keys(subschema, (*place, key))
 
 
 def hostile(word: str) -> dict[str, Any]:
@@ -94,7 +96,7 @@ def test_the_places_of_free_text_are_known() -> None:
         ("data", "event"),
         ("splits", "column"),
     }
-    assert set(free(SCHEMA)) == files | columns | words
+    assert set(free_text_keys(SCHEMA)) == files | columns | words
 
 
 @pytest.mark.slow

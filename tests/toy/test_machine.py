@@ -24,7 +24,7 @@ def may_mount() -> bool:
     )
 
 
-def on(folder: Path, prepare: str, target: str) -> tuple[int, str]:
+def run_after(folder: Path, prepare: str, target: str) -> tuple[int, str]:
     """Run the study to a target after shell commands, in a process group with its own disks."""
     script = f"{prepare} && exec {' '.join(command(target))}"
     unshare = ["unshare", "-rm"] if "mount" in prepare else []
@@ -61,7 +61,7 @@ def study(tmp_path: Path) -> Path:
 def test_full_disk_is_named_and_the_study_resumes(study: Path, prepare: str, line: str) -> None:
     for name in ("results", "logs"):
         (study / name).mkdir()
-    code, output = on(study, prepare, "results/dataset.h5ad")
+    code, output = run_after(study, prepare, "results/dataset.h5ad")
     assert code != 0
     assert f"error: {line}" in output or f": {line}" in output
     assert "Traceback" not in output
@@ -74,9 +74,9 @@ def test_read_only_home_needs_a_cache_folder(study: Path) -> None:
     home = study.parent / "home"
     home.mkdir()
     prepare = f"mount -t tmpfs -o ro tmpfs {home} && export HOME={home} XDG_CACHE_HOME="
-    code, output = on(study, f"{prepare}$PWD/.cache", "results/splits.json")
+    code, output = run_after(study, f"{prepare}$PWD/.cache", "results/splits.json")
     assert code == 0, output
-    code, output = on(study, f"{prepare}{home}/.cache", "results/splits.json")
+    code, output = run_after(study, f"{prepare}{home}/.cache", "results/splits.json")
     assert code != 0
     assert f"Read-only file system: '{home}/.cache'" in output
 
@@ -88,7 +88,7 @@ def test_read_only_home_needs_a_cache_folder(study: Path) -> None:
 def test_resource_limit_is_reported_before_anything_runs(
     study: Path, limit: str, line: str
 ) -> None:
-    code, output = on(study, limit, "results/validation.json")
+    code, output = run_after(study, limit, "results/validation.json")
     assert code != 0
     assert line in output
     assert "Traceback" not in output
