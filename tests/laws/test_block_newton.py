@@ -68,7 +68,7 @@ def test_the_minimum_is_stationary_and_its_gap_is_nothing(case):
 def test_the_steps_are_plain_python_and_stay_within_their_arrays(tmp_path, switch):
     code = (
         "import sys, numpy; sys.path[:0] = [sys.argv[1]]; import test_block_newton as t;"
-        "numpy.savez(sys.argv[2], **{case: t.found(case) for case in t.CASES})"
+        "numpy.savez(sys.argv[2], **{case: t.found(case) for case in t.BLOCK_CASES})"
     )
     environment = {**os.environ, switch: "1", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     folder = Path(__file__).parent

@@ -108,7 +108,8 @@ def test_the_solver_is_plain_python_and_stays_within_its_arrays(tmp_path, switch
     """With few features, and with so many that the system is one of samples."""
     code = (
         "import sys, numpy; sys.path[:0] = [sys.argv[1]]; import test_likelihood as t;"
-        "numpy.savez(sys.argv[2], **{f'{a} {b}': t.found(a, b) for a in t.LOSSES for b in t.CASES})"
+        "numpy.savez(sys.argv[2], **{"
+        "f'{a} {b}': t.found(a, b) for a in t.LOSSES for b in t.LOSS_CASES})"
     )
     environment = {**os.environ, switch: "1", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     folder = Path(__file__).parent

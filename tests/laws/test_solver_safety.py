@@ -284,8 +284,8 @@ def test_the_answer_does_not_depend_on_the_order_of_the_columns():
 def test_the_answer_does_not_depend_on_threads(tmp_path):
     code = (
         "import sys; sys.path[:0] = ['tests/laws', 'tests/materials'];"
-        "from test_solver_safety import many, solved;"
-        "import numpy as np; X, Y, rows = many(); found = solved(np.tile(X, 20), Y, rows);"
+        "from test_solver_safety import many, solve_paths;"
+        "import numpy as np; X, Y, rows = many(); found = solve_paths(np.tile(X, 20), Y, rows);"
         "np.savez(sys.argv[1], lists=np.concatenate([f.indices for f in found]),"
         " numbers=np.concatenate([f.values for f in found]))"
     )
