@@ -28,11 +28,11 @@ TAU = [0.5, 0.1, 0.02]
 MU = [1e-1, 1e-4]
 LAM = [1e-1, 1e-3]
 GRID = {"tau": TAU, "mu": MU, "lam": LAM}
-FEW = {"tau": 4, "mu": 1e-3, "lam": [1e-1, 1e-3]}
+SMALL_GRID = {"tau": 4, "mu": 1e-3, "lam": [1e-1, 1e-3]}
 
 
 @pytest.mark.one_in(4)
-@parametrize_with_checks([L1L2RegressorCV(**FEW), L1L2ClassifierCV(**FEW)])
+@parametrize_with_checks([L1L2RegressorCV(**SMALL_GRID), L1L2ClassifierCV(**SMALL_GRID)])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_conventions_of_scikit_learn(estimator, check):
     check(estimator)
@@ -130,7 +130,7 @@ def test_ties_go_to_the_largest():
 def test_a_loose_path_is_warned_of():
     X, y = data(20, 5)
     with pytest.warns(ConvergenceWarning, match="duality gap"):
-        L1L2RegressorCV(**FEW, cv=2, solver="landweber-nested").fit(X, y)
+        L1L2RegressorCV(**SMALL_GRID, cv=2, solver="landweber-nested").fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -152,4 +152,4 @@ def test_a_fold_without_an_event_to_train_on_is_refused():
     X, time, _ = tied(0, 20, 5)
     event = np.arange(20) < 5
     with pytest.raises(GenesigError, match="no event in the samples"):
-        L1L2CoxCV(**FEW, cv=KFold(4)).fit(X, np.column_stack([time, event]))
+        L1L2CoxCV(**SMALL_GRID, cv=KFold(4)).fit(X, np.column_stack([time, event]))

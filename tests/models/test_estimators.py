@@ -36,8 +36,8 @@ from genesig.optim.nonlinear.problem import InvalidProblem
 
 ESTIMATORS = {
     name
-    for name, found in ((name, getattr(genesig, name)) for name in genesig.PUBLIC)
-    if isinstance(found, type) and issubclass(found, BaseEstimator)
+    for name, public in ((name, getattr(genesig, name)) for name in genesig.PUBLIC)
+    if isinstance(public, type) and issubclass(public, BaseEstimator)
 }
 FAST = {"kernel": "linear", "tau": 0.3, "lam": [0.1], "tolerance": 1e-3}
 CLASSIFIERS = [
@@ -127,13 +127,13 @@ def test_conventions_of_scikit_learn_with_probabilities_of_all(estimator, check)
     check(estimator)
 
 
-FEW = {"tau": 3, "mu": 1e-3, "lam": [1e-2, 1e-1]}
+SMALL_GRID = {"tau": 3, "mu": 1e-3, "lam": [1e-2, 1e-1]}
 
 
 @pytest.mark.one_in(2)
 @pytest.mark.one_in(4)
 @parametrize_with_checks(
-    [Timed(), TimedByFolds(**FEW)],
+    [Timed(), TimedByFolds(**SMALL_GRID)],
     expected_failed_checks=of_times,
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")

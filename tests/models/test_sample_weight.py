@@ -60,10 +60,10 @@ SAME = [
     SparsePCA(2, tau=0.2),
     TotalVariation(),
 ]
-THERE = {
+WEIGHTED_ESTIMATORS = {
     name
-    for name, found in ((name, getattr(genesig, name)) for name in genesig.PUBLIC)
-    if isinstance(found, type) and issubclass(found, BaseEstimator)
+    for name, public in ((name, getattr(genesig, name)) for name in genesig.PUBLIC)
+    if isinstance(public, type) and issubclass(public, BaseEstimator)
 }
 
 
@@ -88,9 +88,9 @@ def values(model, X):
 
 def test_every_public_estimator_takes_weights_and_is_here():
     without_weights = {"L1L2Cox", "FeatureVectorMachine"} | {
-        name for name in THERE if name.endswith("CV")
+        name for name in WEIGHTED_ESTIMATORS if name.endswith("CV")
     }
-    assert {type(model).__name__ for model in SAME} | without_weights == THERE
+    assert {type(model).__name__ for model in SAME} | without_weights == WEIGHTED_ESTIMATORS
 
 
 @pytest.mark.one_in(2)

@@ -16,7 +16,7 @@ from genesig.models.multiple_kernel import MultipleKernelClassifier, MultipleKer
 from genesig.models.structured import FeatureScale, GroupLassoClassifier, GroupLassoRegressor
 from genesig.optim.nonlinear.problem import InvalidProblem
 
-ALL = [
+STRUCTURED_ESTIMATORS = [
     GroupLassoRegressor(),
     MultipleKernelRegressor(),
     GroupLassoClassifier(),
@@ -34,7 +34,7 @@ def of_permutations(estimator):
 
 
 @pytest.mark.one_in(4)
-@parametrize_with_checks(ALL[:2])
+@parametrize_with_checks(STRUCTURED_ESTIMATORS[:2])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_conventions_of_scikit_learn(estimator, check):
     check(estimator)
@@ -42,7 +42,7 @@ def test_conventions_of_scikit_learn(estimator, check):
 
 @pytest.mark.one_in(4)
 @pytest.mark.slow
-@parametrize_with_checks(ALL[2:], expected_failed_checks=of_permutations)
+@parametrize_with_checks(STRUCTURED_ESTIMATORS[2:], expected_failed_checks=of_permutations)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_conventions_of_scikit_learn_by_all(estimator, check):
     check(estimator)

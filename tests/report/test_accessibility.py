@@ -38,7 +38,7 @@ LOOKS = {
     "phone, dark": (400, 0, ()),
     "print": (1000, 1, PRINT),
 }
-KINDS = ("two classes", "several classes", "survival", "regression", "ten cohorts")
+KINDS_OF_PAGES = ("two classes", "several classes", "survival", "regression", "ten cohorts")
 
 
 def axe() -> str | None:
@@ -99,7 +99,7 @@ def violations(page: Path, look: str, *, opened: bool) -> list:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS_OF_PAGES)
 def test_axe_finds_nothing(page, kind, look):
     assert violations(page(kind), look, opened=True) == []
 

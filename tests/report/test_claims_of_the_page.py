@@ -24,7 +24,7 @@ from genesig.report.render import render
 pytestmark = pytest.mark.usefixtures("undrawn")
 
 
-def changed(inputs, abouts=(), **errors_of_genesig):
+def collect_changed(inputs, abouts=(), **errors_of_genesig):
     controls = inputs["tables"]["controls"]
     is_genesig = (controls["model"] == "genesig") & controls["mu"].isna()
     for key, value in errors_of_genesig.items():
@@ -37,25 +37,25 @@ def with_cohort(value, low, high):
     about = make_about(inputs["dataset"], "other")
     for row in about["scores"]:
         row |= {"value": value, "low": low, "high": high}
-    return changed(inputs, [about], p_value=0.01, error=0.1, low=0.05, high=0.3)
+    return collect_changed(inputs, [about], p_value=0.01, error=0.1, low=0.05, high=0.3)
 
 
-STUDIES = {
+GRADED_STUDIES = {
     "noise": (
         Grade.NONE,
-        lambda: changed(
+        lambda: collect_changed(
             arguments(Study(permutations=99, named=0)), p_value=0.6, error=0.52, low=0.4, high=0.64
         ),
     ),
     "weak": (
         Grade.WEAK,
-        lambda: changed(
+        lambda: collect_changed(
             arguments(Study(permutations=99)), p_value=0.03, error=0.35, low=0.1, high=0.55
         ),
     ),
     "good": (
         Grade.HERE,
-        lambda: changed(
+        lambda: collect_changed(
             arguments(Study(permutations=99, names=HOSTILE)),
             p_value=0.01,
             error=0.1,
@@ -67,7 +67,7 @@ STUDIES = {
     "against": (Grade.AGAINST, lambda: with_cohort(0.45, 0.4, 0.49)),
     "regression": (
         Grade.NONE,
-        lambda: changed(
+        lambda: collect_changed(
             arguments(Study(permutations=99, named=0, regression=True)),
             p_value=0.5,
             error=1.02,
@@ -77,11 +77,15 @@ STUDIES = {
     ),
     "untested": (
         Grade.WEAK,
-        lambda: changed(arguments(Study(permutations=0, sets=True)), error=0.2, low=0.1, high=0.4),
+        lambda: collect_changed(
+            arguments(Study(permutations=0, sets=True)), error=0.2, low=0.1, high=0.4
+        ),
     ),
     "no permutations, nothing": (
         Grade.NONE,
-        lambda: changed(arguments(Study(permutations=0, named=0)), error=0.4, low=0.2, high=0.6),
+        lambda: collect_changed(
+            arguments(Study(permutations=0, named=0)), error=0.4, low=0.2, high=0.6
+        ),
     ),
     "empty": (
         Grade.NONE,
@@ -101,9 +105,9 @@ def page_of(data, folder):
 
 
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize("name", GRADED_STUDIES)
 def test_no_page_contradicts_its_record(name, tmp_path):
-    expected, make_data = STUDIES[name]
+    expected, make_data = GRADED_STUDIES[name]
     data = make_data()
     assert expected in (None, grade(data))
     assert contradictions(data, page_of(data, tmp_path)) == []
@@ -113,14 +117,16 @@ def test_a_page_of_noise_speaks_of_no_effect_and_no_accurate_list():
     inputs = arguments(Study(permutations=99, named=0))
     inputs["run"]["config"]["signature"]["most"] = 1
     for p, noise in ((0.6, True), (0.01, False)):
-        data = changed(inputs, p_value=p, error=0.52 if noise else 0.1, high=0.64 if noise else 0.2)
+        data = collect_changed(
+            inputs, p_value=p, error=0.52 if noise else 0.1, high=0.64 if noise else 0.2
+        )
         text = " ".join([*methods(data), *data["warnings"]])
         assert ("No list of 1 genes or fewer was as accurate" in text) != noise
         assert ("per standard deviation of the held-out score" in text) != noise
 
 
 def test_a_page_of_noise_says_nothing_of_its_batch_on_the_first_screen(tmp_path):
-    data = STUDIES["noise"][1]()
+    data = GRADED_STUDIES["noise"][1]()
     names = ["north", "south"]
     data["batch"] = {
         "column": "centre",
@@ -152,7 +158,7 @@ def test_a_page_of_noise_says_nothing_of_its_batch_on_the_first_screen(tmp_path)
     ],
 )
 def test_a_contradiction_is_seen(change, words, tmp_path):
-    data = STUDIES["good"][1]()
+    data = GRADED_STUDIES["good"][1]()
     page = page_of(data, tmp_path)
     changed_data = copy.deepcopy(data)
     change(changed_data)

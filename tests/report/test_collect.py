@@ -14,7 +14,7 @@ from sklearn.metrics import confusion_matrix, r2_score, roc_auc_score, roc_curve
 from genesig.report.collect import COMMON_TABLES, PATIENT_TABLES, SUMMARISED_TABLES, collect
 from genesig.report.page.record import json_value, rounded
 
-STUDIES = {
+COLLECTED_STUDIES = {
     "classes": Study(),
     "hostile": Study(names=HOSTILE),
     "regression": Study(regression=True),
@@ -24,7 +24,7 @@ STUDIES = {
 
 
 @pytest.mark.one_in(2)
-@pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
+@pytest.mark.parametrize("study", COLLECTED_STUDIES.values(), ids=COLLECTED_STUDIES)
 def test_every_study_survives_json(study):
     data = collect(**arguments(study))
     assert json.loads(json.dumps(data, allow_nan=False)) == data
@@ -47,7 +47,7 @@ def test_roc_and_confusion_agree_with_sklearn():
 
 
 def test_regression_fit_agrees_with_sklearn():
-    held_out = collect(**arguments(STUDIES["regression"]))["held_out"]
+    held_out = collect(**arguments(COLLECTED_STUDIES["regression"]))["held_out"]
     y, f = (np.array([s[key] for s in held_out["samples"]]) for key in ("label", "mean"))
     assert held_out["fit"]["r2"] == pytest.approx(r2_score(y, f), abs=1e-3)
     assert held_out["fit"]["r"] == pytest.approx(np.corrcoef(y, f)[0, 1], abs=1e-3)
@@ -139,7 +139,7 @@ def test_what_validation_said_comes_first_and_once():
 
 
 def test_warnings_name_what_is_wrong():
-    data = collect(**arguments(STUDIES["bare"]))
+    data = collect(**arguments(COLLECTED_STUDIES["bare"]))
     assert any("No permutation" in sentence for sentence in data["warnings"])
     inputs = arguments(Study(permutations=99))
     gap = np.full_like(inputs["observed"].gap, 1e-3)

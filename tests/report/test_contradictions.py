@@ -28,7 +28,7 @@ from genesig.report.writeup import limits_words, results
 
 pytestmark = pytest.mark.drawn
 
-KINDS = ("several_classes", "survival")
+KINDS_OF_RESPONSE = ("several_classes", "survival")
 COHORTS = {
     "none": (),
     "good": (0.9, 0.8),
@@ -39,7 +39,7 @@ COHORTS = {
 P = {"none": 0, "few": 9, "small": 0.01, "large": 0.4}
 
 
-def told(p, high, cohort, rival, *, regression, empty=False, n_named=3):
+def collect_study(p, high, cohort, rival, *, regression, empty=False, n_named=3):
     """Collect a study of these numbers."""
     permutations = P[p] if p in ("none", "few") else 99
     inputs = arguments(
@@ -92,7 +92,7 @@ def cohort_of(kind):
     return scored(kind).about
 
 
-def told_of_kind(kind, p, cohorts):
+def collect_study_of_kind(kind, p, cohorts):
     """Collect a study of several classes or of survival with these cohorts, better than chance."""
     inputs = copy.deepcopy(of_kind(kind))
     errors = np.full(99 if p in ("small", "large") else P[p], 0.5)
@@ -239,56 +239,56 @@ def check(data):
     genes(data, text, paper)
 
 
-CASES = list(product(P, (0.3, 0.6), COHORTS, (False, True)))
+CASES_OF_NUMBERS = list(product(P, (0.3, 0.6), COHORTS, (False, True)))
 
 
 @pytest.mark.slow
 def test_one_report_does_not_contradict_itself():
-    check(told("small", 0.6, "bad", True, regression=False))
-    check(told("large", 0.3, "good", False, regression=True))
-    check(told("large", 0.6, "none", False, regression=False, n_named=0))
-    check(told("small", 0.6, "none", False, regression=False, n_named=None))
+    check(collect_study("small", 0.6, "bad", True, regression=False))
+    check(collect_study("large", 0.3, "good", False, regression=True))
+    check(collect_study("large", 0.6, "none", False, regression=False, n_named=0))
+    check(collect_study("small", 0.6, "none", False, regression=False, n_named=None))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("regression", [False, True])
-@pytest.mark.parametrize(("p", "high", "cohort", "rival"), CASES)
+@pytest.mark.parametrize(("p", "high", "cohort", "rival"), CASES_OF_NUMBERS)
 def test_no_report_contradicts_itself(p, high, cohort, rival, regression):
     high = high if not regression else high * 2
-    check(told(p, high, cohort, rival, regression=regression))
+    check(collect_study(p, high, cohort, rival, regression=regression))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS_OF_RESPONSE)
 @pytest.mark.parametrize(
     "cohorts", [(), (True,), (False,), (True, False, True, True, False), (False,) * 4, (True,) * 4]
 )
 @pytest.mark.parametrize("p", P)
 def test_no_report_of_another_kind_contradicts_itself(kind, cohorts, p, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    check(told_of_kind(kind, p, cohorts))
+    check(collect_study_of_kind(kind, p, cohorts))
 
 
 def test_an_empty_study_does_not_contradict_itself():
-    check(told("small", 0.3, "none", False, regression=False, empty=True, n_named=0))
+    check(collect_study("small", 0.3, "none", False, regression=False, empty=True, n_named=0))
 
 
 def test_a_list_that_predicts_nothing_is_not_said_to_predict():
-    data = told("large", 0.6, "none", False, regression=False, n_named=0)
+    data = collect_study("large", 0.6, "none", False, regression=False, n_named=0)
     data["answer"]["stability"]["than_chance"] = "alike"
     assert grade_within_study(data) is Grade.NONE
     assert stability_warnings(data) == []  # without evidence nothing is said of the list
-    study_data = told("small", 0.3, "none", False, regression=False, n_named=0)
+    study_data = collect_study("small", 0.3, "none", False, regression=False, n_named=0)
     study_data["answer"]["stability"]["than_chance"] = "alike"
     assert "even if it predicts as well" in stability_warnings(study_data)[0]
 
 
 def test_the_check_sees_a_contradiction():
-    data = told("small", 0.3, "none", False, regression=False)
+    data = collect_study("small", 0.3, "none", False, regression=False)
     data["warnings"].append("Another method, ridge, had a lower error")
     with pytest.raises(AssertionError):
         check(data)
-    data = told("small", 0.3, "none", False, regression=False)
+    data = collect_study("small", 0.3, "none", False, regression=False)
     data["answer"]["stability"]["than_chance"] = "less"
     with pytest.raises(AssertionError):
         check(data)

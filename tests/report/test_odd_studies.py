@@ -158,7 +158,7 @@ def one_mu(inputs):
     return inputs
 
 
-ODD = {
+ODD_STUDIES = {
     "leave-one-out": (Study(folds=30, repeats=1), whole),
     "leave-one-out-regression": (Study(folds=30, repeats=1, regression=True), whole),
     "many-samples": (Study(samples=400, names=HOSTILE, repeats=1), whole),
@@ -182,14 +182,14 @@ ODD = {
 
 @pytest.mark.one_in(3)
 @pytest.mark.slow_cases("many-samples")
-@pytest.mark.parametrize(("study", "change"), ODD.values(), ids=ODD)
+@pytest.mark.parametrize(("study", "change"), ODD_STUDIES.values(), ids=ODD_STUDIES)
 def test_odd_studies_are_what_the_records_say(study, change):
     assert misfits(Report, collect(**change(arguments(study)))) == []
 
 
 @pytest.mark.slow
 @pytest.mark.drawn
-@pytest.mark.parametrize(("study", "change"), ODD.values(), ids=ODD)
+@pytest.mark.parametrize(("study", "change"), ODD_STUDIES.values(), ids=ODD_STUDIES)
 def test_odd_studies_have_a_page(study, change, tmp_path):
     data = json.loads(json.dumps(collect(**change(arguments(study))), allow_nan=False))
     page = tmp_path / "report.html"

@@ -16,10 +16,10 @@ from genesig.report.page.verdict import Grade
 LIMITS = Limits(12, 500)
 
 
-def made(study=None, inputs="learned", **added):
+def collected_omics(study=None, factors="learned", **added):
     """Return a study of two omics; `added` are the limits of what each adds."""
     built = arguments(study or Study())
-    built["config"]["data"]["omics"] = inputs
+    built["config"]["data"]["omics"] = factors
     limits = {"protein": (0.2, 0.1, 0.3), "<b>rna</b>": (0.01, -0.02, 0.04)} | added
     rows = [
         {
@@ -60,7 +60,7 @@ def said(data):
 
 
 def test_one_sentence_says_which_add():
-    assert said(made()) == (
+    assert said(collected_omics()) == (
         "Of the omics, protein (20.0 points, 95% CI 10.0 to 30.0) adds to the others; no benefit"
         " of <b>rna</b> (1.0 points, 95% CI −2.0 to 4.0) was shown."
     )
@@ -74,13 +74,13 @@ def test_one_sentence_says_which_add():
     ],
 )
 def test_what_takes_away_or_is_unknown_is_not_said_to_add(limits, word):
-    text = said(made(protein=limits))
+    text = said(collected_omics(protein=limits))
     assert word in text
     assert "adds to" not in text
 
 
 def test_where_nothing_is_found_none_is_said_to_add():
-    data = made(**{"<b>rna</b>": (-0.1, -0.2, -0.05)})
+    data = collected_omics(**{"<b>rna</b>": (-0.1, -0.2, -0.05)})
     data["verdict"]["grade"] = Grade.NONE.value
     text = said(data)
     assert "adds to" not in text
@@ -90,25 +90,25 @@ def test_where_nothing_is_found_none_is_said_to_add():
 
 def test_nothing_defined_is_said_so():
     none = (np.nan, np.nan, np.nan)
-    assert "could not be measured" in said(made(protein=none, **{"<b>rna</b>": none}))
+    assert "could not be measured" in said(collected_omics(protein=none, **{"<b>rna</b>": none}))
 
 
 def test_a_number_is_told_in_r2():
-    assert "(0.20, 95% CI 0.10 to 0.30)" in said(made(Study(regression=True)))
+    assert "(0.20, 95% CI 0.10 to 0.30)" in said(collected_omics(Study(regression=True)))
 
 
 def test_the_table_has_all_and_the_error_without_each():
-    (table,) = omics(made(), LIMITS).items
+    (table,) = omics(collected_omics(), LIMITS).items
     assert [row[0].value for row in table.rows] == ["all omics", "protein", "<b>rna</b>"]
     assert [row[6].value for row in table.rows] == pytest.approx([0.8, 0.6, 0.79])
     assert [row[9].value for row in table.rows] == [None, 0.2, 0.01]
-    numbers = omics(made(Study(regression=True)), LIMITS).items[0]
+    numbers = omics(collected_omics(Study(regression=True)), LIMITS).items[0]
     assert [row[6].value for row in numbers.rows] == pytest.approx([0.8, 0.6, 0.79])
 
 
 def test_the_methods_say_whether_factors_were_learned():
-    learned = made()
-    inputs = made(inputs={"protein": 1, "<b>rna</b>": 2})
+    learned = collected_omics()
+    inputs = collected_omics(factors={"protein": 1, "<b>rna</b>": 2})
     assert "Boulesteix" in " ".join(methods(learned))
     assert any(line.startswith("Boulesteix") for line in references(learned))
     text = " ".join(methods(inputs))

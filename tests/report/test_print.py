@@ -24,11 +24,17 @@ from genesig.report.sections import SECTIONS
 pytestmark = pytest.mark.drawn
 
 READER = shutil.which("gs")
-KINDS = {"two classes": 28, "several classes": 18, "survival": 23, "regression": 28, "cohorts": 38}
+SHEETS_OF_KIND = {
+    "two classes": 28,
+    "several classes": 18,
+    "survival": 23,
+    "regression": 28,
+    "cohorts": 38,
+}
 """Sheets at most, of the small studies of these tests."""
 
 
-def given(kind):
+def inputs_and_cohorts(kind):
     if kind in ("several classes", "survival"):
         return kind_arguments(kind.replace(" ", "_")), []
     inputs = arguments(Study(permutations=19, regression=kind == "regression"))
@@ -48,12 +54,12 @@ def printed(page, folder):
     return [re.sub(r"[ \t]+", " ", sheet.read_text(encoding="utf-8")) for sheet in sheets]
 
 
-@pytest.fixture(scope="module", params=KINDS)
+@pytest.fixture(scope="module", params=SHEETS_OF_KIND)
 def paper(request, tmp_path_factory):
     if BROWSER is None or READER is None:
         pytest.skip("needs Chromium or Chrome, and Ghostscript (gs)")
     folder = tmp_path_factory.mktemp("print")
-    (inputs, cohorts) = given(request.param)
+    (inputs, cohorts) = inputs_and_cohorts(request.param)
     data = json.loads(json.dumps(collect(**inputs, external=cohorts)))
     page = folder / "report.html"
     render(data, page, folder / "figures", title="A study", top_genes=12, table_rows=15)
@@ -68,7 +74,7 @@ def places(sheets, text):
 @pytest.mark.slow
 def test_the_summary_is_the_first_sheet_and_all_have_numbers(paper):
     kind, data, sheets = paper
-    assert len(sheets) <= KINDS[kind]
+    assert len(sheets) <= SHEETS_OF_KIND[kind]
     assert conclusion(data).upper() in sheets[0]
     assert re.split(r"[^ -~]", headline(data))[0].strip() in " ".join(sheets[0].split())
     assert re.search(r"^ *2 (Genes|External cohorts)", sheets[1], re.MULTILINE)

@@ -18,7 +18,7 @@ from genesig.report.published import published
 LIMITS = Limits(12, 500)
 
 
-def made(study=None, genesig_error=0.2, **changes):
+def collected_published(study=None, genesig_error=0.2, **changes):
     inputs = arguments(study or Study())
     drawn = np.linspace(0.25, 0.55, 200)
     rows = [
@@ -53,7 +53,7 @@ def made(study=None, genesig_error=0.2, **changes):
 
 
 def test_the_words_say_where_it_stands():
-    (text,) = published(made(genesig_error=0.3), LIMITS).words
+    (text,) = published(collected_published(genesig_error=0.3), LIMITS).words
     share = f"{100 * np.mean(np.linspace(0.25, 0.55, 200) <= 0.3):.1f}"
     assert "Of 200 random lists of as many genes as the lists of the splits (12 on" in text
     assert f"{share}% reach an equal or higher" in text.replace("\u00a0", " ")
@@ -61,7 +61,7 @@ def test_the_words_say_where_it_stands():
 
 
 def test_numbers_are_shown_as_r2():
-    text = published(made(Study(regression=True)), LIMITS).words[0]
+    text = published(collected_published(Study(regression=True)), LIMITS).words[0]
     assert "an equal or higher R²" in text
     assert "(0.80)" in text
     assert "lie between 0.46 and 0.74" in text
@@ -69,14 +69,14 @@ def test_numbers_are_shown_as_r2():
 
 @pytest.mark.drawn
 def test_the_table_has_the_named_ones_and_the_picture_all():
-    image, table = published(made(), LIMITS).items
+    image, table = published(collected_published(), LIMITS).items
     assert [row[0].value for row in table.rows] == ["genesig", "<b>70</b>"]
     assert len(image.data["name"]) == 202
     assert "<b>" not in re.sub(r"&lt;b&gt;", "", draw_picture(image).svg)
 
 
 def test_the_methods_say_how():
-    data = made()
+    data = collected_published()
     (paragraph,) = [text for text in methods(data) if "Venet" in text]
     assert "1 published signature and 200 random lists" in paragraph
     assert any(text.startswith("Venet D") for text in references(data))
@@ -84,7 +84,9 @@ def test_the_methods_say_how():
 
 @pytest.mark.parametrize("name", [None, "undefined"])
 def test_without_it_nothing_is_claimed(name):
-    data = collect(**arguments(Study())) if name is None else made(genesig_error=np.nan)
+    data = (
+        collect(**arguments(Study())) if name is None else collected_published(genesig_error=np.nan)
+    )
     section = published(data, LIMITS)
     assert not section.items
     assert len(section.words) == (name is not None)

@@ -12,7 +12,7 @@ from report_records import HOSTILE, Study, arguments, make_about
 from genesig.report.collect import collect
 from genesig.report.record import Report
 
-STUDIES = {
+RECORDED_STUDIES = {
     "classes": Study(),
     "numbers": Study(regression=True, sets=True, placed=True, enriched=True),
     "without nonlinear selection": Study(nonlinear=False),
@@ -22,9 +22,9 @@ STUDIES = {
 
 
 @pytest.mark.one_in(2)
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize("name", RECORDED_STUDIES)
 def test_the_value_is_what_its_record_says(name):
-    inputs = arguments(STUDIES[name])
+    inputs = arguments(RECORDED_STUDIES[name])
     cohorts = [make_about(inputs["dataset"], "a"), make_about(inputs["dataset"], "b", combat=True)]
     data = json.loads(json.dumps(collect(**inputs, external=cohorts), allow_nan=False))
     assert misfits(Report, data) == []

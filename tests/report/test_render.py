@@ -28,7 +28,7 @@ from genesig.report.sections import SECTIONS, summary
 
 pytestmark = pytest.mark.drawn
 
-STUDIES = {
+RENDERED_STUDIES = {
     "hostile": Study(names=HOSTILE, permutations=40),
     "regression": Study(regression=True, samples=24, genes=60),
     "bare": Study(empty=True, permutations=0, subsamples=0, folds=1, repeats=1),
@@ -105,7 +105,7 @@ def rendered(tmp_path_factory):
     @cache
     def render_study(name: str, copy: int) -> Made:
         folder = tmp_path_factory.mktemp(f"{name}{copy}")
-        data = json.loads(json.dumps(collect(**arguments(STUDIES[name]))))
+        data = json.loads(json.dumps(collect(**arguments(RENDERED_STUDIES[name]))))
         render(
             data,
             folder / "report.html",

@@ -143,15 +143,17 @@ def in_patients(study, labels):
     """Give the study a column of patients, and every patient's samples these labels in turn."""
     inputs = arguments(study)
     data = inputs["dataset"]
-    flat_items = len(labels[0])
-    obs = data.obs.assign(patient=[f"p{i // flat_items}" for i in range(len(data.obs))])
-    obs["class"] = [labels[i // flat_items % len(labels)][i % flat_items] for i in range(len(obs))]
+    per_patient = len(labels[0])
+    obs = data.obs.assign(patient=[f"p{i // per_patient}" for i in range(len(data.obs))])
+    obs["class"] = [
+        labels[i // per_patient % len(labels)][i % per_patient] for i in range(len(obs))
+    ]
     design = replace(data.design, group="patient")
     return {**inputs, "dataset": replace(data, obs=obs, design=design)}
 
 
 WITHIN = [["tumour", "normal", "normal"]]
-WHOLE = [["tumour"] * 3, ["normal"] * 3]
+UNDIVIDED_CLASSES = [["tumour"] * 3, ["normal"] * 3]
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -159,7 +161,7 @@ WHOLE = [["tumour"] * 3, ["normal"] * 3]
     ("labels", "words"),
     [
         (WITHIN, "(10 values: one per patient, the difference of its class means)"),
-        (WHOLE, "(10 values: one per patient and class, the mean of its samples)"),
+        (UNDIVIDED_CLASSES, "(10 values: one per patient and class, the mean of its samples)"),
     ],
 )
 def test_statistics_say_what_was_averaged(labels, words):
@@ -177,8 +179,11 @@ def test_statistics_say_what_was_averaged(labels, words):
     ("labels", "words"),
     [
         (WITHIN, "permuted within each patient"),
-        (WHOLE, "permuted between whole groups (patient) of equal size"),
-        (WITHIN + WHOLE, "permuted within each patient whose label varies, and between"),
+        (UNDIVIDED_CLASSES, "permuted between whole groups (patient) of equal size"),
+        (
+            WITHIN + UNDIVIDED_CLASSES,
+            "permuted within each patient whose label varies, and between",
+        ),
     ],
 )
 def test_where_labels_were_shuffled_is_said_wherever_they_are(labels, words):

@@ -15,7 +15,7 @@ from genesig.selection.assess.stability import PairAgreement, list_agreement, st
 from genesig.selection.gather import _class_columns, gather
 from genesig.selection.genes.frequency import selection_matrix
 
-STEPS = [{"step": "centre"}, {"step": "unit_variance"}]
+STANDARDISING_STEPS = [{"step": "centre"}, {"step": "unit_variance"}]
 HEADERS = {
     "signature": "rank gene symbol core cv_frequency weight size block first_mu mean_weight "
     "sign_consistency univariate_p univariate_q",
@@ -30,11 +30,11 @@ HEADERS = {
 }
 
 
-NONE = HalfSampleStudy.none()
+NO_HALVES = HalfSampleStudy.none()
 CLUSTERS = {"least": 0.2, "warn_above": 0.9, "merge_above": None}
 
 
-def gathered(study, parts=None, cv_frequency=0.5, chance=NONE):
+def gathered(study, parts=None, cv_frequency=0.5, chance=NO_HALVES):
     dataset, splits, observed, final = study
     halves = make_fits(dataset, splits.subsamples, 5)
     parts = parts or [observed]
@@ -197,7 +197,15 @@ def test_no_subsamples_leave_their_stability_empty():
     splits = replace(splits, subsamples=())
     none = observed.take(np.arange(0))
     stability = gather(
-        dataset, splits, [observed], final, none, NONE, cv_frequency=0.5, fdr=0.1, clusters=CLUSTERS
+        dataset,
+        splits,
+        [observed],
+        final,
+        none,
+        NO_HALVES,
+        cv_frequency=0.5,
+        fdr=0.1,
+        clusters=CLUSTERS,
     )["stability"]
     halves = stability["source"] == "half_subsamples"
     assert (stability.loc[halves, "n_sets"] == 0).all()
@@ -226,7 +234,9 @@ def test_controls_stand_side_by_side_and_survive_their_file(task, tmp_path):
     dataset, splits, observed, _ = make_study(0, task=task)
     permuted = make_fits(dataset, splits.outer, 3, permutations=range(1, 20))
     null, _ = null_study(dataset, splits, [observed], [permuted])
-    baselines = run_baselines(dataset, splits, folds=STEPS, baselines=["ridge", "dummy"])
+    baselines = run_baselines(
+        dataset, splits, folds=STANDARDISING_STEPS, baselines=["ridge", "dummy"]
+    )
     table = controls_table(dataset, splits, [observed], null, [baselines])
     assert table.columns.tolist() == CONTROL_COLUMNS
     assert table["model"].tolist() == ["genesig"] * 4 + ["ridge", "dummy"]
@@ -245,7 +255,7 @@ def test_controls_stand_side_by_side_and_survive_their_file(task, tmp_path):
 def test_the_dummy_is_at_chance():
     dataset, splits, observed, _ = make_study(0)
     null, _ = null_study(dataset, splits, [observed], [])
-    baselines = run_baselines(dataset, splits, folds=STEPS, baselines=["dummy"])
+    baselines = run_baselines(dataset, splits, folds=STANDARDISING_STEPS, baselines=["dummy"])
     row = controls_table(dataset, splits, [observed], null, [baselines]).iloc[-1]
     assert (row["error"], row["auc"]) == (0.5, 0.5)
     assert row["low"] < 0.5 < row["high"]
@@ -254,7 +264,7 @@ def test_the_dummy_is_at_chance():
 def test_without_baselines_genesig_stands_alone():
     dataset, splits, observed, _ = make_study(0)
     null, _ = null_study(dataset, splits, [observed], [])
-    baselines = run_baselines(dataset, splits, folds=STEPS, baselines=[])
+    baselines = run_baselines(dataset, splits, folds=STANDARDISING_STEPS, baselines=[])
     table = controls_table(dataset, splits, [observed], null, [baselines])
     assert table["model"].tolist() == ["genesig"] * 4
 

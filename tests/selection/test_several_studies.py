@@ -26,7 +26,7 @@ from genesig.selection.model.new_samples import predict
 from genesig.selection.studies.left_out import studies_table
 from genesig.selection.studies.meta_analysis import meta_table
 
-SPLITS = {
+CONFIG_OF_STUDIES = {
     "data": {"classes": ["well", "ill"]},
     "splits": {"subsamples": 0},
     "linear": {"tau_count": 4, "mu": [1e-3]},
@@ -37,14 +37,14 @@ SPLITS = {
 def study(tmp_path_factory):
     """Give six studies, in the last of which the genes point the other way, and their fits."""
     folder = tmp_path_factory.mktemp("studies")
-    dataset, splits = pooled(folder, tables(6, n=20, effect=3.0, odd=True), **SPLITS)
+    dataset, splits = pooled(folder, tables(6, n=20, effect=3.0, odd=True), **CONFIG_OF_STUDIES)
     fits = nested_cross_validation(
         dataset,
         splits,
         labels="observed",
         batch="1of1",
         folds=MOMENTS,
-        **linear(**SPLITS["linear"]),
+        **linear(**CONFIG_OF_STUDIES["linear"]),
     )
     return dataset, splits, fits.with_chosen()
 
@@ -180,7 +180,7 @@ def mean_error(dataset, splits):
         labels="observed",
         batch="1of1",
         folds=MOMENTS,
-        **linear(**SPLITS["linear"]),
+        **linear(**CONFIG_OF_STUDIES["linear"]),
     ).with_chosen()
     table = studies_table(dataset, predictions_table(dataset, splits, fits))
     return float(table["error"].mean()), table
@@ -192,7 +192,9 @@ def test_in_noise_the_error_is_at_chance_and_no_gene_is_named(tmp_path):
     n_named = 0
     covered = []
     for seed in range(12):
-        dataset, splits = pooled(tmp_path, tables(4, n=16, effect=0.0, seed=seed), **SPLITS)
+        dataset, splits = pooled(
+            tmp_path, tables(4, n=16, effect=0.0, seed=seed), **CONFIG_OF_STUDIES
+        )
         error, table = mean_error(dataset, splits)
         mean = table[table["row"] == "mean"].iloc[0]
         errors.append(error)
@@ -216,7 +218,7 @@ def test_a_study_that_holds_most_cases_is_no_signal(tmp_path, align):
             well = [i for i in range(24) if (i % 2 == 0) and (k >= 2 or i % 6 == 0)]
             rows = sorted(ill + well)
             files[name] = matrix.iloc[:, rows], about.iloc[rows]
-        dataset, splits = pooled(tmp_path, files, **SPLITS, across={"align": align})
+        dataset, splits = pooled(tmp_path, files, **CONFIG_OF_STUDIES, across={"align": align})
         errors.append(mean_error(dataset, splits)[0])
         n_named += int((meta_table(dataset)["q_value"] <= 0.05).any())
     assert np.mean(errors) == pytest.approx(0.5, abs=0.08)
@@ -234,7 +236,7 @@ def test_without_a_single_effect_the_studies_are_shown_alone(tables_of_study):
 
 def test_a_model_of_aligned_studies_takes_a_cohort_and_no_single_sample(study):
     dataset, splits, _ = study
-    final = fit_final_model(dataset, splits, folds=MOMENTS, **linear(**SPLITS["linear"]))
+    final = fit_final_model(dataset, splits, folds=MOMENTS, **linear(**CONFIG_OF_STUDIES["linear"]))
     model = final_model(dataset, final, folds=MOMENTS)
     matrix, about = tables(1, n=24, effect=3.5, seed=9)["boston"]
     new_matrix = Matrix(
@@ -292,8 +294,8 @@ def test_logarithms_are_told_of_a_model_that_standardises(name, tmp_path):
         study: (of_training(matrix), about)
         for study, (matrix, about) in tables(3, d=60, seed=5).items()
     }
-    dataset, splits = pooled(tmp_path, files, **SPLITS, **steps)
-    final = fit_final_model(dataset, splits, folds=MOMENTS, **linear(**SPLITS["linear"]))
+    dataset, splits = pooled(tmp_path, files, **CONFIG_OF_STUDIES, **steps)
+    final = fit_final_model(dataset, splits, folds=MOMENTS, **linear(**CONFIG_OF_STUDIES["linear"]))
     model = final_model(dataset, final, folds=MOMENTS)
     new_matrix = new_cohort(turn)
     if words:

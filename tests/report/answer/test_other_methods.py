@@ -15,7 +15,7 @@ from genesig.report.page.section import Limits
 from genesig.report.page.verdict import Grade, grade, headline
 from genesig.report.sections import SECTIONS, summary, writers
 
-OWN = {"model": "genesig", "error": 0.6, "low": 0.4, "high": 0.7}
+GENESIG_ROW = {"model": "genesig", "error": 0.6, "low": 0.4, "high": 0.7}
 FOREST = {
     "model": "random_forest",
     "error": 0.05,
@@ -37,7 +37,7 @@ RIDGE = {
 
 
 def test_better_method_is_the_one_whose_intervals_exclude_chance_and_the_linear_models() -> None:
-    method = better_method([OWN, RIDGE, FOREST], 0.5)
+    method = better_method([GENESIG_ROW, RIDGE, FOREST], 0.5)
     assert method is not None
     assert (method["model"], method["of"]) == ("random_forest", 2)
     assert method["p"] < 1e-6
@@ -58,11 +58,11 @@ def test_better_method_is_the_one_whose_intervals_exclude_chance_and_the_linear_
 )
 def test_no_method_is_better_if_one_condition_fails(change: dict[str, Any]) -> None:
     lasso = {**RIDGE, "model": "lasso"}
-    assert better_method([OWN, RIDGE, lasso, {**FOREST, **change}], 0.5) is None
+    assert better_method([GENESIG_ROW, RIDGE, lasso, {**FOREST, **change}], 0.5) is None
 
 
 def test_no_method_is_better_if_covariates_are_held_fixed() -> None:
-    assert better_method([OWN, FOREST, {**RIDGE, "model": "covariates"}], 0.5) is None
+    assert better_method([GENESIG_ROW, FOREST, {**RIDGE, "model": "covariates"}], 0.5) is None
 
 
 def test_p_is_corrected_for_the_number_of_methods() -> None:

@@ -20,7 +20,7 @@ from genesig.report.record import Report
 from genesig.report.render import render
 from genesig.report.sections import FIRST_SCREEN_FUNCTIONS
 
-SAID = {
+SENTENCE_OF_GAIN = {
     "adds": "The difference is 15.0 points (95% CI 5.0 to 25.0).",
     "open": "The difference, 1.0 points (95% CI −8.0 to 10.0), may be zero.",
     "hurts": "points (95% CI −20.0 to −2.0) in favour of the covariates alone.",
@@ -37,7 +37,7 @@ def test_the_first_screen_says_what_expression_adds(name):
     (paragraph,) = added_value(data)
     text = paragraph.text
     assert paragraph.lead == "Beyond age and sex."
-    assert SAID[name] in text
+    assert SENTENCE_OF_GAIN[name] in text
     accuracy = rate(1 - data["answer"]["error"]["value"])
     assert f"with age and sex alone and {accuracy} with gene expression" in text
     assert ("Ridge on all genes beside age and sex reached" in text) == (name != "adds")
@@ -115,7 +115,7 @@ def test_the_first_screen_says_what_was_exchanged():
 # Lower limit and p of the list, the same of all genes, and what is said then.
 ASSOCIATED = "is associated with the outcome beyond"
 OPEN = "is not established"
-TOGETHER = {
+GAINS_AND_SENTENCES = {
     "both speak for it": (0.01, 0.01, -0.1, 0.4, (ASSOCIATED,), (OPEN, "may be zero", "Ridge")),
     "all genes do": (-0.1, 0.4, 0.01, 0.02, ("All genes together add to ",), (ASSOCIATED,)),
     "without permutations": (0.01, None, -0.1, None, (), ("may be zero, ", ASSOCIATED)),
@@ -127,11 +127,11 @@ TOGETHER = {
 
 
 @pytest.mark.one_in(2)
-@pytest.mark.parametrize("name", TOGETHER)
+@pytest.mark.parametrize("name", GAINS_AND_SENTENCES)
 def test_interval_and_p_do_not_contradict_each_other(name):
     """Expression adds where both say so, of one and the same model."""
     data = collected("open")
-    low, p, low_of_all, p_of_all, present, absent = TOGETHER[name]
+    low, p, low_of_all, p_of_all, present, absent = GAINS_AND_SENTENCES[name]
     data["covariates"]["alone"] |= {"low": low, "high": 0.3}
     data["covariates"]["whole"] |= {"low": low_of_all, "high": 0.3}
     data["covariates"] |= {"p": p, "p_whole": p_of_all}

@@ -17,7 +17,7 @@ from genesig.report.page.svg import draw_picture
 LIMITS = Limits(12, 500)
 
 
-def made(study: Study | None = None, **changes: Any) -> Any:
+def collected_enrichment(study: Study | None = None, **changes: Any) -> Any:
     inputs = arguments(study or Study(enriched=True, permutations=19))
     for name, value in changes.items():
         table = inputs["tables"][name]
@@ -30,7 +30,7 @@ def words(data: Any) -> str:
 
 
 def test_the_words_say_which_sets() -> None:
-    data = made(enrichment=0.01, enrichment_ranking=0.001)
+    data = collected_enrichment(enrichment=0.01, enrichment_ranking=0.001)
     enrichment_data = data["enrichment"]
     text = words(data)
     assert (
@@ -43,7 +43,7 @@ def test_the_words_say_which_sets() -> None:
 
 
 def test_nothing_found_is_said() -> None:
-    text = words(made(enrichment=0.9, enrichment_ranking=0.9))
+    text = words(collected_enrichment(enrichment=0.9, enrichment_ranking=0.9))
     assert "none of 16 sets is enriched in the lists" in text
     assert "the smallest p over all sets is 0.9." in text
     assert re.search(
@@ -64,18 +64,20 @@ def test_too_few_permutations_are_said() -> None:
 
 
 def test_a_number_has_no_classes() -> None:
-    text = words(made(Study(enriched=True, regression=True), enrichment_ranking=0.001))
+    text = words(
+        collected_enrichment(Study(enriched=True, regression=True), enrichment_ranking=0.001)
+    )
     assert "higher with a larger class or lower with a larger class" in text
 
 
 def test_methods_tell_the_tests() -> None:
-    data = made()
+    data = collected_enrichment()
     assert any("Westfall" in text for text in methods(data))
     assert any(text.startswith("Westfall") for text in references(data))
 
 
 def test_nothing_of_it_is_there_without_sets() -> None:
-    data = made(Study())
+    data = collected_enrichment(Study())
     assert data["enrichment"] is None
     assert enrichment(data, LIMITS).empty
     assert not set(TOPIC_TABLES["enrichment"].read) & set(data["tables"])
@@ -86,9 +88,9 @@ def test_nothing_of_it_is_there_without_sets() -> None:
 
 @pytest.mark.slow
 def test_names_do_no_harm_and_an_empty_signature_is_no_fault() -> None:
-    section = enrichment(made(Study(enriched=True, names=HOSTILE)), LIMITS)
+    section = enrichment(collected_enrichment(Study(enriched=True, names=HOSTILE)), LIMITS)
     assert "<script" not in draw_picture(section.items[0]).svg
-    assert words(made(Study(enriched=True, empty=True)))
+    assert words(collected_enrichment(Study(enriched=True, empty=True)))
 
 
 def test_the_page_holds_the_beginning_of_long_lists() -> None:

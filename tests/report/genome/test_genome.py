@@ -17,7 +17,7 @@ from genesig.report.page.svg import draw_picture
 LIMITS = Limits(12, 500)
 
 
-def made(study: Study | None = None, **linear: Any) -> Any:
+def collected_genome(study: Study | None = None, **linear: Any) -> Any:
     inputs = arguments(study or Study(placed=True))
     inputs["config"]["linear"] |= linear
     return collect(**inputs)
@@ -34,7 +34,7 @@ def test_chromosomes_stand_as_people_count_them() -> None:
         "MT",
         "scaffold_7",
     ]
-    data = made()
+    data = collected_genome()
     assert [chromosome["name"] for chromosome in data["genome"]["chromosomes"][-2:]] == [
         "chr22",
         "chrX",
@@ -42,7 +42,7 @@ def test_chromosomes_stand_as_people_count_them() -> None:
 
 
 def test_every_selected_gene_with_a_place_is_shown_once() -> None:
-    data = made()
+    data = collected_genome()
     genome_data = data["genome"]
     lists = arguments(Study(placed=True))["tables"]["nested_lists"]
     chosen = set(lists["gene"][lists["mu"].isna()])
@@ -54,28 +54,30 @@ def test_every_selected_gene_with_a_place_is_shown_once() -> None:
 
 
 def test_the_words_name_the_largest_stretches() -> None:
-    data = made()
+    data = collected_genome()
     words = " ".join(genome(data, LIMITS).words).replace("\u00a0", " ")
     genome_data = data["genome"]
     assert f"The final model has {genome_data['found']} stretches of at most" in words
     assert genome_data["stretches"][0]["first"] in words
     assert "each of its two ends as much as 2 more" in words
-    assert "each of its two ends" not in " ".join(genome(made(penalty="l1"), LIMITS).words)
+    assert "each of its two ends" not in " ".join(
+        genome(collected_genome(penalty="l1"), LIMITS).words
+    )
 
 
 def test_methods_tell_the_norm_and_cite_it() -> None:
-    data = made()
+    data = collected_genome()
     text = " ".join(methods(data))
     assert "sparse fused lasso (Tibshirani et al. 2005)" in text
     assert "active-set Newton" not in text
     assert any(line.startswith("Tibshirani R, Saunders") for line in references(data))
-    plain = made(penalty="l1")
+    plain = collected_genome(penalty="l1")
     assert "fused" not in " ".join([*methods(plain), *references(plain)])
     assert "active-set Newton" in " ".join(methods(plain))
 
 
 def test_nothing_of_it_is_there_without_places() -> None:
-    data = made(Study())
+    data = collected_genome(Study())
     assert data["genome"] is None
     assert genome(data, LIMITS).empty
     assert "stretches" not in data["tables"]
@@ -87,14 +89,14 @@ def test_nothing_of_it_is_there_without_places() -> None:
 @pytest.mark.drawn
 @pytest.mark.parametrize("study", [Study(placed=True, empty=True), Study(placed=True, genes=8)])
 def test_odd_studies_are_drawn(study: Study) -> None:
-    section = genome(made(study), LIMITS)
+    section = genome(collected_genome(study), LIMITS)
     assert section.words
     if study.empty:
         assert section.words[0] == "The final model has no gene."
 
 
 def test_names_do_no_harm() -> None:
-    section = genome(made(Study(placed=True, names=HOSTILE)), LIMITS)
+    section = genome(collected_genome(Study(placed=True, names=HOSTILE)), LIMITS)
     assert "<script" not in draw_picture(section.items[0]).svg
 
 

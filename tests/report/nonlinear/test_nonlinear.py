@@ -14,7 +14,7 @@ from genesig.report.page.section import Limits
 LIMITS = Limits(12, 500)
 
 
-def made(study=None, **difference):
+def collected_nonlinear(study=None, **difference):
     """Return the collected data, with some numbers of the comparison changed."""
     inputs = arguments(study or Study())
     if difference:
@@ -27,7 +27,7 @@ def made(study=None, **difference):
 BETTER = {"error": 0.1, "linear": 0.3, "low": -0.3, "high": -0.1}
 
 
-def better(inputs):
+def make_nonlinear_better(inputs):
     """Let nonlinear models predict better than linear ones, so that the section says more."""
     table = inputs["tables"]["nonlinear_difference"]
     for key, value in BETTER.items():
@@ -35,11 +35,11 @@ def better(inputs):
     return collect(**inputs)
 
 
-def first(data):
+def first_paragraph(data):
     return nonlinear_finding(data, data["nonlinear"])
 
 
-CASES = {
+COMPARED_ERRORS = {
     "better": (BETTER, "adds something on these data: its balanced accuracy is 90% against 70%"),
     "worse": ({"error": 0.3, "linear": 0.1, "low": 0.1, "high": 0.3}, "predicts worse than linear"),
     "open": (
@@ -51,15 +51,17 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", COMPARED_ERRORS)
 def test_the_first_sentence_says_what_the_numbers_say(name):
-    change, sentence = CASES[name]
-    text = first(made(**change)).replace("\u00a0", " ")
+    change, sentence = COMPARED_ERRORS[name]
+    text = first_paragraph(collected_nonlinear(**change)).replace("\u00a0", " ")
     assert sentence in text.split(". ")[0]
     if name == "better":
         assert "(95% CI of the difference 10.0 to 30.0 points)" in text
     assert max(map(len, text.split(". "))) < 260
-    other_sentences = [words for other_name, (_, words) in CASES.items() if other_name != name]
+    other_sentences = [
+        words for other_name, (_, words) in COMPARED_ERRORS.items() if other_name != name
+    ]
     assert not any(words in text for words in other_sentences)
 
 
@@ -67,13 +69,15 @@ def test_chance_is_called_chance():
     inputs = arguments(Study())
     controls = inputs["tables"]["controls"]
     controls.loc[controls["model"].isin(["genesig", "nonlinear"]), "high"] = 0.6
-    assert first(collect(**inputs)).startswith("Neither nonlinear nor linear selection is better")
+    assert first_paragraph(collect(**inputs)).startswith(
+        "Neither nonlinear nor linear selection is better"
+    )
 
 
 @pytest.mark.usefixtures("undrawn")
 def test_a_regression_is_told_in_r2():
-    data = made(Study(regression=True), error=0.3, linear=0.5, low=-0.3, high=-0.1)
-    text = first(data)
+    data = collected_nonlinear(Study(regression=True), error=0.3, linear=0.5, low=-0.3, high=-0.1)
+    text = first_paragraph(data)
     assert "its R² is 0.70 against 0.50" in text
     assert "0.10 to 0.30" in text
     assert "adds something" in text
@@ -83,7 +87,7 @@ def test_a_regression_is_told_in_r2():
 @pytest.mark.slow
 @pytest.mark.drawn
 def test_the_section_shows_figures_and_tables():
-    section = nonlinear_section(made(**BETTER), LIMITS)
+    section = nonlinear_section(collected_nonlinear(**BETTER), LIMITS)
     names = [item.name for item in section.items]
     assert names == ["nonlinear_genes", "nonlinear_curves", "nonlinear"]
     words = " ".join(section.words)
@@ -91,13 +95,13 @@ def test_the_section_shows_figures_and_tables():
     assert "a selected gene has no weight" in words
     assert "before selecting any gene" in words
     assert "path stops where it would select more genes than there are samples" in words
-    assert section.words[0] == first(made(**BETTER))
+    assert section.words[0] == first_paragraph(collected_nonlinear(**BETTER))
 
 
 @pytest.mark.usefixtures("undrawn")
 def test_without_benefit_the_section_is_one_sentence_and_figures_are_files():
-    section = nonlinear_section(made(), LIMITS)
-    assert list(section.words) == [first(made())]
+    section = nonlinear_section(collected_nonlinear(), LIMITS)
+    assert list(section.words) == [first_paragraph(collected_nonlinear())]
     assert [item.name for item in section.items] == ["nonlinear"]
     assert [item.name for item in section.pictures] == ["nonlinear_genes", "nonlinear_curves"]
 
@@ -134,13 +138,13 @@ def test_without_benefit_the_section_is_one_sentence_and_figures_are_files():
 )
 @pytest.mark.parametrize("n_named", [None, 3])
 def test_shared_genes_are_counted_in_words(size, core, shared, sentence, n_named):
-    data = made(Study(named=n_named))
+    data = collected_nonlinear(Study(named=n_named))
     sentence = sentence.replace("core", "core" if n_named is None else "frequent")
     counts = {"n_nonlinear": size, "n_linear": core, "shared": shared}
     data["nonlinear"]["agreement"] |= counts
-    assert sentence in first(data)
+    assert sentence in first_paragraph(data)
     data["nonlinear"]["agreement"] |= {"n_linear": 0, "shared": 0}
-    assert "; the linear lists have no" in first(data)
+    assert "; the linear lists have no" in first_paragraph(data)
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -160,7 +164,7 @@ def test_shared_genes_are_counted_in_words(size, core, shared, sentence, n_named
 def test_the_words_follow_kernel_and_penalty(change, expected_words, unsaid):
     inputs = arguments(Study())
     inputs["config"]["nonlinear"] |= change
-    words = " ".join(nonlinear_section(better(inputs), LIMITS).words)
+    words = " ".join(nonlinear_section(make_nonlinear_better(inputs), LIMITS).words)
     assert expected_words in words
     assert unsaid not in words
 
@@ -169,7 +173,7 @@ def test_the_words_follow_kernel_and_penalty(change, expected_words, unsaid):
 def test_a_function_of_no_gene_that_fits_nothing_is_not_talked_of():
     inputs = arguments(Study())
     inputs["tables"]["nonlinear_scores"]["explained_by_none"] = -1e-16
-    words = " ".join(nonlinear_section(better(inputs), LIMITS).words)
+    words = " ".join(nonlinear_section(make_nonlinear_better(inputs), LIMITS).words)
     assert "With no gene at all" not in words
     assert "Errors here are those of a smooth refit" in words
 
@@ -180,7 +184,7 @@ def test_messages_are_not_crowded_out_by_paths_that_ended():
     table = inputs["tables"]["nonlinear_scores"]
     table["message"] = "the path ends before tau = 0.6 tau_max"
     table.loc[len(table) - 1, "message"] = "too few samples, or no gene that varies"
-    section = nonlinear_section(better(inputs), LIMITS)
+    section = nonlinear_section(make_nonlinear_better(inputs), LIMITS)
     assert "Said of single splits: " in section.words[-1]
     assert "too few samples" in section.words[-1]
     assert "Said" not in [column.label for column in section.items[-1].columns]
@@ -192,14 +196,14 @@ def test_what_went_wrong_is_said():
     table = inputs["tables"]["nonlinear_scores"]
     table.loc[0, "gap"] = 0.3
     table.loc[1, ["n_genes", "message"]] = [0, "too few samples, or no gene that varies"]
-    words = " ".join(nonlinear_section(better(inputs), LIMITS).words)
+    words = " ".join(nonlinear_section(make_nonlinear_better(inputs), LIMITS).words)
     assert "1 fit did not reach the requested accuracy" in words
     assert "1 split selected no gene at all" in words
     assert "r1f2: too few samples, or no gene that varies" in words
 
 
 def test_switched_off_there_is_nothing():
-    data = made(Study(nonlinear=False))
+    data = collected_nonlinear(Study(nonlinear=False))
     assert data["nonlinear"] is None
     assert nonlinear_section(data, LIMITS).empty
     assert not set(TOPIC_TABLES["nonlinear"].on_page) & set(data["tables"])
@@ -207,7 +211,7 @@ def test_switched_off_there_is_nothing():
 
 
 def test_switched_on_methods_and_references_name_it():
-    data = made()
+    data = collected_nonlinear()
     text = " ".join(methods(data))
     assert "penalty on the norm of its partial derivative by each gene" in text
     assert "kept its 50 genes of largest dependence" in text
@@ -249,7 +253,7 @@ def test_methods_follow_the_settings(penalty, kernel):
     ids=["hostile", "regression", "two genes", "one split", "empty", "no signal", "few samples"],
 )
 def test_odd_studies_have_their_section(study):
-    section = nonlinear_section(made(study), LIMITS)
+    section = nonlinear_section(collected_nonlinear(study), LIMITS)
     assert section.words
     for word in ("nan", "None", "inf "):
         assert not any(word in text for text in section.words)
@@ -284,5 +288,5 @@ def test_tables_are_told_by_their_names():
 
 @pytest.mark.usefixtures("undrawn")
 def test_what_was_chosen_is_shown_to_the_limit():
-    table = nonlinear_section(made(), replace(LIMITS, table_rows=2)).items[-1]
+    table = nonlinear_section(collected_nonlinear(), replace(LIMITS, table_rows=2)).items[-1]
     assert (table.visible_rows, len(table.rows)) == (2, table.total)

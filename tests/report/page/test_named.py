@@ -23,7 +23,7 @@ from genesig.report.sections import SECTIONS, summary
 
 pytestmark = pytest.mark.drawn
 
-STUDIES = {
+STUDIES_OF_PAGES = {
     "classes": Study(nonlinear=False),
     "all topics": Study(sets=True, placed=True, enriched=True),
     "number": Study(regression=True),
@@ -72,10 +72,10 @@ def test_columns_and_rows_lie_in_the_box_of_their_axes():
     assert rows["y"] == pytest.approx(middles, abs=0.2)
 
 
-def given(name):
+def inputs_and_cohorts(name):
     if name in ("survival", "several_classes"):
         return kind_arguments(name), []
-    inputs = arguments(STUDIES[name])
+    inputs = arguments(STUDIES_OF_PAGES[name])
     return inputs, [make_about(inputs["dataset"], "other")]
 
 
@@ -101,7 +101,7 @@ def have_data_and_one_name(data, figures):
 
 @pytest.mark.slow
 def test_a_figure_has_its_data_and_samples_have_one_name():
-    data = collect(**arguments(STUDIES["classes"]))
+    data = collect(**arguments(STUDIES_OF_PAGES["classes"]))
     figures = pictures(data, ["expression", "samples", "quality"])
     assert {"heat_map", "quality_components", "held_out_scores"} <= have_data_and_one_name(
         data, figures
@@ -111,7 +111,7 @@ def test_a_figure_has_its_data_and_samples_have_one_name():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["classes", "all topics", "number", "survival", "several_classes"])
 def test_every_figure_has_its_data_and_samples_have_one_name(name):
-    inputs, cohorts = given(name)
+    inputs, cohorts = inputs_and_cohorts(name)
     data = collect(**inputs, external=cohorts)
     figures = pictures(data, SECTIONS)
     assert len(figures) >= 14

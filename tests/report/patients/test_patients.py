@@ -28,7 +28,7 @@ LIMITS = Limits(12, 15)
 
 
 @cache
-def given(kind):
+def inputs_of_kind(kind):
     """Return the arguments of `collect` of a study whose table says more than the label."""
     inputs = kind_arguments(kind, permutations=99, proved=True)
     dataset = inputs["dataset"]
@@ -45,8 +45,8 @@ def given(kind):
 
 
 @cache
-def told(kind):
-    return collect(**given(kind))
+def data_of_kind(kind):
+    return collect(**inputs_of_kind(kind))
 
 
 def texts(table):
@@ -56,10 +56,10 @@ def texts(table):
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_table_1_has_a_column_for_each_group_and_a_row_for_what_is_missing(kind):
-    section = studied(told(kind), LIMITS)
+    section = studied(data_of_kind(kind), LIMITS)
     table, flow = section.items
     rows = {row[0]: row[1:] for row in texts(table)}
-    size = len(given(kind)["dataset"].samples)
+    size = len(inputs_of_kind(kind)["dataset"].samples)
     assert table.columns[-1].label == f"All (n = {size})"
     assert {"sex: f", "sex: <m>", "age", "age, missing"} <= set(rows)
     assert rows["age, missing"][-1] == "4"
@@ -74,14 +74,14 @@ def test_table_1_has_a_column_for_each_group_and_a_row_for_what_is_missing(kind)
 
 
 def test_survival_has_events_and_follow_up_in_words():
-    (words,) = studied(told("survival"), LIMITS).words
-    events = int(given("survival")["dataset"].response()["event"].sum())
+    (words,) = studied(data_of_kind("survival"), LIMITS).words
+    events = int(inputs_of_kind("survival")["dataset"].response()["event"].sum())
     assert f"{events} with the event" in words
     assert "Median follow-up (state, reversed Kaplan-Meier curve): " in words
 
 
 def test_with_very_many_classes_the_table_is_of_all_samples():
-    data = told("several_classes")
+    data = data_of_kind("several_classes")
     packed = data["tables"]["patients"]
     place = packed["columns"].index("group")
     kind = packed["columns"].index("kind")
@@ -97,7 +97,7 @@ def test_with_very_many_classes_the_table_is_of_all_samples():
 
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_the_effect_says_of_what_it_is_and_the_references_follow_the_methods(kind):
-    data = told(kind)
+    data = data_of_kind(kind)
     section = score_effect(data, LIMITS)
     name = {
         "regression": "Slope of state",
@@ -121,7 +121,7 @@ def test_the_effect_says_of_what_it_is_and_the_references_follow_the_methods(kin
 
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_a_validation_is_planned_and_subgroups_are_shown_only_with_evidence(kind):
-    data = told(kind)
+    data = data_of_kind(kind)
     noise = data | {"verdict": data["verdict"] | {"grade": Grade.NONE.value}}
     assert grade(noise) is Grade.NONE
     assert subgroups(noise, LIMITS).empty
@@ -148,7 +148,7 @@ def test_a_validation_is_planned_and_subgroups_are_shown_only_with_evidence(kind
 @pytest.mark.drawn
 @pytest.mark.parametrize("value", [0.05, 0.95])
 def test_the_line_of_no_information_that_the_caption_tells_of_is_inside_the_figure(value):
-    figure_data = measure(told("classification"))
+    figure_data = measure(data_of_kind("classification"))
     row = {
         "name": "all samples",
         "samples": 20,
@@ -174,7 +174,7 @@ def test_the_line_of_no_information_that_the_caption_tells_of_is_inside_the_figu
 def test_an_effect_and_an_error_that_differ_about_chance_are_explained(
     low, high, error, is_explained
 ):
-    data = told("classification")
+    data = data_of_kind("classification")
     packed = data["tables"]["score_effect"]
     row = [
         {"low": low, "high": high}.get(name, value)

@@ -14,11 +14,11 @@ from genesig.report.patients import next_study, score_effect
 from genesig.report.prediction.section import _auc_text, controls_section
 
 LIMITS = Limits(12, 500)
-KINDS = tuple(COLUMNS)
+KINDS_OF_TABLES = tuple(COLUMNS)
 
 
 @pytest.mark.one_in(2)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS_OF_TABLES)
 def test_the_chosen_lists_come_first_then_other_methods_then_lists_at_each_mu(kind):
     inputs = kind_arguments(kind)
     controls = inputs["tables"]["controls"]
@@ -48,7 +48,7 @@ def test_the_chosen_lists_come_first_then_other_methods_then_lists_at_each_mu(ki
     assert mu == sorted(mu)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS_OF_TABLES)
 def test_a_table_of_one_row_is_left_to_its_sentence_and_file(kind):
     data = collect(**kind_arguments(kind))
     for section in (score_effect(data, LIMITS), next_study(data, LIMITS)):

@@ -48,7 +48,7 @@ def page_data(dataset, samples=(), folds=MOMENTS):
     return json.loads(json.dumps(data, allow_nan=False))
 
 
-def made(data):
+def section_of(data):
     section = quality_section(data, LIMITS)
     facts = dict(section.items[0].pairs)
     shown_items = [*section.items, *section.pictures]
@@ -62,7 +62,7 @@ def clean(**how):
 @pytest.mark.drawn
 def test_a_set_without_fault_is_told_so_and_the_first_screen_keeps_silent():
     data = page_data(clean())
-    section, facts, items = made(data)
+    section, facts, items = section_of(data)
     assert section.words[0] == "No sample lies far from the others."
     assert quality_warnings(data, []) == []
     assert facts["Far from the others"] == "no sample"
@@ -80,7 +80,7 @@ def test_an_outlier_is_named_on_the_first_screen_in_the_section_and_in_the_table
     dataset = clean()
     dataset.X[4] += 3
     data = page_data(dataset)
-    section, _, items = made(data)
+    section, _, items = section_of(data)
     assert quality_warnings(data, []) == [
         "Quality of the samples: 1 sample lies far from the others (s4)."
     ]
@@ -101,15 +101,15 @@ def test_values_that_were_never_logged_are_warned_of_once():
     message = "expression.tsv: the values look as if they were never logged (…)"
     assert quality_warnings(data, []) == ["Quality of the samples: the values were never logged."]
     assert quality_warnings(data, [message]) == []
-    _, facts, items = made(data)
+    _, facts, items = section_of(data)
     assert facts["Scale of the values"].startswith("not log-transformed (99th percentile")
     assert facts["Scale of the values"].endswith("no step transforms them")
     assert "log₂(1 + value)" in draw_picture(items["distributions"]).svg
     logged = page_data(clean(raw=True), [LOG2])
     assert quality_warnings(logged, []) == []
-    assert made(logged)[1]["Scale of the values"].endswith("log2 transforms them")
-    assert "Values as read are shown as log₂" in made(logged)[2]["distributions"].caption
-    twice = made(page_data(clean(), [LOG2]))[1]["Scale of the values"]
+    assert section_of(logged)[1]["Scale of the values"].endswith("log2 transforms them")
+    assert "Values as read are shown as log₂" in section_of(logged)[2]["distributions"].caption
+    twice = section_of(page_data(clean(), [LOG2]))[1]["Scale of the values"]
     assert twice.startswith("look log-transformed already")
 
 
@@ -128,7 +128,7 @@ def test_a_component_that_goes_with_another_column_is_named_with_both_shares():
     warning = quality_warnings(data, [])[0]
     for words in ("follows centre (", "more than state (", "% of variance"):
         assert words in warning
-    section = made(data)[0]
+    section = section_of(data)[0]
     assert "name it as" in section.words[1]
     assert data["quality"]["second"]["column"] == "centre"
 
@@ -171,9 +171,9 @@ def test_a_finer_label_is_no_fault_but_a_batch_that_is_one_with_it_is():
     batched = replace(dataset, design=replace(dataset.design, batch="centre"))
     data = page_data(batched)
     assert data["quality"]["follows"]["column"] == "centre"
-    assert "The step combat would" in made(data)[0].words[1]
+    assert "The step combat would" in section_of(data)[0].words[1]
     data["design"]["scheme"] = "leave_one_batch_out"
-    assert "combat" not in made(data)[0].words[1]
+    assert "combat" not in section_of(data)[0].words[1]
 
 
 def test_patients_are_no_fault():
@@ -200,7 +200,7 @@ def test_samples_are_in_the_order_of_batch_and_class():
         np.median(dataset.X[place], axis=1),
         rtol=1e-3,
     )
-    _, _, items = made(data)
+    _, _, items = section_of(data)
     assert items["distributions"].caption.startswith("Samples by centre, then state, coloured")
     assert [column.label for column in items["quality-samples"].columns][:3] == [
         "Sample",
@@ -213,7 +213,9 @@ def test_missing_values_have_a_table():
     dataset = clean()
     dataset.X[:3, 5] = np.nan
     dataset.X[2, 7] = np.nan
-    _, facts, items = made(page_data(dataset, folds=[{"step": "knn_impute", "neighbours": 5}]))
+    _, facts, items = section_of(
+        page_data(dataset, folds=[{"step": "knn_impute", "neighbours": 5}])
+    )
     assert facts["Missing values"] == "4 (0.07%), in 2 genes"
     rows = [[cell.text for cell in row] for row in items["missing-genes"].rows]
     assert rows == [["3", "1", "g5"], ["1", "1", "g7"]]
@@ -225,21 +227,21 @@ def test_what_is_missing_by_class_is_named():
     dataset.X[:3, 5] = np.nan
     dataset.X[~ill, 7] = np.nan
     folds = [{"step": "knn_impute", "neighbours": 5, "missing_most": 0.5}, *MOMENTS]
-    _, facts, _ = made(page_data(dataset, folds=folds))
+    _, facts, _ = section_of(page_data(dataset, folds=folds))
     assert facts["Missing by state"].startswith(
         "1 of 2 genes with missing values (false discovery rate 5%), such as g7: 100%"
         " of well, 0% of ill lack it"
     )
     assert facts["Genes"] == "300 genes read, 299 genes after knn_impute, as fitted on all samples"
     dataset.X[~ill, 7] = 8.0
-    facts = made(page_data(dataset, folds=folds))[1]
+    facts = section_of(page_data(dataset, folds=folds))[1]
     assert facts["Missing by state"].startswith("none of 1 gene with missing values (false")
-    assert "Missing by state" not in made(page_data(clean()))[1]
+    assert "Missing by state" not in section_of(page_data(clean()))[1]
 
 
 def test_genes_that_steps_leave_out_are_counted():
     folds = [{"step": "variance_filter", "keep": 0.5}, *MOMENTS]
-    section, facts, _ = made(page_data(clean(), folds=folds))
+    section, facts, _ = section_of(page_data(clean(), folds=folds))
     assert (
         facts["Genes"]
         == "300 genes read, 150 genes after variance_filter, as fitted on all samples"
@@ -250,12 +252,12 @@ def test_genes_that_steps_leave_out_are_counted():
 def test_left_out_samples_are_pointed_to_and_not_listed_again():
     data = page_data(clean())
     data["study"]["dropped"] = [{"kind": "sample", "reason": "no label", "count": 2, "names": []}]
-    assert made(data)[1]["Left out before"] == "2 samples, listed under Data and design"
+    assert section_of(data)[1]["Left out before"] == "2 samples, listed under Data and design"
 
 
 def test_columns_that_cannot_be_tested_are_named():
     extra = {f"key {k}": ["same"] * 20 for k in range(10)}
-    _, facts, _ = made(page_data(clean(donor=[f"d{k}" for k in range(20)], **extra)))
+    _, facts, _ = section_of(page_data(clean(donor=[f"d{k}" for k in range(20)], **extra)))
     assert facts["Columns not tested"].startswith("donor (a value of its own for each sample); key")
     assert facts["Columns not tested"].endswith("key 7 and 2 more (one value)")
 
@@ -280,7 +282,7 @@ def test_odd_studies_have_the_section(how, regression):
         obs = dataset.obs.assign(state=np.arange(len(dataset.obs)).astype(str))
         design = replace(dataset.design, task="regression", classes=None)
         dataset = replace(dataset, obs=obs, design=design)
-    section, facts, items = made(page_data(dataset))
+    section, facts, items = section_of(page_data(dataset))
     assert "nan" not in " ".join(section.words).lower()
     table = items["quality-samples"]
     assert len(table.rows) == len(dataset.samples)
@@ -303,7 +305,7 @@ def test_very_many_samples_are_capped_with_every_outlier_among_those_shown():
     assert [sample_quality["samples"][sample["row"]] for sample in sample_quality["outliers"]] == [
         f"s{row}"
     ]
-    _, _, items = made(data)
+    _, _, items = section_of(data)
     assert "of 1,100 samples are shown" in items["distributions"].caption
     figures = [draw_picture(item).svg for item in items.values() if isinstance(item, Picture)]
     assert sum(map(len, figures)) < 1.5e6
@@ -314,7 +316,7 @@ def test_names_of_columns_and_samples_stay_text():
     obs = dataset.obs.assign(**{name: ["a", "b"] * 10 for name in HOSTILE})
     obs.index = [*HOSTILE, *obs.index[len(HOSTILE) :]]
     dataset.X[:3] += 9
-    section, _, items = made(page_data(replace(dataset, obs=obs)))
+    section, _, items = section_of(page_data(replace(dataset, obs=obs)))
     for item in items.values():
         assert "<script" not in getattr(item, "svg", "")
     assert all(re.search(r"[\x00-\x08]", word) is None for word in section.words)
@@ -362,7 +364,7 @@ def test_samples_like_one_specimen_are_said_on_the_first_screen_and_in_the_secti
         warning for warning in data["warnings"] if warning.startswith("Quality of the")
     )
     assert "S03 and S04 and 1 more pair look like one specimen measured twice" in own_warnings
-    section, _, _ = made(data)
+    section, _, _ = section_of(data)
     assert any("S03 and S04 and 1 more pair" in word for word in section.words)
 
 
@@ -372,8 +374,8 @@ def test_that_combat_leaves_nothing_of_the_batches_to_see_is_called_no_evidence(
     dataset = replace(dataset, obs=dataset.obs.assign(centre=["a", "a", "b", "b"] * 5))
     combat = [{"step": "combat", "covariates": []}, *MOMENTS]
     words = "no evidence that nothing of it is left"
-    assert words in made(page_data(dataset, folds=combat))[2]["associations"].caption
-    assert words not in made(page_data(dataset))[2]["associations"].caption
+    assert words in section_of(page_data(dataset, folds=combat))[2]["associations"].caption
+    assert words not in section_of(page_data(dataset))[2]["associations"].caption
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -381,14 +383,14 @@ def test_that_combat_leaves_nothing_of_the_batches_to_see_is_called_no_evidence(
 def test_samples_of_one_patient_are_not_called_independent(role):
     dataset = faultless(np.random.default_rng(3), patient=[f"p{k // 2}" for k in range(20)])
     words = "those of one patient are not"
-    assert words not in made(page_data(dataset))[2]["associations"].caption
+    assert words not in section_of(page_data(dataset))[2]["associations"].caption
     grouped = replace(dataset, design=replace(dataset.design, **{role: "patient"}))
-    assert words in made(page_data(grouped))[2]["associations"].caption
+    assert words in section_of(page_data(grouped))[2]["associations"].caption
 
 
 def test_factors_that_are_all_alike_are_no_range():
     data = page_data(clean(raw=True))
     data["quality"]["size"] = [1.0, 1.0001] * 10
-    assert made(data)[1]["Scaling factors"] == "all 1"
+    assert section_of(data)[1]["Scaling factors"] == "all 1"
     data["quality"]["size"] = [0.5, 2.0] * 10
-    assert made(data)[1]["Scaling factors"] == "0.5 to 2"
+    assert section_of(data)[1]["Scaling factors"] == "0.5 to 2"

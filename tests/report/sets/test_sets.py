@@ -15,7 +15,7 @@ from genesig.report.sets import sets, sets_paragraph, sets_sentences, stability_
 LIMITS = Limits(12, 500)
 
 
-def made(study=None, **error):
+def collected_sets(study=None, **error):
     """Return the collected data, with some numbers of the comparison changed."""
     inputs = arguments(study or Study(sets=True))
     for key, value in error.items():
@@ -23,13 +23,13 @@ def made(study=None, **error):
     return collect(**inputs)
 
 
-def first(data):
+def first_paragraph(data):
     return sets_paragraph(data)[0].text.replace("\u00a0", " ")
 
 
 LOW = "difference_low"
 HIGH = "difference_high"
-CASES = {
+COMPARED_ERRORS = {
     "better": ({"error": 0.1, "gene_error": 0.3, LOW: -0.3, HIGH: -0.1}, "predict better than"),
     "worse": ({"error": 0.3, "gene_error": 0.1, LOW: 0.1, HIGH: 0.3}, "predict worse than"),
     "open": (
@@ -41,20 +41,22 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", COMPARED_ERRORS)
 def test_one_sentence_says_what_the_numbers_say(name):
-    change, sentence = CASES[name]
-    text = first(made(**change)).split(". ")[0]
+    change, sentence = COMPARED_ERRORS[name]
+    text = first_paragraph(collected_sets(**change)).split(". ")[0]
     assert sentence in text
     if name == "better":
         assert "their balanced accuracy is 90% against 70% of the gene signature" in text
         assert "(95% CI of the difference 10.0 to 30.0 points)" in text
-    other_sentences = [words for other_name, (_, words) in CASES.items() if other_name != name]
+    other_sentences = [
+        words for other_name, (_, words) in COMPARED_ERRORS.items() if other_name != name
+    ]
     assert not any(words in text for words in other_sentences)
 
 
 def test_a_long_name_of_a_set_is_whole_in_a_sentence():
-    data = made()
+    data = collected_sets()
     selected_set = next(
         selected_set for selected_set in data["sets"]["sets"] if selected_set["in_list"]
     )
@@ -68,12 +70,14 @@ def test_chance_is_called_chance():
     inputs = arguments(Study(sets=True))
     controls = inputs["tables"]["controls"]
     controls.loc[controls["model"].isin(["genesig", "sets"]), "high"] = 0.6
-    assert first(collect(**inputs)).startswith("Neither gene sets nor single genes predict better")
+    assert first_paragraph(collect(**inputs)).startswith(
+        "Neither gene sets nor single genes predict better"
+    )
 
 
 def test_a_regression_is_told_in_r2():
     change = {"error": 0.3, "gene_error": 0.5, LOW: -0.3, HIGH: -0.1}
-    text = first(made(Study(sets=True, regression=True), **change))
+    text = first_paragraph(collected_sets(Study(sets=True, regression=True), **change))
     assert "their R² is 0.70 against 0.50" in text
     assert "0.10 to 0.30" in text
 
@@ -88,7 +92,7 @@ def test_a_regression_is_told_in_r2():
     ],
 )
 def test_methods_say_what_is_minimised(task, classes, words):
-    data = made()
+    data = collected_sets()
     data["study"] |= {"task": task, "classes": classes}
     sentences = sets_sentences(data)
     assert words in sentences[0]
@@ -96,16 +100,18 @@ def test_methods_say_what_is_minimised(task, classes, words):
 
 
 def test_the_first_screen_names_the_sets_that_are_always_there():
-    data = made()
+    data = collected_sets()
     names = [set_row["set"] for set_row in data["sets"]["sets"] if set_row["in_list"]]
-    assert first(data).endswith(f"{', '.join(names[:3])} and others.")
-    assert f"Of 16 sets, {len(names)} are in at least 75% of the training sets" in first(data)
-    without_sets = made(Study(sets=True, empty=True))
-    assert "Of 16 sets, none is in 75% of the training sets." in first(without_sets)
+    assert first_paragraph(data).endswith(f"{', '.join(names[:3])} and others.")
+    assert f"Of 16 sets, {len(names)} are in at least 75% of the training sets" in first_paragraph(
+        data
+    )
+    without_sets = collected_sets(Study(sets=True, empty=True))
+    assert "Of 16 sets, none is in 75% of the training sets." in first_paragraph(without_sets)
 
 
 def test_stability_of_sets_stands_beside_that_of_genes():
-    data = made()
+    data = collected_sets()
     text = stability_words(data["sets"])
     assert "lists of sets agree by" in text
     assert ", those of genes by" in text
@@ -120,7 +126,7 @@ def test_stability_of_sets_stands_beside_that_of_genes():
 
 @pytest.mark.drawn
 def test_the_section_shows_a_figure_and_tables():
-    section = sets(made(), LIMITS)
+    section = sets(collected_sets(), LIMITS)
     assert [item.name for item in section.items] == ["sets", "sets", "sets-genes"]
     words = " ".join(section.words)
     assert "p\u00a0=\u00a00.1" in words
@@ -143,7 +149,7 @@ def test_what_was_set_is_said(weights, has_other_weights):
 
 
 def test_nothing_of_it_is_there_without_sets():
-    data = made(Study())
+    data = collected_sets(Study())
     assert data["sets"] is None
     assert sets_paragraph(data) == []
     assert sets(data, LIMITS).empty
@@ -154,7 +160,7 @@ def test_nothing_of_it_is_there_without_sets():
 
 
 def test_names_do_no_harm():
-    data = made(Study(sets=True, names=HOSTILE))
+    data = collected_sets(Study(sets=True, names=HOSTILE))
     assert {set_row["set"] for set_row in data["sets"]["sets"]} & set(HOSTILE)
     section = sets(data, LIMITS)
     assert "<script" not in draw_picture(section.items[0]).svg

@@ -29,7 +29,7 @@ from genesig.selection.linear.halves import study_half_samples
 from genesig.selection.linear.kinds.calibration import slope_design_effect
 from genesig.selection.linear.tasks import make_training_sets
 
-KINDS = ("classification", "several_classes")
+KINDS_OF_CLASSES = ("classification", "several_classes")
 
 
 def drawn(seed, n=300, shares=(0.6, 0.3, 0.1), b=1.3):
@@ -247,7 +247,7 @@ def study(kind, **settings):
 
 
 @pytest.mark.parametrize("model", ["two_stage", "ensemble"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS_OF_CLASSES)
 def test_labels_of_test_samples_have_no_part_in_the_line(kind, model):
     dataset, splits, chance, settings = study(kind, list="best", model=model)
     fits = nested_cross_validation(
@@ -273,7 +273,7 @@ def test_labels_of_test_samples_have_no_part_in_the_line(kind, model):
     assert (fits.answer_line[..., -1] >= 0).all()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS_OF_CLASSES)
 def test_the_folds_of_a_sample_do_not_choose_what_scores_it(kind):
     dataset, splits, _, _ = study(kind)
     task = make_training_sets(dataset, splits, [splits.outer[0]], [0])[0]
@@ -294,7 +294,7 @@ def test_the_folds_of_a_sample_do_not_choose_what_scores_it(kind):
     assert np.isnan(crossfitted[task.test]).all()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS_OF_CLASSES)
 def test_the_held_out_table_has_them_of_the_chosen_lists(kind):
     dataset, splits, chance, settings = study(kind)
     fits = nested_cross_validation(

@@ -42,14 +42,14 @@ from genesig.selection.linear.halves import (
 from genesig.selection.linear.kinds.known import outer_elastic_nets
 from genesig.selection.linear.tasks import LinearSettings, draw_halves, make_training_sets
 
-SPLITS = settings.SPLITS | {"repeats": 1, "subsamples": 4}
+ONE_REPEAT_WITH_HALVES = settings.SPLITS | {"repeats": 1, "subsamples": 4}
 STUDY = {"batch": "1of1", "folds": MOMENTS}
 
 
 def of(kind, seed=0, signal=2.0, **changes):
     """Return a study of 48 samples, its splits, its settings, and what chance gives."""
     dataset = study_of(kind, seed, n=48, d=60, signal=signal)
-    splits = draw_splits(dataset, seed=3, **SPLITS)
+    splits = draw_splits(dataset, seed=3, **ONE_REPEAT_WITH_HALVES)
     linear = (
         of_kind(kind) | {"list": "best", "mu": [1e-6, 1e-3, 1e-2], "model": "ensemble"} | changes
     )
@@ -239,7 +239,7 @@ def test_a_half_lists_what_the_elastic_net_of_scikit_learn_does():
 
 def test_a_few_samples_that_let_too_many_genes_in_list_the_strongest():
     dataset = study_of("classification", 0, n=12, d=400)
-    splits = draw_splits(dataset, seed=3, **SPLITS | {"folds": 3, "inner_folds": 2})
+    splits = draw_splits(dataset, seed=3, **ONE_REPEAT_WITH_HALVES | {"folds": 3, "inner_folds": 2})
     copies = np.repeat(dataset.X[:, :1], 200, axis=1)
     same = replace(dataset, X=np.hstack([copies, dataset.X[:, 200:]]))
     linear = of_kind("classification") | {"list": "stable", "mu": [1e-6, 1e-3]}
@@ -334,7 +334,7 @@ def test_the_gene_that_goes_with_the_response_most_is_the_first_to_be_selected(k
         dataset = replace(dataset, obs=dataset.obs.assign(age=age.astype(str)), design=design)
     protocol = LinearSettings(**of_kind(kind))
     todo = make_training_sets(
-        dataset, splits := draw_splits(dataset, seed=3, **SPLITS), splits.outer, [0]
+        dataset, splits := draw_splits(dataset, seed=3, **ONE_REPEAT_WITH_HALVES), splits.outer, [0]
     )
     X = dataset.X.copy()
     X[:, 7] = 1.0

@@ -15,11 +15,11 @@ from genesig.results.splits import INNER_FOLD_DRAWS
 from genesig.selection.linear import double_loop
 from genesig.selection.linear.double_loop import fit_final_model
 
-FEW = {"folds": 3, "subsamples": 0}
+THREE_FOLDS = {"folds": 3, "subsamples": 0}
 
 
 def drawn(dataset, seed=0, **changes):
-    return draw_splits(dataset, seed=seed, **{**SPLITS, **FEW, **changes})
+    return draw_splits(dataset, seed=seed, **{**SPLITS, **THREE_FOLDS, **changes})
 
 
 def settings(kind):

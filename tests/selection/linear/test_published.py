@@ -19,12 +19,12 @@ from genesig.selection.linear.double_loop import nested_cross_validation
 from genesig.selection.linear.published import N_RANDOM_LISTS, published_table, score_gene_lists
 from genesig.selection.linear.tasks import LinearSettings
 
-SPLITS = settings.SPLITS | {"repeats": 1, "subsamples": 0}
+ONE_REPEAT = settings.SPLITS | {"repeats": 1, "subsamples": 0}
 
 
 def study(kind, **changes):
     dataset = study_of(kind, 3, n=60, d=80, **{"signal": 2.0, **changes})
-    return dataset, draw_splits(dataset, seed=7, **SPLITS)
+    return dataset, draw_splits(dataset, seed=7, **ONE_REPEAT)
 
 
 def table(kind, tmp_path, lines, **changes):
@@ -147,7 +147,7 @@ def test_random_lists_err_at_chance_in_noise():
     for seed in range(12):
         dataset = study_of("classification", seed, n=40, d=40)
         dataset.X[:] = np.random.default_rng(seed).standard_normal(dataset.X.shape)
-        splits = draw_splits(dataset, seed=7, **SPLITS)
+        splits = draw_splits(dataset, seed=7, **ONE_REPEAT)
         protocol = LinearSettings(**of_kind("classification"))
         sizes = np.full(len(splits.outer), 10)
         score_rows = score_gene_lists(dataset, splits, sizes, [], MOMENTS, protocol)

@@ -17,7 +17,7 @@ from genesig.errors import InvalidInput
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.shape import model_digest
 
-NUMBERS = [0, -1, 10**9, 5e-324, -1e100, sys.float_info.max]
+ODD_NUMBERS = [0, -1, 10**9, 5e-324, -1e100, sys.float_info.max]
 SHAPES: list[Callable[[list[Any]], Any]] = [
     lambda v: [],
     lambda v: v[:-1],
@@ -68,7 +68,7 @@ def _changed(name: str) -> Iterator[tuple[tuple[Any, ...], Any]]:
     own_steps = name in CHAINS and name != "plain"
     for path_to_part, part in _parts(_model(name)[0]):
         if path_to_part and (path_to_part[0] == "normalisation" or not own_steps):
-            replacements = NUMBERS if type(part) in (int, float) else []
+            replacements = ODD_NUMBERS if type(part) in (int, float) else []
             yield from ((path_to_part, replacement) for replacement in replacements)
             yield from (
                 (path_to_part, shape(part)) for shape in (SHAPES if isinstance(part, list) else [])

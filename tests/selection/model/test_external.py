@@ -30,11 +30,11 @@ from genesig.selection.model.schema import chosen_model
 from genesig.selection.model.shape import apply_learned_steps
 
 Array = np.ndarray[Any, Any]
-N = 24
+N_TRAINING_SAMPLES = 24
 M = 18
 D = 30
-GENES = [f"g{k}" for k in range(D)]
-NAMES = [f"x{k}" for k in range(M)]
+GENE_NAMES = [f"g{k}" for k in range(D)]
+COHORT_SAMPLES = [f"x{k}" for k in range(M)]
 LOG2 = [{"step": "log2", "floor": 1.0, "ceiling": 65536.0}]
 CHAINS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], bool]] = {
     "plain": ([], MOMENTS, False),
@@ -76,14 +76,20 @@ def _study(
 ) -> tuple[Dataset, dict[str, Any]]:
     samples, usual, raw = CHAINS[chain]
     folds = usual if folds is None else folds
-    X, y = _draw(N, 0)
+    X, y = _draw(N_TRAINING_SAMPLES, 0)
     labels = [f"{v:.3f}" for v in X[:, 0]] if regression else np.where(y > 0, "ill", "healthy")
-    names = [f"s{k}" for k in range(N)]
+    names = [f"s{k}" for k in range(N_TRAINING_SAMPLES)]
     task = "regression" if regression else "classification"
     design = Design("label", task, None if regression else ("healthy", "ill"), None, None, "run")
-    obs = pd.DataFrame({"label": labels, "run": np.resize(["a", "b"], N)}, index=names)
+    obs = pd.DataFrame(
+        {"label": labels, "run": np.resize(["a", "b"], N_TRAINING_SAMPLES)}, index=names
+    )
     data = Dataset(
-        np.exp2(X) if raw else X, obs, pd.DataFrame({"symbol": GENES}, index=GENES), design, {}
+        np.exp2(X) if raw else X,
+        obs,
+        pd.DataFrame({"symbol": GENE_NAMES}, index=GENE_NAMES),
+        design,
+        {},
     )
     dataset = normalise_samples(data, samples=samples, folds=folds)
     inner = tuple(tuple(names[k::4]) for k in range(4))
@@ -95,9 +101,11 @@ def _study(
 
 
 def _write(X: Array, labels: list[str], batch: list[str] | None = None) -> None:
-    rows = [[gene, *map(repr, map(float, column))] for gene, column in zip(GENES, X.T, strict=True)]
-    Path("other.tsv").write_text(tabbed([["gene", *NAMES[: len(X)]], *rows]))
-    sheet = [[NAMES[k], labels[k], batch[k] if batch else "b"] for k in range(len(X))]
+    rows = [
+        [gene, *map(repr, map(float, column))] for gene, column in zip(GENE_NAMES, X.T, strict=True)
+    ]
+    Path("other.tsv").write_text(tabbed([["gene", *COHORT_SAMPLES[: len(X)]], *rows]))
+    sheet = [[COHORT_SAMPLES[k], labels[k], batch[k] if batch else "b"] for k in range(len(X))]
     Path("sheet.tsv").write_text(tabbed([["id", "status", "run"], *sheet]))
 
 

@@ -22,7 +22,7 @@ from genesig.selection.model.external import score_cohort
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
-GENES = [f"g{k}" for k in range(20)]
+GENE_NAMES = [f"g{k}" for k in range(20)]
 COHORT = CohortSettings(
     name="other",
     expression="other.tsv",
@@ -58,7 +58,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Dataset, dic
     design = Design(
         "state", "classification", ("well", "ill"), None, None, covariates=(Covariate("age", None),)
     )
-    data = Dataset(X, obs, pd.DataFrame({"symbol": GENES}, index=GENES), design, {})
+    data = Dataset(X, obs, pd.DataFrame({"symbol": GENE_NAMES}, index=GENE_NAMES), design, {})
     splits = draw_splits(data, seed=1, **settings.SPLITS)
     return data, final_model(
         data, fit_final_model(data, splits, folds=MOMENTS, **settings.LINEAR), folds=MOMENTS
@@ -66,7 +66,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Dataset, dic
 
 
 def write(X: np.ndarray, obs: pd.DataFrame) -> None:
-    rows = [[gene, *map(repr, map(float, x))] for gene, x in zip(GENES, X.T, strict=True)]
+    rows = [[gene, *map(repr, map(float, x))] for gene, x in zip(GENE_NAMES, X.T, strict=True)]
     Path("other.tsv").write_text(tabbed([["gene", *obs.index], *rows]))
     obs.to_csv("sheet.tsv", sep="\t", index_label="id")
 

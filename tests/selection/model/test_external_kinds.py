@@ -20,7 +20,7 @@ from genesig.selection.model.external import score_cohort
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.shape import add_digest
 
-KINDS = ("survival", "several_classes")
+KINDS_BEYOND_TWO_CLASSES = ("survival", "several_classes")
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +28,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS_BEYOND_TWO_CLASSES)
 def test_scores_are_those_of_predict(kind: str) -> None:
     written(kind)
     cohort_result = scored(kind)

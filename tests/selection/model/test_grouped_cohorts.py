@@ -16,7 +16,7 @@ from genesig.report.external.collect import external as collected
 from genesig.report.external.section import cohort_finding, external_sentences, samples_tested
 from genesig.report.page.measure import MEASURES
 
-KINDS = ("classification", "several_classes", "regression", "survival")
+ALL_KINDS = ("classification", "several_classes", "regression", "survival")
 N_SAMPLES = 36
 
 
@@ -33,7 +33,7 @@ def _with_patients(kind: str, size: int) -> None:
     sheet.to_csv("sheet.tsv", sep="\t", index=False)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ALL_KINDS)
 def test_one_sample_of_each_patient_gives_the_numbers_of_samples(kind: str) -> None:
     _with_patients(kind, 1)
     alone = scored(kind)
@@ -43,7 +43,7 @@ def test_one_sample_of_each_patient_gives_the_numbers_of_samples(kind: str) -> N
     assert json.dumps(grouped.about) == json.dumps(alone.about)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ALL_KINDS)
 def test_patients_change_intervals_and_counts_and_no_value(kind: str) -> None:
     _with_patients(kind, 3)
     alone = scored(kind)
@@ -92,7 +92,7 @@ def _page(kind: str, group: str | None) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ALL_KINDS)
 def test_the_page_counts_groups_beside_samples(kind: str) -> None:
     _with_patients(kind, 3)
     page: Any = _page(kind, "patient")

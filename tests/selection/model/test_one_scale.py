@@ -18,12 +18,12 @@ from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.shape import check_model
 
-KINDS = ("classification", "several_classes", "regression", "survival")
+ALL_KINDS = ("classification", "several_classes", "regression", "survival")
 
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("class_shares", ["study", [0.9, 0.1], [0.7, 0.2, 0.1]])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ALL_KINDS)
 def test_a_split_says_of_its_test_samples_what_its_model_says(kind, class_shares):
     classes = {"classification": 2, "several_classes": 3}.get(kind, 0)
     if not isinstance(class_shares, str) and len(class_shares) != classes:

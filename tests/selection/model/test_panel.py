@@ -16,10 +16,10 @@ from genesig.selection.model.same_scale import (
     training_panel,
 )
 
-GENES = 200
-N = 40
-NAMES = [f"g{k}" for k in range(GENES)]
-Y = both(N)
+N_GENES = 200
+N_SAMPLES = 40
+GENE_NAMES = [f"g{k}" for k in range(N_GENES)]
+Y = both(N_SAMPLES)
 
 
 def known(X):
@@ -32,8 +32,8 @@ def held(X, panel):
 
 
 def centre(seed):
-    laboratory = Centre(GENES, seed)
-    return laboratory, training_panel(laboratory.arrays(Y), Y, NAMES)
+    laboratory = Centre(N_GENES, seed)
+    return laboratory, training_panel(laboratory.arrays(Y), Y, GENE_NAMES)
 
 
 def test_the_panel_is_spread_over_the_levels_and_spares_the_models_genes():
@@ -54,7 +54,7 @@ def test_other_samples_of_the_laboratory_pass(seed):
     assert held(laboratory.arrays(np.ones(1)), panel) == ("", {})
 
 
-OTHER = {
+OTHER_SCALES = {
     "ln": (lambda X: X * np.log(2), "standard deviations"),
     "less 2": (lambda X: X - 2, "standard deviations below"),
     "2 more": (lambda X: X + 2, "standard deviations above"),
@@ -63,10 +63,10 @@ OTHER = {
 }
 
 
-@pytest.mark.parametrize("name", OTHER)
+@pytest.mark.parametrize("name", OTHER_SCALES)
 @pytest.mark.parametrize("n", [1, 20])
 def test_another_scale_and_other_ids_are_refused(name, n):
-    turn, words = OTHER[name]
+    turn, words = OTHER_SCALES[name]
     laboratory, panel = centre(3)
     assert words in held(turn(laboratory.arrays(both(n) if n > 1 else np.ones(1))), panel)[0]
 
@@ -74,7 +74,7 @@ def test_another_scale_and_other_ids_are_refused(name, n):
 def test_a_bad_array_is_in_doubt_and_the_others_are_scored():
     laboratory, panel = centre(4)
     X = laboratory.arrays(both(20))
-    X[5] = X[5][np.random.default_rng(1).permutation(GENES)]
+    X[5] = X[5][np.random.default_rng(1).permutation(N_GENES)]
     fault, doubts = held(X, panel)
     assert fault == ""
     assert list(doubts) == [5]
@@ -84,8 +84,8 @@ def test_a_bad_array_is_in_doubt_and_the_others_are_scored():
 def ratios(seed, n=24):
     """Return log ratios, whose genes are all about 0, along a few axes."""
     rng = np.random.default_rng(seed)
-    axes = np.random.default_rng(99).normal(size=(2, GENES))
-    return rng.normal(size=(n, 2)) @ axes * 0.6 + rng.normal(size=(n, GENES))
+    axes = np.random.default_rng(99).normal(size=(2, N_GENES))
+    return rng.normal(size=(n, 2)) @ axes * 0.6 + rng.normal(size=(n, N_GENES))
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def ratios(seed, n=24):
     [(lambda X: X[:, ::-1], "of the variance"), (lambda X: X / 3, "times as much over")],
 )
 def test_where_no_order_tells_axes_and_spread_do(turn, words):
-    panel = training_panel(ratios(1), both(24), NAMES)
+    panel = training_panel(ratios(1), both(24), GENE_NAMES)
     assert held(ratios(2), panel) == ("", {})
     fault, doubts = held(turn(ratios(2)), panel)
     assert fault == ""
@@ -105,11 +105,11 @@ def test_where_no_order_tells_axes_and_spread_do(turn, words):
 def of_studies(share, seed, n=24):
     """Return studies, standardised; of the variance along the axes a share is that of all."""
     rng = np.random.default_rng(seed)
-    common = rng.normal(size=(2, GENES))
+    common = rng.normal(size=(2, N_GENES))
     alarms = []
     for _ in range(5):
-        axes = np.sqrt(share) * common + np.sqrt(1 - share) * rng.normal(size=(2, GENES))
-        X = 0.6 * rng.normal(size=(n, 2)) @ axes + rng.normal(size=(n, GENES))
+        axes = np.sqrt(share) * common + np.sqrt(1 - share) * rng.normal(size=(2, N_GENES))
+        X = 0.6 * rng.normal(size=(n, 2)) @ axes + rng.normal(size=(n, N_GENES))
         alarms.append((X - X.mean(axis=0)) / X.std(axis=0))
     return alarms
 
@@ -121,7 +121,7 @@ def of_studies(share, seed, n=24):
 def test_what_goes_together_in_single_studies_is_not_asked_of_the_next(share, is_told):
     *earlier_studies, new = of_studies(share, seed=8)
     names = np.repeat(["a", "b", "c", "d"], 24)
-    panel = training_panel(np.vstack(earlier_studies), both(96), NAMES, names)
+    panel = training_panel(np.vstack(earlier_studies), both(96), GENE_NAMES, names)
     assert held(new, panel) == ("", {})
     if is_told:
         assert "do the gene ids stand beside" in held(np.roll(new, 1, axis=1), panel)[1][0]
@@ -132,8 +132,8 @@ def test_a_panel_that_is_hardly_there_says_nothing():
     X = laboratory.arrays(both(20)) + 5
     is_known = known(X)
     is_known[:, 20:] = False
-    assert panel_fault(X, is_known, NAMES[:20], panel) == ""
-    assert list(panel_doubts(X, is_known, NAMES[:20], panel)) == []
+    assert panel_fault(X, is_known, GENE_NAMES[:20], panel) == ""
+    assert list(panel_doubts(X, is_known, GENE_NAMES[:20], panel)) == []
     assert common_shift(X, is_known, panel) == 0
 
 

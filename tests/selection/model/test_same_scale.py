@@ -30,7 +30,7 @@ from genesig.selection.model.same_scale import (
 )
 
 Array = np.ndarray[Any, Any]
-OTHER: dict[str, Callable[[Array], Array]] = {
+OTHER_SCALES: dict[str, Callable[[Array], Array]] = {
     "ln": lambda v: v * np.log(2),
     "log10": lambda v: v * np.log10(2),
     "doubled": lambda v: 2 * v,
@@ -68,14 +68,14 @@ def test_samples_of_another_laboratory_pass(genes: int, labels: str) -> None:
     assert alarms <= 1
 
 
-@pytest.mark.parametrize("name", OTHER)
+@pytest.mark.parametrize("name", OTHER_SCALES)
 @pytest.mark.parametrize("labels", ["both classes", "one class"])
 def test_another_scale_is_seen(name: str, labels: str) -> None:
     n_seen = 0
     for seed in range(20):
         laboratory = Centre(60, seed)
         X = laboratory.elsewhere().arrays(LABELS[labels])
-        n_seen += fault(OTHER[name](X), trained(laboratory, both(24))) is not None
+        n_seen += fault(OTHER_SCALES[name](X), trained(laboratory, both(24))) is not None
     assert n_seen == 20
 
 
@@ -84,7 +84,7 @@ def test_one_array_on_quite_another_scale_is_seen(name: str) -> None:
     for seed in range(20):
         laboratory = Centre(60, seed)
         X = laboratory.elsewhere().arrays(np.ones(1))
-        scale_fault = fault(OTHER[name](X), trained(laboratory, both(24)))
+        scale_fault = fault(OTHER_SCALES[name](X), trained(laboratory, both(24)))
         assert scale_fault is not None
         assert scale_fault[0] == ", sample 's0'"
 
@@ -102,7 +102,7 @@ def test_a_sample_among_others_is_named() -> None:
 
 @pytest.mark.parametrize("name", ["ln", "2 more", "genes exchanged"])
 def test_a_sample_that_would_be_refused_alone_is_named_among_others(name: str) -> None:
-    turn = OTHER.get(name, lambda v: v[::-1])
+    turn = OTHER_SCALES.get(name, lambda v: v[::-1])
     for seed in range(20):
         laboratory = Centre(150, seed)
         X = laboratory.arrays(both(20))
@@ -200,25 +200,25 @@ def test_a_regression_is_cut_at_its_mean() -> None:
     assert fault(laboratory.arrays(np.zeros(8)) * np.log(2), scale) is not None
 
 
-STEPS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
+CHAINS_OF_STEPS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
     "plain": ([], MOMENTS),
     "quantile": ([], [{"step": "quantile"}, *MOMENTS]),
     "samples standardised": ([{"step": "standardise_samples"}], MOMENTS),
     "ranks": ([{"step": "rank_samples"}], MOMENTS),
 }
-REFUSED = {
-    "plain": set(OTHER),
+REFUSED_SCALES = {
+    "plain": set(OTHER_SCALES),
     "quantile": {"never logged"},
     "ranks": {"never logged"},
     "samples standardised": {"never logged"},
 }
 
 
-@pytest.mark.parametrize("chain", STEPS)
+@pytest.mark.parametrize("chain", CHAINS_OF_STEPS)
 def test_steps_that_bring_every_scale_to_one_are_waited_for(chain: str) -> None:
     """Raw values are told by their size, whatever the steps; the rest where it makes a score."""
     centre = Centre(60, 6)
-    (samples, folds) = STEPS[chain]
+    (samples, folds) = CHAINS_OF_STEPS[chain]
     names = [f"s{k}" for k in range(24)]
     data = Dataset(
         centre.arrays(both(24)),
@@ -235,9 +235,13 @@ def test_steps_that_bring_every_scale_to_one_are_waited_for(chain: str) -> None:
     model = json.loads(json.dumps(final_model(dataset, fits, folds=folds), allow_nan=False))
     X = centre.elsewhere().arrays(both(20))
     assert _refused(model, X, data.genes) == ""
-    refused_scales = {name for name, turn in OTHER.items() if _refused(model, turn(X), data.genes)}
+    refused_scales = {
+        name for name, turn in OTHER_SCALES.items() if _refused(model, turn(X), data.genes)
+    }
     assert (
-        refused_scales >= REFUSED[chain] if chain == "plain" else refused_scales <= REFUSED[chain]
+        refused_scales >= REFUSED_SCALES[chain]
+        if chain == "plain"
+        else refused_scales <= REFUSED_SCALES[chain]
     )
 
 

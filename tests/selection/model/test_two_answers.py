@@ -33,9 +33,9 @@ from genesig.selection.model.new_samples import predict
 from genesig.selection.model.schema import answer_list, chosen_model, nested_list_name
 from genesig.selection.model.shape import add_digest, check_model
 
-KINDS = ["classification", "several_classes", "regression", "survival", "covariates"]
-SOME = pd.DataFrame({"gene": ["g0", "g2", "g9"], "fdr_selected": [True, True, False]})
-NONE = SOME.assign(fdr_selected=False)
+KINDS_AND_COVARIATES = ["classification", "several_classes", "regression", "survival", "covariates"]
+TWO_SELECTED = pd.DataFrame({"gene": ["g0", "g2", "g9"], "fdr_selected": [True, True, False]})
+NONE_SELECTED = TWO_SELECTED.assign(fdr_selected=False)
 
 
 @cache
@@ -46,7 +46,7 @@ def fitted(kind: str) -> tuple[Dataset, Fits, dict[str, Any]]:
     splits = draw_splits(dataset, seed=2, **{**SPLITS, "repeats": 1})
     chance = study_half_samples(dataset, splits, permutations=3, folds=MOMENTS, **settings)
     final = fit_final_model(dataset, splits, chance, folds=MOMENTS, **settings)
-    model = final_model(dataset, final, folds=MOMENTS, selection=SOME)
+    model = final_model(dataset, final, folds=MOMENTS, selection=TWO_SELECTED)
     return dataset, final, json.loads(json.dumps(model, allow_nan=False))
 
 
@@ -87,7 +87,7 @@ def told(dataset: Dataset, model: dict[str, Any], **options: Any) -> pd.DataFram
     return predicted(dataset, model, **options)[0]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS_AND_COVARIATES)
 def test_both_answers_score_the_training_samples_as_their_fits_do(kind: str) -> None:
     dataset, final, model = fitted(kind)
     check_model(model, "model.json")
@@ -149,7 +149,12 @@ def test_both_answers_have_probabilities_of_their_own(kind: str) -> None:
 
 def test_the_file_says_whether_a_gene_is_claimed() -> None:
     dataset, final, _ = fitted("classification")
-    for evidence, claimed in ((SOME, True), (NONE, False), (None, False), (SOME[:0], False)):
+    for evidence, claimed in (
+        (TWO_SELECTED, True),
+        (NONE_SELECTED, False),
+        (None, False),
+        (TWO_SELECTED[:0], False),
+    ):
         models = final_model(dataset, final, folds=MOMENTS, selection=evidence)["models"]
         assert [entry.get("has_fdr_selected") for entry in models] == [None, None, None, claimed]
 
@@ -160,15 +165,21 @@ def test_the_file_says_which_genes_are_claimed_where_others_fill_up() -> None:
     assert all("fdr_selected_genes" not in entry for entry in other_entries)
     assert last_entry["fdr_selected_genes"] == ["g0", "g2"]
     assert set(last_entry["genes"]) > {"g0", "g2"}
-    none = final_model(dataset, final, folds=MOMENTS, selection=NONE)["models"][-1]
+    none = final_model(dataset, final, folds=MOMENTS, selection=NONE_SELECTED)["models"][-1]
     assert none["fdr_selected_genes"] == []
 
 
 @pytest.mark.parametrize(
     ("of", "expected_words"),
     [
-        (SOME, "2 of the {} genes have evidence of their own: 'g0', 'g2'; the others are the most"),
-        (SOME[1:], "1 of the {} genes has evidence of its own: 'g2'; the others are the most"),
+        (
+            TWO_SELECTED,
+            "2 of the {} genes have evidence of their own: 'g0', 'g2'; the others are the most",
+        ),
+        (
+            TWO_SELECTED[1:],
+            "1 of the {} genes has evidence of its own: 'g2'; the others are the most",
+        ),
         (None, None),
     ],
 )
@@ -193,7 +204,7 @@ def test_predict_says_which_of_the_named_genes_are_claimed(
     )
 
 
-@pytest.mark.parametrize("evidence", [SOME, NONE])
+@pytest.mark.parametrize("evidence", [TWO_SELECTED, NONE_SELECTED])
 @pytest.mark.parametrize("kind", ["classification", "regression"])
 def test_a_study_without_evidence_says_so_of_scores_without_probability(
     kind: str, evidence: pd.DataFrame
@@ -204,14 +215,14 @@ def test_a_study_without_evidence_says_so_of_scores_without_probability(
         scored, problems = predicted(dataset, model, fdr_selected=by_fdr)
         warnings = [problem for problem in problems if problem.message.startswith("no gene")]
         without_probability = kind == "regression"
-        assert len(warnings) == (evidence is NONE and (by_fdr or without_probability))
+        assert len(warnings) == (evidence is NONE_SELECTED and (by_fdr or without_probability))
         doubts = scored["doubt"].str.contains("no gene of the study has evidence of its own")
-        assert doubts.all() == (evidence is NONE and without_probability)
+        assert doubts.all() == (evidence is NONE_SELECTED and without_probability)
         assert not any("is in doubt" in problem.message for problem in problems)
 
 
 @pytest.mark.parametrize(("shrinkage", "words"), [(0.9, ""), (0.3, "keeps 30% of its slope")])
-@pytest.mark.parametrize("evidence", [SOME, NONE])
+@pytest.mark.parametrize("evidence", [TWO_SELECTED, NONE_SELECTED])
 def test_the_slope_of_the_probabilities_decides_whether_they_are_in_doubt(
     evidence: pd.DataFrame, shrinkage: float, words: str
 ) -> None:
@@ -339,7 +350,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize("kind", KINDS[:-1])
+@pytest.mark.parametrize("kind", KINDS_AND_COVARIATES[:-1])
 def test_another_cohort_tests_both(kind: str) -> None:
     """As predict scores them; what a report reads is of the predictive model, as ever."""
     written(kind)
