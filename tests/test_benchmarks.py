@@ -167,7 +167,7 @@ def test_the_others_are_read_as_two_classes_without_missing_values(name, shape, 
     assert np.unique(dataset.response(), return_counts=True)[1].min() == smaller
 
 
-def test_there_are_fifteen():
+def test_benchmark_has_fifteen_sources():
     sources = [Source.of(name) for name in PUBLISHED | OTHER_SOURCES]
     assert len({source.name for source in sources}) == 15
 
@@ -221,7 +221,7 @@ def test_randomised_rival_gives_the_same_result_twice(study, rival):
     )
 
 
-def test_goals_by_hand():
+def test_goals_equal_those_by_hand():
     rows = pd.DataFrame(
         [
             ("golub", "genesig", 0.1, 30, 0.2),

@@ -124,7 +124,7 @@ def test_first_lines_of_an_example_give_its_command(example: Path) -> None:
 
 @pytest.mark.one_in(2)
 @names
-def test_nothing_is_wrong_with_shipped_data(
+def test_shipped_data_have_no_problem(
     example: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = configured(example)

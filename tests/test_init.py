@@ -69,7 +69,7 @@ def test_resume_hint_is_the_run_command() -> None:
 
 
 @pytest.mark.parametrize("kind", ["folder with a file", "file"])
-def test_nothing_is_overwritten(
+def test_init_overwrites_no_file(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place = tmp_path / "config.yaml" if kind == "file" else tmp_path

@@ -67,7 +67,7 @@ def test_impossible_file_name_is_reported_in_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "error", [ValueError("x"), KeyError("x"), OSError("x"), FileNotFoundError(2, "x", "a")]
 )
-def test_an_error_of_the_program_is_none_of_the_machine(error: Exception) -> None:
+def test_program_error_is_no_machine_problem(error: Exception) -> None:
     assert refusal_problem(error) is None
     assert interruption_problem(error) is None
 
@@ -182,7 +182,7 @@ def test_command_line_reports_write_failures(limits: str, word: str, tmp_path: P
     assert len(output.stderr.splitlines()) == 1
 
 
-def test_sizes_and_memory() -> None:
+def test_sizes_are_written_with_units_and_memory_is_known() -> None:
     sizes = [size_of(number) for number in (0, 999, 1000, 14_000_000, 3.2e9, 23e9)]
     assert sizes == ["0 bytes", "999 bytes", "1 kB", "14 MB", "3.2 GB", "23 GB"]
     assert memory() > 1e8

@@ -59,7 +59,7 @@ def test_the_example_is_planned_in_an_empty_folder(site: Path, tmp_path: Path) -
     assert all((tmp_path / name).read_bytes() == (ROOT / name).read_bytes() for name in EXAMPLE)
 
 
-def test_nothing_of_the_user_is_written_over(
+def test_run_overwrites_no_file_of_the_user(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

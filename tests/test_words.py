@@ -32,7 +32,7 @@ def test_a_slip_is_seen(pair):
 
 
 @pytest.mark.parametrize("pair", CLASS_NAMES)
-def test_names_of_their_own_are_left_alone(pair):
+def test_distinct_class_names_are_not_taken_for_slips(pair):
     assert not is_misspelt(*pair)
     assert not is_misspelt(*pair[::-1])
 

@@ -123,7 +123,7 @@ def _refused(
 
 
 @pytest.mark.parametrize("key", HUGE_SETTINGS)
-def test_every_number_has_a_largest_one(
+def test_every_numeric_setting_has_an_upper_bound(
     key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (line,) = _refused({key: HUGE_SETTINGS[key]}, tmp_path, monkeypatch, capsys)
@@ -168,7 +168,7 @@ def test_splits_are_counted_before_they_are_drawn() -> None:
 
 @pytest.mark.parametrize("column", ["", "absent"])
 @pytest.mark.parametrize("scheme", ["stratified_kfold", "predefined"])
-def test_a_column_that_is_not_there_ends_in_a_line(
+def test_missing_column_gives_one_line(
     column: str,
     scheme: str,
     tmp_path: Path,
@@ -219,7 +219,7 @@ PACKED = {"gzip": gzip.compress(ZEROS), "bzip2": bz2.compress(ZEROS, 1), "xz": l
 
 
 @pytest.mark.parametrize("name", PACKED)
-def test_what_unpacks_to_far_more_than_a_table_can_is_refused(name: str) -> None:
+def test_decompression_bomb_is_refused(name: str) -> None:
     with pytest.raises(InvalidInput, match="f: unpacks to more than 100 times its size"):
         unpack(PACKED[name], "f")
     with pytest.raises(InvalidInput, match=rf"f: the {name} file is (truncated|damaged)"):
@@ -263,7 +263,9 @@ def _filled_members(content: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("packs", [gzip.compress, _in_two_members, bytes])
-def test_what_is_read_is_what_was_written(packs: Callable[[bytes], bytes], tmp_path: Path) -> None:
+def test_decompressed_content_equals_the_original(
+    packs: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
     payload = np.random.default_rng(0).bytes(3 << 20)
     (tmp_path / "f").write_bytes(packs(payload))
     assert read_content(tmp_path / "f") == payload

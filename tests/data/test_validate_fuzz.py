@@ -304,7 +304,9 @@ def fuzz(cases: int) -> dict[int, int]:
 @pytest.mark.parametrize(
     "cases", [50, pytest.param(2000, marks=pytest.mark.slow)], ids=["few", "many"]
 )
-def test_whatever_it_is_given_it_answers(cases: int, capsys: pytest.CaptureFixture[str]) -> None:
+def test_validation_of_random_input_ends_with_an_exit_code(
+    cases: int, capsys: pytest.CaptureFixture[str]
+) -> None:
     begun = time.monotonic()
     codes = fuzz(cases)
     assert sum(codes.values()) >= cases

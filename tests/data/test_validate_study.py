@@ -485,7 +485,7 @@ def _run(change: Break, root: Path, monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 @pytest.mark.parametrize("name", FAULTS_OF_STUDY)
-def test_a_fault_is_one_line(
+def test_faulty_study_gives_one_line(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     change, words = FAULTS_OF_STUDY[name]
@@ -652,7 +652,7 @@ DOUBTFUL_STUDIES: dict[str, tuple[Break, str, str]] = {
 
 
 @pytest.mark.parametrize("name", DOUBTFUL_STUDIES)
-def test_what_does_not_stop_a_study_is_a_warning(
+def test_doubtful_study_is_warned_of(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     change, warning, summary = DOUBTFUL_STUDIES[name]
@@ -707,7 +707,7 @@ def test_a_sound_study_has_no_problem(
     assert capsys.readouterr().err == ""
 
 
-def test_what_was_chosen_without_asking_is_a_note(
+def test_automatic_choice_is_noted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It is printed, counts as no warning, and no report lists it among its cautions."""

@@ -143,7 +143,7 @@ def test_a_loose_path_is_warned_of():
         ({"lam": np.nan}, "lam must be"),
     ],
 )
-def test_a_grid_that_is_none_is_refused(setting, message):
+def test_invalid_grid_is_refused(setting, message):
     with pytest.raises(InvalidProblem, match=message):
         L1L2RegressorCV(**setting).fit(*data(12, 3))
 

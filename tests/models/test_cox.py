@@ -22,7 +22,7 @@ def study():
     return 5 * X + 3, time, event, y
 
 
-def test_it_selects_and_then_refits_by_ridge():
+def test_cox_selects_by_elastic_net_and_refits_by_ridge():
     X, time, event, y = study()
     model = L1L2Cox(tau=0.5, mu=0.01, lam=0.1).fit(X, y)
     A = model.get_support(indices=True)
@@ -64,7 +64,7 @@ def test_another_response_is_refused(y):
         L1L2Cox().fit(study()[0], y)
 
 
-def test_nothing_selected_is_the_curve_of_all():
+def test_cox_without_selected_feature_gives_the_common_curve():
     X, _, _, y = study()
     model = L1L2Cox(tau=1.0).fit(X, y)
     assert len(model.get_support(indices=True)) == 0
@@ -79,6 +79,6 @@ def test_a_refit_without_a_minimum_is_warned_of():
         L1L2Cox(tau=0.5, lam=0.0).fit(X, y)
 
 
-def test_it_asks_to_be_fitted_first():
+def test_unfitted_cox_is_refused():
     with pytest.raises(NotFittedError):
         L1L2Cox().predict(np.ones((2, 3)))

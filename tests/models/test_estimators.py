@@ -157,7 +157,7 @@ def data(n=40, d=12, classes=2, seed=0):
 
 
 @named(SELECT)
-def test_what_is_selected_has_its_names_and_can_be_taken(model):
+def test_selected_features_have_names_and_transform(model):
     X, y = data()
     y = y if is_classifier(model) else (y == "b") + 0.1 * X["G4"].to_numpy()
     model.fit(X, y)
@@ -202,7 +202,7 @@ def test_a_selector_stands_before_another_model():
 
 
 @named(CLASSIFIERS)
-def test_without_the_setting_there_are_no_probabilities(model):
+def test_classifier_without_setting_has_no_probabilities(model):
     X, y = data()
     assert not hasattr(model, "predict_proba")
     assert model.get_params()["calibration"] is None
@@ -289,7 +289,7 @@ def test_subclass_of_a_classifier_adds_a_parameter():
     assert model.get_params() == {"label": "x", "tau": 0.3, "calibration": 3}
 
 
-def test_a_regressor_has_no_such_setting():
+def test_regressor_has_no_probability_setting():
     with pytest.raises(TypeError, match="calibration"):
         L1L2Regressor(calibration=3)
 

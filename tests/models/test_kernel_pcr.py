@@ -40,7 +40,7 @@ def spread(X):
 
 @pytest.mark.parametrize("kernel", ["linear", "gaussian"])
 @pytest.mark.parametrize("m", [0, 1, 2, 5, 9])
-def test_it_is_kernel_pca_and_then_least_squares(kernel, m):
+def test_kernel_pcr_equals_kernel_pca_and_least_squares(kernel, m):
     X, y, new = data()
     model = KernelPCRRegressor(kernel=kernel, width=0.7, n_components=m).fit(X, y)
     words = {"kernel": "linear"}
@@ -110,7 +110,7 @@ def test_the_choice_is_that_of_the_folds_one_by_one():
     "settings",
     [{"n_components": -1}, {"width": 0.0}, {"width": []}, {"n_components": 2, "width": [1, 2]}],
 )
-def test_what_means_nothing_is_refused(settings):
+def test_invalid_kernel_pcr_setting_is_refused(settings):
     X, y, _ = data()
     with pytest.raises(InvalidProblem, match=r"n_components|width"):
         KernelPCRRegressor(**settings).fit(X, y)

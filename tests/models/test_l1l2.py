@@ -24,7 +24,7 @@ def data(seed=0):
     return X, X[:, :3].sum(axis=1) + rng.normal(size=40)
 
 
-def test_it_is_elastic_net_and_then_ridge():
+def test_l1l2_equals_elastic_net_and_ridge():
     X, y = data()
     model = L1L2Regressor(tau=0.3, mu=0.01, lam=0.1).fit(X, y)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -56,7 +56,7 @@ def test_a_loose_selection_is_warned_of():
 
 
 @pytest.mark.parametrize("model", [L1L2Regressor(tau=1.0), L1L2Classifier(tau=1.0)])
-def test_nothing_selected_predicts_the_mean(model):
+def test_l1l2_without_selected_feature_predicts_the_mean(model):
     X, y = data()
     y = np.sign(y - 12)
     model.fit(X, y)

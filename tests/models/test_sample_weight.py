@@ -86,7 +86,7 @@ def values(model, X):
     return next(filter(None, predictions))(X)
 
 
-def test_every_public_estimator_takes_weights_and_is_here():
+def test_every_public_estimator_takes_weights_and_is_tested():
     without_weights = {"L1L2Cox", "FeatureVectorMachine"} | {
         name for name in WEIGHTED_ESTIMATORS if name.endswith("CV")
     }
@@ -271,7 +271,7 @@ def test_the_median_distance_counts_pairs_of_repeated_points():
 
 @named([*SAME, FeatureVectorMachine()])
 @pytest.mark.parametrize("weights", [np.zeros(40), -np.ones(40), np.ones(39), np.full(40, np.nan)])
-def test_weights_that_mean_nothing_are_refused(model, weights):
+def test_invalid_weights_are_refused(model, weights):
     X, y, _ = data()
     y = np.where(y > np.median(y), "b", "a") if is_classifier(model) else y
     with pytest.raises((InvalidProblem, ValueError), match=r"(?i)weight"):

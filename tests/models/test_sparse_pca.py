@@ -70,7 +70,7 @@ def test_the_step_for_the_loadings_is_scikit_learns_elastic_net(monkeypatch):
         np.testing.assert_allclose(B[:, k], net.fit(Z, y).coef_, atol=1e-6)
 
 
-def test_without_a_penalty_it_is_the_space_of_the_principal_components():
+def test_sparse_pca_without_penalty_spans_principal_components():
     Z = planted()
     solution = sparse_components(Z, directions(Z, 3), tau=0.0, mu=1e-3)
     V = directions(Z, 3)

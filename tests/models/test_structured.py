@@ -90,7 +90,7 @@ def test_several_responses_have_their_features_in_common():
 
 
 @pytest.mark.parametrize("penalty", ["latent", "composite"])
-def test_groups_that_overlap(penalty):
+def test_overlapping_groups_are_selected_whole_or_zeroed(penalty):
     frame, y, _ = table()
     groups = [range(6), range(4, 16), range(14, 30)]
     solver = {"latent": "blocks", "composite": "projection"}[penalty]
@@ -120,7 +120,7 @@ def test_sets_are_found_by_their_names():
         assert refitted.shares_[0] == pytest.approx(share)
 
 
-def test_what_sets_there_are_is_said_in_one_line():
+def test_invalid_gene_sets_give_one_line():
     frame, y, _ = table()
     with pytest.raises(InvalidProblem, match=r"no gene of the 1 sets .* 'TP53', X has 'G0', 'G1'"):
         GeneSetRegressor({"s": ["TP53"]}).fit(frame, y)
@@ -151,7 +151,7 @@ def test_two_classes_are_cut_halfway_between_their_mean_scores():
         MultipleKernelClassifier([[0, 1], [2, 3]], tau=0.2),
     ],
 )
-def test_three_classes(model):
+def test_three_classes_are_predicted(model):
     X, y = load_iris(return_X_y=True)
     names = np.array(["a", "b", "c"])[y]
     rows = np.r_[0:50, 50:70, 100:150]
@@ -189,7 +189,7 @@ def test_a_loose_fit_is_warned_of(monkeypatch):
 
 
 @pytest.mark.parametrize("value", [0.1, 0.7, 1e6 + 0.3])
-def test_what_is_constant_where_weights_are_has_the_scale_one(value):
+def test_weighted_constant_feature_has_scale_one(value):
     rng = np.random.default_rng(0)
     X = np.full((12, 1), value)
     weights = np.r_[rng.random(9), np.zeros(3)]

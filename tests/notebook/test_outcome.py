@@ -95,7 +95,7 @@ def test_plot_draws_on_the_given_axes(results, name):
     plt.close("all")
 
 
-def test_a_gene_is_drawn(results):
+def test_gene_plot_is_drawn(results):
     gene = str(results.signature.var_names[0])
     assert results.plot.gene(gene).has_data()
     with pytest.raises(InvalidInput, match="'g999' is not in the signature"):

@@ -110,7 +110,7 @@ def test_axe_finds_nothing_before_anything_is_unfolded(page):
 
 
 @pytest.mark.slow
-def test_axe_sees_what_is_wrong(page, tmp_path):
+def test_axe_finds_planted_faults(page, tmp_path):
     text = page("two classes").read_text(encoding="utf-8")
     broken = tmp_path / "report.html"
     broken.write_text(text.replace("</main>", '<img src="data:,"><p><a href="#x"></a></p></main>'))

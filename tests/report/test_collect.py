@@ -130,7 +130,7 @@ def test_prototypes_have_their_symbol_beside_them():
     assert [row["prototype_symbol"] for row in rows] == [symbol[r["prototype"]] for r in rows]
 
 
-def test_what_validation_said_comes_first_and_once():
+def test_validation_warnings_come_first_and_once():
     inputs = arguments(Study())
     inputs["dataset"].provenance["warnings"] = ["constant gene"]
     data = collect(**inputs, warnings=["never logged", "constant gene"])
@@ -138,7 +138,7 @@ def test_what_validation_said_comes_first_and_once():
     assert data["warnings"].count("constant gene") == 1
 
 
-def test_warnings_name_what_is_wrong():
+def test_missing_permutations_and_loose_paths_are_warned_of():
     data = collect(**arguments(COLLECTED_STUDIES["bare"]))
     assert any("No permutation" in sentence for sentence in data["warnings"])
     inputs = arguments(Study(permutations=99))

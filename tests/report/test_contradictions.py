@@ -273,7 +273,7 @@ def test_an_empty_study_does_not_contradict_itself():
     check(collect_study("small", 0.3, "none", False, regression=False, empty=True, n_named=0))
 
 
-def test_a_list_that_predicts_nothing_is_not_said_to_predict():
+def test_list_at_chance_is_not_called_predictive():
     data = collect_study("large", 0.6, "none", False, regression=False, n_named=0)
     data["answer"]["stability"]["than_chance"] = "alike"
     assert grade_within_study(data) is Grade.NONE

@@ -187,7 +187,7 @@ def test_gene_sets_carry_the_headline_where_genes_do_not_predict(p, excludes, ex
     )
 
 
-def test_an_error_that_is_not_defined_claims_nothing():
+def test_undefined_error_gives_no_accuracy():
     undefined = dict.fromkeys(("error", "low", "high", "p_value"), np.nan)
     data = with_own(arguments(Study(permutations=99)), **undefined)
     assert headline(data).startswith("The accuracy could not be measured")
@@ -237,7 +237,7 @@ def one_gene(core):
 
 
 @pytest.mark.parametrize(("core", "words"), [(True, "1 is core"), (False, "0 are core")])
-def test_a_signature_of_one_gene(core, words):
+def test_signature_of_one_gene_is_worded_in_the_singular(core, words):
     data = collect(**one_gene(core))
     assert words in sentences(data)[1].text
     warned = [

@@ -59,7 +59,7 @@ def said(data):
     return text.replace("\u00a0", " ")
 
 
-def test_one_sentence_says_which_add():
+def test_sentence_names_omics_that_add():
     assert said(collected_omics()) == (
         "Of the omics, protein (20.0 points, 95% CI 10.0 to 30.0) adds to the others; no benefit"
         " of <b>rna</b> (1.0 points, 95% CI −2.0 to 4.0) was shown."
@@ -73,13 +73,13 @@ def test_one_sentence_says_which_add():
         ((np.nan, np.nan, np.nan), "No benefit of <b>rna</b>"),
     ],
 )
-def test_what_takes_away_or_is_unknown_is_not_said_to_add(limits, word):
+def test_omics_without_gain_are_not_said_to_add(limits, word):
     text = said(collected_omics(protein=limits))
     assert word in text
     assert "adds to" not in text
 
 
-def test_where_nothing_is_found_none_is_said_to_add():
+def test_study_without_signal_has_no_omic_that_adds():
     data = collected_omics(**{"<b>rna</b>": (-0.1, -0.2, -0.05)})
     data["verdict"]["grade"] = Grade.NONE.value
     text = said(data)
@@ -88,7 +88,7 @@ def test_where_nothing_is_found_none_is_said_to_add():
     assert text.startswith("No benefit of protein")
 
 
-def test_nothing_defined_is_said_so():
+def test_undefined_gains_of_omics_are_stated():
     none = (np.nan, np.nan, np.nan)
     assert "could not be measured" in said(collected_omics(protein=none, **{"<b>rna</b>": none}))
 
@@ -116,7 +116,7 @@ def test_the_methods_say_whether_factors_were_learned():
     assert "multiplied by the factor of its omic: 1 for protein and 2 for" in text
 
 
-def test_without_several_omics_there_is_nothing():
+def test_page_of_one_omic_has_no_section():
     data = collect(**arguments(Study()))
     assert not omics(data, LIMITS).items
     assert "omic" not in " ".join(methods(data))

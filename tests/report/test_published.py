@@ -52,7 +52,7 @@ def collected_published(study=None, genesig_error=0.2, **changes):
     return collect(**inputs)
 
 
-def test_the_words_say_where_it_stands():
+def test_words_give_the_share_of_random_lists_as_good():
     (text,) = published(collected_published(genesig_error=0.3), LIMITS).words
     share = f"{100 * np.mean(np.linspace(0.25, 0.55, 200) <= 0.3):.1f}"
     assert "Of 200 random lists of as many genes as the lists of the splits (12 on" in text
@@ -83,7 +83,7 @@ def test_the_methods_say_how():
 
 
 @pytest.mark.parametrize("name", [None, "undefined"])
-def test_without_it_nothing_is_claimed(name):
+def test_page_without_published_lists_has_no_section(name):
     data = (
         collect(**arguments(Study())) if name is None else collected_published(genesig_error=np.nan)
     )

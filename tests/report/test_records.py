@@ -23,7 +23,7 @@ RECORDED_STUDIES = {
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", RECORDED_STUDIES)
-def test_the_value_is_what_its_record_says(name):
+def test_collected_value_matches_its_record(name):
     inputs = arguments(RECORDED_STUDIES[name])
     cohorts = [make_about(inputs["dataset"], "a"), make_about(inputs["dataset"], "b", combat=True)]
     data = json.loads(json.dumps(collect(**inputs, external=cohorts), allow_nan=False))
@@ -54,7 +54,7 @@ class Outer(TypedDict):
         ({"name": "a", "rows": {}}, ["['rows']: {} is no list"]),
     ],
 )
-def test_the_measure_sees_what_does_not_fit(value, expected):
+def test_misfits_finds_values_unlike_their_record(value, expected):
     misfits_found = misfits(Outer, value)
     assert len(misfits_found) == len(expected)
     assert all(line.startswith(start) for line, start in zip(misfits_found, expected, strict=True))

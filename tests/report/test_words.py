@@ -67,7 +67,7 @@ from genesig.report.sections import SECTIONS
         (gene_label("CST3", ""), "CST3"),
     ],
 )
-def test_words(written, expected):
+def test_numbers_and_names_are_written_as_expected(written, expected):
     assert written == expected
 
 
@@ -230,7 +230,7 @@ def test_a_number_is_not_spoken_of_as_a_class():
 
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("regression", [False, True])
-def test_one_repeat_is_not_repeats(regression):
+def test_one_repeat_is_written_in_the_singular(regression):
     text = words_of(collected(Study(regression=regression, repeats=1)))
     for phrase in ("repeated 1 time", "span the repeats", "per repeat,", "over repeats errs"):
         assert phrase not in text
@@ -246,7 +246,7 @@ def test_one_repeat_is_not_repeats(regression):
         (5, 5, "including all 5 signature genes"),
     ],
 )
-def test_one_gene_is(has_two_models, size, words):
+def test_one_gene_is_written_in_the_singular(has_two_models, size, words):
     data = collected(Study())
     data["univariate"]["in_signature"] = has_two_models
     data["answer"]["size"] = size
@@ -285,7 +285,7 @@ def test_empty_lists_of_halves_are_not_halves_never_drawn(fits_too):
     assert "no halves of the samples were drawn" not in text
 
 
-def test_halves_are_called_what_they_are():
+def test_stability_tile_compares_lists_and_groups_of_genes():
     tile = stability_words(collected(Study()))
     assert tile.detail == (
         "Stability 0.30 (0 = chance, 1 = identical; lasso lists of the same length 0.25);"
@@ -331,7 +331,7 @@ def left_out(*kinds):
     return collect(**{**inputs, "dataset": replace(inputs["dataset"], provenance=provenance)})
 
 
-def test_only_what_was_left_out_is_named():
+def test_only_removed_samples_and_genes_are_named():
     data = left_out("sample", "sample")
     section = study_section(data, Limits(3, 5))
     table = next(item for item in section.items if item.name == "dropped")
@@ -356,7 +356,7 @@ def test_the_methods_say_what_the_interval_covers(regression):
 
 
 @pytest.mark.parametrize(("value", "written"), [(-0.004, "0%"), (-0.006, "−1%"), (0.0, "0%")])
-def test_what_is_written_as_zero_has_no_sign(value, written):
+def test_number_rounded_to_zero_has_no_sign(value, written):
     assert percent(value) == written
 
 

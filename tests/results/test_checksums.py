@@ -53,7 +53,7 @@ def test_unchanged_results_are_verified_in_one_line(
         ("e.tsv", "value", "is another file than the run read"),
     ],
 )
-def test_every_change_is_a_line(
+def test_every_changed_file_gives_one_line(
     name: str, content: str | None, message: str, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if content is None:

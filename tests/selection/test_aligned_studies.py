@@ -60,7 +60,7 @@ def test_each_training_set_has_the_fit_of_the_alignment_that_it_chooses(study_by
 
 
 @pytest.mark.slow
-def test_permuted_labels_choose_anew(study_by_alignment):
+def test_permuted_labels_choose_their_own_alignment(study_by_alignment):
     """In the order of the tasks, whichever alignment each of them takes."""
     dataset, splits, _ = study_by_alignment["auto"]
     of = nested_cross_validation(dataset, splits, labels="permuted-1-6", batch="1of1", **LOOP)
@@ -137,7 +137,7 @@ def test_other_models_take_the_same_alignment(study_by_alignment):
 
 
 @pytest.mark.parametrize("align", ["fixed", "combat"])
-def test_what_is_left_out_has_no_say_in_what_trains(study_by_alignment, align):
+def test_left_out_study_does_not_change_the_training_fits(study_by_alignment, align):
     dataset, splits, fits = study_by_alignment[align]
     X = dataset.X.copy()
     X[dataset.batches() == "boston"] = np.random.default_rng(0).normal(5, 9, (18, 40))

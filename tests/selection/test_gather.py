@@ -163,7 +163,7 @@ def test_named_genes_stand_first_whether_or_not_they_predict():
     assert set(few["gene"]) == model
 
 
-def test_nothing_selected_is_no_signature():
+def test_empty_list_gives_no_signature():
     dataset, splits, observed, final = make_study(0)
     none = final.indices[:0]
     empty = replace(final, indptr=final.indptr * 0, indices=none, values=none)

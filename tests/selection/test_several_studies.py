@@ -82,7 +82,7 @@ def test_the_genes_that_hold_come_first_and_the_study_in_which_they_do_not_is_se
 
 
 @pytest.mark.parametrize(("measured", "is_told"), [(30, False), (40, True)])
-def test_probes_are_told_of_where_there_were_some(tables_of_study, measured, is_told):
+def test_probe_choice_is_reported_if_studies_had_probes(tables_of_study, measured, is_told):
     signature = pd.DataFrame({"gene": ["gene00"]})
     tables = {
         "studies": tables_of_study[0].assign(measured=measured, genes=30),
@@ -287,7 +287,7 @@ LOGARITHMS = {
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", LOGARITHMS)
-def test_logarithms_are_told_of_a_model_that_standardises(name, tmp_path):
+def test_standardising_model_refuses_another_logarithm(name, tmp_path):
     """Standardised by themselves, new samples lie and spread as training samples do."""
     of_training, steps, turn, words = LOGARITHMS[name]
     files = {

@@ -262,7 +262,7 @@ COHORT_FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
 
 
 @pytest.mark.parametrize("name", COHORT_FAULTS)
-def test_what_is_wrong_is_said(name: str, study: Study) -> None:
+def test_faulty_cohort_is_refused_with_the_expected_lines(name: str, study: Study) -> None:
     other_study = Other()
     change, lines = COHORT_FAULTS[name]
     change(other_study, study)
@@ -312,7 +312,7 @@ def test_a_faulty_study_brings_no_second_error(study: Study) -> None:
     )
 
 
-def test_two_of_one_name_are_one_too_many(study: Study) -> None:
+def test_two_cohorts_of_one_name_are_refused(study: Study) -> None:
     Other().write(study)
     study.set("external", [Other().item, Other().item | {"name": "OTHER"}])
     study.write()
@@ -353,7 +353,7 @@ def test_labels_are_in_the_words_of_the_study_and_samples_in_rows(study: Study) 
     ]
 
 
-def test_numbers_are_taken_as_they_are(study: Study) -> None:
+def test_numeric_labels_of_a_cohort_stay_unchanged(study: Study) -> None:
     other_study = Other()
     _replace_column(other_study, 1, [f"{k}.5" for k in range(8)])
     other_study.write(study)

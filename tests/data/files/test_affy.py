@@ -108,7 +108,7 @@ def test_a_folder_is_read_by_the_names_of_its_files(tmp_path):
     assert sets_of(probes.names) == list(np.repeat(PROBE_SET_NAMES, 3))
 
 
-def test_a_folder_without_arrays_says_so(tmp_path):
+def test_folder_without_arrays_is_refused(tmp_path):
     with pytest.raises(InvalidInput, match="holds no CEL file"):
         read_cel_folder(tmp_path, read_unpacked)
 

@@ -19,7 +19,7 @@ from genesig.errors import InvalidInput
 from genesig.results.run import sha256
 
 
-def test_a_missing_extra_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_extra_gives_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     def absent(name: str) -> None:
         raise ImportError(name)
 
@@ -28,7 +28,7 @@ def test_a_missing_extra_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch)
         read_matrix(R_OBJECTS)
 
 
-def test_r_objects_as_r_made_them() -> None:
+def test_r_objects_written_by_r_are_read() -> None:
     pytest.importorskip("rdata")
     expected = [[1.5, np.nan, 5.0], [2.0, 4.0, 6.25]]
     for part in ("values", "eset", "named"):
@@ -58,7 +58,7 @@ def test_obs_of_an_h5ad_is_text(tmp_path: Path) -> None:
     assert table["age"].tolist() == ["40", "", "41.5"] + ["42"] * 5
 
 
-def test_a_part_is_another_matrix(tmp_path: Path) -> None:
+def test_part_selects_another_matrix(tmp_path: Path) -> None:
     (tmp_path / "e.h5ad").write_bytes(h5ad(NUMBERS))
     main_matrix = read_matrix(tmp_path / "e.h5ad")
     half = read_matrix(tmp_path / "e.h5ad", "half")
@@ -75,13 +75,13 @@ def test_spots_of_one_probe_are_their_median(tmp_path: Path) -> None:
     assert matrix.cells[0, 0] == sorted(NUMBERS.rows[k][0] for k in range(3))[1]
 
 
-def test_one_colour_is_its_signal(tmp_path: Path) -> None:
+def test_one_colour_array_gives_its_signal(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(agilent(NUMBERS, 2, colours=1))
     matrix = read_matrix(tmp_path / "a.txt")
     assert matrix.cells[:, 0].tolist() == [row[2] for row in NUMBERS.rows]
 
 
-def test_the_hash_of_a_folder_is_that_of_its_files(tmp_path: Path) -> None:
+def test_folder_hash_equals_hash_of_its_files(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("1")
     before = sha256(tmp_path)
     (tmp_path / "b.txt").write_text("1")
@@ -90,7 +90,7 @@ def test_the_hash_of_a_folder_is_that_of_its_files(tmp_path: Path) -> None:
     assert len({before, with_two, sha256(tmp_path)}) == 3
 
 
-def test_a_family_is_what_geoparse_reads(tmp_path: Path) -> None:
+def test_family_file_equals_geoparse(tmp_path: Path) -> None:
     geoparse = pytest.importorskip("GEOparse")
     (tmp_path / "GSE1_family.soft").write_text(family(NUMBERS))
     theirs = geoparse.get_GEO(filepath=str(tmp_path / "GSE1_family.soft"), silent=True)
@@ -127,6 +127,6 @@ def test_a_chip_file_of_broad_is_a_gene_table() -> None:
     assert table.loc["1000_at", "Gene Symbol"] == "MAPK3"
 
 
-def test_formats_load_nothing_heavy() -> None:
+def test_h5ad_module_does_not_import_anndata() -> None:
     module = importlib.import_module("genesig.data.files.formats.h5ad")
     assert "anndata" not in vars(module)

@@ -97,7 +97,7 @@ def test_text_that_is_no_series_is_refused_without_network(
     assert archive.asked == []
 
 
-def test_an_unknown_series_is_one_line(
+def test_unknown_series_gives_one_line(
     archive: Archive, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["fetch", "GSE9999999", "-d", str(tmp_path)]) == 1
@@ -110,7 +110,7 @@ def test_an_unknown_series_is_one_line(
         fetch("GSE1", tmp_path)
 
 
-def test_missing_server_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_server_gives_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
         port = server.server_port
     monkeypatch.setattr(download, "RETRY_WAITS", ())
@@ -144,7 +144,7 @@ def test_part_of_another_file_is_discarded(archive: Archive, tmp_path: Path) -> 
     assert fetch("GSE1", tmp_path).read_bytes() == CONTENT
 
 
-def test_the_address_is_that_of_geo(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_default_server_is_geo(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(ADDRESS_VARIABLE, raising=False)
     base = "https://ftp.ncbi.nlm.nih.gov/geo/series"
     assert series_address("GSE55235") == f"{base}/GSE55nnn/GSE55235/matrix/"
@@ -227,7 +227,7 @@ def test_workflow_resumes_its_interrupted_download(archive: Archive, tmp_path: P
         ("http://[", "error: http://[/series/GSEnnn/GSE1/matrix/: is no address; it begins with"),
     ],
 )
-def test_a_server_that_is_no_address_is_one_line(
+def test_invalid_server_address_gives_one_line(
     base: str,
     words: str,
     tmp_path: Path,
@@ -246,7 +246,7 @@ def test_an_empty_variable_names_no_server(monkeypatch: pytest.MonkeyPatch) -> N
     assert series_address("GSE55235").startswith("https://ftp.ncbi.nlm.nih.gov/geo/series/")
 
 
-def test_a_folder_that_cannot_be_written_is_one_line(
+def test_unwritable_folder_gives_one_line(
     archive: Archive, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     archive.put("series/GSEnnn/GSE1/matrix/", f"GSE1{END}")

@@ -62,7 +62,7 @@ def test_fetch_of_an_empty_series_takes_counts_genes_and_their_digests(
     assert len(list(tmp_path.iterdir())) == 6
 
 
-def test_fetch_of_counts_that_are_there_asks_no_server(rna_seq: Archive, tmp_path: Path) -> None:
+def test_fetch_of_existing_counts_sends_no_request(rna_seq: Archive, tmp_path: Path) -> None:
     fetch("GSE52", tmp_path)
     rna_seq.asked.clear()
     assert fetch("GSE52", tmp_path) == tmp_path / MATRIX
@@ -171,7 +171,7 @@ def test_changed_counts_or_genes_are_refused(name: str, rna_seq: Archive, tmp_pa
             act()
 
 
-def test_a_series_with_neither_values_nor_counts_is_one_line(
+def test_series_without_values_and_counts_gives_one_line(
     archive: Archive, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     archive.put(FOLDER, MATRIX, content=empty_matrix())

@@ -55,7 +55,7 @@ def test_modalities_are_joined_side_by_side(tmp_path: Path) -> None:
     assert sets == {"rna": len(RNA_NUMBERS.genes), "protein": 4}
 
 
-def test_one_modality_alone(tmp_path: Path) -> None:
+def test_part_reads_one_modality(tmp_path: Path) -> None:
     matrix = read_matrix(write(tmp_path / "e.h5mu"), "protein")
     np.testing.assert_array_equal(matrix.cells, 3 * X[:, :4])
 

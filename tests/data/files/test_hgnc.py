@@ -32,7 +32,7 @@ def hgnc(tmp_path: Path) -> str:
     return str(tmp_path / "hgnc_complete_set.txt")
 
 
-def test_a_name_is_one_gene_or_none(hgnc: str) -> None:
+def test_former_name_maps_to_one_gene_or_none(hgnc: str) -> None:
     rows = rows_by_name(read_genes(hgnc, None))
     assert {rows[name] for name in ("SEPTIN2", "SEPT2", "KIAA0158", "4735", "ENSG00000168385")} == {
         0

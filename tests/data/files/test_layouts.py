@@ -85,7 +85,7 @@ def test_titles_of_a_sample_table_are_passed_over(tmp_path: Path) -> None:
         ("logFC\tAveExpr\tt\tB", "limma"),
     ],
 )
-def test_a_table_of_tests_is_named(header: str, program: str, tmp_path: Path) -> None:
+def test_table_of_test_results_is_refused(header: str, program: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=f"is a table of tests as {program} writes it"):
         read(tmp_path, f"gene\t{header}\ng1\t1\t2\t3\t4\n", "r.tsv")
 
@@ -192,7 +192,7 @@ def test_file_that_is_no_workbook_is_refused(
         read_matrix(tmp_path / "e.xlsx")
 
 
-def test_without_openpyxl_the_line_to_install_it(
+def test_workbook_without_openpyxl_gives_the_install_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "openpyxl", None)

@@ -20,7 +20,7 @@ N_SAMPLES_OF_TABLE = 60
 
 @pytest.mark.slow
 @pytest.mark.parametrize("digits", [".17g", ".5f"], ids=["cut twice", "kept"])
-def test_memory_of_a_table(digits: str, tmp_path: Path) -> None:
+def test_reading_a_table_keeps_peak_memory_bounded(digits: str, tmp_path: Path) -> None:
     few, many = (_peak_memory(tmp_path / "e.tsv.gz", genes, digits) for genes in (6000, 18000))
     assert many - few <= MATRICES * 12000 * N_SAMPLES_OF_TABLE * 8
 
@@ -59,7 +59,7 @@ def test_file_with_only_a_byte_order_mark_is_empty(tmp_path: Path) -> None:
         read_matrix(path)
 
 
-def test_a_header_may_be_made_where_the_file_has_none() -> None:
+def test_table_without_header_gets_one() -> None:
     """Its line is then the 0th, so that messages count the others as the file does."""
     matrix = delimited.parse_matrix("gene\ts1\nb\t1\na\t2", ".tsv", "e", first_line=0)
     assert (matrix.rows, matrix.lines) == (("b", "a"), (1, 2))

@@ -155,7 +155,7 @@ def test_a_table_of_samples_keeps_all_its_columns(
     assert list(read_samples(path, None, None).columns) == ["y", "age"]
 
 
-def test_a_data_frame_as_a_program_writes_it(tmp_path: Path) -> None:
+def test_data_frame_of_a_program_is_read(tmp_path: Path) -> None:
     frame = pd.DataFrame({name: CELLS[:, k] for k, name in enumerate(MATRIX_GENES)}).assign(
         y=FACTOR
     )
@@ -166,7 +166,7 @@ def test_a_data_frame_as_a_program_writes_it(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here")
 @pytest.mark.parametrize(("name", "shape"), [("alon", (62, 2000)), ("khan", (63, 2308))])
-def test_published_files(name: str, shape: tuple[int, int]) -> None:
+def test_published_r_files_are_read(name: str, shape: tuple[int, int]) -> None:
     path = SHARED / f"rdata/{name}.RData"
     matrix = read_matrix(path)
     table = read_samples(path, None, None)

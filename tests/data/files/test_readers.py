@@ -98,12 +98,12 @@ def test_every_format_reads_its_own_files(suffix: str, tmp_path: Path) -> None:
     assert read_matrix(path).cells.tolist() == [[1.0]]
 
 
-def test_the_hash_is_that_of_the_bytes_on_disk(tmp_path: Path) -> None:
+def test_file_hash_equals_hash_of_bytes_on_disk(tmp_path: Path) -> None:
     path = _file(tmp_path / "a", "one\r\n")
     assert sha256(path) == hashlib.sha256(b"one\r\n").hexdigest()
 
 
-def test_a_config_is_read_as_it_is_written(tmp_path: Path) -> None:
+def test_config_is_read_as_written(tmp_path: Path) -> None:
     path = _file(tmp_path / "c.yaml", "\ufefflabel: class\r\nlinear:\r\n  mu: [1.0e-6, 1]\r\n")
     assert read_config(path) == {"label": "class", "linear": {"mu": [1e-6, 1]}}
 
@@ -117,7 +117,7 @@ def test_missing_schema_is_reported() -> None:
 @pytest.mark.parametrize(
     ("name", "shape"), [("golub_1999", (7129, 72)), ("singh_2002", (12600, 102))]
 )
-def test_real_matrices(name: str, shape: tuple[int, int]) -> None:
+def test_real_matrices_keep_rows_and_last_values(name: str, shape: tuple[int, int]) -> None:
     path = SHARED / f"{name}_expression.tsv.gz"
     matrix = read_matrix(path)
     assert matrix.cells.shape == shape
@@ -138,7 +138,7 @@ def test_real_matrices(name: str, shape: tuple[int, int]) -> None:
         ("matrix", "no such file (looked for in {cwd}); did you mean 'matrix.tsv'?"),
     ],
 )
-def test_a_name_without_ending_that_is_not_there(
+def test_missing_file_without_ending_is_refused(
     name: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -113,7 +113,7 @@ def test_known_symbols_are_not_looked_up_again(server: Server, folder: Path) -> 
 @pytest.mark.parametrize(
     ("status", "answer"), [(500, b"{}"), (200, b"<html>"), (200, b'[{"a": 1}]'), (200, b"[7]")]
 )
-def test_bad_answer_of_the_server_is_one_line(
+def test_bad_answer_of_the_server_gives_one_line(
     server: Server, folder: Path, capsys: Any, status: int, answer: bytes
 ) -> None:
     server.status = status

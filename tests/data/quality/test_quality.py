@@ -123,7 +123,7 @@ def test_the_decision_about_logarithms_has_its_evidence():
     assert not ranked["after"]["logarithm"]
 
 
-def test_after_is_what_the_final_model_gets_before_centring():
+def test_quality_after_steps_describes_input_of_the_final_model():
     dataset = faultless(np.random.default_rng(2), raw=True)
     folds = [{"step": "quantile"}, {"step": "variance_filter", "keep": 0.5}, *MOMENTS]
     sample_quality = quality_of(dataset, [LOG2], folds)
@@ -199,7 +199,7 @@ def test_every_column_of_the_sample_table_is_tested_or_named():
     )
 
 
-def test_what_a_step_takes_away_is_not_shown_as_analysed():
+def test_quality_after_combat_shows_no_share_of_the_batch():
     """ComBat, fitted on all samples as for the final model, leaves no component to the centres."""
     dataset = with_columns("centre")
     before = quality_of(dataset)
@@ -227,7 +227,7 @@ def test_a_number_as_label_is_a_number():
 
 
 @pytest.mark.parametrize(("n", "d"), [(4, 300), (20, 1), (4, 1), (7, 2)])
-def test_small_studies_come_through(n, d):
+def test_quality_of_small_studies_is_complete(n, d):
     sample_quality = quality_of(faultless(np.random.default_rng(1), n, d))
     assert len(sample_quality["after"]["rle"]) == n
     assert np.sum(sample_quality["components"]["explained"]) == pytest.approx(1, abs=1e-4)
@@ -235,7 +235,7 @@ def test_small_studies_come_through(n, d):
         assert len(association["share"]) == min(d, n - 1)
 
 
-def test_nothing_depends_on_the_order_of_the_genes():
+def test_quality_is_independent_of_gene_order():
     dataset = with_columns()
     reversed_genes = replace(
         dataset, X=np.ascontiguousarray(dataset.X[:, ::-1]), var=dataset.var[::-1]

@@ -93,7 +93,7 @@ def test_one_pair_among_all_is_found_whatever_the_units_and_with_values_missing(
     assert 0.5 < r < 1
 
 
-def test_the_number_is_the_partial_correlation() -> None:
+def test_twin_score_equals_partial_correlation() -> None:
     """Of two samples given all others, by regression of each on them, with the same ridge."""
     X = _repeated_patients(2, 0.9)(np.random.default_rng(8), 300)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -151,7 +151,7 @@ def test_raw_intensities_are_looked_at_as_logarithms() -> None:
     assert _messages(2 ** (8 + 2 * _noise(np.random.default_rng(3), 300))) == []
 
 
-def test_few_genes_or_samples_tell_nothing() -> None:
+def test_few_genes_or_samples_give_no_twins() -> None:
     assert (
         _messages(_repeated_patients(2, 0.95)(np.random.default_rng(3), MIN_TWIN_GENES - 1)) == []
     )

@@ -153,7 +153,7 @@ def test_the_choice_hangs_on_the_response_of_the_training_samples_alone(rng):
     assert alignment_cache.errors(y[rows][::-1], rows) != errors
 
 
-def test_one_training_study_leaves_nothing_to_choose_by(rng):
+def test_alignment_of_one_training_study_is_the_first_candidate(rng):
     rows = np.flatnonzero(STUDIES == "brno")
     assert alignments(matrix(rng)).errors(np.arange(14.0), rows) == {}
     assert best_alignment({}) == ALIGNMENT_CANDIDATES[0] == "standardise"
@@ -163,7 +163,7 @@ def test_one_training_study_leaves_nothing_to_choose_by(rng):
         assert best_alignment(equal | {then: 0.2}) == then
 
 
-def test_what_was_made_before_is_forgotten_where_it_would_fill_the_memory(rng, monkeypatch):
+def test_alignment_cache_is_emptied_at_its_memory_limit(rng, monkeypatch):
     alignment_cache = alignments(matrix(rng))
     y = np.arange(float(len(STUDIES)))
     monkeypatch.setattr("genesig.data.steps.alignment.MAX_CACHE_BYTES", 1e4)

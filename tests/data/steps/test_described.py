@@ -62,7 +62,7 @@ def test_the_steps_before_are_applied_first_and_filtered_genes_stay_as_they_are(
     np.testing.assert_array_equal(description.X[:, filtered_out], dataset.X[:, filtered_out])
 
 
-def test_without_such_a_step_nothing_changes():
+def test_description_without_batch_step_equals_the_data():
     dataset = with_steps(in_batches()[0], {"step": "quantile"})
     assert described(dataset) is dataset
 

@@ -45,7 +45,7 @@ def fitted():
     return raw, normalised, fits, final_model(normalised, fits, folds=LEFT_CENSORED_FOLDS)
 
 
-def test_each_gene_that_some_samples_miss_has_one_beside_it(fitted):
+def test_gene_missing_in_some_samples_has_an_indicator(fitted):
     raw, normalised, *_ = fitted
     lost = np.isnan(raw.X)
     partly_missing = np.flatnonzero(lost.any(axis=0) & ~lost.all(axis=0))
@@ -55,14 +55,14 @@ def test_each_gene_that_some_samples_miss_has_one_beside_it(fitted):
     np.testing.assert_array_equal(normalised.X[:, 60:], lost[:, partly_missing])
 
 
-def test_a_study_that_does_not_ask_has_none():
+def test_study_without_the_step_has_no_indicator():
     raw = study()
     normalised = normalise_samples(raw, samples=[], folds=LEFT_CENSORED_FOLDS)
     assert normalised.genes == raw.genes
     assert fit_steps(raw.X, INDICATOR_STEPS).transform(raw.X).shape == raw.X.shape
 
 
-def test_the_model_knows_who_misses_the_marker(fitted):
+def test_model_selects_the_indicator_of_the_marker(fitted):
     *_, model = fitted
     chosen = dict(zip(model["models"][0]["genes"], model["models"][0]["coefficients"], strict=True))
     assert chosen["p003 missing"] < 0
@@ -102,7 +102,7 @@ def test_new_samples_are_scored_by_what_they_miss(fitted, tmp_path):
     np.testing.assert_allclose(without, expected, rtol=0, atol=1e-9)
 
 
-def test_one_that_no_training_sample_needs_is_never_selected(fitted):
+def test_indicator_unused_in_training_is_never_selected(fitted):
     """Which genes have one is decided in each training set: a constant has no spread there."""
     _, normalised, *_ = fitted
     train = np.flatnonzero(normalised.X[:, -1] == 0)
@@ -123,7 +123,7 @@ def test_the_quality_of_samples_is_that_of_their_genes(fitted):
     assert quality_with_indicators["components"] == two["components"]
 
 
-def test_columns_are_numbered_anew_where_some_are_left():
+def test_indicators_of_a_gene_subset_are_renumbered():
     step = MissingIndicators(np.array([0, 2]), np.array([4, 5]))
     subset = step.among(np.array([1, 2, 5]))
     assert (subset.of.tolist(), subset.added.tolist()) == ([1], [2])
@@ -151,7 +151,9 @@ def test_a_gene_that_has_the_name_already_is_refused():
         (True, ["missing_indicators"], ["half_minimum", "quantile"], "'quantile' would take what"),
     ],
 )
-def test_steps_that_would_take_it_for_a_level_are_refused(missing_setting, samples, folds, message):
+def test_steps_that_treat_indicators_as_levels_are_refused(
+    missing_setting, samples, folds, message
+):
     steps = {"samples": [{"step": s} for s in samples], "folds": [{"step": s} for s in folds]}
     config = {
         "expression": "e.tsv",

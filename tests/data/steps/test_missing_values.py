@@ -47,7 +47,7 @@ def problems(config):
     ]
 
 
-def test_they_are_refused_and_the_way_out_is_named(study):
+def test_missing_values_without_setting_are_refused_with_the_remedy(study):
     (error,) = (p for p in problems(study) if p.level == "error")
     assert "(22 further cells in 3 genes)" in error.message
     assert (
@@ -56,7 +56,7 @@ def test_they_are_refused_and_the_way_out_is_named(study):
     assert "{step: left_censored}, if it was too small to be measured" in error.message
 
 
-def test_they_are_kept_for_the_step_that_fills_them_in(study):
+def test_missing_values_are_kept_for_the_imputing_step(study):
     steps = {"samples": [{"step": "log2"}], "folds": [{"step": "knn_impute"}]}
     config = {**study, "data": {"missing": True}, "normalise": steps}
     assert [p.level for p in problems(config)] == ["warning"]  # of the gene without a value
@@ -84,7 +84,7 @@ def test_they_are_kept_for_the_step_that_fills_them_in(study):
         (["rank_samples"], ["knn_impute"], "'rank_samples' needs every value of a sample"),
     ],
 )
-def test_steps_that_cannot_have_them_are_refused(study, samples, folds, message):
+def test_steps_that_cannot_have_missing_values_are_refused(study, samples, folds, message):
     steps = {
         "samples": [{"step": name} for name in samples],
         "folds": [{"step": name} for name in folds],
@@ -168,7 +168,7 @@ def test_genes_are_left_out_by_the_training_samples_and_their_labels_permuted_on
     assert group[1].genes.tolist() == genes_of[split.name, 0]
 
 
-def test_what_is_missing_by_class_is_told_before_the_study_runs(study):
+def test_values_missing_by_class_are_warned_of_by_validation(study):
     table = [line.split("\t") for line in Path("e.tsv").read_text().splitlines()]
     table[5][1::2] = ["NA"] * 10  # g4 of all samples of class a
     Path("e.tsv").write_text("\n".join("\t".join(line) for line in table) + "\n")
@@ -261,7 +261,7 @@ UNREADABLE_VALUES = {
 
 
 @pytest.mark.parametrize("name", UNREADABLE_VALUES)
-def test_what_no_step_can_fill_in_is_refused_in_a_line(name, study):
+def test_values_that_no_step_imputes_are_refused_in_one_line(name, study):
     (text, missing, folds, samples), words = UNREADABLE_VALUES[name]
     table = [line.split("\t") for line in Path("e.tsv").read_text().splitlines()]
     if text is None:

@@ -88,7 +88,7 @@ def test_a_jump_that_costs_much_leaves_the_mean_of_each_chromosome():
 
 
 @pytest.mark.parametrize("tau", [None, 3.0])
-def test_what_is_without_noise_and_what_has_no_place_stays(tau):
+def test_columns_without_noise_or_place_stay_unchanged(tau):
     var = genome()
     true = np.tile(copy_numbers(var, 0, 0.0)[0], (2, 1))
     np.testing.assert_array_equal(segmented(true, var, tau), true)
@@ -229,7 +229,7 @@ REFUSED_STUDIES: dict[str, tuple[list[Any], dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED_STUDIES)
-def test_what_cannot_be_segmented_is_one_line(name, tmp_path, monkeypatch, capsys):
+def test_segmenting_an_unsuitable_study_gives_one_line(name, tmp_path, monkeypatch, capsys):
     samples, data, sentence = REFUSED_STUDIES[name]
     study_files = study(tmp_path, samples, **data)
     if name == "missing values":

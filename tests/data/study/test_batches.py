@@ -221,7 +221,7 @@ CASES_OF_BATCHES: dict[str, tuple[list[str], dict[str, Any], int, list[str]]] = 
 
 
 @pytest.mark.parametrize("name", CASES_OF_BATCHES)
-def test_what_validation_says(
+def test_validation_of_batches_gives_the_expected_messages(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     batch, settings, code, expected = CASES_OF_BATCHES[name]
@@ -409,7 +409,9 @@ def test_a_model_is_made_without_a_look_at_its_test_samples() -> None:
     assert not np.array_equal(fits[0].scores, fits[1].scores)
 
 
-def test_the_run_says_which_split_corrects_too_few(caplog: pytest.LogCaptureFixture) -> None:
+def test_log_names_the_split_that_corrects_too_few_samples(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     batch = ["b1", "b1", "b2", "b2"] * 5 + ["b1", "b2", "b2", "b3"]
     dataset = _dataset(batch)
     splits = draw_splits(dataset, seed=1, **SPLITS)

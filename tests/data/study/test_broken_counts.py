@@ -164,7 +164,7 @@ def problems(folder, change, folds, samples):
 
 
 @pytest.mark.parametrize("name", BROKEN_COUNTS)
-def test_what_is_no_count_is_refused_in_a_line(name, tmp_path, monkeypatch):
+def test_invalid_counts_are_refused_in_one_line(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     change, folds, samples, words = BROKEN_COUNTS[name]
     messages = problems(tmp_path, change, folds, samples)

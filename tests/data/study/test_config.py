@@ -48,7 +48,7 @@ def test_the_step_that_fills_in_says_what_it_needs() -> None:
     assert "data.missing: true" in SCHEMA["$defs"]["knn_impute"]["description"]
 
 
-def test_the_schema_is_one() -> None:
+def test_schema_is_valid_and_names_every_step() -> None:
     Draft202012Validator.check_schema(SCHEMA)
     names = SCHEMA["$defs"]["step"]["properties"]["step"]["enum"]
     assert (
@@ -272,7 +272,7 @@ CONFIG_FAULTS: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", CONFIG_FAULTS)
-def test_a_fault_is_one_line_in_our_own_words(name: str) -> None:
+def test_config_fault_gives_one_line(name: str) -> None:
     change, line = CONFIG_FAULTS[name]
     with pytest.raises(InvalidInput) as caught:
         resolve_config({**NEEDED, **change}, SCHEMA)
@@ -300,12 +300,12 @@ def test_two_names_for_one_matrix_are_one_too_many() -> None:
     )
 
 
-def test_an_accession_that_is_none_is_the_only_fault() -> None:
+def test_invalid_accession_is_the_only_problem() -> None:
     with pytest.raises(InvalidInput, match=r"^error: config, geo: found the text 'GSE'[^\n]*$"):
         resolve_config({"geo": "GSE", "label": "x"}, SCHEMA)
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_config_faults_are_reported_at_once() -> None:
     with pytest.raises(InvalidInput) as caught:
         resolve_config({"linear": {"tau_mim": 1, "mu": [-1]}}, SCHEMA, "c.yaml")
     places = [problem.location for problem in caught.value.problems]

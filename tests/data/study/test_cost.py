@@ -139,17 +139,17 @@ def test_a_job_asks_for_more_memory_than_it_took(samples, genes, fit, final, bas
             assert megabytes < script < 1.6 * megabytes
 
 
-def test_what_is_asked_of_a_cluster_leaves_room():
+def test_resources_requested_from_a_cluster_exceed_the_estimate():
     assert job_resources(Cost(600.0, 1000.0, 1800.0)) == {"mem_mb": 1550, "runtime": 50}
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(41, "41 s"), (97, "1.6 min"), (7300, "2 h")])
-def test_the_cost_is_said_in_units_that_people_use(seconds, text):
+def test_cost_message_uses_suitable_units(seconds, text):
     costs = {"fit": Cost(1.0, 401.0, seconds)}
     assert describe_costs(costs) == f"takes about {text} of one processor, 400 MB for a job"
 
 
-def test_gene_sets_cost_nothing_where_there_are_none():
+def test_absent_gene_sets_cost_no_time():
     """And where they are named, permutations, samples, genes and values of mu count."""
     config = resolve_config(STUDY, load_schema())
     assert not [rule for rule in study_costs(config, SIZE) if "sets" in rule]
@@ -177,7 +177,7 @@ def test_gene_sets_cost_nothing_where_there_are_none():
     )
 
 
-def test_modules_cost_where_they_are_asked_for() -> None:
+def test_modules_cost_time_only_if_requested() -> None:
     def costs(modules: int) -> dict[str, Cost]:
         config = {**STUDY, "quality": {"modules": modules}}
         return study_costs(resolve_config(config, load_schema()), SIZE)
@@ -186,7 +186,7 @@ def test_modules_cost_where_they_are_asked_for() -> None:
     assert costs(4)["modules"].seconds > costs(2)["modules"].seconds > 1
 
 
-def test_the_page_on_large_studies_says_what_the_model_says() -> None:
+def test_page_on_large_studies_equals_the_cost_model() -> None:
     """Each row to its two digits: seconds and MB of a job, minutes of all jobs of a rule."""
     page = (ROOT / "docs/evidence/speed.md").read_text(encoding="utf-8")
     page = page.split("\n## Large studies\n")[1]

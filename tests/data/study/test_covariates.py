@@ -306,13 +306,13 @@ def validate(
 
 
 @pytest.mark.parametrize("name", FINE)
-def test_what_can_be_held_fixed_is_accepted(name, tmp_path, monkeypatch, capsys):
+def test_suitable_covariates_are_accepted(name, tmp_path, monkeypatch, capsys):
     cells, settings = FINE[name]
     assert validate(study(tmp_path, cells, **settings), monkeypatch, capsys) == (0, [])
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_cannot_is_one_line(name, tmp_path, monkeypatch, capsys):
+def test_unsuitable_covariate_gives_one_line(name, tmp_path, monkeypatch, capsys):
     cells, settings, words = WRONG[name]
     study_files = study(tmp_path, cells, **settings)
     study_files.files["sets.gmt"] = "\t".join(
@@ -326,13 +326,13 @@ def test_what_cannot_is_one_line(name, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("name", DOUBTFUL_COVARIATES)
-def test_what_is_odd_is_said(name, tmp_path, monkeypatch, capsys):
+def test_doubtful_covariate_is_warned_of(name, tmp_path, monkeypatch, capsys):
     cells, settings, words = DOUBTFUL_COVARIATES[name]
     code, lines = validate(study(tmp_path, cells, **settings), monkeypatch, capsys)
     assert (code, lines) == (0, [words])
 
 
-def test_a_word_without_an_event_is_said(tmp_path, monkeypatch, capsys):
+def test_covariate_word_without_event_is_warned_of(tmp_path, monkeypatch, capsys):
     cells = ["a" if died == "1" else "b" for died in STATUS]
     cells[0] = "b"
     cells[4] = "c"
@@ -379,7 +379,7 @@ def test_numbers_and_words_become_columns():
     assert covariates[1].encode(["unheard of"]).tolist() == [[0.0]]
 
 
-def test_a_stored_data_set_keeps_them(tmp_path):
+def test_stored_data_set_keeps_covariates_and_weights(tmp_path):
     import pandas as pd
 
     obs = pd.DataFrame({"y": list("abab"), "age": list("1234"), "v": list("1112")}, list("stuv"))
@@ -401,7 +401,7 @@ def test_a_table_of_very_many_columns_is_not_told_as_a_whole():
     assert str(problems[0]).endswith("G10, G11 and 4988 more)")
 
 
-def test_halves_too_small_for_covariates_are_told_with_their_own_remedy(
+def test_halves_too_small_for_covariates_are_refused_with_a_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = study(tmp_path, AGE, splits__subsamples=4).write()

@@ -28,7 +28,7 @@ def study(folder: Path, by: str) -> Study:
     return study_files
 
 
-def test_another_column_than_the_symbol(
+def test_requested_gene_column_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     study(tmp_path, "entrez")

@@ -39,7 +39,7 @@ def _validate(capsys: pytest.CaptureFixture[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("name", GROUP_FAULTS)
-def test_a_fault_is_one_line(
+def test_faulty_group_table_gives_one_line(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table, message = GROUP_FAULTS[name]
@@ -73,7 +73,7 @@ def test_a_missing_file_is_named(
         ),
     ],
 )
-def test_a_sound_table_or_none_that_is_used(
+def test_sound_group_table_gives_only_the_expected_warnings(
     settings: dict[str, object],
     messages: list[str],
     tmp_path: Path,

@@ -57,7 +57,7 @@ GENE_NAMES = [
 
 
 @pytest.mark.parametrize("name", DATES + NUMBERS_IN_PLACE_OF_GENES)
-def test_what_a_spreadsheet_makes_of_a_name_is_seen(name: str) -> None:
+def test_gene_names_changed_by_a_spreadsheet_are_warned_of(name: str) -> None:
     assert converted_names([*GENE_NAMES, name]) == [name]
 
 

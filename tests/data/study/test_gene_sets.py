@@ -40,7 +40,7 @@ def member_names(sets: GeneSets) -> dict[str, list[int]]:
     return {str(name): sets.members(k).tolist() for k, name in enumerate(sets.names)}
 
 
-def test_there_are_more_than_twenty() -> None:
+def test_broken_gene_set_files_are_more_than_twenty() -> None:
     assert len({tuple(words) for _, words in SETS.values()}) >= 20
 
 
@@ -57,7 +57,7 @@ def test_a_gmt_and_a_gmx_say_the_same(tmp_path: Path) -> None:
     assert from_gmt.about.tolist() == ["x", "y"]
 
 
-def test_what_is_saved_comes_back(tmp_path: Path) -> None:
+def test_saved_gene_sets_are_loaded_unchanged(tmp_path: Path) -> None:
     sets = read_gene_sets(tmp_path, "a\tx\tg1\nb\t\tg2\tg3\n", ["g1", "g2", "g3"])
     sets.save(tmp_path / "known.npz")
     reloaded = GeneSets.load(tmp_path / "known.npz")
@@ -107,7 +107,7 @@ def test_sets_of_the_wanted_size_and_of_different_genes(tmp_path: Path) -> None:
         (GOOD + "b\tx\tgene8\t" + "\t".join("pqrstuvwxyz") + "\n", ["11 of its 18 genes are not"]),
     ],
 )
-def test_what_makes_one_doubt_is_a_warning(
+def test_doubtful_gene_sets_are_warned_of(
     text: str,
     messages: list[str],
     tmp_path: Path,

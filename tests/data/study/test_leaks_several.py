@@ -57,7 +57,7 @@ def test_a_gene_that_follows_the_numbers_of_the_classes_is_no_worse_than_another
     assert _messages(X, y) == []
 
 
-def test_of_two_classes_it_is_the_correlation() -> None:
+def test_leak_measure_of_two_classes_equals_the_correlation() -> None:
     from genesig.data.study.design_check import _multiple_correlations, correlations
 
     rng = np.random.default_rng(4)
@@ -84,7 +84,7 @@ def test_a_gene_that_the_classes_were_cut_from_separates_them_in_any_order() -> 
         )
 
 
-def test_where_another_gene_comes_near_it_is_biology() -> None:
+def test_gene_with_a_close_rival_is_not_warned_of() -> None:
     X, _ = _drawn(6, n=45)
     y = np.searchsorted(np.quantile(X[:, 3], [1 / 3, 2 / 3]), X[:, 3])
     assert _messages(X, y) != []

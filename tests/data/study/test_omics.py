@@ -132,7 +132,7 @@ OMIC_FAULTS = {
 
 
 @pytest.mark.parametrize("name", OMIC_FAULTS)
-def test_a_fault_is_one_line(name, tmp_path, monkeypatch, capsys):
+def test_faulty_omics_column_gives_one_line(name, tmp_path, monkeypatch, capsys):
     changes, message = OMIC_FAULTS[name]
     study(tmp_path, **changes)
     monkeypatch.chdir(tmp_path)

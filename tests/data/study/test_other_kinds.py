@@ -94,7 +94,7 @@ def _write_response(study: Study, change: Callable[[Study], object]) -> None:
 
 
 @pytest.mark.parametrize("name", CASES_OF_LABELS)
-def test_what_is_proposed_is_accepted(
+def test_proposed_task_is_accepted(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     change, summary = CASES_OF_LABELS[name]
@@ -111,7 +111,7 @@ def test_what_is_proposed_is_accepted(
     assert summary in problems.summary
 
 
-def test_what_a_kind_lacks_is_off_where_the_config_does_not_name_it(
+def test_analysis_that_a_kind_lacks_is_off_by_default(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -135,7 +135,9 @@ def test_what_a_kind_lacks_is_off_where_the_config_does_not_name_it(
         assert "nonlinear" in str(error)
 
 
-def test_two_classes_keep_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_classes_keep_nonlinear_selection(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     study = Study(tmp_path)
     study.write()

@@ -64,7 +64,7 @@ def test_places_come_back_and_blanks_stand_alone(tmp_path: Path, monkeypatch: An
     )
 
 
-def test_a_study_without_them_has_none(tmp_path: Path, monkeypatch: Any) -> None:
+def test_study_without_place_columns_has_no_places(tmp_path: Path, monkeypatch: Any) -> None:
     study(tmp_path, chromosome=None, position=None, linear={"penalty": "l1"})
     monkeypatch.chdir(tmp_path)
     dataset = read(tmp_path)
@@ -209,12 +209,14 @@ PLACE_FAULTS: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-def test_there_are_more_than_twenty() -> None:
+def test_place_faults_are_more_than_twenty() -> None:
     assert len(PLACE_FAULTS) >= 20
 
 
 @pytest.mark.parametrize("name", PLACE_FAULTS)
-def test_a_fault_is_one_line(name: str, tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+def test_faulty_places_give_one_line(
+    name: str, tmp_path: Path, monkeypatch: Any, capsys: Any
+) -> None:
     changes, message = PLACE_FAULTS[name]
     study(tmp_path, **changes)
     monkeypatch.chdir(tmp_path)
@@ -235,7 +237,7 @@ def test_a_fault_is_one_line(name: str, tmp_path: Path, monkeypatch: Any, capsys
     ],
     ids=["two ways", "a blank"],
 )
-def test_a_doubt_is_a_warning(
+def test_doubtful_places_are_warned_of(
     changes: dict[str, Any], message: str, tmp_path: Path, monkeypatch: Any, capsys: Any
 ) -> None:
     study(tmp_path, **changes)
@@ -244,7 +246,7 @@ def test_a_doubt_is_a_warning(
     assert f"warning: {TABLE}: {message}" in capsys.readouterr().err
 
 
-def test_survival_knows_no_stretches() -> None:
+def test_fused_penalty_is_refused_for_survival() -> None:
     raw = {
         "expression": "e.tsv",
         "samples": "s.tsv",

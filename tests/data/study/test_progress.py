@@ -98,7 +98,7 @@ def test_wrong_announcements_are_corrected():
     ),
     st.integers(0, 5),
 )
-def test_it_is_never_negative(spans, n_waiting):
+def test_forecast_of_remaining_time_is_never_negative(spans, n_waiting):
     jobs = [
         Job(rule, None, start, start + seconds if over else None)
         for rule, start, seconds, over in spans
@@ -122,7 +122,7 @@ def record(event, **fields):
     return log_record
 
 
-def test_the_log_says_what_is_left():
+def test_log_shows_the_remaining_time():
     clock = iter(range(0, 1000, 10))
     progress = RunProgress(lambda: {"fit": Cost(10.0, 1.0, 20.0, 2)}, lambda: float(next(clock)))
     written = TimeLeftFormatter(logging.Formatter(), progress)
@@ -135,7 +135,7 @@ def test_the_log_says_what_is_left():
     assert written.format(record(None)) == "said by Snakemake"
 
 
-def test_nothing_is_forecast_before_the_data_are_read():
+def test_forecast_before_reading_the_data_is_absent():
     progress = RunProgress(lambda: None)
     progress.emit(record("job_info", jobid=1, rule_name="validate", wildcards={}))
     progress.emit(record("job_finished", job_id=1))

@@ -90,7 +90,7 @@ def test_one_probe_stands_for_its_gene_whatever_the_labels_are(tmp_path):
     np.testing.assert_array_equal(read(studies)[1].X, dataset.X)
 
 
-def test_names_and_words_of_a_study_are_its_own(tmp_path):
+def test_names_and_labels_of_each_study_are_translated(tmp_path):
     studies = Studies(tmp_path)
     for name, (matrix, about) in studies.files.items():
         samples = [f"s{i}" for i in range(20)]
@@ -439,7 +439,7 @@ FAULTS_OF_STUDIES: list[tuple[Change, str]] = [
 @pytest.mark.parametrize(
     ("change", "line"), FAULTS_OF_STUDIES, ids=lambda x: getattr(x, "__name__", "")
 )
-def test_what_is_wrong_is_said_in_one_line(tmp_path, change, line):
+def test_faulty_studies_give_one_line(tmp_path, change, line):
     studies = Studies(tmp_path)
     change(studies)
     problems = lines_of_validation(studies)
@@ -524,7 +524,7 @@ def test_events_in_other_words_become_the_words_of_the_first_study(tmp_path):
     np.testing.assert_array_equal(read(studies)[1].response()["event"], expected)
 
 
-def test_nothing_is_said_of_studies_without_fault(tmp_path):
+def test_sound_studies_give_no_message(tmp_path):
     assert lines_of_validation(Studies(tmp_path)) == []
 
 

@@ -23,7 +23,7 @@ def design(*classes: str) -> Design:
         ([0.1] * 10, "abcdefghij"),
     ],
 )
-def test_what_fits_is_taken(requested, classes):
+def test_matching_shares_are_accepted(requested, classes):
     assert list(check_shares(requested, design(*classes), "c.yaml")) == []
 
 
@@ -39,7 +39,7 @@ def test_what_fits_is_taken(requested, classes):
         ([0.9, 0.2], "ab", "the shares add up to 1.1; they must add up to 1"),
     ],
 )
-def test_what_does_not_is_said(requested, classes, message):
+def test_mismatching_shares_are_refused(requested, classes, message):
     (problem,) = check_shares(requested, design(*classes), "c.yaml")
     assert (problem.location, problem.level) == ("c.yaml, probabilities", "error")
     assert problem.message == message

@@ -125,7 +125,7 @@ def test_the_direction_of_a_gene_is_that_of_its_values(regression):
     ("low", "high", "better", "worse"),
     [(0.51, 0.7, 1, 0), (0.5, 0.7, 0, 0), (0.3, 0.5, 0, 0), (0.3, 0.49, 0, 1), (None, None, 0, 0)],
 )
-def test_an_interval_elsewhere_that_touches_chance_settles_nothing(low, high, better, worse):
+def test_cohort_interval_touching_chance_is_not_better(low, high, better, worse):
     scores = [{"measure": "auc", "value": 0.5, "low": low, "high": high}]
     about = {"name": "there", "seen_before": 0, "predictions": [], "scores": scores}
     cohort_summary = cohorts([about, {**about, "seen_before": 3}], MEASURES["classification"])

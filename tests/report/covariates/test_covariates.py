@@ -59,7 +59,7 @@ def test_a_number_is_told_as_r2():
     assert "(permutation test of the added value, p\u00a0=\u00a00.01)" in paragraph.text
 
 
-def test_a_study_without_says_nothing():
+def test_study_without_covariates_has_no_section():
     data = collect(**arguments(Study()))
     assert "covariates" not in data
     assert added_value(data) == []
@@ -68,7 +68,7 @@ def test_a_study_without_says_nothing():
 
 
 @pytest.mark.parametrize("name", GAIN_INTERVALS)
-def test_the_value_is_what_its_record_says(name):
+def test_covariates_value_matches_its_record(name):
     data = json.loads(json.dumps(collected(name), allow_nan=False))
     assert misfits(Report, data) == []
 
@@ -98,7 +98,7 @@ def test_the_section_shows_every_weight():
     assert "1 sample lacked a value" in " ".join(section.words)
 
 
-def test_the_first_screen_says_what_was_exchanged():
+def test_first_screen_names_what_was_permuted():
     data = collected("adds")
     data["answer"]["p"] |= {"value": 0.01, "smallest": 0.01}
     data["verdict"] = judge(data["answer"], data["covariates"], None)

@@ -42,7 +42,7 @@ def test_the_words_say_which_sets() -> None:
     assert "with 2 to 500 measured genes" in text
 
 
-def test_nothing_found_is_said() -> None:
+def test_no_enriched_set_is_stated() -> None:
     text = words(collected_enrichment(enrichment=0.9, enrichment_ranking=0.9))
     assert "none of 16 sets is enriched in the lists" in text
     assert "the smallest p over all sets is 0.9." in text
@@ -52,7 +52,7 @@ def test_nothing_found_is_said() -> None:
 
 
 @pytest.mark.slow
-def test_too_few_permutations_are_said() -> None:
+def test_too_few_permutations_are_stated() -> None:
     inputs = arguments(Study(enriched=True))
     for count, expected_words in (
         (0, "was not tested"),
@@ -76,7 +76,7 @@ def test_methods_tell_the_tests() -> None:
     assert any(text.startswith("Westfall") for text in references(data))
 
 
-def test_nothing_of_it_is_there_without_sets() -> None:
+def test_page_without_sets_has_no_enrichment() -> None:
     data = collected_enrichment(Study())
     assert data["enrichment"] is None
     assert enrichment(data, LIMITS).empty

@@ -37,14 +37,14 @@ def cohort_data() -> dict[str, Any]:
     return _data({})
 
 
-def test_without_other_studies_nothing_is_said() -> None:
+def test_page_without_cohorts_has_no_section() -> None:
     data = _data()
     section = external(data, LIMITS)
     assert (section.part, list(section.items), list(section.words)) == ("cohorts", [], [])
     assert cohort_paragraphs(data) == []
 
 
-def test_what_was_not_assessable_is_said_beside_what_was() -> None:
+def test_cohort_not_assessable_is_listed_beside_assessed() -> None:
     lacking = {"name": "c1", "not_assessable": "c1.tsv: 3 of 9 <b>genes</b> are not here"}
     line = "c1: not assessable, because c1.tsv: 3 of 9 <b>genes</b> are not here."
     inputs = arguments(Study())
@@ -119,7 +119,7 @@ def test_methods_cite_what_was_done_and_nothing_else() -> None:
     assert "other studies" not in " ".join(methods(_data()))
 
 
-def test_one_class_has_no_curve_and_says_so() -> None:
+def test_cohort_of_one_class_has_no_curve() -> None:
     data = _data({"one_class": True})
     section = external(data, LIMITS)
     pictures = [item.name for item in flat_items(section.items) if isinstance(item, Picture)]
@@ -225,7 +225,7 @@ def test_combat_is_said_beside_the_numbers_it_made() -> None:
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_worse_than_chance_is_called_so() -> None:
+def test_cohort_worse_than_chance_is_stated() -> None:
     data = _data({})
     data["external"][0]["scores"]["auc"] |= {"value": 0.1, "low": 0.02, "high": 0.3}
     assert "worse than chance" in external(data, LIMITS).words[1]

@@ -76,7 +76,7 @@ def test_methods_tell_the_norm_and_cite_it() -> None:
     assert "active-set Newton" in " ".join(methods(plain))
 
 
-def test_nothing_of_it_is_there_without_places() -> None:
+def test_page_without_places_has_no_genome_section() -> None:
     data = collected_genome(Study())
     assert data["genome"] is None
     assert genome(data, LIMITS).empty

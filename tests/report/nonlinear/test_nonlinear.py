@@ -52,7 +52,7 @@ COMPARED_ERRORS = {
 
 
 @pytest.mark.parametrize("name", COMPARED_ERRORS)
-def test_the_first_sentence_says_what_the_numbers_say(name):
+def test_first_sentence_agrees_with_the_errors(name):
     change, sentence = COMPARED_ERRORS[name]
     text = first_paragraph(collected_nonlinear(**change)).replace("\u00a0", " ")
     assert sentence in text.split(". ")[0]
@@ -65,7 +65,7 @@ def test_the_first_sentence_says_what_the_numbers_say(name):
     assert not any(words in text for words in other_sentences)
 
 
-def test_chance_is_called_chance():
+def test_error_at_chance_is_stated_as_chance():
     inputs = arguments(Study())
     controls = inputs["tables"]["controls"]
     controls.loc[controls["model"].isin(["genesig", "nonlinear"]), "high"] = 0.6
@@ -191,7 +191,7 @@ def test_messages_are_not_crowded_out_by_paths_that_ended():
 
 
 @pytest.mark.slow
-def test_what_went_wrong_is_said():
+def test_failed_fits_are_reported():
     inputs = arguments(Study())
     table = inputs["tables"]["nonlinear_scores"]
     table.loc[0, "gap"] = 0.3
@@ -202,7 +202,7 @@ def test_what_went_wrong_is_said():
     assert "r1f2: too few samples, or no gene that varies" in words
 
 
-def test_switched_off_there_is_nothing():
+def test_disabled_nonlinear_selection_has_no_section():
     data = collected_nonlinear(Study(nonlinear=False))
     assert data["nonlinear"] is None
     assert nonlinear_section(data, LIMITS).empty

@@ -55,7 +55,7 @@ def test_each_circle_stays_where_it_was():
     np.testing.assert_allclose(centres, expected, atol=0.02)
 
 
-def test_what_is_drawn_over_dots_stays_over_them():
+def test_marks_above_dots_stay_above_dots():
     """Two layers of dots with a line between them are not one layer."""
 
     def draw() -> Figure:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from genesig.report.page.tables import CI_FROM, CI_TO, KNOWN_COLUMNS, Column, Table
 
 
-def test_what_several_columns_of_one_name_mean_is_said_once():
+def test_meaning_of_repeated_columns_is_given_once():
     share = Column("Share", "share", "Of the samples")
     error = Column("Error", "number", "Mean of both classes")
     other_column = Column("Share", "share", "Of the genes")

@@ -24,7 +24,7 @@ def test_pieces_come_in_their_order_from_all_processes(processes):
     assert len({process for _, process in pieces}) == processes
 
 
-def test_what_a_killed_process_does_not_bring_is_done_here():
+def test_pieces_of_a_killed_process_are_computed_in_the_main_process():
     main_process = os.getpid()
 
     def work(piece):
@@ -36,7 +36,7 @@ def test_what_a_killed_process_does_not_bring_is_done_here():
     assert share_work(work, 12, 3) == list(range(12))
 
 
-def test_an_error_elsewhere_is_told_as_if_it_were_here(capfd):
+def test_error_of_a_worker_process_is_raised(capfd):
     main_process = os.getpid()
 
     def work(piece):

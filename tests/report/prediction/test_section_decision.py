@@ -33,7 +33,7 @@ def changed(p=None, **config):
     return data
 
 
-def test_where_nothing_is_found_it_is_one_sentence():
+def test_decision_section_without_signal_is_one_sentence():
     section = decisions_section(changed(0.4), LIMITS)
     assert list(section.items) == []
     assert len(section.words) == 1
@@ -55,7 +55,7 @@ def test_curves_are_drawn_from_a_hundred_patients_on(many):
 @pytest.mark.parametrize(
     ("shares_setting", "share"), [("study", None), ("equal", 0.5), ([0.98, 0.02], 0.02)]
 )
-def test_it_is_of_the_shares_that_are_asked_for(shares_setting, share):
+def test_net_benefit_uses_the_requested_class_shares(shares_setting, share):
     data = changed(0.01, probabilities=shares_setting)
     held_out = held_out_probabilities(data)
     counts = data["study"]["counts"]

@@ -42,7 +42,7 @@ COMPARED_ERRORS = {
 
 
 @pytest.mark.parametrize("name", COMPARED_ERRORS)
-def test_one_sentence_says_what_the_numbers_say(name):
+def test_first_sentence_agrees_with_the_errors(name):
     change, sentence = COMPARED_ERRORS[name]
     text = first_paragraph(collected_sets(**change)).split(". ")[0]
     assert sentence in text
@@ -66,7 +66,7 @@ def test_a_long_name_of_a_set_is_whole_in_a_sentence():
     assert selected_set["set"] in " ".join(sets(data, Limits(3, 15)).words)
 
 
-def test_chance_is_called_chance():
+def test_error_at_chance_is_stated_as_chance():
     inputs = arguments(Study(sets=True))
     controls = inputs["tables"]["controls"]
     controls.loc[controls["model"].isin(["genesig", "sets"]), "high"] = 0.6
@@ -137,7 +137,7 @@ def test_the_section_shows_a_figure_and_tables():
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("weights", ["permuted", "size", "equal"])
 @pytest.mark.parametrize("has_other_weights", ["leave_out", "singletons"])
-def test_what_was_set_is_said(weights, has_other_weights):
+def test_methods_state_weights_of_sets(weights, has_other_weights):
     inputs = arguments(Study(sets=True))
     inputs["config"]["structured"] |= {"weights": weights, "others": has_other_weights}
     data = collect(**inputs)
@@ -148,7 +148,7 @@ def test_what_was_set_is_said(weights, has_other_weights):
     assert any(text.startswith("Jacob L") for text in references(data))
 
 
-def test_nothing_of_it_is_there_without_sets():
+def test_page_without_sets_has_no_section():
     data = collected_sets(Study())
     assert data["sets"] is None
     assert sets_paragraph(data) == []
@@ -159,7 +159,7 @@ def test_nothing_of_it_is_there_without_sets():
     assert tables_in(dict.fromkeys(names, "x.tsv")) == list(names)
 
 
-def test_names_do_no_harm():
+def test_hostile_set_names_are_escaped():
     data = collected_sets(Study(sets=True, names=HOSTILE))
     assert {set_row["set"] for set_row in data["sets"]["sets"]} & set(HOSTILE)
     section = sets(data, LIMITS)

@@ -72,7 +72,7 @@ def test_many_cohorts_have_one_sentence_of_those_without_training_samples():
     assert "of 75% (range 60% to 90%)" in results(data)[0]
 
 
-def test_what_is_not_known_is_not_said():
+def test_paragraph_omits_unknown_numbers():
     inputs = arguments(Study(permutations=0, subsamples=0, empty=True))
     inputs["tables"]["controls"] = inputs["tables"]["controls"].assign(
         error=np.nan, low=np.nan, high=np.nan
@@ -97,7 +97,7 @@ def test_the_checklist_has_every_item_once_and_leaves_open_what_no_run_knows(reg
     assert all(answer and "None" not in answer for _, _, answer in rows)
 
 
-def test_the_section_counts_what_is_open():
+def test_section_counts_open_checklist_items():
     data = collected(Study())
     section = tripod(data, Limits(3, 15))
     table = section.items[0]

@@ -94,7 +94,7 @@ def test_the_auc_is_that_of_test_sets_by_their_pairs():
     )  # no model is held against another
 
 
-def test_groups_count_once():
+def test_interval_counts_each_group_once():
     """Members of a group that say the same are one sample to the interval, not to the AUC."""
     dataset, splits, observed, _ = make_study(4, repeats=1)
     held_out_scores = collect_held_out(dataset, splits, observed)
@@ -108,7 +108,7 @@ def test_groups_count_once():
     assert alone.auc_high - alone.auc_low < 0.95 * (once.auc_high - once.auc_low)
 
 
-def test_who_predicts_the_mean_explains_nothing_in_any_sample():
+def test_predicting_the_mean_has_r2_of_zero():
     dataset, splits, observed, _ = make_study(4, repeats=1, task="regression")
     held_out_scores = collect_held_out(dataset, splits, observed)
     mean = np.full_like(held_out_scores.scores, held_out_scores.y.mean())
@@ -177,7 +177,7 @@ def test_p_counts_the_observed_labels_as_one_of_the_permutations():
     assert np.isnan(p_value(0.3, np.empty(0)))
 
 
-def test_p_is_uniform_where_labels_mean_nothing():
+def test_p_without_signal_is_uniform():
     rng = np.random.default_rng(0)
     p = [p_value(draw[0], draw[1:]) for draw in rng.random((2000, 20))]
     values, counts = np.unique(p, return_counts=True)
@@ -263,7 +263,7 @@ def test_a_score_of_the_threshold_predicts_nothing_and_is_wrong():
     assert (table["predicted"] == "").all()
 
 
-def test_regression_leaves_what_belongs_to_classes_empty():
+def test_regression_leaves_class_columns_empty():
     dataset, splits, observed, _ = make_study(5, task="regression")
     scores = scores_table(dataset, splits, observed)
     assert scores[["misclassification", "balanced_error", "auc"]].isna().all(axis=None)

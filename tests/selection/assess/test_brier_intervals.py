@@ -47,13 +47,13 @@ def widths(y, scores, group):
     return (table["high"] - table["low"])[MEASURES].to_numpy()
 
 
-def test_samples_of_one_patient_do_not_shorten_them():
+def test_copied_samples_do_not_shorten_brier_intervals():
     alone = widths(*study(np.random.default_rng(0), 40))
     thrice = widths(*study(np.random.default_rng(0), 40, group_size=3))
     assert thrice == pytest.approx(alone, rel=0.3)
 
 
-def test_models_that_differ_widen_them():
+def test_differing_models_widen_brier_intervals():
     similar_widths = widths(*study(np.random.default_rng(1), 40))
     different_widths = widths(*study(np.random.default_rng(1), 40, shift=0.05))
     assert different_widths[1] > 1.5 * similar_widths[1]

@@ -24,7 +24,7 @@ def held_out(scores: np.ndarray, y: np.ndarray) -> HeldOut:
     )
 
 
-def test_from_three_repeats_on_it_is_by_samples_and_repeats() -> None:
+def test_difference_error_of_three_repeats_adds_their_variance() -> None:
     rng = np.random.default_rng(3)
     y = rng.normal(size=N_SAMPLES_COMPARED)
     scores_a, two = (
@@ -44,7 +44,7 @@ def test_from_three_repeats_on_it_is_by_samples_and_repeats() -> None:
     np.testing.assert_allclose([low, high], [centre - half, centre + half])
 
 
-def test_repeats_that_agree_leave_the_samples() -> None:
+def test_difference_error_of_equal_repeats_is_that_of_samples() -> None:
     rng = np.random.default_rng(5)
     y = rng.normal(size=N_SAMPLES_COMPARED)
     scores_a, two = (np.tile(y + rng.normal(size=N_SAMPLES_COMPARED), (REPEATS, 1)) for _ in "ab")

@@ -41,7 +41,7 @@ def drawn(seed, n=300, shares=(0.6, 0.3, 0.1), b=1.3):
     return f, (rng.random(n)[:, None] > p.cumsum(axis=1)).sum(axis=1), line
 
 
-def test_they_are_a_softmax():
+def test_probabilities_equal_softmax_of_the_line():
     f, _, line = drawn(0)
     f *= 300
     np.testing.assert_allclose(probabilities(f, line), softmax(line[:-1] + line[-1] * f, axis=1))
@@ -67,7 +67,7 @@ def test_the_line_of_two_classes_is_that_of_a_logistic_regression_on_smoothed_ta
     assert (a, b) == pytest.approx((referee.intercept_[0], referee.coef_[0, 0]), rel=1e-4)
 
 
-def test_no_line_near_it_has_a_smaller_cross_entropy():
+def test_fitted_line_minimises_cross_entropy():
     f, y, _ = drawn(2)
     share = np.bincount(y) / len(y)
     target = (len(y) * np.eye(3)[y] + 3 * share) / (len(y) + 3)
@@ -81,7 +81,7 @@ def test_no_line_near_it_has_a_smaller_cross_entropy():
             assert loss(best + step * np.eye(4)[k]) > loss(best)
 
 
-def test_a_line_that_is_there_is_found_and_its_mean_is_the_shares():
+def test_fitted_line_recovers_the_true_line_and_mean_shares():
     f, y, line = drawn(3, n=20000)
     line_fit = fitted_line(f, y)
     np.testing.assert_allclose(line_fit - [*np.full(3, line_fit[0] - line[0]), 0], line, atol=0.1)
@@ -105,7 +105,7 @@ def test_a_score_that_runs_the_other_way_or_not_at_all_tells_the_shares():
         np.testing.assert_allclose(probabilities(two_columns(f), line), [[0.75, 0.25]] * 40)
 
 
-def test_without_a_sample_of_a_class_or_a_score_there_is_none():
+def test_line_without_class_or_score_is_nan():
     f, y, _ = drawn(4)
     assert np.isnan(fitted_line(f, np.minimum(y, 1))[0]) or y.max() < 2
     f[3, 1] = np.nan
@@ -274,7 +274,7 @@ def test_labels_of_test_samples_have_no_part_in_the_line(kind, model):
 
 
 @pytest.mark.parametrize("kind", KINDS_OF_CLASSES)
-def test_the_folds_of_a_sample_do_not_choose_what_scores_it(kind):
+def test_crossfitted_scores_use_a_choice_without_the_own_fold(kind):
     dataset, splits, _, _ = study(kind)
     task = make_training_sets(dataset, splits, [splits.outer[0]], [0])[0]
     tail = () if kind == "classification" else (3,)
@@ -295,7 +295,7 @@ def test_the_folds_of_a_sample_do_not_choose_what_scores_it(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS_OF_CLASSES)
-def test_the_held_out_table_has_them_of_the_chosen_lists(kind):
+def test_held_out_table_has_probabilities_of_chosen_lists(kind):
     dataset, splits, chance, settings = study(kind)
     fits = nested_cross_validation(
         dataset, splits, chance, labels="observed", batch="1of1", folds=MOMENTS, **settings
@@ -323,7 +323,7 @@ def test_the_held_out_table_has_them_of_the_chosen_lists(kind):
     np.testing.assert_allclose(equal, weighed[:, -len(names) :], atol=1e-12)
 
 
-def test_permuted_labels_have_none():
+def test_permuted_labels_have_no_probabilities():
     dataset, splits, chance, settings = study("classification")
     fits = nested_cross_validation(
         dataset, splits, chance, labels="permuted-001-001", batch="1of1", folds=MOMENTS, **settings

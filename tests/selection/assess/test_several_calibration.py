@@ -27,7 +27,7 @@ def told(f: np.ndarray, b: float) -> np.ndarray:
     return probabilities(f, np.array([0.0, 0.0, 0.0, b]))
 
 
-def test_it_is_the_maximum_of_the_likelihood_in_which_classes_count_alike() -> None:
+def test_calibration_slope_maximises_the_class_weighted_likelihood() -> None:
     y, p = drawn(1, 60, 1.7)
     size = np.bincount(y.astype(int))[y.astype(int)]
 
@@ -41,7 +41,7 @@ def test_it_is_the_maximum_of_the_likelihood_in_which_classes_count_alike() -> N
 
 
 @pytest.mark.parametrize("b", [0.5, 1.0, 2.0])
-def test_its_interval_holds_what_probabilities_are_off_by(b: float) -> None:
+def test_calibration_interval_covers_the_true_slope(b: float) -> None:
     slopes = [calibration_slope(*drawn(seed, 120, b, 1.5), EQUAL) for seed in range(200)]
     covered = np.mean([low <= 1 / b <= high for _, (low, high) in slopes])
     assert np.median([slope for slope, _ in slopes]) == pytest.approx(1 / b, rel=0.1)
@@ -58,7 +58,9 @@ def test_its_interval_holds_what_probabilities_are_off_by(b: float) -> None:
         ([0, 1, 2, 2], [[2, 0, 0], [0, 1, 0], [0, 0, 1], [np.nan] * 3]),
     ],
 )
-def test_without_a_finite_one_there_is_none(y: list[int], f: list[list[float]]) -> None:
+def test_calibration_slope_without_finite_maximum_is_nan(
+    y: list[int], f: list[list[float]]
+) -> None:
     slope, limits = calibration_slope(np.array(y, float), told(np.array(f, float), 1.0), EQUAL)
     assert np.isnan([slope, *limits]).all()
 

@@ -95,7 +95,7 @@ def test_the_log_rank_test_is_the_score_test_of_cox():
     assert log_rank(time, event, group).chi_squared == pytest.approx(score, rel=1e-12)
 
 
-def test_three_groups_and_what_no_test_can_tell():
+def test_log_rank_of_three_groups_matches_and_undefined_is_nan():
     rng = np.random.default_rng(1)
     time = rng.exponential(size=60)
     event = rng.random(60) < 0.8
@@ -171,7 +171,7 @@ def test_the_influence_is_the_derivative_by_a_samples_weight():
 
 
 @pytest.mark.slow
-def test_the_interval_covers():
+def test_c_interval_covers_the_true_value():
     """C of one normal score, n = 80, a third censored; 95 % less what 400 rounds leave open."""
     rng = np.random.default_rng(0)
     rounds = 400
@@ -282,7 +282,7 @@ def test_calibration_at_a_horizon():
     assert limits[1] < 1
 
 
-def test_calibration_that_nobody_can_tell():
+def test_calibration_without_data_is_undefined():
     time = np.array([1.0, 2, 3])
     event = np.array([True, False, False])
     S = np.full(3, 0.5)
@@ -295,7 +295,7 @@ def test_calibration_that_nobody_can_tell():
     assert np.isnan(order[1]).all()
 
 
-def test_scikit_survival_agrees():
+def test_survival_measures_equal_scikit_survival():
     metrics = pytest.importorskip("sksurv.metrics")
     rng = np.random.default_rng(0)
     train = drawn(rng, 200)[:2]

@@ -52,7 +52,7 @@ def test_planted_modules_are_found_with_their_signs():
 
 
 @pytest.mark.slow
-def test_the_label_has_no_part_in_it():
+def test_modules_do_not_depend_on_the_label():
     dataset = planted()
     permuted_label = make_dataset(
         dataset.X, np.random.default_rng(1).permutation(dataset.response())
@@ -94,7 +94,7 @@ def shown(data):
 
 
 @pytest.mark.slow
-def test_the_page_shows_them_where_they_were_asked_for():
+def test_page_shows_modules_if_requested():
     inputs = arguments(Study())
     without = collect(**inputs)
     assert shown(without) is None
@@ -112,7 +112,7 @@ def test_the_page_shows_them_where_they_were_asked_for():
 
 
 @pytest.mark.slow
-def test_a_table_of_no_module_says_nothing():
+def test_page_without_modules_has_no_section():
     inputs = arguments(Study())
     inputs["tables"]["modules"] = pd.DataFrame(columns=MODULE_COLUMNS)
     data = collect(**inputs)

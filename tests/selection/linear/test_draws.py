@@ -39,7 +39,7 @@ def test_further_draws_divide_all_samples_anew_and_are_always_the_same():
     assert redrawn(dataset, splits) == redraws
 
 
-def test_where_nothing_is_drawn_nothing_is_drawn_again():
+def test_fixed_folds_are_not_redrawn():
     dataset = study_of("classification", 1)
     assert redrawn(dataset, drawn(dataset, inner_scheme="leave_one_out")) == []
     splits = drawn(dataset)
@@ -48,7 +48,7 @@ def test_where_nothing_is_drawn_nothing_is_drawn_again():
 
 
 @pytest.mark.parametrize("kind", COLUMNS)
-def test_draws_that_are_alike_choose_as_one(kind, monkeypatch):
+def test_equal_draws_choose_as_one_draw(kind, monkeypatch):
     dataset = study_of(kind, 2, signal=1.0)
     splits = drawn(dataset)
     monkeypatch.setattr(double_loop, "redrawn", lambda dataset, splits: [])

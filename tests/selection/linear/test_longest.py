@@ -29,7 +29,7 @@ def fitted(**changes):
     return study, fits, fit_final_model(study, splits, **settings)
 
 
-def test_what_is_kept_is_what_it_would_be_without_an_end():
+def test_kept_lists_equal_those_without_a_limit():
     _, uncut, _ = fitted(longest=None)
     _, fits, _ = fitted(longest=LONGEST)
     within_limit = np.logical_and.accumulate(uncut.sizes() <= LONGEST, axis=1)
@@ -50,7 +50,7 @@ def test_what_is_kept_is_what_it_would_be_without_an_end():
     assert not np.isnan(fits.with_chosen().scores[:, -1]).any()
 
 
-def test_a_model_has_the_lists_that_were_kept():
+def test_model_has_only_the_kept_lists():
     study, _, final = fitted(longest=LONGEST)
     model = final_model(study, final, folds=MOMENTS)
     kept_mu = [mu for mu, size in zip(final.mu, final.sizes()[0], strict=True) if size <= LONGEST]
@@ -63,7 +63,7 @@ def test_a_model_has_the_lists_that_were_kept():
         chosen_model(model, 10.0)
 
 
-def test_in_the_place_of_a_chosen_list_that_is_too_long_stands_the_longest_kept_one(caplog):
+def test_chosen_list_above_the_limit_is_replaced_by_the_longest_kept(caplog):
     list_settings = {"list": "minimal", "list_mu": 10.0}
     _, uncut, whole_final = fitted(**list_settings, longest=None)
     sizes = uncut.sizes()
@@ -76,7 +76,7 @@ def test_in_the_place_of_a_chosen_list_that_is_too_long_stands_the_longest_kept_
     assert f"the list at mu 10 has more than {longest} genes; the longest kept one" in caplog.text
 
 
-def test_lists_of_which_none_can_be_kept_are_one_line():
+def test_lists_all_above_the_limit_give_one_line():
     with pytest.raises(GenesigError, match="split r1f1: every list has more than 1 genes; raise"):
         fitted(list="minimal", tau_min=1e-4, lam=[1e-4], longest=1)
 

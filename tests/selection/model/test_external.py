@@ -336,7 +336,7 @@ def test_too_many_missing_genes_make_it_not_assessable() -> None:
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3])
-def test_few_samples_have_what_they_define(n: int) -> None:
+def test_few_samples_have_only_defined_measures(n: int) -> None:
     y = np.array([1.0, -1.0, 1.0])[:n]
     f = np.array([0.5, -0.2, 0.1])[:n]
     table = scores_table(measure_two_classes(y, f, 0.0)) if n else None

@@ -97,7 +97,7 @@ def test_scores_are_those_of_predict(study):
         (lambda t: t.assign(age=["old", *t["age"][1:]]), "'s2_0' is 'old', not a number"),
     ],
 )
-def test_what_is_missing_makes_it_not_assessable(study, change, words):
+def test_missing_covariate_makes_cohort_not_assessable(study, change, words):
     X, obs = draw(12, 2)
     write(X, change(obs))
     cohort_result = score_cohort(*study, {}, COHORT)

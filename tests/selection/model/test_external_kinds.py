@@ -90,7 +90,7 @@ def test_each_of_several_classes_is_measured() -> None:
         assert row["samples"] == (table["label"] == c).sum()
 
 
-def test_probabilities_of_several_classes_are_held_against_what_came() -> None:
+def test_calibration_of_several_classes_uses_cohort_labels() -> None:
     written("several_classes")
     dataset, model = fitted("several_classes")
     shares = [0.5, 0.3, 0.2]
@@ -120,7 +120,7 @@ def test_probabilities_of_several_classes_are_held_against_what_came() -> None:
     assert called == pytest.approx(p[np.arange(len(p)), predicted_class].mean())
 
 
-def test_a_class_of_no_sample_leaves_what_is_defined() -> None:
+def test_class_without_samples_leaves_other_measures() -> None:
     written("several_classes")
     text = Path("sheet.tsv").read_text()
     Path("sheet.tsv").write_text(text.replace("worse", "other"))

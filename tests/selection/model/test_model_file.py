@@ -118,7 +118,7 @@ DAMAGE: dict[str, tuple[Change, str]] = {
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", DAMAGE)
 @pytest.mark.parametrize("resealed", [True, False])
-def test_a_model_changed_by_hand_is_one_line(
+def test_edited_model_gives_one_line(
     name: str, resealed: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """With a digest made anew, too: that is no secret."""
@@ -207,7 +207,7 @@ TEXTS: dict[str, tuple[Callable[[str], str], str]] = {
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_what_json_does_not_have_is_refused(
+def test_nonstandard_json_numbers_are_refused(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     change, words = TEXTS[name]
@@ -221,7 +221,7 @@ def test_what_json_does_not_have_is_refused(
 
 @pytest.mark.parametrize("chain", ["plain", "quantile", "imputed", "counts", "background"])
 @pytest.mark.parametrize("task", ["classification", "regression"])
-def test_what_a_study_writes_is_read(chain: str, task: str, tmp_path: Path) -> None:
+def test_model_written_by_a_study_is_read(chain: str, task: str, tmp_path: Path) -> None:
     model, _ = model_of(chain, task)
     check_model(model, "model.json")
     (tmp_path / "model.json").write_text(json.dumps(model))

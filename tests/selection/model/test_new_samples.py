@@ -381,7 +381,7 @@ REFUSED: dict[str, tuple[str, Any, list[str]]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_scored_is_one_line_and_no_file(
+def test_unscorable_samples_give_one_line_and_no_file(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     chain, make_input, words = REFUSED[name]
@@ -424,7 +424,7 @@ OPTIONS: dict[str, tuple[list[str], str]] = {
 
 
 @pytest.mark.parametrize("name", OPTIONS)
-def test_an_option_that_cannot_be_is_named(
+def test_invalid_option_is_named(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     options, line = OPTIONS[name]
@@ -433,7 +433,7 @@ def test_an_option_that_cannot_be_is_named(
     assert capsys.readouterr().err.startswith(line)
 
 
-def test_a_table_that_cannot_be_written_is_one_line(
+def test_unwritable_table_gives_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model, data = _model("plain")
@@ -448,7 +448,7 @@ def test_samples_are_counted_in_words(tmp_path: Path, capsys: pytest.CaptureFixt
     assert " 1 sample scored by the list at mu 1 (9 genes)\n" in capsys.readouterr().out
 
 
-def test_a_file_that_is_no_model_is_one_line(
+def test_file_without_model_gives_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for content in ({"a": 1}, [1], {"training": {"genes": ["x"]}}):

@@ -127,7 +127,7 @@ def test_what_goes_together_in_single_studies_is_not_asked_of_the_next(share, is
         assert "do the gene ids stand beside" in held(np.roll(new, 1, axis=1), panel)[1][0]
 
 
-def test_a_panel_that_is_hardly_there_says_nothing():
+def test_panel_with_few_measured_genes_gives_no_verdict():
     laboratory, panel = centre(5)
     X = laboratory.arrays(both(20)) + 5
     is_known = known(X)

@@ -43,7 +43,7 @@ SELF_CONTAINED = [
 PROGRAMS = {"r": ["Rscript", "score.R"], "js": ["node", "score.js"]}
 
 
-def test_the_schema_of_models_is_one() -> None:
+def test_model_schema_is_a_valid_json_schema() -> None:
     Draft202012Validator.check_schema(SCHEMA)
 
 

@@ -70,7 +70,7 @@ def test_samples_of_another_laboratory_pass(genes: int, labels: str) -> None:
 
 @pytest.mark.parametrize("name", OTHER_SCALES)
 @pytest.mark.parametrize("labels", ["both classes", "one class"])
-def test_another_scale_is_seen(name: str, labels: str) -> None:
+def test_another_scale_is_refused(name: str, labels: str) -> None:
     n_seen = 0
     for seed in range(20):
         laboratory = Centre(60, seed)
@@ -136,7 +136,7 @@ def test_an_unbalanced_study_is_no_yardstick_for_the_rare_class() -> None:
         assert fault(laboratory.elsewhere().arrays(np.ones(12)), trained(laboratory, y)) is None
 
 
-def test_what_is_unknown_has_no_say() -> None:
+def test_scale_check_ignores_missing_genes() -> None:
     laboratory = Centre(60, 2)
     X = laboratory.arrays(both(20))
     scale = trained(laboratory, both(24))

@@ -283,7 +283,7 @@ def test_table_and_terminal_say_which_model_scored(
     np.testing.assert_allclose(predicted_table["score"], expected, rtol=1e-9, atol=1e-9)
 
 
-def test_an_answer_that_cannot_be_is_one_line(
+def test_unavailable_answer_gives_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(tmp_path, "--fdr-selected", "--mu", "1") == 1
@@ -403,7 +403,7 @@ def test_named_genes_that_a_cohort_lacks_leave_the_other_test_standing() -> None
     assert absent_gene in message
 
 
-def test_one_answer_is_tested_alone() -> None:
+def test_cohort_of_a_single_answer_has_one_test() -> None:
     written("classification")
     cohort_result = fitted_models.scored("classification")
     assert "fdr_selected" not in cohort_result.about

@@ -18,14 +18,14 @@ from genesig.selection.assess.patients.next_study import (
 )
 
 
-def test_it_gives_the_published_number_for_a_c_statistic():
+def test_sample_size_for_c_equals_the_published_number():
     # Riley et al. 2021 and the manual of their program pmvalsampsize: C 0.8, prevalence 0.018,
     # interval of width 0.1.
     assert samples_for_area(0.8, 0.018) == pytest.approx(4252, abs=1)
 
 
 @pytest.mark.parametrize(("area", "share"), [(0.55, 0.5), (0.75, 0.1), (0.9, 0.3), (0.99, 0.5)])
-def test_it_is_the_least_number_whose_interval_is_so_short(area, share):
+def test_sample_size_is_the_smallest_with_the_requested_interval(area, share):
     n = samples_for_area(area, share)
     widths = [
         NORMAL_QUANTILE * np.sqrt(area_variance(area, k * share, k * (1 - share)))
@@ -34,7 +34,7 @@ def test_it_is_the_least_number_whose_interval_is_so_short(area, share):
     assert widths[0] > 0.05 >= widths[1]
 
 
-def test_so_many_patients_measure_r2_to_within_005():
+def test_sample_size_for_r2_measures_r2_within_005():
     # Random predictors, for which the formula is: 95 % of estimates within 0.05 of the truth.
     n = samples_for_r2(0.3)
     r2 = 0.3
@@ -65,7 +65,7 @@ def held(y, f):
 
 
 @pytest.mark.parametrize(("signal", "rows"), [(2.0, 2), (0.0, 0)])
-def test_a_study_that_holds_chance_has_no_next_step(signal, rows):
+def test_study_at_chance_has_no_sample_size(signal, rows):
     rng = np.random.default_rng(3)
     y = np.repeat([-1.0, 1.0], [60, 40])
     order = rng.permutation(100)

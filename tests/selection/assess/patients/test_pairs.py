@@ -36,7 +36,7 @@ def unit(f, split):
     )
 
 
-def test_of_numbers_it_is_least_squares_with_an_intercept_for_each_test_set():
+def test_effect_of_numbers_equals_least_squares_by_test_set():
     rng, split, f, C, linear = scored()
     y = linear + rng.standard_normal(len(f)) + 3 * split
     dummies = (split[:, None] == np.unique(split)).astype(float)
@@ -48,7 +48,7 @@ def test_of_numbers_it_is_least_squares_with_an_intercept_for_each_test_set():
         assert estimate.value == pytest.approx(reference.coef_[0] * unit(f, split), rel=1e-9)
 
 
-def test_of_classes_it_maximises_the_likelihood_of_the_pairs_with_firths_term():
+def test_effect_of_classes_maximises_firth_likelihood_of_pairs():
     rng, split, f, C, linear = scored()
     y = linear + rng.logistic(size=len(f)) > 0.3
     pairs = pairs_within_blocks(y, split)
@@ -64,7 +64,7 @@ def test_of_classes_it_maximises_the_likelihood_of_the_pairs_with_firths_term():
     assert estimate.value == pytest.approx(reference[0] * unit(f, split), rel=1e-5)
 
 
-def test_with_many_samples_it_is_what_logistic_regression_of_the_pairs_gives():
+def test_effect_of_many_samples_equals_logistic_regression_of_pairs():
     rng, split, f, _, linear = scored(n=800, tests=4)
     y = linear + rng.logistic(size=len(f)) > 0.3
     pairs = pairs_within_blocks(y, split)
@@ -79,7 +79,7 @@ def test_with_many_samples_it_is_what_logistic_regression_of_the_pairs_gives():
     assert estimate.value == pytest.approx(reference.coef_[0, 0] * unit(f, split), rel=0.01)
 
 
-def test_of_times_it_is_close_to_coxs_model_which_has_all_at_risk_at_once():
+def test_effect_of_times_is_close_to_the_cox_model():
     rng, _, f, _, _ = scored(n=900, tests=1)
     y = times(rng.exponential(np.exp(-0.8 * f)), rng.random(len(f)) < 0.7)
     reference, (low, high) = calibration_slope_of_cox(y["time"], y["event"], f)
@@ -98,7 +98,7 @@ def test_separated_classes_have_a_finite_effect_and_a_wide_interval():
 
 
 @pytest.mark.parametrize("change", ["constant", "missing", "one class", "same as a covariate"])
-def test_what_cannot_be_told_is_not_a_number(change):
+def test_undefined_effect_is_nan(change):
     rng, split, f, C, linear = scored()
     y = linear + rng.logistic(size=len(f)) > 0
     if change == "constant":
@@ -112,7 +112,7 @@ def test_what_cannot_be_told_is_not_a_number(change):
     assert np.isnan(score_effect(held(y, f, split), y, f, C)).all()
 
 
-def test_repeats_and_twins_of_one_group_are_no_more_samples():
+def test_repeats_and_grouped_copies_leave_the_effect_interval():
     rng, split, f, _, linear = scored()
     y = linear + rng.logistic(size=len(f)) > 0
     none = np.zeros((len(f), 0))

@@ -88,7 +88,7 @@ def test_rare_words_stand_together_and_add_up():
     assert list(site["level"])[-1] == "3"
 
 
-def test_what_describes_nobody_is_named_with_its_reason():
+def test_unusable_columns_are_listed_with_their_reason():
     table = tables(study("classification"))["patients"]
     out = table[table["kind"] == "left out"].set_index("column")["level"]
     assert out.to_dict() == {
@@ -131,7 +131,7 @@ def test_every_kind_of_response_has_its_groups_and_its_effect(kind):
     assert (effect["value"] < effect["high"]).all()
 
 
-def test_the_effect_is_told_again_beside_covariates():
+def test_score_effect_is_repeated_with_covariates():
     dataset = study("regression")
     design = replace(
         dataset.design,
