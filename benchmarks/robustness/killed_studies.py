@@ -29,7 +29,16 @@ import psutil
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests/materials"))
 
 from study_data import study_of
-from study_runs import command, environment, lay_out_studies, make_study, results, run, write_matrix
+from study_runs import (
+    command,
+    differing_results,
+    environment,
+    lay_out_studies,
+    make_study,
+    results,
+    run,
+    write_matrix,
+)
 
 VICTIMS = ("job", "master", "group")
 HOW = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
@@ -83,12 +92,8 @@ def run_kills(
             run(folder, "--unlock", cores=CORES)
         run(folder, cores=CORES)
         study_results = results(folder)
-        differences = [
-            name
-            for name in expected.keys() | study_results.keys()
-            if study_results.get(name) != expected.get(name)
-        ]
-        yield len(messages), f"{kind}: {', '.join(messages)}", sorted(differences)
+        differences = differing_results(expected, study_results)
+        yield len(messages), f"{kind}: {', '.join(messages)}", differences
         for job in outlived:
             with suppress(psutil.NoSuchProcess):  # nor is it another one of the same number
                 job.kill()
