@@ -1,4 +1,4 @@
-"""What is given has a bound: bombs, pipes, devices and absurd numbers end in one line, at once."""
+"""Oversized input is refused in one line: bombs, pipes, devices and huge numbers."""
 
 from __future__ import annotations
 

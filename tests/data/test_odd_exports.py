@@ -1,4 +1,4 @@
-"""Exports of programs and portals that a new user names first, through init and validate."""
+"""Exports of programs and portals pass through init and validate, or are refused with a remedy."""
 
 from __future__ import annotations
 

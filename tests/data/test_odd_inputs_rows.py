@@ -1,4 +1,4 @@
-"""The shared odd inputs whose rows and columns are no genes or samples: genes found, and words."""
+"""Odd inputs whose extra rows and columns are neither genes nor samples keep their genes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows and columns that are no genes or samples, through the command line, as exports have them."""
+"""Rows and columns that are neither genes nor samples are left out and reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables as spreadsheets, portals, laboratories and R write them, through init and validate."""
+"""Tables of spreadsheets, portals, laboratories and R pass through init and validate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever the files hold, the answer is lines for people: no exception, no half a message."""
+"""Validation of random file content gives messages and no exception."""
 
 from __future__ import annotations
 

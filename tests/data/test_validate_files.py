@@ -1,4 +1,4 @@
-"""Files that are not broken: harmless differences are accepted, doubtful values are warned of."""
+"""Harmless differences of files are accepted, and doubtful values are warned of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`genesig validate` answers whatever it is given: in lines, within ten seconds and a gigabyte."""
+"""`genesig validate` answers random input with messages, within ten seconds and one gigabyte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults across config, sample sheet and splits: one line each, with the remedy."""
+"""Faults across config, sample sheet and splits give one line each with the remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What folds choose: each error is that of a plain estimator, the choice is the smallest."""
+"""Estimators that choose by folds have the errors of plain fits and choose the smallest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The survival estimator: its definition, its hazards, and what it refuses."""
+"""The survival estimator equals its definition and refuses invalid input."""
 
 from __future__ import annotations
 

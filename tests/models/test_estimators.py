@@ -1,4 +1,4 @@
-"""What all estimators share: scikit-learn's contract, selection, probabilities."""
+"""All estimators follow scikit-learn's contract, selection and probability rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernel principal component regression: kernel PCA, then least squares; the thesis's figure."""
+"""Kernel principal component regression equals kernel PCA followed by least squares."""
 
 from __future__ import annotations
 

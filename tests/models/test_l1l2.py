@@ -1,4 +1,4 @@
-"""The estimators hold scikit-learn's conventions and the definition they document."""
+"""The l1l2 estimators follow scikit-learn's conventions and their definition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The l1 logistic path against its optimality conditions and against the certified solver."""
+"""The l1 logistic path fulfils its optimality conditions and equals the certified solver."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Weights of samples: whole ones are rows that occur so often, in every estimator."""
+"""Whole sample weights give the same fit as repeated rows in every estimator."""
 
 from __future__ import annotations
 

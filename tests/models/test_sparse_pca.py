@@ -1,4 +1,4 @@
-"""Sparse principal components: laws, planted modules, and the lecture's l1-PCA as a reference."""
+"""Sparse principal components keep their laws and find planted modules, as does l1-PCA."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Estimators with a penalty on blocks hold scikit-learn's conventions and what they document."""
+"""Estimators with a penalty on blocks follow scikit-learn's conventions and their definition."""
 
 from __future__ import annotations
 

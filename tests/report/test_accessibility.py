@@ -1,4 +1,4 @@
-"""The page by axe: no violation of WCAG A and AA, in any look, for each kind of study.
+"""axe finds no violation of WCAG A and AA on the pages of all kinds of study.
 
 Needs Chromium or Chrome, and the script of axe-core, which the package axe-playwright-python brings
 (MPL-2.0; nothing of it is shipped with genesig); skipped without them.

@@ -1,4 +1,4 @@
-"""The page of each of several small studies says nothing against its record or itself."""
+"""The pages of several small studies contradict neither their record nor themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of several classes."""
+"""The table of several classes counts groups in its intervals."""
 
 from report_records import kind_arguments
 

@@ -1,4 +1,4 @@
-"""report_data.json: complete, without NaN, capped, and right where it computes."""
+"""report_data.json is complete, without NaN, capped and correct."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No sentence of a report says the contrary of another, whatever the numbers are."""
+"""No two sentences of a report contradict each other for any numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The last words of a run."""
+"""The last lines of a run give the report and its two answers."""
 
 from __future__ import annotations
 

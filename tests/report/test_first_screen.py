@@ -1,4 +1,4 @@
-"""The first screen: what it claims of chance and of size, and what it calls the signature."""
+"""The first screen grades the evidence and names the signature by the record."""
 
 from __future__ import annotations
 

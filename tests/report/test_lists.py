@@ -1,4 +1,4 @@
-"""What the page shows of lists: the chosen ones, those along mu, those too long to be kept."""
+"""The page shows the chosen lists, the lists along mu and those too long to keep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Studies at the edge: the page comes out whatever is absent."""
+"""Studies at the edge get a page whatever results are absent."""
 
 from __future__ import annotations
 

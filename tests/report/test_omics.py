@@ -1,4 +1,4 @@
-"""The section on omics says what each adds, and goes where there is one matrix."""
+"""The omics section states the gain of each omic and is absent with one matrix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page on paper: the summary alone on the first sheet, figures with their headings, numbers.
+"""The printed page has the summary on the first sheet and each figure under its heading.
 
 Needs Chromium or Chrome, and Ghostscript, which reads what the sheets say.
 """

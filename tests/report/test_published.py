@@ -1,4 +1,4 @@
-"""The section on published signatures says where this one stands, and goes where none are named."""
+"""The section on published signatures gives the rank and is absent without them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""report_data.json is what its records say, to the last key: mypy reads them, nothing else does."""
+"""report_data.json matches its records to the last key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page: complete, safe against what names can hold, readable without anything else."""
+"""The page is complete, escapes hostile names and loads nothing else."""
 
 from __future__ import annotations
 

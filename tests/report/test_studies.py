@@ -1,4 +1,4 @@
-"""What is said of several studies."""
+"""Sentences on several studies agree with the intervals."""
 
 from __future__ import annotations
 

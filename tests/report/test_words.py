@@ -1,4 +1,4 @@
-"""Numbers, names and the Methods paragraph in words."""
+"""Numbers, names and the Methods paragraph are written as expected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Alignments that training sets learn or choose, from the loop to a new sample."""
+"""Training sets learn or choose the alignment that the final model applies to new samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The result tables together: columns, agreement among each other, independence of batching."""
+"""The result tables have their columns, agree with each other and ignore batches of jobs."""
 
 from dataclasses import replace
 

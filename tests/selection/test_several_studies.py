@@ -1,4 +1,4 @@
-"""What several studies say together: of the signature in each, of the next, and of each gene."""
+"""Several studies give the AUC in each, the forecast for the next and a meta-analysis of genes."""
 
 from __future__ import annotations
 

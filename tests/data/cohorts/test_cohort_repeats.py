@@ -1,4 +1,4 @@
-"""Several samples of one patient in a data set of another study: named, inherited, or warned of."""
+"""Repeated samples of a patient in an external cohort are grouped, or validation warns of them."""
 
 from __future__ import annotations
 

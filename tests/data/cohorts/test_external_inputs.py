@@ -1,4 +1,4 @@
-"""Data sets of other studies before anything runs: every problem at once, in the user's words."""
+"""Validation reports every problem of external cohorts before a job runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults in data sets of other studies, of survival and of several classes: one line each."""
+"""Faulty external cohorts of survival and several classes give one line for each fault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Affymetrix files in every form: alike when whole, one clear line wherever they are cut."""
+"""Affymetrix files give equal values in every form, and a truncated file gives one line."""
 
 import gzip
 

@@ -1,4 +1,4 @@
-"""Whatever a file of any format holds, the answer is lines for people: no exception."""
+"""A file of random bytes in any format gives messages and no exception."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SOFT, h5ad, R, Agilent and Illumina files: what they hold is read."""
+"""SOFT, h5ad, R, Agilent and Illumina files are read with their values and samples."""
 
 from __future__ import annotations
 

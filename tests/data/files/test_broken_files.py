@@ -1,4 +1,4 @@
-"""Broken files, more than sixty: one line that says where, what and what to do, no more."""
+"""More than sixty broken files each give one line with the place, the cause and the remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cells of large tables come in blocks: each block as if it were the whole."""
+"""Reading the cells of a table in blocks gives the same matrix as reading all at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings that name copies of the user's files, and texts that name the files again."""
+"""Paths of copied files replace the user's paths in settings, and texts name the user's files."""
 
 import pytest
 from rna_series import (

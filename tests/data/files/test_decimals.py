@@ -1,4 +1,4 @@
-"""Plain decimals are what Python's float makes of them, to the last bit; all else is left alone."""
+"""Plain decimals are parsed to the same bits as by Python's float; other cells go to pandas."""
 
 from __future__ import annotations
 

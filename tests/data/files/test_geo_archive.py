@@ -1,4 +1,4 @@
-"""Fetching from GEO, against a server on the loopback: whole files, or none."""
+"""Downloads from a local GEO server are complete, resumed or refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RNA-seq series of GEO: NCBI's counts in place of an empty series matrix, from a local server."""
+"""RNA-seq series of GEO get the counts of NCBI if their series matrix is empty."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GEO series matrices, GCT and CLS: what they hold is read."""
+"""GEO series matrices, GCT and CLS files are read with their values, genes and classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An AnnData file of a stranger: what its arrays promise is held against what they are."""
+"""AnnData files whose arrays contradict their description are refused in one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A MuData file, written by MuData itself: modalities side by side, and faults in one line."""
+"""The modalities of a MuData file are joined by sample, and faults give one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Renamed genes by HGNC's table: symbols offline, other cohorts, new samples."""
+"""HGNC's table translates former gene symbols in annotations, cohorts and new samples."""
 
 from __future__ import annotations
 

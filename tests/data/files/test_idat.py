@@ -1,4 +1,4 @@
-"""Methylation arrays: what is in two colours and a manifest comes back as beta and M values."""
+"""IDAT files of methylation arrays and a manifest give beta and M values."""
 
 import gzip
 import tracemalloc

@@ -1,4 +1,4 @@
-"""Tables as other programs write them: each is read, or named for what it is."""
+"""Table layouts of other programs are read, or refused with the layout named."""
 
 from __future__ import annotations
 

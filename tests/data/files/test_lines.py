@@ -1,4 +1,4 @@
-"""A large text is read piece by piece: what that costs in memory, and that it changes nothing."""
+"""Reading a large text in pieces bounds the memory and leaves the result unchanged."""
 
 from __future__ import annotations
 

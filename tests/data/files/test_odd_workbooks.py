@@ -1,4 +1,4 @@
-"""Workbooks as people keep them: merged and hidden cells, formulas, dates, several sheets."""
+"""Workbooks with merged or hidden cells, formulas, dates and several sheets are read or refused."""
 
 from __future__ import annotations
 

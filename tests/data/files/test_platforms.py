@@ -1,4 +1,4 @@
-"""Symbols of an array's probes, from the tables that platforms are published as."""
+"""Published platform tables give the gene symbols of the probes of an array."""
 
 from __future__ import annotations
 

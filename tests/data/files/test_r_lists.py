@@ -1,4 +1,4 @@
-"""R data as they are published: a matrix and a factor in a list, classes in a data.frame."""
+"""R lists and data frames with a matrix and a factor are read as a study."""
 
 from __future__ import annotations
 

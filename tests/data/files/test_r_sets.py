@@ -1,4 +1,4 @@
-"""SummarizedExperiment and DESeqDataSet, as saveRDS writes them, and .rds files that are broken."""
+"""SummarizedExperiment and DESeqDataSet files are read, and broken .rds files are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files as people have them: names stay text, numbers stay exact, and either way round."""
+"""Tables keep names as text and exact numbers, in either orientation and every format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Symbols are looked up where they are asked for, once, and what a server says is a stranger's."""
+"""Gene symbols are looked up once by request, and a bad answer of the server is refused."""
 
 import json
 import socket

@@ -1,4 +1,4 @@
-"""Points of thousands are told from decimal ones, whatever the scale of the table."""
+"""Points that separate thousands are refused, and decimal points are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chips of whole transcripts: the same layout as PGF, CLF and MPS files as in a CDF file."""
+"""PGF, CLF and MPS files give the same chip layout as the CDF file."""
 
 import gzip
 import tracemalloc

@@ -1,4 +1,4 @@
-"""A whole file of each format, as a study of its own."""
+"""An intact file of each format is read as a study."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stage that looks at the samples: planted faults are found, odd studies come through."""
+"""The quality stage finds planted faults and handles small and odd studies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples that one patient gave twice are noticed, and samples that are merely alike are not."""
+"""Repeated samples of one patient are found, and samples of different patients are not."""
 
 from __future__ import annotations
 

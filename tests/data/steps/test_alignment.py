@@ -1,4 +1,4 @@
-"""How studies are brought together by what training studies taught, and which way is chosen."""
+"""Training studies teach an alignment, and their response alone chooses among alignments."""
 
 from __future__ import annotations
 

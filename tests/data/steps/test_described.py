@@ -1,4 +1,4 @@
-"""What tables and pictures speak of: batches corrected as in the study, nothing fitted from it."""
+"""Descriptive tables and figures use batch-corrected data, and no fit uses them."""
 
 from dataclasses import replace
 

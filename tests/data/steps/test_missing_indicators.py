@@ -1,4 +1,4 @@
-"""Whether a value is missing as a variable: what the model makes of it, in the study and after."""
+"""Missing-value indicators enter the model, its scores and the quality tables as variables."""
 
 import json
 from dataclasses import replace

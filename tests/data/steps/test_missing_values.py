@@ -1,4 +1,4 @@
-"""Missing values: refused, unless the study has a step that fills them in."""
+"""Missing values are refused unless a step of the study imputes them."""
 
 from dataclasses import replace
 from pathlib import Path

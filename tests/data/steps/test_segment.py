@@ -1,4 +1,4 @@
-"""Samples as step functions along chromosomes: each by itself, and by its own noise."""
+"""Copy-number samples become step functions along chromosomes, each by its own noise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batches in a study: what validation says of them, and what a model does without them."""
+"""Validation judges the batches of a study, and models correct batches without test samples."""
 
 from __future__ import annotations
 

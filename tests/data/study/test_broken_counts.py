@@ -1,4 +1,4 @@
-"""Counts that are none: a line each that says where, what and what to do, before anything runs."""
+"""Invalid counts give one line with the place, the cause and the remedy."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The config and its schema: defaults, messages, and what is said of each key."""
+"""The config schema gives defaults and descriptions, and config faults give messages."""
 
 from __future__ import annotations
 

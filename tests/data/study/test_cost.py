@@ -1,4 +1,4 @@
-"""What a study costs is said beforehand, by `genesig validate` and to the cluster."""
+"""Validation and the cluster get time and memory that follow the size of the study."""
 
 import re
 from dataclasses import replace

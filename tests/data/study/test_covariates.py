@@ -1,4 +1,4 @@
-"""Covariates and weights of samples: what validation says of them, one line each."""
+"""Validation accepts, warns of or refuses covariates and sample weights in one line each."""
 
 from __future__ import annotations
 

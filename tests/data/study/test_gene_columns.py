@@ -1,4 +1,4 @@
-"""Steps take genes together by any column of the gene table, in validate as in the study."""
+"""Steps group genes by any column of the gene table, in validation and in the study."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table of gene groups: what is wrong with it is one line, before anything runs."""
+"""A faulty table of gene groups gives one line before any job runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that a spreadsheet has eaten, in every form it writes; names of genes are left alone."""
+"""Gene names that a spreadsheet changed are warned of, and other names are not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file of gene sets: matched to the genes of the study, and every fault in one line."""
+"""Gene-set files are matched to the genes of the study, and each fault gives one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Halves that cannot be used are each said once."""
+"""Each unusable half or fold of given splits gives one problem."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes errors look too small is warned of: genes that hold the label, patients torn apart."""
+"""Genes that hold the label and patients on both sides of a split are warned of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Genes that hold the label of several classes: their numbers have no order."""
+"""Genes that hold the label of several classes are found in any order of the classes."""
 
 from __future__ import annotations
 

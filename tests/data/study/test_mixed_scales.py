@@ -1,4 +1,4 @@
-"""Samples that were logged, among others that were not, are named before a study begins."""
+"""Validation names logged samples among samples that are not logged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scale of values is judged by their shape: rates, amounts, counts, logarithms, z-scores."""
+"""The scale of values is recognised by their distribution: rates, counts, logarithms, z-scores."""
 
 from __future__ import annotations
 

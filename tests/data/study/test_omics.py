@@ -1,4 +1,4 @@
-"""Which omic a gene is of, told by a column, a prefix or a modality; faults are one line."""
+"""A column, a prefix or a modality gives the omic of each gene, and faults give one line."""
 
 from __future__ import annotations
 

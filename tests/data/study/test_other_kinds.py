@@ -1,4 +1,4 @@
-"""A kind of response that does not fit is answered by lines that do, once they are pasted."""
+"""A label of another kind is refused with a setting that validation then accepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Places of genes: read from two columns of the gene table; every fault in one line."""
+"""Chromosomes and positions are read from the gene table, and each fault gives one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of two classes is the positive one: not the controls, where a word says who they are."""
+"""The positive of two classes is not the control class if a label names controls."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The time that a run still takes: forecast on the jobs of a real one, and said in its log."""
+"""The forecast of the remaining time converges on recorded jobs and appears in the log."""
 
 from __future__ import annotations
 

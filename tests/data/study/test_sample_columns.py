@@ -1,4 +1,4 @@
-"""Columns of a sample table by their values: patients, numbers that are names, repeated headers."""
+"""Columns of a sample table are classified by their values: patients, names, repeated headers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The column with the names that the matrix has is found by its values, whatever its place."""
+"""The column of sample names is found by its values, whatever its position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several studies at the door: what they become, and one line for each thing that is wrong."""
+"""Several studies become one data set, and each fault gives one line."""
 
 from __future__ import annotations
 

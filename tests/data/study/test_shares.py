@@ -1,4 +1,4 @@
-"""Shares of classes for which probabilities are asked, against the classes there are."""
+"""Class shares for probabilities must match the classes of the study."""
 
 from __future__ import annotations
 

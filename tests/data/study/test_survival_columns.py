@@ -1,4 +1,4 @@
-"""Times and events as portals write them: reversed codes, times of the dead alone, comments."""
+"""Times and events of data portals are read, or their reversed codes are warned of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blank labels: a few are left out, many or those of one kind stop the study."""
+"""Few blank labels are left out; many blank labels, or those of one centre, stop the study."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The four checks of the first screen: their answers follow the numbers of the record."""
+"""The four checks of the first screen follow the numbers of the record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sensitivity and specificity of held-out decisions, the genes, and the one picture of all."""
+"""The first screen has the measures of held-out decisions, cohorts and genes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""FDR-selected genes and the predictive model: what is claimed of genes, and what it costs."""
+"""The report states the FDR-selected genes, their evidence and the accuracy that they cost."""
 
 from __future__ import annotations
 

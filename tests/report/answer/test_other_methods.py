@@ -1,4 +1,4 @@
-"""The first screen names a method that predicts where the linear signature does not."""
+"""The first screen names another method if it predicts and the linear signature does not."""
 
 from __future__ import annotations
 

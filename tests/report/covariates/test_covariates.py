@@ -1,4 +1,4 @@
-"""What the report says of covariates: what expression adds, the weights, what was permuted."""
+"""The report states what expression adds to covariates, their weights and what was permuted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The weights that a report shows are those of the model that predicts, whichever that is."""
+"""The reported weights of covariates are those of the predictive model."""
 
 from __future__ import annotations
 

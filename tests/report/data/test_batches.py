@@ -1,4 +1,4 @@
-"""The report of a study with batches: their table, their words, their warnings."""
+"""The report of a study with batches has their table, sentences and warnings."""
 
 from __future__ import annotations
 

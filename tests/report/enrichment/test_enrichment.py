@@ -1,4 +1,4 @@
-"""The section on enrichment says what the numbers say, and goes where no sets were named."""
+"""The enrichment section agrees with its numbers and is absent without gene sets."""
 
 from __future__ import annotations
 

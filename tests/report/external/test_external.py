@@ -1,4 +1,4 @@
-"""The report on samples of other studies: numbers, words, and what odd data sets do to it."""
+"""The section on external cohorts has their numbers and sentences, also for odd cohorts."""
 
 from __future__ import annotations
 

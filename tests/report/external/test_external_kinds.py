@@ -1,4 +1,4 @@
-"""The report on samples of other studies, of survival and of several classes."""
+"""The section on external cohorts covers survival and several classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cards of genes: their numbers against other ways to them, and what replaces a gene by hand."""
+"""The numbers of gene cards equal other computations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Effects, lists in common, trees: numbers against other ways to them."""
+"""Effects, shared lists and trees of genes equal other computations."""
 
 from __future__ import annotations
 

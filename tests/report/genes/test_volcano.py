@@ -1,4 +1,4 @@
-"""The figure of effects and p."""
+"""The volcano plot places the label of its bound where no gene lies."""
 
 from __future__ import annotations
 

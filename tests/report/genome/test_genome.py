@@ -1,4 +1,4 @@
-"""The section along the genome says what the stretches are, and goes where places are unknown."""
+"""The genome section agrees with its stretches and is absent without gene positions."""
 
 from __future__ import annotations
 

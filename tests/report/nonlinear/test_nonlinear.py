@@ -1,4 +1,4 @@
-"""The section on nonlinear selection says what the numbers say, and goes where it was off."""
+"""The nonlinear section agrees with its numbers and is absent if it was switched off."""
 
 from dataclasses import replace
 

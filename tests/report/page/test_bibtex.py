@@ -1,4 +1,4 @@
-"""References as BibTeX: each with its fields, none lost."""
+"""Every reference has a BibTeX entry with its fields."""
 
 from __future__ import annotations
 

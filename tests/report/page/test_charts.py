@@ -1,4 +1,4 @@
-"""Numbers that charts write."""
+"""Charts write the numbers of their data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a gene is looked up, by the kind of its id."""
+"""The kind of a gene id gives the database that the page links to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dots as few paths: the same dots at the same places, in a browser's hands lighter."""
+"""Many dots are drawn as few paths at the same places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the columns of a table mean."""
+"""Each column of a table has one explanation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command that measures the page says every figure, of its own pages and of a peer's."""
+"""The command that measures the page reports every figure of two pages."""
 
 from __future__ import annotations
 

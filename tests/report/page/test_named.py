@@ -1,4 +1,4 @@
-"""Names in figures: where they stand is where matplotlib draws; every figure has its data."""
+"""Names in figures stand at the drawn points, and every figure has its data."""
 
 from __future__ import annotations
 

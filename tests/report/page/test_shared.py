@@ -1,4 +1,4 @@
-"""Processes that share work bring what one alone would, and are not needed to."""
+"""Work shared among processes gives the same pieces as one process."""
 
 from __future__ import annotations
 

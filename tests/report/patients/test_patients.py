@@ -1,4 +1,4 @@
-"""The sections about who was studied, of every kind of response, with and without evidence."""
+"""The sections on patients cover every kind of response, with and without evidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Precision, net benefit and groups of probabilities against scikit-learn and definitions."""
+"""Precision, net benefit and calibration groups equal scikit-learn and their definitions."""
 
 from __future__ import annotations
 

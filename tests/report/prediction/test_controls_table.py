@@ -1,4 +1,4 @@
-"""Tables that begin with what is asked: the chosen lists, then the others, best first."""
+"""The table of methods starts with the chosen lists; other methods follow by error."""
 
 from __future__ import annotations
 

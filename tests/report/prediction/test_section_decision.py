@@ -1,4 +1,4 @@
-"""Decisions are shown where something was found, and say for which shares of the classes."""
+"""The decision section appears with evidence and states the class shares."""
 
 from __future__ import annotations
 

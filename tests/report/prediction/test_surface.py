@@ -1,4 +1,4 @@
-"""The picture of model selection: numbers of genes along tau."""
+"""The figure of model selection labels the gene numbers along tau."""
 
 import pytest
 from report_records import Study, collected

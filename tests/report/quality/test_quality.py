@@ -1,4 +1,4 @@
-"""The section about the quality of the samples: what it says, and when the first screen speaks."""
+"""The quality section reports faults of samples, and the first screen repeats the serious ones."""
 
 from __future__ import annotations
 

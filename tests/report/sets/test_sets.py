@@ -1,4 +1,4 @@
-"""The section on gene sets says what the numbers say, and goes where none were named."""
+"""The section on gene sets agrees with its numbers and is absent without gene sets."""
 
 from __future__ import annotations
 

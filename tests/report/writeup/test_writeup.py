@@ -1,4 +1,4 @@
-"""The write-up: the numbers of the page, and a checklist that leaves open what no run can know."""
+"""The write-up has the numbers of the page, and its checklist leaves unknown items open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pooled errors, their intervals and the null distribution against one-by-one computation."""
+"""Pooled errors, intervals and the null distribution equal their computation one by one."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Baselines: laws that each must keep, and scikit-learn's own estimators as referees."""
+"""Baselines keep their laws and equal scikit-learn's estimators."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Intervals of the Brier score and of what is explained are for models built so, and for groups."""
+"""Intervals of the Brier score are those of retrained models and of groups of samples."""
 
 from __future__ import annotations
 

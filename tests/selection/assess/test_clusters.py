@@ -1,4 +1,4 @@
-"""Intervals of measures whose samples come in groups: what they are where that is known."""
+"""Intervals of grouped samples equal known intervals in special cases."""
 
 from __future__ import annotations
 

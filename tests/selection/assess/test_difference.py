@@ -1,4 +1,4 @@
-"""The paired interval: samples and repeats both move a difference of errors."""
+"""The paired interval counts the variance of samples and of repeats."""
 
 from __future__ import annotations
 

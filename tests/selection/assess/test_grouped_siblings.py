@@ -1,4 +1,4 @@
-"""Paired differences and studies with repeated patients: copies of samples add no certainty."""
+"""Copies of samples in one group add no certainty to differences and effects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Probabilities of classes: the line that makes them, whose labels it sees, for which shares."""
+"""A line fitted on training labels gives class probabilities for the requested shares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far the probabilities of several classes are calibrated in another data set."""
+"""The calibration slope of several classes maximises its likelihood and covers the truth."""
 
 from __future__ import annotations
 

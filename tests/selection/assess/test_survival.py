@@ -1,4 +1,4 @@
-"""Survival scores against published tables, their definitions, and scikit-survival."""
+"""Survival measures equal published tables, their definitions and scikit-survival."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocks of correlated genes: who joins whom, in which order, under which name."""
+"""Correlated genes form blocks with a fixed prototype, order and name."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Selection frequencies, lists and curves against counting by hand."""
+"""Selection frequencies, lists and curves equal counts by hand."""
 
 from dataclasses import replace
 

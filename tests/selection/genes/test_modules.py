@@ -1,4 +1,4 @@
-"""Modules: what varies together is found, whatever the label; and the page shows it."""
+"""Modules of correlated genes are found without the label and shown on the page."""
 
 from __future__ import annotations
 

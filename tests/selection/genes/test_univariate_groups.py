@@ -1,4 +1,4 @@
-"""A group counts once in the tests of single genes, whatever the response."""
+"""A group of samples counts once in the tests of single genes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""FDR-selected genes and the predictive model of a training set, for every kind of response."""
+"""Training sets give FDR-selected genes and a predictive model for every kind of response."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The final model chooses by several draws of its inner folds, in their mean."""
+"""The final model minimises the mean error over several draws of its inner folds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stage I: the validation error by hand, the choice with its ties."""
+"""The validation error of the grid equals its computation by hand, with fixed rules for ties."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Nested lists end before one that is too long to be read; the chosen one is always there."""
+"""Nested lists stop at the longest permitted list, and the chosen list is always kept."""
 
 import numpy as np
 import pytest

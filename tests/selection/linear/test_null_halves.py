@@ -1,4 +1,4 @@
-"""Halves of a split are drawn once for all permutations that look at it."""
+"""Half samples of a split are shared by all its permutations."""
 
 import numpy as np
 import settings

@@ -1,4 +1,4 @@
-"""Under permuted labels the FDR-selected genes have a model only where it has a part in the scores.
+"""Under permuted labels the FDR model is fitted only if it takes part in the prediction.
 
 Elsewhere nobody reads it, and it would take as long as all the rest.
 """

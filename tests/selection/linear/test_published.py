@@ -1,4 +1,4 @@
-"""Published signatures and random lists: the refit of scikit-learn, the lists, where they stand."""
+"""Published and random gene lists are refitted as by scikit-learn and ranked."""
 
 from __future__ import annotations
 

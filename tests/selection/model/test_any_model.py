@@ -1,4 +1,4 @@
-"""Whatever stands in a model that is well sealed: refused, or every score is finite."""
+"""A changed model with a valid digest is refused or gives finite scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New samples in rates (CPM, TPM), for a model that was trained on counts and starts from them."""
+"""New samples as rates are remarked by a model that was trained on counts."""
 
 from __future__ import annotations
 

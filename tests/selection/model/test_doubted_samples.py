@@ -1,4 +1,4 @@
-"""Samples that are scored, but not without a word: zeros, and one on another scale."""
+"""Doubtful new samples are scored with a warning: zeros, or another scale."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The locked model on another study's samples: what it says, and what must not change it."""
+"""The final model scores an external cohort, and its measures equal scikit-learn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A data set of another study has to bring the covariates of the model."""
+"""An external cohort is assessed only with the covariates of the model."""
 
 from __future__ import annotations
 

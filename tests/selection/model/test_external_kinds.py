@@ -1,4 +1,4 @@
-"""The locked model of survival and of several classes on samples of another study."""
+"""Final models of survival and several classes are assessed in an external cohort."""
 
 from __future__ import annotations
 

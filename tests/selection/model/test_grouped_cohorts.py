@@ -1,4 +1,4 @@
-"""The locked model on another study with several samples of a patient, for each kind."""
+"""Repeated samples of patients change intervals in a cohort and no estimate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""model.json as a stranger's file: exactly this version, finite, in itself right, and unchanged."""
+"""model.json is refused if its version, numbers, consistency or digest are wrong."""
 
 from __future__ import annotations
 

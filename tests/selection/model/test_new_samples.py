@@ -1,4 +1,4 @@
-"""`genesig predict`: the model's own fit on new samples, missing genes stated, scales refused."""
+"""`genesig predict` scores new samples, reports missing genes and refuses other scales."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Held-out scores, model.json and `predict` say the same of a sample: score, class, probability."""
+"""Held-out scores, model.json and `predict` give a sample the same score, class and probability."""
 
 from __future__ import annotations
 

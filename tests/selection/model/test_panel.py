@@ -1,4 +1,4 @@
-"""A short model cannot tell another scale; the panel does, and leaves the same scale alone."""
+"""The panel of a short model refuses another scale and accepts the training scale."""
 
 from __future__ import annotations
 

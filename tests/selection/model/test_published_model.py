@@ -1,4 +1,4 @@
-"""What is published of model.json: its schema, and programs that score in other languages."""
+"""model.json follows its published schema, and programs in other languages score alike."""
 
 from __future__ import annotations
 

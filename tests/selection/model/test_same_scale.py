@@ -1,4 +1,4 @@
-"""New samples on another scale are refused, samples of another laboratory are not."""
+"""New samples on another scale are refused, and samples of another laboratory are scored."""
 
 from __future__ import annotations
 

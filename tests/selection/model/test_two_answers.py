@@ -1,4 +1,4 @@
-"""The predictive model and the model of the FDR-selected genes: files, predict, other cohorts."""
+"""The predictive and the FDR model are stored, predicted with and tested in cohorts."""
 
 from __future__ import annotations
 

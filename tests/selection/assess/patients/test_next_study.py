@@ -1,4 +1,4 @@
-"""How many patients a validation needs: published examples, and what the numbers promise."""
+"""Sample sizes for a validation study equal published examples and reach their precision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The effect of the score over pairs: against other fits, and where there is none."""
+"""The effect of the score over pairs equals other fits, and is NaN if undefined."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Table 1, follow-up, effect and subgroups of every kind of response."""
+"""Table 1, follow-up, effect and subgroups are computed for every kind of response."""
 
 from __future__ import annotations
 
