@@ -138,7 +138,7 @@ def study_config(raw: Config, schema: Config, source: str = "config") -> Config:
 
 
 def check_study(config: Config, source: str) -> dict[str, Any]:
-    """Return ``{"summary": sentence, "warnings": [sentences], "size": …}`` of a study that can run.
+    """Return summary, warnings (sentences), `warning_codes` and size of a study that can run.
 
     The warnings are those of the files. Warnings of settings are left out: settings may change
     without a reason to examine the files again, and the stored warning would be out of date.
@@ -154,18 +154,24 @@ def check_study(config: Config, source: str) -> dict[str, Any]:
     if examination.errors:
         raise InvalidInput(examination.problems)
     setting_problems = check_settings(config, source)
-    lasting_warnings = warnings_of(
+    lasting_problems = [
         problem
         for problem in examination.problems
         if problem not in setting_problems and problem.code != SIMILAR_SAMPLES
-    )
+    ]
+    warning_codes = {problem.code for problem in lasting_problems if problem.level == "warning"}
     announce(
         "\n".join([*map(str, examination.problems), f"{examination.summary}; {examination.cost}"])
     )
     size = examination.size and {
         name: value for name, value in asdict(examination.size).items() if value
     }
-    return {"summary": examination.summary, "warnings": lasting_warnings, "size": size}
+    return {
+        "summary": examination.summary,
+        "warnings": warnings_of(lasting_problems),
+        "warning_codes": sorted(warning_codes - {""}),
+        "size": size,
+    }
 
 
 def examine_study(config: Config, source: str) -> Examination:

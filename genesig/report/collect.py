@@ -142,6 +142,7 @@ def collect(
     run: Mapping[str, Any],
     config: Mapping[str, Any] | None = None,
     warnings: Sequence[str] = (),
+    warning_codes: Sequence[str] = (),
     external: Sequence[Mapping[str, Any]] = (),
     halves: Fits | None = None,
 ) -> Report:
@@ -166,6 +167,8 @@ def collect(
         The resolved config, where it is not that of `run`.
     warnings : list of str
         Warnings of the validation.
+    warning_codes : list of str
+        Their codes, without those that have none.
     external : list of mapping
         What was found in each data set of another study (results/external/*/about.json).
     halves : Fits, optional
@@ -219,12 +222,16 @@ def collect(
         ),
         "warnings": [],
     }
-    report["warnings"] = _warnings(report, dataset, observed, warnings)
+    report["warnings"] = _warnings(report, dataset, observed, warnings, warning_codes)
     return report
 
 
 def _warnings(
-    report: Report, dataset: Dataset, observed: Fits, messages: Sequence[str]
+    report: Report,
+    dataset: Dataset,
+    observed: Fits,
+    messages: Sequence[str],
+    warning_codes: Sequence[str],
 ) -> list[str]:
     """Return the warnings of the page, those of the first screen first."""
     # Reading repeats warnings of the validation.
@@ -233,7 +240,7 @@ def _warnings(
         warnings += check(report)
     warnings += solver_warnings(report, observed)
     warnings += cohorts.warnings(report["external"])
-    return warnings + quality.quality_warnings(report, warnings)
+    return warnings + quality.quality_warnings(report, warning_codes)
 
 
 def _page_tables(tables: Mapping[str, pd.DataFrame]) -> list[str]:

@@ -730,8 +730,12 @@ def test_check_study_leaves_similar_samples_to_the_report(
     """The report tests for similar samples itself; a second sentence would repeat it."""
     problems = (
         Problem("e.tsv", "samples look alike", "warning", SIMILAR_SAMPLES),
-        Problem("e.tsv", "gene 'a' is constant", "warning"),
+        Problem("e.tsv", "gene 'a' is constant", "warning", "constant_gene"),
+        Problem("e.tsv", "a cell is empty", "warning"),
+        Problem("e.tsv", "3 classes", "note", "classes"),
     )
     monkeypatch.setattr(validate, "examine_study", lambda *_: Examination(problems, "a study"))
     monkeypatch.setattr(validate, "check_settings", lambda *_: [])
-    assert check_study({}, "config.yaml")["warnings"] == ["e.tsv: gene 'a' is constant"]
+    checked = check_study({}, "config.yaml")
+    assert checked["warnings"] == ["e.tsv: gene 'a' is constant", "e.tsv: a cell is empty"]
+    assert checked["warning_codes"] == ["constant_gene"]

@@ -13,7 +13,8 @@ splits = Splits.load(inputs.splits)
 run, validation, quality, *cohorts = map(load_json, [inputs.run, *inputs.said])
 study = {"tables": load_tables(inputs, tables_in(inputs), TEXT_COLUMNS)}
 study |= {"null": load_arrays(inputs.null), "run": run}
-study |= {"warnings": validation["warnings"], "external": cohorts, "halves": halves}
+study |= {"warnings": validation["warnings"], "warning_codes": validation["warning_codes"]}
+study |= {"external": cohorts, "halves": halves}
 save_json(
     snakemake.output[0], collect(dataset, splits, joined(fits, splits), final, quality, **study)
 )

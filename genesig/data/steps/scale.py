@@ -53,6 +53,8 @@ MIN_STANDARDISED_SHARE = 0.9
 STANDARDISED_TOLERANCE = 0.02
 # Numbers that programs and people write for a missing value if every cell must be a number.
 MISSING_CODES = (-9.0, -99.0, -999.0, -9999.0, -99999.0)
+# Code of the warning that values were probably never logged.
+NEVER_LOGGED = "never_logged"
 # Steps that take logarithms, or after which the scale is of no account.
 LOG_STEPS = {"log2", "log_cpm", "size_factors", "vst", "median_polish", "rank_samples"}
 # Steps after which a difference is one of log2.

@@ -16,6 +16,7 @@ from genesig.data.steps.scale import (
     COUNT_STEPS,
     LEARNED_DEPTH_STEPS,
     LOG_STEPS,
+    NEVER_LOGGED,
     log2_step,
     looks_counted,
     looks_raw,
@@ -89,7 +90,7 @@ def check_scale(
             file,
             _raw_values_message(X, size_text, are_counts),
             "warning",
-            code="never_logged",
+            code=NEVER_LOGGED,
             key="normalise.samples",
         )
     rma_steps = [step for step in step_names if step in RMA_STEPS]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
+from genesig.data.steps.scale import NEVER_LOGGED
 from genesig.report.page.record import MAX_PLOTTED_SAMPLES, Study, evenly_spaced_rows, rounded
 from genesig.report.page.words import clean, counted, percent, shorten
 
@@ -345,10 +346,11 @@ def _share_of_first(association: AssociatedColumn) -> float:
     return association["adjusted"][0] or 0.0
 
 
-def quality_warnings(data: QualityStudy, validation_warnings: Sequence[str]) -> list[str]:
+def quality_warnings(data: QualityStudy, warning_codes: Sequence[str]) -> list[str]:
     """Return one sentence for the first screen if something is wrong, none otherwise.
 
-    A warning of the validation about values without logarithms is not repeated.
+    `warning_codes` are those of the validation: its warning about values without logarithms is not
+    repeated.
     """
     record = data["quality"]
     clauses = [
@@ -357,11 +359,7 @@ def quality_warnings(data: QualityStudy, validation_warnings: Sequence[str]) -> 
         _dominant_column_clause(record["follows"], data["study"]["label"]),
     ]
     is_raw = record["scale"]["raw"] and record["scale"]["log_step"] is None
-    if (
-        is_raw
-        and record["after"]["logarithm"]
-        and not any("never logged" in warning for warning in validation_warnings)
-    ):
+    if is_raw and record["after"]["logarithm"] and NEVER_LOGGED not in warning_codes:
         clauses.append("the values were never logged")
     text = "; ".join(warning for warning in clauses if warning)
     return [f"Quality of the samples: {text}."] if text else []
