@@ -31,6 +31,7 @@ FIELDS_OF_ONE_VALUE = {
     "explained_by_none": float,
     "cut": int,
     "paths": int,
+    "ended_early": bool,
     "fvm_genes": int,
 }
 FIELDS_OF_MANY_VALUES = {
@@ -90,6 +91,8 @@ class ModelFits:
     """(m,) int: number of inner paths that ended because more genes than samples were selected."""
     paths: Array | None = None
     """(m,) int: number of all inner paths."""
+    ended_early: Array | None = None
+    """(m,) bool: whether the path ended before the chosen tau."""
     fvm_genes: Array | None = None
     """(m,) int: number of genes of the Feature Vector Machine."""
     fvm_scores: Array | None = None

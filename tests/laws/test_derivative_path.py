@@ -335,12 +335,14 @@ def test_path_ends_with_a_sentence_beyond_n_variables():
     path = solve(X, y, tau=np.geomspace(0.9, 0.01, 15).tolist())
     assert 0 < len(path.solutions) < 15
     assert max(len(fit.support) for fit in path.solutions) <= 6
+    assert path.ended_early
     assert "variables are selected from 6 samples" in path.message
 
 
 def test_no_convergence_is_a_sentence():
     X, y = data(10)
     path = solve(X, y, max_iterations=10, tau=[0.3], tolerance=1e-12)
+    assert not path.ended_early
     assert path.message.startswith("1 of 1 fits did not reach the relative duality gap 1e-12")
     assert path.solutions[0].gap > 1e-12
 

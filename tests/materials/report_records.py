@@ -307,6 +307,7 @@ def _nonlinear_row(dataset: Dataset, split: Any, y: Any, rng: Any, noise: float)
         "tau": 0.7,
         "nu": 0.1,
         "width": 1.0,
+        "ended_early": cut,
         "message": "the path ends before tau = 0.6 tau_max, where 40 variables are selected from"
         " 24 samples"
         if cut

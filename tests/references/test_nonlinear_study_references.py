@@ -145,6 +145,7 @@ def made(scores, tests, **settings):
         {
             "split": f"r1f{k + 1}",
             "message": "",
+            "ended_early": False,
             "permutation": 0,
             "screened": 5,
             "tau": 0.5,

@@ -116,6 +116,8 @@ class DerivativePath:
     """Share of ||y||² that f fits at tau_max, with no variable at all. Near 1 it says that ν is too
     small for this many features: bumps with zero gradient fit y."""
     solutions: tuple[Solution, ...]
+    ended_early: bool
+    """Whether it ends before the last tau, where more variables than samples are selected."""
     message: str
     """Empty, or sentences about a path cut short and fits that did not converge."""
 
@@ -215,6 +217,7 @@ def follow_path(
     q = instance.start
     solutions = []
     message = ""
+    ended_early = False
     previous_q = q
     fraction_of_q = 1.0
     fraction_of_previous = 1.0
@@ -233,6 +236,7 @@ def follow_path(
         q, steps = SOLVERS[solver](instance, penalty, start, solver_tolerance, max_iterations)
         solution = certified_solution(instance, absolute, penalty, q, steps, tolerance)
         if len(solution.support) > instance.problem.n:
+            ended_early = True
             message = (
                 f"the path ends before tau = {fraction:.3g} tau_max, where {len(solution.support)}"
                 f" variables are selected from {instance.problem.n} samples; "
@@ -247,6 +251,7 @@ def follow_path(
         nu=instance.problem.nu,
         explained_by_none=1 - float((y - f) @ (y - f) / (y @ y)),
         solutions=tuple(solutions),
+        ended_early=ended_early,
         message=(message + convergence_message(solutions, tolerance)).rstrip("; "),
     )
 

@@ -231,15 +231,15 @@ def _list_agreement(table: pd.DataFrame) -> ListAgreement:
 def _fit_problems(splits: pd.DataFrame, tolerance: float) -> FitProblems:
     """Count paths that ended early, fits that did not converge, and splits without a gene."""
     gap = splits["gap"]
-    split_messages = splits["message"].fillna("").astype(str)
+    ended_early = splits["ended_early"].astype(bool)
+    reported = splits[~ended_early & splits["message"].notna() & (splits["message"] != "")]
     messages = [
         f"{split}: {message}"
-        for split, message in zip(splits["split"], split_messages, strict=True)
-        if message and "path ends" not in message  # those are counted
+        for split, message in zip(reported["split"], reported["message"], strict=True)
     ]
     return {
         "splits": len(splits),
-        "cut": int(split_messages.str.contains("path ends").sum()),
+        "cut": int(ended_early.sum()),
         "inner_cut": int(splits["cut"].sum()),
         "inner": int(splits["paths"].sum()),
         "unfinished": int((gap > tolerance).sum()),

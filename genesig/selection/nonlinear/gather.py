@@ -34,6 +34,7 @@ CHOICE_FIELDS = (
     "cut",
     "paths",
     "gap",
+    "ended_early",
     "message",
 )
 

@@ -359,11 +359,16 @@ def _row(
         "explained_by_none": np.nan,
         "indices": [],
         "sizes": [],
+        "ended_early": False,
         "message": "too few samples, or no gene that varies",
     }
     if fit is None:
         return row
-    row |= {"explained_by_none": fit.path.explained_by_none, "message": fit.path.message}
+    row |= {
+        "explained_by_none": fit.path.explained_by_none,
+        "ended_early": fit.path.ended_early,
+        "message": fit.path.message,
+    }
     if fit.path.solutions:
         last_step = len(fit.path.solutions) - 1
         solution = fit.path.solutions[last_step]

@@ -182,8 +182,12 @@ def test_a_function_of_no_gene_that_fits_nothing_is_not_talked_of():
 def test_messages_are_not_crowded_out_by_paths_that_ended():
     inputs = arguments(Study())
     table = inputs["tables"]["nonlinear_scores"]
-    table["message"] = "the path ends before tau = 0.6 tau_max"
-    table.loc[len(table) - 1, "message"] = "too few samples, or no gene that varies"
+    table["message"] = "a sentence about an early end"
+    table["ended_early"] = True
+    table.loc[len(table) - 1, ["ended_early", "message"]] = [
+        False,
+        "too few samples, or no gene that varies",
+    ]
     section = nonlinear_section(make_nonlinear_better(inputs), LIMITS)
     assert "Said of single splits: " in section.words[-1]
     assert "too few samples" in section.words[-1]
