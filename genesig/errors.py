@@ -33,8 +33,6 @@ class Problem:
 
     location: str  # file, and row, column or key inside it: "samples.tsv, row 3, column 'class'"
     message: str  # what was found, what is needed, what to do
-    # an error stops the study, a warning goes into the report, a note tells of a choice that was
-    # made
     # an error stops the study, a warning goes into the report, a note reports a choice
     level: Literal["error", "warning", "note"] = "error"
     code: str = ""  # stable name of the fault, for tests and programs; "" without one

@@ -204,7 +204,7 @@ def _ridge(X: Array, y: Array, X_test: Array, inner: Folds) -> tuple[Array, Arra
 
 
 def nearest_centroid(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
-    """(||x - c₋||² - ||x - c₊||²) / n_features, with c± the mean of each class."""
+    """Return (||x - c₋||² - ||x - c₊||²) / n_features, with c± the mean of each class."""
     # By hand: scikit-learn's NearestCentroid refuses features that are constant in both classes.
     negative_mean = X[y < 0].mean(axis=0)
     positive_mean = X[y > 0].mean(axis=0)
@@ -213,16 +213,18 @@ def nearest_centroid(X: Array, y: Array, X_test: Array, inner: Folds, random_sta
 
 
 def svm_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
-    """Linear support vector machine, C by the class-balanced inner error, smallest C at ties.
+    """Return scores of a linear support vector machine for two classes.
 
-    C runs from .01 to 100 over the mean squared length of a row.
+    C is chosen by the class-balanced inner error, the smallest at ties. It runs from .01
+    to 100 over the mean squared length of a row.
     """
     from sklearn.svm import SVC
 
     def fit(C: float, X_train: Array, y_train: Array, X_heldout: Array) -> Array:
         if len(np.unique(y_train)) < 2:
             return np.full(len(X_heldout), y_train[0])
-        # SVC sorts the rows by class, so -y would give other scores within its tolerance.
+        # Exchanged classes must give the scores with the other sign. SVC gives them only within its
+        # tolerance, so the first row always counts as the class -1.
         sign = -y_train[0]
         return np.asarray(
             sign

@@ -46,7 +46,7 @@ class ResultsProtocol(Protocol):
 
     @property
     def null(self) -> Array:
-        """Errors under permuted labels."""
+        """(B,) errors of the study under each permutation of the labels."""
 
     @property
     def model(self) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from genesig.report.answer.sentences import sentences
+from genesig.report.answer.sentences import write_paragraphs
 from genesig.report.page.verdict import conclusion, headline
 from genesig.report.page.words import clean
 from genesig.report.record import Report
@@ -39,7 +39,7 @@ def card(data: Report, title: str) -> str:
     """
     run = data["run"]
     origin = f"genesig {run['versions']['genesig']}, seed {run['seed']}. Methods: report.html."
-    prediction, genes, *_ = sentences(data)
+    prediction, genes, *_ = write_paragraphs(data)
     parts = {
         "Intended use": USE,
         "Conclusion": _plain([f"{conclusion(data)}. {headline(data)}"]),

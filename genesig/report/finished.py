@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from genesig.report.answer.sentences import sentences
+from genesig.report.answer.sentences import write_paragraphs
 from genesig.report.page.verdict import conclusion, headline
 from genesig.report.record import VERSION
 from genesig.results import load_json
@@ -20,4 +20,4 @@ def finished(folder: str | Path) -> str:
     if value["version"] != VERSION or page.stat().st_mtime < data.stat().st_mtime:
         return ""
     concluded = f"{conclusion(value)}. {headline(value)}"
-    return "\n".join([f"Report: {page}", concluded, *map(str, sentences(value)[:2])])
+    return "\n".join([f"Report: {page}", concluded, *map(str, write_paragraphs(value)[:2])])

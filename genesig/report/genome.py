@@ -319,7 +319,11 @@ def genome(data: Genome, limits: Limits) -> Section:
         )
         items.append(packed_table(data, "stretches", caption, limits.table_rows, search=True))
     return Section(
-        "genome", GENOME_TITLE, [_stretch_words(record), *_penalty_words(data)], items, part="genes"
+        "genome",
+        GENOME_TITLE,
+        [_stretch_words(record), *_penalty_sentences(data)],
+        items,
+        part="genes",
     )
 
 
@@ -345,7 +349,8 @@ def _stretch_text(stretch: Stretch) -> str:
     return f"{span_text}, {counted(stretch['genes'], 'gene')} ({frequency_text}, on average)"
 
 
-def _penalty_words(data: Genome) -> list[str]:
+def _penalty_sentences(data: Genome) -> list[str]:
+    """Return the sentence on the penalty of stretches; empty for other penalties."""
     linear = data["config"]["linear"]
     if linear["penalty"] != "fused":
         return []

@@ -17,7 +17,7 @@ from genesig.report.answer.section import (
     permuted_accuracies,
     tiles,
 )
-from genesig.report.answer.sentences import next_steps, rules, sentences
+from genesig.report.answer.sentences import next_steps, rules, write_paragraphs
 from genesig.report.classes import classes
 from genesig.report.covariates import added_value, covariates
 from genesig.report.data import reproducibility, study
@@ -61,7 +61,7 @@ from genesig.response.design import SEVERAL
 from genesig.response.known import ByKind
 
 FIRST_SCREEN_FUNCTIONS: tuple[Callable[[Report], list[Paragraph]], ...] = (
-    sentences,
+    write_paragraphs,
     left_out_paragraphs,
     cohort_paragraphs,
     added_value,

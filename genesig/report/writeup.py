@@ -365,15 +365,18 @@ def _performance(data: Writeup) -> str:
 
 
 def _external_words(data: Writeup) -> str:
+    """Return the place in the report that compares the data of external cohorts."""
     rows = data["answer"]["cohorts"]["rows"]
     return "External cohorts: shift of each gene" if rows else "no external cohort was tested"
 
 
 def _limitations(data: Writeup) -> str:
+    """Return the place in the report that lists limitations."""
     return f"{counted(len(data['warnings']), 'warning')} of this run, under Limits"
 
 
 def _next_steps(data: Writeup) -> str:
+    """Return the place in the report that names next steps, or `OPEN_ITEM` for the authors."""
     planned = any(row["samples"] for row in table_rows(data["tables"]["next_study"]))
     if grade(data) is Grade.NONE:
         return "the last sentences of the Summary"

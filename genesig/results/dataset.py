@@ -193,7 +193,7 @@ class Dataset:
         """
         X, obs, var, note, layers = read_h5ad(path, (UNALIGNED,))
         try:
-            return cls._of(X, obs, var, json.loads(note), layers.get(UNALIGNED))
+            return cls._from_parts(X, obs, var, json.loads(note), layers.get(UNALIGNED))
         except (KeyError, TypeError, ValueError) as error:
             reason = " ".join(str(error).split())[:80]
             raise refuse(
@@ -201,7 +201,7 @@ class Dataset:
             ) from None
 
     @classmethod
-    def _of(
+    def _from_parts(
         cls,
         X: Array,
         obs: pd.DataFrame,
@@ -209,7 +209,7 @@ class Dataset:
         notes: dict[str, Any],
         unaligned: Array | None,
     ) -> Dataset:
-        """Return a data set from the parts of its file."""
+        """Return a data set from the parts of its file; `notes` is its JSON text, parsed."""
         return cls(
             X=X,
             obs=obs.astype(str),

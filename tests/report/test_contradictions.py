@@ -15,7 +15,7 @@ from report_records import Study, arguments, kind_arguments, make_about
 from genesig.report.answer.checks import EXTERNAL_QUESTION, NO, UNKNOWN, YES, checks
 from genesig.report.answer.collect import stability_warnings
 from genesig.report.answer.section import gene_frequencies, note, tiles
-from genesig.report.answer.sentences import next_steps, sentences
+from genesig.report.answer.sentences import next_steps, write_paragraphs
 from genesig.report.collect import collect
 from genesig.report.external.section import cohort_paragraphs
 from genesig.report.genes.cards import direction_text, measure_upwards, single_gene_measure
@@ -180,7 +180,7 @@ def check(data):
     rows = {row.question: row for row in checks(data)}
     chance = rows["Better than chance?"]
     external = rows.get(EXTERNAL_QUESTION)
-    paragraphs = [*sentences(data), *next_steps(data)]
+    paragraphs = [*write_paragraphs(data), *next_steps(data)]
     text = " ".join([first_line, *map(str, paragraphs), *note(data)])
     warned = " ".join(data["warnings"])
     (paper,) = results(data)

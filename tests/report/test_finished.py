@@ -6,7 +6,7 @@ import os
 
 from report_records import Study, collected
 
-from genesig.report.answer.sentences import sentences
+from genesig.report.answer.sentences import write_paragraphs
 from genesig.report.finished import finished
 from genesig.report.page.verdict import conclusion, headline
 from genesig.results import save_json
@@ -21,7 +21,11 @@ def test_the_last_words_are_where_the_report_is_and_its_two_answers(tmp_path):
     assert finished(tmp_path) == ""
     page.write_text("page")
     text = "\n".join(
-        [f"Report: {page}", f"{conclusion(data)}. {headline(data)}", *map(str, sentences(data)[:2])]
+        [
+            f"Report: {page}",
+            f"{conclusion(data)}. {headline(data)}",
+            *map(str, write_paragraphs(data)[:2]),
+        ]
     )
     assert finished(tmp_path) == text
     os.utime(page, (0, 0))  # older than what it should show: of another run

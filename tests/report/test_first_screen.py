@@ -18,7 +18,7 @@ from report_records import (
 )
 
 from genesig.report.answer.section import beyond_covariates, held_out_scores, tiles
-from genesig.report.answer.sentences import next_steps, sentences
+from genesig.report.answer.sentences import next_steps, write_paragraphs
 from genesig.report.collect import collect
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import Analysis, Grade, grade, grade_within_study, headline, judge
@@ -199,7 +199,7 @@ def test_the_sentence_gives_the_r2_of_the_tile(error):
     data = with_own(inputs, error=error, low=0.1, high=1.4)
     assert (
         f"reached R² {decimal(1 - error)} in 30 held-out patients (95% CI −0.40 to 0.90; chance 0"
-        in sentences(data)[0].text
+        in write_paragraphs(data)[0].text
     )
     assert tiles(data)[0].value == decimal(1 - error)
 
@@ -217,7 +217,7 @@ def test_the_signature_is_the_final_model_and_has_no_other_error():
     sizes = inputs["observed"].with_chosen().sizes()[:, -1]
     assert answer["lengths"] == [sizes.min(), *answer["lengths"][1:2], sizes.max()]
     assert answer["lengths"][1] in sizes
-    prediction, signature, *_ = (paragraph.text for paragraph in sentences(data))
+    prediction, signature, *_ = (paragraph.text for paragraph in write_paragraphs(data))
     assert "misclassified" in prediction
     core = f"{answer['core']} {'is' if answer['core'] == 1 else 'are'} core"
     assert signature.startswith(
@@ -239,7 +239,7 @@ def one_gene(core):
 @pytest.mark.parametrize(("core", "words"), [(True, "1 is core"), (False, "0 are core")])
 def test_signature_of_one_gene_is_worded_in_the_singular(core, words):
     data = collect(**one_gene(core))
-    assert words in sentences(data)[1].text
+    assert words in write_paragraphs(data)[1].text
     warned = [
         warning for warning in data["warnings"] if warning.startswith("Only 0 of 1 signature gene ")
     ]
@@ -349,7 +349,7 @@ def test_gaps_of_lists_that_were_not_kept_are_not_counted():
 
 def test_one_split_is_one_model():
     data = collected(Study(folds=1, repeats=1, named=None))
-    assert "of the 1 cross-validated model." in sentences(data)[1].text
+    assert "of the 1 cross-validated model." in write_paragraphs(data)[1].text
 
 
 @pytest.mark.parametrize("kind", ["classification", "regression"])
@@ -358,7 +358,9 @@ def test_other_patients_are_told_the_shared_genes_of_the_record(kind):
     stability = data["answer"]["stability"]
     assert (stability["shared"], stability["shared_by_chance"]) == SHARED
     text = next(
-        paragraph.text for paragraph in sentences(data) if paragraph.lead == "In other patients,"
+        paragraph.text
+        for paragraph in write_paragraphs(data)
+        if paragraph.lead == "In other patients,"
     )
     shared = f"{SHARED[0]:.0f}"
     by_chance = f"{SHARED[1]:.1f}"
@@ -366,7 +368,7 @@ def test_other_patients_are_told_the_shared_genes_of_the_record(kind):
     # Groups agree better in this record: 0.45 against 0.30.
     assert "better on groups of correlated genes" in text
     stability["blocks"] = stability["value"]
-    assert "groups of correlated genes" not in " ".join(map(str, sentences(data)))
+    assert "groups of correlated genes" not in " ".join(map(str, write_paragraphs(data)))
 
 
 def test_next_steps_count_independent_patients_not_samples():
@@ -374,11 +376,13 @@ def test_next_steps_count_independent_patients_not_samples():
     data = with_own(arguments(Study(permutations=99, named=0)), p_value=0.6, high=0.6)
     assert grade(data) is NONE
     data["study"] |= {"units": [5, 5], "counts": [150, 150], "groups": 10}
-    text = next(paragraph.text for paragraph in sentences(data) if paragraph.lead == "Next steps.")
+    text = next(
+        paragraph.text for paragraph in write_paragraphs(data) if paragraph.lead == "Next steps."
+    )
     needed = data["answer"]["detectable"]["per_class"]
     assert f"{needed} per group (this study has 5 and 5)" in text
     data["study"]["units"] = [needed, needed]
-    assert "per group" not in " ".join(map(str, sentences(data)))
+    assert "per group" not in " ".join(map(str, write_paragraphs(data)))
 
 
 def test_a_study_without_evidence_lists_no_gene_and_has_one_figure():
@@ -443,7 +447,7 @@ def test_power_sentence_assumes_a_score_fixed_in_advance():
     data = with_own(arguments(Study(permutations=99, named=0)), p_value=0.6, high=0.6)
     text = next(
         paragraph.text
-        for paragraph in sentences(data)
+        for paragraph in write_paragraphs(data)
         if paragraph.lead.startswith("What this study")
     )
     assert "80% power to detect a score fixed in advance with AUC" in text
@@ -451,7 +455,7 @@ def test_power_sentence_assumes_a_score_fixed_in_advance():
 
 
 def test_survival_explains_concordance_on_the_first_screen():
-    text = sentences(collect(**kind_arguments("survival", proved=True)))[0].text
+    text = write_paragraphs(collect(**kind_arguments("survival", proved=True)))[0].text
     assert "C is the share of pairs of patients whose order of events is predicted" in text
 
 

@@ -12,7 +12,7 @@ from report_records import Study, arguments, collected
 from genesig.report.answer.checks import GENES_QUESTION, UNKNOWN, checks
 from genesig.report.answer.collect import answer
 from genesig.report.answer.section import tiles
-from genesig.report.answer.sentences import sentences
+from genesig.report.answer.sentences import write_paragraphs
 from genesig.report.collect import collect
 from genesig.report.data import STEP_TEXTS, reproducibility
 from genesig.report.data import study as study_section
@@ -189,7 +189,7 @@ def test_statistics_say_what_was_averaged(labels, words):
 def test_where_labels_were_shuffled_is_said_wherever_they_are(labels, words):
     data = collect(**in_patients(Study(), labels))
     section = permutation_section(data, Limits(3, 5)).words[0]
-    chance_sentence = sentences(data)[0].text
+    chance_sentence = write_paragraphs(data)[0].text
     for text in (chance_sentence, checks(data)[0].detail, " ".join(methods(data)), section):
         assert words.removeprefix("permuted") in text
     assert ("not of those between them" in section) == (labels is WITHIN)
@@ -197,7 +197,7 @@ def test_where_labels_were_shuffled_is_said_wherever_they_are(labels, words):
 
 def test_one_split_shuffles_each_side_by_itself():
     data = collected(Study(folds=1, repeats=1))
-    assert "separately among training and test samples" in sentences(data)[0].text
+    assert "separately among training and test samples" in write_paragraphs(data)[0].text
 
 
 def words_of(data):
@@ -373,7 +373,7 @@ def test_a_band_that_is_not_drawn_is_not_explained(count):
 
 @pytest.mark.parametrize("task", [{"regression": True}, {}])
 def test_the_first_number_says_in_how_many_samples(task):
-    assert "30 held-out patients" in sentences(collected(Study(**task)))[0].text
+    assert "30 held-out patients" in write_paragraphs(collected(Study(**task)))[0].text
 
 
 def test_only_genes_that_are_there_are_explained():

@@ -18,7 +18,7 @@ from genesig.data.study.labels.times import (
     join_times,
 )
 from genesig.data.study.sheet_check import check_column
-from genesig.data.study.unlabelled import unlabelled_samples
+from genesig.data.study.unlabelled import find_unlabelled_samples
 from genesig.errors import Problem, did_you_mean
 from genesig.response.design import label_columns, time_columns
 from genesig.response.known import RESPONSES
@@ -127,7 +127,7 @@ def _find_unlabelled(
     request: CohortLabelRequest, table: pd.DataFrame, column: str, words: Sequence[str]
 ) -> dict[str, str]:
     """Return the samples without a label with the reason, by the same rule as in a study."""
-    return unlabelled_samples(
+    return find_unlabelled_samples(
         table,
         request.file,
         column,

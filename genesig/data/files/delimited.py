@@ -53,7 +53,7 @@ def with_unix_line_ends(text: str) -> str:
 
 
 MAX_LINES_ABOVE_HEADER = 30
-"""Lines among which the header is looked for."""
+"""Largest number of titles and comments above the header."""
 
 
 def split_at_header(
@@ -61,7 +61,8 @@ def split_at_header(
 ) -> tuple[list[int], Iterator[tuple[int, str]]]:
     """Return the line numbers of titles above the header, and the lines from the header on.
 
-    `lines` are (number, line). A title is a line of which one cell alone is filled; a comment
+    `lines` are (number, line). Without a header within `MAX_LINES_ABOVE_HEADER` lines the first
+    line counts as the header. A title is a line of which one cell alone is filled; a comment
     begins with # and has another number of cells than the next line. R writes no corner, so that
     the header of a matrix of one sample looks like a title. Lines are therefore titles only if a
     line without numbers, the header, follows them. Two or more comments that are as wide as the

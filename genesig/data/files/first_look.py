@@ -117,7 +117,7 @@ def first_look(
         table, notes = table_of_matrix(table, matrix, samples)
         matrix = with_names_of(matrix, list(map(str, table.index)))
         table, _ = without_absent(table, (matrix.columns, matrix.rows), samples, path, notes)
-        matrix = _rows_of_table(table, samples, matrix, path)
+        matrix = _select_table_samples(table, samples, matrix, path)
     file_format = format_of_path(path)
     _check_numbers(matrix, path, MAX_WORD_SHARE_WITH_ANNOTATION)
     doubt_lines = (f"{matrix.doubt[:1].upper()}{matrix.doubt[1:]}.",) if matrix.doubt else ()
@@ -168,11 +168,13 @@ def _count_origin(path: str, matrix: Matrix) -> Lines:
     return ("The values are counts, by the object in the file.",) if matrix.has_counts else ()
 
 
-def _rows_of_table(table: pd.DataFrame, samples: str, matrix: Matrix, path: str) -> Matrix:
+def _select_table_samples(
+    table: pd.DataFrame, sample_path: str, matrix: Matrix, path: str
+) -> Matrix:
     """Return the matrix of the samples that a sample table names, with samples in rows."""
     problems: list[Problem] = []
     names = list(map(str, table.index))
-    oriented = orient(matrix, path, names, samples, problems)
+    oriented = orient(matrix, path, names, sample_path, problems)
     if oriented is None:
         raise InvalidInput(problems)
     listed = set(names)

@@ -61,7 +61,7 @@ from genesig.data.quality.samples import (
 )
 from genesig.data.quality.twins import split_twins
 from genesig.data.steps.missing_indicators import lacks_omics
-from genesig.data.steps.normalise import Reference, moment_settings, reference_of_all
+from genesig.data.steps.normalise import Reference, fit_steps_to_all_samples, moment_settings
 from genesig.data.steps.scale import COUNT_STEPS, LOG_STEPS, never_logged, sizes
 from genesig.data.study.confounding import Association, holds_quantities, measure_association
 from genesig.results import Dataset
@@ -95,7 +95,7 @@ def quality(
     dataset = replace(
         dataset, X=dataset.X[:, :n_measured_genes], var=dataset.var.iloc[:n_measured_genes]
     )
-    fitted = reference_of_all(dataset, folds)
+    fitted = fit_steps_to_all_samples(dataset, folds)
     row_wise_steps = [step["step"] for step in dataset.provenance.get("steps", [])]
     scale = _scale(raw.X, [*row_wise_steps, *fitted.names])
     size = _size(raw.X, scale)
@@ -118,7 +118,7 @@ def quality(
         "size": {key: _json_value(value) for key, value in size.items()},
         "missing": {
             **_missing(missing, raw.genes),
-            "omics": _by_omic(raw),
+            "omics": _count_samples_lacking_omics(raw),
             "label": _label_associations(missing, dataset),
         },
         "outliers": _outliers(
@@ -206,7 +206,8 @@ def _missing(missing: Array, genes: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _by_omic(raw: Dataset) -> list[list[Any]]:
+def _count_samples_lacking_omics(raw: Dataset) -> list[list[Any]]:
+    """Return the pair [omic, number of samples that lack all its genes] of each omic."""
     counts = lacks_omics(raw).sum(axis=0).tolist()
     return [list(pair) for pair in zip(raw.omics, counts, strict=True)]
 

@@ -10,7 +10,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.steps.alignment import LEARNED_ALIGNMENTS
 from genesig.data.steps.imputation import gene_means
-from genesig.data.steps.normalise import NORMALISERS, SHARED_STEPS, Steps, reference_of_all
+from genesig.data.steps.normalise import NORMALISERS, SHARED_STEPS, Steps, fit_steps_to_all_samples
 from genesig.results import Dataset
 
 
@@ -32,7 +32,7 @@ def described(dataset: Dataset) -> Dataset:
     steps = dataset.provenance.get("summaries", [])
     if not steps and dataset.provenance.get("align") not in LEARNED_ALIGNMENTS:
         return dataset
-    fitted = reference_of_all(dataset, steps)
+    fitted = fit_steps_to_all_samples(dataset, steps)
     X = np.where(np.isnan(dataset.X), gene_means(dataset.X), dataset.X)
     X[:, fitted.genes] = fitted.transform(dataset.X, dataset.obs)
     return replace(dataset, X=X)

@@ -406,12 +406,18 @@ class HalfMinimum:
 
     @classmethod
     def fit(cls, X: Array, *, logarithms: bool) -> HalfMinimum:
-        """Find the smallest value of each gene over the rows of X (n_train, n_genes).
+        """Return the step with half the smallest value of each gene over the rows of X.
+
+        Parameters
+        ----------
+        X : (n_train, n_genes) float
+        logarithms : bool
+            Whether the values are logarithms to base 2.
 
         Raises
         ------
         GenesigError
-            Without logarithms, a value is negative.
+            A value is negative and no logarithm.
         """
         smallest = LeftCensored.fit(X, quantile=0.0).low
         if not logarithms and smallest.min(initial=0) < 0:

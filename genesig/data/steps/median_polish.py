@@ -204,7 +204,10 @@ def _expected_signal(values: Array) -> Array:
 
 
 def background_parameters(values: Array) -> tuple[float, float, float] | None:
-    """Return (alpha, mu, sigma) of one array, or None if its values are too few or too even."""
+    """Return (alpha, mu, sigma) of the intensities of one microarray (see `RmaBackground`).
+
+    None if the values are too few, or too many of them are equal.
+    """
     values = np.sort(values)
     values_below_mode = (
         values[: np.searchsorted(values, _mode(values))] if _varies(values) else values[:0]

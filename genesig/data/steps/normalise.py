@@ -210,8 +210,8 @@ def with_response(steps: Steps, dataset: Dataset, y: Array) -> list[dict[str, An
     return with_responses
 
 
-def reference_of_all(dataset: Dataset, steps: Steps) -> Reference:
-    """Fit the steps before centring and scaling on all samples, as for the final model."""
+def fit_steps_to_all_samples(dataset: Dataset, steps: Steps) -> Reference:
+    """Return the steps before centring and scaling, fitted to all samples for the final model."""
     all_steps = with_response(learned_steps(steps, dataset), dataset, dataset.response())
     return fit_reference_steps(dataset.X, all_steps, dataset.obs)
 

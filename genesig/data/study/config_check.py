@@ -325,7 +325,11 @@ def step_names(schema: SchemaNode) -> list[str]:
 
 
 def _fill_defaults(value: Any, node: SchemaNode, schema: SchemaNode) -> Any:
-    """Return a config value with the defaults of its schema node filled in, at every depth."""
+    """Return a config value with the defaults of its schema node filled in, at every depth.
+
+    Dicts are filled in place. A ``$ref`` always means a normalisation step, whose schema node
+    depends on the name of the step in `value`.
+    """
     if isinstance(value, list):
         return [_fill_defaults(item, node.get("items", {}), schema) for item in value]
     if "$ref" in node:

@@ -240,7 +240,7 @@ def _check_covariate(
         )
         yield Problem(column_place, message)
     elif covariate.column in settings.categorical_covariates:
-        yield from _check_number_of_words(count_of_cell, len(obs), column_place)
+        yield from _check_word_limit(count_of_cell, len(obs), column_place)
     elif covariate.levels is not None:
         yield from _check_words(covariate, obs, cell_of_sample, file)
     elif are_codes(covariate.column, list(cell_of_sample.values())):
@@ -270,10 +270,10 @@ def _check_words(
             message += "; the others are numbers: correct it, or leave it blank"
         yield Problem(column_place, message + further_text(len(word_cells) - 1, "sample"))
         return
-    yield from _check_number_of_words(count_of_cell, len(obs), column_place)
+    yield from _check_word_limit(count_of_cell, len(obs), column_place)
 
 
-def _check_number_of_words(
+def _check_word_limit(
     count_of_word: Mapping[str, int], n_samples: int, column_place: str
 ) -> Iterator[Problem]:
     """Yield a problem if a column has more words than the samples can adjust for."""

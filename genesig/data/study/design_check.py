@@ -449,7 +449,7 @@ def check_patient_columns(sheet: Sheet, file: str) -> Iterator[Problem]:
     A column is recognised by its name, otherwise by values that repeat with one response each.
     """
     named_warnings = list(_warn_by_column_name(sheet, file))
-    yield from named_warnings or _warn_by_values(sheet, file)
+    yield from named_warnings or _warn_by_repeated_values(sheet, file)
 
 
 def _warn_by_column_name(sheet: Sheet, file: str) -> Iterator[Problem]:
@@ -459,19 +459,19 @@ def _warn_by_column_name(sheet: Sheet, file: str) -> Iterator[Problem]:
     for name in map(str, obs.columns):
         if name == design.label or not names_patients(name):
             continue
-        identified = obs[[not is_missing(value) for value in obs[name]]]
-        if _repeats_within_class(identified, name, design) and _crosses_groups(
-            identified, name, design.group
+        samples_with_value = obs[[not is_missing(value) for value in obs[name]]]
+        if _repeats_within_class(samples_with_value, name, design) and _crosses_groups(
+            samples_with_value, name, design.group
         ):
             message = f"samples of one '{name}' would stand on both sides of a split; "
             if LABEL_RULES[design.kind].one_response_per_group and not _has_one_response(
-                sheet, identified, name
+                sheet, samples_with_value, name
             ):
                 message += (
                     "their responses differ, so that they are no group: keep one sample of each"
                 )
             else:
-                message += f"set {_group_setting(identified, name, design)}: {name}"
+                message += f"set {_group_setting(samples_with_value, name, design)}: {name}"
                 message += "" if design.studies else " and splits.scheme: stratified_group_kfold"
             column_place = f"{file}, column '{name}'"
             yield Problem(column_place, message, "warning", "samples_of_one_unit", "data.group")
@@ -500,8 +500,12 @@ MIN_UNITS_CALLED_AS_CLASSES = 9
 """Values that have the word of their class in them, such as control_01; fewer are its kinds."""
 
 
-def _warn_by_values(sheet: Sheet, file: str) -> Iterator[Problem]:
-    """Yield a warning for the column with the most values that repeat with one response each."""
+def _warn_by_repeated_values(sheet: Sheet, file: str) -> Iterator[Problem]:
+    """Yield a warning if the values of a column look like patients with several samples.
+
+    Each value (unit) then repeats with one response. Of several columns the one with most units
+    is reported.
+    """
     design = sheet.design
     used_columns = {
         design.label,
@@ -518,9 +522,9 @@ def _warn_by_values(sheet: Sheet, file: str) -> Iterator[Problem]:
         if name in used_columns or is_covariate(name):
             continue
         unit_of_sample = _units_of_samples(sheet, name)
-        identified = sheet.obs[[cell is not None for cell in unit_of_sample]]
+        samples_with_value = sheet.obs[[cell is not None for cell in unit_of_sample]]
         if _are_units(unit_of_sample, response_texts, sheet) and _crosses_groups(
-            identified, name, design.group
+            samples_with_value, name, design.group
         ):
             n_units[name] = len({cell for cell in unit_of_sample if cell is not None})
     if n_units:

@@ -134,6 +134,8 @@ def read_places(
 ) -> tuple[Array, Array] | None:
     """Return chromosome and position of each gene, "" and NaN if unknown; None after an error.
 
+    A gene has a place if both cells are filled in.
+
     Parameters
     ----------
     table : DataFrame of strings
@@ -148,7 +150,7 @@ def read_places(
         Errors and warnings are appended.
     """
     if chromosome == position:
-        return None  # `place_setting_faults` yields the error
+        return None  # `check_place_settings` yields the error
     columns = list(table.columns)
     column_of_setting = {"chromosome": chromosome, "position": position}
     for key, column in column_of_setting.items():
@@ -172,13 +174,13 @@ def read_places(
     if any(level == "error" for _, level in faults):
         return None
     placed = set(placed_genes)
-    columns = [chromosome_of_gene[gene] if gene in placed else "" for gene in genes]
-    return np.array(columns, dtype=object), np.array(
+    chromosomes = [chromosome_of_gene[gene] if gene in placed else "" for gene in genes]
+    return np.array(chromosomes, dtype=object), np.array(
         [float(position_of_gene[gene]) if gene in placed else np.nan for gene in genes]
     )
 
 
-def place_setting_faults(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def check_place_settings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield contradictions of gene-position and penalty settings, as (setting, message)."""
     # The job that checks the files gets no sections that do not concern it.
     data = config["data"]
@@ -446,7 +448,7 @@ def multiply_omic_factors(
     return gene_factors if weights is None else weights * gene_factors
 
 
-def omic_setting_faults(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def check_omic_settings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield settings that are not offered with several omics: (setting, message)."""
     # The job that checks the files gets no sections that do not concern it.
     data = config["data"]

@@ -23,10 +23,10 @@ from genesig.data.steps.normalise import (
 from genesig.data.steps.scale import LEARNED_DEPTH_STEPS
 from genesig.data.steps.zeros import ZEROS_AS_MISSING as ZEROS
 from genesig.data.study.covariates_check import covariate_settings, unquoted_word_faults
-from genesig.data.study.gene_columns import omic_setting_faults, place_setting_faults
-from genesig.data.study.labels.known import LABEL_RULES, kind_setting_faults
+from genesig.data.study.gene_columns import check_omic_settings, check_place_settings
+from genesig.data.study.labels.known import LABEL_RULES, check_kind_settings
 from genesig.data.study.labels.record import SettingFaults
-from genesig.data.study.pool.record import study_setting_faults
+from genesig.data.study.pool.record import check_study_settings
 from genesig.errors import InvalidInput, Problem
 from genesig.plugins import entry_points_of, load_plugin
 from genesig.response.design import Design, label_columns
@@ -481,7 +481,7 @@ def _gene_set_faults(config: Config) -> SettingFaults:
 SETTING_RULES: Sequence[Callable[[Config], SettingFaults]] = (
     _plugin_faults,
     _geo_faults,
-    study_setting_faults,
+    check_study_settings,
     _wildcard_faults,
     _step_section_faults,
     _step_order_faults,
@@ -493,10 +493,10 @@ SETTING_RULES: Sequence[Callable[[Config], SettingFaults]] = (
     _indicator_faults,
     _mu_faults,
     _list_length_faults,
-    kind_setting_faults,
+    check_kind_settings,
     _column_faults,
-    place_setting_faults,
-    omic_setting_faults,
+    check_place_settings,
+    check_omic_settings,
     _batch_faults,
     _scheme_faults,
     _size_faults,

@@ -16,7 +16,7 @@ from genesig.data.study.labels.record import (
     line_of_row,
 )
 from genesig.data.study.settings import StudySettings
-from genesig.data.study.unlabelled import unlabelled_samples
+from genesig.data.study.unlabelled import find_unlabelled_samples
 from genesig.errors import Problem, did_you_mean
 from genesig.results import Design
 from genesig.words import further_text, is_missing, listing
@@ -54,7 +54,7 @@ def check_sheet(
     if len(set(label)) != max(1, len(rules.label_columns)):
         hints = event_column_hints(table, outcome.event) if rules.label_columns else ()
         problems.extend(Problem(file, message, "warning") for message in hints)
-        return None  # `kind_setting_faults` yields the error
+        return None  # `check_kind_settings` yields the error
     check_ids(table, file, problems)
     columns = [name for name in table.columns if name]
     column_of_setting = {
@@ -66,7 +66,7 @@ def check_sheet(
         check_column(column, key, columns, str(table.index.name), file, problems)
     if not set(label) <= set(table.columns) or not table.columns.is_unique:
         return None
-    dropped = unlabelled_samples(
+    dropped = find_unlabelled_samples(
         table,
         file,
         label[0],

@@ -29,7 +29,7 @@ MIN_ARRANGEMENTS_PER_COLUMN = 1000
 """Ways to leave the labels of so many samples blank, for each column that is looked at."""
 
 
-def unlabelled_samples(
+def find_unlabelled_samples(
     table: pd.DataFrame,
     file: str,
     label: str,

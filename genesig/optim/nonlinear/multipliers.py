@@ -8,7 +8,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.optim.nonlinear.penalties import Penalty, row_squares
-from genesig.optim.nonlinear.problem import Expansion, Problem, slices
+from genesig.optim.nonlinear.problem import Expansion, Problem, slice_features
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Multipliers:
 def compressed_squares(X: Array, theta: Array) -> Array:
     """||Θ'x_a||² of every column of X."""
     squared_norms = np.empty(X.shape[1])
-    for columns in slices(X.shape[1]):
+    for columns in slice_features(X.shape[1]):
         q = X[:, columns].T @ theta
         squared_norms[columns] = np.einsum("ai,ai->a", q, q)
     return squared_norms

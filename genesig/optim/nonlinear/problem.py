@@ -36,7 +36,7 @@ FEATURES_PER_BLOCK = 2048
 """Features in one block of a loop over all features, so that arrays stay in the cache."""
 
 
-def slices(d: int) -> Iterator[slice]:
+def slice_features(d: int) -> Iterator[slice]:
     """Yield slices of d features, one for each block."""
     for start in range(0, d, FEATURES_PER_BLOCK):
         yield slice(start, min(start + FEATURES_PER_BLOCK, d))
@@ -106,7 +106,7 @@ class Problem:
         pull_matrix = self.expand(X @ q).spread
         scaled_first = self.table.first * (-0.5 / self.nu)
         phi = np.empty_like(q)
-        for columns in slices(len(q)):
+        for columns in slice_features(len(q)):
             np.matmul(q[columns], scaled_first, out=phi[columns])
             phi[columns] += X[:, columns].T @ pull_matrix.T
         return phi

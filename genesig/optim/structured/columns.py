@@ -121,12 +121,15 @@ class Columns:
         return np.ones(self.n, dtype=bool)
 
     def squared_products(self, alphas: Array, set_numbers: Sequence[int] = ()) -> Array:
-        """Return ``||A_k'alpha||²``, (P, B), of alphas (P, n, T)."""
+        """Return ``||A_k'alpha||²``, (P, B), of P alphas (P, n, T).
+
+        `set_numbers` has no effect: all responses have the same training set.
+        """
         P, n, T = alphas.shape
         products = self._rows @ alphas.transpose(1, 0, 2).reshape(n, P * T)
         products *= products
-        of_column = products if T == 1 else products.reshape(-1, P, T).sum(axis=2)
-        squares: Array = (self._sums @ of_column).T
+        column_squares = products if T == 1 else products.reshape(-1, P, T).sum(axis=2)
+        squares: Array = (self._sums @ column_squares).T
         return squares
 
     def fitted(self, blocks: Array, norms: Array, alpha: Array) -> Array:

@@ -28,13 +28,20 @@ MAX_DIFFERING_SHARE = 0.5
 """Share of the genes that two halves have in common, below which most genes differ."""
 
 
-def sentences(data: Study) -> list[Paragraph]:
-    """Return the paragraphs: prediction and genes; other patients, or what could be found."""
+def write_paragraphs(data: Study) -> list[Paragraph]:
+    """Return the paragraphs of the first screen: prediction, genes and other patients.
+
+    Without evidence for a signature, effects that the study could have detected and advice replace
+    the other patients.
+    """
     paragraphs = [Paragraph("Prediction.", _prediction(data)), Paragraph("Genes.", _genes(data))]
     if grade(data) is Grade.NONE:
         return [*paragraphs, *nothing_found(data)]
-    shared = _other_patients(data)
-    return [*paragraphs, *([Paragraph("In other patients,", shared)] if shared else ())]
+    stability_text = _other_patients(data)
+    return [
+        *paragraphs,
+        *([Paragraph("In other patients,", stability_text)] if stability_text else ()),
+    ]
 
 
 def fdr_level(data: Study) -> str:
@@ -320,7 +327,7 @@ def _inconclusive_step(data: Study) -> str:
     """Return the step that can settle an inconclusive result."""
     if data["verdict"]["small"] is None:
         return f"Run at least {SETTLING_PERMUTATIONS} permutations (controls.permutations)."
-    return f"Include more patients, or test the final model in {_new_cohort(data)}."
+    return f"Include more patients, or test the final model in {_name_next_cohort(data)}."
 
 
 def _validation_step(data: Study) -> str:
@@ -333,10 +340,11 @@ def _validation_step(data: Study) -> str:
             f"; {counted(largest['samples'], 'patient')} estimate the {clean(largest['measure'])}"
             " to ±0.05"
         )
-    return f"Test the final model in {_new_cohort(data)} before any clinical use{size}."
+    return f"Test the final model in {_name_next_cohort(data)} before any clinical use{size}."
 
 
-def _new_cohort(data: Study) -> str:
+def _name_next_cohort(data: Study) -> str:
+    """Return "a further cohort" if an external cohort was tested, else "an independent cohort"."""
     return "a further cohort" if data["answer"]["cohorts"]["tested"] else "an independent cohort"
 
 

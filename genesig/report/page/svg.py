@@ -424,10 +424,14 @@ def _flatten(root: ET.Element) -> None:
 
 
 def _describe(root: ET.Element, stem: str, title: str, description: str) -> None:
-    for place, (kind, words) in enumerate((("title", title), ("desc", description))):
+    """Add title and description for screen readers, and the attributes of the whole figure.
+
+    `stem` is the prefix of the ids of both.
+    """
+    for position, (kind, text) in enumerate((("title", title), ("desc", description))):
         element = ET.Element(f"{SVG}{kind}", {"id": f"{stem}-{kind}"})
-        element.text = clean(words)
-        root.insert(place, element)
+        element.text = clean(text)
+        root.insert(position, element)
     root.attrib.update(
         {
             "role": "img",

@@ -275,13 +275,13 @@ def explained_interval(y: Array, f: Array, group: Array) -> Interval:
     if not (squares_left > 0).all() or len(sizes) < 2:
         return NO_INTERVAL
     ratio_left = (losses.sum() - losses) / squares_left
-    value = loss.sum() / squares.sum()
+    unexplained_share = loss.sum() / squares.sum()
     # (1 - share) (value - ratio_left) is the influence of a group with this share of the samples.
     share = sizes / len(y)
-    influence = (1 - share) * (value - ratio_left)
-    influence -= share * influence.sum()
-    error = float(np.sqrt(np.square(influence) @ (1 / (1 - share))))
-    low, high = Spread(error, freedom([sizes])).around(1 - float(value))
+    influence = (1 - share) * (unexplained_share - ratio_left)
+    influence -= share * influence.sum()  # so that the influences add up to 0
+    standard_error = float(np.sqrt(np.square(influence) @ (1 / (1 - share))))
+    low, high = Spread(standard_error, freedom([sizes])).around(1 - float(unexplained_share))
     return low, min(1.0, high)
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.splits.folds import MODULE, generator, spawn_key
+from genesig.data.steps.normalise import fit_steps_to_all_samples
 from genesig.data.steps.normalise import moment_settings as learned
-from genesig.data.steps.normalise import reference_of_all
 from genesig.optim.sparse_components import (
     TAU_FRACTIONS,
     directions,
@@ -55,7 +55,7 @@ def gene_modules(
     """
     import pandas as pd
 
-    reference = reference_of_all(dataset, folds)
+    reference = fit_steps_to_all_samples(dataset, folds)
     X = reference.transform(dataset.X, dataset.obs)
     scaled = learned(folds)["unit_variance"]
     left_out_rows = _draw_folds(dataset, seed)

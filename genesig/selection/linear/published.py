@@ -96,9 +96,9 @@ def published_table(
     fits = joined(observed, splits).with_chosen()
     kind = ASSESSED[dataset.design.kind]
     genesig_scores = collect_held_out(dataset, splits, fits)
-    members = [signatures.members(number) for number in range(len(signatures))]
+    gene_lists = [signatures.members(number) for number in range(len(signatures))]
     list_scores = score_gene_lists(
-        dataset, splits, fits.sizes()[:, -1], members, folds, LinearSettings(**linear)
+        dataset, splits, fits.sizes()[:, -1], gene_lists, folds, LinearSettings(**linear)
     )
     column_scores = [list_scores.column(column) for column in range(list_scores.scores.shape[1])]
     random_errors = np.concatenate(
@@ -114,7 +114,7 @@ def published_table(
         }
     ]
     for name, signature_genes, signature_scores in zip(
-        signatures.names, members, column_scores, strict=False
+        signatures.names, gene_lists, column_scores, strict=False
     ):
         comparison = compare_errors(signature_scores, genesig_scores, -1, kind.headline)[2:]
         difference_columns = ("difference", "difference_low", "difference_high")
@@ -144,20 +144,21 @@ def score_gene_lists(
     dataset: Dataset,
     splits: Splits,
     sizes: Array,
-    members: GeneLists,
+    gene_lists: GeneLists,
     fold_steps: FoldSteps,
     settings: LinearSettings,
 ) -> HeldOut:
     """Return the held-out scores of gene lists and of `N_RANDOM_LISTS` random ones, in columns.
 
-    Each list is refitted by ridge on the training rows of each split, with lambda by its inner
-    folds.
+    Each list is refitted by ridge on the training rows of each outer split, under the observed
+    labels (permutation 0), with lambda by the inner folds. The splits are refitted one after the
+    other.
 
     Parameters
     ----------
     sizes : (n_splits,) int
-        Genes of a random list in each outer split.
-    members : list of int arrays
+        Number of genes of a random list in each outer split.
+    gene_lists : list of int arrays
         Genes of each list; a gene that a step leaves out in a split is not in the list there.
     """
     rng = generator(splits.seed, spawn_key(RANDOM_LIST))
@@ -172,7 +173,7 @@ def score_gene_lists(
         column_of_gene = np.full(len(dataset.genes), -1)
         column_of_gene[reference.genes] = np.arange(len(reference.genes))
         lists = []
-        for genes in members:
+        for genes in gene_lists:
             columns = column_of_gene[genes]
             lists.append(np.sort(columns[columns >= 0]))
         for order in random_orders:

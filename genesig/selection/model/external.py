@@ -211,6 +211,7 @@ def summarise_shifts(dataset: Dataset, cohort: Cohort, values: CohortValues) -> 
 
 
 def _quantile(values: Array, share: float) -> float:
+    """Return the quantile of some values; 0 if there are none."""
     return float(np.quantile(values, share)) if len(values) else 0.0
 
 

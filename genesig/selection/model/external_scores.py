@@ -50,9 +50,9 @@ def scores_table(
 ) -> pd.DataFrame:
     """Return scores.tsv: every measure with its 95 % interval, empty if undefined.
 
-    Groups of samples count as independent, or samples without groups; the model is fixed. The
-    intervals are for this model in samples like these; those of nested cross-validation are for the
-    procedure. `group_count` returns the number of groups of a measure, for the column ``groups``.
+    The intervals are for this fixed model in further samples of the same kind; intervals of nested
+    cross-validation are for the procedure. Groups of samples count as independent; without groups,
+    samples do. `group_count` returns the number of groups of a measure, for the column ``groups``.
     The list below is for independent samples; `assess.clusters` has the same for groups.
 
     ``auc``

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.normalise import Reference, bind_steps, fit_steps, reference_of_all
+from genesig.data.steps.normalise import Reference, bind_steps, fit_steps, fit_steps_to_all_samples
 from genesig.optim.class_line import line_for_shares
 from genesig.results import Dataset, Fits
 from genesig.results.fits import ANSWERS
@@ -85,7 +85,7 @@ def final_model(
         selection.tsv, which says which genes are FDR-selected.
     """
     row_steps = fit_steps(dataset.X[:0], bind_steps(dataset.provenance.get("steps", []), dataset))
-    learned_steps = reference_of_all(dataset, folds)
+    learned_steps = fit_steps_to_all_samples(dataset, folds)
     all_steps = Reference(
         row_steps.names + learned_steps.names,
         row_steps.steps + learned_steps.steps,

@@ -97,13 +97,13 @@ def sample_profile(x: Array, measured: Array, scale: Mapping[str, Any]) -> Scale
     """Return location and slope of one sample, or of the means of several.
 
     The training means m_j have errors of their own, of variance s_j²/n, which would flatten the
-    slope: their part is taken off the sum of squares.
+    slope: their expected part is subtracted from the sum of squares.
 
     Parameters
     ----------
     x, measured : (n_genes,) float, bool
     scale : mapping
-        As `training_scale` gives it.
+        From `training_scale`.
     """
     m, s = (np.asarray(scale[key], dtype=float) for key in ("means", "sds"))
     is_used = measured & (s > MIN_SPREAD)

@@ -431,7 +431,10 @@ def check_steps(model: ModelJson, source: str) -> None:
 
 
 def _fields_fit_genes(states: Sequence[ModelJson], steps: Sequence[Any], X: Array) -> bool:
-    """Return whether each step has a value for each column that the step before it returns."""
+    """Return whether each step has a value for each column that the step before it returns.
+
+    A field of length 0 is not in use.
+    """
     for state, step in zip(states, steps, strict=True):
         widths = {np.shape(state[name])[-1:] for name in FIELDS_BY_GENE & state.keys()} - {(0,)}
         if not widths <= {X.shape[1:]}:

@@ -11,7 +11,7 @@ from report_records import FDR, PERMUTATIONS, PROVED, Q, Study, arguments, colle
 from genesig.data.steps.missing_indicators import INDICATOR_SUFFIX
 from genesig.report.answer.collect import evidence
 from genesig.report.answer.section import gene_frequencies, tiles
-from genesig.report.answer.sentences import sentences
+from genesig.report.answer.sentences import write_paragraphs
 from genesig.report.collect import collect
 from genesig.report.genes.methods import selection_text
 from genesig.report.genes.section import signature_section
@@ -29,7 +29,9 @@ SMALL = Limits(3, 5)
 
 def genes_words(data):
     """Return the paragraph of genes of the first screen."""
-    return next(paragraph.text for paragraph in sentences(data) if paragraph.lead == "Genes.")
+    return next(
+        paragraph.text for paragraph in write_paragraphs(data) if paragraph.lead == "Genes."
+    )
 
 
 def signature_tile(data):

@@ -8,7 +8,7 @@ import pytest
 from report_checks import misfits
 from report_records import GAIN_INTERVALS, HOSTILE, Study, arguments, held_arguments
 
-from genesig.report.answer.sentences import sentences
+from genesig.report.answer.sentences import write_paragraphs
 from genesig.report.collect import collect
 from genesig.report.covariates import added_value, covariates
 from genesig.report.methods import methods
@@ -103,7 +103,7 @@ def test_first_screen_names_what_was_permuted():
     data["answer"]["p"] |= {"value": 0.01, "smallest": 0.01}
     data["verdict"] = judge(data["answer"], data["covariates"], None)
     assert headline(data).startswith("Gene expression adds to age and sex in distinguishing")
-    text = " ".join(map(str, sentences(data)))
+    text = " ".join(map(str, write_paragraphs(data)))
     assert "expression permuted against outcome and age and sex did as well" in text
     data["answer"]["p"]["value"] = 0.6
     data["answer"]["evidence"]["fdr_selected"] = 0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from report_records import HOSTILE, Study, arguments, collected, make_about
 
-from genesig.report.answer.sentences import sentences
+from genesig.report.answer.sentences import write_paragraphs
 from genesig.report.card import card
 from genesig.report.collect import collect
 from genesig.report.data import study
@@ -134,7 +134,7 @@ def test_the_card_speaks_of_use_performance_limits_and_making_without_mark_up():
     assert heads[1:] == [f"## {part}" for part in parts]
     plain_text = text.replace("\\", "")
     assert headline(data) in plain_text
-    assert sentences(data)[0].text in plain_text
+    assert write_paragraphs(data)[0].text in plain_text
     assert limits_words({**data, "warnings": ["a", "B."]}).endswith(" a. B.")
     assert len(plain_text.split()) <= 250
     assert f"seed {data['run']['seed']}." in plain_text

@@ -20,6 +20,8 @@ CLASS_COLUMN = "class"
 def samples(text: str, file_name: str, names: Sequence[str]) -> pd.DataFrame:
     """Return the classes as a sample table with one column, ``class``.
 
+    ``attrs["lines"]`` is the line of the file of each sample, always the third.
+
     Parameters
     ----------
     text, file_name : str

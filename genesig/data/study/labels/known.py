@@ -21,7 +21,7 @@ LABEL_RULES: dict[str, LabelRules] = ByKind(
 )
 
 
-def kind_setting_faults(config: Config) -> SettingFaults:
+def check_kind_settings(config: Config) -> SettingFaults:
     """Yield settings that do not fit the kind of outcome that the config asks for."""
     data = config["data"]
     rules = LABEL_RULES[config["data"]["task"]]

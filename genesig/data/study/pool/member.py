@@ -35,7 +35,7 @@ from genesig.data.study.pool.record import STUDY_COLUMN, Member
 from genesig.data.study.scale_check import describe_flattening
 from genesig.data.study.settings import StudySettings
 from genesig.data.study.sheet_check import check_column, check_ids, drop_unstorable_columns
-from genesig.data.study.unlabelled import unlabelled_samples
+from genesig.data.study.unlabelled import find_unlabelled_samples
 from genesig.errors import GenesigError, InvalidInput, Problem, attempt, did_you_mean
 from genesig.response.design import label_columns, time_columns
 from genesig.words import counted, further_text, is_missing, listing
@@ -309,7 +309,11 @@ def _translate_responses(
     settings: StudySettings,
     problems: list[Problem],
 ) -> pd.DataFrame | None:
-    """Return the table with the response in the columns and words of the joint study."""
+    """Return the table with the response in the columns and words of the joint study.
+
+    `item` is the entry of the study in the setting ``studies``. None after an error: it is in
+    `problems`, or `check_study_settings` yields it (a label of another number of columns).
+    """
     times = settings.outcome.time_columns if item["label"] is None else time_columns(item["label"])
     table = join_times(table, times)
     item_columns = _response_columns(item, settings)
@@ -332,7 +336,7 @@ def _translate_responses(
         problems += check_event_coding(
             table, table_file, (item_columns[0], item_columns[1]), event_word, key
         )
-    unlabelled_samples(
+    find_unlabelled_samples(
         table,
         table_file,
         item_columns[0],
@@ -355,7 +359,7 @@ def _translate_responses(
     cells[label] = cells[label].map(lambda cell: class_of_word.get(cell, cell))
     if (
         item["event"] is not None and len(settings.outcome.columns) > 1
-    ):  # the settings' check has said so
+    ):  # otherwise `check_study_settings` refuses the event
         cells[settings.outcome.columns[1]] = _translate_events(
             cells[settings.outcome.columns[1]], item["event"], settings.outcome.event
         )

@@ -76,7 +76,7 @@ ADVICE_OF_SCHEME_KEY = {
 }
 
 
-def study_setting_faults(config: Config) -> SettingFaults:
+def check_study_settings(config: Config) -> SettingFaults:
     """Yield settings that do not fit several studies, and settings that need several."""
     if not config.get("studies"):
         for key, instead in ADVICE_OF_SCHEME_KEY.items():

@@ -22,6 +22,7 @@ from genesig.selection.assess.scores import (
 
 
 def _loss(scored: HeldOut) -> Array:
+    """Return 1 for each misclassified sample, else 0, at each column of scores, (t, m)."""
     return zero_one_loss(scored.y[:, None], scored.scores)
 
 
