@@ -280,8 +280,8 @@ def test_corrected_file_is_read_again_whatever_its_age(finished):
         ("genesig/report/page/templates/page.css", {"report"}, {"report_data", "gather", "fit"}),
         (
             "genesig/selection/assess/calibration.py",
-            {"gather", "report"},
-            {"fit", "fit_final", "model"},
+            {"gather", "model", "report"},
+            {"fit", "fit_final", "null"},
         ),
         ("genesig/models/baselines.py", {"baselines", "controls"}, {"fit", "gather", "null"}),
         (
