@@ -283,7 +283,7 @@ def exit_code_of(drawn: dict[str, Any]) -> int:
 
 
 def fuzz(cases: int) -> dict[int, int]:
-    """Validate so many studies; return how often each exit code came."""
+    """Validate random studies and return the count of each exit code."""
     codes = {0: 0, 1: 0}
 
     @settings(

@@ -79,7 +79,7 @@ def data(n=40, d=8):
 
 
 def values(model, X):
-    """Return what a model says of rows."""
+    """Return the scores, predictions or components of rows."""
     predictions = (
         getattr(model, name, None) for name in ("decision_function", "predict", "transform")
     )

@@ -112,7 +112,7 @@ def collect_study_of_kind(kind, p, cohorts):
 
 
 def many_cohorts(data):
-    """Hold the sentence about many cohorts against the light and what stands at each of them."""
+    """Compare the sentence about many cohorts with the check and the text of each cohort."""
     cohorts_data = data["answer"]["cohorts"]
     (paragraph,) = cohort_paragraphs(data)
     words = paragraph.text

@@ -111,7 +111,7 @@ def a_class_absent_from_a_fold(inputs):
 
 
 def none_in_a_block(inputs):
-    """Let every gene but the leaders stand apart."""
+    """Remove every gene but the prototypes from its block."""
     blocks = inputs["tables"]["blocks"]
     is_follower = blocks["gene"] != blocks["prototype"]
     inputs["tables"]["blocks"] = blocks.assign(

@@ -20,7 +20,7 @@ CELS = {form: write(INTENSITY) for form, write in FORMS.items()}
 
 
 def refusal_line(parse, content):
-    """Return the one line that a broken file is refused with."""
+    """Return the only line of the refusal of a broken file."""
     with pytest.raises(InvalidInput) as caught:
         parse(content, "f")
     (only_problem,) = caught.value.problems

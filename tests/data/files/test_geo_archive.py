@@ -257,7 +257,7 @@ def test_unwritable_folder_gives_one_line(
 
 
 def record_waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Let a download try again as it does for users, and note how long it would have waited."""
+    """Return the list of the waiting times between the tries of a download."""
     waited: list[float] = []
     monkeypatch.setattr(download, "RETRY_WAITS", (1.0, 2.0, 4.0))
     monkeypatch.setattr(download, "sleep", waited.append)

@@ -46,7 +46,7 @@ def set_value(path: str, at: int, value: float) -> Callable[[h5py.File], None]:
 def replace_array(
     path: str, values: object, **changed_attributes: object
 ) -> Callable[[h5py.File], None]:
-    """Put another array in place of one, with its attributes."""
+    """Return a change that replaces an array and keeps its attributes."""
 
     def change(file: h5py.File) -> None:
         attributes = dict(file[path].attrs)
@@ -84,7 +84,7 @@ def replace_by_virtual(file: h5py.File) -> None:
 def claim_encoding(
     word: object, *changes: Callable[[h5py.File], None], path: str = "X"
 ) -> Callable[[h5py.File], None]:
-    """Change what a group says that it is, and more."""
+    """Return a change of the encoding type of a group, with further changes."""
 
     def change(file: h5py.File) -> None:
         del file[path].attrs["encoding-type"]
@@ -97,7 +97,7 @@ def claim_encoding(
 
 
 def same_text(file: h5py.File) -> None:
-    """Let all of 3000 texts be one object of the heap, of a megabyte."""
+    """Store 3000 texts as references to one object of a megabyte."""
     texts = file.create_dataset("uns/t", (3000,), dtype=TEXT, chunks=(3000,))
     texts[0] = "a" * 2**20
     file.flush()

@@ -54,7 +54,7 @@ def _subtypes(rng: np.random.Generator, d: int) -> Array:
 
 
 def _repeated_patients(times: int, share: float) -> Callable[[np.random.Generator, int], Array]:
-    """Each patient gave so many samples, which have this share of their variance in common."""
+    """Return a function that draws repeated samples of patients that share some variance."""
 
     def drawn(rng: np.random.Generator, d: int) -> Array:
         patients = np.repeat(rng.standard_normal((N // times, d)), times, axis=0)

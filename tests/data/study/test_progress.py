@@ -50,7 +50,7 @@ def known_at(jobs, now):
 
 
 def forecasts(costs, slower=1.0):
-    """Return (time of an end, what was left then, the forecast), each in seconds."""
+    """Return (end of a job, remaining time, forecast of the remaining time), in seconds."""
     jobs = [Job(job.rule, job.labels, slower * job.start, slower * job.end) for job in recorded()]
     counts = Counter(job.rule for job in jobs)
     end = max(job.end for job in jobs)

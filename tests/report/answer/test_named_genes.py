@@ -112,7 +112,7 @@ def rows(data, name):
 
 
 def with_q(inputs, passing):
-    """Let so many genes have a small q without being FDR-selected."""
+    """Set a small q for some genes that are not FDR-selected."""
     table = inputs["tables"]["selection"]
     q = np.where(np.arange(len(table)) < passing, FDR, 1)
     inputs["tables"]["selection"] = table.assign(selection_q=q)

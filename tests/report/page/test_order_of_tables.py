@@ -50,7 +50,7 @@ TRIED = """
 
 
 def natural(name):
-    """Return what names of ASCII are sorted by: small letters, numbers by their size."""
+    """Return the sort key of an ASCII name: lower case, numbers by their size."""
     return re.sub(r"\d+", lambda digits: digits[0].zfill(12), name.lower())
 
 

@@ -37,7 +37,7 @@ RESPONSE = {
 
 
 def told(y):
-    """Return what a feature follows: the response, or the risk of an early event."""
+    """Return the response, or for times the risk of an early event."""
     return y if y.dtype.names is None else -np.log(y["time"])
 
 

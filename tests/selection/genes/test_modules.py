@@ -88,7 +88,7 @@ def test_few_samples_or_genes_have_fewer_modules(n, d):
 
 
 def shown(data):
-    """Return the table of modules of the quality section, if it is there."""
+    """Return the table of modules of the quality section, or None."""
     items = quality_section(data, LIMITS).items
     return next((item for item in items if getattr(item, "name", "") == "modules"), None)
 

@@ -37,7 +37,7 @@ def step(**fields: Any) -> Change:
 
 
 def put(*path: Any) -> Change:
-    """Set what the first parts lead to to the last one."""
+    """Return a change that sets the value at a path of the model."""
     *parents, key, value = path
 
     def change(model: dict[str, Any]) -> None:

@@ -91,7 +91,7 @@ def program(language: str) -> list[str]:
 
 
 def scored(command: list[str], folder: Path, model: object, text: str) -> pd.DataFrame | str:
-    """Return the table that a program writes, or what it says where it stops."""
+    """Return the table that a program writes, or its error message."""
     (folder / "model.json").write_text(json.dumps(model))
     (folder / "new.tsv").write_text(text)
     files = [str(folder / "model.json"), str(folder / "new.tsv")]

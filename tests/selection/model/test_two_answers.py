@@ -51,7 +51,7 @@ def fitted(kind: str) -> tuple[Dataset, Fits, dict[str, Any]]:
 
 
 def drawn(kind: str) -> Dataset:
-    """Draw a study of a kind; that with covariates is one of two classes."""
+    """Draw a study of a kind; covariates come with two classes."""
     if kind != "covariates":
         return study_of(kind, 3, n=60, d=20, signal=1.2)
     dataset = study_of("classification", 3, n=60, d=20, signal=1.2)
