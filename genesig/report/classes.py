@@ -90,7 +90,7 @@ def _class_row(
 
 
 def _confusion_words(names: list[str], counts: list[list[float]]) -> str:
-    """Say which two classes are taken for each other most often."""
+    """Return the text on which two classes are taken for each other most often."""
     pairs = [
         (counts[a][b] + counts[b][a], names[a], names[b])
         for a in range(len(names))

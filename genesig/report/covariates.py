@@ -207,7 +207,7 @@ def added_value(data: Covariates) -> list[Paragraph]:
 
 
 def _added_words(data: Covariates, names: str) -> str:
-    """Say what was reached without and with expression, and whether it adds to the covariates."""
+    """Return the text on errors without and with expression, and whether it adds to covariates."""
     alone = data["covariates"]["alone"]
     all_genes = data["covariates"]["whole"]
     reached = (
@@ -256,7 +256,7 @@ def _gain_words(data: Study, gain: Difference) -> str:
 
 
 def _association(data: Covariates, names: str) -> str:
-    """Say what the permutation test of the added value shows."""
+    """Return the text on what the permutation test of the added value shows."""
     p = data["covariates"]["p"]
     if p is None or data["verdict"]["small"] is None:  # too few permutations tell nothing
         return ""

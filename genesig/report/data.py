@@ -185,7 +185,7 @@ def _wrong_share_of_batches(
 
 
 def batch_warnings(data: Study) -> list[str]:
-    """Say how many held-out samples a correction could not reach, and of few batches left out."""
+    """Return warnings of held-out samples without batch correction, and of few batches left out."""
     batch_summary = data["batch"]
     if batch_summary is None:
         return []
@@ -233,7 +233,7 @@ def _association_words(batch_summary: Batch) -> str:
 
 
 def batch_words(data: Study) -> list[str]:
-    """Say what the table of batches is about."""
+    """Return the sentences on what the table of batches is about."""
     batch_summary = data["batch"]
     if batch_summary is None:
         return []
@@ -323,7 +323,7 @@ CENTRE_AND_SCALE_TEXT = "genes were centred and scaled to unit variance"
 
 
 def sample_sentences(data: Study) -> list[str]:
-    """Say what was compared in how many samples and genes, and what was left out."""
+    """Return the sentences on the numbers of samples and genes, and on what was left out."""
     study = data["study"]
     text = f"Expression of {counted(study['genes'], 'gene')} in"
     if study["classes"] is None:
@@ -346,7 +346,7 @@ def by_class(study: StudyFacts) -> list[tuple[str, int]]:
 
 
 def normalisation_sentences(data: Study) -> list[str]:
-    """Say what was done to the values, before the splits and inside them."""
+    """Return the sentences on what was done to the values, before the splits and inside them."""
     steps = data["config"]["normalise"]
     scope = "the samples" if data["study"]["classes"] is None else "a class"
     sample_steps, fold_steps = (_step_words(steps[key], scope) for key in ("samples", "folds"))
@@ -376,7 +376,7 @@ def _step_words(steps: list[dict[str, Any]], scope: str) -> str:
 
 
 def _imputation_limit_words(step: dict[str, Any], scope: str) -> str:
-    """Say which genes were not filled in."""
+    """Return the text on which genes were not filled in."""
     max_missing: float = step.get("missing_most", 1.0)
     return f" (genes that more than {percent(max_missing)} of {scope} lack were left out)" * (
         max_missing < 1
@@ -393,7 +393,7 @@ def _setting_text(value: Any) -> str:
 
 
 def study(data: Study, limits: Limits) -> Section:
-    """Say what went in, what was left out and why, how the samples were divided."""
+    """Return the section on the samples: used, left out and why, and how they were divided."""
     dropped = data["study"]["dropped"]
     n_samples_text = counted(data["study"]["samples"], "sample")
     genes = data["study"]["genes"]

@@ -188,7 +188,7 @@ def enrichment(data: Enrichment, limits: Limits) -> Section:
 
 
 def _enriched_words(record: EnrichmentRecord) -> str:
-    """Say first what the lists hold, against permuted labels."""
+    """Return the text on the enriched sets of the lists, against permuted labels first."""
     count = record["permutations"]
     n_sets = counted(record["known"], "set")
     if not count:

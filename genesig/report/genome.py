@@ -388,7 +388,7 @@ def _genome_figure(data: Genome, record: GenomeRecord) -> Picture:
 
 
 def stretch_sentences(data: Genome) -> list[str]:
-    """Say what the penalty of stretches is, where it was used."""
+    """Return the sentences on what the penalty of stretches is, where it was used."""
     linear = data["config"]["linear"]
     data_settings = data["config"]["data"]
     if linear["penalty"] != "fused":

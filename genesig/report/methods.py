@@ -126,7 +126,7 @@ def cited_references(text: str) -> list[str]:
 
 
 def _is_cited(reference: str, text: str) -> bool:
-    """Whether the first author's family name stands in the text with the year behind it."""
+    """Return whether the first author's family name stands in the text with the year behind it."""
     authors, year, _ = re.split(r" \((\d{4})\)", reference, maxsplit=1)
     family = authors.split(",")[0].rpartition(" ")[0] or authors
     return re.search(rf"{re.escape(family)}\b[^()]{{0,60}}?\b{year}", text) is not None

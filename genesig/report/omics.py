@@ -61,7 +61,7 @@ def _added_value(row: TableRow) -> list[float | None]:
 
 
 def _added_words(data: Study, rows: Sequence[TableRow]) -> str:
-    """Say which omics add something to the others, which take away, and which neither."""
+    """Return the text on which omics improve the error, which worsen it, and which do neither."""
     measured_rows = [row for row in rows if None not in _added_value(row)]
     if not measured_rows:
         return "The contribution of each omic could not be measured."

@@ -182,7 +182,7 @@ def studied(data: Patients, limits: Limits) -> Section:
 
 
 def _sample_sentences(data: Patients, rows: Sequence[TableRow]) -> Iterator[str]:
-    """Say how many there are of each side, how long they were followed, what the table lacks."""
+    """Yield sentences on the numbers of each class, on follow-up, and on missing columns."""
     group_sizes = [
         (row["group"], row["samples"]) for row in rows if row["kind"] == "samples" and row["group"]
     ]
@@ -253,7 +253,7 @@ def _cell_text(row: TableRow) -> str:
 
 
 def next_study(data: Patients, limits: Limits) -> Section:
-    """Say how many patients a validation needs, or that it is not what comes next."""
+    """Return the section on the size of a validation, or why none comes next."""
     title = "Size of a validation study"  # an AUC of 1 has no error, and tells nothing of n
     rows = [row for row in table_rows(data["tables"]["next_study"]) if row["samples"]]
     if not rows or grade(data) is Grade.NONE:
@@ -376,7 +376,7 @@ def score_effect(data: Patients, limits: Limits) -> Section:
 
 
 def _disagreement_words(data: Patients, row: TableRow) -> list[str]:
-    """Say why the effect and the error need not agree about chance; nothing where they do."""
+    """Return why the effect and the error disagree about chance; empty if they agree."""
     error = data["answer"]["error"]
     null_value = 0.0 if row["measure"] == "slope" else 1.0
     if row["low"] is None or row["high"] is None or error["high"] is None:
@@ -399,7 +399,7 @@ def _disagreement_words(data: Patients, row: TableRow) -> list[str]:
 
 
 def _comparison_words(data: Patients) -> str:
-    """Say what is compared, and what the interval is an interval of."""
+    """Return the text on what is compared, and what the interval is an interval of."""
     alone = data["design"]["test"][1] == 1
     compared = (
         "Each test set has one sample, so that scores of different models are compared, and the"
@@ -510,7 +510,7 @@ SAMPLE_SIZE_REFERENCE = ByKind(
 
 
 def patient_sentences(data: Patients) -> list[str]:
-    """Say how follow-up, effect, subgroups and the size of a validation were computed."""
+    """Return how follow-up, effect, subgroups and the size of a validation were computed."""
     task = data["study"]["task"]
     tables = data["tables"]
     texts = [FOLLOW_UP_METHOD.get(task, "")]

@@ -251,7 +251,7 @@ class Asset:
 
     @classmethod
     def of(cls, text: str) -> Asset:
-        """Keep a text with its hash."""
+        """Return the record of a text with its hash."""
         sha256 = hashlib.sha256(text.encode()).digest()
         return cls(Markup(text), f"sha256-{base64.b64encode(sha256).decode()}")
 

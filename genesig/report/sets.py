@@ -217,7 +217,7 @@ def sets_paragraph(data: Sets) -> list[Paragraph]:
 
 
 def comparison_sentence(data: Study, d: Difference) -> str:
-    """Say whether sets predict better, worse or as well, from the measured numbers alone."""
+    """Return the sentence on whether sets predict better or worse, by the measured numbers."""
     if d["error"] is None or d["linear"] is None:
         return "Whether gene sets predict as well as single genes could not be measured"
     words = comparison_words(data, d, "the gene signature")
@@ -308,7 +308,7 @@ def _selection_words(record: SetsRecord, settings: SetsSettings) -> str:
 
 
 def sets_source(settings: SetsSettings) -> str:
-    """Say which sets take part: those of a file by their size, or the values of a column."""
+    """Return the text on the sets in use: those of a file by size, or the values of a column."""
     file = clean(PurePath(settings["sets"] or "").name)
     if settings["column"] is not None:
         return f"the values of the column {clean(settings['column'])} of {file}"

@@ -281,7 +281,7 @@ def left_out_paragraphs(data: Studies) -> list[Paragraph]:
 
 
 def _next_study_words(record: StudiesRecord) -> str:
-    """Say what to expect in a further study."""
+    """Return the text on what to expect in a further study."""
     if record["next"][0] is None:
         n_studies = in_words(len(record["studies"])).capitalize()
         return (
@@ -502,7 +502,7 @@ ALIGNMENT_NAMES = {
 
 
 def study_sentences(data: Studies) -> list[str]:
-    """Say how the studies were brought together and how they were summed up."""
+    """Return the sentences on how the studies were brought together and how they were summed up."""
     record = data["studies"]
     if record is None:
         return []
@@ -540,7 +540,7 @@ def _has_probes(study: HeldOutStudy) -> bool:
 
 
 def _alignment_words(record: StudiesRecord) -> str:
-    """Say what all samples chose, and by what."""
+    """Return the text on what all samples chose, and by what."""
     if not record["alignments"]:
         return ""
     error_texts = enumerated(

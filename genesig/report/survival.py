@@ -176,7 +176,7 @@ def _words(data: Survival, record: SurvivalRecord) -> list[str]:
 
 
 def _conflicting_c_words(record: SurvivalRecord) -> list[str]:
-    """Say which C the grade goes by, where the two do not agree about guessing."""
+    """Return which C decides the grade, if the two disagree about chance."""
     measures = record["measures"]
     if "concordance" not in measures or "uno" not in measures:
         return []
@@ -247,7 +247,7 @@ def _observed_text(value: float | None) -> str:
 
 
 def survival_sentences(data: Survival) -> list[str]:
-    """Say what the model of survival is, and how it was assessed."""
+    """Return the sentences on what the model of survival is, and how it was assessed."""
     record = data["survival"]
     if record is None:
         return []

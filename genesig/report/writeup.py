@@ -175,7 +175,7 @@ def _model_genes_text(evidence: Evidence) -> str:
 
 
 def _fdr_selected_accuracy(data: Writeup, price: FdrSelectedError | None) -> str:
-    """Say how models of FDR-selected genes did, beside the predictive ones."""
+    """Return the text on how models of FDR-selected genes did, beside the predictive ones."""
     metric = measure(data)
     write = measure(data).write
     if price is None:
@@ -242,7 +242,7 @@ def _cohorts(data: Writeup) -> Sequence[str]:
 
 
 def _many_cohorts_words(rows: Sequence[CohortError], metric: Measure, write: Write) -> str:
-    """Say the median and the range of many cohorts."""
+    """Return the median and the range of many cohorts as text."""
     values = sorted(
         value for cohort in rows if (value := metric.value(cohort["error"])) is not None
     )

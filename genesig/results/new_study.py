@@ -177,7 +177,7 @@ class Start:
 
     @property
     def empty(self) -> bool:
-        """Whether the study still needs an expression matrix."""
+        """Return whether the study still needs an expression matrix."""
         return self.expression == Start.expression
 
     def readme(self) -> str:

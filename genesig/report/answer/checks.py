@@ -114,7 +114,7 @@ def _same_genes(data: Study) -> Check:
 
 
 def _not_measured(data: Study) -> str:
-    """Say why halves of the samples give no stability."""
+    """Return the text on why halves of the samples give no stability."""
     stability = data["answer"]["stability"]
     halves = data["answer"]["halves"]
     reason = "No halves of the samples were drawn"

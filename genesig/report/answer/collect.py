@@ -291,7 +291,7 @@ def verdict(
 
 
 def _detectable(study: StudyFacts, null: NullErrors) -> Detectable:
-    """Say what could have been found: of survival and of several classes, by permutations alone."""
+    """Return the detectable effects; of survival and several classes, by permutations alone."""
     units: ByKind[list[int]] = ByKind({"survival": []})  # neither of classes nor of a number
     class_sizes = units.get(study["task"], study["units"])
     n_independent = study["samples"] if study["groups"] is None else study["groups"]
@@ -320,7 +320,7 @@ def _stability(rows: list[TableRow]) -> Stability | None:
 
 
 def _half_samples(rows: list[TableRow], drawn: int) -> HalfSamples:
-    """Say how many halves were drawn, and whether every list of them was empty."""
+    """Return the number of halves drawn, and whether every list of them was empty."""
     half_rows = [row for row in rows if row["source"] == "half_subsamples"]
     empty = bool(half_rows) and half_rows[0]["mean_size"] == 0
     return {"drawn": drawn, "empty": drawn > 0 and empty}

@@ -66,7 +66,7 @@ def _tail(row: TableRow, chance: float) -> float:
 
 
 def other_method(data: Study) -> list[Paragraph]:
-    """Say that a method other than the linear signature predicts, and by how much better."""
+    """Return the paragraph on a method that predicts better than the linear signature."""
     method = data["answer"]["alternative"]
     genesig_error = data["answer"]["error"]["value"]
     if method is None or genesig_error is None:

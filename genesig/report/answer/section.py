@@ -183,7 +183,7 @@ def _passing(data: Study, evidence: Evidence, fdr: str) -> str:
 
 
 def note(data: Study) -> list[str]:
-    """Say what the numbers describe, if there is a model to be used."""
+    """Return the sentences on what the numbers describe, if there is a model to be used."""
     return [] if grade(data) is Grade.NONE else ["These numbers describe models built this way."]
 
 
@@ -306,7 +306,7 @@ def _lollipops(data: Study) -> list[figures.Lollipop]:
 
 
 def _directions(data: Study, lollipops: Sequence[figures.Lollipop]) -> str:
-    """Say what the colours of the genes mean."""
+    """Return the text on what the colours of the genes mean."""
     classes = data["study"]["classes"]
     words = measure(data).words
     if classes is not None and len(classes) > 2:

@@ -56,7 +56,7 @@ def _prediction(data: Study) -> str:
 
 
 def _accuracy(data: Study) -> str:
-    """Say how well held-out samples were predicted, in counts if there are classes."""
+    """Return the accuracy in held-out samples as text, in counts if there are classes."""
     error = data["answer"]["error"]
     metric = measure(data)
     value = f"{metric.name} {metric.write(metric.value(error['value']))}"
@@ -86,7 +86,7 @@ def misclassified(data: Study) -> str:
 
 
 def permutation_words(data: Study) -> str:
-    """Say how many analyses of permuted labels did as well as the study."""
+    """Return the text on how many analyses of permuted labels did as well as the study."""
     p = data["answer"]["p"]
     errors = data["null"]["errors"]
     observed = data["null"]["observed"]
@@ -110,7 +110,7 @@ def permutation_words(data: Study) -> str:
 
 
 def _genes(data: Study) -> str:
-    """Say how many genes the final model uses, and how many of them pass the FDR."""
+    """Return the text on how many genes the final model uses, and how many of them pass the FDR."""
     answer = data["answer"]
     evidence = data["answer"]["evidence"]
     if grade(data) is Grade.NONE:
@@ -143,7 +143,7 @@ def selected_in_model(data: Study) -> int:
 
 
 def _fdr_selected(data: Study, evidence: Evidence) -> str:
-    """Say how many genes pass the FDR, and how many of these are expected to be false."""
+    """Return the text on the FDR-selected genes, and how many of these are expected to be false."""
     count = evidence["fdr_selected"]
     indicators = evidence["indicators"][0]
     if not count:
@@ -161,7 +161,7 @@ def _fdr_selected(data: Study, evidence: Evidence) -> str:
 
 
 def _no_gene(data: Study, evidence: Evidence) -> str:
-    """Say why no gene is FDR-selected."""
+    """Return the text on why no gene is FDR-selected."""
     permutations = data["config"]["signature"]["permutations"]
     level = fdr_level(data)
     if permutations < MIN_PERMUTATIONS:
@@ -181,7 +181,7 @@ def _no_gene(data: Study, evidence: Evidence) -> str:
 
 
 def _others(data: Study, evidence: Evidence) -> str:
-    """Say how to take the genes of the model that do not pass the FDR."""
+    """Return the text on how to take the genes of the model that do not pass the FDR."""
     n_others = evidence["model"] - selected_in_model(data)
     if not n_others:
         return ""
@@ -192,7 +192,7 @@ def _others(data: Study, evidence: Evidence) -> str:
 
 
 def _price(data: Study, price: FdrSelectedError | None) -> str:
-    """Say what FDR-selected genes alone lose or gain, if the interval excludes 0."""
+    """Return the text on what FDR-selected genes alone lose or gain, if the interval excludes 0."""
     if price is None or data["answer"]["error"]["value"] is None:
         return ""
     low = price["difference_low"]
@@ -203,7 +203,7 @@ def _price(data: Study, price: FdrSelectedError | None) -> str:
 
 
 def _core_genes(data: Study) -> str:
-    """Say how many genes are core; a study without permutations tests no genes."""
+    """Return the text on how many genes are core; a study without permutations tests no genes."""
     answer = data["answer"]
     share = percent(data["config"]["signature"]["cv_frequency"])
     models = counted(data["design"]["outer"], "cross-validated model")
@@ -233,7 +233,7 @@ def shared_of_size(data: Study) -> tuple[str, str, str] | None:
 
 
 def _other_patients(data: Study) -> str:
-    """Say how many genes the signatures of two halves of the patients share."""
+    """Return the text on how many genes the signatures of two halves of the patients share."""
     numbers = shared_of_size(data)
     stability = data["answer"]["stability"]
     if numbers is None or stability is None:
@@ -254,7 +254,7 @@ def _other_patients(data: Study) -> str:
 
 
 def nothing_found(data: Study) -> list[Paragraph]:
-    """Say what the study could have found and what to do, if there is no evidence."""
+    """Return the paragraphs on detectable effects and on what to do, if there is no evidence."""
     if grade(data) is not Grade.NONE:
         return []
     return [
@@ -264,7 +264,7 @@ def nothing_found(data: Study) -> list[Paragraph]:
 
 
 def _detectable(data: Study) -> str:
-    """Say which AUC and effect of a gene the study had the power to detect."""
+    """Return the text on which AUC and effect of a gene the study had the power to detect."""
     detectable = data["answer"]["detectable"]
     effects = []
     if detectable["auc"] is not None:
@@ -291,7 +291,7 @@ def _detectable(data: Study) -> str:
 
 
 def _next_steps(data: Study) -> str:
-    """Say what to check, how many independent patients a larger study needs, what else to test."""
+    """Return the text on what to check, on the size of a larger study and on further tests."""
     detectable = data["answer"]["detectable"]
     units = data["study"]["units"]
     steps = ["Check sample quality and batches."]

@@ -306,7 +306,7 @@ def confusion_data(counts: Sequence[Sequence[float]], classes: Sequence[str]) ->
 
 
 def confusion_words(matrix: Sequence[Sequence[float]], classes: Sequence[str]) -> str:
-    """Say the same for those who do not see it."""
+    """Return the description of a confusion matrix for screen readers."""
     return "; ".join(
         f"true {clean(true)} called {clean(predicted)} {significant(matrix[i][j], 4)}"
         for i, true in enumerate(classes)

@@ -31,7 +31,7 @@ def two_classes(study: StudyFacts) -> list[str] | None:
 
 
 def shrinkage_words(data: Study) -> str:
-    """Say how much of its slope the line of the final model keeps, and whether it is in doubt."""
+    """Return the text on the shrinkage of the final model's line, and whether it is in doubt."""
     shrinkage = data["held_out"].get("shrinkage")
     if shrinkage is None:
         return ""
@@ -172,7 +172,7 @@ def subject_noun(data: Study) -> str:
 
 
 def weight_direction(data: Study) -> str:
-    """Say what the sign of a weight means."""
+    """Return the text on what the sign of a weight means."""
     classes = data["study"]["classes"]
     label = data["study"]["label"]
     if classes and len(classes) > 2:
@@ -213,7 +213,7 @@ def model_name(model: str) -> str:
 
 
 def method_choice(n_methods: int) -> str:
-    """Say how the best of the other methods was chosen, which flatters it a little."""
+    """Return the text on how the best other method was chosen, which flatters it a little."""
     if n_methods == 1:
         return "the other method"
     return f"the best of {n_methods} other methods on held-out samples"

@@ -113,7 +113,7 @@ class Section:
 
     @property
     def empty(self) -> bool:
-        """Whether the study has nothing of this kind; the page leaves it out."""
+        """Return whether the study has nothing of this kind; the page leaves it out."""
         return not self.words and not self.items
 
 

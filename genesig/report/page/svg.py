@@ -130,7 +130,7 @@ def _look(element: ET.Element) -> tuple[tuple[str, str], ...]:
 
 
 def _is_line(element: ET.Element) -> bool:
-    """Whether it is drawn by its stroke alone, so that lines that cross do not shine through."""
+    """Return whether a shape is drawn by its stroke alone, so that crossing lines stay opaque."""
     solid = not any("opacity" in key for key in element.attrib)
     return element.tag == f"{SVG}path" and element.get("fill") == "none" and solid
 

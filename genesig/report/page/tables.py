@@ -100,7 +100,7 @@ _SYMBOL_OF = {"symbol": "gene", "prototype_symbol": "prototype"}
 
 
 def is_repeated(columns: Sequence[str], rows: Sequence[Sequence[Any]], place: int) -> bool:
-    """Whether a column of symbols is nothing but the ids once more."""
+    """Return whether a column of symbols is nothing but the ids once more."""
     gene_column = _SYMBOL_OF.get(columns[place])
     if gene_column is None or gene_column not in columns:
         return False
@@ -122,7 +122,7 @@ class Column:
 
     @property
     def numeric(self) -> bool:
-        """Whether the values line up on the right."""
+        """Return whether the values line up on the right."""
         return self.kind not in _WORDS
 
     @property
@@ -446,7 +446,7 @@ def difference(data: Study, value: float) -> str:
 
 
 def fdr_selected_only(data: Study, price: FdrSelectedError) -> str:
-    """Say how well models of FDR-selected genes alone predict, beside the signature."""
+    """Return the text on the accuracy with FDR-selected genes only, beside the signature."""
     metric = measure(data)
     direction = "lower" if price["difference"] > 0 else "higher"
     points = " points" if metric.share else ""
@@ -465,7 +465,7 @@ def fdr_selected_only(data: Study, price: FdrSelectedError) -> str:
 
 
 def neither_beats_chance(data: Study, model: str) -> bool:
-    """Whether the intervals of both errors, of this model and of genesig, hold that of chance."""
+    """Return whether the intervals of both errors, of this model and of genesig, hold chance."""
     chance = data["answer"]["error"]["chance"]
     rows = {row["model"]: row for row in control_rows(data)}
     compared_rows = [rows.get(name) for name in ("genesig", model)]

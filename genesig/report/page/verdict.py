@@ -45,7 +45,7 @@ class Analysis(NamedTuple):
 
     @property
     def small(self) -> bool | None:
-        """Whether p is at most `LEVEL`; None where it is not known."""
+        """Return whether p is at most `LEVEL`; None where it is not known."""
         return None if self.p is None else self.p <= LEVEL
 
     @property
@@ -116,7 +116,7 @@ def _study_analysis(answer: Finding) -> Analysis:
 
 
 def _gain_excludes_zero(difference: Mapping[str, Any]) -> bool | None:
-    """Whether the interval of a gain over covariates lies above 0."""
+    """Return whether the interval of a gain over covariates lies above 0."""
     return None if difference["low"] is None else bool(difference["low"] > 0)
 
 
@@ -278,7 +278,7 @@ def _reason_unclear(data: Study) -> str:
 
 
 def _missing_p_words(data: Study) -> str:
-    """Say why there is no p-value to judge by."""
+    """Return the text on why there is no p-value to judge by."""
     p = data["answer"]["p"]
     if not p["permutations"]:
         return "no permutation test was run"
@@ -289,7 +289,7 @@ def _missing_p_words(data: Study) -> str:
 
 
 def _open_cohorts(data: Study) -> str:
-    """Say what external cohorts show that do not settle the conclusion."""
+    """Return the text on what external cohorts show that do not settle the conclusion."""
     cohorts = data["answer"]["cohorts"]
     if not cohorts["tested"]:
         return ""

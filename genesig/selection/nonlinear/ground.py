@@ -220,7 +220,7 @@ class KernelData:
 
     @property
     def can_be_fitted(self) -> bool:
-        """Whether a model can be fitted: enough samples, different responses, and a gene."""
+        """Return whether a model can be fitted: enough samples, different responses, and a gene."""
         return (
             len(self.y) >= MIN_FITTED_SAMPLES and len(self.genes) > 0 and bool(np.ptp(self.y) > 0)
         )

@@ -95,7 +95,7 @@ def events_for_concordance(variance: float, events: int, half_width: float = HAL
 
 
 def _area_rows(scored: HeldOut, classes: Sequence[str]) -> Iterator[list[NeededSamples]]:
-    """Give the rows of two classes, or of each of several against the rest."""
+    """Return the rows of two classes, or of each of several against the rest."""
     f = scored.scores[:, 0]
     has_several_classes = len(classes) > 2
     class_areas = class_sides(scored.y, f) if has_several_classes else [(scored.y > 0, f)]
@@ -113,7 +113,7 @@ def _area_rows(scored: HeldOut, classes: Sequence[str]) -> Iterator[list[NeededS
 
 
 def _concordance_rows(scored: HeldOut, headline: Headline) -> Iterator[NeededSamples]:
-    """Give the rows of C, its variance the mean over repeats of that over groups of samples.
+    """Return the rows of C, its variance the mean over repeats of that over groups of samples.
 
     Groups are counted, such as patients; each sample is its own without them.
     """
