@@ -36,7 +36,12 @@ class Problem:
     # an error stops the study, a warning goes into the report, a note reports a choice
     level: Literal["error", "warning", "note"] = "error"
     code: str = ""  # stable name of the fault, for tests and programs; "" without one
-    key: str = ""  # setting of the config that the message names; "" without one
+    key: str = ""  # setting of the config at fault, "normalise.folds"; "" without one
+
+    @property
+    def section(self) -> str:
+        """First part of the setting at fault, "normalise"; "" without a setting."""
+        return self.key.partition(".")[0]
 
     def with_option(self, options: Mapping[str, str]) -> Problem:
         """Return the problem as a command states it, by {setting: option of the command}.

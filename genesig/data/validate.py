@@ -98,7 +98,7 @@ def examine(raw: Config, schema: Config, source: str) -> Examination:
     names_files = all(isinstance(config.get(key), str) for key in schema["required"])
     if names_files and config["expression"] != POOLED_STUDIES:
         problems += _independent_problems(
-            read_inputs(StudySettings.from_config(config)).problems, problems, config, source
+            read_inputs(StudySettings.from_config(config)).problems, problems, config
         )
     return Examination(tuple(order_by_level(problems)), "")
 
@@ -109,11 +109,10 @@ def _count_classes(raw: Config) -> int | None:
 
 
 def _independent_problems(
-    file_problems: list[Problem], setting_faults: list[Problem], config: Config, source: str
+    file_problems: list[Problem], setting_faults: list[Problem], config: Config
 ) -> Iterator[Problem]:
     """Yield the files' problems, without those of the label if its settings are faulty."""
-    label_settings = (f"{source}, data.classes", f"{source}, data.task")
-    if any(fault.location.startswith(label_settings) for fault in setting_faults):
+    if any(fault.key in ("data.classes", "data.task") for fault in setting_faults):
         label_place = f"{config['samples']}, column '{config['label']}'"
         file_problems = [problem for problem in file_problems if problem.location != label_place]
     yield from file_problems
@@ -199,7 +198,7 @@ def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, 
     """Return the problems of a study, its inputs, and its size if there is no error."""
     problems = check_settings(config, source)
     has_faulty_steps = any(
-        "normalise" in problem.location and problem.level == "error" for problem in problems
+        problem.section == "normalise" and problem.level == "error" for problem in problems
     )
     inputs = read_inputs(StudySettings.from_config(config))
     problems += inputs.problems

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from copy import deepcopy
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Literal
 
 from genesig.data.files.columns import cells_of
 from genesig.data.files.config_text import (
@@ -130,7 +130,7 @@ def check_kind_settings(config: Config, kind: str, source: str) -> list[Problem]
             "labels decide the settings that the config leaves out"
         )
     return [
-        Problem(f"{source}, {key}", f"{message}{reread_advice}", *level)  # type: ignore[arg-type]
+        setting_problem(source, key, f"{message}{reread_advice}", *level)  # type: ignore[arg-type]
         for key, message, *level in LABEL_RULES[kind].setting_faults(config)
     ]
 
@@ -349,6 +349,14 @@ def _fill_defaults(value: Any, node: SchemaNode, schema: SchemaNode) -> Any:
     return value
 
 
+def setting_problem(
+    source: str, setting_place: str, message: str, level: Literal["error", "warning"] = "error"
+) -> Problem:
+    """Return the problem of a setting, whose place in the config is written as by `key_text`."""
+    location = f"{source}, {setting_place}" if setting_place else source
+    return Problem(location, message, level, key=setting_place.partition(", ")[0])
+
+
 def _schema_problems(
     config: Any, schema: SchemaNode, source: str
 ) -> Iterator[tuple[list[Any], Problem]]:
@@ -366,7 +374,7 @@ def _schema_problems(
         else:
             key_faults = iter([(key_path, _describe_wrong_value(value, node, key_path, schema))])
         for fault_path, message in key_faults:
-            yield fault_path, Problem(_key_place(source, fault_path), message)
+            yield fault_path, setting_problem(source, key_text(fault_path), message)
     for key_path, number in _floats(config, []):
         if not math.isfinite(number):
             yield (

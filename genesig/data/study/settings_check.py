@@ -22,6 +22,7 @@ from genesig.data.steps.normalise import (
 )
 from genesig.data.steps.scale import LEARNED_DEPTH_STEPS
 from genesig.data.steps.zeros import ZEROS_AS_MISSING as ZEROS
+from genesig.data.study.config_check import setting_problem
 from genesig.data.study.covariates_check import covariate_settings, unquoted_word_faults
 from genesig.data.study.gene_columns import check_omic_settings, check_place_settings
 from genesig.data.study.labels.known import LABEL_RULES, check_kind_settings
@@ -52,7 +53,7 @@ def check_settings(config: Config, source: str) -> list[Problem]:
         Name of the config in messages.
     """
     faults = [item for rule in SETTING_RULES for item in rule(config)]
-    return [Problem(f"{source}, {key}", *message_parts) for key, *message_parts in faults]  # type: ignore[arg-type]
+    return [setting_problem(source, *fault) for fault in faults]
 
 
 def _geo_faults(config: Config) -> SettingFaults:
