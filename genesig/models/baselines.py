@@ -1,4 +1,4 @@
-"""Common predictors, most of them from scikit-learn, with which a signature is compared.
+"""Common methods, most of them from scikit-learn, with which a signature is compared.
 
 Each takes training rows (normalised on these rows alone), their responses (±1 or numbers), test
 rows, the validation rows of the inner folds (numbers of training rows) and a random state. It
@@ -40,20 +40,20 @@ KERNEL_WIDTHS = (0.5, 1.0, 2.0)
 """Widths of Gaussian kernels, in multiples of the median distance between training rows."""
 
 
-def one_against_rest(two_class_predictor: Baseline) -> Baseline:
-    """Return a predictor of two classes as one of several: each class against all others.
+def one_against_rest(two_class_method: Baseline) -> Baseline:
+    """Return a method for two classes as one for several: each class against all others.
 
-    The scores are those of the T predictors, each less its own midpoint.
+    The scores are those of the T two-class models, each less its own midpoint.
     """
 
     def several(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
         scores = [
-            two_class_predictor(X, np.where(y == label, 1.0, -1.0), X_test, inner, random_state)
+            two_class_method(X, np.where(y == label, 1.0, -1.0), X_test, inner, random_state)
             for label in np.unique(y)
         ]
         return np.column_stack(scores)
 
-    several.__name__ = two_class_predictor.__name__
+    several.__name__ = two_class_method.__name__
     return several
 
 

@@ -189,7 +189,7 @@ class Plots:
         return ax
 
     def errors(self, ax: Axes | None = None) -> Axes:
-        """Draw the error of each predictor on the same splits, with its 95 % interval."""
+        """Draw the error of each method on the same splits, with its 95 % interval."""
         ax = _axes(ax)
         table = self._results.tables["controls"]
         rows = table[table["mu"].isna() & table["error"].notna()].sort_values("error")

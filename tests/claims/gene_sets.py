@@ -30,7 +30,7 @@ from genesig.selection.assess.held_out import model_scores
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.enrichment import MeasuredSets, permuted_lists_table, ranking_table
 from genesig.selection.linear.double_loop import nested_cross_validation
-from genesig.selection.nonlinear.gather import predictor_scores
+from genesig.selection.nonlinear.gather import method_scores
 
 N_SAMPLES = 40
 N_GENES = 500
@@ -144,7 +144,7 @@ def bent_in_noise(seed: int) -> Mapping[str, float]:
     """Select by derivative penalties, and by the Feature Vector Machine."""
     X = np.random.default_rng(seed).standard_normal((N_SAMPLES, 60))
     dataset, splits = nonlinear_study(X, np.where(np.arange(N_SAMPLES) % 2, 1.0, -1.0))
-    scores_by_model = predictor_scores(dataset, splits, nonlinear_fits(dataset, splits))
+    scores_by_model = method_scores(dataset, splits, nonlinear_fits(dataset, splits))
     headline = ASSESSED[dataset.design.kind].headline
     model_assessment, control = (
         assess(scores_by_model[name], headline)[0] for name in ("nonlinear", "fvm")

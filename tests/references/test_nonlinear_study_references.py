@@ -19,7 +19,7 @@ from genesig.selection.nonlinear.gather import (
     agreement_table,
     gather_nonlinear,
     genes_table,
-    predictor_scores,
+    method_scores,
 )
 from genesig.selection.nonlinear.loop import straightness
 
@@ -37,7 +37,7 @@ def valley(rng, n=80, d=40):
 
 def error(dataset, splits, fits, model="nonlinear"):
     return study_errors(
-        predictor_scores(dataset, splits, fits)[model], ASSESSED[dataset.design.kind].headline
+        method_scores(dataset, splits, fits)[model], ASSESSED[dataset.design.kind].headline
     )[0, 0]
 
 
@@ -168,7 +168,7 @@ def made(scores, tests, **settings):
     ]
 
 
-def test_the_difference_of_two_predictors_by_hand():
+def test_the_difference_of_two_methods_by_hand():
     rng = np.random.default_rng(0)
     y = np.tile([-1.0, 1.0], 15)
     dataset, splits = study(rng.standard_normal((30, 5)), y, folds=5)
@@ -176,7 +176,7 @@ def test_the_difference_of_two_predictors_by_hand():
     linear = make_fits(dataset, splits.outer, signal=0.8)
     ours = ModelFits.from_rows(made(y + rng.standard_normal(30), tests))
     at = 1
-    scores_by_model = predictor_scores(dataset, splits, ours)
+    scores_by_model = method_scores(dataset, splits, ours)
     assert list(scores_by_model) == ["nonlinear"]
     comparison = compare_errors(
         scores_by_model["nonlinear"], collect_held_out(dataset, splits, linear), at, HEADLINE
@@ -211,7 +211,7 @@ def test_difference_with_single_sample_splits_is_over_samples():
     linear = make_fits(dataset, splits.outer, signal=0.5)
     names = [split.name for split in splits.outer]
     ours = ModelFits.from_rows(made(y + rng.standard_normal(20), tests, split=names))
-    kernel_scores = predictor_scores(dataset, splits, ours)["nonlinear"]
+    kernel_scores = method_scores(dataset, splits, ours)["nonlinear"]
     comparison = compare_errors(
         kernel_scores, collect_held_out(dataset, splits, linear), 0, HEADLINE
     )

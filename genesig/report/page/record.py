@@ -115,7 +115,7 @@ class HalfSamples(TypedDict):
 
 
 class BestOtherMethod(TypedDict):
-    """The predictor of smallest held-out error of the ``of`` that are not this procedure.
+    """The method of smallest held-out error of the ``of`` that are not this procedure.
 
     ``difference`` is its error less that of this procedure on the same samples, with its interval.
     """

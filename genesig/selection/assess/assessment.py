@@ -1,4 +1,4 @@
-"""The nested cross-validation error with its interval, and its difference to another predictor's.
+"""The nested cross-validation error with its interval, and its difference to another method's.
 
 The error of a repeat is that of all its held-out scores together, the error of a study the mean
 over its repeats. `genesig.selection.assess.kinds` defines the error of each kind of response.
@@ -19,7 +19,7 @@ from genesig.selection.assess.kinds.record import Headline, HeldOut
 
 @dataclass(frozen=True)
 class Assessment:
-    """Error and AUC of one predictor, each with its 95 % interval; NaN if undefined.
+    """Error and AUC of one method, each with its 95 % interval; NaN if undefined.
 
     The names of the fields are those of the columns in results tables.
     """
@@ -79,7 +79,7 @@ MIN_REPEATS = 3
 
 
 class ErrorDifference(NamedTuple):
-    """Errors of two predictors on the same samples, and their difference."""
+    """Errors of two methods on the same samples, and their difference."""
 
     error: float  # of the method
     reference_error: float

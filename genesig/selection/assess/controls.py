@@ -1,4 +1,4 @@
-"""Errors and selection frequencies under permuted labels, and the table of all predictors."""
+"""Errors and selection frequencies under permuted labels, and the table of all methods."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def controls_table(
     null: Mapping[str, Array],
     predictions: Sequence[pd.DataFrame],
 ) -> pd.DataFrame:
-    """Return controls.tsv: error and AUC of genesig at each mu and of each other predictor.
+    """Return controls.tsv: error and AUC of genesig at each mu and of each other method.
 
     The row of genesig without a mu is the predictive model, the answer of the study. If genes are
     FDR-selected, ``genesig, FDR-selected genes`` is the model of these.
@@ -206,7 +206,7 @@ def controls_table(
     The error is the balanced error, or 1 - R² for regression, with the interval of `assess`.
     ``p_value`` is that of the permutations at the same mu (see `p_value`); the model of the
     FDR-selected genes has none unless it takes part in the predictive model. ``difference`` is
-    the error of another predictor less that of the predictive model, with its interval over the
+    the error of another method less that of the predictive model, with its interval over the
     same samples (see `compare_errors`).
 
     With covariates ``added`` is the error of these alone less that of the predictive model, or of
@@ -222,7 +222,7 @@ def controls_table(
     null : dict of arrays
         Content of null.npz, see `null_study`.
     predictions : list of DataFrame
-        Held-out predictions of other predictors, with the columns of baselines.tsv.
+        Held-out predictions of other methods, with the columns of baselines.tsv.
     """
     import pandas as pd
 
@@ -275,14 +275,14 @@ def controls_table(
 def _compared_row(
     model: str, scored: HeldOut, predictive: HeldOut, headline: Headline
 ) -> dict[str, Any]:
-    """Return the row of a predictor: its assessment, and its difference to the predictive model."""
+    """Return the row of a method: its assessment, and its difference to the predictive model."""
     (assessment,) = assess(scored, headline)
     difference = compare_errors(scored, predictive, -1, headline)
     return {"model": model, **asdict(assessment), **difference.columns("difference")}
 
 
 def _read_held_out(dataset: Dataset, splits: Splits, table: pd.DataFrame) -> HeldOut:
-    """Return the held-out scores of one predictor from its rows of baselines.tsv."""
+    """Return the held-out scores of one method from its rows of baselines.tsv."""
     split_number = {split.name: number for number, split in enumerate(splits.outer)}
     row = dataset.rows(table["sample"].tolist())
     split = table["split"].map(split_number).to_numpy()

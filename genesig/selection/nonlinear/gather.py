@@ -75,7 +75,7 @@ def gather_nonlinear(
     genes = genes_table(
         dataset, fits, final, nested[is_chosen_list], signature, cv_frequency=cv_frequency
     )
-    held_out_scores = predictor_scores(dataset, splits, fits)
+    held_out_scores = method_scores(dataset, splits, fits)
     linear_scores = collect_held_out(dataset, splits, linear)
     return {
         "nonlinear": genes,
@@ -149,8 +149,8 @@ def genes_table(
     )
 
 
-def predictor_scores(dataset: Dataset, splits: Splits, fits: ModelFits) -> dict[str, HeldOut]:
-    """Return the held-out scores of the two predictors, or of the one that was run."""
+def method_scores(dataset: Dataset, splits: Splits, fits: ModelFits) -> dict[str, HeldOut]:
+    """Return the held-out scores of the two nonlinear methods, or of the one that was run."""
     scores = {"nonlinear": fits.scores, "fvm": fits.fvm_scores}
     return {
         name: model_scores(dataset, splits, fits, score)
