@@ -251,7 +251,7 @@ META_GENE_COLUMNS = {
     "effect": Column("Effect", "signed", "Random-effects mean over the studies"),
     "low": Column("Lower", "signed"),
     "high": Column("Upper", "signed"),
-    "q_value": Column("q", "p", "Benjamini and Hochberg, over all genes"),
+    "q_value": Column("q (meta-analysis)", "p", "Benjamini and Hochberg, over all genes"),
     "i2": Column("I²", "share", "Share of what is seen between studies that is not sampling"),
     "agree": Column("Same sign", "share", "Studies with the sign of the mean"),
     "least": Column("Smallest", "signed", "Of the means without one study"),
@@ -380,10 +380,10 @@ def _studies_words(data: Studies, record: StudiesRecord) -> list[str]:
 
 
 def _meta_words(record: StudiesRecord) -> str:
-    caution = " Two studies are too few to say how far studies differ: read q as an order."
+    caution = " Two studies are too few to say how far studies differ: q only orders genes."
     return (
-        f"Over all studies, {record['named']} of {counted(record['tested'], 'gene')} differ at q ≤"
-        " 0.05 by a random-effects meta-analysis"
+        f"Over all studies, {record['named']} of {counted(record['tested'], 'gene')} differ at q"
+        " (meta-analysis) ≤ 0.05 by random effects"
         f" (meta.tsv).{caution if len(record['studies']) == 2 else ''}"
     )
 

@@ -478,3 +478,11 @@ def test_survival_curves_have_time_on_their_axis():
     data = collect(**kind_arguments("survival", proved=True))
     (image, *_) = summary(data, Limits(12, 15)).items
     assert image.draw().axes[-1].get_xlabel() == f"time ({data['study']['label']})"
+
+
+@pytest.mark.parametrize("n_runners_up", [0, 2])
+def test_link_to_the_genes_counts_every_gene_of_the_table(n_runners_up):
+    data = with_own(arguments(Study(permutations=99, beside=n_runners_up)), high=0.3)
+    n_genes = data["tables"]["signature"]["total"]
+    assert data["answer"]["evidence"]["fdr_selected"] < n_genes
+    assert summary(data, Limits(12, 15)).genes == f"All {n_genes} genes"

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from places import ROOT
 from report_records import Study, arguments, collected
 
+import genesig
 from genesig.report.answer.checks import GENES_QUESTION, UNKNOWN, checks
 from genesig.report.answer.collect import answer
-from genesig.report.answer.section import tiles
+from genesig.report.answer.section import gene_frequencies, tiles
 from genesig.report.answer.sentences import write_paragraphs
 from genesig.report.collect import collect
 from genesig.report.data import STEP_TEXTS, reproducibility
@@ -19,9 +22,9 @@ from genesig.report.data import study as study_section
 from genesig.report.genes.methods import evidence_paragraphs
 from genesig.report.genes.section import single_genes_section
 from genesig.report.methods import methods
-from genesig.report.page.section import Limits, flat_items
+from genesig.report.page.section import Card, Limits, flat_items
 from genesig.report.page.svg import draw_picture
-from genesig.report.page.tables import KNOWN_COLUMNS, WRITERS, cell
+from genesig.report.page.tables import KNOWN_COLUMNS, WRITERS, Table, cell
 from genesig.report.page.words import (
     clean,
     counted,
@@ -392,3 +395,50 @@ def test_only_genes_that_are_there_are_explained():
     text = " ".join(evidence_paragraphs(data, data["answer"]["evidence"]))
     assert "The others help to predict but may be there by chance" in text
     assert text.endswith("weight 0 marks an FDR-selected gene that the model does not use.")
+
+
+BARE_Q = re.compile(r"\bq\b(?! \((selection|t-test|single-gene test|meta-analysis)\))")
+"""A q without the test that it belongs to."""
+OTHER_Q = "Right: q (selection)"
+"""How Figure 2, whose marks have room for the letter alone, says which q they show."""
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_every_q_of_the_page_names_its_test():
+    data = collected(Study(permutations=99))
+    items = [item for write in SECTIONS.values() for item in write(data, Limits(3, 5)).items]
+    tables = [item for item in items if isinstance(item, Table)]
+    headings = [f"{column.label} {column.help}" for table in tables for column in table.columns]
+    pairs = [" ".join(map(" ".join, item.pairs)) for item in items if isinstance(item, Card)]
+    texts = [*headings, *pairs, *(text.text for text in write_paragraphs(data)), words_of(data)]
+    assert pairs
+    assert [text for text in texts if BARE_Q.search(text.replace("q only orders genes", ""))] == []
+    assert {"q (selection)", "q (t-test)"} <= {
+        column.label for table in tables for column in table.columns
+    }
+    assert OTHER_Q in gene_frequencies(data).caption
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_p_of_methods_is_called_that_of_permutations():
+    table = controls_section(collected(Study(permutations=99)), Limits(3, 5)).items[-1]
+    labels = [column.label for column in table.columns]
+    assert "p (permutation)" in labels
+    assert "p (single-gene test)" not in labels
+
+
+METHOD_FOLDERS = ("report", "notebook", "selection", "models")
+
+
+def test_no_method_is_called_a_predictor():
+    """TRIPOD+AI calls variables predictors, so only its checklist has the word."""
+    package = Path(genesig.__file__).parent
+    lines = [
+        f"{path.name}: {line}"
+        for folder in METHOD_FOLDERS
+        for path in sorted((package / folder).rglob("*"))
+        if path.suffix in (".py", ".j2", ".js") and path.name != "writeup.py"
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if "predictor" in line.lower()
+    ]
+    assert lines == []

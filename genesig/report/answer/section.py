@@ -254,7 +254,8 @@ def gene_frequencies(data: Study) -> Picture | None:
     else:
         of_them = f"All {kind}."
     tick = (
-        " Black tick: frequency expected with permuted labels. q: estimated FDR at this frequency."
+        " Black tick: frequency expected with permuted labels. Right: q (selection),"
+        " the estimated FDR at this frequency."
         " The gene lists from halves serve the FDR; they are not signatures."
     )
     tick = tick if tested else ""

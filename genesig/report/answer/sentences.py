@@ -156,7 +156,8 @@ def _fdr_selected(data: Study, evidence: Evidence) -> str:
     rate = f"a false discovery rate (FDR) of {percent(data['config']['signature']['fdr'])}"
     in_model = "" if n_in_model == count else f" ({n_in_model} of them in the signature)"
     if count == 1:
-        return f"{passing} {rate}{in_model} (q\u00a0=\u00a0{significant(evidence['expected'], 2)})."
+        q = significant(evidence["expected"], 2)
+        return f"{passing} {rate}{in_model}, with q (selection)\u00a0=\u00a0{q}."
     return f"{passing} {rate}{in_model}: {expected_number(evidence['expected'], count)}."
 
 
@@ -172,7 +173,7 @@ def _no_gene(data: Study, evidence: Evidence) -> str:
         )
     if evidence["passing"]:
         verb = "has" if evidence["passing"] == 1 else "have"
-        limit = f"q\u00a0≤\u00a0{significant(data['config']['signature']['fdr'], 2)}"
+        limit = f"q (selection)\u00a0≤\u00a0{significant(data['config']['signature']['fdr'], 2)}"
         return (
             f"No gene passes the {level}: {counted(evidence['passing'], 'gene')} {verb} {limit},"
             " but permuted labels often give as many."

@@ -98,12 +98,8 @@ def evidence_paragraphs(data: Genes, evidence: Evidence) -> list[str]:
     """Return the paragraphs on how to read the two tables of genes."""
     fdr = data["config"]["signature"]["fdr"]
     return [
-        "Selection frequency: how often a gene was selected in"
-        f" {2 * PAIRS_OF_ALL_SAMPLES * len(LIST_SHARES)} gene lists from random halves"
-        " of the samples. q (selection): the share of false positives"
-        " expected among genes selected at least this often, from permuted labels. With"
-        f" q\u00a0≤\u00a0{significant(fdr, 2)}, expect {percent(fdr)} to be false; q does not say"
-        " which.",
+        f"Of the genes with q (selection)\u00a0≤\u00a0{significant(fdr, 2)}, expect {percent(fdr)}"
+        " to be false; which ones is not known.",
         f"{_unselected_sentence(data, evidence)}{weight_direction(data)}{_zero_weight_note(data)}.",
     ]
 
@@ -135,7 +131,7 @@ def selection_text(row: TableRow) -> str:
     return (
         f"{passed}: in {percent(row['selection_frequency'])} of random halves"
         f" ({percent(row['null_frequency'])} by chance),"
-        f" q\u00a0=\u00a0{significant(row['selection_q'], 2)}"
+        f" q (selection)\u00a0=\u00a0{significant(row['selection_q'], 2)}"
     )
 
 
@@ -148,21 +144,21 @@ def evidence_sentences(data: Genes) -> list[str]:
     lists = 2 * PAIRS_OF_ALL_SAMPLES * len(LIST_SHARES)
     return [
         "Genes were selected by stability selection with complementary pairs of random halves"
-        " (Meinshausen and Bühlmann 2010; Shah and Samworth 2013). From each of"
-        f" {2 * PAIRS_OF_ALL_SAMPLES} halves, two lists were taken on the elastic-net path"
+        " (Meinshausen and Bühlmann 2010; Shah and Samworth 2013). Each of"
+        f" {2 * PAIRS_OF_ALL_SAMPLES} halves gave two lists on the elastic-net path"
         f" (μ = {significant(HALF_SAMPLE_MU)} ‖XᵀX‖/n): the longest list of at most"
         f" {MAX_LIST_GENES} genes (and {percent(MAX_LIST_SHARE)} of all), and its half with the"
         f" larger weights. F is the number of these {lists} lists that contain"
         " a gene, R(t) the number of genes with F ≥ t. E(t) is that"
         f" number under {permuted} of the labels (one added to the sum and to the number of"
-        " permutations). q is the smallest E(t)/R(t) over t ≤ F, the plug-in estimate of the false"
-        " discovery rate (Tusher et al. 2001; Storey and Tibshirani 2003).",
-        f"Genes with q ≤ {significant(signature_settings['fdr'], 2)} were FDR-selected if their"
-        " number exceeded that with permuted labels, each permutation judged by the E of the"
-        f" others, at p ≤ {significant(MAX_GATE_P)}. In each training set {PAIRS_OF_TRAINING_SET}"
-        " pairs gave the list in the same way, so that the accuracy with FDR-selected genes only"
-        f" is a held-out one, too; if fewer than {signature_settings['least']} genes passed, that"
-        f" model took the {signature_settings['least']} genes of the largest selection frequency.",
+        " permutations). q (selection) is the smallest E(t)/R(t) over t ≤ F, the plug-in estimate"
+        " of the false discovery rate (Tusher et al. 2001; Storey and Tibshirani 2003).",
+        f"Genes with q (selection) ≤ {significant(signature_settings['fdr'], 2)} were FDR-selected"
+        " if their number exceeded that with permuted labels, each permutation judged by the E of"
+        f" the others, at p ≤ {significant(MAX_GATE_P)}. {PAIRS_OF_TRAINING_SET} pairs of each"
+        " training set gave the list of its model of FDR-selected genes; if fewer than"
+        f" {signature_settings['least']} genes passed, that model used the"
+        f" {signature_settings['least']} genes of the largest selection frequency.",
         _model_list_sentence(data),
     ]
 
@@ -174,7 +170,7 @@ def _model_list_sentence(data: Genes) -> str:
     sentence = {
         "best": "The model of each training set has the list with the smaller error over"
         " the inner folds: that of the two-stage protocol, or the genes with"
-        f" q ≤ {significant(PREDICTIVE_FDR_FACTOR * fdr, 2)}.",
+        f" q (selection) ≤ {significant(PREDICTIVE_FDR_FACTOR * fdr, 2)}.",
         "fdr": "The model is that of the FDR-selected genes.",
     }.get(list_setting, "The model is that of the two-stage list.")
     if data["config"]["linear"].get("model") == "ensemble":

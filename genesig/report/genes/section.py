@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -10,7 +11,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from genesig.report.genes import figures
-from genesig.report.genes.methods import adjustment_note, averaging_note, evidence_paragraphs
+from genesig.report.genes.methods import (
+    TEST_NAMES,
+    adjustment_note,
+    averaging_note,
+    evidence_paragraphs,
+)
 from genesig.report.genes.record import CorrelationMatrix, Genes
 from genesig.report.page.measure import frequency_threshold, measure, weight_direction
 from genesig.report.page.section import Item, Limits, Section
@@ -25,10 +31,13 @@ from genesig.report.page.style import (
 )
 from genesig.report.page.svg import FigureColumns, Picture, picture
 from genesig.report.page.tables import (
+    SINGLE_GENE_TEST,
+    Table,
     genesig_rows,
     packed_table,
     table_rows,
     transposed,
+    without_meanings,
 )
 from genesig.report.page.words import (
     bracketed_confidence,
@@ -57,7 +66,7 @@ N_VISIBLE_GENES = 8  # rows above the fold of the table
 def signature_section(data: Genes, limits: Limits) -> Section:
     """Return the section with the signature as one table."""
     evidence = data["answer"]["evidence"]
-    items = list[Item]()
+    items = list[Table]()
     if data["answer"]["size"]:
         fdr_selected_note = (
             " and FDR-selected genes" if evidence and evidence["fdr_selected"] else ""
@@ -76,7 +85,10 @@ def signature_section(data: Genes, limits: Limits) -> Section:
         )
     if data["tables"]["selection"]["rows"]:
         caption = "All genes selected in at least one random half."
-        items.append(packed_table(data, "selection", caption, limits.table_rows, search=True))
+        table = packed_table(data, "selection", caption, limits.table_rows, search=True)
+        # The table above explains the columns that both have.
+        explained = {label for shown in items for label, _ in shown.meanings}
+        items.append(without_meanings(table, explained))
     paragraphs = _signature_paragraphs(data)
     return Section("signature", "Signature genes", paragraphs, items, part="genes")
 
@@ -270,10 +282,22 @@ def single_genes_section(data: Genes, limits: Limits) -> Section:
     ]
     items: list[Item] = [_volcano_picture(data)] if data["volcano"]["genes"] else []
     caption = "Single-gene tests, smallest p first."
-    items.append(packed_table(data, "univariate", caption, limits.table_rows, search=True))
+    table = packed_table(data, "univariate", caption, limits.table_rows, search=True)
+    items.append(_with_test_name(table, TEST_NAMES[tests["test"]]))
     return Section(
         "single-genes", "Single-gene tests", paragraphs, items, part="genes", folded=True
     )
+
+
+def _with_test_name(table: Table, test: str) -> Table:
+    """Name the t-test in the headings of p and q, apart from those of the selection."""
+    if "t-test" not in test:
+        return table
+    columns = [
+        replace(column, label=column.label.replace(SINGLE_GENE_TEST, "t-test"))
+        for column in table.columns
+    ]
+    return replace(table, columns=columns)
 
 
 BREVITY_TITLE = "Accuracy and stability by number of genes"

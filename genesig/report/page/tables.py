@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
@@ -172,8 +172,10 @@ CI_TO = "to"
 FREQUENCY_HELP = "Share of the outer splits that selected the gene"
 HALVES_HELP = "Share of gene lists from random halves that contain the gene"
 FDR_SELECTED = Column(
-    "FDR-selected", "flag", "q small enough, and more such genes than with permuted labels"
+    "FDR-selected", "flag", "q (selection) small enough for more genes than with permuted labels"
 )
+SINGLE_GENE_TEST = "single-gene test"
+"""The test of genes in the headings of its p and q, if it is no t-test."""
 KNOWN_COLUMNS: dict[str, Column] = {
     "added": Column("Gain", "number", "Above the covariates alone"),
     "added_high": Column(CI_TO, "number"),
@@ -226,11 +228,10 @@ KNOWN_COLUMNS: dict[str, Column] = {
     "mu": Column("μ", "mu"),
     "order": Column("Order", "integer"),
     "selection_p": Column("p (selection)", "p", "Of this selection frequency with permuted labels"),
-    "p_value": Column("p (single gene)", "p"),
+    "p_value": Column("p", "p"),
     "prototype": Column("Representative", "name", "Gene of the shortest list, of the group"),
     "prototype_symbol": Column("Its symbol", "symbol"),
     "selection_q": Column("q (selection)", "p", "Estimated FDR at this selection frequency"),
-    "q_value": Column("q (single gene)", "p", "Benjamini–Hochberg"),
     "r": Column("r with it", "signed", "Pearson's correlation"),
     "measure": Column("Measure", "text"),
     "value": Column("Value", "number"),
@@ -266,7 +267,12 @@ def _integer(value: Any) -> str:
 
 # The same word for another thing.
 _OF_TABLE = {
+    "controls": {"p_value": Column("p (permutation)", "p")},
     "selection": {"fdr_selected": FDR_SELECTED},
+    "univariate": {
+        "p_value": Column(f"p ({SINGLE_GENE_TEST})", "p"),
+        "q_value": Column(f"q ({SINGLE_GENE_TEST})", "p", "Benjamini–Hochberg"),
+    },
     "enrichment_ranking": {
         "score": Column("Among all genes", "signed", "Mean rise of its genes, or less their fall"),
         "normalised": Column("Above chance", "number", "In standard deviations over labels"),
@@ -397,6 +403,14 @@ def shown_table(
         search=search,
         is_open=is_open,
     )
+
+
+def without_meanings(table: Table, labels: Collection[str]) -> Table:
+    """Return a table that does not explain the columns of these labels."""
+    columns = [
+        replace(column, help="") if column.label in labels else column for column in table.columns
+    ]
+    return replace(table, columns=columns)
 
 
 NO_INTERVAL = "a difference without an interval, so chance is not ruled out"

@@ -12,9 +12,13 @@ from report_records import HOSTILE, Study, arguments
 from settings import MOMENTS
 from study_data import faultless
 
+from genesig.data import validate
 from genesig.data.quality.overview import quality as stage
+from genesig.data.quality.twins import SIMILAR_SAMPLES
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.steps.scale import NEVER_LOGGED
+from genesig.data.validate import Examination, check_study
+from genesig.errors import Problem
 from genesig.report.collect import collect
 from genesig.report.page.record import evenly_spaced_rows
 from genesig.report.page.section import Limits
@@ -354,6 +358,24 @@ def test_the_page_has_the_section_and_its_warning():
     assert set(RULE_WORDS) >= {
         rule["name"] for rule in inputs["quality_summary"]["outliers"]["rules"]
     }
+
+
+def test_samples_like_one_specimen_are_warned_of_once_without_path_and_settings(monkeypatch):
+    problem = Problem(
+        "data/e.tsv",
+        "samples 'S03' and 'S04' look like one specimen measured twice; name data.group",
+        "warning",
+        SIMILAR_SAMPLES,
+    )
+    monkeypatch.setattr(validate, "examine_study", lambda *_: Examination((problem,), "a study"))
+    monkeypatch.setattr(validate, "check_settings", lambda *_: [])
+    validation_warnings = check_study({}, "config.yaml")["warnings"]
+    given = arguments(Study())
+    given["quality_summary"]["twins"] = [["S03", "S04"]]
+    warnings = collect(**given, warnings=validation_warnings)["warnings"]
+    (warning,) = (text for text in warnings if "one specimen" in text)
+    assert "S03 and S04 look like one specimen measured twice" in warning
+    assert not re.search(r"\.tsv|/|\bdata\.|\bsplits\.", warning)
 
 
 def test_samples_like_one_specimen_are_said_on_the_first_screen_and_in_the_section():
