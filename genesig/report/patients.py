@@ -403,14 +403,11 @@ def _comparison_words(data: Patients) -> str:
     alone = data["design"]["test"][1] == 1
     compared = (
         "Each test set has one sample, so that scores of different models are compared, and the"
-        " interval is somewhat short."
+        " interval is somewhat short. "
         if alone
-        else "Only samples scored by the same model are compared."
+        else ""
     )
-    return (
-        f"{compared} The interval is for scores of models built in this way, over samples and"
-        " training sets; the final model itself is not tested here."
-    )
+    return f"{compared}This is for models built in this way; the final model itself is not tested."
 
 
 def _effect_words(data: Patients, row: TableRow, adjusted_for: str) -> str:

@@ -64,9 +64,8 @@ class SingleGeneMeasure:
 
 
 AUC_HELP = (
-    "Area under the ROC curve of this gene alone in the direction given: the share of pairs of a"
-    " sample of the class and another one that it puts in that order; 0.5 is chance, 1 separates"
-    " them. Interval: DeLong's, or the score interval where that is wider"
+    "Area under the ROC curve of this gene alone, in the direction given; 0.5 is chance. Interval:"
+    " DeLong's, or the wider score interval"
 )
 _CLASS_DIRECTIONS = ("higher in {}", "lower in {}")
 MEASURE_OF_TEST = {

@@ -47,7 +47,6 @@ from genesig.report.page.words import (
     decimal,
     gene_label,
     percent,
-    power,
     shorten,
     significant,
 )
@@ -394,11 +393,10 @@ def _model_sentence(settings: NonlinearSettings) -> str:
     kernel = KERNEL_WORDS.get(settings["kernel"], f"the kernel {clean(settings['kernel'])}")
     penalty = PENALTY_WORDS.get(settings["penalty"], f"the penalty {clean(settings['penalty'])}")
     return (
-        "For nonlinear selection on the same splits, the squared error of a function with"
-        f" {kernel.format(width=width, degree=settings['degree'])} was minimised under"
+        "Nonlinear selection minimised the squared error of a function with"
+        f" {kernel.format(width=width, degree=settings['degree'])} under"
         f" {penalty.format(groups=groups, mu=significant(settings['mu']))} (Rosasco et al. 2010;"
-        " Gregorova et al. 2018), plus ν times its squared norm; a gene is selected unless"
-        " this derivative is zero at every training sample."
+        " Gregorova et al. 2018), plus ν times its squared norm."
     )
 
 
@@ -407,9 +405,8 @@ def _screening_sentence(settings: NonlinearSettings) -> str:
     if settings["genes"] is None:
         return "All genes took part."
     return (
-        f"Each training set, also of the inner folds, kept its {counted(settings['genes'], 'gene')}"
-        " of largest dependence, measured by the Hilbert-Schmidt independence criterion between"
-        " ranks and response (Song et al. 2012)."
+        f"Each training set kept its {counted(settings['genes'], 'gene')} of largest dependence"
+        " (Hilbert-Schmidt independence criterion of the ranks; Song et al. 2012)."
     )
 
 
@@ -417,17 +414,13 @@ def _choice_sentence(settings: NonlinearSettings) -> str:
     """Return how the settings were chosen."""
     chosen_names = "τ, ν and the width" if len(settings["width"]) > 1 else "τ and ν"
     refit = (
-        "; kernel ridge regression on the selected genes, its weight chosen from"
-        f" {counted(len(settings['lam']), 'value')} ({power(min(settings['lam']))} to"
-        f" {power(max(settings['lam']))}), predicted"
+        "; kernel ridge regression on the selected genes predicted"
         if settings["debias"]
         else "; the penalised function itself predicted"
     )
     return (
-        f"The inner folds chose {chosen_names} among {counted(settings['tau_count'], 'value')} of τ"
-        f" down to {significant(settings['tau_min'])} τ max and ν ="
-        f" {', '.join(map(significant, settings['nu']))} (relative to mean diag K/n) by squared"
-        f" error{refit}."
+        f"The inner folds chose {chosen_names} by squared error from the values of the config"
+        f"{refit}."
     )
 
 
@@ -436,7 +429,6 @@ def _control_sentence(settings: NonlinearSettings) -> str:
     if not settings["fvm_genes"]:
         return ""
     return (
-        f"As a control, up to {counted(max(settings['fvm_genes']), 'gene')} were selected by the"
-        f" Feature Vector Machine (Li et al. 2006; {settings['fvm_bins']} bins of the ranks) from"
-        " the same kept genes, followed by the same ridge."
+        f"As a control, the same ridge used up to {counted(max(settings['fvm_genes']), 'gene')} of"
+        f" the Feature Vector Machine (Li et al. 2006; {settings['fvm_bins']} bins of the ranks)."
     )

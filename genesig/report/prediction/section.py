@@ -218,10 +218,8 @@ def permutation_section(data: Prediction, limits: Limits) -> Section:
         return Section("chance", "Permutation test", paragraphs, part="prediction")
     paragraphs = [
         f"The whole analysis was repeated {counted(len(errors), 'time')} with the labels"
-        f" {permuted_words(data)}.{_scope_of_p(data)} p = (1 + number of permutations with"
-        f" {measure(data).as_good})/({len(errors)} + 1) = {significant(p_values['value'], 2)}; the"
-        f" smallest value that {len(errors)} permutations allow is"
-        f" {significant(p_values['smallest'], 2)}."
+        f" {permuted_words(data)}.{_scope_of_p(data)} p = {significant(p_values['value'], 2)}; the"
+        f" smallest possible p is {significant(p_values['smallest'], 2)}."
     ]
     return Section("chance", "Permutation test", paragraphs, part="prediction", folded=True)
 

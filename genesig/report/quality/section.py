@@ -218,18 +218,15 @@ def _outliers_text(record: QualityRecord) -> str:
 
 # The rules of genesig.data.quality in words; how often they err is measured in its tests.
 OUTLIER_RULES = f"""\
-A sample is far from the others in one of these numbers where it is more than {FAR:g} MAD (median
-absolute deviations, scaled to a standard deviation) from the median of all samples, and far enough
-to matter:
+More than {FAR:g} scaled median absolute deviations from the median of all samples, and at least:
 
-RLE median, up or down: by half of the usual RLE interquartile range
-RLE interquartile range, up: a quarter larger than usual
-distance to the three nearest samples, up: half as far again
-library size or scaling factor, up or down: by half
-share of missing values, up: by five hundredths
+RLE median: half of the usual RLE IQR
+RLE IQR: 25% above the median
+distance: 50% above the median
+library size, scaling factor: 50% above or below
+missing values: 5 percentage points above
 
-Sizes, distances and ranges are compared as ratios. With 10 sound samples the rule
-flags about 1 in 100; with 40 or more, under 1 in 1000. No sample is excluded for it.
+The rule flags about 1 in 100 of 10 sound samples, under 1 in 1,000 of 40. It excludes none.
 """
 
 
