@@ -107,8 +107,8 @@ def refuse(
     key: str = "",
 ) -> InvalidInput:
     """Return the error of one fault; see the fields of `Problem`."""
-    place = f"{location}, line {line}" if line else str(location)
-    return InvalidInput([Problem(place, message, code=code, key=key)])
+    line_location = f"{location}, line {line}" if line else str(location)
+    return InvalidInput([Problem(line_location, message, code=code, key=key)])
 
 
 # characters that a terminal obeys; blanks of all kinds are not among them

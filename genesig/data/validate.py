@@ -113,8 +113,8 @@ def _independent_problems(
 ) -> Iterator[Problem]:
     """Yield the files' problems, without those of the label if its settings are faulty."""
     if any(fault.key in ("data.classes", "data.task") for fault in setting_faults):
-        label_place = f"{config['samples']}, column '{config['label']}'"
-        file_problems = [problem for problem in file_problems if problem.location != label_place]
+        label_location = f"{config['samples']}, column '{config['label']}'"
+        file_problems = [problem for problem in file_problems if problem.location != label_location]
     yield from file_problems
 
 

@@ -52,7 +52,7 @@ ORIENTATIONS = {"csr_matrix": "csr", "csr": "csr", "csc_matrix": "csc", "csc": "
 
 
 @contextmanager
-def checked_file(source: BytesIO | Path, place: str) -> Iterator[h5py.File]:
+def checked_file(source: BytesIO | Path, location: str) -> Iterator[h5py.File]:
     """Open an AnnData file whose every array has been checked.
 
     Raises
@@ -69,28 +69,28 @@ def checked_file(source: BytesIO | Path, place: str) -> Iterator[h5py.File]:
         with warnings.catch_warnings():  # of old versions and of names that occur twice
             warnings.simplefilter("ignore")
             with h5py.File(source, "r") as file:
-                _check(file, place)
+                _check(file, location)
                 yield file
     except InvalidInput:
         raise
     except Exception as error:  # h5py and anndata raise what they like for a damaged file
         reason = " ".join(str(error).split())[:160] or type(error).__name__
         raise refuse(
-            place,
+            location,
             f"is HDF5, but AnnData cannot read it ({reason}); is it truncated? Copy "
             "it again, or write it by AnnData.write_h5ad",
         ) from None
 
 
-def read_annotated(source: BytesIO | Path, place: str) -> anndata.AnnData:
+def read_annotated(source: BytesIO | Path, location: str) -> anndata.AnnData:
     """Read an AnnData file after the checks of `checked_file`."""
     import anndata
 
-    with checked_file(source, place):
+    with checked_file(source, location):
         return anndata.read_h5ad(source)
 
 
-def values_of(data: anndata.AnnData, part: str | None, place: str) -> Any:
+def values_of(data: anndata.AnnData, part: str | None, location: str) -> Any:
     """Return X, or the layer that `part` names.
 
     Raises
@@ -102,13 +102,13 @@ def values_of(data: anndata.AnnData, part: str | None, place: str) -> Any:
     if part is not None and part not in layers:
         suggestion = did_you_mean(part, layers) or f" (layers: {', '.join(layers) or 'none'})"
         raise refuse(
-            place, f"data.part '{part}' is not one of its layers{suggestion}", key="data.part"
+            location, f"data.part '{part}' is not one of its layers{suggestion}", key="data.part"
         )
     values = data.X if part is None else data.layers[part]
     if values is None:
         remedy = f"; choose a layer by data.part: {listing(layers)}" if layers else ""
         advice = remedy or ", and no layers; write the expression into X"
-        raise refuse(place, f"has no X{advice}", key="data.part")
+        raise refuse(location, f"has no X{advice}", key="data.part")
     return values
 
 
@@ -138,7 +138,7 @@ def save_annotated(path: Path, data: anndata.AnnData) -> None:
             shutil.copystat(path, temporary_path)
 
 
-def dense(values: Any, place: str) -> Array:
+def dense(values: Any, location: str) -> Array:
     """Return a matrix of an AnnData as float64, (n_samples, n_genes).
 
     Raises
@@ -148,38 +148,38 @@ def dense(values: Any, place: str) -> Array:
     """
     values = values.toarray() if hasattr(values, "toarray") else np.asarray(values)
     if values.ndim != 2 or values.dtype.kind not in "biuf":
-        raise refuse(place, "X does not hold real numbers; write the expression into X")
+        raise refuse(location, "X does not hold real numbers; write the expression into X")
     return np.asarray(values, dtype=np.float64)
 
 
-def _check(file: h5py.File, place: str) -> None:
+def _check(file: h5py.File, location: str) -> None:
     """Raise if an array is external, too large, complex, or sparse with contradictory parts."""
     import h5py
 
     dense_size = stored_size = 0
-    for node in _walk_nodes(file, place):
+    for node in _walk_nodes(file, location):
         if isinstance(node, h5py.Group):
-            dense_size += _check_sparse(node, place) if _is_sparse(node) else 0
-            _check_frame(node, place)
+            dense_size += _check_sparse(node, location) if _is_sparse(node) else 0
+            _check_frame(node, location)
         else:
             # A chunk is unpacked whole, however little of it belongs to the array.
             stored_size += max(node.size, prod(node.chunks or ())) * node.dtype.itemsize
             if node.external or node.is_virtual:
-                raise refuse(f"{place}, {node.name}", f"lies in another file; {REWRITE_ADVICE}")
+                raise refuse(f"{location}, {node.name}", f"lies in another file; {REWRITE_ADVICE}")
             if node.dtype.kind == "c":
                 message = "holds complex numbers; write real ones, or take it out"
-                raise refuse(f"{place}, {node.name}", message)
-        check_size(place, stored_size, file.id.get_filesize(), READING_COPIES)
-        check_size(place, dense_size, dense_size, READING_COPIES)
-    _check_texts(file, place)
+                raise refuse(f"{location}, {node.name}", message)
+        check_size(location, stored_size, file.id.get_filesize(), READING_COPIES)
+        check_size(location, dense_size, dense_size, READING_COPIES)
+    _check_texts(file, location)
 
 
-def _check_texts(file: h5py.File, place: str) -> None:
+def _check_texts(file: h5py.File, location: str) -> None:
     """Raise if the texts are longer than the file: many cells may point to one long text."""
     import h5py
 
     text_size = 0
-    for node in _walk_nodes(file, place):
+    for node in _walk_nodes(file, location):
         text_type = isinstance(node, h5py.Dataset) and h5py.check_string_dtype(node.dtype)
         if not text_type or text_type.length is not None or node.ndim != 1:
             continue
@@ -191,13 +191,13 @@ def _check_texts(file: h5py.File, place: str) -> None:
             text_size = text_size + read_size
             n_read = 2 * n_read if read_size < TEXT_BLOCK_BYTES else max(1, n_read // 2)
             if text_size > file.id.get_filesize():
-                node_place = f"{place}, {node.name}"
+                node_location = f"{location}, {node.name}"
                 raise refuse(
-                    node_place, f"holds more text than the file; it is damaged, {REWRITE_ADVICE}"
+                    node_location, f"holds more text than the file; it is damaged, {REWRITE_ADVICE}"
                 )
 
 
-def _walk_nodes(group: h5py.Group, place: str) -> Iterator[h5py.Group | h5py.Dataset]:
+def _walk_nodes(group: h5py.Group, location: str) -> Iterator[h5py.Group | h5py.Dataset]:
     """Yield a group and all nodes below it, each once; raise at a soft or external link."""
     import h5py
 
@@ -210,17 +210,17 @@ def _walk_nodes(group: h5py.Group, place: str) -> Iterator[h5py.Group | h5py.Dat
         visited.add(hash(node.id))
         n_children = len(node) if isinstance(node, h5py.Group) else 0
         if n_children + len(pending) + len(visited) > MAX_PARTS:
-            raise refuse(place, f"has more than {MAX_PARTS} parts; take out what is in its uns")
+            raise refuse(location, f"has more than {MAX_PARTS} parts; take out what is in its uns")
         names = list(node) if n_children else []
         for name in names:
             if not isinstance(node.get(name, getlink=True), h5py.HardLink):
-                child_place = f"{place}, {node.name.rstrip('/')}/{name}"
-                raise refuse(child_place, f"is a link to elsewhere; {REWRITE_ADVICE}")
+                child_location = f"{location}, {node.name.rstrip('/')}/{name}"
+                raise refuse(child_location, f"is a link to elsewhere; {REWRITE_ADVICE}")
         yield node
         pending += [node[name] for name in names]
 
 
-def _check_frame(group: h5py.Group, place: str) -> None:
+def _check_frame(group: h5py.Group, location: str) -> None:
     """Raise if a column of a table has another length; pandas would repeat a single value."""
     if _attribute_text(group, "encoding-type") != "dataframe":
         return
@@ -231,9 +231,9 @@ def _check_frame(group: h5py.Group, place: str) -> None:
         message = (
             f"has {row_shape[0]} rows, and at most {MAX_ROWS} are read; keep those of the study"
         )
-        raise refuse(f"{place}, {group.name}", message)
+        raise refuse(f"{location}, {group.name}", message)
     if len(set(columns)) < len(columns):
-        raise refuse(f"{place}, {group.name}", f"has two columns of one name; {REWRITE_ADVICE}")
+        raise refuse(f"{location}, {group.name}", f"has two columns of one name; {REWRITE_ADVICE}")
     for name in group:
         column = group[name]
         if (
@@ -242,7 +242,7 @@ def _check_frame(group: h5py.Group, place: str) -> None:
             or any(part.shape != row_shape for part in _value_arrays(column))
         ):
             message = f"has another number of values than {group.name} has rows; {REWRITE_ADVICE}"
-            raise refuse(f"{place}, {column.name}", message)
+            raise refuse(f"{location}, {column.name}", message)
 
 
 def _value_arrays(column: Any) -> list[h5py.Dataset]:
@@ -268,9 +268,9 @@ def _is_sparse(group: h5py.Group) -> bool:
     return {"indptr", "indices"} <= {*group} or bool(words & {*ORIENTATIONS})
 
 
-def _check_sparse(group: h5py.Group, place: str) -> int:
+def _check_sparse(group: h5py.Group, location: str) -> int:
     """Return the dense size in bytes; raise if pointers or indices are outside the matrix."""
-    group_place = f"{place}, {group.name}"
+    group_location = f"{location}, {group.name}"
     orientation, shape = _orientation_and_shape(group)
     data, indices, indptr = parts = [group.get(name) for name in ("data", "indices", "indptr")]
     dtype_kinds = ("biuf", "iu", "iu")
@@ -278,14 +278,14 @@ def _check_sparse(group: h5py.Group, place: str) -> int:
         part is None or getattr(part, "ndim", 0) != 1 or part.dtype.kind not in kind
         for part, kind in zip(parts, dtype_kinds, strict=True)
     ):
-        raise refuse(group_place, f"is no sparse matrix as AnnData writes it; {REWRITE_ADVICE}")
+        raise refuse(group_location, f"is no sparse matrix as AnnData writes it; {REWRITE_ADVICE}")
     size = int(shape[0]) * int(shape[1]) * 8
     stored = sum(stored_part.size * stored_part.dtype.itemsize for stored_part in parts)
-    check_size(group_place, stored, group.file.id.get_filesize(), READING_COPIES)
-    check_size(group_place, size, size, READING_COPIES)
+    check_size(group_location, stored, group.file.id.get_filesize(), READING_COPIES)
+    check_size(group_location, size, size, READING_COPIES)
     major, minor = shape if orientation == "csr" else shape[::-1]
     if fault := _index_fault(data, indices, indptr, int(major), int(minor)):
-        raise refuse(group_place, f"{fault}; the file is damaged, {REWRITE_ADVICE}")
+        raise refuse(group_location, f"{fault}; the file is damaged, {REWRITE_ADVICE}")
     return size
 
 

@@ -87,7 +87,7 @@ def _read_one_column(
     if not isinstance(column, str) or not has_columns(request, [column]):
         return None  # of a mapping `check_settings` yields the error
     problems = request.problems
-    label_place = f"{request.file}, column '{column}'"
+    label_location = f"{request.file}, column '{column}'"
     word_of_sample = {str(name): str(value) for name, value in request.table[column].items()}
     class_of_word = {str(word): name for word, name in request.settings.classes.items()}
     blank_samples = {
@@ -97,7 +97,7 @@ def _read_one_column(
     }
     if len(blank_samples) == len(word_of_sample):
         message = f"no sample has a label, so nothing can be tested; {PREDICT_ADVICE}"
-        problems.append(Problem(label_place, message))
+        problems.append(Problem(label_location, message))
         return None
     reasons = _find_unlabelled(request, request.table, column, list(class_of_word))
     dropped = [drop_note(name, reason) for name, reason in reasons.items()]
@@ -105,7 +105,7 @@ def _read_one_column(
         name: value for name, value in word_of_sample.items() if name not in blank_samples
     }
     class_of_sample, dropped_classes = translate(
-        filled_words, request.design, class_of_word, label_place, problems
+        filled_words, request.design, class_of_word, label_location, problems
     )
     names = tuple(class_of_sample)
     has_errors = any(problem.level == "error" for problem in problems)
@@ -162,7 +162,7 @@ def _translate_classes(
     word_of_sample: dict[str, str],
     design: Design,
     class_of_word: dict[str, str],
-    label_place: str,
+    label_location: str,
     problems: list[Problem],
 ) -> tuple[dict[str, str], list[dict[str, str]]]:
     """Return the class of each sample, and the samples left out for another class."""
@@ -179,19 +179,19 @@ def _translate_classes(
             "classes: the other way round; their word first, then the class of the study: "
             f"{{{pairs}}}"
         )
-        problems.append(Problem(label_place, message))
+        problems.append(Problem(label_location, message))
         return {}, []
     for word, name in class_of_word.items():
         if name not in classes:
             advice = did_you_mean(name, classes) or f"; name one of {listing(classes, 6)}"
             problems.append(
-                Problem(label_place, f"classes: '{name}' is no class of the study{advice}")
+                Problem(label_location, f"classes: '{name}' is no class of the study{advice}")
             )
         if word not in n_samples_of_word:
             advice = did_you_mean(word, n_samples_of_word)
             hint = advice or f" (found: {listing(n_samples_of_word, 6)})"
             message = f"classes: no sample is '{word}'{hint}"
-            problems.append(Problem(label_place, message, "error" if advice else "warning"))
+            problems.append(Problem(label_location, message, "error" if advice else "warning"))
     translated_words = {
         name: class_of_word.get(value, value) for name, value in word_of_sample.items()
     }
@@ -208,11 +208,13 @@ def _translate_classes(
             f"no label is a class of the study: found {counts_text}, needs {listing(classes)}; "
         )
         problems.append(
-            Problem(label_place, message + _classes_setting(list(n_samples_of_other_word), classes))
+            Problem(
+                label_location, message + _classes_setting(list(n_samples_of_other_word), classes)
+            )
         )
     elif n_samples_of_other_word:
         problems.append(
-            Problem(label_place, f"left out, as no class of the study: {counts_text}", "warning")
+            Problem(label_location, f"left out, as no class of the study: {counts_text}", "warning")
         )
     for name in classes if class_of_sample else ():
         if name not in class_of_sample.values():
@@ -225,7 +227,7 @@ def _translate_classes(
                 if n_samples_of_other_word
                 else ""
             )
-            problems.append(Problem(label_place, message + advice, "warning"))
+            problems.append(Problem(label_location, message + advice, "warning"))
     return class_of_sample, [
         drop_note(name, f"class '{word_of_sample[name]}' is no class of the study")
         for name in translated_words
@@ -244,7 +246,7 @@ def _check_numbers(
     word_of_sample: dict[str, str],
     design: Design,
     class_of_word: dict[str, str],
-    label_place: str,
+    label_location: str,
     problems: list[Problem],
 ) -> tuple[dict[str, str], list[dict[str, str]]]:
     """Return the labels as they are; append a problem if one is no number."""
@@ -260,7 +262,7 @@ def _check_numbers(
             f"{number_fault(word_of_sample[faulty_samples[0]])}{further_cells_text}"
             "; regression needs a number for each sample"
         )
-        problems.append(Problem(label_place, message))
+        problems.append(Problem(label_location, message))
     return word_of_sample, []
 
 
@@ -348,10 +350,10 @@ def _time_faults(
     event_word: str,
 ) -> Iterator[Problem]:
     """Yield a problem for times that are no numbers of at least 0, and if there is no event."""
-    time_place, event_place = (f"{request.file}, column '{column}'" for column in columns)
+    time_location, event_location = (f"{request.file}, column '{column}'" for column in columns)
     if not cells_of_sample:
         yield Problem(
-            time_place,
+            time_location,
             f"no sample has a time and an event, so nothing can be tested; {PREDICT_ADVICE}",
         )
         return
@@ -367,7 +369,7 @@ def _time_faults(
     }
     for name, fault in list(fault_of_sample.items())[:1]:
         sentence = f"the time of '{name}' {fault}; survival needs a time of at least 0"
-        yield Problem(time_place, sentence + further_text(len(fault_of_sample) - 1, "sample"))
+        yield Problem(time_location, sentence + further_text(len(fault_of_sample) - 1, "sample"))
     n_samples_of_word = Counter(event_cell.strip() for _, event_cell in cells_of_sample.values())
     if not any(happened(cell, event_word) for cell in n_samples_of_word):
         counts_text = ", ".join(
@@ -378,7 +380,7 @@ def _time_faults(
             or f"; name their word in event, found {counts_text}"
         )
         yield Problem(
-            event_place,
+            event_location,
             f"no event, as no sample is '{event_word}', so there is nothing to order{advice}",
         )
 
@@ -388,10 +390,10 @@ def _comparison_warnings(
 ) -> Iterator[Problem]:
     """Yield that no pair of samples is ordered, or that times seem to have another unit."""
     design = request.design
-    time_place = f"{request.file}, column '{time}'"
+    time_location = f"{request.file}, column '{time}'"
     if reason := RESPONSES[design.kind].training_fault(response, None):
         yield Problem(
-            time_place, f"the samples {reason}, so there is nothing to order; {PREDICT_ADVICE}"
+            time_location, f"the samples {reason}, so there is nothing to order; {PREDICT_ADVICE}"
         )
     elif (
         design.horizon is not None
@@ -401,7 +403,7 @@ def _comparison_warnings(
             f"from {response['time'].min():g} to {response['time'].max():g}, without the horizon "
             f"of the study, {design.horizon:g}; {UNIT_ADVICE}"
         )
-        yield Problem(time_place, message, "warning")
+        yield Problem(time_location, message, "warning")
     elif (
         design.horizon
         and not 1 / MAX_HORIZON_RATIO
@@ -412,4 +414,4 @@ def _comparison_warnings(
             f"half of the times are up to {np.median(response['time']):g}, and the horizon of the "
             f"study is {design.horizon:g}; {UNIT_ADVICE}"
         )
-        yield Problem(time_place, message, "warning")
+        yield Problem(time_location, message, "warning")

@@ -193,11 +193,11 @@ def match_genes(
     for row, position in np.argwhere(~np.isfinite(X[:, measured_positions])).tolist():
         text = matrix.text(row, columns[position])
         if not is_missing(text) and needed[measured_positions[position]] not in unscored_genes:
-            cell_place = (
+            cell_location = (
                 f"{file}, gene '{needed[measured_positions[position]]}', sample "
                 f"'{matrix.rows[row]}'"
             )
-            raise refuse(cell_place, f"the value {number_fault(text)}")
+            raise refuse(cell_location, f"the value {number_fault(text)}")
     is_measured = np.isfinite(X)
     return X, is_measured
 
@@ -527,7 +527,7 @@ def _check_covariate(
     covariate: Covariate, imputes_missing: bool, sample_table: pd.DataFrame, file: str
 ) -> Iterator[Problem]:
     """Yield the problems of one covariate: missing values, no numbers, unknown words."""
-    column_place = f"{file}, column '{covariate.column}'"
+    column_location = f"{file}, column '{covariate.column}'"
     column = sample_table[covariate.column].fillna("")
     study_words = covariate.spelt(map(str, column))
     word_of_sample = dict(zip(map(str, column.index), study_words, strict=True))
@@ -539,7 +539,7 @@ def _check_covariate(
         if imputes_missing:
             level = "warning"
             consequence = "; imputed with the mean of the training samples"
-        yield Problem(column_place, message + consequence, level)  # type: ignore[arg-type]
+        yield Problem(column_location, message + consequence, level)  # type: ignore[arg-type]
     filled_words = {name: cell for name, cell in word_of_sample.items() if not is_missing(cell)}
     if covariate.levels is None:
         faulty_samples = [name for name, cell in filled_words.items() if not is_number(cell)]
@@ -548,7 +548,9 @@ def _check_covariate(
                 f"the value of '{faulty_samples[0]}' "
                 f"{number_fault(filled_words[faulty_samples[0]])}, needs a number"
             )
-            yield Problem(column_place, message + further_text(len(faulty_samples) - 1, "sample"))
+            yield Problem(
+                column_location, message + further_text(len(faulty_samples) - 1, "sample")
+            )
         return
     unknown_words = sorted({cell for cell in filled_words.values() if cell not in covariate.levels})
     if unknown_words:
@@ -557,4 +559,4 @@ def _check_covariate(
             f"{listing(covariate.levels, 6)}){did_you_mean(unknown_words[0], covariate.levels)}; "
             "write it so, or leave it blank where the study fills it in"
         )
-        yield Problem(column_place, message)
+        yield Problem(column_location, message)

@@ -156,13 +156,13 @@ def _group_column(design: Design, table: pd.DataFrame, group: str | None) -> str
 def _read_groups(column: pd.Series[Any], file: str, problems: list[Problem]) -> tuple[str, ...]:
     """Return the group of each sample; a sample without one is a group of its own."""
     group_of_sample = {str(name): str(word).strip() for name, word in column.items()}
-    column_place = f"{file}, column '{column.name}'"
+    column_location = f"{file}, column '{column.name}'"
     blank_samples = [name for name, word in group_of_sample.items() if is_missing(word)]
     if blank_samples:
         message = (
             f"no group for {listing(blank_samples)}; each such sample counts as a group of its own"
         )
-        problems.append(Problem(column_place, message, "warning"))
+        problems.append(Problem(column_location, message, "warning"))
     pairs = equal_looking(
         word for name, word in group_of_sample.items() if name not in set(blank_samples)
     )
@@ -173,7 +173,7 @@ def _read_groups(column: pd.Series[Any], file: str, problems: list[Problem]) -> 
             f"{overlooked_differences([[first_name, second_name]])}"
             f"{further_text(len(pairs) - 1, 'name')}; write them alike if they are one group"
         )
-        problems.append(Problem(column_place, message, "warning"))
+        problems.append(Problem(column_location, message, "warning"))
     # A prefix keeps the name of a sample without a group apart from the names of groups.
     return tuple(
         f"sample {name}" if name in set(blank_samples) else f"group {word}"

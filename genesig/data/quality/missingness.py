@@ -182,7 +182,7 @@ def check_missing(
     genes: Sequence[str],
     sheet: Sheet,
     folds: Sequence[Mapping[str, Any]],
-    place: str,
+    location: str,
     omics: Array | None = None,
 ) -> Iterator[Problem]:
     """Yield warnings of missing values associated with the label, and of genes left out for them.
@@ -203,18 +203,20 @@ def check_missing(
         )
         advice = _omics_advice(missing, omics) or advice
         yield Problem(
-            place, f"missing values go with the label: {'; '.join(findings)}. {advice}", "warning"
+            location,
+            f"missing values go with the label: {'; '.join(findings)}. {advice}",
+            "warning",
         )
     if first_step["step"] == "knn_impute" and missing_when_low(X):
         yield Problem(
-            place,
+            location,
             "values are missing where genes are low: too small to be "
             "measured rather than missing at random, which knn_impute takes them for; "
             "left_censored and half_minimum are for such values",
             "warning",
         )
     if "missing_most" in first_step:
-        yield from _left_out_genes(X, genes, sheet, first_step["missing_most"], place)
+        yield from _left_out_genes(X, genes, sheet, first_step["missing_most"], location)
 
 
 LOW_VALUES_ADVICE = "takes a missing value for a low one: make sure that all were measured alike"
@@ -280,7 +282,7 @@ def _join_phrases(phrases: Sequence[str]) -> str:
 
 
 def _left_out_genes(
-    X: Array, genes: Sequence[str], sheet: Sheet, max_share: float, place: str
+    X: Array, genes: Sequence[str], sheet: Sheet, max_share: float, location: str
 ) -> Iterator[Problem]:
     """Yield a warning of the genes that knn_impute leaves out for their missing values."""
     design = sheet.design
@@ -295,4 +297,4 @@ def _left_out_genes(
         message += f"{counted(len(names), 'gene')} that more than {100 * max_share:g} % of "
         message += f"{lackers} lack, "
         message += listing(names)
-        yield Problem(place, message, "warning")
+        yield Problem(location, message, "warning")

@@ -146,38 +146,38 @@ class _InnerFolds:
         key = spawn_key(SUBSAMPLE, split=half.repeat, fold=half.fold)
         return self.divided(half, f"subsample {half.name}, splits.subsamples", folds, key)
 
-    def divided(self, split: Split, place: str, folds: int, key: tuple[int, ...]) -> Split:
+    def divided(self, split: Split, location: str, folds: int, key: tuple[int, ...]) -> Split:
         """Return the split with the given number of inner folds, drawn with this key."""
         divide_scheme = pick("splits.inner_scheme", INNER_SCHEMES, self.scheme)
         rows = self.samples.rows(split.train)
-        folds_of_rows = divide_scheme(place, self.samples, rows, folds, self.seed, key)
+        folds_of_rows = divide_scheme(location, self.samples, rows, folds, self.seed, key)
         return replace(split, inner=tuple(map(self.samples.named, folds_of_rows)))
 
 
 def _one_by_one(
-    place: str, samples: Samples, rows: Array, number: int, seed: int, key: tuple[int, ...]
+    location: str, samples: Samples, rows: Array, number: int, seed: int, key: tuple[int, ...]
 ) -> list[Array]:
     return samples.one_by_one(rows)
 
 
 def _by_study(
-    place: str, samples: Samples, rows: Array, number: int, seed: int, key: tuple[int, ...]
+    location: str, samples: Samples, rows: Array, number: int, seed: int, key: tuple[int, ...]
 ) -> list[Array]:
     """Return one part for each study if two others are left to train; else parts within studies."""
     studies = samples.of_study(rows)
     if len(studies) >= MIN_STUDIES:
         return studies
-    return _stratified(place, samples, rows, number, seed, key)
+    return _stratified(location, samples, rows, number, seed, key)
 
 
 def _stratified(
-    place: str, samples: Samples, rows: Array, number: int, seed: int, key: tuple[int, ...]
+    location: str, samples: Samples, rows: Array, number: int, seed: int, key: tuple[int, ...]
 ) -> list[Array]:
     """Return stratified parts of the rows; an error names the split."""
     try:
         return samples.parts(rows, number, seed, key)
     except GenesigError as error:
-        raise GenesigError(f"{place}: {error}") from error
+        raise GenesigError(f"{location}: {error}") from error
 
 
 def _halves(samples: Samples, seed: int, pairs: int) -> Iterator[Split]:

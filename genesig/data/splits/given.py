@@ -158,7 +158,7 @@ def _name_problems(path: str, listed: ListedSplits, samples: Samples) -> Iterato
 
 
 def _list_problems(
-    place: str, list_name: str, names: tuple[str, ...], allowed_names: tuple[str, ...]
+    location: str, list_name: str, names: tuple[str, ...], allowed_names: tuple[str, ...]
 ) -> Iterator[Problem]:
     """Yield a problem for unknown names in a list, and for each name that is repeated."""
     unknown_names = [name for name in dict.fromkeys(names) if name not in allowed_names]
@@ -171,10 +171,10 @@ def _list_problems(
             did_you_mean(unknown_names[0], allowed_names)
             or "; correct that, or draw the splits anew"
         )
-        yield Problem(place, f"{listing(unknown_names)} of {list_name} {statement}{suggestion}")
+        yield Problem(location, f"{listing(unknown_names)} of {list_name} {statement}{suggestion}")
     for name, count in Counter(names).items():
         if count > 1:
-            yield Problem(place, f"'{name}' occurs {count} times in {list_name}; keep it once")
+            yield Problem(location, f"'{name}' occurs {count} times in {list_name}; keep it once")
 
 
 # All splits within these limits are drawn in about ten seconds.
@@ -228,10 +228,12 @@ def inner_faults(samples: Samples, splits: Splits) -> Iterator[Problem]:
         yield Problem(problem.location, problem.message + further_text(len(unpaired) - 1, "pair"))
 
 
-def _fold_faults(samples: Samples, split_place: str, split: Split, level: str) -> Iterator[Problem]:
+def _fold_faults(
+    samples: Samples, split_location: str, split: Split, level: str
+) -> Iterator[Problem]:
     """Yield a problem for each inner fold of a split that cannot be used."""
     for fold_number, fold in enumerate(split.inner, start=1):
-        place = f"{split_place}, inner fold {fold_number}"
+        place = f"{split_location}, inner fold {fold_number}"
         if not fold:
             yield Problem(place, f"no validation samples; choose {REMEDY[level]}")
         train = samples.rows(sorted(set(split.train) - set(fold)))
@@ -254,15 +256,17 @@ def _pair_faults(samples: Samples, halves: Sequence[Split]) -> Iterator[Problem]
 
 
 def _split_group_problems(
-    samples: Samples, place: str, train: Array, test: Array
+    samples: Samples, location: str, train: Array, test: Array
 ) -> Iterator[Problem]:
     if samples.groups is not None:
         for group in np.intersect1d(samples.groups[train], samples.groups[test]):
-            yield Problem(place, f"group '{group}' has samples on both sides; keep it whole")
+            yield Problem(location, f"group '{group}' has samples on both sides; keep it whole")
 
 
-def _response_problems(samples: Samples, place: str, train: Array, level: str) -> Iterator[Problem]:
+def _response_problems(
+    samples: Samples, location: str, train: Array, level: str
+) -> Iterator[Problem]:
     """Yield a problem if a training set has too few different responses."""
     if fault := samples.kind.training_fault(samples.y[train], samples.classes):
         sentence = f"its {len(train)} training samples {fault}; choose {REMEDY[level]}"
-        yield Problem(place, sentence)
+        yield Problem(location, sentence)

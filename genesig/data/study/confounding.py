@@ -166,11 +166,11 @@ def check_confounding(
     """Yield a problem if batch and label are associated: above `limit` an error, else a warning."""
     if design.batch is None:
         return
-    column_place = f"{file}, column '{design.batch}'"
+    column_location = f"{file}, column '{design.batch}'"
     batch = obs[design.batch].to_numpy(dtype=object)
     if len(set(batch)) == 1:
         yield Problem(
-            column_place,
+            column_location,
             f"data.batch: every sample is '{batch[0]}', so that there is nothing "
             "between batches to look at",
             "warning",
@@ -180,7 +180,7 @@ def check_confounding(
     epsilon = strongest_association(_response_columns(obs, design), batch)
     if epsilon is None:
         yield Problem(
-            column_place,
+            column_location,
             f"data.batch: {len(set(batch))} batches for {len(batch)} samples; how "
             "far batch and label go together cannot be measured",
             "warning",
@@ -190,7 +190,7 @@ def check_confounding(
     lacking_text = _describe_lacking_classes(labels, batch, design)
     if epsilon > limit:
         yield Problem(
-            column_place,
+            column_location,
             f"batch and label go together ({measure_text}, at most {limit:g} is "
             f"accepted), so that the batch could be taken for the label{lacking_text}; leave "
             "samples out until they do not, or set data.confounding: 1 to go on all "
@@ -198,14 +198,14 @@ def check_confounding(
         )
     elif epsilon > MIN_WARNED_ASSOCIATION:
         yield Problem(
-            column_place,
+            column_location,
             f"batch and label go together ({measure_text}), so that part of what "
             f"predicts the label may be the batch{lacking_text}",
             "warning",
         )
     elif lacking_text:
         yield Problem(
-            column_place,
+            column_location,
             f"{lacking_text.removeprefix(': ')} ({measure_text}), so that between batches "
             "the label cannot be told from the batch",
             "warning",
@@ -227,7 +227,7 @@ def check_combat_covariates(
     for name in [
         sample for sample in covariate_names if sample not in (design.label, design.batch)
     ]:  # see settings_check
-        column_place = f"{file}, column '{name}'"
+        column_location = f"{file}, column '{name}'"
         problems: list[Problem] = []
         check_column(name, "covariate", list(obs.columns), str(obs.index.name), file, problems)
         yield from problems
@@ -238,14 +238,14 @@ def check_combat_covariates(
             message = (
                 f"covariate of combat: no value for {listing(blank_samples)}; each sample needs one"
             )
-            yield Problem(column_place, message)
+            yield Problem(column_location, message)
             continue
         covariate = encoded([Covariate.from_cells(name, map(str, obs[name]))], obs)
         if any(
             abs(correlations(covariate, column)).max() >= 1 - CORRELATION_ROUNDING for column in y.T
         ):
             yield Problem(
-                column_place,
+                column_location,
                 f"covariate of combat: equals the label '{design.label}', which no "
                 "step may see; take it out",
             )

@@ -219,10 +219,10 @@ def _check_covariate(
 ) -> Iterator[Problem]:
     """Yield the problems of a covariate's column."""
     column = obs[covariate.column].astype(str)
-    column_place = f"{file}, column '{covariate.column}'"
+    column_location = f"{file}, column '{covariate.column}'"
     blank_samples = [str(name) for name, cell in column.items() if is_missing(cell)]
     if len(blank_samples) == len(column):
-        yield Problem(column_place, "data.covariates: no sample has a value; take it out")
+        yield Problem(column_location, "data.covariates: no sample has a value; take it out")
         return
     if blank_samples and settings.missing_covariates == "refuse":
         message = (
@@ -230,7 +230,7 @@ def _check_covariate(
             f"{len(column)} ({listing(blank_samples)}); fill them in, or set "
             "data.missing_covariates: mean"
         )
-        yield Problem(column_place, message)
+        yield Problem(column_location, message)
     cell_of_sample = {str(name): cell for name, cell in column.items() if not is_missing(cell)}
     count_of_cell = Counter(cell_of_sample.values())
     if len(count_of_cell) == 1:
@@ -238,9 +238,9 @@ def _check_covariate(
             f"data.covariates: every sample is '{next(iter(count_of_cell))}', which holds nothing "
             "fixed; take it out"
         )
-        yield Problem(column_place, message)
+        yield Problem(column_location, message)
     elif covariate.column in settings.categorical_covariates:
-        yield from _check_word_limit(count_of_cell, len(obs), column_place)
+        yield from _check_word_limit(count_of_cell, len(obs), column_location)
     elif covariate.levels is not None:
         yield from _check_words(covariate, obs, cell_of_sample, file)
     elif are_codes(covariate.column, list(cell_of_sample.values())):
@@ -251,7 +251,7 @@ def _check_covariate(
             f"data: {flow_yaml({'categorical_covariates': [covariate.column]})}"
         )
         yield Problem(
-            column_place, message, "note", "numbers_may_be_names", "data.categorical_covariates"
+            column_location, message, "note", "numbers_may_be_names", "data.categorical_covariates"
         )
 
 
@@ -259,7 +259,7 @@ def _check_words(
     covariate: Covariate, obs: pd.DataFrame, cell_of_sample: dict[str, str], file: str
 ) -> Iterator[Problem]:
     """Yield a problem if a column of words is mostly numbers, or has too many different words."""
-    column_place = f"{file}, column '{covariate.column}'"
+    column_location = f"{file}, column '{covariate.column}'"
     count_of_cell = Counter(cell_of_sample.values())
     word_cells = [(name, cell) for name, cell in cell_of_sample.items() if not is_number(cell)]
     comma_cells = [cell for _, cell in word_cells if is_number(cell.replace(",", "."))]
@@ -268,13 +268,13 @@ def _check_words(
         message = f"data.covariates: the value of '{name}' {number_fault(cell)}"
         if 2 * len(word_cells) < len(cell_of_sample):
             message += "; the others are numbers: correct it, or leave it blank"
-        yield Problem(column_place, message + further_text(len(word_cells) - 1, "sample"))
+        yield Problem(column_location, message + further_text(len(word_cells) - 1, "sample"))
         return
-    yield from _check_word_limit(count_of_cell, len(obs), column_place)
+    yield from _check_word_limit(count_of_cell, len(obs), column_location)
 
 
 def _check_word_limit(
-    count_of_word: Mapping[str, int], n_samples: int, column_place: str
+    count_of_word: Mapping[str, int], n_samples: int, column_location: str
 ) -> Iterator[Problem]:
     """Yield a problem if a column has more words than the samples can adjust for."""
     if SAMPLES_PER_COVARIATE * (len(count_of_word) - 1) > n_samples:
@@ -283,7 +283,7 @@ def _check_word_limit(
             f"most {1 + n_samples // SAMPLES_PER_COVARIATE} can be held fixed: put rare ones "
             "together, or take it out"
         )
-        yield Problem(column_place, message)
+        yield Problem(column_location, message)
 
 
 def check_training_sets(sheet: Sheet, splits: Splits, file: str) -> Iterator[Problem]:
@@ -338,7 +338,7 @@ def _unseen_word_warnings(sheet: Sheet, splits: Splits, file: str) -> Iterator[P
             yield Problem(f"{file}, column '{covariate.column}'", message, "warning")
 
 
-def _infinite_weight_warnings(sheet: Sheet, splits: Splits, place: str) -> Iterator[Problem]:
+def _infinite_weight_warnings(sheet: Sheet, splits: Splits, location: str) -> Iterator[Problem]:
     """Yield a warning for words of a covariate whose weight is infinite in some training set."""
     kind = RESPONSES[sheet.design.kind]
     design = sheet.design
@@ -362,10 +362,10 @@ def _infinite_weight_warnings(sheet: Sheet, splits: Splits, place: str) -> Itera
                     "word, leave them out, or leave their cells blank and set "
                     "data.missing_covariates: mean"
                 )
-                yield Problem(f"{place}, column '{covariate.column}'", message, "warning")
+                yield Problem(f"{location}, column '{covariate.column}'", message, "warning")
 
 
-def _zero_weight_faults(sheet: Sheet, splits: Splits, column_place: str) -> Iterator[Problem]:
+def _zero_weight_faults(sheet: Sheet, splits: Splits, column_location: str) -> Iterator[Problem]:
     """Yield a problem for training sets with too few samples of positive weight."""
     kind = RESPONSES[sheet.design.kind]
     design = sheet.design
@@ -386,7 +386,7 @@ def _zero_weight_faults(sheet: Sheet, splits: Splits, column_place: str) -> Iter
             f"the samples with a weight above 0 {faults[0]}; give more of the samples a weight "
             "above 0, or set data.weights: null"
         )
-        yield Problem(column_place, message)
+        yield Problem(column_location, message)
 
 
 def _check_design_matrix(
@@ -433,7 +433,7 @@ def _unexplained_share(C: Array, y: Array) -> float:
 
 def _check_weights(column: pd.Series[str], sheet: Sheet, file: str) -> Iterator[Problem]:
     """Yield the problems of the column of sample weights."""
-    column_place = f"{file}, column '{column.name}'"
+    column_location = f"{file}, column '{column.name}'"
     cell_of_sample = {str(name): str(cell) for name, cell in column.items()}
     faulty_samples = [
         name for name, cell in cell_of_sample.items() if not is_number(cell) or float(cell) < 0
@@ -446,11 +446,11 @@ def _check_weights(column: pd.Series[str], sheet: Sheet, file: str) -> Iterator[
             f"{fault}{further_text(len(faulty_samples) - 1, 'sample')}"
             "; each sample needs a number, 0 or more"
         )
-        yield Problem(column_place, message)
+        yield Problem(column_location, message)
         return
     sample_weights = np.array([float(cell) for cell in cell_of_sample.values()])
     if not sample_weights.any():
-        yield Problem(column_place, "data.weights: every weight is 0; some must be above")
+        yield Problem(column_location, "data.weights: every weight is 0; some must be above")
         return
     kind = RESPONSES[sheet.design.kind]
     classes = sheet.design.classes
@@ -459,7 +459,7 @@ def _check_weights(column: pd.Series[str], sheet: Sheet, file: str) -> Iterator[
         weight_fault := kind.training_fault(response[sample_weights > 0], classes)
     ):
         yield Problem(
-            column_place, f"data.weights: the samples with a weight above 0 {weight_fault}"
+            column_location, f"data.weights: the samples with a weight above 0 {weight_fault}"
         )
     elif sample_weights.sum() ** 2 < len(sample_weights) / 2 * (sample_weights @ sample_weights):
         message = (
@@ -467,4 +467,4 @@ def _check_weights(column: pd.Series[str], sheet: Sheet, file: str) -> Iterator[
             f"{sample_weights.sum() ** 2 / (sample_weights @ sample_weights):.0f} (Kish's "
             "effective sample size)"
         )
-        yield Problem(column_place, message, "warning")
+        yield Problem(column_location, message, "warning")

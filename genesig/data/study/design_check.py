@@ -104,24 +104,24 @@ def _check_units(
     group = sheet.design.group
     scheme = splits["scheme"]
     folds = splits["folds"]
-    label_place = f"{file}, column '{sheet.design.label}'"
+    label_location = f"{file}, column '{sheet.design.label}'"
     subject = f"{name} has {counted(n_units, 'sample' if group is None else 'group')}"
     subject += f" (column '{group}')" if group is not None else ""
     subject += " to train on" if scheme == "predefined" else ""
     is_kfold = scheme in ("stratified_kfold", "stratified_group_kfold")
     if n_units < 3:
         yield Problem(
-            label_place, f"{subject}; at least 3 are needed, to be split outside and inside"
+            label_location, f"{subject}; at least 3 are needed, to be split outside and inside"
         )
     elif is_kfold and n_units < folds:
         leave_one_out_scheme = "leave_one_out" if group is None else "leave_one_group_out"
         advice = (
             f"set splits.folds to {n_units} or less, or splits.scheme to {leave_one_out_scheme}"
         )
-        yield Problem(label_place, f"{subject}, splits.folds is {folds}; {advice}")
+        yield Problem(label_location, f"{subject}, splits.folds is {folds}; {advice}")
     elif n_left < 2:
         yield Problem(
-            label_place, f"{subject}, of which {n_left} may be left to train on; 2 are needed"
+            label_location, f"{subject}, of which {n_left} may be left to train on; 2 are needed"
         )
     elif splits["inner_scheme"] == "stratified_kfold" and n_left < splits["inner_folds"]:
         advice = f"set splits.inner_folds to {n_left} or less, or splits.inner_scheme to "
@@ -129,7 +129,7 @@ def _check_units(
             f"{subject}, of which {n_left} may be left to train on, splits.inner_folds is "
             f"{splits['inner_folds']}; {advice}leave_one_out"
         )
-        yield Problem(label_place, message)
+        yield Problem(label_location, message)
 
 
 def _smallest_training_size(n_units: int, scheme: str, n_folds: int) -> int:
@@ -179,7 +179,7 @@ def _check_groups(sheet: Sheet, file: str) -> Iterator[Problem]:
 def _check_sides(sheet: Sheet, column: str, file: str) -> Iterator[Problem]:
     """Yield the problems of the column that assigns samples to train and test."""
     obs = sheet.obs
-    column_place = f"{file}, column '{column}'"
+    column_location = f"{file}, column '{column}'"
     faulty_words = {
         str(name): str(word) for name, word in obs[column].items() if word not in SPLIT_SIDES
     }
@@ -188,14 +188,14 @@ def _check_sides(sheet: Sheet, column: str, file: str) -> Iterator[Problem]:
         suggestion = did_you_mean(word.lower(), SPLIT_SIDES)
         word_text = f"'{word}'" if word else "blank"
         yield Problem(
-            column_place,
+            column_location,
             f"sample '{name}' is {word_text}, needs train or test{further_samples}{suggestion}",
         )
     if not faulty_words:
         for side in SPLIT_SIDES:
             if side not in set(obs[column]):
                 yield Problem(
-                    column_place, f"no sample is '{side}'; both train and test are needed"
+                    column_location, f"no sample is '{side}'; both train and test are needed"
                 )
     group = sheet.design.group
     if group in obs.columns and not faulty_words:
@@ -206,7 +206,7 @@ def _check_sides(sheet: Sheet, column: str, file: str) -> Iterator[Problem]:
             message = (
                 f"{group} {listing(split_groups)} has samples on both sides; keep each on one side"
             )
-            yield Problem(column_place, message)
+            yield Problem(column_location, message)
 
 
 CORRELATION_ROUNDING = 1e-10
@@ -473,8 +473,8 @@ def _warn_by_column_name(sheet: Sheet, file: str) -> Iterator[Problem]:
             else:
                 message += f"set {_group_setting(samples_with_value, name, design)}: {name}"
                 message += "" if design.studies else " and splits.scheme: stratified_group_kfold"
-            column_place = f"{file}, column '{name}'"
-            yield Problem(column_place, message, "warning", "samples_of_one_unit", "data.group")
+            column_location = f"{file}, column '{name}'"
+            yield Problem(column_location, message, "warning", "samples_of_one_unit", "data.group")
 
 
 def _group_setting(identified: pd.DataFrame, name: str, design: Design) -> str:
@@ -535,8 +535,8 @@ def _warn_by_repeated_values(sheet: Sheet, file: str) -> Iterator[Problem]:
             f"together, set data.group: {name}"
         )
         message += "" if design.studies else " and splits.scheme: stratified_group_kfold"
-        column_place = f"{file}, column '{name}'"
-        yield Problem(column_place, message, "warning", "samples_of_one_unit", "data.group")
+        column_location = f"{file}, column '{name}'"
+        yield Problem(column_location, message, "warning", "samples_of_one_unit", "data.group")
 
 
 def _units_of_samples(sheet: Sheet, name: str) -> list[str | None]:

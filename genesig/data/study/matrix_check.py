@@ -232,13 +232,13 @@ def _check_cells(
             )
     for kind, cells in cells_of_kind.items():
         gene, row, fault = cells[0]
-        cell_place = _cell_place(matrix, gene, row, file)
+        cell_location = _cell_place(matrix, gene, row, file)
         n_genes = counted(len({gene for gene, _, _ in cells[1:]}), "gene")
         further_cells = counted(len(cells) - 1, "further cell")
         further_cells = f" ({further_cells} in {n_genes})" if len(cells) > 1 else ""
         unfilled = kind == "missing" and missing is None
         advice = f"; fill it in, or {LEAVE_GENE_OUT}" if unfilled else ADVICE_OF_FAULT[kind]
-        problems.append(Problem(cell_place, f"the value {fault}{further_cells}{advice}"))
+        problems.append(Problem(cell_location, f"the value {fault}{further_cells}{advice}"))
 
 
 def _check_codes(
@@ -267,8 +267,8 @@ def _check_codes(
         else f"write NA there, and {FILL_ADVICE}"
     )
     only_codes = bool(np.isin(negative, codes).all())
-    cell_place = _cell_place(matrix, gene, row, file)
-    problems.append(Problem(cell_place, message, "error" if only_codes else "warning"))
+    cell_location = _cell_place(matrix, gene, row, file)
+    problems.append(Problem(cell_location, message, "error" if only_codes else "warning"))
 
 
 def _cell_place(matrix: Matrix, gene: int, row: int, file: str) -> str:

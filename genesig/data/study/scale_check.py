@@ -259,8 +259,8 @@ def check_lone_values(
         f"the value {X[row, gene]:g} {_further_lone_values(is_lone, samples)}lies far above all "
         f"others (nine of ten are below {bulk:.4g}); {advice}"
     )
-    cell_place = f"{file}, gene '{genes[gene]}', sample '{samples[row]}'"
-    yield Problem(cell_place, message, code="lone_values")
+    cell_location = f"{file}, gene '{genes[gene]}', sample '{samples[row]}'"
+    yield Problem(cell_location, message, code="lone_values")
 
 
 def _lone_in_gene(X: Array, is_lone: Array) -> Array:

@@ -224,8 +224,8 @@ def check_ids(table: pd.DataFrame, file: str, problems: list[Problem]) -> None:
             first_row.setdefault(name, row)
     if blank_rows:
         message = f"the sample name (column '{table.index.name}') is blank"
-        line_place = f"{file}, line {line_of_row(table, blank_rows[0])}"
-        problems.append(Problem(line_place, message + further_text(len(blank_rows) - 1, "line")))
+        line_location = f"{file}, line {line_of_row(table, blank_rows[0])}"
+        problems.append(Problem(line_location, message + further_text(len(blank_rows) - 1, "line")))
     if repeated_rows:
         name = str(table.index[repeated_rows[0]])
         message = (

@@ -69,10 +69,10 @@ def find_unlabelled_samples(
             message += (
                 f"; fill the labels in, or to leave these samples out set {setting}: leave_out"
             )
-        label_place = f"{file}, line {line_of_row(table, blank_rows[0])}, column '{label}'"
+        label_location = f"{file}, line {line_of_row(table, blank_rows[0])}, column '{label}'"
         code = "many_labels_missing" if is_error else "labels_missing"
         level: Literal["error", "warning"] = "error" if is_error else "warning"
-        problems.append(Problem(label_place, message, level, code=code, key=setting))
+        problems.append(Problem(label_location, message, level, code=code, key=setting))
     return dict.fromkeys(blank_samples, f"no label in column '{label}'")
 
 

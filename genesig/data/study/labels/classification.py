@@ -58,7 +58,7 @@ def _choose_classes(
 ) -> tuple[str, ...]:
     """Return the classes of the config, or of the table (the control first if there are two)."""
     n_samples_of_class = Counter(sorted(column))
-    label_place = f"{file}, column '{request.label_column}'"
+    label_location = f"{file}, column '{request.label_column}'"
     if classes is not None:
         for name in classes:
             if name not in n_samples_of_class:
@@ -67,7 +67,7 @@ def _choose_classes(
                     or f"; name one of {listing(n_samples_of_class, 6)}"
                 )
                 problems.append(
-                    Problem(label_place, f"data.classes: no sample is '{name}'{advice}")
+                    Problem(label_location, f"data.classes: no sample is '{name}'{advice}")
                 )
         return tuple(classes)
     if len(n_samples_of_class) < 2:
@@ -76,13 +76,15 @@ def _choose_classes(
             if n_samples_of_class
             else "no sample has a label"
         )
-        problems.append(Problem(label_place, f"{fault_text}; two classes are needed"))
+        problems.append(Problem(label_location, f"{fault_text}; two classes are needed"))
     if len(n_samples_of_class) > 2 and not equal_looking(
         n_samples_of_class, as_word
     ):  # which are an error of their own
         problems.extend(
             _check_number_of_classes(
-                n_samples_of_class, label_place, number_advice(request.table, request.label_column)
+                n_samples_of_class,
+                label_location,
+                number_advice(request.table, request.label_column),
             )
         )
     names = (
@@ -94,7 +96,7 @@ def _choose_classes(
 
 
 def _check_number_of_classes(
-    n_samples_of_class: Counter[str], label_place: str, advice: str
+    n_samples_of_class: Counter[str], label_location: str, advice: str
 ) -> Iterator[Problem]:
     """Yield a note or an error if the table has more than two classes and the config names none."""
     counts_text = ", ".join(
@@ -105,7 +107,7 @@ def _check_number_of_classes(
     )
     message = f"{len(n_samples_of_class)} classes: {counts_text}{further_classes}"
     if len(n_samples_of_class) > 6 and all(map(is_number, n_samples_of_class)):
-        yield Problem(label_place, f"{message}; {advice}")
+        yield Problem(label_location, f"{message}; {advice}")
         return
     two_classes_setting = flow_yaml(
         {"classes": control_first([name for name, _ in n_samples_of_class.most_common(2)])}
@@ -115,12 +117,12 @@ def _check_number_of_classes(
             f"; at most {MAX_CLASSES} are told apart, choose some, for example data: "
             f"{two_classes_setting}"
         )
-        yield Problem(label_place, message)
+        yield Problem(label_location, message)
     else:
         message += (
             f", told apart by one list of genes; data: {two_classes_setting} would compare two"
         )
-        yield Problem(label_place, message, "note")
+        yield Problem(label_location, message, "note")
 
 
 def _drop_other_classes(
@@ -136,10 +138,10 @@ def _drop_other_classes(
             f"'{name}' ({counted(n_samples, 'sample')})"
             for name, n_samples in n_samples_of_class.items()
         )
-        label_place = f"{file}, column '{column.name}'"
+        label_location = f"{file}, column '{column.name}'"
         message = f"left out by data.classes: {counts_text}"
-        problems.append(Problem(label_place, message, "warning"))
-        problems.extend(check_left_out_classes(n_samples_of_class, classes or (), label_place))
+        problems.append(Problem(label_location, message, "warning"))
+        problems.extend(check_left_out_classes(n_samples_of_class, classes or (), label_location))
     return {
         name: f"class '{value}' is not in data.classes" for name, value in class_of_sample.items()
     }

@@ -194,12 +194,12 @@ def check_class_words(
             "if it says that there is no label, leave these cells blank, "
             f"else write data: {flow_yaml({'classes': list(names)})}"
         )
-        cell_place = f"{file}, line {table.attrs['lines'][rows[0]]}, column '{label}'"
-        yield Problem(cell_place, message, "error" if is_unknown else "warning")
+        cell_location = f"{file}, line {table.attrs['lines'][rows[0]]}, column '{label}'"
+        yield Problem(cell_location, message, "error" if is_unknown else "warning")
 
 
 def check_left_out_classes(
-    counts: Mapping[str, int], classes: Sequence[str], column_place: str
+    counts: Mapping[str, int], classes: Sequence[str], column_location: str
 ) -> Iterator[Problem]:
     """Yield a problem if a class that ``data.classes`` leaves out looks like one of its classes."""
     class_of_word = {as_word(name): name for name in classes}
@@ -213,7 +213,7 @@ def check_left_out_classes(
                 f"differs from '{similar}' only in {difference}; write them alike, or "
                 "quite differently"
             )
-            yield Problem(column_place, message)
+            yield Problem(column_location, message)
 
 
 def _misspelling_warnings(
@@ -231,8 +231,8 @@ def _misspelling_warnings(
                 "write them alike; if both are meant, write data: "
                 f"{flow_yaml({'classes': list(names)})}"
             )
-            cell_place = f"{file}, line {table.attrs['lines'][row]}, column '{label}'"
-            yield Problem(cell_place, message, "warning")
+            cell_location = f"{file}, line {table.attrs['lines'][row]}, column '{label}'"
+            yield Problem(cell_location, message, "warning")
 
 
 def check_missing_codes(table: pd.DataFrame, label: str, file: str) -> Iterator[Problem]:
@@ -251,8 +251,8 @@ def check_missing_codes(table: pd.DataFrame, label: str, file: str) -> Iterator[
             f"{counted(int((values == code).sum()), 'cell')} here; if it says that there is no "
             "label, leave it blank"
         )
-        cell_place = f"{file}, line {table.attrs['lines'][first_row]}, column '{label}'"
-        yield Problem(cell_place, message, "error" if is_certain else "warning")
+        cell_location = f"{file}, line {table.attrs['lines'][first_row]}, column '{label}'"
+        yield Problem(cell_location, message, "error" if is_certain else "warning")
 
 
 def check_similar_names(table: pd.DataFrame, key: str, column: str, file: str) -> Iterator[Problem]:
@@ -266,5 +266,5 @@ def check_similar_names(table: pd.DataFrame, key: str, column: str, file: str) -
             f"{overlooked_differences([[first_name, second_name]])}"
             f"{further_text(len(pairs) - 1, 'name')}; write them alike, or quite differently"
         )
-        cell_place = f"{file}, line {table.attrs['lines'][row]}, column '{column}'"
-        yield Problem(cell_place, message, "warning" if key == "data.batch" else "error")
+        cell_location = f"{file}, line {table.attrs['lines'][row]}, column '{column}'"
+        yield Problem(cell_location, message, "warning" if key == "data.batch" else "error")

@@ -28,9 +28,9 @@ def _check_labels(request: LabelRequest, problems: list[Problem]) -> LabelChoice
     """Append the problems of labels that must be numbers; no sample is dropped."""
     _check_numbers(request.table, request.file, request.label_column, problems)
     problems.extend(check_missing_codes(request.table, request.label_column, request.file))
-    label_place = f"{request.file}, column '{request.label_column}'"
+    label_location = f"{request.file}, column '{request.label_column}'"
     problems += [
-        Problem(label_place, message, "warning")
+        Problem(label_location, message, "warning")
         for message in censoring_warnings(request.table, request.label_column)
     ]
     return LabelChoice()

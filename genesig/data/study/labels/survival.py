@@ -94,7 +94,7 @@ def _check_times(request: LabelRequest, samples: list[str]) -> Iterator[Problem]
     """Yield a problem for times that are no numbers of at least 0, or do not vary."""
     table = request.table
     column = request.label_column
-    time_place = f"{request.file}, column '{column}'"
+    time_location = f"{request.file}, column '{column}'"
     rows = [row for row, name in enumerate(table.index) if name in set(samples)]
     cells = {row: str(table[column].iloc[row]) for row in rows}
     fault_of_row = {row: number_fault(cell) for row, cell in cells.items() if not is_number(cell)}
@@ -114,14 +114,14 @@ def _check_times(request: LabelRequest, samples: list[str]) -> Iterator[Problem]
         times_text = (
             f"every time is {next(iter(cells.values()))}" if cells else "no sample has a time"
         )
-        yield Problem(time_place, f"{times_text}; survival needs times that differ")
+        yield Problem(time_location, f"{times_text}; survival needs times that differ")
 
 
 def _choose_event(
     request: LabelRequest, event: str, samples: list[str]
 ) -> tuple[str, list[Problem]]:
     """Return the word that is the event, and the problems of that choice."""
-    event_place = f"{request.file}, column '{event}'"
+    event_location = f"{request.file}, column '{event}'"
     word = request.settings.event
     counts = Counter(str(request.table[event][name]).strip() for name in samples)
     counts_text = ", ".join(f"'{cell}' ({n_samples})" for cell, n_samples in counts.most_common(6))
@@ -132,15 +132,15 @@ def _choose_event(
                 f"data.event must say which word is the event, found {counts_text}; for example "
                 f"data: {flow_yaml({'event': event_word(counts, event)})}"
             )
-            return "1", [Problem(event_place, message)]
+            return "1", [Problem(event_location, message)]
         return "1", []
     if not any(happened(cell, word) for cell in counts):
         advice = did_you_mean(word, counts) or f"; name one of {counts_text}"
-        return word, [Problem(event_place, f"data.event: no sample is '{word}'{advice}")]
+        return word, [Problem(event_location, f"data.event: no sample is '{word}'{advice}")]
     censored_words = [cell for cell in counts if not happened(cell, word)]
     if len(censored_words) > 1:
         message = f"{listing(censored_words)} all count as censored, only '{word}' as the event"
-        return word, [Problem(event_place, message, "warning")]
+        return word, [Problem(event_location, message, "warning")]
     return word, []
 
 
@@ -148,18 +148,18 @@ def _check_outcomes(
     request: LabelRequest, column: str, time: Array, event: Array
 ) -> Iterator[Problem]:
     """Yield a problem if there is no event, none is outlived, or the horizon is out of range."""
-    event_place = f"{request.file}, column '{column}'"
+    event_location = f"{request.file}, column '{column}'"
     horizon = request.settings.horizon
     if not event.any():
         message = (
             f"no event among {counted(len(time), 'sample')}, all are censored; nothing can be "
             "learned from them, name the word of the event in data.event"
         )
-        yield Problem(event_place, message)
+        yield Problem(event_location, message)
         return
     if time[event].min() >= time.max():
         yield Problem(
-            event_place,
+            event_location,
             "no event that anyone outlived, so nothing can be learned from these "
             "times; correct them, or set data.event",
         )

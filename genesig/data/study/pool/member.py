@@ -368,7 +368,7 @@ def _translate_responses(
 
 
 def _unknown_word_faults(
-    cells: pd.Series[str], column_place: str, classes: Config
+    cells: pd.Series[str], column_location: str, classes: Config
 ) -> Iterator[Problem]:
     """Yield the words of ``classes`` that no sample has."""
     words_of_table = dict.fromkeys(map(str, cells))
@@ -378,7 +378,7 @@ def _unknown_word_faults(
     for word in words:
         if word not in words_of_table:
             advice = did_you_mean(word, untranslated) or f"; {_untranslated_advice(untranslated)}"
-            yield Problem(column_place, f"classes: no sample is '{word}'{advice}")
+            yield Problem(column_location, f"classes: no sample is '{word}'{advice}")
 
 
 def _untranslated_advice(words: Sequence[str]) -> str:

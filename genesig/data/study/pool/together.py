@@ -164,12 +164,12 @@ def _check_responses(members: Sequence[Member], settings: StudySettings) -> Iter
         other_counts = {
             word: n_samples for word, n_samples in counts_of_study.items() if word not in classes
         }
-        label_place = f"{member.table_file}, column '{member.response_columns[0]}'"
+        label_location = f"{member.table_file}, column '{member.response_columns[0]}'"
         if rare_classes:
             candidate_words = [*other_counts, *member.n_samples_of_other_word]
             every_word = counts_of_study + Counter(member.n_samples_of_other_word)
             yield Problem(
-                label_place,
+                label_location,
                 _rare_class_message(member.name, rare_classes[0], every_word, candidate_words),
             )
         elif other_counts:
@@ -181,7 +181,7 @@ def _check_responses(members: Sequence[Member], settings: StudySettings) -> Iter
                 "name those that are to be told apart"
             )
             yield Problem(
-                label_place,
+                label_location,
                 f"{message}, data: {{classes: [{', '.join(classes)}]}}, or what it means, "
                 f"classes: {{{next(iter(other_counts))}: CLASS}}",
             )
