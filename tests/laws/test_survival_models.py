@@ -310,6 +310,14 @@ def test_risk_slope_is_the_shrunken_slope_of_cross_fitted_scores():
     assert (reversed_scores.line, reversed_scores.shrinkage) == (0.0, 0.0)
 
 
+def test_risk_slope_is_fitted_with_two_inner_folds():
+    """Without the fold of a sample there is one fold, which has no others to be compared with."""
+    dataset = study_of("survival", 3, n=30, d=12, signal=1.2)
+    splits = draw_splits(dataset, seed=2, **{**SPLITS, "inner_folds": 2, "subsamples": 0})
+    final = fit_final_model(dataset, splits, folds=MOMENTS, **SURVIVAL_SETTINGS)
+    assert (final.with_chosen().line >= 0).all()
+
+
 def test_risk_slope_counts_groups_of_samples():
     rng = np.random.default_rng(2)
     scores = rng.standard_normal(40)

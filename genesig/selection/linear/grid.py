@@ -65,17 +65,27 @@ def crossfit(training_set: TrainingSet, choose_by_folds: ChooseByFolds) -> Array
 
 
 def _keep_folds(training_set: TrainingSet, kept_folds: Array) -> tuple[TrainingSet, Array]:
-    """Return the training set of some folds, and their numbers; all folds if these lack a class.
-
-    Of survival times the classes are samples with and without an event.
-    """
+    """Return the training set of some folds, and their numbers; all folds if these do not do."""
     inner_folds = tuple(training_set.inner_folds[fold] for fold in kept_folds)
-    rows = np.concatenate([*inner_folds, np.zeros(0, dtype=np.int64)])
-    y = training_set.y
-    labels = y["event"] if y.dtype.names else y
-    if len(np.unique(labels[rows])) < len(np.unique(labels[training_set.train])):
+    if not _allow_choice(training_set, inner_folds):
         return training_set, np.arange(len(training_set.inner_folds))
-    return replace(training_set, train=np.sort(rows), inner_folds=inner_folds), kept_folds
+    return replace(
+        training_set, train=np.sort(np.concatenate(inner_folds)), inner_folds=inner_folds
+    ), kept_folds
+
+
+def _allow_choice(training_set: TrainingSet, inner_folds: tuple[Array, ...]) -> bool:
+    """Return whether these folds hold each class, or each leaves an event to the others.
+
+    The left-out deviance of a fold of survival times compares it with the rows of the other folds.
+    """
+    if not inner_folds:
+        return False
+    rows = np.concatenate(inner_folds)
+    y = training_set.y
+    if y.dtype.names:
+        return all(y["event"][np.setdiff1d(rows, fold)].any() for fold in inner_folds)
+    return len(np.unique(y[rows])) == len(np.unique(y[training_set.train]))
 
 
 class CalibrationLines(NamedTuple):
