@@ -24,6 +24,7 @@ from genesig.report.page.style import (
 from genesig.report.page.words import gene_label, shorten
 from genesig.response.design import label_columns
 from genesig.results.annotated import dense
+from genesig.selection.assess.scores import called_class, confusion_matrix, roc_curve
 
 if TYPE_CHECKING:
     import anndata
@@ -75,7 +76,7 @@ class Plots:
             return self._one_against_the_others(classes, ax)
         negative, positive = classes
         for _, rows in self._held_out().groupby("repeat"):
-            x, y = _roc(rows["score"].to_numpy(), (rows["label"] == positive).to_numpy())
+            x, y = roc_curve((rows["label"] == positive).to_numpy(), rows["score"].to_numpy())
             ax.plot(x, y, color=GENESIG_COLOUR, lw=1.6, alpha=0.6)
         ax.set(
             xlabel=f"share of {negative} called {positive}",
@@ -89,7 +90,7 @@ class Plots:
         for _, rows in self._held_out().groupby("repeat"):
             for name, colour in zip(classes, CLASS_COLOURS, strict=False):
                 score = rows[f"score of {name}"].to_numpy()
-                x, y = _roc(score, (rows["label"] == name).to_numpy())
+                x, y = roc_curve((rows["label"] == name).to_numpy(), score)
                 ax.plot(x, y, color=colour, lw=1.4, alpha=0.8, label=shorten(name, 24))
         handles, names = ax.get_legend_handles_labels()
         handle_of_class = dict(zip(names, handles, strict=True))
@@ -109,26 +110,18 @@ class Plots:
         ax = _axes(ax)
         rows = self._held_out()
         repeats = rows["repeat"].nunique()
-        counts = np.array(
-            [
-                [
-                    ((rows["label"] == true_class) & (rows["predicted"] == predicted_class)).sum()
-                    / repeats
-                    for predicted_class in classes
-                ]
-                for true_class in classes
-            ]
+        true_class, predicted_class = (
+            np.array([classes.index(cell) if cell in classes else -1 for cell in rows[column]])
+            for column in ("label", "predicted")
         )
+        if len(classes) == 2:
+            predicted_class = called_class(true_class == 1, rows["score"].to_numpy())
+        counts = confusion_matrix(true_class, predicted_class, len(classes))[:, :-1] / repeats
         shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-12)
         ax.imshow(shares, cmap="Blues", vmin=0, vmax=1.4)
-        for (true_class, predicted_class), count in np.ndenumerate(counts):
-            ax.text(
-                predicted_class,
-                true_class,
-                f"{count:.3g}\n{shares[true_class, predicted_class]:.0%}",
-                ha="center",
-                va="center",
-            )
+        for (row, column), count in np.ndenumerate(counts):
+            text = f"{count:.3g}\n{shares[row, column]:.0%}"
+            ax.text(column, row, text, ha="center", va="center")
         names = [shorten(name, 16) for name in classes]
         ax.set_xticks(range(len(names)), names)
         ax.set_yticks(range(len(names)), names)
@@ -313,14 +306,6 @@ def _axes(ax: Axes | None) -> Axes:
     from matplotlib import pyplot as plt
 
     return plt.subplots(layout="constrained")[1]
-
-
-def _roc(score: Array, positive: Array) -> tuple[Array, Array]:
-    """Return false and true positive rates over falling thresholds; tied scores are one step."""
-    from sklearn.metrics import roc_curve
-
-    x, y, _ = roc_curve(positive, score, drop_intermediate=False)
-    return x, y
 
 
 def _margin_of_own_class(rows: pd.DataFrame, classes: Sequence[str]) -> Array:

@@ -15,11 +15,10 @@ from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
 from genesig.selection.assess.intervals import delong
 from genesig.selection.assess.kinds.by_class import held_out_area
-from genesig.selection.assess.scores import auc, zero_one_loss
+from genesig.selection.assess.scores import auc, called_class, confusion_matrix, zero_one_loss
 from genesig.selection.assess.several import (
     balanced_error,
     class_sides,
-    count_confusions,
     macro_auc,
     predict_class,
     sensitivities,
@@ -110,10 +109,16 @@ def test_a_tie_and_a_missing_score_are_no_prediction():
     np.testing.assert_array_equal(wrong(np.array([1.0, 0, 0]), f), [0, 1, np.nan])
 
 
+def test_called_class_of_a_score_of_zero_is_an_error():
+    positive = np.array([True, True, True, False, False, False])
+    calls = called_class(positive, np.array([0.5, -0.5, 0, 0.5, -0.5, 0]))
+    np.testing.assert_array_equal(calls, [1, 0, 0, 1, 0, 1])
+
+
 def test_confusion_and_sensitivity_by_hand():
     y = np.array([0.0, 0, 0, 1, 1, 2])
     calls = np.array([0, 0, 1, 1, -1, 0])
-    table = count_confusions(y, calls, 3)
+    table = confusion_matrix(y, calls, 3)
     np.testing.assert_array_equal(table, [[2, 1, 0, 0], [0, 1, 0, 1], [1, 0, 0, 0]])
     shares = sensitivities(y, calls, 3)
     np.testing.assert_allclose([share for share, _, _ in shares], [2 / 3, 1 / 2, 0])

@@ -19,6 +19,7 @@ from genesig.report.page.record import (
     rounded_row,
 )
 from genesig.report.page.words import clean, counted, decimal
+from genesig.selection.assess.scores import confusion_matrix, roc_curve
 
 
 class SampleGroups(TypedDict):
@@ -289,13 +290,9 @@ def _count_reasons(dropped: Sequence[JsonObject]) -> list[LeftOut]:
 
 def _roc_curve(samples: Sequence[JsonObject], positive: str) -> RocCurve:
     """Trace (false, true) positive rates over falling thresholds; tied scores are one step."""
-    scores = np.array([sample["score"] for sample in samples], dtype=float)
     is_positive = np.array([sample["label"] == positive for sample in samples])
-    thresholds = np.sort(np.unique(scores))[::-1]
-    false_positive_rate, true_positive_rate = (
-        [0.0, *(float(np.mean(scores[members] >= threshold)) for threshold in thresholds)]
-        for members in (~is_positive, is_positive)
-    )
+    scores = np.array([sample["score"] for sample in samples], dtype=float)
+    false_positive_rate, true_positive_rate = roc_curve(is_positive, scores)
     return {"x": rounded(false_positive_rate, 4), "y": rounded(true_positive_rate, 4)}
 
 
@@ -304,11 +301,16 @@ def _confusion_matrix(samples: Sequence[JsonObject], classes: Sequence[str]) -> 
 
     With two classes, a score of 0 counts as an error; with several, such a sample is left out.
     """
-    counts = [[0] * len(classes) for _ in classes]
-    for sample in samples:
-        true = classes.index(sample["label"])
-        if len(classes) == 2:
-            counts[true][1 - true if sample["wrong"] else true] += 1
-        elif sample["predicted"] in classes:
-            counts[true][classes.index(sample["predicted"])] += 1
-    return counts
+    true_class = np.array([classes.index(sample["label"]) for sample in samples], dtype=int)
+    if len(classes) == 2:
+        wrong = np.array([sample["wrong"] for sample in samples], dtype=bool)
+        predicted_class = np.where(wrong, 1 - true_class, true_class)
+    else:
+        predicted_class = np.array(
+            [
+                classes.index(sample["predicted"]) if sample["predicted"] in classes else -1
+                for sample in samples
+            ]
+        )
+    counts = confusion_matrix(true_class, predicted_class, len(classes))
+    return counts[:, :-1].tolist()  # type: ignore[no-any-return]

@@ -24,7 +24,12 @@ from genesig.report.page.record import (
 from genesig.report.page.tables import at_mu, class_margins
 from genesig.report.page.words import counted, decimal
 from genesig.selection.assess.calibration import rejection
-from genesig.selection.assess.scores import relative_squared_error
+from genesig.selection.assess.scores import (
+    called_class,
+    confusion_matrix,
+    relative_squared_error,
+    roc_curve,
+)
 
 if TYPE_CHECKING:
     from genesig.results import Dataset, Fits
@@ -136,21 +141,21 @@ def _held_out_of_several_classes(
         {**_held_out_sample(name, rows, unit_response, ("", "")), "label": label_of_sample[name]}
         for name, rows in _tables_by_sample(dataset, table)
     ]
-    crosstab = pd.crosstab(table["label"].astype(str), table["predicted"].astype(str))
-    counts = crosstab.reindex(index=list(classes), columns=list(classes), fill_value=0)
+    true_class = pd.Index(classes).get_indexer(pd.Index(table["label"].astype(str)))
+    called = pd.Index(classes).get_indexer(pd.Index(table["predicted"].astype(str)))
+    counts = confusion_matrix(true_class, called, len(classes))[:, :-1]
     repeats = max(table["repeat"].nunique(), 1)
     held_out: HeldOut = {
         "samples": samples,
         "roc": None,
         "rejection": None,
         "fit": None,
-        "confusion": rounded(counts.to_numpy() / repeats, 4),
+        "confusion": rounded(counts / repeats, 4),
     }
     probability_columns = [
         name for name in (f"probability of {class_name}" for class_name in classes) if name in table
     ]
     if probability_columns:
-        called = pd.Index(classes).get_indexer(pd.Index(table["predicted"].astype(str)))
         class_name = table[probability_columns].to_numpy(dtype=float)[
             np.arange(len(called)), called
         ]
@@ -199,19 +204,14 @@ def _roc_curve(
     """Return (false, true) positive rates over falling thresholds; tied scores are one step."""
     scores = rows["score"].to_numpy(dtype=float)
     positive = np.array([response_of_sample[name] > 0 for name in rows["sample"]])
-    order = np.argsort(-scores, kind="stable")
-    last_of_ties = np.append(np.flatnonzero(np.diff(scores[order])), len(order) - 1)
-    totals = [(~positive).sum(), positive.sum()]
-    rates = [
-        np.concatenate([[0.0], np.cumsum(members[order])[last_of_ties] / max(total, 1)])
-        for members, total in zip((~positive, positive), totals, strict=True)
-    ]
-    auc = None if 0 in totals else rounded(np.trapezoid(rates[1], rates[0]), 4)
+    false_positive_rate, true_positive_rate = roc_curve(positive, scores)
+    has_both = positive.any() and not positive.all()
+    area = rounded(np.trapezoid(true_positive_rate, false_positive_rate), 4) if has_both else None
     return {
         "repeat": json_value(repeat),
-        "x": rounded(rates[0], 4),
-        "y": rounded(rates[1], 4),
-        "auc": auc,
+        "x": rounded(false_positive_rate, 4),
+        "y": rounded(true_positive_rate, 4),
+        "auc": area,
     }
 
 
@@ -219,15 +219,10 @@ def _confusion_matrix(
     table: pd.DataFrame, response_of_sample: dict[str, float]
 ) -> list[list[float]]:
     """Return mean counts per repeat, rows = true class; a score of 0 counts as an error."""
-    y = np.array([response_of_sample[name] for name in table["sample"]])
-    correct = table["score"].to_numpy(dtype=float) * y > 0
+    positive = np.array([response_of_sample[name] > 0 for name in table["sample"]])
+    called = called_class(positive, table["score"].to_numpy(dtype=float))
     repeats = max(table["repeat"].nunique(), 1)
-    counts = np.array(
-        [
-            [((y == true) & (correct == (true == call))).sum() for call in (-1, 1)]
-            for true in (-1, 1)
-        ]
-    )
+    counts = confusion_matrix(positive, called, 2)[:, :-1]
     return rounded(counts / repeats, 4)  # type: ignore[no-any-return]
 
 

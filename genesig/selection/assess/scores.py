@@ -82,6 +82,42 @@ def bin_by_score(f: Array, n_samples: int) -> Array:
     return ranks * n_bins // max(len(f), 1)
 
 
+def roc_curve(positive: Array, f: Array) -> tuple[Array, Array]:
+    """Return false and true positive rates over falling thresholds; tied scores are one step.
+
+    Both begin at 0 and have a value for each different score f (n,), of which `positive` (n,) bool
+    says whether the sample is positive. The rate of a class without samples is 0.
+    """
+    order = np.argsort(-f, kind="stable")
+    last_of_tie = np.append(np.flatnonzero(np.diff(f[order])), len(order) - 1)
+    false_positive_rate, true_positive_rate = (
+        np.concatenate([[0.0], np.cumsum(side[order])[last_of_tie] / max(side.sum(), 1)])
+        for side in (~positive, positive)
+    )
+    return false_positive_rate, true_positive_rate
+
+
+def called_class(positive: Array, f: Array) -> Array:
+    """Return the predicted class (n,) of two: 1 above the threshold 0, and 0 below it.
+
+    A score f of 0, or NaN, counts as an error: as the class that `positive` (n,) bool is not.
+    """
+    correct = np.where(positive, f > 0, f < 0)
+    return np.where(correct, positive, ~positive).astype(np.int64)
+
+
+def confusion_matrix(true: Array, predicted: Array, n_classes: int) -> Array:
+    """Return the number of samples of each class (rows) by predicted class, (T, T + 1).
+
+    `true` and `predicted` (n,) number the classes from 0; `predicted` is -1 without a prediction,
+    which the last column counts.
+    """
+    column = np.where(predicted < 0, n_classes, predicted).astype(np.int64)
+    counts = np.zeros((n_classes, n_classes + 1), dtype=np.int64)
+    np.add.at(counts, (true.astype(np.int64), column), 1)
+    return counts
+
+
 def placements(scores: Array, reference: Array) -> Array:
     """Return the share of the reference scores below each score, ties counting one half."""
     reference = np.sort(reference)

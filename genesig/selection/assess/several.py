@@ -75,17 +75,6 @@ def calibration_slope(
     return b, (b - half_width, b + half_width)
 
 
-def count_confusions(y: Array, predicted: Array, classes: int) -> Array:
-    """Return the confusion matrix: samples of each class (rows) by predicted class, (T, T + 1).
-
-    The last column counts those without a prediction.
-    """
-    column = np.where(predicted < 0, classes, predicted).astype(np.int64)
-    table = np.zeros((classes, classes + 1), dtype=np.int64)
-    np.add.at(table, (y.astype(np.int64), column), 1)
-    return table
-
-
 def balanced_error(y: Array, f: Array, classes: int) -> float:
     """Return the mean over the classes of their error shares; NaN if a class is absent."""
     losses = wrong(y, f)
