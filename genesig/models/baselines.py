@@ -75,7 +75,7 @@ def nearest_centroids(X: Array, y: Array, X_test: Array, inner: Folds, random_st
 
 
 def forest_several(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
-    """Random forest; the class whose mean share of votes, over held-out rows, is nearest.
+    """Return scores of a random forest: the class with the nearest mean share of votes.
 
     A training row is left out by the trees whose bootstrap sample lacks it.
     """
@@ -130,13 +130,13 @@ def mean(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> 
 
 
 def ridge_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
-    """Ridge of the classes as ±1, as scikit-learn's RidgeClassifier, α by the squared error."""
+    """Return scores of ridge on ±1, as scikit-learn's RidgeClassifier, α by the squared error."""
     scores, held_out_scores = _ridge(X, y, X_test, inner)
     return scores - midpoint(y, held_out_scores)
 
 
 def ridge_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
-    """Ridge, α by the squared inner error."""
+    """Return predictions of ridge, α by the squared inner error."""
     return _ridge(X, y, X_test, inner)[0]
 
 
@@ -159,7 +159,7 @@ def ridge_survival(X: Array, y: Array, X_test: Array, inner: Folds, random_state
 
 
 def lasso_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
-    """Logistic regression with an l1 penalty, as glmnet's, tau by the inner log loss.
+    """Return scores of l1 logistic regression, as glmnet's, tau by the inner log loss.
 
     If it selects no feature and the odds are even, the score is that of `majority`, close to 0.
     """
@@ -169,12 +169,12 @@ def lasso_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state:
 
 
 def lasso_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
-    """Least squares with an l1 penalty, tau by the squared inner error."""
+    """Return predictions of the lasso, tau by the squared inner error."""
     return squares_lasso(X, y, X_test, inner)
 
 
 def lasso_survival(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
-    """Cox's regression with an l1 penalty, tau by the left-out partial likelihood."""
+    """Return scores of Cox's regression with an l1 penalty, tau by the left-out likelihood."""
     return cox_lasso(X, y, X_test, inner)
 
 
@@ -238,7 +238,10 @@ def svm_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: i
 
 
 def svm_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
-    """Linear support vector regression of the standardised response, C by the squared error."""
+    """Return predictions of linear support vector regression, C by the squared error.
+
+    The response is standardised.
+    """
     from sklearn.svm import SVR
 
     centre = y.mean()
@@ -259,7 +262,7 @@ def svm_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: i
 
 
 def forest_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
-    """Random forest, share of votes for +1 minus share for -1; scikit-learn's defaults.
+    """Return a random forest's share of votes for +1 less that for -1; scikit-learn's defaults.
 
     A training row is left out by the trees whose bootstrap sample lacks it.
     """
@@ -269,7 +272,7 @@ def forest_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state
 
 
 def forest_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
-    """Random forest, a third of the features at each node (Breiman 2001)."""
+    """Return predictions of a forest, a third of the features at each node (Breiman 2001)."""
     from sklearn.ensemble import RandomForestRegressor
 
     forest = RandomForestRegressor(N_TREES, max_features=1 / 3, random_state=random_state, n_jobs=1)
@@ -277,24 +280,24 @@ def forest_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state
 
 
 def pcr_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
-    """Least squares on the first principal components, how many by the squared inner error."""
+    """Return predictions from the first principal components, as many as the inner error says."""
     scores, held_out_scores = _component_regression(X, y, X_test, inner, (None,))
     return scores - midpoint(y, held_out_scores)
 
 
 def pcr_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
-    """Least squares on the first principal components, how many by the squared inner error."""
+    """Return predictions from the first principal components, as many as the inner error says."""
     return _component_regression(X, y, X_test, inner, (None,))[0]
 
 
 def kernel_pcr_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
-    """Least squares on kernel principal components, m and width by the squared inner error."""
+    """Return predictions from kernel principal components, number and width by the inner error."""
     scores, held_out_scores = _component_regression(X, y, X_test, inner, KERNEL_WIDTHS)
     return scores - midpoint(y, held_out_scores)
 
 
 def kernel_pcr_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
-    """Least squares on kernel principal components, m and width by the squared inner error."""
+    """Return predictions from kernel principal components, number and width by the inner error."""
     return _component_regression(X, y, X_test, inner, KERNEL_WIDTHS)[0]
 
 

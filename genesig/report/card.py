@@ -63,5 +63,5 @@ def _joined(head: str, chapters: Mapping[str, Sequence[str]]) -> str:
 
 
 def _plain(words: Sequence[str]) -> list[str]:
-    """Take their meaning from the marks of Markdown and HTML."""
+    """Return texts in which the marks of Markdown and HTML are escaped."""
     return [MARKS.sub(r"\\\1", text) for text in words]

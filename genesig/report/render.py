@@ -211,7 +211,7 @@ def render(
 def _draw(
     data: Report, limits: Limits, first_images: Sequence[Picture], processes: int
 ) -> tuple[Composite | None, list[Picture], list[Section]]:
-    """Let processes share what takes the time: all figures of the page, and that of panels.
+    """Draw the composite figure, the first pictures and all sections, on several processes.
 
     Sections come without the pictures that the first screen has.
     """

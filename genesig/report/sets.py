@@ -148,7 +148,7 @@ def _agreement(table: pd.DataFrame) -> ListStability:
 
 
 def draw_frequencies(rows: Sequence[SelectedSet], bound: float) -> Figure:
-    """How often each set is selected, and its share of the score."""
+    """Draw how often each set is selected, and its share of the score."""
     names = [shorten(row["set"].replace("_", " "), 46) for row in rows]
     bold = [row["in_list"] for row in rows]
     figure, frequency_axes, share_axes = charts.frequencies(

@@ -70,7 +70,7 @@ def _signs_lead(text: bytes) -> bool:
 
 
 def _sign_zeros(cells: Array, text: bytes) -> None:
-    """Give the zeros that were written as -0 their sign, in place."""
+    """Restore the sign of zeros that are written as -0, in place."""
     zeros = np.flatnonzero(cells == 0)
     if zeros.size:
         letters = np.frombuffer(text, dtype=np.uint8)

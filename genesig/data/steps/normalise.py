@@ -93,7 +93,7 @@ class Normaliser(Protocol):
 
     @property
     def kind(self) -> Literal["sample", "fold", "batch", "study", "studies"]:
-        """Which data the step uses (see the top of this file)."""
+        """Return which data the step uses (see the top of this file)."""
 
     @property
     def genes(self) -> Array | None:

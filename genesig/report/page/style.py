@@ -103,7 +103,7 @@ _PANEL: ContextVar[SubFigure | None] = ContextVar("panel", default=None)
 
 @contextmanager
 def in_column() -> Iterator[None]:
-    """Let figures be as wide as a column, in smaller letters, while this lasts."""
+    """Make figures inside the ``with`` block as wide as a column, with smaller letters."""
     import matplotlib as mpl
 
     token = _IN_COLUMN.set(True)
@@ -116,7 +116,7 @@ def in_column() -> Iterator[None]:
 
 @contextmanager
 def in_panel(panel: SubFigure) -> Iterator[None]:
-    """Let the next figure be a panel of another, in the letters of a column, while this lasts."""
+    """Draw the next figure inside the ``with`` block as a panel, with a column's letters."""
     token = _PANEL.set(panel)
     try:
         with in_column():

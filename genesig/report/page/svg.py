@@ -136,7 +136,7 @@ def _is_line(element: ET.Element) -> bool:
 
 
 def hand_down_clips(root: ET.Element) -> None:
-    """Give what a group does for its only child to the child, so that the group can go."""
+    """Move the clip path of each group with one child to the child, so that the group can go."""
     for group in root.iter(f"{SVG}g"):
         if set(group.attrib) != {"clip-path"} or len(group) != 1:
             continue
@@ -295,7 +295,7 @@ def draw_picture(image: Picture) -> Picture:
 
 
 def make_narrow(figure: Figure | SubFigure) -> None:
-    """Give letters one size, and names the room of a column: broken into lines, or shorter."""
+    """Fit a figure to a column: letters of one size, names in several lines or shortened."""
     from matplotlib.text import Text
 
     for text in figure.findobj(Text):
@@ -337,7 +337,7 @@ def as_svg(figure: Figure, name: str, title: str, description: str) -> str:
 
 
 def _lay_out(figure: Figure) -> None:
-    """Give labels their room, which `savefig` would do by drawing everything once more."""
+    """Make room for labels; ``savefig`` would draw everything a second time for it."""
     engine = figure.get_layout_engine()
     if engine is not None:
         figure.dpi = DPI
