@@ -272,7 +272,7 @@ def _copy_examples(names: Sequence[str]) -> list[str]:
 
 def _init_folder(options: argparse.Namespace) -> int:
     """Write a new study folder, filled in from the matrix if there is one."""
-    from genesig.errors import refuse
+    from genesig.errors import input_error
     from genesig.results.new_study import Start, check_new, write_study
 
     check_new(options.folder)
@@ -282,7 +282,7 @@ def _init_folder(options: argparse.Namespace) -> int:
 
         start = first_look(options.expression, options.part, options.folder, options.samples)
     elif options.samples is not None:
-        raise refuse("--samples", "needs the matrix, too; name it by --expression")
+        raise input_error("--samples", "needs the matrix, too; name it by --expression")
     for path in write_study(options.folder, start):
         print(path)
     print(f"next: {Path(options.folder) / 'README.md'} says what to fill in, and the commands")
@@ -321,7 +321,7 @@ def _predict_samples(options: argparse.Namespace) -> int:
     from genesig.data.files.headers import with_names_of
     from genesig.data.files.readers import read_json, read_samples
     from genesig.data.files.sample_names import table_of_matrix
-    from genesig.errors import Problem, refuse
+    from genesig.errors import Problem, input_error
     from genesig.results.files import check_output, save_table, write_table
     from genesig.selection.model.new_samples import predict
     from genesig.selection.model.schema import scored_by
@@ -358,7 +358,7 @@ def _predict_samples(options: argparse.Namespace) -> int:
     try:
         save_table(options.output, table)
     except OSError as error:
-        raise refuse(options.output, f"cannot be written: {error.strerror}") from None
+        raise input_error(options.output, f"cannot be written: {error.strerror}") from None
     gene_list = scored_by(model, options.mu, fdr_selected=options.fdr_selected)
     print(f"{options.output}: {counted(len(table), 'sample')} scored by {gene_list}")
     return 0

@@ -98,7 +98,7 @@ class InvalidInput(GenesigError):
         self.problems = tuple(problems)
 
 
-def refuse(
+def input_error(
     location: str | PurePath,
     message: str,
     line: int | None = None,
@@ -120,7 +120,7 @@ def refuse_codes(names: Iterable[object], location: str | PurePath) -> None:
     texts = list(map(str, names))
     if CONTROL_CODES.search("".join(texts)):
         name = next(filter(CONTROL_CODES.search, texts))
-        raise refuse(
+        raise input_error(
             location,
             f"'{name[:40]}' holds a control code, which a terminal would obey; write it without",
         )

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from genesig.errors import InvalidInput, Problem, refuse
+from genesig.errors import InvalidInput, Problem, input_error
 from genesig.words import size_of
 
 RERUN_ADVICE = "run again: what is finished is kept"
@@ -37,14 +37,16 @@ def check_writable(*folders: str) -> None:
     """Raise InvalidInput for folders that cannot be written to, or are no folders."""
     for folder in folders:
         if Path(folder).is_symlink() and not Path(folder).exists():
-            raise refuse(
+            raise input_error(
                 folder, "is a link to nowhere: make the folder that it names, or remove it"
             )
         if Path(folder).exists() and not Path(folder).is_dir():
-            raise refuse(folder, "is a file, where a folder is to be: rename it, or move it away")
+            raise input_error(
+                folder, "is a file, where a folder is to be: rename it, or move it away"
+            )
         if Path(folder).exists() and not os.access(folder, os.W_OK):
             message = "cannot be written to: get the right to, or work in a folder of your own"
-            raise refuse(folder, message)
+            raise input_error(folder, message)
 
 
 def check_memory() -> None:
@@ -86,13 +88,13 @@ def check_size(
         message += (
             f"process may have {size_of(memory())} of memory: take the genes and samples of the"
         )
-        raise refuse(location, f"{message} study alone, or a machine with more")
+        raise input_error(location, f"{message} study alone, or a machine with more")
     if size > MAX_UNCHECKED_BYTES and size > MAX_PACKING_RATIO * packed_size:
         message = (
             f"unpacks to more than {MAX_PACKING_RATIO} times its size, as no table of measurements"
             " does; it "
         )
-        raise refuse(
+        raise input_error(
             location, f"{message}is damaged, or made to fill memory: get it from its source"
         )
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from genesig.errors import GenesigError, refuse
+from genesig.errors import GenesigError, input_error
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -100,9 +100,9 @@ def load_plugin(group: str, name: str) -> Any:
     except Exception as error:  # another's code raises what it likes
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:160]
         message = f"cannot be loaded ({reason}); mend the package or uninstall it"
-        raise refuse(origin, message) from None
+        raise input_error(origin, message) from None
     if fault := _call_fault(group, plugin, point.value):
-        raise refuse(origin, f"{fault}; mend the package or uninstall it")
+        raise input_error(origin, f"{fault}; mend the package or uninstall it")
     return plugin
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from genesig.data.cohorts.new_matrix import read_new_samples
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.text import number_matrix
-from genesig.errors import refuse
+from genesig.errors import input_error
 from genesig.results.annotated import dense, values_of
 
 
@@ -29,7 +29,7 @@ def matrix_of(
             [str(source)], part, None if layout is None else str(layout)
         )
     if layout is not None:
-        raise refuse("layout", "is for files of arrays, and new is none; take it away")
+        raise input_error("layout", "is for files of arrays, and new is none; take it away")
     if hasattr(source, "obs_names"):
         source_name = "the AnnData"
         values = dense(values_of(source, part, source_name), source_name)
@@ -38,6 +38,8 @@ def matrix_of(
         source_name = "the DataFrame"
         values = source.to_numpy()
         if np.asarray(values).dtype.kind not in "biuf":
-            raise refuse(source_name, "holds more than numbers; take out the columns of words")
+            raise input_error(source_name, "holds more than numbers; take out the columns of words")
         return source_name, number_matrix(source.index, source.columns, values)
-    raise refuse("new", f"is a {type(source).__name__}; give an AnnData, a DataFrame or a file")
+    raise input_error(
+        "new", f"is a {type(source).__name__}; give an AnnData, a DataFrame or a file"
+    )

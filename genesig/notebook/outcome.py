@@ -13,7 +13,7 @@ from genesig.data.files.content import read_content
 from genesig.data.files.headers import with_names_of
 from genesig.data.files.readers import read_json, read_samples
 from genesig.data.files.sample_names import table_of_matrix
-from genesig.errors import Problem, refuse
+from genesig.errors import Problem, input_error
 from genesig.notebook.given import matrix_of
 from genesig.results.annotated import read_annotated
 from genesig.results.files import load_arrays, load_json, load_table
@@ -95,7 +95,7 @@ class Results:
         for name in ("run.json", "model.json", "report.html"):
             if not (self.folder / name).is_file():
                 message = f"holds no finished study: {name} is not there; name the folder 'results'"
-                raise refuse(self.folder, message)
+                raise input_error(self.folder, message)
         self._record_digest = sha256(self.folder / "run.json")
         self._tables = Tables(self.folder)
 
@@ -229,4 +229,4 @@ class Results:
     def _check_same(self) -> None:
         if sha256(self.folder / "run.json") != self._record_digest:
             message = "was run again with other settings; take the results of that run"
-            raise refuse(self.folder, message)
+            raise input_error(self.folder, message)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.errors import refuse
+from genesig.errors import input_error
 from genesig.report.page.charts import GROUP_COLOURS as CURVES
 from genesig.report.page.measure import MEASURES
 from genesig.report.page.style import (
@@ -131,7 +131,9 @@ class Plots:
     def survival(self, ax: Axes | None = None) -> Axes:
         """Draw the Kaplan-Meier curves of the held-out samples of high and of low risk."""
         if "survival_curves" not in self._results.tables:
-            raise refuse("plot.survival", "is of times to events; this study predicts another kind")
+            raise input_error(
+                "plot.survival", "is of times to events; this study predicts another kind"
+            )
         ax = _axes(ax)
         for name, curve in self._results.tables["survival_curves"].groupby("group"):
             colour = CURVES[str(name)]
@@ -251,7 +253,7 @@ class Plots:
         """Draw the values of one gene of the signature, by class or against the response."""
         data = self._results.signature
         if name not in data.var_names:
-            raise refuse("gene", f"'{name}' is not in the signature of {data.n_vars} genes")
+            raise input_error("gene", f"'{name}' is not in the signature of {data.n_vars} genes")
         ax = _axes(ax)
         y = self._response(data.obs)
         values = dense(data.X, "signature.h5ad")[:, data.var_names.get_loc(name)]
@@ -275,7 +277,7 @@ class Plots:
         """Return the names of the classes; of two, the negative class comes first."""
         classes = self._results.model["classes"]
         if classes is None:
-            raise refuse(f"plot.{plot}", "is of classes; this study predicts another kind")
+            raise input_error(f"plot.{plot}", "is of classes; this study predicts another kind")
         return (
             (classes["negative"], classes["positive"])
             if isinstance(classes, dict)
@@ -297,7 +299,7 @@ def _numeric_response(column: pd.Series[Any]) -> Array:
     try:
         return column.astype(float).to_numpy()
     except ValueError:
-        raise refuse("plot", "is of classes or numbers; this response is neither") from None
+        raise input_error("plot", "is of classes or numbers; this response is neither") from None
 
 
 def _axes(ax: Axes | None) -> Axes:

@@ -27,7 +27,7 @@ from genesig.data.steps.normalise import NORMALISERS, bind_steps, fit_steps
 from genesig.data.steps.scale import LOG_STEPS
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.scale_check import check_scale, rehearse_steps
-from genesig.errors import InvalidInput, Problem, refuse
+from genesig.errors import InvalidInput, Problem, input_error
 from genesig.results import Dataset, Design
 from genesig.results.annotated import dense
 from genesig.words import counted, is_missing, listing, number_fault
@@ -61,7 +61,7 @@ def example(name: str) -> Path:
     """
     path = shipped_folder() / name
     if not path.exists():
-        raise refuse(name, missing_file_message(path))
+        raise input_error(name, missing_file_message(path))
     return path
 
 
@@ -139,7 +139,7 @@ def _check_cells(matrix: Matrix, source: str) -> None:
         text = matrix.text(row, column)
         if not is_missing(text):
             cell_place = f"{source}, gene '{matrix.columns[column]}', sample '{matrix.rows[row]}'"
-            raise refuse(cell_place, f"the value {number_fault(text)}")
+            raise input_error(cell_place, f"the value {number_fault(text)}")
 
 
 def _samples_in_rows(
@@ -200,9 +200,13 @@ def normalise(
     import anndata
 
     if not hasattr(data, "obs_names"):
-        raise refuse("data", f"is a {type(data).__name__}; give an AnnData: anndata.AnnData(frame)")
+        raise input_error(
+            "data", f"is a {type(data).__name__}; give an AnnData: anndata.AnnData(frame)"
+        )
     if isinstance(steps, str) or not all(isinstance(step, str | Mapping) for step in steps):
-        raise refuse("steps", "are no list of names or dicts; write them as ['log2', 'centre']")
+        raise input_error(
+            "steps", "are no list of names or dicts; write them as ['log2', 'centre']"
+        )
     step_dicts = [{"step": step} if isinstance(step, str) else dict(step) for step in steps]
     raw_config = {**PLACEHOLDER_KEYS, "normalise": {"samples": [], "folds": step_dicts}}
     resolved_steps = resolve_config(raw_config, load_schema(), "genesig.normalise")["normalise"][
@@ -220,9 +224,9 @@ def normalise(
             f"is no choice of the {data.n_obs} samples ({' '.join(str(error).split())[:120]}); "
         )
         message += "give names, row numbers from 0, or a mask of all samples"
-        raise refuse("train", message) from None
+        raise input_error("train", message) from None
     if not len(train_names):
-        raise refuse("train", "names no sample; steps learn from at least one")
+        raise input_error("train", "names no sample; steps learn from at least one")
     train_rows = dataset.rows(list(train_names))
     fitted = fit_steps(
         dataset.X[train_rows],

@@ -15,7 +15,7 @@ from genesig.data.files.content import read_content
 from genesig.data.files.names import with_absolute_names
 from genesig.data.files.readers import load_schema
 from genesig.data.validate import study_config
-from genesig.errors import GenesigError, refuse
+from genesig.errors import GenesigError, input_error
 from genesig.notebook.outcome import Results
 from genesig.results.annotated import save_annotated
 from genesig.results.files import save_text
@@ -76,7 +76,9 @@ class Study:
     ) -> None:
         self.folder = Path(folder).absolute()
         if self.folder.exists() and not self.folder.is_dir():
-            raise refuse("folder", f"'{folder}' is a file; name a folder, new or of this study")
+            raise input_error(
+                "folder", f"'{folder}' is a file; name a folder, new or of this study"
+            )
         self._data: dict[str, Any] = {}
         _check_inputs(expression, samples)
         _check_studies(settings.get("studies"))
@@ -85,7 +87,7 @@ class Study:
                 message = (
                     "stands beside an AnnData, which has its own sample table, obs; leave it out"
                 )
-                raise refuse("samples", message)
+                raise input_error("samples", message)
             data = settings.get("data", {})
             annotated = expression
             expression = self._register(DATA_FILE, annotated)
@@ -161,7 +163,7 @@ class Study:
         config = self.folder / CONFIG_FILE
         if self.folder.exists() and not _is_written_here(config) and any(self.folder.iterdir()):
             message = "holds something else than a study of genesig.Study; give another folder="
-            raise refuse(self.folder, message)
+            raise input_error(self.folder, message)
         for name, data in self._data.items():
             save_annotated(self.folder / name, data)
         text = yaml.safe_dump(self.config, sort_keys=False, allow_unicode=True, width=10_000)
@@ -201,17 +203,19 @@ def _check_inputs(expression: Any, samples: Any) -> None:
     """Raise if an input is neither an AnnData nor a file: a DataFrame has no sample table."""
     if not isinstance(expression, str | Path | None) and not hasattr(expression, "obs_names"):
         message = f"is a {type(expression).__name__}; give a file, or an AnnData: "
-        raise refuse("expression", f"{message}anndata.AnnData(frame, obs=samples), samples × genes")
+        raise input_error(
+            "expression", f"{message}anndata.AnnData(frame, obs=samples), samples × genes"
+        )
     if not isinstance(samples, str | Path | None) and not hasattr(expression, "obs_names"):
         message = f"is a {type(samples).__name__}; name a file, or put the table into the obs of "
-        raise refuse("samples", f"{message}an AnnData")
+        raise input_error("samples", f"{message}an AnnData")
 
 
 def _check_studies(studies: Any) -> None:
     """Raise if `studies` is not a list, or if the values of a study are not in an AnnData."""
     if isinstance(studies, dict):
         message = "is a dict; give a list, an AnnData for each study, which may have a name: "
-        raise refuse(
+        raise input_error(
             "studies", f"{message}[{{'name': {next(iter(studies), 'A')!r}, 'expression': ...}}]"
         )
     for number, item in enumerate(studies if isinstance(studies, list | tuple) else (), 1):
@@ -222,7 +226,7 @@ def _check_studies(studies: Any) -> None:
             item_place = f"{item_place}, expression"
         if hasattr(expression, "shape") and not hasattr(expression, "obs_names"):
             message = f"is a {type(expression).__name__}; give an AnnData for each study: "
-            raise refuse(
+            raise input_error(
                 item_place, f"{message}anndata.AnnData(frame, obs=samples), samples × genes"
             )
 
@@ -250,7 +254,7 @@ def _plain_config(config: dict[str, Any]) -> dict[str, Any]:
     try:
         plain: dict[str, Any] = json.loads(json.dumps(config, default=plain_value))
     except (TypeError, ValueError) as error:
-        raise refuse(
+        raise input_error(
             "Study", f"a setting is neither text, number, list nor dict: {error}"
         ) from None
     return plain

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.errors import InvalidInput, did_you_mean, refuse
+from genesig.errors import InvalidInput, did_you_mean, input_error
 from genesig.machine import check_size
 from genesig.results.files import whole_file
 from genesig.words import listing
@@ -75,7 +75,7 @@ def checked_file(source: BytesIO | Path, location: str) -> Iterator[h5py.File]:
         raise
     except Exception as error:  # h5py and anndata raise what they like for a damaged file
         reason = " ".join(str(error).split())[:160] or type(error).__name__
-        raise refuse(
+        raise input_error(
             location,
             f"is HDF5, but AnnData cannot read it ({reason}); is it truncated? Copy "
             "it again, or write it by AnnData.write_h5ad",
@@ -101,14 +101,14 @@ def values_of(data: anndata.AnnData, part: str | None, location: str) -> Any:
     layers = [name for name in data.layers if name is not None]  # anndata 0.13 lists X as None
     if part is not None and part not in layers:
         suggestion = did_you_mean(part, layers) or f" (layers: {', '.join(layers) or 'none'})"
-        raise refuse(
+        raise input_error(
             location, f"data.part '{part}' is not one of its layers{suggestion}", key="data.part"
         )
     values = data.X if part is None else data.layers[part]
     if values is None:
         remedy = f"; choose a layer by data.part: {listing(layers)}" if layers else ""
         advice = remedy or ", and no layers; write the expression into X"
-        raise refuse(location, f"has no X{advice}", key="data.part")
+        raise input_error(location, f"has no X{advice}", key="data.part")
     return values
 
 
@@ -133,7 +133,9 @@ def save_annotated(path: Path, data: anndata.AnnData) -> None:
             message = (
                 f"cannot be written as h5ad ({' '.join(str(error).split())[:160]}); keep text "
             )
-            raise refuse("the AnnData", f"{message}and numbers alone in X, obs and var") from None
+            raise input_error(
+                "the AnnData", f"{message}and numbers alone in X, obs and var"
+            ) from None
         if path.is_file() and filecmp.cmp(path, temporary_path, shallow=False):
             shutil.copystat(path, temporary_path)
 
@@ -148,7 +150,7 @@ def dense(values: Any, location: str) -> Array:
     """
     values = values.toarray() if hasattr(values, "toarray") else np.asarray(values)
     if values.ndim != 2 or values.dtype.kind not in "biuf":
-        raise refuse(location, "X does not hold real numbers; write the expression into X")
+        raise input_error(location, "X does not hold real numbers; write the expression into X")
     return np.asarray(values, dtype=np.float64)
 
 
@@ -165,10 +167,12 @@ def _check(file: h5py.File, location: str) -> None:
             # A chunk is unpacked whole, however little of it belongs to the array.
             stored_size += max(node.size, prod(node.chunks or ())) * node.dtype.itemsize
             if node.external or node.is_virtual:
-                raise refuse(f"{location}, {node.name}", f"lies in another file; {REWRITE_ADVICE}")
+                raise input_error(
+                    f"{location}, {node.name}", f"lies in another file; {REWRITE_ADVICE}"
+                )
             if node.dtype.kind == "c":
                 message = "holds complex numbers; write real ones, or take it out"
-                raise refuse(f"{location}, {node.name}", message)
+                raise input_error(f"{location}, {node.name}", message)
         check_size(location, stored_size, file.id.get_filesize(), READING_COPIES)
         check_size(location, dense_size, dense_size, READING_COPIES)
     _check_texts(file, location)
@@ -192,7 +196,7 @@ def _check_texts(file: h5py.File, location: str) -> None:
             n_read = 2 * n_read if read_size < TEXT_BLOCK_BYTES else max(1, n_read // 2)
             if text_size > file.id.get_filesize():
                 node_location = f"{location}, {node.name}"
-                raise refuse(
+                raise input_error(
                     node_location, f"holds more text than the file; it is damaged, {REWRITE_ADVICE}"
                 )
 
@@ -210,12 +214,14 @@ def _walk_nodes(group: h5py.Group, location: str) -> Iterator[h5py.Group | h5py.
         visited.add(hash(node.id))
         n_children = len(node) if isinstance(node, h5py.Group) else 0
         if n_children + len(pending) + len(visited) > MAX_PARTS:
-            raise refuse(location, f"has more than {MAX_PARTS} parts; take out what is in its uns")
+            raise input_error(
+                location, f"has more than {MAX_PARTS} parts; take out what is in its uns"
+            )
         names = list(node) if n_children else []
         for name in names:
             if not isinstance(node.get(name, getlink=True), h5py.HardLink):
                 child_location = f"{location}, {node.name.rstrip('/')}/{name}"
-                raise refuse(child_location, f"is a link to elsewhere; {REWRITE_ADVICE}")
+                raise input_error(child_location, f"is a link to elsewhere; {REWRITE_ADVICE}")
         yield node
         pending += [node[name] for name in names]
 
@@ -231,9 +237,11 @@ def _check_frame(group: h5py.Group, location: str) -> None:
         message = (
             f"has {row_shape[0]} rows, and at most {MAX_ROWS} are read; keep those of the study"
         )
-        raise refuse(f"{location}, {group.name}", message)
+        raise input_error(f"{location}, {group.name}", message)
     if len(set(columns)) < len(columns):
-        raise refuse(f"{location}, {group.name}", f"has two columns of one name; {REWRITE_ADVICE}")
+        raise input_error(
+            f"{location}, {group.name}", f"has two columns of one name; {REWRITE_ADVICE}"
+        )
     for name in group:
         column = group[name]
         if (
@@ -242,7 +250,7 @@ def _check_frame(group: h5py.Group, location: str) -> None:
             or any(part.shape != row_shape for part in _value_arrays(column))
         ):
             message = f"has another number of values than {group.name} has rows; {REWRITE_ADVICE}"
-            raise refuse(f"{location}, {column.name}", message)
+            raise input_error(f"{location}, {column.name}", message)
 
 
 def _value_arrays(column: Any) -> list[h5py.Dataset]:
@@ -278,14 +286,16 @@ def _check_sparse(group: h5py.Group, location: str) -> int:
         part is None or getattr(part, "ndim", 0) != 1 or part.dtype.kind not in kind
         for part, kind in zip(parts, dtype_kinds, strict=True)
     ):
-        raise refuse(group_location, f"is no sparse matrix as AnnData writes it; {REWRITE_ADVICE}")
+        raise input_error(
+            group_location, f"is no sparse matrix as AnnData writes it; {REWRITE_ADVICE}"
+        )
     size = int(shape[0]) * int(shape[1]) * 8
     stored = sum(stored_part.size * stored_part.dtype.itemsize for stored_part in parts)
     check_size(group_location, stored, group.file.id.get_filesize(), READING_COPIES)
     check_size(group_location, size, size, READING_COPIES)
     major, minor = shape if orientation == "csr" else shape[::-1]
     if fault := _index_fault(data, indices, indptr, int(major), int(minor)):
-        raise refuse(group_location, f"{fault}; the file is damaged, {REWRITE_ADVICE}")
+        raise input_error(group_location, f"{fault}; the file is damaged, {REWRITE_ADVICE}")
     return size
 
 

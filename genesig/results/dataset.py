@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.errors import GenesigError, refuse
+from genesig.errors import GenesigError, input_error
 from genesig.response.covariates import encoded
 from genesig.response.design import BALANCED, Design
 from genesig.response.known import RESPONSES
@@ -196,7 +196,7 @@ class Dataset:
             return cls._from_parts(X, obs, var, json.loads(note), layers.get(UNALIGNED))
         except (KeyError, TypeError, ValueError) as error:
             reason = " ".join(str(error).split())[:80]
-            raise refuse(
+            raise input_error(
                 path, f"is no data set of a study ({reason}); remove it, and it is made anew"
             ) from None
 

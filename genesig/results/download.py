@@ -15,7 +15,7 @@ from typing import TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
-from genesig.errors import InvalidInput, Problem, refuse
+from genesig.errors import InvalidInput, Problem, input_error
 from genesig.results.files import save_text
 
 T = TypeVar("T")
@@ -94,7 +94,7 @@ def download(url: str, path: Path) -> str:
         part_path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         message = f"is no folder that can be written to: {error.strerror}; name another one"
-        raise refuse(path.parent, message) from None
+        raise input_error(path.parent, message) from None
     _try_repeatedly(url, partial(_resume, url, part_path))
     with part_path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
@@ -188,7 +188,9 @@ def check_download_digest(path: Path) -> None:
         message = (
             f"is not the file that was downloaded: its SHA-256 is not that in {digest_path.name}; "
         )
-        raise refuse(path, message + "remove both and fetch it again, or the latter to keep yours")
+        raise input_error(
+            path, message + "remove both and fetch it again, or the latter to keep yours"
+        )
 
 
 def _network_error(url: str, error: Exception) -> InvalidInput:
@@ -204,4 +206,4 @@ def _network_error(url: str, error: Exception) -> InvalidInput:
         reason = error.reason if isinstance(error, URLError) else str(error) or type(error).__name__
         message = f"cannot be reached ({reason}); try later, or download the file in a browser"
     is_absent = isinstance(error, HTTPError) and error.code in (404, 410)
-    return AbsentFile([Problem(url, message)]) if is_absent else refuse(url, message)
+    return AbsentFile([Problem(url, message)]) if is_absent else input_error(url, message)

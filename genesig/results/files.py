@@ -20,7 +20,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.errors import InvalidInput, refuse
+from genesig.errors import InvalidInput, input_error
 from genesig.machine import free_bytes, refusal_problem
 from genesig.words import is_number
 
@@ -162,7 +162,7 @@ def load_arrays(path: str | Path) -> dict[str, Array]:
         with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files}
     except (BadZipFile, EOFError, ValueError):  # what numpy and zipfile say names no file
-        raise refuse(path, "is damaged; delete it and run the study again") from None
+        raise input_error(path, "is damaged; delete it and run the study again") from None
 
 
 def check_output(path: str | Path, inputs: Iterable[str]) -> None:
@@ -174,9 +174,9 @@ def check_output(path: str | Path, inputs: Iterable[str]) -> None:
     """
     target = Path(path)
     if not target.parent.is_dir():
-        raise refuse(path, "its folder is not there; make it, or name another file")
+        raise input_error(path, "its folder is not there; make it, or name another file")
     if target.exists():
         if not target.is_file():
-            raise refuse(path, "is a folder, a device or a pipe; name a file")
+            raise input_error(path, "is a folder, a device or a pipe; name a file")
         if any(Path(name).exists() and target.samefile(name) for name in inputs):
-            raise refuse(path, "is read here, and would be written over; name another file")
+            raise input_error(path, "is read here, and would be written over; name another file")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from genesig.errors import refuse
+from genesig.errors import input_error
 from genesig.results.files import save_text, whole_file
 from genesig.workflow import shipped_folder
 
@@ -214,7 +214,7 @@ def check_new(folder: str | Path) -> None:
     files = (path for path in folder.rglob("*") if not path.is_dir())
     if folder.exists() and (not folder.is_dir() or any(not _is_download(f) for f in files)):
         message = "is not an empty folder, and nothing in it will be overwritten; name a new one"
-        raise refuse(folder, message)
+        raise input_error(folder, message)
 
 
 def _is_download(path: Path) -> bool:
@@ -239,7 +239,7 @@ def write_study(folder: str | Path, start: Start) -> list[Path]:
         for name, text in files.items():
             save_text(folder / name, text)
     except OSError as error:
-        raise refuse(folder, f"cannot be written: {error.strerror}") from None
+        raise input_error(folder, f"cannot be written: {error.strerror}") from None
     return [folder / name for name in files]
 
 
@@ -261,7 +261,7 @@ def lay_out(names: Iterable[str]) -> None:
     for file in files:
         if file.exists() and not filecmp.cmp(shipped_folder() / file, file, shallow=False):
             message = "is not the example's, and is not written over; go to an empty folder"
-            raise refuse(file, message)
+            raise input_error(file, message)
     for file in files:
         if not file.exists():
             with whole_file(file) as temporary_path:

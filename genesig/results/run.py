@@ -16,7 +16,7 @@ from signal import Signals
 from typing import TYPE_CHECKING, Any
 
 import genesig
-from genesig.errors import InvalidInput, Problem, refuse
+from genesig.errors import InvalidInput, Problem, input_error
 from genesig.machine import RERUN_ADVICE
 from genesig.plugins import plugin_versions
 from genesig.results import Dataset
@@ -118,10 +118,12 @@ def _checked_digests(record: Any, key: str, source: str) -> Mapping[str, str]:
     digests = record.get(key) if isinstance(record, dict) else None
     if not isinstance(digests, dict) or not digests:
         message = "has no checksums of results; run the study again with this version"
-        raise refuse(source, message)
+        raise input_error(source, message)
     for name, digest in digests.items():
         if not _is_below_folder(name) or not isinstance(digest, str):
-            raise refuse(source, f"'{name}' is no file below the results; the record was changed")
+            raise input_error(
+                source, f"'{name}' is no file below the results; the record was changed"
+            )
     return digests
 
 
@@ -188,11 +190,11 @@ def write_crate(record: Any, home: Path, source: str) -> Path:
         import rocrate  # noqa: F401
     except ImportError:
         message = "a crate needs the package rocrate: pip install 'genesig[crate]'"
-        raise refuse(source, message) from None
+        raise input_error(source, message) from None
     try:
         metadata = _crate_metadata(record, home)
     except (AttributeError, KeyError, TypeError, ValueError):
-        raise refuse(source, "is no record of a run: it was changed, or cut off") from None
+        raise input_error(source, "is no record of a run: it was changed, or cut off") from None
     save_json(home / CRATE_FILE, metadata)
     return home / CRATE_FILE
 

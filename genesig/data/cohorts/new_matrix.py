@@ -26,7 +26,7 @@ from genesig.data.steps.scale import (
     sizes,
 )
 from genesig.data.steps.segment import among
-from genesig.errors import Problem, did_you_mean, refuse
+from genesig.errors import Problem, did_you_mean, input_error
 from genesig.response.covariates import Covariate
 from genesig.words import (
     MIN_SPREAD,
@@ -112,7 +112,7 @@ def turn_samples_to_rows(matrix: Matrix, needed: Sequence[str], file: str) -> Ma
         message += versions_hint(needed, [*matrix.rows, *matrix.columns]) or (
             "; is it another kind of gene id?"
         )
-        raise refuse(file, message)
+        raise input_error(file, message)
     return matrix.transpose() if n_in_rows > n_in_columns else matrix
 
 
@@ -132,7 +132,7 @@ def select_listed_samples(
         message = (
             f"none of the new samples is in this table: they are {listing(matrix.rows)}, it has "
         )
-        raise refuse("--samples", message + listing(listed) + name_advice(listed, matrix.rows))
+        raise input_error("--samples", message + listing(listed) + name_advice(listed, matrix.rows))
     problems = [Problem(file, f"{reason}: {listing(unlisted)}", "warning")] if unlisted else []
     if absent_samples := [name for name in listed or () if name not in set(matrix.rows)]:
         message = f"not in {file}, so not scored: {listing(absent_samples)}"
@@ -154,10 +154,10 @@ def check_sample_names(names: Sequence[str], file: str) -> None:
     """
     unnamed = [number for number, name in enumerate(names, 1) if not name.strip()]
     if unnamed:
-        raise refuse(file, f"sample {unnamed[0]} has no name; name every sample")
+        raise input_error(file, f"sample {unnamed[0]} has no name; name every sample")
     if repeated := [name for name, n_occurrences in Counter(names).items() if n_occurrences > 1]:
         message = f"sample {listing(repeated)} occurs more than once; give each a name of its own"
-        raise refuse(file, message)
+        raise input_error(file, message)
 
 
 def match_genes(
@@ -179,7 +179,7 @@ def match_genes(
     for column, gene in enumerate(matrix.columns):
         if gene in column_of_gene and gene in needed_genes:
             if gene not in unscored_genes:
-                raise refuse(file, f"gene '{gene}' occurs twice; keep one")
+                raise input_error(file, f"gene '{gene}' occurs twice; keep one")
             repeated_genes.add(gene)
         column_of_gene[gene] = column
     measured_positions = [
@@ -197,7 +197,7 @@ def match_genes(
                 f"{file}, gene '{needed[measured_positions[position]]}', sample "
                 f"'{matrix.rows[row]}'"
             )
-            raise refuse(cell_location, f"the value {number_fault(text)}")
+            raise input_error(cell_location, f"the value {number_fault(text)}")
     is_measured = np.isfinite(X)
     return X, is_measured
 
@@ -372,7 +372,7 @@ def _refuse_cells(
             f"measured{further_cells_text}: the training values go "
             f"from {scale.smallest:.4g} to {scale.largest:.4g}; write NA for a missing value"
         )
-        raise refuse(f"{file}, gene '{genes[gene]}', sample '{samples[row]}'", message)
+        raise input_error(f"{file}, gene '{genes[gene]}', sample '{samples[row]}'", message)
 
 
 def _check_constant_samples(matrix: Matrix, file: str) -> None:
@@ -384,7 +384,7 @@ def _check_constant_samples(matrix: Matrix, file: str) -> None:
                 f"all {len(sample_values)} values are {sample_values[0]:g}; export the "
                 "sample again, or leave it out"
             )
-            raise refuse(f"{file}, sample '{name}'", message)
+            raise input_error(f"{file}, sample '{name}'", message)
 
 
 def _check_scale(
@@ -427,7 +427,7 @@ def _check_scale(
                 f"trained on (median distance {distance:.1f} standard deviations); bring them to "
                 "the same scale"
             )
-            raise refuse(file, message)
+            raise input_error(file, message)
 
 
 def read_new_samples(paths: Sequence[str], part: str | None, layout: str | None) -> Matrix:
@@ -449,7 +449,7 @@ def read_new_samples(paths: Sequence[str], part: str | None, layout: str | None)
         Errors of `read_matrix`; a folder in a list, or two files of one sample.
     """
     if layout is not None and not Path(layout).is_dir():
-        raise refuse(
+        raise input_error(
             "--layout", f"'{layout}' is no folder; name the one with what describes the chip"
         )
     first_path = Path(paths[0])
@@ -466,7 +466,7 @@ def read_new_samples(paths: Sequence[str], part: str | None, layout: str | None)
         return read_matrix(first_path, part)
     for path in map(Path, paths):
         if path.is_dir():
-            raise refuse(path, "is a folder; name it alone, or its files one by one")
+            raise input_error(path, "is a folder; name it alone, or its files one by one")
         if not path.is_file():
             read_matrix(path, part)  # raises, with the name of a similar file
     names = [sample_name(path) for path in paths]
@@ -474,7 +474,7 @@ def read_new_samples(paths: Sequence[str], part: str | None, layout: str | None)
     files = [path.name.lower().removesuffix(".gz") for path in map(Path, paths)]
     repeated = [name for name, file in zip(names, files, strict=True) if files.count(file) > 1]
     if repeated:
-        raise refuse(
+        raise input_error(
             str(first_path.parent),
             f"two files of sample {listing(dict.fromkeys(repeated))}; keep one of them",
         )

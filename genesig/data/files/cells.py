@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.errors import refuse
+from genesig.errors import input_error
 from genesig.words import NUMBER
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def split_row(row: str, delimiter: str, file_name: str) -> list[str]:
     try:
         return next(csv.reader([row], delimiter=delimiter))
     except csv.Error:
-        raise refuse(file_name, OPEN_QUOTE) from None
+        raise input_error(file_name, OPEN_QUOTE) from None
 
 
 def parse_cells(
@@ -148,7 +148,7 @@ def parse_cells(
             block, delimiter, file_name
         )
         if block_cells.shape != (len(block), width - 1):
-            raise refuse(file_name, OPEN_QUOTE)
+            raise input_error(file_name, OPEN_QUOTE)
         names += block_names
         cells[start : start + rows_per_block] = block_cells
         texts |= {(start + row, column): text for (row, column), text in block_texts.items()}
@@ -233,6 +233,6 @@ def _parse_with_pandas(rows: list[str], delimiter: str, file_name: str) -> Parse
             frame = read(str)  # what is too large stays as it is written
     except pd.errors.ParserError as error:
         message = OPEN_QUOTE if "inside string" in str(error) else f"cannot be parsed: {error}"
-        raise refuse(file_name, message) from None
+        raise input_error(file_name, message) from None
     cells, texts = parse_numbers(frame.iloc[:, 1:])
     return list(frame[0].str.strip()), cells, texts

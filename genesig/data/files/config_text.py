@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from genesig.errors import refuse
+from genesig.errors import input_error
 from genesig.words import size_of
 
 
@@ -21,7 +21,7 @@ def parse_json(text: str, file_name: str) -> Any:
         It is no JSON, is nested too deeply, repeats a key, or has a number of thousands of digits.
     """
     if not text.strip():
-        raise refuse(file_name, "is empty; name another file, or copy it again")
+        raise input_error(file_name, "is empty; name another file, or copy it again")
     try:
         return json.loads(
             text, object_pairs_hook=_refuse_repeated_keys, parse_constant=_refuse_constant
@@ -30,10 +30,10 @@ def parse_json(text: str, file_name: str) -> Any:
         message = (
             f"is not JSON: {error.msg.lower()}; name a JSON file, or copy it again if it is cut off"
         )
-        raise refuse(file_name, message, line=error.lineno) from None
+        raise input_error(file_name, message, line=error.lineno) from None
     except (ValueError, RecursionError) as error:
         message = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise refuse(
+        raise input_error(
             file_name, f"is not JSON as a program writes it: {message}; copy it again"
         ) from None
 
@@ -82,7 +82,7 @@ def check_numbers(root: Any, file_name: str) -> None:
                 f"'{node.value}' is {yaml.safe_load(node.value)} in YAML; write that, the number "
                 "you mean, or quotes around a name"
             )
-            raise refuse(file_name, message, line=node.start_mark.line + 1)
+            raise input_error(file_name, message, line=node.start_mark.line + 1)
 
 
 MAX_CONFIG_BYTES = 100_000
@@ -103,25 +103,25 @@ def parse_yaml(text: str, file_name: str) -> dict[str, Any]:
 
     if len(text) > MAX_CONFIG_BYTES:
         message = f"is larger than {size_of(MAX_CONFIG_BYTES)}, as no config is; is it the matrix?"
-        raise refuse(
+        raise input_error(
             file_name, f"{message} Name the file with the keys expression, samples and label"
         )
     try:
         tree = yaml.compose(text, yaml.SafeLoader)
         if exceeds_config_size(tree, _yaml_children):
-            raise refuse(file_name, TOO_LARGE)
+            raise input_error(file_name, TOO_LARGE)
         raw = yaml.SafeLoader("").construct_document(tree) if tree else None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         _refuse_slips(text, file_name)
         message = " ".join(str(getattr(error, "problem", None) or error).split())
         advice = f"is not YAML: {message}; look at indents (spaces, no tabs), colons and quotes"
-        raise refuse(file_name, advice, line=mark.line + 1 if mark else None) from None
+        raise input_error(file_name, advice, line=mark.line + 1 if mark else None) from None
     except RecursionError:
-        raise refuse(file_name, TOO_LARGE) from None
+        raise input_error(file_name, TOO_LARGE) from None
     except ValueError as error:  # the 30th of February, a number of thousands of digits
         message = f"holds a value that YAML cannot read ({str(error)[:80]}); put it in quotes"
-        raise refuse(file_name, message) from None
+        raise input_error(file_name, message) from None
     return _check_config(raw, tree, file_name)
 
 
@@ -171,23 +171,23 @@ def _yaml_children(node: Any) -> Any:
 def _check_config(raw: Any, tree: Any, file_name: str) -> dict[str, Any]:
     """Return the parsed config; refuse what is no mapping, repeats a key or has odd values."""
     if raw is None:
-        raise refuse(
+        raise input_error(
             file_name,
             "is empty; a study needs three keys: expression (a file), samples (a file) and label "
             "(a column of samples)",
         )
     if not isinstance(raw, dict):
         _refuse_slips(tree.value if isinstance(tree.value, str) else "", file_name)
-        raise refuse(file_name, "needs lines 'key: value' such as 'label: diagnosis'")
+        raise input_error(file_name, "needs lines 'key: value' such as 'label: diagnosis'")
     for key, first_line, second_line in _repeated_keys(tree):
         message = (
             f"the key '{key}' is already on line {first_line}; YAML would forget the first one"
         )
-        raise refuse(file_name, message, line=second_line)
+        raise input_error(file_name, message, line=second_line)
     check_numbers(tree, file_name)
     if surrogate := re.search("[\ud800-\udfff]", "".join(_texts_in(raw))):
         message = f"holds half a character (\\u{ord(surrogate[0]):x}); write the whole one as it is"
-        raise refuse(file_name, message)
+        raise input_error(file_name, message)
     return raw
 
 
@@ -196,12 +196,12 @@ def _refuse_slips(text: str, file_name: str) -> None:
     for number, line in enumerate(text.splitlines(), 1):
         if glued := re.match(r"\s*([A-Za-z_]+):(?=[^\s/\\:])\S+", line):
             message = f"'{line.strip()[:60]}' needs a blank behind the colon: '{glued[1]}: …'"
-            raise refuse(file_name, message, line=number)
+            raise input_error(file_name, message, line=number)
         if re.search(r'"[^"]*\\[^"]*"', line):
             message = (
                 "a backslash between double quotes begins a code; write single quotes, or / for "
             )
-            raise refuse(file_name, message + "the folders", line=number)
+            raise input_error(file_name, message + "the folders", line=number)
 
 
 def _texts_in(value: Any) -> Iterator[str]:

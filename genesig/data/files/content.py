@@ -19,7 +19,7 @@ from typing import IO, Any, BinaryIO, Literal
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.errors import InvalidInput, did_you_mean, refuse
+from genesig.errors import InvalidInput, did_you_mean, input_error
 from genesig.machine import check_size
 from genesig.results.download import check_download_digest
 
@@ -68,7 +68,7 @@ def read_content(path: str | Path) -> bytes:
         try:
             return _read_stream(stream, path)
         except OSError as error:  # a disk that does not answer
-            raise refuse(path, f"cannot be read: {error.strerror}") from None
+            raise input_error(path, f"cannot be read: {error.strerror}") from None
 
 
 def _read_stream(stream: BinaryIO, path: str | Path) -> bytes:
@@ -79,7 +79,7 @@ def _read_stream(stream: BinaryIO, path: str | Path) -> bytes:
     if is_gzip:
         return _decompress(stream, str(path), b"\x1f\x8b")
     if str(path).lower().endswith(".gz"):
-        raise refuse(path, "is named .gz but is not gzip; rename it, or compress it with gzip")
+        raise input_error(path, "is named .gz but is not gzip; rename it, or compress it with gzip")
     return _read_all(_read_blocks(stream), stream, str(path))
 
 
@@ -114,20 +114,20 @@ def _open_regular_file(path: Path) -> BinaryIO:
     """Return an open file; devices, folders and impossible names are refused."""
     try:
         if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
-            raise refuse(
+            raise input_error(
                 path,
                 "is no file but a device, a pipe or a socket; name a file, or write what it gives "
                 "into one",
             )
         return path.open("rb")
     except FileNotFoundError:
-        raise refuse(path, missing_file_message(path)) from None
+        raise input_error(path, missing_file_message(path)) from None
     except IsADirectoryError:
-        raise refuse(path, "is a folder; name a file in it") from None
+        raise input_error(path, "is a folder; name a file in it") from None
     except OSError as error:
-        raise refuse(path, f"cannot be read: {error.strerror}") from None
+        raise input_error(path, f"cannot be read: {error.strerror}") from None
     except ValueError:  # a zero byte
-        raise refuse(repr(str(path)), "is no name of a file; correct it") from None
+        raise input_error(repr(str(path)), "is no name of a file; correct it") from None
 
 
 def missing_file_message(path: Path) -> str:
@@ -150,13 +150,13 @@ def _decompress(packed: BinaryIO, file_name: str, magic: bytes) -> bytes:
     try:
         return _read_all(opener(packed), packed, file_name)
     except EOFError:
-        raise refuse(
+        raise input_error(
             file_name,
             f"the {name} file is truncated (it ends too early); copy or download it again",
         ) from None
     except (zlib.error, lzma.LZMAError, OSError) as error:
         message = f"the {name} file is damaged ({error}); copy or download it again"
-        raise refuse(file_name, message) from None
+        raise input_error(file_name, message) from None
 
 
 def _read_all(blocks: Iterable[bytes], packed: BinaryIO, file_name: str) -> bytes:
@@ -241,4 +241,4 @@ class Cursor:
 
     def error(self, message: str) -> InvalidInput:
         """Return an error about this file."""
-        return refuse(self.file_name, message)
+        return input_error(self.file_name, message)

@@ -12,7 +12,7 @@ from genesig.data.files.content import missing_file_message
 from genesig.data.files.formats.geo_series import SERIES_FILE
 from genesig.data.files.geo_counts import paths_read
 from genesig.data.files.names import COHORT_FILE_KEYS, FILE_KEY_PATHS
-from genesig.errors import refuse
+from genesig.errors import input_error
 from genesig.results.download import check_download_digest
 
 FILE_KEYS = {*COHORT_FILE_KEYS, *(key for *_, key in FILE_KEY_PATHS)}
@@ -85,4 +85,4 @@ def copy_input(source: Path, target: Path) -> None:
         check_download_digest(source)
         copyfile(source, target)
     else:
-        raise refuse(source, missing_file_message(source))
+        raise input_error(source, missing_file_message(source))

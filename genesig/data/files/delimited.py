@@ -15,7 +15,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.files.cells import end_of_quoted_name, parse_cells, split_row
-from genesig.errors import refuse
+from genesig.errors import input_error
 from genesig.results.files import plain
 from genesig.words import THOUSANDS_BY_COMMA, counted, is_missing, is_number
 
@@ -373,7 +373,7 @@ def _check_gene_count(text: str | bytes, file_name: str) -> None:
         count = max(text.count(b"\n"), *map(header.count, (b"\t", b",", b";")))
     if count > MAX_GENES:
         message = f"has about {count:,} rows or columns, and at most {MAX_GENES:,} genes are read: "
-        raise refuse(
+        raise input_error(
             file_name, f"{message}leave out those that hardly vary, or sum them up to genes"
         )
 
@@ -401,7 +401,7 @@ def _rows_with_points(table_lines: _TableLines, file_name: str) -> tuple[Iterato
     message = f"'{text}' and every comma here may be one of thousands ({text.replace(',', '')}) or "
     if any(map(CELL_BELOW_THOUSAND.search, table_lines.iterate_rows())):
         message += "a decimal one; export the table without the former and with decimal points"
-        raise refuse(file_name, message, line=table_lines.line_numbers[first_row])
+        raise input_error(file_name, message, line=table_lines.line_numbers[first_row])
     return points, f"{message}decimal: it is read as {text.replace(',', '.')}"
 
 
@@ -446,7 +446,7 @@ def _split_lines(
     )
     header_line, header = next(lines, (first_line, ""))
     if not header:
-        raise refuse(file_name, "is empty; it needs a header line and at least one row")
+        raise input_error(file_name, "is empty; it needs a header line and at least one row")
     delimiter = _find_delimiter(
         header, suffix, f"{file_name}, line {header_line}", single_column=single_column
     )
@@ -456,7 +456,7 @@ def _split_lines(
         lines if row_lines is None else row_lines, delimiter, has_quotes, file_name
     )
     if not numbers:
-        raise refuse(
+        raise input_error(
             file_name,
             "has a header line but no rows below it; is it cut off? Copy or export it again",
         )
@@ -527,11 +527,11 @@ def _refuse_widths(
             f"{counted(expected, 'field')} where {n_usual} of {counted(len(widths), 'line')} below "
             f"have {usual_width}; take lines above the names of the columns out"
         )
-        raise refuse(file_name, message, line=header_line)
+        raise input_error(file_name, message, line=header_line)
     further_lines = (
         f" ({counted(len(wrong_rows) - 1, 'further line')})" if len(wrong_rows) > 1 else ""
     )
-    raise refuse(
+    raise input_error(
         file_name,
         f"{counted(widths[wrong_rows[0]], 'field')} where the header has "
         f"{expected}{further_lines}; the line is cut off, or a field holds the delimiter and "
@@ -553,7 +553,7 @@ def _find_delimiter(header: str, suffix: str, file_name: str, *, single_column: 
         ";": " or rename it to .csv",
         "\t": " or rename it to .tsv",
     }.get(most_frequent, "")
-    raise refuse(
+    raise input_error(
         file_name,
         f"the ending '{suffix}' promises {promised} between columns, but the header has "
         f"{description}; save the file with {promised}{ending if most_frequent in header else ''}",
@@ -632,4 +632,4 @@ def check_points(matrix: Matrix, file_name: str) -> None:
             f"{example:.3f} and every number with a point looks like one of thousands "
             f"({1000 * example:.0f}): three digits stand behind it, and the others are below "
         )
-        raise refuse(file_name, f"{message}1000; export the table without such points")
+        raise input_error(file_name, f"{message}1000; export the table without such points")

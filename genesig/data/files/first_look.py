@@ -46,7 +46,7 @@ from genesig.data.steps.scale import (
     zeros_stand_apart,
 )
 from genesig.data.steps.zeros import ZEROS_AS_MISSING as ZEROS
-from genesig.errors import InvalidInput, Problem, refuse
+from genesig.errors import InvalidInput, Problem, input_error
 from genesig.response.design import label_columns
 from genesig.results.files import cell
 from genesig.results.new_study import Start
@@ -106,7 +106,7 @@ def first_look(
     if is_series(path):
         series_matrix = fetch(path, Path(folder) / DOWNLOAD_FOLDER)
         if reason := lack_of_values(series_matrix):
-            raise refuse(series_matrix, reason)
+            raise input_error(series_matrix, reason)
         path = str(series_matrix)
     matrix_part, sample_part = assign_part(part, path, samples)
     matrix = read_matrix(path, matrix_part)
@@ -222,7 +222,7 @@ def _check_numbers(matrix: Matrix, path: str, max_share: float) -> None:
             advice = f"{advice} and without signs of thousands" if n_thousands_signs else advice
         elif len(set(words)) == 1 and _is_in_most_samples(matrix):
             advice = f"if '{words[0]}' says that nothing was measured, write NA instead"
-        raise refuse(path, message + advice)
+        raise input_error(path, message + advice)
 
 
 def _is_in_most_samples(matrix: Matrix) -> bool:

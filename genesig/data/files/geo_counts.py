@@ -28,7 +28,7 @@ from genesig.data.files.formats.geo_series import (
 )
 from genesig.data.files.formats.interface import ReadFile
 from genesig.data.files.formats.text import as_text
-from genesig.errors import refuse
+from genesig.errors import input_error
 from genesig.results.download import AbsentFile, check_download_digest, download_gzip
 from genesig.words import counted, is_missing, listing
 
@@ -172,7 +172,7 @@ def read_counts(files: CountFiles, samples: Collection[str], load: ReadFile) -> 
     columns = [k for k, name in enumerate(all_counts.columns) if name in described]
     if not columns:
         message = f"has no counts of this series' samples ({listing(samples)}); "
-        raise refuse(files.counts, message + "remove it and fetch the series again")
+        raise input_error(files.counts, message + "remove it and fetch the series again")
     names = tuple(all_counts.columns[k] for k in columns)
     matrix = replace(
         all_counts.select(range(len(all_counts.rows)), columns, names), has_counts=True
@@ -193,7 +193,7 @@ def _symbols(text: str, genes: Path) -> Iterator[tuple[str, str]]:
     header, *rows = text.split("\n")
     columns = header.split("\t")
     if not {"GeneID", "Symbol"} <= set(columns):
-        raise refuse(genes, "has no columns GeneID and Symbol; remove it and fetch it again")
+        raise input_error(genes, "has no columns GeneID and Symbol; remove it and fetch it again")
     gene_column = columns.index("GeneID")
     symbol_column = columns.index("Symbol")
     for row in rows:

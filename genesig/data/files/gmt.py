@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from genesig.errors import refuse
+from genesig.errors import input_error
 from genesig.words import counted, further_text, is_missing, listing
 
 DECIMAL_NUMBER = re.compile(r"[-+]?\d*\.\d+(e[-+]?\d+)?", re.IGNORECASE)
@@ -44,14 +44,16 @@ def _by_line(lines: list[list[str]], file_name: str) -> Iterator[NamedSet]:
         if any(cell.strip() for cell in cells):
             if len(cells) < 2:
                 message = f"has no tab but '{cells[0].strip()[:30]}'; a set needs its name, a "
-                raise refuse(file_name, message + "description and its genes, tabs between", number)
+                raise input_error(
+                    file_name, message + "description and its genes, tabs between", number
+                )
             yield _make_set(cells, f"line {number}")
 
 
 def _by_column(lines: list[list[str]], file_name: str) -> Iterator[NamedSet]:
     """Yield the sets of a GMX file, one in each column."""
     if len(lines) < 3:
-        raise refuse(
+        raise input_error(
             file_name,
             f"has {counted(len(lines), 'line')}; a GMX file needs the names of the sets, their "
             "descriptions, and genes below them",
@@ -63,7 +65,7 @@ def _by_column(lines: list[list[str]], file_name: str) -> Iterator[NamedSet]:
                 f"{counted(len(cells), 'field')} where the first line names "
                 f"{counted(width, 'set')}; give each column the name of its set"
             )
-            raise refuse(file_name, message, number)
+            raise input_error(file_name, message, number)
     for column in range(width):
         cells = [line[column] if column < len(line) else "" for line in lines]
         if any(cell.strip() for cell in cells):
@@ -82,7 +84,9 @@ def _check_names(sets: list[NamedSet], file_name: str) -> None:
     places: dict[str, list[str]] = {}
     for gene_set in sets:
         if not gene_set.name:
-            raise refuse(f"{file_name}, {gene_set.place}", "the set has no name; give each set one")
+            raise input_error(
+                f"{file_name}, {gene_set.place}", "the set has no name; give each set one"
+            )
         places.setdefault(gene_set.name, []).append(gene_set.place)
     repeated = [name for name, set_places in places.items() if len(set_places) > 1]
     if repeated:
@@ -91,7 +95,7 @@ def _check_names(sets: list[NamedSet], file_name: str) -> None:
             f"({', '.join(places[repeated[0]][:3])}){further_text(len(repeated) - 1, 'name')}; "
             "keep one of them"
         )
-        raise refuse(file_name, message)
+        raise input_error(file_name, message)
 
 
 def _check_genes(sets: list[NamedSet], file_name: str) -> None:
@@ -99,7 +103,7 @@ def _check_genes(sets: list[NamedSet], file_name: str) -> None:
     filled_sets = [gene_set for gene_set in sets if gene_set.genes]
     if not filled_sets:
         names = listing(gene_set.name for gene_set in sets)
-        raise refuse(
+        raise input_error(
             file_name,
             f"no set has a gene ({names}); a line needs the name of the set, a description, and "
             "then its genes, with tabs between",
@@ -109,7 +113,7 @@ def _check_genes(sets: list[NamedSet], file_name: str) -> None:
     ]
     if 2 * len(numeric_sets) > len(filled_sets):
         gene_set = numeric_sets[0]
-        raise refuse(
+        raise input_error(
             f"{file_name}, {gene_set.place}",
             f"the genes of set '{gene_set.name}' are numbers ({', '.join(gene_set.genes[:3])}); "
             "is it an expression matrix? Name a file of gene sets",

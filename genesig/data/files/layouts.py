@@ -16,7 +16,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.files.gene_ids import converted_names
 from genesig.data.files.gmt import NamedSet
 from genesig.data.files.headers import with_names_of
-from genesig.errors import Problem, did_you_mean, refuse
+from genesig.errors import Problem, did_you_mean, input_error
 from genesig.words import is_missing, listing
 
 if TYPE_CHECKING:
@@ -82,7 +82,9 @@ def without_annotation(matrix: Matrix, file_name: str) -> Matrix:
             message = (
                 f"is a table of tests as {program} writes it (columns {listing(matrix.columns)})"
             )
-            raise refuse(file_name, f"{message}; name the counts or the normalised values instead")
+            raise input_error(
+                file_name, f"{message}; name the counts or the normalised values instead"
+            )
     has_positions = len(POSITION_HEADERS & set(names)) > 2
     is_annotation = [
         name in ANNOTATION_HEADERS or (has_positions and name in POSITION_HEADERS)
@@ -149,19 +151,19 @@ def sets_of_column(table: pd.DataFrame, column: str, file_name: str) -> list[Nam
     if columns.count(column) != 1:
         fault = "has no column" if column not in columns else "has twice the column"
         advice = did_you_mean(column, columns) or f" (columns: {listing(columns, 6)})"
-        raise refuse(file_name, f"{fault} '{column}', which structured.column names{advice}")
+        raise input_error(file_name, f"{fault} '{column}', which structured.column names{advice}")
     genes_of_set: dict[str, dict[str, None]] = {}
     for gene, cell in zip(map(str, table.index), map(str, table[column]), strict=True):
         if not is_missing(cell):
             genes_of_set.setdefault(cell.strip(), {})[gene] = None
     if not genes_of_set:
-        raise refuse(
+        raise input_error(
             file_name, f"column '{column}' is blank; structured.column needs one with values"
         )
     if len(genes_of_set) > MAX_SETS_OF_COLUMN or len(genes_of_set) > 0.5 * sum(
         map(len, genes_of_set.values())
     ):
-        raise refuse(
+        raise input_error(
             file_name,
             f"column '{column}' has {len(genes_of_set)} values ({listing(genes_of_set)}), hardly "
             "two genes for each; structured.column needs one that groups the genes",

@@ -10,7 +10,7 @@ from typing import Any, TypeGuard
 from urllib.parse import unquote
 
 from genesig.data.files.geo_counts import fetch_counts
-from genesig.errors import refuse
+from genesig.errors import input_error
 from genesig.results.download import check_download_digest, download_gzip, read_page
 from genesig.words import listing
 
@@ -149,7 +149,7 @@ def fetch(series: str, folder: str | Path) -> Path:
     """
     accession = SERIES_ACCESSION.fullmatch(series)
     if not accession:
-        raise refuse(
+        raise input_error(
             series, "is no series of GEO; write GSE and a number, such as GSE55235 or GSE781-GPL96"
         )
     series = series.upper()
@@ -184,9 +184,9 @@ def _choose_file(file_names: list[str], series: str, address: str) -> str:
         return f"{series}{SERIES_SUFFIX}"
     if not file_names:
         message = "holds no series matrix; the series has none, look at its supplementary files"
-        raise refuse(address, message)
+        raise input_error(address, message)
     if len(file_names) == 1 and "-" not in series:
         return file_names[0]
     series_names = [name.removesuffix(SERIES_SUFFIX) for name in file_names]
     message = f"has no file of {series}, but {listing(series_names, 6)}"
-    raise refuse(address, f"{message}; name one of them: one platform each")
+    raise input_error(address, f"{message}; name one of them: one platform each")

@@ -28,7 +28,7 @@ from genesig.data.files.gmt import SET_PARSERS, NamedSet, parse_sets
 from genesig.data.files.known import FORMATS, READERS, format_by_opening
 from genesig.data.files.layouts import sets_of_column
 from genesig.data.files.table_shape import files_in_subfolders
-from genesig.errors import GenesigError, InvalidInput, did_you_mean, refuse, refuse_codes
+from genesig.errors import GenesigError, InvalidInput, did_you_mean, input_error, refuse_codes
 from genesig.plugins import entry_points_of
 from genesig.words import listing
 from genesig.workflow import shipped_folder
@@ -59,7 +59,7 @@ def _read_folder(folder: Path, part: str | None, files: FileOfSample | None) -> 
             continue
         if part is not None and not file_format.parts:
             name = file_format.suffixes[0][1:].upper()
-            raise refuse(
+            raise input_error(
                 folder,
                 f"holds {name} files, which have no parts; take data.part '{part}' away",
                 key="data.part",
@@ -106,11 +106,13 @@ def files_by_sample(column: pd.Series[str], folder: str, sample_file: str) -> di
     cells = {str(name): str(cell) for name, cell in column.items() if cell}
     place = f"{sample_file}, column '{column.name}'"
     if not cells:
-        raise refuse(place, "names no file; give each sample the file of its array")
+        raise input_error(place, "names no file; give each sample the file of its array")
     repeated = [cell for cell, times in Counter(cells.values()).items() if times > 1]
     if repeated:
         names = listing(name for name, cell in cells.items() if cell == repeated[0])
-        raise refuse(place, f"'{repeated[0]}' is the file of {names}; each sample needs its own")
+        raise input_error(
+            place, f"'{repeated[0]}' is the file of {names}; each sample needs its own"
+        )
     return {name: _file_below(Path(folder), cell) for name, cell in cells.items()}
 
 
@@ -128,8 +130,8 @@ def _file_below(folder: Path, name: str) -> Path:
 def _refuse_folder(folder: Path) -> NoReturn:
     """Raise the error that a folder has no arrays."""
     if only_file := _only_readable_file(folder):
-        raise refuse(folder, f"is a folder; name the file in it: {only_file}")
-    raise refuse(
+        raise input_error(folder, f"is a folder; name the file in it: {only_file}")
+    raise input_error(
         folder,
         "is a folder without files of arrays (.txt, .CEL, .idat); name a file, or the folder of "
         "the scanner's files",
@@ -139,8 +141,8 @@ def _refuse_folder(folder: Path) -> NoReturn:
 def _refuse_several_arrays(path: Path, folder: Path) -> NoReturn:
     """Raise the error that a file of a folder holds more than one array."""
     if _only_readable_file(folder):
-        raise refuse(folder, f"is a folder; name the file in it: {path}")
-    raise refuse(
+        raise input_error(folder, f"is a folder; name the file in it: {path}")
+    raise input_error(
         path,
         "holds more than one array, and files that are read together hold one each; name this "
         "file alone, or move it elsewhere",
@@ -182,7 +184,7 @@ def read_unpacked(path: str | Path) -> bytes:
     if not content or content.isspace():
         advice = "it needs a header line and at least one row"
         advice = advice if suffix_of(path) in TABLES else "copy or download it again"
-        raise refuse(path, f"is empty; {advice}")
+        raise input_error(path, f"is empty; {advice}")
     return content
 
 
@@ -214,7 +216,7 @@ def read_matrix(
     if is_folder(path):
         matrix = _read_folder(Path(path), part, files)
     elif files is not None:
-        raise refuse(
+        raise input_error(
             path,
             "is no folder; data.files names files of arrays, so 'expression' is the folder that "
             "they are in",
@@ -229,7 +231,7 @@ def _read_one_file(path: str | Path, part: str | None) -> Matrix:
     """Return the matrix of a file; of a GEO series without values, NCBI's counts beside it."""
     file_format, content = _read_format_and_content(path)
     if part is not None and not file_format.parts:
-        raise refuse(
+        raise input_error(
             path,
             f"is {file_format.name}, which has no parts; take data.part '{part}' away",
             key="data.part",
@@ -258,13 +260,13 @@ def read_samples(
     """
     if suffix_of(path) == ".cls":
         if names is None:
-            raise refuse(
+            raise input_error(
                 path, "names no samples, and the matrix whose samples it describes cannot be read"
             )
         return _refuse_control_codes(cls.samples(read_text(path), str(path), names), path)
     file_format, content = _read_format_and_content(path, [".cls"])
     if file_format.samples is None:
-        raise refuse(
+        raise input_error(
             path, f"is {file_format.name}, which says nothing of samples; write a sample table"
         )
     table = _refuse_control_codes(file_format.samples(content, str(path), part), path)
@@ -286,7 +288,9 @@ def read_genes(path: str | Path, part: str | None) -> pd.DataFrame:
     """Return a gene table: a table of text, or the gene data of an expression file."""
     file_format, content = _read_format_and_content(path)
     if file_format.genes is None:
-        raise refuse(path, f"is {file_format.name}, which says nothing of genes; name a gene table")
+        raise input_error(
+            path, f"is {file_format.name}, which says nothing of genes; name a gene table"
+        )
     return _refuse_control_codes(file_format.genes(content, str(path), part), path)
 
 
@@ -296,13 +300,13 @@ def read_sets(path: str | Path, column: str | None) -> list[NamedSet]:
         return sets_of_column(read_genes(path, None), column, str(path))
     suffix = suffix_of(path)
     if is_folder(path):
-        raise refuse(path, "is a folder; name the file of gene sets in it")
+        raise input_error(path, "is a folder; name the file of gene sets in it")
     if suffix not in SET_PARSERS:
         fault = f"the ending '{suffix}' is not known" if suffix else "the name has no ending"
         message = (
             f"{fault} for gene sets (known: {', '.join(SET_PARSERS)}; also gzipped); save them as "
         )
-        raise refuse(
+        raise input_error(
             path, f"{message}GMT: name, description and genes of a set on one line, tabs between"
         )
     return parse_sets(
@@ -351,7 +355,7 @@ def _read_format_and_content(
     suffix = suffix_of(path)
     if is_folder(path):
         only_file = _only_readable_file(Path(path))
-        raise refuse(
+        raise input_error(
             path,
             "is a folder; name "
             + (f"the file in it: {only_file}" if only_file else "a file in it"),
@@ -444,4 +448,4 @@ def _unknown_suffix_error(path: str | Path, suffixes: list[str]) -> InvalidInput
     advice = (
         UNREAD_SUFFIXES.get(suffix) or did_you_mean(suffix, suffixes) or "; save it as one of these"
     )
-    return refuse(path, f"{fault} (known: {names}){advice}")
+    return input_error(path, f"{fault} (known: {names}){advice}")

@@ -24,7 +24,7 @@ from genesig.data.files.cells import split_row
 from genesig.data.files.delimited import lines_of
 from genesig.data.files.formats.text import as_text
 from genesig.data.files.readers import read_genes, read_unpacked
-from genesig.errors import refuse, refuse_codes
+from genesig.errors import input_error, refuse_codes
 from genesig.results.files import check_output, save_table
 from genesig.words import ENSEMBL, ENTREZ, is_missing, listing
 
@@ -52,7 +52,7 @@ def read_hgnc(path: str) -> pd.DataFrame:
         name for name in (SYMBOL_COLUMN, *FORMER_SYMBOL_COLUMNS) if name not in table.columns
     ]
     if absent_columns:
-        raise refuse(
+        raise input_error(
             path, f"has no column '{absent_columns[0]}', so is not HGNC's table; {HGNC_ADVICE}"
         )
     return table
@@ -215,7 +215,7 @@ def probe_symbols(path: str, probe_names: Collection[str]) -> dict[str, dict[str
                 )
     entries = max(entries_by_column.values(), key=len)
     if not entries:
-        raise refuse(
+        raise input_error(
             path,
             f"has none of the genes ({', '.join(list(probe_names)[:3])}) in its columns of "
             "probes; is it another platform?",
@@ -238,7 +238,7 @@ def _open_platform_table(path: str) -> tuple[Header, Iterator[list[str]]]:
         header = Header(tuple(re.sub(r"\W|_", "", cell).lower() for cell in cells), delimiter)
         if header.has_probes_and_symbols():
             return header, _section_rows(lines, delimiter, path)
-    raise refuse(
+    raise input_error(
         path,
         "no line names a column of probes (ID, Probe Set ID, Probe_Id, IlmnID) and one of symbols "
         "(Gene Symbol, SYMBOL, gene_assignment); name the table of the array's platform, or "
@@ -308,7 +308,7 @@ def write_symbols(
         No known ids, no answer, or `output` is another file.
     """
     if not output.lower().endswith(TABLE_SUFFIXES):
-        raise refuse(
+        raise input_error(
             output, f"is to be a table with tabs between columns; name it {TABLE_SUFFIXES[0]}"
         )
     check_output(output, [matrix_file])
@@ -319,7 +319,7 @@ def write_symbols(
     genes = max((list(dict.fromkeys(names)) for names in axes), key=_id_likelihood)
     fields_of_id = _id_fields(genes)
     if 2 * len(fields_of_id) < len(genes):
-        raise refuse(
+        raise input_error(
             matrix_file,
             f"names genes ({listing(genes[:3])}) that are no ids of Ensembl, RefSeq, Entrez or "
             "Affymetrix; nothing was looked up",
@@ -364,7 +364,7 @@ def _write_from_hgnc(axes: Iterable[Sequence[str]], offline: str, output: str) -
     row_of_gene = {gene: rows.get(gene, rows.get(plain_name(gene))) for gene in genes}
     known_genes = [gene for gene in genes if row_of_gene[gene] is not None]
     if not known_genes:
-        raise refuse(
+        raise input_error(
             offline, f"knows none of the genes ({listing(genes[:3])}); it is of human ones"
         )
     columns = {"symbol": "symbol", "entrez": "entrez_id", "name": "name"}
@@ -402,7 +402,7 @@ def _earlier_symbols(output: str) -> dict[str, dict[str, str]]:
         return {}
     table = read_genes(output, None)
     if (table.index.name, *table.columns) != ("gene", *MYGENE_FIELDS):
-        raise refuse(output, "is there already and is another table; name another file")
+        raise input_error(output, "is there already and is another table; name another file")
     return {
         str(gene): dict(zip(MYGENE_FIELDS, row, strict=True))
         for gene, row in zip(table.index, table.to_numpy(), strict=True)
@@ -434,7 +434,7 @@ def _best_hits(ids: list[str], scopes: list[str], species: str) -> dict[str, Any
         import biothings_client
         import httpx
     except ImportError:
-        raise refuse(
+        raise input_error(
             "genesig symbols", "needs the package biothings-client: pip install 'genesig[symbols]'"
         ) from None
     address = os.environ.get(MYGENE_VARIABLE, MYGENE_ADDRESS)
@@ -453,7 +453,7 @@ def _best_hits(ids: list[str], scopes: list[str], species: str) -> dict[str, Any
             best.setdefault(str(hit["query"]), hit)
     except (httpx.HTTPError, OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise refuse(
+        raise input_error(
             address,
             f"gave no answer that can be used ({reason}); try again later, or make the gene table "
             "another way",

@@ -25,7 +25,7 @@ from genesig.data.files.names import Config, is_fetched, with_file_names
 from genesig.data.files.readers import read_samples
 from genesig.data.study.labels.known import LABEL_RULES
 from genesig.data.study.pool.record import STUDY_COLUMN, WEIGHT_COLUMN
-from genesig.errors import InvalidInput, Problem, attempt, did_you_mean, refuse
+from genesig.errors import InvalidInput, Problem, attempt, did_you_mean, input_error
 from genesig.response.design import SEVERAL
 from genesig.words import counted
 
@@ -216,7 +216,7 @@ def examine_config(
 ) -> tuple[dict[str, Any], list[Problem]]:
     """Return the config with defaults and the problems; faulty keys have their defaults."""
     if exceeds_config_size(raw, config_children):
-        raise refuse(source, TOO_LARGE)
+        raise input_error(source, TOO_LARGE)
     defaults = defaults_of_kind(raw, n_label_classes)
     written_settings = {
         key: value for key, value in raw.items() if value is not None or key not in defaults

@@ -15,7 +15,7 @@ from genesig.arrays import Array
 from genesig.data.files.readers import read_genes
 from genesig.data.steps.segment import SEGMENT
 from genesig.data.study.sheet_check import check_column
-from genesig.errors import InvalidInput, Problem, did_you_mean, refuse
+from genesig.errors import InvalidInput, Problem, did_you_mean, input_error
 from genesig.words import counted, is_missing, is_number, listing, number_fault
 
 if TYPE_CHECKING:
@@ -35,18 +35,18 @@ def read_groups(path: str, genes: Sequence[str]) -> dict[str, str]:
     """
     table = read_genes(path, None)
     if len(table.columns) == 0:
-        raise refuse(path, "has one column; needs the gene and its group")
+        raise input_error(path, "has one column; needs the gene and its group")
     group_of_gene: dict[str, str] = {}
     for gene, group in zip(map(str, table.index), map(str, table.iloc[:, 0]), strict=True):
         if group and group_of_gene.setdefault(gene, group) != group:
             group_names = f"'{group_of_gene[gene]}' and '{group}'"
             message = f"gene '{gene}' is in the groups {group_names}; groups must not overlap"
-            raise refuse(path, message)
+            raise input_error(path, message)
     if not set(group_of_gene) & set(genes):
         message = (
             f"none of its {len(group_of_gene)} genes with a group is in the data (say '{genes[0]}')"
         )
-        raise refuse(path, message)
+        raise input_error(path, message)
     return group_of_gene
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from genesig.data.files.gene_ids import converted_names
 from genesig.data.files.gmt import NamedSet
 from genesig.data.files.readers import read_sets
-from genesig.errors import InvalidInput, Problem, refuse
+from genesig.errors import InvalidInput, Problem, input_error
 from genesig.results.splits import GeneSets
 from genesig.words import counted, listing
 
@@ -68,7 +68,7 @@ def match_sets(
             f"no set has {smallest} to {largest} measured genes (the largest has {largest_size}); "
             "set structured.smallest and structured.largest, or name other sets"
         )
-        raise refuse(path, message)
+        raise input_error(path, message)
     columns_of_set = {
         gene_set.name: frozenset(
             number for name in measured_genes[gene_set.name] for number in columns_of_gene[name]
@@ -165,9 +165,9 @@ def _match_names(
             f"({listing(gene_set.name for gene_set in sets)}); rows "
             f"and columns look exchanged: rename the file to {suffix}"
         )
-        raise refuse(path, message)
+        raise input_error(path, message)
     if not any(name in columns_of_gene for name in listed_genes):
-        raise refuse(path, _unmeasured_message(list(listed_genes), genes, symbols))
+        raise input_error(path, _unmeasured_message(list(listed_genes), genes, symbols))
     return columns_of_gene
 
 

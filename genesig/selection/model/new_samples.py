@@ -28,7 +28,7 @@ from genesig.data.steps.alignment import MIN_STUDY_SAMPLES
 from genesig.data.steps.missing_indicators import genes_by_indicator
 from genesig.data.steps.scale import LEARNED_DEPTH_STEPS, LOG2_STEPS
 from genesig.data.study.matrix_check import check_gene_names, leave_out_other_columns
-from genesig.errors import Problem, refuse
+from genesig.errors import Problem, input_error
 from genesig.optim.class_line import doubt_of_line
 from genesig.selection.model.before_alignment import SCALE_NOT_COMPARED, describe_log_fault
 from genesig.selection.model.kinds.known import MODEL_KINDS
@@ -155,7 +155,7 @@ def predict(
     check_steps(model, source)
     model_of_list = chosen_model(model, mu, fdr_selected=fdr_selected)
     if not 0 <= missing <= 1:
-        raise refuse("--missing", f"{missing:g} is no share; it needs 0 to 1")
+        raise input_error("--missing", f"{missing:g} is no share; it needs 0 to 1")
     genes = model["training"]["genes"]
     sample_names = None if samples is None else list(map(str, samples.index))
     oriented = turn_samples_to_rows(matrix, genes, matrix_file)
@@ -178,9 +178,9 @@ def predict(
         scale_values(model, prepared, prepared.values, sample_rows, of) for of in SCALE_GENE_SETS
     )
     if panel_error := panel_fault(*panel_values):
-        raise refuse(matrix_file, panel_error)
+        raise input_error(matrix_file, panel_error)
     if scale_error := describe_scale_fault(*model_values):
-        raise refuse(matrix_file + scale_error[0], scale_error[1])
+        raise input_error(matrix_file + scale_error[0], scale_error[1])
     scores = score_values(
         apply_learned_steps(model, model_of_list, prepared.values, sample_rows), model_of_list
     )
@@ -413,7 +413,7 @@ def _check_sample_count(model: ModelJson, sample_names: Sequence[str], matrix_fi
             " study, and needs these of the new samples, too; score more of them together, or train"
             " with across.align: rank, which needs one sample"
         )
-        raise refuse(matrix_file, message)
+        raise input_error(matrix_file, message)
 
 
 def _check_logarithms(
@@ -426,7 +426,7 @@ def _check_logarithms(
             values, measured, sample_names, training_scale, takes_logarithms=takes_logarithms
         )
         if fault:
-            raise refuse(matrix_file + fault[0], fault[1])
+            raise input_error(matrix_file + fault[0], fault[1])
 
 
 def _check_missing(
@@ -449,7 +449,7 @@ def _check_missing(
         f" missing in sample '{sample_names[worst_sample]}': {listing(absent)}"
     )
     if share[worst_sample] > missing:
-        raise refuse(
+        raise input_error(
             matrix_file, f"{finding}; at most a share of {missing:g} may be ({setting}){hint}"
         )
     affected = counted(int((share > 0).sum()), "sample")
@@ -467,7 +467,7 @@ def _check_sample_table(
         if name in set(sample_names)
     ]:
         message = f"sample {listing(duplicates)} stands there more than once; keep one row"
-        raise refuse("--samples", message)
+        raise input_error("--samples", message)
     for step in split_steps(model)[1]:
         if step.kind != "batch":
             continue
@@ -476,7 +476,7 @@ def _check_sample_table(
         ]
         if missing_columns:
             message = f"has no column {listing(missing_columns)}, which combat looks at (columns: "
-            raise refuse("--samples", f"{message}{listing(sample_table.columns, 6)})")
+            raise input_error("--samples", f"{message}{listing(sample_table.columns, 6)})")
 
 
 def _odd_sample_warnings(odd: Sequence[tuple[str, str]], matrix_file: str) -> list[Problem]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.errors import GenesigError, refuse
+from genesig.errors import GenesigError, input_error
 from genesig.response.known import RESPONSES
 from genesig.results import Fits
 from genesig.results.fits import ANSWERS
@@ -394,14 +394,14 @@ def chosen_model(
         There is none, or two are asked for.
     """
     if fdr_selected and mu is not None:
-        raise refuse("--fdr-selected", "is one model and --mu another; leave one of them out")
+        raise input_error("--fdr-selected", "is one model and --mu another; leave one of them out")
     if mu is not None:
         return _nested_model(model, mu)
     list_name = FDR_SELECTED if fdr_selected else model["answer"]
     model_of_list = {list_model["list"]: list_model for list_model in model["models"]}
     if list_name not in model_of_list:
         message = "the study sought no evidence for single genes, so that the model has none"
-        raise refuse("--fdr-selected", f"{message}; without it '{model['answer']}' scores")
+        raise input_error("--fdr-selected", f"{message}; without it '{model['answer']}' scores")
     return dict(model_of_list[list_name])
 
 
@@ -463,4 +463,4 @@ def _nested_model(model: ModelJson, mu: float) -> ModelJson:
         return dict(nested_models[mu_index_of(grid, mu)])
     except GenesigError:
         message = f"{mu:g} is none of the model's: {', '.join(f'{value:g}' for value in grid)}"
-        raise refuse("--mu", message) from None
+        raise input_error("--mu", message) from None

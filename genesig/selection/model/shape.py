@@ -19,7 +19,7 @@ from genesig.data.steps.missing_indicators import MISSING_INDICATORS
 from genesig.data.steps.normalise import IMPUTATION_STEPS, LOW_VALUE_STEPS, Reference, apply
 from genesig.data.steps.scale import LEARNED_DEPTH_STEPS
 from genesig.data.steps.zeros import ZEROS_AS_MISSING as ZEROS
-from genesig.errors import GenesigError, InvalidInput, Problem, refuse
+from genesig.errors import GenesigError, InvalidInput, Problem, input_error
 from genesig.plugins import entry_points_of
 from genesig.response.covariates import Covariate, encoded, knot_counts, names_of, splined
 from genesig.results import Dataset, Fits
@@ -127,7 +127,7 @@ def check_model_covariates(
     problems = list(check_covariates(covariates_of(model), filled, sample_table, source))
     for problem in problems:
         if problem.level == "error":
-            raise refuse(problem.location, problem.message)
+            raise input_error(problem.location, problem.message)
     return problems
 
 
@@ -179,7 +179,7 @@ def check_model(model: Any, source: str) -> None:
     for key in ("format", "version"):
         if not isinstance(model, Mapping) or key not in model:
             message = f"is no model.json of this version of genesig (it has no '{key}'); name "
-            raise refuse(source, message + "results/model.json, or run the study again")
+            raise input_error(source, message + "results/model.json, or run the study again")
     versions = (MODEL_VERSION, COVARIATE_MODEL_VERSION)
     is_readable = type(model["version"]) is int and model["version"] in versions
     if model["format"] != MODEL_FORMAT or not is_readable:
@@ -187,7 +187,7 @@ def check_model(model: Any, source: str) -> None:
         message = (
             message if len(message) < 120 else "is none that "
         ) + f"'{MODEL_FORMAT}' of version {MODEL_VERSION}"
-        raise refuse(source, message + "; run the study again")
+        raise input_error(source, message + "; run the study again")
     for fault in _validator().iter_errors(model):
         raise damaged_error(source, ".".join(map(str, fault.absolute_path)) or _unknown_keys(model))
     for part in _contradictions(model):
@@ -197,7 +197,7 @@ def check_model(model: Any, source: str) -> None:
 
 def damaged_error(source: str, part: str) -> InvalidInput:
     """Return the error that names the part of a model which genesig did not write so."""
-    return refuse(
+    return input_error(
         source, f"is damaged or was edited: '{part}' is not as genesig writes it; {REPAIR_ADVICE}"
     )
 
@@ -207,9 +207,9 @@ def _check_digest(model: Mapping[str, Any], source: str) -> None:
         is_unchanged = model["digest"] == model_digest(model)
     except (ValueError, OverflowError):
         message = f"holds a number that is not finite, which genesig never writes; {REPAIR_ADVICE}"
-        raise refuse(source, message) from None
+        raise input_error(source, message) from None
     if not is_unchanged:
-        raise refuse(
+        raise input_error(
             source, f"was changed after it was written: its digest is another; {REPAIR_ADVICE}"
         )
 

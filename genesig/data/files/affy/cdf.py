@@ -16,7 +16,7 @@ from genesig.arrays import Array
 from genesig.data.files.affy.arrays import Layout
 from genesig.data.files.affy.cel import parse_form
 from genesig.data.files.content import Cursor
-from genesig.errors import refuse
+from genesig.errors import input_error
 
 CDF_MAGIC = b"\x43\x00\x00\x00"
 COMPLEMENTARY_BASE = {"A": "T", "T": "A", "C": "G", "G": "C"}
@@ -77,7 +77,9 @@ def _make_layout(
     number_of_set: dict[str, int] = {}
     set_of_block = [number_of_set.setdefault(block.name, len(number_of_set)) for block in blocks]
     if not blocks:
-        raise refuse(file_name, "has no probe set; use the CDF file of the chip's library files")
+        raise input_error(
+            file_name, "has no probe set; use the CDF file of the chip's library files"
+        )
     sets = np.repeat(set_of_block, [len(block.x) for block in blocks])
     x, y, atom, matches = (
         np.concatenate([getattr(block, part) for block in blocks]).astype(np.int64)
@@ -85,7 +87,7 @@ def _make_layout(
     )
     if x.min(initial=0) < 0 or y.min(initial=0) < 0 or np.any((x >= shape[0]) | (y >= shape[1])):
         message = f"names cells outside its {shape[0]} × {shape[1]} ones; copy or download it again"
-        raise refuse(file_name, message)
+        raise input_error(file_name, message)
     match_positions = np.flatnonzero(matches)
     order = match_positions[np.lexsort((atom[match_positions], sets[match_positions]))]
     sets_with_matches, sets = np.unique(sets[order], return_inverse=True)
@@ -168,7 +170,7 @@ def _parse_text(text: str, file_name: str) -> Layout:
     )
     if not all(values.get(key, "").isdecimal() for key in ("Cols", "Rows", "NumberOfUnits")):
         message = "lacks Rows, Cols or NumberOfUnits in its section [Chip]; copy the file again"
-        raise refuse(file_name, message)
+        raise input_error(file_name, message)
     sections = re.split(r"^\[(Unit\d+_Block\d+)\]$", text, flags=re.MULTILINE)
     n_units = int(values["NumberOfUnits"])
     if len(sections) // 2 < n_units:
@@ -176,7 +178,7 @@ def _parse_text(text: str, file_name: str) -> Layout:
             f"announces {n_units} probe sets but ends after {len(sections) // 2}; copy or download "
             "it again"
         )
-        raise refuse(file_name, message)
+        raise input_error(file_name, message)
     blocks = [
         _parse_text_block(*pair, file_name)
         for pair in zip(sections[1::2], sections[2::2], strict=True)
@@ -203,7 +205,7 @@ def _parse_text_block(section: str, body: str, file_name: str) -> _Block:
         complete = False
     if not complete:
         message = f"section [{section}] is not complete; copy or download the file again"
-        raise refuse(file_name, message)
+        raise input_error(file_name, message)
     return _Block(name, x, y, atom, _are_perfect_matches(*columns[3:]))
 
 

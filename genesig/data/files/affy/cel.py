@@ -15,7 +15,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.files.cells import exact_float_options
 from genesig.data.files.content import Cursor
-from genesig.errors import refuse
+from genesig.errors import input_error
 
 FLOAT32_CODE = 6  # type of a column of 32-bit floats in Command Console files
 
@@ -126,7 +126,7 @@ def parse_form(
     for magic, (byte_order, parse_binary) in binary_parsers.items():
         if content.startswith(magic):
             return parse_binary(Cursor(content, file_name, byte_order))
-    raise refuse(
+    raise input_error(
         file_name,
         f"is no {kind} file: it begins neither with [{kind}] nor as {binary_forms}; copy or "
         "download it again",
@@ -173,7 +173,7 @@ def parse_cel(content: bytes, file_name: str) -> Cel:
             f"{len(invalid_cells)} of {len(cel.intensity)} intensities are negative or no number, "
             f"the first at x={x}, y={y}; the file is damaged, copy it again"
         )
-        raise refuse(file_name, message)
+        raise input_error(file_name, message)
     return cel
 
 
@@ -208,20 +208,20 @@ def _parse_text(text: str, file_name: str) -> Cel:
     """Return the array in a CEL file of version 3."""
     header, section_name, section = text.partition("[INTENSITY]")
     if not section_name:
-        raise refuse(file_name, "ends before its section [INTENSITY]; copy it again")
+        raise input_error(file_name, "ends before its section [INTENSITY]; copy it again")
     values = dict(re.findall(r"^([^=\n]+)=(.*?)\r?$", header, re.MULTILINE))
     if values.get("Version") != "3":
         version = values.get("Version", "unknown")
         message = f"is a CEL text file of version {version}; version 3 is read, export it so"
-        raise refuse(file_name, message)
+        raise input_error(file_name, message)
     body, next_section, _ = section.partition("\n[")
     if not (next_section or body.endswith("\n")):
-        raise refuse(file_name, "ends in the middle of a line; copy it again")
+        raise input_error(file_name, "ends in the middle of a line; copy it again")
     cell_count = re.search(r"NumberCells=(\d+)", body)
     columns, rows = (str(values.get(key, "")).strip() for key in ("Cols", "Rows"))
     if cell_count is None or not (columns.isdecimal() and rows.isdecimal()):
         message = "lacks Cols, Rows or NumberCells; the file is damaged, copy it again"
-        raise refuse(file_name, message)
+        raise input_error(file_name, message)
     size = int(columns), int(rows)
     _check_size(*size, int(cell_count[1]), file_name)
     return Cel(_chip_name(header), *size, _place_text_cells(body, *size, file_name))
@@ -245,7 +245,7 @@ def _place_text_cells(body: str, n_columns: int, n_rows: int, file_name: str) ->
         )
     except ValueError:  # pandas' ParserError and EmptyDataError among them
         message = "section [INTENSITY] holds something else than numbers; copy the file again"
-        raise refuse(file_name, message) from None
+        raise input_error(file_name, message) from None
     x, y, mean, _, _ = cells.dropna().to_numpy().T
     on_chip = (x >= 0) & (x < n_columns) & (y >= 0) & (y < n_rows)
     cell_numbers = (y * n_columns + x)[on_chip].astype(np.int64)
@@ -255,7 +255,7 @@ def _place_text_cells(body: str, n_columns: int, n_rows: int, file_name: str) ->
             f"has {len(np.unique(cell_numbers))} different cells where {n_columns} × {n_rows} = "
             f"{n_cells} are announced; copy or download it again"
         )
-        raise refuse(file_name, message)
+        raise input_error(file_name, message)
     intensity = np.empty(n_cells)
     intensity[cell_numbers] = mean
     return intensity
@@ -268,7 +268,7 @@ def _check_size(n_columns: int, n_rows: int, n_cells: int, file_name: str) -> No
             f"announces {n_columns} × {n_rows} cells but holds {n_cells}; the file is damaged, "
             "copy or download it again"
         )
-        raise refuse(file_name, message)
+        raise input_error(file_name, message)
 
 
 def _chip_name(header: str) -> str:

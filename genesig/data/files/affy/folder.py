@@ -14,7 +14,7 @@ from genesig.data.files.affy.pgf import parse_transcripts
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.arrays import sample_name, suffix_of
 from genesig.data.files.formats.interface import FileOfSample, Format, ReadFile
-from genesig.errors import refuse
+from genesig.errors import input_error
 from genesig.words import counted, listing
 
 # A layout is a CDF file, or one file of each of these endings: probe sets, places of probes,
@@ -85,7 +85,7 @@ def _read_layout(path: Path, load: ReadFile) -> Layout:
         ]
         if len(fitting_paths) != 1:
             candidate_names = listing(p.name for p in candidates) or "none"
-            raise refuse(
+            raise input_error(
                 path,
                 f"needs one {suffix} file beside it and there is {candidate_names}; put that of "
                 f"{chip}'s library files here and keep one",
@@ -105,13 +105,13 @@ def find_arrays(folder: str | Path) -> dict[str, Path]:
     """
     files = _files_with_suffix(folder, ".cel")
     if not files:
-        raise refuse(folder, "holds no CEL file (*.CEL or *.CEL.gz)")
+        raise input_error(folder, "holds no CEL file (*.CEL or *.CEL.gz)")
     path_of_sample = {sample_name(path): path for path in files}
     if len(path_of_sample) < len(files):
         names = Counter(map(sample_name, files))
         duplicates = listing(name for name, times in names.items() if times > 1)
         message = f"holds two CEL files of {duplicates}; keep the one or the gzipped one"
-        raise refuse(folder, message)
+        raise input_error(folder, message)
     return path_of_sample
 
 
@@ -130,7 +130,7 @@ def find_layout(folder: str | Path, arrays: Sequence[Path], load: ReadFile) -> P
         return fitting_paths[0]
     if fitting_paths:
         description = listing(path.name for path in fitting_paths)
-        raise refuse(
+        raise input_error(
             folder, f"holds {len(fitting_paths)} layouts of chip '{chip}': {description}; keep one"
         )
     description = f"only {listing(path.name for path in layouts)}" if layouts else "no CDF file"
@@ -138,20 +138,22 @@ def find_layout(folder: str | Path, arrays: Sequence[Path], load: ReadFile) -> P
         f"holds {counted(len(arrays), 'array')} of chip '{chip}' but {description}; put {chip}.cdf "
         f"here, or its {' '.join(LIBRARY_SUFFIXES)} files, from the chip's library files"
     )
-    raise refuse(folder, message)
+    raise input_error(folder, message)
 
 
 def _files_with_suffix(folder: str | Path, *suffixes: str) -> list[Path]:
     """Return the files of a folder with one of these endings, sorted."""
     if not Path(folder).is_dir():
-        raise refuse(folder, "is no folder; name the one of the CEL files")
+        raise input_error(folder, "is no folder; name the one of the CEL files")
     files = sorted(path for path in Path(folder).iterdir() if path.is_file())
     return [path for path in files if suffix_of(path) in suffixes]
 
 
 def _refuse_single_array(content: bytes, file_name: str, part: str | None) -> NoReturn:
     """Refuse a CEL file alone: an array needs the layout of its chip."""
-    raise refuse(file_name, "is one array; name the folder that holds the arrays and their layout")
+    raise input_error(
+        file_name, "is one array; name the folder that holds the arrays and their layout"
+    )
 
 
 CEL = Format(

@@ -14,7 +14,7 @@ from genesig.data.files.affy.arrays import Layout
 from genesig.data.files.content import COPY_AGAIN
 from genesig.data.files.delimited import lines_of
 from genesig.data.files.formats.text import as_text
-from genesig.errors import did_you_mean, refuse
+from genesig.errors import did_you_mean, input_error
 from genesig.words import counted, listing
 
 NamedContent = tuple[bytes, str]
@@ -35,7 +35,7 @@ class _Table:
             if name not in column_names:
                 message = f"its rows have no column {name} ({listing(filter(None, column_names))})"
                 advice = did_you_mean(name, column_names)
-                raise refuse(
+                raise input_error(
                     self.file_name,
                     f"{message}{advice}; {COPY_AGAIN}, from the chip's library files",
                 )
@@ -43,7 +43,7 @@ class _Table:
 
     def row_error(self, row: tuple[int, str], expected: str) -> Exception:
         """Return the error about a row."""
-        return refuse(
+        return input_error(
             self.file_name, f"'{row[1].strip()[:40]}' is not {expected}; {COPY_AGAIN}", row[0]
         )
 
@@ -78,7 +78,7 @@ def parse_transcripts(pgf: NamedContent, clf: NamedContent, mps: NamedContent) -
             message = (
                 f"is of chip {listing(table_chips)}, but {probes.file_name} of {listing(chips)}"
             )
-            raise refuse(table.file_name, f"{message}; take the library files of one chip")
+            raise input_error(table.file_name, f"{message}; take the library files of one chip")
     names, clusters_of_set = _read_clusters(clusters)
     sets, ids, n_controls = _perfect_matches(probes, clusters_of_set, clusters.file_name)
     shape, cells = _read_cells(places, ids, probes.file_name)
@@ -98,7 +98,7 @@ def _open_table(content: bytes, file_name: str) -> _Table:
     """Return header and rows of a library file."""
     text = as_text(content, file_name, legacy_encoding=True)
     if not text.endswith("\n"):
-        raise refuse(file_name, f"ends in the middle of a line; {COPY_AGAIN}")
+        raise input_error(file_name, f"ends in the middle of a line; {COPY_AGAIN}")
     header: dict[str, list[str]] = {}
     rows: Iterator[tuple[int, str]]
     rows = ((k, row) for k, row in enumerate(lines_of(text), 1) if row.strip())
@@ -114,7 +114,7 @@ def _open_table(content: bytes, file_name: str) -> _Table:
             break
     else:
         if "sequential" not in header:
-            raise refuse(file_name, f"has no rows below its header; {COPY_AGAIN}")
+            raise input_error(file_name, f"has no rows below its header; {COPY_AGAIN}")
     return _Table(file_name, header, rows)
 
 
@@ -181,9 +181,9 @@ def _perfect_matches(
             message = (
                 f"probe set {number} is not in {table.file_name}; take both files of one version"
             )
-            raise refuse(mps_file, message, line)
+            raise input_error(mps_file, message, line)
     if not ids:
-        raise refuse(
+        raise input_error(
             table.file_name,
             f"has no perfect match of a probe set of type main in {mps_file}; take the library "
             "files of one version",
@@ -209,7 +209,7 @@ def _read_cells(table: _Table, ids: Array, pgf_file: str) -> tuple[tuple[int, in
             number, x, y = (int(cells[k]) for k in positions)
             if not (0 <= x < n_columns and 0 <= y < n_rows):
                 message = f"probe {number} lies outside the chip's {n_columns} × {n_rows} cells"
-                raise refuse(table.file_name, f"{message}; {COPY_AGAIN}", line)
+                raise input_error(table.file_name, f"{message}; {COPY_AGAIN}", line)
             listed.append(number)
             listed.append(y * n_columns + x)
     except (IndexError, ValueError, OverflowError):
@@ -228,7 +228,7 @@ def _look_up_cells(table: _Table, listed: Array, ids: Array, pgf_file: str) -> A
     order = np.argsort(listed_ids, kind="stable")
     duplicates = np.flatnonzero(np.diff(listed_ids[order]) == 0)
     if len(duplicates):
-        raise refuse(
+        raise input_error(
             table.file_name, f"lists probe {listed_ids[order][duplicates[0]]} twice; {COPY_AGAIN}"
         )
     cells = np.full(len(ids), -1)
@@ -241,7 +241,7 @@ def _look_up_cells(table: _Table, listed: Array, ids: Array, pgf_file: str) -> A
         cells = np.where(listed_ids[nearest] == ids, listed_cells[nearest], cells)
     if (absent_probes := np.flatnonzero(cells < 0)).size:
         message = f"lacks probe {ids[absent_probes[0]]} of {pgf_file}; {COPY_AGAIN}"
-        raise refuse(table.file_name, f"{message}, and both files of one version")
+        raise input_error(table.file_name, f"{message}, and both files of one version")
     return cells
 
 
@@ -252,5 +252,7 @@ def _header_number(table: _Table, key: str, minimum: int = 1) -> int:
         excerpt = text if len(text) <= 20 else f"{text[:20]}…"
         message = f"its line #%{key}={excerpt} is no whole number from {minimum} to 999999"
         message = message if text else f"has no line #%{key}=NUMBER, as layouts of chips have it"
-        raise refuse(table.file_name, f"{message}; {COPY_AGAIN}, from the chip's library files")
+        raise input_error(
+            table.file_name, f"{message}; {COPY_AGAIN}, from the chip's library files"
+        )
     return int(text)

@@ -12,7 +12,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.arrays import sample_name
 from genesig.data.files.formats.interface import Format
 from genesig.data.steps.two_colour import loess_ratios
-from genesig.errors import did_you_mean, refuse
+from genesig.errors import did_you_mean, input_error
 from genesig.words import counted
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def read_features(text: str, file_name: str) -> pd.DataFrame:
     lines = text.split("\n")
     start = next((k for k, line in enumerate(lines) if line.startswith("FEATURES\t")), None)
     if start is None:
-        raise refuse(
+        raise input_error(
             file_name, f"has no line FEATURES, so no spots: it is cut off; {COPY_FROM_SCANNER}"
         )
     names = [name.strip() for name in lines[start].split("\t")]
@@ -50,14 +50,14 @@ def read_features(text: str, file_name: str) -> pd.DataFrame:
     }
     for line, row in cells.items():
         if len(row) != len(names):
-            raise refuse(
+            raise input_error(
                 file_name,
                 f"{counted(len(row), 'field')} where the spots have {len(names)}; the file is cut "
                 f"off, {COPY_FROM_SCANNER}",
                 line,
             )
     if not cells:
-        raise refuse(
+        raise input_error(
             file_name,
             f"has no spots (lines DATA) below FEATURES: it is cut off; {COPY_FROM_SCANNER}",
         )
@@ -112,7 +112,7 @@ def _without_controls(spots: pd.DataFrame, file_name: str) -> pd.DataFrame:
     _check_columns(spots, ["ProbeName", "ControlType"], file_name)
     probes = spots[spots["ControlType"] == "0"]
     if probes.empty:
-        raise refuse(
+        raise input_error(
             file_name,
             "every spot is a control (ControlType is never 0); is the array's design file "
             "missing? Run Feature Extraction again with it",
@@ -138,7 +138,7 @@ def _check_columns(spots: pd.DataFrame, columns: Sequence[str], file_name: str) 
     for name in columns:
         if name not in spots:
             advice = did_you_mean(name, spots.columns)
-            raise refuse(
+            raise input_error(
                 file_name,
                 f"the spots have no column {name}{advice}; export it by Feature Extraction, or "
                 "choose another one by data.part",

@@ -11,7 +11,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
-from genesig.errors import refuse
+from genesig.errors import input_error
 from genesig.words import counted, listing
 
 
@@ -36,14 +36,14 @@ def join_arrays(arrays: Sequence[tuple[str, Matrix]], folder: str) -> Matrix:
     columns = [column for _, array in arrays for column in array.columns]
     if len(set(columns)) < len(columns):
         repeated = [column for column in dict.fromkeys(columns) if columns.count(column) > 1]
-        raise refuse(folder, f"holds two files of sample {listing(repeated)}; keep one")
+        raise input_error(folder, f"holds two files of sample {listing(repeated)}; keep one")
     for file_name, array in arrays:
         unknown_genes = [gene for gene in array.rows if gene not in row_of_gene]
         if unknown_genes or len(array.rows) != len(row_of_gene):
             difference = counted(
                 abs(len(array.rows) - len(row_of_gene)) or len(unknown_genes), "probe"
             )
-            raise refuse(
+            raise input_error(
                 file_name,
                 f"is an array of another design than {first_name}: {difference} differ; keep "
                 "arrays of one design in a folder",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from genesig.errors import refuse
+from genesig.errors import input_error
 from genesig.words import counted
 
 if TYPE_CHECKING:
@@ -38,13 +38,13 @@ def samples(text: str, file_name: str, names: Sequence[str]) -> pd.DataFrame:
 
     lines = [line.split() for line in text.strip().split("\n")]
     if lines[0][:1] == ["#numeric"]:
-        raise refuse(
+        raise input_error(
             file_name,
             "holds numbers and not classes (#numeric); write them into a sample table",
             line=1,
         )
     if len(lines) != 3 or len(lines[0]) < 2 or not all(map(str.isdigit, lines[0])):
-        raise refuse(
+        raise input_error(
             file_name, "needs three lines: '48 2 1', '# ALL AML', and the class of each sample"
         )
     classes = [word for word in (lines[1][0].removeprefix("#"), *lines[1][1:]) if word]
@@ -66,21 +66,21 @@ def _check_counts(
     n_classes = int(lines[0][1])
     labels = lines[2]
     if len(classes) != n_classes:
-        raise refuse(
+        raise input_error(
             file_name,
             f"names {len(classes)} classes where line 1 says {n_classes}; a class name holds no "
             "blank",
             line=2,
         )
     if len(labels) != n_samples:
-        raise refuse(
+        raise input_error(
             file_name,
             f"has {counted(len(labels), 'label')} where line 1 says {n_samples}; give each sample "
             "one",
             line=3,
         )
     if len(labels) != len(names):
-        raise refuse(
+        raise input_error(
             file_name,
             f"has {counted(len(labels), 'label')} for the {counted(len(names), 'sample')} of the "
             "matrix; do the two files belong together?",
@@ -92,7 +92,7 @@ def _class_of_samples(labels: list[str], classes: list[str], file_name: str) -> 
     """Return the class of each sample; refuse labels whose order programs read differently."""
     different_labels = list(dict.fromkeys(labels))
     if len(different_labels) != len(classes):
-        raise refuse(
+        raise input_error(
             file_name,
             f"has {counted(len(different_labels), 'different label')} where line 2 names "
             f"{len(classes)}; give each class a sample, or take it out there",
@@ -103,7 +103,7 @@ def _class_of_samples(labels: list[str], classes: list[str], file_name: str) -> 
         *classes,
         *numbered,
     }:
-        raise refuse(
+        raise input_error(
             file_name,
             f"begins with '{different_labels[0]}', which programs read as different classes; put "
             "the class names of line 2 in the order of their first sample, and those names here",

@@ -12,7 +12,7 @@ from genesig.data.files.delimited import Matrix, parse_table
 from genesig.data.files.formats.excel_marks import Marks, marks_of_sheets
 from genesig.data.files.formats.interface import DOUBTS_ATTRIBUTE, Format
 from genesig.data.files.formats.table import TABLES
-from genesig.errors import InvalidInput, Problem, did_you_mean, refuse
+from genesig.errors import InvalidInput, Problem, did_you_mean, input_error
 from genesig.machine import check_size
 from genesig.words import counted, is_number, listing
 
@@ -171,7 +171,9 @@ def _sheets(content: bytes, file_name: str) -> dict[str, Sheet]:
             if content.startswith(OLD_MAGIC)
             else "is no Excel workbook, whatever its ending says"
         )
-        raise refuse(file_name, f"{message}; save its sheet as .xlsx, or name a text .tsv or .csv")
+        raise input_error(
+            file_name, f"{message}; save its sheet as .xlsx, or name a text .tsv or .csv"
+        )
     try:
         import openpyxl
     except ImportError:
@@ -179,7 +181,7 @@ def _sheets(content: bytes, file_name: str) -> dict[str, Sheet]:
             "is an Excel workbook, which needs the package openpyxl: pip install 'genesig[excel]', "
             "or save the sheet as tab-separated text"
         )
-        raise refuse(file_name, message) from None
+        raise input_error(file_name, message) from None
     try:
         size = sum(entry.file_size for entry in ZipFile(BytesIO(content)).infolist())
         check_size(file_name, size, len(content))
@@ -196,7 +198,7 @@ def _sheets(content: bytes, file_name: str) -> dict[str, Sheet]:
         raise
     except Exception as error:  # of zip, XML or openpyxl: a damaged workbook makes them raise any
         message = f"is no Excel workbook, or damaged ({' '.join(str(error).split())[:80]})"
-        raise refuse(
+        raise input_error(
             file_name, f"{message}; save it again, or its sheet as tab-separated text"
         ) from None
     return {
@@ -209,13 +211,13 @@ def _sheets(content: bytes, file_name: str) -> dict[str, Sheet]:
 def _choose_sheet(sheets: dict[str, Sheet], part: str | None, file_name: str) -> str:
     """Return the title of the sheet that `part` names, or of the only sheet."""
     if part is not None and part not in sheets:
-        raise refuse(
+        raise input_error(
             file_name,
             f"has no sheet '{part}' with cells{did_you_mean(part, sheets)}; name another file or "
             "sheet",
         )
     if not sheets:
-        raise refuse(file_name, "every sheet is empty; name another file or sheet")
+        raise input_error(file_name, "every sheet is empty; name another file or sheet")
     if part is None and len(sheets) > 1:
         hidden = [title for title, sheet in sheets.items() if sheet.marks.hidden_sheet]
         message = f"holds several sheets: {listing(sheets, 9)}"
@@ -223,7 +225,7 @@ def _choose_sheet(sheets: dict[str, Sheet], part: str | None, file_name: str) ->
         message += (
             "; set data.part to the one to be read; if both matrix and sample table are here, "
         )
-        raise refuse(file_name, message + "to the matrix", key="data.part")
+        raise input_error(file_name, message + "to the matrix", key="data.part")
     return next(iter(sheets)) if part is None else part
 
 

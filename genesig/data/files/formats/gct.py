@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from genesig.data.files.delimited import Matrix, parse_matrix
 from genesig.data.files.formats.interface import Format
-from genesig.errors import refuse
+from genesig.errors import input_error
 from genesig.words import counted
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def samples(text: str, file_name: str, part: str | None) -> pd.DataFrame:
 
     parts = _split_parts(text, file_name)
     if not parts.sample_descriptions:
-        raise refuse(
+        raise input_error(
             file_name,
             "says nothing of its samples (only GCT 1.3 can); name a sample table or a CLS file as "
             "'samples'",
@@ -80,7 +80,7 @@ def _split_parts(text: str, file_name: str) -> _GctLines:
     lines = text.rstrip("\n").split("\n")
     version = lines[0].strip()
     if version not in ("#1.2", "#1.3"):
-        raise refuse(
+        raise input_error(
             file_name,
             f"the first line is '{version[:20]}'; GCT files begin with #1.2 or #1.3, save it as "
             "one of them",
@@ -88,7 +88,7 @@ def _split_parts(text: str, file_name: str) -> _GctLines:
         )
     sizes = lines[1].split() if len(lines) > 1 else []
     if len(sizes) != (2 if version == "#1.2" else 4) or not all(map(str.isdigit, sizes)):
-        raise refuse(
+        raise input_error(
             file_name,
             "needs the size here: rows and columns, and in #1.3 the numbers of gene and sample "
             "descriptions",
@@ -99,7 +99,7 @@ def _split_parts(text: str, file_name: str) -> _GctLines:
     while body and not any(body[-1]):
         body.pop()
     if not body:
-        raise refuse(file_name, "ends before the line of names; copy or download it again")
+        raise input_error(file_name, "ends before the line of names; copy or download it again")
     width = 1 + n_gene_descriptions + n_samples
     _check_size(body, file_name, n_rows, n_samples, n_gene_descriptions, n_sample_descriptions)
     body = [row[:width] for row in body]
@@ -128,7 +128,7 @@ def _check_size(
         - n_gene_descriptions
     )
     if n_names != n_samples:
-        raise refuse(
+        raise input_error(
             file_name,
             f"the header has {counted(n_names, 'sample')} where line 2 says {n_samples}; correct "
             "line 2 or export the file again",
@@ -136,7 +136,7 @@ def _check_size(
         )
     n_gene_rows = len(body) - 1 - n_sample_descriptions
     if n_gene_rows != n_rows:
-        raise refuse(
+        raise input_error(
             file_name,
             f"has {counted(max(n_gene_rows, 0), 'row')} of genes where line 2 says {n_rows}; is "
             "the file cut off? Correct that or export again",
@@ -144,7 +144,7 @@ def _check_size(
     for number, row in enumerate(body, 3):
         width = 1 + n_gene_descriptions + n_samples
         if len(row) < width or any(row[width:]):
-            raise refuse(
+            raise input_error(
                 file_name,
                 f"{counted(len(row), 'field')} where {width} are needed; the line is cut off or "
                 "holds a tab too many",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from genesig.data.files.delimited import Matrix, parse_matrix, parse_table
 from genesig.data.files.formats.interface import Format
-from genesig.errors import refuse
+from genesig.errors import input_error
 from genesig.words import listing
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def matrix(text: str, file_name: str, part: str | None) -> Matrix:
         name: sample for name in names if (sample := _sample_of_column(name, measure))
     }
     if not sample_of_column:
-        raise refuse(
+        raise input_error(
             file_name,
             f"no column is called '<sample>.{measure}' (columns: {listing(names, 6)}); "
             f"{EXPORT_AGAIN}",
@@ -71,11 +71,13 @@ def _profile_lines(text: str, file_name: str) -> tuple[int, str, Sequence[str]]:
     lines = text.split("\n")
     start = next((k for k, line in enumerate(lines) if SIGNAL_COLUMN.lower() in line.lower()), None)
     if start is None:
-        raise refuse(file_name, f"has no line of column names with {SIGNAL_COLUMN}; {EXPORT_AGAIN}")
+        raise input_error(
+            file_name, f"has no line of column names with {SIGNAL_COLUMN}; {EXPORT_AGAIN}"
+        )
     stop = next((k for k in range(start, len(lines)) if lines[k].startswith("[")), len(lines))
     suffix = ".tsv" if "\t" in lines[start] else ".csv"
     if not any(line.strip() for line in lines[start + 1 : stop]):
-        raise refuse(
+        raise input_error(
             file_name, f"has no probes below the column names: it is cut off; {EXPORT_AGAIN}"
         )
     return start + 1, suffix, lines[start:stop]
@@ -94,7 +96,7 @@ def _id_header(names: Sequence[str], file_name: str, line: int) -> str:
     for name in ID_HEADERS:
         if name.upper() in header_of_upper:
             return header_of_upper[name.upper()]
-    raise refuse(
+    raise input_error(
         file_name, f"has no column of probe ids ({', '.join(ID_HEADERS)}); {EXPORT_AGAIN}", line
     )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from genesig.data.files.delimited import Matrix, parse_matrix
 from genesig.data.files.formats.interface import DOUBTS_ATTRIBUTE, Format
-from genesig.errors import refuse
+from genesig.errors import input_error
 from genesig.words import as_read, counted, is_misspelt, listing
 
 if TYPE_CHECKING:
@@ -118,13 +118,13 @@ def matrix(text: str, file_name: str, part: str | None) -> Matrix:
         {cell for _, cells in tagged_cells(lines[:begin], "!sample_platform_id") for cell in cells}
     )
     if len(platforms) > 1:
-        raise refuse(
+        raise input_error(
             file_name,
             f"holds samples of {len(platforms)} platforms: {listing(platforms)}; their probes "
             "differ, use one file for each platform",
         )
     if not any(line.strip() for line in lines[begin + 2 : end]):
-        raise refuse(file_name, _empty_table_message(lines[:begin], file_name), begin + 1)
+        raise input_error(file_name, _empty_table_message(lines[:begin], file_name), begin + 1)
     # Only names are quoted, and a probe's or a sample's name holds no quotation mark.
     table = "\n".join(lines[begin + 1 : end]).replace('"', "")
     return parse_matrix(table, ".tsv", file_name, first_line=begin + 2)
@@ -136,12 +136,12 @@ def samples(text: str, file_name: str, part: str | None) -> pd.DataFrame:
     lines = head.split("\n")
     name_lines = list(tagged_cells(lines, "!sample_geo_accession"))
     if not name_lines:
-        raise refuse(
+        raise input_error(
             file_name, f"has no line !Sample_geo_accession, so no samples; {DOWNLOAD_AGAIN}"
         )
     number, names = name_lines[0]
     if len(set(names)) < len(names):
-        raise refuse(
+        raise input_error(
             file_name, f"!Sample_geo_accession names a sample twice; {DOWNLOAD_AGAIN}", number
         )
     tags: dict[str, list[tuple[str, str]]] = {name: [] for name in names}
@@ -150,7 +150,7 @@ def samples(text: str, file_name: str, part: str | None) -> pd.DataFrame:
         if not tag.startswith("!sample_") or tag == "!sample_geo_accession":
             continue
         if len(cells) != len(names):
-            raise refuse(
+            raise input_error(
                 file_name,
                 f"{tag} has {counted(len(cells), 'value')} for {counted(len(names), 'sample')}; "
                 f"{DOWNLOAD_AGAIN}",
@@ -166,20 +166,20 @@ def _table_lines(lines: list[str], file_name: str) -> tuple[int, int]:
     begins = [k for k, line in enumerate(lines) if line.strip().lower() == TABLE_BEGIN]
     ends = [k for k, line in enumerate(lines) if line.strip().lower() == TABLE_END]
     if not begins:
-        raise refuse(
+        raise input_error(
             file_name,
             f"has no line {TABLE_BEGIN}: it is cut off before the table, or is not a series "
             f"matrix; {DOWNLOAD_AGAIN}",
         )
     if len(begins) > 1:
-        raise refuse(
+        raise input_error(
             file_name,
             "holds two series matrix tables, as if files had been joined; use one file for each "
             "platform",
             begins[1] + 1,
         )
     if not ends or ends[0] < begins[0]:
-        raise refuse(
+        raise input_error(
             file_name,
             f"has no line {TABLE_END}: the table is cut off; {DOWNLOAD_AGAIN}",
             len(lines),

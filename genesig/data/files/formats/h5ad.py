@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.text import number_matrix, text_table
-from genesig.errors import refuse
+from genesig.errors import input_error
 from genesig.results.annotated import dense, read_annotated, values_of
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _is_raw(data: Any, part: str | None) -> bool:
 def _read_anndata(content: bytes, file_name: str) -> Any:
     """Return the AnnData object; raise an error if the content is no HDF5."""
     if not content.startswith(HDF5_MAGIC):
-        raise refuse(
+        raise input_error(
             file_name,
             "is no HDF5 file, whatever its ending says; write it again by AnnData.write_h5ad",
         )

@@ -13,7 +13,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.h5ad import HDF5_MAGIC
 from genesig.data.files.formats.interface import PARTIAL_ATTRIBUTE, Format
 from genesig.data.files.formats.text import number_matrix, text_of, text_table
-from genesig.errors import did_you_mean, refuse
+from genesig.errors import did_you_mean, input_error
 from genesig.results.annotated import checked_file, dense
 from genesig.words import listing
 
@@ -44,7 +44,7 @@ def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
     cells = []
     for name, data in modalities.items():
         if data.X is None:
-            raise refuse(file_name, f"modality '{name}' has no X; write the expression into X")
+            raise input_error(file_name, f"modality '{name}' has no X; write the expression into X")
         rows = data.obs_names.get_indexer(names)
         values = dense(data.X, f"{file_name}, modality '{name}'")[rows].astype(np.float64)
         values[rows < 0] = np.nan
@@ -85,19 +85,19 @@ def _read_modalities(
     from anndata.io import read_elem
 
     if not content.startswith((HDF5_MAGIC, MUDATA_MAGIC)):
-        raise refuse(
+        raise input_error(
             file_name,
             "is no HDF5 file, whatever its ending says; write it again by MuData.write_h5mu",
         )
     with checked_file(BytesIO(content), file_name) as file:
         if "mod" not in file or not len(file["mod"]) or "obs" not in file:
-            raise refuse(file_name, "has no modalities; write it by MuData.write_h5mu")
+            raise input_error(file_name, "has no modalities; write it by MuData.write_h5mu")
         group = file["mod"]
         stored_order = [text_of(name) for name in group.attrs.get("mod-order", ())]
         names = stored_order if sorted(stored_order) == sorted(group) else list(group)
         if part is not None and part not in names:
             advice = did_you_mean(part, names) or f" (modalities: {', '.join(names)})"
-            raise refuse(
+            raise input_error(
                 file_name,
                 f"data.part '{part}' is not one of its modalities{advice}",
                 key="data.part",
@@ -112,7 +112,7 @@ def _all_samples(modalities: Modalities, file_name: str) -> tuple[list[str], tup
         if not data.obs_names.is_unique:
             repeated = data.obs_names[data.obs_names.duplicated()]
             message = f"sample {listing(map(str, repeated))} stands there twice; keep one"
-            raise refuse(f"{file_name}, modality '{name}'", message)
+            raise input_error(f"{file_name}, modality '{name}'", message)
     n_modalities_of_sample = Counter(
         str(name) for data in modalities.values() for name in data.obs_names
     )
@@ -120,7 +120,7 @@ def _all_samples(modalities: Modalities, file_name: str) -> tuple[list[str], tup
         name for name, count in n_modalities_of_sample.items() if count < len(modalities)
     )
     if len(partial_samples) == len(n_modalities_of_sample):
-        raise refuse(
+        raise input_error(
             file_name, "no sample is in every modality; choose one by data.part", key="data.part"
         )
     return list(n_modalities_of_sample), partial_samples

@@ -18,7 +18,7 @@ from genesig.data.files.delimited import Matrix, lines_of
 from genesig.data.files.formats.arrays import sample_name, suffix_of
 from genesig.data.files.formats.interface import FileOfSample, Format, ReadFile
 from genesig.data.files.formats.text import as_text
-from genesig.errors import did_you_mean, refuse
+from genesig.errors import did_you_mean, input_error
 from genesig.words import counted, listing
 
 METHYLATION_VALUES: dict[str, Callable[[Array, Array], Array]] = {
@@ -142,7 +142,7 @@ def read_idat_folder(
     value_name = part or "beta"
     if value_name not in METHYLATION_VALUES:
         advice = did_you_mean(value_name, METHYLATION_VALUES)
-        raise refuse(
+        raise input_error(
             folder,
             f"data.part '{value_name}' is no value of methylation{advice}; choose one of "
             f"{', '.join(METHYLATION_VALUES)}",
@@ -156,7 +156,7 @@ def read_idat_folder(
         cells[:, column] = METHYLATION_VALUES[value_name](*signals)
     is_complete: Array = ~np.isnan(cells.sum(axis=1))
     if 2 * is_complete.sum() < len(is_complete):
-        raise refuse(
+        raise input_error(
             manifest.file_name,
             f"names {len(is_complete)} probes, of which the arrays have {is_complete.sum()}; put "
             "the manifest of their chip here",
@@ -194,7 +194,7 @@ def _colour_files(folder: Path, files: FileOfSample | None) -> dict[str, tuple[P
     for name, path in files.items():
         match = re.fullmatch(r"(.+_)(Grn|Red)(\.idat(?:\.gz)?)", path.name, re.IGNORECASE)
         if match is None:
-            raise refuse(
+            raise input_error(
                 path,
                 "is not named by its colour; name the files of an array NAME_Grn.idat and "
                 "NAME_Red.idat",
@@ -202,7 +202,7 @@ def _colour_files(folder: Path, files: FileOfSample | None) -> dict[str, tuple[P
         both_files = [path.with_name(f"{match[1]}{colour}{match[3]}") for colour in COLOURS]
         for file in both_files:
             if path.exists() and not file.exists():
-                raise refuse(
+                raise input_error(
                     file,
                     f"is not there, and {path.name} is one colour of its array; put both files "
                     "into the folder",
@@ -216,7 +216,7 @@ def _signals(green: Path, red: Path, load: ReadFile, numbers: Array) -> tuple[Ar
     arrays = [parse_idat(load(path), str(path)) for path in (green, red)]
     if arrays[0].name != arrays[1].name or not np.array_equal(arrays[0].ids, arrays[1].ids):
         green_name, red_name = (" ".join(array.name) or "unnamed" for array in arrays)
-        raise refuse(
+        raise input_error(
             green,
             f"is not the other colour of {red.name}: they are of the arrays '{green_name}' and "
             f"'{red_name}'; {COPY_AGAIN}, and keep the files' names",
@@ -239,7 +239,7 @@ def _find_manifest(folder: Path, load: ReadFile, n_arrays: int) -> _Manifest:
     if len(manifests) == 1:
         return manifests[0]
     if manifests:
-        raise refuse(
+        raise input_error(
             folder,
             f"holds {len(manifests)} manifests: {listing(m.file_name for m in manifests)}; keep "
             "that of the arrays' chip",
@@ -247,7 +247,7 @@ def _find_manifest(folder: Path, load: ReadFile, n_arrays: int) -> _Manifest:
     message = (
         f"holds {counted(n_arrays, 'array')} of methylation but no manifest of their chip; put "
     )
-    raise refuse(
+    raise input_error(
         folder, f"{message}the CSV file with {MANIFEST_HEADERS[0]} that Illumina has for it here"
     )
 
@@ -271,14 +271,14 @@ def _parse_manifest(content: bytes, file_name: str) -> _Manifest | None:
                     (rows.line_num, *_probe_addresses(*(row[k].strip() for k in columns[1:])))
                 )
     except (IndexError, ValueError, csv.Error):
-        raise refuse(
+        raise input_error(
             file_name,
             "the row is cut off, or its addresses do not fit its design type (I or II) and colour "
             f"(Grn or Red); {COPY_AGAIN}",
             rows.line_num,
         ) from None
     if len(set(names)) < len(names) or not all(names):
-        raise refuse(file_name, f"names a probe twice, or not at all; {COPY_AGAIN}")
+        raise input_error(file_name, f"names a probe twice, or not at all; {COPY_AGAIN}")
     return _Manifest(file_name, tuple(names), np.array(numbers, dtype=np.int64).reshape(-1, 4))
 
 
@@ -290,7 +290,7 @@ def _manifest_columns(header: Sequence[str], file_name: str, line: int) -> list[
             *map(header.index, MANIFEST_HEADERS),
         ]
     absent = [name for name in ("Name", *MANIFEST_HEADERS) if name not in header]
-    raise refuse(file_name, f"has no column {listing(absent)}; {COPY_AGAIN}", line)
+    raise input_error(file_name, f"has no column {listing(absent)}; {COPY_AGAIN}", line)
 
 
 def _probe_addresses(text_a: str, text_b: str, design: str, colour: str) -> tuple[int, int, int]:
@@ -314,7 +314,7 @@ def _probe_addresses(text_a: str, text_b: str, design: str, colour: str) -> tupl
 
 def _refuse_single_colour(content: bytes, file_name: str, part: str | None) -> NoReturn:
     """Refuse one IDAT file alone: an array needs both."""
-    raise refuse(
+    raise input_error(
         file_name,
         "is one colour of one array; name the folder that holds both files of each array and the "
         "manifest of their chip",

@@ -30,7 +30,7 @@ from genesig.data.files.formats.summarized import (
 )
 from genesig.data.files.formats.text import number_matrix, text_of, text_table
 from genesig.data.files.layouts import without_annotation
-from genesig.errors import InvalidInput, did_you_mean, refuse
+from genesig.errors import InvalidInput, did_you_mean, input_error
 from genesig.machine import limited_memory, memory
 from genesig.words import listing, size_of
 
@@ -62,14 +62,14 @@ def read_objects(content: bytes, file_name: str) -> Any:
     try:
         rdata = import_module("rdata")
     except ImportError:
-        raise refuse(
+        raise input_error(
             file_name,
             "R's files are read by the package rdata, which is not installed: pip install "
             "'genesig[r]'",
         ) from None
     unpacked_content = unpack(content, file_name)
     if unpacked_content.startswith(tuple(COMPRESSIONS)):
-        raise refuse(
+        raise input_error(
             file_name, f"is packed three times over; unpack it, or save it again, {SAVE_COMMAND}"
         )
     try:
@@ -87,7 +87,7 @@ def read_objects(content: bytes, file_name: str) -> Any:
         message = (
             f"takes more than half of the {size_of(memory())} that this process may have; save"
         )
-        raise refuse(file_name, f"{message} the values alone, {SAVE_COMMAND}") from None
+        raise input_error(file_name, f"{message} the values alone, {SAVE_COMMAND}") from None
     except Exception as error:  # a damaged file makes it raise anything
         raise _unreadable_error(error, file_name) from None
 
@@ -96,12 +96,12 @@ def _unreadable_error(error: Exception, file_name: str) -> InvalidInput:
     """Return the error about R data that the package rdata cannot convert."""
     reason = " ".join(str(error).split())[:120] or type(error).__name__
     if "RObjectType" in reason:
-        return refuse(
+        return input_error(
             file_name,
             f"holds R objects that cannot be read outside R ({reason}); save the values alone, in "
             "R: saveRDS(exprs(x), 'expression.rds') or saveRDS(as.matrix(x), 'expression.rds')",
         )
-    return refuse(
+    return input_error(
         file_name,
         f"cannot be read as R data ({reason}); is it truncated? Save it again, {SAVE_COMMAND}",
     )
@@ -209,7 +209,7 @@ def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
     if _class_name(value) == "ExpressionSet":
         assays = _as_mapping(value.assayData)
         if (name := part or "exprs") not in assays:
-            raise refuse(
+            raise input_error(
                 file_name,
                 f"the ExpressionSet has no {name}, but {listing(assays)}; choose by data.part",
                 key="data.part",
@@ -288,7 +288,7 @@ def _choose_name(objects: Mapping[str, Any], part: str | None, file_name: str) -
         return part if part in names else names[0]
     if part is not None:
         advice = did_you_mean(part, names) or f" (found: {', '.join(names)})"
-        raise refuse(
+        raise input_error(
             file_name, f"data.part '{part}' is not one of its objects{advice}", key="data.part"
         )
     matrices = [name for name in names if _is_matrix(objects[name])]
@@ -301,7 +301,7 @@ def _choose_name(objects: Mapping[str, Any], part: str | None, file_name: str) -
 
 def _several_objects_error(objects: Mapping[str, Any], file_name: str) -> InvalidInput:
     """Return the error that asks for one of several objects."""
-    return refuse(
+    return input_error(
         file_name,
         f"holds {len(objects)} objects: {listing(map(str, objects), 6)}; choose one by data.part, "
         f"it must be {READABLE_CLASSES}",
@@ -375,7 +375,7 @@ def _matrix_with_names(value: Any, file_name: str) -> Matrix:
     if _class_name(value) == "dgCMatrix":
         rows, columns = value.Dimnames
         if rows is None or columns is None:
-            raise refuse(file_name, NAMELESS_MESSAGE)
+            raise input_error(file_name, NAMELESS_MESSAGE)
         return number_matrix(rows, columns, dense_matrix(value, file_name))
     values = np.asarray(getattr(value, "values", value))
     if type(value).__name__ not in ARRAY_CLASSES or values.ndim != 2:
@@ -384,13 +384,15 @@ def _matrix_with_names(value: Any, file_name: str) -> Matrix:
             name = "vector or array, or matrix of text"
         name = "list" if name == "dict" else name
         command = SAVE_COMMAND_OF_CLASS.get(name, "saveRDS(as.matrix(x), 'expression.rds')")
-        raise refuse(
+        raise input_error(
             file_name, f"holds an object of class '{name}', not {READABLE_CLASSES}; in R: {command}"
         )
     if not getattr(value, "coords", ()):
-        raise refuse(file_name, NAMELESS_MESSAGE)
+        raise input_error(file_name, NAMELESS_MESSAGE)
     if values.dtype.kind not in "iufb":
-        raise refuse(file_name, "the matrix holds text, not numbers; set mode(x) <- 'numeric' in R")
+        raise input_error(
+            file_name, "the matrix holds text, not numbers; set mode(x) <- 'numeric' in R"
+        )
     rows, columns = _dimnames(value)
     return number_matrix(rows, columns, values)
 
@@ -422,7 +424,7 @@ def _matrix_of_frame(frame: pd.DataFrame, file_name: str) -> Matrix:
         cells = frame.drop(columns=words)
         return number_matrix(frame.index, cells.columns, _frame_numbers(cells))
     if 2 * len(words) >= len(frame.columns) or (ids is None and _has_row_numbers(frame)):
-        raise refuse(
+        raise input_error(
             file_name,
             f"column {listing(map(str, words))} of the data.frame is not numeric; name the rows "
             "by the genes, and keep numbers beside them",
@@ -462,7 +464,7 @@ def _table_of_set(value: Any, slot: str, index: str, file_name: str) -> pd.DataF
     if _class_name(value) == "ExpressionSet":
         value = getattr(value, slot).data
     if not _is_data_frame(value):
-        raise refuse(
+        raise input_error(
             file_name,
             f"holds no table of {index}s; save a data.frame or an ExpressionSet, or name a TSV",
         )

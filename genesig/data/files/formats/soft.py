@@ -11,7 +11,7 @@ from genesig.data.files.cells import parse_numbers
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.geo_series import DOWNLOAD_AGAIN, sample_table
 from genesig.data.files.formats.interface import Format
-from genesig.errors import did_you_mean, refuse
+from genesig.errors import did_you_mean, input_error
 from genesig.words import counted, listing
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Entity:
         width = len(next(iter(cells_of_line.values())))
         for k, cells in cells_of_line.items():
             if len(cells) > width:
-                raise refuse(
+                raise input_error(
                     file_name,
                     f"{len(cells)} fields where the table of {self.name} has {width}; "
                     f"{DOWNLOAD_AGAIN}",
@@ -75,13 +75,13 @@ def entities(text: str, file_name: str) -> list[Entity]:
         elif all_entities:
             all_entities[-1].tags.append((word.lower().partition("_")[2], value))
     if begin:
-        raise refuse(
+        raise input_error(
             file_name,
             "the table that begins here has no end: the file is cut off; " + DOWNLOAD_AGAIN,
             begin,
         )
     if not all_entities:
-        raise refuse(
+        raise input_error(
             file_name,
             f"has no line such as ^SERIES = GSE1, so it is no SOFT file; {DOWNLOAD_AGAIN}",
         )
@@ -100,7 +100,7 @@ def matrix(text: str, file_name: str, part: str | None) -> Matrix:
     samples_of_part = _samples_of_platform(all_entities, file_name, part)
     empty = [e.name for e in samples_of_part if len(e.lines) < 2]
     if empty:
-        raise refuse(
+        raise input_error(
             file_name,
             f"{counted(len(empty), 'sample')} without values: {listing(empty)}; those of RNA-seq "
             "are in a supplementary file; download that and name it as 'expression'",
@@ -135,7 +135,7 @@ def genes(text: str, file_name: str, part: str | None) -> pd.DataFrame:
     if len(tables) > 1:
         tables = [e for e in tables if e.name == part]
     if not tables:
-        raise refuse(
+        raise input_error(
             file_name,
             _choice_message("tables of genes", counts, part)
             if counts
@@ -160,7 +160,7 @@ def _samples_of_platform(
     samples_of_part = [e for e in all_entities if e.kind == "SAMPLE"]
     counts = Counter(e.tag("platform_id") for e in samples_of_part)
     if not samples_of_part:
-        raise refuse(
+        raise input_error(
             file_name,
             f"holds no samples, but {listing(e.kind for e in all_entities)}; a series family or a "
             "data set is needed",
@@ -168,7 +168,7 @@ def _samples_of_platform(
     if len(counts) > 1 or (part is not None and part not in counts):
         samples_of_part = [e for e in samples_of_part if e.tag("platform_id") == part]
     if not samples_of_part:
-        raise refuse(file_name, _choice_message("platforms", counts, part), key="data.part")
+        raise input_error(file_name, _choice_message("platforms", counts, part), key="data.part")
     return samples_of_part
 
 
@@ -188,7 +188,7 @@ def _values_of_sample(sample: Entity, file_name: str) -> tuple[dict[str, str], d
     table = sample.table(file_name)
     header = [name.strip().upper() for name in table.pop(next(iter(table)))]
     if "VALUE" not in header:
-        raise refuse(
+        raise input_error(
             file_name,
             f"the table of {sample.name} has no column VALUE (columns: {', '.join(header)}); use "
             "the series matrix instead",
@@ -197,7 +197,9 @@ def _values_of_sample(sample: Entity, file_name: str) -> tuple[dict[str, str], d
     value_column = header.index("VALUE")
     value_of_probe = {row[0].strip(): row[value_column].strip() for row in table.values()}
     if len(value_of_probe) < len(table):
-        raise refuse(file_name, f"the table of {sample.name} names a probe twice; {DOWNLOAD_AGAIN}")
+        raise input_error(
+            file_name, f"the table of {sample.name} names a probe twice; {DOWNLOAD_AGAIN}"
+        )
     return value_of_probe, dict(zip(value_of_probe, table, strict=True))
 
 

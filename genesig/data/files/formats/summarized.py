@@ -18,7 +18,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.text import number_matrix, text_table
-from genesig.errors import did_you_mean, refuse
+from genesig.errors import did_you_mean, input_error
 from genesig.machine import check_size
 from genesig.words import counted, listing
 
@@ -50,7 +50,7 @@ def read_assay(value: Any, file_name: str, part: str | None) -> Matrix:
     genes = _gene_names(value) or dimnames[0]
     samples = _texts(getattr(_col_data(value), "rownames", None)) or dimnames[1]
     if genes is None:
-        raise refuse(
+        raise input_error(
             file_name,
             "the rows have no names; in R: rownames(x) <- the gene ids, and save it again",
         )
@@ -60,7 +60,9 @@ def read_assay(value: Any, file_name: str, part: str | None) -> Matrix:
             f"assay '{name}' is {values.shape[0]} × {values.shape[1]}, for "
             f"{counted(len(genes), 'gene')} and {counted(len(samples), 'sample')}"
         )
-        raise refuse(file_name, f"{message}; the object is damaged, save it again by saveRDS(x)")
+        raise input_error(
+            file_name, f"{message}; the object is damaged, save it again by saveRDS(x)"
+        )
     return replace(number_matrix(genes, samples, values), has_counts=name == COUNTS_ASSAY)
 
 
@@ -103,14 +105,14 @@ def _choose_assay(
     """Return the name of the assay to read; raise an error if there are several and no default."""
     if part is not None and part not in assays:
         advice = did_you_mean(part, assays) or f" (found: {listing(assays, 9)})"
-        raise refuse(
+        raise input_error(
             file_name, f"data.part '{part}' is not one of its assays{advice}", key="data.part"
         )
     if not assays:
-        raise refuse(file_name, "holds no assay; in R: saveRDS(assay(x), 'expression.rds')")
+        raise input_error(file_name, "holds no assay; in R: saveRDS(assay(x), 'expression.rds')")
     default_name = COUNTS_ASSAY if has_default and COUNTS_ASSAY in assays else None
     if (name := part or default_name or (next(iter(assays)) if len(assays) == 1 else None)) is None:
-        raise refuse(
+        raise input_error(
             file_name,
             f"holds {len(assays)} assays: {listing(assays, 9)}; choose one by data.part, from a "
             "file of this object alone",
@@ -124,7 +126,7 @@ def _assay_values(value: Any, name: str, file_name: str) -> tuple[Array, tuple[A
     place = f"{file_name}, assay '{name}'"
     if type(value).__name__ == "DataFrame":
         if not all(kind.kind in "iufb" for kind in value.dtypes):
-            raise refuse(place, "holds text, not numbers")
+            raise input_error(place, "holds text, not numbers")
         cells = value.to_numpy(dtype=np.float64, na_value=np.nan)
         return cells, (_texts(value.index), _texts(value.columns))
     if all(hasattr(value, slot) for slot in ("i", "p", "x", "Dim")):
@@ -133,7 +135,7 @@ def _assay_values(value: Any, name: str, file_name: str) -> tuple[Array, tuple[A
     cells = getattr(value, "values", value)
     if getattr(cells, "ndim", 0) != 2 or cells.dtype.kind not in "iufb":
         kind = str(np.ravel(getattr(value, "class", type(value).__name__))[0])
-        raise refuse(
+        raise input_error(
             place,
             f"is of class '{kind}', no matrix of numbers in this file; in R: "
             "saveRDS(as.matrix(assay(x)), 'expression.rds')",
@@ -164,7 +166,9 @@ def dense_matrix(value: Any, file_name: str) -> Array:
         sparse.check_format(full_check=True)
     except (ValueError, TypeError) as error:
         reason = " ".join(str(error).split())[:120]
-        raise refuse(file_name, f"is a damaged sparse matrix ({reason}); save it again") from None
+        raise input_error(
+            file_name, f"is a damaged sparse matrix ({reason}); save it again"
+        ) from None
     return np.asarray(sparse.toarray(), dtype=np.float64)
 
 
@@ -192,7 +196,7 @@ def _text_table(
 
     list_data = getattr(table, "listData", None) or {}
     if not isinstance(list_data, dict):
-        raise refuse(
+        raise input_error(
             file_name,
             f"the table of {index}s has columns without names; give them names in R and save it "
             "again",
@@ -208,7 +212,7 @@ def _text_table(
             message = (
                 f"column '{name}' is not as long as there are {index}s ({n_rows}); the object is"
             )
-            raise refuse(file_name, f"{message} damaged, save it again by saveRDS(x)")
+            raise input_error(file_name, f"{message} damaged, save it again by saveRDS(x)")
         columns[name] = cells
     return text_table(pd.DataFrame(columns, index=pd.Index(names), dtype=object), index)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.data.files.delimited import Matrix, pieces_of, with_unix_line_ends
-from genesig.errors import refuse
+from genesig.errors import input_error
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +48,7 @@ def as_utf8(content: bytes, file_name: str) -> bytes:
         return content.decode(encoding).removeprefix("\N{BYTE ORDER MARK}").encode()
     except UnicodeError:
         message = "is UTF-16 text that is cut off or damaged; save it again, as UTF-8"
-        raise refuse(file_name, message) from None
+        raise input_error(file_name, message) from None
 
 
 def _unmarked_utf_16(start: bytes) -> str:
@@ -93,7 +93,9 @@ def check_text(content: bytes, file_name: str) -> bytes:
             piece.decode()
         except UnicodeDecodeError as error:
             message = f"byte {piece[error.start]:#04x} is not UTF-8; save the file as UTF-8 text"
-            raise refuse(file_name, message, _line_number(content, start + error.start)) from None
+            raise input_error(
+                file_name, message, _line_number(content, start + error.start)
+            ) from None
         start += len(piece)
     return content
 
@@ -107,16 +109,16 @@ def _check_kind(content: bytes, file_name: str) -> None:
     """Refuse bytes of other file types, with marks of git's conflicts, or with zero bytes."""
     for magic, description in OTHER_FILE_TYPES.items():
         if content[:30].lstrip().lower().startswith(magic.lower()):
-            raise refuse(file_name, f"is {description}")
+            raise input_error(file_name, f"is {description}")
     position = -1 if content.startswith(CONFLICT_MARK[1:]) else content.find(CONFLICT_MARK)
     if position >= 0 or content.startswith(CONFLICT_MARK[1:]):
         branch_name = (
             content[position + 1 : position + 40].split(b"\n")[0].decode(errors="replace").strip()
         )
         message = f"'{branch_name}' is git's mark of a conflict of two versions; choose one of them"
-        raise refuse(file_name, message, _line_number(content, position + 1))
+        raise input_error(file_name, message, _line_number(content, position + 1))
     if b"\0" in content:
-        raise refuse(
+        raise input_error(
             file_name,
             "holds zero bytes, as after a download or a disk that failed; copy or download it "
             "again",

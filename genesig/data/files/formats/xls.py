@@ -13,7 +13,7 @@ from genesig.data.files.formats.excel import EXCEL, OLD_MAGIC, ZIP_MAGIC
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.table import TABLES
 from genesig.data.files.formats.text import as_utf8, opening_text
-from genesig.errors import refuse
+from genesig.errors import input_error
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,22 +48,22 @@ def _content_and_format(content: bytes, file_name: str, part: str | None) -> tup
     if content.startswith(ZIP_MAGIC):
         return content, EXCEL
     if content.startswith(OLD_MAGIC):
-        raise refuse(
+        raise input_error(
             file_name, f"is a workbook of before 2007, or one with a password; {SAVE_ADVICE}"
         )
     content = as_utf8(content, file_name)
     start = opening_text(content).lstrip()
     if start.startswith(("<", "MIME-Version")):
         kind = "an XML sheet" if XML_NAMESPACE in start else "a web page (HTML)"
-        raise refuse(file_name, f"is {kind} named .xls; {SAVE_ADVICE}")
+        raise input_error(file_name, f"is {kind} named .xls; {SAVE_ADVICE}")
     if part is not None:
-        raise refuse(
+        raise input_error(
             file_name,
             f"is text named .xls, which has no parts; take data.part '{part}' away",
             key="data.part",
         )
     if not any(delimiter in start for delimiter in "\t,;"):
-        raise refuse(
+        raise input_error(
             file_name, f"is text named .xls without tabs, commas or semicolons; {SAVE_ADVICE}"
         )
     return content, TABLES[".tsv" if "\t" in start else ".csv"]
