@@ -126,7 +126,7 @@ def refuse_codes(names: Iterable[object], location: str | PurePath) -> None:
         )
 
 
-def attempt(reader: Callable[[], Result], problems: list[Problem]) -> Result | None:
+def collect_problems(reader: Callable[[], Result], problems: list[Problem]) -> Result | None:
     """Return the result of a reader; None if it raises problems, which are appended to the list."""
     try:
         return reader()

@@ -37,7 +37,14 @@ from genesig.data.study.design_check import names_patients
 from genesig.data.study.labels.known import LABEL_RULES
 from genesig.data.study.matrix_check import Expression, check_gene_names
 from genesig.data.study.settings import StudySettings
-from genesig.errors import GenesigError, InvalidInput, Problem, attempt, order_by_level, warnings_of
+from genesig.errors import (
+    GenesigError,
+    InvalidInput,
+    Problem,
+    collect_problems,
+    order_by_level,
+    warnings_of,
+)
 from genesig.response.design import label_columns
 from genesig.results import Design
 from genesig.words import counted, is_missing, listing
@@ -199,7 +206,7 @@ def _compare_with_study(
 ) -> Iterator[Problem]:
     """Yield the problems of a cohort's genes, samples and values beside those of the study."""
     problems: list[Problem] = []
-    renamed = attempt(
+    renamed = collect_problems(
         lambda: take_study_names(cohort.matrix, study.genes, settings.renamed, cohort.file),
         problems,
     )
@@ -224,14 +231,16 @@ def _compare_with_study(
     yield from _absent_gene_warning(cohort, study, shared_columns, config, settings)
     problems = []
     genes = [study.genes[column] for column in shared_columns]
-    matched_values = attempt(lambda: match_genes(cohort.matrix, genes, cohort.file), problems)
+    matched_values = collect_problems(
+        lambda: match_genes(cohort.matrix, genes, cohort.file), problems
+    )
     if matched_values is not None:
         yield from _training_copy_warnings(
             cohort, matched_values[0], study.X[:, shared_columns], study_samples
         )
         training_values = study.X[:, shared_columns]
         shared_gene_table = var.iloc[shared_columns]
-        attempt(
+        collect_problems(
             lambda: _check_value_scale(
                 cohort, shared_gene_table, *matched_values, training_values, config
             ),

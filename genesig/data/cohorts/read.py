@@ -19,7 +19,7 @@ from genesig.data.files.readers import assign_part, read_matrix, read_samples
 from genesig.data.files.sample_names import with_matrix_names, without_absent
 from genesig.data.study.matrix_check import check_samples, leave_out_other_columns
 from genesig.data.study.sheet_check import check_column, check_ids, drop_unstorable_columns
-from genesig.errors import InvalidInput, Problem, attempt, order_by_level
+from genesig.errors import InvalidInput, Problem, collect_problems, order_by_level
 from genesig.response.design import SEVERAL, label_columns
 from genesig.response.known import ByKind
 from genesig.results import Design
@@ -89,7 +89,7 @@ def read_cohort(design: Design, settings: CohortSettings, genes: Collection[str]
     file = settings.expression
     table_file = settings.sample_file
     matrix_part, table_part = assign_part(settings.part, file, table_file)
-    matrix = attempt(lambda: read_matrix(file, matrix_part), problems)
+    matrix = collect_problems(lambda: read_matrix(file, matrix_part), problems)
     table = _read_table(matrix, table_file, table_part, settings.sample_names, problems)
     labels = None
     dropped = list[dict[str, str]]()
@@ -206,7 +206,7 @@ def _read_table(
 ) -> pd.DataFrame | None:
     """Return the sample table under the names of the matrix; None if it cannot be read."""
     names = None if matrix is None else matrix.columns
-    table = attempt(lambda: read_samples(file, names, part), problems)
+    table = collect_problems(lambda: read_samples(file, names, part), problems)
     if table is not None:
         if matrix is not None:
             axes = (matrix.columns, matrix.rows)

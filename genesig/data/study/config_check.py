@@ -25,7 +25,7 @@ from genesig.data.files.names import Config, is_fetched, with_file_names
 from genesig.data.files.readers import read_samples
 from genesig.data.study.labels.known import LABEL_RULES
 from genesig.data.study.pool.record import STUDY_COLUMN, WEIGHT_COLUMN
-from genesig.errors import InvalidInput, Problem, attempt, did_you_mean, input_error
+from genesig.errors import InvalidInput, Problem, collect_problems, did_you_mean, input_error
 from genesig.response.design import SEVERAL
 from genesig.words import counted
 
@@ -110,7 +110,7 @@ def count_label_classes(raw: Config) -> int | None:
     if not isinstance(samples, str) or not isinstance(part, str | None):
         return None
     table_part = part if samples == config.get("expression") else None
-    table = attempt(lambda: read_samples(samples, None, table_part), [])
+    table = collect_problems(lambda: read_samples(samples, None, table_part), [])
     if table is None or not isinstance(label, str):
         return None
     return len(set(cells_of(table, label))) or None

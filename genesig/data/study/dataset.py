@@ -37,7 +37,7 @@ from genesig.data.study.pool.record import Pool
 from genesig.data.study.pool.together import pool_studies
 from genesig.data.study.settings import FileSettings, GeneSettings, StudySettings
 from genesig.data.study.sheet_check import Sheet, check_column, check_sheet
-from genesig.errors import InvalidInput, Problem, attempt, warnings_of
+from genesig.errors import InvalidInput, Problem, collect_problems, warnings_of
 from genesig.results import Dataset
 from genesig.results.dataset import CHROMOSOME, OMIC, POSITION, PRIOR_WEIGHT
 from genesig.results.run import sha256
@@ -266,7 +266,7 @@ def _read_gene_table(
 
     A table that only has columns for other settings has no symbols.
     """
-    table = attempt(lambda: read_genes(annotation, part), problems)
+    table = collect_problems(lambda: read_genes(annotation, part), problems)
     if table is None:
         return GeneTableColumns()
     weights_column = settings.prior_weights
@@ -302,7 +302,7 @@ def _read_matrix_and_table(
     samples = files.samples
     matrix_part, table_part = assign_part(files.part, expression, samples)
     if files.files is not None:
-        table = attempt(lambda: read_samples(samples, None, table_part), problems)
+        table = collect_problems(lambda: read_samples(samples, None, table_part), problems)
         if table is None:
             return None, None, []
         if files.sample_names is not None:
@@ -312,16 +312,22 @@ def _read_matrix_and_table(
         if files.files not in columns:
             return None, table, []
         file_names = table[files.files]
-        path_of_sample = attempt(lambda: files_by_sample(file_names, expression, samples), problems)
+        path_of_sample = collect_problems(
+            lambda: files_by_sample(file_names, expression, samples), problems
+        )
         if path_of_sample is None:
             return None, table, []
-        matrix = attempt(lambda: read_matrix(expression, matrix_part, path_of_sample), problems)
+        matrix = collect_problems(
+            lambda: read_matrix(expression, matrix_part, path_of_sample), problems
+        )
         return matrix, table, []
-    matrix = attempt(lambda: read_matrix(expression, matrix_part, partial=files.missing), problems)
+    matrix = collect_problems(
+        lambda: read_matrix(expression, matrix_part, partial=files.missing), problems
+    )
     if matrix is None and suffix_of(samples) == ".cls":
         return None, None, []  # it has no sample names, so that nothing of it can be checked
     names = None if matrix is None else matrix.columns
-    table = attempt(
+    table = collect_problems(
         lambda: read_samples(samples, names, table_part, partial=files.missing), problems
     )
     if matrix is None or table is None:

@@ -36,7 +36,7 @@ from genesig.data.study.scale_check import describe_flattening
 from genesig.data.study.settings import StudySettings
 from genesig.data.study.sheet_check import check_column, check_ids, drop_unstorable_columns
 from genesig.data.study.unlabelled import find_unlabelled_samples
-from genesig.errors import GenesigError, InvalidInput, Problem, attempt, did_you_mean
+from genesig.errors import GenesigError, InvalidInput, Problem, collect_problems, did_you_mean
 from genesig.response.design import label_columns, time_columns
 from genesig.words import counted, further_text, is_missing, listing
 
@@ -97,7 +97,7 @@ def _read_symbols(
     annotation: str, symbol: str | None, problems: list[Problem]
 ) -> dict[str, str] | None:
     """Return the symbol of each probe of a gene table; None after a problem."""
-    table = attempt(lambda: read_genes(annotation, None), problems)
+    table = collect_problems(lambda: read_genes(annotation, None), problems)
     if table is None:
         return None
     columns = list(map(str, table.columns))
@@ -206,7 +206,7 @@ def _read_item(item: Config, settings: StudySettings, problems: list[Problem]) -
     matrix_file = item["expression"]
     table_file = item["samples"] or item["expression"]
     matrix_part, table_part = assign_part(item["part"], matrix_file, table_file)
-    matrix = attempt(lambda: read_matrix(matrix_file, matrix_part), problems)
+    matrix = collect_problems(lambda: read_matrix(matrix_file, matrix_part), problems)
     table = _read_table(matrix, table_file, table_part, item["sample_names"], problems)
     if table is None:
         return None
@@ -284,7 +284,7 @@ def _read_table(
 ) -> pd.DataFrame | None:
     """Return the sample table under the names of the matrix; None if it cannot be read."""
     names = None if matrix is None else matrix.columns
-    table = attempt(lambda: read_samples(table_file, names, part), problems)
+    table = collect_problems(lambda: read_samples(table_file, names, part), problems)
     if table is None:
         return None
     if matrix is not None:
