@@ -573,7 +573,7 @@ def _columns_of_whole_numbers(matrix: Matrix, samples: Sequence[int]) -> list[in
     """
     X = matrix.cells[samples]
     is_known = np.isfinite(X)
-    has_decimals = is_known & (X % 1 != 0)
+    has_decimals = is_known & (np.floor(X) != X)
     if not len(samples) or np.mean(has_decimals.any(axis=0)) < MIN_EQUAL_SHARE:
         return []
     n_digits = np.median(
