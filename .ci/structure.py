@@ -333,7 +333,9 @@ def import_claims() -> list[tuple[str, set[str]]]:
     """Return statements, each with the modules that a fresh interpreter must not load for it."""
     scripts = [ROOT / f"workflow/scripts/{name}.py" for name in PLAIN_JOBS]
     lines = [line for script in scripts for line in script.read_text("utf-8").splitlines()]
-    loops = "import genesig.selection.linear.double_loop, genesig.selection.nonlinear.loop"
+    loops = (
+        "import genesig.selection.linear.nested_cross_validation, genesig.selection.nonlinear.loop"
+    )
     return [
         ("import genesig", {*SLOW_PACKAGES, *COMPILER, "numpy"}),
         ("import genesig.results, genesig.errors", SLOW_PACKAGES | COMPILER),

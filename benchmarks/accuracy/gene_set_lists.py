@@ -48,7 +48,7 @@ from genesig.selection.assess.held_out import model_scores
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.gather import gather
 from genesig.selection.genes.frequency import smallest_count
-from genesig.selection.linear.double_loop import (
+from genesig.selection.linear.nested_cross_validation import (
     fit_final_model,
     fit_half_samples,
     nested_cross_validation,

@@ -41,7 +41,10 @@ from genesig.optim.training import training_sets
 from genesig.results import Dataset, Design, Splits
 from genesig.results.dataset import OMIC
 from genesig.selection.assess.controls import null_errors, p_value
-from genesig.selection.linear.double_loop import fit_final_model, nested_cross_validation
+from genesig.selection.linear.nested_cross_validation import (
+    fit_final_model,
+    nested_cross_validation,
+)
 
 Array = np.ndarray[Any, Any]
 PROTEINS = 50

@@ -19,7 +19,7 @@ from studies_truth import single_study
 
 from genesig.data.files.delimited import Matrix
 from genesig.errors import InvalidInput
-from genesig.selection.linear.double_loop import fit_final_model
+from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 

@@ -37,7 +37,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Design, save_json
-from genesig.selection.linear.double_loop import fit_final_model
+from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 

@@ -20,7 +20,7 @@ from genesig.results import Dataset, Design
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.controls import controls_table, null_errors
 from genesig.selection.assess.covariates import COVARIATES_AND_RIDGE
-from genesig.selection.linear.double_loop import nested_cross_validation
+from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 
 Array = np.ndarray[Any, Any]
 

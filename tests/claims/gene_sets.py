@@ -29,7 +29,7 @@ from genesig.selection.assess.controls import p_value
 from genesig.selection.assess.held_out import model_scores
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.enrichment import MeasuredSets, permuted_lists_table, ranking_table
-from genesig.selection.linear.double_loop import nested_cross_validation
+from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 from genesig.selection.nonlinear.gather import method_scores
 
 N_SAMPLES = 40

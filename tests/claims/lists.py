@@ -17,7 +17,7 @@ from genesig.data.splits.folds import Samples
 from genesig.results import Dataset, Design, Fits, Split, Splits
 from genesig.selection.assess.stability import PairAgreement, compare_agreement
 from genesig.selection.genes.blocks import block_of_every_gene
-from genesig.selection.linear.double_loop import fit_half_samples
+from genesig.selection.linear.nested_cross_validation import fit_half_samples
 
 Array = np.ndarray[Any, Any]
 

@@ -19,7 +19,7 @@ from genesig.data.steps.described import described
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.sheet_check import Sheet
 from genesig.results import Dataset, Design
-from genesig.selection.linear.double_loop import fit_final_model
+from genesig.selection.linear.nested_cross_validation import fit_final_model
 
 Array = np.ndarray[Any, Any]
 

@@ -20,7 +20,10 @@ from genesig.optim.class_line import fitted_line
 from genesig.report.prediction.decision import net_benefit
 from genesig.results import Dataset, Design, Splits
 from genesig.selection.assess.held_out import predictions_table
-from genesig.selection.linear.double_loop import fit_final_model, nested_cross_validation
+from genesig.selection.linear.nested_cross_validation import (
+    fit_final_model,
+    nested_cross_validation,
+)
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 

@@ -29,12 +29,12 @@ from genesig.selection.assess.controls import controls_table, null_study
 from genesig.selection.assess.patients.tables import patient_tables
 from genesig.selection.enrichment import enrichment
 from genesig.selection.gather import gather
-from genesig.selection.linear.double_loop import (
+from genesig.selection.linear.halves import study_half_samples
+from genesig.selection.linear.nested_cross_validation import (
     fit_final_model,
     fit_half_samples,
     nested_cross_validation,
 )
-from genesig.selection.linear.halves import study_half_samples
 from genesig.selection.linear.tasks import linear_keywords
 from genesig.selection.model.external import score_cohort
 from genesig.selection.model.final import final_model

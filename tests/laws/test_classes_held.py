@@ -23,7 +23,7 @@ from genesig.response.design import Design
 from genesig.results import Dataset, Fits
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.controls import null_errors
-from genesig.selection.linear.double_loop import (
+from genesig.selection.linear.nested_cross_validation import (
     fit_final_model,
     fit_half_samples,
     nested_cross_validation,

@@ -22,7 +22,10 @@ from genesig.results import Dataset, Design
 from genesig.selection.assess.added_value import global_test_p, score_covariates
 from genesig.selection.assess.baseline_scores import score_covariates_and_ridge
 from genesig.selection.assess.covariates import covariate_basis, exchange_residuals
-from genesig.selection.linear.double_loop import fit_final_model, nested_cross_validation
+from genesig.selection.linear.nested_cross_validation import (
+    fit_final_model,
+    nested_cross_validation,
+)
 from genesig.selection.linear.tasks import group_by_matrix, make_training_sets
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict

@@ -18,7 +18,7 @@ from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design, Fits
 from genesig.selection.assess.added_value import score_covariates
 from genesig.selection.assess.controls import null_errors
-from genesig.selection.linear.double_loop import (
+from genesig.selection.linear.nested_cross_validation import (
     fit_final_model,
     fit_half_samples,
     nested_cross_validation,

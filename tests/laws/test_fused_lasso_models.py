@@ -18,7 +18,7 @@ from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.scores import balanced_error
 from genesig.selection.gather import gather
 from genesig.selection.genes.export import runs, stretches_table
-from genesig.selection.linear.double_loop import (
+from genesig.selection.linear.nested_cross_validation import (
     fit_final_model,
     fit_half_samples,
     nested_cross_validation,

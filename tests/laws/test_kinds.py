@@ -18,7 +18,7 @@ from genesig.response.known import RESPONSES
 from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.linear.double_loop import nested_cross_validation
+from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 
 each_response_kind = pytest.mark.parametrize("kind", RESPONSES)
 

@@ -10,8 +10,8 @@ from study_data import study_of
 from genesig.data.splits.draw import draw_splits
 from genesig.response.known import RESPONSES
 from genesig.results import Fits
-from genesig.selection.linear.double_loop import nested_cross_validation
 from genesig.selection.linear.grid import GridChoice
+from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 
 MU = [1e-6, 1e-3, 1e-2]
 MAX_GENES = 20

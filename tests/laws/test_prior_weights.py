@@ -23,7 +23,7 @@ from genesig.report.collect import collect
 from genesig.report.methods import methods
 from genesig.results import Dataset
 from genesig.results.dataset import PRIOR_WEIGHT
-from genesig.selection.linear.double_loop import (
+from genesig.selection.linear.nested_cross_validation import (
     fit_final_model,
     fit_half_samples,
     nested_cross_validation,

@@ -13,7 +13,10 @@ from genesig.data.splits.draw import draw_splits
 from genesig.selection.assess.assessment import assess, study_errors
 from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.linear.double_loop import fit_final_model, nested_cross_validation
+from genesig.selection.linear.nested_cross_validation import (
+    fit_final_model,
+    nested_cross_validation,
+)
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 

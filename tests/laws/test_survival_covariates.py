@@ -18,9 +18,12 @@ from genesig.selection.assess.added_value import score_covariates
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.covariates import Covariates
 from genesig.selection.genes.statistics import score_test
-from genesig.selection.linear.double_loop import fit_final_model, nested_cross_validation
 from genesig.selection.linear.kinds.record import MatrixSettings
 from genesig.selection.linear.kinds.survival import CoxElasticNets
+from genesig.selection.linear.nested_cross_validation import (
+    fit_final_model,
+    nested_cross_validation,
+)
 from genesig.selection.linear.tasks import LinearSettings
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict

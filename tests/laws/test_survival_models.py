@@ -26,12 +26,12 @@ from genesig.selection.assess.survival import calibration_slope_of_cox as slope_
 from genesig.selection.assess.survival import harrell, log_rank, pool_concordance
 from genesig.selection.gather import gather
 from genesig.selection.genes.statistics import score_test
-from genesig.selection.linear.double_loop import (
+from genesig.selection.linear.kinds.calibration import calibrate_survival
+from genesig.selection.linear.nested_cross_validation import (
     fit_final_model,
     fit_half_samples,
     nested_cross_validation,
 )
-from genesig.selection.linear.kinds.calibration import calibrate_survival
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.shape import check_model

@@ -24,12 +24,12 @@ from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.controls import null_study
 from genesig.selection.gather import gather
 from genesig.selection.genes.modules import gene_modules
-from genesig.selection.linear.double_loop import (
+from genesig.selection.linear.halves import study_half_samples
+from genesig.selection.linear.nested_cross_validation import (
     fit_final_model,
     fit_half_samples,
     nested_cross_validation,
 )
-from genesig.selection.linear.halves import study_half_samples
 
 # A study as its files, and all that genesig finds in it: for what must not change it.
 

@@ -7,7 +7,10 @@ from genesig.data.files.readers import load_schema
 from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.config_check import resolve_config
-from genesig.selection.linear.double_loop import fit_final_model, nested_cross_validation
+from genesig.selection.linear.nested_cross_validation import (
+    fit_final_model,
+    nested_cross_validation,
+)
 from genesig.selection.linear.tasks import linear_keywords
 
 PRESET = ROOT / "config" / "thesis2009.yaml"

@@ -14,7 +14,7 @@ from genesig.data.files.readers import read_matrix
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.dataset import read_dataset
 from genesig.results import Split, Splits, save_json
-from genesig.selection.linear.double_loop import fit_final_model
+from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.model.final import final_model
 
 pytestmark = pytest.mark.slow

@@ -15,7 +15,7 @@ from genesig.data.splits.draw import draw_splits
 from genesig.data.study.labels.known import LABEL_RULES as LABELLED
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design
-from genesig.selection.linear.double_loop import fit_final_model
+from genesig.selection.linear.nested_cross_validation import fit_final_model
 
 pytestmark = pytest.mark.slow
 

@@ -14,12 +14,12 @@ from sklearn.preprocessing import StandardScaler
 from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.permute import permutation
 from genesig.results import Dataset, Design, Fits
-from genesig.selection.linear.double_loop import (
+from genesig.selection.linear.halves import N_LASSO_POINTS
+from genesig.selection.linear.nested_cross_validation import (
     fit_final_model,
     fit_half_samples,
     nested_cross_validation,
 )
-from genesig.selection.linear.halves import N_LASSO_POINTS
 
 LINEAR = linear(mu=[1e-3, 1e-1], mu_choice=[1e-3, 1e-1], lam=[1e-3, 1e-1], tau_min=0.1, tau_count=4)
 SPLITS = settings.SPLITS | {"repeats": 2, "subsamples": 4}

@@ -15,7 +15,7 @@ from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.permute import permutation
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
-from genesig.selection.linear.double_loop import nested_cross_validation
+from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 
 SPLITS = settings.SPLITS | {"inner_folds": 4}
 MU = [1e-6, 1e-3, 1e-2, 0.1]

@@ -22,7 +22,10 @@ from genesig.results import Dataset
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.intervals import delong
 from genesig.selection.genes.export import signature_annotated
-from genesig.selection.linear.double_loop import fit_final_model, nested_cross_validation
+from genesig.selection.linear.nested_cross_validation import (
+    fit_final_model,
+    nested_cross_validation,
+)
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 

@@ -20,7 +20,10 @@ from genesig.report.studies import studies as show
 from genesig.results import Dataset
 from genesig.selection.assess.held_out import predictions_table
 from genesig.selection.assess.intervals import delong
-from genesig.selection.linear.double_loop import fit_final_model, nested_cross_validation
+from genesig.selection.linear.nested_cross_validation import (
+    fit_final_model,
+    nested_cross_validation,
+)
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.studies.left_out import studies_table

@@ -3,7 +3,7 @@
 from genesig.log import log_to
 from genesig.results import Dataset, Splits
 from genesig.results.splits import HalfSampleStudy
-from genesig.selection.linear.double_loop import nested_cross_validation
+from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 
 log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)

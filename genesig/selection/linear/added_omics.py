@@ -14,9 +14,9 @@ from genesig.results.fits import joined
 from genesig.selection.assess.assessment import assess, compare_errors
 from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.linear.double_loop import nested_cross_validation
 from genesig.selection.linear.halves import study_half_samples
 from genesig.selection.linear.kinds.known import FoldSteps
+from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,7 +17,7 @@ from genesig.data.steps.normalise import fit_steps, normalise_samples
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.settings_check import check_settings
 from genesig.errors import GenesigError
-from genesig.selection.linear.double_loop import fit_final_model
+from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 

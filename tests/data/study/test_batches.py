@@ -20,7 +20,10 @@ from genesig.data.steps.normalise import bind_steps, fit_steps
 from genesig.data.study.confounding import association_with_label
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Design
-from genesig.selection.linear.double_loop import fit_final_model, nested_cross_validation
+from genesig.selection.linear.nested_cross_validation import (
+    fit_final_model,
+    nested_cross_validation,
+)
 from genesig.selection.model.final import final_model
 
 COMBAT = {"step": "combat"}

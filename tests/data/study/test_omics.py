@@ -28,7 +28,7 @@ from genesig.data.study.settings import StudySettings
 from genesig.data.study.sheet_check import Sheet
 from genesig.results import Dataset
 from genesig.results.dataset import OMIC
-from genesig.selection.linear.double_loop import fit_final_model
+from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 

@@ -13,8 +13,11 @@ from study_data import study_of
 from genesig.data.splits.draw import draw_splits
 from genesig.report.covariates import collect_covariates
 from genesig.response.covariates import Covariate
-from genesig.selection.linear.double_loop import fit_final_model, nested_cross_validation
 from genesig.selection.linear.halves import study_half_samples
+from genesig.selection.linear.nested_cross_validation import (
+    fit_final_model,
+    nested_cross_validation,
+)
 
 CONTROLS = pd.DataFrame(
     {

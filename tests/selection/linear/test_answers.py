@@ -28,11 +28,6 @@ from genesig.selection.genes.frequency import (
     selection_q,
 )
 from genesig.selection.linear import ensemble
-from genesig.selection.linear.double_loop import (
-    fit_final_model,
-    fit_half_samples,
-    nested_cross_validation,
-)
 from genesig.selection.linear.halves import (
     HALF_SAMPLE_TAU,
     max_list_length,
@@ -40,6 +35,11 @@ from genesig.selection.linear.halves import (
     study_half_samples,
 )
 from genesig.selection.linear.kinds.known import outer_elastic_nets
+from genesig.selection.linear.nested_cross_validation import (
+    fit_final_model,
+    fit_half_samples,
+    nested_cross_validation,
+)
 from genesig.selection.linear.tasks import LinearSettings, draw_halves, make_training_sets
 
 ONE_REPEAT_WITH_HALVES = settings.SPLITS | {"repeats": 1, "subsamples": 4}

@@ -13,7 +13,7 @@ from study_data import COLUMNS, study_of
 from genesig.data.splits.draw import draw_splits, redrawn
 from genesig.results.splits import INNER_FOLD_DRAWS
 from genesig.selection.linear import double_loop
-from genesig.selection.linear.double_loop import fit_final_model
+from genesig.selection.linear.nested_cross_validation import fit_final_model
 
 THREE_FOLDS = {"folds": 3, "subsamples": 0}
 

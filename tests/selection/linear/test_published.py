@@ -15,7 +15,7 @@ from genesig.data.splits.draw import draw_splits
 from genesig.errors import InvalidInput
 from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.linear.double_loop import nested_cross_validation
+from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 from genesig.selection.linear.published import N_RANDOM_LISTS, published_table, score_gene_lists
 from genesig.selection.linear.tasks import LinearSettings
 

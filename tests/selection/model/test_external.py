@@ -21,7 +21,7 @@ from genesig.data.files.readers import load_schema, read_matrix
 from genesig.data.steps.combat import ReferenceBatch
 from genesig.data.steps.normalise import normalise_samples
 from genesig.results import Dataset, Design, Split, Splits
-from genesig.selection.linear.double_loop import fit_final_model
+from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.model.external import CohortResult, score_cohort
 from genesig.selection.model.external_scores import measure_two_classes, scores_table
 from genesig.selection.model.final import final_model

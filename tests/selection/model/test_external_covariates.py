@@ -17,7 +17,7 @@ from genesig.data.files.readers import read_matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design
-from genesig.selection.linear.double_loop import fit_final_model
+from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.model.external import score_cohort
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict

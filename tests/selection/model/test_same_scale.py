@@ -17,7 +17,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.steps.normalise import normalise_samples
 from genesig.errors import InvalidInput
 from genesig.results import Dataset, Design, Split, Splits
-from genesig.selection.linear.double_loop import fit_final_model
+from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.same_scale import (

@@ -25,8 +25,8 @@ from genesig.errors import InvalidInput, Problem
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Fits
 from genesig.results.fits import ANSWERS
-from genesig.selection.linear.double_loop import fit_final_model
 from genesig.selection.linear.halves import study_half_samples
+from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.model.external import CohortResult, score_cohort
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
