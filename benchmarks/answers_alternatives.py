@@ -32,7 +32,7 @@ from genesig.selection.assess.stability import PairAgreement
 from genesig.selection.linear import double_loop, grid
 from genesig.selection.linear.grid import CHOICE_RULES, GridResult
 from genesig.selection.linear.kinds.record import ElasticNets
-from genesig.selection.linear.tasks import (
+from genesig.selection.linear.training_sets import (
     LinearSettings,
     TrainingSet,
     linear_keywords,

@@ -23,7 +23,7 @@ from genesig.results import Dataset, Fits, Splits
 from genesig.selection.assess.held_out import EQUAL_SHARES, collect_held_out, predictions_table
 from genesig.selection.linear.halves import study_half_samples
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
-from genesig.selection.linear.tasks import linear_keywords
+from genesig.selection.linear.training_sets import linear_keywords
 
 Lists = list[list[int]]
 

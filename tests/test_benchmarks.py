@@ -51,7 +51,7 @@ from genesig.selection.assess.assessment import compare_errors
 from genesig.selection.assess.held_out import predictions_table
 from genesig.selection.assess.several import predict_class
 from genesig.selection.linear.halves import study_half_samples
-from genesig.selection.linear.tasks import LinearSettings, linear_keywords
+from genesig.selection.linear.training_sets import LinearSettings, linear_keywords
 
 pytestmark = pytest.mark.slow
 

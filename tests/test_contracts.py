@@ -13,7 +13,7 @@ from genesig.data.study.config_check import resolve_config
 from genesig.data.study.settings import READ_KEYS, StudySettings
 from genesig.report.render import render
 from genesig.selection.genes.blocks import block_tables
-from genesig.selection.linear.tasks import LinearSettings, linear_keywords
+from genesig.selection.linear.training_sets import LinearSettings, linear_keywords
 from genesig.selection.nonlinear.ground import NonlinearProtocol
 from genesig.selection.sets.ground import SetsSettings
 

@@ -44,7 +44,7 @@ from genesig.selection.genes.frequency import count_tails, expected_tails, selec
 from genesig.selection.linear.answers import HalfSelection, NullTails, fit_fdr_selected
 from genesig.selection.linear.halves import count_pairs, select_half_samples, study_half_samples
 from genesig.selection.linear.kinds.known import inner_elastic_nets, outer_elastic_nets
-from genesig.selection.linear.tasks import (
+from genesig.selection.linear.training_sets import (
     LinearSettings,
     TrainingSet,
     group_by_matrix,

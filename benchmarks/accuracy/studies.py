@@ -40,7 +40,7 @@ from genesig.results import Dataset, Design, Fits, Splits
 from genesig.selection.assess.held_out import predictions_table
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
-from genesig.selection.linear.tasks import linear_keywords
+from genesig.selection.linear.training_sets import linear_keywords
 
 Array = np.ndarray[Any, Any]
 

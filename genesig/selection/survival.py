@@ -33,7 +33,7 @@ from genesig.selection.assess.survival import (
     risk_groups,
     uno,
 )
-from genesig.selection.linear.tasks import group_by_matrix, make_training_sets
+from genesig.selection.linear.training_sets import group_by_matrix, make_training_sets
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -35,7 +35,7 @@ from genesig.selection.linear.nested_cross_validation import (
     fit_half_samples,
     nested_cross_validation,
 )
-from genesig.selection.linear.tasks import linear_keywords
+from genesig.selection.linear.training_sets import linear_keywords
 from genesig.selection.model.external import score_cohort
 from genesig.selection.model.final import final_model
 

@@ -26,7 +26,7 @@ from genesig.selection.linear.nested_cross_validation import (
     fit_final_model,
     nested_cross_validation,
 )
-from genesig.selection.linear.tasks import group_by_matrix, make_training_sets
+from genesig.selection.linear.training_sets import group_by_matrix, make_training_sets
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.shape import check_model

@@ -23,7 +23,7 @@ from genesig.selection.linear.nested_cross_validation import (
     fit_half_samples,
     nested_cross_validation,
 )
-from genesig.selection.linear.tasks import make_training_sets
+from genesig.selection.linear.training_sets import make_training_sets
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 

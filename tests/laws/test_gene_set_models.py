@@ -15,7 +15,7 @@ from genesig.data.splits.permute import response_strata, shuffled
 from genesig.errors import GenesigError
 from genesig.optim.structured.blocks import Blocks
 from genesig.selection.assess.scores import balanced_error
-from genesig.selection.linear.tasks import make_training_sets
+from genesig.selection.linear.training_sets import make_training_sets
 from genesig.selection.sets.ground import (
     BlockColumns,
     BlockData,

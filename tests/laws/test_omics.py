@@ -22,7 +22,7 @@ from genesig.selection.linear.nested_cross_validation import (
     fit_half_samples,
     nested_cross_validation,
 )
-from genesig.selection.linear.tasks import LinearSettings
+from genesig.selection.linear.training_sets import LinearSettings
 
 N_GENES = 60
 PROTEINS = 8

@@ -12,7 +12,7 @@ from settings import linear
 from genesig.optim.solution import Path
 from genesig.selection.genes.frequency import agreement
 from genesig.selection.linear.grid import CHOICE_RULES, GridResult, choose_stable
-from genesig.selection.linear.tasks import LinearSettings
+from genesig.selection.linear.training_sets import LinearSettings
 
 N_GENES = 12
 

@@ -24,7 +24,7 @@ from genesig.selection.linear.nested_cross_validation import (
     fit_final_model,
     nested_cross_validation,
 )
-from genesig.selection.linear.tasks import LinearSettings
+from genesig.selection.linear.training_sets import LinearSettings
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.survival import predict_test_sets

@@ -14,7 +14,7 @@ from genesig.data.splits.draw import draw_splits
 from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.linear.kinds.least_squares import midpoint
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
-from genesig.selection.linear.tasks import TrainingSet
+from genesig.selection.linear.training_sets import TrainingSet
 
 SMALL = {"mu": [1e-6, 1e-2], "lam": [1e-3, 1e-1], "tau_min": 0.1, "tau_count": 5}
 

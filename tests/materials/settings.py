@@ -11,7 +11,7 @@ from study_data import task_of
 from genesig.data.files.readers import load_schema
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.settings import StudySettings
-from genesig.selection.linear.tasks import linear_keywords
+from genesig.selection.linear.training_sets import linear_keywords
 
 # Keywords of the two-stage protocol.
 

@@ -13,7 +13,7 @@ from genesig.response.known import ByKind
 from genesig.results import Dataset, Design
 from genesig.selection.gather import selection_table
 from genesig.selection.linear.halves import study_half_samples
-from genesig.selection.linear.tasks import linear_keywords
+from genesig.selection.linear.training_sets import linear_keywords
 
 # A study of each kind of response: genes of noise, of which some may carry the response.
 

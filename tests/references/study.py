@@ -11,7 +11,7 @@ from genesig.selection.linear.nested_cross_validation import (
     fit_final_model,
     nested_cross_validation,
 )
-from genesig.selection.linear.tasks import linear_keywords
+from genesig.selection.linear.training_sets import linear_keywords
 
 PRESET = ROOT / "config" / "thesis2009.yaml"
 

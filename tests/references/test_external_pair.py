@@ -21,7 +21,7 @@ from genesig.data.study.dataset import read_dataset
 from genesig.data.study.settings import StudySettings
 from genesig.errors import InvalidInput
 from genesig.selection.linear.nested_cross_validation import fit_final_model
-from genesig.selection.linear.tasks import linear_keywords
+from genesig.selection.linear.training_sets import linear_keywords
 from genesig.selection.model.external import score_cohort
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict

@@ -9,7 +9,7 @@ from genesig.data.study.settings import READ_KEYS
 from genesig.data.study.settings_check import check_files
 from genesig.data.validate import study_config
 from genesig.errors import InvalidInput
-from genesig.selection.linear.tasks import linear_keywords
+from genesig.selection.linear.training_sets import linear_keywords
 from genesig.results.sources import sources_digest
 
 # In a string, or a list of strings, braces are a wildcard to Snakemake, in a dictionary they are

@@ -31,7 +31,7 @@ from genesig.selection.linear.halves import HalfSampleLists, select_half_samples
 from genesig.selection.linear.kinds.known import FITTINGS
 from genesig.selection.linear.kinds.record import ElasticNets, LinearModel
 from genesig.selection.linear.path import lists_as_path, refit_by_ridge
-from genesig.selection.linear.tasks import LinearSettings, TrainingSet, require_halves
+from genesig.selection.linear.training_sets import LinearSettings, TrainingSet, require_halves
 
 BEST_LIST = "best"
 FDR_LIST = "fdr"

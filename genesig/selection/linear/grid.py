@@ -28,7 +28,7 @@ from genesig.optim.solution import Path
 from genesig.selection.genes.frequency import agreement
 from genesig.selection.linear.kinds.known import FITTINGS, inner_elastic_nets
 from genesig.selection.linear.kinds.record import ElasticNets
-from genesig.selection.linear.tasks import LinearSettings, TrainingSet
+from genesig.selection.linear.training_sets import LinearSettings, TrainingSet
 
 ChooseByFolds = Callable[[TrainingSet, Array], tuple[Array, Any]]
 """Training set that consists of some inner folds, and their numbers: to the scores (n_folds, n,

@@ -37,7 +37,7 @@ from genesig.selection.genes.frequency import (
 )
 from genesig.selection.linear.kinds.known import FoldSteps, outer_elastic_nets
 from genesig.selection.linear.kinds.record import ElasticNets
-from genesig.selection.linear.tasks import (
+from genesig.selection.linear.training_sets import (
     HalfCounts,
     LinearSettings,
     TrainingSet,

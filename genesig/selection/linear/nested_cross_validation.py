@@ -45,7 +45,7 @@ from genesig.selection.linear.kinds.known import FITTINGS, FoldSteps, outer_elas
 from genesig.selection.linear.kinds.record import ElasticNets
 from genesig.selection.linear.omics import ChooseSettings, candidate_factors, group_by_factors
 from genesig.selection.linear.path import NestedModels, fit_nested_lists
-from genesig.selection.linear.tasks import (
+from genesig.selection.linear.training_sets import (
     NO_HALVES,
     LinearSettings,
     TrainingSet,

@@ -22,7 +22,7 @@ from genesig.results import Dataset
 from genesig.selection.linear.grid import ERROR_DIGITS, GridChoice
 from genesig.selection.linear.kinds.known import inner_elastic_nets
 from genesig.selection.linear.kinds.record import ElasticNets
-from genesig.selection.linear.tasks import LinearSettings, TrainingSet
+from genesig.selection.linear.training_sets import LinearSettings, TrainingSet
 
 ChooseSettings = Callable[
     [list[TrainingSet], ElasticNets, ElasticNets, LinearSettings], list[GridChoice]

@@ -33,7 +33,7 @@ from genesig.selection.linear.kinds.known import (
 )
 from genesig.selection.linear.kinds.record import ElasticNets
 from genesig.selection.linear.path import lists_as_path
-from genesig.selection.linear.tasks import (
+from genesig.selection.linear.training_sets import (
     LinearSettings,
     TrainingSet,
     group_by_matrix,

@@ -22,7 +22,7 @@ from genesig.response.design import SEVERAL
 from genesig.response.known import ByKind
 from genesig.results.splits import GeneSets
 from genesig.selection.linear.kinds.known import FITTINGS
-from genesig.selection.linear.tasks import TrainingSet
+from genesig.selection.linear.training_sets import TrainingSet
 
 
 class CentredResponse(NamedTuple):

@@ -23,7 +23,7 @@ from genesig.results import Dataset, Splits
 from genesig.results.model_fits import ModelFits
 from genesig.results.splits import GeneSets
 from genesig.selection.linear.kinds.known import FITTINGS
-from genesig.selection.linear.tasks import (
+from genesig.selection.linear.training_sets import (
     TrainingSet,
     batch_of,
     group_by_matrix,

@@ -16,7 +16,7 @@ from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
 from genesig.data.validate import examine_study
 from genesig.errors import GenesigError, InvalidInput
-from genesig.selection.linear.tasks import group_by_matrix, make_training_sets
+from genesig.selection.linear.training_sets import group_by_matrix, make_training_sets
 
 KNN = {"step": "knn_impute", "neighbours": 3}
 ROW_WISE = {"step": "log2", "floor": 16, "ceiling": 65536}

@@ -27,7 +27,7 @@ from genesig.selection.linear.grid import calibration_lines, crossfit
 from genesig.selection.linear.halves import study_half_samples
 from genesig.selection.linear.kinds.calibration import slope_design_effect
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
-from genesig.selection.linear.tasks import make_training_sets
+from genesig.selection.linear.training_sets import make_training_sets
 
 KINDS_OF_CLASSES = ("classification", "several_classes")
 

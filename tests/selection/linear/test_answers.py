@@ -40,7 +40,7 @@ from genesig.selection.linear.nested_cross_validation import (
     fit_half_samples,
     nested_cross_validation,
 )
-from genesig.selection.linear.tasks import LinearSettings, draw_halves, make_training_sets
+from genesig.selection.linear.training_sets import LinearSettings, draw_halves, make_training_sets
 
 ONE_REPEAT_WITH_HALVES = settings.SPLITS | {"repeats": 1, "subsamples": 4}
 STUDY = {"batch": "1of1", "folds": MOMENTS}

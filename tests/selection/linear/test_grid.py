@@ -7,7 +7,7 @@ from sklearn.metrics import balanced_accuracy_score, log_loss
 
 from genesig.selection.linear.grid import GridResult, choose_minimal
 from genesig.selection.linear.kinds.least_squares import CRITERIA, validation_error
-from genesig.selection.linear.tasks import (
+from genesig.selection.linear.training_sets import (
     LinearSettings,
     TrainingSet,
     batch_of,

@@ -8,7 +8,7 @@ from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.folds import CHANCE
 from genesig.selection.linear import tasks as tasks_module
 from genesig.selection.linear.halves import _null_training_sets
-from genesig.selection.linear.tasks import HalfCounts, make_training_sets
+from genesig.selection.linear.training_sets import HalfCounts, make_training_sets
 
 HALF_COUNTS = HalfCounts(2, 1)
 PERMUTATIONS = range(1, 8)

@@ -18,7 +18,7 @@ from genesig.selection.linear.nested_cross_validation import (
     _fit_training_sets,
     nested_cross_validation,
 )
-from genesig.selection.linear.tasks import LinearSettings, make_training_sets
+from genesig.selection.linear.training_sets import LinearSettings, make_training_sets
 
 PERMUTATIONS = 2
 NEEDED = [("best", "two_stage"), ("fdr", "two_stage"), ("stable", "ensemble")]

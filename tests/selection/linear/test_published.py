@@ -17,7 +17,7 @@ from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 from genesig.selection.linear.published import N_RANDOM_LISTS, published_table, score_gene_lists
-from genesig.selection.linear.tasks import LinearSettings
+from genesig.selection.linear.training_sets import LinearSettings
 
 ONE_REPEAT = settings.SPLITS | {"repeats": 1, "subsamples": 0}
 

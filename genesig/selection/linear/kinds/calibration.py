@@ -14,7 +14,7 @@ from genesig.arrays import Array
 from genesig.optim.class_line import ShrunkenLine, fitted_line, probabilities, shrunken_line
 from genesig.optim.cox.risk_sets import DEFAULT_TIES
 from genesig.selection.assess.clusters import design_effect, influence_spread
-from genesig.selection.linear.tasks import TrainingSet
+from genesig.selection.linear.training_sets import TrainingSet
 
 Calibration = Callable[[TrainingSet, Array], ShrunkenLine]
 """Training set and its cross-fitted scores (n, ...), NaN for other samples: to their line."""

@@ -20,7 +20,7 @@ from genesig.selection.linear.kinds.record import ElasticNets, Fitting, MatrixSe
 from genesig.selection.linear.kinds.regression import REGRESSION_FITTING
 from genesig.selection.linear.kinds.several_classes import SEVERAL_CLASSES_FITTING
 from genesig.selection.linear.kinds.survival import SURVIVAL_FITTING
-from genesig.selection.linear.tasks import LinearSettings, TrainingSet
+from genesig.selection.linear.training_sets import LinearSettings, TrainingSet
 
 FITTINGS: dict[str, Fitting] = ByKind(
     {

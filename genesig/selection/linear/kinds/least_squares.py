@@ -16,7 +16,7 @@ from genesig.optim.training import TrainingSets, training_sets
 from genesig.selection.assess.covariates import Covariates, adjust_for_covariates
 from genesig.selection.assess.scores import wrong
 from genesig.selection.linear.kinds.record import MatrixSettings
-from genesig.selection.linear.tasks import LinearSettings, TrainingSet
+from genesig.selection.linear.training_sets import LinearSettings, TrainingSet
 
 
 @dataclass(frozen=True)

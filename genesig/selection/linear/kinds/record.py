@@ -18,7 +18,7 @@ from genesig.optim.structured.stretches import Stretches
 from genesig.response.design import Design
 from genesig.selection.assess.covariates import Covariates
 from genesig.selection.linear.kinds.calibration import Calibration
-from genesig.selection.linear.tasks import LinearSettings, TrainingSet
+from genesig.selection.linear.training_sets import LinearSettings, TrainingSet
 
 
 @dataclass(frozen=True)

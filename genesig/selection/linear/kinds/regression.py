@@ -7,7 +7,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.selection.linear.kinds.least_squares import LeastSquaresElasticNets, validation_error
 from genesig.selection.linear.kinds.record import Fitting
-from genesig.selection.linear.tasks import TrainingSet
+from genesig.selection.linear.training_sets import TrainingSet
 
 
 def zero_thresholds(training_set: TrainingSet, scores: Array) -> Array:

@@ -19,7 +19,7 @@ from genesig.selection.assess.several import wrong
 from genesig.selection.linear.kinds.calibration import calibrate_classes
 from genesig.selection.linear.kinds.record import Fitting, MatrixSettings
 from genesig.selection.linear.path import NestedModels
-from genesig.selection.linear.tasks import LinearSettings, TrainingSet
+from genesig.selection.linear.training_sets import LinearSettings, TrainingSet
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from genesig.optim.solution import Path
 from genesig.selection.assess.covariates import Covariates, adjust_for_covariates
 from genesig.selection.linear.kinds.calibration import calibrate_survival
 from genesig.selection.linear.kinds.record import Fitting, MatrixSettings
-from genesig.selection.linear.tasks import LinearSettings, TrainingSet
+from genesig.selection.linear.training_sets import LinearSettings, TrainingSet
 
 
 class _WeightedRows(NamedTuple):
