@@ -21,7 +21,7 @@ from study import final_fit, outer_fits, settings
 from genesig.data.steps.normalise import normalise_samples
 from genesig.results import Dataset, Fits, Splits
 from genesig.selection.assess.held_out import EQUAL_SHARES, collect_held_out, predictions_table
-from genesig.selection.linear.halves import study_half_samples
+from genesig.selection.linear.half_samples import study_half_samples
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 from genesig.selection.linear.training_sets import linear_keywords
 

@@ -26,7 +26,7 @@ from study import final_fit
 from genesig.data.steps.normalise import normalise_samples
 from genesig.results import Dataset, Splits
 from genesig.selection.gather import selection_table
-from genesig.selection.linear.halves import study_half_samples
+from genesig.selection.linear.half_samples import study_half_samples
 from genesig.selection.linear.training_sets import linear_keywords
 
 GOAL = 0.8

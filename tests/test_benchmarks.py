@@ -50,7 +50,7 @@ from study_data import study_of as kind_study
 from genesig.selection.assess.assessment import compare_errors
 from genesig.selection.assess.held_out import predictions_table
 from genesig.selection.assess.several import predict_class
-from genesig.selection.linear.halves import study_half_samples
+from genesig.selection.linear.half_samples import study_half_samples
 from genesig.selection.linear.training_sets import LinearSettings, linear_keywords
 
 pytestmark = pytest.mark.slow

@@ -42,7 +42,11 @@ from genesig.results import Dataset, Design, Split, Splits
 from genesig.results.splits import PAIRS_OF_TRAINING_SET, HalfSampleStudy
 from genesig.selection.genes.frequency import count_tails, expected_tails, selection_q
 from genesig.selection.linear.answers import HalfSelection, NullTails, fit_fdr_selected
-from genesig.selection.linear.halves import count_pairs, select_half_samples, study_half_samples
+from genesig.selection.linear.half_samples import (
+    count_pairs,
+    select_half_samples,
+    study_half_samples,
+)
 from genesig.selection.linear.kinds.known import inner_elastic_nets, outer_elastic_nets
 from genesig.selection.linear.training_sets import (
     LinearSettings,

@@ -29,7 +29,7 @@ from genesig.selection.assess.controls import controls_table, null_study
 from genesig.selection.assess.patients.tables import patient_tables
 from genesig.selection.enrichment import enrichment
 from genesig.selection.gather import gather
-from genesig.selection.linear.halves import study_half_samples
+from genesig.selection.linear.half_samples import study_half_samples
 from genesig.selection.linear.nested_cross_validation import (
     fit_final_model,
     fit_half_samples,

@@ -17,7 +17,7 @@ from genesig.optim.training import training_sets
 from genesig.results import Fits
 from genesig.results.dataset import OMIC, PRIOR_WEIGHT
 from genesig.selection.linear import omics
-from genesig.selection.linear.halves import study_half_samples
+from genesig.selection.linear.half_samples import study_half_samples
 from genesig.selection.linear.nested_cross_validation import (
     fit_half_samples,
     nested_cross_validation,

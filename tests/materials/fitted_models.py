@@ -20,7 +20,7 @@ from genesig.data.cohorts.settings import CohortSettings
 from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.normalise import Reference, normalise_samples
 from genesig.results import Dataset, Design, Fits, Split, Splits
-from genesig.selection.linear.halves import study_half_samples
+from genesig.selection.linear.half_samples import study_half_samples
 from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.model.external import CohortResult, score_cohort
 from genesig.selection.model.final import final_model

@@ -24,7 +24,7 @@ from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.controls import null_study
 from genesig.selection.gather import gather
 from genesig.selection.genes.modules import gene_modules
-from genesig.selection.linear.halves import study_half_samples
+from genesig.selection.linear.half_samples import study_half_samples
 from genesig.selection.linear.nested_cross_validation import (
     fit_final_model,
     fit_half_samples,

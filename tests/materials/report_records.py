@@ -40,7 +40,7 @@ from genesig.selection.genes.blocks import block_tables
 from genesig.selection.genes.export import stretches_table
 from genesig.selection.genes.frequency import list_sizes, nested_lists
 from genesig.selection.genes.univariate import univariate_table
-from genesig.selection.linear.halves import study_half_samples
+from genesig.selection.linear.half_samples import study_half_samples
 from genesig.selection.linear.nested_cross_validation import (
     fit_final_model,
     fit_half_samples,

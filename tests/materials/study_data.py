@@ -12,7 +12,7 @@ from study import settings, splits_of
 from genesig.response.known import ByKind
 from genesig.results import Dataset, Design
 from genesig.selection.gather import selection_table
-from genesig.selection.linear.halves import study_half_samples
+from genesig.selection.linear.half_samples import study_half_samples
 from genesig.selection.linear.training_sets import linear_keywords
 
 # A study of each kind of response: genes of noise, of which some may carry the response.

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.permute import permutation
 from genesig.results import Dataset, Design, Fits
-from genesig.selection.linear.halves import N_LASSO_POINTS
+from genesig.selection.linear.half_samples import N_LASSO_POINTS
 from genesig.selection.linear.nested_cross_validation import (
     fit_final_model,
     fit_half_samples,

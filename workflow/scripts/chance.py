@@ -2,7 +2,7 @@
 
 from genesig.log import log_to
 from genesig.results import Dataset, Splits
-from genesig.selection.linear.halves import study_half_samples
+from genesig.selection.linear.half_samples import study_half_samples
 
 log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)

@@ -36,7 +36,7 @@ from genesig.selection.linear.grid import (
     search_grid,
     search_grid_averaged,
 )
-from genesig.selection.linear.halves import (
+from genesig.selection.linear.half_samples import (
     add_lasso_lists,
     count_pairs,
     count_pairs_of_half_samples,

@@ -13,7 +13,7 @@ from study_data import study_of
 from genesig.data.splits.draw import draw_splits
 from genesig.report.covariates import collect_covariates
 from genesig.response.covariates import Covariate
-from genesig.selection.linear.halves import study_half_samples
+from genesig.selection.linear.half_samples import study_half_samples
 from genesig.selection.linear.nested_cross_validation import (
     fit_final_model,
     nested_cross_validation,

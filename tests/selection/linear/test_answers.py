@@ -28,7 +28,7 @@ from genesig.selection.genes.frequency import (
     selection_q,
 )
 from genesig.selection.linear import ensemble
-from genesig.selection.linear.halves import (
+from genesig.selection.linear.half_samples import (
     HALF_SAMPLE_TAU,
     max_list_length,
     nested_halves,

@@ -7,7 +7,7 @@ from study_data import study_of
 from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.folds import CHANCE
 from genesig.selection.linear import tasks as tasks_module
-from genesig.selection.linear.halves import _null_training_sets
+from genesig.selection.linear.half_samples import _null_training_sets
 from genesig.selection.linear.training_sets import HalfCounts, make_training_sets
 
 HALF_COUNTS = HalfCounts(2, 1)

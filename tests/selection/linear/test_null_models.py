@@ -13,7 +13,7 @@ from genesig.data.splits.draw import draw_splits
 from genesig.results.splits import PAIRS_OF_TRAINING_SET
 from genesig.selection.assess.controls import FDR_SELECTED, controls_table, null_errors, null_study
 from genesig.selection.linear.answers import NullTails
-from genesig.selection.linear.halves import count_pairs, study_half_samples
+from genesig.selection.linear.half_samples import count_pairs, study_half_samples
 from genesig.selection.linear.nested_cross_validation import (
     _fit_training_sets,
     nested_cross_validation,

@@ -25,7 +25,7 @@ from genesig.errors import InvalidInput, Problem
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Fits
 from genesig.results.fits import ANSWERS
-from genesig.selection.linear.halves import study_half_samples
+from genesig.selection.linear.half_samples import study_half_samples
 from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.model.external import CohortResult, score_cohort
 from genesig.selection.model.final import final_model
