@@ -17,7 +17,7 @@ from genesig.models.baselines import BASELINES
 from genesig.report.page.measure import MEASURES
 from genesig.response.known import RESPONSES, ByKind
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.linear.kinds.known import FITTINGS
+from genesig.selection.linear.kinds.fittings import FITTINGS
 from genesig.selection.model.kinds.known import MODEL_KINDS
 
 

@@ -15,7 +15,7 @@ from genesig.selection.assess.assessment import assess, compare_errors
 from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.linear.half_samples import study_half_samples
-from genesig.selection.linear.kinds.known import FoldSteps
+from genesig.selection.linear.kinds.fittings import FoldSteps
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from genesig.errors import pick
 from genesig.optim.class_line import ShrunkenLine
 from genesig.optim.solution import Path
 from genesig.selection.genes.frequency import agreement
-from genesig.selection.linear.kinds.known import FITTINGS, inner_elastic_nets
+from genesig.selection.linear.kinds.fittings import FITTINGS, inner_elastic_nets
 from genesig.selection.linear.kinds.record import ElasticNets
 from genesig.selection.linear.training_sets import LinearSettings, TrainingSet
 

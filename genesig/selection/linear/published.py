@@ -25,7 +25,7 @@ from genesig.selection.assess.held_out import collect_held_out, complete_held_ou
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
 from genesig.selection.linear.grid import ERROR_DIGITS
-from genesig.selection.linear.kinds.known import (
+from genesig.selection.linear.kinds.fittings import (
     FITTINGS,
     FoldSteps,
     inner_elastic_nets,

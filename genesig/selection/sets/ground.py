@@ -21,7 +21,7 @@ from genesig.optim.training import training_sets
 from genesig.response.design import SEVERAL
 from genesig.response.known import ByKind
 from genesig.results.splits import GeneSets
-from genesig.selection.linear.kinds.known import FITTINGS
+from genesig.selection.linear.kinds.fittings import FITTINGS
 from genesig.selection.linear.training_sets import TrainingSet
 
 

@@ -34,7 +34,7 @@ from genesig.selection.linear.half_samples import (
     nested_halves,
     study_half_samples,
 )
-from genesig.selection.linear.kinds.known import outer_elastic_nets
+from genesig.selection.linear.kinds.fittings import outer_elastic_nets
 from genesig.selection.linear.nested_cross_validation import (
     fit_final_model,
     fit_half_samples,
