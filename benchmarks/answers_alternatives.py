@@ -29,7 +29,7 @@ from genesig.results import Fits, Split
 from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.scores import balanced_error
 from genesig.selection.assess.stability import PairAgreement
-from genesig.selection.linear import double_loop, grid
+from genesig.selection.linear import grid, nested_cross_validation
 from genesig.selection.linear.grid import CHOICE_RULES, GridResult
 from genesig.selection.linear.kinds.record import ElasticNets
 from genesig.selection.linear.training_sets import (
@@ -137,7 +137,7 @@ def fit_variants(
     dataset = normalise_samples(study.dataset, **config["normalise"])
     todo = make_training_sets(dataset, study.splits, splits, [0])
     steps = config["normalise"]["folds"]
-    return double_loop._fit_training_sets(
+    return nested_cross_validation._fit_training_sets(
         dataset, todo, steps, LinearSettings(**linear_keywords(config)), choose_settings=choose
     )
 

@@ -12,7 +12,7 @@ from study_data import COLUMNS, study_of
 
 from genesig.data.splits.draw import draw_splits, redrawn
 from genesig.results.splits import INNER_FOLD_DRAWS
-from genesig.selection.linear import double_loop
+from genesig.selection.linear import nested_cross_validation
 from genesig.selection.linear.nested_cross_validation import fit_final_model
 
 THREE_FOLDS = {"folds": 3, "subsamples": 0}
@@ -51,9 +51,11 @@ def test_fixed_folds_are_not_redrawn():
 def test_equal_draws_choose_as_one_draw(kind, monkeypatch):
     dataset = study_of(kind, 2, signal=1.0)
     splits = drawn(dataset)
-    monkeypatch.setattr(double_loop, "redrawn", lambda dataset, splits: [])
+    monkeypatch.setattr(nested_cross_validation, "redrawn", lambda dataset, splits: [])
     fit_of_one_draw = fit_final_model(dataset, splits, **settings(kind))
-    monkeypatch.setattr(double_loop, "redrawn", lambda dataset, splits: [splits.final] * 2)
+    monkeypatch.setattr(
+        nested_cross_validation, "redrawn", lambda dataset, splits: [splits.final] * 2
+    )
     three = fit_final_model(dataset, splits, **settings(kind))
     for name in ("choice", "indices", "cv_size"):
         np.testing.assert_array_equal(getattr(fit_of_one_draw, name), getattr(three, name))
@@ -67,7 +69,7 @@ def test_errors_are_the_mean_of_those_of_each_draw(kind, monkeypatch):
     splits = drawn(dataset)
     all_draws = [splits.final, *redrawn(dataset, splits)]
     fit_of_draws = fit_final_model(dataset, splits, **settings(kind))
-    monkeypatch.setattr(double_loop, "redrawn", lambda dataset, splits: [])
+    monkeypatch.setattr(nested_cross_validation, "redrawn", lambda dataset, splits: [])
     fits_by_draw = [
         fit_final_model(dataset, replace(splits, final=draw), **settings(kind))
         for draw in all_draws
@@ -83,7 +85,7 @@ def test_the_smallest_error_alone_is_chosen_by_one_draw(monkeypatch):
     linear = settings("classification") | {"list": "minimal"}
     splits = drawn(dataset)
     final_fit = fit_final_model(dataset, splits, **linear)
-    monkeypatch.setattr(double_loop, "redrawn", lambda dataset, splits: [])
+    monkeypatch.setattr(nested_cross_validation, "redrawn", lambda dataset, splits: [])
     np.testing.assert_array_equal(
         final_fit.cv_error, fit_final_model(dataset, splits, **linear).cv_error
     )

@@ -6,7 +6,7 @@ from study_data import study_of
 
 from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.folds import CHANCE
-from genesig.selection.linear import tasks as tasks_module
+from genesig.selection.linear import training_sets as training_sets_module
 from genesig.selection.linear.half_samples import _null_training_sets
 from genesig.selection.linear.training_sets import HalfCounts, make_training_sets
 
@@ -37,13 +37,13 @@ def test_null_training_sets_equal_those_drawn_for_each_permutation():
 def test_halves_of_each_split_are_drawn_once(monkeypatch):
     dataset, splits = drawn_study()
     keys = []
-    draw_halves = tasks_module.draw_halves
+    draw_halves = training_sets_module.draw_halves
 
     def recorded(samples, rows, pairs, seed, key):
         keys.append(key)
         return draw_halves(samples, rows, pairs, seed, key)
 
-    monkeypatch.setattr(tasks_module, "draw_halves", recorded)
+    monkeypatch.setattr(training_sets_module, "draw_halves", recorded)
     _null_training_sets(dataset, splits, splits.outer, PERMUTATIONS, HALF_COUNTS)
     assert len(keys) == len(set(keys))
 
