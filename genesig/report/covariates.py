@@ -67,9 +67,7 @@ def collect_covariates(
     columns = dataset.design.covariates
     answer = final.with_chosen()
     answers = observed.with_chosen()
-    gamma = answer.gamma
-    gamma_of_splits = answers.gamma
-    if gamma is None or gamma_of_splits is None:
+    if answer.covariates is None or answers.covariates is None:
         return {}
     classes = dataset.design.classes or ()
     rows = [
@@ -116,9 +114,9 @@ def _covariate_steps(dataset: Dataset, final: Fits) -> Iterator[_Step]:
         for name in covariate.names if covariate.levels is not None else (covariate.column,):
             sd = float(np.nanstd(covariate_values[:, column]))
             knots = np.array([0.0, 1.0])
-            if covariate.knots and final.knots is not None:
+            if covariate.knots and final.covariates is not None:
                 sd = np.nan
-                knots = final.knots[0, column, : covariate.knots]
+                knots = final.covariates.knots[0, column, : covariate.knots]
             for low, high in pairwise(knots.tolist()):
                 ends = np.full((2, covariate_values.shape[1]), np.nan)
                 ends[:, column] = low, high

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import islice
 from pathlib import Path
@@ -18,108 +18,127 @@ from genesig.results.splits import Splits
 
 
 @dataclass(frozen=True)
-class Fits:
-    """Inner searches (stage I) and nested gene lists (stage II) of m fits.
+class GridSearch:
+    """Stage I of m fits: the grid of settings and their validation errors over the inner folds."""
 
-    A fit is one split under one permutation; q is the number of covariates.
-    """
+    tau: Array
+    """(n_tau,) float: fractions of `tau_max`."""
+    lam: Array
+    """(n_lam,) float: in units of `norm`."""
+    searched: Array
+    """(n_searched,) float: mu at which the inner folds were searched, in units of `norm`."""
+    tau_max: Array
+    """(m,) float: (2/n) max_j |x_j'y| of the training samples of each fit."""
+    norm: Array
+    """(m,) float: ||X'X||/n of the training samples of each fit."""
+    error: Array
+    """(m, n_searched, n_tau, n_lam) float: mean validation error over the inner folds; NaN if a
+    list is longer than can be chosen."""
+    standard_error: Array
+    """(m, n_searched, n_tau, n_lam) float: standard error of `error`; NaN as there."""
+    n_genes: Array
+    """(m, n_searched, n_tau) float: mean number of selected genes over the inner folds; NaN as in
+    `error`."""
+    agreement: Array
+    """(m, n_searched, n_tau) float: similarity of the gene lists of the inner folds, if the
+    settings ask for it."""
+
+
+@dataclass(frozen=True)
+class CovariateWeights:
+    """Stage II weights of the covariates in m fits, for r columns that splines make q columns."""
+
+    gamma: Array
+    """(m, n_mu, q) float, with several classes (m, n_mu, q, T): weights in units of each column."""
+    mean: Array
+    """(m, q) float: mean of each column over the training samples."""
+    knots: Array
+    """(m, r, K) float: knots of the splines, see `genesig.response.covariates.splined`."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The two final models of each of m fits, in the order of `ANSWERS`."""
+
+    indptr: Array
+    """(2 m + 1,) int: index in `indices` at which each model begins."""
+    indices: Array
+    """(nnz,) int: numbers of the genes with a weight."""
+    values: Array
+    """(nnz,) or (nnz, T) float: weights per unit of the normalised expression."""
+    intercept: Array
+    """(m, 2) or (m, 2, T) float: less the threshold."""
+    scores: Array
+    """(t, 2) or (t, 2, T) float: of the test samples, less the threshold: above 0 is the positive
+    class."""
+    controlled: Array
+    """(m,) bool: whether the predictive model has the genes of the selection frequencies."""
+    gamma: Array | None = None
+    """(m, 2, q) or (m, 2, q, T) float: weights of the covariates; None without covariates."""
+    line: Array | None = None
+    """(m, 2, T + 1) float: see `Fits.line`."""
+    shrinkage: Array | None = None
+    """(m, 2) float: see `Fits.shrinkage`."""
+
+
+@dataclass(frozen=True)
+class LassoLists:
+    """A gene list of the lasso for each of m fits, as long as the list of the predictive model."""
+
+    indptr: Array
+    """(m + 1,) int: index in `indices` at which the list of each fit begins."""
+    indices: Array
+    """(nnz,) int: numbers of the genes."""
+
+
+@dataclass(frozen=True)
+class Fits:
+    """Stage I and stage II of m (permutation, split) fits."""
 
     split: Array
-    """(m,) str: name of the split of each fit."""
+    """(m,) str: name of the split."""
     permutation: Array
     """(m,) int: 0 for the observed labels, else the number of the permutation."""
-    tau: Array
-    """(n_tau,) float: grid of the l1 weight, as fractions of `tau_max`."""
-    lam: Array
-    """(n_lam,) float: grid of the ridge weight of the refit, in units of `norm`."""
+    grid: GridSearch
+    """Stage I."""
     mu: Array
-    """(n_mu,) float: grid of the ridge weight of the selection, in units of `norm`; `with_chosen`
-    appends NaN, for the chosen list."""
-    searched: Array
-    """(n_searched,) float: values of mu at which the inner folds were searched."""
-    tau_max: Array
-    """(m,) float: (2/n) max_j |x_j'y| of the training rows of each fit."""
-    norm: Array
-    """(m,) float: ||X'X||/n of the training rows of each fit."""
-    cv_error: Array
-    """(m, n_searched, n_tau, n_lam) float: mean validation error over the inner folds; NaN for
-    lists that are too long to be chosen."""
-    cv_se: Array
-    """Standard error of `cv_error`, of the same shape."""
-    cv_size: Array
-    """(m, n_searched, n_tau) float: mean number of selected genes over the inner folds; NaN as in
-    `cv_error`."""
-    cv_agreement: Array
-    """(m, n_searched, n_tau) float: agreement of the gene lists of the inner folds; only if it was
-    requested."""
+    """(n_mu,) float: of the lists of stage II, in units of ``grid.norm``; NaN for a chosen list."""
     choice: Array
-    """(m, 3) int: indices of the chosen tau, lam and mu."""
+    """(m, 3) int: chosen indices into ``grid.tau``, ``grid.lam`` and `mu`."""
     threshold: Array
-    """(m,) float: score above which a sample is predicted as the positive class; NaN if none was
-    set."""
+    """(m,) float: a score above it means the positive class; NaN without a threshold."""
     indptr: Array
-    """(m * n_mu + 1,) int: the coefficients of fit i at mu j are at ``slice(indptr[i*n_mu+j],
-    indptr[i*n_mu+j+1])`` of `indices` and `values`."""
+    """(m n_mu + 1,) int: index in `indices` at which the list of fit i at mu j, number
+    ``i * n_mu + j``, begins."""
     indices: Array
-    """(nnz,) int: gene numbers."""
+    """(nnz,) int: numbers of the selected genes."""
     values: Array
-    """(nnz,) float, or (nnz, T) with several classes: weights per unit of the normalised (not yet
-    gene-scaled) expression."""
+    """(nnz,) or, with several classes, (nnz, T) float: weight of each gene per unit of the
+    normalised (not yet gene-scaled) expression."""
     intercept: Array
     """(m, n_mu) or (m, n_mu, T) float."""
     gap: Array
-    """(m, n_mu) float: duality gap of each selection, relative to ||y||²/n; NaN for lists that are
-    too long to be stored."""
+    """(m, n_mu) float: duality gap of each selection, relative to ||y||²/n; NaN without a list,
+    because the list was too long to be kept."""
     test_indptr: Array
-    """(m + 1,) int: index in `test_rows` and `scores` at which each fit begins."""
+    """(m + 1,) int: index in `test_rows` at which each fit begins."""
     test_rows: Array
-    """(t,) int: row numbers of the test samples of each fit."""
+    """(t,) int: row numbers of the test samples."""
     scores: Array
-    """(t, n_mu) or (t, n_mu, T) float: score f(x) of each test sample."""
-    gamma: Array | None = None
-    """(m, n_mu, q) or (m, n_mu, q, T) float: weight of each covariate, in its own units; None
-    without covariates."""
-    covariate_mean: Array | None = None
-    """(m, q) float: mean of each covariate over the training samples; None without covariates."""
-    knots: Array | None = None
-    """(m, r, K) float: knots of the covariates' splines, see `genesig.response.covariates.splined`;
-    None without splines."""
-    answer_indptr: Array | None = None
-    """(2 m + 1,) int: coefficients of the two answers of each fit, in the order of `ANSWERS`, as
-    `indptr` for `values`. None, as all fields ``answer_``, if the chosen list is the only
-    answer."""
-    answer_indices: Array | None = None
-    """(nnz,) int: gene numbers of the answers."""
-    answer_values: Array | None = None
-    """(nnz,) or (nnz, T) float: weights of the answers."""
-    answer_intercept: Array | None = None
-    """(m, 2) or (m, 2, T) float, less the threshold: above 0 is the positive class."""
-    answer_scores: Array | None = None
-    """(t, 2) or (t, 2, T) float: scores of the test samples, less the threshold."""
-    answer_gamma: Array | None = None
-    """(m, 2, q) or (m, 2, q, T) float: weights of the covariates; None without covariates."""
-    controlled: Array | None = None
-    """(m,) bool: whether the list of the predictive model is that of the selection frequencies."""
+    """(t, n_mu) or (t, n_mu, T) float: scores f(x) of the test samples."""
+    covariates: CovariateWeights | None = None
+    """None without covariates."""
+    answers: Answers | None = None
+    """None if the chosen list is the only answer."""
     line: Array | None = None
-    """(m, T + 1) float: line from the scores of the chosen list, less the threshold, to
-    probabilities of classes (see `class_line`); NaN if it cannot be estimated, None without
-    classes."""
-    answer_line: Array | None = None
-    """(m, 2, T + 1) float: the same for the answers."""
+    """(m, T + 1) float: with classes, the line of the probabilities (see `class_line`) of the
+    chosen list, from scores less the threshold; NaN if the line cannot be estimated."""
     shrinkage: Array | None = None
-    """(m,) float: slope of the line over the slope that the left-out samples gave, 0 to 1; None
-    without a line."""
-    answer_shrinkage: Array | None = None
-    """(m, 2) float: the same for the answers."""
-    rival_indptr: Array | None = None
-    """(m + 1,) int: index in `rival_indices` at which each fit begins; None without halves of the
-    samples."""
-    rival_indices: Array | None = None
-    """(nnz,) int: genes of a list of the lasso, as long as the predictive list; of halves of the
-    samples."""
+    """(m,) float: slope of `line` over the slope that the held-out samples gave, 0 to 1."""
+    lasso_lists: LassoLists | None = None
+    """Only of half-samples."""
     factors: Array | None = None
-    """(m, n_omics) float: chosen factor of the l1 terms of each omic; None if the config gives
-    them."""
+    """(m, n_omics) float: chosen factors of the l1 terms of each omic; None if they were set."""
 
     def __len__(self) -> int:
         """Return the number of fits."""
@@ -144,11 +163,10 @@ class Fits:
 
         0 without covariates. NaN counts as the mean of the training samples.
         """
-        if self.gamma is None or self.covariate_mean is None or self.knots is None:
+        if self.covariates is None:
             return 0.0
-        return covariate_part(
-            splined(C, self.knots[fit]), self.covariate_mean[fit], self.gamma[fit]
-        )
+        weights = self.covariates
+        return covariate_part(splined(C, weights.knots[fit]), weights.mean[fit], weights.gamma[fit])
 
     def strength(self) -> Array:
         """Return the weights, or for several classes the norm of each gene's weights, (nnz,)."""
@@ -176,7 +194,7 @@ class Fits:
         Its mu differs between fits. With it, all that is measured for each mu is also measured for
         the chosen list.
         """
-        if self.answer_indptr is not None:
+        if self.answers is not None:
             return self._append_answer(self.answer("predictive"))
         m = len(self)
         n_mu = len(self.mu)
@@ -197,7 +215,14 @@ class Fits:
             scores=np.concatenate(
                 [self.scores, self.scores[np.arange(len(chosen_mu)), chosen_mu][:, None]], axis=1
             ),
-            gamma=None if self.gamma is None else self.gamma[np.arange(m)[:, None], list_indices],
+            covariates=(
+                None
+                if self.covariates is None
+                else replace(
+                    self.covariates,
+                    gamma=self.covariates.gamma[np.arange(m)[:, None], list_indices],
+                )
+            ),
         )
 
     def answer(self, name: str) -> Fits:
@@ -205,29 +230,35 @@ class Fits:
 
         The threshold is subtracted from its scores, and is 0 in the result.
         """
+        if self.answers is None:
+            raise GenesigError("these fits have no answers: the chosen list is the only model")
+        answers = self.answers
         answer_number = ANSWERS.index(name)
         m = len(self)
-        answer_arrays = {key: getattr(self, f"answer_{key}") for key in _ANSWER_FIELDS}
-        indptr, entries = _take_ragged(answer_arrays["indptr"], 2 * np.arange(m) + answer_number)
+        indptr, entries = _take_ragged(answers.indptr, 2 * np.arange(m) + answer_number)
         column = np.array([answer_number])
-        gamma = answer_arrays["gamma"]
-        line = answer_arrays["line"]
-        shrinkage = answer_arrays["shrinkage"]
+        answer_gamma = answers.gamma
+        line = answers.line
+        shrinkage = answers.shrinkage
         return replace(
             self,
             mu=np.array([np.nan]),
             indptr=indptr,
-            indices=answer_arrays["indices"][entries],
-            values=answer_arrays["values"][entries],
-            intercept=answer_arrays["intercept"][:, column],
-            scores=answer_arrays["scores"][:, column],
+            indices=answers.indices[entries],
+            values=answers.values[entries],
+            intercept=answers.intercept[:, column],
+            scores=answers.scores[:, column],
             threshold=np.zeros(m),
-            gamma=None if gamma is None else gamma[:, column],
+            covariates=(
+                None
+                if answer_gamma is None or self.covariates is None
+                else replace(self.covariates, gamma=answer_gamma[:, column])
+            ),
             gap=np.zeros((m, 1)),
             line=None if line is None else line[:, answer_number],
             shrinkage=None if shrinkage is None else shrinkage[:, answer_number],
             choice=self.choice * [1, 1, 0],
-            **_WITHOUT_ANSWERS,
+            answers=None,
         )
 
     def _append_answer(self, answer: Fits) -> Fits:
@@ -257,26 +288,53 @@ class Fits:
                 ],
                 axis=1,
             ),
-            gamma=None
-            if self.gamma is None
-            else np.concatenate([self.gamma, answer.gamma], axis=1),
+            covariates=(
+                None
+                if self.covariates is None or answer.covariates is None
+                else replace(
+                    self.covariates,
+                    gamma=np.concatenate([self.covariates.gamma, answer.covariates.gamma], axis=1),
+                )
+            ),
             gap=np.concatenate([self.gap, answer.gap], axis=1),
             threshold=answer.threshold,
             line=answer.line,
             shrinkage=answer.shrinkage,
             choice=np.column_stack([self.choice[:, :2], np.full(m, n_mu)]),
-            **_WITHOUT_ANSWERS,
+            answers=None,
         )
+
+    def arrays(self) -> dict[str, Array]:
+        """Return the arrays that are not None, of the records too, by their keys in the file."""
+        arrays: dict[str, Array] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name in RECORDS and value is not None:
+                _, keys = RECORDS[field.name]
+                arrays |= {key: getattr(value, name) for name, key in keys.items()}
+            elif field.name not in RECORDS:
+                arrays[field.name] = value
+        return {key: array for key, array in arrays.items() if array is not None}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> Fits:
+        """Return the fits of the arrays that `arrays` returns; a record without arrays is None."""
+        values: dict[str, Any] = {
+            field.name: arrays[field.name] for field in fields(cls) if field.name in arrays
+        }
+        for field_name, (record, keys) in RECORDS.items():
+            record_arrays = {name: arrays[key] for name, key in keys.items() if key in arrays}
+            values[field_name] = record(**record_arrays) if record_arrays else None
+        return cls(**values)
 
     def save(self, path: str | Path) -> None:
         """Write an ``.npz`` file."""
-        arrays = {f.name: getattr(self, f.name) for f in fields(self)}
-        save_arrays(path, {name: array for name, array in arrays.items() if array is not None})
+        save_arrays(path, self.arrays())
 
     @classmethod
     def load(cls, path: str | Path) -> Fits:
         """Read what `save` wrote."""
-        return cls(**load_arrays(path))
+        return cls.from_arrays(load_arrays(path))
 
     @classmethod
     def none(
@@ -286,23 +344,25 @@ class Fits:
 
         `tail` are the further axes of weights and scores: (T,) for several classes.
         """
-        grid = (0, len(searched), len(tau))
+        grid_shape = (0, len(searched), len(tau))
         n_mu = len(mu)
         empty_indptr = np.zeros(1, dtype=np.int64)
         integers = np.zeros(0, dtype=np.int64)
         return cls(
             split=np.zeros(0, dtype=str),
             permutation=integers,
-            tau=tau,
-            lam=lam,
+            grid=GridSearch(
+                tau=tau,
+                lam=lam,
+                searched=searched,
+                tau_max=np.zeros(0),
+                norm=np.zeros(0),
+                error=np.zeros((*grid_shape, len(lam))),
+                standard_error=np.zeros((*grid_shape, len(lam))),
+                n_genes=np.zeros(grid_shape),
+                agreement=np.zeros(grid_shape),
+            ),
             mu=mu,
-            searched=searched,
-            tau_max=np.zeros(0),
-            norm=np.zeros(0),
-            cv_error=np.zeros((*grid, len(lam))),
-            cv_se=np.zeros((*grid, len(lam))),
-            cv_size=np.zeros(grid),
-            cv_agreement=np.zeros(grid),
             threshold=np.zeros(0),
             choice=np.zeros((0, 3), dtype=np.int64),
             indptr=empty_indptr,
@@ -319,16 +379,17 @@ class Fits:
     def concatenate(cls, parts: Sequence[Fits]) -> Fits:
         """Join records that share tau, lam and mu, in the order given."""
         parts = [part for part in parts if len(part)] or parts[:1]
-        joined: dict[str, Array] = {name: getattr(parts[0], name) for name in SHARED_FIELDS}
+        arrays_of_parts = [part.arrays() for part in parts]
+        first_arrays = arrays_of_parts[0]
+        joined: dict[str, Array] = {name: first_arrays[name] for name in SHARED_ARRAYS}
         for name in ("indptr", "test_indptr", "answer_indptr", "rival_indptr"):
-            if getattr(parts[0], name) is None:
-                continue
-            counts = np.concatenate([np.diff(getattr(part, name)) for part in parts])
-            joined[name] = np.concatenate([[0], np.cumsum(counts)])
-        for field in fields(cls):
-            if field.name not in joined and getattr(parts[0], field.name) is not None:
-                joined[field.name] = np.concatenate([getattr(part, field.name) for part in parts])
-        return cls(**joined)
+            if name in first_arrays:
+                counts = np.concatenate([np.diff(arrays[name]) for arrays in arrays_of_parts])
+                joined[name] = np.concatenate([[0], np.cumsum(counts)])
+        for name in first_arrays:
+            if name not in joined:
+                joined[name] = np.concatenate([arrays[name] for arrays in arrays_of_parts])
+        return cls.from_arrays(joined)
 
     @classmethod
     def gather(cls, batches: Sequence[Fits], splits: Sequence[str]) -> Fits:
@@ -343,27 +404,22 @@ class Fits:
 
     def take(self, order: Array) -> Fits:
         """Return the fits with the given numbers, in that order."""
-        arrays: dict[str, Array] = {name: getattr(self, name) for name in SHARED_FIELDS}
+        arrays = self.arrays()
+        taken: dict[str, Array] = {name: arrays[name] for name in SHARED_ARRAYS}
         n_mu = len(self.mu)
         list_numbers = (np.asarray(order, dtype=np.int64)[:, None] * n_mu + np.arange(n_mu)).ravel()
         answer_numbers = (np.asarray(order, dtype=np.int64)[:, None] * 2 + np.arange(2)).ravel()
-        for name, ragged_fields, rows in (
+        for name, ragged_arrays, rows in (
             ("indptr", ("indices", "values"), list_numbers),
             ("test_indptr", ("test_rows", "scores", "answer_scores"), order),
             ("answer_indptr", ("answer_indices", "answer_values"), answer_numbers),
             ("rival_indptr", ("rival_indices",), order),
         ):
-            if getattr(self, name) is None:
-                continue
-            arrays[name], entries = _take_ragged(getattr(self, name), rows)
-            values_of = {key: getattr(self, key) for key in ragged_fields}
-            arrays |= {
-                key: values[entries] for key, values in values_of.items() if values is not None
-            }
-        for field in fields(self):
-            if field.name not in arrays and getattr(self, field.name) is not None:
-                arrays[field.name] = getattr(self, field.name)[order]
-        return Fits(**arrays)
+            if name in arrays:
+                taken[name], entries = _take_ragged(arrays[name], rows)
+                taken |= {key: arrays[key][entries] for key in ragged_arrays if key in arrays}
+        taken |= {name: array[order] for name, array in arrays.items() if name not in taken}
+        return Fits.from_arrays(taken)
 
 
 def covariate_part(C: Array, mean: Array, gamma: Array) -> Array:
@@ -374,19 +430,46 @@ def covariate_part(C: Array, mean: Array, gamma: Array) -> Array:
 
 ANSWERS = ("predictive", "fdr_selected")
 """The two final models of a fit: the predictive model, and the model of the FDR-selected genes."""
-_ANSWER_FIELDS = (
-    "indptr",
-    "indices",
-    "values",
-    "intercept",
-    "scores",
-    "gamma",
-    "line",
-    "shrinkage",
-)
-_WITHOUT_ANSWERS: dict[str, Any] = dict.fromkeys(f"answer_{key}" for key in _ANSWER_FIELDS)
 
-SHARED_FIELDS = ("tau", "lam", "mu", "searched")
+RECORDS: dict[str, tuple[type, dict[str, str]]] = {
+    "grid": (
+        GridSearch,
+        {
+            "tau": "tau",
+            "lam": "lam",
+            "searched": "searched",
+            "tau_max": "tau_max",
+            "norm": "norm",
+            "error": "cv_error",
+            "standard_error": "cv_se",
+            "n_genes": "cv_size",
+            "agreement": "cv_agreement",
+        },
+    ),
+    "covariates": (
+        CovariateWeights,
+        {"gamma": "gamma", "mean": "covariate_mean", "knots": "knots"},
+    ),
+    "answers": (
+        Answers,
+        {
+            "indptr": "answer_indptr",
+            "indices": "answer_indices",
+            "values": "answer_values",
+            "intercept": "answer_intercept",
+            "scores": "answer_scores",
+            "controlled": "controlled",
+            "gamma": "answer_gamma",
+            "line": "answer_line",
+            "shrinkage": "answer_shrinkage",
+        },
+    ),
+    "lasso_lists": (LassoLists, {"indptr": "rival_indptr", "indices": "rival_indices"}),
+}
+"""Records of `Fits`: their type, and the key in the file of each of their arrays."""
+
+SHARED_ARRAYS = ("tau", "lam", "mu", "searched")
+"""Keys of the arrays that are the same for all fits."""
 
 
 def _take_ragged(indptr: Array, rows: Array) -> tuple[Array, Array]:

@@ -77,9 +77,8 @@ def _sparse(indptr: Array, indices: Array) -> csr_array:
 
 
 def _rivals(fits: Fits) -> csr_array:
-    assert fits.rival_indptr is not None
-    assert fits.rival_indices is not None
-    return _sparse(fits.rival_indptr, fits.rival_indices)
+    assert fits.lasso_lists is not None
+    return _sparse(fits.lasso_lists.indptr, fits.lasso_lists.indices)
 
 
 def _agreement(seed: int, shift: float) -> Mapping[str, float]:

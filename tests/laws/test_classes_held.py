@@ -259,11 +259,11 @@ def test_fits_ignore_held_out_samples_and_batching() -> None:
     X[test] = X[test][::-1]
     changed_fits = loop(replace(dataset, obs=obs, X=X))
     np.testing.assert_array_equal(fits.coef(0, 0)[0], changed_fits.coef(0, 0)[0])
-    np.testing.assert_allclose(fits.gamma[0], changed_fits.gamma[0], **DIGITS)
+    np.testing.assert_allclose(fits.covariates.gamma[0], changed_fits.covariates.gamma[0], **DIGITS)
     np.testing.assert_allclose(fits.coef(0, 0)[1], changed_fits.coef(0, 0)[1], **DIGITS)
     parts = [loop(dataset, batch=f"{k}of2") for k in (1, 2)]
     joined = Fits.gather(parts, [split.name for split in splits.outer])
-    np.testing.assert_allclose(joined.gamma, fits.gamma, **DIGITS)
+    np.testing.assert_allclose(joined.covariates.gamma, fits.covariates.gamma, **DIGITS)
     np.testing.assert_allclose(joined.scores, fits.scores, **DIGITS)
 
 
@@ -278,7 +278,9 @@ def test_names_and_order_of_classes_change_nothing() -> None:
         for made_study in (study_abc, study_cab)
     )
     np.testing.assert_array_equal(tables_abc.indices, tables_cab.indices)
-    np.testing.assert_allclose(tables_abc.gamma[..., [2, 0, 1]], tables_cab.gamma, atol=1e-7)
+    np.testing.assert_allclose(
+        tables_abc.covariates.gamma[..., [2, 0, 1]], tables_cab.covariates.gamma, atol=1e-7
+    )
 
 
 def test_model_json_predicts_as_the_fit_does() -> None:
@@ -286,8 +288,8 @@ def test_model_json_predicts_as_the_fit_does() -> None:
     splits = draw_splits(dataset, seed=1, **{**SPLITS, "subsamples": 2})
     final = fit_final_model(dataset, splits, **LOOP_SETTINGS)
     halves = fit_half_samples(dataset, splits, **LOOP_SETTINGS)
-    assert final.gamma.shape == (1, 2, 2, 3)
-    assert halves.with_chosen().gamma.shape == (2, 3, 2, 3)
+    assert final.covariates.gamma.shape == (1, 2, 2, 3)
+    assert halves.with_chosen().covariates.gamma.shape == (2, 3, 2, 3)
     model = final_model(dataset, final, folds=MOMENTS)
     assert model["version"] == 7
     lines = tuple(range(2, 2 + len(dataset.samples)))
@@ -296,8 +298,8 @@ def test_model_json_predicts_as_the_fit_does() -> None:
     table, messages = predict(model, matrix, "new.tsv", missing=0.1, mu=None, samples=dataset.obs)
     genes, b = final.coef(0, at)
     C = dataset.covariates()
-    C = np.where(np.isnan(C), final.covariate_mean[0], C)
-    want = final.intercept[0, at] + dataset.X[:, genes] @ b + C @ final.gamma[0, at]
+    C = np.where(np.isnan(C), final.covariates.mean[0], C)
+    want = final.intercept[0, at] + dataset.X[:, genes] @ b + C @ final.covariates.gamma[0, at]
     columns = [f"score of {name}" for name in CLASS_NAMES]
     np.testing.assert_allclose(table[columns].to_numpy(), want, atol=1e-10)
     assert np.mean(table["predicted"] == dataset.obs["y"].to_numpy()) > 0.75

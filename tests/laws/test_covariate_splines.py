@@ -118,9 +118,15 @@ def test_knots_are_of_training_samples_alone() -> None:
         nested_cross_validation(data, splits, labels="observed", batch="1of1", **LOOP_SETTINGS)
         for data in (dataset, replace(dataset, obs=obs))
     )
-    np.testing.assert_array_equal(spline_scores.knots[0], changed_scores.knots[0])
-    np.testing.assert_array_equal(spline_scores.gamma[0], changed_scores.gamma[0])
-    assert not np.array_equal(spline_scores.knots[1], changed_scores.knots[1], equal_nan=True)
+    np.testing.assert_array_equal(
+        spline_scores.covariates.knots[0], changed_scores.covariates.knots[0]
+    )
+    np.testing.assert_array_equal(
+        spline_scores.covariates.gamma[0], changed_scores.covariates.gamma[0]
+    )
+    assert not np.array_equal(
+        spline_scores.covariates.knots[1], changed_scores.covariates.knots[1], equal_nan=True
+    )
 
 
 def test_model_has_the_knots_and_predicts_as_the_fit_does() -> None:
@@ -129,7 +135,7 @@ def test_model_has_the_knots_and_predicts_as_the_fit_does() -> None:
     model = json.loads(json.dumps(final_model(dataset, final, folds=MOMENTS)))
     check_model(model, "model.json")
     assert [column["knots"] for column in model["covariates"]["columns"]] == [
-        final.knots[0, 0].tolist(),
+        final.covariates.knots[0, 0].tolist(),
         None,
     ]
     lines = tuple(range(2, 2 + len(dataset.samples)))
@@ -137,9 +143,9 @@ def test_model_has_the_knots_and_predicts_as_the_fit_does() -> None:
     table, _ = predict(model, matrix, "new.tsv", missing=0.1, mu=None, samples=dataset.obs)
     at = int(final.choice[0, 2])
     genes, b = final.coef(0, at)
-    C = splined(dataset.covariates(), final.knots[0])
-    C = np.where(np.isnan(C), final.covariate_mean[0], C)
-    want = final.intercept[0, at] + dataset.X[:, genes] @ b + C @ final.gamma[0, at]
+    C = splined(dataset.covariates(), final.covariates.knots[0])
+    C = np.where(np.isnan(C), final.covariates.mean[0], C)
+    want = final.intercept[0, at] + dataset.X[:, genes] @ b + C @ final.covariates.gamma[0, at]
     np.testing.assert_allclose(table["score"], want, rtol=1e-9)
 
 

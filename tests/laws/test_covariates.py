@@ -115,7 +115,7 @@ def joint_scores(dataset: Dataset, fits: Fits, fit: int, mu: int, splits) -> np.
     mean = v @ X[train] / v.sum()
     sd = np.sqrt(v @ np.square(X[train] - mean) / v.sum())
     D = np.column_stack([(X - mean) / sd, C])
-    lam = fits.lam[fits.choice[fit, 1]] * fits.norm[fit]
+    lam = fits.grid.lam[fits.choice[fit, 1]] * fits.grid.norm[fit]
     ridge = len(train) * lam * np.diag(np.r_[np.ones(len(genes)), np.zeros(C.shape[1])])
     level = v @ y[train] / v.sum()
     H = D[train].T @ (v[:, None] * D[train]) + ridge
@@ -162,8 +162,10 @@ def test_fits_ignore_held_out_samples():
     for mu in range(2):
         np.testing.assert_array_equal(fits.coef(0, mu)[0], changed_fits.coef(0, mu)[0])
         np.testing.assert_allclose(fits.coef(0, mu)[1], changed_fits.coef(0, mu)[1], rtol=1e-9)
-    np.testing.assert_allclose(fits.gamma[0], changed_fits.gamma[0], rtol=1e-9)
-    np.testing.assert_allclose(fits.covariate_mean[0], changed_fits.covariate_mean[0], rtol=1e-9)
+    np.testing.assert_allclose(
+        fits.covariates.gamma[0], changed_fits.covariates.gamma[0], rtol=1e-9
+    )
+    np.testing.assert_allclose(fits.covariates.mean[0], changed_fits.covariates.mean[0], rtol=1e-9)
 
 
 def test_batches_of_splits_change_nothing():
@@ -172,7 +174,7 @@ def test_batches_of_splits_change_nothing():
     all_splits = loop(dataset)
     parts = [loop(dataset, batch=f"{k}of2") for k in (1, 2)]
     joined = Fits.gather(parts, [split.name for split in splits.outer])
-    np.testing.assert_allclose(joined.gamma, all_splits.gamma, 0, 1e-9)
+    np.testing.assert_allclose(joined.covariates.gamma, all_splits.covariates.gamma, 0, 1e-9)
     np.testing.assert_allclose(joined.scores, all_splits.scores, 0, 1e-9)
 
 
@@ -206,8 +208,8 @@ def test_half_sample_and_final_fits_have_covariate_coefficients():
     splits = draw_splits(dataset, seed=1, **{**SPLITS, "subsamples": 4})
     final = fit_final_model(dataset, splits, folds=MOMENTS, **settings("classification"))
     halves = fit_half_samples(dataset, splits, folds=MOMENTS, **settings("classification"))
-    assert final.gamma.shape == (1, 2, 2)
-    assert halves.gamma.shape == (4, 2, 2)
+    assert final.covariates.gamma.shape == (1, 2, 2)
+    assert halves.covariates.gamma.shape == (4, 2, 2)
 
 
 def modelled(dataset: Dataset) -> tuple[Fits, dict[str, object]]:
@@ -226,9 +228,9 @@ def test_model_json_predicts_as_the_fit_does():
     final, model = modelled(dataset)
     genes, b = final.coef(0, int(final.choice[0, 2]))
     C = dataset.covariates()
-    C = np.where(np.isnan(C), final.covariate_mean[0], C)
+    C = np.where(np.isnan(C), final.covariates.mean[0], C)
     at = int(final.choice[0, 2])
-    want = final.intercept[0, at] + dataset.X[:, genes] @ b + C @ final.gamma[0, at]
+    want = final.intercept[0, at] + dataset.X[:, genes] @ b + C @ final.covariates.gamma[0, at]
     table, messages = predict(
         model, as_matrix(dataset), "new.tsv", missing=0.1, mu=None, samples=dataset.obs
     )

@@ -1,11 +1,12 @@
 """A record of fits keeps every fit when it is joined, sorted, saved and loaded."""
 
-from dataclasses import fields
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from genesig.results import Fits
+from genesig.results.fits import Answers, CovariateWeights, GridSearch, LassoLists
 
 
 def make_fits(names, seed, n_mu=3):
@@ -17,16 +18,18 @@ def make_fits(names, seed, n_mu=3):
     return Fits(
         split=np.array(names),
         permutation=rng.integers(0, 2, m),
-        tau=np.geomspace(0.5, 0.1, 4),
-        lam=np.array([0.1, 1.0]),
+        grid=GridSearch(
+            tau=np.geomspace(0.5, 0.1, 4),
+            lam=np.array([0.1, 1.0]),
+            searched=np.arange(2) * 1.0,
+            tau_max=rng.random(m),
+            norm=rng.random(m),
+            error=rng.random((m, 2, 4, 2)),
+            standard_error=rng.random((m, 2, 4, 2)),
+            n_genes=rng.random((m, 2, 4)),
+            agreement=rng.random((m, 2, 4)),
+        ),
         mu=np.arange(n_mu) * 1.0,
-        searched=np.arange(2) * 1.0,
-        tau_max=rng.random(m),
-        norm=rng.random(m),
-        cv_error=rng.random((m, 2, 4, 2)),
-        cv_se=rng.random((m, 2, 4, 2)),
-        cv_size=rng.random((m, 2, 4)),
-        cv_agreement=rng.random((m, 2, 4)),
         choice=rng.integers(0, [4, 2, n_mu], (m, 3)),
         threshold=rng.standard_normal(m),
         indptr=indptr,
@@ -41,7 +44,10 @@ def make_fits(names, seed, n_mu=3):
 
 
 def equal_fits(fits_a, two):
-    return all(np.array_equal(getattr(fits_a, f.name), getattr(two, f.name)) for f in fields(Fits))
+    arrays = fits_a.arrays()
+    arrays_of_two = two.arrays()
+    assert list(arrays) == list(arrays_of_two)
+    return all(np.array_equal(array, arrays_of_two[name]) for name, array in arrays.items())
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -72,6 +78,52 @@ def test_save_and_load_return_the_same_bytes(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["fits.npz"]
 
 
+def with_all_records(all_fits, seed=6):
+    """Return fits with covariates, answers and lists of the lasso."""
+    rng = np.random.default_rng(seed)
+    m = len(all_fits)
+    indptr = np.arange(2 * m + 1)
+    return replace(
+        all_fits,
+        covariates=CovariateWeights(
+            gamma=rng.random((m, len(all_fits.mu), 2)),
+            mean=rng.random((m, 2)),
+            knots=np.zeros((m, 2, 0)),
+        ),
+        answers=Answers(
+            indptr=indptr,
+            indices=rng.integers(0, 50, 2 * m),
+            values=rng.random(2 * m),
+            intercept=rng.random((m, 2)),
+            scores=rng.random((len(all_fits.test_rows), 2)),
+            controlled=rng.random(m) > 0.5,
+            gamma=rng.random((m, 2, 2)),
+        ),
+        lasso_lists=LassoLists(indptr[::2], rng.integers(0, 50, 2 * m)),
+    )
+
+
+RECORD_KEYS = {
+    *("answer_indptr", "answer_indices", "answer_values", "answer_intercept", "answer_scores"),
+    *("answer_gamma", "controlled", "gamma", "covariate_mean", "knots"),
+    *("rival_indptr", "rival_indices"),
+}
+
+
+def test_save_and_load_keep_all_records_under_their_keys(tmp_path):
+    plain_fits = make_fits(["a", "b"], 3)
+    all_fits = with_all_records(plain_fits)
+    assert set(all_fits.arrays()) - set(plain_fits.arrays()) == RECORD_KEYS
+    all_fits.save(tmp_path / "fits.npz")
+    assert equal_fits(Fits.load(tmp_path / "fits.npz"), all_fits)
+
+
+def test_concatenated_fits_keep_all_records():
+    all_fits = with_all_records(make_fits(["a", "b", "c"], 3))
+    parts = [all_fits.take(np.array([0])), all_fits.take(np.array([1, 2]))]
+    assert equal_fits(Fits.concatenate(parts), all_fits)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_the_chosen_list_of_each_fit_is_its_last_column(seed):
     all_fits = make_fits(["a", "b", "c", "d", "e"], seed)
@@ -90,7 +142,7 @@ def test_the_chosen_list_of_each_fit_is_its_last_column(seed):
             )
         np.testing.assert_array_equal(chosen_fits.test(fit)[0], all_fits.test(fit)[0])
     for name in ("choice", "threshold", "cv_error", "split", "test_rows"):
-        np.testing.assert_array_equal(getattr(chosen_fits, name), getattr(all_fits, name))
+        np.testing.assert_array_equal(chosen_fits.arrays()[name], all_fits.arrays()[name])
 
 
 def test_taking_fits_and_adding_their_chosen_lists_commute():
@@ -98,10 +150,8 @@ def test_taking_fits_and_adding_their_chosen_lists_commute():
     order = np.array([5, 0, 3])
     chosen_then_taken = all_fits.with_chosen().take(order)
     two = all_fits.take(order).with_chosen()
-    for field in fields(Fits):
-        np.testing.assert_array_equal(
-            getattr(chosen_then_taken, field.name), getattr(two, field.name)
-        )
+    for name, array in chosen_then_taken.arrays().items():
+        np.testing.assert_array_equal(array, two.arrays()[name])
 
 
 def test_no_fit_has_no_chosen_list():

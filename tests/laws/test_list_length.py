@@ -42,13 +42,13 @@ def chosen_size(fits):
 
 def shorter_and_as_accurate(fits, fit):
     """Tell whether a place is within E* + SE*, its mean list shorter than at the one chosen."""
-    error = fits.cv_error[fit]
-    spread = fits.cv_se[fit]
-    size = fits.cv_size[fit]
+    error = fits.grid.error[fit]
+    spread = fits.grid.standard_error[fit]
+    size = fits.grid.n_genes[fit]
     best = np.unravel_index(np.nanargmin(error), error.shape)
     good = (error <= error[best] + spread[best] + 1e-12).any(axis=2)
     tau, _, mu = fits.choice[fit]
-    at = size[np.flatnonzero(fits.searched == fits.mu[mu])[0], tau]
+    at = size[np.flatnonzero(fits.grid.searched == fits.mu[mu])[0], tau]
     return bool((good & (size >= 1) & (size < at)).any())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -44,15 +44,15 @@ def fitted(dataset, splits, labels="observed", chance=None, **settings):
 
 
 def assert_same_fits(fits_a: Fits, fits_b: Fits, but=("factors",)):
-    for field in fields(Fits):
-        ours = getattr(fits_a, field.name)
-        theirs = getattr(fits_b, field.name)
-        if field.name in but or ours is None:
+    arrays_b = fits_b.arrays()
+    for name, ours in fits_a.arrays().items():
+        if name in but:
             continue
+        theirs = arrays_b[name]
         if ours.dtype.kind in "iUb":
-            np.testing.assert_array_equal(ours, theirs, err_msg=field.name)
+            np.testing.assert_array_equal(ours, theirs, err_msg=name)
         else:
-            np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12, err_msg=field.name)
+            np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12, err_msg=name)
 
 
 @pytest.mark.slow
@@ -74,7 +74,7 @@ def test_common_factor_is_a_change_of_tau(kind):
     halved = study(kind, **{PRIOR_WEIGHT: np.full(N_GENES, 4.0)})[0]
     plain_fits = fitted(dataset, splits)
     halved_fits = fitted(halved, splits)
-    np.testing.assert_allclose(plain_fits.tau_max, 4 * halved_fits.tau_max, rtol=1e-12)
+    np.testing.assert_allclose(plain_fits.grid.tau_max, 4 * halved_fits.grid.tau_max, rtol=1e-12)
     assert_same_fits(plain_fits, halved_fits, but=("factors", "tau_max", "gap"))
 
 
@@ -129,10 +129,11 @@ def test_equal_factors_stand_unless_others_are_better_by_a_standard_error():
     chosen = []
     smallest = []
     for fit in range(len(learned)):
-        errors = [fits.cv_error[fit].ravel() for fits in group_errors]
+        errors = [fits.grid.error[fit].ravel() for fits in group_errors]
         best = int(np.argmin([error.min().round(12) for error in errors]))
         place = errors[best].argmin()
-        bind_steps = errors[best][place] + group_errors[best].cv_se[fit].ravel()[place]
+        standard_errors = group_errors[best].grid.standard_error[fit].ravel()
+        bind_steps = errors[best][place] + standard_errors[place]
         at = best if bind_steps < errors[0].min() else 0
         chosen.append(at)
         smallest.append(best)
@@ -179,7 +180,7 @@ def test_half_samples_learn_factors_of_their_own():
     settings = of_kind("classification") | {"learn_omics": True}
     halves = fit_half_samples(dataset, splits, folds=MOMENTS, **settings)
     assert halves.factors.shape == (len(halves), 2)
-    assert halves.rival_indptr is not None
+    assert halves.lasso_lists is not None
 
 
 def test_without_an_omic_its_genes_are_gone():

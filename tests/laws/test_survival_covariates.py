@@ -84,7 +84,7 @@ def test_held_out_scores_equal_the_joint_model() -> None:
     for fit, split in enumerate(splits.outer):
         train = np.sort(dataset.rows(split.train))
         (rows, scores) = fits.test(fit)
-        lam = float(fits.lam[fits.choice[fit, 1]] * fits.norm[fit])
+        lam = float(fits.grid.lam[fits.choice[fit, 1]] * fits.grid.norm[fit])
         genes, _ = fits.coef(fit, 0)
         want = minimum(dataset, train, genes, lam)
         np.testing.assert_allclose(scores[:, 0], want[rows], atol=1e-5)
@@ -151,7 +151,7 @@ def test_model_json_predicts_as_the_fit_does() -> None:
     want = final.intercept[0, at] + dataset.X[:, genes] @ b
     want = want + final.of_covariates(0, dataset.covariates())[:, at]
     np.testing.assert_allclose(table["score"], want - final.threshold[0], rtol=1e-10)
-    lam = float(final.lam[final.choice[0, 1]] * final.norm[0])
+    lam = float(final.grid.lam[final.choice[0, 1]] * final.grid.norm[0])
     joint = minimum(dataset, np.arange(len(dataset.samples)), genes, lam)
     np.testing.assert_allclose(want, joint, atol=1e-5)
 

@@ -335,12 +335,13 @@ def test_risk_slope_counts_groups_of_samples():
 def test_predicted_risk_equals_that_of_all_samples_if_the_slope_is_zero():
     dataset, _, _, final = fitted()
     flat = replace(final, line=np.zeros((1, 1)), shrinkage=np.zeros(1))
-    if final.answer_line is not None:
-        flat = replace(
-            flat,
-            answer_line=np.zeros_like(final.answer_line),
-            answer_shrinkage=np.zeros_like(final.answer_shrinkage),
+    if final.answers is not None:
+        answers = replace(
+            final.answers,
+            line=np.zeros_like(final.answers.line),
+            shrinkage=np.zeros_like(final.answers.shrinkage),
         )
+        flat = replace(flat, answers=answers)
     model = final_model(dataset, flat, folds=MOMENTS)
     lines = tuple(range(2, len(dataset.X) + 2))
     new = Matrix(tuple(dataset.samples), tuple(dataset.genes), dataset.X, {}, lines)

@@ -120,7 +120,7 @@ def test_where_errors_are_not_counted_the_cut_changes_nothing_but_decisions(rule
     assert (cut.threshold != 0).all()
     assert plain.threshold.tolist() == [0] * len(splits.outer)
     for name in ("choice", "cv_error", "indptr", "indices", "values", "intercept", "scores"):
-        assert getattr(cut, name).tobytes() == getattr(plain, name).tobytes()
+        assert cut.arrays()[name].tobytes() == plain.arrays()[name].tobytes()
     score_arrays = (
         collect_held_out(dataset, splits, cut).scores,
         collect_held_out(dataset, splits, plain).scores,

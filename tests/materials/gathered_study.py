@@ -20,6 +20,7 @@ from genesig.results import (
     save_tables,
     save_text,
 )
+from genesig.results.fits import GridSearch
 from genesig.results.splits import HalfSampleStudy
 from genesig.selection.gather import gather
 from genesig.selection.genes.export import save_signature, signature_annotated
@@ -138,16 +139,18 @@ def make_fits(dataset, splits, seed=0, permutations=(0,), signal=0.0):
     return Fits(
         split=np.array([split.name for split in splits] * len(permutations)),
         permutation=np.repeat(np.array(permutations, dtype=int), len(splits)),
-        tau=np.array([0.5, 0.1]),
-        lam=np.array([0.01, 0.1]),
+        grid=GridSearch(
+            tau=np.array([0.5, 0.1]),
+            lam=np.array([0.01, 0.1]),
+            searched=MU[:2],
+            tau_max=rng.random(m),
+            norm=rng.random(m),
+            error=rng.random((m, 2, 2, 2)),
+            standard_error=rng.random((m, 2, 2, 2)),
+            n_genes=rng.random((m, 2, 2)),
+            agreement=rng.random((m, 2, 2)),
+        ),
         mu=MU,
-        searched=MU[:2],
-        tau_max=rng.random(m),
-        norm=rng.random(m),
-        cv_error=rng.random((m, 2, 2, 2)),
-        cv_se=rng.random((m, 2, 2, 2)),
-        cv_size=rng.random((m, 2, 2)),
-        cv_agreement=rng.random((m, 2, 2)),
         choice=rng.integers(0, [2, 2, n_mu], (m, 3)),
         threshold=np.zeros(m) if dataset.design.classes is None else rng.normal(0, 0.2, m),
         indptr=indptr,

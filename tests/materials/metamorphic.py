@@ -223,7 +223,7 @@ def found(files: Files) -> Found:
     tables["modules"] = gene_modules(dataset, folds=MOMENTS, modules=1, seed=7)
     all_fits = [Fits.gather(observed, [split.name for split in splits.outer]), final, halves]
     choices = np.concatenate(
-        [np.column_stack([record.choice, record.controlled]) for record in all_fits]
+        [np.column_stack([record.choice, record.answers.controlled]) for record in all_fits]
     )
     return Found(_drawn(dataset, splits), choices, tables)
 

@@ -20,6 +20,7 @@ from genesig.data.study.config_check import resolve_config
 from genesig.report.collect import collect
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design, Fits, Split, Splits
+from genesig.results.fits import CovariateWeights, GridSearch
 from genesig.results.model_fits import ModelFits
 from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.calibration import reliability
@@ -794,16 +795,18 @@ def make_fits(
     return Fits(
         split=np.array([s.name for s in splits]),
         permutation=np.zeros(m, int),
-        tau=TAU,
-        lam=np.array(LAM),
+        grid=GridSearch(
+            tau=TAU,
+            lam=np.array(LAM),
+            searched=searched,
+            tau_max=np.ones(m),
+            norm=np.ones(m),
+            error=error,
+            standard_error=error * 0.1,
+            n_genes=np.tile(np.linspace(1, 40, 12), (m, len(searched), 1)),
+            agreement=np.full(error.shape[:3], 0.5),
+        ),
         mu=np.array(MU),
-        searched=searched,
-        tau_max=np.ones(m),
-        norm=np.ones(m),
-        cv_error=error,
-        cv_se=error * 0.1,
-        cv_size=np.tile(np.linspace(1, 40, 12), (m, len(searched), 1)),
-        cv_agreement=np.full(error.shape[:3], 0.5),
         choice=best[:, [1, 2, 0]],
         threshold=rng.normal(0, 0.0 if study.regression else 0.1, m),
         indptr=np.append(0, np.cumsum([len(g) for g, _, _ in fits])),
@@ -879,7 +882,8 @@ def _with_weights(fits: Fits, rng: np.random.Generator) -> Fits:
     shape = (len(fits), len(fits.mu), 2)
     gamma = 0.1 + 0.01 * rng.normal(size=shape)
     mean = np.tile([50.0, 0.5], (len(fits), 1))
-    return replace(fits, gamma=gamma, covariate_mean=mean, knots=np.zeros((len(fits), 2, 0)))
+    weights = CovariateWeights(gamma, mean, np.zeros((len(fits), 2, 0)))
+    return replace(fits, covariates=weights)
 
 
 # The arguments of `collect` for a small study of any kind of response, through the real stages.

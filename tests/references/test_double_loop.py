@@ -91,7 +91,7 @@ def test_every_stage_agrees_with_scikit_learn(number, rule):
     fits = nested_cross_validation(
         dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **chosen
     )
-    assert fits.searched.tolist() == LINEAR["mu"][: 2 if rule == "stable" else 1]
+    assert fits.grid.searched.tolist() == LINEAR["mu"][: 2 if rule == "stable" else 1]
     X = dataset.X[permutation(dataset, splits, number)]
     y = dataset.response()
     for i, split in enumerate(splits.outer):
@@ -99,9 +99,9 @@ def test_every_stage_agrees_with_scikit_learn(number, rule):
         test = dataset.rows(split.test)
         tau_max, norm = units(X[train], y[train])
         inner = [dataset.rows(fold) for fold in split.inner]
-        f = np.stack([out_of_fold(X, y, train, inner, tau_max, mu) for mu in fits.searched])
+        f = np.stack([out_of_fold(X, y, train, inner, tau_max, mu) for mu in fits.grid.searched])
         error = np.mean((y[train] - f) ** 2, axis=-1)
-        np.testing.assert_allclose(fits.cv_error[i], error, atol=1e-8)
+        np.testing.assert_allclose(fits.grid.error[i], error, atol=1e-8)
         tau, lam, chosen = fits.choice[i]
         best = error[chosen, tau] if rule == "stable" else error
         assert error[chosen, tau, lam] == pytest.approx(best.min(), abs=1e-8)
@@ -156,10 +156,10 @@ def test_nothing_fitted_depends_on_the_test_rows(steps, rule, scale):
     dataset.X[test] = scale * np.random.default_rng(0).standard_normal((len(test), 40))
     after = nested_cross_validation(dataset, splits, **settings)
     for name in ("indptr", "indices", "choice", "cv_size", "cv_agreement"):
-        np.testing.assert_array_equal(getattr(before, name), getattr(after, name))
+        np.testing.assert_array_equal(before.arrays()[name], after.arrays()[name])
     # All training sets share one matrix, shifted once for accuracy, so the last bits may move.
     for name in ("cv_error", "values", "intercept", "tau_max", "norm", "threshold"):
-        np.testing.assert_allclose(getattr(before, name), getattr(after, name), rtol=1e-11)
+        np.testing.assert_allclose(before.arrays()[name], after.arrays()[name], rtol=1e-11)
     assert not np.array_equal(before.scores, after.scores)
 
 
@@ -178,10 +178,10 @@ def test_the_order_of_samples_and_of_inner_folds_is_nothing():
     refits_of_samples = nested_cross_validation(relabelled(dataset, order), splits, **settings)
     for after in (refits_of_folds, refits_of_samples):
         for name in ("choice", "indptr", "indices"):
-            np.testing.assert_array_equal(getattr(before, name), getattr(after, name))
+            np.testing.assert_array_equal(before.arrays()[name], after.arrays()[name])
         for name in ("cv_error", "cv_agreement", "threshold", "values", "scores"):
-            array_before = getattr(before, name)
-            two = getattr(after, name)
+            array_before = before.arrays()[name]
+            two = after.arrays()[name]
             np.testing.assert_allclose(array_before, two, rtol=1e-9, atol=1e-12)
 
 
@@ -208,12 +208,12 @@ def test_each_half_has_a_list_of_scikit_learns_lasso_as_long_as_its_own():
         y = dataset.response()[rows]
         size = halves.with_chosen().sizes()[fit, -1]
         for fraction in np.geomspace(0.95, LINEAR["tau_min"], N_LASSO_POINTS):
-            net = Lasso(alpha=fraction * halves.tau_max[fit] / 2, tol=1e-12, max_iter=200_000)
+            net = Lasso(alpha=fraction * halves.grid.tau_max[fit] / 2, tol=1e-12, max_iter=200_000)
             weights = np.abs(net.fit(StandardScaler().fit_transform(dataset.X[rows]), y).coef_)
             if np.count_nonzero(weights) >= size:
                 break
         expected_genes = np.argsort(-weights)[: min(int(size), np.count_nonzero(weights))]
-        rival_genes = halves.rival_indices[slice(*halves.rival_indptr[fit:][:2])]
+        rival_genes = halves.lasso_lists.indices[slice(*halves.lasso_lists.indptr[fit:][:2])]
         np.testing.assert_array_equal(rival_genes, np.sort(expected_genes))
 
 
@@ -225,7 +225,9 @@ def test_halves_and_the_final_model_test_nothing():
     assert len(final.test_rows) == 0
     assert halves.split.tolist() == [half.name for half in splits.subsamples]
     train = dataset.rows(splits.subsamples[0].train)
-    assert halves.tau_max[0] == pytest.approx(units(dataset.X[train], dataset.response()[train])[0])
+    assert halves.grid.tau_max[0] == pytest.approx(
+        units(dataset.X[train], dataset.response()[train])[0]
+    )
 
 
 def test_no_subsamples_are_no_fits():

@@ -170,22 +170,22 @@ def test_every_training_set_chooses_by_the_definition(name, number):
     )
     X = dataset.X[permutation(dataset, splits, number)]
     y = dataset.response()
-    assert fits.searched.tolist() == (linear_settings["mu_choice"] or MU[:3])
+    assert fits.grid.searched.tolist() == (linear_settings["mu_choice"] or MU[:3])
     for i, split in enumerate(splits.outer):
         train = dataset.rows(split.train)
         folds = [dataset.rows(fold) for fold in split.inner]
         error, standard_error, cut, lists = surface_by_hand(
-            X, y, train, folds, linear_settings, fits.searched
+            X, y, train, folds, linear_settings, fits.grid.searched
         )
-        np.testing.assert_allclose(fits.cv_error[i], error, atol=1e-9)
-        np.testing.assert_allclose(fits.cv_se[i], standard_error, atol=1e-9)
+        np.testing.assert_allclose(fits.grid.error[i], error, atol=1e-9)
+        np.testing.assert_allclose(fits.grid.standard_error[i], standard_error, atol=1e-9)
         surface = (error, standard_error, lists)
         (tau, lam, mu), agreed = choose_by_hand(
             *surface, linear_settings["most"], len(dataset.genes)
         )
-        np.testing.assert_allclose(fits.cv_agreement[i], agreed, atol=1e-12)
+        np.testing.assert_allclose(fits.grid.agreement[i], agreed, atol=1e-12)
         tau, lam, mu = chosen_again(
-            X, y, train, linear_settings, fits.searched, surface, (tau, lam, mu)
+            X, y, train, linear_settings, fits.grid.searched, surface, (tau, lam, mu)
         )
-        assert fits.choice[i].tolist() == [tau, lam, MU.index(fits.searched[mu])]
+        assert fits.choice[i].tolist() == [tau, lam, MU.index(fits.grid.searched[mu])]
         assert fits.threshold[i] == pytest.approx(cut[mu, tau, lam], abs=1e-9)

@@ -24,7 +24,7 @@ def check(golub, config):
     rows, scores = fits.test(0)
     assert len(rows) == 34
     assert len(splits.outer[0].inner) == 38
-    assert fits.tau[-1] == pytest.approx(0.005)
+    assert fits.grid.tau[-1] == pytest.approx(0.005)
     assert fits.gap.max() <= 1e-9
     assert (fits.threshold[0], fits.choice[0, 2]) == (0, 0)
     assert 26 <= len(fits.coef(0, 0)[0]) <= 29

@@ -74,7 +74,7 @@ def test_the_surface_is_over_what_was_searched(study, axis_name, rows):
     assert sum(count for *_, count in surface["chosen"]) == data["design"]["outer"]
     tau, lam, mu = inputs["final"].choice[0]
     assert surface["final"] == [tau, lam if study.minimal else mu]
-    error = inputs["observed"].cv_error
+    error = inputs["observed"].grid.error
     mean = error[:, 0].mean(axis=0).T if study.minimal else error.min(axis=3).mean(axis=0)
     np.testing.assert_allclose(surface["error"], mean, rtol=1e-3)
 

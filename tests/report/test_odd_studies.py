@@ -93,13 +93,14 @@ def constant_genes(inputs):
 def paths_that_end(inputs):
     """Leave the inner folds without an error where a split's list was too long to be chosen."""
     for key in ("observed", "final"):
-        error = inputs[key].cv_error.copy()
-        size = inputs[key].cv_size.copy()
+        error = inputs[key].grid.error.copy()
+        size = inputs[key].grid.n_genes.copy()
         error[0, 2, 4:] = np.nan
         size[0, 2, 4:] = np.nan
         error[:, 1:, 9:] = np.nan
         size[:, 1:, 9:] = np.nan
-        inputs[key] = replace(inputs[key], cv_error=error, cv_size=size)
+        grid = replace(inputs[key].grid, error=error, n_genes=size)
+        inputs[key] = replace(inputs[key], grid=grid)
     return inputs
 
 
@@ -125,14 +126,17 @@ def one_point_grid(inputs):
         f = inputs[key]
         inputs[key] = replace(
             f,
-            tau=f.tau[:1],
-            lam=f.lam[:1],
-            searched=f.searched[:1],
             choice=f.choice * 0,
-            cv_error=f.cv_error[:, :1, :1, :1],
-            cv_se=f.cv_se[:, :1, :1, :1],
-            cv_size=f.cv_size[:, :1, :1],
-            cv_agreement=f.cv_agreement[:, :1, :1],
+            grid=replace(
+                f.grid,
+                tau=f.grid.tau[:1],
+                lam=f.grid.lam[:1],
+                searched=f.grid.searched[:1],
+                error=f.grid.error[:, :1, :1, :1],
+                standard_error=f.grid.standard_error[:, :1, :1, :1],
+                n_genes=f.grid.n_genes[:, :1, :1],
+                agreement=f.grid.agreement[:, :1, :1],
+            ),
         )
     return inputs
 
@@ -147,12 +151,15 @@ def one_mu(inputs):
         inputs[key] = replace(
             f,
             mu=np.zeros(1),
-            searched=np.zeros(1),
             choice=f.choice * [1, 1, 0],
-            cv_error=f.cv_error[:, :1],
-            cv_se=f.cv_se[:, :1],
-            cv_size=f.cv_size[:, :1],
-            cv_agreement=f.cv_agreement[:, :1],
+            grid=replace(
+                f.grid,
+                searched=np.zeros(1),
+                error=f.grid.error[:, :1],
+                standard_error=f.grid.standard_error[:, :1],
+                n_genes=f.grid.n_genes[:, :1],
+                agreement=f.grid.agreement[:, :1],
+            ),
         )
     inputs["null"]["error"] = inputs["null"]["error"][:, -2:]
     return inputs

@@ -56,16 +56,17 @@ class Prediction(Study):
 
 def error_surface(observed: Fits, final: Fits) -> ErrorSurface:
     """Return the mean validation error over tau and mu (or lam), and the chosen points."""
-    several_mu = len(observed.searched) > 1
-    error = observed.cv_error.min(axis=3) if several_mu else observed.cv_error[:, 0].swapaxes(1, 2)
+    grid = observed.grid
+    several_mu = len(grid.searched) > 1
+    error = grid.error.min(axis=3) if several_mu else grid.error[:, 0].swapaxes(1, 2)
     points = [_chosen_point(observed, fit, several_mu) for fit in range(len(observed))]
     splits_of_point = Counter(points)
     return {
-        "tau": rounded(observed.tau, 4),
+        "tau": rounded(grid.tau, 4),
         "along": "mu" if several_mu else "lam",
-        "rows": rounded(observed.searched if several_mu else observed.lam, 4),
+        "rows": rounded(grid.searched if several_mu else grid.lam, 4),
         "error": rounded(error.mean(axis=0), 4),
-        "size": rounded(observed.cv_size.mean(axis=0), 4),
+        "size": rounded(grid.n_genes.mean(axis=0), 4),
         "chosen": [[tau, row, count] for (tau, row), count in sorted(splits_of_point.items())],
         "final": list(_chosen_point(final, 0, several_mu)),
     }
@@ -74,7 +75,7 @@ def error_surface(observed: Fits, final: Fits) -> ErrorSurface:
 def _chosen_point(fits: Fits, fit: int, several_mu: bool) -> tuple[int, int]:
     """Return the indices of tau and row that a fit chose."""
     tau, lam, mu = (int(index) for index in fits.choice[fit])
-    return tau, int(np.argmin(np.abs(fits.searched - fits.mu[mu]))) if several_mu else lam
+    return tau, int(np.argmin(np.abs(fits.grid.searched - fits.mu[mu]))) if several_mu else lam
 
 
 def permutation_errors(null: Mapping[str, Any], controls: pd.DataFrame) -> NullErrors:

@@ -88,7 +88,7 @@ def _fdr_model_errors(dataset: Dataset, splits: Splits, permuted: Fits) -> dict[
 
     Empty if the fits lack this model because it takes no part in the predictive model.
     """
-    if permuted.answer_indptr is None:
+    if permuted.answers is None:
         return {}
     return {
         "fdr_selected": null_errors(dataset, splits, permuted.answer("fdr_selected"))["error"][:, 0]
@@ -241,7 +241,7 @@ def controls_table(
             chosen.mu, assess(predictive, headline), null["error"].T, strict=True
         )
     ]
-    if fits.answer_indptr is not None:
+    if fits.answers is not None:
         fdr_selected = collect_held_out(dataset, splits, fits.answer("fdr_selected"))
         row = _compared_row(FDR_SELECTED, fdr_selected, predictive, headline)
         if "fdr_selected" in null:

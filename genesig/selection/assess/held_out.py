@@ -118,8 +118,8 @@ def scores_table(dataset: Dataset, splits: Splits, observed: Fits) -> pd.DataFra
                     len(split.train),
                     len(split.test),
                     n_genes[fit, column],
-                    observed.tau[tau],
-                    observed.lam[lam],
+                    observed.grid.tau[tau],
+                    observed.grid.lam[lam],
                     *errors,
                 )
             )

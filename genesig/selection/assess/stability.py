@@ -223,11 +223,10 @@ def _rows_of_chosen_lists(
 
 def _lasso_lists(half_fits: Fits, n_genes: int) -> csr_array | None:
     """Return the lists of the lasso as 0 and 1, (2M, d)."""
-    if half_fits.rival_indptr is None or half_fits.rival_indices is None:
+    lists = half_fits.lasso_lists
+    if lists is None:
         return None
     from scipy.sparse import csr_array as sparse
 
-    ones = np.ones(len(half_fits.rival_indices))
-    return sparse(
-        (ones, half_fits.rival_indices, half_fits.rival_indptr), shape=(len(half_fits), n_genes)
-    )
+    ones = np.ones(len(lists.indices))
+    return sparse((ones, lists.indices, lists.indptr), shape=(len(half_fits), n_genes))

@@ -17,7 +17,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.errors import GenesigError
 from genesig.results import Fits
-from genesig.results.fits import ANSWERS, covariate_part
+from genesig.results.fits import ANSWERS, Answers, covariate_part
 from genesig.results.splits import HalfSampleStudy
 from genesig.selection.genes.frequency import (
     PREDICTIVE_FDR_FACTOR,
@@ -187,26 +187,26 @@ def add_answers(
     models = list(zip(predictive, fdr_selected, strict=True))
     return replace(
         fits,
-        **_answer_arrays(training_sets, models, nets.outer.X, genes, fits),
-        controlled=uses_half_samples,
+        answers=_answers(training_sets, models, nets.outer.X, genes, fits, uses_half_samples),
     )
 
 
-def _answer_arrays(
+def _answers(
     training_sets: list[TrainingSet],
     models: Sequence[tuple[LinearModel, ...]],
     X: Array,
     genes: Array,
     fits: Fits,
-) -> dict[str, Any]:
-    """Return the fields ``answer_...`` of `Fits`, for the models of each training set."""
+    controlled: Array,
+) -> Answers:
+    """Return the record of the two models of each training set."""
     all_models = [model for pair in models for model in pair]
     scores = []
     for fit, (training_set, pair) in enumerate(zip(training_sets, models, strict=True)):
         pair_scores = np.stack([model.scores(X, training_set.test) for model in pair], axis=1)
-        if fits.covariate_mean is not None:
+        if fits.covariates is not None:
             C = training_set.test_covariates()
-            pair_scores += covariate_part(C, fits.covariate_mean[fit], _stack_gamma(pair))
+            pair_scores += covariate_part(C, fits.covariates.mean[fit], _stack_gamma(pair))
         scores.append(pair_scores)
     answer_lines = [
         calibration_lines(training_sets, [model.crossfitted_scores for model in one_answer])
@@ -215,18 +215,19 @@ def _answer_arrays(
     lines = [answer.line for answer in answer_lines if answer.line is not None]
     shrinkages = [answer.shrinkage for answer in answer_lines if answer.shrinkage is not None]
     has_lines = len(lines) == len(ANSWERS)
-    return {
-        "answer_indptr": np.cumsum([0, *(len(model.genes) for model in all_models)]),
-        "answer_indices": np.concatenate([genes[model.genes] for model in all_models]),
-        "answer_values": np.concatenate([model.values for model in all_models]),
-        "answer_intercept": np.stack([[model.intercept for model in pair] for pair in models]),
-        "answer_scores": np.concatenate(scores),
-        "answer_gamma": (
-            None if fits.gamma is None else np.stack([_stack_gamma(pair) for pair in models])
+    return Answers(
+        indptr=np.cumsum([0, *(len(model.genes) for model in all_models)]),
+        indices=np.concatenate([genes[model.genes] for model in all_models]),
+        values=np.concatenate([model.values for model in all_models]),
+        intercept=np.stack([[model.intercept for model in pair] for pair in models]),
+        scores=np.concatenate(scores),
+        controlled=controlled,
+        gamma=(
+            None if fits.covariates is None else np.stack([_stack_gamma(pair) for pair in models])
         ),
-        "answer_line": np.stack(lines, axis=1) if has_lines else None,
-        "answer_shrinkage": np.stack(shrinkages, axis=1) if has_lines else None,
-    }
+        line=np.stack(lines, axis=1) if has_lines else None,
+        shrinkage=np.stack(shrinkages, axis=1) if has_lines else None,
+    )
 
 
 def _stack_gamma(models: Sequence[LinearModel]) -> Array:
@@ -242,7 +243,7 @@ def _chosen_model(fits: Fits, fit: int, choice: GridChoice, genes: Array) -> Lin
         genes=np.searchsorted(genes, indices),
         values=values,
         intercept=fits.intercept[fit, list_index] - fits.threshold[fit],
-        gamma=None if fits.gamma is None else fits.gamma[fit, list_index],
+        gamma=None if fits.covariates is None else fits.covariates.gamma[fit, list_index],
         crossfitted_scores=choice.crossfitted_scores,
     )
 

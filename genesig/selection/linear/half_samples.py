@@ -21,6 +21,7 @@ from genesig.data.splits.folds import CHANCE
 from genesig.data.steps.normalise import learned_steps
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Fits, Split, Splits
+from genesig.results.fits import LassoLists
 from genesig.results.splits import (
     PAIRS_OF_ALL_SAMPLES,
     PAIRS_OF_INNER_FOLD,
@@ -260,7 +261,7 @@ def add_lasso_lists(outer: ElasticNets, fits: Fits, genes: Array, settings: Line
         list_index = long_enough[0] if len(long_enough) else int(np.argmax(list_sizes[fit]))
         lists.append(genes[largest_weights(*path.coef(fit, list_index), size)[0]])
     indptr = np.cumsum([0, *map(len, lists)])
-    return replace(fits, rival_indptr=indptr, rival_indices=np.concatenate(lists))
+    return replace(fits, lasso_lists=LassoLists(indptr, np.concatenate(lists)))
 
 
 def study_half_samples(

@@ -21,7 +21,7 @@ from genesig.data.splits.draw import redrawn
 from genesig.data.steps.normalise import Reference, learned_steps
 from genesig.errors import GenesigError, pick
 from genesig.results import Dataset, Fits, Splits
-from genesig.results.fits import covariate_part
+from genesig.results.fits import CovariateWeights, GridSearch, covariate_part
 from genesig.results.splits import PAIRS_OF_ALL_SAMPLES, PAIRS_OF_TRAINING_SET, HalfSampleStudy
 from genesig.selection.linear.answers import (
     AnswerNets,
@@ -322,16 +322,18 @@ def _fit_choices(
     return Fits(
         split=np.array([training_set.split for training_set in training_sets]),
         permutation=np.array([training_set.permutation for training_set in training_sets]),
-        tau=settings.tau_fractions(),
-        lam=settings.lam_grid(),
+        grid=GridSearch(
+            tau=settings.tau_fractions(),
+            lam=settings.lam_grid(),
+            searched=pick("linear.list", CHOICE_RULES, settings.list).searched_mu(settings),
+            tau_max=outer.tau_max,
+            norm=outer.norm,
+            error=np.stack([choice.error for choice in choices]),
+            standard_error=np.stack([choice.standard_error for choice in choices]),
+            n_genes=np.stack([choice.n_genes for choice in choices]),
+            agreement=np.stack([choice.agreement for choice in choices]),
+        ),
         mu=np.asarray(settings.mu, dtype=float),
-        searched=pick("linear.list", CHOICE_RULES, settings.list).searched_mu(settings),
-        tau_max=outer.tau_max,
-        norm=outer.norm,
-        cv_error=np.stack([choice.error for choice in choices]),
-        cv_se=np.stack([choice.standard_error for choice in choices]),
-        cv_size=np.stack([choice.n_genes for choice in choices]),
-        cv_agreement=np.stack([choice.agreement for choice in choices]),
         choice=grid_indices,
         threshold=threshold,
         indptr=models.indptr,
@@ -342,15 +344,17 @@ def _fit_choices(
         test_indptr=np.cumsum([0, *(len(training_set.test) for training_set in training_sets)]),
         test_rows=np.concatenate([training_set.label_rows for training_set in training_sets]),
         scores=np.concatenate(held_out_scores),
-        gamma=models.gamma,
-        covariate_mean=models.covariate_mean,
+        covariates=(
+            None
+            if models.gamma is None or models.covariate_mean is None
+            else CovariateWeights(
+                gamma=models.gamma,
+                mean=models.covariate_mean,
+                knots=np.stack([training_set.knots() for training_set in training_sets]),
+            )
+        ),
         line=calibration.line,
         shrinkage=calibration.shrinkage,
-        knots=(
-            None
-            if models.gamma is None
-            else np.stack([training_set.knots() for training_set in training_sets])
-        ),
     )
 
 

@@ -106,7 +106,7 @@ def final_model(
     scores = _training_scores(X, dataset.covariates(), list_models, learned_steps)
     content = {
         "format": MODEL_FORMAT,
-        "version": MODEL_VERSION if final.gamma is None else COVARIATE_MODEL_VERSION,
+        "version": MODEL_VERSION if final.covariates is None else COVARIATE_MODEL_VERSION,
         "rule": _rule(final),
         "task": dataset.design.kind,
         "label": dataset.design.label,
@@ -114,10 +114,10 @@ def final_model(
         **({} if shares is None else {"shares": shares.tolist()}),
         "answer": answer_list(final),
         "chosen": {
-            "tau": float(final.tau[tau]),
-            "tau_max": float(final.tau_max[0]),
-            "lam": float(final.lam[lam]),
-            "norm": float(final.norm[0]),
+            "tau": float(final.grid.tau[tau]),
+            "tau_max": float(final.grid.tau_max[0]),
+            "lam": float(final.grid.lam[lam]),
+            "norm": float(final.grid.norm[0]),
         },
         "training_samples": len(dataset.samples),
         "training": _training(
@@ -137,7 +137,7 @@ def final_model(
 def _list_models(final: Fits) -> list[_ListModel]:
     """Return the nested lists that were kept, and both answers if the fit has two."""
     kept_columns = [column for column, gap in enumerate(final.gap[0]) if not np.isnan(gap)]
-    answers = ANSWERS if final.answer_indptr is not None else ()
+    answers = ANSWERS if final.answers is not None else ()
     answer_name = answer_list(final)
     named_columns = [(nested_list_name(float(final.mu[column])), column) for column in kept_columns]
     return [
@@ -172,7 +172,7 @@ def _rule(final: Fits) -> str:
     if final.intercept.ndim > 2:
         rule = CLASS_SCORE_RULE
         covariate_term = "; to the score comes the sum of weight * covariate"
-    return rule if final.gamma is None else rule + covariate_term
+    return rule if final.covariates is None else rule + covariate_term
 
 
 def _training(

@@ -378,7 +378,7 @@ def nested_list_name(mu: float) -> str:
 
 def answer_list(final_fit: Fits) -> str:
     """Return the name of the list that is the answer of a study, from its fit on all samples."""
-    if final_fit.answer_indptr is not None:
+    if final_fit.answers is not None:
         return PREDICTIVE
     return nested_list_name(float(final_fit.mu[final_fit.choice[0, 2]]))
 

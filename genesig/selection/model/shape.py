@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 def covariate_part(dataset: Dataset, final_fit: Fits) -> dict[str, Any]:
     """Return the part ``covariates`` of model.json; {} in a study without covariates."""
     design = dataset.design
-    if final_fit.covariate_mean is None:
+    if final_fit.covariates is None:
         return {}
-    all_knots = _final_knots(design.covariates, final_fit)
+    all_knots = _final_knots(design.covariates, final_fit.covariates.knots[0])
     columns = [
         {
             "column": c.column,
@@ -57,26 +57,28 @@ def covariate_part(dataset: Dataset, final_fit: Fits) -> dict[str, Any]:
         "covariates": {
             "columns": columns,
             "names": names_of(design.covariates),
-            "means": final_fit.covariate_mean[0].tolist(),
+            "means": final_fit.covariates.mean[0].tolist(),
             "filled": design.filled,
         }
     }
 
 
-def _final_knots(covariates: Sequence[Covariate], final_fit: Fits) -> list[list[float] | None]:
-    """Return the knots of each covariate in the final model, None without a spline."""
+def _final_knots(covariates: Sequence[Covariate], all_knots: Array) -> list[list[float] | None]:
+    """Return the knots of each covariate, None without a spline, from knots (r, K) of columns."""
     column = 0
     knots = []
     for covariate in covariates:
-        has_spline = final_fit.knots is not None and covariate.knots
-        knots.append(final_fit.knots[0, column, : covariate.knots].tolist() if has_spline else None)  # type: ignore[index]
+        n_knots = covariate.knots
+        knots.append(all_knots[column, :n_knots].tolist() if n_knots else None)
         column += len(knot_counts([covariate]))
     return knots
 
 
 def covariate_weights(final_fit: Fits, index: int) -> dict[str, Any]:
     """Return the weights of the covariates in the model at one mu, for model.json."""
-    return {} if final_fit.gamma is None else {"covariates": final_fit.gamma[0, index].tolist()}
+    if final_fit.covariates is None:
+        return {}
+    return {"covariates": final_fit.covariates.gamma[0, index].tolist()}
 
 
 def covariates_of(model: ModelJson) -> tuple[Covariate, ...]:

@@ -404,10 +404,10 @@ def test_a_model_is_made_without_a_look_at_its_test_samples() -> None:
     ]
     assert len(fits[0].indices)
     for name in ("indptr", "indices", "choice"):
-        np.testing.assert_array_equal(getattr(fits[0], name), getattr(fits[1], name))
+        np.testing.assert_array_equal(fits[0].arrays()[name], fits[1].arrays()[name])
     for name in ("values", "intercept", "cv_error"):  # rows are centred together: rounding only
-        first_fit = getattr(fits[0], name)
-        two = getattr(fits[1], name)
+        first_fit = fits[0].arrays()[name]
+        two = fits[1].arrays()[name]
         np.testing.assert_allclose(first_fit, two, rtol=1e-10, atol=1e-12)
     assert not np.array_equal(fits[0].scores, fits[1].scores)
 

@@ -31,6 +31,11 @@ CONTROLS = pd.DataFrame(
 )
 
 
+def _with_shifted_gamma(fits, shift):
+    """Return the fits with covariate weights of the answers that differ from the lists'."""
+    return replace(fits, answers=replace(fits.answers, gamma=fits.answers.gamma + shift))
+
+
 @pytest.mark.parametrize("permutations", [0, 3])
 def test_weights_of_covariates_are_those_of_the_answer(permutations: int) -> None:
     study_parts = study_of("classification", 3, n=40, d=20, signal=1.2)
@@ -48,13 +53,13 @@ def test_weights_of_covariates_are_those_of_the_answer(permutations: int) -> Non
     )
     final = fit_final_model(dataset, splits, chance, **settings)
     at = observed.choice[:, 2]
-    final_gamma = final.gamma[0, final.choice[0, 2], 0]
-    fold_gammas = observed.gamma[np.arange(len(observed)), at, 0]
+    final_gamma = final.covariates.gamma[0, final.choice[0, 2], 0]
+    fold_gammas = observed.covariates.gamma[np.arange(len(observed)), at, 0]
     if permutations:  # weights of its own, whichever list it took here
-        final = replace(final, answer_gamma=final.answer_gamma + 1)
-        observed = replace(observed, answer_gamma=observed.answer_gamma - 1)
-        final_gamma = final.answer_gamma[0, 0, 0]
-        fold_gammas = observed.answer_gamma[:, 0, 0]
+        final = _with_shifted_gamma(final, 1)
+        observed = _with_shifted_gamma(observed, -1)
+        final_gamma = final.answers.gamma[0, 0, 0]
+        fold_gammas = observed.answers.gamma[:, 0, 0]
     (row,) = collect_covariates(dataset, observed, final, CONTROLS)["covariates"]["weights"]
     assert row["weight"] == pytest.approx(final_gamma, abs=1e-4)
     assert row["mean"] == pytest.approx(fold_gammas.mean(), abs=1e-5)

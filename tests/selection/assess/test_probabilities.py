@@ -268,9 +268,9 @@ def test_labels_of_test_samples_have_no_part_in_the_line(kind, model):
     )
     assert (obs != dataset.obs).to_numpy().any()
     np.testing.assert_array_equal(fits.line[0], fits_of_changed.line[0])
-    np.testing.assert_array_equal(fits.answer_line[0], fits_of_changed.answer_line[0])
-    assert (fits.answer_line[1:] != fits_of_changed.answer_line[1:]).any()
-    assert (fits.answer_line[..., -1] >= 0).all()
+    np.testing.assert_array_equal(fits.answers.line[0], fits_of_changed.answers.line[0])
+    assert (fits.answers.line[1:] != fits_of_changed.answers.line[1:]).any()
+    assert (fits.answers.line[..., -1] >= 0).all()
 
 
 @pytest.mark.parametrize("kind", KINDS_OF_CLASSES)
@@ -313,8 +313,8 @@ def test_held_out_table_has_probabilities_of_chosen_lists(kind):
         for prediction_table in prediction_tables
     )
     times = np.diff(fits.test_indptr)
-    line = np.repeat(fits.answer_line[:, 0], times, axis=0)
-    f = fits.answer_scores[:, 0]
+    line = np.repeat(fits.answers.line[:, 0], times, axis=0)
+    f = fits.answers.scores[:, 0]
     f = two_columns(f) if kind == "classification" else f
     p = probabilities(f, line)
     np.testing.assert_allclose(study_p, p[:, -len(names) :], atol=1e-12)
@@ -329,4 +329,4 @@ def test_permuted_labels_have_no_probabilities():
         dataset, splits, chance, labels="permuted-001-001", batch="1of1", folds=MOMENTS, **settings
     )
     assert fits.line is None
-    assert fits.answer_line is None
+    assert fits.answers is None or fits.answers.line is None

@@ -112,12 +112,12 @@ def test_test_samples_have_no_part_in_what_is_fitted(study):
         )
         for dataset_version in (dataset, changed)
     )
-    np.testing.assert_array_equal(fits_before.answer_indices, fits_after.answer_indices)
-    np.testing.assert_allclose(fits_before.answer_values, fits_after.answer_values, rtol=1e-9)
+    np.testing.assert_array_equal(fits_before.answers.indices, fits_after.answers.indices)
+    np.testing.assert_allclose(fits_before.answers.values, fits_after.answers.values, rtol=1e-9)
     np.testing.assert_allclose(
-        fits_before.answer_intercept, fits_after.answer_intercept, rtol=1e-8, atol=1e-9
+        fits_before.answers.intercept, fits_after.answers.intercept, rtol=1e-8, atol=1e-9
     )
-    assert np.abs(fits_before.answer_scores - fits_after.answer_scores).max() > 0.1
+    assert np.abs(fits_before.answers.scores - fits_after.answers.scores).max() > 0.1
 
 
 def test_a_half_makes_nested_lists_of_its_largest_weights():
@@ -151,7 +151,7 @@ def test_chance_knows_nothing_of_the_labels(study):
 def test_permuted_studies_are_answered_by_the_same_chance(study):
     fits = fitted(study, labels="permuted-001-002")
     assert len(fits) == 2 * len(study[1].outer)
-    assert np.isfinite(fits.answer_scores).all()
+    assert np.isfinite(fits.answers.scores).all()
     alone = fitted(study, labels="permuted-002-002")
     second = fits.answer("fdr_selected").take(np.arange(len(alone), len(fits)))
     np.testing.assert_array_equal(second.indices, alone.answer("fdr_selected").indices)
@@ -189,7 +189,7 @@ def test_answers_survive_a_file_and_any_order(study, tmp_path):
 
 def test_a_length_that_was_fixed_beforehand_is_kept(study):
     fits = fitted(study, size=7, list="fdr", model="two_stage")
-    assert set(np.diff(fits.answer_indptr).tolist()) == {7}
+    assert set(np.diff(fits.answers.indptr).tolist()) == {7}
 
 
 def test_halves_name_genes_anew(study):
@@ -204,7 +204,7 @@ def test_without_chance_the_chosen_list_is_the_only_answer(study):
     fits = nested_cross_validation(
         dataset, splits, HalfSampleStudy.none(), labels="observed", **STUDY, **linear
     )
-    assert fits.answer_indptr is None
+    assert fits.answers is None
     plain = nested_cross_validation(
         dataset, splits, labels="observed", **STUDY, **linear | {"list": "stable"}
     )

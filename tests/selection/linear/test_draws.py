@@ -58,9 +58,9 @@ def test_equal_draws_choose_as_one_draw(kind, monkeypatch):
     )
     three = fit_final_model(dataset, splits, **settings(kind))
     for name in ("choice", "indices", "cv_size"):
-        np.testing.assert_array_equal(getattr(fit_of_one_draw, name), getattr(three, name))
+        np.testing.assert_array_equal(fit_of_one_draw.arrays()[name], three.arrays()[name])
     for name in ("values", "cv_error", "cv_se", "threshold"):
-        np.testing.assert_allclose(getattr(fit_of_one_draw, name), getattr(three, name), 1e-12)
+        np.testing.assert_allclose(fit_of_one_draw.arrays()[name], three.arrays()[name], 1e-12)
 
 
 @pytest.mark.parametrize("kind", COLUMNS)
@@ -75,8 +75,8 @@ def test_errors_are_the_mean_of_those_of_each_draw(kind, monkeypatch):
         for draw in all_draws
     ]
     for name in ("cv_error", "cv_se", "cv_size"):
-        mean = np.mean([getattr(draw, name) for draw in fits_by_draw], axis=0)
-        np.testing.assert_allclose(getattr(fit_of_draws, name), mean, 1e-9)
+        mean = np.mean([draw.arrays()[name] for draw in fits_by_draw], axis=0)
+        np.testing.assert_allclose(fit_of_draws.arrays()[name], mean, 1e-9)
 
 
 def test_the_smallest_error_alone_is_chosen_by_one_draw(monkeypatch):
@@ -87,5 +87,5 @@ def test_the_smallest_error_alone_is_chosen_by_one_draw(monkeypatch):
     final_fit = fit_final_model(dataset, splits, **linear)
     monkeypatch.setattr(nested_cross_validation, "redrawn", lambda dataset, splits: [])
     np.testing.assert_array_equal(
-        final_fit.cv_error, fit_final_model(dataset, splits, **linear).cv_error
+        final_fit.grid.error, fit_final_model(dataset, splits, **linear).grid.error
     )

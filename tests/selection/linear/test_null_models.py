@@ -57,8 +57,8 @@ def test_null_errors_without_fdr_model_equal_those_with_it(kind):
     with_model = _fit_training_sets(
         dataset, training_sets, MOMENTS, protocol, NullTails.from_study(null, "outer")
     )
-    assert permuted.answer_indptr is None
-    assert with_model.answer_indptr is not None
+    assert permuted.answers is None
+    assert with_model.answers is not None
     np.testing.assert_array_equal(permuted.choice, with_model.choice)
     shorter, longer = (
         null_errors(dataset, splits, fits.with_chosen()) for fits in (permuted, with_model)

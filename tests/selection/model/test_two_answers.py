@@ -134,7 +134,7 @@ def test_both_answers_have_probabilities_of_their_own(kind: str) -> None:
     lines = {entry["list"]: entry.get("probability") for entry in model["models"]}
     assert all(lines[name] is None for name in lines if name not in ANSWERS)
     for at, name in enumerate(ANSWERS):
-        line = final.answer_line[0, at]
+        line = final.answers.line[0, at]
         f = scores_of(final, name, dataset)
         z = line[:-1] + line[-1] * (np.stack([0 * f, f], axis=1) if f.ndim == 1 else f)
         expected = np.exp(z - z.max(axis=1, keepdims=True))
@@ -227,7 +227,7 @@ def test_the_slope_of_the_probabilities_decides_whether_they_are_in_doubt(
     evidence: pd.DataFrame, shrinkage: float, words: str
 ) -> None:
     dataset, final, _ = fitted("classification")
-    final = replace(final, answer_shrinkage=np.full((1, 2), shrinkage))
+    final = replace(final, answers=replace(final.answers, shrinkage=np.full((1, 2), shrinkage)))
     model = final_model(dataset, final, folds=MOMENTS, selection=evidence)
     check_model(model, "model.json")
     assert model["models"][-1]["probability"]["shrinkage"] == shrinkage
