@@ -230,6 +230,7 @@ def test_functions_report_the_same_as_the_command(
         "summary": "11 samples (5 normal, 6 tumor; positive: tumor), 8 genes; left out: 1 sample",
         # Not the one of controls.permutations: it would outlive a change of that setting.
         "warnings": [f"{files[0].location}: {files[0].message}"],
+        "warning_codes": ["labels_missing"],
         "size": {"samples": 11, "genes": 8, "splits": 3, "training": 8},
     }
     with pytest.raises(InvalidInput, match="did you mean 'diagnosis'"):

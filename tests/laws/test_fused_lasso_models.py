@@ -69,7 +69,7 @@ def test_fused_lasso_with_covariates_and_weights_equals_the_lasso_if_ends_are_fr
     study_and_splits = replace(dataset, obs=obs, design=design), splits
     fused = outer(study_and_splits, jump=0.0)
     single = outer(study_and_splits, penalty="l1")
-    np.testing.assert_allclose(fused.tau_max, single.tau_max, rtol=1e-9)
+    np.testing.assert_allclose(fused.grid.tau_max, single.grid.tau_max, rtol=1e-9)
     np.testing.assert_array_equal(fused.indices, single.indices)
     np.testing.assert_allclose(fused.scores, single.scores, atol=1e-6)
 

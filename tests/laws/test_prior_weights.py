@@ -110,7 +110,9 @@ def test_equal_weights_change_nothing_but_tau():
         fits_of(*of_one_size(np.full(12, 4.0)), MOMENTS),
         strict=True,
     ):
-        np.testing.assert_allclose(weighted_values.tau_max, 4 * plain_values.tau_max, rtol=1e-12)
+        np.testing.assert_allclose(
+            weighted_values.grid.tau_max, 4 * plain_values.grid.tau_max, rtol=1e-12
+        )
         np.testing.assert_array_equal(weighted_values.indices, plain_values.indices)
         np.testing.assert_allclose(weighted_values.values, plain_values.values, rtol=1e-6)
 
