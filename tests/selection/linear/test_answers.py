@@ -252,7 +252,7 @@ def test_a_few_samples_that_let_too_many_genes_in_list_the_strongest():
 @pytest.mark.slow
 def test_chance_of_other_halves_is_refused():
     dataset, splits, linear, chance = of("classification", list="stable")
-    with pytest.raises(GenesigError, match="make it with the same settings"):
+    with pytest.raises(GenesigError, match="run both with the same settings"):
         fit_final_model(dataset, splits, chance, folds=MOMENTS, **linear | {"list": "best"})
 
 
