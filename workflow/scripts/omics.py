@@ -1,4 +1,4 @@
-"""Say what each omic adds to the others: all anew without it, on the same outer splits."""
+"""Compare the study with each omic and without it, fitted again on the same outer splits."""
 
 from genesig.log import log_to
 from genesig.results import Dataset, Fits, Splits, save_table
