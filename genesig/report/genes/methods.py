@@ -144,8 +144,8 @@ def evidence_sentences(data: Genes) -> list[str]:
     lists = 2 * PAIRS_OF_ALL_SAMPLES * len(LIST_SHARES)
     return [
         "Genes were selected by stability selection with complementary pairs of random halves"
-        " (Meinshausen and Bühlmann 2010; Shah and Samworth 2013). Each of"
-        f" {2 * PAIRS_OF_ALL_SAMPLES} halves gave two lists on the elastic-net path"
+        " (Meinshausen and Bühlmann 2010; Shah and Samworth 2013). Two lists came from each of"
+        f" {2 * PAIRS_OF_ALL_SAMPLES} halves, on the elastic-net path"
         f" (μ = {significant(HALF_SAMPLE_MU)} ‖XᵀX‖/n): the longest list of at most"
         f" {MAX_LIST_GENES} genes (and {percent(MAX_LIST_SHARE)} of all), and its half with the"
         f" larger weights. F is the number of these {lists} lists that contain"
