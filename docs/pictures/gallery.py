@@ -1,4 +1,4 @@
-"""The pictures of docs/gallery.md: eight kinds of study, run and photographed.
+"""The pictures of docs/gallery.md: nine kinds of study, run and photographed.
 
     python docs/pictures/gallery.py FOLDER
 
@@ -25,6 +25,7 @@ EXAMPLES = {
     "noise": "noise",
     "other_cohort": "cohort",
     "gene_sets": "sets",
+    "several_studies": "studies",
 }
 """Kind of study, and its name after ``genesig run --example``."""
 DESK, PHONE = (1400, 1800), (400, 1600)  # CSS pixels: two screens of each

@@ -19,6 +19,7 @@ Array = np.ndarray[Any, Any]
 INFORMATIVE = 6
 BLOCK = 8
 EFFECT = 1.8
+CENTRES = {"basel": 24, "genoa": 20, "lyon": 26, "paris": 22}  # patients of each
 
 
 def simulated(seed: int, y: Array, n_genes: int) -> Array:
@@ -202,6 +203,19 @@ def cohort() -> dict[str, bytes]:
     return study_files
 
 
+def several_studies() -> dict[str, bytes]:
+    """Patients of four centres, each with a gain and an offset of every gene."""
+    study_files = {}
+    level = np.random.default_rng(41).uniform(-4, 4, 200)
+    for number, (centre, count) in enumerate(CENTRES.items()):
+        y, words = classes(count, ("healthy", "arthritis"))
+        rng = np.random.default_rng(42 + number)
+        X = np.exp(rng.normal(0, 0.3, 200)) * simulated(46 + number, 0.4 * y, 200)
+        X += level + rng.normal(0, 0.7, 200)
+        study_files |= study(centre, "diagnosis", words, X, 50 + number)
+    return study_files
+
+
 def omics() -> dict[str, bytes]:
     """Proteins that differ beside transcripts of noise; one patient in eight lacks the proteins."""
     y, words = classes(64)
@@ -289,7 +303,16 @@ def arrays() -> dict[str, bytes]:
 def files() -> dict[str, bytes]:
     """Return every file but the AnnData one, whose bytes its library decides."""
     simulated = counts() | pairs() | several() | batches() | covariates() | survival()
-    return simulated | noise() | numbers() | cohort() | gene_sets() | arrays() | omics()
+    return (
+        simulated
+        | noise()
+        | numbers()
+        | cohort()
+        | gene_sets()
+        | arrays()
+        | omics()
+        | several_studies()
+    )
 
 
 if __name__ == "__main__":
