@@ -38,7 +38,7 @@ from genesig.report import data as report_data
 from genesig.report import sections
 from genesig.report.page.measure import MODELS
 from genesig.response.design import SEVERAL
-from genesig.response.known import RESPONSES, ByKind
+from genesig.response.kinds import RESPONSES, ByKind
 from genesig.selection.model import schema
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -57,14 +57,6 @@ KINDS_LEFT_OUT = {
     "genesig.report.patients.BIAS_PENALTY": {"regression"},
     "genesig.report.patients.FOLLOW_UP_METHOD": {"classification", SEVERAL, "regression"},
 }
-
-# Folders that have one module for each kind of response which is like no other.
-FOLDERS_BY_KIND = (
-    "data/study/labels",
-    "selection/assess/kinds",
-    "selection/linear/kinds",
-    "selection/model/kinds",
-)
 
 # Jobs that run no compiled code; loading the compiler would cost each of them 0.2 s.
 PLAIN_JOBS = (
@@ -231,18 +223,13 @@ def tables_by_kind() -> dict[str, dict[str, Any]]:
 
 
 def check_kinds() -> Iterator[str]:
-    """Yield tables and folders that lack a kind of response, and code that compares kinds."""
+    """Yield tables that lack a kind of response, and code that compares kinds."""
     own_kinds = {kind for kind, response in RESPONSES.items() if response.like is None}
     for where, table in tables_by_kind().items():
         for kind in sorted(own_kinds - set(table) - KINDS_LEFT_OUT.get(where, set())):
             yield f"{where}: no line for {kind!r}; or say in RESPONSES what it is `like`"
         for kind in sorted(set(table) - RESPONSES.keys()):
             yield f"{where}: {kind!r} is not in RESPONSES"
-    for folder in FOLDERS_BY_KIND:
-        for kind in sorted(own_kinds - {path.stem for path in (PACKAGE / folder).glob("*.py")}):
-            yield f"genesig/{folder}: no file {kind}.py"
-    for kind in sorted(RESPONSES.keys() - {path.stem for path in PACKAGE.glob("response/*.py")}):
-        yield f"genesig/response: no file {kind}.py"
     words = {"SEVERAL", *(f'"{kind}"' for kind in RESPONSES)}
     for path, tree in syntax_trees().items():
         text = (PACKAGE / path).read_text(encoding="utf-8")
@@ -250,7 +237,7 @@ def check_kinds() -> Iterator[str]:
             continue
         for line in compared_kinds(tree):
             yield f"genesig/{path}:{line}: compares the name of a kind; put it into its record"
-        if path.as_posix() not in ("response/known.py", "models/baselines.py"):
+        if path.as_posix() not in ("response/kinds.py", "models/baselines.py"):
             for line in bare_tables(tree):
                 yield f"genesig/{path}:{line}: a dict by kind; write ByKind({{...}})"
 

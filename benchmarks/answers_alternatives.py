@@ -30,8 +30,8 @@ from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.scores import balanced_error
 from genesig.selection.assess.stability import PairAgreement
 from genesig.selection.linear import grid, nested_cross_validation
+from genesig.selection.linear.elastic_nets import ElasticNets
 from genesig.selection.linear.grid import CHOICE_RULES, GridResult
-from genesig.selection.linear.kinds.record import ElasticNets
 from genesig.selection.linear.training_sets import (
     LinearSettings,
     TrainingSet,

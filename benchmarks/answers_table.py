@@ -13,7 +13,7 @@ from scipy.stats import t
 
 from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.held_out import HeldOut, complete_held_out
-from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.assess.kinds import ASSESSED
 
 Array = np.ndarray[Any, Any]
 

@@ -27,7 +27,7 @@ from genesig.optim.cox.path import ridge
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.calibration import calibration_line
-from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.assess.kinds import ASSESSED
 
 Array = np.ndarray[Any, Any]
 

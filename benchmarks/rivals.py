@@ -51,7 +51,7 @@ from genesig.models.baselines import ridge_survival
 from genesig.optim.cox.path import cox_path
 from genesig.optim.cox.risk_sets import DEFAULT_TIES, left_out_deviance
 from genesig.optim.cox.training import cox_sets
-from genesig.response.survival import martingale
+from genesig.response.kinds import martingale
 
 TREES = 101
 BOOSTS = 50

@@ -12,13 +12,13 @@ from genesig.data.files import known, readers
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.text import number_matrix
 from genesig.data.steps import normalise
-from genesig.data.study.labels.known import LABEL_RULES
+from genesig.data.study.label_rules import LABEL_RULES
 from genesig.models.baselines import BASELINES
 from genesig.report.page.measure import MEASURES
-from genesig.response.known import RESPONSES, ByKind
-from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.linear.kinds.fittings import FITTINGS
-from genesig.selection.model.kinds.known import MODEL_KINDS
+from genesig.response.kinds import RESPONSES, ByKind
+from genesig.selection.assess.kinds import ASSESSED
+from genesig.selection.linear.kinds import FITTINGS
+from genesig.selection.model.kinds import MODEL_KINDS
 
 
 def test_format_with_a_line_in_the_registry_is_read(tmp_path, monkeypatch):

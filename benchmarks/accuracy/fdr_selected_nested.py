@@ -47,7 +47,7 @@ from genesig.selection.linear.half_samples import (
     select_half_samples,
     study_half_samples,
 )
-from genesig.selection.linear.kinds.fittings import inner_elastic_nets, outer_elastic_nets
+from genesig.selection.linear.kinds import inner_elastic_nets, outer_elastic_nets
 from genesig.selection.linear.training_sets import (
     LinearSettings,
     TrainingSet,

@@ -45,7 +45,7 @@ from genesig.results.splits import GeneSets, HalfSampleStudy
 from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.controls import p_value
 from genesig.selection.assess.held_out import model_scores
-from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.assess.kinds import ASSESSED
 from genesig.selection.gather import gather
 from genesig.selection.genes.frequency import smallest_count
 from genesig.selection.linear.nested_cross_validation import (

@@ -38,7 +38,7 @@ from genesig.data.steps.normalise import normalise_samples
 from genesig.data.validate import study_config
 from genesig.results import Dataset, Design, Fits, Splits
 from genesig.selection.assess.held_out import predictions_table
-from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.assess.kinds import ASSESSED
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 from genesig.selection.linear.training_sets import linear_keywords
 

@@ -51,7 +51,7 @@ from genesig.data.study.settings_check import check_settings, check_shares
 from genesig.data.study.sheet_check import check_column
 from genesig.errors import GenesigError, InvalidInput, Problem, order_by_level, warnings_of
 from genesig.log import announce
-from genesig.response.known import RESPONSES
+from genesig.response.kinds import RESPONSES
 from genesig.results import Dataset
 from genesig.words import counted
 

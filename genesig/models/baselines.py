@@ -28,7 +28,7 @@ from genesig.optim.cox.training import separation_ridge
 from genesig.optim.principal_components import Points, choose_components, component_regressions
 from genesig.plugins import Registry
 from genesig.response.design import SEVERAL
-from genesig.response.known import ByKind
+from genesig.response.kinds import ByKind
 
 Folds = Sequence[Array]
 Baseline = Callable[..., Array]

@@ -36,7 +36,7 @@ from genesig.report.page.words import (
     significant,
 )
 from genesig.response.design import SEVERAL
-from genesig.response.known import ByKind
+from genesig.response.kinds import ByKind
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

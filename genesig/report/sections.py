@@ -58,7 +58,7 @@ from genesig.report.studies import left_out_badge, left_out_paragraphs, studies
 from genesig.report.survival import survival
 from genesig.report.writeup import limitations, results_paragraph, tripod
 from genesig.response.design import SEVERAL
-from genesig.response.known import ByKind
+from genesig.response.kinds import ByKind
 
 FIRST_SCREEN_FUNCTIONS: tuple[Callable[[Report], list[Paragraph]], ...] = (
     write_paragraphs,

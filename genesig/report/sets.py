@@ -23,7 +23,7 @@ from genesig.report.page.tables import (
 )
 from genesig.report.page.words import clean, counted, decimal, percent, shorten, significant
 from genesig.response.design import SEVERAL
-from genesig.response.known import ByKind
+from genesig.response.kinds import ByKind
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -24,7 +24,7 @@ from genesig.report.page.words import (
     shorten,
     span,
 )
-from genesig.response.known import ByKind
+from genesig.response.kinds import ByKind
 from genesig.selection.studies.meta_analysis import EFFECTS
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ class Design:
     label: str
     """Column of the sample table that is to be predicted."""
     task: str
-    """A name in `genesig.response.known.RESPONSES`."""
+    """A name in `genesig.response.kinds.RESPONSES`."""
     classes: tuple[str, ...] | None
     """(negative, positive) class, coded -1 and +1, or the names of more classes, coded 0, 1, ..;
     None if the response has no classes."""

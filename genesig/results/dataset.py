@@ -15,8 +15,7 @@ from genesig.arrays import Array
 from genesig.errors import GenesigError, input_error
 from genesig.response.covariates import encoded
 from genesig.response.design import BALANCED, Design
-from genesig.response.known import RESPONSES
-from genesig.response.record import Response
+from genesig.response.kinds import RESPONSES, Response
 from genesig.results.annotated import read_h5ad
 from genesig.results.files import whole_file
 

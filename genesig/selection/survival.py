@@ -17,7 +17,7 @@ from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.clusters import group_numbers
 from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.intervals import Interval
-from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.assess.kinds import ASSESSED
 from genesig.selection.assess.survival import (
     StepCurve,
     auc_at,

@@ -15,8 +15,7 @@ from intervals import KINDS, Drawn, cross_validated
 
 from genesig.report.answer.other_methods import better_method
 from genesig.selection.assess.assessment import assess, compare_errors
-from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.assess.kinds.record import HeldOut
+from genesig.selection.assess.kinds import ASSESSED, HeldOut
 
 N_SAMPLES = 60
 N_GENES = 100

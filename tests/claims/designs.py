@@ -30,8 +30,7 @@ from threadpoolctl import threadpool_limits
 
 from genesig.report.answer.collect import measures
 from genesig.selection.assess.assessment import assess
-from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.assess.kinds.record import HeldOut
+from genesig.selection.assess.kinds import ASSESSED, HeldOut
 from genesig.selection.assess.survival import (
     brier_losses,
     calibration_slope_of_cox,

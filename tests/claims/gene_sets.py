@@ -27,7 +27,7 @@ from genesig.results.splits import GeneSets
 from genesig.selection.assess.assessment import Assessment, assess, study_errors
 from genesig.selection.assess.controls import p_value
 from genesig.selection.assess.held_out import model_scores
-from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.assess.kinds import ASSESSED
 from genesig.selection.enrichment import MeasuredSets, permuted_lists_table, ranking_table
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 from genesig.selection.nonlinear.gather import method_scores

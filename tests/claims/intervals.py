@@ -24,8 +24,7 @@ from genesig.response.design import SEVERAL
 from genesig.results import Dataset, Design
 from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.held_out import collect_held_out
-from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.assess.kinds.record import HeldOut
+from genesig.selection.assess.kinds import ASSESSED, HeldOut
 from genesig.selection.assess.survival import harrell, log_rank
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 from genesig.selection.model.external_scores import (

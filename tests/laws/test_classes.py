@@ -14,7 +14,7 @@ from genesig.optim.refit import refit_scores
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
 from genesig.selection.assess.intervals import delong
-from genesig.selection.assess.kinds.by_class import held_out_area
+from genesig.selection.assess.kinds import held_out_area
 from genesig.selection.assess.scores import auc, called_class, confusion_matrix, zero_one_loss
 from genesig.selection.assess.several import (
     balanced_error,

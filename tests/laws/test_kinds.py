@@ -14,10 +14,10 @@ from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.folds import Samples
 from genesig.data.splits.permute import permutation
 from genesig.response.design import Design
-from genesig.response.known import RESPONSES
+from genesig.response.kinds import RESPONSES
 from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.held_out import collect_held_out
-from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.assess.kinds import ASSESSED
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 
 each_response_kind = pytest.mark.parametrize("kind", RESPONSES)

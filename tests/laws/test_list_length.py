@@ -8,7 +8,7 @@ from settings import MOMENTS, SPLITS, of_kind
 from study_data import study_of
 
 from genesig.data.splits.draw import draw_splits
-from genesig.response.known import RESPONSES
+from genesig.response.kinds import RESPONSES
 from genesig.results import Fits
 from genesig.selection.linear.grid import GridChoice
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation

@@ -12,7 +12,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.selection.assess.assessment import assess, study_errors
 from genesig.selection.assess.held_out import collect_held_out
-from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.assess.kinds import ASSESSED
 from genesig.selection.linear.nested_cross_validation import (
     fit_final_model,
     nested_cross_validation,

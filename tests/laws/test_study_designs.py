@@ -35,7 +35,7 @@ from genesig.results.fits import joined
 from genesig.results.model_fits import ModelFits
 from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.held_out import collect_held_out, complete_held_out
-from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.assess.kinds import ASSESSED
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 from genesig.selection.sets.ground import SET_WEIGHT_FUNCTIONS
 

@@ -18,8 +18,7 @@ from genesig.selection.assess.added_value import score_covariates
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.covariates import Covariates
 from genesig.selection.genes.statistics import score_test
-from genesig.selection.linear.kinds.record import MatrixSettings
-from genesig.selection.linear.kinds.survival import CoxElasticNets
+from genesig.selection.linear.elastic_nets import CoxElasticNets, MatrixSettings
 from genesig.selection.linear.nested_cross_validation import (
     fit_final_model,
     nested_cross_validation,

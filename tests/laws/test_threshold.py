@@ -12,7 +12,7 @@ from toys import unequal_classes
 
 from genesig.data.splits.draw import draw_splits
 from genesig.selection.assess.held_out import collect_held_out
-from genesig.selection.linear.kinds.least_squares import midpoint
+from genesig.selection.linear.kinds import midpoint
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 from genesig.selection.linear.training_sets import TrainingSet
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from study import settings, splits_of
 
-from genesig.response.known import ByKind
+from genesig.response.kinds import ByKind
 from genesig.results import Dataset, Design
 from genesig.selection.gather import selection_table
 from genesig.selection.linear.half_samples import study_half_samples

@@ -13,7 +13,7 @@ from toys import dataset, noise, paired_lines
 from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.controls import null_errors, p_value
 from genesig.selection.assess.held_out import collect_held_out
-from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.assess.kinds import ASSESSED
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ from settings import MOMENTS, SPLITS, linear
 from study_data import task_of
 
 from genesig.data.splits.draw import draw_splits
-from genesig.data.study.labels.known import LABEL_RULES as LABELLED
+from genesig.data.study.label_rules import LABEL_RULES as LABELLED
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design
 from genesig.selection.linear.nested_cross_validation import fit_final_model

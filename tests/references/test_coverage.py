@@ -6,7 +6,7 @@ import pytest
 from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.held_out import HeldOut
 from genesig.selection.assess.intervals import corrected_t
-from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.assess.kinds import ASSESSED
 
 CLASSES = ASSESSED["classification"].headline
 NUMBERS = ASSESSED["regression"].headline

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from genesig.response.survival import martingale, times
-from genesig.selection.assess.kinds.record import HeldOut
+from genesig.response.kinds import martingale, times
+from genesig.selection.assess.kinds import HeldOut
 from genesig.selection.assess.patients.pairs import score_effect
 
 N_GENES = 50

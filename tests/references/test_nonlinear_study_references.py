@@ -14,7 +14,7 @@ from genesig.models.derivative import DerivativeRegressor
 from genesig.results.model_fits import ModelFits
 from genesig.selection.assess.assessment import compare_errors, study_errors
 from genesig.selection.assess.held_out import collect_held_out
-from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.assess.kinds import ASSESSED
 from genesig.selection.nonlinear.gather import (
     agreement_table,
     gather_nonlinear,

@@ -7,7 +7,7 @@ import pytest
 from sklearn.model_selection import StratifiedKFold
 
 from genesig.data.splits.folds import Samples, random_state
-from genesig.response.known import RESPONSES
+from genesig.response.kinds import RESPONSES
 
 
 @pytest.mark.filterwarnings("ignore:The least populated class")

@@ -34,7 +34,7 @@ from genesig.data.steps.segment import with_places
 from genesig.data.steps.zeros import ZEROS_AS_MISSING as ZEROS
 from genesig.data.study.dataset import Inputs, read_inputs
 from genesig.data.study.design_check import names_patients
-from genesig.data.study.labels.known import LABEL_RULES
+from genesig.data.study.label_rules import LABEL_RULES
 from genesig.data.study.matrix_check import Expression, check_gene_names
 from genesig.data.study.settings import StudySettings
 from genesig.errors import (

@@ -12,17 +12,12 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.cohorts.settings import CohortSettings
-from genesig.data.study.labels.times import (
-    check_blank_times,
-    check_event_coding,
-    join_times,
-)
+from genesig.data.study.label_checks import check_blank_times, check_event_coding, join_times
 from genesig.data.study.sheet_check import check_column
 from genesig.data.study.unlabelled import find_unlabelled_samples
 from genesig.errors import Problem, did_you_mean
 from genesig.response.design import label_columns, time_columns
-from genesig.response.known import RESPONSES
-from genesig.response.survival import happened, times
+from genesig.response.kinds import RESPONSES, happened, times
 from genesig.results import Design
 from genesig.words import counted, further_text, is_missing, is_number, listing, number_fault
 

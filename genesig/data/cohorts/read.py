@@ -21,7 +21,7 @@ from genesig.data.study.matrix_check import check_samples, leave_out_other_colum
 from genesig.data.study.sheet_check import check_column, check_ids, drop_unstorable_columns
 from genesig.errors import InvalidInput, Problem, collect_problems, order_by_level
 from genesig.response.design import SEVERAL, label_columns
-from genesig.response.known import ByKind
+from genesig.response.kinds import ByKind
 from genesig.results import Design
 from genesig.results.run import sha256
 from genesig.words import equal_looking, further_text, is_missing, listing, overlooked_differences

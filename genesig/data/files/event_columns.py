@@ -20,7 +20,7 @@ from genesig.data.files.columns import (
     is_covariate,
     words_of,
 )
-from genesig.response.survival import happened
+from genesig.response.kinds import happened
 from genesig.words import control_first, is_missing, is_number, is_unknown
 
 if TYPE_CHECKING:

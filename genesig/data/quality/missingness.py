@@ -13,7 +13,7 @@ from genesig.data.steps.imputation import exceeds_missing_share, missing_when_lo
 from genesig.data.steps.normalise import LOW_VALUE_STEPS
 from genesig.data.study.sheet_check import Sheet
 from genesig.errors import Problem
-from genesig.response.known import RESPONSES
+from genesig.response.kinds import RESPONSES
 from genesig.results import Design
 from genesig.words import counted, listing
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.errors import GenesigError
-from genesig.response.record import Response
+from genesig.response.kinds import Response
 from genesig.results import Dataset
 
 # The first number of a spawn key. These numbers must never change: the splits and permutations of

@@ -13,7 +13,7 @@ from genesig.data.study.design_check import CORRELATION_ROUNDING, correlations
 from genesig.data.study.sheet_check import Sheet, check_column
 from genesig.errors import Problem
 from genesig.response.covariates import Covariate, encoded
-from genesig.response.known import RESPONSES
+from genesig.response.kinds import RESPONSES
 from genesig.results import Design
 from genesig.words import is_missing, is_number, listing
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any, NamedTuple
 
-from genesig.data.study.labels.known import LABEL_RULES
+from genesig.data.study.label_rules import LABEL_RULES
 from genesig.errors import Problem
 from genesig.response.design import SEVERAL, Design
 from genesig.results import Splits

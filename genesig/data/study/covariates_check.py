@@ -12,14 +12,14 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.files.columns import SAMPLES_PER_COVARIATE, are_codes
 from genesig.data.files.names import Config
-from genesig.data.study.labels.known import LABEL_RULES
+from genesig.data.study.label_rules import LABEL_RULES
 from genesig.data.study.pool.record import WEIGHT_COLUMN
 from genesig.data.study.settings import AdjustmentSettings
 from genesig.data.study.sheet_check import Sheet, check_column
 from genesig.errors import Problem, did_you_mean
 from genesig.response.covariates import Covariate, encoded, knots_for, names_of
 from genesig.response.design import BALANCED, label_columns
-from genesig.response.known import RESPONSES
+from genesig.response.kinds import RESPONSES
 from genesig.results import Splits
 from genesig.words import (
     counted,

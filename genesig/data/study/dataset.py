@@ -31,7 +31,7 @@ from genesig.data.study.gene_columns import (
     read_places,
     read_prior_weights,
 )
-from genesig.data.study.labels.times import join_times
+from genesig.data.study.label_checks import join_times
 from genesig.data.study.matrix_check import Expression, check_matrix, check_symbols
 from genesig.data.study.pool.record import Pool
 from genesig.data.study.pool.together import pool_studies

@@ -14,11 +14,11 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.files.columns import is_covariate
 from genesig.data.files.names import Config
-from genesig.data.study.labels.known import LABEL_RULES
+from genesig.data.study.label_rules import LABEL_RULES
 from genesig.data.study.matrix_check import Expression
 from genesig.data.study.sheet_check import Sheet
 from genesig.errors import Problem, did_you_mean
-from genesig.response.known import RESPONSES
+from genesig.response.kinds import RESPONSES
 from genesig.results import Design, Splits
 from genesig.words import counted, further_text, further_text_of, is_missing, is_number, listing
 

@@ -25,8 +25,7 @@ from genesig.data.steps.zeros import ZEROS_AS_MISSING as ZEROS
 from genesig.data.study.config_check import setting_problem
 from genesig.data.study.covariates_check import covariate_settings, unquoted_word_faults
 from genesig.data.study.gene_columns import check_omic_settings, check_place_settings
-from genesig.data.study.labels.known import LABEL_RULES, check_kind_settings
-from genesig.data.study.labels.record import SettingFaults
+from genesig.data.study.label_rules import LABEL_RULES, SettingFaults, check_kind_settings
 from genesig.data.study.pool.record import check_study_settings
 from genesig.errors import InvalidInput, Problem
 from genesig.plugins import entry_points_of, load_plugin

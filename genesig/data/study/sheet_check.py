@@ -8,13 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from genesig.data.files.formats.interface import DOUBTS_ATTRIBUTE
-from genesig.data.study.labels.known import LABEL_RULES
-from genesig.data.study.labels.record import (
-    LabelRequest,
-    check_similar_names,
-    event_column_hints,
-    line_of_row,
-)
+from genesig.data.study.label_checks import check_similar_names, event_column_hints, line_of_row
+from genesig.data.study.label_rules import LABEL_RULES, LabelRequest
 from genesig.data.study.settings import StudySettings
 from genesig.data.study.unlabelled import find_unlabelled_samples
 from genesig.errors import Problem, did_you_mean

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.study.labels.record import line_of_row
+from genesig.data.study.label_checks import line_of_row
 from genesig.errors import Problem
 from genesig.words import flow_yaml, is_missing, listing
 

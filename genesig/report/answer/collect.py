@@ -45,7 +45,7 @@ from genesig.report.page.tables import TableRow, chosen_list_rows, genesig_rows,
 from genesig.report.page.verdict import LEVEL, Analysis, Grade, grade, grade_within_study, judge
 from genesig.report.page.words import clean, counted, decimal, in_words, percent
 from genesig.response.design import SEVERAL
-from genesig.response.known import ByKind
+from genesig.response.kinds import ByKind
 from genesig.selection.assess.controls import FDR_SELECTED
 from genesig.selection.assess.intervals import Detectable, detectable, wilson
 

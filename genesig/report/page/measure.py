@@ -10,7 +10,7 @@ from genesig.optim.class_line import doubt_of_line
 from genesig.report.page.record import Study, StudyFacts
 from genesig.report.page.words import clean, decimal, enumerated, percent, rate, shorten
 from genesig.response.design import SEVERAL
-from genesig.response.known import ByKind
+from genesig.response.kinds import ByKind
 from genesig.selection.assess.controls import FDR_SELECTED
 
 

@@ -8,7 +8,7 @@ from genesig.report.page.verdict import LEVEL
 from genesig.report.page.words import clean, counted, percent, power, significant
 from genesig.report.prediction.collect import Prediction
 from genesig.response.design import SEVERAL
-from genesig.response.known import ByKind
+from genesig.response.kinds import ByKind
 
 SCHEME_WORDS = {
     "stratified_kfold": "stratified {folds}-fold cross-validation{repeated}",

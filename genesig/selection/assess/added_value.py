@@ -10,15 +10,14 @@ from genesig.optim.adjustment import Adjustment
 from genesig.optim.classes import coded, shares
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.response.design import SEVERAL
-from genesig.response.known import ByKind
+from genesig.response.kinds import ByKind
 from genesig.results import Dataset, Split, Splits
 from genesig.selection.assess.covariates import (
     Covariates,
     adjust_for_covariates,
     covariate_basis,
 )
-from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.assess.kinds.survival import SURVIVAL
+from genesig.selection.assess.kinds import ASSESSED
 
 
 def score_covariates(dataset: Dataset, split: Split) -> Array | None:
@@ -104,7 +103,7 @@ def _class_residuals(adjusted: Adjustment, y: Array) -> Array:
 def _martingale_residuals(adjusted: Adjustment, y: Array) -> Array:
     """Return the martingale residuals (n, 1) of Cox's model of the covariates, up to a factor."""
     weighted = np.flatnonzero(adjusted.root[:, 0])
-    eta = SURVIVAL.score_covariates(adjusted, y, adjusted.root > 0, [])[weighted]
+    eta = ASSESSED["survival"].score_covariates(adjusted, y, adjusted.root > 0, [])[weighted]
     weights = None if adjusted.weights is None else adjusted.weights[weighted, 0]
     risk = RiskSets.from_times(y["time"][weighted], y["event"][weighted], weights=weights)
     residuals = np.zeros((len(y), 1))

@@ -14,7 +14,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.selection.assess.clusters import group_numbers, mean_spread
 from genesig.selection.assess.intervals import NO_INTERVAL, Interval, corrected_t, hull, t_quantile
-from genesig.selection.assess.kinds.record import Headline, HeldOut
+from genesig.selection.assess.kinds import Headline, HeldOut
 
 
 @dataclass(frozen=True)

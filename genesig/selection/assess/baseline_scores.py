@@ -23,7 +23,7 @@ from genesig.errors import pick
 from genesig.models.baselines import BASELINES, ridge_beside
 from genesig.plugins import check_plugin_result, plugin_errors
 from genesig.response.covariates import splined
-from genesig.response.known import ByKind
+from genesig.response.kinds import ByKind
 from genesig.results import Dataset, Split, Splits
 from genesig.selection.assess.added_value import score_covariates
 from genesig.selection.assess.covariates import (
@@ -32,7 +32,7 @@ from genesig.selection.assess.covariates import (
     Covariates,
 )
 from genesig.selection.assess.held_out import decision_columns
-from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.assess.kinds import ASSESSED
 
 if TYPE_CHECKING:
     import pandas as pd

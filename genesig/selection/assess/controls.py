@@ -15,8 +15,7 @@ from genesig.selection.assess.added_value import global_test_p
 from genesig.selection.assess.assessment import assess, compare_errors, study_errors
 from genesig.selection.assess.covariates import COVARIATES, COVARIATES_AND_RIDGE
 from genesig.selection.assess.held_out import collect_held_out, complete_held_out
-from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.assess.kinds.record import Headline, HeldOut
+from genesig.selection.assess.kinds import ASSESSED, Headline, HeldOut
 from genesig.selection.genes.frequency import frequency_curve, selection_counts
 
 if TYPE_CHECKING:

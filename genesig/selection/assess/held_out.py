@@ -11,8 +11,7 @@ from genesig.arrays import Array
 from genesig.optim.class_line import line_for_shares
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.model_fits import ModelFits
-from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.assess.kinds.record import HeldOut
+from genesig.selection.assess.kinds import ASSESSED, HeldOut
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ from genesig.data.quality.missingness import q_values
 from genesig.optim.cox.risk_sets import DEFAULT_TIES
 from genesig.response.covariates import knot_counts, knots_at, splined
 from genesig.response.design import SEVERAL
-from genesig.response.known import ByKind
+from genesig.response.kinds import ByKind
 from genesig.results import Dataset
 from genesig.selection.genes.statistics import class_test, score_test, slope_test
 

@@ -13,9 +13,9 @@ from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import joined
 from genesig.selection.assess.assessment import assess, compare_errors
 from genesig.selection.assess.held_out import collect_held_out
-from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.assess.kinds import ASSESSED
 from genesig.selection.linear.half_samples import study_half_samples
-from genesig.selection.linear.kinds.fittings import FoldSteps
+from genesig.selection.linear.kinds import FoldSteps
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 
 if TYPE_CHECKING:

@@ -25,11 +25,11 @@ from genesig.selection.genes.frequency import (
     rank_genes,
     selection_q,
 )
+from genesig.selection.linear.elastic_nets import ElasticNets, LinearModel
 from genesig.selection.linear.ensemble import by_frequency, by_gradient, mean_model
 from genesig.selection.linear.grid import GridChoice, calibration_lines, crossfit
 from genesig.selection.linear.half_samples import HalfSampleLists, select_half_samples
-from genesig.selection.linear.kinds.fittings import FITTINGS
-from genesig.selection.linear.kinds.record import ElasticNets, LinearModel
+from genesig.selection.linear.kinds import FITTINGS
 from genesig.selection.linear.path import lists_as_path, refit_by_ridge
 from genesig.selection.linear.training_sets import LinearSettings, TrainingSet, require_halves
 

@@ -18,7 +18,7 @@ from genesig.arrays import Array
 from genesig.selection.genes.frequency import rank_genes, round_sizes
 
 if TYPE_CHECKING:
-    from genesig.selection.linear.kinds.record import LinearModel
+    from genesig.selection.linear.elastic_nets import LinearModel
 
 LIST_LENGTHS = (5, 10, 20, 35, 50, 70, 100)
 """Lengths of the lists from which the inner folds choose."""

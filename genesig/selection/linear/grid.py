@@ -26,8 +26,8 @@ from genesig.errors import pick
 from genesig.optim.class_line import ShrunkenLine
 from genesig.optim.solution import Path
 from genesig.selection.genes.frequency import agreement
-from genesig.selection.linear.kinds.fittings import FITTINGS, inner_elastic_nets
-from genesig.selection.linear.kinds.record import ElasticNets
+from genesig.selection.linear.elastic_nets import ElasticNets
+from genesig.selection.linear.kinds import FITTINGS, inner_elastic_nets
 from genesig.selection.linear.training_sets import LinearSettings, TrainingSet
 
 ChooseByFolds = Callable[[TrainingSet, Array], tuple[Array, Any]]

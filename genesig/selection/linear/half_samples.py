@@ -36,8 +36,8 @@ from genesig.selection.genes.frequency import (
     count_tails,
     round_sizes,
 )
-from genesig.selection.linear.kinds.fittings import FoldSteps, outer_elastic_nets
-from genesig.selection.linear.kinds.record import ElasticNets
+from genesig.selection.linear.elastic_nets import ElasticNets
+from genesig.selection.linear.kinds import FoldSteps, outer_elastic_nets
 from genesig.selection.linear.training_sets import (
     HalfCounts,
     LinearSettings,

@@ -29,6 +29,7 @@ from genesig.selection.linear.answers import (
     add_answers,
     predicts_by_half_samples,
 )
+from genesig.selection.linear.elastic_nets import ElasticNets
 from genesig.selection.linear.grid import (
     CHOICE_RULES,
     GridChoice,
@@ -41,8 +42,7 @@ from genesig.selection.linear.half_samples import (
     count_pairs,
     count_pairs_of_half_samples,
 )
-from genesig.selection.linear.kinds.fittings import FITTINGS, FoldSteps, outer_elastic_nets
-from genesig.selection.linear.kinds.record import ElasticNets
+from genesig.selection.linear.kinds import FITTINGS, FoldSteps, outer_elastic_nets
 from genesig.selection.linear.omics import ChooseSettings, candidate_factors, group_by_factors
 from genesig.selection.linear.path import NestedModels, fit_nested_lists
 from genesig.selection.linear.training_sets import (

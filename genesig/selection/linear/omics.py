@@ -19,9 +19,9 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.results import Dataset
+from genesig.selection.linear.elastic_nets import ElasticNets
 from genesig.selection.linear.grid import ERROR_DIGITS, GridChoice
-from genesig.selection.linear.kinds.fittings import inner_elastic_nets
-from genesig.selection.linear.kinds.record import ElasticNets
+from genesig.selection.linear.kinds import inner_elastic_nets
 from genesig.selection.linear.training_sets import LinearSettings, TrainingSet
 
 ChooseSettings = Callable[

@@ -13,7 +13,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.optim.solution import Path
-from genesig.selection.linear.kinds.record import ElasticNets
+from genesig.selection.linear.elastic_nets import ElasticNets
 from genesig.selection.linear.training_sets import LinearSettings
 
 

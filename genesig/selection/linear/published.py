@@ -22,16 +22,15 @@ from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import joined
 from genesig.selection.assess.assessment import assess, compare_errors, study_errors
 from genesig.selection.assess.held_out import collect_held_out, complete_held_out
-from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.assess.kinds.record import HeldOut
+from genesig.selection.assess.kinds import ASSESSED, HeldOut
+from genesig.selection.linear.elastic_nets import ElasticNets
 from genesig.selection.linear.grid import ERROR_DIGITS
-from genesig.selection.linear.kinds.fittings import (
+from genesig.selection.linear.kinds import (
     FITTINGS,
     FoldSteps,
     inner_elastic_nets,
     outer_elastic_nets,
 )
-from genesig.selection.linear.kinds.record import ElasticNets
 from genesig.selection.linear.path import lists_as_path
 from genesig.selection.linear.training_sets import (
     LinearSettings,

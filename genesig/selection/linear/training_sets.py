@@ -58,7 +58,7 @@ class TrainingSet:
     label_rows: Array
     """(n_test,) int: samples whose labels the test rows have; `test` itself if no row moves."""
     kind: str
-    """Kind of the response, a key of `kinds.fittings.FITTINGS`."""
+    """Kind of the response, a key of `kinds.FITTINGS`."""
     ties: str | None = None
     """Treatment of ties in survival times; None for other responses."""
     covariates: Covariates | None = None

@@ -22,7 +22,7 @@ from genesig.selection.assess.clusters import group_numbers
 from genesig.selection.assess.held_out import decision_columns
 from genesig.selection.model.external_scores import scores_table
 from genesig.selection.model.external_tests import EXTERNAL_TESTS, ScoredCohort
-from genesig.selection.model.kinds.known import MODEL_KINDS
+from genesig.selection.model.kinds import MODEL_KINDS
 from genesig.selection.model.new_samples import (
     SCALE_GENE_SETS,
     Prepared,

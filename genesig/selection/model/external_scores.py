@@ -28,8 +28,7 @@ from genesig.selection.assess.intervals import (
     positive_mean_t,
     wilson,
 )
-from genesig.selection.assess.kinds.by_class import held_out_area
-from genesig.selection.assess.kinds.record import HeldOut
+from genesig.selection.assess.kinds import HeldOut, held_out_area
 from genesig.selection.assess.scores import (
     auc,
     balanced_error,

@@ -10,7 +10,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.optim.class_line import probabilities
 from genesig.response.design import SEVERAL
-from genesig.response.known import ByKind
+from genesig.response.kinds import ByKind
 from genesig.results import Dataset
 from genesig.selection.assess.calibration import reliability
 from genesig.selection.assess.clusters import order_interval
@@ -28,8 +28,7 @@ from genesig.selection.model.external_scores import (
     measure_several_classes,
     measure_two_classes,
 )
-from genesig.selection.model.kinds.several_classes import probability_line
-from genesig.selection.model.kinds.survival import log_hazards, predicted_survival
+from genesig.selection.model.kinds import log_hazards, predicted_survival, probability_line
 from genesig.selection.model.schema import ModelJson
 from genesig.selection.survival import SurvivalPredictions, prediction_tables, time_grid
 

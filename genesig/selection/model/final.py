@@ -15,7 +15,7 @@ from genesig.optim.class_line import line_for_shares
 from genesig.results import Dataset, Fits
 from genesig.results.fits import ANSWERS
 from genesig.selection.assess.held_out import STUDY_SHARES, class_shares, requested_shares
-from genesig.selection.model.kinds.known import MODEL_KINDS
+from genesig.selection.model.kinds import MODEL_KINDS
 from genesig.selection.model.same_scale import panel_genes, training_panel, training_scale
 from genesig.selection.model.schema import (
     COVARIATE_MODEL_VERSION,

@@ -31,7 +31,7 @@ from genesig.data.study.matrix_check import check_gene_names, leave_out_other_co
 from genesig.errors import Problem, input_error
 from genesig.optim.class_line import doubt_of_line
 from genesig.selection.model.before_alignment import SCALE_NOT_COMPARED, describe_log_fault
-from genesig.selection.model.kinds.known import MODEL_KINDS
+from genesig.selection.model.kinds import MODEL_KINDS
 from genesig.selection.model.same_scale import (
     call_doubts,
     common_shift,

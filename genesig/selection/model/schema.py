@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from genesig.errors import GenesigError, input_error
-from genesig.response.known import RESPONSES
+from genesig.response.kinds import RESPONSES
 from genesig.results import Fits
 from genesig.results.fits import ANSWERS
 from genesig.selection.genes.frequency import mu_index_of

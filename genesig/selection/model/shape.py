@@ -23,7 +23,7 @@ from genesig.errors import GenesigError, InvalidInput, Problem, input_error
 from genesig.plugins import entry_points_of
 from genesig.response.covariates import Covariate, encoded, knot_counts, names_of, splined
 from genesig.results import Dataset, Fits
-from genesig.selection.model.kinds.known import MODEL_KINDS
+from genesig.selection.model.kinds import MODEL_KINDS
 from genesig.selection.model.schema import (
     COVARIATE_MODEL_VERSION,
     MODEL_FORMAT,

@@ -17,8 +17,7 @@ from genesig.selection.assess.held_out import (
     model_predictions,
     model_scores,
 )
-from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.assess.kinds.record import HeldOut
+from genesig.selection.assess.kinds import ASSESSED, HeldOut
 from genesig.selection.genes.frequency import round_sizes, rows_of_list, smallest_count
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from genesig.optim.kernels import median_distance
 from genesig.optim.nonlinear.choice import PathFit, Ridge
 from genesig.results import Dataset, Splits
 from genesig.results.model_fits import ModelFits
-from genesig.selection.linear.kinds.fittings import FITTINGS
+from genesig.selection.linear.kinds import FITTINGS
 from genesig.selection.linear.training_sets import (
     TrainingSet,
     batch_of,

@@ -20,8 +20,7 @@ from genesig.selection.assess.held_out import (
     model_predictions,
     model_scores,
 )
-from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.assess.kinds.record import HeldOut
+from genesig.selection.assess.kinds import ASSESSED, HeldOut
 from genesig.selection.assess.stability import PairAgreement, list_agreement
 from genesig.selection.genes.frequency import round_sizes, smallest_count
 

@@ -19,9 +19,9 @@ from genesig.optim.structured.solution import BlockPath
 from genesig.optim.structured.weights import contest_weights
 from genesig.optim.training import training_sets
 from genesig.response.design import SEVERAL
-from genesig.response.known import ByKind
+from genesig.response.kinds import ByKind
 from genesig.results.splits import GeneSets
-from genesig.selection.linear.kinds.fittings import FITTINGS
+from genesig.selection.linear.kinds import FITTINGS
 from genesig.selection.linear.training_sets import TrainingSet
 
 

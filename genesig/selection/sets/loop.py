@@ -22,7 +22,7 @@ from genesig.response.design import SEVERAL
 from genesig.results import Dataset, Splits
 from genesig.results.model_fits import ModelFits
 from genesig.results.splits import GeneSets
-from genesig.selection.linear.kinds.fittings import FITTINGS
+from genesig.selection.linear.kinds import FITTINGS
 from genesig.selection.linear.training_sets import (
     TrainingSet,
     batch_of,

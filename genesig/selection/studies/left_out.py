@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.response.known import ByKind
+from genesig.response.kinds import ByKind
 from genesig.results import Dataset
 from genesig.selection.assess.clusters import area_interval, group_numbers, order_interval
 from genesig.selection.assess.intervals import (
@@ -18,7 +18,7 @@ from genesig.selection.assess.intervals import (
     hull,
     newcombe,
 )
-from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.assess.kinds import ASSESSED
 from genesig.selection.assess.several import class_sides
 from genesig.selection.assess.survival import harrell
 from genesig.selection.studies.meta_analysis import next_study, random_effects, study_names

@@ -16,7 +16,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.quality.missingness import q_values
 from genesig.response.design import SEVERAL
-from genesig.response.known import ByKind
+from genesig.response.kinds import ByKind
 from genesig.results import Dataset
 from genesig.selection.assess.clusters import group_numbers
 from genesig.selection.assess.intervals import CONFIDENCE_LEVEL

@@ -20,7 +20,7 @@ from genesig.selection.assess.held_out import (
     scores_table,
 )
 from genesig.selection.assess.intervals import mean_of_shares
-from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.assess.kinds import ASSESSED
 from genesig.selection.assess.scores import balanced_error, relative_squared_error
 
 CLASSES = ASSESSED["classification"].headline

@@ -13,7 +13,7 @@ from genesig.models import baselines
 from genesig.models.baselines import BASELINES, nearest_centroid, ridge_classes, svm_classes
 from genesig.models.lasso import TAU_FRACTIONS
 from genesig.optim.cox.risk_sets import RiskSets
-from genesig.response.survival import martingale
+from genesig.response.kinds import martingale
 from genesig.selection.assess.baseline_scores import run_baselines
 
 STANDARDISING_STEPS = [{"step": "centre"}, {"step": "unit_variance"}]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from genesig.response.survival import SURVIVAL_DTYPE
+from genesig.response.kinds import SURVIVAL_DTYPE
 from genesig.selection import survival
 from genesig.selection.assess.survival import censoring
 

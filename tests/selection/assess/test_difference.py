@@ -6,8 +6,7 @@ import numpy as np
 from scipy import stats
 
 from genesig.selection.assess.assessment import compare_errors
-from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.assess.kinds.record import HeldOut
+from genesig.selection.assess.kinds import ASSESSED, HeldOut
 
 N_SAMPLES_COMPARED = 24
 REPEATS = 4

@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from genesig.response.survival import SURVIVAL_DTYPE
+from genesig.response.kinds import SURVIVAL_DTYPE
 from genesig.results import Dataset, Design
 from genesig.selection.assess.assessment import compare_errors
-from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.assess.kinds.record import HeldOut
+from genesig.selection.assess.kinds import ASSESSED, HeldOut
 from genesig.selection.assess.patients.next_study import next_study_table
 from genesig.selection.studies.left_out import studies_table
 from genesig.selection.studies.meta_analysis import effects_of

@@ -25,7 +25,7 @@ from genesig.optim.class_line import (
 from genesig.selection.assess.held_out import class_shares, predictions_table, requested_shares
 from genesig.selection.linear.grid import calibration_lines, crossfit
 from genesig.selection.linear.half_samples import study_half_samples
-from genesig.selection.linear.kinds.calibration import slope_design_effect
+from genesig.selection.linear.kinds import slope_design_effect
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 from genesig.selection.linear.training_sets import make_training_sets
 

@@ -19,7 +19,7 @@ from genesig.results import Fits
 from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.held_out import collect_held_out
-from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.assess.kinds import ASSESSED
 from genesig.selection.genes.frequency import (
     HALF_SAMPLE_MU,
     LIST_SHARES,
@@ -34,7 +34,7 @@ from genesig.selection.linear.half_samples import (
     nested_halves,
     study_half_samples,
 )
-from genesig.selection.linear.kinds.fittings import outer_elastic_nets
+from genesig.selection.linear.kinds import outer_elastic_nets
 from genesig.selection.linear.nested_cross_validation import (
     fit_final_model,
     fit_half_samples,

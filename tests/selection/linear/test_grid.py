@@ -6,7 +6,7 @@ from settings import linear
 from sklearn.metrics import balanced_accuracy_score, log_loss
 
 from genesig.selection.linear.grid import GridResult, choose_minimal
-from genesig.selection.linear.kinds.least_squares import CRITERIA, validation_error
+from genesig.selection.linear.kinds import CRITERIA, validation_error
 from genesig.selection.linear.training_sets import (
     LinearSettings,
     TrainingSet,

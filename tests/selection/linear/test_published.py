@@ -14,7 +14,7 @@ from study_data import COLUMNS, study_of
 from genesig.data.splits.draw import draw_splits
 from genesig.errors import InvalidInput
 from genesig.selection.assess.assessment import study_errors
-from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.assess.kinds import ASSESSED
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 from genesig.selection.linear.published import N_RANDOM_LISTS, published_table, score_gene_lists
 from genesig.selection.linear.training_sets import LinearSettings

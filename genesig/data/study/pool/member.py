@@ -23,13 +23,13 @@ from genesig.data.files.readers import assign_part, read_genes, read_matrix, rea
 from genesig.data.files.sample_names import with_matrix_names, without_absent
 from genesig.data.steps.normalise import fit_steps
 from genesig.data.steps.scale import looks_raw, never_logged, sizes
-from genesig.data.study.labels.known import LABEL_RULES
-from genesig.data.study.labels.record import line_of_row
-from genesig.data.study.labels.times import (
+from genesig.data.study.label_checks import (
     check_blank_times,
     check_event_coding,
     join_times,
+    line_of_row,
 )
+from genesig.data.study.label_rules import LABEL_RULES
 from genesig.data.study.matrix_check import check_matrix
 from genesig.data.study.pool.record import STUDY_COLUMN, Member
 from genesig.data.study.scale_check import describe_flattening

@@ -9,8 +9,7 @@ from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.names import POOLED_STUDIES, Config, series_file
 from genesig.data.steps.normalise import NORMALISERS
-from genesig.data.study.labels.known import LABEL_RULES
-from genesig.data.study.labels.record import SettingFaults
+from genesig.data.study.label_rules import LABEL_RULES, SettingFaults
 from genesig.response.design import label_columns
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from genesig.data.steps.scale import (
     sizes,
     spread_grows_with_size,
 )
-from genesig.data.study.labels.known import LABEL_RULES
+from genesig.data.study.label_rules import LABEL_RULES
 from genesig.data.study.pool.member import (
     check_shared_samples,
     common_genes,

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genesig.response.survival import SURVIVAL_DTYPE
+from genesig.response.kinds import SURVIVAL_DTYPE
 from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.intervals import NORMAL_QUANTILE
-from genesig.selection.assess.kinds.by_class import held_out_area
-from genesig.selection.assess.kinds.record import Headline, HeldOut
+from genesig.selection.assess.kinds import Headline, HeldOut, held_out_area
 from genesig.selection.assess.several import class_sides
 from genesig.selection.assess.survival import harrell, pool_concordance
 

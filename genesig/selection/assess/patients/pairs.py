@@ -28,7 +28,7 @@ from genesig.selection.assess.intervals import (
     standard_error_over_splits,
     t_quantile,
 )
-from genesig.selection.assess.kinds.record import HeldOut
+from genesig.selection.assess.kinds import HeldOut
 
 MAX_NEWTON_STEPS = 100
 MAX_STEP_SDS = 2.0

@@ -11,14 +11,12 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.response.covariates import Covariate, splined
 from genesig.response.design import Design
-from genesig.response.known import ByKind
-from genesig.response.survival import SURVIVAL_DTYPE
+from genesig.response.kinds import SURVIVAL_DTYPE, ByKind
 from genesig.results import Dataset, Splits
 from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.covariates import Covariates
 from genesig.selection.assess.held_out import complete_held_out
-from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.assess.kinds.record import Headline, HeldOut
+from genesig.selection.assess.kinds import ASSESSED, Headline, HeldOut
 from genesig.selection.assess.patients.next_study import next_study_table
 from genesig.selection.assess.patients.pairs import score_effect
 from genesig.selection.assess.several import class_sides

@@ -7,8 +7,7 @@ import pytest
 from scipy.stats import chi2
 
 from genesig.selection.assess.intervals import NORMAL_QUANTILE, area_variance
-from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.assess.kinds.record import HeldOut
+from genesig.selection.assess.kinds import ASSESSED, HeldOut
 from genesig.selection.assess.patients.next_study import (
     MIN_R2_SAMPLES,
     events_for_concordance,

@@ -7,8 +7,8 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from genesig.response.survival import times
-from genesig.selection.assess.kinds.record import HeldOut
+from genesig.response.kinds import times
+from genesig.selection.assess.kinds import HeldOut
 from genesig.selection.assess.patients.pairs import pairs_within_blocks, score_effect
 from genesig.selection.assess.survival import calibration_slope_of_cox
 

@@ -1,23 +1,30 @@
-"""The records of label checks, and the checks that several kinds of outcome share.
+"""Checks of labels that several kinds of outcome share: class names, numbers, times and events.
 
 Advice is lines of the config: with all lines of a message the study is accepted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from genesig.data.files.columns import class_columns
-from genesig.data.files.event_columns import TimeAndEvent, time_event_pairs
-from genesig.data.files.names import Config
+from genesig.data.files.event_columns import (
+    YES_WORDS,
+    TimeAndEvent,
+    event_by_name,
+    event_word,
+    lacking_times,
+    rank_sum_of_times,
+    time_event_pairs,
+)
 from genesig.data.steps.scale import missing_codes
-from genesig.data.study.settings import OutcomeSettings
 from genesig.errors import Problem
+from genesig.response.kinds import happened
 from genesig.words import (
     DOUBTFUL_UNKNOWN,
     UNKNOWN_VALUE,
@@ -26,8 +33,10 @@ from genesig.words import (
     equal_looking,
     flow_yaml,
     further_text,
+    is_missing,
     is_misspelt,
     is_number,
+    is_unknown,
     listing,
     number_fault,
     overlooked_differences,
@@ -35,68 +44,6 @@ from genesig.words import (
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-SettingFaults = Iterator[tuple[str, str] | tuple[str, str, str]]
-
-
-class LabelRequest(NamedTuple):
-    """The sample table, with the settings of its label."""
-
-    table: pd.DataFrame
-    """All samples, cells as strings; ``attrs["lines"]`` are their lines in the file."""
-    file: str
-    """File of the table, for messages."""
-    columns: Sequence[str]
-    """Columns of the response; the first one is the label."""
-    labels: pd.Series[str]
-    """Labels of the samples that have one."""
-    settings: OutcomeSettings
-
-    @property
-    def label_column(self) -> str:
-        """Column of the label, the first one of the response."""
-        return self.columns[0]
-
-
-@dataclass(frozen=True)
-class LabelChoice:
-    """The classes and samples that a kind of outcome chooses."""
-
-    classes: tuple[str, ...] | None = None
-    """None for outcomes without classes."""
-    dropped: dict[str, str] = field(default_factory=dict)
-    """Name -> reason of each sample left out."""
-    design_fields: dict[str, Any] = field(default_factory=dict)
-    """Further fields of `Design`."""
-
-
-@dataclass(frozen=True)
-class LabelRules:
-    """The checks and settings of one kind of outcome."""
-
-    choose_labels: Callable[[LabelRequest, list[Problem]], LabelChoice]
-    """Returns the choice for a request; appends problems to the list."""
-    setting_faults: Callable[[Config], SettingFaults]
-    """Yields (setting, message) of each setting that does not fit the kind of outcome."""
-    has_classes: bool
-    """Whether there are classes, which another study may call otherwise."""
-    leave_one_out_result: str = ""
-    """Result of leave-one-out without any signal; '' if the kind refuses leave-one-out."""
-    data_keys: tuple[str, ...] = ()
-    """Keys of the section ``data`` that only some kinds have."""
-    label_columns: tuple[str, ...] = ()
-    """Keys of the setting ``label`` that name columns; empty if it is one column."""
-    one_response_per_group: bool = False
-    """Whether the samples of one group must have one response."""
-    path_seconds: float = 0.0
-    """Seconds of one path beside those of its products; of several classes, for each."""
-    set_path_factor: float = 1.0
-    """Time of a path over gene sets, relative to one of two classes."""
-    defaults: Config = field(default_factory=dict)
-    """Settings whose defaults differ from those of the schema."""
-    adjustments: tuple[str, ...] = ()
-    """Which of ``data.covariates`` and ``data.weights`` are offered."""
 
 
 def line_of_row(table: pd.DataFrame, row: int) -> int:
@@ -164,7 +111,9 @@ def exchanged_column_faults(
 
 
 DASHES_OR_BLANKS = "dashes or blanks"
-MOST_CLASSES = 20  # more are refused; of columns with a word for each sample no pairs are made
+
+
+MAX_STUDY_CLASSES = 20  # more are refused; no pairs are made of a word for each sample
 
 
 def check_class_words(
@@ -181,7 +130,7 @@ def check_class_words(
         difference = overlooked_differences(seen_alike) if seen_alike else DASHES_OR_BLANKS
         message = f"the classes {groups_text} differ only in {difference}; write them alike"
         yield Problem(f"{file}, column '{label}'", message)
-    if 2 < len(names) <= MOST_CLASSES:
+    if 2 < len(names) <= MAX_STUDY_CLASSES:
         yield from _misspelling_warnings(table, label, names, file)
     for name in names:
         is_unknown = UNKNOWN_VALUE.fullmatch(name)
@@ -268,3 +217,114 @@ def check_similar_names(table: pd.DataFrame, key: str, column: str, file: str) -
         )
         cell_location = f"{file}, line {table.attrs['lines'][row]}, column '{column}'"
         yield Problem(cell_location, message, "warning" if key == "data.batch" else "error")
+
+
+def join_times(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """Return the sample table with blanks of the first time column filled from the others.
+
+    Nothing is changed if one of the columns is absent or occurs twice.
+    """
+    headers = list(map(str, table.columns))
+    if len(columns) < 2 or any(headers.count(column) != 1 for column in columns):
+        return table
+    cells = zip(*(map(str, table[column]) for column in columns), strict=True)
+    joined = table.assign(**{columns[0]: [_first_time(row) for row in cells]})
+    joined.attrs = dict(table.attrs)
+    return joined
+
+
+def _first_time(cells: Sequence[str]) -> str:
+    """Return the first cell that is a number, else the first other word that is not missing."""
+    answers = [cell for cell in cells if not is_unknown(cell)]
+    return next(filter(is_number, answers), answers[0] if answers else "")
+
+
+def check_blank_times(
+    table: pd.DataFrame, file: str, time: str, event: str, event_setting: str | None
+) -> Iterator[Problem]:
+    """Yield an error if all samples of one outcome lack a time, and would be left out.
+
+    `event_setting` is ``data.event``.
+    """
+    if not {time, event} <= set(table.columns):
+        return
+    n_samples_of_word = Counter(
+        str(cell).strip() for cell in table[event] if not is_missing(str(cell))
+    )
+    counted_word = event_setting or event_word(n_samples_of_word, event) or "1"
+    outcome_without_times = lacking_times(table, time, event, counted_word)
+    if outcome_without_times is None:
+        return
+    outcome = "with the event" if outcome_without_times.with_event else "without the event"
+    message = (
+        f"no time for {outcome_without_times.n_blank} of the "
+        f"{counted(outcome_without_times.n_samples, 'sample')} {outcome} "
+        f"(column '{event}'), who would all be left out; "
+    )
+    second = outcome_without_times.columns[0] if outcome_without_times.columns else "COLUMN"
+    label = flow_yaml({"label": {"time": [time, second], "event": event}})[1:-1]
+    if outcome_without_times.columns:
+        message += f"'{second}' has their times: write {label}"
+    else:
+        message += f"add the times of their last follow-up as a COLUMN, and write {label}"
+    yield Problem(f"{file}, column '{time}'", message, "error", "times_of_one_outcome", "label")
+
+
+def check_event_coding(
+    table: pd.DataFrame, file: str, columns: tuple[str, str], event_setting: str | None, key: str
+) -> Iterator[Problem]:
+    """Yield a warning if the counted word seems to be the absence of the event.
+
+    Parameters
+    ----------
+    table : DataFrame of strings
+    file : str
+        File of the table.
+    columns : (time, event)
+    event_setting : str or None
+        Word of the event; None is 1.
+    key : str
+        Setting that names the word.
+    """
+    time, event = columns
+    if not {time, event} <= set(table.columns):
+        return
+    n_samples_of_word = Counter(
+        str(cell).strip() for cell in table[event] if not is_missing(str(cell))
+    )
+    expected_word = event_by_name(n_samples_of_word, event, rank_sum_of_times(table, time, event))
+    counted_words = [cell for cell in n_samples_of_word if happened(cell, event_setting or "1")]
+    if expected_word is None or len(counted_words) != 1 or expected_word == counted_words[0]:
+        return
+    yield Problem(
+        f"{file}, column '{event}'",
+        _reversal_message(event, n_samples_of_word, counted_words[0], expected_word, key),
+        "warning",
+        "event_reversed",
+        key,
+    )
+
+
+def _reversal_message(
+    event: str,
+    n_samples_of_word: Mapping[str, int],
+    counted_word: str,
+    expected_word: str,
+    key: str,
+) -> str:
+    """Return the warning that the event is probably the other word."""
+    n_chosen = (
+        f"{n_samples_of_word[counted_word]} of {counted(sum(n_samples_of_word.values()), 'sample')}"
+    )
+    section = key.rpartition(".")
+    setting = flow_yaml({section[2]: expected_word})
+    if section[0] == "data":
+        setting = f"data: {setting}"
+    if counted_word.lower() in YES_WORDS:
+        reason = f"by its name '{counted_word}' is a time without the event"
+    else:
+        reason = f"'{expected_word}' sounds like the event"
+    return (
+        f"'{counted_word}' counts as the event ({n_chosen}), but {reason}; if so, write "
+        f"{setting}, else give the column another name"
+    )

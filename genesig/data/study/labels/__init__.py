@@ -1,1 +1,0 @@
-"""What the sample table and the settings must be for each kind of response."""

@@ -1,1 +1,0 @@
-"""Errors, intervals and decisions of each kind of response."""

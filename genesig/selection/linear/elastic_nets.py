@@ -1,0 +1,463 @@
+"""Elastic nets of training sets: by least squares, for several classes, and for survival.
+
+Shapes: n samples, d genes, k training sets, m points of a path, L lambdas. With several classes,
+weights and scores have one more axis, (T,).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from genesig.arrays import Array
+from genesig.optim.adjustment import Adjustment
+from genesig.optim.classes import coded, shares
+from genesig.optim.cox import path as cox
+from genesig.optim.cox.risk_sets import DEFAULT_TIES
+from genesig.optim.cox.training import CoxSets, cox_sets
+from genesig.optim.multitask import JointSets, joint_coef, joint_path, joint_scores, joint_sets
+from genesig.optim.refit import covariate_coef, refit_coef, refit_scores
+from genesig.optim.solution import Path
+from genesig.optim.solvers import path
+from genesig.optim.structured.stretches import Stretches, with_stretches
+from genesig.optim.training import TrainingSets, training_sets
+from genesig.selection.assess.covariates import Covariates, adjust_for_covariates
+from genesig.selection.linear.training_sets import LinearSettings
+
+
+@dataclass(frozen=True)
+class LinearModel:
+    """One linear model of one training set."""
+
+    genes: Array
+    """(m,) int: columns of the matrix, ascending."""
+    values: Array
+    """(m,) or (m, T) float: weight of each gene."""
+    intercept: Any
+    """float or (T,) float: the intercept less the threshold."""
+    gamma: Array | None
+    """(q,) or (q, T) float: weight of each covariate; None without covariates."""
+    crossfitted_scores: Array | None = None
+    """(n, ...) float: score of each training sample, see `grid.crossfit`; NaN of other samples."""
+
+    def scores(self, X: Array, rows: Array) -> Array:
+        """Return the scores of some rows of the matrix, without covariates."""
+        return np.asarray(self.intercept + X[np.ix_(rows, self.genes)] @ self.values)
+
+
+class MatrixSettings(NamedTuple):
+    """Scaling and penalty that all training sets of a matrix share."""
+
+    centre: bool
+    """Whether each gene is centred on the training rows."""
+    unit_variance: bool
+    """Whether each gene is divided by its standard deviation on the training rows."""
+    penalty_factors: Array | None
+    """(d,) float: factor of each gene's l1 term; None if all are 1."""
+    ties: str | None
+    """Treatment of ties in survival times."""
+    fusion: Stretches | None = None
+    """Norm of the penalty ``fused``, which replaces the l1 norm."""
+
+
+class ElasticNets(Protocol):
+    """k training sets of one matrix, of one kind of outcome, with the solver of that kind.
+
+    The criterion of training set k is loss + mu ||b||² + tau Σ w_j |b_j| of standardised genes Z.
+    """
+
+    @property
+    def X(self) -> Array:
+        """The matrix, (n, d)."""
+
+    @property
+    def tau_max(self) -> Array:
+        """Smallest tau at which nothing is selected, (k,)."""
+
+    @property
+    def norm(self) -> Array:
+        """``||Z'Z||/n`` of each training set, the unit of mu and lambda, (k,)."""
+
+    def null_gradient(self, numbers: slice) -> Array:
+        """Return the size of each gene's gradient where nothing is selected, (n_sets, d).
+
+        It measures the association of each gene alone with the outcome, up to a factor of the set.
+        """
+
+    def inside(
+        self,
+        Y: Array,
+        rows: Array,
+        covariates: Sequence[Covariates | None],
+        parent: Array,
+        *,
+        end_together: bool = True,
+    ) -> ElasticNets:
+        """Return training sets inside of these, with the same scaling and penalty factors.
+
+        Responses Y and masks `rows` are (n, k'), `parent` (k',) numbers the sets that contain them.
+        With `end_together` the paths of one parent may all end where the first one ends, because
+        only a list that all folds have can be chosen. Without it each path ends by itself, and the
+        norm is that of the parent, which is near enough to its own.
+        """
+
+    def path(self, tau: Array, mu: Array, settings: LinearSettings, max_genes: int | None) -> Path:
+        """Select along absolute tau and mu (k, m).
+
+        A row of the path ends before its first list of more than `max_genes` genes.
+        """
+
+    def ridge_scores(self, lists: Path, lam: Array, rows: Array) -> Array:
+        """Refit each list at each lambda (k, L); return scores (k, m, L, n) of at least `rows`."""
+
+    def ridge_coef(self, lists: Path, lam: Array) -> tuple[Array, Array]:
+        """Refit each list at lambda (k,); return values (nnz,) and intercept (k, m), per unit of X.
+
+        The intercept is for samples whose covariates are at their means.
+        """
+
+    def covariate_coef(
+        self, lists: Path, values: Array, lam: Array
+    ) -> tuple[Array, Array] | tuple[None, None]:
+        """Return the weights of covariates beside these values, (k, m, q), and their means (k, q).
+
+        None without covariates.
+        """
+
+
+@dataclass(frozen=True)
+class LeastSquaresElasticNets:
+    """k training sets under the squared error, see `ElasticNets`."""
+
+    sets: TrainingSets
+
+    @classmethod
+    def from_rows(
+        cls,
+        X: Array,
+        Y: Array,
+        rows: Array,
+        covariates: Sequence[Covariates | None],
+        matrix_settings: MatrixSettings,
+    ) -> LeastSquaresElasticNets:
+        """Make k training sets from responses Y and masks `rows`, (n, k), with covariates."""
+        sets = training_sets(
+            X,
+            Y,
+            rows,
+            centre=matrix_settings.centre,
+            weights=matrix_settings.penalty_factors,
+            unit_variance=matrix_settings.unit_variance,
+            adjustment=adjust_for_covariates(covariates, Y, rows),
+        )
+        return cls(
+            sets if matrix_settings.fusion is None else with_stretches(sets, matrix_settings.fusion)
+        )
+
+    @property
+    def X(self) -> Array:
+        """The matrix, (n, d)."""
+        return self.sets.X
+
+    @property
+    def tau_max(self) -> Array:
+        """``(2/n) max_j |z_j'y| / w_j`` of each, (k,)."""
+        return self.sets.tau_max
+
+    @property
+    def norm(self) -> Array:
+        """``||Z'Z||/n`` of each, (k,)."""
+        return self.sets.norm
+
+    def null_gradient(self, numbers: slice) -> Array:
+        """Return the size of each gene's gradient, see `ElasticNets`."""
+        return self.sets.strength(numbers)
+
+    def inside(
+        self,
+        Y: Array,
+        rows: Array,
+        covariates: Sequence[Covariates | None],
+        parent: Array,
+        *,
+        end_together: bool = True,
+    ) -> LeastSquaresElasticNets:
+        """Return training sets inside of these, see `ElasticNets`."""
+        outer = self.sets
+        return LeastSquaresElasticNets(
+            training_sets(
+                outer.X,
+                Y,
+                rows,
+                centre=outer.centre,
+                share_copy_with=outer,
+                unit_variance=outer.unit_variance,
+                adjustment=adjust_for_covariates(covariates, Y, rows),
+                norm=None if end_together else outer.norm[parent],
+            )
+        )
+
+    def path(self, tau: Array, mu: Array, settings: LinearSettings, max_genes: int | None) -> Path:
+        """Minimise ``(1/n)||y - Zb||² + mu ||b||² + tau Σ w_j |b_j|``."""
+        return path(
+            self.sets,
+            tau,
+            mu,
+            solver=settings.solver,
+            tolerance=settings.tolerance,
+            longest=max_genes,
+        )
+
+    def ridge_scores(self, lists: Path, lam: Array, rows: Array) -> Array:
+        """Refit each list by ridge and return scores, see `refit.refit_scores`."""
+        return refit_scores(self.sets, lists, lam, rows)
+
+    def ridge_coef(self, lists: Path, lam: Array) -> tuple[Array, Array]:
+        """Refit each list by ridge and return coefficients, see `refit.refit_coef`."""
+        return refit_coef(self.sets, lists, lam)
+
+    def covariate_coef(
+        self, lists: Path, values: Array, lam: Array
+    ) -> tuple[Array, Array] | tuple[None, None]:
+        """Return the weights of covariates, see `refit.covariate_coef`, and their means."""
+        adjustment = self.sets.adjustment
+        if adjustment is None or not adjustment.mean.shape[1]:
+            return None, None
+        return covariate_coef(self.sets, lists, values), adjustment.mean
+
+
+@dataclass(frozen=True)
+class MultiTaskElasticNets:
+    """k training sets with a column of Y for each class, see `ElasticNets`."""
+
+    joint: JointSets
+    class_share: Array
+    """(k, T) float: share of each class in the training samples; folds have their parent's."""
+    parent: Array | None = None
+    """(k,) int: outer set of each inner one, whose paths end together; None if each ends alone."""
+
+    @classmethod
+    def from_rows(
+        cls,
+        X: Array,
+        Y: Array,
+        rows: Array,
+        covariates: Sequence[Covariates | None],
+        matrix_settings: MatrixSettings,
+    ) -> MultiTaskElasticNets:
+        """Make k training sets from class numbers Y and masks `rows`, (n, k), with covariates."""
+        adjustment = adjust_for_covariates(covariates, Y, rows)
+        sample_weights = None if adjustment is None else np.square(adjustment.root)
+        class_share = shares(Y, rows, int(Y.max()) + 1, sample_weights)
+        joint = joint_sets(
+            X,
+            coded(Y, class_share),
+            rows,
+            centre=matrix_settings.centre,
+            unit_variance=matrix_settings.unit_variance,
+            weights=matrix_settings.penalty_factors,
+            adjustment=adjustment,
+        )
+        return cls(joint, class_share)
+
+    @property
+    def X(self) -> Array:
+        """The matrix, (n, d)."""
+        return self.joint.sets.X
+
+    @property
+    def tau_max(self) -> Array:
+        """``(2/n) max_j ||z_j'Y|| / w_j`` of each, (k,)."""
+        return self.joint.tau_max
+
+    @property
+    def norm(self) -> Array:
+        """``||Z'Z||/n`` of each, (k,)."""
+        return self.joint.norm
+
+    def null_gradient(self, numbers: slice) -> Array:
+        """Return the size of each gene's gradient, see `ElasticNets`."""
+        return self.joint.sets.strength(numbers, self.joint.Y)
+
+    def inside(
+        self,
+        Y: Array,
+        rows: Array,
+        covariates: Sequence[Covariates | None],
+        parent: Array,
+        *,
+        end_together: bool = True,
+    ) -> MultiTaskElasticNets:
+        """Return training sets inside of these, coded by the class shares of the outer sets."""
+        outer = self.joint.sets
+        class_share = self.class_share[parent]
+        joint = joint_sets(
+            outer.X,
+            coded(Y, class_share),
+            rows,
+            centre=outer.centre,
+            unit_variance=outer.unit_variance,
+            share_copy_with=self.joint,
+            adjustment=adjust_for_covariates(covariates, Y, rows),
+            norm=None if end_together else self.norm[parent],
+        )
+        return MultiTaskElasticNets(joint, class_share, parent if end_together else None)
+
+    def path(self, tau: Array, mu: Array, settings: LinearSettings, max_genes: int | None) -> Path:
+        """Minimise ``(1/n)||Y - ZB||² + mu ||B||² + tau Σ w_j ||B_j||``."""
+        return joint_path(
+            self.joint, tau, mu, tolerance=settings.tolerance, longest=max_genes, groups=self.parent
+        )
+
+    def ridge_scores(self, lists: Path, lam: Array, rows: Array) -> Array:
+        """Refit each list by ridge and return scores, (k, m, L, n, T)."""
+        return joint_scores(self.joint, lists, lam, rows)
+
+    def ridge_coef(self, lists: Path, lam: Array) -> tuple[Array, Array]:
+        """Refit each list by ridge and return values (nnz, T) and intercept (k, m, T)."""
+        return joint_coef(self.joint, lists, lam)
+
+    def covariate_coef(
+        self, lists: Path, values: Array, lam: Array
+    ) -> tuple[Array, Array] | tuple[None, None]:
+        """Return weights of covariates, (k, m, q, T), see `refit.covariate_coef`, and means."""
+        adjustment = self.joint.sets.adjustment
+        if adjustment is None or not adjustment.mean.shape[1]:
+            return None, None
+        return covariate_coef(
+            self.joint.sets, lists, values, self.joint.y_on_basis
+        ), adjustment.mean
+
+
+class _WeightedRows(NamedTuple):
+    """Adjustment of k training sets, and the rows that count in it."""
+
+    adjustment: Adjustment | None
+    rows: Array
+    """(n, k) bool: training rows with a weight above 0."""
+    weights: Array | None
+    """(n, k) float: weights of the samples; None if all are 1."""
+
+    @classmethod
+    def from_covariates(
+        cls, covariates: Sequence[Covariates | None], Y: Array, rows: Array
+    ) -> _WeightedRows:
+        """Return the adjustment for covariates and weights of training sets with responses Y."""
+        adjustment = adjust_for_covariates(covariates, Y, rows)
+        if adjustment is None or adjustment.weights is None:
+            return cls(adjustment, rows, None)
+        # A sample of weight 0 belongs to no risk set.
+        rows = adjustment.weights > 0
+        adjustment = adjust_for_covariates(covariates, Y, rows)
+        return cls(adjustment, rows, None if adjustment is None else adjustment.weights)
+
+
+@dataclass(frozen=True)
+class CoxElasticNets:
+    """k training sets under Cox's partial likelihood, see `ElasticNets`."""
+
+    sets: CoxSets
+    ties: str
+    parent: Array | None = None
+    """(k,) int: outer set of each inner one, whose paths end together; None if each ends alone."""
+
+    @classmethod
+    def from_rows(
+        cls,
+        X: Array,
+        Y: Array,
+        rows: Array,
+        covariates: Sequence[Covariates | None],
+        matrix_settings: MatrixSettings,
+    ) -> CoxElasticNets:
+        """Make k training sets from times and events Y and masks `rows`, (n, k)."""
+        ties = matrix_settings.ties or DEFAULT_TIES
+        weighted_rows = _WeightedRows.from_covariates(covariates, Y, rows)
+        return cls(
+            cox_sets(
+                X,
+                Y["time"],
+                Y["event"],
+                weighted_rows.rows,
+                centre=matrix_settings.centre,
+                ties=ties,
+                unit_variance=matrix_settings.unit_variance,
+                weights=matrix_settings.penalty_factors,
+                sample_weights=weighted_rows.weights,
+                fixed=weighted_rows.adjustment,
+            ),
+            ties,
+        )
+
+    @property
+    def X(self) -> Array:
+        """The matrix, (n, d)."""
+        return self.sets.sets.X
+
+    @property
+    def tau_max(self) -> Array:
+        """``max_j |z_j'∇h| / w_j`` of each at 0, (k,)."""
+        return cox.tau_max(self.sets)
+
+    @property
+    def norm(self) -> Array:
+        """``||Z'Z||/n`` of each, (k,)."""
+        return self.sets.sets.norm
+
+    def null_gradient(self, numbers: slice) -> Array:
+        """Return the size of each gene's gradient, see `ElasticNets`."""
+        return cox.strength(self.sets, numbers)
+
+    def inside(
+        self,
+        Y: Array,
+        rows: Array,
+        covariates: Sequence[Covariates | None],
+        parent: Array,
+        *,
+        end_together: bool = True,
+    ) -> CoxElasticNets:
+        """Return training sets inside of these, see `ElasticNets`."""
+        outer = self.sets.sets
+        weighted_rows = _WeightedRows.from_covariates(covariates, Y, rows)
+        sets = cox_sets(
+            outer.X,
+            Y["time"],
+            Y["event"],
+            weighted_rows.rows,
+            centre=outer.centre,
+            ties=self.ties,
+            unit_variance=outer.unit_variance,
+            share_copy_with=self.sets,
+            sample_weights=weighted_rows.weights,
+            fixed=weighted_rows.adjustment,
+            norm=None if end_together else self.norm[parent],
+        )
+        return CoxElasticNets(sets, self.ties, parent if end_together else None)
+
+    def path(self, tau: Array, mu: Array, settings: LinearSettings, max_genes: int | None) -> Path:
+        """Minimise ``-(2/n) l(Zb) + mu ||b||² + tau Σ w_j |b_j|``."""
+        return cox.cox_path(
+            self.sets, tau, mu, tolerance=settings.tolerance, longest=max_genes, groups=self.parent
+        )
+
+    def ridge_scores(self, lists: Path, lam: Array, rows: Array) -> Array:
+        """Refit each list by ridge Cox and return scores of all rows, for the risk sets."""
+        return cox.ridge_scores(self.sets, lists, lam)
+
+    def ridge_coef(self, lists: Path, lam: Array) -> tuple[Array, Array]:
+        """Refit each list by ridge Cox and return values and intercept, see `path.ridge_coef`."""
+        values, intercept, _ = cox.ridge_coef(self.sets, lists, lam)
+        return values, intercept
+
+    def covariate_coef(
+        self, lists: Path, values: Array, lam: Array
+    ) -> tuple[Array, Array] | tuple[None, None]:
+        """Return the weights of covariates, see `path.covariate_coef`, and their means."""
+        adjustment = self.sets.fixed
+        if adjustment is None or not adjustment.mean.shape[1]:
+            return None, None
+        return cox.covariate_coef(self.sets, lists, lam), adjustment.mean

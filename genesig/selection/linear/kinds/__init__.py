@@ -1,1 +1,0 @@
-"""Fitting, validation and decision for each kind of outcome."""

@@ -1,1 +1,0 @@
-"""Parts of model.json and predictions that depend on the kind of response."""
