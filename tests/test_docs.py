@@ -244,6 +244,20 @@ def test_messages_of_the_problems_page_equal_those_of_the_package():
     ] == []
 
 
+def test_the_nouns_of_the_code_are_classes_of_the_modules_named_beside_them():
+    contributing = (ROOT / "docs/CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = contributing.split("## Nouns of the code")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| (`.*?) \| .* \| `(.*?)` \|$", table, re.MULTILINE)
+    assert 20 <= len(rows) <= 40
+    modules = {file: (ROOT / "genesig" / file).read_text(encoding="utf-8") for _, file in rows}
+    nouns = [(noun, file) for cell, file in rows for noun in INLINE.findall(cell)]
+    assert [
+        (noun, file)
+        for noun, file in nouns
+        if not re.search(rf"^class {noun}\b", modules[file], re.MULTILINE)
+    ] == []
+
+
 def test_the_picture_of_the_workflow_is_current():
     drawn = runpy.run_path(str(ROOT / "docs/pictures/workflow.py"))
     files = sorted((ROOT / "workflow/rules").glob("*.smk"))
