@@ -50,7 +50,7 @@ from sklearn.svm import SVC, SVR
 from genesig.models.baselines import ridge_survival
 from genesig.optim.cox.path import cox_path
 from genesig.optim.cox.risk_sets import DEFAULT_TIES, left_out_deviance
-from genesig.optim.cox.training import cox_sets
+from genesig.optim.cox.training import FollowUp, cox_sets
 from genesig.response.kinds import martingale
 
 TREES = 101
@@ -153,8 +153,7 @@ def cox_net(ratio: float) -> Rival:
             rows[left_out, k] = False
         sets = cox_sets(
             Z,
-            y["time"],
-            y["event"],
+            FollowUp(y["time"], y["event"]),
             rows,
             centre=True,
             unit_variance=False,

@@ -13,7 +13,7 @@ from statistics import median
 import numpy as np
 
 from genesig.optim.cox.path import cox_path
-from genesig.optim.cox.training import cox_sets
+from genesig.optim.cox.training import FollowUp, cox_sets
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
 
@@ -41,7 +41,7 @@ def time_squared_loss(X, y, mu, tolerance):
 
 def time_survival(X, times, events, mu, tolerance):
     """Return the path of the partial likelihood."""
-    sets = cox_sets(X, times, events, np.ones((len(X), 1), bool), **KEYS)
+    sets = cox_sets(X, FollowUp(times, events), np.ones((len(X), 1), bool), **KEYS)
     return cox_path(
         sets, sets.sets.tau_max[:, None] * TAU, mu * sets.sets.norm, tolerance=tolerance
     )

@@ -17,7 +17,7 @@ from sksurv.linear_model import CoxnetSurvivalAnalysis
 
 from genesig.optim.cox.likelihood import certify_sets, evaluate
 from genesig.optim.cox.path import cox_path, tau_max
-from genesig.optim.cox.training import cox_sets
+from genesig.optim.cox.training import FollowUp, cox_sets
 from genesig.optim.likelihood.path import PathLevels
 
 N = 100
@@ -38,7 +38,12 @@ def study():
 def ours(X, times, events):
     """Return the sets, tau and mu (30,), and the path."""
     sets = cox_sets(
-        X, times, events, np.ones((N, 1), bool), centre=True, unit_variance=False, ties="breslow"
+        X,
+        FollowUp(times, events),
+        np.ones((N, 1), bool),
+        centre=True,
+        unit_variance=False,
+        ties="breslow",
     )
     tau = tau_max(sets)[0] * np.geomspace(0.999, 0.1, 30)
     mu = tau / 2 / RATIO * (1 - RATIO)

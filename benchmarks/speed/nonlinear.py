@@ -37,7 +37,7 @@ def peak():
 def measure_size(n, d, solver):
     """Time one fit (without tau_max's conjugate gradients); print it as JSON."""
     from genesig.optim.kernels import Gaussian, median_distance
-    from genesig.optim.nonlinear.instance import make_instance
+    from genesig.optim.nonlinear.instance import DerivativeCriterion, make_instance
     from genesig.optim.nonlinear.path import certified_solution
     from genesig.optim.nonlinear.solvers import SOLVERS
 
@@ -49,12 +49,7 @@ def measure_size(n, d, solver):
     instance = make_instance(
         X,
         y,
-        kernel=Gaussian(median_distance(inner)),
-        penalty="lasso",
-        nu=1e-3,
-        block=np.arange(d),
-        weights=np.ones(d),
-        mu=1.0,
+        DerivativeCriterion(Gaussian(median_distance(inner)), "lasso", nu=1e-3),
         inner=inner,
     )
     tau = 0.75 * instance.tau_max

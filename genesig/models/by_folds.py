@@ -19,7 +19,7 @@ from genesig.models.l1l2 import _L1L2, L1L2Regressor
 from genesig.optim.adjustment import adjustment
 from genesig.optim.cox.path import cox_path, ridge_scores
 from genesig.optim.cox.risk_sets import left_out_deviance
-from genesig.optim.cox.training import CoxSets, cox_sets
+from genesig.optim.cox.training import CoxSets, FollowUp, cox_sets
 from genesig.optim.nonlinear.problem import InvalidProblem
 from genesig.optim.refit import refit_scores
 from genesig.optim.solution import Path
@@ -307,13 +307,11 @@ class L1L2CoxCV(_GridSearch, L1L2Cox):
         rows = rows if weights is None else rows & (weights > 0)[:, None]
         sets: CoxSets = cox_sets(
             X,
-            time,
-            event,
+            FollowUp(time, event, weights),
             rows,
             centre=True,
             unit_variance=self.unit_variance,
             ties=self.ties,
-            sample_weights=weights,
         )
 
         def deviance(scores: Array) -> Array:

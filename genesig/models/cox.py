@@ -15,7 +15,7 @@ from genesig.errors import GenesigError
 from genesig.models.estimator import Selects, check_numbers, mask_of, shares
 from genesig.optim.cox.path import cox_path, ridge_coef
 from genesig.optim.cox.risk_sets import baseline_hazard
-from genesig.optim.cox.training import cox_sets
+from genesig.optim.cox.training import FollowUp, cox_sets
 from genesig.optim.solution import convergence_message
 
 
@@ -96,13 +96,11 @@ class L1L2Cox(Selects, BaseEstimator):  # type: ignore[misc]
         rows = np.ones((len(X), 1), dtype=bool) if weights is None else weights[:, None] > 0
         sets = cox_sets(
             X,
-            time,
-            event,
+            FollowUp(time, event, weights),
             rows,
             centre=True,
             unit_variance=self.unit_variance,
             ties=self.ties,
-            sample_weights=weights,
         )
         norm = sets.sets.norm[:, None]
         tau = self.tau * sets.sets.tau_max[:, None]

@@ -15,7 +15,7 @@ from genesig.models.logistic_lasso_path import logistic_lasso_path
 from genesig.optim import solvers
 from genesig.optim.cox.path import cox_path
 from genesig.optim.cox.risk_sets import DEFAULT_TIES, left_out_deviance
-from genesig.optim.cox.training import cox_sets
+from genesig.optim.cox.training import FollowUp, cox_sets
 from genesig.optim.solution import Path
 from genesig.optim.training import training_sets
 
@@ -93,8 +93,7 @@ def cox_lasso(X: Array, y: Array, X_test: Array, inner: Folds) -> Array:
     rows = _training_rows(len(y), folds)
     sets = cox_sets(
         X,
-        y["time"],
-        y["event"],
+        FollowUp(y["time"], y["event"]),
         rows,
         centre=True,
         unit_variance=False,

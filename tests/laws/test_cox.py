@@ -21,7 +21,7 @@ from genesig.optim.cox.likelihood import (
 )
 from genesig.optim.cox.path import cox_path, ridge, ridge_coef, ridge_scores, tau_max
 from genesig.optim.cox.risk_sets import TIES, RiskSets, baseline_hazard
-from genesig.optim.cox.training import cox_sets
+from genesig.optim.cox.training import FollowUp, cox_sets
 from genesig.optim.likelihood.newton import PenalisedProblem, dual_point_function
 from genesig.optim.likelihood.path import PathLevels, PathState
 
@@ -220,7 +220,9 @@ def test_path_ended_on_a_rough_solution_ends_where_the_exact_path_does(seed, mu)
     X = rng.normal(size=(40, 4)) @ rng.normal(size=(4, 600)) + rng.normal(size=(40, 600))
     time = rng.exponential(size=40) * np.exp(-X[:, 0])
     event = rng.random(40) < 0.7
-    sets = cox_sets(X, time, event, rng.random((40, 2)) < 0.9, centre=True, unit_variance=True)
+    sets = cox_sets(
+        X, FollowUp(time, event), rng.random((40, 2)) < 0.9, centre=True, unit_variance=True
+    )
     tau = tau_max(sets)[:, None] * np.geomspace(0.9, 0.05, 6)
     mus = mu * sets.sets.norm[:, None]
     full_path = cox_path(sets, tau, mus, tolerance=1e-7)
@@ -237,11 +239,11 @@ def test_training_sets_do_not_know_each_other():
     X, time, event = tied(4, 40, 50)
     rows = np.random.default_rng(0).random((40, 3)) < 0.8
     keys = {"centre": True, "unit_variance": True}
-    all_sets = cox_sets(X, time, event, rows, **keys)
+    all_sets = cox_sets(X, FollowUp(time, event), rows, **keys)
     fits = cox_path(all_sets, tau_max(all_sets)[:, None] * [0.5, 0.2], 1e-3, tolerance=1e-7)
     scores = ridge_scores(all_sets, fits, [0.1, 1.0])
     for k in range(3):
-        alone = cox_sets(X, time, event, rows[:, [k]], **keys)
+        alone = cox_sets(X, FollowUp(time, event), rows[:, [k]], **keys)
         fit = cox_path(alone, tau_max(alone)[:, None] * [0.5, 0.2], 1e-3, tolerance=1e-7)
         for m in range(2):
             (genes, values) = fit.coef(0, m)
@@ -256,10 +258,10 @@ def test_path_ignores_sample_order_and_held_out_rows():
     rows = np.arange(30)[:, None] < 25
     order = np.random.default_rng(0).permutation(30)
     keys = {"centre": True, "unit_variance": True}
-    sets_in_order = cox_sets(X, time, event, rows, **keys)
+    sets_in_order = cox_sets(X, FollowUp(time, event), rows, **keys)
     X[25:] = 1e3
     time[25:] = 1e3
-    sets_reordered = cox_sets(X[order], time[order], event[order], rows[order], **keys)
+    sets_reordered = cox_sets(X[order], FollowUp(time[order], event[order]), rows[order], **keys)
     tau = 0.2 * sets_in_order.sets.tau_max[0]
     np.testing.assert_allclose(
         dense(sets_reordered, tau, 0.1), dense(sets_in_order, tau, 0.1), atol=1e-9
@@ -289,7 +291,9 @@ def test_ridge_is_stationary_and_equals_the_ridge_of_the_path(ties, seed, n, d, 
 def test_refit_in_the_units_of_the_matrix_and_its_empty_list():
     X, time, event = tied(7, 40, 20)
     X = 3 * X + 11
-    sets = cox_sets(X, time, event, np.ones((40, 1), bool), centre=True, unit_variance=True)
+    sets = cox_sets(
+        X, FollowUp(time, event), np.ones((40, 1), bool), centre=True, unit_variance=True
+    )
     fits = cox_path(sets, tau_max(sets) * [1.1, 0.3], 1e-6, tolerance=1e-7)
     scores = ridge_scores(sets, fits, [0.5])
     values, intercept, gap = ridge_coef(sets, fits, 0.5)
@@ -313,9 +317,11 @@ def test_copies_among_the_unpenalised_share_their_coefficient():
     X, time, event = tied(12, 50, 8, copies=True)
     rows = np.ones((50, 1), bool)
     keys = {"centre": True, "unit_variance": True}
-    two_copies = cox_sets(X, time, event, rows, weights=np.where(np.arange(8) < 2, 0.0, 1), **keys)
+    two_copies = cox_sets(
+        X, FollowUp(time, event), rows, weights=np.where(np.arange(8) < 2, 0.0, 1), **keys
+    )
     single_copy = cox_sets(
-        X[:, 1:], time, event, rows, weights=np.where(np.arange(7) < 1, 0.0, 1), **keys
+        X[:, 1:], FollowUp(time, event), rows, weights=np.where(np.arange(7) < 1, 0.0, 1), **keys
     )
     tau = tau_max(single_copy)[:, None] * [0.5, 0.05]
     B = dense(two_copies, tau, 1e-3)
@@ -330,8 +336,7 @@ def test_fit_without_a_minimum_reports_no_convergence():
     time = np.arange(8.0)[::-1] + 1
     sets = cox_sets(
         X,
-        time,
-        np.ones(8),
+        FollowUp(time, np.ones(8)),
         np.ones((8, 1), bool),
         centre=True,
         unit_variance=True,

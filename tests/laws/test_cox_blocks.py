@@ -11,7 +11,7 @@ from structured_problems import design, lists
 from genesig.errors import GenesigError
 from genesig.optim.cox.path import cox_path
 from genesig.optim.cox.risk_sets import RiskSets
-from genesig.optim.cox.training import cox_sets
+from genesig.optim.cox.training import FollowUp, cox_sets
 from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.columns import Columns
 from genesig.optim.structured.cox import CoxObjective, cox_block_path
@@ -107,7 +107,12 @@ def test_blocks_of_single_genes_equal_the_elastic_net(ties: str) -> None:
     X = design(rng, 40, 60)
     time, event = times(rng, X)
     sets = cox_sets(
-        X, time, event, np.ones((40, 1), dtype=bool), centre=True, unit_variance=False, ties=ties
+        X,
+        FollowUp(time, event),
+        np.ones((40, 1), dtype=bool),
+        centre=True,
+        unit_variance=False,
+        ties=ties,
     )
     columns = Columns(X, Blocks.singletons(60, 1.0))
     risk = RiskSets.from_times(time, event, ties)

@@ -6,7 +6,7 @@ from reference_formulas import tied
 
 from genesig.optim.adjustment import adjustment
 from genesig.optim.cox.path import covariate_coef, ridge_coef, ridge_scores
-from genesig.optim.cox.training import cox_sets
+from genesig.optim.cox.training import FollowUp, cox_sets
 from genesig.optim.solution import Path
 
 N_SAMPLES = 40
@@ -24,7 +24,7 @@ def problem(seed, covariates=False, ties="efron"):
     if covariates:
         fixed = adjustment(rows, covariates=C, weights=v * rows)
     keys = {"centre": True, "unit_variance": True, "ties": ties}
-    return C, cox_sets(X, time, event, rows, sample_weights=v, fixed=fixed, **keys)
+    return C, cox_sets(X, FollowUp(time, event, v), rows, fixed=fixed, **keys)
 
 
 def path_of_lists(lists):

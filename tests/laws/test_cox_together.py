@@ -6,7 +6,7 @@ import weakref
 import numpy as np
 
 from genesig.optim.cox.path import cox_path, ridge_scores
-from genesig.optim.cox.training import cox_sets
+from genesig.optim.cox.training import FollowUp, cox_sets
 
 TIGHT_TOLERANCE = {"tolerance": 1e-8}
 
@@ -19,13 +19,7 @@ def problem(weighted, seed=0, n=50, d=150, k=4):
     event = rng.random(n) < 0.6
     weights = rng.uniform(0.2, 3, size=n) if weighted else None
     sets = cox_sets(
-        X,
-        time,
-        event,
-        rng.random((n, k)) < 0.8,
-        centre=True,
-        unit_variance=True,
-        sample_weights=weights,
+        X, FollowUp(time, event, weights), rng.random((n, k)) < 0.8, centre=True, unit_variance=True
     )
     tau = np.geomspace(0.9, 0.1, 12) * sets.sets.tau_max[:, None]
     return sets, tau, 1e-2 * sets.sets.norm[:, None] + 0 * tau

@@ -5,7 +5,7 @@ import pytest
 from reference_formulas import tied
 
 from genesig.optim.cox.path import cox_path
-from genesig.optim.cox.training import cox_sets
+from genesig.optim.cox.training import FollowUp, cox_sets
 
 
 def wide(seed, n=20, d=160, weighted=False, ties="efron"):
@@ -14,8 +14,7 @@ def wide(seed, n=20, d=160, weighted=False, ties="efron"):
     rng = np.random.default_rng(seed)
     sets = cox_sets(
         X,
-        time,
-        event,
+        FollowUp(time, event),
         np.ones((n, 1), bool),
         centre=True,
         unit_variance=True,

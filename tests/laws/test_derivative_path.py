@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from genesig.errors import GenesigError
 from genesig.optim.kernels import Gaussian, Polynomial, linear, median_distance
 from genesig.optim.nonlinear import problem
-from genesig.optim.nonlinear.instance import make_instance
+from genesig.optim.nonlinear.instance import DerivativeCriterion, make_instance
 from genesig.optim.nonlinear.metric import Metric, accelerate
 from genesig.optim.nonlinear.multipliers import gap
 from genesig.optim.nonlinear.path import derivative_path
@@ -48,7 +48,9 @@ def one_thread():
 
 
 def solve(X, y, **changes):
-    return derivative_path(X, y, **{**PATH_SETTINGS, **changes})
+    settings = {**PATH_SETTINGS, **changes}
+    terms = {name: settings.pop(name) for name in DerivativeCriterion._fields if name in settings}
+    return derivative_path(X, y, DerivativeCriterion(**terms), **settings)
 
 
 def clear(fit):
@@ -172,12 +174,7 @@ def small_instance(kernel=KERNELS["gaussian"], n=8, d=5):
     return make_instance(
         X,
         y,
-        kernel=kernel,
-        penalty="lasso",
-        nu=1e-2,
-        block=np.arange(d),
-        weights=np.ones(d),
-        mu=1.0,
+        DerivativeCriterion(kernel, "lasso", nu=1e-2),
     )
 
 
@@ -282,12 +279,7 @@ def test_matrix_free_dual_gradient_equals_the_dense_gradient(kernel):
     instance = make_instance(
         X,
         y,
-        kernel=KERNELS[kernel],
-        penalty="lasso",
-        nu=1e-2,
-        block=np.arange(6),
-        weights=np.ones(6),
-        mu=1.0,
+        DerivativeCriterion(KERNELS[kernel], "lasso", nu=1e-2),
     )
     q = np.random.default_rng(0).normal(size=(6, 9))
     expected = instance.dense.phi_y - instance.dense.M @ q.ravel() / (2 * instance.problem.nu)

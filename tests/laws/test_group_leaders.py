@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from genesig.optim.cox.path import cox_path
-from genesig.optim.cox.training import cox_sets
+from genesig.optim.cox.training import FollowUp, cox_sets
 from genesig.optim.leaders import leading_rows
 from genesig.optim.likelihood import path as likelihood_path
 from genesig.optim.multitask import joint_path, joint_sets
@@ -35,7 +35,7 @@ def solve_survival(**options):
     rng, X, rows = study()
     time = rng.exponential(np.exp(-X[:, 0]))
     event = rng.random(50) < 0.7
-    sets = cox_sets(X, time, event, rows, **SCALING)
+    sets = cox_sets(X, FollowUp(time, event), rows, **SCALING)
     tau = sets.sets.tau_max[:, None] * TAU_SHARES
     mu = 1e-3 * sets.sets.norm[:, None]
     return cox_path(sets, tau, mu, tolerance=1e-9, **options)

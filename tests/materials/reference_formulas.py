@@ -8,7 +8,7 @@ import numpy as np
 
 from genesig.optim.adjustment import adjustment
 from genesig.optim.cox.path import cox_path
-from genesig.optim.cox.training import CoxSets, cox_sets
+from genesig.optim.cox.training import CoxSets, FollowUp, cox_sets
 from genesig.optim.logistic import LogisticSets, logistic_coef, logistic_path, logistic_sets
 from genesig.optim.solution import Path
 
@@ -120,8 +120,7 @@ def one_set(seed: int, n: int, d: int, ties: str = "efron", **options: Any) -> C
     X, time, event = tied(seed, n, d, options.pop("copies", False))
     return cox_sets(
         X,
-        time,
-        event,
+        FollowUp(time, event),
         np.ones((n, 1), dtype=bool),
         centre=True,
         unit_variance=True,

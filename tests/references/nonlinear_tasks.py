@@ -13,11 +13,10 @@ import numpy as np
 
 from genesig.optim.kernels import Gaussian, Polynomial, median_distance, tables
 from genesig.optim.nonlinear.choice import SolverSettings, fit_path
-from genesig.optim.nonlinear.instance import make_instance
+from genesig.optim.nonlinear.instance import DerivativeCriterion, make_instance
 from genesig.optim.nonlinear.metric import EIGENVALUE_MARGIN, largest_eigenvalue, row_space
 from genesig.optim.nonlinear.multipliers import Multipliers
 from genesig.optim.nonlinear.path import certified_solution
-from genesig.optim.nonlinear.problem import number_groups
 from genesig.optim.nonlinear.solvers import SOLVERS
 
 RELEVANT = np.array([0, 1, 2, 6, 7, 8])
@@ -120,12 +119,7 @@ def path_until_full(train, setting, nu, width, taus, early=None):
     instance = make_instance(
         fit.X,
         fit.y,
-        kernel=fit.kernel,
-        penalty=setting.penalty,
-        nu=nu,
-        mu=setting.mu,
-        block=number_groups(groups, d, setting.penalty),
-        weights=np.ones(len(groups)),
+        DerivativeCriterion(fit.kernel, setting.penalty, nu, groups, mu=setting.mu),
     )
     q = instance.start
     solutions = []

@@ -7,7 +7,7 @@ import pytest
 
 from genesig.optim.adjustment import adjustment
 from genesig.optim.cox.path import covariate_coef, cox_path, ridge_coef, ridge_scores, tau_max
-from genesig.optim.cox.training import cox_sets
+from genesig.optim.cox.training import FollowUp, cox_sets
 
 SCALING = {"centre": True, "unit_variance": True}
 
@@ -30,10 +30,14 @@ def problem(seed: int):
 def test_adjusted_path_and_refit_equal_free_features(seed: int) -> None:
     X, C, time, event, rows = problem(seed)
     adjusted_sets = cox_sets(
-        X, time, event, rows, **SCALING, fixed=adjustment(rows, np.stack([C, C]))
+        X, FollowUp(time, event), rows, **SCALING, fixed=adjustment(rows, np.stack([C, C]))
     )
     free = cox_sets(
-        np.column_stack([X, C]), time, event, rows, **SCALING, weights=np.r_[np.ones(20), 0, 0]
+        np.column_stack([X, C]),
+        FollowUp(time, event),
+        rows,
+        **SCALING,
+        weights=np.r_[np.ones(20), 0, 0],
     )
     largest_tau = tau_max(adjusted_sets)
     np.testing.assert_allclose(largest_tau, tau_max(free), rtol=1e-6)
@@ -69,7 +73,7 @@ def test_adjusted_path_and_refit_equal_free_features(seed: int) -> None:
 def test_an_empty_list_is_the_cox_model_of_the_covariates() -> None:
     X, C, time, event, rows = problem(5)
     adjusted_sets = cox_sets(
-        X, time, event, rows, **SCALING, fixed=adjustment(rows, np.stack([C, C]))
+        X, FollowUp(time, event), rows, **SCALING, fixed=adjustment(rows, np.stack([C, C]))
     )
     none = cox_path(adjusted_sets, 1.01 * tau_max(adjusted_sets)[:, None], 1e-2, tolerance=1e-9)
     assert (none.sizes() == 0).all()
@@ -78,8 +82,7 @@ def test_an_empty_list_is_the_cox_model_of_the_covariates() -> None:
         training_rows = rows[:, k]
         alone = cox_sets(
             C[training_rows],
-            time[training_rows],
-            event[training_rows],
+            FollowUp(time[training_rows], event[training_rows]),
             np.ones((training_rows.sum(), 1), bool),
             **SCALING,
             weights=np.zeros(2),

@@ -11,7 +11,7 @@ import pytest
 from reference_formulas import dense
 from test_cox_references import FILES, example, needs_glmnet, stored
 
-from genesig.optim.cox.training import cox_sets
+from genesig.optim.cox.training import FollowUp, cox_sets
 
 GLMNET_SCRIPT = Path(__file__).with_name("cox_by_glmnet.R")
 
@@ -57,7 +57,12 @@ def test_all_stored_lambdas_agree_once_glmnet_goes_on_to_the_minimum(file, tmp_p
     lam = tau / (2 * FILES[file]) * weights.sum() / 30
     theirs = glmnet(tmp_path, X, time, event, lam, weights, FILES[file])
     sets = cox_sets(
-        X, time, event, np.ones((1000, 1), bool), centre=True, unit_variance=False, weights=weights
+        X,
+        FollowUp(time, event),
+        np.ones((1000, 1), bool),
+        centre=True,
+        unit_variance=False,
+        weights=weights,
     )
     ours = dense(sets, tau, mu)
     assert farthest(ours, theirs) <= 1e-4
@@ -74,7 +79,12 @@ def test_a_small_problem_agrees(free: int, tmp_path) -> None:
     weights = np.where(np.arange(6) < free, 0.0, 1.0)
     theirs = glmnet(tmp_path, X, time, event, lam, weights, 0.7)
     sets = cox_sets(
-        X, time, event, np.ones((80, 1), bool), centre=True, unit_variance=False, weights=weights
+        X,
+        FollowUp(time, event),
+        np.ones((80, 1), bool),
+        centre=True,
+        unit_variance=False,
+        weights=weights,
     )
     grown = lam * 6 / weights.sum()
     ours = dense(sets, 2 * 0.7 * grown, 0.3 * grown)

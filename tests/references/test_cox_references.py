@@ -9,7 +9,7 @@ from places import SHARED
 from reference_formulas import dense, one_set, tied
 
 from genesig.optim.cox.path import ridge, tau_max
-from genesig.optim.cox.training import cox_sets
+from genesig.optim.cox.training import FollowUp, cox_sets
 
 FOLDER = SHARED / "survival"
 FILES = {"l1ratio0.5": 0.5, "l1ratio0.5_unpenalised": 0.5, "l1ratio0.9": 0.9}
@@ -74,7 +74,12 @@ def test_glmnet_at_all_its_stored_lambdas(file, all_lambdas):
     X, time, event = example()
     B, weights, tau, mu = (x[::all_lambdas] if x.shape != (30,) else x for x in stored(file))
     sets = cox_sets(
-        X, time, event, np.ones((1000, 1), bool), centre=True, unit_variance=False, weights=weights
+        X,
+        FollowUp(time, event),
+        np.ones((1000, 1), bool),
+        centre=True,
+        unit_variance=False,
+        weights=weights,
     )
     assert tau_max(sets)[0] == pytest.approx(tau[0], rel=1e-4)
     ours = dense(sets, tau, mu)
@@ -150,7 +155,12 @@ def test_coxnet_of_scikit_survival(seed):
     linear = pytest.importorskip("sksurv.linear_model")
     X, time, event = tied(seed, 60, 30)
     sets = cox_sets(
-        X, time, event, np.ones((60, 1), bool), centre=True, unit_variance=False, ties="breslow"
+        X,
+        FollowUp(time, event),
+        np.ones((60, 1), bool),
+        centre=True,
+        unit_variance=False,
+        ties="breslow",
     )
     tau = tau_max(sets)[0] * np.array([0.7, 0.4, 0.2])
     y = np.array(list(zip(event, time, strict=True)), dtype=[("event", bool), ("time", float)])

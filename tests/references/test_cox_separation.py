@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from genesig.optim.adjustment import adjustment
 from genesig.optim.cox.path import covariate_coef, cox_path, ridge_coef, ridge_scores, tau_max
 from genesig.optim.cox.risk_sets import RiskSets
-from genesig.optim.cox.training import cox_sets, separation_ridge
+from genesig.optim.cox.training import FollowUp, cox_sets, separation_ridge
 
 N_SAMPLES = 60
 N_FEATURES = 12
@@ -40,7 +40,12 @@ def problem(kind: str):
     C = columns(kind, time, event)
     rows = np.ones((N_SAMPLES, 1), dtype=bool)
     sets = cox_sets(
-        X, time, event, rows, centre=True, unit_variance=True, fixed=adjustment(rows, C[None])
+        X,
+        FollowUp(time, event),
+        rows,
+        centre=True,
+        unit_variance=True,
+        fixed=adjustment(rows, C[None]),
     )
     return X, time, event, C, sets
 

@@ -8,7 +8,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from genesig.optim.kernels import Gaussian, Polynomial, dense_blocks, linear, tables
-from genesig.optim.nonlinear.instance import make_instance
+from genesig.optim.nonlinear.instance import DerivativeCriterion, make_instance
 from genesig.optim.nonlinear.path import derivative_path
 
 N_SAMPLES = 15
@@ -89,24 +89,16 @@ def ours(case, penalty, solver, tolerance=1e-11):
     relative = nu * N_SAMPLES / np.mean(np.diag(tables(kernel, X, X).value))
     grouped = penalty == "group"
     groups, weights = (GROUPS, WEIGHTS) if grouped else (None, None)
-    shared = {"kernel": kernel, "penalty": penalty, "nu": relative, "mu": 0.5}
-    largest = make_instance(
-        X,
-        y,
-        block=np.array([0, 1, 0, 1]) if grouped else np.arange(N_FEATURES),
-        weights=WEIGHTS if grouped else np.ones(N_FEATURES),
-        **shared,
-    ).tau_max
+    criterion = DerivativeCriterion(kernel, penalty, relative, groups, weights, mu=0.5)
+    largest = make_instance(X, y, criterion).tau_max
     return derivative_path(
         X,
         y,
+        criterion,
         tau=[tau / largest],
-        groups=groups,
-        weights=weights,
         solver=solver,
         max_iterations=40_000,
         tolerance=tolerance,
-        **shared,
     ).solutions[0]
 
 

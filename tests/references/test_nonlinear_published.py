@@ -22,9 +22,8 @@ from nonlinear_tasks import (
 from threadpoolctl import threadpool_limits
 
 from genesig.optim.kernels import Polynomial
-from genesig.optim.nonlinear.instance import make_instance
+from genesig.optim.nonlinear.instance import DerivativeCriterion, make_instance
 from genesig.optim.nonlinear.path import certified_solution
-from genesig.optim.nonlinear.problem import number_groups
 from genesig.optim.nonlinear.solvers import SOLVERS
 
 
@@ -114,12 +113,7 @@ def test_e1_minimum_at_110_is_below_the_objective_of_the_true_variables():
         instance = make_instance(
             Z,
             y,
-            kernel=Polynomial(3, 1.0),
-            penalty="group",
-            nu=relative,
-            mu=1.0,
-            block=number_groups(groups, len(columns), "group"),
-            weights=np.ones(len(groups)),
+            DerivativeCriterion(Polynomial(3, 1.0), "group", relative, groups),
         )
         q, steps = SOLVERS["admm"](instance, instance.penalty(0.6), instance.start, 1e-4, 1000)
         solution = certified_solution(instance, 0.6, instance.penalty(0.6), q, steps, 1e-4)

@@ -23,20 +23,23 @@ from genesig.results.splits import INNER_FOLD_DRAWS
 from genesig.words import listing
 
 
-def draw_splits(
-    dataset: Dataset,
-    *,
-    seed: int,
-    scheme: str,
-    folds: int,
-    repeats: int,
-    column: str | None,
-    file: str | None,
-    inner_scheme: str,
-    inner_folds: int,
-    subsamples: int,
-    batches: int,
-) -> Splits:
+@dataclass(frozen=True, kw_only=True)
+class SplitSettings:
+    """Settings of the splits: the keys of the section ``splits``, which the schema explains."""
+
+    scheme: str
+    folds: int
+    repeats: int
+    column: str | None
+    file: str | None
+    inner_scheme: str
+    inner_folds: int
+    subsamples: int
+    batches: int
+    """How jobs share the splits; the splits do not depend on it."""
+
+
+def draw_splits(dataset: Dataset, *, seed: int, **settings: Any) -> Splits:
     """Draw every split of the study, or take them from a file.
 
     Each random choice has its own child seed (stage, repeat, fold): more repeats, more subsamples
@@ -48,10 +51,8 @@ def draw_splits(
     dataset : Dataset
     seed : int
         The study's seed; a complete file contains its own.
-    scheme, folds, repeats, column, file, inner_scheme, inner_folds, subsamples
-        As in the config schema, section ``splits``.
-    batches : int
-        How jobs share the splits; the splits do not depend on it.
+    **settings
+        Fields of `SplitSettings`.
 
     Returns
     -------
@@ -64,23 +65,19 @@ def draw_splits(
     InvalidInput
         With one line for every split or fold that cannot be used.
     """
+    split_settings = SplitSettings(**settings)
     samples = Samples.from_dataset(dataset)
-    if file is None:
-        reads_column = column is not None and scheme == "predefined"
-        sides = dataset.obs[column].astype(str).to_numpy(dtype=object) if reads_column else None
-        draw_scheme = pick("splits.scheme", SCHEMES, scheme)
-        _check_scheme(samples, scheme, folds)
-        _check_number(samples, scheme, folds * repeats, inner_scheme, inner_folds)
-        outer = draw_scheme(samples, seed=seed, folds=folds, repeats=repeats, sides=sides)
-        listed = ListedSplits(scheme=scheme, outer=tuple(outer))
+    if split_settings.file is None:
+        listed = _draw_outer(dataset, samples, seed, split_settings)
     else:
-        listed = read_split_file(file, samples)
+        listed = read_split_file(split_settings.file, samples)
     _raise_problems(outer_faults(samples, listed.outer))
     seed = seed if listed.seed is None else listed.seed
-    inner = _InnerFolds(samples, seed, listed.inner_scheme or inner_scheme, inner_folds)
+    inner_scheme = listed.inner_scheme or split_settings.inner_scheme
+    inner = _InnerFolds(samples, seed, inner_scheme, split_settings.inner_folds)
     half_splits = listed.subsamples
     if half_splits is None:
-        half_splits = tuple(_halves(samples, seed, subsamples // 2))
+        half_splits = tuple(_halves(samples, seed, split_settings.subsamples // 2))
     all_samples = Split("final", 0, 0, samples.names, (), (), spawn_key(INNER_FOLD))
     splits = Splits(
         scheme=listed.scheme,
@@ -92,6 +89,25 @@ def draw_splits(
     )
     _raise_problems(inner_faults(samples, splits))
     return splits
+
+
+def _draw_outer(
+    dataset: Dataset, samples: Samples, seed: int, settings: SplitSettings
+) -> ListedSplits:
+    """Return the outer splits of the scheme."""
+    scheme = settings.scheme
+    reads_column = settings.column is not None and scheme == "predefined"
+    sides = (
+        dataset.obs[settings.column].astype(str).to_numpy(dtype=object) if reads_column else None
+    )
+    draw_scheme = pick("splits.scheme", SCHEMES, scheme)
+    _check_scheme(samples, scheme, settings.folds)
+    n_splits = settings.folds * settings.repeats
+    _check_number(samples, scheme, n_splits, settings.inner_scheme, settings.inner_folds)
+    outer = draw_scheme(
+        samples, seed=seed, folds=settings.folds, repeats=settings.repeats, sides=sides
+    )
+    return ListedSplits(scheme=scheme, outer=tuple(outer))
 
 
 def redrawn(dataset: Dataset, splits: Splits) -> list[Split]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -216,17 +216,26 @@ def _padded_terms(risk: list[RiskSets]) -> PaddedTerms:
     return PaddedTerms(**padded)
 
 
+class FollowUp(NamedTuple):
+    """Follow-up of n samples, shared by all training sets or of each, (n,) or (n, k)."""
+
+    time: Array
+    """float: time until the event or the end of the observation."""
+    event: Array
+    """bool: whether the event ended the follow-up."""
+    weights: Array | None = None
+    """float: weights of the samples, above 0, scaled to a mean of 1 on the rows of each set."""
+
+
 def cox_sets(
     X: Array,
-    time: Array,
-    event: Array,
+    follow_up: FollowUp,
     rows: Array,
     *,
     centre: bool,
     unit_variance: bool,
     ties: str = DEFAULT_TIES,
     weights: Array | None = None,
-    sample_weights: Array | None = None,
     share_copy_with: CoxSets | None = None,
     fixed: Adjustment | None = None,
     norm: Array | None = None,
@@ -236,8 +245,7 @@ def cox_sets(
     Parameters
     ----------
     X : (n, d) array
-    time, event : (n,) or (n, k) arrays
-        Shared by all sets, or those of each.
+    follow_up : FollowUp
     rows : (n, k) bool array
         Training rows of each set; each must hold an event.
     centre, unit_variance : bool
@@ -246,8 +254,6 @@ def cox_sets(
     weights : (d,) array, optional
         Of each feature's l1 term, 1 unless given. A feature of weight 0 has no penalty at all, l1
         or l2; there must be few of them.
-    sample_weights : (n,) or (n, k) array, optional
-        Above 0, scaled to a mean of 1 on the rows of each set.
     share_copy_with : CoxSets, optional
         Others of the same X: their copy of it and weights serve both.
     fixed : Adjustment, optional
@@ -261,8 +267,9 @@ def cox_sets(
         As `training_sets` and `RiskSets.from_times` do; and if a training set has no more samples
         than there are features without a penalty.
     """
-    time = np.asarray(time, float)
-    event = np.asarray(event)
+    time = np.asarray(follow_up.time, float)
+    event = np.asarray(follow_up.event)
+    sample_weights = follow_up.weights
     rows = np.asarray(rows, dtype=bool)
     is_consistent = rows.ndim == 2 and len(time) == len(event) == len(rows)
     if not is_consistent or not {time.shape[1:], event.shape[1:]} <= {(), rows.shape[1:]}:

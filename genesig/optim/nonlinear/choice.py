@@ -19,6 +19,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.errors import pick
 from genesig.optim.kernels import KERNELS, Kernel, evaluate, median_distance, tables
+from genesig.optim.nonlinear.instance import DerivativeCriterion
 from genesig.optim.nonlinear.path import DerivativePath, derivative_path
 from genesig.optim.nonlinear.penalties import PENALTIES
 from genesig.optim.nonlinear.problem import (
@@ -222,16 +223,11 @@ def fit_path(
     path = derivative_path(
         Z,
         response,
-        kernel=kernel,
-        penalty=settings.penalty,
-        nu=nu,
+        DerivativeCriterion(kernel, settings.penalty, nu, groups, weights, settings.mu),
         tau=tau,
         solver=settings.solver,
         tolerance=settings.tolerance,
         max_iterations=settings.max_iterations,
-        groups=groups,
-        weights=weights,
-        mu=settings.mu,
         inner=inner_products,
         counts=counts,
     )

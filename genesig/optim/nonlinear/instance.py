@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from genesig.optim.nonlinear.metric import (
 )
 from genesig.optim.nonlinear.multipliers import Multipliers
 from genesig.optim.nonlinear.penalties import PENALTIES, Penalty
-from genesig.optim.nonlinear.problem import Problem
+from genesig.optim.nonlinear.problem import Problem, check_weights, number_groups
 
 
 @dataclass(frozen=True)
@@ -55,16 +56,28 @@ class Instance:
         return Dense.from_problem(self.problem, self.X)
 
 
+class DerivativeCriterion(NamedTuple):
+    """Criterion of a path, (1/n)||y - f||² + Ω(∂f) + ν||f||², but for the size tau of Ω."""
+
+    kernel: Kernel
+    """Kernel of the space of f."""
+    penalty: str
+    """Name of Ω in `PENALTIES`: lasso, group or elastic."""
+    nu: float
+    """ν relative to mean(diag K)/n; positive (see `problem`)."""
+    groups: Sequence[Sequence[int]] | None = None
+    """Partition of the features for the group penalty; None makes each feature a group."""
+    weights: Array | None = None
+    """(G,) float: weight p_g of each group's norm; None for 1."""
+    mu: float = 1.0
+    """Share of the norms in the elastic penalty."""
+
+
 def make_instance(
     X: Array,
     y: Array,
+    criterion: DerivativeCriterion,
     *,
-    kernel: Kernel,
-    penalty: str,
-    nu: float,
-    block: Array,
-    weights: Array,
-    mu: float,
     inner: Array | None = None,
     accuracy: float = 1e-8,
     counts: Array | None = None,
@@ -74,14 +87,7 @@ def make_instance(
     Parameters
     ----------
     X, y : (n, d), (n,)
-    kernel : Kernel
-    penalty : {"lasso", "group", "elastic"}
-    nu : float
-        Relative to mean(diag K)/n.
-    block, weights : (d,) int, (G,)
-        Number of each feature's group and p_g.
-    mu : float
-        Share of the norms in the elastic penalty.
+    criterion : DerivativeCriterion
     inner : (n, n), optional
         X X', where it is known.
     accuracy : float
@@ -90,10 +96,14 @@ def make_instance(
         As in `derivative_path`.
     """
     n = len(y)
+    nu = criterion.nu
+    block = number_groups(criterion.groups, X.shape[1], criterion.penalty)
+    weights = check_weights(criterion.weights, int(block.max()) + 1)
+    penalty = PENALTIES[criterion.penalty]
     root_weights = 1.0 if counts is None else np.sqrt(counts / counts.mean())
     inner = X @ X.T if inner is None else inner
     norms = np.diag(inner)
-    table = kernel.tables(inner, norms, norms)
+    table = criterion.kernel.tables(inner, norms, norms)
     y = root_weights * (y - np.average(y, weights=counts))
     if counts is not None:
         table = table.weighed(np.asarray(root_weights))
@@ -113,11 +123,11 @@ def make_instance(
     start = Multipliers(
         (directions / lengths) @ unbounded_multipliers, no_features, np.zeros((0, n))
     )
-    unit_penalty = PENALTIES[penalty](1.0, n, block, weights, mu)
+    unit_penalty = penalty(1.0, n, block, weights, criterion.mu)
     tau_max = float(np.max(unit_penalty.norms(start.squares(X)) / unit_penalty.radius))
 
     def penalty_at(tau: float) -> Penalty:
-        return PENALTIES[penalty](tau, n, block, weights, mu)
+        return penalty(tau, n, block, weights, criterion.mu)
 
     step_metric = metric.times(EIGENVALUE_MARGIN * largest_eigenvalue)
     return Instance(X, inner, problem, penalty_at, step_metric, start, tau_max, root_weights)

@@ -10,7 +10,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.errors import pick
 from genesig.optim.kernels import Kernel, evaluate
-from genesig.optim.nonlinear.instance import Instance, make_instance
+from genesig.optim.nonlinear.instance import DerivativeCriterion, Instance, make_instance
 from genesig.optim.nonlinear.multipliers import Multipliers, certify
 from genesig.optim.nonlinear.penalties import PENALTIES, Penalty, row_squares
 from genesig.optim.nonlinear.problem import (
@@ -18,8 +18,6 @@ from genesig.optim.nonlinear.problem import (
     check_memory,
     check_settings,
     check_tau,
-    check_weights,
-    number_groups,
 )
 from genesig.optim.nonlinear.solvers import SOLVERS
 
@@ -125,17 +123,12 @@ class DerivativePath:
 def derivative_path(
     X: Array,
     y: Array,
+    criterion: DerivativeCriterion,
     *,
-    kernel: Kernel,
-    penalty: str,
-    nu: float,
     tau: Sequence[float],
     solver: str,
     tolerance: float,
     max_iterations: int,
-    groups: Sequence[Sequence[int]] | None = None,
-    weights: Array | None = None,
-    mu: float = 1.0,
     inner: Array | None = None,
     counts: Array | None = None,
 ) -> DerivativePath:
@@ -147,10 +140,7 @@ def derivative_path(
         Centred, so that digits are not lost in inner products.
     y : (n,)
         Centred here.
-    kernel : Kernel
-    penalty : {"lasso", "group", "elastic"}
-    nu : float
-        Relative to mean(diag K)/n; positive (see `problem`).
+    criterion : DerivativeCriterion
     tau : sequence of float
         Fractions of tau_max, falling.
     solver : {"auto", "compressed", "fista", "admm", "projection"}
@@ -158,10 +148,6 @@ def derivative_path(
         Duality gap relative to ||y||²/n at which a fit is done.
     max_iterations : int
         For one tau.
-    groups, weights : list of lists, (G,)
-        Partition of the features and p_g, for the group penalty.
-    mu : float
-        Share of the norms in the elastic penalty.
     inner : (n, n), optional
         X X', where it is known.
     counts : (n,), optional
@@ -183,24 +169,12 @@ def derivative_path(
     X = np.asarray(X, dtype=float)
     y = np.asarray(y, dtype=float)
     pick("solver", SOLVERS, solver)
-    pick("penalty", PENALTIES, penalty)
+    pick("penalty", PENALTIES, criterion.penalty)
     check_data(X, y)
-    check_settings(nu=nu, width=1.0, mu=mu, degree=1)
+    check_settings(nu=criterion.nu, width=1.0, mu=criterion.mu, degree=1)
     check_tau(tau)
     check_memory(X.shape[0], X.shape[1], solver)
-    group_of_feature = number_groups(groups, X.shape[1], penalty)
-    instance = make_instance(
-        X,
-        y,
-        kernel=kernel,
-        penalty=penalty,
-        nu=nu,
-        block=group_of_feature,
-        weights=check_weights(weights, int(group_of_feature.max()) + 1),
-        mu=mu,
-        inner=inner,
-        counts=counts,
-    )
+    instance = make_instance(X, y, criterion, inner=inner, counts=counts)
     return follow_path(instance, tau, solver, tolerance, max_iterations)
 
 

@@ -17,7 +17,7 @@ from genesig.optim.adjustment import Adjustment
 from genesig.optim.classes import coded, shares
 from genesig.optim.cox import path as cox
 from genesig.optim.cox.risk_sets import DEFAULT_TIES
-from genesig.optim.cox.training import CoxSets, cox_sets
+from genesig.optim.cox.training import CoxSets, FollowUp, cox_sets
 from genesig.optim.multitask import JointSets, joint_coef, joint_path, joint_scores, joint_sets
 from genesig.optim.refit import covariate_coef, refit_coef, refit_scores
 from genesig.optim.solution import Path
@@ -379,14 +379,12 @@ class CoxElasticNets:
         return cls(
             cox_sets(
                 X,
-                Y["time"],
-                Y["event"],
+                FollowUp(Y["time"], Y["event"], weighted_rows.weights),
                 weighted_rows.rows,
                 centre=matrix_settings.centre,
                 ties=ties,
                 unit_variance=matrix_settings.unit_variance,
                 weights=matrix_settings.penalty_factors,
-                sample_weights=weighted_rows.weights,
                 fixed=weighted_rows.adjustment,
             ),
             ties,
@@ -425,14 +423,12 @@ class CoxElasticNets:
         weighted_rows = _WeightedRows.from_covariates(covariates, Y, rows)
         sets = cox_sets(
             outer.X,
-            Y["time"],
-            Y["event"],
+            FollowUp(Y["time"], Y["event"], weighted_rows.weights),
             weighted_rows.rows,
             centre=outer.centre,
             ties=self.ties,
             unit_variance=outer.unit_variance,
             share_copy_with=self.sets,
-            sample_weights=weighted_rows.weights,
             fixed=weighted_rows.adjustment,
             norm=None if end_together else self.norm[parent],
         )
