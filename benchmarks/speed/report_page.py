@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests/materials"))
 from report_checks import BROWSER, FLAGS
 from report_records import Study, arguments, make_about
 
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.render import render
 
 LARGE = Study(samples=300, genes=20_000, repeats=4, subsamples=20, nonlinear=False)
@@ -237,7 +237,7 @@ def make_page(study: Study, cohorts: int, folder: Path) -> Path:
         make_about(study_arguments["dataset"], f"cohort {k}", n=120, genes=60)
         for k in range(cohorts)
     ]
-    data = json.loads(json.dumps(collect(**study_arguments, external=cohorts_about)))
+    data = json.loads(json.dumps(collect(StudyResults(**study_arguments, external=cohorts_about))))
     page = folder / "report.html"
     render(data, page, folder / "figures", title="A study", top_genes=12, table_rows=15)
     return page

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from genesig.report import (
@@ -130,61 +131,55 @@ def tables_in(paths: Mapping[str, str]) -> list[str]:
     return [name for name in paths.keys() if name in readable]  # noqa: SIM118 - Snakemake's own kind
 
 
-def collect(
-    dataset: Dataset,
-    splits: Splits,
-    observed: Fits,
-    final: Fits,
-    quality_summary: Mapping[str, Any],
-    *,
-    tables: Mapping[str, pd.DataFrame],
-    null: Mapping[str, Any],
-    run: Mapping[str, Any],
-    config: Mapping[str, Any] | None = None,
-    warnings: Sequence[str] = (),
-    warning_codes: Sequence[str] = (),
-    external: Sequence[Mapping[str, Any]] = (),
-    halves: Fits | None = None,
-) -> Report:
-    """Build the value of report_data.json.
+@dataclass(frozen=True, kw_only=True)
+class StudyResults:
+    """Results of one study that the report shows."""
 
-    Parameters
-    ----------
-    dataset : Dataset
-        After the row-wise steps.
-    splits : Splits
-    observed, final : Fits
-        All outer splits with the observed labels; the fit on all samples.
-    quality_summary : mapping
-        What the samples look like (results/quality.json).
-    tables : mapping of str to DataFrame
-        The result tables, by the names of their files (`ALL_TABLES`).
-    null : mapping
-        ``error``: (B, n_mu) double-CV errors of the permutations; B may be 0.
-    run : mapping
-        The content of run.json.
-    config : mapping, optional
-        The resolved config, where it is not that of `run`.
-    warnings : list of str
-        Warnings of the validation.
-    warning_codes : list of str
-        Their codes, without those that have none.
-    external : list of mapping
-        What was found in each data set of another study (results/external/*/about.json).
-    halves : Fits, optional
-        The fits of the half-subsamples.
-    """
-    config = run["config"] if config is None else config
+    dataset: Dataset
+    """The data set after the row-wise steps."""
+    splits: Splits
+    observed: Fits
+    """Fits of all outer splits, with the observed labels."""
+    final: Fits
+    """Fit of all samples."""
+    quality_summary: Mapping[str, Any]
+    """Content of results/quality.json."""
+    tables: Mapping[str, pd.DataFrame]
+    """Tables of the results, by the names of their files (`ALL_TABLES`)."""
+    null: Mapping[str, Any]
+    """``error``: (B, n_mu) nested-CV errors of the permutations; B may be 0."""
+    run: Mapping[str, Any]
+    """Content of run.json."""
+    config: Mapping[str, Any] | None = None
+    """The resolved config; None if it is the config of `run`."""
+    warnings: Sequence[str] = ()
+    """Warnings of the validation."""
+    warning_codes: Sequence[str] = ()
+    """Their codes; warnings without a code have no entry."""
+    external: Sequence[Mapping[str, Any]] = ()
+    """Contents of results/external/*/about.json."""
+    halves: Fits | None = None
+    """Fits of the half-subsamples."""
+
+
+def collect(results: StudyResults) -> Report:
+    """Build the value of report_data.json."""
+    dataset = results.dataset
+    splits = results.splits
+    observed = results.observed
+    final = results.final
+    tables = results.tables
+    config = results.run["config"] if results.config is None else results.config
     mu = observed.mu.tolist()
     facts = collect_study(dataset)
     division = design(splits)
     held_out_samples = with_shrinkage(held_out_scores(dataset, tables["predictions"]), final)
-    permuted_errors = permutation_errors(null, tables["controls"])
+    permuted_errors = permutation_errors(results.null, tables["controls"])
     packed = {
         name: _packed_table(name, enrichment.in_brief(tables[name]))
         for name in _page_tables(tables)
     }
-    assessed_cohorts = cohorts.assessed(external)
+    assessed_cohorts = cohorts.assessed(results.external)
     fdr = config["signature"]["fdr"]
     covariates = collect_covariates(dataset, observed, final, tables["controls"])
     gene_sets_record = sets.collect_sets(tables)
@@ -194,19 +189,19 @@ def collect(
     report: Report = {
         "version": VERSION,
         "config": json_value(config),
-        "run": json_value(run),
+        "run": json_value(results.run),
         "study": facts,
         "design": division,
-        "quality": quality.quality_record(quality_summary, dataset),
+        "quality": quality.quality_record(results.quality_summary, dataset),
         "mu": mu,
         "surface": error_surface(observed, final),
         "held_out": held_out_samples,
         "null": permuted_errors,
         **gene_parts(dataset, tables, config["controls"]["fdr"]),
-        "cards": gene_cards(dataset, tables["signature"], observed, halves),
+        "cards": gene_cards(dataset, tables["signature"], observed, results.halves),
         "tables": packed,
         "external": cohorts.external(assessed_cohorts, facts["classes"]),
-        "not_assessable": cohorts.not_assessable(external),
+        "not_assessable": cohorts.not_assessable(results.external),
         "batch": batch(dataset, splits, held_out_samples, config),
         **covariates,  # type: ignore[typeddict-item]
         "nonlinear": nonlinear.nonlinear(tables, config.get("nonlinear")),
@@ -214,7 +209,7 @@ def collect(
         "survival": survival.collect_survival(tables),
         "studies": studies.collect_studies(tables, splits.scheme, dataset.provenance),
         "genome": genome.collect_genome(dataset, tables),
-        "flow": patients.flow(dataset, quality_summary),
+        "flow": patients.flow(dataset, results.quality_summary),
         "enrichment": enrichment.collect_enrichment(tables, config["controls"]["permutations"]),
         "answer": key_results,
         "verdict": verdict(
@@ -222,25 +217,20 @@ def collect(
         ),
         "warnings": [],
     }
-    report["warnings"] = _warnings(report, dataset, observed, warnings, warning_codes)
+    report["warnings"] = _warnings(report, results)
     return report
 
 
-def _warnings(
-    report: Report,
-    dataset: Dataset,
-    observed: Fits,
-    messages: Sequence[str],
-    warning_codes: Sequence[str],
-) -> list[str]:
+def _warnings(report: Report, results: StudyResults) -> list[str]:
     """Return the warnings of the page, those of the first screen first."""
     # Reading repeats warnings of the validation.
-    warnings = list(dict.fromkeys([*messages, *map(str, dataset.provenance.get("warnings", []))]))
+    data_warnings = map(str, results.dataset.provenance.get("warnings", []))
+    warnings = list(dict.fromkeys([*results.warnings, *data_warnings]))
     for check in WARNING_FUNCTIONS:
         warnings += check(report)
-    warnings += solver_warnings(report, observed)
+    warnings += solver_warnings(report, results.observed)
     warnings += cohorts.warnings(report["external"])
-    return warnings + quality.quality_warnings(report, warning_codes)
+    return warnings + quality.quality_warnings(report, results.warning_codes)
 
 
 def _page_tables(tables: Mapping[str, pd.DataFrame]) -> list[str]:

@@ -20,7 +20,7 @@ from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
 from genesig.data.study.settings import StudySettings
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.record import Report
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.run import run_record
@@ -163,15 +163,17 @@ def _run(raw: Dataset, dataset: Dataset, config: dict[str, Any], sets: str) -> W
         sizes = {"sets": sets, "smallest": 5, "largest": 500}
         tables |= enrichment(dataset, splits, tables, (observed, permuted), **sizes)
     report = collect(
-        dataset,
-        splits,
-        observed[0],
-        final,
-        quality(raw, dataset, folds=folds),
-        tables=tables,
-        null=null,
-        run=run_record(dataset, config),
-        halves=halves,
-        external=_elsewhere(dataset, final, tables, config),
+        StudyResults(
+            dataset=dataset,
+            splits=splits,
+            observed=observed[0],
+            final=final,
+            quality_summary=quality(raw, dataset, folds=folds),
+            tables=tables,
+            null=null,
+            run=run_record(dataset, config),
+            halves=halves,
+            external=_elsewhere(dataset, final, tables, config),
+        )
     )
     return Whole(dataset, splits, observed[0], tables, report)

@@ -19,7 +19,7 @@ from genesig.data.splits.draw import draw_splits
 from genesig.optim.solution import duality_gap
 from genesig.optim.solvers import SOLVERS, path
 from genesig.optim.training import training_sets
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.methods import methods
 from genesig.results import Dataset
 from genesig.results.dataset import PRIOR_WEIGHT
@@ -210,6 +210,8 @@ def test_a_table_of_weights_alone_needs_no_symbols(tmp_path, monkeypatch, capsys
 
 def test_methods_name_the_column():
     design_settings = arguments(Reported())
-    assert "prior weight" not in " ".join(methods(collect(**design_settings)))
+    assert "prior weight" not in " ".join(methods(collect(StudyResults(**design_settings))))
     design_settings["config"]["data"]["prior_weights"] = "known"
-    assert "prior weight (column known of" in " ".join(methods(collect(**design_settings)))
+    assert "prior weight (column known of" in " ".join(
+        methods(collect(StudyResults(**design_settings)))
+    )

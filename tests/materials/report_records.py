@@ -17,7 +17,7 @@ from genesig.data.files.readers import load_schema
 from genesig.data.quality.overview import quality
 from genesig.data.splits.draw import draw_splits
 from genesig.data.study.config_check import resolve_config
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design, Fits, Split, Splits
 from genesig.results.fits import CovariateWeights, GridSearch
@@ -559,7 +559,7 @@ def arguments(study: Study, dataset: Dataset | None = None) -> dict[str, Any]:
 @kept
 def collected(study: Study) -> Any:
     """Return what is collected of a study."""
-    return collect(**arguments(study))
+    return collect(StudyResults(**arguments(study)))
 
 
 @kept

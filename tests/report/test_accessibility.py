@@ -15,7 +15,7 @@ import pytest
 from report_checks import BROWSER, found_by
 from report_records import Study, arguments, kind_arguments, make_about
 
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.render import render
 
 pytestmark = pytest.mark.drawn
@@ -71,7 +71,7 @@ def page(tmp_path_factory):
             inputs = arguments(study)
         if kind == "ten cohorts":
             cohorts = [make_about(inputs["dataset"], f"cohort {k}") for k in range(10)]
-        data = json.loads(json.dumps(collect(**inputs, external=cohorts)))
+        data = json.loads(json.dumps(collect(StudyResults(**inputs, external=cohorts))))
         render(
             data,
             folder / "report.html",

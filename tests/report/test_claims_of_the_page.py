@@ -16,7 +16,7 @@ from report_records import (
     make_about,
 )
 
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.methods import methods
 from genesig.report.page.verdict import Grade, grade
 from genesig.report.render import render
@@ -29,7 +29,7 @@ def collect_changed(inputs, abouts=(), **errors_of_genesig):
     is_genesig = (controls["model"] == "genesig") & controls["mu"].isna()
     for key, value in errors_of_genesig.items():
         controls.loc[is_genesig, key] = value
-    return collect(**inputs, external=abouts)
+    return collect(StudyResults(**inputs, external=abouts))
 
 
 def with_cohort(value, low, high):
@@ -93,9 +93,15 @@ GRADED_STUDIES = {
             Study(empty=True, permutations=0, named=0, subsamples=0, folds=1, repeats=1)
         ),
     ),
-    "covariates": (Grade.WEAK, lambda: collect(**held_arguments(Study(nonlinear=False), "adds"))),
-    "several classes": (None, lambda: collect(**kind_arguments("several_classes", proved=True))),
-    "survival": (None, lambda: collect(**kind_arguments("survival", proved=True))),
+    "covariates": (
+        Grade.WEAK,
+        lambda: collect(StudyResults(**held_arguments(Study(nonlinear=False), "adds"))),
+    ),
+    "several classes": (
+        None,
+        lambda: collect(StudyResults(**kind_arguments("several_classes", proved=True))),
+    ),
+    "survival": (None, lambda: collect(StudyResults(**kind_arguments("survival", proved=True)))),
 }
 
 

@@ -3,12 +3,12 @@
 from report_records import kind_arguments
 
 from genesig.report.classes import classes
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.page.section import Limits
 
 
 def test_the_interval_of_a_class_counts_its_groups():
-    data = collect(**kind_arguments("several_classes"))
+    data = collect(StudyResults(**kind_arguments("several_classes")))
     alone = classes(data, Limits(3, 5)).items[0].rows
     assert data["study"]["units"] == data["study"]["counts"]
     data["study"]["units"] = [count // 3 for count in data["study"]["counts"]]

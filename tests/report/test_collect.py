@@ -11,7 +11,13 @@ import pytest
 from report_records import HOSTILE, Study, arguments, collected
 from sklearn.metrics import confusion_matrix, r2_score, roc_auc_score, roc_curve
 
-from genesig.report.collect import COMMON_TABLES, PATIENT_TABLES, SUMMARISED_TABLES, collect
+from genesig.report.collect import (
+    COMMON_TABLES,
+    PATIENT_TABLES,
+    SUMMARISED_TABLES,
+    StudyResults,
+    collect,
+)
 from genesig.report.page.record import json_value, rounded
 
 COLLECTED_STUDIES = {
@@ -26,14 +32,14 @@ COLLECTED_STUDIES = {
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("study", COLLECTED_STUDIES.values(), ids=COLLECTED_STUDIES)
 def test_every_study_survives_json(study):
-    data = collect(**arguments(study))
+    data = collect(StudyResults(**arguments(study)))
     assert json.loads(json.dumps(data, allow_nan=False)) == data
     assert data["version"] == 8
 
 
 def test_roc_and_confusion_agree_with_sklearn():
     inputs = arguments(Study(samples=40, signal=0.5, repeats=2))
-    held_out = collect(**inputs)["held_out"]
+    held_out = collect(StudyResults(**inputs))["held_out"]
     table = inputs["tables"]["predictions"]
     table = table[table["mu"].isna()].astype({"wrong": float})
     expected = np.zeros((2, 2))
@@ -47,7 +53,7 @@ def test_roc_and_confusion_agree_with_sklearn():
 
 
 def test_regression_fit_agrees_with_sklearn():
-    held_out = collect(**arguments(COLLECTED_STUDIES["regression"]))["held_out"]
+    held_out = collect(StudyResults(**arguments(COLLECTED_STUDIES["regression"])))["held_out"]
     y, f = (np.array([s[key] for s in held_out["samples"]]) for key in ("label", "mean"))
     assert held_out["fit"]["r2"] == pytest.approx(r2_score(y, f), abs=1e-3)
     assert held_out["fit"]["r"] == pytest.approx(np.corrcoef(y, f)[0, 1], abs=1e-3)
@@ -56,7 +62,7 @@ def test_regression_fit_agrees_with_sklearn():
 
 def test_samples_and_rejection_follow_from_the_predictions():
     inputs = arguments(Study(samples=40, signal=0.3))
-    held_out = collect(**inputs)["held_out"]
+    held_out = collect(StudyResults(**inputs))["held_out"]
     table = inputs["tables"]["predictions"]
     table = table[table["mu"].isna()].astype({"wrong": float})
     wrong = table.groupby("sample")["wrong"].sum()
@@ -81,7 +87,7 @@ def in_blocks(inputs):
 
 def test_correlation_is_pearson_in_the_order_of_the_blocks():
     inputs = arguments(Study())
-    correlation = collect(**inputs)["correlation"]
+    correlation = collect(StudyResults(**inputs))["correlation"]
     blocks = in_blocks(inputs)
     assert 0 < len(blocks) < len(inputs["tables"]["blocks"])  # else nothing stands apart
     assert correlation["genes"] == list(blocks["gene"])
@@ -104,7 +110,7 @@ def test_heavy_parts_are_capped_and_say_so():
     signature = inputs["tables"]["signature"]
     longer = signature.loc[[0] * 150].assign(gene=other_genes[:150], rank=range(150))
     inputs["tables"]["signature"] = pd.concat([signature, longer], ignore_index=True)
-    data = collect(**inputs)
+    data = collect(StudyResults(**inputs))
     assert 280 < len(data["correlation"]["r"]) <= 300 < data["correlation"]["total"]
     assert set(data["correlation"]["blocks"]) == set(genes_in_blocks["block"])
     assert len(data["heat"]["z"]) == 100 < data["heat"]["total"]
@@ -113,7 +119,7 @@ def test_heavy_parts_are_capped_and_say_so():
 
 def test_every_table_that_is_not_summed_up_is_packed_whole():
     inputs = arguments(Study())
-    data = collect(**inputs)
+    data = collect(StudyResults(**inputs))
     assert set(data["tables"]) == {*COMMON_TABLES.read, *PATIENT_TABLES.read, "nonlinear"} - {
         *SUMMARISED_TABLES
     }
@@ -133,19 +139,19 @@ def test_prototypes_have_their_symbol_beside_them():
 def test_validation_warnings_come_first_and_once():
     inputs = arguments(Study())
     inputs["dataset"].provenance["warnings"] = ["constant gene"]
-    data = collect(**inputs, warnings=["never logged", "constant gene"])
+    data = collect(StudyResults(**inputs, warnings=["never logged", "constant gene"]))
     assert data["warnings"][:2] == ["never logged", "constant gene"]
     assert data["warnings"].count("constant gene") == 1
 
 
 def test_missing_permutations_and_loose_paths_are_warned_of():
-    data = collect(**arguments(COLLECTED_STUDIES["bare"]))
+    data = collect(StudyResults(**arguments(COLLECTED_STUDIES["bare"])))
     assert any("No permutation" in sentence for sentence in data["warnings"])
     inputs = arguments(Study(permutations=99))
     gap = np.full_like(inputs["observed"].gap, 1e-3)
-    data = collect(**{**inputs, "observed": replace(inputs["observed"], gap=gap)})
+    data = collect(StudyResults(**{**inputs, "observed": replace(inputs["observed"], gap=gap)}))
     assert any("did not reach" in sentence for sentence in data["warnings"])
-    good = collect(**inputs)["warnings"]
+    good = collect(StudyResults(**inputs))["warnings"]
     assert not any("did not reach" in s or "No permutation" in s for s in good)
 
 
@@ -155,7 +161,7 @@ def test_dropped_are_counted_by_reason():
     dropped.append({"kind": "sample", "name": "x", "reason": "no label"})
     provenance = {**inputs["dataset"].provenance, "dropped": dropped}
     inputs["dataset"] = replace(inputs["dataset"], provenance=provenance)
-    dropped_counts = collect(**inputs)["study"]["dropped"]
+    dropped_counts = collect(StudyResults(**inputs))["study"]["dropped"]
     assert [(d["kind"], d["reason"], d["count"]) for d in dropped_counts] == [
         ("gene", "constant", 100),
         ("sample", "no label", 1),

@@ -16,7 +16,7 @@ from genesig.report.answer.checks import EXTERNAL_QUESTION, NO, UNKNOWN, YES, ch
 from genesig.report.answer.collect import stability_warnings
 from genesig.report.answer.section import gene_frequencies, note, tiles
 from genesig.report.answer.sentences import next_steps, write_paragraphs
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.external.section import cohort_paragraphs
 from genesig.report.genes.cards import direction_text, measure_upwards, single_gene_measure
 from genesig.report.page.measure import measure
@@ -78,7 +78,7 @@ def collect_study(p, high, cohort, rival, *, regression, empty=False, n_named=3)
                 row |= {"low": -0.1} if row["measure"] in ("auc", "r2") else {}
         if cohort == "good" and regression:
             next(r for r in abouts[0]["scores"] if r["measure"] == "r2")["low"] = 0.3
-    return collect(**inputs, external=abouts)
+    return collect(StudyResults(**inputs, external=abouts))
 
 
 @cache
@@ -108,7 +108,7 @@ def collect_study_of_kind(kind, p, cohorts):
             if row["measure"] in ("auc", "concordance"):
                 row |= {"value": 0.8 if better else 0.52, "low": 0.7 if better else 0.4}
         abouts.append(about)
-    return collect(**inputs, external=abouts)
+    return collect(StudyResults(**inputs, external=abouts))
 
 
 def many_cohorts(data):

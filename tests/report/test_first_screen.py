@@ -19,7 +19,7 @@ from report_records import (
 
 from genesig.report.answer.section import beyond_covariates, held_out_scores, tiles
 from genesig.report.answer.sentences import next_steps, write_paragraphs
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import Analysis, Grade, grade, grade_within_study, headline, judge
 from genesig.report.page.words import decimal
@@ -36,7 +36,7 @@ def with_own(inputs, external=(), **change):
     changed = {key: controls[key].where(~is_genesig, value) for key, value in change.items()}
     # No other method is better: what the linear models say stands alone.
     inputs["tables"]["controls"] = controls.assign(**changed, difference_high=np.nan)
-    return collect(**inputs, external=external)
+    return collect(StudyResults(**inputs, external=external))
 
 
 @pytest.mark.one_in(2)
@@ -141,7 +141,7 @@ def test_a_cohort_whose_interval_excludes_the_error_contradicts_it():
 @pytest.mark.parametrize("permutations", [0, 9])
 def test_other_studies_settle_what_too_few_permutations_leave_open(permutations):
     inputs = arguments(Study(permutations=permutations))
-    assert grade(collect(**inputs, external=cohorts(inputs, True))) is ELSEWHERE
+    assert grade(collect(StudyResults(**inputs, external=cohorts(inputs, True)))) is ELSEWHERE
 
 
 def test_training_samples_under_another_name_are_no_evidence():
@@ -207,7 +207,7 @@ def test_the_sentence_gives_the_r2_of_the_tile(error):
 @pytest.mark.slow
 def test_the_signature_is_the_final_model_and_has_no_other_error():
     inputs = arguments(Study(named=None))
-    data = collect(**inputs)
+    data = collect(StudyResults(**inputs))
     final = inputs["final"]
     answer = data["answer"]
     genes = {inputs["dataset"].genes[gene] for gene in final.coef(0, final.choice[0, 2])[0]}
@@ -238,7 +238,7 @@ def one_gene(core):
 
 @pytest.mark.parametrize(("core", "words"), [(True, "1 is core"), (False, "0 are core")])
 def test_signature_of_one_gene_is_worded_in_the_singular(core, words):
-    data = collect(**one_gene(core))
+    data = collect(StudyResults(**one_gene(core)))
     assert words in write_paragraphs(data)[1].text
     warned = [
         warning for warning in data["warnings"] if warning.startswith("Only 0 of 1 signature gene ")
@@ -268,7 +268,9 @@ def with_core(core, size):
 )
 def test_lists_that_hardly_agree_are_warned_of(core, size, words):
     matching_warnings = [
-        warning for warning in collect(**with_core(core, size))["warnings"] if "core (" in warning
+        warning
+        for warning in collect(StudyResults(**with_core(core, size)))["warnings"]
+        if "core (" in warning
     ]
     assert [warning.startswith(str(words)) for warning in matching_warnings] == (
         [True] if words else []
@@ -289,7 +291,7 @@ def test_a_list_longer_than_asked_for_is_warned_of(rule, max_genes, warned):
     inputs["config"]["signature"]["most"] = max_genes
     matching_warnings = [
         warning
-        for warning in collect(**inputs)["warnings"]
+        for warning in collect(StudyResults(**inputs))["warnings"]
         if warning.startswith(f"No list of {max_genes} ")
     ]
     assert ["202" in warning for warning in matching_warnings] == [True] * warned
@@ -307,7 +309,7 @@ def against_ridge(study, difference, low, high):
         low,
         high,
     )
-    return collect(**inputs)
+    return collect(StudyResults(**inputs))
 
 
 @pytest.mark.parametrize("regression", [False, True])
@@ -338,7 +340,7 @@ def test_gaps_of_lists_that_were_not_kept_are_not_counted():
     inputs = arguments(Study(longest=60))
     gap = inputs["observed"].gap.copy()
     gap[0, 0] = 1e-3
-    data = collect(**{**inputs, "observed": replace(inputs["observed"], gap=gap)})
+    data = collect(StudyResults(**{**inputs, "observed": replace(inputs["observed"], gap=gap)}))
     n_kept = int((~np.isnan(gap)).sum())
     assert n_kept < gap.size
     assert (
@@ -455,7 +457,9 @@ def test_power_sentence_assumes_a_score_fixed_in_advance():
 
 
 def test_survival_explains_concordance_on_the_first_screen():
-    text = write_paragraphs(collect(**kind_arguments("survival", proved=True)))[0].text
+    text = write_paragraphs(collect(StudyResults(**kind_arguments("survival", proved=True))))[
+        0
+    ].text
     assert "C is the share of pairs of patients whose order of events is predicted" in text
 
 
@@ -466,7 +470,9 @@ def test_figure_of_scores_names_the_class_of_a_score_above_zero():
 
 
 def test_covariates_figure_has_per_cent_on_its_axis():
-    image = beyond_covariates(collect(**held_arguments(Study(nonlinear=False), "adds")))
+    image = beyond_covariates(
+        collect(StudyResults(**held_arguments(Study(nonlinear=False), "adds")))
+    )
     figure = image.draw()
     figure.draw_without_rendering()
     labels = [label.get_text() for label in figure.axes[0].get_xticklabels()]
@@ -475,7 +481,7 @@ def test_covariates_figure_has_per_cent_on_its_axis():
 
 
 def test_survival_curves_have_time_on_their_axis():
-    data = collect(**kind_arguments("survival", proved=True))
+    data = collect(StudyResults(**kind_arguments("survival", proved=True)))
     (image, *_) = summary(data, Limits(12, 15)).items
     assert image.draw().axes[-1].get_xlabel() == f"time ({data['study']['label']})"
 

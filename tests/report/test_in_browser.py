@@ -11,7 +11,7 @@ import pytest
 from report_checks import BROWSER, found_by
 from report_records import Study, arguments, make_about
 
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.page.words import gene_anchor
 from genesig.report.render import render
 
@@ -166,7 +166,7 @@ def tried(tmp_path_factory):
         pytest.skip("neither Chromium nor Chrome is installed")
     folder = tmp_path_factory.mktemp("browser")
     inputs = arguments(Study(permutations=19))
-    data = json.loads(json.dumps(collect(**inputs)))
+    data = json.loads(json.dumps(collect(StudyResults(**inputs))))
     page = folder / "report.html"
     render(data, page, folder / "figures", title="t", top_genes=12, table_rows=5)
     return inputs, data, found_by(NAMES + ACT, page.read_text(encoding="utf-8"), folder)
@@ -295,7 +295,7 @@ def test_the_page_keeps_its_size_and_hides_nothing_behind_a_pointer(tried):
 def test_the_words_of_a_card_have_room_between_a_phone_and_a_screen(undrawn, tmp_path, width):
     if BROWSER is None:
         pytest.skip("neither Chromium nor Chrome is installed")
-    data = json.loads(json.dumps(collect(**arguments(Study(permutations=19)))))
+    data = json.loads(json.dumps(collect(StudyResults(**arguments(Study(permutations=19))))))
     page = tmp_path / "report.html"
     render(data, page, tmp_path / "figures", title="t", top_genes=1, table_rows=5)
     script = """
@@ -314,7 +314,7 @@ def test_the_page_of_a_large_study_with_ten_cohorts_keeps_its_bounds(tmp_path):
         pytest.skip("neither Chromium nor Chrome is installed")
     inputs = arguments(Study(samples=300, genes=20_000, repeats=4, subsamples=20, nonlinear=False))
     cohorts = [make_about(inputs["dataset"], f"c{k}", n=120, genes=60) for k in range(10)]
-    data = json.loads(json.dumps(collect(**inputs, external=cohorts)))
+    data = json.loads(json.dumps(collect(StudyResults(**inputs, external=cohorts))))
     page = tmp_path / "report.html"
     render(data, page, tmp_path / "figures", title="t", top_genes=12, table_rows=15)
     assert page.stat().st_size < 6e6
@@ -332,7 +332,7 @@ def test_the_first_screen_fits_its_window(tmp_path, width, height):
     scores = (controls["model"] == "genesig") & controls["mu"].isna()
     controls.loc[scores, ["high", "p_value"]] = [0.4, 0.01]
     controls["difference_high"] = float("nan")  # no other method is better
-    data = json.loads(json.dumps(collect(**inputs)))
+    data = json.loads(json.dumps(collect(StudyResults(**inputs))))
     page = tmp_path / "report.html"
     render(data, page, tmp_path / "figures", title="A study", top_genes=3, table_rows=5)
     script = """

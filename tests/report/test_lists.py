@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from report_records import Study, arguments, collected, make_dataset
 
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.genes.section import (
     blocks_section,
     brevity_section,
@@ -29,7 +29,7 @@ LIMITS = Limits(12, 500)
 @pytest.mark.parametrize("regression", [False, True])
 def test_what_a_shorter_list_costs_is_the_error_by_its_mean_length(regression):
     inputs = arguments(Study(regression=regression))
-    data = collect(**inputs)
+    data = collect(StudyResults(**inputs))
     lengths = list_lengths(data)
     scores = inputs["tables"]["scores"]
     controls = inputs["tables"]["controls"]
@@ -49,7 +49,7 @@ def test_what_a_shorter_list_costs_is_the_error_by_its_mean_length(regression):
 
 
 def test_a_list_too_long_to_be_kept_is_not_among_those_whose_price_is_shown():
-    data = collect(**arguments(Study(longest=60)))
+    data = collect(StudyResults(**arguments(Study(longest=60))))
     assert len(list_lengths(data)) == len(
         data["mu"]
     )  # the last is not among them, the chosen ones are
@@ -65,7 +65,7 @@ def test_a_list_too_long_to_be_kept_is_not_among_those_whose_price_is_shown():
 )
 def test_the_surface_is_over_what_was_searched(study, axis_name, rows):
     inputs = arguments(study)
-    data = collect(**inputs)
+    data = collect(StudyResults(**inputs))
     surface = data["surface"]
     axes = draw_surface(data).axes[0]
     assert axes.get_ylabel() == axis_name
@@ -94,7 +94,7 @@ def test_a_minimal_report_does_not_speak_of_a_stable_choice():
     assert "ties went to the fewest genes" in " ".join(methods(minimal))
     inputs = arguments(Study(minimal=True))
     inputs["config"]["linear"]["one_standard_error"] = True
-    text = " ".join(methods(collect(**inputs)))
+    text = " ".join(methods(collect(StudyResults(**inputs))))
     assert "the largest τ within one standard error of the smallest error was taken" in text
 
 
@@ -112,7 +112,7 @@ def test_genes_that_stand_apart_are_counted_and_in_no_block(n_apart, words):
     alone = table.index[table["block"].isna()]
     table = table.drop(alone[n_apart:])
     inputs["tables"]["blocks"] = table
-    data = collect(**inputs)
+    data = collect(StudyResults(**inputs))
     section = blocks_section(data, LIMITS)
     assert section.words[0].endswith(f"another gene of a group.{words}")
     placed = data["correlation"]["genes"]
@@ -134,10 +134,10 @@ def with_batches(study: Study) -> Dataset:
 def test_statistics_name_the_batch_in_them(regression):
     study = Study(regression=regression)
     words = ", with centre as a factor in the model"
-    data = collect(**arguments(study, with_batches(study)))
+    data = collect(StudyResults(**arguments(study, with_batches(study))))
     assert data["univariate"]["batch"] == "centre"
     assert words in single_genes_section(data, LIMITS).words[0]
     assert words in " ".join(methods(data))
-    alone = collect(**arguments(study))
+    alone = collect(StudyResults(**arguments(study)))
     assert alone["univariate"]["batch"] is None
     assert "factor" not in single_genes_section(alone, LIMITS).words[0] + " ".join(methods(alone))

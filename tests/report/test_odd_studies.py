@@ -14,7 +14,7 @@ from places import ROOT
 from report_checks import misfits
 from report_records import HOSTILE, Study, arguments
 
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.genes.section import list_lengths
 from genesig.report.page import style
 from genesig.report.page.charts import confusion
@@ -191,14 +191,16 @@ ODD_STUDIES = {
 @pytest.mark.slow_cases("many-samples")
 @pytest.mark.parametrize(("study", "change"), ODD_STUDIES.values(), ids=ODD_STUDIES)
 def test_odd_studies_are_what_the_records_say(study, change):
-    assert misfits(Report, collect(**change(arguments(study)))) == []
+    assert misfits(Report, collect(StudyResults(**change(arguments(study))))) == []
 
 
 @pytest.mark.slow
 @pytest.mark.drawn
 @pytest.mark.parametrize(("study", "change"), ODD_STUDIES.values(), ids=ODD_STUDIES)
 def test_odd_studies_have_a_page(study, change, tmp_path):
-    data = json.loads(json.dumps(collect(**change(arguments(study))), allow_nan=False))
+    data = json.loads(
+        json.dumps(collect(StudyResults(**change(arguments(study)))), allow_nan=False)
+    )
     page = tmp_path / "report.html"
     render(data, page, tmp_path / "figures", title="odd", top_genes=60, table_rows=10)
     text = page.read_text(encoding="utf-8")
@@ -221,7 +223,9 @@ def test_the_report_of_the_default_data_stays_small(tmp_path):
     design = Design("class", "classification", ("ALL", "AML"), None, None)
     provenance = {"dropped": [], "steps": [], "inputs": {}, "warnings": []}
     dataset = Dataset(matrix.T.loc[obs.index].to_numpy(), obs, var, design, provenance)
-    data = collect(**arguments(Study(repeats=4, permutations=100, subsamples=50), dataset))
+    data = collect(
+        StudyResults(**arguments(Study(repeats=4, permutations=100, subsamples=50), dataset))
+    )
     page = tmp_path / "report.html"
     render(data, page, tmp_path / "figures", title="t", top_genes=12, table_rows=500)
     assert page.stat().st_size < 8e6

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from report_records import Study, arguments
 
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.methods import methods, references
 from genesig.report.omics import omics
 from genesig.report.page.section import Limits
@@ -51,7 +51,7 @@ def collected_omics(study=None, factors="learned", **added):
             }
         )
     built["tables"]["omics"] = pd.DataFrame(rows)
-    return collect(**built)
+    return collect(StudyResults(**built))
 
 
 def said(data):
@@ -117,6 +117,6 @@ def test_the_methods_say_whether_factors_were_learned():
 
 
 def test_page_of_one_omic_has_no_section():
-    data = collect(**arguments(Study()))
+    data = collect(StudyResults(**arguments(Study())))
     assert not omics(data, LIMITS).items
     assert "omic" not in " ".join(methods(data))

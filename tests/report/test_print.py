@@ -14,7 +14,7 @@ import pytest
 from report_checks import BROWSER, FLAGS
 from report_records import Study, arguments, kind_arguments, make_about
 
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.page.section import Limits, flat_items
 from genesig.report.page.svg import Picture
 from genesig.report.page.verdict import conclusion, headline
@@ -60,7 +60,7 @@ def paper(request, tmp_path_factory):
         pytest.skip("needs Chromium or Chrome, and Ghostscript (gs)")
     folder = tmp_path_factory.mktemp("print")
     (inputs, cohorts) = inputs_and_cohorts(request.param)
-    data = json.loads(json.dumps(collect(**inputs, external=cohorts)))
+    data = json.loads(json.dumps(collect(StudyResults(**inputs, external=cohorts))))
     page = folder / "report.html"
     render(data, page, folder / "figures", title="A study", top_genes=12, table_rows=15)
     return request.param, data, printed(page, folder)

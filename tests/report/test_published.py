@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from report_records import Study, arguments
 
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
 from genesig.report.page.svg import draw_picture
@@ -49,7 +49,7 @@ def collected_published(study=None, genesig_error=0.2, **changes):
         for k, error in enumerate(drawn)
     ]
     inputs["tables"]["published"] = pd.DataFrame([*rows, *random_rows])
-    return collect(**inputs)
+    return collect(StudyResults(**inputs))
 
 
 def test_words_give_the_share_of_random_lists_as_good():
@@ -85,7 +85,9 @@ def test_the_methods_say_how():
 @pytest.mark.parametrize("name", [None, "undefined"])
 def test_page_without_published_lists_has_no_section(name):
     data = (
-        collect(**arguments(Study())) if name is None else collected_published(genesig_error=np.nan)
+        collect(StudyResults(**arguments(Study())))
+        if name is None
+        else collected_published(genesig_error=np.nan)
     )
     section = published(data, LIMITS)
     assert not section.items

@@ -9,7 +9,7 @@ import pytest
 from report_checks import misfits
 from report_records import HOSTILE, Study, arguments, make_about
 
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.record import Report
 
 RECORDED_STUDIES = {
@@ -26,7 +26,9 @@ RECORDED_STUDIES = {
 def test_collected_value_matches_its_record(name):
     inputs = arguments(RECORDED_STUDIES[name])
     cohorts = [make_about(inputs["dataset"], "a"), make_about(inputs["dataset"], "b", combat=True)]
-    data = json.loads(json.dumps(collect(**inputs, external=cohorts), allow_nan=False))
+    data = json.loads(
+        json.dumps(collect(StudyResults(**inputs, external=cohorts)), allow_nan=False)
+    )
     assert misfits(Report, data) == []
 
 

@@ -19,7 +19,7 @@ import pytest
 from report_records import HOSTILE, Study, arguments
 
 from genesig.errors import GenesigError
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.page.section import PART_TITLES, Limits, without_pictures
 from genesig.report.page.tables import table_rows
 from genesig.report.page.words import clean, decimal, shorten
@@ -105,7 +105,7 @@ def rendered(tmp_path_factory):
     @cache
     def render_study(name: str, copy: int) -> Made:
         folder = tmp_path_factory.mktemp(f"{name}{copy}")
-        data = json.loads(json.dumps(collect(**arguments(RENDERED_STUDIES[name]))))
+        data = json.loads(json.dumps(collect(StudyResults(**arguments(RENDERED_STUDIES[name])))))
         render(
             data,
             folder / "report.html",

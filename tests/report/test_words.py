@@ -16,7 +16,7 @@ from genesig.report.answer.checks import GENES_QUESTION, UNKNOWN, checks
 from genesig.report.answer.collect import answer
 from genesig.report.answer.section import gene_frequencies, tiles
 from genesig.report.answer.sentences import write_paragraphs
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.data import STEP_TEXTS, reproducibility
 from genesig.report.data import study as study_section
 from genesig.report.genes.methods import evidence_paragraphs
@@ -119,7 +119,7 @@ def test_the_methods_follow_the_config():
             {"step": "centre"},
         ],
     }
-    text = " ".join(methods(collect(**inputs)))
+    text = " ".join(methods(collect(StudyResults(**inputs))))
     for phrase in (
         "log2-transformed",
         "[16, 65536]",
@@ -168,7 +168,7 @@ UNDIVIDED_CLASSES = [["tumour"] * 3, ["normal"] * 3]
     ],
 )
 def test_statistics_say_what_was_averaged(labels, words):
-    data = collect(**in_patients(Study(), labels))
+    data = collect(StudyResults(**in_patients(Study(), labels)))
     assert words in " ".join(methods(data))
     assert words in single_genes_section(data, Limits(3, 5)).words[0]
     alone = collected(Study())
@@ -190,7 +190,7 @@ def test_statistics_say_what_was_averaged(labels, words):
     ],
 )
 def test_where_labels_were_shuffled_is_said_wherever_they_are(labels, words):
-    data = collect(**in_patients(Study(), labels))
+    data = collect(StudyResults(**in_patients(Study(), labels)))
     section = permutation_section(data, Limits(3, 5)).words[0]
     chance_sentence = write_paragraphs(data)[0].text
     for text in (chance_sentence, checks(data)[0].detail, " ".join(methods(data)), section):
@@ -264,7 +264,7 @@ def stability_words(data):
 def test_overlapping_splits_are_no_stability():
     inputs = arguments(Study(subsamples=0))
     inputs["tables"]["stability"]["stability"] = 1.0
-    data = collect(**inputs)
+    data = collect(StudyResults(**inputs))
     tile = stability_words(data)
     assert tile.answer == UNKNOWN
     assert tile.detail.startswith("No halves of the samples were drawn; overlapping training sets")
@@ -279,7 +279,7 @@ def test_empty_lists_of_halves_are_not_halves_never_drawn(fits_too):
     none |= table["source"].eq("half_blocks")
     table.loc[none, "stability"] = np.nan
     table.loc[none, "mean_size"] = 0.0
-    data = collect(**inputs)
+    data = collect(StudyResults(**inputs))
     tile = stability_words(data)
     assert tile.answer == UNKNOWN
     assert tile.detail.startswith("No gene was selected in any of 6 halves of the samples")
@@ -323,7 +323,7 @@ def test_samples_wrong_in_most_repeats_are_named():
 
 
 def test_few_permutations_are_warned_of_once():
-    warnings = collect(**arguments(Study(permutations=9)))["warnings"]
+    warnings = collect(StudyResults(**arguments(Study(permutations=9))))["warnings"]
     assert sum("permutations" in warning for warning in warnings) == 1
 
 
@@ -331,7 +331,9 @@ def left_out(*kinds):
     inputs = arguments(Study())
     dropped = [{"kind": kind, "name": f"n{i}", "reason": "r"} for i, kind in enumerate(kinds)]
     provenance = {**inputs["dataset"].provenance, "dropped": dropped}
-    return collect(**{**inputs, "dataset": replace(inputs["dataset"], provenance=provenance)})
+    return collect(
+        StudyResults(**{**inputs, "dataset": replace(inputs["dataset"], provenance=provenance)})
+    )
 
 
 def test_only_removed_samples_and_genes_are_named():

@@ -9,7 +9,7 @@ from sklearn.metrics import recall_score
 
 from genesig.report.answer.collect import cohorts, error_warnings
 from genesig.report.answer.section import MAX_GENES, gene_frequencies, tiles
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.page.measure import MEASURES
 from genesig.report.page.verdict import Grade
 from genesig.selection.assess.intervals import wilson
@@ -17,7 +17,7 @@ from genesig.selection.assess.intervals import wilson
 
 def test_sensitivity_and_specificity_are_the_mean_recall_of_the_repeats():
     inputs = arguments(Study(samples=40, signal=0.4, repeats=3))
-    data = collect(**inputs)
+    data = collect(StudyResults(**inputs))
     table = inputs["tables"]["predictions"]
     table = table[table["mu"].isna()]
     measure_by_name = {measure["name"]: measure for measure in data["answer"]["measures"]}
@@ -44,7 +44,8 @@ def test_a_class_counts_its_groups_in_the_intervals():
     object.__setattr__(inputs["dataset"], "obs", obs.assign(patient=[f"p{k}" for k in patient]))
     object.__setattr__(inputs["dataset"].design, "group", "patient")
     matching_warnings = {
-        measure["name"]: measure for measure in collect(**inputs)["answer"]["measures"]
+        measure["name"]: measure
+        for measure in collect(StudyResults(**inputs))["answer"]["measures"]
     }
     for name, units in (("sensitivity", 4), ("specificity", 20)):
         low, high = wilson(matching_warnings[name]["value"], units)
@@ -97,7 +98,9 @@ def test_external_cohorts_have_the_first_tiles():
         (1, "Balanced accuracy in a"),
         (3, "Balanced accuracy, median of 3 external cohorts"),
     ):
-        names = [tile.name for tile in tiles(collect(**inputs, external=abouts[:count]))]
+        names = [
+            tile.name for tile in tiles(collect(StudyResults(**inputs, external=abouts[:count])))
+        ]
         assert names[:2] == [first_title, "Balanced accuracy"]
 
 
@@ -105,7 +108,7 @@ def test_external_cohorts_have_the_first_tiles():
 @pytest.mark.parametrize("regression", [False, True])
 def test_the_direction_of_a_gene_is_that_of_its_values(regression):
     inputs = arguments(Study(regression=regression, permutations=99))
-    data = collect(**inputs)
+    data = collect(StudyResults(**inputs))
     y = inputs["dataset"].response()
     dataset = inputs["dataset"]
     for gene in data["answer"]["chips"]:

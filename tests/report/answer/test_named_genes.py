@@ -12,7 +12,7 @@ from genesig.data.steps.missing_indicators import INDICATOR_SUFFIX
 from genesig.report.answer.collect import evidence
 from genesig.report.answer.section import gene_frequencies, tiles
 from genesig.report.answer.sentences import write_paragraphs
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.genes.methods import selection_text
 from genesig.report.genes.section import signature_section
 from genesig.report.methods import methods, references
@@ -133,7 +133,7 @@ def with_q(inputs, passing):
 def test_without_fdr_selected_genes_the_reason_is_given(passing, permutations, why, tmp_path):
     inputs = with_q(arguments(Study(named=0)), passing)
     inputs["config"]["signature"]["permutations"] = permutations
-    data = collect(**inputs)
+    data = collect(StudyResults(**inputs))
     evidence = data["answer"]["evidence"]
     assert (evidence["fdr_selected"], evidence["passing"], evidence["price"]) == (0, passing, None)
     assert why in genes_words(data)
@@ -155,7 +155,7 @@ def priced(difference, low, high, **study):
         low,
         high,
     )
-    return collect(**inputs)
+    return collect(StudyResults(**inputs))
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -252,7 +252,7 @@ def test_a_final_list_unlike_all_that_were_tested_is_warned_of(agreement, warned
     chosen = inputs["tables"]["scores"]["mu"].isna()
     lengths = np.resize(agreement, int(chosen.sum()))
     inputs["tables"]["scores"].loc[chosen, "n_genes"] = lengths
-    data = collect(**inputs)
+    data = collect(StudyResults(**inputs))
     matching_warnings = [
         warning for warning in data["warnings"] if "than any cross-validated model" in warning
     ]

@@ -10,7 +10,7 @@ from report_records import Study, arguments
 
 from genesig.report.answer.checks import NO, checks
 from genesig.report.answer.other_methods import better_method, other_method
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import Grade, grade, headline
 from genesig.report.sections import SECTIONS, summary, writers
@@ -89,7 +89,7 @@ def _page(error: float, p: float) -> Any:
     table["difference_high"] = np.nan  # but for the forest
     other_row = table.index[~table["model"].str.startswith("genesig")][0]
     table.loc[other_row, list(FOREST)] = list(FOREST.values())
-    return collect(**inputs)
+    return collect(StudyResults(**inputs))
 
 
 def test_first_screen_names_the_method_beside_a_signature_of_chance() -> None:

@@ -9,7 +9,7 @@ from report_checks import misfits
 from report_records import GAIN_INTERVALS, HOSTILE, Study, arguments, held_arguments
 
 from genesig.report.answer.sentences import write_paragraphs
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.covariates import added_value, covariates
 from genesig.report.methods import methods
 from genesig.report.page.section import Limits
@@ -28,7 +28,7 @@ SENTENCE_OF_GAIN = {
 
 
 def collected(name: str, **study) -> Report:
-    return collect(**held_arguments(Study(nonlinear=False, **study), name))
+    return collect(StudyResults(**held_arguments(Study(nonlinear=False, **study), name)))
 
 
 @pytest.mark.parametrize("name", GAIN_INTERVALS)
@@ -60,7 +60,7 @@ def test_a_number_is_told_as_r2():
 
 
 def test_study_without_covariates_has_no_section():
-    data = collect(**arguments(Study()))
+    data = collect(StudyResults(**arguments(Study())))
     assert "covariates" not in data
     assert added_value(data) == []
     assert covariates(data, Limits(5, 5)).empty
@@ -162,7 +162,7 @@ def test_the_gain_over_covariates_is_no_weight():
 
 @pytest.mark.usefixtures("undrawn")
 def test_hostile_names_are_escaped(tmp_path):
-    data = collect(**held_arguments(Study(nonlinear=False), "adds", HOSTILE[0]))
+    data = collect(StudyResults(**held_arguments(Study(nonlinear=False), "adds", HOSTILE[0])))
     render(
         data, tmp_path / "report.html", tmp_path / "figures", title="x", top_genes=3, table_rows=9
     )

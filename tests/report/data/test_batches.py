@@ -11,7 +11,7 @@ from report_checks import misfits
 from report_records import Study, arguments, collected, make_dataset
 
 from genesig.data.study.confounding import association_with_label
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.data import study as study_section
 from genesig.report.methods import methods
 from genesig.report.page.measure import permutation_scope
@@ -34,7 +34,7 @@ def _collected(study: Study, names: list[str], folds: Any = None) -> tuple[Any, 
     inputs = arguments(study, dataset)
     if folds is not None:
         inputs["config"]["normalise"]["folds"] = folds
-    return collect(**inputs), inputs
+    return collect(StudyResults(**inputs)), inputs
 
 
 THREE = ["Genoa", "Lund", "Kyoto"] * 10
@@ -116,7 +116,9 @@ def test_few_batches_left_out_are_warned_of(names: list[str], few: bool) -> None
     inputs = arguments(Study(), dataset)
     inputs["splits"] = replace(inputs["splits"], scheme="leave_one_batch_out")
     matching_warnings = [
-        warning for warning in collect(**inputs)["warnings"] if "left out in turn" in warning
+        warning
+        for warning in collect(StudyResults(**inputs))["warnings"]
+        if "left out in turn" in warning
     ]
     assert len(matching_warnings) == few
     assert all(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from report_records import HOSTILE, Study, arguments
 
-from genesig.report.collect import TOPIC_TABLES, collect, tables_in
+from genesig.report.collect import TOPIC_TABLES, StudyResults, collect, tables_in
 from genesig.report.enrichment import collect_enrichment, enrichment
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
@@ -22,7 +22,7 @@ def collected_enrichment(study: Study | None = None, **changes: Any) -> Any:
     for name, value in changes.items():
         table = inputs["tables"][name]
         inputs["tables"][name] = table.assign(family_p=value)
-    return collect(**inputs)
+    return collect(StudyResults(**inputs))
 
 
 def words(data: Any) -> str:
@@ -60,7 +60,7 @@ def test_too_few_permutations_are_stated() -> None:
         (19, "of 16 sets"),
     ):
         inputs["config"]["controls"]["permutations"] = count
-        assert expected_words in words(collect(**inputs)).split(".")[0]
+        assert expected_words in words(collect(StudyResults(**inputs))).split(".")[0]
 
 
 def test_a_number_has_no_classes() -> None:
@@ -96,7 +96,7 @@ def test_names_do_no_harm_and_an_empty_signature_is_no_fault() -> None:
 def test_the_page_holds_the_beginning_of_long_lists() -> None:
     inputs = arguments(Study(enriched=True))
     inputs["tables"]["enrichment_ranking"]["leading"] = ", ".join(["GENE1"] * 400)
-    packed = collect(**inputs)["tables"]["enrichment_ranking"]
+    packed = collect(StudyResults(**inputs))["tables"]["enrichment_ranking"]
     place = packed["columns"].index("leading")
     assert all(len(row[place]) <= 100 for row in packed["rows"])
 
@@ -105,7 +105,7 @@ def test_sizes_are_those_of_the_file_that_was_taken() -> None:
     inputs = arguments(Study(enriched=True))
     inputs["config"]["enrichment"]["sets"] = None
     inputs["config"]["structured"] |= {"sets": "own.gmt", "smallest": 7, "largest": 70}
-    assert "those of own.gmt with 7 to 70 measured genes" in words(collect(**inputs))
+    assert "those of own.gmt with 7 to 70 measured genes" in words(collect(StudyResults(**inputs)))
 
 
 def test_the_lists_have_no_size_if_none_was_chosen() -> None:

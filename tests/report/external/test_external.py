@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from report_records import HOSTILE, Study, arguments, make_about
 
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.external.section import cohort_paragraphs, external
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Facts, Limits, flat_items
@@ -28,7 +28,7 @@ def _data(*cohorts: dict[str, Any], study: Study | None = None, **changes: Any) 
         make_about(inputs["dataset"], **{"name": f"c{k}", **changes, **fields})
         for k, fields in enumerate(cohorts)
     ]
-    data = collect(**inputs, external=abouts)
+    data = collect(StudyResults(**inputs, external=abouts))
     return json.loads(json.dumps(data, allow_nan=False))  # type: ignore[no-any-return]
 
 
@@ -49,7 +49,9 @@ def test_cohort_not_assessable_is_listed_beside_assessed() -> None:
     line = "c1: not assessable, because c1.tsv: 3 of 9 <b>genes</b> are not here."
     inputs = arguments(Study())
     for abouts in ([lacking], [make_about(inputs["dataset"], "c0"), lacking]):
-        data = json.loads(json.dumps(collect(**inputs, external=abouts), allow_nan=False))
+        data = json.loads(
+            json.dumps(collect(StudyResults(**inputs, external=abouts)), allow_nan=False)
+        )
         assert len(data["external"]) == len(abouts) - 1
         assert external(data, LIMITS).words[-1] == line
         assert line in cohort_paragraphs(data)[0].text

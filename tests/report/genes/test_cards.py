@@ -13,7 +13,7 @@ from scipy.stats import pearsonr, ttest_ind, ttest_rel
 from sklearn.metrics import roc_auc_score
 from study_data import study_of
 
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.genes.cards import (
     DOT_RADIUS,
     MEASURE_OF_TEST,
@@ -140,7 +140,7 @@ def test_lists_are_those_of_splits_and_halves():
 @pytest.mark.parametrize("study", [Study(names=HOSTILE), Study(regression=True)])
 def test_a_card_says_what_the_tables_say(study):
     inputs = arguments(study)
-    data = json.loads(json.dumps(collect(**inputs)))
+    data = json.loads(json.dumps(collect(StudyResults(**inputs))))
     section = SECTIONS["cards"](data, Limits(3, 10))
     *cards, table = section.items
     signature = inputs["tables"]["signature"]
@@ -162,7 +162,7 @@ def test_a_card_says_what_the_tables_say(study):
 
 @pytest.mark.parametrize("study", [Study(), Study(regression=True)])
 def test_a_number_that_is_lower_is_said_so_and_read_from_the_middle_up(study):
-    data = collect(**arguments(study))
+    data = collect(StudyResults(**arguments(study)))
     card = dict(data["cards"]["each"][0])
     gene_measure = single_gene_measure(data)
     card["separation"] = {"value": 0.03, "low": 0.0, "high": 0.12}
@@ -197,7 +197,7 @@ def test_each_measure_has_a_definition_and_two_ways(test):
 
 @pytest.mark.parametrize("study", [Study(), Study(regression=True)])
 def test_the_names_of_a_card_stand_where_its_dots_are(study):
-    data = collect(**arguments(study))
+    data = collect(StudyResults(**arguments(study)))
     values = data["strips"][0]["values"]
     svg, marks = draw_values(values, data["study"], None, "w")
     starts = re.findall(r"M(-?[\d.]+) (-?[\d.]+)a", svg)
@@ -222,7 +222,7 @@ def test_a_card_has_the_share_of_each_class_that_misses_the_gene():
     X[low, dataset.genes.index(first_gene)] = np.nan
     steps = {"summaries": [{"step": "half_minimum", "logarithms": True}]}
     inputs["dataset"] = replace(dataset, X=X, provenance={**dataset.provenance, **steps})
-    data = json.loads(json.dumps(collect(**inputs)))
+    data = json.loads(json.dumps(collect(StudyResults(**inputs))))
     first_card, second_card = data["cards"]["each"][:2]
     assert second_card["missing"] is None
     size = int((dataset.response() < 0).sum())

@@ -12,7 +12,7 @@ from scipy.cluster.hierarchy import cophenet, linkage
 from scipy.spatial.distance import squareform
 from scipy.stats import linregress
 
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.genes.collect import cluster_rows, gene_effects
 from genesig.report.genes.figures import draw_heat_map
 
@@ -34,7 +34,7 @@ def test_the_effect_of_a_number_is_the_change_with_one_standard_deviation():
 
 def test_the_volcano_holds_every_gene_of_the_lists_and_their_sign():
     inputs = arguments(Study(genes=3000))
-    data = collect(**inputs)
+    data = collect(StudyResults(**inputs))
     volcano = data["volcano"]
     assert len(volcano["genes"]) < volcano["total"] == 3000
     signature_genes = set(np.array(volcano["genes"])[volcano["signature"]])
@@ -49,7 +49,9 @@ def test_the_volcano_holds_every_gene_of_the_lists_and_their_sign():
 def test_a_log_fold_change_is_called_so_only_where_the_base_is_known(steps, has_known_base):
     inputs = arguments(Study())
     provenance = {**inputs["dataset"].provenance, "steps": steps}
-    data = collect(**{**inputs, "dataset": replace(inputs["dataset"], provenance=provenance)})
+    data = collect(
+        StudyResults(**{**inputs, "dataset": replace(inputs["dataset"], provenance=provenance)})
+    )
     assert data["volcano"]["logarithm"] == has_known_base
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from report_records import HOSTILE, Study, arguments
 
-from genesig.report.collect import TOPIC_TABLES, collect, tables_in
+from genesig.report.collect import TOPIC_TABLES, StudyResults, collect, tables_in
 from genesig.report.genome import chromosome_order, chromosome_starts, genome
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
@@ -20,7 +20,7 @@ LIMITS = Limits(12, 500)
 def collected_genome(study: Study | None = None, **linear: Any) -> Any:
     inputs = arguments(study or Study(placed=True))
     inputs["config"]["linear"] |= linear
-    return collect(**inputs)
+    return collect(StudyResults(**inputs))
 
 
 def test_chromosomes_stand_as_people_count_them() -> None:

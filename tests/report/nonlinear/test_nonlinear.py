@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from report_records import HOSTILE, Study, arguments, with_nonlinear
 
-from genesig.report.collect import TOPIC_TABLES, collect, tables_in
+from genesig.report.collect import TOPIC_TABLES, StudyResults, collect, tables_in
 from genesig.report.methods import methods, references
 from genesig.report.nonlinear.section import nonlinear_finding, nonlinear_section
 from genesig.report.page.section import Limits
@@ -21,7 +21,7 @@ def collected_nonlinear(study=None, **difference):
         table = inputs["tables"]["nonlinear_difference"]
         for key, value in difference.items():
             table.loc[table["model"] == "nonlinear", key] = value
-    return collect(**inputs)
+    return collect(StudyResults(**inputs))
 
 
 BETTER = {"error": 0.1, "linear": 0.3, "low": -0.3, "high": -0.1}
@@ -32,7 +32,7 @@ def make_nonlinear_better(inputs):
     table = inputs["tables"]["nonlinear_difference"]
     for key, value in BETTER.items():
         table.loc[table["model"] == "nonlinear", key] = value
-    return collect(**inputs)
+    return collect(StudyResults(**inputs))
 
 
 def first_paragraph(data):
@@ -69,7 +69,7 @@ def test_error_at_chance_is_stated_as_chance():
     inputs = arguments(Study())
     controls = inputs["tables"]["controls"]
     controls.loc[controls["model"].isin(["genesig", "nonlinear"]), "high"] = 0.6
-    assert first_paragraph(collect(**inputs)).startswith(
+    assert first_paragraph(collect(StudyResults(**inputs))).startswith(
         "Neither nonlinear nor linear selection is better"
     )
 
@@ -232,7 +232,7 @@ def test_methods_follow_the_settings(penalty, kernel):
     inputs = arguments(Study())
     change = {"penalty": penalty, "kernel": kernel, "genes": None, "debias": False, "fvm_genes": []}
     inputs["config"]["nonlinear"] |= change
-    text = " ".join(methods(collect(**inputs)))
+    text = " ".join(methods(collect(StudyResults(**inputs))))
     assert f"{kernel.capitalize() if kernel == 'gaussian' else kernel} kernel" in text
     assert ("block of correlated genes" in text) == (penalty == "group")
     assert ("elastic penalty" in text) == (penalty == "elastic")
@@ -278,7 +278,7 @@ def test_no_gene_selected_anywhere():
     tables["nonlinear_agreement"] = tables["nonlinear_agreement"].assign(
         n_nonlinear=0, shared=0, jaccard=np.nan
     )
-    data = collect(**{**inputs, "tables": tables})
+    data = collect(StudyResults(**{**inputs, "tables": tables}))
     section = nonlinear_section(data, LIMITS)
     assert "No gene is selected often enough for a list of its own" in section.words[0]
 

@@ -6,7 +6,7 @@ import re
 
 from report_records import Study, arguments, make_about
 
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.methods import bibtex, references
 
 
@@ -35,7 +35,7 @@ def test_what_is_no_article_is_kept():
 def test_every_reference_of_a_full_study_has_an_entry_of_its_own():
     inputs = arguments(Study(sets=True))
     cohorts = [make_about(inputs["dataset"], "a", combat=True)]
-    lines = references(collect(**inputs, external=cohorts))
+    lines = references(collect(StudyResults(**inputs, external=cohorts)))
     entries = bibtex(lines).split("\n\n")
     keys = re.findall(r"^@\w+\{([^,]+),", "\n".join(entries), re.MULTILINE)
     assert len(set(keys)) == len(entries) == len(lines) > 10

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from report_records import Study, arguments, kind_arguments, make_about
 
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.page.section import Limits, flat_items
 from genesig.report.page.style import new_figure
 from genesig.report.page.svg import (
@@ -101,7 +101,7 @@ def have_data_and_one_name(data, figures):
 
 @pytest.mark.slow
 def test_a_figure_has_its_data_and_samples_have_one_name():
-    data = collect(**arguments(STUDIES_OF_PAGES["classes"]))
+    data = collect(StudyResults(**arguments(STUDIES_OF_PAGES["classes"])))
     figures = pictures(data, ["expression", "samples", "quality"])
     assert {"heat_map", "quality_components", "held_out_scores"} <= have_data_and_one_name(
         data, figures
@@ -112,7 +112,7 @@ def test_a_figure_has_its_data_and_samples_have_one_name():
 @pytest.mark.parametrize("name", ["classes", "all topics", "number", "survival", "several_classes"])
 def test_every_figure_has_its_data_and_samples_have_one_name(name):
     inputs, cohorts = inputs_and_cohorts(name)
-    data = collect(**inputs, external=cohorts)
+    data = collect(StudyResults(**inputs, external=cohorts))
     figures = pictures(data, SECTIONS)
     assert len(figures) >= 14
     marked = have_data_and_one_name(data, figures)

@@ -9,7 +9,7 @@ import pytest
 from report_records import kind_arguments
 from study_data import COLUMNS
 
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.methods import methods, references
 from genesig.report.page.measure import measure
 from genesig.report.page.section import Limits
@@ -46,7 +46,7 @@ def inputs_of_kind(kind):
 
 @cache
 def data_of_kind(kind):
-    return collect(**inputs_of_kind(kind))
+    return collect(StudyResults(**inputs_of_kind(kind)))
 
 
 def texts(table):

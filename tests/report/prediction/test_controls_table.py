@@ -7,7 +7,7 @@ import pytest
 from report_records import kind_arguments
 from study_data import COLUMNS
 
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.page.section import Limits
 from genesig.report.page.tables import WRITERS, Table
 from genesig.report.patients import next_study, score_effect
@@ -28,7 +28,7 @@ def test_the_chosen_lists_come_first_then_other_methods_then_lists_at_each_mu(ki
         for name, much in (("ridge", 0.1), ("lasso", -0.05))
     ]
     inputs["tables"]["controls"] = pd.concat([added[0], controls, added[1]], ignore_index=True)
-    data = collect(**inputs)
+    data = collect(StudyResults(**inputs))
     (table,) = [item for item in controls_section(data, LIMITS).items if isinstance(item, Table)]
     keys = [column.key for column in table.columns]
     rows = [dict(zip(keys, row, strict=True)) for row in table.rows]
@@ -50,7 +50,7 @@ def test_the_chosen_lists_come_first_then_other_methods_then_lists_at_each_mu(ki
 
 @pytest.mark.parametrize("kind", KINDS_OF_TABLES)
 def test_a_table_of_one_row_is_left_to_its_sentence_and_file(kind):
-    data = collect(**kind_arguments(kind))
+    data = collect(StudyResults(**kind_arguments(kind)))
     for section in (score_effect(data, LIMITS), next_study(data, LIMITS)):
         assert all(len(item.rows) > 1 for item in section.items)
         assert not section.items or section.files

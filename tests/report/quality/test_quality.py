@@ -19,7 +19,7 @@ from genesig.data.steps.normalise import normalise_samples
 from genesig.data.steps.scale import NEVER_LOGGED
 from genesig.data.validate import Examination, check_study
 from genesig.errors import Problem
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.page.record import evenly_spaced_rows
 from genesig.report.page.section import Limits
 from genesig.report.page.svg import Picture, draw_picture
@@ -332,7 +332,9 @@ def test_samples_that_lack_an_omic_are_not_said_to_lie_far_off():
     outliers = [{"sample": f"S0{k}", "row": k, "rules": ["missing"]} for k in (3, 4)]
     inputs["quality_summary"]["outliers"]["samples"] = outliers
     (own_warnings,) = (
-        warning for warning in collect(**inputs)["warnings"] if warning.startswith("Quality of the")
+        warning
+        for warning in collect(StudyResults(**inputs))["warnings"]
+        if warning.startswith("Quality of the")
     )
     assert (
         own_warnings == "Quality of the samples: 2 samples miss many more values than the others "
@@ -340,7 +342,9 @@ def test_samples_that_lack_an_omic_are_not_said_to_lie_far_off():
     )
     outliers[0]["rules"].append("rle_iqr")
     (own_warnings,) = (
-        warning for warning in collect(**inputs)["warnings"] if warning.startswith("Quality of the")
+        warning
+        for warning in collect(StudyResults(**inputs))["warnings"]
+        if warning.startswith("Quality of the")
     )
     assert "2 samples lie far from the others" in own_warnings
 
@@ -350,7 +354,7 @@ def test_the_page_has_the_section_and_its_warning():
     inputs["quality_summary"]["outliers"]["samples"] = [
         {"sample": "S03", "row": 3, "rules": ["rle_iqr"]}
     ]
-    data = collect(**inputs)
+    data = collect(StudyResults(**inputs))
     own_warnings = [
         warning for warning in data["warnings"] if warning.startswith("Quality of the samples")
     ]
@@ -372,7 +376,7 @@ def test_samples_like_one_specimen_are_warned_of_once_without_path_and_settings(
     validation_warnings = check_study({}, "config.yaml")["warnings"]
     given = arguments(Study())
     given["quality_summary"]["twins"] = [["S03", "S04"]]
-    warnings = collect(**given, warnings=validation_warnings)["warnings"]
+    warnings = collect(StudyResults(**given, warnings=validation_warnings))["warnings"]
     (warning,) = (text for text in warnings if "one specimen" in text)
     assert "S03 and S04 look like one specimen measured twice" in warning
     assert not re.search(r"\.tsv|/|\bdata\.|\bsplits\.", warning)
@@ -381,7 +385,7 @@ def test_samples_like_one_specimen_are_warned_of_once_without_path_and_settings(
 def test_samples_like_one_specimen_are_said_on_the_first_screen_and_in_the_section():
     inputs = arguments(Study())
     inputs["quality_summary"]["twins"] = [["S03", "S04"], ["S01", "S07"]]
-    data = collect(**inputs)
+    data = collect(StudyResults(**inputs))
     (own_warnings,) = (
         warning for warning in data["warnings"] if warning.startswith("Quality of the")
     )

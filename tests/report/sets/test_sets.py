@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from report_records import HOSTILE, Study, arguments
 
-from genesig.report.collect import TOPIC_TABLES, collect, tables_in
+from genesig.report.collect import TOPIC_TABLES, StudyResults, collect, tables_in
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
 from genesig.report.page.svg import draw_picture
@@ -20,7 +20,7 @@ def collected_sets(study=None, **error):
     inputs = arguments(study or Study(sets=True))
     for key, value in error.items():
         inputs["tables"]["sets_error"][key] = value
-    return collect(**inputs)
+    return collect(StudyResults(**inputs))
 
 
 def first_paragraph(data):
@@ -70,7 +70,7 @@ def test_error_at_chance_is_stated_as_chance():
     inputs = arguments(Study(sets=True))
     controls = inputs["tables"]["controls"]
     controls.loc[controls["model"].isin(["genesig", "sets"]), "high"] = 0.6
-    assert first_paragraph(collect(**inputs)).startswith(
+    assert first_paragraph(collect(StudyResults(**inputs))).startswith(
         "Neither gene sets nor single genes predict better"
     )
 
@@ -140,7 +140,7 @@ def test_the_section_shows_a_figure_and_tables():
 def test_methods_state_weights_of_sets(weights, has_other_weights):
     inputs = arguments(Study(sets=True))
     inputs["config"]["structured"] |= {"weights": weights, "others": has_other_weights}
-    data = collect(**inputs)
+    data = collect(StudyResults(**inputs))
     words = " ".join(sets(data, LIMITS).words)
     assert ("one by one" in words) == (has_other_weights == "singletons")
     assert ("calibrated on permuted training labels" in words) == (weights == "permuted")

@@ -8,7 +8,7 @@ from report_records import HOSTILE, Study, arguments, collected, make_about
 
 from genesig.report.answer.sentences import write_paragraphs
 from genesig.report.card import card
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.data import study
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import headline
@@ -26,7 +26,7 @@ from genesig.report.writeup import (
 
 def test_the_paragraph_has_the_numbers_of_the_page():
     inputs = arguments(Study(permutations=99))
-    data = collect(**inputs, external=[make_about(inputs["dataset"], "Lund")])
+    data = collect(StudyResults(**inputs, external=[make_about(inputs["dataset"], "Lund")]))
     (text,) = results(data)
     answer = data["answer"]
     error = answer["error"]
@@ -59,7 +59,7 @@ def test_names_of_genes_are_whole_in_the_paragraph_that_readers_copy():
 def test_many_cohorts_have_one_sentence_of_those_without_training_samples():
     inputs = arguments(Study(permutations=9))
     cohorts = [make_about(inputs["dataset"], f"c{k}", n=20 + k) for k in range(5)]
-    data = collect(**inputs, external=cohorts)
+    data = collect(StudyResults(**inputs, external=cohorts))
     rows = data["answer"]["cohorts"]["rows"]
     for row, error in zip(rows, (0.3, 0.1, 0.2, 0.4, 0.5), strict=True):
         row["error"] = error
@@ -77,7 +77,7 @@ def test_paragraph_omits_unknown_numbers():
     inputs["tables"]["controls"] = inputs["tables"]["controls"].assign(
         error=np.nan, low=np.nan, high=np.nan
     )
-    (text,) = results(collect(**inputs))
+    (text,) = results(collect(StudyResults(**inputs)))
     assert "could not be estimated" in text
     assert "No permutation test was run" in text
     assert "selected no gene" in text
@@ -151,7 +151,7 @@ def test_the_card_speaks_of_use_performance_limits_and_making_without_mark_up():
     ],
 )
 def test_the_checklist_says_how_much_was_imputed_and_how(step, answer):
-    data = collect(**arguments(Study()))
+    data = collect(StudyResults(**arguments(Study())))
     study = {**data["study"], "samples": 40, "genes": 50, "missing": 60}
     config = {**data["config"], "normalise": {"samples": [], "folds": [step]}}
     answers = {

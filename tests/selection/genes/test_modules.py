@@ -9,7 +9,7 @@ from gathered_study import make_dataset
 from report_records import Study, arguments
 from settings import MOMENTS
 
-from genesig.report.collect import collect
+from genesig.report.collect import StudyResults, collect
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
 from genesig.report.quality.section import quality_section
@@ -96,11 +96,11 @@ def shown(data):
 @pytest.mark.slow
 def test_page_shows_modules_if_requested():
     inputs = arguments(Study())
-    without = collect(**inputs)
+    without = collect(StudyResults(**inputs))
     assert shown(without) is None
     assert not any("sparse principal" in text for text in methods(without))
     inputs["tables"]["modules"] = found(planted())
-    data = collect(**inputs)
+    data = collect(StudyResults(**inputs))
     table = shown(data)
     assert table.total == 2
     assert "SYM26" in str(table.rows)
@@ -115,6 +115,6 @@ def test_page_shows_modules_if_requested():
 def test_page_without_modules_has_no_section():
     inputs = arguments(Study())
     inputs["tables"]["modules"] = pd.DataFrame(columns=MODULE_COLUMNS)
-    data = collect(**inputs)
+    data = collect(StudyResults(**inputs))
     assert shown(data) is None
     assert not any("sparse principal" in text for text in methods(data))
