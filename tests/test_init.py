@@ -412,6 +412,9 @@ def matrix_of(kind: str) -> np.ndarray:
     lost = rng.random(counts.shape) < 0.3
     return {
         "logarithms of an array": 8 + logs,
+        "logarithms of 60 genes, with a row of ages": np.vstack(
+            [8 + logs[:59], rng.integers(28, 80, 12)]
+        ),
         "logarithms of masses": 27 + logs,
         "intensities": 2.0 ** (9 + logs),
         "whole intensities": np.ceil(2.0 ** (9 + logs)),
@@ -430,6 +433,7 @@ def matrix_of(kind: str) -> np.ndarray:
 
 SCALES = {
     "logarithms of an array": (None, ""),
+    "logarithms of 60 genes, with a row of ages": (None, ""),
     "logarithms of masses": (None, "they lie close together"),
     "intensities": ("log2", "never logged"),
     "whole intensities": ("log2", "no zero"),
@@ -452,7 +456,7 @@ def test_the_scale_is_judged_by_shape(kind: str) -> None:
     (step, why) = SCALES[kind]
     genes, samples = (tuple(f"{axis}{k}" for k in range(n)) for axis, n in enumerate(X.shape))
     normalisation, warnings_given = _normalisation(
-        Matrix(genes, samples, X, {}, tuple(range(2, 302)))
+        Matrix(genes, samples, X, {}, tuple(range(2, len(X) + 2)))
     )
     names = [proposed_step["step"] for proposed_step in normalisation.get("samples", ())]
     assert names == ([] if step is None else step.split())

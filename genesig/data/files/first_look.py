@@ -43,6 +43,7 @@ from genesig.data.steps.scale import (
     looks_raw,
     never_logged,
     sizes,
+    without_largest_genes,
     zeros_stand_apart,
 )
 from genesig.data.steps.zeros import ZEROS_AS_MISSING as ZEROS
@@ -281,7 +282,7 @@ def _log_step(X: Array) -> tuple[list[dict[str, Any]], Lines]:
     if not never_logged(X):
         close = "though they are large: they lie close together"
         reason = f"Values that look logged ({size}), {close}; nothing is done to them."
-        return [], (reason,) if looks_raw(p99, largest) else ()
+        return [], (reason,) if looks_raw(*sizes(without_largest_genes(X))[1:]) else ()
     if looks_counted(cells):
         zeros = "zeros among whole numbers" if (cells == 0).any() else "whole numbers from near 0"
         return [{"step": "log_cpm"}], (f"Counts, never logged ({size}): {zeros}.",)

@@ -11,6 +11,8 @@ from genesig.arrays import Array
 # Logarithms to base 2 of 16-bit scanners stay below 16; these bounds leave room.
 LOGGED_P99 = 30.0
 LOGGED_MAX = 50.0
+# Share of the genes, those with the largest values, that do not decide about the scale.
+LARGEST_GENE_SHARE = 0.05
 # Logarithms to base 2 of masses' intensities go up to 45, and lie close together: the 99th
 # percentile below twice the median. Intensities are spread over powers of ten.
 MAX_LOG_INTENSITY = 45.0
@@ -51,6 +53,11 @@ MIN_NEAR_ZERO_PER_ZERO = 0.1
 # Genes that are standardised: the share of them, and how exactly, in standard deviations.
 MIN_STANDARDISED_SHARE = 0.9
 STANDARDISED_TOLERANCE = 0.02
+MAX_ZERO_SHARE_IF_CENTRED = 0.25
+# How exactly, if nearly all genes were clipped.
+CLIPPED_TOLERANCE = 0.2
+# Genes that share the largest or the smallest value of a matrix if it was clipped there.
+MIN_CLIPPED_GENES = 3
 # Numbers that programs and people write for a missing value if every cell must be a number.
 MISSING_CODES = (-9.0, -99.0, -999.0, -9999.0, -99999.0)
 # Code of the warning that values were probably never logged.
@@ -81,8 +88,9 @@ def never_logged(X: Array) -> bool:
     Large values were not logged, unless they lie as close together as logarithms do (mass
     spectrometry, cycles of PCR) or are percentages. Small values were not if the spread of genes
     grows with their size, as for concentrations and rates. A few large values among
-    ratios, of which some are negative, say nothing.
+    ratios, of which some are negative, say nothing, nor do those of a few rows, such as ages.
     """
+    X = without_largest_genes(X)
     _, p99, largest = sizes(X)
     if p99 <= LOGGED_P99 and np.mean(X[np.isfinite(X)] < 0) > MIN_NEGATIVE:
         return False
@@ -91,6 +99,19 @@ def never_logged(X: Array) -> bool:
         return spread_grows_with_size(X)
     spans_narrow_range = largest <= MAX_LOG_INTENSITY and p99 < MAX_P99_OVER_MEDIAN * median
     return not (spans_narrow_range or _are_percentages(X, largest))
+
+
+def without_largest_genes(X: Array) -> Array:
+    """Return X (n_samples, n_genes) without the twentieth of the genes with the largest values.
+
+    A row of ages or weights among the genes then does not decide about the scale. Of fewer than 20
+    genes all are returned.
+    """
+    n_largest = int(LARGEST_GENE_SHARE * X.shape[1])
+    if not n_largest:
+        return X
+    by_largest_value = np.argsort(np.fmax.reduce(X, axis=0), kind="stable")
+    return X[:, by_largest_value[:-n_largest]]
 
 
 def _are_percentages(X: Array, largest: float) -> bool:
@@ -241,26 +262,54 @@ def zeros_stand_apart(X: Array) -> bool:
 
 
 def genes_standardised(X: Array) -> Literal["", "centred", "z-scored"]:
-    """Tell whether genes of X (n_samples, n_genes) have mean or median 0, and spread 1."""
+    """Tell whether genes of X (n_samples, n_genes) have mean or median 0, and spread 1.
+
+    Genes with values that were clipped count only if nearly all have some, and then roughly.
+    """
     measured = np.isfinite(X).any(axis=0)
-    if len(X) < MIN_STANDARDISED_SAMPLES or measured.sum() < MIN_GENES:
+    is_clipped, is_symmetric = _clipped_genes(X)
+    judged = measured & ~is_clipped
+    are_all_clipped = is_symmetric and judged.sum() < MIN_GENES
+    if are_all_clipped:
+        judged = measured
+    tolerance = CLIPPED_TOLERANCE if are_all_clipped else STANDARDISED_TOLERANCE
+    if len(X) < MIN_STANDARDISED_SAMPLES or judged.sum() < MIN_GENES:
         return ""
-    mean = np.nanmean(X[:, measured], axis=0)
-    spread = np.nanstd(X[:, measured], axis=0)
+    mean = np.nanmean(X[:, judged], axis=0)
+    spread = np.nanstd(X[:, judged], axis=0)
     varies = spread > 0
     if varies.sum() < MIN_GENES:
         return ""
     mean = mean[varies]
     spread = spread[varies]
-    median = np.nanmedian(X[:, measured], axis=0)[varies]
-    # A gene that is off in most samples has the median 0 and no value below it.
-    is_negative = np.nanmin(X[:, measured], axis=0)[varies] < 0
-    has_mean_0 = np.abs(mean) < STANDARDISED_TOLERANCE * spread
-    has_median_0 = is_negative & (np.abs(median) < STANDARDISED_TOLERANCE * spread)
+    median = np.nanmedian(X[:, judged], axis=0)[varies]
+    # A gene that is off in most samples, or has few numbers of copies, has the median 0, too.
+    has_few_zeros = (X[:, judged] == 0).mean(axis=0)[varies] < MAX_ZERO_SHARE_IF_CENTRED
+    has_mean_0 = np.abs(mean) < tolerance * spread
+    has_median_0 = has_few_zeros & (np.abs(median) < tolerance * spread)
     if max(np.mean(has_mean_0), np.mean(has_median_0)) < MIN_STANDARDISED_SHARE:
         return ""
-    unit = np.abs(spread - 1) < STANDARDISED_TOLERANCE + 1 / len(X)  # whichever divisor was taken
-    return "z-scored" if np.mean(unit) >= MIN_STANDARDISED_SHARE else "centred"
+    # Clipping makes the spread smaller, of all genes alike.
+    unit = np.median(spread) if are_all_clipped else 1.0
+    # 1/n allows either divisor of the variance.
+    has_unit_spread = np.abs(spread / unit - 1) < tolerance + 1 / len(X)
+    if np.mean(has_unit_spread) >= MIN_STANDARDISED_SHARE:
+        return "z-scored"
+    return "" if are_all_clipped else "centred"
+
+
+def _clipped_genes(X: Array) -> tuple[Array, bool]:
+    """Return which genes have cells at a limit of X, and whether X has the limits -c and c.
+
+    The smallest or largest value is a limit if it is not 0 and stands in three genes or more.
+    """
+    measured = X[np.isfinite(X)]
+    smallest = measured.min(initial=0)
+    largest = measured.max(initial=0)
+    at_limits = [(limit == X).any(axis=0) for limit in (smallest, largest) if limit]
+    at_limits = [genes for genes in at_limits if genes.sum() >= MIN_CLIPPED_GENES]
+    is_symmetric = len(at_limits) == 2 and bool(np.isclose(-smallest, largest))
+    return np.any([np.zeros(X.shape[1], bool), *at_limits], axis=0), is_symmetric
 
 
 def missing_codes(X: Array) -> tuple[float, ...]:

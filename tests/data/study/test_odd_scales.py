@@ -197,9 +197,9 @@ def test_counts_with_small_counts_beside_zeros_stay_counts(study: Study) -> None
     assert "missing values" not in "".join(study.validate("log_cpm"))
 
 
-def z_scores() -> np.ndarray:
+def z_scores(n_genes: int = 40) -> np.ndarray:
     """Return logarithms whose genes have mean 0 and standard deviation 1 over all samples."""
-    logs = np.log2(amounts(centre=8, spread=1.5, n_genes=40))
+    logs = np.log2(amounts(centre=8, spread=1.5, n_genes=n_genes))
     return np.asarray((logs - logs.mean(axis=0)) / logs.std(axis=0, ddof=1))
 
 
@@ -228,6 +228,15 @@ def test_z_scores_of_a_text_file_are_warned_of_and_logarithms_are_not(study: Stu
     assert study.validate() == []
 
 
+@pytest.mark.parametrize("limits", [(-2, 2), (-1, 1), (-np.inf, 1.8)], ids=str)
+def test_z_scores_clipped_at_a_limit_are_warned_of(
+    study: Study, limits: tuple[float, float]
+) -> None:
+    study.write(np.clip(z_scores(n_genes=200), *limits))
+    (line,) = study.validate()
+    assert "the genes are z-scored over all samples" in line
+
+
 def test_genes_of_median_0_are_warned_of(study: Study) -> None:
     values = np.log2(amounts(centre=8, spread=1.5))
     study.write(values - np.median(values, axis=0))
@@ -235,8 +244,24 @@ def test_genes_of_median_0_are_warned_of(study: Study) -> None:
     assert "the genes are centred over all samples" in line
 
 
+def test_differences_of_copies_are_not_taken_for_centred_values(study: Study) -> None:
+    copies = np.random.default_rng(8).choice(
+        [-2, -1, 0, 1, 2], (N_SAMPLES, 300), p=[0.02, 0.1, 0.7, 0.15, 0.03]
+    )
+    study.write(copies, decimals=0)
+    assert not any("over all samples" in line for line in study.validate())
+
+
 def test_few_large_values_among_log_ratios_need_no_logarithms(study: Study) -> None:
     ratios = np.random.default_rng(8).normal(0, 1, (N_SAMPLES, 300))
     ratios[::4, 7] = 55  # as a time among the genes
     study.write(ratios)
     assert "normalise" not in study.init()
+
+
+def test_row_of_ages_among_few_logarithms_needs_no_logarithms(study: Study) -> None:
+    logs = np.log2(amounts(centre=8, spread=1.5, n_genes=60))
+    logs[:, 7] = np.random.default_rng(8).integers(28, 80, N_SAMPLES)
+    study.write(logs)
+    assert "normalise" not in study.init()
+    assert not any("never logged" in line for line in study.validate())
