@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genesig.data.files.layouts import changed_name_advice, r_name
+from genesig.data.files.repeated_rows import merge_sdrf_rows
 from genesig.data.files.table_shape import name_of_sample
 from genesig.errors import InvalidInput, Problem, did_you_mean
 from genesig.words import counted, listing
@@ -67,7 +68,8 @@ def with_matrix_names(
 
     The first column is taken if the matrix has at least half of its names; else the one column of
     which it has most. Its cells may be the names themselves, hold them among other words, or be the
-    beginnings of names. Nothing is changed where no column names half of the samples.
+    beginnings of names. Nothing is changed where no column names half of the samples. The rows of a
+    sample in an SDRF file become one row, see `merge_sdrf_rows`.
 
     Parameters
     ----------
@@ -81,6 +83,14 @@ def with_matrix_names(
     problems : list of Problem
         A note or a warning names the column that was chosen; an error says why none could be.
     """
+    table = _index_by_names(table, axes, sample_file, column, problems)
+    return merge_sdrf_rows(table, sample_file, problems)
+
+
+def _index_by_names(
+    table: pd.DataFrame, axes: Axes, sample_file: str, column: str | None, problems: list[Problem]
+) -> pd.DataFrame:
+    """Return the table indexed by the column of `with_matrix_names`, with all its rows."""
     headers = [str(table.index.name), *map(str, table.columns)]
     if column is not None and headers.count(column) != 1:
         problems.append(

@@ -268,10 +268,8 @@ def genes_standardised(X: Array) -> Literal["", "centred", "z-scored"]:
     """
     measured = np.isfinite(X).any(axis=0)
     is_clipped, is_symmetric = _clipped_genes(X)
-    judged = measured & ~is_clipped
-    are_all_clipped = is_symmetric and judged.sum() < MIN_GENES
-    if are_all_clipped:
-        judged = measured
+    are_all_clipped = is_symmetric and (measured & ~is_clipped).sum() < MIN_GENES
+    judged = measured if are_all_clipped else measured & ~is_clipped
     tolerance = CLIPPED_TOLERANCE if are_all_clipped else STANDARDISED_TOLERANCE
     if len(X) < MIN_STANDARDISED_SAMPLES or judged.sum() < MIN_GENES:
         return ""

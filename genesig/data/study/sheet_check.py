@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from genesig.data.files.formats.interface import DOUBTS_ATTRIBUTE
+from genesig.data.files.repeated_rows import ROWS_MARK
 from genesig.data.study.label_checks import check_similar_names, event_column_hints, line_of_row
 from genesig.data.study.label_rules import LABEL_RULES, LabelRequest
 from genesig.data.study.settings import StudySettings
@@ -117,6 +118,15 @@ def check_column(
         message = f"{key} '{column}': {len(namesakes)} columns have this name; name one of them: "
         message += listing(namesakes, MAX_LISTED_COLUMNS)
         problems.append(Problem(file, message, "error", "repeated_column", key))
+        return
+    differing = [name for name in columns if name.startswith(f"{column} {ROWS_MARK} ")]
+    if differing:
+        message = (
+            f"{key} '{column}' has different cells in the rows of one sample "
+            f"{differing[0].removeprefix(f'{column} ')}; each sample needs one value: name another "
+            "column, or leave one of the rows out"
+        )
+        problems.append(Problem(file, message, "error", "rows_differ", key))
         return
     further_columns = (
         f" and {len(columns) - MAX_LISTED_COLUMNS} more"

@@ -194,3 +194,48 @@ def test_repeated_header_of_a_covariate_is_refused(odd_study: OddStudy) -> None:
     config = yaml.safe_load("{covariates: [Protocol REF]}")
     _, problems = odd_study.validate("Factor Value[disease]", data=config)
     assert "data.covariates 'Protocol REF': 2 columns have this name" in problems
+
+
+def _sdrf_of_two_files(**changed_cells: str) -> str:
+    """Return an SDRF text with two rows a sample; `changed_cells` replace those of the last row."""
+    header = ["Source Name", "Characteristics[disease]", "Characteristics[sex]", "Scan Name"]
+    rows = [
+        [name, label, "male", f"{name}_{number}.fastq.gz"]
+        for name, label in zip(SAMPLE_NAMES, CLASS_OF_SAMPLE, strict=True)
+        for number in (1, 2)
+    ]
+    for column, word in changed_cells.items():
+        rows[-1][["disease", "sex"].index(column) + 1] = word
+    return table_text([header, *rows])
+
+
+def test_sdrf_rows_that_agree_are_one_sample(odd_study: OddStudy) -> None:
+    odd_study.write(SAMPLE_NAMES, _sdrf_of_two_files(sex="female"), "e.sdrf.txt")
+    summary, problems = odd_study.validate("Characteristics[disease]")
+    assert SUMMARY_LINE in summary
+    assert problems == (
+        "note: e.sdrf.txt: 48 samples with several rows, read as one row each; columns that differ "
+        "between them: 'Characteristics[sex]', 'Scan Name'\n"
+    )
+
+
+def test_sdrf_rows_that_differ_in_a_used_column_are_refused(odd_study: OddStudy) -> None:
+    odd_study.write(SAMPLE_NAMES, _sdrf_of_two_files(disease="unknown"), "e.sdrf.txt")
+    _, problems = odd_study.validate("Characteristics[disease]")
+    assert (
+        "error: e.sdrf.txt: label 'Characteristics[disease]' has different cells in the rows of "
+        "one sample (lines 96 and 97 differ)" in problems
+    )
+    odd_study.write(SAMPLE_NAMES, _sdrf_of_two_files(sex="female"), "e.sdrf.txt")
+    covariates = yaml.safe_load("{covariates: ['Characteristics[sex]']}")
+    _, problems = odd_study.validate("Characteristics[disease]", data=covariates)
+    assert "'Characteristics[sex]' has different cells in the rows of one sample" in problems
+
+
+def test_two_rows_of_a_sample_in_a_plain_table_are_refused(odd_study: OddStudy) -> None:
+    text = _sdrf_of_two_files()
+    for header in ("Source Name", "Characteristics[disease]", "Characteristics[sex]"):
+        text = text.replace(header, header.split()[0].removeprefix("Characteristics").strip("[]"))
+    odd_study.write(SAMPLE_NAMES, text)
+    _, problems = odd_study.validate("disease")
+    assert "sample 'S00' is already on line 2" in problems
