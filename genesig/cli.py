@@ -184,6 +184,11 @@ def _add_predict(predict: argparse.ArgumentParser) -> None:
         help="table to write; - is the terminal (default: %(default)s)",
     )
     predict.add_argument(
+        "--explain",
+        metavar="TABLE",
+        help="table to write with the contribution of each gene and covariate to each score",
+    )
+    predict.add_argument(
         "--missing",
         type=float,
         default=0.1,
@@ -323,12 +328,17 @@ def _predict_samples(options: argparse.Namespace) -> int:
     from genesig.data.files.sample_names import table_of_matrix
     from genesig.errors import Problem, input_error
     from genesig.results.files import check_output, save_table, write_table
-    from genesig.selection.model.new_samples import predict
+    from genesig.selection.model.new_samples import predict_and_explain
     from genesig.selection.model.schema import scored_by
     from genesig.words import counted
 
+    inputs = [options.model, *options.matrix, options.samples or ""]
     if options.output != "-":
-        check_output(options.output, [options.model, *options.matrix, options.samples or ""])
+        check_output(options.output, inputs)
+    if options.explain:
+        check_output(options.explain, inputs)
+        if Path(options.explain).resolve() == Path(options.output).resolve():
+            raise input_error("--explain", "names the file of --output; name another file")
     model = read_json(options.model)
     matrix = read_new_samples(options.matrix, options.part, options.layout)
     matrix_name = options.matrix[0] + (
@@ -339,7 +349,7 @@ def _predict_samples(options: argparse.Namespace) -> int:
     if samples is not None:
         samples, notes = table_of_matrix(samples, matrix, options.samples)
         matrix = with_names_of(matrix, list(map(str, samples.index)))
-    table, problems = predict(
+    table, contributions, problems = predict_and_explain(
         model,
         matrix,
         matrix_name,
@@ -352,13 +362,17 @@ def _predict_samples(options: argparse.Namespace) -> int:
     )
     for line in (*notes, *problems, f"scale: {table.attrs['scale']}"):
         print(line, file=sys.stderr)
+    outputs = {} if options.output == "-" else {options.output: table}
+    if options.explain:
+        outputs[options.explain] = contributions.table()
+    for path, output_table in outputs.items():
+        try:
+            save_table(path, output_table)
+        except OSError as error:
+            raise input_error(path, f"cannot be written: {error.strerror}") from None
     if options.output == "-":
         write_table(sys.stdout, table)
         return 0
-    try:
-        save_table(options.output, table)
-    except OSError as error:
-        raise input_error(options.output, f"cannot be written: {error.strerror}") from None
     gene_list = scored_by(model, options.mu, fdr_selected=options.fdr_selected)
     print(f"{options.output}: {counted(len(table), 'sample')} scored by {gene_list}")
     return 0

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from genesig.notebook.plots import Plots
+    from genesig.selection.model.contributions import Contributions
 
 MAX_MISSING_SHARE = 0.1
 """Largest share of the model's genes that a new sample may lack; they get their training means."""
@@ -200,9 +201,55 @@ class Results:
         InvalidInput
             As ``genesig predict`` says it.
         """
+        return self._predict_and_explain(
+            new,
+            missing=missing,
+            mu=mu,
+            fdr_selected=fdr_selected,
+            part=part,
+            samples=samples,
+            renamed=renamed,
+            layout=layout,
+        )[0]
+
+    def contributions(
+        self, new: anndata.AnnData | pd.DataFrame | str | Path, **options: Any
+    ) -> pd.DataFrame:
+        """Return the contribution of each gene to the scores of new samples.
+
+        It is the gene's weight times its value less its training mean, as ``genesig predict
+        --explain`` writes it; those of a sample and its intercept sum to the score.
+
+        Parameters
+        ----------
+        new : AnnData, DataFrame or path
+            As measured.
+        **options
+            Those of `predict`.
+
+        Returns
+        -------
+        DataFrame (sample, term, name, symbol, value, mean, weight, contribution)
+            With more than two classes also class: each has a score.
+        """
+        return self._predict_and_explain(new, **options)[1].table()
+
+    def _predict_and_explain(
+        self,
+        new: anndata.AnnData | pd.DataFrame | str | Path,
+        *,
+        missing: float = MAX_MISSING_SHARE,
+        mu: float | None = None,
+        fdr_selected: bool = False,
+        part: str | None = None,
+        samples: str | Path | None = None,
+        renamed: str | Path | None = None,
+        layout: str | Path | None = None,
+    ) -> tuple[pd.DataFrame, Contributions]:
+        """Return what `predict` and `contributions` return; warn of problems."""
         import warnings
 
-        from genesig.selection.model.new_samples import predict
+        from genesig.selection.model.new_samples import predict_and_explain
 
         source_name, matrix = matrix_of(new, part, layout)
         sample_table = None if samples is None else read_samples(samples, None, None)
@@ -210,7 +257,7 @@ class Results:
         if sample_table is not None:
             sample_table, notes = table_of_matrix(sample_table, matrix, str(samples))
             matrix = with_names_of(matrix, list(map(str, sample_table.index)))
-        table, problems = predict(
+        table, contributions, problems = predict_and_explain(
             self.model,
             matrix,
             source_name,
@@ -223,8 +270,8 @@ class Results:
         )
         for problem in (*notes, *problems):
             if problem.level != "note":
-                warnings.warn(f"{problem.location}: {problem.message}", stacklevel=2)
-        return table
+                warnings.warn(f"{problem.location}: {problem.message}", stacklevel=3)
+        return table, contributions
 
     def _check_same(self) -> None:
         if sha256(self.folder / "run.json") != self._record_digest:

@@ -31,6 +31,7 @@ from genesig.data.study.matrix_check import check_gene_names, leave_out_other_co
 from genesig.errors import Problem, input_error
 from genesig.optim.class_line import doubt_of_line
 from genesig.selection.model.before_alignment import SCALE_NOT_COMPARED, describe_log_fault
+from genesig.selection.model.contributions import Contributions, contributions_to_scores
 from genesig.selection.model.kinds import MODEL_KINDS
 from genesig.selection.model.same_scale import (
     call_doubts,
@@ -93,6 +94,14 @@ class Prepared:
 
 
 def predict(
+    model: ModelJson, matrix: Matrix, matrix_file: str, **options: Any
+) -> tuple[pd.DataFrame, list[Problem]]:
+    """Return the table and the problems of `predict_and_explain`, with its arguments."""
+    table, _, problems = predict_and_explain(model, matrix, matrix_file, **options)
+    return table, problems
+
+
+def predict_and_explain(
     model: ModelJson,
     matrix: Matrix,
     matrix_file: str,
@@ -103,7 +112,7 @@ def predict(
     source: str = "the model",
     samples: pd.DataFrame | None = None,
     renamed: str | None = None,
-) -> tuple[pd.DataFrame, list[Problem]]:
+) -> tuple[pd.DataFrame, Contributions, list[Problem]]:
     """Return the scores f(x) = intercept + Σ_j x_j β_j of new samples, from model.json alone.
 
     A gene of the model that the matrix lacks, or that is blank in a sample, gets its mean over the
@@ -138,7 +147,7 @@ def predict(
 
     Returns
     -------
-    DataFrame (sample, score, predicted, imputed, list, doubt), list of Problem
+    DataFrame (sample, score, predicted, imputed, list, doubt), Contributions, list of Problem
         Of survival that at the horizon, too. `imputed` counts the needed genes filled in, `list`
         says which model scored, `doubt` why a call may be wrong; the problems are warnings.
         ``attrs["scale"]`` says how the values compare with the training ones.
@@ -181,9 +190,8 @@ def predict(
         raise input_error(matrix_file, panel_error)
     if scale_error := describe_scale_fault(*model_values):
         raise input_error(matrix_file + scale_error[0], scale_error[1])
-    scores = score_values(
-        apply_learned_steps(model, model_of_list, prepared.values, sample_rows), model_of_list
-    )
+    values = apply_learned_steps(model, model_of_list, prepared.values, sample_rows)
+    scores = score_values(values, model_of_list)
     scores = scores + covariate_scores(model, model_of_list, sample_rows)
     predict_columns = partial(
         MODEL_KINDS[model["task"]].predicted, model, model_index(model, model_of_list)
@@ -209,14 +217,21 @@ def predict(
     table.attrs["scale"] = _describe_scale(
         model, panel_values if has_enough_panel_genes(panel_values[1]) else model_values
     )
-    return table, [
-        *problems,
-        *translation_warnings,
-        *left_out_warnings,
-        *prepared.problems,
-        *covariate_warnings,
-        *warnings,
-    ]
+    contributions = contributions_to_scores(
+        model, model_of_list, prepared.samples, values, sample_rows
+    )
+    return (
+        table,
+        contributions,
+        [
+            *problems,
+            *translation_warnings,
+            *left_out_warnings,
+            *prepared.problems,
+            *covariate_warnings,
+            *warnings,
+        ],
+    )
 
 
 def prepare(

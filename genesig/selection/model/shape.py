@@ -103,20 +103,26 @@ def _model_knots(model: ModelJson) -> Array:
     return knots
 
 
-def covariate_scores(
-    model: ModelJson, model_of_list: ModelJson, sample_table: pd.DataFrame | None
-) -> Array | float:
-    """Return the part of the score due to the covariates, (n_samples,) or (n_samples, T).
+def covariate_values(model: ModelJson, sample_table: pd.DataFrame | None) -> Array | None:
+    """Return the values (n_samples, q) that the weights of the covariates are multiplied with.
 
     `sample_table` is the sample table of these samples, in their order, as `check_covariates` has
-    passed
-    it; a missing value is the mean of the training samples.
+    passed it; a missing value is the mean of the training samples. None without covariates.
     """
     covariates = covariates_of(model)
     if not covariates or sample_table is None:
-        return 0.0
+        return None
     C = splined(encoded(covariates, sample_table), _model_knots(model))
-    C = np.where(np.isnan(C), np.array(model["covariates"]["means"]), C)
+    return np.where(np.isnan(C), np.array(model["covariates"]["means"]), C)
+
+
+def covariate_scores(
+    model: ModelJson, model_of_list: ModelJson, sample_table: pd.DataFrame | None
+) -> Array | float:
+    """Return the part of the score due to the covariates, (n_samples,) or (n_samples, T)."""
+    C = covariate_values(model, sample_table)
+    if C is None:
+        return 0.0
     weights = np.array(model_of_list["covariates"], dtype=float)
     return np.asarray(((C if weights.ndim == 1 else C[..., None]) * weights).sum(axis=1))
 
