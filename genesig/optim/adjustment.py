@@ -91,13 +91,9 @@ def adjustment(
 ) -> Adjustment:
     """Return the weights and the orthonormal covariates of k training sets.
 
-    Parameters
-    ----------
-    rows : (n, k) bool array
-    covariates : (k, n, q) array, optional
-        NaN is the mean of the training rows that have a value.
-    weights : (n, k) array, optional
-        Of each sample, >= 0, 1 unless given; scaled to a mean of 1 on the training rows.
+    rows (n, k) bool. covariates (k, n, q), optional: NaN is the mean of the training rows that have
+    a value. weights (n, k), optional: of each sample, >= 0, 1 unless given; scaled to a mean of 1
+    on the training rows.
 
     Raises
     ------

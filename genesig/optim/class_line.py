@@ -29,10 +29,7 @@ def fitted_line(scores: Array, class_number: Array) -> Array:
     shares. Where b < 0 would be better, b = 0, for a score says no less than nothing. NaN without a
     sample of each class, or without a score.
 
-    Parameters
-    ----------
-    scores : (n, T) float
-    class_number : (n,) int
+    scores (n, T) float. class_number (n,) int.
 
     References
     ----------
@@ -88,13 +85,8 @@ def shrunken_line(scores: Array, class_number: Array, design_effect: float = 1.0
     with c = `PENALTY`, and the intercepts are fitted again, so that the mean probabilities are the
     shares of the classes.
 
-    Parameters
-    ----------
-    scores : (n, T) float
-        Of samples left out, as for `fitted_line`.
-    class_number : (n,) int
-    design_effect : float
-        Variance of the slope over that of as many independent samples.
+    scores (n, T) float: of samples left out, as for `fitted_line`. class_number (n,) int.
+    design_effect: variance of the slope over that of as many independent samples.
 
     References
     ----------
@@ -242,12 +234,8 @@ def slope(scores: Array, class_number: Array, weights: Any) -> float:
     it is finite; shrunken as in `shrunken_line`. It stays above 0, so that probabilities have the
     order of the scores.
 
-    Parameters
-    ----------
-    scores : (n, K) float
-        Of rows that were left out.
-    class_number : (n,) int
-    weights : (n,) float or None
+    scores (n, K) float: of rows that were left out. class_number (n,) int. weights (n,) float or
+    None.
 
     Source: Platt 1999 for the targets; Guo et al. 2017 for one slope of all classes.
     """

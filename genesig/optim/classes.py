@@ -16,16 +16,9 @@ from genesig.arrays import Array
 def shares(y: Array, rows: Array, classes: int, weights: Array | None = None) -> Array:
     """Return the share of each class among the training rows of k sets, (k, T).
 
-    Parameters
-    ----------
-    y : (n, k) float
-        Numbers of the classes, 0 to T - 1.
-    rows : (n, k) bool
-        Training rows.
-    classes : int
-        T.
-    weights : (n, k) float, optional
-        Of the samples, 0 outside the training rows: shares are then of their sum.
+    y (n, k) float: numbers of the classes, 0 to T - 1. rows (n, k) bool: training rows. classes: T.
+    weights (n, k) float, optional: of the samples, 0 outside the training rows: shares are then of
+    their sum.
     """
     if weights is not None:  # one set at a time: a sum must not see its neighbours
         sums = [

@@ -204,14 +204,8 @@ def mutual_information(
 ) -> Array:
     """Return MI of all features against some, (d, k), in 2 N d B² k flops.
 
-    Parameters
-    ----------
-    codes, columns : (N, d), (N, k)
-        Bins of the features.
-    bins : int
-        B.
-    weights : (N,), optional
-        Of the samples.
+    codes, columns (N, d), (N, k): bins of the features. bins: B. weights (N,), optional: of the
+    samples.
     """
     column_indicators = indicators(columns, bins)
     information = np.empty((codes.shape[1], columns.shape[1]))
@@ -285,11 +279,7 @@ def select_feature_vectors(
 ) -> FeatureVectors:
     """Return the features selected by grafting on binned ranks, as `FeatureVectorMachine` does.
 
-    Parameters
-    ----------
-    X, y : (n, d), (n,)
-    weights : (n,), optional
-        Of the samples, above 0 and of mean 1.
+    X, y (n, d), (n,). weights (n,), optional: of the samples, above 0 and of mean 1.
     """
     codes = rank_bins(X, bins, weights)
     response = response_bins(y, bins, weights)

@@ -170,12 +170,7 @@ def evaluate(
 ) -> tuple[Array, Array]:
     """Return values (m,) and partial derivatives (d, m) of f at new points.
 
-    Parameters
-    ----------
-    points : (m, d)
-    X : (n, d)
-        The points that f is expanded in.
-    alpha, B : (n,), (d, n)
+    points (m, d). X (n, d): the points that f is expanded in. alpha, B (n,), (d, n).
 
     Notes
     -----

@@ -368,11 +368,8 @@ def logistic_path(
     ``(1/n) Σ_i v_i log(1 + exp(-y_i (a + c_i'g + z_i'b))) + mu ||b||² + tau Σ_j w_j |b_j|``, with
     the weights v, w and covariates c of the sets.
 
-    Parameters
-    ----------
-    sets : LogisticSets
-    tau, mu, tolerance, longest
-        See `likelihood_path`; gaps are relative to the loss without features.
+    tau, mu, tolerance, longest: see `likelihood_path`; gaps are relative to the loss without
+    features.
 
     Returns
     -------
@@ -398,12 +395,7 @@ def logistic_coef(sets: LogisticSets, path: Path, intercept: Array) -> tuple[Arr
     ``f(x) = intercept[k, m] + x[indices] @ values`` with the indices of the path is the logarithm
     of the odds of class 1, for samples with the mean of each covariate.
 
-    Parameters
-    ----------
-    sets : LogisticSets
-    path : Path
-    intercept : (k, m) array
-        Of `logistic_path`.
+    intercept (k, m): of `logistic_path`.
 
     Returns
     -------

@@ -122,15 +122,9 @@ def joint_sets(
 ) -> JointSets:
     """Return k training sets with T responses each.
 
-    Parameters
-    ----------
-    X : (n, d) array
-    Y : (n, k, T) array
-        Raw responses; values outside the training rows are ignored.
-    rows, centre, unit_variance, weights, adjustment, norm
-        As in `training_sets`; weights must be positive.
-    share_copy_with : JointSets, optional
-        Training sets of the same X, whose copy of X is used again.
+    X (n, d). Y (n, k, T): raw responses; values outside the training rows are ignored. rows,
+    centre, unit_variance, weights, adjustment, norm: as in `training_sets`; weights must be
+    positive. share_copy_with: training sets of the same X, whose copy of X is used again.
     """
     sets = training_sets(
         X,
@@ -181,7 +175,6 @@ def joint_path(
 
     Parameters
     ----------
-    joint : JointSets
     tau, mu : floats or arrays that broadcast to (k, m)
         Absolute; tau > 0.
     tolerance : float

@@ -21,12 +21,7 @@ def component_regressions(K: Array, y: Array, weights: Array | None = None) -> t
     orthogonal to 1, k(x) need not be centred: ``intercept_m`` holds the means of K. With weights v
     all means have them, and U S U' is that of √v K √v', so that √v is in the place of 1.
 
-    Parameters
-    ----------
-    K : (n, n) array
-    y : (n,) array
-    weights : (n,) array, optional
-        Of the samples.
+    K (n, n). y (n,). weights (n,), optional: of the samples.
 
     Returns
     -------
@@ -99,17 +94,9 @@ def choose_components(
 
     Ties go to the first width, then to the smallest m.
 
-    Parameters
-    ----------
-    points : Points
-        The first n of them are the training rows.
-    y : (n,) array
-    folds : sequence of int arrays
-        Rows that are left out together.
-    widths : sequence of float or None
-        As in `Points.kernel`.
-    counts : (n,) array, optional
-        Weights of the samples, in fits as in errors.
+    points: the first n of them are the training rows. y (n,). folds: rows that are left out
+    together. widths: as in `Points.kernel`. counts (n,), optional: weights of the samples, in fits
+    as in errors.
     """
     all_rows = np.arange(len(y))
     row_counts = np.ones(len(y)) if counts is None else counts

@@ -31,15 +31,9 @@ def refit_scores(
 ) -> Array:
     """Return ``f(x) = y_mean + z_A'b`` with ``b = (Z_A'Z_A + n lam I)^+ Z_A'y`` for every lam.
 
-    Parameters
-    ----------
-    sets : TrainingSets
-    path : Path
-        Supports A of (k, m) fits.
-    lam : float or array that broadcasts to (k, L)
-        Absolute; 0 gives the minimum-norm least squares solution.
-    rows : (n, k) bool, optional
-        The rows to score, training or not, of each training set: all, unless given.
+    path: supports A of (k, m) fits. lam float or array that broadcasts to (k, L): absolute; 0 gives
+    the minimum-norm least squares solution. rows (n, k) bool, optional: the rows to score, training
+    or not, of each training set: all, unless given.
 
     Returns
     -------
@@ -91,12 +85,7 @@ def refit_coef(sets: TrainingSets, path: Path, lam: Array | float) -> tuple[Arra
     ``f(x) = intercept[k, m] + x[indices] @ values`` with the indices of the path; for samples with
     the mean of each covariate, see `covariate_coef`.
 
-    Parameters
-    ----------
-    sets : TrainingSets
-    path : Path
-    lam : float or (k,) array
-        Absolute.
+    lam float or (k,): absolute.
 
     Returns
     -------

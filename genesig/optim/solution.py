@@ -156,14 +156,8 @@ def duality_gap(
     which is the primal minus the dual objective at ``s r``, arranged so that nothing cancels. At
     ``tau = 0 < mu`` the dual of the ridge penalty is used instead: ``gap = ||g||² / (4 mu)``.
 
-    Parameters
-    ----------
-    Z : (n, d) array
-    y : (n,) array
-    b : (d,) array
-    tau, mu : float
-    weights : (d,) array, optional
-        Weights of the l1 term. A feature of weight 0 is left out of s, and ``|b_j g_j|`` added.
+    Z (n, d). y (n,). b (d,). weights (d,), optional: weights of the l1 term. A feature of weight 0
+    is left out of s, and ``|b_j g_j|`` added.
     """
     n = len(y)
     threshold = tau * (np.ones(len(b)) if weights is None else weights)

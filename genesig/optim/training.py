@@ -296,13 +296,8 @@ class TrainingSets:
     def strength(self, columns: slice, Y: Array | None = None) -> Array:
         """Return ``|z_j'y|`` of each feature in some training sets, (columns, d).
 
-        Parameters
-        ----------
-        columns : slice
-            Numbers of the training sets.
-        Y : (k, T, n) array, optional
-            Several responses in the place of one, centred on the training rows and times √v: then
-            it is ``||z_j'Y||``.
+        columns: numbers of the training sets. Y (k, T, n), optional: several responses in the place
+        of one, centred on the training rows and times √v: then it is ``||z_j'Y||``.
         """
         Y = self.training_rows.y[:, None] if Y is None else Y
         products = (self.training_rows.root_weights[columns, None] * Y[columns]) @ self.matrix.F.T

@@ -149,11 +149,7 @@ def knots_at(C: Array, counts: Sequence[int]) -> Array:
     They are `KNOT_QUANTILES` of the known values of the training samples of a model; if two of
     these are equal, quantiles of the distinct values.
 
-    Parameters
-    ----------
-    C : (n, r) float
-        Columns of `encoded`, of the training samples.
-    counts : r of int
+    C (n, r) float: columns of `encoded`, of the training samples.
     """
     knots = np.full((C.shape[1], max(counts, default=0)), np.nan)
     for column, n_knots in enumerate(counts):
@@ -179,11 +175,7 @@ def splined(C: Array, knots: Array) -> Array:
 
     and 0 if the last two knots are equal (Harrell 2015, equation 2.25). NaN where x is missing.
 
-    Parameters
-    ----------
-    C : (n, r) float
-    knots : (r, K) float
-        NaN where a column has no more.
+    C (n, r) float. knots (r, K) float: NaN where a column has no more.
     """
     columns = []
     for x, row in zip(C.T, knots, strict=True):

@@ -35,11 +35,8 @@ def family_p(observed: Array, null: Array) -> Array:
     set among thousands can be found with a hundred permutations. A p of each set, multiplied by the
     number of sets, could not be small.
 
-    Parameters
-    ----------
-    observed : (n_sets,) float
-        A statistic with the same distribution for all sets under permuted labels; large is far.
-    null : (B, n_sets) float
+    observed (n_sets,) float: A statistic with the same distribution for all sets under permuted
+    labels; large is far. null (B, n_sets) float.
 
     Source: Westfall and Young 1993, single-step maxT; Phipson and Smyth 2010 for the one added.
     """
@@ -109,12 +106,8 @@ ENRICHMENT_COLUMNS = [
 def hypergeometric_p(shared: Array, sizes: Array, n_drawn: int, n_genes: int) -> Array:
     """Return P(at least `shared` of `n_drawn` genes are in a set), (n_sets,), hypergeometric.
 
-    Parameters
-    ----------
-    shared, sizes : (n_sets,) int
-        Genes of the list in each set; genes of each set.
-    n_drawn, n_genes : int
-        Genes of the list, and of the background.
+    shared, sizes (n_sets,) int: genes of the list in each set; genes of each set. n_drawn, n_genes:
+    genes of the list, and of the background.
     """
     from scipy.stats import hypergeom
 
@@ -129,12 +122,7 @@ def lists_table(measured: MeasuredSets, sets: GeneSets, lists: Mapping[str, Arra
     genes. p takes genes as independent of each other and sets one by one: it only sorts the rows,
     and ``family_p`` is empty, because no set is called by it.
 
-    Parameters
-    ----------
-    measured : MeasuredSets
-    sets : GeneSets
-    lists : mapping of str to (k,) int
-        Columns of the matrix.
+    lists mapping of str to (k,) int: columns of the matrix.
     """
     return stack_rows(
         [_list_rows(measured, sets, name, columns) for name, columns in lists.items()]
@@ -235,10 +223,7 @@ def excess(shared: Array, size: Array, measured: MeasuredSets) -> Array:
     of N: each permutation is compared with the length of its own lists, and sets of all sizes with
     one another. 0 if a permutation selects nothing, or a set has all genes.
 
-    Parameters
-    ----------
-    shared, size : (B, n_sets), (B,) float
-        s and m, which are means over splits.
+    shared, size (B, n_sets), (B,) float: s and m, which are means over splits.
     """
     n_genes = len(measured)
     share = measured.sizes() / n_genes
@@ -400,19 +385,9 @@ def enrichment(
 ) -> dict[str, pd.DataFrame]:
     """Return enrichment.tsv and enrichment_ranking.tsv.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        After the row-wise steps.
-    splits : Splits
-    tables : dict of DataFrame
-        signature, nested_lists, blocks.
-    fits : (list of Fits, list of Fits)
-        Batches of the observed labels, and of the permuted ones, which may be none.
-    sets : str
-        File of gene sets.
-    smallest, largest : int
-        Sizes of the sets that take part.
+    dataset: after the row-wise steps. tables: signature, nested_lists, blocks. fits (list of Fits,
+    list of Fits): batches of the observed labels, and of the permuted ones, which may be none.
+    sets: file of gene sets. smallest, largest: sizes of the sets that take part.
     """
     symbols = dataset.var["symbol"].tolist()
     gene_sets = match_sets(

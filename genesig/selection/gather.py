@@ -65,7 +65,6 @@ def gather(
     ----------
     dataset : Dataset
         After the row-wise steps.
-    splits : Splits
     observed : list of Fits
         The batches of the observed labels, in any order.
     final, subsamples : Fits

@@ -74,16 +74,8 @@ def predict_test_sets(
     The baseline hazard needs the scores of the training samples, which no fit stores. They follow
     from its weights and the steps learned on its training samples.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        After the row-wise steps.
-    splits : Splits
-    fits : Fits
-        `Fits.with_chosen` of the observed times.
-    folds : list of steps
-        ``normalise.folds`` of the config.
-    times : (m,) float
+    dataset: after the row-wise steps. fits: `Fits.with_chosen` of the observed times. folds:
+    ``normalise.folds`` of the config. times (m,) float.
     """
     fit_of_split = {str(name): number for number, name in enumerate(fits.split)}
     split_of_name = {split.name: split for split in splits.outer}

@@ -30,11 +30,8 @@ def cox_path(
 
     l is the logarithm of the partial likelihood (see `risk_sets`), w are the weights of the sets.
 
-    Parameters
-    ----------
-    sets : CoxSets
-    tau, mu, tolerance, longest, groups
-        See `likelihood_path`; gaps are relative to ``2 (l_saturated - l(0)) / n``.
+    tau, mu, tolerance, longest, groups: see `likelihood_path`; gaps are relative to ``2
+    (l_saturated - l(0)) / n``.
 
     Returns
     -------
@@ -113,13 +110,8 @@ def ridge(risk: RiskSets, Z: Array, C: Array, lam: Array, column_ridge: float = 
     There must be no more unknowns than samples. lam = 0 gives the b of least norm; if a
     combination of features orders all events it has no minimum, and an infinite gap.
 
-    Parameters
-    ----------
-    Z, C : (n, k), (n, c) arrays
-        Features, and those without a penalty; rows in the order of the risk sets.
-    lam : (L,) array
-    column_ridge : float
-        Ridge of C, if that has no finite fit (see `training.separation_ridge`).
+    Z, C (n, k), (n, c): features, and those without a penalty; rows in the order of the risk sets.
+    lam (L,). column_ridge: ridge of C, if that has no finite fit (see `training.separation_ridge`).
     """
     return _fit_levels(risk, Z, orthogonal_columns(C), lam, column_ridge)
 
@@ -246,13 +238,8 @@ def ridge_scores(sets: CoxSets, path: Path, lam: Array | float) -> Array:
 
     Features of weight 0 are not penalised here either; covariates are in the scores of every row.
 
-    Parameters
-    ----------
-    sets : CoxSets
-    path : Path
-        Supports A of (k, m) fits. An empty one scores 0.
-    lam : float or array that broadcasts to (k, L)
-        Absolute.
+    path: supports A of (k, m) fits. An empty one scores 0. lam float or array that broadcasts to
+    (k, L): absolute.
     """
     k, n_lists = path.shape
     lam = np.atleast_2d(np.asarray(lam, dtype=float))

@@ -81,15 +81,9 @@ class RiskSets:
     ) -> RiskSets:
         """Return the risk sets of n samples.
 
-        Parameters
-        ----------
-        time, event : (n,) arrays
-            Follow-up, and whether it ended with the event. A sample censored at the time of an
-            event is still at risk then.
-        ties : str
-            A name in `TIES`.
-        weights : (n,) array, optional
-            Positive; scaled to a mean of 1.
+        time, event (n,): follow-up, and whether it ended with the event. A sample censored at the
+        time of an event is still at risk then. ties: A name in `TIES`. weights (n,), optional:
+        positive; scaled to a mean of 1.
 
         Raises
         ------
@@ -272,17 +266,9 @@ def left_out_deviance(
     η of a sample left out is bounded to what can be told from those of the fit, see `limit_eta`; an
     infinite E is the worst there is and has no SE: 0.
 
-    Parameters
-    ----------
-    time, event : (n,) arrays
-    folds : list of K int arrays
-        The samples left out of each fit, of these n.
-    scores : (K, m, n) array
-        Of all samples.
-    ties : str
-        A name in `risk_sets.TIES`.
-    weights : (n,) array, optional
-        Of the samples: they are summed where otherwise samples are counted.
+    time, event (n,). folds: the samples left out of each fit, of these n. scores (K, m, n): of all
+    samples. ties: A name in `risk_sets.TIES`. weights (n,), optional: of the samples: they are
+    summed where otherwise samples are counted.
 
     Source: van Houwelingen, Bruinsma, Hart, van 't Veer and Wessels 2006; ``cv.glmnet`` with
     ``grouped = TRUE``.
@@ -331,11 +317,7 @@ def limit_eta(eta: Array, in_fit: Array) -> Array:
     One outlying cell of expression can move η so far from all others that no likelihood is
     defined: beyond `MAX_ETA_RANGE` hazards differ by a factor that is no floating-point number.
 
-    Parameters
-    ----------
-    eta : (n, m) array
-    in_fit : int array
-        Rows of the samples of the fit; theirs stay as they are.
+    eta (n, m). in_fit: rows of the samples of the fit; theirs stay as they are.
     """
     low = eta[in_fit].min(axis=0)
     high = eta[in_fit].max(axis=0)

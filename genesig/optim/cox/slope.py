@@ -35,13 +35,8 @@ def fit_slope(
 
     `NO_SLOPE` without an event, for equal scores, and for scores that order all events.
 
-    Parameters
-    ----------
-    time, event, scores : (n,) arrays
-    ties : str
-        A name in `risk_sets.TIES`.
-    weights : (n,) array, optional
-        Of the samples, positive.
+    time, event, scores (n,). ties: A name in `risk_sets.TIES`. weights (n,), optional: of the
+    samples, positive.
     """
     scores = np.asarray(scores, dtype=float)
     constant = np.ptp(scores) <= MIN_RANGE * np.abs(scores).max()

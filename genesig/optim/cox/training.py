@@ -245,7 +245,6 @@ def cox_sets(
     Parameters
     ----------
     X : (n, d) array
-    follow_up : FollowUp
     rows : (n, k) bool array
         Training rows of each set; each must hold an event.
     centre, unit_variance : bool

@@ -336,7 +336,6 @@ def likelihood_path(
 
     Parameters
     ----------
-    sets : LossTrainingSets
     tau, mu : floats or arrays that broadcast to (k, m)
         Absolute. Each fit starts at the solution of the one before it in its row.
     tolerance : float

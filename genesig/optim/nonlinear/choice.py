@@ -191,17 +191,9 @@ def fit_path(
 ) -> PathFit:
     """Return the path on standardised rows, without features that are constant on these rows.
 
-    Parameters
-    ----------
-    X, y : (n, d), (n,)
-    nu : float
-        Relative to mean(diag K)/n.
-    width : float
-        Multiple of the median distance between rows; positive.
-    tau : sequence of float
-        Fractions of tau_max, falling.
-    counts : (n,), optional
-        How often each row counts; those of 0 are left out.
+    X, y (n, d), (n,). nu: relative to mean(diag K)/n. width: multiple of the median distance
+    between rows; positive. tau: fractions of tau_max, falling. counts (n,), optional: how often
+    each row counts; those of 0 are left out.
     """
     if counts is not None:
         X = X[counts > 0]
@@ -291,11 +283,8 @@ def validation_errors(
 
     Infinite where the path of a fold was cut (more than n variables).
 
-    Parameters
-    ----------
-    folds : sequence of (training rows, held-out rows)
-    counts : (n,), optional
-        How often each row counts, in fits as in errors.
+    folds sequence of (training rows, held-out rows). counts (n,), optional: how often each row
+    counts, in fits as in errors.
     """
     squared_errors = np.zeros((len(tau), max(len(settings.lam), 1)))
     row_counts = np.ones(len(y)) if counts is None else counts

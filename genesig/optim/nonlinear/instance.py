@@ -84,16 +84,8 @@ def make_instance(
 ) -> Instance:
     """Return the shared data of a path: kernel tables, metric, and tau_max by conjugate gradients.
 
-    Parameters
-    ----------
-    X, y : (n, d), (n,)
-    criterion : DerivativeCriterion
-    inner : (n, n), optional
-        X X', where it is known.
-    accuracy : float
-        Relative residual of conjugate gradients.
-    counts : (n,), optional
-        As in `derivative_path`.
+    X, y (n, d), (n,). inner (n, n), optional: X X', where it is known. accuracy: relative residual
+    of conjugate gradients. counts (n,), optional: as in `derivative_path`.
     """
     n = len(y)
     nu = criterion.nu

@@ -102,7 +102,6 @@ def accelerate(
         Of the rows after the first `free` ones, which have no bound.
     is_done : callable
         Whether a duality gap is small enough.
-    max_iterations : int
     slack : float
         Bound of Σ r_g ||φ_g|| over ||φ|| for the features that the free rows represent.
     """

@@ -105,12 +105,7 @@ def certify(
 ) -> Certificate:
     """Return the gap and the objective of multipliers, in 2 n² d flops.
 
-    Parameters
-    ----------
-    X, inner : (n, d), (n, n)
-        Features and X X'.
-    squares : (d,)
-        ||q_a||².
+    X, inner (n, d), (n, n): features and X X'. squares (d,): ||q_a||².
     """
     product_Xq = q.product(X, inner)
     expansion = problem.expand(product_Xq)

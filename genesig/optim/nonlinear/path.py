@@ -140,7 +140,6 @@ def derivative_path(
         Centred, so that digits are not lost in inner products.
     y : (n,)
         Centred here.
-    criterion : DerivativeCriterion
     tau : sequence of float
         Fractions of tau_max, falling.
     solver : {"auto", "compressed", "fista", "admm", "projection"}

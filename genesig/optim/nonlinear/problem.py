@@ -208,12 +208,8 @@ def check_tau(tau: Sequence[float]) -> None:
 def number_groups(groups: Sequence[Sequence[int]] | None, d: int, penalty: str) -> Array:
     """Return the number of each feature's group (d,); each feature is in exactly one.
 
-    Parameters
-    ----------
-    groups : list of lists of feature numbers, or None
-        None makes every feature a group by itself.
-    d : int
-        Number of features.
+    groups list of lists of feature numbers, or None: None makes every feature a group by itself. d:
+    number of features.
     """
     if groups is None:
         if penalty == "group":

@@ -36,7 +36,6 @@ def path(
 
     Parameters
     ----------
-    sets : TrainingSets
     tau, mu : floats or arrays that broadcast to (k, m)
         Absolute; the weights w are those of the sets. landweber-newton starts each fit at the
         solution of the one before it in its row, the algorithms of the thesis start each as

@@ -82,14 +82,7 @@ def algorithm_1(Z: Array, y: Array, tau: Array, mu: float, b: Array) -> tuple[Ar
 def iterates(Z: Array, y: Array, tau: Array, mu: float, b: Array) -> Iterator[Array]:
     """Yield ``b <- S(b + Z'(y - Zb)/C, n tau/(2C)) / (1 + n mu/C)`` without end.
 
-    Parameters
-    ----------
-    Z : (n, d) array
-    y : (n,) array
-    tau : (d,) array
-        Threshold of each feature, weights included.
-    mu : float
-    b : (d,) array
+    Z (n, d). y (n,). tau (d,): threshold of each feature, weights included. b (d,).
     """
     n = len(y)
     step_constant = STEP_SHARE * largest_eigenvalue(Z)
@@ -135,10 +128,7 @@ def landweber_nested(
 ) -> Path:
     """Solve every fit by Algorithm 2, then check all features.
 
-    Parameters
-    ----------
-    longest : int, optional
-        Not used: every fit starts alone, and `path` leaves out longer lists.
+    longest: not used: every fit starts alone, and `path` leaves out longer lists.
 
     Returns
     -------

@@ -140,16 +140,9 @@ def cox_block_path(
 ) -> BlockPath:
     """Return the minimisers for falling tau, each fit started at the one before.
 
-    Parameters
-    ----------
-    design : Columns
-        Of n samples, blocks as in `path`.
-    risk : RiskSets
-        Of the same samples, in the same order.
-    tau, mu, max_blocks
-        As in `path.block_path`; nothing is selected from ``max_k ||A_k'∇h(0)|| / w_k`` on.
-    tolerance : float
-        Largest duality gap, relative to ``2 (l_saturated - l(0)) / n``.
+    design: of n samples, blocks as in `path`. risk: of the same samples, in the same order. tau,
+    mu, max_blocks: as in `path.block_path`; nothing is selected from ``max_k ||A_k'∇h(0)|| / w_k``
+    on. tolerance: largest duality gap, relative to ``2 (l_saturated - l(0)) / n``.
 
     Raises
     ------

@@ -71,13 +71,11 @@ def fused_path(
     Z : (n, d) array
         Centred features.
     y : (n,) array
-    genome : Genome
     shares : (m,) array
     mu : float
         In units of ||D'D||/n.
     first_weight : float
         Weight of a chromosome's first step, 0 or more.
-    tolerance : float
     weights : (n,) array, optional
         Of the samples.
     """

@@ -225,7 +225,6 @@ def block_path(
     ----------
     X : (n, d) array, centred
     Y : (n,) or (n, T) array, centred
-    blocks : Blocks
     tau : (M,) array
         Absolute, positive and falling.
     mu : float
@@ -259,13 +258,7 @@ def block_paths(
 ) -> list[BlockPath]:
     """Solve for P responses at once, whose certificates share their products with X.
 
-    Parameters
-    ----------
-    design : Layout
-    responses : (P, n, T) array, centred
-    tau : (P, M) array
-    mu, tolerance, max_blocks
-        As in `block_path`.
+    responses (P, n, T), centred. tau (P, M). mu, tolerance, max_blocks: as in `block_path`.
     """
     check_levels(tau, mu)
     if responses.shape[1] != design.n:

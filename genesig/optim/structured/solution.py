@@ -198,13 +198,7 @@ def block_gap(
 ) -> float:
     """Return an upper bound of the objective minus its minimum, relative to ``||Y||²/n``.
 
-    Parameters
-    ----------
-    norms : BlockNorms
-    weights : (B,) array
-    tau, mu : float
-        Absolute.
-    residual_sums : ResidualSums
+    weights (B,). tau, mu: absolute.
     """
     certificate = PenaltyCertificate(
         value=tau * float(weights @ norms.v),

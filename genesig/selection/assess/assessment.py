@@ -108,12 +108,8 @@ def compare_errors(
     the correction for overlapping training sets (Nadeau and Bengio 2003), which is left out if a
     split does not define its error. Their coverage is measured in docs/evidence/claims.md.
 
-    Parameters
-    ----------
-    method, reference : HeldOut
-        Of the same samples and splits, in any order; `method` with one column of scores.
-    column : int
-        Column of `reference`, such as -1 for the chosen lists.
+    method, reference: of the same samples and splits, in any order; `method` with one column of
+    scores. column: column of `reference`, such as -1 for the chosen lists.
     """
     error = float(study_errors(method, headline)[0, 0])
     reference_error = float(study_errors(reference, headline)[0, column])

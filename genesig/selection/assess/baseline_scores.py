@@ -54,15 +54,8 @@ def run_baselines(
     choice of a baseline's penalty. Baselines that the task does not have are left out. If no gene
     varies on the training rows, every baseline has the scores of the dummy.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        After the row-wise steps.
-    splits : Splits
-    folds : list of steps
-        ``normalise.folds`` of the config.
-    baselines : list of str
-        Names in `BASELINES`.
+    dataset: after the row-wise steps. folds: ``normalise.folds`` of the config. baselines: names in
+    `BASELINES`.
     """
     import pandas as pd
     from sklearn import config_context
@@ -143,12 +136,8 @@ def score_covariates_and_ridge(
 
     All samples have the same weight.
 
-    Parameters
-    ----------
-    X, X_test : (n_train, d), (n_test, d) float
-        After the learned steps.
-    inner : sequence of int arrays
-        Validation rows of the inner folds, numbers of training rows.
+    X, X_test (n_train, d), (n_test, d) float: after the learned steps. inner: validation rows of
+    the inner folds, numbers of training rows.
     """
     covariates = Covariates.from_dataset(dataset)
     if covariates is None or not dataset.design.covariates:

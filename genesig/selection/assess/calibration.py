@@ -45,12 +45,8 @@ def calibration_line(y: Array, f: Array, group: Array | None = None) -> Calibrat
     Coverage where the scores are calibrated, 20 to 100 samples, three shapes of scores: intercept
     95-97 %, slope 90-95 % (tests/references/test_calibration.py).
 
-    Parameters
-    ----------
-    y, f : (n,) float
-        Responses and scores.
-    group : (n,) int, optional
-        Number of each sample's group, if samples come in groups: see `clusters.line_spreads`.
+    y, f (n,) float: responses and scores. group (n,) int, optional: number of each sample's group,
+    if samples come in groups: see `clusters.line_spreads`.
     """
     if len(y) < 4 or np.ptp(y) == 0 or np.ptp(f) <= 1e-12 * np.abs(f).max():
         return CalibrationLine(np.nan, NO_INTERVAL, np.nan, NO_INTERVAL)
@@ -84,14 +80,9 @@ def reliability(
     Bins are those of `bin_by_score`. ``expected`` is the mean of (1 + f)/2, its mean score's share
     if the score were calibrated.
 
-    Parameters
-    ----------
-    y, f : (n,) float
-        ±1 and scores.
-    n_repeats : int
-        Number of scores of each sample, such as one per repeat. The intervals count samples.
-    group : (n,) int, optional
-        Number of each sample's group, such as its patient.
+    y, f (n,) float: ±1 and scores. n_repeats: number of scores of each sample, such as one per
+    repeat. The intervals count samples. group (n,) int, optional: number of each sample's group,
+    such as its patient.
     """
     bin_of_score = bin_by_score(f, len(y) // n_repeats)
     for bin_number in np.unique(bin_of_score):

@@ -205,10 +205,7 @@ def area_interval(y: Array, group: Array, sides: Sequence[tuple[Array, Array]]) 
     1997), and the score interval, whose variance is multiplied by the design effect: that of the
     groups over that of as many independent samples. NaN with fewer than two groups of a class.
 
-    Parameters
-    ----------
-    sides : sequence of ((n,) bool, (n,) float)
-        Which samples are positive, and the scores.
+    sides sequence of ((n,) bool, (n,) float): which samples are positive, and the scores.
     """
     for positive, f in sides:
         min_groups = min(len(np.unique(group[side])) for side in (positive, ~positive))

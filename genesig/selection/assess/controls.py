@@ -30,13 +30,8 @@ def null_study(
 ) -> tuple[dict[str, Array], dict[str, pd.DataFrame]]:
     """Return the errors under permuted labels, and tables of how often these select each gene.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        After the row-wise steps.
-    splits : Splits
-    observed, permuted : list of Fits
-        Batches, in any order; `permuted` may be empty.
+    dataset: after the row-wise steps. observed, permuted: batches, in any order; `permuted` may be
+    empty.
 
     Returns
     -------
@@ -211,17 +206,9 @@ def controls_table(
     With covariates ``added`` is the error of these alone less that of the predictive model, or of
     ridge on all genes beside them, with its interval. The p of the latter is `global_test_p`.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        After the row-wise steps.
-    splits : Splits
-    observed : list of Fits
-        Batches of the observed labels, in any order.
-    null : dict of arrays
-        Content of null.npz, see `null_study`.
-    predictions : list of DataFrame
-        Held-out predictions of other methods, with the columns of baselines.tsv.
+    dataset: after the row-wise steps. observed: batches of the observed labels, in any order. null:
+    content of null.npz, see `null_study`. predictions: held-out predictions of other methods, with
+    the columns of baselines.tsv.
     """
     import pandas as pd
 

@@ -80,13 +80,8 @@ def adjust_for_covariates(
 ) -> Adjustment | None:
     """Return the adjustment of k training sets, or None in a study without covariates and weights.
 
-    Parameters
-    ----------
-    covariates : k of Covariates, or k of None
-    Y : (n, k) float
-        Responses.
-    rows : (n, k) bool
-        Training rows of each set.
+    covariates k of Covariates, or k of None. Y (n, k) float: responses. rows (n, k) bool: training
+    rows of each set.
     """
     adjusted = [record for record in covariates if record is not None]
     if not adjusted:
@@ -114,11 +109,7 @@ def exchange_residuals(dataset: Dataset, row_of_sample: Array) -> Array:
     so that genes depend on the covariates as they do, the label depends on the covariates as it
     does, and no other part of a gene depends on the label. A missing value moves with its residual.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    row_of_sample : (n,) int
-        A permutation of the rows, see `permute.permutation`.
+    row_of_sample (n,) int: A permutation of the rows, see `permute.permutation`.
 
     Notes
     -----

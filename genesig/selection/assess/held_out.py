@@ -29,11 +29,7 @@ def class_shares(y: Array) -> Array:
 def requested_shares(request: str | Sequence[float], y: Array) -> Array:
     """Return the class shares for which probabilities are reported, (T,).
 
-    Parameters
-    ----------
-    request : str or sequence of float
-        `STUDY_SHARES`, those of the samples; `EQUAL_SHARES`; or the shares themselves.
-    y : (n,) array
+    request: `STUDY_SHARES`, those of the samples; `EQUAL_SHARES`; or the shares themselves. y (n,).
     """
     study_shares = class_shares(y)
     if isinstance(request, str):

@@ -91,14 +91,9 @@ def standard_error_over_splits(splits: Array, ratio: float, influence: Array) ->
     over splits alone 86 to 93 %, twice :math:`V_u` 86 to 93 %, their sum 94 to 97 %; leave-one-out
     81 to 89 %, so read that one as short.
 
-    Parameters
-    ----------
-    splits : (J,) array
-        The measure of each split, NaN where it does not define it.
-    ratio : float
-        r, mean of n_test/n_train.
-    influence : (G,) array
-        U, derivative of the measure by the weight of each group of samples; it adds up to 0.
+    splits (J,): the measure of each split, NaN where it does not define it. ratio: r, mean of
+    n_test/n_train. influence (G,): U, derivative of the measure by the weight of each group of
+    samples; it adds up to 0.
     """
     n_splits = len(splits)
     over_samples = float(influence @ influence)
@@ -231,14 +226,9 @@ def detectable(
 ) -> Detectable:
     """Return the smallest effects that a study detects with probability `POWER`.
 
-    Parameters
-    ----------
-    errors : sequence of float
-        Of the permutations. p = (1 + #{error_b <= error})/(B + 1).
-    counts : sequence of int, optional
-        Independent samples (groups) of each of two classes; None for a number.
-    samples, genes : int
-        Independent samples, and genes. A gene is tested at level .05/genes (Bonferroni).
+    errors: of the permutations. p = (1 + #{error_b <= error})/(B + 1). counts: independent samples
+    (groups) of each of two classes; None for a number. samples, genes: independent samples, and
+    genes. A gene is tested at level .05/genes (Bonferroni).
 
     Notes
     -----

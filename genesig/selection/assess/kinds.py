@@ -161,10 +161,8 @@ def held_out_area(held_out: HeldOut, sides: Sequence[Side]) -> tuple[float, floa
     in `mean_of_shares`. If a test set lacks a class, as in leave-one-out, the scores of a repeat
     are pooled.
 
-    Parameters
-    ----------
-    sides : list of ((t,) bool, (t,) float)
-        Which samples are positive, and the scores; with several sides A is the mean of their AUC.
+    sides list of ((t,) bool, (t,) float): which samples are positive, and the scores; with several
+    sides A is the mean of their AUC.
     """
     splits_have_both = all(_has_both_sides(positive, held_out.split) for positive, _ in sides)
     test_set = held_out.split if splits_have_both else held_out.repeat
@@ -236,12 +234,8 @@ def balanced_error_measure(
 ) -> Headline:
     """Return the balanced error, the mean over the classes of their error shares, as a headline.
 
-    Parameters
-    ----------
-    loss, area : callable
-        See `Headline`.
-    class_number : callable
-        Held-out scores -> class number of each score, from 0, and the number of classes.
+    loss, area: see `Headline`. class_number: held-out scores -> class number of each score, from 0,
+    and the number of classes.
     """
     return Headline(
         name="balanced error",

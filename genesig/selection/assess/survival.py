@@ -88,13 +88,9 @@ def kaplan_meier(time: Array, event: Array, group: Array | None = None) -> StepC
     S(t) = Π_{t_i <= t} (1 - d_i/n_i), of variance S² Σ d_i/(n_i (n_i - d_i)), with d_i events among
     n_i at risk; a sample that is censored at the time of an event is at risk then.
 
-    Parameters
-    ----------
-    time, event : (n,) arrays
-        Follow-up, and whether it ended with the event.
-    group : (n,) int, optional
-        Number of each sample's group, if samples come in groups. The variance is then that over
-        groups (Ying and Wei 1994), times the squared ratio of Student's t to the normal quantile.
+    time, event (n,): follow-up, and whether it ended with the event. group (n,) int, optional:
+    number of each sample's group, if samples come in groups. The variance is then that over groups
+    (Ying and Wei 1994), times the squared ratio of Student's t to the normal quantile.
 
     Source: Kaplan and Meier 1958; Greenwood 1926.
     """
@@ -177,12 +173,9 @@ def log_rank(time: Array, event: Array, group: Array, patient: Array | None = No
     V_kl = n_events (n - d)/(n - 1) (δ_kl n_k/n - n_k n_l/n²). The same as Cox's score test of the
     groups. NaN where there is one group, or no time at which two groups are at risk.
 
-    Parameters
-    ----------
-    time, event, group : (n,) arrays
-    patient : (n,) int, optional
-        Number of each sample's patient, if patients have several samples. V is then the variance of
-        O - E over patients, and p is by Hotelling's T² (Lin and Wei 1989).
+    time, event, group (n,). patient (n,) int, optional: number of each sample's patient, if
+    patients have several samples. V is then the variance of O - E over patients, and p is by
+    Hotelling's T² (Lin and Wei 1989).
 
     Source: Mantel 1966; Peto and Peto 1972.
     """
@@ -273,13 +266,9 @@ def uno(
     Consistent for P(f_i > f_j | t_i < t_j, t_i < horizon), whatever the censoring (Uno et al.
     2011).
 
-    Parameters
-    ----------
-    censoring_curve : StepCurve
-        `censoring` of the training samples.
-    horizon : float
-        Events from then on are left out. Without it, or beyond the last training sample, one late
-        event may outweigh all others, or have an undefined weight.
+    censoring_curve: `censoring` of the training samples. horizon: events from then on are left out.
+    Without it, or beyond the last training sample, one late event may outweigh all others, or have
+    an undefined weight.
     """
     time = np.asarray(time, dtype=float)
     event = np.asarray(event, dtype=bool)
@@ -362,16 +351,9 @@ def pool_concordance(
     Test sets that do not define C are left out. The interval has the error of
     `standard_error_over_splits`; of one test set it is that of its C.
 
-    Parameters
-    ----------
-    test_sets : list of (samples (n,) int, repeat, Concordance)
-        Of each test set; samples are numbered from 0.
-    events : int
-        Samples with an event.
-    ratio : float
-        Mean of n_test/n_train.
-    group : (n,) int, optional
-        Number of each sample's group; without it each sample is its own group.
+    test_sets list of (samples (n,) int, repeat, Concordance): of each test set; samples are
+    numbered from 0. events: samples with an event. ratio: mean of n_test/n_train. group (n,) int,
+    optional: number of each sample's group; without it each sample is its own group.
     """
     test_sets = [test_set for test_set in test_sets if not np.isnan(test_set[2].value)]
     repeats = {repeat for _, repeat, _ in test_sets}

@@ -42,12 +42,8 @@ def assign_to_prototypes(X: Array, genes: Array, prototypes: Array) -> tuple[Arr
     Anti-correlated genes belong together, the sign of r is kept for display. Ties go to the first
     prototype.
 
-    Parameters
-    ----------
-    X : (n_samples, n_features) float
-        Normalised expression.
-    genes, prototypes : int arrays
-        Columns of X; `prototypes` must not be empty.
+    X (n_samples, n_features) float: normalised expression. genes, prototypes: columns of X;
+    `prototypes` must not be empty.
 
     Returns
     -------
@@ -275,13 +271,8 @@ MAX_CORRELATIONS_AT_ONCE = 5_000_000
 def block_evidence(X: Array, prototypes: Array, half_sample_study: HalfSampleStudy) -> pd.DataFrame:
     """Return the share of lists that hit each prototype's block, that by chance, and its p and q.
 
-    Parameters
-    ----------
-    X : (n, d) float
-    prototypes : (k,) int
-        Columns of X.
-    half_sample_study : HalfSampleStudy
-        If it is empty, there are no columns.
+    X (n, d) float. prototypes (k,) int: columns of X. half_sample_study: if it is empty, there are
+    no columns.
     """
     import pandas as pd
 

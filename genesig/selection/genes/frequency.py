@@ -116,13 +116,8 @@ def gate_p(observed_tails: Array, null: Array, fdr: float) -> float:
     The best of many t passes too often in noise. So each permutation is judged by the E of the
     others: p = (1 + #{b : called_b >= called}) / (B + 1).
 
-    Parameters
-    ----------
-    observed_tails : (T + 1,) int
-        Under the observed labels.
-    null : (B, T + 1) int
-        Tails under permuted labels.
-    fdr : float
+    observed_tails (T + 1,) int: under the observed labels. null (B, T + 1) int: tails under
+    permuted labels.
 
     Returns
     -------
@@ -156,11 +151,7 @@ def agreement(lists: Sequence[Array], n_genes: int) -> float:
     Φ = 1 - M/(M-1) Σ_f p_f (1-p_f) / [d (k/d)(1-k/d)], with p_f the share of the lists that hold
     gene f and k their mean size.
 
-    Parameters
-    ----------
-    lists : sequence of M arrays of int
-        Numbers of the genes, each once.
-    n_genes : int
+    lists: numbers of the genes, each once.
 
     Returns
     -------
@@ -313,10 +304,7 @@ def overlap(first_list: set[Any], second_list: set[Any]) -> float:
 def frequency_curve(counts: csr_array, n_splits: int) -> Array:
     """Return the number of genes in at least k of the lists, k = 1 .. n_splits.
 
-    Parameters
-    ----------
-    counts : (r, n_genes) sparse array
-        Number of lists with each gene, one row per collection of lists.
+    counts (r, n_genes) sparse: number of lists with each gene, one row per collection of lists.
 
     Returns
     -------

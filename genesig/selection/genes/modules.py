@@ -42,16 +42,9 @@ def gene_modules(
     error of the best; ``unexplained`` is the share of their variance that stays unexplained. A
     module may have no gene, and then no row.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        After the row-wise steps.
-    folds : list of steps
-        ``normalise.folds`` of the config, fitted on all samples; centring and scaling are fitted
-        again for each fold of samples.
-    modules : int
-        Number of components; fewer with few samples.
-    seed : int
+    dataset: after the row-wise steps. folds: ``normalise.folds`` of the config, fitted on all
+    samples; centring and scaling are fitted again for each fold of samples. modules: number of
+    components; fewer with few samples.
     """
     import pandas as pd
 

@@ -27,15 +27,8 @@ def slope_test(
     without effect had p <= 0.05 with one variance, 5.1 % with two. If the batches cannot separate
     the two variances (each batch a pair), there is one.
 
-    Parameters
-    ----------
-    X : (n, d) float
-    y : (n,) float
-    batch : (n,) or None
-        None is one batch for all.
-    by_class : bool
-        Whether samples with y > 0 have a variance of their own.
-    covariates : (n, q) or None
+    X (n, d) float. y (n,) float. batch (n,) or None: None is one batch for all. by_class: whether
+    samples with y > 0 have a variance of their own. covariates (n, q) or None.
 
     Returns
     -------
@@ -145,12 +138,8 @@ def class_test(
     class. Otherwise it is the F test of the classes beside batches and covariates, with one
     variance.
 
-    Parameters
-    ----------
-    X : (n, d) float
-    y, batch : (n,), (n,) or None
-        Class and batch of each row.
-    covariates : (n, q) or None
+    X (n, d) float. y, batch (n,), (n,) or None: class and batch of each row. covariates (n, q) or
+    None.
 
     Returns
     -------

@@ -53,10 +53,8 @@ def omics_table(
     ----------
     dataset : Dataset
         After the row-wise steps.
-    splits : Splits
     observed : list of Fits
         Batches of the nested cross-validation.
-    final : Fits
     omic_factors : mapping or str
         ``data.omics`` of the config: factor of each omic's l1 terms, or "learned".
     permutations : int

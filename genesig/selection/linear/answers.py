@@ -140,18 +140,8 @@ def add_answers(
     Without null tails for the inner folds, the chosen list predicts, and the FDR-selected genes are
     refitted at the lambda of that list.
 
-    Parameters
-    ----------
-    training_sets : list of TrainingSet
-    choices : list of GridChoice
-        Settings of the fits.
-    fits : Fits
-        Those of the two stages.
-    nets : AnswerNets
-    genes : (d,) int
-        Numbers in the data set of the columns of the matrix.
-    settings : LinearSettings
-    null_tails : NullTails
+    choices: settings of the fits. fits: those of the two stages. genes (d,) int: numbers in the
+    data set of the columns of the matrix.
     """
     predictive = [
         _chosen_model(fits, number, choice, genes) for number, choice in enumerate(choices)
@@ -398,12 +388,7 @@ def _best_list(training_set: TrainingSet, scores: Array, settings: LinearSetting
 
     Ties go to the first list, then to the largest lambda.
 
-    Parameters
-    ----------
-    training_set : TrainingSet
-    scores : (n_folds, m, n_lam, n, ...) float
-        Of all samples, by each fold's refits of m lists.
-    settings : LinearSettings
+    scores (n_folds, m, n_lam, n, ...) float: of all samples, by each fold's refits of m lists.
     """
     kind = FITTINGS[training_set.kind]
     uses_thresholds = settings.threshold == "midpoint"

@@ -126,14 +126,8 @@ def select_half_samples(
 ) -> HalfSampleLists:
     """Return the gene lists of halves of training sets, or of halves of their inner training sets.
 
-    Parameters
-    ----------
-    outer : ElasticNets
-        Those of the training sets.
-    training_sets : list of TrainingSet
-    halves : list of (int, (n, 2 P) bool)
-        Number of a training set, and halves of some of its training rows; P is the same for all.
-    settings : LinearSettings
+    outer: those of the training sets. halves list of (int, (n, 2 P) bool): number of a training
+    set, and halves of some of its training rows; P is the same for all.
     """
     n_genes = outer.X.shape[1]
     n_halves = halves[0][1].shape[1]
@@ -241,14 +235,8 @@ def add_lasso_lists(outer: ElasticNets, fits: Fits, genes: Array, settings: Line
     enough. If none is, the longest serves: the lasso selects no more genes than there are samples.
     The lasso is the elastic net at the smallest mu of the settings.
 
-    Parameters
-    ----------
-    outer : ElasticNets
-        Those of the training sets of the fits.
-    fits : Fits
-    genes : (d,) int
-        Numbers in the data set of the columns of the matrix.
-    settings : LinearSettings
+    outer: those of the training sets of the fits. genes (d,) int: numbers in the data set of the
+    columns of the matrix.
     """
     sizes = fits.with_chosen().sizes()[:, -1].astype(np.int64)
     tau = np.geomspace(0.95, settings.tau_min, N_LASSO_POINTS) * outer.tau_max[:, None]
@@ -273,17 +261,8 @@ def study_half_samples(
     labels nothing of the observed ones is used, so that one expected count serves all training sets
     of a size.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        After the row-wise steps.
-    splits : Splits
-    permutations : int
-        ``signature.permutations`` of the config.
-    folds : list of dict
-        ``normalise.folds`` of the config.
-    **linear
-        See `LinearSettings`.
+    dataset: after the row-wise steps. permutations: ``signature.permutations`` of the config.
+    folds: ``normalise.folds`` of the config. **linear: see `LinearSettings`.
     """
     settings = LinearSettings(**linear)
     # With the penalty ``fused`` no gene is selected by itself, so that there is nothing to count.

@@ -69,10 +69,7 @@ def slope_design_effect(class_scores: Array, class_number: Array, group: Array) 
 
     The influence of a sample on the slope is the residual of each class times its centred score.
 
-    Parameters
-    ----------
-    class_scores : (n, T) float
-    class_number, group : (n,) int
+    class_scores (n, T) float. class_number, group (n,) int.
     """
     p = probabilities(class_scores, fitted_line(class_scores, class_number))
     residual = np.eye(class_scores.shape[1])[class_number] - p
@@ -232,14 +229,8 @@ def validation_error(
     the weight W_k of fold k, SE² = sum_k W_k (E_k - E)² / (K - 1). Equal folds make E the mean of
     the fold means; weights let a fold lack one of the classes.
 
-    Parameters
-    ----------
-    training_set : TrainingSet
-    scores : (n_folds, n_tau, n_lam, n_samples) float
-    thresholds : (n_tau, n_lam) float
-        Subtracted from the scores if the criterion counts errors.
-    criterion : str
-        A name in `CRITERIA`.
+    scores (n_folds, n_tau, n_lam, n_samples) float. thresholds (n_tau, n_lam) float: subtracted
+    from the scores if the criterion counts errors. criterion: A name in `CRITERIA`.
 
     References
     ----------

@@ -80,7 +80,6 @@ def nested_cross_validation(
     ----------
     dataset : Dataset
         After the row-wise steps.
-    splits : Splits
     half_sample_study : HalfSampleStudy, optional
         If it is missing or empty, the chosen list of the two stages is the only answer. The same
         holds under permuted labels, unless `predicts_by_half_samples`.

@@ -73,19 +73,9 @@ def published_table(
     error. In each split a random list has as many genes as the list that genesig chose there: the
     first genes of a random order, which is drawn once for all splits.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        After the row-wise steps.
-    splits : Splits
-    observed : list of Fits
-        Batches of the nested cross-validation.
-    sets : str
-        File of published signatures, GMT or GMX.
-    folds : list of dict
-        ``normalise.folds`` of the config.
-    **linear
-        See `LinearSettings`.
+    dataset: after the row-wise steps. observed: batches of the nested cross-validation. sets: file
+    of published signatures, GMT or GMX. folds: ``normalise.folds`` of the config. **linear: see
+    `LinearSettings`.
     """
     import pandas as pd
 
@@ -153,12 +143,8 @@ def score_gene_lists(
     labels (permutation 0), with lambda by the inner folds. The splits are refitted one after the
     other.
 
-    Parameters
-    ----------
-    sizes : (n_splits,) int
-        Number of genes of a random list in each outer split.
-    gene_lists : list of int arrays
-        Genes of each list; a gene that a step leaves out in a split is not in the list there.
+    sizes (n_splits,) int: number of genes of a random list in each outer split. gene_lists: genes
+    of each list; a gene that a step leaves out in a split is not in the list there.
     """
     rng = generator(splits.seed, spawn_key(RANDOM_LIST))
     random_orders = [rng.permutation(len(dataset.genes)) for _ in range(N_RANDOM_LISTS)]

@@ -32,16 +32,9 @@ def describe_log_fault(
 ) -> tuple[str, str] | None:
     """Return which sample lacks logarithms, or has one more than in training, and what to do.
 
-    Parameters
-    ----------
-    values, measured : (n_samples, n_genes) float, bool
-        After the row-wise steps, before studies are aligned.
-    names : sequence of str
-        Samples.
-    training_scale : mapping
-        ``median`` and ``p99`` of the training values before alignment.
-    takes_logarithms : bool
-        Whether the row-wise steps take logarithms.
+    values, measured (n_samples, n_genes) float, bool: after the row-wise steps, before studies are
+    aligned. names: samples. training_scale: ``median`` and ``p99`` of the training values before
+    alignment. takes_logarithms: whether the row-wise steps take logarithms.
 
     Returns
     -------

@@ -305,15 +305,8 @@ def score_cohort(
     ones, over all genes that both have, without using the classes. The means come from the training
     data set: model.json only has those of the genes it needs, too few for the shrinkage.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        The study after the row-wise steps.
-    model : mapping
-        The content of model.json.
-    validation_warnings : mapping
-        Name of a cohort -> warnings of the job that validated it.
-    settings : CohortSettings
+    dataset: the study after the row-wise steps. model: the content of model.json.
+    validation_warnings: name of a cohort -> warnings of the job that validated it.
 
     Returns
     -------

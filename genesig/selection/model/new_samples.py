@@ -245,15 +245,9 @@ def prepare(
 ) -> Prepared:
     """Return the samples of a matrix, matched by gene, after the row-wise steps of the model.
 
-    Parameters
-    ----------
-    model, model_of_list : mapping
-        The content of model.json; the one of its models that is used.
-    matrix : Matrix
-    matrix_file, setting : str
-        Its file and the setting of `missing`, in messages.
-    missing : float
-        As in `predict`.
+    model, model_of_list: the content of model.json; the one of its models that is used.
+    matrix_file, setting: its file and the setting of `missing`, in messages. missing: as in
+    `predict`.
 
     Raises
     ------
@@ -319,12 +313,8 @@ def scale_values(
 
     Steps after which the scale is of no account (quantiles, ranks) have been applied by then.
 
-    Parameters
-    ----------
-    values : (n_samples, n_training_genes) float
-        As for `apply_learned_steps`.
-    gene_set : str
-        One of `SCALE_GENE_SETS`.
+    values (n_samples, n_training_genes) float: as for `apply_learned_steps`. gene_set: one of
+    `SCALE_GENE_SETS`.
     """
     scale = model["training"][gene_set]
     column_of_gene = {gene: k for k, gene in enumerate(model["training"]["genes"])}

@@ -51,13 +51,9 @@ class ScaleProfile(NamedTuple):
 def training_scale(X: Array, y: Array, genes: Sequence[str]) -> dict[str, Any]:
     """Return ``training.scale`` of model.json: the training values of the models' genes.
 
-    Parameters
-    ----------
-    X : (n_samples, n_genes) float
-        As the coefficients see them, after the learned steps.
-    y : (n_samples,) or (n_samples, T) float
-        Response: ±1, or a number, which is cut at its mean; or a column for each class, (n, T).
-    genes : sequence of str
+    X (n_samples, n_genes) float: as the coefficients see them, after the learned steps. y
+    (n_samples,) or (n_samples, T) float: response: ±1, or a number, which is cut at its mean; or a
+    column for each class, (n, T).
 
     Returns
     -------
@@ -99,11 +95,7 @@ def sample_profile(x: Array, measured: Array, scale: Mapping[str, Any]) -> Scale
     The training means m_j have errors of their own, of variance s_j²/n, which would flatten the
     slope: their expected part is subtracted from the sum of squares.
 
-    Parameters
-    ----------
-    x, measured : (n_genes,) float, bool
-    scale : mapping
-        From `training_scale`.
+    x, measured (n_genes,) float, bool. scale: from `training_scale`.
     """
     m, s = (np.asarray(scale[key], dtype=float) for key in ("means", "sds"))
     is_used = measured & (s > MIN_SPREAD)
@@ -142,14 +134,8 @@ def describe_scale_fault(
     of `MIN_SLOPE_RATIO`, and must lie beyond by `N_STANDARD_ERRORS` errors, √(sd²/n + error²). Of
     several samples each is held against `SINGLE_SAMPLE_FACTOR` times as much.
 
-    Parameters
-    ----------
-    X, measured : (n_samples, n_genes) float, bool
-        In the order of the scale's genes, as the coefficients see them.
-    sample_names : sequence of str
-        Samples.
-    scale : mapping
-        As `training_scale` gives it.
+    X, measured (n_samples, n_genes) float, bool: in the order of the scale's genes, as the
+    coefficients see them. sample_names: samples. scale: as `training_scale` gives it.
 
     Returns
     -------
@@ -197,12 +183,7 @@ def find_odd_samples(
     In halves of six studies, with 3 to 100 genes, 2 of 5088 samples were named that were on the
     scale of the other half.
 
-    Parameters
-    ----------
-    X, measured, scale
-        As in `describe_scale_fault`.
-    sample_names : sequence of str
-        Names of the rows of X.
+    X, measured, scale: as in `describe_scale_fault`. sample_names: names of the rows of X.
     """
     faults = (
         (name, _profile_fault(sample_profile(x, is_measured, scale), scale, 1, 1, OF_MODEL))
@@ -276,12 +257,8 @@ OF_PANEL = "that are compared"
 def panel_genes(X: Array, model_columns: Array) -> Array:
     """Return the genes of the panel: evenly spread over the ranks of their means, in column order.
 
-    Parameters
-    ----------
-    X : (n_samples, n_genes) float
-        Training samples, as coefficients see them.
-    model_columns : int array
-        Columns of the models' genes, which are compared with the training samples anyway.
+    X (n_samples, n_genes) float: training samples, as coefficients see them. model_columns: columns
+    of the models' genes, which are compared with the training samples anyway.
     """
     varies = np.setdiff1d(np.flatnonzero(X.std(axis=0) > MIN_SPREAD), model_columns)
     by_mean = varies[np.argsort(X[:, varies].mean(axis=0), kind="stable")]
@@ -296,14 +273,9 @@ def training_panel(
 ) -> dict[str, Any]:
     """Return ``training.panel`` of model.json: the training values of further genes.
 
-    Parameters
-    ----------
-    X : (n_samples, n_genes) float
-        As coefficients see the panel's genes.
-    y, genes
-        As in `training_scale`.
-    studies : (n_samples,) str or None
-        Study of each sample, where the model was made of several.
+    X (n_samples, n_genes) float: as coefficients see the panel's genes. y, genes: as in
+    `training_scale`. studies (n_samples,) str or None: study of each sample, where the model was
+    made of several.
 
     Returns
     -------
@@ -364,12 +336,7 @@ def panel_fault(X: Array, measured: Array, names: Sequence[str], panel: Panel) -
     Gene ids that stand beside the values of others come first: the order of the genes is then
     another one than in every training sample.
 
-    Parameters
-    ----------
-    X, measured, names
-        As in `describe_scale_fault`.
-    panel : mapping
-        As `training_panel` gives it.
+    X, measured, names: as in `describe_scale_fault`. panel: as `training_panel` gives it.
     """
     if not has_enough_panel_genes(measured):
         return ""
@@ -482,12 +449,8 @@ def common_shift(X: Array, measured: Array, panel: Panel) -> float:
 def call_doubts(calls: Array, corrected: Array, shift: float) -> list[str]:
     """Return the doubt about each sample's call, '' without any.
 
-    Parameters
-    ----------
-    calls, corrected : (n_samples,) str or float
-        Words or numbers predicted: as scored, and less what a common shift adds to the scores.
-    shift : float
-        As `common_shift` gives it.
+    calls, corrected (n_samples,) str or float: words or numbers predicted: as scored, and less what
+    a common shift adds to the scores. shift: as `common_shift` gives it.
     """
     uniform_text = f"all {len(calls)} samples are {calls[0]}" if _all_in_one_class(calls) else ""
     words = (

@@ -385,12 +385,8 @@ def apply_learned_steps(
 
     The learned steps are applied to values after the row-wise ones.
 
-    Parameters
-    ----------
-    values : (n_samples, n_training_genes) float
-        After the row-wise steps.
-    sample_table : DataFrame or None
-        Rows of the study's sample table, for its own samples; new ones are of no known batch.
+    values (n_samples, n_training_genes) float: after the row-wise steps. sample_table: rows of the
+    study's sample table, for its own samples; new ones are of no known batch.
 
     Returns
     -------
@@ -519,12 +515,9 @@ def apply_study_steps(
 ) -> Array:
     """Return new samples, which count as one study, aligned as the studies of the model were.
 
-    Parameters
-    ----------
-    values, measured : (n_samples, n_genes) float, bool
-        Values after `apply_row_steps`, and whether each was measured.
-    fill_values : (n_genes,) float
-        Value that replaces each missing value of a gene, on the scale after these steps.
+    values, measured (n_samples, n_genes) float, bool: values after `apply_row_steps`, and whether
+    each was measured. fill_values (n_genes,) float: value that replaces each missing value of a
+    gene, on the scale after these steps.
     """
     for step in split_steps(model)[0]:
         if step.kind == "study":

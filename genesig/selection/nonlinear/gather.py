@@ -55,7 +55,6 @@ def gather_nonlinear(
     ----------
     dataset : Dataset
         After the row-wise steps.
-    splits : Splits
     batches, final : list of ModelFits, ModelFits
         The batches, in any order, and the fit on all samples.
     observed : list of Fits

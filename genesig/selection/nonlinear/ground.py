@@ -71,11 +71,7 @@ GENES_PER_BLOCK = 1024
 def screen(X: Array, y: Array, max_genes: int | None) -> Array:
     """Return the columns with the largest dependence on y, ascending; None is all columns.
 
-    Parameters
-    ----------
-    X, y : (n, d), (n,)
-        Training rows only.
-    max_genes : int or None
+    X, y (n, d), (n,): training rows only. max_genes.
 
     See Also
     --------
@@ -159,15 +155,9 @@ def groups_of_file(names: list[str], group_of_gene: dict[str, str]) -> GroupList
 def linear_blocks(X: Array, y: Array, *, tau: float, unit_variance: bool) -> GroupLists:
     """Return groups around the genes of a lasso: each other gene joins the most correlated one.
 
-    Parameters
-    ----------
-    X, y : (n, d), (n,)
-        Training rows and screened genes.
-    tau : float
-        tau of the lasso, as a fraction of tau_max. The list is the minimal one (stage II at the
-        smallest mu) at a fixed tau, because a choice would need folds inside the folds.
-    unit_variance : bool
-        Unit variance of the genes.
+    X, y (n, d), (n,): training rows and screened genes. tau: tau of the lasso, as a fraction of
+    tau_max. The list is the minimal one (stage II at the smallest mu) at a fixed tau, because a
+    choice would need folds inside the folds. unit_variance: unit variance of the genes.
     """
     from genesig.optim.solvers import path
     from genesig.optim.training import training_sets
@@ -298,15 +288,8 @@ def choose(
 
     Ties go to the larger tau, then to the larger lam, then to the earlier setting in the config.
 
-    Parameters
-    ----------
-    training_sets : sequence of KernelData
-        The training set of each inner fold.
-    held_out_rows : sequence of (X, y)
-        The held-out rows of each, all columns of the matrix.
-    protocol : NonlinearProtocol
-    classes : bool
-        Whether y is ±1 for two classes.
+    training_sets: the training set of each inner fold. held_out_rows sequence of (X, y): the
+    held-out rows of each, all columns of the matrix. classes: whether y is ±1 for two classes.
     """
     grid = protocol.settings_grid()
     tau = protocol.tau_fractions()

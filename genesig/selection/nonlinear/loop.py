@@ -63,13 +63,8 @@ def fvm_scores(
 
     The threshold of `choose` is subtracted.
 
-    Parameters
-    ----------
-    outer_set : KernelData
-        The training rows of the split.
-    training_sets, held_out_rows, protocol, classes
-        See `choose`.
-    X_test : (m, n_genes)
+    outer_set: the training rows of the split. training_sets, held_out_rows, protocol, classes: see
+    `choose`. X_test (m, n_genes).
     """
     errors = np.zeros((len(protocol.fvm_genes), len(protocol.lam)))
     class_sums = np.zeros((2, *errors.shape))

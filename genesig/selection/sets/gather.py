@@ -60,8 +60,6 @@ def gather_sets(
     ----------
     dataset : Dataset
         After the row-wise steps.
-    splits : Splits
-    sets : GeneSets
     fits : (list of ModelFits, list of ModelFits)
         Batches of the observed labels, and of the permuted ones, which may be none.
     final, subsamples : ModelFits

@@ -157,13 +157,8 @@ class BlockColumns:
     def from_sets(cls, sets: GeneSets, genes: Array, genes_without_set: str) -> BlockColumns:
         """Return the sets restricted to the genes of a matrix; a set without any is left out.
 
-        Parameters
-        ----------
-        sets : GeneSets
-        genes : (n_columns,) int
-            Gene of each column of the matrix.
-        genes_without_set : {"leave_out", "singletons"}
-            Treatment of genes in no set.
+        genes (n_columns,) int: gene of each column of the matrix. genes_without_set {"leave_out",
+        "singletons"}: treatment of genes in no set.
 
         Raises
         ------

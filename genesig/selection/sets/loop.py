@@ -68,20 +68,9 @@ def cross_validate_sets(
 ) -> ModelFits:
     """Fit a batch of the outer splits, under the observed labels or a range of permutations.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        After the row-wise steps.
-    splits : Splits
-    sets : GeneSets
-    labels : str
-        ``observed`` or ``permuted-FIRST-LAST``.
-    batch : str
-        ``2of3``: every third split, from the second on.
-    folds : list of dict
-        Steps learned on training rows: ``normalise.folds`` of the config.
-    **structured
-        See `SetsSettings`.
+    dataset: after the row-wise steps. labels: ``observed`` or ``permuted-FIRST-LAST``. batch:
+    ``2of3``: every third split, from the second on. folds: steps learned on training rows:
+    ``normalise.folds`` of the config. **structured: see `SetsSettings`.
 
     Notes
     -----

@@ -51,12 +51,7 @@ def studies_table(dataset: Dataset, predictions: pd.DataFrame) -> pd.DataFrame:
     beyond what the other studies let expect of one of its size; i2 and tau of the row ``mean``. The
     rows of several repeats are averaged. The next study has no value.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        Of several studies.
-    predictions : DataFrame
-        predictions.tsv.
+    dataset: of several studies. predictions: predictions.tsv.
     """
     import pandas as pd
 

@@ -45,10 +45,7 @@ def hedges(X: Array, y: Array) -> Effect:
     with m = n - 2, which takes the bias of small samples away, and variance :math:`1/n_+ + 1/n_- +
     g^2/(2 n)` (Hedges 1981).
 
-    Parameters
-    ----------
-    X : (n, d) float
-    y : (n,) ±1
+    X (n, d) float. y (n,) ±1.
     """
     from scipy.special import gammaln
 
@@ -87,10 +84,7 @@ def hazard(X: Array, y: Array) -> Effect:
     Newton's method on the partial likelihood, with Breslow's ties; the variance is the inverse of
     the information.
 
-    Parameters
-    ----------
-    X : (n, d) float
-    y : (n,) with the fields ``time`` and ``event``
+    X (n, d) float. y (n,) with the fields ``time`` and ``event``.
     """
     order = np.argsort(-y["time"], kind="stable")
     deviation = X.std(axis=0)
@@ -185,10 +179,7 @@ def random_effects(y: Array, v: Array) -> RandomEffects:
     w_i}` with :math:`q = \sum w_i (y_i - \bar y)^2 / (k - 1)`, that of Hartung and Knapp (2001),
     which is never taken shorter than at q = 1 (Röver, Knapp and Friede 2015).
 
-    Parameters
-    ----------
-    y, v : (K, d) float
-        Effects and their variances, NaN where a study does not know one.
+    y, v (K, d) float: effects and their variances, NaN where a study does not know one.
     """
     from scipy.special import stdtrit
 
@@ -234,10 +225,7 @@ def next_study(y: Array, v: Array) -> tuple[float, float]:
     t_{k-2} \sqrt{\tau^2 + s^2}` (Higgins, Thompson and Spiegelhalter 2009), which takes
     :math:`\tau^2` as known, in .87 to 1.
 
-    Parameters
-    ----------
-    y, v : (K,) float
-        Effects and their variances, NaN where a study does not know one.
+    y, v (K,) float: effects and their variances, NaN where a study does not know one.
     """
     from scipy.special import chdtri, ndtri, stdtrit
 
@@ -437,10 +425,7 @@ def meta_table(dataset: Dataset) -> pd.DataFrame:
     classes there is one row for each gene and ``class``, that class against the rest, and q is over
     all of them.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        Of several studies.
+    dataset: of several studies.
     """
     import pandas as pd
 

@@ -36,10 +36,7 @@ def next_study_table(
     classes each against the rest. Empty where the interval holds chance: then a validation is not
     the next step.
 
-    Parameters
-    ----------
-    scored : HeldOut
-        With one column of scores, under no permutation.
+    scored: with one column of scores, under no permutation.
     """
     import pandas as pd
 

@@ -72,11 +72,8 @@ def score_effect(scored: HeldOut, y: Array, f: Array, C: Array) -> Effect:
     samples: 84 to 98 %, so read that one as short
     (tests/references/test_effect_coverage.py).
 
-    Parameters
-    ----------
-    scored : HeldOut
-        Splits, repeats and groups of the scores.
-    y : (t,) of bool, of float, or of times and events
+    scored: splits, repeats and groups of the scores. y (t,) of bool, of float, or of times and
+    events.
     """
     pairs = pairs_within_blocks(y, scored.split)
     block = scored.split

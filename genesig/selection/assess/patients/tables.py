@@ -280,12 +280,7 @@ def subgroups_table(scored: HeldOut, headline: Headline, columns: Sequence[Trait
     samples alone: of survival over pairs inside it, of a number 1 - R² around its own mean. A
     column is left out with fewer than two subgroups whose error is defined: one needs every class.
 
-    Parameters
-    ----------
-    scored : HeldOut
-        With one column of scores, under no permutation.
-    columns : sequence of Trait
-        Of all samples.
+    scored: with one column of scores, under no permutation. columns: of all samples.
     """
     import pandas as pd
 
