@@ -27,7 +27,7 @@ from genesig.report.covariates import collect_covariates
 from genesig.report.data import batch, batch_warnings, collect_study, design
 from genesig.report.external import collect as cohorts
 from genesig.report.genes.collect import block_warnings, gene_cards, gene_parts
-from genesig.report.nonlinear import collect as nonlinear
+from genesig.report.nonlinear import collect_nonlinear
 from genesig.report.page.record import PackedTable, json_value, rounded
 from genesig.report.prediction.collect import (
     chance_warnings,
@@ -204,7 +204,7 @@ def collect(results: StudyResults) -> Report:
         "not_assessable": cohorts.not_assessable(results.external),
         "batch": batch(dataset, splits, held_out_samples, config),
         **covariates,  # type: ignore[typeddict-item]
-        "nonlinear": nonlinear.nonlinear(tables, config.get("nonlinear")),
+        "nonlinear": collect_nonlinear(tables, config.get("nonlinear")),
         "sets": gene_sets_record,
         "survival": survival.collect_survival(tables),
         "studies": studies.collect_studies(tables, splits.scheme, dataset.provenance),

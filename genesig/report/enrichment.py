@@ -13,6 +13,7 @@ from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.style import MUTED, NEGATIVE, PAGE_WIDTH, POSITIVE, RULE, new_figure
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import columns_of, packed_table
+from genesig.report.page.wording import Wording
 from genesig.report.page.words import clean, counted, shorten, significant
 from genesig.selection.enrichment import N_SHUFFLES
 
@@ -23,14 +24,6 @@ if TYPE_CHECKING:
 
 FAMILY_LEVEL = 0.05
 """Share of the studies without an effect in which some set may be called."""
-
-
-class EnrichmentSettings(TypedDict):
-    """What the page reads of the config's section ``enrichment``."""
-
-    sets: str | None
-    smallest: int
-    largest: int
 
 
 class EnrichedSet(TypedDict):
@@ -158,9 +151,13 @@ def draw_order(rows: Sequence[RankedSet]) -> Figure:
 
 
 ENRICHMENT_TITLE = "Enrichment"
-MAX_NAMED_SETS = 3
-"""Sets that a sentence names."""
-FAMILY_P_WORDS = "p\u00a0over all sets"
+WORDS = Wording(
+    __file__,
+    MAX_NAMED_SETS=3,
+    FAMILY_LEVEL=FAMILY_LEVEL,
+    N_SHUFFLES=N_SHUFFLES,
+    file_name=lambda path: PurePath(path).name,
+)
 
 
 def enrichment(data: Enrichment, limits: Limits) -> Section:
@@ -175,73 +172,17 @@ def enrichment(data: Enrichment, limits: Limits) -> Section:
             data, "enrichment_ranking", caption, limits.table_rows, search=True, without=("about",)
         )
     )
-    words = [_enriched_words(record), _ranked_words(data, record), _caution_words(data)]
+    config = data["config"]
+    settings = config["enrichment"] if config["enrichment"]["sets"] else config["structured"]
     return Section(
         "enrichment",
         ENRICHMENT_TITLE,
-        [text for text in words if text],
+        WORDS.paragraphs("section", record, settings, *_direction_words(data)),
         items,
         part="genes",
         folded=True,
         files=["enrichment.tsv"],
     )
-
-
-def _enriched_words(record: EnrichmentRecord) -> str:
-    """Return the text on the enriched sets of the lists, against permuted labels first."""
-    count = record["permutations"]
-    n_sets = counted(record["known"], "set")
-    if not count:
-        return "Whether the lists hold more of a set than under permuted labels was not tested."
-    if 1 / (count + 1) > FAMILY_LEVEL:
-        return (
-            f"With {counted(count, 'permutation')} of the labels no set can be shown to have more"
-            " genes in the lists than by chance; 19 are the fewest that can."
-        )
-    lists = f"the lists of the splits ({significant(record['size'], 2)} genes on average)"
-    if not record["found"]:
-        nearest = (
-            f"; the smallest p over all sets is {_p_of_first(record['chosen'])}"
-            if record["chosen"]
-            else ""
-        )
-        return (
-            "Against lists selected under permuted labels, which keep correlated genes together,"
-            f" none of {n_sets} is enriched in {lists}{nearest}."
-        )
-    verb = "has" if record["found"] == 1 else "have"
-    and_others = " and others" * (record["found"] > MAX_NAMED_SETS)
-    set_texts = ", ".join(
-        f"{shorten(set_row['set'], 60)} ({significant(set_row['shared'], 2)} genes,"
-        f" {significant(set_row['expected'], 2)} expected, {FAMILY_P_WORDS}"
-        f" {_p_of_first([set_row])})"
-        for set_row in record["chosen"][: min(MAX_NAMED_SETS, record["found"])]
-    )
-    return (
-        f"Against lists selected under permuted labels, which keep correlated genes together,"
-        f" {record['found']} of {n_sets} {verb} more genes in {lists}: {set_texts}{and_others}."
-    )
-
-
-def _p_of_first(rows: Sequence[EnrichedSet | RankedSet]) -> str:
-    return significant(rows[0]["p"], 2)
-
-
-def _ranked_words(data: Enrichment, record: EnrichmentRecord) -> str:
-    higher_words, lower_words = _direction_words(data)
-    first_sets = record["ranked"][: min(MAX_NAMED_SETS, record["passing"])] or record["ranked"][:1]
-    set_texts = ", ".join(
-        f"{shorten(set_row['set'], 60)} ({higher_words if set_row['higher'] else lower_words},"
-        f" {FAMILY_P_WORDS} {_p_of_first([set_row])})"
-        for set_row in first_sets
-    )
-    text = f"Among all genes, {record['passing'] or 'none'} of {counted(record['known'], 'set')} "
-    text += "stand out" if record["passing"] > 1 else "stands out"
-    text += f", {higher_words} or {lower_words}, more than under permuted labels"
-    if not record["passing"]:
-        nearest = f"; nearest to it: {set_texts}" if set_texts else ""
-        return f"{text}{nearest}."
-    return f"{text}: {set_texts}{' and others' * (record['passing'] > MAX_NAMED_SETS)}."
 
 
 def _direction_words(data: Enrichment) -> tuple[str, str]:
@@ -252,23 +193,7 @@ def _direction_words(data: Enrichment) -> tuple[str, str]:
     return f"higher in {clean(classes[1])}", f"higher in {clean(classes[0])}"
 
 
-def _caution_words(data: Enrichment) -> str:
-    enrichment_settings: EnrichmentSettings = data["config"]["enrichment"]
-    settings: EnrichmentSettings = (
-        enrichment_settings if enrichment_settings["sets"] else data["config"]["structured"]
-    )
-    file = settings["sets"] or ""
-    return (
-        f"Sets are those of {clean(PurePath(file).name)} with {settings['smallest']} to"
-        f" {settings['largest']} measured genes, several probes of a gene counted once. p over all"
-        " sets is the share of permuted labels under which any set is as far from chance: where"
-        " nothing is to be found, either test names a set in at most 5% of studies. A set so"
-        " named need not predict, nor be the cause."
-    )
-
-
 def _ranking_figure(data: Enrichment, record: EnrichmentRecord) -> Picture:
-    higher_words, lower_words = _direction_words(data)
     ranked_sets = record["ranked"]
     set_texts = "; ".join(
         f"{set_row['set']} {significant(set_row['normalised'])}" for set_row in ranked_sets[:10]
@@ -280,28 +205,11 @@ def _ranking_figure(data: Enrichment, record: EnrichmentRecord) -> Picture:
         title="Gene sets among all genes",
         description=f"Standard deviations above chance of {counted(len(ranked_sets), 'set')}."
         f" {clean(set_texts)}.",
-        caption="How much more a set stands out among all genes than under permuted labels, in"
-        f" standard deviations: to the right {higher_words}, to the left {lower_words}. Filled: p"
-        f" over all sets at most {significant(FAMILY_LEVEL)}. Shown: {len(ranked_sets)} of"
-        f" {record['known']}.",
+        caption=WORDS.text("figure_caption", record, *_direction_words(data)),
     )
 
 
 def enrichment_sentences(data: Enrichment) -> list[str]:
-    """Return the sentences, none where no sets were named."""
+    """Return the sentences of Methods, none where no sets were named."""
     record = data["enrichment"]
-    if record is None:
-        return []
-    texts = [
-        f"Of {counted(record['known'], 'gene set')}, the mean t of the genes that rise or of those"
-        " that fall, whichever stands out more among all genes (Efron and Tibshirani 2007), was"
-        f" standardised by {counted(N_SHUFFLES, 'permutation')} of the labels; p-values over"
-        " all sets are from the largest of each permutation (Westfall and Young 1993)."
-    ]
-    if record["permutations"]:
-        texts.append(
-            "Likewise the number of a set's genes in the chosen lists of all splits, standardised"
-            " by that in a draw of as many genes, was held against the largest of all sets in the"
-            f" lists of {counted(record['permutations'], 'permutation')}."
-        )
-    return texts
+    return [] if record is None else WORDS.paragraphs("methods", record)

@@ -24,7 +24,7 @@ from genesig.report.genes.methods import (
     signature_sentences,
     single_gene_sentences,
 )
-from genesig.report.nonlinear.section import nonlinear_sentences
+from genesig.report.nonlinear import nonlinear_sentences
 from genesig.report.page.section import Limits, Section
 from genesig.report.prediction import methods as prediction
 from genesig.report.quality.captions import module_sentences

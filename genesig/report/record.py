@@ -12,7 +12,7 @@ from genesig.report.enrichment import Enrichment
 from genesig.report.external.collect import External
 from genesig.report.genes.record import Genes
 from genesig.report.genome import Genome
-from genesig.report.nonlinear.collect import Nonlinear
+from genesig.report.nonlinear import Nonlinear
 from genesig.report.patients import Patients
 from genesig.report.prediction.collect import Prediction
 from genesig.report.quality.collect import QualityStudy

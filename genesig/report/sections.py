@@ -33,7 +33,7 @@ from genesig.report.genes.section import (
 )
 from genesig.report.genome import genome
 from genesig.report.methods import methods_section, references_section
-from genesig.report.nonlinear.section import nonlinear_section
+from genesig.report.nonlinear import nonlinear_section
 from genesig.report.omics import omics
 from genesig.report.page.measure import covariate_names, subject_noun, two_classes
 from genesig.report.page.section import Limits, Paragraph, Section

@@ -12,37 +12,15 @@ from genesig.report.page.record import PermutationP, Study, rounded, rounded_row
 from genesig.report.page.section import Item, Limits, Paragraph, Section
 from genesig.report.page.style import GENESIG_COLOUR, PAPER, RULE
 from genesig.report.page.svg import Picture, picture
-from genesig.report.page.tables import (
-    NO_INTERVAL,
-    Difference,
-    at_mu,
-    columns_of,
-    comparison_words,
-    neither_beats_chance,
-    packed_table,
-)
-from genesig.report.page.words import clean, counted, decimal, percent, shorten, significant
+from genesig.report.page.tables import Difference, at_mu, columns_of, packed_table
+from genesig.report.page.wording import Wording
+from genesig.report.page.words import clean, counted, percent, shorten
 from genesig.response.design import SEVERAL
 from genesig.response.kinds import ByKind
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
-
-
-class SetsSettings(TypedDict):
-    """What the page reads of the config's section ``structured``."""
-
-    sets: str | None
-    column: str | None
-    weights: str
-    others: str
-    smallest: int
-    largest: int
-    mu: list[float]
-    tau_min: float
-    tau_count: int
-    one_standard_error: bool
 
 
 class SelectedSet(TypedDict):
@@ -168,8 +146,19 @@ def draw_frequencies(rows: Sequence[SelectedSet], bound: float) -> Figure:
 
 
 SETS_TITLE = "Gene sets"
-MAX_SETS_IN_TEXT = 3
-"""Sets that a sentence names."""
+WORDS = Wording(__file__, MAX_SETS_IN_TEXT=3, file_name=lambda path: PurePath(path).name)
+LOSS_AND_CRITERION = ByKind(
+    {
+        "classification": ("least squares", "squared error"),
+        "regression": ("least squares", "squared error"),
+        SEVERAL: ("least squares on a column for each class", "squared error"),
+        "survival": (
+            "Cox's partial likelihood",
+            "the partial likelihood that left-out samples add to that of the others",
+        ),
+    }
+)
+"""What is minimised beside the penalty, and what the inner folds go by, of each kind."""
 
 
 def sets(data: Sets, limits: Limits) -> Section:
@@ -177,14 +166,6 @@ def sets(data: Sets, limits: Limits) -> Section:
     record = data["sets"]
     if record is None:
         return Section("sets", SETS_TITLE)
-    settings: SetsSettings = data["config"]["structured"]
-    words = [
-        f"{comparison_sentence(data, record['difference'])}. {_permutation_words(record)}"
-        f" {stability_words(record)}",
-        _set_list_words(data, record),
-        _selection_words(record, settings),
-        _sets_caution(record, settings),
-    ]
     items: list[Item] = []
     if record["sets"]:
         items.append(_frequency_figure(data, record))
@@ -197,6 +178,7 @@ def sets(data: Sets, limits: Limits) -> Section:
             "Genes of the sets of the final model, and their weight in the set's part of the score."
         )
         items.append(packed_table(data, "sets_genes", caption, limits.table_rows, search=True))
+    words = WORDS.paragraphs("section", data, record, data["config"]["structured"])
     return Section(
         "sets", SETS_TITLE, words, items, part="genes", folded=True, files=["sets_scores.tsv"]
     )
@@ -207,126 +189,12 @@ def sets_paragraph(data: Sets) -> list[Paragraph]:
     record = data["sets"]
     if record is None:
         return []
-    return [
-        Paragraph(
-            "Gene sets.",
-            f"{comparison_sentence(data, record['difference'])}."
-            f" {_frequent_sets_words(data, record)}",
-        )
-    ]
-
-
-def comparison_sentence(data: Study, d: Difference) -> str:
-    """Return the sentence on whether sets predict better or worse, by the measured numbers."""
-    if d["error"] is None or d["linear"] is None:
-        return "Whether gene sets predict as well as single genes could not be measured"
-    words = comparison_words(data, d, "the gene signature")
-    if d["low"] is None or d["high"] is None:
-        return f"Gene sets: their {words}, {NO_INTERVAL}"
-    if neither_beats_chance(data, "sets"):
-        return f"Neither gene sets nor single genes predict better than chance: the sets' {words}"
-    if d["high"] < 0:
-        return f"Whole gene sets predict better than single genes on these data: their {words}"
-    if d["low"] > 0:
-        return f"Whole gene sets predict worse than single genes on these data: their {words}"
-    return (
-        "Whole gene sets predict as well as single genes, as far as these samples can show: their"
-        f" {words}"
-    )
-
-
-def _permutation_words(record: SetsRecord) -> str:
-    p = record["p"]
-    if p["value"] is None:
-        return "Whether chance could do as well was not tested."
-    times = counted(p["permutations"], "time")
-    value = significant(p["value"], 2)
-    return f"With permuted labels, the same was done {times}: p\u00a0=\u00a0{value}."
+    return [Paragraph("Gene sets.", WORDS.text("first_screen", data, record))]
 
 
 def stability_words(record: SetsRecord) -> str:
     """Compare the stability of lists of sets with that of lists of genes."""
-    of_sets = record["stability"]
-    of_genes = record["of_genes"]
-    if of_sets["value"] is None:
-        return "The stability of the sets was not measured, or is not defined."
-    gene_words = (
-        f"those of genes by {decimal(of_genes['value'])}"
-        if of_genes["value"] is not None
-        else ("the stability of those of genes is not defined")
-    )
-    return (
-        f"On disjoint halves of the samples, lists of sets agree by {decimal(of_sets['value'])},"
-        f" {gene_words}"
-        " (1: always the same; 0: no more than by chance)."
-    )
-
-
-def _frequent_sets_words(data: Study, record: SetsRecord) -> str:
-    share = percent(data["config"]["signature"]["cv_frequency"])
-    frequent_sets = [set_row for set_row in record["sets"] if set_row["in_list"]]
-    n_sets = f"Of {counted(record['known'], 'set')}"
-    if not frequent_sets:
-        return f"{n_sets}, none is in {share} of the training sets."
-    names = ", ".join(clean(set_row["set"]) for set_row in frequent_sets[:MAX_SETS_IN_TEXT])
-    and_others = " and others" if record["often"] > MAX_SETS_IN_TEXT else ""
-    verb = "is" if record["often"] == 1 else "are"
-    return (
-        f"{n_sets}, {record['often']} {verb} in at least {share} of the training sets:"
-        f" {names}{and_others}."
-    )
-
-
-def _set_list_words(data: Study, record: SetsRecord) -> str:
-    low, middle, high = record["sizes"]
-    return (
-        f"{_frequent_sets_words(data, record)} A training set selects {significant(middle)} of them"
-        f" (median; {significant(low)} to {significant(high)}), the final model, of all samples,"
-        f" {record['final']}."
-    )
-
-
-def _selection_words(record: SetsRecord, settings: SetsSettings) -> str:
-    singletons = (
-        "Genes in no set take part one by one."
-        if settings["others"] == "singletons"
-        else "Genes in no set take no part here."
-    )
-    weight_words = {
-        "permuted": "Set penalties are calibrated on permuted training labels for this number of"
-        " sets. By chance, small and large, loose and correlated sets are selected about equally"
-        " often: within a factor of two in simulations.",
-        "size": "Each set is weighed by the square root of its size, which favours sets whose genes"
-        " go together.",
-        "equal": "All sets weigh the same, which favours large ones.",
-    }[settings["weights"]]
-    return (
-        f"Sets are {sets_source(settings)}. A set is selected as a whole: all its genes have part"
-        f" in the score, or none by way of it. {weight_words} {singletons} Splits, inner folds and"
-        " permutations are those of the gene lists."
-    )
-
-
-def sets_source(settings: SetsSettings) -> str:
-    """Return the text on the sets in use: those of a file by size, or the values of a column."""
-    file = clean(PurePath(settings["sets"] or "").name)
-    if settings["column"] is not None:
-        return f"the values of the column {clean(settings['column'])} of {file}"
-    sizes = f"{settings['smallest']} to {settings['largest']}"
-    return f"those of {file} with {sizes} measured genes"
-
-
-def _sets_caution(record: SetsRecord, settings: SetsSettings) -> str:
-    unconverged = (
-        f" {counted(record['unfinished'], 'fit')} did not reach the requested accuracy."
-        if record["unfinished"]
-        else ""
-    )
-    return (
-        "A selected set helps to predict, together with the others; it need not be the cause, and"
-        " of sets that share genes or are active together one may stand for the others."
-        + unconverged
-    )
+    return WORDS.text("stability", record)
 
 
 def _frequency_figure(data: Study, record: SetsRecord) -> Picture:
@@ -342,53 +210,16 @@ def _frequency_figure(data: Study, record: SetsRecord) -> Picture:
         title="How often gene sets are selected",
         description=f"Selection frequency of {counted(len(set_rows), 'set')} and share of the"
         f" score. {clean(set_texts)}.",
-        caption="Left: share of the outer splits that select the set; dashed: what makes a set part"
-        " of the list (bold). Right: mean share of the score over the splits that select it; ring:"
-        f" in the final model. Shown: {len(set_rows)} of {record['ever']}, those selected most"
-        " often.",
+        caption=WORDS.text("figure_caption", record, len(set_rows)),
     )
 
 
-WEIGHT_METHODS = {
-    "permuted": "a number with which the norm of its covariances with the response is as likely as"
-    " that of any other set to come near the largest (96%) over 200 permutations of the training"
-    " labels",
-    "size": "the square root of its size",
-    "equal": "1",
-}
-
-
-LOSS_AND_CRITERION = ByKind(
-    {
-        "classification": ("least squares", "squared error"),
-        "regression": ("least squares", "squared error"),
-        SEVERAL: ("least squares on a column for each class", "squared error"),
-        "survival": (
-            "Cox's partial likelihood",
-            "the partial likelihood that left-out samples add to that of the others",
-        ),
-    }
-)
-"""What is minimised beside the penalty, and what the inner folds go by, of each kind."""
-
-
 def sets_sentences(data: Sets) -> list[str]:
-    """Return the sentences, none where no sets were named."""
-    if data["sets"] is None:
+    """Return the sentences of Methods, none where no sets were named."""
+    record = data["sets"]
+    if record is None:
         return []
-    settings: SetsSettings = data["config"]["structured"]
-    rule = " within one standard error of the smallest" if settings["one_standard_error"] else ""
-    mu = ", ".join(map(significant, settings["mu"]))
-    task = data["study"]["task"]
     classes = data["study"]["classes"] or ()
-    loss, chosen = LOSS_AND_CRITERION[SEVERAL if len(classes) > 2 else task]
-    return [
-        f"Gene sets ({sets_source(settings)}; {counted(data['sets']['known'], 'set')}) were"
-        f" selected on the same splits by {loss} under"
-        " the latent group lasso with overlap (Jacob et al. 2009), each set weighed by"
-        f" {WEIGHT_METHODS[settings['weights']]}, plus μ times the squared norm of its coefficients"
-        f" (μ = {mu} ‖XᵀX‖/n).",
-        f"The inner folds chose among {counted(settings['tau_count'], 'value')} of τ down to"
-        f" {significant(settings['tau_min'])} τ max by {chosen}{rule}; solutions are certified by"
-        " their duality gap over all sets.",
-    ]
+    task = SEVERAL if len(classes) > 2 else data["study"]["task"]
+    loss, criterion = LOSS_AND_CRITERION[task]
+    return WORDS.paragraphs("methods", record, data["config"]["structured"], loss, criterion)

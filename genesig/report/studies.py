@@ -12,18 +12,8 @@ from genesig.report.page.section import Item, Limits, Paragraph, Section
 from genesig.report.page.style import GENESIG_COLOUR, INK, POSITIVE
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import Column, Table, columns_of, filled_table
-from genesig.report.page.words import (
-    bracketed_confidence,
-    clean,
-    confidence,
-    counted,
-    decimal,
-    enumerated,
-    in_words,
-    percent,
-    shorten,
-    span,
-)
+from genesig.report.page.wording import Wording
+from genesig.report.page.words import counted, shorten
 from genesig.response.kinds import ByKind
 from genesig.selection.studies.meta_analysis import EFFECTS
 
@@ -264,49 +254,7 @@ def left_out_paragraphs(data: Studies) -> list[Paragraph]:
     record = data["studies"]
     if record is None:
         return []
-    value, low, high = record["mean"]
-    if value is None:
-        text = "The signature could not be tested in any of the studies."
-        return [Paragraph("Left-out studies.", text)]
-    design = "Each study was predicted by models trained on the others"
-    design = design if record["whole"] else "Held-out samples of each study were predicted"
-    limits = confidence(low, high, decimal)
-    reached = f"mean {record['measure']} {decimal(value)}{f' ({limits})' if limits else ''}"
-    return [
-        Paragraph(
-            "Left-out studies.",
-            f"{design}: {reached}.{_next_study_words(record)}{_outlier_words(record)}",
-        )
-    ]
-
-
-def _next_study_words(record: StudiesRecord) -> str:
-    """Return the text on what to expect in a further study."""
-    if record["next"][0] is None:
-        n_studies = in_words(len(record["studies"])).capitalize()
-        return (
-            f" {n_studies} studies are too few to predict how the signature would do in another"
-            " one."
-        )
-    low, high = record["next"]
-    expected = f"{record['measure']} of {span(low, high, decimal)}"
-    return f" In a further, comparable study expect an {expected} (95% prediction interval)."
-
-
-def _outlier_words(record: StudiesRecord) -> str:
-    """Name studies that differ from the others, and those whose labels may be swapped."""
-    text = ""
-    swapped = [study for study in record["studies"] if _is_swapped(study, record)]
-    differing = [study for study in record["studies"] if study["apart"] and study not in swapped]
-    if differing:
-        verb = "differs" if len(differing) == 1 else "differ"
-        text += f" {enumerated([study['name'] for study in differing])} {verb} from the others."
-    for study in swapped:
-        text += (
-            f" The result of {clean(study['name'])} is worse than chance ({record['measure']}"
-            f" {decimal(study['value'])}): check whether its labels are swapped."
-        )
-    return text
+    return [Paragraph("Left-out studies.", WORDS.text("left_out", record))]
 
 
 def left_out_badge(data: Studies) -> str:
@@ -337,74 +285,18 @@ def studies(data: Studies, limits: Limits) -> Section:
     items: list[Item] = [_forest_figure(record), _studies_table(record, limits)]
     if record["genes"]:
         items += [_gene_figure(data, record, limits), _meta_table(record, limits)]
-    return Section("studies", STUDIES_TITLE, _studies_words(data, record), items, part="studies")
-
-
-def _studies_words(data: Studies, record: StudiesRecord) -> list[str]:
-    texts = [paragraph.text for paragraph in left_out_paragraphs(data)]
-    if record["next"][0] is not None:
-        texts.append(
-            "The interval of the mean says how well these studies do together. That of the next"
-            " study is never narrower: a new one lies in it with a probability of 95%."
-        )
-    if record["i2"] is not None and record["i2"] >= MIN_NOTABLE_I2:
-        texts.append(f"Studies differ by more than sampling explains (I² {percent(record['i2'])}).")
-    for study in record["studies"]:
-        if _is_swapped(study, record):
-            texts.append(
-                f"In {clean(study['name'])} the models of the other studies have"
-                f" {record['measure']} {decimal(study['value'])}"
-                f"{bracketed_confidence(study['low'], study['high'], decimal)}, where chance"
-                f" gives {CHANCE_BY_MEASURE[record['measure']]:g}: what is high there is low in the"
-                " others. Check whether its labels are swapped."
-            )
-        elif study["apart"]:
-            same = (
-                ""
-                if study["same_sign"] is None
-                else (
-                    f"; {percent(study['same_sign'])} of the signature's genes have there the sign "
-                    "that"
-                    " they have on average"
-                )
-            )
-            texts.append(f"{clean(study['name'])} disagrees with the others{same}.")
-    with_lost_genes = [study for study in record["studies"] if study["lost"]]
-    if with_lost_genes:
-        study_texts = ", ".join(
-            f"{clean(study['name'])} {study['lost']} of {study['genes']}"
-            for study in with_lost_genes
-        )
-        texts.append(f"Only genes that every study measured take part. Left out: {study_texts}.")
-    return [*texts, *([_meta_words(record)] if record["tested"] else ())]
-
-
-def _meta_words(record: StudiesRecord) -> str:
-    caution = " Two studies are too few to say how far studies differ: q only orders genes."
-    return (
-        f"Over all studies, {record['named']} of {counted(record['tested'], 'gene')} differ at q"
-        " (meta-analysis) ≤ 0.05 by random effects"
-        f" (meta.tsv).{caution if len(record['studies']) == 2 else ''}"
-    )
+    words = WORDS.paragraphs("section", record, CHANCE_BY_MEASURE[record["measure"]])
+    return Section("studies", STUDIES_TITLE, words, items, part="studies")
 
 
 def _forest_figure(record: StudiesRecord) -> Picture:
-    study_texts = "; ".join(
-        f"{clean(study['name'])} {decimal(study['value'])}" for study in record["studies"]
-    )
-    how_predicted = (
-        "by models that had seen none of its samples" if record["whole"] else "while held out"
-    )
     return picture(
         "studies_forest",
         partial(draw_forest, record, CHANCE_BY_MEASURE[record["measure"]]),
         data=columns_of(record["studies"], "name", "samples", "value", "low", "high"),
         title="The signature in each study",
-        description=f"{record['measure']} of each study {how_predicted}: {study_texts}; mean"
-        f" {decimal(record['mean'][0])}.",
-        caption=f"Each study {how_predicted}, with 95% CI; the square grows with its samples."
-        " Diamond: random-effects mean. Grey bar: where the next study lies, with a probability of"
-        " 95%.",
+        description=WORDS.text("forest_description", record),
+        caption=WORDS.text("forest_caption", record),
     )
 
 
@@ -457,8 +349,7 @@ def _gene_figure(data: Studies, record: StudiesRecord, limits: Limits) -> Pictur
         },
         title="Genes of the signature in each study",
         description=f"{effect} of {counted(len(names), 'gene')} in each study and on average.",
-        caption=f"{effect} of the genes of the signature, alone, in each study (dots), and its mean"
-        " with a 95% CI. How far studies differ is learned from all genes.",
+        caption=WORDS.text("gene_caption", effect),
     )
 
 
@@ -501,56 +392,23 @@ ALIGNMENT_NAMES = {
 }
 
 
+def _has_probes(record: StudiesRecord) -> bool:
+    """Tell whether any study has more columns than genes; unknown counts speak for it."""
+    counts = [(study["measured"], study["genes"]) for study in record["studies"]]
+    return any(columns is None or genes is None or columns > genes for columns, genes in counts)
+
+
+WORDS = Wording(
+    __file__,
+    ALIGNMENT_METHODS=ALIGNMENT_METHODS,
+    ALIGNMENT_NAMES=ALIGNMENT_NAMES,
+    MIN_NOTABLE_I2=MIN_NOTABLE_I2,
+    has_probes=_has_probes,
+    is_swapped=_is_swapped,
+)
+
+
 def study_sentences(data: Studies) -> list[str]:
     """Return the sentences on how the studies were brought together and how they were summed up."""
     record = data["studies"]
-    if record is None:
-        return []
-    across = data["config"]["across"]
-    names = ", ".join(
-        f"{clean(study['name'])} (n = {study['samples']})" for study in record["studies"]
-    )
-    probe = {"max_mean": "with the largest mean", "max_iqr": "with the largest interquartile range"}
-    rule = probe.get(across["probes"])
-    of_gene = f"the probe {rule}" if rule else "the median of its probes"
-    several = f"a gene measured by several probes was represented by {of_gene} in each study, and "
-    probes = several if any(_has_probes(study) for study in record["studies"]) else ""
-    weights = " Every study had the same weight." if across["weights"] == "equal" else ""
-    design_words = (
-        "Each study was left out whole in turn (Patil and Parmigiani 2018)."
-        if record["whole"]
-        else ""
-    )
-    return [
-        f"{in_words(len(record['studies'])).capitalize()} studies took part: {names};"
-        f" {probes}genes that all studies have were kept."
-        f" {ALIGNMENT_METHODS[across['align']]}{_alignment_words(record)}"
-        f"{weights} {design_words}".rstrip(),
-        f"{record['measure']} of the studies was combined by a random-effects model (Paule and"
-        " Mandel 1982; interval of Hartung and Knapp 2001), on the logit scale where it is a share;"
-        " the prediction interval is that of Nagashima et al. (2019). Effects of single genes were"
-        " weighed by one variance between studies for all genes, and the scatter of each around its"
-        " mean was moderated by that of the others (Smyth 2004).",
-    ]
-
-
-def _has_probes(study: HeldOutStudy) -> bool:
-    """Tell whether a study has more columns than genes; unknown counts speak for it."""
-    return study["measured"] is None or study["genes"] is None or study["measured"] > study["genes"]
-
-
-def _alignment_words(record: StudiesRecord) -> str:
-    """Return the text on what all samples chose, and by what."""
-    if not record["alignments"]:
-        return ""
-    error_texts = enumerated(
-        [
-            f"{ALIGNMENT_NAMES[name]} {json_value(error)}"
-            for name, error in record["alignments"].items()
-        ]
-    )
-    chosen_alignment = ALIGNMENT_NAMES[next(iter(record["alignments"]))]
-    return (
-        f" The final model was fitted to values {chosen_alignment} (squared error of ridge, summed"
-        f" over the studies: {error_texts}; the smallest of several is no estimate of its error)."
-    )
+    return [] if record is None else WORDS.paragraphs("methods", record, data["config"]["across"])

@@ -20,7 +20,8 @@ from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.style import GENESIG_COLOUR, HALF_WIDTH, MUTED, PAPER, RULE, new_figure
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import columns_of, shown_table
-from genesig.report.page.words import clean, counted, decimal, percent, significant
+from genesig.report.page.wording import Wording
+from genesig.report.page.words import clean, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -156,49 +157,19 @@ def survival(data: Survival, limits: Limits) -> Section:
 
 
 def _words(data: Survival, record: SurvivalRecord) -> list[str]:
-    order = record["measures"]["concordance"]
-    explained = record["measures"]["explained"]
-    horizon_text = f"{clean(data['study']['label'])} {significant(record['horizon'])}"
-    words = (
-        f"{counted(record['samples'], 'sample')}, {counted(record['events'], 'event')}. Of two"
-        f" samples in one test set, the one with the higher score had the event first in"
-        f" {percent(order['value'])} of the pairs{_interval_text(order)}; chance gives 50%"
-        f"{_chance(data)}."
-    )
-    verb = "reduced" if (explained["value"] or 0) > 0 else "did not reduce"
-    share = f" by {percent(abs(explained['value'] or 0))}" if verb == "reduced" else ""
-    brier_words = (
-        f"Up to the horizon ({horizon_text}) the predicted survival {verb} the squared error of"
-        f" Kaplan and Meier's curve of the training samples{share}{_interval_text(explained)}."
-    )
-    doubt = [shrinkage_words(data).strip()]
-    return [words, *_conflicting_c_words(record), brier_words, *filter(None, doubt)]
+    label = clean(data["study"]["label"])
+    words = WORDS.paragraphs("section", record, label, data["answer"]["p"]["value"])
+    return [*words, *filter(None, [shrinkage_words(data).strip()])]
 
 
-def _conflicting_c_words(record: SurvivalRecord) -> list[str]:
-    """Return which C decides the grade, if the two disagree about chance."""
-    measures = record["measures"]
-    if "concordance" not in measures or "uno" not in measures:
-        return []
-    harrell_low = measures["concordance"]["low"]
-    uno_low = measures["uno"]["low"]
-    if harrell_low is None or uno_low is None or (harrell_low > CHANCE_C) == (uno_low > CHANCE_C):
-        return []
-    return [
-        "The intervals of Harrell's and of Uno's C do not agree about chance (0.5); the conclusion"
-        " goes by Harrell's, which was fixed beforehand."
-    ]
+def _measures_conflict(measures: Mapping[str, Estimate]) -> bool:
+    """Tell whether the intervals of Harrell's and of Uno's C disagree about chance."""
+    lower_limits = [measures[name]["low"] for name in ("concordance", "uno") if name in measures]
+    above_chance = {low > CHANCE_C for low in lower_limits if low is not None}
+    return None not in lower_limits and len(above_chance) > 1
 
 
-def _chance(data: Survival) -> str:
-    p = data["answer"]["p"]["value"]
-    return "" if p is None else f" (permutation p\u00a0=\u00a0{significant(p, 2)})"
-
-
-def _interval_text(estimate: Estimate) -> str:
-    if estimate["low"] is None or estimate["high"] is None:
-        return ""
-    return f" (95% CI {percent(estimate['low'])} to {percent(estimate['high'])})"
+WORDS = Wording(__file__, conflicting=_measures_conflict)
 
 
 def _curves_figure(data: Survival, record: SurvivalRecord) -> Picture:
@@ -209,26 +180,14 @@ def _curves_figure(data: Survival, record: SurvivalRecord) -> Picture:
         data=charts.kaplan_meier_data(record["curves"]),
         title="Survival of the groups of high and of low risk",
         description=f"Kaplan-Meier curves of held-out samples by {label}, two groups.",
-        caption="Kaplan-Meier curves, with 95% CI, of samples while they were held out, in"
-        " two groups. The cut is the median score of the training samples: it was not learned on"
-        " the samples shown. Dashed line: the horizon.",
+        caption=WORDS.text("curves_caption"),
     )
 
 
 def _calibration_figure(data: Survival, record: SurvivalRecord) -> Picture:
-    slope = record["measures"]["slope"]
     group_texts = "; ".join(
         f"{percent(group['expected'])} predicted, {_observed_text(group['observed'])} observed"
         for group in record["risk"]
-    )
-    slope_words = (
-        ""
-        if slope["value"] is None
-        else (
-            f" Calibration slope {decimal(slope['value'])}"
-            f" (95% CI {decimal(slope['low'])} to {decimal(slope['high'])}, of these predictions,"
-            " not of models built so); below 1, risks are too far apart."
-        )
     )
     return picture(
         "survival_calibration",
@@ -236,9 +195,7 @@ def _calibration_figure(data: Survival, record: SurvivalRecord) -> Picture:
         data=columns_of(record["risk"], "samples", "expected", "observed", "low", "high"),
         title="Predicted and observed risk by the horizon",
         description=f"Groups of similar predicted risk: {group_texts}.",
-        caption="Samples in groups of similar predicted risk: its mean against the share with the"
-        f" event by {clean(data['study']['label'])} {significant(record['horizon'])} (Kaplan and"
-        f" Meier, 95% CI).{slope_words}",
+        caption=WORDS.text("calibration_caption", record, clean(data["study"]["label"])),
     )
 
 
@@ -252,27 +209,4 @@ def survival_sentences(data: Survival) -> list[str]:
     if record is None:
         return []
     settings = data["config"]["data"]
-    ties = clean(settings["ties"].capitalize())
-    separation_words = (
-        " Covariates that had no finite fit in a training set, such as a word whose samples had no"
-        " event there, were held by a ridge penalty of one sample's weight (1/n, on columns of mean"
-        " square 1)."
-        if settings["covariates"]
-        else ""
-    )
-    return [
-        "Times to the event, which may be censored, were modelled by Cox's proportional hazards"
-        f" (ties after {ties}): the l1-l2 penalty was added to −(2/n) times the logarithm of the"
-        " partial likelihood, and the selected genes were fitted again with a ridge penalty. The"
-        " settings were chosen by the partial likelihood that left-out samples add to that of the"
-        " others (van Houwelingen et al. 2006); splits were stratified by the event, and"
-        f" permutations exchanged time and event together.{separation_words}",
-        "Pairs were compared within test sets only, as one model scores them: Harrell's C, and"
-        f" up to {clean(data['study']['label'])} {significant(record['horizon'])} Uno's C, the AUC"
-        " and the integrated Brier score, weighed by the censoring of the training samples (Uno et"
-        " al. 2011; Graf et al. 1999). Groups of risk were cut at the training samples' median"
-        " score.",
-        "Risks are those of a Cox model of the score. Its slope b, with standard error s, was"
-        " fitted to scores that inner folds left out, and multiplied by max(0, 1 − s²/b²) against"
-        " overfitting (van Houwelingen and le Cessie 1990).",
-    ]
+    return WORDS.paragraphs("methods", record, settings, clean(data["study"]["label"]))

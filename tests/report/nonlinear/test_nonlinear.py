@@ -8,7 +8,7 @@ from report_records import HOSTILE, Study, arguments, with_nonlinear
 
 from genesig.report.collect import TOPIC_TABLES, StudyResults, collect, tables_in
 from genesig.report.methods import methods, references
-from genesig.report.nonlinear.section import nonlinear_finding, nonlinear_section
+from genesig.report.nonlinear import nonlinear_finding, nonlinear_section
 from genesig.report.page.section import Limits
 
 LIMITS = Limits(12, 500)

@@ -1,0 +1,412 @@
+"""Nonlinear selection: what it finds, its figures and section, and its sentences of Methods."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import numpy as np
+
+from genesig.report.page import charts
+from genesig.report.page.record import Study, rounded, rounded_row
+from genesig.report.page.section import Item, Limits, Section
+from genesig.report.page.style import (
+    GENESIG_COLOUR,
+    INK,
+    MUTED,
+    NEGATIVE,
+    PAGE_WIDTH,
+    PAPER,
+    RULE,
+    new_figure,
+)
+from genesig.report.page.svg import Picture, gene_names, name_rows, picture
+from genesig.report.page.tables import (
+    Difference,
+    at_mu,
+    columns_of,
+    packed_table,
+    transposed,
+)
+from genesig.report.page.wording import Wording
+from genesig.report.page.words import clean, counted, decimal, gene_label, percent, shorten
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+class SelectedGene(TypedDict):
+    """A gene that nonlinear or linear selection found."""
+
+    gene: str
+    symbol: str
+    cv_frequency: float  # share of the outer splits that select the gene
+    linear_cv_frequency: float  # the same of the linear lists
+    mean_norm: float | None  # size of the derivative, over the splits that select the gene
+    in_signature: bool
+
+
+class ListAgreement(TypedDict):
+    """Core genes of nonlinear selection shared with those of the chosen linear lists."""
+
+    n_linear: int
+    n_nonlinear: int
+    shared: int
+
+
+class FitProblems(TypedDict):
+    """Numbers of fits that ended early, did not converge or selected no gene."""
+
+    splits: int  # outer splits
+    cut: int  # splits whose path ended before the chosen tau
+    inner_cut: int  # inner paths that ended before the smallest tau
+    inner: int  # all inner paths
+    unfinished: int  # fits above the requested gap
+    none: int  # splits without a gene
+    messages: list[str]  # first messages about single splits
+    further_messages: int  # number of further messages
+
+
+class DependenceCurve(TypedDict):
+    """Partial dependence of the final model on one gene."""
+
+    gene: str
+    symbol: str
+    straight: float | None  # r² of the curve with a line
+    value: list[float]  # expression of the gene
+    effect: list[float]  # mean score at this expression
+    samples: list[int]  # samples near this expression
+
+
+class DependenceCurves(TypedDict):
+    """Curves of the first genes of the final model."""
+
+    curves: list[DependenceCurve]
+    drawn_from: int  # genes of the final model
+    straight: float | None  # median r² with a line, over all of them
+
+
+class NonlinearRecord(DependenceCurves):
+    """Summary of nonlinear selection."""
+
+    screened: int  # genes that each training set kept
+    genes: list[SelectedGene]  # at most twice `MAX_NONLINEAR_GENES`
+    ever: int  # genes that any split selected
+    agreement: ListAgreement
+    difference: Difference | None  # of the error to that of linear selection
+    none: list[float | None]  # smallest, median and largest share fitted without any gene
+    trouble: FitProblems
+
+
+class Nonlinear(Study):
+    """The data of a study and of nonlinear selection; None if that was not run."""
+
+    nonlinear: NonlinearRecord | None
+
+
+MAX_NONLINEAR_GENES = 25
+MAX_CURVES = 12
+MAX_MESSAGES = 5
+
+
+def collect_nonlinear(
+    tables: Mapping[str, pd.DataFrame], config: Mapping[str, Any] | None
+) -> NonlinearRecord | None:
+    """Return the summary of nonlinear selection; None if it was not run."""
+    if "nonlinear" not in tables or config is None:
+        return None
+    splits = tables["nonlinear_scores"]
+    return {
+        "screened": int(tables["nonlinear_model"]["screened"].iloc[0]),
+        "genes": _gene_rows(tables["nonlinear"], tables["signature"]),
+        "ever": len(tables["nonlinear"]),
+        "agreement": _list_agreement(tables["nonlinear_agreement"]),
+        "difference": _difference_to_linear(tables["nonlinear_difference"]),
+        "none": rounded(splits["explained_by_none"].quantile([0, 0.5, 1]).to_numpy(), 3),
+        "trouble": _fit_problems(splits, float(config["tolerance"])),
+        **_dependence_curves(tables["nonlinear_curves"]),
+    }
+
+
+def _difference_to_linear(differences: pd.DataFrame) -> Difference | None:
+    """Return the difference of the errors of nonlinear and linear selection."""
+    nonlinear_rows = differences[differences["model"] == "nonlinear"].to_dict("records")
+    keys = ("error", "linear", "difference", "low", "high")
+    return rounded_row(nonlinear_rows[0], 5, *keys) if nonlinear_rows else None
+
+
+def _gene_rows(table: pd.DataFrame, signature: pd.DataFrame) -> list[SelectedGene]:
+    """Return the most often selected genes, and the signature genes that are not among them."""
+    columns = [
+        "gene",
+        "symbol",
+        "cv_frequency",
+        "linear_cv_frequency",
+        "mean_norm",
+        "in_signature",
+    ]
+    rows = [dict(zip(columns, row, strict=True)) for row in table[columns].itertuples(index=False)]
+    first_rows = rows[:MAX_NONLINEAR_GENES]
+    listed_genes = {row["gene"] for row in first_rows}
+    signature_rows = [row for row in rows[MAX_NONLINEAR_GENES:] if row["in_signature"]]
+    listed_genes |= {row["gene"] for row in signature_rows}
+    listed = signature[["gene", "symbol", "cv_frequency"]].itertuples(index=False)
+    unselected_rows = [
+        {
+            "gene": gene,
+            "symbol": symbol,
+            "cv_frequency": 0.0,
+            "linear_cv_frequency": linear_frequency,
+            "mean_norm": None,
+            "in_signature": True,
+        }
+        for gene, symbol, linear_frequency in listed
+        if gene not in listed_genes
+    ]
+    return [
+        _rounded_gene(row)
+        for row in [*first_rows, *signature_rows, *unselected_rows][: 2 * MAX_NONLINEAR_GENES]
+    ]
+
+
+def _rounded_gene(row: Mapping[str, Any]) -> SelectedGene:
+    """Return the row of a gene with numbers rounded."""
+    name = row["symbol"] if row["symbol"] == row["symbol"] else row["gene"]
+    frequencies: SelectedGene = rounded_row(
+        row, 4, "cv_frequency", "linear_cv_frequency", "mean_norm"
+    )
+    return {
+        **frequencies,
+        "gene": str(row["gene"]),
+        "symbol": str(name),
+        "in_signature": bool(row["in_signature"]),
+    }
+
+
+def _list_agreement(table: pd.DataFrame) -> ListAgreement:
+    """Return the agreement of the chosen lists."""
+    row = table[at_mu(table, None)].iloc[0]
+    return {
+        "n_linear": int(row["n_linear"]),
+        "n_nonlinear": int(row["n_nonlinear"]),
+        "shared": int(row["shared"]),
+    }
+
+
+def _fit_problems(splits: pd.DataFrame, tolerance: float) -> FitProblems:
+    """Count paths that ended early, fits that did not converge, and splits without a gene."""
+    gap = splits["gap"]
+    ended_early = splits["ended_early"].astype(bool)
+    reported = splits[~ended_early & splits["message"].notna() & (splits["message"] != "")]
+    messages = [
+        f"{split}: {message}"
+        for split, message in zip(reported["split"], reported["message"], strict=True)
+    ]
+    return {
+        "splits": len(splits),
+        "cut": int(ended_early.sum()),
+        "inner_cut": int(splits["cut"].sum()),
+        "inner": int(splits["paths"].sum()),
+        "unfinished": int((gap > tolerance).sum()),
+        "none": int((splits["n_genes"] == 0).sum()),
+        "messages": messages[:MAX_MESSAGES],
+        "further_messages": max(0, len(messages) - MAX_MESSAGES),
+    }
+
+
+def _dependence_curves(table: pd.DataFrame) -> DependenceCurves:
+    """Return the curves of the first genes, and the median r² with a line of all curves."""
+    gene_tables: Sequence[tuple[Any, pd.DataFrame]] = list(table.groupby("gene", sort=False))
+    r2_with_line = [float(gene_table["straight"].iloc[0]) for _, gene_table in gene_tables]
+    defined = [value for value in r2_with_line if value == value]
+    curves: list[DependenceCurve] = [
+        {
+            "gene": str(gene),
+            "symbol": str(gene_table["symbol"].fillna(gene).iloc[0]),
+            "straight": rounded(gene_table["straight"].iloc[0], 4),
+            "value": rounded(gene_table["value"].to_numpy(), 5),
+            "effect": rounded(gene_table["effect"].to_numpy(), 5),
+            "samples": [int(count) for count in gene_table["samples"]],
+        }
+        for gene, gene_table in gene_tables[:MAX_CURVES]
+    ]
+    return {
+        "curves": curves,
+        "drawn_from": len(gene_tables),
+        "straight": rounded(float(np.median(defined)), 4) if defined else None,
+    }
+
+
+NONLINEAR_COLOUR = NEGATIVE  # blue; linear lists are green on the whole page
+CURVES_PER_ROW = 3
+
+
+def draw_gene_frequencies(rows: Sequence[SelectedGene], core_bound: float) -> Figure:
+    """Draw the frequency of each gene in both selections, and the size of the derivative."""
+    names = [gene_label(row["gene"], row["symbol"], 30) for row in rows]
+    bold = [row["in_signature"] for row in rows]
+    figure, frequency_axes, norm_axes = charts.frequencies(
+        names, bold, core_bound, "size of the derivative"
+    )
+    for y, row in enumerate(rows):
+        low, high = sorted((row["cv_frequency"], row["linear_cv_frequency"]))
+        frequency_axes.hlines(y, low, high, color=RULE, lw=2.4)
+        frequency_axes.scatter(
+            row["linear_cv_frequency"],
+            y,
+            s=30,
+            facecolor=PAPER,
+            edgecolor=GENESIG_COLOUR,
+            lw=1.4,
+            zorder=3,
+        )
+        frequency_axes.scatter(
+            row["cv_frequency"], y, s=24, marker="D", color=NONLINEAR_COLOUR, zorder=4
+        )
+        if row["mean_norm"] is not None:
+            norm_axes.hlines(y, 0, row["mean_norm"], color=NONLINEAR_COLOUR, lw=3.2)
+    for ax in (frequency_axes, norm_axes):
+        name_rows(ax, gene_names([row["gene"] for row in rows], [row["symbol"] for row in rows]))
+    norm_axes.set_xlim(left=0)
+    return figure
+
+
+def draw_dependence(curves: Sequence[DependenceCurve], noun: str) -> Figure:
+    """Draw the mean score (or `noun`) along each of the first genes; ticks are samples."""
+    columns = min(CURVES_PER_ROW, len(curves))
+    n_rows = -(-len(curves) // columns)
+    figure, axes = new_figure(
+        PAGE_WIDTH, 0.5 + 1.75 * n_rows, n_rows, columns, gap=0.05, sharey=True, squeeze=False
+    )
+    for number, ax in enumerate(axes.flat):
+        if number >= len(curves):
+            ax.set_visible(False)
+            continue
+        _draw_curve(ax, curves[number])
+    for row in axes:
+        row[0].set_ylabel(noun)
+    axes[-1][0].set_xlabel("normalised expression")
+    return figure
+
+
+def _draw_curve(ax: Axes, curve: DependenceCurve) -> None:
+    """Draw the curve of one gene."""
+    ax.plot(curve["value"], curve["effect"], color=NONLINEAR_COLOUR, lw=2)
+    ticks = [
+        value
+        for value, n_samples in zip(curve["value"], curve["samples"], strict=True)
+        if n_samples
+    ]
+    tick_height = 0.045
+    ax.vlines(ticks, 0, tick_height, color=INK, lw=0.8, transform=ax.get_xaxis_transform())
+    ax.set_title(shorten(curve["symbol"], 20), fontsize=8)
+    ax.set_title(f"r² {decimal(curve['straight'])}", fontsize=7, loc="right", color=MUTED)
+    ax.locator_params(axis="both", nbins=4)
+    ax.grid(axis="y", color=RULE, lw=0.5)
+
+
+NONLINEAR_TITLE = "Nonlinear selection"
+WORDS = Wording(
+    __file__,
+    MAX_R2_OF_BENT=0.8,  # median r² with a line below which curves are called bent
+    MIN_R2_OF_STRAIGHT=0.95,  # median r² with a line from which they are called almost linear
+    MIN_EXPLAINED_BY_NONE=0.005,  # share of the variance fitted without a gene worth a sentence
+)
+
+
+def nonlinear_section(data: Nonlinear, limits: Limits) -> Section:
+    """Return the section about nonlinear selection; an empty one if it was not run."""
+    record = data["nonlinear"]
+    if record is None:
+        return Section("nonlinear", NONLINEAR_TITLE)
+    paragraphs = [nonlinear_finding(data, record)]
+    items = list[Item]()
+    pictures = list[Picture]()
+    if record["genes"]:
+        pictures.append(_genes_picture(record, data["config"]["signature"]["cv_frequency"]))
+    if record["curves"]:
+        pictures.append(_curves_picture(record, has_classes=data["study"]["classes"] is not None))
+    if _is_better(record["difference"]):
+        items = [*pictures]
+        pictures = []
+        paragraphs += WORDS.paragraphs("details", data, record, data["config"]["nonlinear"])
+    if record["genes"]:
+        caption = "Every gene that any split selected."
+        items.append(packed_table(data, "nonlinear", caption, limits.table_rows, search=True))
+    return Section(
+        "nonlinear",
+        NONLINEAR_TITLE,
+        paragraphs,
+        items,
+        folded=True,
+        pictures=pictures,
+        files=["nonlinear_scores.tsv", "nonlinear_agreement.tsv"],
+    )
+
+
+def _is_better(difference: Difference | None) -> bool:
+    """Tell whether nonlinear models have a smaller error than linear ones, beyond chance."""
+    return difference is not None and difference["high"] is not None and difference["high"] < 0
+
+
+def nonlinear_finding(data: Study, record: NonlinearRecord) -> str:
+    """Return the sentences on the benefit of nonlinear selection."""
+    return WORDS.text("finding", data, record, data["config"]["nonlinear"])
+
+
+def _genes_picture(record: NonlinearRecord, core_bound: float) -> Picture:
+    """Return the frequencies of genes."""
+    genes = record["genes"]
+    gene_texts = "; ".join(
+        f"{gene_label(gene['gene'], gene['symbol'])} {percent(gene['cv_frequency'])} against"
+        f" {percent(gene['linear_cv_frequency'])}"
+        for gene in genes[:10]
+    )
+    return picture(
+        "nonlinear_genes",
+        partial(draw_gene_frequencies, genes, core_bound),
+        data=columns_of(
+            genes, "gene", "symbol", "cv_frequency", "linear_cv_frequency", "mean_norm"
+        ),
+        title="How often genes are selected, nonlinear and linear",
+        description=f"Selection frequency of {len(genes)} genes in nonlinear and in linear"
+        f" selection, and the size of the derivative. {clean(gene_texts)}.",
+        caption=WORDS.text("genes_caption", record, min(MAX_NONLINEAR_GENES, record["ever"])),
+    )
+
+
+def _curves_picture(record: NonlinearRecord, *, has_classes: bool) -> Picture:
+    """Return the partial dependence on the first genes."""
+    n_curves = len(record["curves"])
+    curve_texts = "; ".join(
+        f"{gene_label(curve['gene'], curve['symbol'])}, r² with a line {decimal(curve['straight'])}"
+        for curve in record["curves"]
+    )
+    return picture(
+        "nonlinear_curves",
+        partial(
+            draw_dependence, record["curves"], "mean score" if has_classes else "mean prediction"
+        ),
+        data=transposed(
+            ("gene", "symbol", "value", "effect", "samples"),
+            [
+                (curve["gene"], curve["symbol"], *point)
+                for curve in record["curves"]
+                for point in zip(curve["value"], curve["effect"], curve["samples"], strict=True)
+            ],
+        ),
+        title="Partial dependence on the top genes",
+        description=f"Mean score of the final model along {counted(n_curves, 'gene')}:"
+        f" {clean(curve_texts)}.",
+        caption=WORDS.text("curves_caption", record),
+    )
+
+
+def nonlinear_sentences(data: Nonlinear) -> list[str]:
+    """Return the sentences of Methods; none if nonlinear selection was not run."""
+    if data["nonlinear"] is None:
+        return []
+    return WORDS.paragraphs("methods", data["config"]["nonlinear"])

@@ -1,1 +1,0 @@
-"""What nonlinear selection finds, and whether it adds anything."""
