@@ -10,12 +10,12 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.study.pool.record import WEIGHT_COLUMN
-from genesig.report.page.measure import measure
 from genesig.report.page.record import Study, rounded
 from genesig.report.page.section import Limits, Paragraph, Section
 from genesig.report.page.tables import Column, Difference, difference, filled_table
 from genesig.report.page.verdict import Grade, grade_within_study
-from genesig.report.page.words import clean, counted, enumerated, p_value, significant
+from genesig.report.page.wording import Wording
+from genesig.report.page.words import enumerated, significant
 from genesig.selection.assess.covariates import COVARIATES, COVARIATES_AND_RIDGE
 
 if TYPE_CHECKING:
@@ -193,31 +193,9 @@ def added_value(data: Covariates) -> list[Paragraph]:
     """Return the paragraph of the first screen about the added value; empty without covariates."""
     if "covariates" not in data:
         return []
-    alone = data["covariates"]["alone"]
-    names = enumerated(data["covariates"]["columns"])
-    lead = f"Beyond {names}."
-    if not _is_measured(alone):
-        return [Paragraph(lead, "The added value of expression could not be measured.")]
-    text = _added_words(data, names)
-    if (alone["error"] or 0.0) > data["answer"]["error"]["chance"]:
-        text += f" With {names} alone, predictions were worse than chance, which inflates the gain."
-    return [Paragraph(lead, text)]
-
-
-def _added_words(data: Covariates, names: str) -> str:
-    """Return the text on errors without and with expression, and whether it adds to covariates."""
-    alone = data["covariates"]["alone"]
-    all_genes = data["covariates"]["whole"]
-    reached = (
-        f"{_without_and_with(data, alone, names)}."
-        f" {_gain_words(data, alone)}{_association(data, names)}"
-    )
-    if not _shows_ridge(data):
-        return reached
-    ridge = _ridge_words(data, all_genes, names)
-    if grade_within_study(data) is Grade.HERE:
-        return f"{reached} All genes together add to {names}: {ridge}"
-    return f"{reached} {ridge}"
+    record = data["covariates"]
+    text = WORDS.text("added", data, record, _shows_ridge(data))
+    return [Paragraph(f"Beyond {enumerated(record['columns'])}.", text)]
 
 
 def _is_measured(alone: Difference) -> bool:
@@ -234,45 +212,12 @@ def _shows_ridge(data: Covariates) -> bool:
     return not verdict["excludes"]
 
 
-def _without_and_with(data: Study, alone: Difference, names: str) -> str:
-    """Return ``"C was 0.58 with age alone and 0.62 with gene expression"``."""
-    metric = measure(data)
-    without, with_genes = (metric.write(metric.value(alone[key])) for key in ("error", "linear"))
-    return f"{metric.title} was {without} with {names} alone and {with_genes} with gene expression"
-
-
-def _gain_words(data: Study, gain: Difference) -> str:
-    """Return the difference with its interval, and whether that includes 0."""
-    values = [gain[key] for key in ("difference", "low", "high")]
-    value, low, high = ("" if v is None else difference(data, v) for v in values)
-    points = " points" if measure(data).share else ""
-    may_be = ", may be zero" if (gain["low"] or 0) <= 0 <= (gain["high"] or 0) else ""
-    if may_be:
-        return f"The difference, {value}{points} (95% CI {low} to {high}){may_be}."
-    direction = " in favour of the covariates alone" if (gain["high"] or 0) < 0 else ""
-    return f"The difference is {value}{points} (95% CI {low} to {high}){direction}."
-
-
-def _association(data: Covariates, names: str) -> str:
-    """Return the text on what the permutation test of the added value shows."""
-    p = data["covariates"]["p"]
-    if p is None or data["verdict"]["small"] is None:  # too few permutations tell nothing
-        return ""
-    test = f"(permutation test of the added value, {p_value(p)})"
-    if data["verdict"]["small"]:
-        settled = grade_within_study(data) is Grade.HERE and data["verdict"]["by"] == "genes"
-        uncertainty = "" if settled else " How much it improves prediction is not established."
-        return f" Expression is associated with the outcome beyond {names} {test}.{uncertainty}"
-    return f" No association of expression beyond {names} was shown {test}."
-
-
-def _ridge_words(data: Study, all_genes: Difference, names: str) -> str:
-    """Return what ridge on all genes beside the covariates reached."""
-    if all_genes["linear"] is None:
-        return f"Ridge on all genes beside {names} could not be measured."
-    metric = measure(data)
-    reached = metric.write(metric.value(all_genes["linear"]))
-    return f"Ridge on all genes beside {names} reached {reached}. {_gain_words(data, all_genes)}"
+WORDS = Wording(
+    __file__,
+    measured=_is_measured,
+    grade_here=lambda data: grade_within_study(data) is Grade.HERE,
+    gain_value=lambda data, value: "" if value is None else difference(data, value),
+)
 
 
 def covariates(data: Covariates, limits: Limits) -> Section:
@@ -280,26 +225,6 @@ def covariates(data: Covariates, limits: Limits) -> Section:
     if "covariates" not in data:
         return Section("covariates", COVARIATES_TITLE)
     record = data["covariates"]
-    names = enumerated(record["columns"])
-    imputation = (
-        f" {counted(record['missing'], 'sample')} lacked a value, imputed with the mean of the"
-        " training samples."
-        if record["missing"]
-        else ""
-    )
-    pronoun = "it is" if len(record["columns"]) == 1 else "they are"
-    tested = "" if record["p_whole"] is None else "; its p is that of the global test of all genes"
-    comparison_texts = [paragraph.text for paragraph in added_value(data)]
-    ridge = f" Ridge uses all genes, so that what it adds is no matter of one list{tested}."
-    words = [
-        *comparison_texts,
-        f"Models are adjusted for {names}: {pronoun} in every model without a penalty. Genes are"
-        f" selected"
-        f" for what they add; a gene that only follows {names} adds"
-        f" nothing.{_spline_words(record)}{imputation} The comparison uses the same splits, and its"
-        " interval the differences of samples and of"
-        f" repeats.{ridge if _shows_ridge(data) else ''}",
-    ]
     rows = [
         [
             weight["name"],
@@ -313,12 +238,8 @@ def covariates(data: Covariates, limits: Limits) -> Section:
         ]
         for weight in record["weights"]
     ]
-    caption = (
-        "Weight of each covariate in the final model, in its own units and per standard deviation,"
-        " and over the outer splits. Categories are compared with the reference in column 2; where"
-        " two values stand, the weight is what the score gains from the first to the second."
-        + (" Each class has weights of its own." if len(data["study"]["classes"] or ()) > 2 else "")
-    )
+    caption = WORDS.text("weights_caption", len(data["study"]["classes"] or ()) > 2)
+    words = WORDS.paragraphs("section", data, record, _shows_ridge(data))
     return Section(
         "covariates",
         COVARIATES_TITLE,
@@ -328,56 +249,10 @@ def covariates(data: Covariates, limits: Limits) -> Section:
     )
 
 
-def _spline_words(record: CovariatesRecord) -> str:
-    if not record["curved"]:
-        return ""
-    verb = "enters as a smooth curve" if len(record["curved"]) == 1 else "enter as smooth curves"
-    return f" {enumerated(record['curved'])} {verb} (restricted cubic splines)."
-
-
 def covariate_sentences(data: Covariates) -> list[str]:
     """Return the sentences of Methods about covariates and weights of samples."""
-    texts = []
-    if "covariates" in data:
-        names = enumerated(data["covariates"]["columns"])
-        imputation = (
-            " Missing values were imputed with the mean of the training samples."
-            if data["covariates"]["missing"]
-            else ""
-        )
-        texts.append(
-            f"All models, from the selection of genes to the final score, contain {names} without a"
-            f" penalty ({_numeric_covariate_words(data)}, words as indicators), fitted together"
-            " with the genes"
-            " within each training set." + imputation
-        )
-        texts.append(
-            f"The added value of expression is the difference of the error to that of {names} alone"
-            " on the same held-out samples, for the selected genes and for ridge regression on all"
-            " genes; its interval has the variance over samples and over repeats. In the"
-            f" permutations label and {names} kept their place, and of the expression the residuals"
-            f" of a regression on {names} (splines with 7 knots, and products) were exchanged (ter"
-            " Braak 1992), so that the null hypothesis is that expression adds nothing to"
-            f" {names}. All genes together were tested by the global test (Goeman et al. 2004)"
-            " under the same permutations. Expression is said to add something where the interval"
-            " excludes 0 and p ≤ 0.05."
-        )
+    texts = WORDS.paragraphs("methods", data["covariates"]) if "covariates" in data else []
     weights = data["config"]["data"]["weights"]
-    if weights == "balanced":
-        class_words = "both" if len(data["study"]["classes"] or ()) == 2 else "all"
-        sentence = (
-            f"In every fit the samples were weighted so that {class_words} classes count alike."
-        )
-        texts.append(sentence)
-    elif weights not in (None, WEIGHT_COLUMN):  # of studies that weigh alike their topic says
-        texts.append(f"In every fit the samples were weighted by {clean(weights)}.")
+    if weights not in (None, WEIGHT_COLUMN):  # of studies that weigh alike their topic says
+        texts += WORDS.paragraphs("sample_weights", weights, data["study"]["classes"] or ())
     return texts
-
-
-def _numeric_covariate_words(data: Covariates) -> str:
-    if not data["covariates"]["curved"]:
-        return "numbers as straight lines"
-    return (
-        "numbers as restricted cubic splines, with knots at fixed quantiles of the training"
-        " samples (Harrell 2015)"
-    )

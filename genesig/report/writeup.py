@@ -7,32 +7,18 @@ from statistics import median
 from typing import Any
 
 from genesig.data.steps.normalise import IMPUTATION_STEPS, LOW_VALUE_STEPS
-from genesig.report.page.measure import (
-    Measure,
-    covariate_names,
-    measure,
-    method_choice,
-    model_name,
-    permutation_scope,
-    two_classes,
-)
-from genesig.report.page.record import ClassMeasure, CohortError, Evidence, FdrSelectedError, Study
+from genesig.report.page.measure import measure, two_classes
+from genesig.report.page.record import Study
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.tables import Column, filled_table, table_rows
 from genesig.report.page.verdict import Grade, grade, headline
+from genesig.report.page.wording import Wording
 from genesig.report.page.words import (
-    Write,
     clean,
-    confidence,
     counted,
     counts_by_kind,
-    decimal,
-    genes_and_indicators,
     percent,
-    samples_in_groups,
     scheme_words,
-    short_symbol,
-    significant,
 )
 
 
@@ -42,216 +28,33 @@ class Writeup(Study):
     warnings: list[str]
 
 
-MAX_GENES_IN_RESULTS = 12
-"""Genes that the paragraph names."""
-MAX_SINGLE_COHORTS = 4
-"""Cohorts that have a sentence of their own; of more, the paragraph gives the median."""
+def _count_as_good(data: Study) -> int:
+    """Count the permutations whose error is as small as that of the study."""
+    observed = data["null"]["observed"] or 0.0
+    return sum(error <= observed + 1e-9 for error in data["null"]["errors"])
+
+
+WORDS = Wording(
+    __file__,
+    MAX_GENES_IN_RESULTS=12,  # genes that the paragraph names
+    MAX_SINGLE_COHORTS=4,  # cohorts with a sentence of their own; of more, the median
+    accuracies=lambda metric, rows: sorted(metric.value(row["error"]) for row in rows),
+    as_good=_count_as_good,
+    by_class=lambda facts: by_class(facts["counts"], facts["classes"]),
+    headline=headline,
+    median=median,
+    no_evidence=lambda data: grade(data) is Grade.NONE,
+)
 
 
 def results(data: Writeup) -> list[str]:
     """Return the paragraph: the graded finding, its numbers, and genes where there is evidence."""
-    texts = (
-        headline(data),
-        _samples(data),
-        _error(data),
-        _chance(data),
-        _genes(data),
-        _stability(data),
-        _other_method_words(data),
-        *_cohorts(data),
-    )
-    return [" ".join(text for text in texts if text)]
+    return WORDS.paragraphs("results", data)
 
 
-def limits(low: float | None, high: float | None, write: Write) -> str:
-    """Return ``"95% CI 1–5%"``; nothing if a limit is absent."""
-    return confidence(low, high, write)
-
-
-def _samples(data: Writeup) -> str:
-    facts = data["study"]
-    sizes = ""
-    if facts["classes"] and facts["counts"]:
-        pairs = zip(facts["counts"], facts["classes"], strict=True)
-        sizes = f" ({', '.join(f'{n} {clean(name)}' for n, name in pairs)})"
-    return (
-        f"{counted(facts['samples'], 'sample')}{sizes} with {counted(facts['genes'], 'gene')} were"
-        " analysed."
-    )
-
-
-def _error(data: Writeup) -> str:
-    error = data["answer"]["error"]
-    metric = measure(data)
-    if error["value"] is None:
-        return "The prediction error could not be estimated."
-    interval = limits(*metric.interval(error), measure(data).write)
-    class_measures = "".join(map(_measure, data["answer"]["measures"]))
-    value = measure(data).write(metric.value(error["value"]))
-    return (
-        f"In nested cross-validation, the {metric.name} was {value} ({interval}){class_measures}."
-    )
-
-
-def _measure(class_measure: ClassMeasure) -> str:
-    is_auc = class_measure["name"] == "auc"
-    write: Write = decimal if is_auc else percent
-    name = "AUC" if is_auc else class_measure["name"]
-    return (
-        f", {name} {write(class_measure['value'])}"
-        f" ({limits(class_measure['low'], class_measure['high'], write)})"
-    )
-
-
-def _chance(data: Writeup) -> str:
-    p = data["answer"]["p"]
-    observed = data["null"]["observed"]
-    if p["value"] is None or observed is None:
-        return "No permutation test was run."
-    as_good = sum(error <= observed + 1e-9 for error in data["null"]["errors"])
-    frequency_text = f"in {as_good}" if as_good else "in none"
-    name = measure(data).name
-    return (
-        f"This {name} was reached {frequency_text} of {counted(p['permutations'], 'permutation')}"
-        f" of the labels{permutation_scope(data)} (p\u00a0=\u00a0{significant(p['value'], 2)})."
-    )
-
-
-def _genes(data: Writeup) -> str:
-    answer = data["answer"]
-    share = percent(data["config"]["signature"]["cv_frequency"])
-    if not answer["size"]:
-        return "The final model, fitted on all samples, selected no gene."
-    if grade(data) is Grade.NONE:
-        uses = (
-            _model_genes_text(answer["evidence"])
-            if answer["evidence"]
-            else counted(answer["size"], "gene")
-        )
-        return f"The final model, fitted on all samples, uses {uses}, none of which exceeds chance."
-    if answer["evidence"]:
-        return _fdr_selected_words(data, answer["evidence"])
-    ranked = sorted(answer["chips"], key=lambda gene: -gene["cv_frequency"])
-    names = [
-        short_symbol(gene["symbol"]) or clean(gene["symbol"])
-        for gene in ranked[:MAX_GENES_IN_RESULTS]
-    ]
-    and_others = f" and {answer['size'] - len(names)} more" if answer["size"] > len(names) else ""
-    return (
-        f"The final model, fitted on all samples, uses {counted(answer['size'], 'gene')}, of which"
-        f" {answer['core']} had been selected in at least {share} of the"
-        f" {counted(data['design']['outer'], 'training set')}: {', '.join(names)}{and_others}."
-    )
-
-
-def _fdr_selected_words(data: Writeup, evidence: Evidence) -> str:
-    q = f"estimated FDR {percent(data['config']['signature']['fdr'])}"
-    model = "the final model, fitted on all samples, "
-    model += f"uses {_model_genes_text(evidence)}" if evidence["model"] else "selected no gene"
-    if not evidence["fdr_selected"]:
-        return f"Stability selection identified no gene ({q}); {model}."
-    genes = [gene for gene in data["answer"]["chips"] if gene["fdr_selected"]][
-        :MAX_GENES_IN_RESULTS
-    ]
-    names = [short_symbol(gene["symbol"]) or clean(gene["symbol"]) for gene in genes]
-    and_others = (
-        f" and {evidence['fdr_selected'] - len(names)} more"
-        if evidence["fdr_selected"] > len(names)
-        else ""
-    )
-    selected = genes_and_indicators(
-        evidence["fdr_selected"] - evidence["indicators"][0], evidence["indicators"][0]
-    )
-    return (
-        f"Stability selection identified {selected} ({q}): {', '.join(names)}{and_others}. For"
-        f" prediction, {model}{_fdr_selected_accuracy(data, evidence['price'])}."
-    )
-
-
-def _model_genes_text(evidence: Evidence) -> str:
-    return genes_and_indicators(
-        evidence["model"] - evidence["indicators"][1], evidence["indicators"][1]
-    )
-
-
-def _fdr_selected_accuracy(data: Writeup, price: FdrSelectedError | None) -> str:
-    """Return the text on how models of FDR-selected genes did, beside the predictive ones."""
-    metric = measure(data)
-    write = measure(data).write
-    if price is None:
-        return ""
-    return (
-        f"; models of FDR-selected genes alone reached {write(metric.value(price['error']))}"
-        f"{_difference(price['difference_low'], price['difference_high'])}"
-    )
-
-
-def _stability(data: Writeup) -> str:
-    stability = data["answer"]["stability"]
-    if stability is None or stability["source"] != "half_subsamples":
-        return ""
-    return (
-        f"The stability of the gene list on disjoint halves of the samples was"
-        f" {decimal(stability['value'])} (1: identical lists, 0: chance)."
-    )
-
-
-def _other_method_words(data: Writeup) -> str:
-    best = data["answer"]["control"]
-    metric = measure(data)
-    write = measure(data).write
-    if best is None:
-        return ""
-    value = write(metric.value(best["error"]))
-    return (
-        f"On the same splits, {method_choice(best['of'])}, {model_name(best['model'])}, reached"
-        f" {value}{_difference(best['difference_low'], best['difference_high'])}."
-    )
-
-
-def _difference(low: float | None, high: float | None) -> str:
-    if low is None or high is None:
-        return ""
-    if high < 0:
-        return "; this is better, as the interval of the paired difference excludes 0"
-    if low > 0:
-        return "; this is worse, as the interval of the paired difference excludes 0"
-    return "; the interval of the paired difference includes 0"
-
-
-def _cohorts(data: Writeup) -> Sequence[str]:
-    metric = measure(data)
-    write = measure(data).write
-    rows = [cohort for cohort in data["answer"]["cohorts"]["rows"] if cohort["error"] is not None]
-    if len(rows) > MAX_SINGLE_COHORTS:
-        return [
-            _many_cohorts_words(
-                [cohort for cohort in rows if not cohort["seen"]] or rows, metric, write
-            )
-        ]
-    texts = []
-    for cohort in rows:
-        seen_words = ", some of which had trained it" if cohort["seen"] else ""
-        size = samples_in_groups(cohort["samples"], cohort["groups"])
-        texts.append(
-            f"In {clean(cohort['name'])} ({size}{seen_words}), the final model"
-            f" had a {metric.name} of {write(metric.value(cohort['error']))}"
-            f" ({limits(*metric.interval(cohort), write)})."
-        )
-    return texts
-
-
-def _many_cohorts_words(rows: Sequence[CohortError], metric: Measure, write: Write) -> str:
-    """Return the median and the range of many cohorts as text."""
-    values = sorted(
-        value for cohort in rows if (value := metric.value(cohort["error"])) is not None
-    )
-    seen_words = ", some of which had trained it" if rows[0]["seen"] else ""
-    return (
-        f"In {len(rows)} external cohorts ({sum(cohort['samples'] for cohort in rows)}"
-        f" samples{seen_words}), the final model had a median {metric.name} of"
-        f" {write(median(values))} (range {write(values[0])} to {write(values[-1])})."
-    )
+def by_class(counts: Sequence[int] | None, classes: Sequence[str] | None) -> list[str]:
+    """Return ``["27 ALL", "11 AML"]``; nothing for a number."""
+    return [f"{n} {clean(name)}" for n, name in zip(counts or (), classes or (), strict=True)]
 
 
 OPEN_ITEM = "open"
@@ -349,10 +152,8 @@ def _output(data: Writeup) -> str:
 
 def _events(data: Writeup) -> str:
     facts = data["study"]
-    if not facts["classes"] or not facts["counts"]:
-        return counted(facts["samples"], "sample")
-    pairs = zip(facts["counts"], facts["classes"], strict=True)
-    return ", ".join(f"{n} {clean(name)}" for n, name in pairs)
+    counts = by_class(facts["counts"], facts["classes"])
+    return ", ".join(counts) or counted(facts["samples"], "sample")
 
 
 def _flow(data: Writeup) -> str:
@@ -483,20 +284,7 @@ def limitations(data: Writeup, limits: Limits) -> Section:
 
 def limits_words(data: Writeup) -> str:
     """Return the limits of the study: of its error, of its batches, and its warnings."""
-    cohorts = data["answer"]["cohorts"]
-    texts = [
-        "The accuracy is that of the modelling procedure (internal validation)."
-        + (
-            " The final signature was tested in external cohorts only."
-            if cohorts["tested"]
-            else " The final signature has not been tested externally."
-        )
-    ]
-    lacking = ["batches"] * (data["batch"] is None) + ["covariates"] * (not covariate_names(data))
-    if lacking:
-        texts.append(f"No {' or '.join(lacking)} were given, so their influence was not assessed.")
-    warnings = (warning if warning.endswith(".") else f"{warning}." for warning in data["warnings"])
-    return " ".join([*texts, *warnings])
+    return WORDS.text("limits", data)
 
 
 def tripod(data: Writeup, limits: Limits) -> Section:

@@ -16,7 +16,7 @@ from genesig.report.page.words import decimal, percent, rate
 from genesig.report.writeup import (
     OPEN_ITEM,
     TRIPOD_ITEMS,
-    _difference,
+    WORDS,
     checklist,
     limits_words,
     results,
@@ -172,4 +172,4 @@ def test_the_checklist_says_how_much_was_imputed_and_how(step, answer):
     ],
 )
 def test_a_difference_is_no_difference_if_its_interval_touches_zero(low, high, word):
-    assert word in _difference(low, high)
+    assert word in WORDS.text("paired_difference", low, high)
