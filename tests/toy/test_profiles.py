@@ -31,6 +31,13 @@ def test_jobs_of_seconds_are_submitted_together_on_every_cluster() -> None:
     assert loaded("lsf")["groups"] == groups
 
 
+def test_groups_of_a_profile_can_be_submitted_together(tmp_path: Path) -> None:
+    """A job that needs a rule of its group by way of a rule outside of it stops the whole run."""
+    groups = [f"{rule}={group}" for rule, group in loaded("slurm")["groups"].items()]
+    plan = run(make_study(tmp_path), "--dry-run", "--groups", *groups)
+    assert re.search(r"^report +1$", plan.stdout, re.MULTILINE)
+
+
 @pytest.mark.parametrize("name", CLUSTERS)
 def test_profile_of_a_cluster_leaves_the_resources_of_the_site(name: str) -> None:
     """Its default-resources would replace those of the site's profile, partition and all."""
