@@ -349,7 +349,7 @@ def _predict_samples(options: argparse.Namespace) -> int:
     if samples is not None:
         samples, notes = table_of_matrix(samples, matrix, options.samples)
         matrix = with_names_of(matrix, list(map(str, samples.index)))
-    table, contributions, problems = predict_and_explain(
+    predictions = predict_and_explain(
         model,
         matrix,
         matrix_name,
@@ -360,11 +360,12 @@ def _predict_samples(options: argparse.Namespace) -> int:
         samples=samples,
         renamed=options.renamed,
     )
-    for line in (*notes, *problems, f"scale: {table.attrs['scale']}"):
+    table = predictions.table
+    for line in (*notes, *predictions.problems, f"scale: {predictions.scale}"):
         print(line, file=sys.stderr)
     outputs = {} if options.output == "-" else {options.output: table}
     if options.explain:
-        outputs[options.explain] = contributions.table()
+        outputs[options.explain] = predictions.contributions.table()
     for path, output_table in outputs.items():
         try:
             save_table(path, output_table)

@@ -257,7 +257,7 @@ class Results:
         if sample_table is not None:
             sample_table, notes = table_of_matrix(sample_table, matrix, str(samples))
             matrix = with_names_of(matrix, list(map(str, sample_table.index)))
-        table, contributions, problems = predict_and_explain(
+        predictions = predict_and_explain(
             self.model,
             matrix,
             source_name,
@@ -268,10 +268,10 @@ class Results:
             samples=sample_table,
             renamed=None if renamed is None else str(renamed),
         )
-        for problem in (*notes, *problems):
+        for problem in (*notes, *predictions.problems):
             if problem.level != "note":
                 warnings.warn(f"{problem.location}: {problem.message}", stacklevel=3)
-        return table, contributions
+        return predictions.table, predictions.contributions
 
     def _check_same(self) -> None:
         if sha256(self.folder / "run.json") != self._record_digest:

@@ -25,7 +25,7 @@ from genesig.selection.linear.nested_cross_validation import (
     nested_cross_validation,
 )
 from genesig.selection.model.final import final_model
-from genesig.selection.model.new_samples import predict
+from genesig.selection.model.new_samples import predict, predict_and_explain
 from genesig.selection.studies.left_out import studies_table
 from genesig.selection.studies.meta_analysis import meta_table
 
@@ -249,9 +249,10 @@ def test_a_model_of_aligned_studies_takes_a_cohort_and_no_single_sample(study):
         {},
         tuple(range(len(matrix))),
     )
-    table, _ = predict(model, new_matrix, "new.tsv", missing=0, mu=None)
+    predictions = predict_and_explain(model, new_matrix, "new.tsv", missing=0, mu=None)
+    table = predictions.table
     assert delong(np.where(about["diagnosis"] == "ill", 1, -1), table["score"].to_numpy())[0] > 0.9
-    assert table.attrs["scale"].startswith("not told")
+    assert predictions.scale.startswith("not told")
     few = Matrix(
         new_matrix.rows, new_matrix.columns[:9], new_matrix.cells[:, :9], {}, new_matrix.lines
     )

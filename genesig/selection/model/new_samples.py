@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -93,12 +93,23 @@ class Prepared:
         return np.asarray((~self.measured[:, self.used_columns]).sum(axis=1))
 
 
+class Predictions(NamedTuple):
+    """The scores of new samples, and how far they can be trusted."""
+
+    # sample, score, predicted, imputed (number of needed genes filled in), list (which model
+    # scored), doubt (why a call may be wrong); of times also the survival at the horizon
+    table: pd.DataFrame
+    contributions: Contributions
+    problems: list[Problem]  # warnings and notes
+    scale: str  # sentence that compares the values with those of the training samples
+
+
 def predict(
     model: ModelJson, matrix: Matrix, matrix_file: str, **options: Any
 ) -> tuple[pd.DataFrame, list[Problem]]:
     """Return the table and the problems of `predict_and_explain`, with its arguments."""
-    table, _, problems = predict_and_explain(model, matrix, matrix_file, **options)
-    return table, problems
+    predictions = predict_and_explain(model, matrix, matrix_file, **options)
+    return predictions.table, predictions.problems
 
 
 def predict_and_explain(
@@ -112,7 +123,7 @@ def predict_and_explain(
     source: str = "the model",
     samples: pd.DataFrame | None = None,
     renamed: str | None = None,
-) -> tuple[pd.DataFrame, Contributions, list[Problem]]:
+) -> Predictions:
     """Return the scores f(x) = intercept + Σ_j x_j β_j of new samples, from model.json alone.
 
     A gene of the model that the matrix lacks, or that is blank in a sample, gets its mean over the
@@ -147,10 +158,7 @@ def predict_and_explain(
 
     Returns
     -------
-    DataFrame (sample, score, predicted, imputed, list, doubt), Contributions, list of Problem
-        Of survival that at the horizon, too. `imputed` counts the needed genes filled in, `list`
-        says which model scored, `doubt` why a call may be wrong; the problems are warnings.
-        ``attrs["scale"]`` says how the values compare with the training ones.
+    Predictions
 
     Raises
     ------
@@ -214,24 +222,21 @@ def predict_and_explain(
     ]
     doubt = _add_evidence_doubt(model, model_of_list, doubt)
     table = pd.DataFrame(columns | {"list": model_of_list["list"], "doubt": doubt})
-    table.attrs["scale"] = _describe_scale(
+    scale = _describe_scale(
         model, panel_values if has_enough_panel_genes(panel_values[1]) else model_values
     )
     contributions = contributions_to_scores(
         model, model_of_list, prepared.samples, values, sample_rows
     )
-    return (
-        table,
-        contributions,
-        [
-            *problems,
-            *translation_warnings,
-            *left_out_warnings,
-            *prepared.problems,
-            *covariate_warnings,
-            *warnings,
-        ],
-    )
+    all_problems = [
+        *problems,
+        *translation_warnings,
+        *left_out_warnings,
+        *prepared.problems,
+        *covariate_warnings,
+        *warnings,
+    ]
+    return Predictions(table, contributions, all_problems, scale)
 
 
 def prepare(

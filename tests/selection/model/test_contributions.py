@@ -44,7 +44,7 @@ def explained(dataset: Dataset, **settings: object) -> tuple[pd.DataFrame, Contr
     model = json.loads(json.dumps(final_model(dataset, final, folds=MOMENTS)))
     lines = tuple(range(2, 2 + len(dataset.samples)))
     matrix = Matrix(tuple(dataset.samples), tuple(dataset.genes), dataset.X + 0.05, {}, lines)
-    table, contributions, _ = predict_and_explain(
+    table, contributions, *_ = predict_and_explain(
         model, matrix, "new.tsv", missing=0.1, mu=None, samples=dataset.obs
     )
     return table, contributions
@@ -88,7 +88,7 @@ def test_contributions_of_an_ensemble_sum_to_the_score(kind: str) -> None:
 def test_contributions_after_normalisation_sum_to_the_score(chain: str) -> None:
     model, data = model_of(chain)
     matrix = Matrix(tuple(NAMES), tuple(GENES), data.X, {}, tuple(range(2, 2 + len(NAMES))))
-    table, contributions, _ = predict_and_explain(model, matrix, "new.tsv", missing=0.0, mu=None)
+    table, contributions, *_ = predict_and_explain(model, matrix, "new.tsv", missing=0.0, mu=None)
     check_sums(table, contributions)
     # The mean of a training sample's contributions is 0.
     np.testing.assert_allclose(contributions.terms().mean(axis=0), 0, atol=1e-9)
@@ -105,7 +105,7 @@ def test_missing_gene_contributes_nothing() -> None:
         {},
         tuple(range(2, 2 + len(NAMES))),
     )
-    _, contributions, _ = predict_and_explain(model, matrix, "new.tsv", missing=1.0, mu=1.0)
+    contributions = predict_and_explain(model, matrix, "new.tsv", missing=1.0, mu=1.0).contributions
     at = list(contributions.names).index(gene)
     np.testing.assert_allclose(contributions.terms()[:, at], 0, atol=1e-12)
 
