@@ -324,7 +324,7 @@ def _predict_samples(options: argparse.Namespace) -> int:
     """Score new samples by a model."""
     from genesig.data.cohorts.new_matrix import read_new_samples
     from genesig.data.files.headers import with_names_of
-    from genesig.data.files.readers import read_json, read_samples
+    from genesig.data.files.readers import read_json, read_sample_table
     from genesig.data.files.sample_names import table_of_matrix
     from genesig.errors import Problem, input_error
     from genesig.results.files import check_output, save_table, write_table
@@ -344,10 +344,12 @@ def _predict_samples(options: argparse.Namespace) -> int:
     matrix_name = options.matrix[0] + (
         f" and {n_further} more" if (n_further := len(options.matrix) - 1) else ""
     )
-    samples = read_samples(options.samples, None, None) if options.samples else None
+    samples = None
     notes: list[Problem] = []
-    if samples is not None:
-        samples, notes = table_of_matrix(samples, matrix, options.samples)
+    if options.samples:
+        file_table = read_sample_table(options.samples, None, None)
+        file_table, notes = table_of_matrix(file_table, matrix, options.samples)
+        samples = file_table.cells
         matrix = with_names_of(matrix, list(map(str, samples.index)))
     predictions = predict_and_explain(
         model,

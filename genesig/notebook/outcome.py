@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from genesig.data.files.content import read_content
 from genesig.data.files.headers import with_names_of
-from genesig.data.files.readers import read_json, read_samples
+from genesig.data.files.readers import read_json, read_sample_table
 from genesig.data.files.sample_names import table_of_matrix
 from genesig.errors import Problem, input_error
 from genesig.notebook.given import matrix_of
@@ -252,10 +252,12 @@ class Results:
         from genesig.selection.model.new_samples import predict_and_explain
 
         source_name, matrix = matrix_of(new, part, layout)
-        sample_table = None if samples is None else read_samples(samples, None, None)
+        sample_table = None
         notes: list[Problem] = []
-        if sample_table is not None:
-            sample_table, notes = table_of_matrix(sample_table, matrix, str(samples))
+        if samples is not None:
+            file_table = read_sample_table(samples, None, None)
+            file_table, notes = table_of_matrix(file_table, matrix, str(samples))
+            sample_table = file_table.cells
             matrix = with_names_of(matrix, list(map(str, sample_table.index)))
         predictions = predict_and_explain(
             self.model,

@@ -20,7 +20,7 @@ from genesig.data.files.readers import (
     load_schema,
     read_genes,
     read_matrix,
-    read_samples,
+    read_sample_table,
 )
 from genesig.data.files.sample_names import table_of_matrix
 from genesig.data.steps.normalise import NORMALISERS, bind_steps, fit_steps
@@ -108,10 +108,11 @@ def read(
     sample_table = None
     if samples is not None or (single_format is not None and single_format.samples is not None):
         is_same_file = samples is None or samples == expression
-        sample_table = read_samples(
+        file_table = read_sample_table(
             samples or expression, matrix.columns, part if is_same_file else None
         )
-        sample_table, notes = table_of_matrix(sample_table, matrix, str(samples or expression))
+        file_table, notes = table_of_matrix(file_table, matrix, str(samples or expression))
+        sample_table = file_table.cells
         for problem in notes:
             if problem.level != "note":
                 warnings.warn(f"{problem.location}: {problem.message}", stacklevel=2)

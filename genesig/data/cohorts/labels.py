@@ -12,6 +12,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.cohorts.settings import CohortSettings
+from genesig.data.files.delimited import TextTable
 from genesig.data.study.label_checks import check_blank_times, check_event_coding, join_times
 from genesig.data.study.sheet_check import check_column
 from genesig.data.study.unlabelled import find_unlabelled_samples
@@ -22,7 +23,7 @@ from genesig.results import Design
 from genesig.words import counted, further_text, is_missing, is_number, listing, number_fault
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 LabelTranslation = Callable[..., tuple[dict[str, str], list[dict[str, str]]]]
 PREDICT_ADVICE = "to score samples without labels: genesig predict results/model.json FILE"
@@ -31,7 +32,7 @@ PREDICT_ADVICE = "to score samples without labels: genesig predict results/model
 class CohortLabelRequest(NamedTuple):
     """The sample table of a cohort, with the settings of its labels."""
 
-    table: pd.DataFrame
+    table: TextTable
     file: str
     """File of the table, for messages."""
     design: Design
@@ -59,8 +60,8 @@ class CohortLabels:
 
 def has_columns(request: CohortLabelRequest, columns: Sequence[str]) -> bool:
     """Tell whether the sample table has each column once; append the problems."""
-    table_columns = list(map(str, request.table.columns))
-    index_name = str(request.table.index.name)
+    table_columns = list(map(str, request.table.cells.columns))
+    index_name = str(request.table.cells.index.name)
     for column in columns:
         if column not in table_columns:
             column_problems: list[Problem] = []
@@ -83,7 +84,7 @@ def _read_one_column(
         return None  # of a mapping `check_settings` yields the error
     problems = request.problems
     label_location = f"{request.file}, column '{column}'"
-    word_of_sample = {str(name): str(value) for name, value in request.table[column].items()}
+    word_of_sample = {str(name): str(value) for name, value in request.table.cells[column].items()}
     class_of_word = {str(word): name for word, name in request.settings.classes.items()}
     blank_samples = {
         name
@@ -119,7 +120,7 @@ def _read_one_column(
 
 
 def _find_unlabelled(
-    request: CohortLabelRequest, table: pd.DataFrame, column: str, words: Sequence[str]
+    request: CohortLabelRequest, table: TextTable, column: str, words: Sequence[str]
 ) -> dict[str, str]:
     """Return the samples without a label with the reason, by the same rule as in a study."""
     return find_unlabelled_samples(
@@ -284,7 +285,7 @@ def read_times(request: CohortLabelRequest) -> CohortLabels | None:
     time, event = label_columns(label_columns_of_cohort)
     if not has_columns(request, [*times_of_label, event]):
         return None
-    table = join_times(request.table, times_of_label)
+    table = join_times(request.table.cells, times_of_label)
     event_word = (
         design.occurred or "1" if request.settings.event is None else request.settings.event
     )
@@ -307,7 +308,7 @@ def read_times(request: CohortLabelRequest) -> CohortLabels | None:
     request.problems.extend(cell_faults)
     if cell_faults:
         return None
-    without_time = _find_unlabelled(request, table, time, ())
+    without_time = _find_unlabelled(request, request.table.with_cells(table), time, ())
     if no_event := [name for name in blank_samples if name not in without_time]:
         message = f"no event for {listing(no_event)}; left out ({len(no_event)} of {len(cells)})"
         request.problems.append(Problem(f"{request.file}, column '{event}'", message, "warning"))

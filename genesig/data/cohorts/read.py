@@ -10,12 +10,12 @@ from genesig.arrays import Array
 from genesig.data.cohorts.labels import CohortLabelRequest, read_classes, read_numbers, read_times
 from genesig.data.cohorts.settings import CohortSettings
 from genesig.data.cohorts.translation import rename_genes, select_rows
-from genesig.data.files.delimited import Matrix
+from genesig.data.files.delimited import Matrix, TextTable
 from genesig.data.files.geo_counts import paths_read
 from genesig.data.files.headers import with_names_of
 from genesig.data.files.layouts import orient
 from genesig.data.files.non_genes import Surroundings
-from genesig.data.files.readers import assign_part, read_matrix, read_samples
+from genesig.data.files.readers import assign_part, read_matrix, read_sample_table
 from genesig.data.files.sample_names import with_matrix_names, without_absent
 from genesig.data.study.matrix_check import check_samples, leave_out_other_columns
 from genesig.data.study.sheet_check import check_column, check_ids, drop_unstorable_columns
@@ -90,22 +90,24 @@ def read_cohort(design: Design, settings: CohortSettings, genes: Collection[str]
     table_file = settings.sample_file
     matrix_part, table_part = assign_part(settings.part, file, table_file)
     matrix = collect_problems(lambda: read_matrix(file, matrix_part), problems)
-    table = _read_table(matrix, table_file, table_part, settings.sample_names, problems)
+    file_table = _read_table(matrix, table_file, table_part, settings.sample_names, problems)
     labels = None
     dropped = list[dict[str, str]]()
     not_measured = list[dict[str, str]]()
-    if matrix is not None and table is not None:
-        matrix = with_names_of(matrix, list(map(str, table.index)))
+    if matrix is not None and file_table is not None:
+        matrix = with_names_of(matrix, list(map(str, file_table.cells.index)))
         axes = (matrix.columns, matrix.rows)
-        table, not_measured = without_absent(table, axes, table_file, file, problems)
+        file_table, not_measured = without_absent(file_table, axes, table_file, file, problems)
     if matrix is not None and matrix.doubt:
         problems.append(Problem(file, matrix.doubt, "warning"))
-    if table is not None:
+    table = None
+    if file_table is not None:
+        table = file_table.cells
         columns = list(map(str, table.columns))
         index_name = str(table.index.name)
         check_column(settings.batch, "batch", columns, index_name, table_file, problems)
         check_column(settings.group, "group", columns, index_name, table_file, problems)
-        request = CohortLabelRequest(table, table_file, design, settings, problems)
+        request = CohortLabelRequest(file_table, table_file, design, settings, problems)
         labels = LABEL_READERS[design.kind](request)
         table = _translate_covariates(table, design, settings.covariate_words)
     if matrix is not None and settings.annotation is not None:
@@ -203,10 +205,10 @@ def _read_table(
     part: str | None,
     sample_names: str | None,
     problems: list[Problem],
-) -> pd.DataFrame | None:
+) -> TextTable | None:
     """Return the sample table under the names of the matrix; None if it cannot be read."""
     names = None if matrix is None else matrix.columns
-    table = collect_problems(lambda: read_samples(file, names, part), problems)
+    table = collect_problems(lambda: read_sample_table(file, names, part), problems)
     if table is not None:
         if matrix is not None:
             axes = (matrix.columns, matrix.rows)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, compress, islice, pairwise
-from typing import TYPE_CHECKING, AnyStr
+from typing import TYPE_CHECKING, AnyStr, NamedTuple
 
 import numpy as np
 
@@ -277,6 +277,47 @@ class Matrix:
         )
 
 
+class RowPlace(NamedTuple):
+    """Where a row of a joined table is."""
+
+    file: str
+    line: int
+    columns: Mapping[str, str]  # column of the joined table -> column of the file
+
+
+@dataclass(frozen=True, eq=False)
+class TextTable:
+    """A sample table or gene table of a file, and where its rows are."""
+
+    cells: pd.DataFrame  # strings; the index has the names of the samples or genes
+    lines: Sequence[int] = ()  # of the file, for each row; a gene table needs none
+    doubts: tuple[str, ...] = ()  # sentences that warn of how the file was read
+    partial: tuple[str, ...] = ()  # samples that lack a part of the file
+    places: tuple[RowPlace, ...] = ()  # of each row, if the table joins those of several studies
+
+    def with_cells(self, cells: pd.DataFrame) -> TextTable:
+        """Return the table with other columns or names for the same rows."""
+        return replace(self, cells=cells)
+
+    def select(self, is_selected: Sequence[bool]) -> TextTable:
+        """Return the rows that are selected, with their lines."""
+        lines = list(compress(self.lines, is_selected))
+        return replace(self, cells=self.cells[list(is_selected)], lines=lines)
+
+    def without_partial_samples(self) -> TextTable:
+        """Return the table without its `partial` samples."""
+        complete = self.select([name not in self.partial for name in self.cells.index])
+        return replace(complete, partial=())
+
+    def place_of_cell(self, row: int, column: str, table_file: str) -> str:
+        """Return file, line and column of a cell; in joined tables, of the study's own file."""
+        if self.places:
+            place = self.places[row]
+            column = place.columns.get(column, column)
+            return f"{place.file}, line {place.line}, column '{column}'"
+        return f"{table_file}, line {self.lines[row]}, column '{column}'"
+
+
 @dataclass(frozen=True)
 class _TableLines:
     """Header and rows of a delimited text."""
@@ -289,8 +330,8 @@ class _TableLines:
     title_lines: list[int]  # numbers of the titles above the header
 
 
-def parse_table(text: str | bytes, suffix: str, file_name: str) -> pd.DataFrame:
-    """Return a delimited text as a table of strings; ``attrs["lines"]`` holds the line of each row.
+def parse_table(text: str | bytes, suffix: str, file_name: str) -> TextTable:
+    """Return a delimited text as a table of strings.
 
     The first column is the index. A table of names alone, without a delimiter, is accepted.
     """
@@ -312,8 +353,7 @@ def parse_table(text: str | bytes, suffix: str, file_name: str) -> pd.DataFrame:
         [r[1:width] for r in cells], columns=table_lines.header[1:width], dtype=object
     )
     table.index = pd.Index([row[0] for row in cells], name=table_lines.header[0], dtype=object)
-    table.attrs["lines"] = table_lines.line_numbers
-    return table
+    return TextTable(table, table_lines.line_numbers)
 
 
 def _with_decimal_points(rows: list[list[str]]) -> list[list[str]]:

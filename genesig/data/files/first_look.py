@@ -33,7 +33,13 @@ from genesig.data.files.headers import with_names_of
 from genesig.data.files.layouts import orient
 from genesig.data.files.names import DOWNLOAD_FOLDER, fetch, is_series
 from genesig.data.files.non_genes import Surroundings, leave_out_non_genes
-from genesig.data.files.readers import assign_part, format_of, read_matrix, read_samples
+from genesig.data.files.readers import (
+    assign_part,
+    format_of,
+    read_matrix,
+    read_sample_table,
+    read_samples,
+)
 from genesig.data.files.sample_names import table_of_matrix, without_absent
 from genesig.data.steps.imputation import step_for_missing
 from genesig.data.steps.scale import (
@@ -114,10 +120,12 @@ def first_look(
     table = None
     notes: list[Problem] = []
     if samples is not None:
-        table = read_samples(samples, matrix.columns, sample_part)
-        table, notes = table_of_matrix(table, matrix, samples)
-        matrix = with_names_of(matrix, list(map(str, table.index)))
-        table, _ = without_absent(table, (matrix.columns, matrix.rows), samples, path, notes)
+        file_table = read_sample_table(samples, matrix.columns, sample_part)
+        file_table, notes = table_of_matrix(file_table, matrix, samples)
+        matrix = with_names_of(matrix, list(map(str, file_table.cells.index)))
+        axes = (matrix.columns, matrix.rows)
+        measured, _ = without_absent(file_table, axes, samples, path, notes)
+        table = measured.cells
         matrix = _select_table_samples(table, samples, matrix, path)
     file_format = format_of_path(path)
     _check_numbers(matrix, path, MAX_WORD_SHARE_WITH_ANNOTATION)

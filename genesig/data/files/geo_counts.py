@@ -15,10 +15,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from genesig.data.files.content import leading_lines
-from genesig.data.files.delimited import Matrix, parse_matrix
+from genesig.data.files.delimited import Matrix, TextTable, parse_matrix
 from genesig.data.files.formats.geo_series import (
     SERIES_FILE,
     TABLE_BEGIN,
@@ -31,9 +30,6 @@ from genesig.data.files.formats.text import as_text
 from genesig.errors import input_error
 from genesig.results.download import AbsentFile, check_download_digest, download_gzip
 from genesig.words import counted, is_missing, listing
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Organism, as !Sample_organism_ch1 writes it -> genome and name in NCBI's files.
 GENOMES = {"homo sapiens": ("GRCh38.p13", "Human"), "mus musculus": ("GRCm39", "Mouse")}
@@ -203,24 +199,18 @@ def _symbols(text: str, genes: Path) -> Iterator[tuple[str, str]]:
 
 
 def with_counts_only(
-    table: pd.DataFrame, series_matrix: str | Path, matrix_names: Collection[str]
-) -> pd.DataFrame:
+    table: TextTable, series_matrix: str | Path, matrix_names: Collection[str]
+) -> TextTable:
     """Return the sample table of a series without the samples that NCBI did not process.
 
     It is unchanged if `matrix_names` are those of another matrix than these counts.
     """
     files = present_counts(series_matrix)
-    samples_with_counts = (
-        set() if files is None else _counted_samples(files.counts) & set(table.index)
-    )
-    if not samples_with_counts or samples_with_counts != set(table.index) & set(matrix_names):
+    names = table.cells.index
+    samples_with_counts = set() if files is None else _counted_samples(files.counts) & set(names)
+    if not samples_with_counts or samples_with_counts != set(names) & set(matrix_names):
         return table
-    described = table[table.index.isin(samples_with_counts)]
-    described.attrs = {
-        **table.attrs,
-        "lines": table.attrs["lines"][: len(described)],
-    }  # all on one line
-    return described
+    return table.select([name in samples_with_counts for name in names])
 
 
 def _counted_samples(counts: Path) -> set[str]:

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from genesig.data.files.config_text import parse_json, parse_yaml
 from genesig.data.files.content import is_folder, read_content
-from genesig.data.files.delimited import Matrix
+from genesig.data.files.delimited import Matrix, TextTable
 from genesig.data.files.formats import arrays, cls, geo_series
 from genesig.data.files.formats.arrays import suffix_of
-from genesig.data.files.formats.interface import PARTIAL_ATTRIBUTE, FileOfSample, Format
+from genesig.data.files.formats.interface import FileOfSample, Format
 from genesig.data.files.formats.table import TABLES
 from genesig.data.files.formats.text import as_text, as_utf8
 from genesig.data.files.geo_counts import present_counts, read_counts, with_counts_only
@@ -239,7 +239,7 @@ def _read_one_file(path: str | Path, part: str | None) -> Matrix:
     counts = present_counts(path) if file_format is geo_series.SERIES else None
     if counts is not None:
         described = geo_series.samples(content, str(path), None)
-        return read_counts(counts, list(described.index), read_unpacked)
+        return read_counts(counts, list(described.cells.index), read_unpacked)
     return file_format.matrix(content, str(path), part)
 
 
@@ -252,6 +252,13 @@ def _only_readable_file(folder: Path) -> Path | None:
 def read_samples(
     path: str | Path, names: Sequence[str] | None, part: str | None, *, partial: bool = False
 ) -> pd.DataFrame:
+    """Return the cells of a sample table; the arguments are those of `read_sample_table`."""
+    return read_sample_table(path, names, part, partial=partial).cells
+
+
+def read_sample_table(
+    path: str | Path, names: Sequence[str] | None, part: str | None, *, partial: bool = False
+) -> TextTable:
     """Return a sample table: a table of text, or the sample data of an expression file.
 
     `names` are the samples of the matrix, which a CLS file needs; None if it could not be read.
@@ -272,26 +279,26 @@ def read_samples(
     table = _refuse_control_codes(file_format.samples(content, str(path), part), path)
     if file_format is geo_series.SERIES and names is not None:
         table = with_counts_only(table, path, names)
-    partial_samples = table.attrs.pop(PARTIAL_ATTRIBUTE, ())
-    return table if partial or not partial_samples else table.drop(index=list(partial_samples))
+    return table if partial or not table.partial else table.without_partial_samples()
 
 
-def _refuse_control_codes(table: pd.DataFrame, path: str | Path) -> pd.DataFrame:
+def _refuse_control_codes(table: TextTable, path: str | Path) -> TextTable:
     """Return a table of text; raise an error if a cell would move the cursor of a terminal."""
-    refuse_codes([str(table.index.name), *table.index, *table.columns], path)
-    for _, column in table.items():
+    cells = table.cells
+    refuse_codes([str(cells.index.name), *cells.index, *cells.columns], path)
+    for _, column in cells.items():
         refuse_codes(column, path)
     return table
 
 
 def read_genes(path: str | Path, part: str | None) -> pd.DataFrame:
-    """Return a gene table: a table of text, or the gene data of an expression file."""
+    """Return the cells of a gene table: a table of text, or the gene data of an expression file."""
     file_format, content = _read_format_and_content(path)
     if file_format.genes is None:
         raise input_error(
             path, f"is {file_format.name}, which says nothing of genes; name a gene table"
         )
-    return _refuse_control_codes(file_format.genes(content, str(path), part), path)
+    return _refuse_control_codes(file_format.genes(content, str(path), part), path).cells
 
 
 def read_sets(path: str | Path, column: str | None) -> list[NamedSet]:

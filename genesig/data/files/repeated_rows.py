@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
+from genesig.data.files.delimited import TextTable
 from genesig.errors import Problem
 from genesig.words import counted, listing
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SDRF_HEADER = re.compile(r"source name|(characteristics|factor ?value) ?\[.*\]", re.IGNORECASE)
 ROWS_MARK = "(lines"
 """Stands after the name of a column whose cells differ between the rows of a sample."""
 
 
-def merge_sdrf_rows(table: pd.DataFrame, file: str, problems: list[Problem]) -> pd.DataFrame:
+def merge_sdrf_rows(table: TextTable, file: str, problems: list[Problem]) -> TextTable:
     """Return an SDRF table with one row for each sample; other tables are unchanged.
 
     A column whose cells differ between the rows of a sample gets both cells, "1.fastq; 2.fastq",
@@ -25,28 +23,29 @@ def merge_sdrf_rows(table: pd.DataFrame, file: str, problems: list[Problem]) -> 
 
     Parameters
     ----------
-    table : DataFrame of strings
-        Index = names of samples; ``attrs["lines"]`` are the lines of the rows.
+    table : TextTable
+        Index = names of samples.
     file : str
         File of the table.
     problems : list of Problem
         A note says how many samples have several rows.
     """
-    headers = [str(table.index.name), *map(str, table.columns)]
-    names = list(map(str, table.index))
+    cells_of_table = table.cells
+    headers = [str(cells_of_table.index.name), *map(str, cells_of_table.columns)]
+    names = list(map(str, cells_of_table.index))
     if len(set(names)) == len(names) or not any(map(SDRF_HEADER.fullmatch, headers)):
         return table
-    lines = table.attrs.get("lines") or [row + 2 for row in range(len(table))]
+    lines = table.lines or range(2, len(names) + 2)
     rows_of_sample: dict[str, list[int]] = {}
     for row, name in enumerate(names):
         # A blank name stands for itself: `check_ids` reports it.
         rows_of_sample.setdefault(name or f"\0{row}", []).append(row)
     first_rows = [rows[0] for rows in rows_of_sample.values()]
-    merged = table.iloc[first_rows].copy()
+    merged = cells_of_table.iloc[first_rows].copy()
     merged_headers = headers[1:]
     differing_headers = []
     for position, header in enumerate(merged_headers):
-        cells = list(map(str, table.iloc[:, position]))
+        cells = list(map(str, cells_of_table.iloc[:, position]))
         differing_rows = [
             (rows[0], row)
             for rows in rows_of_sample.values()
@@ -64,10 +63,9 @@ def merge_sdrf_rows(table: pd.DataFrame, file: str, problems: list[Problem]) -> 
         ]
         merged.isetitem(position, joined_cells)
     merged.columns = merged_headers
-    merged.attrs = {**table.attrs, "lines": [lines[row] for row in first_rows]}
     n_merged = sum(len(rows) > 1 for rows in rows_of_sample.values())
     message = f"{counted(n_merged, 'sample')} with several rows, read as one row each"
     if differing_headers:
         message += f"; columns that differ between them: {listing(differing_headers)}"
     problems.append(Problem(file, message, "note", "rows_merged"))
-    return merged
+    return replace(table, cells=merged, lines=[lines[row] for row in first_rows])

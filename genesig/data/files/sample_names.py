@@ -18,7 +18,7 @@ from genesig.words import counted, listing
 if TYPE_CHECKING:
     import pandas as pd
 
-    from genesig.data.files.delimited import Matrix
+    from genesig.data.files.delimited import Matrix, TextTable
 
 SAMPLE_NAMES_SETTING = "data.sample_names"
 # Headers that usually hold names of samples; they decide between columns with equally many names.
@@ -62,8 +62,8 @@ Reading = Callable[[Sequence[str], frozenset[str]], dict[int, str]]
 
 
 def with_matrix_names(
-    table: pd.DataFrame, axes: Axes, sample_file: str, column: str | None, problems: list[Problem]
-) -> pd.DataFrame:
+    table: TextTable, axes: Axes, sample_file: str, column: str | None, problems: list[Problem]
+) -> TextTable:
     """Return the sample table indexed by the names that the matrix has for its samples.
 
     The first column is taken if the matrix has at least half of its names; else the one column of
@@ -73,8 +73,8 @@ def with_matrix_names(
 
     Parameters
     ----------
-    table : DataFrame of strings
-        Index = first column of the file; ``attrs`` are kept.
+    table : TextTable
+        Index = first column of the file.
     axes : (column names, row names) of the matrix
     sample_file : str
         File of the sample table.
@@ -83,8 +83,8 @@ def with_matrix_names(
     problems : list of Problem
         A note or a warning names the column that was chosen; an error says why none could be.
     """
-    table = _index_by_names(table, axes, sample_file, column, problems)
-    return merge_sdrf_rows(table, sample_file, problems)
+    cells = _index_by_names(table.cells, axes, sample_file, column, problems)
+    return merge_sdrf_rows(table.with_cells(cells), sample_file, problems)
 
 
 def _index_by_names(
@@ -123,8 +123,8 @@ def _index_by_names(
 
 
 def table_of_matrix(
-    table: pd.DataFrame, matrix: Matrix, sample_file: str
-) -> tuple[pd.DataFrame, list[Problem]]:
+    table: TextTable, matrix: Matrix, sample_file: str
+) -> tuple[TextTable, list[Problem]]:
     """Return a sample table indexed by the names of its matrix, and the problems (notes, warnings).
 
     Raises
@@ -140,8 +140,8 @@ def table_of_matrix(
 
 
 def without_absent(
-    table: pd.DataFrame, axes: Axes, sample_file: str, matrix_file: str, problems: list[Problem]
-) -> tuple[pd.DataFrame, list[dict[str, str]]]:
+    table: TextTable, axes: Axes, sample_file: str, matrix_file: str, problems: list[Problem]
+) -> tuple[TextTable, list[dict[str, str]]]:
     """Return the sample table without the samples that the matrix lacks, and notes on these.
 
     Clinical tables list patients who were not measured. Nothing is left out if these are more than
@@ -149,8 +149,8 @@ def without_absent(
 
     Parameters
     ----------
-    table : DataFrame of strings
-        Index = names that the matrix has for its samples; ``attrs`` are kept.
+    table : TextTable
+        Index = names that the matrix has for its samples.
     axes : (column names, row names) of the matrix
     sample_file, matrix_file : str
         Files of the sample table and of the matrix.
@@ -159,11 +159,11 @@ def without_absent(
 
     Returns
     -------
-    table : DataFrame
+    table : TextTable
     notes : list of dict
         {kind, name, reason} of each sample that is left out.
     """
-    names = list(map(str, table.index))
+    names = list(map(str, table.cells.index))
     axis = max(axes, key=lambda side: len(set(names).intersection(side)))
     measured = set(axis)
     absent = list(dict.fromkeys(name for name in names if name not in measured))
@@ -181,13 +181,7 @@ def without_absent(
         f"{listing(absent)}{did_you_mean(absent[0], unlisted)}"
     )
     problems.append(Problem(sample_file, message, "warning", code="samples_not_measured"))
-    measured_table = table[[name in measured for name in names]]
-    lines = table.attrs.get("lines")
-    measured_table.attrs = dict(table.attrs)
-    if lines:
-        pairs = zip(lines, names, strict=True)
-        measured_table.attrs["lines"] = [line for line, name in pairs if name in measured]
-    return measured_table, [
+    return table.select([name in measured for name in names]), [
         {"kind": "sample", "name": name, "reason": f"not in {matrix_file}"}
         for name in sorted(absent)
     ]
@@ -430,5 +424,4 @@ def _index_by_column(
         columns = columns.iloc[:, [k for k in range(table.shape[1]) if k != position - 1]]
     if first_header and first_header not in columns.columns:
         columns.insert(0, first_header, list(table.index))
-    columns.attrs = dict(table.attrs)
     return columns

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.files.delimited import Matrix
+from genesig.data.files.delimited import Matrix, TextTable
 from genesig.data.files.formats.arrays import suffix_of
 from genesig.data.files.gene_ids import versions_hint
 from genesig.data.files.geo_counts import paths_read
@@ -20,7 +20,7 @@ from genesig.data.files.readers import (
     files_by_sample,
     read_genes,
     read_matrix,
-    read_samples,
+    read_sample_table,
 )
 from genesig.data.files.sample_names import with_matrix_names, without_absent
 from genesig.data.study.confounding import check_confounding
@@ -145,7 +145,6 @@ def read_dataset(settings: StudySettings, gene_columns: Sequence[str] = ()) -> D
         **({"studies": pool.flow} if pool else {}),
     }
     obs = inputs.sheet.obs.copy()
-    obs.attrs = {}
     if obs.index.name in ["", "_index", *obs.columns]:  # h5ad would refuse it
         obs.index.name = None
     var = inputs.gene_table(gene_columns)
@@ -169,11 +168,13 @@ def read_inputs(settings: StudySettings) -> Inputs:
         matrix, table, not_measured = _read_matrix_and_table(files, problems)
     if table is not None and pool is None:
         time_columns = settings.outcome.time_columns
-        columns = list(map(str, table.columns))
+        columns = list(map(str, table.cells.columns))
+        index_name = str(table.cells.index.name)
         for column in time_columns[1:]:
-            check_column(column, "label", columns, str(table.index.name), files.samples, problems)
-        table = join_times(table, time_columns)
-    if table is not None and matrix is not None and _are_swapped(matrix, table, label_columns[0]):
+            check_column(column, "label", columns, index_name, files.samples, problems)
+        table = table.with_cells(join_times(table.cells, time_columns))
+    cells = None if table is None else table.cells
+    if cells is not None and matrix is not None and _are_swapped(matrix, cells, label_columns[0]):
         swapped = Problem(files.expression, SWAPPED_MESSAGE.format(files.samples))
         return Inputs(None, None, None, [swapped])
     sheet = None if table is None else check_sheet(table, files.samples, settings, problems)
@@ -184,15 +185,15 @@ def read_inputs(settings: StudySettings) -> Inputs:
         limit = settings.groups.confounding
         problems += check_confounding(sheet.obs, sheet.design, limit, files.samples)
     expression = None
-    if table is not None and matrix is not None:
+    if cells is not None and matrix is not None:
         expression = check_matrix(
             matrix,
             files.expression,
-            names=list(table.index),
-            study_samples=list(table.index if sheet is None else sheet.obs.index),
+            names=list(cells.index),
+            study_samples=list(cells.index if sheet is None else sheet.obs.index),
             table_file=files.samples,
             missing=files.missing,
-            surroundings=Surroundings(table, _columns_in_use(settings), kept_kinds=files.keep),
+            surroundings=Surroundings(cells, _columns_in_use(settings), kept_kinds=files.keep),
             problems=problems,
         )
     genes = None if expression is None else expression.genes
@@ -292,7 +293,7 @@ def _read_gene_table(
 
 def _read_matrix_and_table(
     files: FileSettings, problems: list[Problem]
-) -> tuple[Matrix | None, pd.DataFrame | None, list[dict[str, str]]]:
+) -> tuple[Matrix | None, TextTable | None, list[dict[str, str]]]:
     """Read matrix and sample table, and list the samples that the matrix lacks.
 
     The table is read first if it names the files of the arrays. With ``files.missing``, samples
@@ -302,16 +303,17 @@ def _read_matrix_and_table(
     samples = files.samples
     matrix_part, table_part = assign_part(files.part, expression, samples)
     if files.files is not None:
-        table = collect_problems(lambda: read_samples(samples, None, table_part), problems)
+        table = collect_problems(lambda: read_sample_table(samples, None, table_part), problems)
         if table is None:
             return None, None, []
         if files.sample_names is not None:
             table = with_matrix_names(table, ((), ()), samples, files.sample_names, problems)
-        columns = list(table.columns)
-        check_column(files.files, "data.files", columns, str(table.index.name), samples, problems)
+        cells = table.cells
+        columns = list(cells.columns)
+        check_column(files.files, "data.files", columns, str(cells.index.name), samples, problems)
         if files.files not in columns:
             return None, table, []
-        file_names = table[files.files]
+        file_names = cells[files.files]
         path_of_sample = collect_problems(
             lambda: files_by_sample(file_names, expression, samples), problems
         )
@@ -328,13 +330,13 @@ def _read_matrix_and_table(
         return None, None, []  # it has no sample names, so that nothing of it can be checked
     names = None if matrix is None else matrix.columns
     table = collect_problems(
-        lambda: read_samples(samples, names, table_part, partial=files.missing), problems
+        lambda: read_sample_table(samples, names, table_part, partial=files.missing), problems
     )
     if matrix is None or table is None:
         return matrix, table, []
     axes = (matrix.columns, matrix.rows)
     table = with_matrix_names(table, axes, samples, files.sample_names, problems)
-    matrix = with_names_of(matrix, list(map(str, table.index)))
+    matrix = with_names_of(matrix, list(map(str, table.cells.index)))
     axes = (matrix.columns, matrix.rows)
     table, not_measured = without_absent(table, axes, samples, expression, problems)
     return matrix, table, not_measured

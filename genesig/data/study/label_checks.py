@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genesig.data.files.columns import class_columns
+from genesig.data.files.delimited import TextTable
 from genesig.data.files.event_columns import (
     YES_WORDS,
     TimeAndEvent,
@@ -44,19 +45,6 @@ from genesig.words import (
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-def line_of_row(table: pd.DataFrame, row: int) -> int:
-    """Return the line of the file that a row of the table comes from."""
-    return int(table.attrs["lines"][row])
-
-
-def place_of_cell(table: pd.DataFrame, row: int, column: str, table_file: str) -> str:
-    """Return file, line and column of a cell; in joined tables, of the study's own file."""
-    file, line_number, column_in_study = table.attrs.get("places", {}).get(
-        row, (table_file, line_of_row(table, row), {})
-    )
-    return f"{file}, line {line_number}, column '{column_in_study.get(column, column)}'"
 
 
 def survival_advice(pair: TimeAndEvent, event: str | None = None) -> str:
@@ -117,7 +105,7 @@ MAX_STUDY_CLASSES = 20  # more are refused; no pairs are made of a word for each
 
 
 def check_class_words(
-    table: pd.DataFrame, label: str, names: Sequence[str], file: str
+    table: TextTable, label: str, names: Sequence[str], file: str
 ) -> Iterator[Problem]:
     """Yield a problem for class names that may be no class, or may be one class spelt in two ways.
 
@@ -137,13 +125,13 @@ def check_class_words(
         may_be_nothing = DOUBTFUL_UNKNOWN.fullmatch(name)
         if not (is_unknown or may_be_nothing) or (name == "-" and "+" in names):
             continue
-        rows = np.flatnonzero(table[label] == name)
+        rows = np.flatnonzero(table.cells[label] == name)
         message = (
             f"'{name}' ({counted(len(rows), 'sample')}) is taken for a class; "
             "if it says that there is no label, leave these cells blank, "
             f"else write data: {flow_yaml({'classes': list(names)})}"
         )
-        cell_location = f"{file}, line {table.attrs['lines'][rows[0]]}, column '{label}'"
+        cell_location = f"{file}, line {table.lines[rows[0]]}, column '{label}'"
         yield Problem(cell_location, message, "error" if is_unknown else "warning")
 
 
@@ -166,56 +154,58 @@ def check_left_out_classes(
 
 
 def _misspelling_warnings(
-    table: pd.DataFrame, label: str, names: Sequence[str], file: str
+    table: TextTable, label: str, names: Sequence[str], file: str
 ) -> Iterator[Problem]:
     """Yield a warning for two class names that differ by a slip of the keyboard."""
-    n_samples = table[label].value_counts()
+    labels = table.cells[label]
+    n_samples = labels.value_counts()
     for pair in combinations(names, 2):
         if is_misspelt(*pair):
             frequent, rare_name = sorted(pair, key=lambda name: -n_samples[name])
-            row = int(np.flatnonzero(table[label] == rare_name)[0])
+            row = int(np.flatnonzero(labels == rare_name)[0])
             message = (
                 f"'{rare_name}' ({counted(int(n_samples[rare_name]), 'sample')}) is taken for a "
                 f"class beside '{frequent}' ({n_samples[frequent]}); if one of them is misspelt, "
                 "write them alike; if both are meant, write data: "
                 f"{flow_yaml({'classes': list(names)})}"
             )
-            cell_location = f"{file}, line {table.attrs['lines'][row]}, column '{label}'"
+            cell_location = f"{file}, line {table.lines[row]}, column '{label}'"
             yield Problem(cell_location, message, "warning")
 
 
-def check_missing_codes(table: pd.DataFrame, label: str, file: str) -> Iterator[Problem]:
+def check_missing_codes(table: TextTable, label: str, file: str) -> Iterator[Problem]:
     """Yield a problem if a label such as -99 may stand for a missing number.
 
     It is an error if the code lies below all other labels by more than their range.
     """
-    rows = [row for row, cell in enumerate(table[label]) if is_number(cell)]
-    values = np.array([float(table[label].iloc[row]) for row in rows])
+    labels = table.cells[label]
+    rows = [row for row, cell in enumerate(labels) if is_number(cell)]
+    values = np.array([float(labels.iloc[row]) for row in rows])
     for code in missing_codes(values):
         other_values = values[values != code]
         first_row = rows[int(np.argmax(values == code))]
         is_certain = len(other_values) > 0 and code < 2 * other_values.min() - other_values.max()
         message = (
-            f"the label of '{table.index[first_row]}' is {code:g}, as "
+            f"the label of '{labels.index[first_row]}' is {code:g}, as "
             f"{counted(int((values == code).sum()), 'cell')} here; if it says that there is no "
             "label, leave it blank"
         )
-        cell_location = f"{file}, line {table.attrs['lines'][first_row]}, column '{label}'"
+        cell_location = f"{file}, line {table.lines[first_row]}, column '{label}'"
         yield Problem(cell_location, message, "error" if is_certain else "warning")
 
 
-def check_similar_names(table: pd.DataFrame, key: str, column: str, file: str) -> Iterator[Problem]:
+def check_similar_names(table: TextTable, key: str, column: str, file: str) -> Iterator[Problem]:
     """Yield a problem if one patient, pair or batch may be written in two ways."""
-    pairs = equal_looking(map(str, table[column]))
+    pairs = equal_looking(map(str, table.cells[column]))
     if pairs:
         first_name, second_name = pairs[0][:2]
-        row = int(np.argmax(table[column] == second_name))
+        row = int(np.argmax(table.cells[column] == second_name))
         message = (
             f"{key}: '{second_name}' differs from '{first_name}' only in "
             f"{overlooked_differences([[first_name, second_name]])}"
             f"{further_text(len(pairs) - 1, 'name')}; write them alike, or quite differently"
         )
-        cell_location = f"{file}, line {table.attrs['lines'][row]}, column '{column}'"
+        cell_location = f"{file}, line {table.lines[row]}, column '{column}'"
         yield Problem(cell_location, message, "warning" if key == "data.batch" else "error")
 
 
@@ -228,9 +218,7 @@ def join_times(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     if len(columns) < 2 or any(headers.count(column) != 1 for column in columns):
         return table
     cells = zip(*(map(str, table[column]) for column in columns), strict=True)
-    joined = table.assign(**{columns[0]: [_first_time(row) for row in cells]})
-    joined.attrs = dict(table.attrs)
-    return joined
+    return table.assign(**{columns[0]: [_first_time(row) for row in cells]})
 
 
 def _first_time(cells: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
+from genesig.data.files.delimited import TextTable
 from genesig.data.files.event_columns import event_word
 from genesig.data.files.names import Config
 from genesig.data.study.label_checks import (
@@ -23,7 +24,6 @@ from genesig.data.study.label_checks import (
     class_advice,
     exchanged_column_faults,
     number_advice,
-    place_of_cell,
 )
 from genesig.data.study.settings import OutcomeSettings
 from genesig.errors import Problem, did_you_mean
@@ -45,15 +45,14 @@ from genesig.words import (
 if TYPE_CHECKING:
     import pandas as pd
 
-
 SettingFaults = Iterator[tuple[str, str] | tuple[str, str, str]]
 
 
 class LabelRequest(NamedTuple):
     """The sample table, with the settings of its label."""
 
-    table: pd.DataFrame
-    """All samples, cells as strings; ``attrs["lines"]`` are their lines in the file."""
+    table: TextTable
+    """All samples."""
     file: str
     """File of the table, for messages."""
     columns: Sequence[str]
@@ -159,7 +158,7 @@ def _choose_classes(
             _check_number_of_classes(
                 n_samples_of_class,
                 label_location,
-                number_advice(request.table, request.label_column),
+                number_advice(request.table.cells, request.label_column),
             )
         )
     names = (
@@ -260,26 +259,27 @@ def _check_labels(request: LabelRequest, problems: list[Problem]) -> LabelChoice
     label_location = f"{request.file}, column '{request.label_column}'"
     problems += [
         Problem(label_location, message, "warning")
-        for message in censoring_warnings(request.table, request.label_column)
+        for message in censoring_warnings(request.table.cells, request.label_column)
     ]
     return LabelChoice()
 
 
-def _check_numbers(table: pd.DataFrame, file: str, label: str, problems: list[Problem]) -> None:
+def _check_numbers(table: TextTable, file: str, label: str, problems: list[Problem]) -> None:
     """Append a problem for labels that are no numbers, or do not vary."""
-    values = list(table[label])
+    values = list(table.cells[label])
     faulty_rows = [
         row for row, value in enumerate(values) if not (is_missing(value) or is_number(value))
     ]
     if faulty_rows:
         row = faulty_rows[0]
-        place = place_of_cell(table, row, label, file)
+        place = table.place_of_cell(row, label, file)
         further_cells_text = (
             f" ({counted(len(faulty_rows) - 1, 'further cell')})" if len(faulty_rows) > 1 else ""
         )
         message = (
-            f"the label of '{table.index[row]}' {number_fault(values[row])}{further_cells_text}"
-            f"; regression needs a number for each sample{class_advice(table, label)}"
+            f"the label of '{table.cells.index[row]}' {number_fault(values[row])}"
+            f"{further_cells_text}; regression needs a number for each sample"
+            f"{class_advice(table.cells, label)}"
         )
         problems.append(Problem(place, message))
     elif len({float(value) for value in values if not is_missing(value)}) < 2:
@@ -313,26 +313,25 @@ LEAVE_ONE_OUT_SCHEMES = ("leave_one_out", "leave_one_group_out")
 def _choose_survival_labels(request: LabelRequest, problems: list[Problem]) -> LabelChoice:
     """Return the survival fields of the design and the samples without an event."""
     settings = request.settings
+    cells = request.table.cells
     event = request.columns[1]
-    if faults := list(exchanged_column_faults(request.table, request.columns, settings.event)):
+    if faults := list(exchanged_column_faults(cells, request.columns, settings.event)):
         problems.append(Problem(f"{request.file}, column '{request.label_column}'", faults[0]))
         return LabelChoice(design_fields={"event": event})
     columns = (request.label_column, event)
-    blank_times = list(check_blank_times(request.table, request.file, *columns, settings.event))
+    blank_times = list(check_blank_times(cells, request.file, *columns, settings.event))
     if blank_times:
         problems += blank_times
         return LabelChoice(design_fields={"event": event})
-    if "places" not in request.table.attrs:  # not for joined tables: `read_member` has checked each
-        problems += check_event_coding(
-            request.table, request.file, columns, settings.event, "data.event"
-        )
-    blank_samples = {str(name) for name, cell in request.table[event].items() if is_missing(cell)}
+    if not request.table.places:  # not for joined tables: `read_member` has checked each
+        problems += check_event_coding(cells, request.file, columns, settings.event, "data.event")
+    blank_samples = {str(name) for name, cell in cells[event].items() if is_missing(cell)}
     blank_samples &= {str(name) for name in request.labels.index}
     if blank_samples:
         message = (
             "no event or censoring for "
             f"{listing(sample for sample in request.labels.index if sample in blank_samples)}; "
-            f"left out of the study ({len(blank_samples)} of {len(request.table)})"
+            f"left out of the study ({len(blank_samples)} of {len(cells)})"
         )
         problems.append(Problem(f"{request.file}, column '{event}'", message, "warning"))
     samples = [name for name in request.labels.index if name not in blank_samples]
@@ -346,7 +345,7 @@ def _choose_survival_labels(request: LabelRequest, problems: list[Problem]) -> L
     }
     if not any(problem.level == "error" for problem in time_faults + event_faults):
         times = np.array([float(request.labels[name]) for name in samples])
-        has_event = np.array([happened(request.table[event][name], occurred) for name in samples])
+        has_event = np.array([happened(cells[event][name], occurred) for name in samples])
         problems += _check_outcomes(request, event, times, has_event)
         horizon = settings.horizon
         design_fields["horizon"] = float(np.median(times)) if horizon is None else float(horizon)
@@ -358,7 +357,7 @@ def _choose_survival_labels(request: LabelRequest, problems: list[Problem]) -> L
 
 def _check_times(request: LabelRequest, samples: list[str]) -> Iterator[Problem]:
     """Yield a problem for times that are no numbers of at least 0, or do not vary."""
-    table = request.table
+    table = request.table.cells
     column = request.label_column
     time_location = f"{request.file}, column '{column}'"
     rows = [row for row, name in enumerate(table.index) if name in set(samples)]
@@ -370,7 +369,7 @@ def _check_times(request: LabelRequest, samples: list[str]) -> Iterator[Problem]
         if is_number(cell) and float(cell) < 0
     }
     for row, fault in list(fault_of_row.items())[:1]:
-        place = place_of_cell(table, row, column, request.file)
+        place = request.table.place_of_cell(row, column, request.file)
         message = (
             f"the time of '{table.index[row]}' {fault}; survival needs a time of at least 0 for "
             f"each sample{further_text(len(fault_of_row) - 1, 'sample')}"
@@ -389,7 +388,7 @@ def _choose_event(
     """Return the word that is the event, and the problems of that choice."""
     event_location = f"{request.file}, column '{event}'"
     word = request.settings.event
-    counts = Counter(str(request.table[event][name]).strip() for name in samples)
+    counts = Counter(str(request.table.cells[event][name]).strip() for name in samples)
     counts_text = ", ".join(f"'{cell}' ({n_samples})" for cell, n_samples in counts.most_common(6))
     if word is None:
         other_words = [cell for cell in counts if not (is_number(cell) and float(cell) in (0, 1))]

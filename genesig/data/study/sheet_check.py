@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from genesig.data.files.formats.interface import DOUBTS_ATTRIBUTE
+from genesig.data.files.delimited import TextTable
 from genesig.data.files.repeated_rows import ROWS_MARK
-from genesig.data.study.label_checks import check_similar_names, event_column_hints, line_of_row
+from genesig.data.study.label_checks import check_similar_names, event_column_hints
 from genesig.data.study.label_rules import LABEL_RULES, LabelRequest
 from genesig.data.study.settings import StudySettings
 from genesig.data.study.unlabelled import find_unlabelled_samples
@@ -36,7 +36,7 @@ class Sheet:
 
 
 def check_sheet(
-    table: pd.DataFrame,
+    table: TextTable,
     file: str,
     settings: StudySettings,
     problems: list[Problem],
@@ -48,19 +48,20 @@ def check_sheet(
     rules = LABEL_RULES[outcome.task]
     table = drop_unstorable_columns(table, file, problems)
     if len(set(label)) != max(1, len(rules.label_columns)):
-        hints = event_column_hints(table, outcome.event) if rules.label_columns else ()
+        hints = event_column_hints(table.cells, outcome.event) if rules.label_columns else ()
         problems.extend(Problem(file, message, "warning") for message in hints)
         return None  # `check_kind_settings` yields the error
     check_ids(table, file, problems)
-    columns = [name for name in table.columns if name]
+    cells = table.cells
+    columns = [name for name in cells.columns if name]
     column_of_setting = {
         "data.group": groups.group,
         "data.pair": groups.pair,
         "data.batch": groups.batch,
     }
     for key, column in [*(("label", column) for column in label), *column_of_setting.items()]:
-        check_column(column, key, columns, str(table.index.name), file, problems)
-    if not set(label) <= set(table.columns) or not table.columns.is_unique:
+        check_column(column, key, columns, str(cells.index.name), file, problems)
+    if not set(label) <= set(cells.columns) or not cells.columns.is_unique:
         return None
     dropped = find_unlabelled_samples(
         table,
@@ -71,7 +72,7 @@ def check_sheet(
         problems=problems,
         leave_out=outcome.unlabelled == "leave_out",
     )
-    labels_of_samples = table[label[0]][[name not in dropped for name in table.index]]
+    labels_of_samples = cells[label[0]][[name not in dropped for name in cells.index]]
     request = LabelRequest(table, file, label, labels_of_samples, outcome)
     label_choice = rules.choose_labels(request, problems)
     # The error of times that all samples of one outcome lack replaces that of blank labels.
@@ -79,9 +80,9 @@ def check_sheet(
         blank = ("labels_missing", "many_labels_missing")
         problems[:] = [problem for problem in problems if problem.code not in blank]
     dropped |= label_choice.dropped
-    obs = table[[name not in dropped for name in table.index]]
+    obs = cells[[name not in dropped for name in cells.index]]
     for key, column in column_of_setting.items():
-        if column in table.columns:
+        if column in cells.columns:
             _check_filled(obs, file, key, str(column), problems)
             problems.extend(check_similar_names(table, key, str(column), file))
     design = Design(
@@ -143,25 +144,18 @@ def check_column(
     problems.append(Problem(file, f"{key} '{column}' is not a column of {file}{advice}"))
 
 
-def drop_unstorable_columns(
-    table: pd.DataFrame, file: str, problems: list[Problem]
-) -> pd.DataFrame:
+def drop_unstorable_columns(table: TextTable, file: str, problems: list[Problem]) -> TextTable:
     """Return the table without columns whose name is blank or cannot be stored in an h5ad file.
 
     Repeated names get the number of their column. Warnings of the file's reader are appended.
     """
-    problems += [
-        Problem(file, message, "warning") for message in table.attrs.get(DOUBTS_ATTRIBUTE, ())
-    ]
-    table = _number_repeated_columns(table, file, problems)
-    unstorable = [not _is_storable(name) for name in table.columns]
-    bad_names = [name for name, is_bad in zip(table.columns, unstorable, strict=True) if is_bad]
+    problems += [Problem(file, message, "warning") for message in table.doubts]
+    cells = _number_repeated_columns(table.cells, file, problems)
+    bad_names = [name for name in cells.columns if not _is_storable(name)]
     if bad_names:
         message = "column {} is left out; a name is needed, without a slash and other than _index"
         problems.append(Problem(f"{file}, line 1", message.format(listing(bad_names)), "warning"))
-    stored_columns = table.loc[:, [not is_bad for is_bad in unstorable]]
-    stored_columns.attrs = table.attrs
-    return stored_columns
+    return table.with_cells(cells.loc[:, [_is_storable(name) for name in cells.columns]])
 
 
 def _is_storable(name: str) -> bool:
@@ -210,7 +204,6 @@ def _number_repeated_columns(
     numbers_of_columns = [number for number in names if number > 0]
     renamed = table.iloc[:, [number - 1 for number in numbers_of_columns]]
     renamed.columns = [names[number] for number in numbers_of_columns]
-    renamed.attrs = table.attrs
     return renamed
 
 
@@ -218,27 +211,27 @@ _NUMBER_MARK = "(column"
 """Stands before the number of a column that shares its name with another."""
 
 
-def check_ids(table: pd.DataFrame, file: str, problems: list[Problem]) -> None:
+def check_ids(table: TextTable, file: str, problems: list[Problem]) -> None:
     """Append a problem for blank and for repeated sample names."""
     first_row: dict[str, int] = {}
     blank_rows = list[int]()
     repeated_rows = list[int]()
-    for row, name in enumerate(map(str, table.index)):
+    for row, name in enumerate(map(str, table.cells.index)):
         (repeated_rows if name in first_row else [] if name else blank_rows).append(row)
         if name:
             first_row.setdefault(name, row)
     if blank_rows:
-        message = f"the sample name (column '{table.index.name}') is blank"
-        line_location = f"{file}, line {line_of_row(table, blank_rows[0])}"
+        message = f"the sample name (column '{table.cells.index.name}') is blank"
+        line_location = f"{file}, line {table.lines[blank_rows[0]]}"
         problems.append(Problem(line_location, message + further_text(len(blank_rows) - 1, "line")))
     if repeated_rows:
-        name = str(table.index[repeated_rows[0]])
+        name = str(table.cells.index[repeated_rows[0]])
         message = (
             f"sample '{name}' is already on line "
-            f"{line_of_row(table, first_row[name])}{further_text(len(repeated_rows) - 1, 'line')}; "
+            f"{table.lines[first_row[name]]}{further_text(len(repeated_rows) - 1, 'line')}; "
             "each sample needs one row and a name of its own"
         )
-        problems.append(Problem(f"{file}, line {line_of_row(table, repeated_rows[0])}", message))
+        problems.append(Problem(f"{file}, line {table.lines[repeated_rows[0]]}", message))
 
 
 def _check_filled(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.study.label_checks import line_of_row
+from genesig.data.files.delimited import TextTable
 from genesig.errors import Problem
 from genesig.words import flow_yaml, is_missing, listing
 
@@ -30,7 +30,7 @@ MIN_ARRANGEMENTS_PER_COLUMN = 1000
 
 
 def find_unlabelled_samples(
-    table: pd.DataFrame,
+    table: TextTable,
     file: str,
     label: str,
     *,
@@ -46,12 +46,12 @@ def find_unlabelled_samples(
     unless `leave_out` is true by the setting named `setting`. A class that is called NA or null
     must be in `classes`.
     """
-    cells = list(map(str, table[label]))
+    cells = list(map(str, table.cells[label]))
     is_blank = np.array([is_missing(cell) and cell not in classes for cell in cells], dtype=bool)
     blank_rows = np.flatnonzero(is_blank).tolist()
-    blank_samples = [str(table.index[row]) for row in blank_rows]
+    blank_samples = [str(table.cells.index[row]) for row in blank_rows]
     if blank_rows:
-        companion = _describe_association(table, label, is_blank)
+        companion = _describe_association(table.cells, label, is_blank)
         is_error = not leave_out and len(blank_rows) < len(cells)
         is_error = is_error and (len(blank_rows) > MAX_BLANK_SHARE * len(cells) or bool(companion))
         blank_words = {cells[row].strip() for row in blank_rows}
@@ -69,7 +69,7 @@ def find_unlabelled_samples(
             message += (
                 f"; fill the labels in, or to leave these samples out set {setting}: leave_out"
             )
-        label_location = f"{file}, line {line_of_row(table, blank_rows[0])}, column '{label}'"
+        label_location = f"{file}, line {table.lines[blank_rows[0]]}, column '{label}'"
         code = "many_labels_missing" if is_error else "labels_missing"
         level: Literal["error", "warning"] = "error" if is_error else "warning"
         problems.append(Problem(label_location, message, level, code=code, key=setting))

@@ -12,7 +12,7 @@ from broken_formats import GEO_NUMBERS as NUMBERS
 from format_files import gct13, series_matrix
 from places import SHARED
 
-from genesig.data.files.readers import read_genes, read_matrix, read_samples
+from genesig.data.files.readers import read_genes, read_matrix, read_sample_table, read_samples
 from genesig.errors import InvalidInput
 
 
@@ -25,7 +25,7 @@ def test_the_head_of_a_series_matrix_is_a_sample_table(tmp_path: Path) -> None:
     assert table["title"].tolist() == [f'Title of "{name}"' for name in NUMBERS.samples]
     assert set(table["genotype_variation"]) == {"wt"}
     assert "status" not in table  # the same for all, so it says nothing of a sample
-    assert table.attrs["lines"] == [5] * 8
+    assert read_sample_table(tmp_path / SERIES, None, None).lines == [5] * 8
 
 
 def test_a_characteristic_named_like_a_tag_keeps_both(tmp_path: Path) -> None:

@@ -12,7 +12,13 @@ from small_study import Study
 
 from genesig.cli import main
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.readers import load_schema, read_config, read_matrix, read_samples
+from genesig.data.files.readers import (
+    load_schema,
+    read_config,
+    read_matrix,
+    read_sample_table,
+    read_samples,
+)
 from genesig.data.study.dataset import read_inputs
 from genesig.data.study.settings import StudySettings
 from genesig.data.validate import study_config
@@ -72,9 +78,9 @@ def test_a_row_of_numbers_is_no_header(tmp_path: Path) -> None:
 
 def test_titles_of_a_sample_table_are_passed_over(tmp_path: Path) -> None:
     (tmp_path / "s.tsv").write_text("Patients of 2019\n\nsample\tage\nP1\t40\nP2\t50\n")
-    table = read_samples(tmp_path / "s.tsv", None, None)
-    assert (list(table.index), list(table.columns)) == (["P1", "P2"], ["age"])
-    assert table.attrs["lines"] == [4, 5]
+    table = read_sample_table(tmp_path / "s.tsv", None, None)
+    assert (list(table.cells.index), list(table.cells.columns)) == (["P1", "P2"], ["age"])
+    assert table.lines == [4, 5]
 
 
 @pytest.mark.parametrize(

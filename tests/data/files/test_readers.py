@@ -15,6 +15,7 @@ from genesig.data.files.readers import (
     load_schema,
     read_config,
     read_matrix,
+    read_sample_table,
     read_samples,
     read_text,
 )
@@ -33,7 +34,7 @@ def test_table_is_read_as_text(tmp_path: Path) -> None:
     assert table.index.name == "id"
     assert list(table.index) == ["001", "1e3"]
     assert table.to_dict("list") == {"class": ["1.0", "NA"], "age": ["30", "nan"]}
-    assert table.attrs["lines"] == [2, 4]
+    assert read_sample_table(path, None, None).lines == [2, 4]
 
 
 def test_a_matrix_keeps_names_and_the_last_digit(tmp_path: Path) -> None:

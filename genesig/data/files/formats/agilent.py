@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.data.files.cells import parse_numbers
-from genesig.data.files.delimited import Matrix
+from genesig.data.files.delimited import Matrix, TextTable
 from genesig.data.files.formats.arrays import sample_name
 from genesig.data.files.formats.interface import Format
 from genesig.data.steps.two_colour import loess_ratios
@@ -96,15 +96,13 @@ def matrix(text: str, file_name: str, part: str | None) -> Matrix:
     return Matrix(tuple(rows_of_probe), (sample_name(file_name),), cells, texts, lines)
 
 
-def genes(text: str, file_name: str, part: str | None) -> pd.DataFrame:
+def genes(text: str, file_name: str, part: str | None) -> TextTable:
     """Return the columns of the spots that describe genes."""
     spots = _without_controls(read_features(text, file_name), file_name).drop_duplicates(
         "ProbeName"
     )
     headers = [name for name in GENE_HEADERS if name in spots]
-    table = spots.set_index("ProbeName")[headers]
-    table.attrs["lines"] = [int(line) for line in spots.index]
-    return table
+    return TextTable(spots.set_index("ProbeName")[headers])
 
 
 def _without_controls(spots: pd.DataFrame, file_name: str) -> pd.DataFrame:

@@ -6,21 +6,16 @@ Source: GenePattern, file formats guide.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from genesig.data.files.delimited import TextTable
 from genesig.errors import input_error
 from genesig.words import counted
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CLASS_COLUMN = "class"
 
 
-def samples(text: str, file_name: str, names: Sequence[str]) -> pd.DataFrame:
+def samples(text: str, file_name: str, names: Sequence[str]) -> TextTable:
     """Return the classes as a sample table with one column, ``class``.
-
-    ``attrs["lines"]`` is the line of the file of each sample, always the third.
 
     Parameters
     ----------
@@ -54,8 +49,7 @@ def samples(text: str, file_name: str, names: Sequence[str]) -> pd.DataFrame:
         index=pd.Index(list(names), name="sample", dtype=object),
         dtype=object,
     )
-    table.attrs["lines"] = [3] * len(table)
-    return table
+    return TextTable(table, [3] * len(table))
 
 
 def _check_counts(

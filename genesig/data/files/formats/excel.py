@@ -8,16 +8,16 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
-from genesig.data.files.delimited import Matrix, parse_table
+from genesig.data.files.delimited import Matrix, TextTable, parse_table
 from genesig.data.files.formats.excel_marks import Marks, marks_of_sheets
-from genesig.data.files.formats.interface import DOUBTS_ATTRIBUTE, Format
+from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.table import TABLES
 from genesig.errors import InvalidInput, Problem, did_you_mean, input_error
 from genesig.machine import check_size
 from genesig.words import counted, is_number, listing
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 Rows = list[list[str]]
 TEXT_SUFFIX = ".tsv"
@@ -58,7 +58,7 @@ def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
     return replace(sheet_matrix, doubt="; ".join(doubts))
 
 
-def samples(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
+def samples(content: bytes, file_name: str, part: str | None) -> TextTable:
     """Return a sheet as the sample table; if `part` is the matrix of two sheets, the other one."""
     sheets = _sheets(content, file_name)
     tables = [title for title in _visible_sheets(sheets) if _is_sample_table(sheets[title].rows)]
@@ -69,8 +69,7 @@ def samples(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
         other_tables = set(sheets) - {name} if len(sheets) == 2 else set(tables) - {name}
         name = next(iter(other_tables)) if len(other_tables) == 1 else name
     table = _sheet_table(sheets[name], file_name)
-    table.attrs[DOUBTS_ATTRIBUTE] = (*filter(None, [doubt]), *table.attrs[DOUBTS_ATTRIBUTE])
-    return table
+    return replace(table, doubts=(*filter(None, [doubt]), *table.doubts))
 
 
 def _visible_sheets(sheets: dict[str, Sheet]) -> list[str]:
@@ -92,18 +91,17 @@ def _is_sample_table(rows: Rows) -> bool:
     return len(filled) > MIN_ROWS and not _is_matrix(rows)
 
 
-def genes(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
+def genes(content: bytes, file_name: str, part: str | None) -> TextTable:
     """Return a sheet as the gene table."""
     sheets = _sheets(content, file_name)
     return _sheet_table(sheets[_choose_sheet(sheets, part, file_name)], file_name)
 
 
-def _sheet_table(sheet: Sheet, file_name: str) -> pd.DataFrame:
-    """Return a sheet as a table of strings; ``attrs[DOUBTS_ATTRIBUTE]`` are warnings about it."""
+def _sheet_table(sheet: Sheet, file_name: str) -> TextTable:
+    """Return a sheet as a table of strings, with warnings about it."""
     sheet = _with_merged_cells_filled(sheet, file_name)
     table = parse_table(sheet.text, TEXT_SUFFIX, file_name)
-    table.attrs[DOUBTS_ATTRIBUTE] = tuple(_sheet_doubts(sheet))
-    return table
+    return replace(table, doubts=tuple(_sheet_doubts(sheet)))
 
 
 def _with_merged_cells_filled(sheet: Sheet, file_name: str) -> Sheet:

@@ -6,15 +6,11 @@ Source: GenePattern, file formats guide.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from genesig.data.files.delimited import Matrix, parse_matrix
+from genesig.data.files.delimited import Matrix, TextTable, parse_matrix
 from genesig.data.files.formats.interface import Format
 from genesig.errors import input_error
 from genesig.words import counted
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -43,7 +39,7 @@ def matrix(text: str, file_name: str, part: str | None) -> Matrix:
     return parse_matrix(joined, ".tsv", file_name, first_line=parts.first_line - 1)
 
 
-def samples(text: str, file_name: str, part: str | None) -> pd.DataFrame:
+def samples(text: str, file_name: str, part: str | None) -> TextTable:
     """Return the rows of a GCT 1.3 that describe samples, as the sample table."""
     import pandas as pd
 
@@ -57,12 +53,10 @@ def samples(text: str, file_name: str, part: str | None) -> pd.DataFrame:
     start = parts.n_gene_descriptions + 1
     columns = {row[0]: row[start:] for row in parts.sample_descriptions}
     index = pd.Index(parts.header[start:], name="sample", dtype=object)
-    table = pd.DataFrame(columns, index=index, dtype=object)
-    table.attrs["lines"] = [3] * len(table)
-    return table
+    return TextTable(pd.DataFrame(columns, index=index, dtype=object), [3] * len(index))
 
 
-def genes(text: str, file_name: str, part: str | None) -> pd.DataFrame:
+def genes(text: str, file_name: str, part: str | None) -> TextTable:
     """Return the columns that describe genes, such as Description, as the gene table."""
     import pandas as pd
 
@@ -70,9 +64,8 @@ def genes(text: str, file_name: str, part: str | None) -> pd.DataFrame:
     stop = parts.n_gene_descriptions + 1
     index = pd.Index([row[0] for row in parts.rows], name=parts.header[0], dtype=object)
     cells = [row[1:stop] for row in parts.rows]
-    table = pd.DataFrame(cells, index=index, columns=parts.header[1:stop], dtype=object)
-    table.attrs["lines"] = list(range(parts.first_line, parts.first_line + len(table)))
-    return table
+    columns = parts.header[1:stop]
+    return TextTable(pd.DataFrame(cells, index=index, columns=columns, dtype=object))
 
 
 def _split_parts(text: str, file_name: str) -> _GctLines:

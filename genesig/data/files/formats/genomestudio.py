@@ -5,15 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from genesig.data.files.delimited import Matrix, parse_matrix, parse_table
+from genesig.data.files.delimited import Matrix, TextTable, parse_matrix, parse_table
 from genesig.data.files.formats.interface import Format
 from genesig.errors import input_error
 from genesig.words import listing
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SIGNAL_COLUMN = "AVG_Signal"
 ID_HEADERS = ("PROBE_ID", "ProbeID", "ID_REF", "TargetID")
@@ -30,7 +26,8 @@ def matrix(text: str, file_name: str, part: str | None) -> Matrix:
     """
     start, suffix, lines = _profile_lines(text, file_name)
     measure = part or SIGNAL_COLUMN
-    table = parse_table("\n".join(lines), suffix, file_name)
+    profile = parse_table("\n".join(lines), suffix, file_name)
+    table = profile.cells
     names = [str(table.index.name), *table.columns]
     sample_of_column = {
         name: sample for name in names if (sample := _sample_of_column(name, measure))
@@ -45,14 +42,14 @@ def matrix(text: str, file_name: str, part: str | None) -> Matrix:
     columns = table.reset_index()[[_id_header(names, file_name, start), *sample_of_column]]
     rows = ["\t".join(row) for row in columns.itertuples(index=False, name=None)]
     plain_text = "\n".join(["\t".join(["probe", *sample_of_column.values()]), *rows])
-    line_numbers = tuple(number + start - 1 for number in table.attrs["lines"])
+    line_numbers = tuple(number + start - 1 for number in profile.lines)
     return replace(parse_matrix(plain_text, ".tsv", file_name), lines=line_numbers)
 
 
-def genes(text: str, file_name: str, part: str | None) -> pd.DataFrame:
+def genes(text: str, file_name: str, part: str | None) -> TextTable:
     """Return the columns that describe probes, such as SYMBOL."""
     start, suffix, lines = _profile_lines(text, file_name)
-    table = parse_table("\n".join(lines), suffix, file_name)
+    table = parse_table("\n".join(lines), suffix, file_name).cells
     names = [str(table.index.name), *table.columns]
     gene_headers = [
         name
@@ -62,8 +59,7 @@ def genes(text: str, file_name: str, part: str | None) -> pd.DataFrame:
     gene_table = table.reset_index()[gene_headers].set_index(_id_header(names, file_name, start))
     if "SYMBOL" in gene_table:  # data.symbol: null takes the first column
         gene_table.insert(0, "SYMBOL", gene_table.pop("SYMBOL"))
-    gene_table.attrs["lines"] = [number + start - 1 for number in table.attrs["lines"]]
-    return gene_table
+    return TextTable(gene_table)
 
 
 def _profile_lines(text: str, file_name: str) -> tuple[int, str, Sequence[str]]:

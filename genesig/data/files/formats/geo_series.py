@@ -6,35 +6,30 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
-from genesig.data.files.delimited import Matrix, parse_matrix
-from genesig.data.files.formats.interface import DOUBTS_ATTRIBUTE, Format
+from genesig.data.files.delimited import Matrix, TextTable, parse_matrix
+from genesig.data.files.formats.interface import Format
 from genesig.errors import input_error
 from genesig.words import as_read, counted, is_misspelt, listing
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 Tags = Iterable[tuple[str, str]]
 # Tags that are columns even if all samples have one value; addresses and protocols are not.
 KEPT_TAGS = ("title", "source_name_ch1", "description", "platform_id")
 
 
-def sample_table(samples: Mapping[str, Tags], line: int) -> pd.DataFrame:
+def sample_table(samples: Mapping[str, Tags], line: int) -> TextTable:
     """Return a sample table of strings from the tags of GEO's samples.
 
     Each key of a characteristic is a column; so is each other tag that varies over the samples. A
     tag or key that a sample has twice is joined by "; ", one that it lacks is blank. A slash in a
-    name becomes "_". ``attrs["lines"]`` is the given line for every sample.
+    name becomes "_".
 
     Parameters
     ----------
     samples : mapping of sample name to (tag, value) pairs
         Tags without ``!Sample_``, in the order of the file.
     line : int
-        Where the file names its samples.
+        Where the file names its samples: the line of every row.
     """
     import pandas as pd
 
@@ -51,9 +46,7 @@ def sample_table(samples: Mapping[str, Tags], line: int) -> pd.DataFrame:
         if is_characteristic or key in KEPT_TAGS or len(set(texts)) > 1:
             has_twin = is_characteristic and (False, key) in columns
             table[_column_name(f"{key} (characteristic)" if has_twin else key)] = texts
-    table.attrs["lines"] = [line] * len(table)
-    table.attrs[DOUBTS_ATTRIBUTE] = tuple(joined_keys)
-    return table
+    return TextTable(table, [line] * len(table), doubts=tuple(joined_keys))
 
 
 def _join_spellings(columns: dict[tuple[bool, str], dict[str, list[str]]]) -> list[str]:
@@ -130,7 +123,7 @@ def matrix(text: str, file_name: str, part: str | None) -> Matrix:
     return parse_matrix(table, ".tsv", file_name, first_line=begin + 2)
 
 
-def samples(text: str, file_name: str, part: str | None) -> pd.DataFrame:
+def samples(text: str, file_name: str, part: str | None) -> TextTable:
     """Return the lines above the table of a series matrix as a sample table (`sample_table`)."""
     head = text[:end] if (end := text.lower().find(TABLE_BEGIN)) >= 0 else text
     lines = head.split("\n")

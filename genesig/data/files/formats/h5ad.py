@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from genesig.data.files.delimited import Matrix
+from genesig.data.files.delimited import Matrix, TextTable
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.text import number_matrix, text_table
 from genesig.errors import input_error
 from genesig.results.annotated import dense, read_annotated, values_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 RAW_PART = "raw"
 """Name of the part with the values of ``AnnData.raw``, unless a layer is called so."""
@@ -41,12 +38,12 @@ def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
     return replace(matrix_of_part, parts=tuple(name for name in names if name != part))
 
 
-def samples(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
+def samples(content: bytes, file_name: str, part: str | None) -> TextTable:
     """Return obs as the sample table."""
     return text_table(_read_anndata(content, file_name).obs, "sample")
 
 
-def genes(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
+def genes(content: bytes, file_name: str, part: str | None) -> TextTable:
     """Return var, or that of raw, as the gene table."""
     data = _read_anndata(content, file_name)
     return text_table(data.raw.var if _is_raw(data, part) else data.var, "gene")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.files.delimited import Matrix
+from genesig.data.files.delimited import Matrix, TextTable
 from genesig.data.files.formats.h5ad import HDF5_MAGIC
-from genesig.data.files.formats.interface import PARTIAL_ATTRIBUTE, Format
+from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.text import number_matrix, text_of, text_table
 from genesig.errors import did_you_mean, input_error
 from genesig.results.annotated import checked_file, dense
@@ -53,29 +53,27 @@ def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
     return replace(joined, partial=partial_samples)
 
 
-def samples(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
+def samples(content: bytes, file_name: str, part: str | None) -> TextTable:
     """Return obs of all modalities together, or of one, as the sample table."""
     modalities, obs = _read_modalities(content, file_name, part)
-    table = text_table(next(iter(modalities.values())).obs if part else obs, "sample")
+    cells = text_table(next(iter(modalities.values())).obs if part else obs, "sample").cells
     names, partial_samples = _all_samples(modalities, file_name)
-    table = table[~table.index.duplicated()].reindex(names, fill_value="")
-    table.attrs[PARTIAL_ATTRIBUTE] = partial_samples
-    return table
+    cells = cells[~cells.index.duplicated()].reindex(names, fill_value="")
+    return TextTable(cells, range(1, len(cells) + 1), partial=partial_samples)
 
 
-def genes(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
+def genes(content: bytes, file_name: str, part: str | None) -> TextTable:
     """Return var of each modality, one below the other, with the column `modality`."""
     import pandas as pd
 
     modalities, _ = _read_modalities(content, file_name, part)
     tables = [
-        text_table(data.var, "gene").assign(**{MODALITY_COLUMN: name})
+        text_table(data.var, "gene").cells.assign(**{MODALITY_COLUMN: name})
         for name, data in modalities.items()
     ]
-    table = pd.concat(tables).fillna("")
-    table.index = pd.Index(_gene_names(modalities), name="gene", dtype=object)
-    table.attrs["lines"] = list(range(1, len(table) + 1))
-    return table
+    cells = pd.concat(tables).fillna("")
+    cells.index = pd.Index(_gene_names(modalities), name="gene", dtype=object)
+    return TextTable(cells)
 
 
 def _read_modalities(

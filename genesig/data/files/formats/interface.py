@@ -8,14 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from genesig.data.files.delimited import Matrix
-
-PARTIAL_ATTRIBUTE = "partial"
-"""Key of a table's ``attrs``: its samples that lack a part of the file."""
-DOUBTS_ATTRIBUTE = "doubts"
-"""Key of a table's ``attrs``: sentences that warn of how its file was read."""
+    from genesig.data.files.delimited import Matrix, TextTable
 
 ReadFile = Callable[[str | Path], bytes]
 FileOfSample = Mapping[str, Path]
@@ -33,10 +26,10 @@ class Format:
     """As in "is a GEO series matrix"."""
     matrix: Callable[[Any, str, str | None], Matrix]
     """Returns the matrix: `delimited.parse_matrix` of lines, `text.number_matrix` of numbers."""
-    samples: Callable[[Any, str, str | None], pd.DataFrame] | None = None
-    """Returns the sample table in the file, of strings: index = sample names."""
-    genes: Callable[[Any, str, str | None], pd.DataFrame] | None = None
-    """Returns the gene table in the file, of strings: index = gene ids."""
+    samples: Callable[[Any, str, str | None], TextTable] | None = None
+    """Returns the sample table in the file."""
+    genes: Callable[[Any, str, str | None], TextTable] | None = None
+    """Returns the gene table in the file."""
     suffixes: tuple[str, ...] = ()
     """Endings of its files, lower case, in the order of messages."""
     opening: str = ""

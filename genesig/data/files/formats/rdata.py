@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from genesig.data.files.content import COMPRESSIONS, unpack
-from genesig.data.files.delimited import Matrix
+from genesig.data.files.delimited import Matrix, TextTable
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.summarized import (
     dense_matrix,
@@ -229,7 +229,7 @@ def _is_beside_library_sizes(other_objects: Mapping[str, Any]) -> bool:
     return _is_data_frame(table) and LIBRARY_SIZE_COLUMN in map(str, getattr(table, "columns", ()))
 
 
-def samples(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
+def samples(content: bytes, file_name: str, part: str | None) -> TextTable:
     """Return the sample table: colData, pData, a data.frame, or a table beside a matrix."""
     value, other_objects, _ = _choose_object(content, file_name, part)
     if is_summarized(value):
@@ -240,7 +240,7 @@ def samples(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
     return _table_of_set(value if table is None else table, "phenoData", "sample", file_name)
 
 
-def genes(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
+def genes(content: bytes, file_name: str, part: str | None) -> TextTable:
     """Return the gene table: rowData, fData, a data.frame, or a table beside a matrix."""
     value, other_objects, _ = _choose_object(content, file_name, part)
     if is_summarized(value):
@@ -459,7 +459,7 @@ def _frame_numbers(frame: pd.DataFrame) -> Any:
     return frame.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def _table_of_set(value: Any, slot: str, index: str, file_name: str) -> pd.DataFrame:
+def _table_of_set(value: Any, slot: str, index: str, file_name: str) -> TextTable:
     """Return a data.frame, or the one in the slot of an ExpressionSet, as a table of strings."""
     if _class_name(value) == "ExpressionSet":
         value = getattr(value, slot).data

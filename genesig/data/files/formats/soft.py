@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from genesig.data.files.cells import parse_numbers
-from genesig.data.files.delimited import Matrix
+from genesig.data.files.delimited import Matrix, TextTable
 from genesig.data.files.formats.geo_series import DOWNLOAD_AGAIN, sample_table
 from genesig.data.files.formats.interface import Format
 from genesig.errors import did_you_mean, input_error
 from genesig.words import counted, listing
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass
@@ -113,7 +109,7 @@ def matrix(text: str, file_name: str, part: str | None) -> Matrix:
     return _make_matrix(line_of_probe, columns)
 
 
-def samples(text: str, file_name: str, part: str | None) -> pd.DataFrame:
+def samples(text: str, file_name: str, part: str | None) -> TextTable:
     """Return the sample table: the tags of the samples, or the subsets of a GDS."""
     all_entities = entities(text, file_name)
     if any(e.kind == "SUBSET" for e in all_entities):
@@ -123,7 +119,7 @@ def samples(text: str, file_name: str, part: str | None) -> pd.DataFrame:
     return sample_table(tags, samples_of_part[0].line)
 
 
-def genes(text: str, file_name: str, part: str | None) -> pd.DataFrame:
+def genes(text: str, file_name: str, part: str | None) -> TextTable:
     """Return the table of the platform; ``data.symbol`` names its column, such as Gene Symbol."""
     import pandas as pd
 
@@ -146,11 +142,8 @@ def genes(text: str, file_name: str, part: str | None) -> pd.DataFrame:
     described_columns = [k for k, name in enumerate(header) if k and not name.startswith("GSM")]
     index = pd.Index([row[0].strip() for row in rows], name=header[0], dtype=object)
     cells = [[row[k].strip() for k in described_columns] for row in rows]
-    table = pd.DataFrame(
-        cells, index=index, columns=[header[k] for k in described_columns], dtype=object
-    )
-    table.attrs["lines"] = list(tables[0].table(file_name))[1:]
-    return table
+    columns = [header[k] for k in described_columns]
+    return TextTable(pd.DataFrame(cells, index=index, columns=columns, dtype=object))
 
 
 def _samples_of_platform(
@@ -230,7 +223,7 @@ def _make_matrix(
     )
 
 
-def _subset_table(all_entities: list[Entity]) -> pd.DataFrame:
+def _subset_table(all_entities: list[Entity]) -> TextTable:
     """Return a sample table with the subsets of a GDS as characteristics of their samples."""
     tags: dict[str, list[tuple[str, str]]] = {}
     subsets = [e for e in all_entities if e.kind == "SUBSET"]

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.files.delimited import Matrix
+from genesig.data.files.delimited import Matrix, TextTable
 from genesig.data.files.formats.text import number_matrix, text_table
 from genesig.errors import did_you_mean, input_error
 from genesig.machine import check_size
 from genesig.words import counted, listing
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 COUNTS_ASSAY = "counts"
 """The assay of a DESeqDataSet with data; its other assays are by-products of fits."""
@@ -66,13 +66,13 @@ def read_assay(value: Any, file_name: str, part: str | None) -> Matrix:
     return replace(number_matrix(genes, samples, values), has_counts=name == COUNTS_ASSAY)
 
 
-def read_col_data(value: Any, file_name: str) -> pd.DataFrame:
+def read_col_data(value: Any, file_name: str) -> TextTable:
     """Return colData as the sample table."""
     table = _col_data(value)
     return _text_table(table, _texts(getattr(table, "rownames", None)), "sample", file_name)
 
 
-def read_row_data(value: Any, file_name: str) -> pd.DataFrame:
+def read_row_data(value: Any, file_name: str) -> TextTable:
     """Return rowData, or the columns of the ranges, as the gene table."""
     ranges = getattr(value, "rowRanges", None)
     table = getattr(value, "elementMetadata", None) if ranges is None else ranges.elementMetadata
@@ -188,9 +188,7 @@ def _gene_names(value: Any) -> list[str] | None:
     return None
 
 
-def _text_table(
-    table: Any, names: Sequence[str] | None, index: str, file_name: str
-) -> pd.DataFrame:
+def _text_table(table: Any, names: Sequence[str] | None, index: str, file_name: str) -> TextTable:
     """Return a Bioconductor DataFrame as a table; columns of lists or tables are left out."""
     import pandas as pd
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from genesig.data.files.delimited import (
     DELIMITERS,
     Matrix,
+    TextTable,
     check_points,
     ending_by_content,
     parse_matrix,
@@ -23,9 +22,6 @@ from genesig.data.files.table_shape import (
     refuse_long,
     with_header,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def table_format(suffix: str) -> Format:
@@ -46,7 +42,7 @@ def table_format(suffix: str) -> Format:
         check_points(parsed, file_name)
         return parsed
 
-    def table(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
+    def table(content: bytes, file_name: str, part: str | None) -> TextTable:
         text = check_text(content, file_name)
         return parse_table(text, ending_by_content(text, suffix, file_name), file_name)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.files.delimited import Matrix, pieces_of, with_unix_line_ends
+from genesig.data.files.delimited import Matrix, TextTable, pieces_of, with_unix_line_ends
 from genesig.errors import input_error
 
 if TYPE_CHECKING:
@@ -137,15 +137,13 @@ def text_of(value: Any) -> str:
     return repr(float(value)).removesuffix(".0") if isinstance(value, float) else str(value).strip()
 
 
-def text_table(frame: pd.DataFrame, index: str) -> pd.DataFrame:
-    """Return a table of strings; ``attrs["lines"]`` counts its rows from 1."""
+def text_table(frame: pd.DataFrame, index: str) -> TextTable:
+    """Return a table of strings, whose lines count its rows from 1."""
     import pandas as pd
 
     cells = {str(name): list(map(text_of, frame[name].tolist())) for name in frame.columns}
     names = pd.Index([text_of(name) for name in frame.index], name=index, dtype=object)
-    table = pd.DataFrame(cells, index=names, dtype=object)
-    table.attrs["lines"] = list(range(1, len(table) + 1))
-    return table
+    return TextTable(pd.DataFrame(cells, index=names, dtype=object), range(1, len(names) + 1))
 
 
 def number_matrix(rows: Iterable[Any], columns: Iterable[Any], cells: Any) -> Matrix:

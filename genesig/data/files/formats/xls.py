@@ -6,17 +6,12 @@ Workbooks of before 2007 and web pages are refused, with advice.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from genesig.data.files.delimited import Matrix
+from genesig.data.files.delimited import Matrix, TextTable
 from genesig.data.files.formats.excel import EXCEL, OLD_MAGIC, ZIP_MAGIC
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.table import TABLES
 from genesig.data.files.formats.text import as_utf8, opening_text
 from genesig.errors import input_error
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SAVE_ADVICE = (
     "open it in a spreadsheet program, and save the sheet as .xlsx or as tab-separated text (.tsv)"
@@ -30,7 +25,7 @@ def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
     return true_format.matrix(content, file_name, part)
 
 
-def table(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
+def table(content: bytes, file_name: str, part: str | None) -> TextTable:
     """Return a text or a sheet of a workbook as a table of samples or genes."""
     content, true_format = _content_and_format(content, file_name, part)
     assert true_format.samples is not None

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.files.delimited import Matrix
+from genesig.data.files.delimited import Matrix, TextTable
 from genesig.data.files.gene_ids import versions_hint
 from genesig.data.files.geo_counts import paths_read
 from genesig.data.files.headers import with_names_of
 from genesig.data.files.names import POOLED_STUDIES, Config
 from genesig.data.files.non_genes import Surroundings
-from genesig.data.files.readers import assign_part, read_genes, read_matrix, read_samples
+from genesig.data.files.readers import assign_part, read_genes, read_matrix, read_sample_table
 from genesig.data.files.sample_names import with_matrix_names, without_absent
 from genesig.data.steps.normalise import fit_steps
 from genesig.data.steps.scale import looks_raw, never_logged, sizes
@@ -27,7 +27,6 @@ from genesig.data.study.label_checks import (
     check_blank_times,
     check_event_coding,
     join_times,
-    line_of_row,
 )
 from genesig.data.study.label_rules import LABEL_RULES
 from genesig.data.study.matrix_check import check_matrix
@@ -207,15 +206,17 @@ def _read_item(item: Config, settings: StudySettings, problems: list[Problem]) -
     table_file = item["samples"] or item["expression"]
     matrix_part, table_part = assign_part(item["part"], matrix_file, table_file)
     matrix = collect_problems(lambda: read_matrix(matrix_file, matrix_part), problems)
-    table = _read_table(matrix, table_file, table_part, item["sample_names"], problems)
-    if table is None:
+    file_table = _read_table(matrix, table_file, table_part, item["sample_names"], problems)
+    if file_table is None:
         return None
     not_measured = list[dict[str, str]]()
     if matrix is not None:
-        matrix = with_names_of(matrix, list(map(str, table.index)))
+        matrix = with_names_of(matrix, list(map(str, file_table.cells.index)))
         axes = (matrix.columns, matrix.rows)
-        table, not_measured = without_absent(table, axes, table_file, matrix_file, problems)
-    table = _translate_responses(table, table_file, item, settings, problems)
+        file_table, not_measured = without_absent(
+            file_table, axes, table_file, matrix_file, problems
+        )
+    table = _translate_responses(file_table, table_file, item, settings, problems)
     if table is None or matrix is None:
         return None
     labelled_samples = [str(name) for name in table.index[_has_response(table, settings)]]
@@ -257,8 +258,8 @@ def _read_item(item: Config, settings: StudySettings, problems: list[Problem]) -
         for name in table.index
         if name not in set(labelled_samples)
     ]
-    row_of_sample = {str(name): row for row, name in enumerate(table.index)}
-    lines = tuple(line_of_row(table, row_of_sample[name]) for name in labelled_samples)
+    line_of_sample = dict(zip(map(str, table.index), file_table.lines, strict=True))
+    lines = tuple(line_of_sample[name] for name in labelled_samples)
     n_samples_of_other_word = _count_other_words(table.drop(index=labelled_samples), settings)
     return Member(
         item["name"],
@@ -281,10 +282,10 @@ def _read_table(
     part: str | None,
     sample_names: str | None,
     problems: list[Problem],
-) -> pd.DataFrame | None:
+) -> TextTable | None:
     """Return the sample table under the names of the matrix; None if it cannot be read."""
     names = None if matrix is None else matrix.columns
-    table = collect_problems(lambda: read_samples(table_file, names, part), problems)
+    table = collect_problems(lambda: read_sample_table(table_file, names, part), problems)
     if table is None:
         return None
     if matrix is not None:
@@ -303,7 +304,7 @@ def _response_columns(item: Config, settings: StudySettings) -> Sequence[str]:
 
 
 def _translate_responses(
-    table: pd.DataFrame,
+    file_table: TextTable,
     table_file: str,
     item: Config,
     settings: StudySettings,
@@ -315,7 +316,7 @@ def _translate_responses(
     `problems`, or `check_study_settings` yields it (a label of another number of columns).
     """
     times = settings.outcome.time_columns if item["label"] is None else time_columns(item["label"])
-    table = join_times(table, times)
+    table = join_times(file_table.cells, times)
     item_columns = _response_columns(item, settings)
     table_columns = list(map(str, table.columns))
     for column in item_columns:
@@ -337,7 +338,7 @@ def _translate_responses(
             table, table_file, (item_columns[0], item_columns[1]), event_word, key
         )
     find_unlabelled_samples(
-        table,
+        file_table.with_cells(table),
         table_file,
         item_columns[0],
         classes=[*map(str, item["classes"]), *(settings.outcome.classes or ())],

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from genesig.arrays import Array
-from genesig.data.files.delimited import Matrix
+from genesig.data.files.delimited import Matrix, TextTable
 from genesig.data.files.names import POOLED_STUDIES, Config, series_file
 from genesig.data.steps.normalise import NORMALISERS
 from genesig.data.study.label_rules import LABEL_RULES, SettingFaults
@@ -55,7 +55,7 @@ class Pool:
 
     matrix: Matrix
     """Samples in rows, common genes in columns."""
-    table: pd.DataFrame
+    table: TextTable
     """Sample table with the columns `STUDY_COLUMN` and `WEIGHT_COLUMN`."""
     flow: list[dict[str, Any]]
     """For each study its numbers of samples and genes, see `describe_gene_loss`."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.files.delimited import Matrix
+from genesig.data.files.delimited import Matrix, RowPlace, TextTable
 from genesig.data.files.event_columns import event_word
 from genesig.data.files.names import POOLED_STUDIES
 from genesig.data.steps.combat import MIN_BATCH_SAMPLES
@@ -34,7 +34,7 @@ from genesig.errors import Problem
 from genesig.words import flow_yaml, is_missing, listing
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 MIN_SAMPLES_OF_CLASS = 2
 """Samples of each class that a study needs: with one there is no spread to hold it against."""
@@ -107,8 +107,8 @@ def _sample_names(members: Sequence[Member]) -> list[list[str]]:
 
 def _join_tables(
     members: Sequence[Member], names: list[list[str]], settings: StudySettings
-) -> pd.DataFrame:
-    """Return one sample table; ``attrs["places"]`` has file, line and columns of each row."""
+) -> TextTable:
+    """Return one sample table, with the places of its rows in the files of the studies."""
     import pandas as pd
 
     n_samples = sum(len(sample_names) for sample_names in names)
@@ -122,20 +122,17 @@ def _join_tables(
                 f"{member.name} {cell}" if cell else "" for cell in member_table[column]
             ]
         tables.append(member_table)
-    table = pd.concat(tables).fillna("").astype(object)
-    table.attrs["lines"] = list(range(1, n_samples + 1))
-    table.attrs["places"] = dict(
-        enumerate(
-            (
-                member.table_file,
-                number,
-                dict(zip(settings.outcome.columns, member.response_columns, strict=True)),
-            )
-            for member in members
-            for number in member.lines
+    places = [
+        RowPlace(
+            member.table_file,
+            line,
+            dict(zip(settings.outcome.columns, member.response_columns, strict=True)),
         )
-    )
-    return table
+        for member in members
+        for line in member.lines
+    ]
+    cells = pd.concat(tables).fillna("").astype(object)
+    return TextTable(cells, range(1, n_samples + 1), places=tuple(places))
 
 
 def _check_responses(members: Sequence[Member], settings: StudySettings) -> Iterator[Problem]:
