@@ -69,14 +69,10 @@ __all__ = [
 class Examination:
     """The problems of a study, errors first, with its summary and cost."""
 
-    problems: tuple[Problem, ...]
-    """Errors first."""
-    summary: str
-    """Samples, genes and everything left out, in words; '' after an error."""
-    cost: str = ""
-    """Time and memory in words; '' after an error."""
-    size: Size | None = None
-    """None after an error."""
+    problems: tuple[Problem, ...]  # errors first
+    summary: str  # samples, genes and everything left out, in words; '' after an error
+    cost: str = ""  # time and memory in words; '' after an error
+    size: Size | None = None  # None after an error
 
     @property
     def errors(self) -> tuple[Problem, ...]:

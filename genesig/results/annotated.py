@@ -37,8 +37,7 @@ MAX_PARTS = 10_000
 MAX_ROWS = 2_000_000
 """Largest number of genes or samples in a file, twice that of the largest arrays."""
 
-TEXT_BLOCK_BYTES = 1 << 20
-"""About the bytes of text that are checked at once."""
+TEXT_BLOCK_BYTES = 1 << 20  # about the bytes of text that are checked at once
 
 REWRITE_ADVICE = "write it again by AnnData.write_h5ad"
 

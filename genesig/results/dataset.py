@@ -22,14 +22,11 @@ from genesig.results.files import whole_file
 if TYPE_CHECKING:
     import pandas as pd
 
-PRIOR_WEIGHT = "prior_weight"
-"""Column of the gene table with the weight of each gene's l1 term."""
+PRIOR_WEIGHT = "prior_weight"  # column of the gene table with the weight of each gene's l1 term
 
-UNALIGNED = "unaligned"
-"""Layer of the matrix before studies were aligned."""
+UNALIGNED = "unaligned"  # layer of the matrix before studies were aligned
 
-OMIC = "omic"
-"""Column of the gene table that says which omic each gene is of."""
+OMIC = "omic"  # column of the gene table that says which omic each gene is of
 
 CHROMOSOME = "chromosome"
 POSITION = "position"
@@ -44,22 +41,18 @@ class Dataset:
     the choice between two equal genes, depend on rows and columns.
     """
 
-    X: Array
-    """(n_samples, n_genes) float64."""
-    obs: pd.DataFrame
-    """Sample table: index = sample names, cells as strings."""
+    X: Array  # (n_samples, n_genes) float64
+    obs: pd.DataFrame  # sample table: index = sample names, cells as strings
+    # gene table: index = gene ids, at least the column `symbol`; `prior_weight` if the study has
+    # such weights, `omic` if it has several omics, `chromosome` and `position` if these are known
     var: pd.DataFrame
-    """Gene table: index = gene ids, at least the column ``symbol``; ``prior_weight`` if the study
-    has such weights, ``omic`` if it has several omics, ``chromosome`` and ``position`` if these are
-    known."""
-    design: Design
-    """Columns of `obs` that are label, groups, batches, covariates and weights."""
+    design: Design  # columns of `obs` that are label, groups, batches, covariates and weights
+    # `dropped`: list of {kind, name, reason}; `steps`: row-wise steps already applied; `inputs`:
+    # {path: sha256}; `warnings`: list of sentences
     provenance: dict[str, Any]
-    """``dropped``: list of {kind, name, reason}; ``steps``: row-wise steps already applied;
-    ``inputs``: {path: sha256}; ``warnings``: list of sentences."""
+    # (n_samples, n_genes) float64: X before studies were aligned; None unless each training set
+    # chooses its own alignment
     unaligned: Array | None = None
-    """(n_samples, n_genes) float64: X before studies were aligned; None unless each training set
-    chooses its own alignment."""
 
     @cached_property
     def samples(self) -> list[str]:

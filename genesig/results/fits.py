@@ -21,124 +21,98 @@ from genesig.results.splits import Splits
 class GridSearch:
     """Stage I of m fits: the grid of settings and their validation errors over the inner folds."""
 
-    tau: Array
-    """(n_tau,) float: fractions of `tau_max`."""
-    lam: Array
-    """(n_lam,) float: in units of `norm`."""
+    tau: Array  # (n_tau,) float: fractions of `tau_max`
+    lam: Array  # (n_lam,) float: in units of `norm`
+    # (n_searched,) float: mu at which the inner folds were searched, in units of `norm`
     searched: Array
-    """(n_searched,) float: mu at which the inner folds were searched, in units of `norm`."""
-    tau_max: Array
-    """(m,) float: (2/n) max_j |x_j'y| of the training samples of each fit."""
-    norm: Array
-    """(m,) float: ||X'X||/n of the training samples of each fit."""
+    tau_max: Array  # (m,) float: (2/n) max_j |x_j'y| of the training samples of each fit
+    norm: Array  # (m,) float: ||X'X||/n of the training samples of each fit
+    # (m, n_searched, n_tau, n_lam) float: mean validation error over the inner folds; NaN if a list
+    # is longer than can be chosen
     error: Array
-    """(m, n_searched, n_tau, n_lam) float: mean validation error over the inner folds; NaN if a
-    list is longer than can be chosen."""
+    # (m, n_searched, n_tau, n_lam) float: standard error of `error`; NaN as there
     standard_error: Array
-    """(m, n_searched, n_tau, n_lam) float: standard error of `error`; NaN as there."""
+    # (m, n_searched, n_tau) float: mean number of selected genes over the inner folds; NaN as in
+    # `error`
     n_genes: Array
-    """(m, n_searched, n_tau) float: mean number of selected genes over the inner folds; NaN as in
-    `error`."""
+    # (m, n_searched, n_tau) float: similarity of the gene lists of the inner folds, if the settings
+    # ask for it
     agreement: Array
-    """(m, n_searched, n_tau) float: similarity of the gene lists of the inner folds, if the
-    settings ask for it."""
 
 
 @dataclass(frozen=True)
 class CovariateWeights:
     """Stage II weights of the covariates in m fits, for r columns that splines make q columns."""
 
+    # (m, n_mu, q) float, with several classes (m, n_mu, q, T): weights in units of each column
     gamma: Array
-    """(m, n_mu, q) float, with several classes (m, n_mu, q, T): weights in units of each column."""
-    mean: Array
-    """(m, q) float: mean of each column over the training samples."""
-    knots: Array
-    """(m, r, K) float: knots of the splines, see `genesig.response.covariates.splined`."""
+    mean: Array  # (m, q) float: mean of each column over the training samples
+    knots: Array  # (m, r, K) float: knots of the splines, see `genesig.response.covariates.splined`
 
 
 @dataclass(frozen=True)
 class Answers:
     """The two final models of each of m fits, in the order of `ANSWERS`."""
 
-    indptr: Array
-    """(2 m + 1,) int: index in `indices` at which each model begins."""
-    indices: Array
-    """(nnz,) int: numbers of the genes with a weight."""
-    values: Array
-    """(nnz,) or (nnz, T) float: weights per unit of the normalised expression."""
-    intercept: Array
-    """(m, 2) or (m, 2, T) float: less the threshold."""
+    indptr: Array  # (2 m + 1,) int: index in `indices` at which each model begins
+    indices: Array  # (nnz,) int: numbers of the genes with a weight
+    values: Array  # (nnz,) or (nnz, T) float: weights per unit of the normalised expression
+    intercept: Array  # (m, 2) or (m, 2, T) float: less the threshold
+    # (t, 2) or (t, 2, T) float: of the test samples, less the threshold: above 0 is the positive
+    # class
     scores: Array
-    """(t, 2) or (t, 2, T) float: of the test samples, less the threshold: above 0 is the positive
-    class."""
+    # (m,) bool: whether the predictive model has the genes of the selection frequencies
     controlled: Array
-    """(m,) bool: whether the predictive model has the genes of the selection frequencies."""
+    # (m, 2, q) or (m, 2, q, T) float: weights of the covariates; None without covariates
     gamma: Array | None = None
-    """(m, 2, q) or (m, 2, q, T) float: weights of the covariates; None without covariates."""
-    line: Array | None = None
-    """(m, 2, T + 1) float: see `Fits.line`."""
-    shrinkage: Array | None = None
-    """(m, 2) float: see `Fits.shrinkage`."""
+    line: Array | None = None  # (m, 2, T + 1) float: see `Fits.line`
+    shrinkage: Array | None = None  # (m, 2) float: see `Fits.shrinkage`
 
 
 @dataclass(frozen=True)
 class LassoLists:
     """A gene list of the lasso for each of m fits, as long as the list of the predictive model."""
 
-    indptr: Array
-    """(m + 1,) int: index in `indices` at which the list of each fit begins."""
-    indices: Array
-    """(nnz,) int: numbers of the genes."""
+    indptr: Array  # (m + 1,) int: index in `indices` at which the list of each fit begins
+    indices: Array  # (nnz,) int: numbers of the genes
 
 
 @dataclass(frozen=True)
 class Fits:
     """Stage I and stage II of m (permutation, split) fits."""
 
-    split: Array
-    """(m,) str: name of the split."""
-    permutation: Array
-    """(m,) int: 0 for the observed labels, else the number of the permutation."""
-    grid: GridSearch
-    """Stage I."""
+    split: Array  # (m,) str: name of the split
+    permutation: Array  # (m,) int: 0 for the observed labels, else the number of the permutation
+    grid: GridSearch  # stage I
+    # (n_mu,) float: of the lists of stage II, in units of `grid.norm`; NaN for a chosen list
     mu: Array
-    """(n_mu,) float: of the lists of stage II, in units of ``grid.norm``; NaN for a chosen list."""
-    choice: Array
-    """(m, 3) int: chosen indices into ``grid.tau``, ``grid.lam`` and `mu`."""
+    choice: Array  # (m, 3) int: chosen indices into `grid.tau`, `grid.lam` and `mu`
+    # (m,) float: a score above it means the positive class; NaN without a threshold
     threshold: Array
-    """(m,) float: a score above it means the positive class; NaN without a threshold."""
+    # (m n_mu + 1,) int: index in `indices` at which the list of fit i at mu j, number `i * n_mu +
+    # j`, begins
     indptr: Array
-    """(m n_mu + 1,) int: index in `indices` at which the list of fit i at mu j, number
-    ``i * n_mu + j``, begins."""
-    indices: Array
-    """(nnz,) int: numbers of the selected genes."""
+    indices: Array  # (nnz,) int: numbers of the selected genes
+    # (nnz,) or, with several classes, (nnz, T) float: weight of each gene per unit of the
+    # normalised (not yet gene-scaled) expression
     values: Array
-    """(nnz,) or, with several classes, (nnz, T) float: weight of each gene per unit of the
-    normalised (not yet gene-scaled) expression."""
-    intercept: Array
-    """(m, n_mu) or (m, n_mu, T) float."""
+    intercept: Array  # (m, n_mu) or (m, n_mu, T) float
+    # (m, n_mu) float: duality gap of each selection, relative to ||y||²/n; NaN without a list,
+    # because the list was too long to be kept
     gap: Array
-    """(m, n_mu) float: duality gap of each selection, relative to ||y||²/n; NaN without a list,
-    because the list was too long to be kept."""
-    test_indptr: Array
-    """(m + 1,) int: index in `test_rows` at which each fit begins."""
-    test_rows: Array
-    """(t,) int: row numbers of the test samples."""
-    scores: Array
-    """(t, n_mu) or (t, n_mu, T) float: scores f(x) of the test samples."""
-    covariates: CovariateWeights | None = None
-    """None without covariates."""
-    answers: Answers | None = None
-    """None if the chosen list is the only answer."""
+    test_indptr: Array  # (m + 1,) int: index in `test_rows` at which each fit begins
+    test_rows: Array  # (t,) int: row numbers of the test samples
+    scores: Array  # (t, n_mu) or (t, n_mu, T) float: scores f(x) of the test samples
+    covariates: CovariateWeights | None = None  # None without covariates
+    answers: Answers | None = None  # None if the chosen list is the only answer
+    # (m, T + 1) float: with classes, the line of the probabilities (see `class_line`) of the chosen
+    # list, from scores less the threshold; NaN if the line cannot be estimated
     line: Array | None = None
-    """(m, T + 1) float: with classes, the line of the probabilities (see `class_line`) of the
-    chosen list, from scores less the threshold; NaN if the line cannot be estimated."""
+    # (m,) float: slope of `line` over the slope that the held-out samples gave, 0 to 1
     shrinkage: Array | None = None
-    """(m,) float: slope of `line` over the slope that the held-out samples gave, 0 to 1."""
-    lasso_lists: LassoLists | None = None
-    """Only of half-samples."""
+    lasso_lists: LassoLists | None = None  # only of half-samples
+    # (m, n_omics) float: chosen factors of the l1 terms of each omic; None if they were set
     factors: Array | None = None
-    """(m, n_omics) float: chosen factors of the l1 terms of each omic; None if they were set."""
 
     def __len__(self) -> int:
         """Return the number of fits."""

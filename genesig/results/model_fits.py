@@ -47,56 +47,42 @@ FIELDS_OF_MANY_VALUES = {
 class ModelFits:
     """The models of m (permutation, split) fits, and their scores of the split's test samples."""
 
-    split: Array
-    """(m,) str: name of the split."""
-    message: Array
-    """(m,) str: sentences about a path cut short and fits that did not converge."""
-    permutation: Array
-    """(m,) int: 0 for the observed labels."""
+    split: Array  # (m,) str: name of the split
+    message: Array  # (m,) str: sentences about a path cut short and fits that did not converge
+    permutation: Array  # (m,) int: 0 for the observed labels
+    # (m,) float: chosen by the inner folds, as a fraction of tau_max; of the last fit of the path
+    # in nonlinear selection, 1 if nothing could be selected
     tau: Array
-    """(m,) float: chosen by the inner folds, as a fraction of tau_max; of the last fit of the path
-    in nonlinear selection, 1 if nothing could be selected."""
-    gap: Array
-    """(m,) float: relative duality gap of the model."""
-    indptr: Array
-    """(m + 1,) int: index in `indices` at which each fit begins."""
+    gap: Array  # (m,) float: relative duality gap of the model
+    indptr: Array  # (m + 1,) int: index in `indices` at which each fit begins
+    # (nnz,) int: selected genes, ascending; or selected blocks. Below the number of sets a block is
+    # that set, from there on a single gene.
     indices: Array
-    """(nnz,) int: selected genes, ascending; or selected blocks. Below the number of sets a block
-    is that set, from there on a single gene."""
+    # (nnz,) float: size of f's derivative by each gene; or ||A_k v_k||, the part of each block in
+    # the training scores
     sizes: Array
-    """(nnz,) float: size of f's derivative by each gene; or ||A_k v_k||, the part of each block in
-    the training scores."""
-    test_indptr: Array
-    """(m + 1,) int: index in `test_rows` at which each fit begins."""
-    test_rows: Array
-    """(t,) int: row numbers of the test samples."""
+    test_indptr: Array  # (m + 1,) int: index in `test_rows` at which each fit begins
+    test_rows: Array  # (t,) int: row numbers of the test samples
+    # (t,) float: their scores less the threshold of the fit; for sets with several classes (t, T),
+    # of which the largest decides
     scores: Array
-    """(t,) float: their scores less the threshold of the fit; for sets with several classes (t, T),
-    of which the largest decides."""
+    # (m,) float, of sets, in units of ||Z'Z||/n; None in nonlinear selection. The fields that
+    # follow are None for sets.
     mu: Array | None = None
-    """(m,) float, of sets, in units of ||Z'Z||/n; None in nonlinear selection. The fields that
-    follow are None for sets."""
-    screened: Array | None = None
-    """(m,) int: number of genes in the training set of the model."""
-    nu: Array | None = None
-    """(m,) float: chosen by the inner folds."""
-    width: Array | None = None
-    """(m,) float: chosen by the inner folds."""
-    lam: Array | None = None
-    """(m,) float: chosen by the inner folds; NaN without a ridge."""
+    screened: Array | None = None  # (m,) int: number of genes in the training set of the model
+    nu: Array | None = None  # (m,) float: chosen by the inner folds
+    width: Array | None = None  # (m,) float: chosen by the inner folds
+    lam: Array | None = None  # (m,) float: chosen by the inner folds; NaN without a ridge
+    # (m,) float: share of the training variance of y that f fits without any gene; NaN without a
+    # fit
     explained_by_none: Array | None = None
-    """(m,) float: share of the training variance of y that f fits without any gene; NaN without a
-    fit."""
+    # (m,) int: number of inner paths that ended because more genes than samples were selected
     cut: Array | None = None
-    """(m,) int: number of inner paths that ended because more genes than samples were selected."""
-    paths: Array | None = None
-    """(m,) int: number of all inner paths."""
-    ended_early: Array | None = None
-    """(m,) bool: whether the path ended before the chosen tau."""
-    fvm_genes: Array | None = None
-    """(m,) int: number of genes of the Feature Vector Machine."""
+    paths: Array | None = None  # (m,) int: number of all inner paths
+    ended_early: Array | None = None  # (m,) bool: whether the path ended before the chosen tau
+    fvm_genes: Array | None = None  # (m,) int: number of genes of the Feature Vector Machine
+    # (t,) float: scores of the same samples by these genes; NaN if it was not run
     fvm_scores: Array | None = None
-    """(t,) float: scores of the same samples by these genes; NaN if it was not run."""
 
     def __len__(self) -> int:
         """Return the number of fits."""

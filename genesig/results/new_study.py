@@ -138,18 +138,14 @@ SAMPLES_SET = "The sample table is named in `config.yaml` as `samples`: `{sample
 class Start:
     """The first settings and files of a new study."""
 
+    # value of the key `expression`; the default is a file that is still to be made
     expression: str = "data/expression.tsv"
-    """Value of the key ``expression``; the default is a file that is still to be made."""
-    samples: str = "samples.tsv"
-    """Value of the key ``samples``."""
+    samples: str = "samples.tsv"  # value of the key `samples`
+    # value of the key `label`; a mapping for times and events
     label: str | Mapping[str, str] = "diagnosis"
-    """Value of the key ``label``; a mapping for times and events."""
-    sheet: str = SAMPLE_TEMPLATE
-    """Text of samples.tsv; "" if the study needs none."""
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    """Further sections of the config."""
-    why: tuple[str, ...] = ()
-    """Lines that explain the settings."""
+    sheet: str = SAMPLE_TEMPLATE  # text of samples.tsv; "" if the study needs none
+    settings: Mapping[str, Any] = field(default_factory=dict)  # further sections of the config
+    why: tuple[str, ...] = ()  # lines that explain the settings
 
     def config(self) -> str:
         """Return the text of config.yaml."""

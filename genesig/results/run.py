@@ -284,8 +284,7 @@ def run_record(dataset: Dataset, config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 SLURM_LOGS = Path(".snakemake", "slurm_logs")
-LOG_TAIL_BYTES = 20_000
-"""Bytes at the end of a log that are searched."""
+LOG_TAIL_BYTES = 20_000  # bytes at the end of a log that are searched
 
 KILLED_JOB = re.compile(
     r"/tmp\w+\.(\w+)\.py' (?:died with <Signals\.(\w+)|returned .* status (\d+)\.)"

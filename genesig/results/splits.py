@@ -80,20 +80,15 @@ class Splits:
 class GeneSets:
     """Sets of genes that may overlap."""
 
-    names: Array
-    """(n_sets,) str: name of each set."""
-    about: Array
-    """(n_sets,) str: description of each set."""
-    named: Array
-    """(n_sets,) int: number of genes that the file lists for a set."""
+    names: Array  # (n_sets,) str: name of each set
+    about: Array  # (n_sets,) str: description of each set
+    named: Array  # (n_sets,) int: number of genes that the file lists for a set
+    # (n_sets,) int: number of these that the study measured; a gene may have several probes
     measured: Array
-    """(n_sets,) int: number of these that the study measured; a gene may have several probes."""
-    indptr: Array
-    """(n_sets + 1,) int: index in `indices` at which each set begins."""
+    indptr: Array  # (n_sets + 1,) int: index in `indices` at which each set begins
+    # (nnz,) int: genes of the data set (columns of its matrix) in each set, ascending
     indices: Array
-    """(nnz,) int: genes of the data set (columns of its matrix) in each set, ascending."""
-    said: Array
-    """(k,) str: warnings about the file, one sentence each."""
+    said: Array  # (k,) str: warnings about the file, one sentence each
 
     def __len__(self) -> int:
         """Return the number of sets."""
@@ -115,10 +110,8 @@ class GeneSets:
 
 INNER_FOLD_DRAWS = 5
 """Draws of the inner folds of all samples, by which the final model is chosen; others have one."""
-PAIRS_OF_TRAINING_SET = 6
-"""Pairs of half-samples of a training set, or of half of the samples."""
-PAIRS_OF_ALL_SAMPLES = 25
-"""Pairs of half-samples of all samples."""
+PAIRS_OF_TRAINING_SET = 6  # pairs of half-samples of a training set, or of half of the samples
+PAIRS_OF_ALL_SAMPLES = 25  # pairs of half-samples of all samples
 PAIRS_OF_INNER_FOLD = 3
 """Pairs of half-samples of the training set of an inner fold, if its lists count in the choice of
 the predictive list; otherwise there is one pair."""
@@ -132,30 +125,22 @@ class HalfSampleStudy:
     = 0 ... T the number of genes in at least t of T half-sample lists under permutation b.
     """
 
-    number: Array
-    """(B,) int: number of each permutation."""
-    outer: Array
-    """(B, T + 1) int: counts of the training set of an outer split."""
-    inner: Array
-    """(B, T + 1) int: counts of the training set of one of its inner folds."""
-    final: Array
-    """(B, T + 1) int: counts of all samples."""
-    final_inner: Array
-    """(B, T + 1) int: counts of the training set of a fold of all samples."""
-    half: Array
-    """(B, T + 1) int: counts of half of the samples; (B, 0) if no halves are drawn."""
+    number: Array  # (B,) int: number of each permutation
+    outer: Array  # (B, T + 1) int: counts of the training set of an outer split
+    inner: Array  # (B, T + 1) int: counts of the training set of one of its inner folds
+    final: Array  # (B, T + 1) int: counts of all samples
+    final_inner: Array  # (B, T + 1) int: counts of the training set of a fold of all samples
+    half: Array  # (B, T + 1) int: counts of half of the samples; (B, 0) if no halves are drawn
+    # (B, T + 1) int: counts of the training set of a fold of half of the samples, as above
     half_inner: Array
-    """(B, T + 1) int: counts of the training set of a fold of half of the samples, as above."""
+    # ((B + 1) T + 1,) int: index in `indices` at which each half-sample list of all samples begins,
+    # those under the observed labels first
     indptr: Array
-    """((B + 1) T + 1,) int: index in `indices` at which each half-sample list of all samples
-    begins, those under the observed labels first."""
-    indices: Array
-    """(nnz,) int: genes of these lists."""
-    lists: Array
-    """() int: number T of half-sample lists of all samples."""
+    indices: Array  # (nnz,) int: genes of these lists
+    lists: Array  # () int: number T of half-sample lists of all samples
+    # (d,) float: sum of each gene's absolute weights over the lists under the observed labels,
+    # which orders genes with equal selection frequency
     strength: Array
-    """(d,) float: sum of each gene's absolute weights over the lists under the observed labels,
-    which orders genes with equal selection frequency."""
 
     def __len__(self) -> int:
         """Return the number of permutations."""

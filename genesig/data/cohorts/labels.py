@@ -33,29 +33,21 @@ class CohortLabelRequest(NamedTuple):
     """The sample table of a cohort, with the settings of its labels."""
 
     table: TextTable
-    file: str
-    """File of the table, for messages."""
-    design: Design
-    """Design of the study."""
+    file: str  # file of the table, for messages
+    design: Design  # design of the study
     settings: CohortSettings
-    problems: list[Problem]
-    """Problems are appended."""
+    problems: list[Problem]  # problems are appended
 
 
 @dataclass(frozen=True, eq=False)
 class CohortLabels:
     """The labelled samples of a cohort."""
 
-    names: tuple[str, ...]
-    """Samples with a label."""
-    cohort_words: tuple[str, ...]
-    """Their labels as the cohort's table has them."""
-    study_labels: tuple[str, ...]
-    """The same labels in the words of the study."""
-    response: Array
-    """The same labels as the study codes its response."""
-    dropped: list[dict[str, str]]
-    """{kind, name, reason} of each sample left out."""
+    names: tuple[str, ...]  # samples with a label
+    cohort_words: tuple[str, ...]  # their labels as the cohort's table has them
+    study_labels: tuple[str, ...]  # the same labels in the words of the study
+    response: Array  # the same labels as the study codes its response
+    dropped: list[dict[str, str]]  # {kind, name, reason} of each sample left out
 
 
 def has_columns(request: CohortLabelRequest, columns: Sequence[str]) -> bool:

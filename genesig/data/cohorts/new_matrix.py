@@ -45,18 +45,13 @@ MAX_SD_DISTANCE = 5.0
 """Largest median distance of a sample from the training means, in training standard deviations.
 Batches shift the median gene by one or two of them, another base of the logarithm by three or
 more."""
-MIN_ODD_SD_DISTANCE = 1.0
-"""Distance from which on other signs of another scale count."""
-MAX_RANGES_OUTSIDE = 5.0
-"""Largest distance of a value from the training values, in ranges of these."""
+MIN_ODD_SD_DISTANCE = 1.0  # distance from which on other signs of another scale count
+MAX_RANGES_OUTSIDE = 5.0  # largest distance of a value from the training values, in ranges of these
 ZERO_GAP_RANGES = 0.1
 """Distance of a zero below the training values from which on it may be a blank, in ranges."""
-MAX_FRACTION_SHARE = 0.5
-"""Largest share of counts that are fractions."""
-COUNT_ROUNDING = 1e-9
-"""Largest relative distance of a sum of whole counts from a whole number."""
-MIN_GENES = 10
-"""Number of genes from which on equal values of a sample are no measurement."""
+MAX_FRACTION_SHARE = 0.5  # largest share of counts that are fractions
+COUNT_ROUNDING = 1e-9  # largest relative distance of a sum of whole counts from a whole number
+MIN_GENES = 10  # number of genes from which on equal values of a sample are no measurement
 GENE_WISE_STEPS = {
     "align_studies",
     "combat",
@@ -79,18 +74,12 @@ GENE_WISE_STEPS = {
 class TrainingValues:
     """Distribution of the training values after the row-wise steps."""
 
-    means: Array
-    """(n_genes,) float: mean of each gene."""
-    sds: Array
-    """(n_genes,) float: standard deviation of each gene."""
-    p99: float
-    """99th percentile of all values."""
-    smallest: float
-    """Minimum of all values."""
-    largest: float
-    """Maximum of all values."""
-    steps: frozenset[str]
-    """Names of all steps of the study."""
+    means: Array  # (n_genes,) float: mean of each gene
+    sds: Array  # (n_genes,) float: standard deviation of each gene
+    p99: float  # 99th percentile of all values
+    smallest: float  # minimum of all values
+    largest: float  # maximum of all values
+    steps: frozenset[str]  # names of all steps of the study
 
 
 def turn_samples_to_rows(matrix: Matrix, needed: Sequence[str], file: str) -> Matrix:

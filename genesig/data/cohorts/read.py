@@ -43,30 +43,20 @@ LABEL_READERS = ByKind(
 class Cohort:
     """A labelled data set from outside the study."""
 
-    matrix: Matrix
-    """Samples in rows, only those with a label of the study; values as measured."""
-    file: str
-    """File of the matrix."""
-    cohort_words: tuple[str, ...]
-    """Label of each sample as the cohort's table has it."""
-    study_labels: tuple[str, ...]
-    """Label of each sample in the words of the study."""
-    response: Array
-    """(n_samples,) array: labels as the study codes its response."""
-    batch: tuple[str, ...]
-    """Batch of each sample."""
-    dropped: list[dict[str, str]]
-    """{kind, name, reason} of each sample left out."""
-    inputs: dict[str, str]
-    """File -> SHA-256."""
-    problems: list[Problem]
-    """Warnings."""
+    matrix: Matrix  # samples in rows, only those with a label of the study; values as measured
+    file: str  # file of the matrix
+    cohort_words: tuple[str, ...]  # label of each sample as the cohort's table has it
+    study_labels: tuple[str, ...]  # label of each sample in the words of the study
+    response: Array  # (n_samples,) array: labels as the study codes its response
+    batch: tuple[str, ...]  # batch of each sample
+    dropped: list[dict[str, str]]  # {kind, name, reason} of each sample left out
+    inputs: dict[str, str]  # file -> SHA-256
+    problems: list[Problem]  # warnings
+    # rows in the order of the samples; covariates in the words of the study
     sample_table: pd.DataFrame
-    """Rows in the order of the samples; covariates in the words of the study."""
+    # group of each sample, such as its patient; None without a column of groups
     group: tuple[str, ...] | None = None
-    """Group of each sample, such as its patient; None without a column of groups."""
-    group_column: str | None = None
-    """The column of groups."""
+    group_column: str | None = None  # the column of groups
 
 
 def read_cohort(design: Design, settings: CohortSettings, genes: Collection[str] = ()) -> Cohort:

@@ -80,8 +80,7 @@ def _sign_zeros(cells: Array, text: bytes) -> None:
 
 ParsedBlock = tuple[list[str], Array, dict[tuple[int, int], str]]
 
-CELLS_PER_BLOCK = 50_000
-"""Cells at a time, so that intermediate texts take little memory."""
+CELLS_PER_BLOCK = 50_000  # cells at a time, so that intermediate texts take little memory
 
 
 OPEN_QUOTE = "has a quote that is left open; close every quote, or export the table again"

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 MIN_CLASS_SAMPLES = 3
 """Samples of a class, or events: fewer cannot be split into outer and inner folds."""
-MAX_CLASSES = 6
-"""Different values of a column of classes; a column of more numbers is numeric."""
+MAX_CLASSES = 6  # different values of a column of classes; a column of more numbers is numeric
 SAMPLES_PER_COVARIATE = 4
 """Samples needed for each column of covariates, which are fitted without a penalty."""
 # Columns that most studies of people adjust for.
@@ -31,8 +30,7 @@ ORDERED_WORDS = """
 age size bmi grade grades stage nodes node score scores dose level count counts visit visits
 day days week weeks month months year years time hours rank ecog performance gleason height weight
 """
-MAX_CODES = 10
-"""Different numbers in a column of codes."""
+MAX_CODES = 10  # different numbers in a column of codes
 # Words in the names of columns: of times, of events, of endpoints (which either may have), and of
 # other columns that may look like these: dates, sample names, covariates.
 ROLE_WORDS = """

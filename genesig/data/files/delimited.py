@@ -52,8 +52,7 @@ def with_unix_line_ends(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-MAX_LINES_ABOVE_HEADER = 30
-"""Largest number of titles and comments above the header."""
+MAX_LINES_ABOVE_HEADER = 30  # largest number of titles and comments above the header
 
 
 def split_at_header(
@@ -153,8 +152,7 @@ CELL_WITH_THOUSANDS = re.compile(r';"?([-+]?\d{1,3},\d{3})"?(?=;|$)')
 CELL_BELOW_THOUSAND = re.compile(r';"?[-+]?[1-9]\d{0,2}"?(?=;|$)')
 DELIMITER_NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", " ": "spaces", "|": "bars"}
 
-MAX_GENES = 1_000_000
-"""Most rows or columns of a matrix; arrays of methylation have 930,000 probes."""
+MAX_GENES = 1_000_000  # most rows or columns of a matrix; arrays of methylation have 930,000 probes
 USUAL_WIDTH_SHARE = 0.9
 """Share of the lines of one width from which on the header is at fault, not these lines."""
 MAX_BYTES_PER_CELL = 9
@@ -172,39 +170,29 @@ class Matrix:
     Without `texts`, a cell that is not finite in `cells` is missing.
     """
 
-    rows: tuple[str, ...]
-    """Names of the rows as the file writes them: '001' stays '001'."""
+    rows: tuple[str, ...]  # names of the rows as the file writes them: '001' stays '001'
     columns: tuple[str, ...]
-    cells: Array
-    """(n_rows, n_columns) float64; NaN for a text that is no number."""
+    cells: Array  # (n_rows, n_columns) float64; NaN for a text that is no number
+    # Text of each cell that is no finite number, by row and column of the file, from 0. The key is
+    # (column, row) of this record if it is `transposed`.
     texts: dict[tuple[int, int], str]
-    """Text of each cell that is no finite number, by row and column of the file, from 0.
-
-    The key is (column, row) of this record if it is `transposed`.
-    """
-    lines: tuple[int, ...]
-    """Line of the file of each of its rows."""
-    transposed: bool = False
-    """Whether the rows of this record are the columns of the file."""
+    lines: tuple[int, ...]  # line of the file of each of its rows
+    transposed: bool = False  # whether the rows of this record are the columns of the file
+    # what `lines` counts: "line" of a text, "row" of a file without lines, "probe" of raw arrays
     line_word: str = "line"
-    """What `lines` counts: "line" of a text, "row" of a file without lines, "probe" of raw arrays.
-    """
+    # how the file was read, if it may have been meant otherwise; sentences joined by "; "
     doubt: str = ""
-    """How the file was read, if it may have been meant otherwise; sentences joined by "; "."""
+    # gene id -> symbol, if a column beside the ids has symbols
     symbols: Mapping[str, str] = field(default_factory=dict)
-    """Gene id -> symbol, if a column beside the ids has symbols."""
+    # samples that lack a part of the file, with NaN there: a modality, for example
     partial: tuple[str, ...] = ()
-    """Samples that lack a part of the file, with NaN there: a modality, for example."""
-    parts: tuple[str, ...] = ()
-    """Other matrices of the same file, such as layers."""
+    parts: tuple[str, ...] = ()  # other matrices of the same file, such as layers
+    # columns of the file that describe its genes and were left out
     annotation: tuple[str, ...] = ()
-    """Columns of the file that describe its genes and were left out."""
-    corner: str = ""
-    """Header of the column with the names of the rows."""
+    corner: str = ""  # header of the column with the names of the rows
+    # further names of the columns, from lines above or below the header
     headers: tuple[tuple[str, ...], ...] = ()
-    """Further names of the columns, from lines above or below the header."""
-    has_counts: bool = False
-    """Whether the file states that its values are counts."""
+    has_counts: bool = False  # whether the file states that its values are counts
 
     def without_partial_samples(self) -> Matrix:
         """Return the matrix without its `partial` samples, which are in rows."""
@@ -615,8 +603,7 @@ def _has_quoted_cells(line: str) -> bool:
 
 ROWS_PER_BLOCK = 1000
 """Rows of a block; in nearly every table the first block shows that points are decimal."""
-MIN_WHOLE_SHARE = 0.05
-"""Of all numbers; of values with three decimals one in a thousand is whole."""
+MIN_WHOLE_SHARE = 0.05  # of all numbers; of values with three decimals one in a thousand is whole
 MIN_DIFFERENT_NUMBERS = 10
 """Different whole numbers; a single one may stand for a missing value, as -999."""
 # Values around a thousand: whole numbers just below it, and "fractions" just above, as 1.234.

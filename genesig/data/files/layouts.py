@@ -41,8 +41,7 @@ ANNOTATION_HEADERS = {
 """Headers of columns of words beside the ids, letters alone (nf-core, DESeq2, biomaRt)."""
 POSITION_HEADERS = {"chr", "chromosome", "start", "end", "strand", "length"}
 """Headers of featureCounts; they count as annotation if three or more of them are present."""
-MIN_NUMBERED_ROWS = 5
-"""Rows from which on names 0, 1, 2, ... are row numbers and no ids."""
+MIN_NUMBERED_ROWS = 5  # Rows from which on names 0, 1, 2, ... are row numbers and no ids.
 TEST_RESULT_HEADERS = {
     "DESeq2": {"basemean", "log2foldchange"},
     "edgeR": {"logfc", "logcpm"},
@@ -128,8 +127,7 @@ def _without_folders(names: Sequence[str]) -> tuple[str, ...]:
     return short if len(set(short)) == len(names) else tuple(names)
 
 
-MAX_SETS_OF_COLUMN = 10_000
-"""Different values of a column; one with more has names, not groups."""
+MAX_SETS_OF_COLUMN = 10_000  # different values of a column; one with more has names, not groups
 
 
 def sets_of_column(table: pd.DataFrame, column: str, file_name: str) -> list[NamedSet]:
@@ -174,10 +172,8 @@ def sets_of_column(table: pd.DataFrame, column: str, file_name: str) -> list[Nam
     ]
 
 
-MIN_LETTERS = 3
-"""Letters from which on a name is not part of another name by chance."""
-MAX_TRIED_NAMES = 20
-"""Longer names that are compared; a short name may be part of very many."""
+MIN_LETTERS = 3  # letters from which on a name is not part of another name by chance
+MAX_TRIED_NAMES = 20  # longer names that are compared; a short name may be part of very many
 
 
 def orient(

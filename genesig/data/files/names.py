@@ -32,8 +32,7 @@ SERIES_ACCESSION = re.compile(r"(GSE\d+)(-GPL\d+)?", re.IGNORECASE)
 SERIES_SUFFIX = "_series_matrix.txt.gz"
 # Folder in which the rule `fetch` stores its downloads.
 DOWNLOAD_FOLDER = "data/geo"
-POOLED_STUDIES = "studies"
-"""Stands for `expression` and `samples` in a config with several studies."""
+POOLED_STUDIES = "studies"  # stands for `expression` and `samples` in a config with several studies
 
 
 def series_file(series: str) -> str:

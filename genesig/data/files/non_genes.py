@@ -189,28 +189,22 @@ MISSING_ID = re.compile(r"[-?._/\s]+|#.*|NA\.\d+|<na>|n\.?a\.?|unknown|none", re
 AMBIGUOUS_COLUMN_NAMES = {"start", "end", "stop", "location", "band", "probe", "hugo", "gc"}
 """Names that samples may have, too: they count if `MIN_ANNOTATION_COLUMNS` such columns exist."""
 MIN_ANNOTATION_COLUMNS = 3
-MIN_IDS = 50
-"""Genes from which on ids differ from counts by their values."""
+MIN_IDS = 50  # genes from which on ids differ from counts by their values
 MAX_KIND_SHARE = 0.5
 """Share of the names above which a kind is the subject of the matrix, and stays."""
-MIN_EQUAL_SHARE = 0.95
-"""Share of the samples in which a column equals one of the sample table."""
+MIN_EQUAL_SHARE = 0.95  # share of the samples in which a column equals one of the sample table
 MIN_SPECIES_SHARE = 0.1
 """Share of the names from which on micro-RNA of a species are genes, and no spike-ins."""
-SUM_TOLERANCE = 1e-4
-"""Relative difference of a row from the sum of all others, by rounding."""
-MIN_SAMPLES_FOR_VALUES = 5
-"""Samples from which on columns are not equal by chance."""
+SUM_TOLERANCE = 1e-4  # relative difference of a row from the sum of all others, by rounding
+MIN_SAMPLES_FOR_VALUES = 5  # samples from which on columns are not equal by chance
 MAX_ID_CORRELATION = 0.5
 """Rank correlation of a row of ids with the samples; samples of one tissue have about 0.8."""
 MAX_WHOLE_NUMBER_COLUMNS = 20
 """Columns of whole numbers about samples; if there are more, they are genes."""
 MIN_NONZERO_SHARE = 0.2
 """Share of samples with a value other than 0; a gene that is not expressed has fewer."""
-MAX_CELLS_FOR_DIGITS = 1000
-"""Cells of which the number of digits is counted."""
-MIN_DIFFERENT_VALUES = 3
-"""Different values from which on values alone tell what a column is."""
+MAX_CELLS_FOR_DIGITS = 1000  # cells of which the number of digits is counted
+MIN_DIFFERENT_VALUES = 3  # different values from which on values alone tell what a column is
 
 
 @dataclass(frozen=True)

@@ -36,10 +36,8 @@ FILE_ENDING = re.compile(
 )
 # Between a patient's name and the rest of the sample's name, such as TCGA-AB-1234-01.
 SEPARATORS = "-._: "
-MAX_ABSENT_SHARE = 1 / 3
-"""Share of the samples of a table that may be absent from the matrix."""
-MAX_SAMPLES = 20_000
-"""Names of an axis that may be samples; a longer axis has genes."""
+MAX_ABSENT_SHARE = 1 / 3  # share of the samples of a table that may be absent from the matrix
+MAX_SAMPLES = 20_000  # names of an axis that may be samples; a longer axis has genes
 
 
 @dataclass(frozen=True)

@@ -22,18 +22,13 @@ from genesig.words import is_missing, is_number
 
 MAX_LINES = 20_000
 """First lines that are read; a long table of proteins has up to 5,000 for each sample."""
-MIN_LINES = 20
-"""Rows from which on the shape of a table can be told."""
-COUNTER_COLUMNS = 4
-"""Columns of a file of STAR: the id and three counts."""
-N_WITH_SYMBOLS = 3
-"""Columns of htseq-count with an additional attribute: id, name, count."""
+MIN_LINES = 20  # rows from which on the shape of a table can be told
+COUNTER_COLUMNS = 4  # columns of a file of STAR: the id and three counts
+N_WITH_SYMBOLS = 3  # columns of htseq-count with an additional attribute: id, name, count
 MAX_VALUE_COLUMNS = 4
 """Numeric columns of a long table: the value, a limit of detection, a share of missing cells."""
-MAX_LONG_COLUMNS = 40
-"""Columns of a long table; a table with more is a matrix."""
-NUMERIC_SHARE = 0.9
-"""Share of numbers among the cells of a numeric column."""
+MAX_LONG_COLUMNS = 40  # columns of a long table; a table with more is a matrix
+NUMERIC_SHARE = 0.9  # share of numbers among the cells of a numeric column
 # Headers of a column of ids.
 ID_HEADER = re.compile(
     r".*(gene|probe|protein|feature|transcript|symbol|target|accession|assay|name|sample|patient)"

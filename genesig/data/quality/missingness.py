@@ -34,29 +34,25 @@ def q_values(p: Array) -> Array:
     return np.minimum(q, 1.0)
 
 
-PROBABILITY_ROUNDING = 1e-7
-"""Relative difference below which probabilities of tables are equal."""
-MAX_FALSE_DISCOVERY_RATE = 0.05
-"""Largest false discovery rate of associated genes."""
+PROBABILITY_ROUNDING = 1e-7  # relative difference below which probabilities of tables are equal
+MAX_FALSE_DISCOVERY_RATE = 0.05  # largest false discovery rate of associated genes
 
 
 @dataclass(frozen=True, eq=False)
 class Missingness:
     """Missing values against the response."""
 
-    genes: Array
-    """(m,) int: genes that only some of the samples have."""
+    genes: Array  # (m,) int: genes that only some of the samples have
+    # (m,) float: fisher's exact test of missing against class; for T > 2 classes T times the
+    # smallest p of a class against the rest. For a number, the rank sum test of the samples without
+    # the gene.
     p: Array
-    """(m,) float: fisher's exact test of missing against class; for T > 2 classes T times the
-    smallest p of a class against the rest. For a number, the rank sum test of the samples without
-    the gene."""
+    # (T, m) float: share of each class without each of the genes; T = 0 without classes
     by_class: Array
-    """(T, m) float: share of each class without each of the genes; T = 0 without classes."""
+    # Test of the samples' shares of missing values: Kruskal and Wallis' for classes, Spearman's for
+    # a number. NaN if all are equal.
     sample_p: float
-    """Test of the samples' shares of missing values: Kruskal and Wallis' for classes, Spearman's
-    for a number. NaN if all are equal."""
-    class_share: Array
-    """(T,) float: share of all values that each class misses."""
+    class_share: Array  # (T,) float: share of all values that each class misses
 
     @property
     def associated(self) -> Array:

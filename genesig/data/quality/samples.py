@@ -162,12 +162,9 @@ _EIGENVALUE_ROUNDING = 1e-12
 class Components:
     """The leading components of centred data Z = U S V'."""
 
-    directions: Array
-    """(n, k) float: U; the largest entry of each column is positive."""
-    size: Array
-    """(k,) float, falling: S; 0 for components that the data do not have."""
-    explained: Array
-    """(k,) float: their shares of the variance."""
+    directions: Array  # (n, k) float: U; the largest entry of each column is positive
+    size: Array  # (k,) float, falling: S; 0 for components that the data do not have
+    explained: Array  # (k,) float: their shares of the variance
 
     @property
     def points(self) -> Array:

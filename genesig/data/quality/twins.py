@@ -30,10 +30,8 @@ MIN_PARTIAL_CORRELATION = 1 / 3
 variance is common."""
 MIN_MADS = 6.0
 """Smallest distance of their partial correlation from the median, in standard deviations by MAD."""
-MIN_TWIN_SAMPLES = 6
-"""Smallest number of samples in which twins are searched."""
-MIN_TWIN_GENES = 100
-"""Smallest number of genes by which twins are searched."""
+MIN_TWIN_SAMPLES = 6  # smallest number of samples in which twins are searched
+MIN_TWIN_GENES = 100  # smallest number of genes by which twins are searched
 
 
 def twins(X: Array) -> list[tuple[int, int, float]]:
@@ -74,8 +72,7 @@ def twins(X: Array) -> list[tuple[int, int, float]]:
     return [(int(first_rows[pair]), int(second_rows[pair]), float(r[pair])) for pair in twin_pairs]
 
 
-SIMILAR_SAMPLES = "similar_samples"
-"""Code of the warning of twins."""
+SIMILAR_SAMPLES = "similar_samples"  # code of the warning of twins
 _TWINS_ADVICE = (
     "if they are, keep one of each, or name a column of patients as data.group, with "
     "splits.scheme: stratified_group_kfold"

@@ -323,8 +323,7 @@ def _split(samples: Samples, name: str, repeat: int, fold: int, test: Array) -> 
     return Split(name, repeat, fold, samples.named(train), samples.named(test), (), key)
 
 
-MIN_STUDIES = 3
-"""Smallest number of studies of which one may be left out: at least two must train."""
+MIN_STUDIES = 3  # smallest number of studies of which one may be left out: at least two must train
 BATCH_SCHEMES = {
     "leave_one_batch_out": ("data.batch", "batches"),
     "leave_one_study_out": ("several studies", "studies"),

@@ -50,19 +50,13 @@ def random_state(seed: int, key: tuple[int, ...]) -> int:
 class Samples:
     """The samples of a study, as far as they matter for dividing them."""
 
-    names: tuple[str, ...]
-    """(n,) str."""
-    y: Array
-    """(n,) array: response."""
-    kind: Response
-    """Kind of the response."""
+    names: tuple[str, ...]  # (n,) str
+    y: Array  # (n,) array: response
+    kind: Response  # kind of the response
     classes: tuple[str, ...] | None
-    groups: Array | None
-    """(n,) str or None: samples of one group stay together."""
-    batches: Array | None
-    """(n,) str or None: samples of one batch were processed together."""
-    studies: bool = False
-    """Whether the batches are studies: parts are alike within each."""
+    groups: Array | None  # (n,) str or None: samples of one group stay together
+    batches: Array | None  # (n,) str or None: samples of one batch were processed together
+    studies: bool = False  # whether the batches are studies: parts are alike within each
 
     @classmethod
     def from_dataset(cls, dataset: Dataset) -> Samples:

@@ -179,10 +179,8 @@ def _list_problems(
 
 # All splits within these limits are drawn in about ten seconds.
 MAX_OUTER_SPLITS = 2000
-MAX_INNER_FOLDS = 40_000
-"""Largest number of inner folds of all outer splits together."""
-MAX_SAMPLE_NAMES = 20_000_000
-"""Largest number of sample names in all of these."""
+MAX_INNER_FOLDS = 40_000  # largest number of inner folds of all outer splits together
+MAX_SAMPLE_NAMES = 20_000_000  # largest number of sample names in all of these
 REMEDY = {
     "outer": "another splits.scheme, number of splits.folds or seed",
     "inner": "another splits.inner_scheme, number of splits.inner_folds or seed",

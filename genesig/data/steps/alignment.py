@@ -28,10 +28,9 @@ class AlignStudies:
     studies, m removes part of the difference between the classes.
     """
 
+    # Column of the sample table that names the studies. Samples without one are a study.
     column: str
-    """Column of the sample table that names the studies. Samples without one are a study."""
-    spread: bool
-    """Whether s is divided by. A gene that is constant in a study becomes 0 there."""
+    spread: bool  # Whether s is divided by. A gene that is constant in a study becomes 0 there.
     kind: ClassVar[Literal["study"]] = "study"
     genes: ClassVar[None] = None
 
@@ -63,12 +62,9 @@ class FixStudies:
     location.
     """
 
-    column: str
-    """Column of the sample table that names the studies."""
-    batches: Sequence[str]
-    """Names of the studies of the training samples."""
-    shift: Array
-    """(K, n_genes) float: :math:`l_k` less their mean."""
+    column: str  # column of the sample table that names the studies
+    batches: Sequence[str]  # names of the studies of the training samples
+    shift: Array  # (K, n_genes) float: :math:`l_k` less their mean
     kind: ClassVar[Literal["studies"]] = "studies"
     genes: ClassVar[None] = None
 
@@ -104,11 +100,10 @@ class CombatStudies:
     samples; otherwise it stays as it is. Labels have no influence.
     """
 
-    column: str
-    """Column of the sample table that names the studies."""
+    column: str  # column of the sample table that names the studies
+    # field of the fitted `Combat`, as all that follow; mean and scale are those of the reference of
+    # other studies
     batches: Sequence[str]
-    """Field of the fitted `Combat`, as all that follow; mean and scale are those of the reference
-    of other studies."""
     mean: Array
     scale: Array
     gamma: Array
@@ -173,10 +168,8 @@ ALIGNMENT_CANDIDATES = ("standardise", "centre", "none", "rank")
 """Names in `STUDYWISE_ALIGNMENTS`. The first wins ties, and is taken with one training study."""
 RIDGE_PENALTIES = (0.1, 1.0, 10.0)
 """Ridge penalties, in units of the mean eigenvalue of the training set."""
-MIN_TRAINING_STUDIES = 2
-"""Smallest number of training studies of which one can be left out."""
-MAX_CACHE_BYTES = 2.5e8
-"""Largest size of the cached predictors."""
+MIN_TRAINING_STUDIES = 2  # smallest number of training studies of which one can be left out
+MAX_CACHE_BYTES = 2.5e8  # largest size of the cached predictors
 ERROR_DIGITS = 9  # so that ties are ties on every processor
 
 
@@ -189,10 +182,9 @@ class Alignments:
     samples only.
     """
 
+    # function of the name of a candidate that returns the aligned matrix (n_samples, n_genes)
     align: Callable[[str], Array]
-    """Function of the name of a candidate that returns the aligned matrix (n_samples, n_genes)."""
-    studies: Array
-    """(n_samples,) str: study of each sample."""
+    studies: Array  # (n_samples,) str: study of each sample
     _copies: dict[str, Array] = field(default_factory=dict)
     _products: dict[str, Array] = field(default_factory=dict)
     _cached_predictors: dict[bytes, Predictors] = field(default_factory=dict)

@@ -87,8 +87,7 @@ def _largest_relative_change(estimate: Array, new_estimate: Array) -> float:
     return float(relative_change.max())
 
 
-MIN_BATCH_SAMPLES = 5
-"""Smallest number of samples of a new batch."""
+MIN_BATCH_SAMPLES = 5  # smallest number of samples of a new batch
 MIN_TRAINING_SAMPLES_OF_BATCH = 2
 """Smallest number of training samples of a batch: fewer have no spread."""
 
@@ -109,10 +108,8 @@ class ReferenceBatch:
     Biostatistics 17:29). The same numbers as sva's ``ComBat(ref.batch=)``.
     """
 
-    mean: Array
-    """(n_genes,) float: mean of the training samples."""
-    scale: Array
-    """(n_genes,) float: standard deviation of the training samples, with ddof=0."""
+    mean: Array  # (n_genes,) float: mean of the training samples
+    scale: Array  # (n_genes,) float: standard deviation of the training samples, with ddof=0
     kind: ClassVar[Literal["cohort"]] = "cohort"  # transform needs the samples of a whole batch
 
     @classmethod
@@ -155,21 +152,18 @@ class Combat:
     W. E. Johnson et al. (2007), Biostatistics 8:118. The same numbers as sva's ``ComBat``.
     """
 
+    # batches with at least two samples; samples of any other batch stay as they are
     batches: tuple[str, ...]
-    """Batches with at least two samples; samples of any other batch stay as they are."""
+    # (n_genes,) float: mean of the batch means, weighted by their samples, or the mean of the
+    # reference batch
     mean: Array
-    """(n_genes,) float: mean of the batch means, weighted by their samples, or the mean of the
-    reference batch."""
+    # (n_genes,) float: pooled standard deviation, or that of the reference batch; 0 for a gene that
+    # is constant in a batch, which stays as it is
     scale: Array
-    """(n_genes,) float: pooled standard deviation, or that of the reference batch; 0 for a gene
-    that is constant in a batch, which stays as it is."""
-    coefficients: Array
-    """(n_covariates, n_genes) float: effects of the covariates."""
-    gamma: Array
-    """(n_batches, n_genes) float: shrunken shift of each batch, in units of the scale."""
+    coefficients: Array  # (n_covariates, n_genes) float: effects of the covariates
+    gamma: Array  # (n_batches, n_genes) float: shrunken shift of each batch, in units of the scale
+    # (n_batches, n_genes) float: shrunken variance of each batch, in units of the squared scale
     delta: Array
-    """(n_batches, n_genes) float: shrunken variance of each batch, in units of the squared scale.
-    """
 
     @classmethod
     def fit(
@@ -320,13 +314,11 @@ class BatchCorrection:
     covariate is not known.
     """
 
-    columns: Sequence[str]
-    """The column of the batches, then those of the covariates."""
+    columns: Sequence[str]  # the column of the batches, then those of the covariates
+    # (column, level) of the covariates that are not numbers; the first level of a column is the
+    # reference
     levels: Sequence[Sequence[str]]
-    """(column, level) of the covariates that are not numbers; the first level of a column is the
-    reference."""
-    batches: Sequence[str]
-    """Field of the fitted `Combat`, as all that follow."""
+    batches: Sequence[str]  # field of the fitted `Combat`, as all that follow
     mean: Array
     scale: Array
     coefficients: Array

@@ -16,8 +16,7 @@ from genesig.errors import GenesigError
 class LogCpm:
     """``log2(10^6 x / sum(x) + prior)``: log2 of counts per million of the sample's own library."""
 
-    prior: float
-    """Added to the counts per million; it shrinks differences between smaller values."""
+    prior: float  # added to the counts per million; it shrinks differences between smaller values
     kind: ClassVar[Literal["sample"]] = "sample"
     genes: ClassVar[None] = None
 
@@ -39,10 +38,8 @@ class LogCpm:
         return np.asarray(np.log2(1e6 * rows / library + self.prior))
 
 
-TMM_RATIO_TRIM = 0.3
-"""Share of the genes that TMM leaves out at either end by their ratio."""
-TMM_LEVEL_TRIM = 0.05
-"""Share of the genes that TMM leaves out at either end by their level."""
+TMM_RATIO_TRIM = 0.3  # share of the genes that TMM leaves out at either end by their ratio
+TMM_LEVEL_TRIM = 0.05  # share of the genes that TMM leaves out at either end by their level
 MAX_EQUAL_LOG_RATIO = 1e-6
 """Two samples whose log2 ratios are all below this have the same composition for TMM."""
 
@@ -64,16 +61,13 @@ class SizeFactors:
     """
 
     method: str
+    # (n_genes,) float: log g, NaN where there is none; of tmm the counts of the sample nearest to
+    # the others
     reference: Array
-    """(n_genes,) float: log g, NaN where there is none; of tmm the counts of the sample nearest to
-    the others."""
-    typical: float
-    """Typical size factor t of the training samples; 1 for median_of_ratios."""
+    typical: float  # typical size factor t of the training samples; 1 for median_of_ratios
+    # (n_genes,) float: mean of `x/s` over the training samples, for a gene that a new sample lacks
     means: Array
-    """(n_genes,) float: mean of ``x/s`` over the training samples, for a gene that a new sample
-    lacks."""
-    prior: float
-    """Added to the counts of a sample of size factor 1."""
+    prior: float  # added to the counts of a sample of size factor 1
     kind: ClassVar[Literal["fold"]] = "fold"
     genes: ClassVar[None] = None
 
@@ -205,26 +199,18 @@ def _is_middle(values: Array, share: float) -> Array:
 
 
 # As in DESeq2, so that the numbers are the same.
-MAX_TREND_GENES = 1000
-"""Largest number of genes, evenly by level, to which the trend is fitted."""
-MIN_TREND_MEAN = 5.0
-"""Smallest mean count of such a gene."""
-MIN_DISPERSION = 1e-8
-"""Smallest dispersion that the search considers."""
-MIN_TREND_DISPERSION = 1e-6
-"""Smallest dispersion to which the trend is fitted."""
-MIN_EXPECTED_COUNT = 0.5
-"""Smallest expected count of a gene in a sample."""
+MAX_TREND_GENES = 1000  # largest number of genes, evenly by level, to which the trend is fitted
+MIN_TREND_MEAN = 5.0  # smallest mean count of such a gene
+MIN_DISPERSION = 1e-8  # smallest dispersion that the search considers
+MIN_TREND_DISPERSION = 1e-6  # smallest dispersion to which the trend is fitted
+MIN_EXPECTED_COUNT = 0.5  # smallest expected count of a gene in a sample
 N_GRID_POINTS = 24
 """Dispersions at which the likelihood is computed before the golden-section search."""
-N_GOLDEN_STEPS = 30
-"""Steps of the golden-section search around the best grid point."""
+N_GOLDEN_STEPS = 30  # steps of the golden-section search around the best grid point
 TREND_RATIO_RANGE = (1e-4, 15.0)
 """Dispersions outside this range of multiples of the trend are not fitted."""
-MAX_TREND_FITS = 11
-"""Largest number of fits of the trend."""
-TREND_TOLERANCE = 1e-6
-"""Sum of the squared changes of the log coefficients at which fitting stops."""
+MAX_TREND_FITS = 11  # largest number of fits of the trend
+TREND_TOLERANCE = 1e-6  # sum of the squared changes of the log coefficients at which fitting stops
 MEAN_DISPERSION_TRIM = 0.001
 """Share left out at either end for the mean dispersion, if no trend fits."""
 
@@ -243,15 +229,12 @@ class Vst:
     al. 2014, Genome Biol. 15:550), without a design, its parametric trend.
     """
 
-    method: str
-    """Field of the size factors s (see `SizeFactors`), as the next three."""
+    method: str  # field of the size factors s (see `SizeFactors`), as the next three
     reference: Array
     typical: float
     means: Array
-    a0: float
-    """Asymptotic dispersion of the trend a0 + a1/m."""
-    a1: float
-    """Extra-Poisson term of the trend; 0 if no trend fits."""
+    a0: float  # asymptotic dispersion of the trend a0 + a1/m
+    a1: float  # Extra-Poisson term of the trend; 0 if no trend fits
     kind: ClassVar[Literal["fold"]] = "fold"
     genes: ClassVar[None] = None
 

@@ -16,8 +16,7 @@ from genesig.errors import GenesigError
 class KeptGenes:
     """The genes that a filter chose."""
 
-    genes: Array
-    """(n_kept,) int, ascending."""
+    genes: Array  # (n_kept,) int, ascending
     kind: ClassVar[Literal["fold"]] = "fold"
 
     def transform(self, X: Array) -> Array:
@@ -29,8 +28,7 @@ class KeptGenes:
 class Filter:
     """A rule that chooses genes: `fit`, or a call with stored genes, returns `KeptGenes`."""
 
-    choose: Callable[..., Array]
-    """function of (X, settings): returns the kept columns, ascending."""
+    choose: Callable[..., Array]  # function of (X, settings): returns the kept columns, ascending
     kind: ClassVar[Literal["fold"]] = "fold"
 
     def fit(self, X: Array, **settings: float) -> KeptGenes:

@@ -12,31 +12,24 @@ from genesig.arrays import Array
 from genesig.data.steps.scale import never_logged
 from genesig.errors import GenesigError
 
-MAX_MISSING_OF_NEIGHBOUR = 0.5
-"""Largest share of the training samples that a neighbour may miss."""
-SHARE_ROUNDING = 1e-12
-"""Relative rounding error of a share of samples: 0.3 of 10 are 3."""
-MAX_SETS_AT_ONCE = 256
-"""Largest number of training sets whose neighbours are computed at once."""
-MAX_NUMBERS = 500_000
-"""About the largest number of array elements that this computation holds."""
+MAX_MISSING_OF_NEIGHBOUR = 0.5  # largest share of the training samples that a neighbour may miss
+SHARE_ROUNDING = 1e-12  # relative rounding error of a share of samples: 0.3 of 10 are 3
+MAX_SETS_AT_ONCE = 256  # largest number of training sets whose neighbours are computed at once
+MAX_NUMBERS = 500_000  # about the largest number of array elements that this computation holds
 CANDIDATES_PER_NEIGHBOUR = 3
 """This many times k genes, nearest over all samples, bound the k-th distance in a training set."""
-MAX_SQUARED_DIFFERENCE = 8.0
-"""More than any squared difference of values below 1."""
+MAX_SQUARED_DIFFERENCE = 8.0  # more than any squared difference of values below 1
 SINGLE_ERROR_PER_ROW = 2e-6
 """Largest error of a sum of squares in single precision, for each row, as a share of the sum."""
-SINGLE_ERROR_FLOOR = 1e-37
-"""Largest error besides, for each row."""
+SINGLE_ERROR_FLOOR = 1e-37  # largest error besides, for each row
 
 
 class KnownNeighbours(NamedTuple):
     """Nearest genes that were computed before, for many sets of training samples at once."""
 
-    genes: Array
-    """(q,) int, ascending."""
+    genes: Array  # (q,) int, ascending
+    # (q, k) int, the genes nearest to each of `genes`; -1 if there are fewer than k
     neighbours: Array
-    """(q, k) int, the genes nearest to each of `genes`; -1 if there are fewer than k."""
 
     def for_genes(self, requested: Array) -> Array | None:
         """Return the neighbours of the requested genes; None if one of these is not known."""
@@ -63,14 +56,12 @@ class KnnImpute:
     neighbour has a value; where none has, it takes the sample's mean over the other genes.
     """
 
-    donors: Array
-    """(n_train, n_genes) float: the training samples, NaN where a value is missing."""
-    neighbours: int
-    """Number k of nearest genes."""
+    donors: Array  # (n_train, n_genes) float: the training samples, NaN where a value is missing
+    neighbours: int  # number k of nearest genes
+    # (n_kept,) int, growing, or None: columns that are left; None for all
     genes: Array | None = None
-    """(n_kept,) int, growing, or None: columns that are left; None for all."""
+    # nearest genes that were found before, for many sets of training samples at once
     known_neighbours: KnownNeighbours | None = field(default=None, metadata={"stored": False})
-    """Nearest genes that were found before, for many sets of training samples at once."""
     kind: ClassVar[Literal["fold"]] = "fold"
 
     @classmethod
@@ -176,8 +167,7 @@ class MeanImpute:
     has no effect. A gene that no training sample has gets the mean of all values.
     """
 
-    means: Array
-    """(n_genes,) float."""
+    means: Array  # (n_genes,) float
     kind: ClassVar[Literal["fold"]] = "fold"
     genes: ClassVar[None] = None
 
@@ -360,8 +350,7 @@ class LeftCensored:
     instead of by sample, so that a filled-in value does not depend on the sample's other genes.
     """
 
-    low: Array
-    """(n_genes,) float: value that replaces each gene's missing values."""
+    low: Array  # (n_genes,) float: value that replaces each gene's missing values
     kind: ClassVar[Literal["fold"]] = "fold"
     genes: ClassVar[None] = None
 
@@ -399,8 +388,7 @@ class HalfMinimum:
     Compared by R. Wei et al. (2018), Sci. Rep. 8:663.
     """
 
-    low: Array
-    """(n_genes,) float: value that replaces each gene's missing values."""
+    low: Array  # (n_genes,) float: value that replaces each gene's missing values
     kind: ClassVar[Literal["fold"]] = "fold"
     genes: ClassVar[None] = None
 

@@ -32,10 +32,8 @@ class MedianPolish:
     D. Kostka and R. Spang (2008), PLoS Comput. Biol. 4:e22.
     """
 
-    effects: Array
-    """(n_probes,) float: log2 units; the median over a set is 0."""
-    sets: Array
-    """(n_probes,) int: number of each probe's set."""
+    effects: Array  # (n_probes,) float: log2 units; the median over a set is 0
+    sets: Array  # (n_probes,) int: number of each probe's set
     kind: ClassVar[Literal["fold"]] = "fold"
 
     @property
@@ -288,8 +286,7 @@ class Quantile:
     B. M. Bolstad et al. (2003), Bioinformatics 19:185. Ties as in limma's normalizeQuantiles.
     """
 
-    target: Array
-    """(n_genes,) float, growing."""
+    target: Array  # (n_genes,) float, growing
     kind: ClassVar[Literal["fold"]] = "fold"
     genes: ClassVar[None] = None
 

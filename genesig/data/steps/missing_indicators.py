@@ -32,11 +32,9 @@ class MissingIndicators:
     that no model of that split selects it.
     """
 
+    # (m,) int or None: columns of the genes that have an indicator; None if there are no indicators
     of: Array | None = None
-    """(m,) int or None: columns of the genes that have an indicator; None if there are no
-    indicators."""
-    added: Array | None = None
-    """(m,) int or None: column of the indicator of each of these genes."""
+    added: Array | None = None  # (m,) int or None: column of the indicator of each of these genes
     kind: ClassVar[Literal["sample"]] = "sample"
     genes: ClassVar[None] = None
 

@@ -15,8 +15,7 @@ from genesig.data.steps.sample_wise import inverse_scale
 class Centre:
     """Subtract the training mean from each gene."""
 
-    mean: Array
-    """(n_genes,) float."""
+    mean: Array  # (n_genes,) float
     kind: ClassVar[Literal["fold"]] = "fold"
     genes: ClassVar[None] = None
 

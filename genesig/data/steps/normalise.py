@@ -107,11 +107,9 @@ class Normaliser(Protocol):
 class Reference:
     """Fitted steps, to be applied to training rows, test rows or one new sample alike."""
 
-    names: tuple[str, ...]
-    """Registry names of the steps."""
+    names: tuple[str, ...]  # registry names of the steps
     steps: tuple[Normaliser, ...]
-    n_genes: int
-    """Columns that `transform` takes."""
+    n_genes: int  # columns that `transform` takes
 
     @property
     def genes(self) -> Array:

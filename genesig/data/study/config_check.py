@@ -160,15 +160,12 @@ def _section(raw: Config, name: str) -> dict[str, Any]:
     return section if isinstance(section, dict) else {}
 
 
-FILE_KEYS = (["expression"], ["samples"])
-"""Key paths of the two files."""
+FILE_KEYS = (["expression"], ["samples"])  # key paths of the two files
 EMPTY_STUDIES_FAULT = (
     "the list is empty; name two studies or more, or one study's expression and samples"
 )
-MAX_LISTED_FAULTS = 20
-"""Number of faults that are listed; further ones are counted."""
-MIN_EXPONENT_NUMBER = 1e15
-"""Whole numbers from this on are written with an exponent."""
+MAX_LISTED_FAULTS = 20  # number of faults that are listed; further ones are counted
+MIN_EXPONENT_NUMBER = 1e15  # whole numbers from this on are written with an exponent
 RENAMED_KEYS = {"signature.frequency": "signature.cv_frequency"}
 RENAMED_VALUES = {("linear.model", "committee"): "ensemble", ("linear.list", "controlled"): "fdr"}
 """Old names of settings and of their values, which get an error with the new name."""

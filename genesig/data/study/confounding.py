@@ -29,19 +29,14 @@ _MIN_RESIDUAL_DF = 2
 class Association:
     """Share of each component's variance that a column explains, and its test."""
 
-    kind: str
-    """"classes" (share is eta² of one-way analysis of variance) or "number" (share is r²)."""
-    n_levels: int
-    """Number of groups; 2 for a number (its degrees of freedom plus one)."""
-    n_samples: int
-    """Number of samples with a value."""
-    share: Array
-    """(k,) float: share of each component's variance that the column explains."""
+    kind: str  # "classes" (share is eta² of one-way analysis of variance) or "number" (share is r²)
+    n_levels: int  # number of groups; 2 for a number (its degrees of freedom plus one)
+    n_samples: int  # number of samples with a value
+    share: Array  # (k,) float: share of each component's variance that the column explains
+    # (k,) float: share less its expectation by chance, `1 - (1 - share)(n - 1)/(n - levels)`, at
+    # least 0; comparable between columns of few and of many groups
     adjusted_share: Array
-    """(k,) float: share less its expectation by chance, ``1 - (1 - share)(n - 1)/(n - levels)``,
-    at least 0; comparable between columns of few and of many groups."""
-    p: Array
-    """(k,) float: of the F test, ``F = (share/(levels - 1)) / ((1 - share)/(n - levels))``."""
+    p: Array  # (k,) float: of the F test, `F = (share/(levels - 1)) / ((1 - share)/(n - levels))`
 
 
 def measure_association(

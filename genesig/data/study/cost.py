@@ -26,20 +26,16 @@ from genesig.results.splits import (
     PAIRS_OF_TRAINING_SET,
 )
 
-JOB_SECONDS = 1.0
-"""Seconds in which any job imports its modules and reads its inputs."""
-SNAKEMAKE_SECONDS = 5.0
-"""Seconds of Snakemake itself."""
+JOB_SECONDS = 1.0  # seconds in which any job imports its modules and reads its inputs
+SNAKEMAKE_SECONDS = 5.0  # seconds of Snakemake itself
 
 LOOK_SECONDS_PER_VALUE = 5e-7
 """Seconds of the largest job that only looks at the matrix; all such jobs take 2.5 times that."""
 
-FIT_SECONDS = 0.01
-"""Seconds of one outer training set, besides those of its paths."""
+FIT_SECONDS = 0.01  # seconds of one outer training set, besides those of its paths
 PATH_SECONDS_PER_VALUE = 3.3e-10
 """Seconds of a path's step in an inner fold, for each value of the training matrix."""
-PATH_SECONDS_PER_SQUARED_SAMPLE = 3.9e-8
-"""The same, for the squared number of training samples."""
+PATH_SECONDS_PER_SQUARED_SAMPLE = 3.9e-8  # the same, for the squared number of training samples
 
 HALF_SAMPLE_SECONDS = 2e-4
 HALF_SAMPLE_SECONDS_PER_VALUE = 2.5e-9
@@ -50,31 +46,23 @@ ENSEMBLE_SECONDS_PER_VALUE = 2.5e-9
 """Seconds of the further models of an ensemble, for a training set and for each of its folds."""
 
 FUSED_SECONDS = 0.0013
-FUSED_SECONDS_PER_VALUE = 1.8e-8
-"""Seconds of one step of a path of the fused lasso."""
+FUSED_SECONDS_PER_VALUE = 1.8e-8  # seconds of one step of a path of the fused lasso
 
 BASELINE_SECONDS = 0.25
-BASELINE_SECONDS_PER_VALUE = 8.5e-7
-"""Seconds of all baselines on one split."""
+BASELINE_SECONDS_PER_VALUE = 8.5e-7  # seconds of all baselines on one split
 
-SINGLE_FIT_MB = 350
-"""MB of a job that fits one training set, besides its data."""
-MANY_FITS_MB = 600
-"""MB of a job that fits many training sets side by side, besides its data."""
-MB_PER_SAMPLE = 0.8
-"""MB for each sample in a job of many fits."""
-MB_PER_GENE = 4e-3
-"""MB for each gene, besides the matrix and its copy by gene."""
+SINGLE_FIT_MB = 350  # MB of a job that fits one training set, besides its data
+MANY_FITS_MB = 600  # MB of a job that fits many training sets side by side, besides its data
+MB_PER_SAMPLE = 0.8  # MB for each sample in a job of many fits
+MB_PER_GENE = 4e-3  # MB for each gene, besides the matrix and its copy by gene
 
 BASELINES_MB = 400
 BASELINE_MATRICES = 7
 """MB of the job of all baselines: constant, and the number of matrices that it holds."""
 
-ALIGNED_MATRICES = 5
-"""Further matrices in memory if training sets choose how studies are aligned."""
+ALIGNED_MATRICES = 5  # further matrices in memory if training sets choose how studies are aligned
 
-MODULE_SECONDS_PER_VALUE = 6e-6
-"""Seconds of one module of genes, for each value."""
+MODULE_SECONDS_PER_VALUE = 6e-6  # seconds of one module of genes, for each value
 
 NONLINEAR_SECONDS = 0.01
 NONLINEAR_SECONDS_AT_100_SAMPLES = 0.17
@@ -83,8 +71,7 @@ NONLINEAR_GROWTH = 2.25
 by which they grow with the samples."""
 
 SET_SECONDS = 0.0035
-SET_SECONDS_PER_VALUE = 4.5e-8
-"""Seconds of one path over gene sets."""
+SET_SECONDS_PER_VALUE = 4.5e-8  # seconds of one path over gene sets
 SET_SECONDS_PER_REPEATED_GENE = 7e-7
 """Seconds of that path for each membership of a gene in a second or further set."""
 
@@ -94,22 +81,15 @@ ENRICHMENT_SECONDS_PER_MEMBER = 5e-5
 """Seconds of the thousand permutations of enrichment: constant, for each value, and for each member
 of a set."""
 
-REFIT_SECONDS = 1e-3
-"""Seconds in which a gene list is refitted on one split."""
-N_RANDOM_LISTS = 200
-"""Lists of random genes that are refitted beside published lists."""
+REFIT_SECONDS = 1e-3  # seconds in which a gene list is refitted on one split
+N_RANDOM_LISTS = 200  # lists of random genes that are refitted beside published lists
 
-MB_PER_READ_MEMBER = 1.8e-4
-"""MB for each member of a set in a file that is read."""
-MB_PER_SELECTED_MEMBER = 1.4e-4
-"""MB for each member of the sets that are selected from."""
-MB_PER_PERMUTED_SET = 0.024
-"""MB for each set under the thousand permutations: three arrays."""
-MB_PER_SCORE = 2.4e-5
-"""MB for the score of a sample by a list: three arrays."""
+MB_PER_READ_MEMBER = 1.8e-4  # MB for each member of a set in a file that is read
+MB_PER_SELECTED_MEMBER = 1.4e-4  # MB for each member of the sets that are selected from
+MB_PER_PERMUTED_SET = 0.024  # MB for each set under the thousand permutations: three arrays
+MB_PER_SCORE = 2.4e-5  # MB for the score of a sample by a list: three arrays
 
-N_FACTOR_RATIOS = 5
-"""Ratios of the factors of two omics that are tried if the factors are learned."""
+N_FACTOR_RATIOS = 5  # ratios of the factors of two omics that are tried if the factors are learned
 
 MAX_HOURS = 1.0
 """Hours of one processor above which nonlinear selection and gene sets get a warning."""
@@ -128,21 +108,14 @@ class Size:
 
     samples: int
     genes: int
-    splits: int
-    """Number of outer splits."""
-    training: int
-    """Number of training samples of the largest outer split."""
-    classes: int = 0
-    """0 for two classes and for other kinds of outcome."""
-    structured_sets: int = 0
-    """Sets in the file ``structured.sets``."""
-    structured_members: int = 0
-    """Genes of these sets, counted once for each set."""
-    enrichment_sets: int = 0
-    """Sets in the file ``enrichment.sets``."""
+    splits: int  # number of outer splits
+    training: int  # number of training samples of the largest outer split
+    classes: int = 0  # 0 for two classes and for other kinds of outcome
+    structured_sets: int = 0  # sets in the file `structured.sets`
+    structured_members: int = 0  # genes of these sets, counted once for each set
+    enrichment_sets: int = 0  # sets in the file `enrichment.sets`
     enrichment_members: int = 0
-    published_sets: int = 0
-    """Gene lists in the file ``controls.signatures``."""
+    published_sets: int = 0  # gene lists in the file `controls.signatures`
     published_members: int = 0
 
     @classmethod
@@ -156,15 +129,11 @@ class Size:
 class Cost(NamedTuple):
     """Estimated time and memory of the jobs of one rule."""
 
-    seconds: float
-    """Of the largest job."""
-    megabytes: float
-    """Of the largest job."""
-    total_seconds: float
-    """Of all jobs together."""
+    seconds: float  # of the largest job
+    megabytes: float  # of the largest job
+    total_seconds: float  # of all jobs together
     n_jobs: int = 1
-    n_permutations: int = 1
-    """Number of permutations of the largest job."""
+    n_permutations: int = 1  # number of permutations of the largest job
 
 
 def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
@@ -451,11 +420,9 @@ def _n_inner_folds(config: Mapping[str, Any], size: Size) -> int:
 PRIOR_SECONDS = 20.0
 """Seconds by which one job at a time is assumed, until the run shows how many run together."""
 
-SELECTION_LINE = "Select jobs to execute..."
-"""Line that Snakemake writes between any two jobs."""
+SELECTION_LINE = "Select jobs to execute..."  # line that Snakemake writes between any two jobs
 
-MAX_DONE_SHARE = 0.9
-"""Largest share of its expected seconds that a running job is counted as done."""
+MAX_DONE_SHARE = 0.9  # largest share of its expected seconds that a running job is counted as done
 
 
 @dataclass
@@ -463,12 +430,9 @@ class Job:
     """A started job of a rule."""
 
     rule: str
-    labels: str | None
-    """Wildcard of the rule, such as ``permuted-3-12``; None without it."""
-    start: float
-    """Seconds, by any clock."""
-    end: float | None = None
-    """None while the job runs."""
+    labels: str | None  # wildcard of the rule, such as `permuted-3-12`; None without it
+    start: float  # seconds, by any clock
+    end: float | None = None  # None while the job runs
 
 
 def expected_seconds_of_job(
@@ -564,15 +528,12 @@ def _mean_running_jobs(jobs: Iterable[Job], now: float) -> float:
 class RunProgress(logging.Handler):
     """Log handler that follows the jobs of a Snakemake run and forecasts its remaining time."""
 
+    # returns the cost of each rule, None before the data are read
     read_costs: Callable[[], Mapping[str, Cost] | None]
-    """Returns the cost of each rule, None before the data are read."""
     clock: Callable[[], float] = time.monotonic
-    counts: dict[str, int] = field(default_factory=dict)
-    """Number of jobs of each rule in this run."""
-    jobs: dict[int, Job] = field(default_factory=dict)
-    """Started jobs by Snakemake's id."""
-    last_rule: str = ""
-    """Rule of the job that ended last."""
+    counts: dict[str, int] = field(default_factory=dict)  # number of jobs of each rule in this run
+    jobs: dict[int, Job] = field(default_factory=dict)  # started jobs by Snakemake's id
+    last_rule: str = ""  # rule of the job that ended last
 
     def __post_init__(self) -> None:
         super().__init__()
@@ -603,8 +564,7 @@ class RunProgress(logging.Handler):
 class TimeLeftFormatter(logging.Formatter):
     """Log formatter that writes the remaining time instead of Snakemake's number of steps."""
 
-    inner: logging.Formatter
-    """Snakemake's formatter."""
+    inner: logging.Formatter  # Snakemake's formatter
     progress: RunProgress
 
     def __post_init__(self) -> None:

@@ -56,24 +56,19 @@ SWAPPED_MESSAGE = (
 class Inputs:
     """The content of the files, as far as it could be read."""
 
-    sheet: Sheet | None
-    """None if the sample table cannot be used."""
-    expression: Expression | None
-    """None if the matrix cannot be used."""
-    symbols: dict[str, str] | None
-    """Gene id -> symbol; None without a gene table."""
+    sheet: Sheet | None  # None if the sample table cannot be used
+    expression: Expression | None  # None if the matrix cannot be used
+    symbols: dict[str, str] | None  # gene id -> symbol; None without a gene table
+    # errors and warnings; after an error any of the first three fields may be None
     problems: list[Problem]
-    """Errors and warnings; after an error any of the first three fields may be None."""
+    # (n_genes,) float: prior weights of the genes of the matrix; None without any
     weights: Array | None = None
-    """(n_genes,) float: prior weights of the genes of the matrix; None without any."""
-    table: pd.DataFrame | None = None
-    """The gene table as it is in its file; its cells are strings."""
+    table: pd.DataFrame | None = None  # the gene table as it is in its file; its cells are strings
+    # chromosomes and positions (n_genes,) of the genes of the matrix; None if unknown
     places: tuple[Array, Array] | None = None
-    """Chromosomes and positions (n_genes,) of the genes of the matrix; None if unknown."""
-    pool: Pool | None = None
-    """The joint matrix and table of several studies; None for one study."""
+    pool: Pool | None = None  # the joint matrix and table of several studies; None for one study
+    # (n_genes,) words: omic of each gene of the matrix; None for one omic
     omics: Array | None = None
-    """(n_genes,) words: omic of each gene of the matrix; None for one omic."""
 
     def gene_table(self, columns: Sequence[str]) -> pd.DataFrame:
         """Return symbols, further columns, weights, omics and positions of the genes of the matrix.

@@ -209,16 +209,12 @@ def _check_sides(sheet: Sheet, column: str, file: str) -> Iterator[Problem]:
             yield Problem(column_location, message)
 
 
-CORRELATION_ROUNDING = 1e-10
-"""|r| of a gene that equals the label is at least 1 less this."""
+CORRELATION_ROUNDING = 1e-10  # |r| of a gene that equals the label is at least 1 less this
 MIN_NEAR_EQUALITY = 0.98
 """|r| of a gene that nearly equals the label; area under the ROC curve that comes near to 1."""
-MAX_FALSE_WARNINGS = 0.01
-"""Largest share of studies of pure noise that are warned of a gene."""
-UNRELATED, EQUAL, NEARLY, SEPARATES = range(4)
-"""Relations of a gene to the label."""
-GENES_PER_BLOCK = 4096
-"""Genes that are tested at a time, which limits the memory."""
+MAX_FALSE_WARNINGS = 0.01  # largest share of studies of pure noise that are warned of a gene
+UNRELATED, EQUAL, NEARLY, SEPARATES = range(4)  # relations of a gene to the label
+GENES_PER_BLOCK = 4096  # genes that are tested at a time, which limits the memory
 PATIENT_WORDS = "patient|subject|donor|individual|animal|participant|person"
 ID_WORDS = "id|ids|no|nr|num|number|code|identifier|name|barcode"
 PATIENT_COLUMN = re.compile(rf"({PATIENT_WORDS})s?|.*({PATIENT_WORDS}|case|mouse)s?({ID_WORDS})")
@@ -486,10 +482,8 @@ def _group_setting(identified: pd.DataFrame, name: str, design: Design) -> str:
     return "data.pair" if matched else "data.group"
 
 
-MIN_UNITS = 6
-"""Values of a column of patients; of fewer it may be another name of the classes."""
-MIN_UNITS_OF_CLASS = 3
-"""Values in each class; subtypes of tumours are in one class alone."""
+MIN_UNITS = 6  # values of a column of patients; of fewer it may be another name of the classes
+MIN_UNITS_OF_CLASS = 3  # values in each class; subtypes of tumours are in one class alone
 MAX_UNIT_SIZE = 5
 """Samples of one patient, as a mean, unless all have the same number; kinds have more samples."""
 MAX_CHANCE = 1e-4

@@ -71,8 +71,7 @@ def check_groups(config: dict[str, Any], genes: Sequence[str]) -> Iterator[Probl
 
 
 MIN_GENE_WEIGHT = 0.01
-MAX_GENE_WEIGHT = 100.0
-"""Beyond these a gene is as good as never, or always, penalised."""
+MAX_GENE_WEIGHT = 100.0  # beyond these a gene is as good as never, or always, penalised
 
 
 def read_prior_weights(
@@ -120,8 +119,7 @@ CellOfGene = dict[str, str]
 
 PLACE_ADVICE = "set data.chromosome and data.position"
 
-BLANK_DASHES = ("-", "--", "---")
-"""What gene tables have in place of a blank."""
+BLANK_DASHES = ("-", "--", "---")  # what gene tables have in place of a blank
 
 
 def read_places(
@@ -303,11 +301,9 @@ def _is_position(cell: str) -> bool:
 
 OmicFactors = Mapping[str, float] | str | None
 
-OMIC_SEPARATOR = ":"
-"""Separates the omic from the gene's own name in a gene id."""
+OMIC_SEPARATOR = ":"  # separates the omic from the gene's own name in a gene id
 LEARNED_FACTORS = "learned"
-MAX_OMICS = 20
-"""Largest number of omics: each is left out once, which takes time."""
+MAX_OMICS = 20  # largest number of omics: each is left out once, which takes time
 MAX_LEARNED_OMICS = 3
 """Largest number of omics with learned factors: ratios of 1, 2 and 4 give 5 choices for two
 omics and 19 for three."""

@@ -51,14 +51,10 @@ SettingFaults = Iterator[tuple[str, str] | tuple[str, str, str]]
 class LabelRequest(NamedTuple):
     """The sample table, with the settings of its label."""
 
-    table: TextTable
-    """All samples."""
-    file: str
-    """File of the table, for messages."""
-    columns: Sequence[str]
-    """Columns of the response; the first one is the label."""
-    labels: pd.Series[str]
-    """Labels of the samples that have one."""
+    table: TextTable  # all samples
+    file: str  # file of the table, for messages
+    columns: Sequence[str]  # columns of the response; the first one is the label
+    labels: pd.Series[str]  # labels of the samples that have one
     settings: OutcomeSettings
 
     @property
@@ -71,40 +67,32 @@ class LabelRequest(NamedTuple):
 class LabelChoice:
     """The classes and samples that a kind of outcome chooses."""
 
-    classes: tuple[str, ...] | None = None
-    """None for outcomes without classes."""
-    dropped: dict[str, str] = field(default_factory=dict)
-    """Name -> reason of each sample left out."""
-    design_fields: dict[str, Any] = field(default_factory=dict)
-    """Further fields of `Design`."""
+    classes: tuple[str, ...] | None = None  # None for outcomes without classes
+    dropped: dict[str, str] = field(default_factory=dict)  # name -> reason of each sample left out
+    design_fields: dict[str, Any] = field(default_factory=dict)  # further fields of `Design`
 
 
 @dataclass(frozen=True)
 class LabelRules:
     """The checks and settings of one kind of outcome."""
 
+    # returns the choice for a request; appends problems to the list
     choose_labels: Callable[[LabelRequest, list[Problem]], LabelChoice]
-    """Returns the choice for a request; appends problems to the list."""
+    # yields (setting, message) of each setting that does not fit the kind of outcome
     setting_faults: Callable[[Config], SettingFaults]
-    """Yields (setting, message) of each setting that does not fit the kind of outcome."""
-    has_classes: bool
-    """Whether there are classes, which another study may call otherwise."""
+    has_classes: bool  # whether there are classes, which another study may call otherwise
+    # result of leave-one-out without any signal; '' if the kind refuses leave-one-out
     leave_one_out_result: str = ""
-    """Result of leave-one-out without any signal; '' if the kind refuses leave-one-out."""
-    data_keys: tuple[str, ...] = ()
-    """Keys of the section ``data`` that only some kinds have."""
+    data_keys: tuple[str, ...] = ()  # keys of the section `data` that only some kinds have
+    # keys of the setting `label` that name columns; empty if it is one column
     label_columns: tuple[str, ...] = ()
-    """Keys of the setting ``label`` that name columns; empty if it is one column."""
-    one_response_per_group: bool = False
-    """Whether the samples of one group must have one response."""
+    one_response_per_group: bool = False  # whether the samples of one group must have one response
+    # seconds of one path beside those of its products; of several classes, for each
     path_seconds: float = 0.0
-    """Seconds of one path beside those of its products; of several classes, for each."""
-    set_path_factor: float = 1.0
-    """Time of a path over gene sets, relative to one of two classes."""
+    set_path_factor: float = 1.0  # time of a path over gene sets, relative to one of two classes
+    # settings whose defaults differ from those of the schema
     defaults: Config = field(default_factory=dict)
-    """Settings whose defaults differ from those of the schema."""
-    adjustments: tuple[str, ...] = ()
-    """Which of ``data.covariates`` and ``data.weights`` are offered."""
+    adjustments: tuple[str, ...] = ()  # which of `data.covariates` and `data.weights` are offered
 
 
 def _choose_class_labels(request: LabelRequest, problems: list[Problem]) -> LabelChoice:

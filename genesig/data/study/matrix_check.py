@@ -72,8 +72,7 @@ def _gene_place(matrix: Matrix, gene: str) -> str:
     )
 
 
-NEVER_MEASURED = "no value in any sample"
-"""Why a gene is left out that was never measured."""
+NEVER_MEASURED = "no value in any sample"  # why a gene is left out that was never measured
 
 MIN_RELATIVE_RANGE = 1e-9
 """Range of a gene, as a share of its size, of which doubles keep six digits."""
@@ -83,12 +82,10 @@ MIN_RELATIVE_RANGE = 1e-9
 class Expression:
     """The expression matrix of a study's samples, checked."""
 
+    # (n_samples, n_genes) float64: rows sorted by sample, columns by gene, without constant genes
     X: Array
-    """(n_samples, n_genes) float64: rows sorted by sample, columns by gene, without constant
-    genes."""
     genes: list[str]
-    dropped: list[dict[str, str]]
-    """{kind, name, reason} of every column and gene that was left out."""
+    dropped: list[dict[str, str]]  # {kind, name, reason} of every column and gene that was left out
     has_counts: bool = False  # the file says that its values are counts
 
 

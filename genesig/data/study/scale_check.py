@@ -34,38 +34,29 @@ from genesig.words import counted, flow_yaml, listing
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_CONSTANT_SHARE = 0.5
-"""Largest share of genes that the row-wise steps may make constant."""
+MAX_CONSTANT_SHARE = 0.5  # largest share of genes that the row-wise steps may make constant
 BULK_PERCENTILE = 90
 LONE_VALUE_RANGES = 5.0
 """A lone value is above this percentile by so many times the range of the values below it."""
-MIN_REPEATED_CELLS = 3
-"""Number of cells from which on a lone number is no slip of the keyboard."""
+MIN_REPEATED_CELLS = 3  # number of cells from which on a lone number is no slip of the keyboard
 MAX_FRACTION_SHARE = 0.5
 """Largest share of counts that are fractions: some programs divide reads between genes."""
 MIN_RAW_RATIO = 10.0
 """Ratio of the 99th percentiles of raw and of logged samples; 200 for 15-bit intensities."""
-MIN_LONE_RATIO = 4.0
-"""Ratio of a value that lost its decimal point to the other values of its gene."""
+MIN_LONE_RATIO = 4.0  # ratio of a value that lost its decimal point to the other values of its gene
 MAX_LONE_SHARE_OF_GENE = 0.1
-MAX_LONE_SHARE = 0.002
-"""Largest share of lone values in the samples of a gene, and in all cells."""
-MAX_SHARE_BELOW = 0.1
-"""Largest share of cells below the floor of log2 without a warning."""
+MAX_LONE_SHARE = 0.002  # largest share of lone values in the samples of a gene, and in all cells
+MAX_SHARE_BELOW = 0.1  # largest share of cells below the floor of log2 without a warning
 MAX_FLOOR_OF_NOISE = 2.0
-MAX_NOISE_SHARE_BELOW = 0.4
-"""That share for a floor of at most so many times the noise."""
-MAX_SHARE_ABOVE = 0.01
-"""Largest share of cells above the ceiling of log2 without a warning."""
+MAX_NOISE_SHARE_BELOW = 0.4  # that share for a floor of at most so many times the noise
+MAX_SHARE_ABOVE = 0.01  # largest share of cells above the ceiling of log2 without a warning
 MAX_ZERO_SHARE = 0.5
 """Share of zeros in the other samples from which on a sample of zeros may be true, unless counts
 are needed."""
-MIN_GENES = 10
-"""Number of genes from which on equal values of a sample are no chance."""
+MIN_GENES = 10  # number of genes from which on equal values of a sample are no chance
 PROBE_NAME = re.compile(r".+#[0-9]+")
 """A probe of a CEL file other than the first of its set."""
-RMA_STEPS = ("rma_background", "median_polish")
-"""Steps for raw intensities of probes."""
+RMA_STEPS = ("rma_background", "median_polish")  # steps for raw intensities of probes
 
 
 def check_scale(

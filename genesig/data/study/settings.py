@@ -22,40 +22,32 @@ class FileSettings:
     """Files of a study, and how they are read."""
 
     expression: str
-    samples: str
-    """May be the file of the matrix, if its format describes samples, too."""
-    annotation: str | None
-    """Gene table."""
-    part: str | None
-    """Matrix of a file that holds several: platform, layer, object."""
+    samples: str  # may be the file of the matrix, if its format describes samples, too
+    annotation: str | None  # gene table
+    part: str | None  # matrix of a file that holds several: platform, layer, object
+    # column of the sample table with each sample's file in the folder `expression`
     files: str | None
-    """Column of the sample table with each sample's file in the folder `expression`."""
+    # whether blank and NA cells are NaN, for a step that imputes them; otherwise errors
     missing: bool
-    """Whether blank and NA cells are NaN, for a step that imputes them; otherwise errors."""
+    # kinds of rows that are no genes and are used, see `files.non_genes.KINDS`
     keep: Sequence[str] = ()
-    """Kinds of rows that are no genes and are used, see `files.non_genes.KINDS`."""
+    # column of the sample table with the names of the matrix; None looks for it
     sample_names: str | None = None
-    """Column of the sample table with the names of the matrix; None looks for it."""
 
 
 @dataclass(frozen=True)
 class OutcomeSettings:
     """The outcome that is predicted."""
 
-    label: Label
-    """Column of the sample table; of survival, those of ``time`` and ``event``."""
-    task: str
-    """A key of `RESPONSES`."""
+    label: Label  # column of the sample table; of survival, those of `time` and `event`
+    task: str  # a key of `RESPONSES`
+    # Negative and positive class; other classes are left out. None takes all classes.
     classes: Sequence[str] | None
-    """Negative and positive class; other classes are left out. None takes all classes."""
-    event: str | None
-    """Word of the event; None is 1."""
-    horizon: float | None
-    """Time at which risks are predicted; None is the median time."""
-    ties: str
-    """How tied events enter the partial likelihood."""
+    event: str | None  # word of the event; None is 1
+    horizon: float | None  # time at which risks are predicted; None is the median time
+    ties: str  # how tied events enter the partial likelihood
+    # samples without a label, if they are many or of one kind: "refuse" or "leave_out" them
     unlabelled: str = "refuse"
-    """Samples without a label, if they are many or of one kind: "refuse" or "leave_out" them."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -72,14 +64,11 @@ class OutcomeSettings:
 class GroupSettings:
     """Columns of the sample table that group samples."""
 
-    group: str | None
-    """Samples that belong together."""
-    pair: str | None
-    """Matched pairs, which are groups, too."""
-    batch: str | None
-    """Samples that were processed together."""
+    group: str | None  # samples that belong together
+    pair: str | None  # matched pairs, which are groups, too
+    batch: str | None  # samples that were processed together
+    # largest association of batch and label that is accepted, see `association_with_label`
     confounding: float
-    """Largest association of batch and label that is accepted, see `association_with_label`."""
 
 
 @dataclass(frozen=True)
@@ -87,29 +76,23 @@ class AdjustmentSettings:
     """Covariates that every model is adjusted for, and sample weights."""
 
     covariates: Sequence[str]
+    # column -> word of the sample table -> its meaning
     covariate_words: Mapping[str, Mapping[Any, str]]
-    """Column -> word of the sample table -> its meaning."""
-    missing_covariates: str
-    """Blank cells: "refuse" them, or impute the "mean"."""
-    covariate_shape: str
-    """How numbers enter: as "splines" or "linear"."""
-    weights: str | None
-    """``balanced``, or a column of weights."""
-    categorical_covariates: Sequence[str] = ()
-    """Covariates whose numbers are names."""
+    missing_covariates: str  # blank cells: "refuse" them, or impute the "mean"
+    covariate_shape: str  # how numbers enter: as "splines" or "linear"
+    weights: str | None  # `balanced`, or a column of weights
+    categorical_covariates: Sequence[str] = ()  # covariates whose numbers are names
 
 
 @dataclass(frozen=True)
 class GeneSettings:
     """Columns of the gene table."""
 
-    symbol: str | None
-    """None is the column after the ids."""
+    symbol: str | None  # None is the column after the ids
     prior_weights: str | None
+    # factor of the l1 penalty of each omic; "learned"; None for one matrix
     omics: Mapping[str, float] | str | None
-    """Factor of the l1 penalty of each omic; "learned"; None for one matrix."""
-    omic: str | None
-    """Omic of each gene; None takes the part of its id before a colon."""
+    omic: str | None  # omic of each gene; None takes the part of its id before a colon
     chromosome: str | None
     position: str | None
 
@@ -123,12 +106,11 @@ class StudySettings:
     groups: GroupSettings
     adjustment: AdjustmentSettings
     genes: GeneSettings
+    # items of several studies, which replace the files; empty for one study
     studies: Sequence[Config] = ()
-    """Items of several studies, which replace the files; empty for one study."""
+    # rule that chooses a probe for each gene, see `collapse_to_genes`; for several studies
     probes: str = ""
-    """Rule that chooses a probe for each gene, see `collapse_to_genes`; for several studies."""
-    align: str = ""
-    """Alignment of the studies; for several studies."""
+    align: str = ""  # alignment of the studies; for several studies
 
     @classmethod
     def from_config(cls, config: Config) -> StudySettings:

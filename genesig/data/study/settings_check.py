@@ -509,8 +509,7 @@ SETTING_RULES: Sequence[Callable[[Config], SettingFaults]] = (
 )
 
 
-SHARE_ROUNDING = 1e-6
-"""Largest distance of the sum of shares from 1."""
+SHARE_ROUNDING = 1e-6  # largest distance of the sum of shares from 1
 
 
 def check_shares(

@@ -20,19 +20,16 @@ from genesig.words import further_text, is_missing, listing
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_LISTED_COLUMNS = 12
-"""Columns that a message names."""
+MAX_LISTED_COLUMNS = 12  # columns that a message names
 
 
 @dataclass(frozen=True)
 class Sheet:
     """The checked sample table."""
 
-    obs: pd.DataFrame
-    """Rows of the study's samples, sorted by name; every cell is a string."""
+    obs: pd.DataFrame  # rows of the study's samples, sorted by name; every cell is a string
     design: Design
-    dropped: list[dict[str, str]]
-    """{kind, name, reason} of each sample left out."""
+    dropped: list[dict[str, str]]  # {kind, name, reason} of each sample left out
 
 
 def check_sheet(
@@ -207,8 +204,7 @@ def _number_repeated_columns(
     return renamed
 
 
-_NUMBER_MARK = "(column"
-"""Stands before the number of a column that shares its name with another."""
+_NUMBER_MARK = "(column"  # stands before the number of a column that shares its name with another
 
 
 def check_ids(table: TextTable, file: str, problems: list[Problem]) -> None:

@@ -17,14 +17,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 UNLABELLED_KEY = "data.unlabelled"
-MAX_BLANK_SHARE = 1 / 3
-"""Share of the samples that may lack a label."""
+MAX_BLANK_SHARE = 1 / 3  # share of the samples that may lack a label
 MIN_SAMPLES = 3
 """With a label and without one, from which on blanks can go together with another column."""
-MAX_GROUP_VALUES = 10
-"""Different values of a column that groups samples."""
-MIN_ASSOCIATION = 0.8
-"""Correlation of a blank label with the values of another column, as 0 and 1."""
+MAX_GROUP_VALUES = 10  # different values of a column that groups samples
+MIN_ASSOCIATION = 0.8  # correlation of a blank label with the values of another column, as 0 and 1
 MIN_ARRANGEMENTS_PER_COLUMN = 1000
 """Ways to leave the labels of so many samples blank, for each column that is looked at."""
 

@@ -18,36 +18,27 @@ from genesig.words import listing
 class Layout:
     """The layout of a chip."""
 
+    # chip types as the file has them; empty if it has none (the binary CDF up to version 3)
     chips: tuple[str, ...]
-    """Chip types as the file has them; empty if it has none (the binary CDF up to version 3)."""
     n_columns: int
     n_rows: int
-    names: tuple[str, ...]
-    """Probe sets, in the order of the file."""
+    names: tuple[str, ...]  # probe sets, in the order of the file
+    # (n_probes,) int: cell of each perfect-match probe, `y * n_columns + x`, set by set. In the
+    # layout of a CDF file the probes of a set have the order of their atoms, as in makecdfenv.
     cells: Array
-    """(n_probes,) int: cell of each perfect-match probe, ``y * n_columns + x``, set by set.
-
-    In the layout of a CDF file the probes of a set have the order of their atoms, as in makecdfenv.
-    """
-    sets: Array
-    """(n_probes,) int, ascending: number of each probe's set in `names`."""
-    left_out: str = ""
-    """Sentence that counts what was left out of the file; '' if nothing was."""
+    sets: Array  # (n_probes,) int, ascending: number of each probe's set in `names`
+    left_out: str = ""  # sentence that counts what was left out of the file; '' if nothing was
 
 
 @dataclass(frozen=True, eq=False)
 class Probes:
     """Raw intensities of the perfect-match probes."""
 
-    X: Array
-    """(n_arrays, n_probes) float64."""
+    X: Array  # (n_arrays, n_probes) float64
+    # The first probe of a set has the set's name, the others `name#2`, `name#3`, ... So the set's
+    # name is that of the column that stands for the set (see `MedianPolish.genes`).
     names: tuple[str, ...]
-    """The first probe of a set has the set's name, the others ``name#2``, ``name#3``, ...
-
-    So the set's name is that of the column that stands for the set (see `MedianPolish.genes`).
-    """
-    left_out: str = ""
-    """`Layout.left_out`."""
+    left_out: str = ""  # `Layout.left_out`
 
 
 def probe_matrix(cels: Iterable[tuple[str, Cel]], layout: Layout, layout_file: str) -> Probes:

@@ -22,16 +22,13 @@ if TYPE_CHECKING:
 Rows = list[list[str]]
 TEXT_SUFFIX = ".tsv"
 ZIP_MAGIC = b"PK"
-OLD_MAGIC = bytes.fromhex("d0cf11e0")
-"""First bytes of workbooks, of today and of before 2007."""
+OLD_MAGIC = bytes.fromhex("d0cf11e0")  # first bytes of workbooks, of today and of before 2007
 MIN_NUMBER_SHARE = 0.9
 """Share of numbers among the cells of a sheet that is a matrix, and no sample table."""
 
 
-MIN_COLUMNS = 2
-"""Columns of a sample table; a legend may have one."""
-MIN_ROWS = 3
-"""Rows of a sample table below its header, at least one more than notes have."""
+MIN_COLUMNS = 2  # columns of a sample table; a legend may have one
+MIN_ROWS = 3  # rows of a sample table below its header, at least one more than notes have
 
 
 @dataclass

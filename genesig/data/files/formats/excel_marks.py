@@ -90,8 +90,7 @@ def _marks(archive: ZipFile, path: str) -> Marks:
     return marks
 
 
-MAX_SHEET_COLUMNS = 16_384
-"""Columns of a sheet."""
+MAX_SHEET_COLUMNS = 16_384  # columns of a sheet
 
 
 def _note_formula(cell: Element, marks: Marks) -> None:

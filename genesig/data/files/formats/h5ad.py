@@ -12,8 +12,7 @@ from genesig.data.files.formats.text import number_matrix, text_table
 from genesig.errors import input_error
 from genesig.results.annotated import dense, read_annotated, values_of
 
-RAW_PART = "raw"
-"""Name of the part with the values of ``AnnData.raw``, unless a layer is called so."""
+RAW_PART = "raw"  # name of the part with the values of `AnnData.raw`, unless a layer is called so
 HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 
 

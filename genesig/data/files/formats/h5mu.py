@@ -20,10 +20,8 @@ from genesig.words import listing
 if TYPE_CHECKING:
     import pandas as pd
 
-MUDATA_MAGIC = b"MuData"
-"""First bytes of a file of MuData, before the HDF5 file proper."""
-MODALITY_COLUMN = "modality"
-"""Column of the gene table with the modality of a gene."""
+MUDATA_MAGIC = b"MuData"  # first bytes of a file of MuData, before the HDF5 file proper
+MODALITY_COLUMN = "modality"  # column of the gene table with the modality of a gene
 
 Modalities = dict[str, Any]
 

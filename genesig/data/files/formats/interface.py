@@ -22,27 +22,21 @@ class Format:
     as bytes; its name for messages; and ``data.part`` of the config. Only `folder` sees the disk.
     """
 
-    name: str
-    """As in "is a GEO series matrix"."""
+    name: str  # as in "is a GEO series matrix"
+    # returns the matrix: `delimited.parse_matrix` of lines, `text.number_matrix` of numbers
     matrix: Callable[[Any, str, str | None], Matrix]
-    """Returns the matrix: `delimited.parse_matrix` of lines, `text.number_matrix` of numbers."""
+    # returns the sample table in the file
     samples: Callable[[Any, str, str | None], TextTable] | None = None
-    """Returns the sample table in the file."""
+    # returns the gene table in the file
     genes: Callable[[Any, str, str | None], TextTable] | None = None
-    """Returns the gene table in the file."""
-    suffixes: tuple[str, ...] = ()
-    """Endings of its files, lower case, in the order of messages."""
+    suffixes: tuple[str, ...] = ()  # endings of its files, lower case, in the order of messages
+    # pattern of the first words of its texts, whatever their ending; '' if only endings tell
     opening: str = ""
-    """Pattern of the first words of its texts, whatever their ending; '' if only endings tell."""
+    # noun for one of several matrices of a file, such as "sheet"; '' if there is only one
     parts: str = ""
-    """Noun for one of several matrices of a file, such as "sheet"; '' if there is only one."""
-    binary: bool = False
-    """Whether its functions take bytes; else the content is decoded."""
-    either_way: bool = False
-    """Whether its matrices may be genes × samples or samples × genes."""
+    binary: bool = False  # whether its functions take bytes; else the content is decoded
+    either_way: bool = False  # whether its matrices may be genes × samples or samples × genes
+    # Takes (folder, load, files, part) and reads arrays that need another file beside them.
+    # `folder` holds that file, such as the layout of their chip; `files` is sample -> array, or
+    # None for all arrays of the folder; `load` is `readers.read_unpacked`.
     folder: Callable[[Path, ReadFile, FileOfSample | None, str | None], Matrix] | None = None
-    """Takes (folder, load, files, part) and reads arrays that need another file beside them.
-
-    `folder` holds that file, such as the layout of their chip; `files` is sample -> array, or None
-    for all arrays of the folder; `load` is `readers.read_unpacked`.
-    """

@@ -174,8 +174,7 @@ def _end_of_list(cell: Any) -> Any:
 
 # Objects that limma and edgeR keep beside the values.
 LIMMA_OBJECTS = ("design", "weights", "offset", "genes", "samples", "targets")
-LIBRARY_SIZE_COLUMN = "lib.size"
-"""Column of the sample table of a DGEList."""
+LIBRARY_SIZE_COLUMN = "lib.size"  # column of the sample table of a DGEList
 TABLE_OF_OTHER_AXIS = {
     "samples": re.compile(
         r"genes?|features?|.*(fData|rowData|probes?|annot(ation)?)", re.IGNORECASE

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
 COUNTS_ASSAY = "counts"
 """The assay of a DESeqDataSet with data; its other assays are by-products of fits."""
-COPIES_OF_DENSE = 2
-"""Copies of a dense matrix in memory: itself and its transpose."""
+COPIES_OF_DENSE = 2  # copies of a dense matrix in memory: itself and its transpose
 
 
 def is_summarized(value: Any) -> bool:

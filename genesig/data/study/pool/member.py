@@ -179,8 +179,7 @@ def describe_gene_loss(members: Sequence[Member]) -> list[dict[str, Any]]:
 
 
 DEFAULT_EVENT = "1"
-DEFAULT_NO_EVENT = "0"
-"""Words of the column of events where the config names none."""
+DEFAULT_NO_EVENT = "0"  # words of the column of events where the config names none
 
 
 def read_member(item: Config, settings: StudySettings, problems: list[Problem]) -> Member | None:

@@ -15,10 +15,8 @@ from genesig.response.design import label_columns
 if TYPE_CHECKING:
     import pandas as pd
 
-STUDY_COLUMN = "study"
-"""Column of the sample table that names each sample's study."""
-WEIGHT_COLUMN = "study_weight"
-"""Column with the weights by which every study counts alike."""
+STUDY_COLUMN = "study"  # column of the sample table that names each sample's study
+WEIGHT_COLUMN = "study_weight"  # column with the weights by which every study counts alike
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,43 +24,32 @@ class Member:
     """One of several studies, read."""
 
     name: str
-    matrix_file: str
-    """File of the matrix."""
+    matrix_file: str  # file of the matrix
+    # (n_samples, n_genes) float: values after the item's row-wise steps, one column a gene
     X: Array
-    """(n_samples, n_genes) float: values after the item's row-wise steps, one column a gene."""
     genes: tuple[str, ...]
+    # sample table in the order of X, with labels in the words of the joint study
     table: pd.DataFrame
-    """Sample table in the order of X, with labels in the words of the joint study."""
-    table_file: str
-    """File of the sample table."""
-    response_columns: tuple[str, ...]
-    """Names of the response's columns in that file."""
-    lines: tuple[int, ...]
-    """Line of that file for each sample."""
+    table_file: str  # file of the sample table
+    response_columns: tuple[str, ...]  # names of the response's columns in that file
+    lines: tuple[int, ...]  # line of that file for each sample
+    # labels that `data.classes` leaves out -> number of samples
     n_samples_of_other_word: dict[str, int]
-    """Labels that ``data.classes`` leaves out -> number of samples."""
-    n_measured: int
-    """Number of columns of the matrix, before probes of one gene are one."""
-    dropped_samples: list[dict[str, str]]
-    """{kind, name, reason} of each sample left out."""
-    files: tuple[str, ...]
-    """All files that were read."""
+    n_measured: int  # number of columns of the matrix, before probes of one gene are one
+    dropped_samples: list[dict[str, str]]  # {kind, name, reason} of each sample left out
+    files: tuple[str, ...]  # all files that were read
 
 
 @dataclass(frozen=True, eq=False)
 class Pool:
     """Several studies as one matrix and one sample table."""
 
-    matrix: Matrix
-    """Samples in rows, common genes in columns."""
-    table: TextTable
-    """Sample table with the columns `STUDY_COLUMN` and `WEIGHT_COLUMN`."""
+    matrix: Matrix  # samples in rows, common genes in columns
+    table: TextTable  # sample table with the columns `STUDY_COLUMN` and `WEIGHT_COLUMN`
+    # for each study its numbers of samples and genes, see `describe_gene_loss`
     flow: list[dict[str, Any]]
-    """For each study its numbers of samples and genes, see `describe_gene_loss`."""
-    dropped: list[dict[str, str]]
-    """{kind, name, reason} of each sample left out."""
-    files: list[str]
-    """All files that were read."""
+    dropped: list[dict[str, str]]  # {kind, name, reason} of each sample left out
+    files: list[str]  # all files that were read
 
 
 MIN_STUDIES = 2
