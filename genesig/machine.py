@@ -67,17 +67,10 @@ def check_size(
 ) -> None:
     """Refuse what takes more memory than there is, or unpacks to far more than a table can.
 
-    Parameters
-    ----------
-    location : str
-    size, packed_size : int
-        Bytes when unpacked, and as they lie in the file.
-    bytes_per_text_byte : int
-        Memory that reading takes, in sizes.
+    size, packed_size: bytes when unpacked, and as they lie in the file.
+    bytes_per_text_byte: memory that reading takes, in sizes.
 
-    Raises
-    ------
-    InvalidInput
+    Raises InvalidInput.
     """
     max_bytes = memory() // bytes_per_text_byte
     if size > max_bytes:

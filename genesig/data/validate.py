@@ -120,10 +120,7 @@ def study_config(raw: Config, schema: Config, source: str = "config") -> Config:
     Opens no file but the sample table, and that only to count its classes. `source` is the name of
     the config in messages.
 
-    Raises
-    ------
-    InvalidInput
-        With all problems, warnings included, if one is an error.
+    Raises InvalidInput: with all problems, warnings included, if one is an error.
     """
     config = resolve_config(raw, schema, source, _count_classes(raw))
     problems = order_by_level(check_settings(config, source))
@@ -140,10 +137,7 @@ def check_study(config: Config, source: str) -> dict[str, Any]:
     Similar samples are left out because the report tests for them itself (quality.json).
     `source` is the name of the config in messages.
 
-    Raises
-    ------
-    InvalidInput
-        With all problems, warnings included, if one is an error.
+    Raises InvalidInput: with all problems, warnings included, if one is an error.
     """
     examination = examine_study(config, source)
     if examination.errors:
@@ -172,12 +166,8 @@ def check_study(config: Config, source: str) -> dict[str, Any]:
 def examine_study(config: Config, source: str) -> Examination:
     """Return all problems of a study: of settings, sample table, matrix, and between them.
 
-    Parameters
-    ----------
-    config : dict
-        As `resolve_config` gives it.
-    source : str
-        Name of the config in messages.
+    config: as `resolve_config` gives it.
+    source: name of the config in messages.
     """
     return _make_examination(*_examine_study(config, source), config)
 

@@ -32,10 +32,8 @@ class Genome:
 
         Chromosomes are in order of their first feature; features at one position keep their order.
 
-        Raises
-        ------
-        GenesigError
-            There is not one chromosome or position for each feature, or a position is not finite.
+        Raises GenesigError: there is not one chromosome or position for each feature, or a position
+            is not finite.
         """
         names = np.zeros(n_features) if chromosomes is None else np.asarray(chromosomes)
         position = (

@@ -54,11 +54,9 @@ ORIENTATIONS = {"csr_matrix": "csr", "csr": "csr", "csc_matrix": "csc", "csc": "
 def checked_file(source: BytesIO | Path, location: str) -> Iterator[h5py.File]:
     """Open an AnnData file whose every array has been checked.
 
-    Raises
-    ------
-    InvalidInput
-        A link, or an array in another file; more than fits into memory; complex numbers; a sparse
-        matrix whose parts contradict each other; any error while the file is read.
+    Raises InvalidInput: a link, or an array in another file; more than fits into memory; complex
+        numbers; a sparse matrix whose parts contradict each other; any error while the file is
+        read.
     """
     import warnings
 
@@ -92,10 +90,7 @@ def read_annotated(source: BytesIO | Path, location: str) -> anndata.AnnData:
 def values_of(data: anndata.AnnData, part: str | None, location: str) -> Any:
     """Return X, or the layer that `part` names.
 
-    Raises
-    ------
-    InvalidInput
-        There is no X, or no such layer.
+    Raises InvalidInput: there is no X, or no such layer.
     """
     layers = [name for name in data.layers if name is not None]  # anndata 0.13 lists X as None
     if part is not None and part not in layers:
@@ -116,10 +111,7 @@ def save_annotated(path: Path, data: anndata.AnnData) -> None:
 
     A file with the same content keeps its time stamp, so that results made from it stay up to date.
 
-    Raises
-    ------
-    InvalidInput
-        It holds what no h5ad file can, such as a column of lists.
+    Raises InvalidInput: it holds what no h5ad file can, such as a column of lists.
     """
     import anndata
 
@@ -142,10 +134,7 @@ def save_annotated(path: Path, data: anndata.AnnData) -> None:
 def dense(values: Any, location: str) -> Array:
     """Return a matrix of an AnnData as float64, (n_samples, n_genes).
 
-    Raises
-    ------
-    InvalidInput
-        It holds no real numbers.
+    Raises InvalidInput: it holds no real numbers.
     """
     values = values.toarray() if hasattr(values, "toarray") else np.asarray(values)
     if values.ndim != 2 or values.dtype.kind not in "biuf":
@@ -339,10 +328,7 @@ def read_h5ad(
 ) -> tuple[Array, pd.DataFrame, pd.DataFrame, str, dict[str, Array]]:
     """Return X as float64, obs, var, the text under ``uns/genesig``, and the layers that exist.
 
-    Raises
-    ------
-    InvalidInput
-        See `checked_file`: results may have been changed by other programs.
+    Raises InvalidInput: see `checked_file`: results may have been changed by other programs.
     """
     with checked_file(Path(path), str(path)) as file:
         note = file["uns/genesig"].asstr()[()]

@@ -137,10 +137,7 @@ class Dataset:
     def places(self) -> tuple[Array, Array]:
         """Return chromosome and position of each gene; an unplaced gene has its own chromosome.
 
-        Raises
-        ------
-        GenesigError
-            The positions of the genes are not known.
+        Raises GenesigError: the positions of the genes are not known.
         """
         if not self.placed:
             raise GenesigError("the genes have no places; set data.chromosome and data.position")
@@ -178,10 +175,7 @@ class Dataset:
     def load(cls, path: str | Path) -> Dataset:
         """Read what `save` wrote.
 
-        Raises
-        ------
-        InvalidInput
-            The file was not written by `save`, or is damaged.
+        Raises InvalidInput: the file was not written by `save`, or is damaged.
         """
         X, obs, var, note, layers = read_h5ad(path, (UNALIGNED,))
         try:

@@ -29,10 +29,7 @@ CHUNK_BYTES = 1 << 16
 def read_page(url: str) -> str:
     """Read a small page, such as the listing of a folder.
 
-    Raises
-    ------
-    InvalidInput
-        The page does not exist, or there is no network.
+    Raises InvalidInput: the page does not exist, or there is no network.
     """
 
     def read_once() -> str:
@@ -57,10 +54,7 @@ def _try_repeatedly(url: str, action: Callable[[], T], attempt: int = 1) -> T:
 
     `attempt` counts from 1.
 
-    Raises
-    ------
-    InvalidInput
-        With the error of the last attempt.
+    Raises InvalidInput: with the error of the last attempt.
     """
     try:
         return action()
@@ -84,10 +78,7 @@ def download(url: str, path: Path) -> str:
 
     A part from an earlier call or attempt is continued, if the server supports this.
 
-    Raises
-    ------
-    InvalidInput
-        The file does not exist, or the download broke off; its part is kept.
+    Raises InvalidInput: the file does not exist, or the download broke off; its part is kept.
     """
     part_path = part_of(path)
     try:
@@ -131,12 +122,8 @@ def part_of(path: Path) -> Path:
 def download_gzip(url: str, path: Path) -> None:
     """Download a gzip file under its own name, with its SHA-256 beside it.
 
-    Raises
-    ------
-    AbsentFile
-        The server has no such file, or returns a page of text.
-    InvalidInput
-        The download broke off (its part is kept), or is not a valid gzip file.
+    Raises AbsentFile: the server has no such file, or returns a page of text.
+    Raises InvalidInput: the download broke off (its part is kept), or is not a valid gzip file.
     """
     digest = download(url, path)
     if not _is_gzip(path):
@@ -173,10 +160,7 @@ def _finish_download(path: Path, digest: str) -> None:
 def check_download_digest(path: Path) -> None:
     """Raise if a file differs from the SHA-256 beside it; a file without one is the user's own.
 
-    Raises
-    ------
-    InvalidInput
-        The file is not the one that was downloaded.
+    Raises InvalidInput: the file is not the one that was downloaded.
     """
     digest_path = path.with_name(path.name + ".sha256")
     digest_words = digest_path.read_text(errors="replace").split() if digest_path.is_file() else []

@@ -50,16 +50,9 @@ def plain(text: Any) -> Any:
 def whole_file(path: str | Path, needed_bytes: int = 0) -> Iterator[Path]:
     """Yield a temporary path to write to, and rename it to `path` (or its link target) on success.
 
-    Parameters
-    ----------
-    path : str or Path
-    needed_bytes : int
-        Bytes that must be free before the file is written.
+    needed_bytes: bytes that must be free before the file is written.
 
-    Raises
-    ------
-    InvalidInput
-        The disk is full, or may not be written to.
+    Raises InvalidInput: the disk is full, or may not be written to.
     """
     path = Path(path)
     # A link stays a link: its target is written.
@@ -153,10 +146,7 @@ def save_arrays(path: str | Path, arrays: Mapping[str, Any]) -> None:
 def load_arrays(path: str | Path) -> dict[str, Array]:
     """Read what `save_arrays` wrote.
 
-    Raises
-    ------
-    InvalidInput
-        The file is damaged.
+    Raises InvalidInput: the file is damaged.
     """
     try:
         with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
@@ -168,9 +158,7 @@ def load_arrays(path: str | Path) -> dict[str, Array]:
 def check_output(path: str | Path, inputs: Iterable[str]) -> None:
     """Raise if an output file is also an input, is not a file, or has no folder.
 
-    Raises
-    ------
-    InvalidInput
+    Raises InvalidInput.
     """
     target = Path(path)
     if not target.parent.is_dir():

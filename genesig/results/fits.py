@@ -458,10 +458,7 @@ def _take_ragged(indptr: Array, rows: Array) -> tuple[Array, Array]:
 def joined(parts: Sequence[Fits], splits: Splits) -> Fits:
     """Return the fits of all batches, sorted by permutation and split, each exactly once.
 
-    Raises
-    ------
-    GenesigError
-        See `refuse_gaps`.
+    Raises GenesigError: see `refuse_gaps`.
     """
     names = [split.name for split in splits.outer]
     fits = Fits.gather(parts, names)
@@ -472,10 +469,8 @@ def joined(parts: Sequence[Fits], splits: Splits) -> Fits:
 def refuse_gaps(pairs: Sequence[tuple[int, str]], names: Sequence[str]) -> None:
     """Raise unless sorted (permutation, split) pairs hold each split once for each permutation.
 
-    Raises
-    ------
-    GenesigError
-        With the first missing or repeated pairs: a mean over fewer splits would look like a result.
+    Raises GenesigError: with the first missing or repeated pairs: a mean over fewer splits would
+        look like a result.
     """
     expected_pairs = [
         (permutation, name)

@@ -141,10 +141,7 @@ class ModelFits:
     def joined(cls, batches: Sequence[ModelFits], splits: Sequence[str]) -> ModelFits:
         """Join batches, sorted by permutation, then in the order of the named splits.
 
-        Raises
-        ------
-        GenesigError
-            A fit is missing or repeated; the message names it.
+        Raises GenesigError: a fit is missing or repeated; the message names it.
         """
         split_order = {name: number for number, name in enumerate(splits)}
         rows = [row for part in batches for row in part.rows()]

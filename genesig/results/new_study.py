@@ -221,10 +221,7 @@ def _is_download(path: Path) -> bool:
 def write_study(folder: str | Path, start: Start) -> list[Path]:
     """Write the files of a study into a folder that passed `check_new`; return their paths.
 
-    Raises
-    ------
-    InvalidInput
-        The folder cannot be written.
+    Raises InvalidInput: the folder cannot be written.
     """
     folder = Path(folder)
     files = {"config.yaml": start.config(), "samples.tsv": start.sheet, "README.md": start.readme()}
@@ -242,16 +239,10 @@ def write_study(folder: str | Path, start: Start) -> list[Path]:
 def lay_out(names: Iterable[str]) -> None:
     """Copy shipped files to the same paths below the working directory.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Paths of files and folders below `shipped_folder`. Files that are not shipped are
-        left out; identical files that exist already stay.
+    names: paths of files and folders below `shipped_folder`. Files that are not shipped are left
+        out; identical files that exist already stay.
 
-    Raises
-    ------
-    InvalidInput
-        A different file exists at a path; then nothing is copied.
+    Raises InvalidInput: a different file exists at a path; then nothing is copied.
     """
     files = [file for name in names for file in _files(name)]
     for file in files:

@@ -56,19 +56,11 @@ def changed(record: Any, home: Path, source: str) -> Iterator[Problem]:
     Inputs are expected beside the folder of results, where a study is run. A missing input is no
     problem, as results may be kept without inputs.
 
-    Parameters
-    ----------
-    record : JSON value
-        Content of run.json.
-    home : Path
-        The folder of run.json.
-    source : str
-        Name of the record in messages.
+    record: content of run.json.
+    home: the folder of run.json.
+    source: name of the record in messages.
 
-    Raises
-    ------
-    InvalidInput
-        The record is not one of a run.
+    Raises InvalidInput: the record is not one of a run.
     """
     yield from _changed_files(_checked_digests(record, "results", source), home)
     inputs = record.get("inputs")
@@ -135,10 +127,7 @@ def _is_below_folder(name: str) -> bool:
 def job_times(costs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return times/jobs.tsv: job, seconds, largest resident memory in MB.
 
-    Parameters
-    ----------
-    costs : mapping of str to DataFrame
-        The benchmark table of each job by its path below times/: ``s`` (seconds) and ``max_rss``
+    costs: the benchmark table of each job by its path below times/: ``s`` (seconds) and ``max_rss``
         (MB, no number where the job was too short for a reading).
     """
     import pandas as pd
@@ -262,12 +251,8 @@ def run_record(dataset: Dataset, config: Mapping[str, Any]) -> dict[str, Any]:
 
     The same run gives the same record; times, which differ from run to run, are in times/jobs.tsv.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        Its provenance holds the checksums of the input files.
-    config : mapping
-        The resolved config.
+    dataset: its provenance holds the checksums of the input files.
+    config: the resolved config.
     """
     return {
         "version": 1,
@@ -311,10 +296,7 @@ SLURM_REASONS = {
 def say_failures(log: str) -> None:
     """Print a line for each killed job of a run, with advice.
 
-    Parameters
-    ----------
-    log : str
-        Snakemake's log of the run; those of its SLURM jobs lie in ``.snakemake/slurm_logs``.
+    log: Snakemake's log of the run; those of its SLURM jobs lie in ``.snakemake/slurm_logs``.
     """
     for problem in failures(Path(log), SLURM_LOGS):
         print(problem, file=sys.stderr)

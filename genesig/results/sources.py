@@ -23,11 +23,7 @@ IMPORTED_NAME = re.compile(r"(?:^|,)[\s(]*(\w+)")
 def sources(script: Path, root: Path) -> tuple[Path, ...]:
     """Return every file of genesig that a script imports, at its top or anywhere inside.
 
-    Parameters
-    ----------
-    script : Path
-    root : Path
-        The folder that holds the package.
+    root: the folder that holds the package.
     """
     files: set[Path] = set()
     pending = list(_imported_files(script, root))
@@ -47,11 +43,7 @@ def sources_digest(script: Path, root: Path) -> str:
     Snakemake notices an edited script but no edited module, so the rules take this as a parameter.
     Only names below `root` and contents count: a copy of the same version has the same digest.
 
-    Parameters
-    ----------
-    script : Path
-    root : Path
-        The folder that holds the package.
+    root: the folder that holds the package.
     """
     lines = [f"{_digest(file)} {file.relative_to(root)}\n" for file in sources(script, root)]
     return hashlib.sha256("".join(lines).encode()).hexdigest()

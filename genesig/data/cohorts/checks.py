@@ -58,10 +58,7 @@ NOT_ASSESSABLE = "the report says that this data set is not assessable"
 def check_external(config: Config) -> dict[str, dict[str, list[str]]]:
     """Return ``{"warnings": {name: [sentences]}}`` of the external cohorts.
 
-    Raises
-    ------
-    InvalidInput
-        With the problems of all cohorts, warnings included, if one is an error.
+    Raises InvalidInput: with the problems of all cohorts, warnings included, if one is an error.
     """
     study = read_inputs(StudySettings.from_config(config))
     problems_of_cohort = {
@@ -83,12 +80,8 @@ def check_external(config: Config) -> dict[str, dict[str, list[str]]]:
 def check_cohorts(config: Config, study: Inputs) -> list[Problem]:
     """Return the problems of all external cohorts of the config.
 
-    Parameters
-    ----------
-    config : dict
-        As `resolve_config` gives it.
-    study : Inputs
-        The study's own files, as far as they could be read.
+    config: as `resolve_config` gives it.
+    study: the study's own files, as far as they could be read.
     """
     return [
         problem

@@ -85,10 +85,7 @@ class TrainingValues:
 def turn_samples_to_rows(matrix: Matrix, needed: Sequence[str], file: str) -> Matrix:
     """Return the matrix with genes as columns: the side that has more of the needed genes.
 
-    Raises
-    ------
-    InvalidInput
-        None of the genes is in the matrix.
+    Raises InvalidInput: None of the genes is in the matrix.
     """
     needed_genes = set(needed)
     n_in_rows = len(needed_genes & set(matrix.rows))
@@ -110,10 +107,8 @@ def select_listed_samples(
 ) -> tuple[Matrix, list[Problem]]:
     """Return the rows that a sample table lists, all without a table, and the warnings.
 
-    Raises
-    ------
-    InvalidInput
-        No sample of the table is in the matrix, two samples have one name, or one has none.
+    Raises InvalidInput: no sample of the table is in the matrix, two samples have one name, or one
+        has none.
     """
     unlisted = [] if listed is None else [name for name in matrix.rows if name not in set(listed)]
     reason = "not in the table of --samples, so left out"
@@ -136,10 +131,7 @@ def select_listed_samples(
 def check_sample_names(names: Sequence[str], file: str) -> None:
     """Raise if two new samples have one name, or one has none.
 
-    Raises
-    ------
-    InvalidInput
-        With the first of them.
+    Raises InvalidInput: with the first of them.
     """
     unnamed = [number for number, name in enumerate(names, 1) if not name.strip()]
     if unnamed:
@@ -156,10 +148,8 @@ def match_genes(
 
     Faults of `unscored_genes` count as missing values: no score needs these genes.
 
-    Raises
-    ------
-    InvalidInput
-        A gene occurs twice, a cell is neither a number nor missing, or a sample has one value.
+    Raises InvalidInput: a gene occurs twice, a cell is neither a number nor missing, or a sample
+        has one value.
     """
     _check_constant_samples(matrix, file)
     needed_genes = set(needed)
@@ -196,12 +186,9 @@ def apply_row_wise(
 ) -> Array:
     """Return each sample's measured values after row-wise steps; missing values are the filler's.
 
-    Parameters
-    ----------
-    steps : sequence of Normaliser
-        Steps of kind "sample".
-    X, is_measured : (n_samples, n_genes) float, bool
-    filler : (n_genes,) float
+    steps: steps of kind "sample".
+    X, is_measured (n_samples, n_genes) float, bool.
+    filler (n_genes,) float.
     """
     values = np.tile(filler, (len(X), 1))
     for row in range(len(X)):
@@ -241,21 +228,12 @@ def check_values(
     The order of the checks matters: first codes of missing values, then another scale, then single
     values, because on another scale many values would look like outliers.
 
-    Parameters
-    ----------
-    X, values : (n_samples, n_genes) float
-        As measured, and after the row-wise steps.
-    is_measured : (n_samples, n_genes) bool
-    genes, samples : sequence of str
-        Names of genes and samples.
-    scale : TrainingValues
-    file : str
-        File, for messages.
+    X, values (n_samples, n_genes) float: as measured, and after the row-wise steps.
+    is_measured (n_samples, n_genes) bool.
+    genes, samples: names of genes and samples.
+    file: for messages.
 
-    Raises
-    ------
-    InvalidInput
-        With the first value or sample, and the number of the others.
+    Raises InvalidInput: with the first value or sample, and the number of the others.
     """
     if LEARNED_DEPTH_STEPS & scale.steps:
         _refuse_cells(is_measured & (X < 0), X, genes, samples, scale, file)
@@ -290,10 +268,7 @@ def zero_warnings(
 ) -> list[Problem]:
     """Warn of zeros below all training values, which may stand for missing values.
 
-    Parameters
-    ----------
-    X, values, is_measured, genes, samples, scale, file
-        As in `check_values`.
+    X, values, is_measured, genes, samples, scale, file: as in `check_values`.
     """
     zero_limit = scale.smallest - ZERO_GAP_RANGES * (scale.largest - scale.smallest)
     low_zeros = np.argwhere(is_measured & (X == 0) & (values < zero_limit))
@@ -315,12 +290,8 @@ def rate_warnings(
 ) -> list[Problem]:
     """Warn of rates (CPM, TPM) if the model starts from whole counts.
 
-    Parameters
-    ----------
-    X, is_measured, scale, file
-        As in `check_values`.
-    n_training_samples : int
-        Means of whole counts over so many samples are multiples of its inverse.
+    X, is_measured, scale, file: as in `check_values`.
+    n_training_samples: means of whole counts over so many samples are multiples of its inverse.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # a stranger's model may hold any mean
         totals = scale.means * n_training_samples
@@ -422,20 +393,12 @@ def _check_scale(
 def read_new_samples(paths: Sequence[str], part: str | None, layout: str | None) -> Matrix:
     """Return the expression matrix of new samples.
 
-    Parameters
-    ----------
-    paths : sequence of str
-        One file or folder of any format that is read, or files of one array each (CEL, IDAT,
+    paths: one file or folder of any format that is read, or files of one array each (CEL, IDAT,
         Agilent); a sample then has the name of its file.
-    part : str or None
-        Which matrix of a file that holds several.
-    layout : str or None
-        Folder of the files that describe the chip; None is the folder of the first path.
+    part: which matrix of a file that holds several.
+    layout: folder of the files that describe the chip; None is the folder of the first path.
 
-    Raises
-    ------
-    InvalidInput
-        Errors of `read_matrix`; a folder in a list, or two files of one sample.
+    Raises InvalidInput: errors of `read_matrix`; a folder in a list, or two files of one sample.
     """
     if layout is not None and not Path(layout).is_dir():
         raise input_error(
@@ -479,15 +442,9 @@ def check_covariates(
 ) -> Iterator[Problem]:
     """Yield the problems of covariates of new samples: every covariate of the model is needed.
 
-    Parameters
-    ----------
-    covariates : sequence of Covariate
-    imputes_missing : bool
-        Whether a missing value may be imputed with the mean of the training samples.
-    sample_table : DataFrame or None
-        One row for each new sample.
-    file : str
-        File of the table, or ``--samples``.
+    imputes_missing: whether a missing value may be imputed with the mean of the training samples.
+    sample_table: one row for each new sample.
+    file: file of the table, or ``--samples``.
     """
     if not covariates:
         return

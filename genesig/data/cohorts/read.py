@@ -62,18 +62,10 @@ class Cohort:
 def read_cohort(design: Design, settings: CohortSettings, genes: Collection[str] = ()) -> Cohort:
     """Read an external cohort.
 
-    Parameters
-    ----------
-    design : Design
-        Design of the study: its label, classes and covariates.
-    settings : CohortSettings
-    genes : collection of str
-        Genes of the study, none of which is taken for a row that is no gene.
+    design: design of the study: its label, classes and covariates.
+    genes: genes of the study, none of which is taken for a row that is no gene.
 
-    Raises
-    ------
-    InvalidInput
-        With all problems, warnings included, if one is an error.
+    Raises InvalidInput: with all problems, warnings included, if one is an error.
     """
     problems: list[Problem] = []
     file = settings.expression

@@ -29,14 +29,9 @@ def rename_genes(
     Several genes of one name become their median in each sample. Genes without a name are left
     out and counted.
 
-    Parameters
-    ----------
-    matrix : Matrix
-        Either way round; the side with more of the table's ids holds the genes.
-    annotation, symbol : str, str or None
-        Gene table; the column with the names, None for the second one.
-    problems : list of Problem
-        Problems are appended.
+    matrix: either way round; the side with more of the table's ids holds the genes.
+    annotation, symbol: gene table; the column with the names, None for the second one.
+    problems: problems are appended.
     """
     new_names = _read_names(annotation, symbol, problems)
     if new_names is None:
@@ -128,21 +123,12 @@ def take_study_names(
 ) -> tuple[Matrix, list[Problem]]:
     """Return the matrix with columns named as the study names these genes, and a warning.
 
-    Parameters
-    ----------
-    matrix : Matrix
-        Samples in rows.
-    needed : sequence of str
-        Genes of the study.
-    table : str or None
-        HGNC's table of symbols; None leaves the matrix as it is.
-    file : str
-        File of the matrix, for messages.
+    matrix: samples in rows.
+    needed: genes of the study.
+    table: HGNC's table of symbols; None leaves the matrix as it is.
+    file: file of the matrix, for messages.
 
-    Raises
-    ------
-    InvalidInput
-        The table is not HGNC's.
+    Raises InvalidInput: the table is not HGNC's.
     """
     if table is None:
         return matrix, []

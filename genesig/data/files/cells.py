@@ -33,10 +33,7 @@ MINUS = ord("-")
 def parse_decimals(lines: str, n_numbers: int) -> Array | None:
     """Return the numbers of `n_numbers` lines as float64; None if any of them is no plain decimal.
 
-    Parameters
-    ----------
-    lines : str
-        Each begins with a line end, and has one number.
+    lines: each begins with a line end, and has one number.
     """
     text = lines.encode("utf-8")
     if not _has_only_decimals(text, n_numbers):
@@ -89,10 +86,7 @@ OPEN_QUOTE = "has a quote that is left open; close every quote, or export the ta
 def split_row(row: str, delimiter: str, file_name: str) -> list[str]:
     """Return the fields of a row; quotes around a field are taken off.
 
-    Raises
-    ------
-    InvalidInput
-        A quote is left open.
+    Raises InvalidInput: a quote is left open.
     """
     if '"' not in row:
         return row.split(delimiter)
@@ -107,15 +101,11 @@ def parse_cells(
 ) -> tuple[tuple[str, ...], Array, dict[tuple[int, int], str]]:
     """Return the first field of each row, the numbers of the others, and the texts of other cells.
 
-    Parameters
-    ----------
-    rows : str, one after the other
-        Taken block by block, and not kept.
-    shape : (int, int)
-        How many they are, and the fields of each.
-    delimiter, file_name : str
-    at_once : bool
-        All are one block: what is quoted may go on in the next row.
+    rows: taken block by block, and not kept.
+    shape (int, int): how many they are, and the fields of each.
+    at_once: all are one block: what is quoted may go on in the next row.
+
+    Raises InvalidInput: a quote is left open.
 
     Returns
     -------
@@ -124,11 +114,6 @@ def parse_cells(
         Correctly rounded; NaN where the text is no number.
     texts : dict
         Row and column -> text of each cell that is no finite number.
-
-    Raises
-    ------
-    InvalidInput
-        A quote is left open.
     """
     n_rows, width = shape
     rows_per_block = n_rows if at_once else max(1, CELLS_PER_BLOCK // width)

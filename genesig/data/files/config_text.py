@@ -15,10 +15,8 @@ from genesig.words import size_of
 def parse_json(text: str, file_name: str) -> Any:
     """Return the value of a JSON text; `file_name` is for messages.
 
-    Raises
-    ------
-    InvalidInput
-        It is no JSON, is nested too deeply, repeats a key, or has a number of thousands of digits.
+    Raises InvalidInput: it is no JSON, is nested too deeply, repeats a key, or has a number of
+        thousands of digits.
     """
     if not text.strip():
         raise input_error(file_name, "is empty; name another file, or copy it again")
@@ -94,10 +92,7 @@ MAX_CONFIG_DEPTH = 20
 def parse_yaml(text: str, file_name: str) -> dict[str, Any]:
     """Return the keys and values of a YAML config as they are written, without defaults.
 
-    Raises
-    ------
-    InvalidInput
-        No YAML, no keys and values, a key twice, or more values than a config has.
+    Raises InvalidInput: no YAML, no keys and values, a key twice, or more values than a config has.
     """
     import yaml
 
@@ -134,12 +129,8 @@ TOO_LARGE = (
 def exceeds_config_size(value: Any, children_of: Callable[[Any], Any]) -> bool:
     """Tell whether a nested value, aliases written out, is larger or deeper than any config.
 
-    Parameters
-    ----------
-    value : object
-        It may hold itself.
-    children_of : function (value) -> sized
-        The values within a value, or its text if it is one.
+    value: it may hold itself.
+    children_of: the values within a value, or its text if it is one.
     """
     n_values = 0
     pending = [(value, 0)]

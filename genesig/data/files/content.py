@@ -59,10 +59,8 @@ COMPRESSIONS: dict[bytes, tuple[str, Callable[[BinaryIO], Iterable[bytes]]]] = {
 def read_content(path: str | Path) -> bytes:
     """Return the content of a file, unpacked if it is gzip.
 
-    Raises
-    ------
-    InvalidInput
-        No such file, none that is regular, cut off, damaged, or more than memory can hold.
+    Raises InvalidInput: no such file, none that is regular, cut off, damaged, or more than memory
+        can hold.
     """
     with _open_regular_file(Path(path)) as stream:
         try:

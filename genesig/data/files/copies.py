@@ -68,10 +68,7 @@ def path_in_copy(name: str, copy: str) -> str:
 def copy_input(source: Path, target: Path) -> None:
     """Copy a file, a folder with all files in it, or a series of GEO with its counts beside it.
 
-    Raises
-    ------
-    InvalidInput
-        There is no such file, or it is not the file that was downloaded.
+    Raises InvalidInput: there is no such file, or it is not the file that was downloaded.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     if source.is_dir():

@@ -409,11 +409,8 @@ def _check_gene_count(text: str | bytes, file_name: str) -> None:
 def _rows_with_points(table_lines: _TableLines, file_name: str) -> tuple[Iterator[str], str]:
     """Return the rows with decimal points, and a doubt if commas may be thousands ('' if not).
 
-    Raises
-    ------
-    InvalidInput
-        The commas are those of thousands: three digits follow each of them, at most three stand
-        before it and not a zero, and other numbers have none.
+    Raises InvalidInput: the commas are those of thousands: three digits follow each of them, at
+        most three stand before it and not a zero, and other numbers have none.
     """
     if table_lines.delimiter != ";" or any(map(CELL_WITH_POINT.search, table_lines.iterate_rows())):
         return table_lines.iterate_rows(), ""
@@ -620,10 +617,7 @@ def check_points(matrix: Matrix, file_name: str) -> None:
     In a table of measured values one of these is rare: with three decimals few numbers are whole
     (`MIN_WHOLE_SHARE`), with four digits the third decimal is often 0 (`MIN_THIRD_DIGIT_SHARE`).
 
-    Raises
-    ------
-    InvalidInput
-        With one of the numbers, both ways.
+    Raises InvalidInput: with one of the numbers, both ways.
     """
     cells = matrix.cells
     n_whole = 0

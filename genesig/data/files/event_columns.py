@@ -219,14 +219,9 @@ def rank_sum_of_times(table: pd.DataFrame, time: str, event: str) -> float:
 def event_by_name(counts: Mapping[str, int], name: str, longer: float = 0.0) -> str | None:
     """Return the word that is the event by the column's name or by its two words; None if in doubt.
 
-    Parameters
-    ----------
-    counts : word -> number of samples
-    name : str
-        Of the column: the 1 of os_censored is a time without the event.
-    longer : float
-        `rank_sum_of_times`: a censored time is longer as a rule, which decides for a name such as
-        cens.
+    name: of the column: the 1 of os_censored is a time without the event.
+    longer: `rank_sum_of_times`: a censored time is longer as a rule, which decides for a name such
+        as cens.
     """
     words = [cell.strip().lower() for cell in counts]
     yes = [cell for cell, word in zip(counts, words, strict=True) if word in YES_WORDS]

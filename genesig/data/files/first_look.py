@@ -96,19 +96,11 @@ def first_look(
     of two to six classes, else a column of numbers. Usual covariates are named in a comment; the
     user decides about them.
 
-    Parameters
-    ----------
-    path, part : str
-        ``expression`` and ``data.part`` of the config; a series of GEO is downloaded.
-    folder : path
-        That of the study, from where the config sees its files.
-    samples : str or None
-        A sample table.
+    path, part: ``expression`` and ``data.part`` of the config; a series of GEO is downloaded.
+    folder: that of the study, from where the config sees its files.
+    samples: a sample table.
 
-    Raises
-    ------
-    InvalidInput
-        The matrix or the sample table cannot be read.
+    Raises InvalidInput: the matrix or the sample table cannot be read.
     """
     if is_series(path):
         series_matrix = fetch(path, Path(folder) / DOWNLOAD_FOLDER)

@@ -28,12 +28,8 @@ def with_single_ids(matrix: Matrix, file_name: str) -> tuple[Matrix, list[Proble
     Of several columns of one id the median stands for it in each sample, as for several ids of one
     name in a gene table. It needs no other sample, so that new samples are treated alike.
 
-    Parameters
-    ----------
-    matrix : Matrix
-        Samples in rows.
-    file_name : str
-        Its file, for the message.
+    matrix: samples in rows.
+    file_name: for messages.
     """
     columns_of_gene: dict[str, list[int]] = {}
     for column, gene in enumerate(matrix.columns):

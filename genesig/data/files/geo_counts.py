@@ -52,17 +52,10 @@ def fetch_counts(series_matrix: Path, server: str | None, series_folder: str) ->
     A file that exists is compared with its stored SHA-256 and kept. Nothing is downloaded for a
     series matrix with values, for other organisms, and if NCBI has no counts.
 
-    Parameters
-    ----------
-    server : str or None
-        Address that replaces NCBI's; None is NCBI.
-    series_folder : str
-        Address of the folder of the series, where a mirror of plain files has `suppl/`.
+    server: address that replaces NCBI's; None is NCBI.
+    series_folder: address of the folder of the series, where a mirror of plain files has `suppl/`.
 
-    Raises
-    ------
-    InvalidInput
-        A download broke off, or a downloaded file has changed.
+    Raises InvalidInput: a download broke off, or a downloaded file has changed.
     """
     files = count_files(series_matrix)
     if files is None:
@@ -152,16 +145,9 @@ def _genome(head: Sequence[str]) -> tuple[str, str] | None:
 def read_counts(files: CountFiles, samples: Collection[str], load: ReadFile) -> Matrix:
     """Return the counts of the samples of a series matrix, with the symbols of the genes.
 
-    Parameters
-    ----------
-    samples : collection of str
-        Of the series matrix; those that NCBI did not process are named in `Matrix.doubt`.
-    load : function (path) -> bytes
+    samples: of the series matrix; those that NCBI did not process are named in `Matrix.doubt`.
 
-    Raises
-    ------
-    InvalidInput
-        A file cannot be read, or none of the samples has counts.
+    Raises InvalidInput: a file cannot be read, or none of the samples has counts.
     """
     all_counts = parse_matrix(load(files.counts), ".tsv", str(files.counts))
     described = set(samples)

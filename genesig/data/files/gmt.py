@@ -26,10 +26,7 @@ class NamedSet:
 def parse_sets(text: str, suffix: str, file_name: str) -> list[NamedSet]:
     """Return the gene sets of a GMT or GMX text.
 
-    Raises
-    ------
-    InvalidInput
-        It is of another kind, names a set twice, or has no set with a gene.
+    Raises InvalidInput: it is of another kind, names a set twice, or has no set with a gene.
     """
     lines = [line.split("\t") for line in text.rstrip().split("\n")]
     sets = list(SET_PARSERS[suffix](lines, file_name))

@@ -69,10 +69,7 @@ def named_by_words(matrix: Matrix) -> Matrix:
 def without_annotation(matrix: Matrix, file_name: str) -> Matrix:
     """Return a matrix without the columns that describe genes; symbols among them are kept.
 
-    Raises
-    ------
-    InvalidInput
-        It is a table of test results, which has no expression.
+    Raises InvalidInput: it is a table of test results, which has no expression.
     """
     names = [name.lower() for name in matrix.columns]
     plain_names = [re.sub(r"[\W_]+", "", name) for name in names]
@@ -133,17 +130,11 @@ MAX_SETS_OF_COLUMN = 10_000  # different values of a column; one with more has n
 def sets_of_column(table: pd.DataFrame, column: str, file_name: str) -> list[NamedSet]:
     """Return one gene set for each value of a column of the gene table.
 
-    Parameters
-    ----------
-    table : DataFrame of strings
-        Gene table, index = gene ids. Genes without a value are in no set.
-    column, file_name : str
-        One of its columns; its file, for messages.
+    table: gene table, index = gene ids. Genes without a value are in no set.
+    column, file_name: one of its columns; its file, for messages.
 
-    Raises
-    ------
-    InvalidInput
-        No such column, or one without a value, or of names that differ from gene to gene.
+    Raises InvalidInput: no such column, or one without a value, or of names that differ from gene
+        to gene.
     """
     columns = [str(name) for name in table.columns]
     if columns.count(column) != 1:

@@ -132,19 +132,12 @@ def fetch(series: str, folder: str | Path) -> Path:
 
     If it has no values, as in RNA-seq, NCBI's counts are downloaded to the same folder, if any.
 
-    Parameters
-    ----------
-    series : str
-        ``GSE55235``; ``GSE781-GPL96`` if the series has several platforms.
-    folder : path
-        Each file gets a second one with its SHA-256. A file that exists is compared with that, and
-        kept.
+    series: ``GSE55235``; ``GSE781-GPL96`` if the series has several platforms.
+    folder: each file gets a second one with its SHA-256. A file that exists is compared with that,
+        and kept.
 
-    Raises
-    ------
-    InvalidInput
-        No such series, several platforms to choose from, an incomplete download, or an earlier one
-        that has changed.
+    Raises InvalidInput: no such series, several platforms to choose from, an incomplete download,
+        or an earlier one that has changed.
     """
     accession = SERIES_ACCESSION.fullmatch(series)
     if not accession:

@@ -222,13 +222,8 @@ def leave_out_non_genes(
 ) -> tuple[Matrix, list[dict[str, str]], list[Problem]]:
     """Return a matrix without rows and columns that are no genes or samples, and what was left out.
 
-    Parameters
-    ----------
-    matrix : Matrix
-        Samples in rows, as `layouts.orient` gives it.
-    file_name : str
-        Its file, for the message.
-    surroundings : Surroundings
+    matrix: samples in rows, as `layouts.orient` gives it.
+    file_name: for messages.
 
     Returns
     -------

@@ -43,13 +43,9 @@ SchemaNode = dict[str, Any]
 def _read_folder(folder: Path, part: str | None, files: FileOfSample | None) -> Matrix:
     """Return the matrix of a folder with one file for each array; other files are not read.
 
-    Parameters
-    ----------
-    part : str or None
-        ``data.part`` of the config.
-    files : dict or None
-        Sample -> file, from ``data.files`` of the config; None reads all files of the folder, and
-        names each sample after its file.
+    part: ``data.part`` of the config.
+    files: sample -> file, from ``data.files`` of the config; None reads all files of the folder,
+        and names each sample after its file.
     """
     folder_files = sorted(path for path in folder.iterdir() if path.is_file())
     array_files = folder_files if files is None else files.values()
@@ -91,17 +87,10 @@ def _read_folder(folder: Path, part: str | None, files: FileOfSample | None) -> 
 def files_by_sample(column: pd.Series[str], folder: str, sample_file: str) -> dict[str, Path]:
     """Return sample -> file from a column of the sample table; a blank cell has no file.
 
-    Parameters
-    ----------
-    column : Series of strings, by sample
-        Names of files, seen from the folder.
-    folder, sample_file : str
-        The folder of the arrays; the file of the sample table.
+    column: names of files, seen from the folder.
+    folder, sample_file: the folder of the arrays; the file of the sample table.
 
-    Raises
-    ------
-    InvalidInput
-        No file in the column, or one file for two samples.
+    Raises InvalidInput: no file in the column, or one file for two samples.
     """
     cells = {str(name): str(cell) for name, cell in column.items() if cell}
     place = f"{sample_file}, column '{column.name}'"
@@ -175,10 +164,7 @@ UNREAD_SUFFIXES = {
 def read_unpacked(path: str | Path) -> bytes:
     """Return the content of a file, unpacked if it is gzip; an empty file is refused.
 
-    Raises
-    ------
-    InvalidInput
-        The file is absent, empty, unreadable, truncated or not what its name says.
+    Raises InvalidInput: the file is absent, empty, unreadable, truncated or not what its name says.
     """
     content = read_content(path)
     if not content or content.isspace():
@@ -202,16 +188,10 @@ def read_matrix(
 ) -> Matrix:
     """Return an expression matrix as it lies in its file, genes in rows or in columns.
 
-    Parameters
-    ----------
-    path : str or Path
-        A folder of files of one array each is read as one matrix.
-    part : str or None
-        ``data.part`` of the config: the matrix to read, if a file holds several.
-    files : dict or None
-        Sample -> file of its array, if the sample table names these (``data.files``).
-    partial : bool
-        Whether samples that lack a part of the file are kept, with NaN there.
+    path: a folder of files of one array each is read as one matrix.
+    part: ``data.part`` of the config: the matrix to read, if a file holds several.
+    files: sample -> file of its array, if the sample table names these (``data.files``).
+    partial: whether samples that lack a part of the file are kept, with NaN there.
     """
     if is_folder(path):
         matrix = _read_folder(Path(path), part, files)
@@ -401,10 +381,7 @@ def load_schema(name: str = "config") -> dict[str, Any]:
 def _with_plugins(schema: SchemaNode) -> SchemaNode:
     """Return the config's schema with the names and settings that other packages offer, in place.
 
-    Raises
-    ------
-    InvalidInput
-        A step cannot be loaded.
+    Raises InvalidInput: a step cannot be loaded.
     """
     sections = schema["properties"]
     baselines = sections["controls"]["properties"]["baselines"]["items"]["enum"]

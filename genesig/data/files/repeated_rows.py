@@ -21,14 +21,9 @@ def merge_sdrf_rows(table: TextTable, file: str, problems: list[Problem]) -> Tex
     and the lines behind its name, ``Scan Name (lines 2 and 3 differ)``, so that no setting takes
     it for a property of the sample.
 
-    Parameters
-    ----------
-    table : TextTable
-        Index = names of samples.
-    file : str
-        File of the table.
-    problems : list of Problem
-        A note says how many samples have several rows.
+    table: index = names of samples.
+    file: file of the table.
+    problems: a note says how many samples have several rows.
     """
     cells_of_table = table.cells
     headers = [str(cells_of_table.index.name), *map(str, cells_of_table.columns)]

@@ -69,17 +69,11 @@ def with_matrix_names(
     beginnings of names. Nothing is changed where no column names half of the samples. The rows of a
     sample in an SDRF file become one row, see `merge_sdrf_rows`.
 
-    Parameters
-    ----------
-    table : TextTable
-        Index = first column of the file.
-    axes : (column names, row names) of the matrix
-    sample_file : str
-        File of the sample table.
-    column : str or None
-        ``data.sample_names``: the column that holds the names; None looks for it.
-    problems : list of Problem
-        A note or a warning names the column that was chosen; an error says why none could be.
+    table: index = first column of the file.
+    axes (column names, row names) of the matrix.
+    sample_file: file of the sample table.
+    column: ``data.sample_names``: the column that holds the names; None looks for it.
+    problems: a note or a warning names the column that was chosen; an error says why none could be.
     """
     cells = _index_by_names(table.cells, axes, sample_file, column, problems)
     return merge_sdrf_rows(table.with_cells(cells), sample_file, problems)
@@ -125,10 +119,7 @@ def table_of_matrix(
 ) -> tuple[TextTable, list[Problem]]:
     """Return a sample table indexed by the names of its matrix, and the problems (notes, warnings).
 
-    Raises
-    ------
-    InvalidInput
-        Two columns name the samples in different ways.
+    Raises InvalidInput: two columns name the samples in different ways.
     """
     problems: list[Problem] = []
     table = with_matrix_names(table, (matrix.columns, matrix.rows), sample_file, None, problems)
@@ -145,15 +136,10 @@ def without_absent(
     Clinical tables list patients who were not measured. Nothing is left out if these are more than
     a third, or if their names are in the matrix with another letter or as a program changes names.
 
-    Parameters
-    ----------
-    table : TextTable
-        Index = names that the matrix has for its samples.
-    axes : (column names, row names) of the matrix
-    sample_file, matrix_file : str
-        Files of the sample table and of the matrix.
-    problems : list of Problem
-        A warning names the samples that are left out.
+    table: index = names that the matrix has for its samples.
+    axes (column names, row names) of the matrix.
+    sample_file, matrix_file: files of the sample table and of the matrix.
+    problems: a warning names the samples that are left out.
 
     Returns
     -------

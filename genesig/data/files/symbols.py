@@ -42,10 +42,7 @@ HGNC_ADVICE = "name hgnc_complete_set.txt of https://www.genenames.org/download"
 def read_hgnc(path: str) -> pd.DataFrame:
     """Return HGNC's table, one row for each gene.
 
-    Raises
-    ------
-    InvalidInput
-        It cannot be read, or lacks the columns of symbols.
+    Raises InvalidInput: it cannot be read, or lacks the columns of symbols.
     """
     table = read_genes(path, None)
     absent_columns = [
@@ -176,16 +173,10 @@ def probe_symbols(path: str, probe_names: Collection[str]) -> dict[str, dict[str
 
     Several symbols of a probe, in one cell or in several rows, stand with ``///`` between them.
 
-    Parameters
-    ----------
-    path : str
-        May be gzipped. Of its rows only those of `probe_names` are kept.
-    probe_names : collection of str
+    path: may be gzipped. Of its rows only those of `probe_names` are kept.
 
-    Raises
-    ------
-    InvalidInput
-        It cannot be read, no line names a column of probes and one of symbols, or no name is there.
+    Raises InvalidInput: it cannot be read, no line names a column of probes and one of symbols, or
+        no name is there.
     """
     header, rows = _open_platform_table(path)
     symbol_column = header.positions_of(SYMBOL_HEADERS)[0]
@@ -288,24 +279,15 @@ def write_symbols(
 ) -> str:
     """Write the gene table of a matrix; return a sentence that counts the symbols.
 
-    Parameters
-    ----------
-    axes : names of the matrix's rows and of its columns
-        The axis with more ids has the genes; of two with numbers only, the longer one.
-    matrix_file : str
-        The matrix, for messages.
-    output : str
-        A table that was written before is extended: genes with a symbol are not looked up again.
-    species : str
-        As MyGene.info names it: human, mouse, rat, or a number of NCBI's taxonomy.
-    offline : str or None
-        HGNC's table, which has former symbols and aliases, too, or that of an array's platform
+    axes: the axis with more ids has the genes; of two with numbers only, the longer one.
+    matrix_file: the matrix, for messages.
+    output: a table that was written before is extended: genes with a symbol are not looked up
+        again.
+    species: as MyGene.info names it: human, mouse, rat, or a number of NCBI's taxonomy.
+    offline: HGNC's table, which has former symbols and aliases, too, or that of an array's platform
         (see `probe_symbols`); None asks MyGene.info.
 
-    Raises
-    ------
-    InvalidInput
-        No known ids, no answer, or `output` is another file.
+    Raises InvalidInput: no known ids, no answer, or `output` is another file.
     """
     if not output.lower().endswith(TABLE_SUFFIXES):
         raise input_error(

@@ -135,10 +135,8 @@ def opening_of(content: bytes, suffix: str, file_name: str) -> Opening:
 def lacks_header(opening: Opening, file_name: str) -> bool:
     """Tell whether the first line of a file of one sample is its first gene, not a header.
 
-    Raises
-    ------
-    InvalidInput
-        A matrix of several samples without a header, so that nothing names its samples.
+    Raises InvalidInput: a matrix of several samples without a header, so that nothing names its
+        samples.
     """
     name, *cells = opening.header
     if _has_symbols(opening):
@@ -232,10 +230,7 @@ def counts_of_sample(matrix: Matrix, file_name: str) -> Matrix:
 def refuse_transcripts(matrix: Matrix, counts: str, file_name: str) -> None:
     """Refuse a file whose rows are transcripts, by their ids of Ensembl or RefSeq.
 
-    Raises
-    ------
-    InvalidInput
-        With the program that wrote it, and how its counts become those of genes.
+    Raises InvalidInput: with the program that wrote it, and how its counts become those of genes.
     """
     transcripts = [name for name in matrix.rows if TRANSCRIPT_ID.fullmatch(name)]
     if 2 * len(transcripts) <= len(matrix.rows):
@@ -252,10 +247,8 @@ def refuse_transcripts(matrix: Matrix, counts: str, file_name: str) -> None:
 def refuse_long(opening: Opening, file_name: str) -> None:
     """Refuse a long table, with one row for each sample and gene.
 
-    Raises
-    ------
-    InvalidInput
-        With the columns of the samples, the genes and the values, and how to spread them.
+    Raises InvalidInput: with the columns of the samples, the genes and the values, and how to
+        spread them.
     """
     columns = long_columns(opening)
     if columns is None:

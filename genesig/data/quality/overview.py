@@ -84,12 +84,8 @@ def quality(
 ) -> dict[str, Any]:
     """Return the content of quality.json (its layout is this module's docstring).
 
-    Parameters
-    ----------
-    raw, dataset : Dataset
-        As read; after the row-wise steps.
-    folds : list of steps
-        ``normalise.folds`` of the config, here fitted on all samples, as for the final model.
+    raw, dataset: as read; after the row-wise steps.
+    folds: ``normalise.folds`` of the config, here fitted on all samples, as for the final model.
     """
     n_measured_genes = len(raw.genes)  # what steps add beside genes is no level of expression
     dataset = replace(

@@ -114,12 +114,8 @@ def nearest_distances(products: Array, n_genes: int) -> Array:
 
     Three instead of all, because the samples of a small class are far from most others.
 
-    Parameters
-    ----------
-    products : (n, n) float
-        Inner products of the samples.
-    n_genes : int
-        Distances are root mean squares over so many genes.
+    products (n, n) float: inner products of the samples.
+    n_genes: distances are root mean squares over so many genes.
     """
     squared_lengths = np.diag(products)
     squared = np.maximum(squared_lengths[:, None] + squared_lengths[None] - 2 * products, 0) / max(
@@ -136,13 +132,9 @@ def nearest_distances(products: Array, n_genes: int) -> Array:
 def deviations(values: Array, min_difference: float) -> Array:
     """Return ``(x - median) / (1.4826 MAD)``; an outlier deviates by more than `OUTLIER_MADS`.
 
-    Parameters
-    ----------
-    values : (n,) float
-        One number per sample; NaN stays NaN.
-    min_difference : float
-        Smallest difference from the median of an outlier: without it, any difference would be one
-        if the other samples hardly differ.
+    values (n,) float: one number per sample; NaN stays NaN.
+    min_difference: smallest difference from the median of an outlier: without it, any difference
+        would be one if the other samples hardly differ.
     """
     if not np.isfinite(values).any():
         return np.full(len(values), np.nan)
@@ -175,10 +167,7 @@ class Components:
 def principal_components(products: Array, max_components: int) -> Components:
     """Return the first components, at most `max_components`, of data with these inner products.
 
-    Parameters
-    ----------
-    products : (n, n) float
-        Z Z', of data whose columns are centred.
+    products (n, n) float: Z Z', of data whose columns are centred.
     """
     n_components = min(max_components, len(products))
     eigenvalues, vectors = np.linalg.eigh(products)

@@ -99,14 +99,9 @@ def cross_twins(X: Array, other_X: Array) -> list[tuple[int, int]]:
 
     Each gene is standardised in each data set, so that a different processing has no effect.
 
-    Parameters
-    ----------
-    X, other_X : (n, d) and (m, d) float
-        As measured; the same genes.
+    X, other_X (n, d) and (m, d) float: as measured; the same genes.
 
-    Returns
-    -------
-    list of (row of X, row of other)
+    Returns list of (row of X, row of other).
     """
     stacked = np.vstack([standardised(logarithms_of(values)) for values in (X, other_X)])
     n_first = len(X)

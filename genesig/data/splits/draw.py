@@ -35,8 +35,7 @@ class SplitSettings:
     inner_scheme: str
     inner_folds: int
     subsamples: int
-    batches: int
-    """How jobs share the splits; the splits do not depend on it."""
+    batches: int  # how jobs share the splits; the splits do not depend on it
 
 
 def draw_splits(dataset: Dataset, *, seed: int, **settings: Any) -> Splits:
@@ -46,24 +45,16 @@ def draw_splits(dataset: Dataset, *, seed: int, **settings: Any) -> Splits:
     or another number of inner folds do not change the other draws. Samples are assigned in the
     order of their names, which is the row order of every data set of a study.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    seed : int
-        The study's seed; a complete file contains its own.
-    **settings
-        Fields of `SplitSettings`.
+    seed: the study's seed; a complete file contains its own.
+    **settings: fields of `SplitSettings`.
+
+    Raises InvalidInput: with one line for every split or fold that cannot be used.
 
     Returns
     -------
     Splits
         All training sets, inner ones too, hold both classes (two different responses), and no
         group straddles a split.
-
-    Raises
-    ------
-    InvalidInput
-        With one line for every split or fold that cannot be used.
     """
     split_settings = SplitSettings(**settings)
     samples = Samples.from_dataset(dataset)

@@ -89,10 +89,8 @@ class Samples:
     def parts(self, rows: Array, n_parts: int, seed: int, key: tuple[int, ...]) -> list[Array]:
         """Divide rows into stratified parts of like size, groups whole.
 
-        Raises
-        ------
-        GenesigError
-            If there are fewer samples or groups, or fewer samples of every class, than parts.
+        Raises GenesigError: if there are fewer samples or groups, or fewer samples of every class,
+            than parts.
         """
         strata = self._within_studies(rows, self._strata(rows, n_parts))
         if not self._divisible(rows, n_parts):

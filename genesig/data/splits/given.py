@@ -40,10 +40,8 @@ def read_split_file(path: str, samples: Samples) -> ListedSplits:
     The shortest file is ``{"outer": [{"train": [...], "test": [...]}, ...]}``; every key of a
     complete splits.json may be added.
 
-    Raises
-    ------
-    InvalidInput
-        One line for every list with an unknown or repeated name, and for every overlap.
+    Raises InvalidInput: one line for every list with an unknown or repeated name, and for every
+        overlap.
     """
     raw = _load(path)
     problems = list(_form_problems(path, raw))

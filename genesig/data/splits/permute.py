@@ -85,11 +85,8 @@ def shuffled(
     If the design allows no exchange of these responses, all of them are exchanged: the result
     scales weights of sums, and is no significance test.
 
-    Parameters
-    ----------
-    y : (n,) float
-    groups, batches : (n,) or None
-        Of the same samples.
+    y (n,) float.
+    groups, batches (n,) or None: of the same samples.
     """
     permuted = np.empty((count, len(y)))
     for rows in response_strata(y, groups, batches):

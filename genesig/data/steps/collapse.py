@@ -23,18 +23,11 @@ PROBE_NUMBER = re.compile(r"#\d+$")
 def number_sets(step: str, by: Sequence[str] | None, n_columns: int) -> Array:
     """Return the number of the set of each column: 0, 1, ... in order of first occurrence.
 
-    Parameters
-    ----------
-    step : str
-        Name of the step, for the message.
-    by : (n_columns,) sequence of names, or None
-        The set of each column; None makes each column a set of its own.
-    n_columns : int
+    step: name of the step, for the message.
+    by (n_columns,) sequence of names, or None: the set of each column; None makes each column a set
+        of its own.
 
-    Raises
-    ------
-    GenesigError
-        If `by` does not name a set for each column.
+    Raises GenesigError: if `by` does not name a set for each column.
     """
     if by is None:
         return np.arange(n_columns)
@@ -66,18 +59,11 @@ def gene_columns(steps: Sequence[Mapping[str, Any]]) -> list[str]:
 def with_sets(steps: Sequence[Mapping[str, Any]], var: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the steps with ``by`` as the set of each column instead of a gene-table column.
 
-    Parameters
-    ----------
-    steps : list of steps
-        A step with the setting ``by`` combines columns. Null means the probe set in the probe's
+    steps: a step with the setting ``by`` combines columns. Null means the probe set in the probe's
         name for ``median_polish``, and the column ``symbol`` for other steps.
-    var : DataFrame, index = gene ids
-        The gene table before the first step; `fit_steps` selects the columns that are left later.
+    var: the gene table before the first step; `fit_steps` selects the columns that are left later.
 
-    Raises
-    ------
-    GenesigError
-        The gene table has no such column.
+    Raises GenesigError: the gene table has no such column.
     """
     bound: list[dict[str, Any]] = []
     for step in steps:

@@ -120,10 +120,7 @@ class ReferenceBatch:
     def transform(self, X: Array) -> Array:
         """Bring the samples of one batch, at least 5, to the training set.
 
-        Raises
-        ------
-        GenesigError
-            There are fewer samples.
+        Raises GenesigError: there are fewer samples.
         """
         if len(X) < MIN_BATCH_SAMPLES:
             raise GenesigError(
@@ -171,19 +168,14 @@ class Combat:
     ) -> Combat:
         """Estimate the batches' shifts and variances; with one batch there are none.
 
-        Parameters
-        ----------
-        X : (n_samples, n_genes) float
-        batch : (n_samples,) names
-        reference : str or None
-            Batch that stays as it is.
-        covariates : (n_samples, n_covariates) float, or None
-            What the batches may differ in for a reason, such as age; never the class.
+        X (n_samples, n_genes) float.
+        batch (n_samples,) names.
+        reference: batch that stays as it is.
+        covariates (n_samples, n_covariates) float, or None: what the batches may differ in for a
+            reason, such as age; never the class.
 
-        Raises
-        ------
-        GenesigError
-            An unknown reference, or covariates that the batches, or one another, determine.
+        Raises GenesigError: an unknown reference, or covariates that the batches, or one another,
+            determine.
         """
         names = _batch_names(batch)
         covariate_columns = _covariate_columns(covariates, len(X))
@@ -227,11 +219,9 @@ class Combat:
     def transform(self, X: Array, *, batch: Sequence[str], covariates: Array | None) -> Array:
         """Return adjusted samples of known batches; samples of other batches stay as they are.
 
-        Parameters
-        ----------
-        X : (n_samples, n_genes) float
-        batch : (n_samples,) names
-        covariates : as in `fit`
+        X (n_samples, n_genes) float.
+        batch (n_samples,) names.
+        covariates: as in `fit`.
         """
         adjusted = X.copy()
         is_adjustable = self.scale > 0
@@ -333,20 +323,13 @@ class BatchCorrection:
     ) -> BatchCorrection:
         """Estimate the batches' shifts and variances.
 
-        Parameters
-        ----------
-        X : (n_samples, n_genes) float
-        obs : DataFrame
-            Rows of the sample table, those of `X`.
-        batch : str
-            Column of `obs`.
-        covariates : list of str
-            Columns of numbers or words; never the class, and nothing that stands for it.
+        X (n_samples, n_genes) float.
+        obs: rows of the sample table, those of `X`.
+        batch: column of `obs`.
+        covariates: columns of numbers or words; never the class, and nothing that stands for it.
 
-        Raises
-        ------
-        GenesigError
-            There is no column of batches; a sample lacks its batch or a number; `Combat`'s own.
+        Raises GenesigError: there is no column of batches; a sample lacks its batch or a number;
+            `Combat`'s own.
         """
         if batch is None or obs is None:
             raise GenesigError(

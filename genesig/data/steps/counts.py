@@ -23,10 +23,7 @@ class LogCpm:
     def transform(self, X: Array) -> Array:
         """Divide each row by its sum and take the logarithm.
 
-        Raises
-        ------
-        GenesigError
-            A count is negative, or a sample has none.
+        Raises GenesigError: a count is negative, or a sample has none.
         """
         rows = np.ascontiguousarray(X)  # sums along rows must not depend on the memory layout
         library = rows.sum(axis=1, keepdims=True)
@@ -84,10 +81,7 @@ class SizeFactors:
 def fit_depth(X: Array, method: str) -> dict[str, Any]:
     """Return the size-factor fields of `SizeFactors` and `Vst`, from counts (n_train, n_genes).
 
-    Raises
-    ------
-    GenesigError
-        No gene has reads in every sample, or a value is negative.
+    Raises GenesigError: no gene has reads in every sample, or a value is negative.
     """
     X = _checked_counts(X)
     typical = 1.0

@@ -24,10 +24,7 @@ def described(dataset: Dataset) -> Dataset:
     do. All columns stay; those that a filter removes keep their values, with the gene's mean for a
     missing one. A study without such steps is returned as it is.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        After the row-wise steps (`normalise_samples` notes which of the learned ones count).
+    dataset: after the row-wise steps (`normalise_samples` notes which of the learned ones count).
     """
     steps = dataset.provenance.get("summaries", [])
     if not steps and dataset.provenance.get("align") not in LEARNED_ALIGNMENTS:

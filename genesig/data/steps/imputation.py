@@ -76,21 +76,12 @@ class KnnImpute:
     ) -> KnnImpute:
         """Keep the training samples, and the genes that enough samples of each class have.
 
-        Parameters
-        ----------
-        X : (n_train, n_genes) float
-        neighbours : int
-        missing_most : float
-            Largest share of a class that may miss a gene, or of all training samples if there are
-            no classes. 1 keeps every gene.
-        classes : (n_train,) numbers or None
-            The class of each training sample.
-        known_neighbours : KnownNeighbours or None
+        X (n_train, n_genes) float.
+        missing_most: largest share of a class that may miss a gene, or of all training samples if
+            there are no classes. 1 keeps every gene.
+        classes (n_train,) numbers or None: the class of each training sample.
 
-        Raises
-        ------
-        GenesigError
-            No gene is left.
+        Raises GenesigError: no gene is left.
         """
         kept_genes = np.flatnonzero(~exceeds_missing_share(X, missing_most, classes))
         if not len(kept_genes):
@@ -396,16 +387,10 @@ class HalfMinimum:
     def fit(cls, X: Array, *, logarithms: bool) -> HalfMinimum:
         """Return the step with half the smallest value of each gene over the rows of X.
 
-        Parameters
-        ----------
-        X : (n_train, n_genes) float
-        logarithms : bool
-            Whether the values are logarithms to base 2.
+        X (n_train, n_genes) float.
+        logarithms: whether the values are logarithms to base 2.
 
-        Raises
-        ------
-        GenesigError
-            A value is negative and no logarithm.
+        Raises GenesigError: a value is negative and no logarithm.
         """
         smallest = LeftCensored.fit(X, quantile=0.0).low
         if not logarithms and smallest.min(initial=0) < 0:

@@ -72,10 +72,7 @@ def with_columns(dataset: Dataset, steps: Sequence[Mapping[str, Any]]) -> Datase
 
     Without the step of indicators, the data set is returned as it is.
 
-    Raises
-    ------
-    GenesigError
-        A gene has the name of another's indicator.
+    Raises GenesigError: a gene has the name of another's indicator.
     """
     if (source := _indicator_source(steps)) is None:
         return dataset

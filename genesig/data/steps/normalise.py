@@ -185,10 +185,7 @@ def learned_steps(folds: Steps, dataset: Dataset) -> list[dict[str, Any]]:
 def bind_steps(steps: Steps, dataset: Dataset) -> list[dict[str, Any]]:
     """Return the steps with the settings that come from the data set: sets, positions, batches.
 
-    Raises
-    ------
-    GenesigError
-        The gene table lacks a column; a covariate is the label.
+    Raises GenesigError: the gene table lacks a column; a covariate is the label.
     """
     placed = with_places(with_sets(with_batch(steps, dataset.design), dataset.var), dataset.var)
     return with_indicators(placed, dataset.var)
@@ -234,19 +231,11 @@ def with_batch(steps: Steps, design: Design) -> list[dict[str, Any]]:
 def fit_steps(X: Array, steps: Steps, obs: pd.DataFrame | None = None) -> Reference:
     """Fit steps one after the other, each on the training rows as the ones before leave them.
 
-    Parameters
-    ----------
-    X : (n_train, n_genes) float
-        Training rows; not modified.
-    steps : list of {"step": name, setting: value, ...}
-        A setting ``by`` names the set of each column of `X` (see `bind_steps`), or None.
-    obs : DataFrame or None
-        The training rows of the sample table, for steps that correct batches.
+    X (n_train, n_genes) float: training rows; not modified.
+    steps: a setting ``by`` names the set of each column of `X` (see `bind_steps`), or None.
+    obs: the training rows of the sample table, for steps that correct batches.
 
-    Raises
-    ------
-    GenesigError
-        If a filter leaves no gene or cannot be applied.
+    Raises GenesigError: if a filter leaves no gene or cannot be applied.
     """
     n_genes = X.shape[1]
     fitted = []
@@ -304,11 +293,8 @@ def check_order(folds: Steps) -> None:
 def check_steps(*, samples: Steps, folds: Steps) -> None:
     """Raise if a step is in the wrong place, or if settings contradict each other.
 
-    Raises
-    ------
-    GenesigError
-        Naming the setting: a step that learns across samples stands before the splits; centring
-        or scaling does not come last; a floor is not below its ceiling.
+    Raises GenesigError: naming the setting: a step that learns across samples stands before the
+        splits; centring or scaling does not come last; a floor is not below its ceiling.
     """
     for step in samples:
         if pick("normalise.samples", NORMALISERS, step["step"]).kind != "sample":
@@ -332,24 +318,15 @@ def normalise_samples(
 ) -> Dataset:
     """Return the data set after the row-wise steps, with studies aligned, each by itself.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    align : str
-        For several studies, a name in `alignment.STUDYWISE_ALIGNMENTS`. One in `LEARNED_ALIGNMENTS`
-        is only recorded, as a step that training sets learn. `AUTO` applies the best alignment by
-        all samples, and keeps the matrix before it, so that each training set can choose for
-        itself.
-    samples : list of steps
-        Applied, and added to the provenance.
-    folds : list of steps
-        Only checked; they are fitted later, on training rows. Those up to the last of
+    align: for several studies, a name in `alignment.STUDYWISE_ALIGNMENTS`. One in
+        `LEARNED_ALIGNMENTS` is only recorded, as a step that training sets learn. `AUTO` applies
+        the best alignment by all samples, and keeps the matrix before it, so that each training set
+        can choose for itself.
+    samples: applied, and added to the provenance.
+    folds: only checked; they are fitted later, on training rows. Those up to the last of
         `SUMMARY_STEPS` are recorded.
 
-    Raises
-    ------
-    GenesigError
-        If a step stands in the wrong place (see `check_steps`).
+    Raises GenesigError: if a step stands in the wrong place (see `check_steps`).
     """
     check_steps(samples=samples, folds=folds)
     dataset = with_columns(dataset, samples)

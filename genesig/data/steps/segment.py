@@ -86,16 +86,9 @@ def among(step: Any, columns: Array) -> Any:
 def with_places(steps: Sequence[Mapping[str, Any]], var: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the steps with the order of the columns along chromosomes as a setting of `Segment`.
 
-    Parameters
-    ----------
-    steps : list of steps
-    var : DataFrame, index = gene ids
-        The gene table before the first step; `fit_steps` selects the columns that are left later.
+    var: the gene table before the first step; `fit_steps` selects the columns that are left later.
 
-    Raises
-    ------
-    GenesigError
-        The gene table does not say where genes lie.
+    Raises GenesigError: the gene table does not say where genes lie.
     """
     return [
         {**step, **_column_order(var)} if step["step"] == SEGMENT else dict(step) for step in steps

@@ -33,12 +33,8 @@ from genesig.words import counted
 def requested_kind(raw: Config, n_label_classes: int | None = None) -> str | None:
     """Return the kind of outcome that a config asks for (a key of `LABEL_RULES`), else None.
 
-    Parameters
-    ----------
-    raw : dict
-        The config as it was written, possibly with faults.
-    n_label_classes : int or None
-        Number of classes in the sample table, if it is known.
+    raw: the config as it was written, possibly with faults.
+    n_label_classes: number of classes in the sample table, if it is known.
     """
     data = _section(raw, "data")
     label = raw.get("label")
@@ -138,12 +134,8 @@ def check_kind_settings(config: Config, kind: str, source: str) -> list[Problem]
 def describe_not_offered(kind: str, data: Config) -> str:
     """Return a phrase that names the analyses this study cannot have, '' if it can have all.
 
-    Parameters
-    ----------
-    kind : str
-        A key of `LABEL_RULES`.
-    data : dict
-        The section ``data`` of the config.
+    kind: a key of `LABEL_RULES`.
+    data: the section ``data`` of the config.
     """
     if "nonlinear" in LABEL_RULES[kind].defaults:
         message = f"for {kind.replace('_', ' ')}"
@@ -181,26 +173,17 @@ def resolve_config(
 ) -> dict[str, Any]:
     """Fill in the schema's defaults, and check the result.
 
-    Parameters
-    ----------
-    raw : dict
-        The config as it was written.
-    schema : dict
-        ``workflow/schemas/config.schema.yaml``.
-    source : str
-        Name of the config in messages.
-    n_label_classes : int or None
-        How many there are in the sample table, where `count_label_classes` could tell.
+    raw: the config as it was written.
+    schema: ``workflow/schemas/config.schema.yaml``.
+    source: name of the config in messages.
+    n_label_classes: how many there are in the sample table, where `count_label_classes` could tell.
+
+    Raises InvalidInput: with one problem per faulty key.
 
     Returns
     -------
     dict
         A new dict with every key set; resolving it again changes nothing.
-
-    Raises
-    ------
-    InvalidInput
-        With one problem per faulty key.
     """
     config, problems = examine_config(raw, schema, source, n_label_classes)
     if problems:

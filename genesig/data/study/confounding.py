@@ -44,14 +44,9 @@ def measure_association(
 ) -> Association | str:
     """Test a sample-table column against components; return the reason if it is impossible.
 
-    Parameters
-    ----------
-    scores : (n, k) float
-        Samples on the components.
-    column : (n,) str
-        Blank cells and words such as NA are left out.
-    is_quantity : bool
-        Whether the values are quantities; otherwise they are names of groups.
+    scores (n, k) float: samples on the components.
+    column (n,) str: blank cells and words such as NA are left out.
+    is_quantity: whether the values are quantities; otherwise they are names of groups.
     """
     valued_rows = [row for row, value in enumerate(column) if not is_missing(value)]
     values = [column[row].strip() for row in valued_rows]

@@ -141,11 +141,7 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
 
     The compilation in the first run after an installation is not counted.
 
-    Parameters
-    ----------
-    config : dict
-        Resolved config.
-    size : Size
+    config: resolved config.
     """
     splits = config["splits"]
     controls = config["controls"]
@@ -462,16 +458,10 @@ def seconds_left(
     those of the rule. The remaining seconds are divided by the mean number of jobs that ran at a
     time.
 
-    Parameters
-    ----------
-    costs : dict
-        Cost of each rule (`study_costs`).
-    counts : dict
-        Number of jobs of each rule in this run, including those that have ended.
-    jobs : iterable of Job
-        Jobs that have started.
-    now : float
-        Time, by the clock of the jobs.
+    costs: cost of each rule (`study_costs`).
+    counts: number of jobs of each rule in this run, including those that have ended.
+    jobs: jobs that have started.
+    now: time, by the clock of the jobs.
 
     Returns
     -------

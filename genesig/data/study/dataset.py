@@ -103,22 +103,15 @@ class Inputs:
 def read_dataset(settings: StudySettings, gene_columns: Sequence[str] = ()) -> Dataset:
     """Read the expression matrix, the sample table and the gene table of a study.
 
-    Parameters
-    ----------
-    settings : StudySettings
-    gene_columns : sequence of str
-        Further columns of the gene table that are kept: those by which steps group genes.
+    gene_columns: further columns of the gene table that are kept: those by which steps group genes.
+
+    Raises InvalidInput: with the errors of all files.
 
     Returns
     -------
     Dataset
         Samples and genes in the order of their names, whatever their order in the files;
         everything left out is in ``provenance["dropped"]``.
-
-    Raises
-    ------
-    InvalidInput
-        With the errors of all files.
     """
     inputs = read_inputs(settings)
     # One file may be matrix, sample table and gene table: its errors are listed once.

@@ -27,11 +27,8 @@ def read_groups(path: str, genes: Sequence[str]) -> dict[str, str]:
 
     A gene without a group is left out.
 
-    Raises
-    ------
-    InvalidInput
-        If the table cannot be read, has one column, lists a gene in two groups, or has none of
-        the genes.
+    Raises InvalidInput: if the table cannot be read, has one column, lists a gene in two groups, or
+        has none of the genes.
     """
     table = read_genes(path, None)
     if len(table.columns) == 0:
@@ -79,17 +76,10 @@ def read_prior_weights(
 ) -> Array | None:
     """Return the prior weight of each gene, (n_genes,), or None after appending a problem.
 
-    Parameters
-    ----------
-    table : DataFrame of strings
-        Gene table, index = gene ids.
-    column : str
-    file : str
-        File of the table, for messages.
-    genes : sequence of str
-        Genes of the matrix.
-    problems : list
-        At most one problem is appended.
+    table: gene table, index = gene ids.
+    file: file of the table, for messages.
+    genes: genes of the matrix.
+    problems: at most one problem is appended.
     """
     columns = list(table.columns)
     check_column(column, "data.prior_weights", columns, str(table.index.name), file, problems)
@@ -134,18 +124,11 @@ def read_places(
 
     A gene has a place if both cells are filled in.
 
-    Parameters
-    ----------
-    table : DataFrame of strings
-        Gene table, index = gene ids.
-    chromosome, position : str
-        Columns of the table.
-    file : str
-        File of the table, for messages.
-    genes : sequence of str
-        Genes of the matrix.
-    problems : list
-        Errors and warnings are appended.
+    table: gene table, index = gene ids.
+    chromosome, position: columns of the table.
+    file: file of the table, for messages.
+    genes: genes of the matrix.
+    problems: errors and warnings are appended.
     """
     if chromosome == position:
         return None  # `check_place_settings` yields the error
@@ -330,22 +313,13 @@ def read_omics(
 ) -> Array | None:
     """Return the omic of each gene, (n_genes,) words; None for one matrix or after a problem.
 
-    Parameters
-    ----------
-    table : DataFrame of strings or None
-        Gene table, index = gene ids.
-    column : str or None
-        Column of the table; None takes the part of a gene's id before its first colon.
-    file : str
-        File of the table, or of the matrix, for messages.
-    genes : sequence of str or None
-        Genes of the matrix; None if it cannot be used.
-    factors : mapping, str or None
-        ``data.omics``: omic to factor, or ``learned``; None for one matrix.
-    problems : list
-        Problems are appended.
-    dropped_genes : sequence of str
-        Genes of the file that were left out because nothing can be learned from them.
+    table: gene table, index = gene ids.
+    column: column of the table; None takes the part of a gene's id before its first colon.
+    file: file of the table, or of the matrix, for messages.
+    genes: genes of the matrix; None if it cannot be used.
+    factors: ``data.omics``: omic to factor, or ``learned``; None for one matrix.
+    problems: problems are appended.
+    dropped_genes: genes of the file that were left out because nothing can be learned from them.
     """
     if factors is None or genes is None:
         return None

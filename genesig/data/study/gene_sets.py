@@ -36,20 +36,13 @@ def match_sets(
     case-sensitively. A set's size is its number of measured names: several probes of one gene count
     once.
 
-    Parameters
-    ----------
-    path : str
-        GMT or GMX; or a gene table, of which `column` says to which set each gene belongs.
-    genes, symbols : (d,) sequence of str
-        Of the columns of the matrix; the symbol is the id if a gene has none.
-    column : str or None
-    smallest, largest : int
-        Range of the sizes of sets that are used; sets of a column are all used.
+    path: GMT or GMX; or a gene table, of which `column` says to which set each gene belongs.
+    genes, symbols (d,) sequence of str: of the columns of the matrix; the symbol is the id if a
+        gene has none.
+    smallest, largest: range of the sizes of sets that are used; sets of a column are all used.
 
-    Raises
-    ------
-    InvalidInput
-        If the file cannot be read, none of its genes is measured, or no set is left.
+    Raises InvalidInput: if the file cannot be read, none of its genes is measured, or no set is
+        left.
     """
     sets = read_sets(path, column)
     smallest, largest = (smallest, largest) if column is None else (1, len(genes))
@@ -145,10 +138,7 @@ def _match_names(
 ) -> ColumnsOfGene:
     """Return the columns of each measured name, by gene id or by symbol.
 
-    Raises
-    ------
-    InvalidInput
-        If no name of the file is measured, or most sets have names of genes.
+    Raises InvalidInput: if no name of the file is measured, or most sets have names of genes.
     """
     by_id: dict[str, list[int]] = {gene: [column] for column, gene in enumerate(genes)}
     by_symbol: dict[str, list[int]] = {}

@@ -263,16 +263,10 @@ def check_event_coding(
 ) -> Iterator[Problem]:
     """Yield a warning if the counted word seems to be the absence of the event.
 
-    Parameters
-    ----------
-    table : DataFrame of strings
-    file : str
-        File of the table.
-    columns : (time, event)
-    event_setting : str or None
-        Word of the event; None is 1.
-    key : str
-        Setting that names the word.
+    file: file of the table.
+    columns (time, event).
+    event_setting: word of the event; None is 1.
+    key: setting that names the word.
     """
     time, event = columns
     if not {time, event} <= set(table.columns):

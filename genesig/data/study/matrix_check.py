@@ -102,23 +102,14 @@ def check_matrix(
 ) -> Expression | None:
     """Turn the matrix to samples × genes and check the study's samples; None after an error.
 
-    Parameters
-    ----------
-    matrix : Matrix
-    file : str
-        File of the matrix.
-    names, study_samples : sequence of str
-        All samples of the sample table; those of them that are in the study.
-    table_file : str
-        File of the sample table.
-    missing : bool or None
-        Whether cells may be missing; they are NaN then. None if missing values cannot be imputed in
-        such a study, so that no message advises it.
-    surroundings : Surroundings
-        Sample table and settings, by which rows and columns are recognised that are no genes or
-        samples.
-    problems : list of Problem
-        Problems are appended.
+    file: file of the matrix.
+    names, study_samples: all samples of the sample table; those of them that are in the study.
+    table_file: file of the sample table.
+    missing: whether cells may be missing; they are NaN then. None if missing values cannot be
+        imputed in such a study, so that no message advises it.
+    surroundings: sample table and settings, by which rows and columns are recognised that are no
+        genes or samples.
+    problems: problems are appended.
     """
     oriented = orient(matrix, file, names, table_file, problems)
     if oriented is None:

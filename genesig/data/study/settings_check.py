@@ -44,12 +44,8 @@ MAX_PERMUTATION_JOBS = 10_000
 def check_settings(config: Config, source: str) -> list[Problem]:
     """Return the problems of a resolved config, without opening any file.
 
-    Parameters
-    ----------
-    config : dict
-        As `resolve_config` gives it.
-    source : str
-        Name of the config in messages.
+    config: as `resolve_config` gives it.
+    source: name of the config in messages.
     """
     faults = [item for rule in SETTING_RULES for item in rule(config)]
     return [setting_problem(source, *fault) for fault in faults]
@@ -517,13 +513,8 @@ def check_shares(
 ) -> Iterator[Problem]:
     """Yield the faults of the class shares that ``probabilities`` sets.
 
-    Parameters
-    ----------
-    probabilities : str or list of float
-        The setting ``probabilities``.
-    design : Design
-    source : str
-        Name of the config in messages.
+    probabilities: the setting ``probabilities``.
+    source: name of the config in messages.
     """
     setting = f"{source}, probabilities"
     if design.classes is None:
@@ -548,9 +539,7 @@ def check_files(config: Config) -> None:
     Snakemake ignores a rule whose inputs are missing if its outputs are still there: after a wrong
     name, results of an earlier study would be reported as those of this one.
 
-    Raises
-    ------
-    InvalidInput
+    Raises InvalidInput.
     """
     names = dict.fromkeys(name for _, name in named_files(config))
     absent_files = [

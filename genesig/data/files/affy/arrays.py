@@ -44,18 +44,10 @@ class Probes:
 def probe_matrix(cels: Iterable[tuple[str, Cel]], layout: Layout, layout_file: str) -> Probes:
     """Return the perfect-match intensities of all arrays.
 
-    Parameters
-    ----------
-    cels : pairs of (file, array)
-        In the order of the rows; taken one after the other.
-    layout : Layout
-    layout_file : str
-        Its file.
+    cels: in the order of the rows; taken one after the other.
+    layout_file: its file.
 
-    Raises
-    ------
-    InvalidInput
-        Listing every array that is not of the chip of the layout.
+    Raises InvalidInput: listing every array that is not of the chip of the layout.
     """
     rows = []
     problems = []

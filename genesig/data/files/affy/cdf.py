@@ -60,10 +60,8 @@ class _Block:
 def parse_cdf(content: bytes, file_name: str) -> Layout:
     """Return the layout in a CDF file: text, or one of four versions of the binary ("XDA") form.
 
-    Raises
-    ------
-    InvalidInput
-        The file is neither, ends too early, has no probe set, or names a cell outside the chip.
+    Raises InvalidInput: the file is neither, ends too early, has no probe set, or names a cell
+        outside the chip.
     """
     return parse_form(
         content, file_name, "CDF", _parse_text, {CDF_MAGIC: ("<", _parse_binary)}, "the binary form"

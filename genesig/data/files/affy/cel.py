@@ -102,24 +102,13 @@ def parse_form(
 ) -> Record:
     """Return the record of a file that is text with the opening ``[kind]``, or binary.
 
-    Parameters
-    ----------
-    content : bytes
-        The whole file, unpacked.
-    file_name : str
-        Its name, for messages.
-    kind : str
-        As in "is no CEL file".
-    parse_text : function (text, file_name) -> record
-    binary_parsers : dict
-        First bytes -> order of bytes, function (cursor) -> record.
-    binary_forms : str
-        The binary forms in words.
+    content: the whole file, unpacked.
+    file_name: its name, for messages.
+    kind: as in "is no CEL file".
+    binary_parsers: first bytes -> order of bytes, function (cursor) -> record.
+    binary_forms: the binary forms in words.
 
-    Raises
-    ------
-    InvalidInput
-        The file is of no form.
+    Raises InvalidInput: the file is of no form.
     """
     if content.startswith(f"[{kind}]".encode()):
         return parse_text(content.decode("latin-1"), file_name)
@@ -154,10 +143,8 @@ def parse_cel(content: bytes, file_name: str) -> Cel:
 
     Masked cells and outliers are kept, as affy does.
 
-    Raises
-    ------
-    InvalidInput
-        The file is none of these, ends too early, or its cells are not those it announces.
+    Raises InvalidInput: the file is none of these, ends too early, or its cells are not those it
+        announces.
     """
     binary_parsers: BinaryParsers[Cel] = {
         CEL_MAGIC: ("<", _parse_binary),

@@ -27,21 +27,13 @@ def read_cel_folder(
 ) -> Matrix:
     """Return the raw intensities of the arrays of a folder, probes × samples.
 
-    Parameters
-    ----------
-    folder : path
-        Holds CEL files, and the CDF file of their chip or its PGF, CLF and MPS files.
-    load : function (path) -> bytes
-        Reads a whole file and unpacks it, as ``readers.read_unpacked``.
-    files : dict or None
-        Sample -> CEL file, wherever it lies; None reads all of the folder, called as their files.
-    part : None
-        The files have no parts.
+    folder: holds CEL files, and the CDF file of their chip or its PGF, CLF and MPS files.
+    load: reads a whole file and unpacks it, as ``readers.read_unpacked``.
+    files: sample -> CEL file, wherever it lies; None reads all of the folder, called as their
+        files.
+    part: the files have no parts.
 
-    Raises
-    ------
-    InvalidInput
-        As `find_arrays`, `find_layout` and `read_arrays`.
+    Raises InvalidInput: as `find_arrays`, `find_layout` and `read_arrays`.
     """
     files = find_arrays(folder) if files is None else files
     probes = read_arrays(files, find_layout(folder, list(files.values()), load), load)
@@ -54,18 +46,11 @@ def read_cel_folder(
 def read_arrays(files: Mapping[str, str | Path], layout_path: str | Path, load: ReadFile) -> Probes:
     """Return the perfect-match intensities of the arrays of some samples.
 
-    Parameters
-    ----------
-    files : dict
-        Sample -> CEL file (may be gzipped), in the order of the rows.
-    layout_path : path
-        CDF file of their chip, or its PGF file with the two others beside it (may be gzipped).
-    load : function (path) -> bytes
+    files: sample -> CEL file (may be gzipped), in the order of the rows.
+    layout_path: CDF file of their chip, or its PGF file with the two others beside it (may be
+        gzipped).
 
-    Raises
-    ------
-    InvalidInput
-        A file cannot be read, is damaged, or is an array of another chip.
+    Raises InvalidInput: a file cannot be read, is damaged, or is an array of another chip.
     """
     chip_layout = _read_layout(Path(layout_path), load)
     cels = ((str(path), parse_cel(load(path), str(path))) for path in files.values())
@@ -98,10 +83,7 @@ def _read_layout(path: Path, load: ReadFile) -> Layout:
 def find_arrays(folder: str | Path) -> dict[str, Path]:
     """Return sample -> CEL file of a folder; samples are named after their files.
 
-    Raises
-    ------
-    InvalidInput
-        There is no CEL file, or two of one sample.
+    Raises InvalidInput: there is no CEL file, or two of one sample.
     """
     files = _files_with_suffix(folder, ".cel")
     if not files:
@@ -118,10 +100,7 @@ def find_arrays(folder: str | Path) -> dict[str, Path]:
 def find_layout(folder: str | Path, arrays: Sequence[Path], load: ReadFile) -> Path:
     """Return the CDF or PGF file in a folder that belongs to the chip of its arrays.
 
-    Raises
-    ------
-    InvalidInput
-        There is none, or more than one; the message names the chip.
+    Raises InvalidInput: there is none, or more than one; the message names the chip.
     """
     chip = parse_cel(load(arrays[0]), str(arrays[0])).chip or "unknown"
     layouts = _files_with_suffix(folder, ".cdf", LIBRARY_SUFFIXES[0])

@@ -29,10 +29,7 @@ COPY_FROM_SCANNER = "copy it again from the scanner's computer"
 def read_features(text: str, file_name: str) -> pd.DataFrame:
     """Return the FEATURES block as a table of strings; index = line of the file.
 
-    Raises
-    ------
-    InvalidInput
-        No such block, no rows in it, a row that is cut off.
+    Raises InvalidInput: no such block, no rows in it, a row that is cut off.
     """
     import pandas as pd
 

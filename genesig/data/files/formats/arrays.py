@@ -18,16 +18,9 @@ from genesig.words import counted, listing
 def join_arrays(arrays: Sequence[tuple[str, Matrix]], folder: str) -> Matrix:
     """Return one matrix of arrays of the same probes, side by side.
 
-    Parameters
-    ----------
-    arrays : sequence of (file, Matrix)
-    folder : str
-        Their folder.
+    folder: their folder.
 
-    Raises
-    ------
-    InvalidInput
-        Arrays of another design, or two files of one sample.
+    Raises InvalidInput: arrays of another design, or two files of one sample.
     """
     first_name, first_array = arrays[0]
     row_of_gene = {gene: row for row, gene in enumerate(first_array.rows)}

@@ -17,17 +17,11 @@ CLASS_COLUMN = "class"
 def samples(text: str, file_name: str, names: Sequence[str]) -> TextTable:
     """Return the classes as a sample table with one column, ``class``.
 
-    Parameters
-    ----------
-    text, file_name : str
-    names : sequence of str
-        The samples of the matrix, in its order; a CLS file names none.
+    names: the samples of the matrix, in its order; a CLS file names none.
 
-    Raises
-    ------
-    InvalidInput
-        Counts that disagree, or a third line that two readings of the format understand
-        differently: Broad numbers classes by their first sample, other programs by line 2.
+    Raises InvalidInput: counts that disagree, or a third line that two readings of the format
+        understand differently: Broad numbers classes by their first sample, other programs by line
+        2.
     """
     import pandas as pd
 

@@ -104,10 +104,7 @@ def _sheet_table(sheet: Sheet, file_name: str) -> TextTable:
 def _with_merged_cells_filled(sheet: Sheet, file_name: str) -> Sheet:
     """Return a sheet whose merged cells are filled downwards, as its reader sees them.
 
-    Raises
-    ------
-    InvalidInput
-        Formulas whose results are not stored.
+    Raises InvalidInput: formulas whose results are not stored.
     """
     marks = sheet.marks
     if marks.formulas:

@@ -27,10 +27,7 @@ class _GctLines:
 def matrix(text: str, file_name: str, part: str | None) -> Matrix:
     """Return genes × samples; the columns that describe genes are left out.
 
-    Raises
-    ------
-    InvalidInput
-        An unknown version, or a size that is not the one on the second line.
+    Raises InvalidInput: an unknown version, or a size that is not the one on the second line.
     """
     parts = _split_parts(text, file_name)
     start = parts.n_gene_descriptions + 1

@@ -19,10 +19,7 @@ EXPORT_AGAIN = "export the Sample Probe Profile again, with AVG_Signal"
 def matrix(text: str, file_name: str, part: str | None) -> Matrix:
     """Return probes × samples: the columns ``<sample>.AVG_Signal``, or of the measure `part`.
 
-    Raises
-    ------
-    InvalidInput
-        No line of column names, no such columns, a row that is cut off.
+    Raises InvalidInput: no line of column names, no such columns, a row that is cut off.
     """
     start, suffix, lines = _profile_lines(text, file_name)
     measure = part or SIGNAL_COLUMN

@@ -24,12 +24,8 @@ def sample_table(samples: Mapping[str, Tags], line: int) -> TextTable:
     tag or key that a sample has twice is joined by "; ", one that it lacks is blank. A slash in a
     name becomes "_".
 
-    Parameters
-    ----------
-    samples : mapping of sample name to (tag, value) pairs
-        Tags without ``!Sample_``, in the order of the file.
-    line : int
-        Where the file names its samples: the line of every row.
+    samples: tags without ``!Sample_``, in the order of the file.
+    line: where the file names its samples: the line of every row.
     """
     import pandas as pd
 
@@ -100,10 +96,8 @@ DOWNLOAD_AGAIN = "download the file again"
 def matrix(text: str, file_name: str, part: str | None) -> Matrix:
     """Return the table of a series matrix, probes × samples; "null" stays text beside a NaN.
 
-    Raises
-    ------
-    InvalidInput
-        No table, more than one, one that is cut off or empty, samples of several platforms.
+    Raises InvalidInput: no table, more than one, one that is cut off or empty, samples of several
+        platforms.
     """
     lines = text.split("\n")
     begin, end = _table_lines(lines, file_name)

@@ -19,10 +19,7 @@ HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
     """Return samples × genes: X, the layer that `part` names, or raw.
 
-    Raises
-    ------
-    InvalidInput
-        No HDF5, no AnnData, no X, no such layer, no numbers.
+    Raises InvalidInput: no HDF5, no AnnData, no X, no such layer, no numbers.
     """
     data = _read_anndata(content, file_name)
     names = [*(name for name in data.layers if name is not None)]

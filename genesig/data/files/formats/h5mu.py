@@ -32,10 +32,7 @@ def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
     Cells of a modality that a sample lacks are NaN. If two modalities share the name of a gene, all
     genes are named with their modality: ``rna:TP53``.
 
-    Raises
-    ------
-    InvalidInput
-        No HDF5, no MuData, no such modality, no numbers, no common sample.
+    Raises InvalidInput: no HDF5, no MuData, no such modality, no numbers, no common sample.
     """
     modalities, _ = _read_modalities(content, file_name, part)
     names, partial_samples = _all_samples(modalities, file_name)

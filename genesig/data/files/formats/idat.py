@@ -123,21 +123,13 @@ def read_idat_folder(
     the probe's colour; of type II, A has both, the methylated one in green. Probes whose addresses
     an array lacks, and those of genotypes (``rs…``), are left out and counted.
 
-    Parameters
-    ----------
-    folder : path
-        Holds the manifest of the chip, a CSV file.
-    load : function (path) -> bytes
-    files : dict or None
-        Sample -> one of the two files of its array, beside which the other one lies; None reads
+    folder: holds the manifest of the chip, a CSV file.
+    files: sample -> one of the two files of its array, beside which the other one lies; None reads
         all of the folder.
-    part : {"beta", "M"} or None
-        ``M / (M + U + 100)`` (the default) or ``log2((M + 1) / (U + 1))``.
+    part: ``M / (M + U + 100)`` (the default) or ``log2((M + 1) / (U + 1))``.
 
-    Raises
-    ------
-    InvalidInput
-        No manifest, a broken one, one of another chip; an array without its other colour.
+    Raises InvalidInput: no manifest, a broken one, one of another chip; an array without its other
+        colour.
     """
     value_name = part or "beta"
     if value_name not in METHYLATION_VALUES:
@@ -296,10 +288,7 @@ def _manifest_columns(header: Sequence[str], file_name: str, line: int) -> list[
 def _probe_addresses(text_a: str, text_b: str, design: str, colour: str) -> tuple[int, int, int]:
     """Return address A, address B and the number of the colour of a probe, -1 for both colours.
 
-    Raises
-    ------
-    ValueError
-        The texts do not fit together.
+    Raises ValueError: the texts do not fit together.
     """
     if design not in {"I", "II"}:
         raise ValueError

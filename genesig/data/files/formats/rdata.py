@@ -52,10 +52,8 @@ def read_objects(content: bytes, file_name: str) -> Any:
 
     An S4 object becomes a namespace of its slots, an environment a mapping.
 
-    Raises
-    ------
-    InvalidInput
-        No package rdata, no R data, damaged, more than memory holds, or what only R can hold.
+    Raises InvalidInput: no package rdata, no R data, damaged, more than memory holds, or what only
+        R can hold.
     """
     import warnings
 

@@ -50,10 +50,7 @@ class Entity:
 def entities(text: str, file_name: str) -> list[Entity]:
     """Return all entities of a SOFT file, in its order.
 
-    Raises
-    ------
-    InvalidInput
-        There are none, or a table does not end.
+    Raises InvalidInput: there are none, or a table does not end.
     """
     all_entities: list[Entity] = []
     lines = text.split("\n")

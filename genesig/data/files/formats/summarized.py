@@ -38,10 +38,8 @@ def is_summarized(value: Any) -> bool:
 def read_assay(value: Any, file_name: str, part: str | None) -> Matrix:
     """Return an assay as a matrix: the named one, the only one, or counts of a DESeqDataSet.
 
-    Raises
-    ------
-    InvalidInput
-        Several assays, none of that name, no names of genes, sizes that contradict each other.
+    Raises InvalidInput: several assays, none of that name, no names of genes, sizes that contradict
+        each other.
     """
     assays = _assays(value)
     name = _choose_assay(assays, part, file_name, has_default=_is_deseq(value))
@@ -150,10 +148,7 @@ def _assay_values(value: Any, name: str, file_name: str) -> tuple[Array, tuple[A
 def dense_matrix(value: Any, file_name: str) -> Array:
     """Return a column-compressed sparse matrix (dgCMatrix) as a dense one.
 
-    Raises
-    ------
-    InvalidInput
-        Pointers that lead out of the matrix, or more cells than memory holds.
+    Raises InvalidInput: pointers that lead out of the matrix, or more cells than memory holds.
     """
     from scipy.sparse import csc_array
 

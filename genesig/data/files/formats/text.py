@@ -36,10 +36,7 @@ SAMPLED_BYTES = 200
 def as_utf8(content: bytes, file_name: str) -> bytes:
     """Return the bytes of a text in UTF-8; UTF-16 (Excel's "Unicode text") is converted.
 
-    Raises
-    ------
-    InvalidInput
-        UTF-16 that breaks off within a letter.
+    Raises InvalidInput: UTF-16 that breaks off within a letter.
     """
     encoding = UTF_16_MARKS.get(content[:2]) or _unmarked_utf_16(content[:SAMPLED_BYTES])
     if not encoding:
@@ -81,10 +78,7 @@ def as_text(content: bytes, file_name: str, *, legacy_encoding: bool = False) ->
 def check_text(content: bytes, file_name: str) -> bytes:
     """Return the bytes of a text as they are, if they are UTF-8.
 
-    Raises
-    ------
-    InvalidInput
-        Another kind of file, zero bytes, bytes that are not UTF-8.
+    Raises InvalidInput: another kind of file, zero bytes, bytes that are not UTF-8.
     """
     _check_kind(content, file_name)
     start = 0

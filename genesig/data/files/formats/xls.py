@@ -35,10 +35,7 @@ def table(content: bytes, file_name: str, part: str | None) -> TextTable:
 def _content_and_format(content: bytes, file_name: str, part: str | None) -> tuple[bytes, Format]:
     """Return the content, texts in UTF-8, and the true format of a file named .xls.
 
-    Raises
-    ------
-    InvalidInput
-        An old workbook, a web page, or a part of a text.
+    Raises InvalidInput: an old workbook, a web page, or a part of a text.
     """
     if content.startswith(ZIP_MAGIC):
         return content, EXCEL

@@ -62,13 +62,9 @@ def collapse_to_genes(
     No label is used: of the probes of a gene the one with the largest mean (or interquartile
     range) over the samples stands for it, or their median in each sample.
 
-    Parameters
-    ----------
-    X : (n_samples, n_probes) float
-    gene_table, symbol : str or None
-        Gene table and its column of symbols; without it each probe is a gene.
-    collapse_rule : str
-        A name in `collapse.COLLAPSE_RULES`.
+    X (n_samples, n_probes) float.
+    gene_table, symbol: gene table and its column of symbols; without it each probe is a gene.
+    collapse_rule: a name in `collapse.COLLAPSE_RULES`.
     """
     if gene_table is None:
         return X, tuple(probes)

@@ -50,11 +50,7 @@ def pool_studies(settings: StudySettings, problems: list[Problem]) -> Pool | Non
     Cells of a column that a study lacks are blank. The weight of a sample is
     n/(K n_k): K studies of n samples together count alike, whatever their sizes n_k.
 
-    Parameters
-    ----------
-    settings : StudySettings
-    problems : list of Problem
-        Problems are appended.
+    problems: problems are appended.
     """
     member_or_none = [read_member(item, settings, problems) for item in settings.studies]
     members = [member for member in member_or_none if member is not None]
