@@ -95,11 +95,8 @@ def adjustment(
     a value. weights (n, k), optional: of each sample, >= 0, 1 unless given; scaled to a mean of 1
     on the training rows.
 
-    Raises
-    ------
-    GenesigError
-        For weights that are negative, not finite or all 0 in a set; and where its covariates leave
-        no degree of freedom.
+    Raises GenesigError: for weights that are negative, not finite or all 0 in a set; and where its
+    covariates leave no degree of freedom.
     """
     n, k = rows.shape
     C = np.zeros((k, n, 0)) if covariates is None else covariates

@@ -31,10 +31,8 @@ def fitted_line(scores: Array, class_number: Array) -> Array:
 
     scores (n, T) float. class_number (n,) int.
 
-    References
-    ----------
-    Platt 1999, Advances in Large Margin Classifiers, for targets that are smoothed; here towards
-    the shares of the classes, not towards equal ones, which would move the mean.
+    Source: Platt 1999, Advances in Large Margin Classifiers, for targets that are smoothed; here
+    towards the shares of the classes, not towards equal ones, which would move the mean.
     """
     from scipy.optimize import minimize
 
@@ -88,11 +86,10 @@ def shrunken_line(scores: Array, class_number: Array, design_effect: float = 1.0
     scores (n, T) float: of samples left out, as for `fitted_line`. class_number (n,) int.
     design_effect: variance of the slope over that of as many independent samples.
 
-    References
-    ----------
-    Copas 1983, J R Stat Soc B 45:311, and van Houwelingen and le Cessie 1990, Stat Med 9:1303, with
-    c = 1, which neglects slopes cut to 0 and the dependence of cross-validated scores. c = 1.5 was
-    chosen among six rules on simulated studies; tests/claims/probabilities.py judges it on others.
+    Source: Copas 1983, J R Stat Soc B 45:311, and van Houwelingen and le Cessie 1990, Stat Med
+    9:1303, with c = 1, which neglects slopes cut to 0 and the dependence of cross-validated scores.
+    c = 1.5 was chosen among six rules on simulated studies; tests/claims/probabilities.py judges it
+    on others.
     """
     line = fitted_line(scores, class_number)
     if not line[-1] > 0:

@@ -172,8 +172,6 @@ def evaluate(
 
     points (m, d). X (n, d): the points that f is expanded in. alpha, B (n,), (d, n).
 
-    Notes
-    -----
     6 m n d flops and O(m n + m d) memory.
     """
     table = tables(kernel, points, X)
@@ -188,8 +186,6 @@ def evaluate(
 def dense_blocks(table: KernelTables, X: Array) -> tuple[Array, Array]:
     """Return D (d, n, n) and L (d, d, n, n), for small problems and as a referee.
 
-    Notes
-    -----
     8 (n d)² bytes: 0.8 GB at n = d = 100.
     """
     first_factors = np.repeat(X.T[:, None, :], len(X), axis=1)

@@ -233,11 +233,8 @@ def logistic_sets(
     share_copy_with : LogisticSets, optional
         Others of the same X: their copy of it and their weights serve both.
 
-    Raises
-    ------
-    GenesigError
-        Where `training_sets` raises one; for values other than -1 and 1; and for a training set
-        in which a class has no sample of a weight above 0.
+    Raises GenesigError: where `training_sets` raises one; for values other than -1 and 1; and for a
+    training set in which a class has no sample of a weight above 0.
     """
     Y = np.asarray(Y, dtype=float)
     rows = np.asarray(rows, dtype=bool)
@@ -380,10 +377,7 @@ def logistic_path(
     gamma : (k, m, q) array
         Coefficients on ``sets.columns[:, 1:]``, which are centred, orthogonal and of mean square 1.
 
-    Raises
-    ------
-    GenesigError
-        For tau or mu that are negative, or tau = mu = 0.
+    Raises GenesigError: for tau or mu that are negative, or tau = mu = 0.
     """
     path, column_coefs = likelihood_path(sets, tau, mu, tolerance=tolerance, longest=longest)
     return path, column_coefs[..., 0], column_coefs[..., 1:]

@@ -184,15 +184,9 @@ def joint_path(
     groups : (k,) int, optional
         Where a row has ended, those of its group are of no use: they end there or later.
 
-    Returns
-    -------
-    Path
-        Whose values are (nnz, T), on the standardised scale.
+    Path: its values are (nnz, T), on the standardised scale.
 
-    Raises
-    ------
-    GenesigError
-        For tau or mu that leave no problem.
+    Raises GenesigError: for tau or mu that leave no problem.
     """
     if joint.Y.shape[1] == 1:
         scalar = scalar_path(

@@ -23,10 +23,7 @@ def component_regressions(K: Array, y: Array, weights: Array | None = None) -> t
 
     K (n, n). y (n,). weights (n,), optional: of the samples.
 
-    Returns
-    -------
-    alpha, intercept : (n, r + 1), (r + 1,) arrays
-        For m = 0 (the mean of y) to the numerical rank r.
+    alpha, intercept (n, r + 1), (r + 1,): for m = 0 (the mean of y) to the numerical rank r.
     """
     mean = np.average(K, axis=0, weights=weights)
     y_mean = np.average(y, weights=weights)

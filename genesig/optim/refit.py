@@ -35,11 +35,8 @@ def refit_scores(
     the minimum-norm least squares solution. rows (n, k) bool, optional: the rows to score, training
     or not, of each training set: all, unless given.
 
-    Returns
-    -------
-    (k, m, L, n) array
-        NaN for rows that are not to be scored. An empty support predicts y_mean. Covariates of the
-        sets, which have no penalty, are in the scores of every row.
+    (k, m, L, n) array: NaN for rows that are not to be scored. An empty support predicts y_mean.
+    Covariates of the sets, which have no penalty, are in the scores of every row.
 
     Source: Mosci 2009, eq. 4.2, closed form with the factor n (section 4.5).
     """

@@ -344,11 +344,8 @@ def training_sets(
     norm : (k,) array, optional
         Used for ``||Z'Z|| / n_k``, which costs more than all the rest, if another value will do.
 
-    Raises
-    ------
-    GenesigError
-        If shapes disagree, a value is not finite, a weight negative, or a training set has no
-        rows.
+    Raises GenesigError: if shapes disagree, a value is not finite, a weight negative, or a training
+    set has no rows.
     """
     X, Y, rows = _checked_arrays(X, Y, rows)
     d = X.shape[1]

@@ -79,11 +79,9 @@ def gather(
     probabilities : str or sequence of float
         Of the config, see `requested_shares`.
 
-    Returns
-    -------
-    dict of DataFrame
-        signature, selection, nested_lists, lists, blocks, prototypes, scores, predictions,
-        rejection, stability, univariate; stretches, if the study knows the positions of its genes.
+    dict of DataFrame: signature, selection, nested_lists, lists, blocks, prototypes, scores,
+    predictions, rejection, stability, univariate; stretches, if the study knows the positions of
+    its genes.
     """
     import pandas as pd
 

@@ -33,16 +33,10 @@ def cox_path(
     tau, mu, tolerance, longest, groups: see `likelihood_path`; gaps are relative to ``2
     (l_saturated - l(0)) / n``.
 
-    Returns
-    -------
-    Path
-        Where the unpenalised features order all events there is no finite minimum: their
-        coefficients run off, until the gap is within the tolerance or the fit ends unconverged.
+    Path: where the unpenalised features order all events there is no finite minimum: their
+    coefficients run off, until the gap is within the tolerance or the fit ends unconverged.
 
-    Raises
-    ------
-    GenesigError
-        For tau or mu that are negative, or tau = mu = 0.
+    Raises GenesigError: for tau or mu that are negative, or tau = mu = 0.
     """
     path, column_coefs = likelihood_path(
         sets, tau, mu, tolerance=tolerance, longest=longest, groups=groups

@@ -85,10 +85,8 @@ class RiskSets:
         time of an event is still at risk then. ties: A name in `TIES`. weights (n,), optional:
         positive; scaled to a mean of 1.
 
-        Raises
-        ------
-        GenesigError
-            Times that are negative or missing, no event, other weights, unknown ties.
+        Raises GenesigError: times that are negative or missing, no event, other weights, unknown
+        ties.
         """
         time, event, v = _checked_times(time, event, weights)
         shares_out_of_risk = pick("ties", TIES, ties)

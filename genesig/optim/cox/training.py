@@ -260,11 +260,8 @@ def cox_sets(
     norm : (k,) array, optional
         As in `training_sets`.
 
-    Raises
-    ------
-    GenesigError
-        As `training_sets` and `RiskSets.from_times` do; and if a training set has no more samples
-        than there are features without a penalty.
+    Raises GenesigError: as `training_sets` and `RiskSets.from_times` do; and if a training set has
+    no more samples than there are features without a penalty.
     """
     time = np.asarray(follow_up.time, float)
     event = np.asarray(follow_up.event)

@@ -352,10 +352,7 @@ def likelihood_path(
     column_coefs : (k, m, c) array
         Coefficients of the columns; NaN where the row had ended.
 
-    Raises
-    ------
-    GenesigError
-        For tau or mu that are negative, or tau = mu = 0.
+    Raises GenesigError: for tau or mu that are negative, or tau = mu = 0.
 
     Source: Friedman, Hastie and Tibshirani 2010; the strong rule: Tibshirani et al. 2012.
     """

@@ -153,17 +153,11 @@ def derivative_path(
         How often each sample counts, above 0: in the mean of y, in (1/n) ||y - f||², in the norms
         of derivatives, and as the n of ν.
 
-    Returns
-    -------
-    DerivativePath
-        Cut before the first fit with more than n variables, because beyond that the model says
-        nothing.
+    DerivativePath: cut before the first fit with more than n variables, because beyond that the
+    model says nothing.
 
-    Raises
-    ------
-    InvalidProblem
-        Fewer than 3 samples, constant or not finite columns, ν ≤ 0, groups that do not partition
-        the features, more memory than the machine has.
+    Raises InvalidProblem: fewer than 3 samples, constant or not finite columns, ν ≤ 0, groups that
+    do not partition the features, more memory than the machine has.
     """
     X = np.asarray(X, dtype=float)
     y = np.asarray(y, dtype=float)

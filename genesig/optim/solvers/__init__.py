@@ -48,10 +48,7 @@ def path(
         A training set's row ends before its first fit of more features than this. What follows
         is left out; landweber-newton does not even compute it.
 
-    Raises
-    ------
-    GenesigError
-        For an unknown solver, or tau and mu that leave the problem undetermined.
+    Raises GenesigError: for an unknown solver, or tau and mu that leave the problem undetermined.
     """
     solver_function = pick("solver", SOLVERS, solver) if sets.stretches is None else stretch_path
     tau, mu = grid(sets, tau, mu)

@@ -130,10 +130,7 @@ def landweber_nested(
 
     longest: not used: every fit starts alone, and `path` leaves out longer lists.
 
-    Returns
-    -------
-    Path
-        Its message says how many features the heuristic lost.
+    Path: its message says how many features the heuristic lost.
     """
     coefs = []
     shape = tau.shape

@@ -16,10 +16,7 @@ from genesig.errors import GenesigError
 class Blocks:
     """B blocks of columns, which may overlap.
 
-    Raises
-    ------
-    GenesigError
-        For a block without columns, or a weight that is not positive.
+    Raises GenesigError: for a block without columns, or a weight that is not positive.
     """
 
     members: Array

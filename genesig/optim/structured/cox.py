@@ -144,10 +144,7 @@ def cox_block_path(
     mu, max_blocks: as in `path.block_path`; nothing is selected from ``max_k ||A_k'∇h(0)|| / w_k``
     on. tolerance: largest duality gap, relative to ``2 (l_saturated - l(0)) / n``.
 
-    Raises
-    ------
-    GenesigError
-        For tau that is not positive and falling, or mu < 0.
+    Raises GenesigError: for tau that is not positive and falling, or mu < 0.
     """
     check_levels(tau, mu)
     fits: list[BlockFit] = []

@@ -234,10 +234,7 @@ def block_path(
     max_blocks : int, optional
         The path ends before its first fit of more blocks than this.
 
-    Raises
-    ------
-    GenesigError
-        For tau that is not positive and falling, or shapes that do not fit.
+    Raises GenesigError: for tau that is not positive and falling, or shapes that do not fit.
     """
     Y = _response_columns(Y)
     tau = np.asarray(tau, dtype=float)

@@ -58,10 +58,7 @@ class Groups:
     is the group lasso, with several responses over the groups of all tasks together. Rows in no
     block are not in the model.
 
-    Raises
-    ------
-    GenesigError
-        For a row in two blocks.
+    Raises GenesigError: for a row in two blocks.
     """
 
     blocks: Blocks
@@ -167,10 +164,7 @@ class Composite:
 
         Pieces that nearly add up to G share what is missing; without them all of G is missing.
 
-        Raises
-        ------
-        GenesigError
-            For a row in no block, where the penalty is no norm.
+        Raises GenesigError: for a row in no block, where the penalty is no norm.
         """
         members = self.blocks.members
         count = np.bincount(self.blocks.members, minlength=len(G))

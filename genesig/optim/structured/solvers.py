@@ -188,11 +188,8 @@ def structured_path(
     tolerance : float
         Largest duality gap, relative to ``||Y||²/n``, at which a fit counts as converged.
 
-    Raises
-    ------
-    GenesigError
-        For an unknown solver, or one that cannot take the penalty; for tau, mu or shapes that make
-        no problem.
+    Raises GenesigError: for an unknown solver, or one that cannot take the penalty; for tau, mu or
+    shapes that make no problem.
     """
     solver_function = pick("solver", BLOCK_SOLVERS, solver)
     X, Y, tau = (np.asarray(array, dtype=float) for array in (X, Y, tau))

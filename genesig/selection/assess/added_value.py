@@ -59,8 +59,6 @@ def global_test_p(dataset: Dataset, splits: Splits, n_permutations: int) -> floa
 
     NaN without covariates or permutations.
 
-    Notes
-    -----
     J. J. Goeman et al. (2004), A global test for groups of genes, Bioinformatics 20:93; and (2005),
     Testing association of a pathway with survival, 21:1950.
     """

@@ -134,9 +134,7 @@ def rejection(y: Array, f: Array, class_sign: float) -> Rejection:
     The threshold is set on the labels of the test samples: it describes this study and is
     optimistic for the next one.
 
-    References
-    ----------
-    Mosci 2009, table 7.2, column C.
+    Source: Mosci 2009, table 7.2, column C.
     """
     predicted = np.sign(f) == class_sign
     errors_of_class = predicted & wrong(y, f)

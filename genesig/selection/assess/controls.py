@@ -54,12 +54,9 @@ def null_study(
 def null_errors(dataset: Dataset, splits: Splits, permuted: Fits) -> dict[str, Array]:
     """Return null.npz: the nested cross-validation error of every permutation at each mu.
 
-    Returns
-    -------
-    dict
-        ``permutation`` (B,), ``mu`` (n_mu,), ``error`` (B, n_mu), and ``size`` (B, n_mu), the
-        mean number of selected genes over the splits; NaN if a list was too long to be kept.
-        The last mu, NaN, is the predictive model.
+    dict: ``permutation`` (B,), ``mu`` (n_mu,), ``error`` (B, n_mu), and ``size`` (B, n_mu), the
+    mean number of selected genes over the splits; NaN if a list was too long to be kept. The last
+    mu, NaN, is the predictive model.
     """
     numbers, permutation_of_fit = np.unique(permuted.permutation, return_inverse=True)
     shape = (len(numbers), len(permuted.mu))

@@ -111,8 +111,6 @@ def exchange_residuals(dataset: Dataset, row_of_sample: Array) -> Array:
 
     row_of_sample (n,) int: A permutation of the rows, see `permute.permutation`.
 
-    Notes
-    -----
     C. J. F. ter Braak (1992), Permutation versus bootstrap significance tests in multiple
     regression and ANOVA. A. M. Winkler et al. (2014), Permutation inference for the general linear
     model, NeuroImage 92:381, where Smith's method permutes so.

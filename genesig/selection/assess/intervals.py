@@ -230,8 +230,6 @@ def detectable(
     (groups) of each of two classes; None for a number. samples, genes: independent samples, and
     genes. A gene is tested at level .05/genes (Bonferroni).
 
-    Notes
-    -----
     With z = z_(1-α/2) + z_power: d = z √(1/n₁ + 1/n₂), AUC = 1/2 + z √((n₁+n₂+1)/(12 n₁ n₂)), the
     standard error of the Mann-Whitney statistic without signal (Hanley and McNeil 1982), and of a
     number r = tanh(z/√(n-3)) (Fisher 1921).

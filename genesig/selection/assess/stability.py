@@ -54,10 +54,8 @@ class PairAgreement(NamedTuple):
     expected mean over pairs is the agreement of two lists from other patients, half as many as
     here. A ratio of means would be larger if some lists are short.
 
-    References
-    ----------
-    Of genes: Kuncheva 2007, IASTED AIA 390; Nogueira, Sechidis and Brown 2018, JMLR 18(174).
-    Complementary halves: Shah and Samworth 2013, J R Stat Soc B 75:55.
+    Source: Of genes: Kuncheva 2007, IASTED AIA 390; Nogueira, Sechidis and Brown 2018, JMLR
+    18(174). Complementary halves: Shah and Samworth 2013, J R Stat Soc B 75:55.
     """
 
     phi: Array  # (M,) float, NaN if both lists are empty or hold all genes
@@ -124,10 +122,8 @@ def compare_agreement(lists: PairAgreement, reference: PairAgreement | None = No
     differences δ of M pairs has the variance (1/M + ρ) s², with s² the variance of δ and ρ
     `HALVING_CORRELATION`. Empty for fewer than `MIN_PAIRS` pairs.
 
-    References
-    ----------
-    Nadeau and Bengio 2003, Machine Learning 52:239, whose share, of overlapping test sets, is
-    larger.
+    Source: Nadeau and Bengio 2003, Machine Learning 52:239, whose share, of overlapping test sets,
+    is larger.
     """
     delta = lists.phi if reference is None else lists.phi - reference.phi
     delta = delta[~np.isnan(delta)]

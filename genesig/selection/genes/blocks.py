@@ -45,14 +45,9 @@ def assign_to_prototypes(X: Array, genes: Array, prototypes: Array) -> tuple[Arr
     X (n_samples, n_features) float: normalised expression. genes, prototypes: columns of X;
     `prototypes` must not be empty.
 
-    Returns
-    -------
-    block, r : (n_genes,) int and float
-        Number of the prototype and the signed correlation with it.
+    block, r (n_genes,) int and float: number of the prototype and the signed correlation with it.
 
-    References
-    ----------
-    Mosci 2009, section 6.3, with |r| instead of the printed formula.
+    Source: Mosci 2009, section 6.3, with |r| instead of the printed formula.
     """
     r = correlations(X, genes, prototypes)
     absolute_r = np.abs(r)
@@ -151,10 +146,7 @@ def block_tables(
         Merge blocks of prototypes with |r| above this; the higher score leads the block, and the
         others become its members.
 
-    Returns
-    -------
-    blocks, prototypes : DataFrame
-        Both empty if the minimal list is.
+    blocks, prototypes: both empty if the minimal list is.
     """
     import pandas as pd
 

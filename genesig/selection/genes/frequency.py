@@ -119,10 +119,7 @@ def gate_p(observed_tails: Array, null: Array, fdr: float) -> float:
     observed_tails (T + 1,) int: under the observed labels. null (B, T + 1) int: tails under
     permuted labels.
 
-    Returns
-    -------
-    float
-        1 if no gene is called, or with fewer than two permutations.
+    float: 1 if no gene is called, or with fewer than two permutations.
     """
     n_called = int(_count_called(observed_tails, expected_tails(null), fdr)) if len(null) > 1 else 0
     if not n_called:
@@ -153,14 +150,9 @@ def agreement(lists: Sequence[Array], n_genes: int) -> float:
 
     lists: numbers of the genes, each once.
 
-    Returns
-    -------
-    float
-        NaN for fewer than two lists, and if all are empty or hold every gene.
+    float: NaN for fewer than two lists, and if all are empty or hold every gene.
 
-    References
-    ----------
-    Nogueira, Sechidis and Brown 2018, JMLR 18(174): definition 4.
+    Source: Nogueira, Sechidis and Brown 2018, JMLR 18(174): definition 4.
     """
     n_lists = len(lists)
     sorted_genes = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *lists]))
@@ -186,10 +178,8 @@ def selection_matrix(fits: Fits, n_genes: int) -> csr_array:
 def selection_counts(fits: Fits, n_genes: int) -> csr_array:
     """Return the number of fits of each permutation that select each gene.
 
-    Returns
-    -------
-    (n_permutations * n_mu, n_genes) sparse array
-        Row permutation * n_mu + mu, the permutations in rising order of their numbers.
+    (n_permutations * n_mu, n_genes) sparse array: row permutation * n_mu + mu, the permutations in
+    rising order of their numbers.
     """
     _, group = np.unique(fits.permutation, return_inverse=True)
     return _sum_over_fits(fits, group, selection_matrix(fits, n_genes))

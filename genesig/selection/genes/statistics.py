@@ -30,11 +30,8 @@ def slope_test(
     X (n, d) float. y (n,) float. batch (n,) or None: None is one batch for all. by_class: whether
     samples with y > 0 have a variance of their own. covariates (n, q) or None.
 
-    Returns
-    -------
-    t, p : (d,) float
-        NaN for a gene that is constant inside every batch, and for all genes if y is so, or if too
-        few samples are left.
+    t, p (d,) float: NaN for a gene that is constant inside every batch, and for all genes if y is
+    so, or if too few samples are left.
     """
     from scipy.special import stdtr
 
@@ -141,10 +138,7 @@ def class_test(
     X (n, d) float. y, batch (n,), (n,) or None: class and batch of each row. covariates (n, q) or
     None.
 
-    Returns
-    -------
-    F, p : (d,) float
-        NaN if a gene is constant (inside every batch), or too few samples are left.
+    F, p (d,) float: NaN if a gene is constant (inside every batch), or too few samples are left.
     """
     if batch is None and covariates is None:
         return welch_anova(X, y)

@@ -336,10 +336,7 @@ def fdr_lists(
 ) -> list[tuple[Array, Array]]:
     """Return the genes at ``signature.fdr`` and at the looser FDR, ascending, of each set.
 
-    Raises
-    ------
-    GenesigError
-        If the null tails (T + 1,) are those of another number of lists.
+    Raises GenesigError: if the null tails (T + 1,) are those of another number of lists.
     """
     if len(null_tails) != lists.n_lists + 1:
         raise GenesigError(

@@ -256,9 +256,7 @@ def choose_stable(
     If the list on the whole training set is longer than ``signature.most``, the nested
     cross-validation asks again for a shorter one.
 
-    References
-    ----------
-    Bommert, Rahnenführer and Lang 2017, Comput. Math. Methods Med. 7907163: accuracy first,
+    Source: Bommert, Rahnenführer and Lang 2017, Comput. Math. Methods Med. 7907163: accuracy first,
     stability second. Hamer and Dupont 2021, PLoS ONE 16(7): e0254920, for the trade-off.
     """
     error = np.stack([result.error for result in results]).round(ERROR_DIGITS)

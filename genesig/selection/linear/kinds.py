@@ -232,10 +232,8 @@ def validation_error(
     scores (n_folds, n_tau, n_lam, n_samples) float. thresholds (n_tau, n_lam) float: subtracted
     from the scores if the criterion counts errors. criterion: A name in `CRITERIA`.
 
-    References
-    ----------
-    Friedman, Hastie, Tibshirani 2010, J. Stat. Softw. 33(1); ``cv.glmnet`` computes cvm and cvsd
-    by the same weighted formulas.
+    Source: Friedman, Hastie, Tibshirani 2010, J. Stat. Softw. 33(1); ``cv.glmnet`` computes cvm and
+    cvsd by the same weighted formulas.
     """
     sample_weight = np.zeros(len(training_set.y))
     loss_criterion = CRITERIA[criterion]

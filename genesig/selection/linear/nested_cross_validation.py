@@ -257,10 +257,7 @@ def _fit_short_enough(
     The inner folds, which choose, have fewer samples and often shorter lists. A set all of whose
     lists exceed ``linear.longest`` is refitted, too.
 
-    Raises
-    ------
-    GenesigError
-        If a training set has no list and no shorter choice.
+    Raises GenesigError: if a training set has no list and no shorter choice.
     """
     fits = _fit_choices(training_sets, choices, outer, reference, settings)
     list_sizes = fits.sizes()[np.arange(len(training_sets)), fits.choice[:, 2]]

@@ -36,10 +36,8 @@ def describe_log_fault(
     aligned. names: samples. training_scale: ``median`` and ``p99`` of the training values before
     alignment. takes_logarithms: whether the row-wise steps take logarithms.
 
-    Returns
-    -------
-    (str, str) or None
-        Suffix of the file in the message, ``", sample 'S1'"``, and the message. None without fault.
+    (str, str) or None: suffix of the file in the message, ``", sample 'S1'"``, and the message.
+    None without fault.
     """
     middles_and_tops = [
         middle_and_top(x[is_measured]) for x, is_measured in zip(values, measured, strict=True)

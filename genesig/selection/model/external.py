@@ -322,10 +322,7 @@ def score_cohort(
         first come the rows of the answer, then those of the FDR-selected genes, if there are any.
         ``about`` has the rows of the answer, and under ``fdr_selected`` the scores of the others.
 
-    Raises
-    ------
-    InvalidInput
-        `model` is not a valid model.json.
+    Raises InvalidInput: `model` is not a valid model.json.
     """
     check_model(model, "results/model.json")
     try:

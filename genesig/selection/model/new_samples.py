@@ -156,15 +156,8 @@ def predict_and_explain(
     renamed : str or None
         HGNC's table, by which genes are found that the matrix calls otherwise.
 
-    Returns
-    -------
-    Predictions
-
-    Raises
-    ------
-    InvalidInput
-        Two samples have one name, or one has none; too many genes are missing, a cell is no
-        number, the values are on another scale; the file is no model, or has none at `mu`.
+    Raises InvalidInput: two samples have one name, or one has none; too many genes are missing, a
+    cell is no number, the values are on another scale; the file is no model, or has none at `mu`.
     """
     import pandas as pd
 
@@ -254,10 +247,7 @@ def prepare(
     matrix_file, setting: its file and the setting of `missing`, in messages. missing: as in
     `predict`.
 
-    Raises
-    ------
-    InvalidInput
-        As `predict`.
+    Raises InvalidInput: as `predict`.
     """
     genes = list(model["training"]["genes"])
     used_columns = _used_columns(model, model_of_list)

@@ -55,11 +55,8 @@ def training_scale(X: Array, y: Array, genes: Sequence[str]) -> dict[str, Any]:
     (n_samples,) or (n_samples, T) float: response: ±1, or a number, which is cut at its mean; or a
     column for each class, (n, T).
 
-    Returns
-    -------
-    dict
-        ``samples``, ``genes``, ``means``, ``sds``; ``location`` and ``slope`` of single samples:
-        ``low`` and ``high`` are the extreme means of the classes, ``sd`` is that inside of them.
+    dict: ``samples``, ``genes``, ``means``, ``sds``; ``location`` and ``slope`` of single samples:
+    ``low`` and ``high`` are the extreme means of the classes, ``sd`` is that inside of them.
     """
     scale = {
         "samples": len(X),
@@ -137,10 +134,8 @@ def describe_scale_fault(
     X, measured (n_samples, n_genes) float, bool: in the order of the scale's genes, as the
     coefficients see them. sample_names: samples. scale: as `training_scale` gives it.
 
-    Returns
-    -------
-    (str, str) or None
-        What to add to the file, ``", sample 'S1'"`` or nothing; what was found, and what to do.
+    (str, str) or None: what to add to the file, ``", sample 'S1'"`` or nothing; what was found, and
+    what to do.
     """
     if fault := mean_fault(X, measured, scale):
         return f", sample '{sample_names[0]}'" if len(X) == 1 else "", fault

@@ -388,10 +388,7 @@ def chosen_model(
 ) -> ModelJson:
     """Return the model of the answer, of the nested list at `mu`, or of the FDR-selected genes.
 
-    Raises
-    ------
-    InvalidInput
-        There is none, or two are asked for.
+    Raises InvalidInput: there is none, or two are asked for.
     """
     if fdr_selected and mu is not None:
         raise input_error("--fdr-selected", "is one model and --mu another; leave one of them out")

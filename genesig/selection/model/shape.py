@@ -155,10 +155,7 @@ def model_digest(model: Mapping[str, Any]) -> str:
 
     It is that of the JSON with sorted keys, without blanks, every number as a float of Python.
 
-    Raises
-    ------
-    ValueError, OverflowError
-        A number is infinite or none.
+    Raises ValueError, OverflowError: a number is infinite or none.
     """
     content = {key: value for key, value in model.items() if key != "digest"}
     text = json.dumps(
@@ -179,10 +176,7 @@ def _with_float_numbers(value: Any) -> Any:
 def check_model(model: Any, source: str) -> None:
     """Raise if a file is no model.json of this version, or was changed by hand.
 
-    Raises
-    ------
-    InvalidInput
-        With the first part that is not as it should be.
+    Raises InvalidInput: with the first part that is not as it should be.
     """
     for key in ("format", "version"):
         if not isinstance(model, Mapping) or key not in model:
@@ -406,10 +400,7 @@ def apply_learned_steps(
 def check_steps(model: ModelJson, source: str) -> None:
     """Raise if the steps of a model fail on a sample of its own training means.
 
-    Raises
-    ------
-    InvalidInput
-        `source` is the file of the model.
+    Raises InvalidInput: `source` is the file of the model.
     """
     means = np.atleast_2d(np.asarray(model["training"]["means"], dtype=float))
     try:

@@ -73,9 +73,7 @@ def screen(X: Array, y: Array, max_genes: int | None) -> Array:
 
     X, y (n, d), (n,): training rows only. max_genes.
 
-    See Also
-    --------
-    dependence
+    See also `dependence`.
     """
     if max_genes is None or max_genes >= X.shape[1]:
         return np.arange(X.shape[1])

@@ -231,8 +231,6 @@ def nonlinear_loop(
     **nonlinear
         The config section of this name, see `NonlinearProtocol`.
 
-    Notes
-    -----
     Screen, groups, centring, scaling and the kernel's width are learned on the training rows of
     each outer split and of each inner fold.
     """

@@ -160,10 +160,7 @@ class BlockColumns:
         genes (n_columns,) int: gene of each column of the matrix. genes_without_set {"leave_out",
         "singletons"}: treatment of genes in no set.
 
-        Raises
-        ------
-        GenesigError
-            If nothing is left.
+        Raises GenesigError: if nothing is left.
         """
         column_of_gene = np.full(1 + max(sets.indices.max(initial=0), genes.max(initial=0)), -1)
         column_of_gene[genes] = np.arange(len(genes))

@@ -72,8 +72,6 @@ def cross_validate_sets(
     ``2of3``: every third split, from the second on. folds: steps learned on training rows:
     ``normalise.folds`` of the config. **structured: see `SetsSettings`.
 
-    Notes
-    -----
     The weights of the sets are learned on the training rows of an outer split and serve its inner
     folds, as a quantile reference does. Each fold learns its own centring and scaling.
     """
