@@ -5,9 +5,9 @@ import pytest
 
 from genesig.optim.cox.path import cox_path
 from genesig.optim.cox.training import FollowUp, cox_sets
-from genesig.optim.leaders import leading_rows
 from genesig.optim.likelihood import path as likelihood_path
 from genesig.optim.multitask import joint_path, joint_sets
+from genesig.optim.solution import leading_rows
 from genesig.optim.structured import path as structured_path
 
 LONGEST = 6

@@ -22,7 +22,6 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.compiled import compiled, jit_inline
 from genesig.compiled.algebra import dot
-from genesig.optim.leaders import leading_rows
 from genesig.optim.likelihood.newton import (
     Loss,
     PenalisedProblem,
@@ -30,7 +29,7 @@ from genesig.optim.likelihood.newton import (
     newton_solver,
     penalty_value,
 )
-from genesig.optim.solution import NOT_COMPUTED, Path
+from genesig.optim.solution import NOT_COMPUTED, Path, leading_rows
 from genesig.optim.solvers import grid
 from genesig.optim.training import TrainingSets
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.errors import GenesigError
-from genesig.optim.leaders import leading_rows
+from genesig.optim.solution import leading_rows
 from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.columns import Columns, Design, Layout
 from genesig.optim.structured.newton import BlockProblem, minimise_blocks

@@ -11,7 +11,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.selection.assess.clusters import influence_spread
-from genesig.selection.assess.intervals import NO_INTERVAL, NORMAL_QUANTILE, Interval, wilson
+from genesig.selection.assess.intervals import NO_INTERVAL, NORMAL_QUANTILE, Interval
 from genesig.selection.assess.scores import auc
 
 MAX_NEWTON_STEPS = 100
@@ -84,16 +84,6 @@ def balanced_error(y: Array, f: Array, classes: int) -> float:
         if all(map(len, losses_by_class))
         else np.nan
     )
-
-
-def sensitivities(y: Array, predicted: Array, classes: int) -> list[tuple[float, float, float]]:
-    """Return the share of each class that is predicted rightly, with Wilson's interval."""
-    sensitivity = []
-    for c in range(classes):
-        n_samples = int(np.sum(y == c))
-        share = float(np.mean(predicted[y == c] == c)) if n_samples else np.nan
-        sensitivity.append((share, *wilson(share, n_samples)))
-    return sensitivity
 
 
 def macro_auc(y: Array, f: Array) -> float:

@@ -33,8 +33,8 @@ from genesig.selection.linear.elastic_nets import (
     LeastSquaresElasticNets,
     MatrixSettings,
     MultiTaskElasticNets,
+    NestedModels,
 )
-from genesig.selection.linear.path import NestedModels
 from genesig.selection.linear.training_sets import LinearSettings, TrainingSet
 
 Calibration = Callable[[TrainingSet, Array], ShrunkenLine]
@@ -156,7 +156,7 @@ class Fitting:
     allows_fusion: bool = False
     """Whether the elastic nets accept `MatrixSettings.fusion`."""
     decide: Callable[[Any, Sequence[Any]], tuple[Any, Array]] = shift_thresholds
-    """Models (`path.NestedModels`) and the thresholds of each set: to the models whose scores
+    """Models (`NestedModels`) and the thresholds of each set: to the models whose scores
     predict, and one threshold of each set, (k,)."""
     decision_scores: Callable[[Array, Any], Array] = subtract_threshold
     """Out-of-fold scores (n, ...) and their threshold: to scores as `decide`'s models give them."""

@@ -29,7 +29,7 @@ from genesig.selection.linear.answers import (
     add_answers,
     predicts_by_half_samples,
 )
-from genesig.selection.linear.elastic_nets import ElasticNets
+from genesig.selection.linear.elastic_nets import ElasticNets, NestedModels, fit_nested_lists
 from genesig.selection.linear.grid import (
     CHOICE_RULES,
     GridChoice,
@@ -44,7 +44,6 @@ from genesig.selection.linear.half_samples import (
 )
 from genesig.selection.linear.kinds import FITTINGS, FoldSteps, outer_elastic_nets
 from genesig.selection.linear.omics import ChooseSettings, candidate_factors, group_by_factors
-from genesig.selection.linear.path import NestedModels, fit_nested_lists
 from genesig.selection.linear.training_sets import (
     NO_HALVES,
     LinearSettings,

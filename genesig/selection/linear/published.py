@@ -23,7 +23,7 @@ from genesig.results.fits import joined
 from genesig.selection.assess.assessment import assess, compare_errors, study_errors
 from genesig.selection.assess.held_out import collect_held_out, complete_held_out
 from genesig.selection.assess.kinds import ASSESSED, HeldOut
-from genesig.selection.linear.elastic_nets import ElasticNets
+from genesig.selection.linear.elastic_nets import ElasticNets, lists_as_path
 from genesig.selection.linear.grid import ERROR_DIGITS
 from genesig.selection.linear.kinds import (
     FITTINGS,
@@ -31,7 +31,6 @@ from genesig.selection.linear.kinds import (
     inner_elastic_nets,
     outer_elastic_nets,
 )
-from genesig.selection.linear.path import lists_as_path
 from genesig.selection.linear.training_sets import (
     LinearSettings,
     TrainingSet,

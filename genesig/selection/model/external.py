@@ -20,8 +20,7 @@ from genesig.errors import InvalidInput, warnings_of
 from genesig.results import Dataset
 from genesig.selection.assess.clusters import group_numbers
 from genesig.selection.assess.held_out import decision_columns
-from genesig.selection.model.external_scores import scores_table
-from genesig.selection.model.external_tests import EXTERNAL_TESTS, ScoredCohort
+from genesig.selection.model.external_scores import EXTERNAL_TESTS, ScoredCohort, scores_table
 from genesig.selection.model.kinds import MODEL_KINDS
 from genesig.selection.model.new_samples import (
     SCALE_GENE_SETS,

@@ -30,12 +30,13 @@ from genesig.data.steps.scale import LEARNED_DEPTH_STEPS, LOG2_STEPS
 from genesig.data.study.matrix_check import check_gene_names, leave_out_other_columns
 from genesig.errors import Problem, input_error
 from genesig.optim.class_line import doubt_of_line
-from genesig.selection.model.before_alignment import SCALE_NOT_COMPARED, describe_log_fault
 from genesig.selection.model.contributions import Contributions, contributions_to_scores
 from genesig.selection.model.kinds import MODEL_KINDS
 from genesig.selection.model.same_scale import (
+    SCALE_NOT_COMPARED,
     call_doubts,
     common_shift,
+    describe_log_fault,
     describe_scale,
     describe_scale_fault,
     find_odd_samples,

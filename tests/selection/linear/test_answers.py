@@ -27,7 +27,7 @@ from genesig.selection.genes.frequency import (
     rank_genes,
     selection_q,
 )
-from genesig.selection.linear import ensemble
+from genesig.selection.linear import answers as predictive
 from genesig.selection.linear.half_samples import (
     HALF_SAMPLE_TAU,
     max_list_length,
@@ -312,7 +312,7 @@ def test_the_committee_is_the_mean_of_three_ridge_models():
 
     order = np.argsort(-np.abs(ttest_ind(X[y > 0], X[y < 0]).statistic))
     best = np.inf
-    for length in ensemble.LIST_LENGTHS:
+    for length in predictive.LIST_LENGTHS:
         for lam in linear["lam"]:
             third = 3 * mean_scores[1] - mean_scores[0] - ridge(order[:length], lam)
             genes = np.flatnonzero(np.abs(third) > 1e-9)
@@ -345,4 +345,4 @@ def test_the_gene_that_goes_with_the_response_most_is_the_first_to_be_selected(k
     for k in range(len(todo)):
         strength = sets.null_gradient(slice(k, k + 1))[0]
         assert longest_path.coef(k, 0)[0].tolist() == [np.argmax(strength)]
-        assert len(ensemble.by_gradient(strength)[-1]) == 59  # the constant one has no part
+        assert len(predictive.by_gradient(strength)[-1]) == 59  # the constant one has no part
