@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.normalise import learned_steps
+from genesig.data.steps.normalise import Steps, learned_steps
 from genesig.optim.cox.risk_sets import DEFAULT_TIES, Hazard, RiskSets, baseline_hazard
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import joined
@@ -67,7 +67,7 @@ class SurvivalPredictions:
 
 
 def predict_test_sets(
-    dataset: Dataset, splits: Splits, fits: Fits, folds: Sequence[dict[str, Any]], times: Array
+    dataset: Dataset, splits: Splits, fits: Fits, folds: Steps, times: Array
 ) -> Iterator[SurvivalPredictions]:
     """Yield the predictions for every test set of the observed times, by the chosen lists.
 

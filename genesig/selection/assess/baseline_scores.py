@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from genesig.arrays import Array
 from genesig.data.splits.folds import BASELINE, random_state, spawn_key
 from genesig.data.steps.described import steps_together
 from genesig.data.steps.normalise import (
+    Steps,
     alignments_of,
     fit_steps,
     learned_steps,
@@ -44,7 +45,7 @@ def run_baselines(
     dataset: Dataset,
     splits: Splits,
     *,
-    folds: Sequence[Mapping[str, Any]],
+    folds: Steps,
     baselines: Sequence[str],
 ) -> pd.DataFrame:
     """Return baselines.tsv: held-out scores of the named baselines on every outer split.
@@ -97,7 +98,7 @@ def _score_split(
     dataset: Dataset,
     splits: Splits,
     number: int,
-    steps: Sequence[Mapping[str, Any]],
+    steps: Steps,
     baselines: Sequence[str],
 ) -> Iterator[tuple[str, Array, Array]]:
     """Yield (name, test rows, scores) of each baseline on one outer split."""

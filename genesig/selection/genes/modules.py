@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.splits.folds import MODULE, generator, spawn_key
-from genesig.data.steps.normalise import fit_steps_to_all_samples
+from genesig.data.steps.normalise import Steps, fit_steps_to_all_samples
 from genesig.data.steps.normalise import moment_settings as learned
 from genesig.optim.sparse_components import (
     TAU_FRACTIONS,
@@ -31,9 +30,7 @@ MAX_MODULE_FOLDS = 5
 MODULE_COLUMNS = ["module", "gene", "symbol", "loading", "explained", "tau", "unexplained"]
 
 
-def gene_modules(
-    dataset: Dataset, *, folds: Sequence[Mapping[str, Any]], modules: int, seed: int
-) -> pd.DataFrame:
+def gene_modules(dataset: Dataset, *, folds: Steps, modules: int, seed: int) -> pd.DataFrame:
     """Return modules.tsv: the genes of each module, by falling |loading|.
 
     Loadings have length 1 in a module, the largest positive; ``explained`` is the share of the

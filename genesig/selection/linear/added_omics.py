@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
+from genesig.data.steps.normalise import Steps
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import joined
 from genesig.selection.assess.assessment import assess, compare_errors
 from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.kinds import ASSESSED
 from genesig.selection.linear.half_samples import study_half_samples
-from genesig.selection.linear.kinds import FoldSteps
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def omics_table(
     *,
     omic_factors: Mapping[str, float] | str,
     permutations: int,
-    folds: FoldSteps,
+    folds: Steps,
     **linear: Any,
 ) -> pd.DataFrame:
     """Return omics.tsv: the error with all omics, and without each in turn.

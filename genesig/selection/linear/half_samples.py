@@ -18,7 +18,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.splits.folds import CHANCE
-from genesig.data.steps.normalise import learned_steps
+from genesig.data.steps.normalise import Steps, learned_steps
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Fits, Split, Splits
 from genesig.results.fits import LassoLists
@@ -37,7 +37,7 @@ from genesig.selection.genes.frequency import (
     round_sizes,
 )
 from genesig.selection.linear.elastic_nets import ElasticNets
-from genesig.selection.linear.kinds import FoldSteps, outer_elastic_nets
+from genesig.selection.linear.kinds import outer_elastic_nets
 from genesig.selection.linear.training_sets import (
     HalfCounts,
     LinearSettings,
@@ -253,7 +253,7 @@ def add_lasso_lists(outer: ElasticNets, fits: Fits, genes: Array, settings: Line
 
 
 def study_half_samples(
-    dataset: Dataset, splits: Splits, *, permutations: int, folds: FoldSteps, **linear: Any
+    dataset: Dataset, splits: Splits, *, permutations: int, folds: Steps, **linear: Any
 ) -> HalfSampleStudy:
     """Count the genes in half-sample lists under permuted labels, and list them under observed.
 
@@ -332,7 +332,7 @@ def _null_training_sets(
 def _select_in_training_sets(
     dataset: Dataset,
     training_sets: list[TrainingSet],
-    fold_steps: FoldSteps,
+    fold_steps: Steps,
     settings: LinearSettings,
 ) -> tuple[HalfSampleLists | None, HalfSampleLists | None]:
     """Return the half-sample lists of each training set, and of one of its inner folds.

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.normalise import moment_settings
+from genesig.data.steps.normalise import Steps, moment_settings
 from genesig.errors import GenesigError
 from genesig.genome.order import Genome
 from genesig.optim.class_line import ShrunkenLine, fitted_line, probabilities, shrunken_line
@@ -421,12 +421,9 @@ FITTINGS: dict[str, Fitting] = ByKind(
 )
 
 
-FoldSteps = Sequence[dict[str, Any]]
-
-
 def outer_elastic_nets(
     X: Array,
-    fold_steps: FoldSteps,
+    fold_steps: Steps,
     dataset: Dataset,
     genes: Array,
     settings: LinearSettings,

@@ -18,7 +18,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.splits.draw import redrawn
-from genesig.data.steps.normalise import Reference, learned_steps
+from genesig.data.steps.normalise import Reference, Steps, learned_steps
 from genesig.errors import GenesigError, pick
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import CovariateWeights, GridSearch, covariate_part
@@ -42,7 +42,7 @@ from genesig.selection.linear.half_samples import (
     count_pairs,
     count_pairs_of_half_samples,
 )
-from genesig.selection.linear.kinds import FITTINGS, FoldSteps, outer_elastic_nets
+from genesig.selection.linear.kinds import FITTINGS, outer_elastic_nets
 from genesig.selection.linear.omics import ChooseSettings, candidate_factors, group_by_factors
 from genesig.selection.linear.training_sets import (
     NO_HALVES,
@@ -70,7 +70,7 @@ def nested_cross_validation(
     *,
     labels: str,
     batch: str,
-    folds: FoldSteps,
+    folds: Steps,
     **linear: Any,
 ) -> Fits:
     """Fit a batch of the outer splits, under the observed labels or a range of permutations.
@@ -109,7 +109,7 @@ def fit_final_model(
     splits: Splits,
     half_sample_study: HalfSampleStudy | None = None,
     *,
-    folds: FoldSteps,
+    folds: Steps,
     **linear: Any,
 ) -> Fits:
     """Fit all samples: the model to use, whose error the nested cross-validation estimates.
@@ -139,7 +139,7 @@ def fit_half_samples(
     splits: Splits,
     half_sample_study: HalfSampleStudy | None = None,
     *,
-    folds: FoldSteps,
+    folds: Steps,
     **linear: Any,
 ) -> Fits:
     """Fit every half-subsample, as an outer training set is fitted.
@@ -167,7 +167,7 @@ def fit_half_samples(
 def _fit_training_sets(
     dataset: Dataset,
     training_sets: list[TrainingSet],
-    fold_steps: FoldSteps,
+    fold_steps: Steps,
     settings: LinearSettings,
     null_tails: NullTails | None = None,
     *,

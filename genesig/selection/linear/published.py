@@ -16,7 +16,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.splits.folds import RANDOM_LIST, generator, spawn_key
-from genesig.data.steps.normalise import learned_steps
+from genesig.data.steps.normalise import Steps, learned_steps
 from genesig.data.study.gene_sets import match_sets
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import joined
@@ -27,7 +27,6 @@ from genesig.selection.linear.elastic_nets import ElasticNets, lists_as_path
 from genesig.selection.linear.grid import ERROR_DIGITS
 from genesig.selection.linear.kinds import (
     FITTINGS,
-    FoldSteps,
     inner_elastic_nets,
     outer_elastic_nets,
 )
@@ -60,7 +59,7 @@ def published_table(
     observed: Sequence[Fits],
     *,
     sets: str,
-    folds: FoldSteps,
+    folds: Steps,
     **linear: Any,
 ) -> pd.DataFrame:
     """Return published.tsv: the error of genesig, of each published signature, of random lists.
@@ -133,7 +132,7 @@ def score_gene_lists(
     splits: Splits,
     sizes: Array,
     gene_lists: GeneLists,
-    fold_steps: FoldSteps,
+    fold_steps: Steps,
     settings: LinearSettings,
 ) -> HeldOut:
     """Return the held-out scores of gene lists and of `N_RANDOM_LISTS` random ones, in columns.

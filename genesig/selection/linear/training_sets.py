@@ -25,6 +25,7 @@ from genesig.data.steps.described import steps_together
 from genesig.data.steps.normalise import (
     MOMENT_STEPS,
     Reference,
+    Steps,
     alignments_of,
     fit_reference_steps,
     with_response,
@@ -261,7 +262,7 @@ class _PermutedStudy:
 def group_by_matrix(
     dataset: Dataset,
     training_sets: list[TrainingSet],
-    fold_steps: Sequence[dict[str, Any]],
+    fold_steps: Steps,
     max_training_sets: int,
 ) -> Iterator[tuple[Array, Reference, list[TrainingSet]]]:
     """Yield each normalised matrix, its fitted steps, and the training sets that share it.
@@ -316,7 +317,7 @@ def _align_studies(
 def _normalise_matrices(
     dataset: Dataset,
     training_sets: list[TrainingSet],
-    fold_steps: Sequence[dict[str, Any]],
+    fold_steps: Steps,
     max_training_sets: int,
 ) -> Iterator[tuple[Array, Reference, list[TrainingSet]]]:
     """Yield each normalised matrix, its fitted steps and its training sets, for one data set."""
@@ -359,7 +360,20 @@ MAX_DEFAULT_MU = 1e-2
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinearSettings:
+class TauGrid:
+    """Grid of tau as falling fractions of tau_max."""
+
+    tau_min: float
+    """Smallest fraction."""
+    tau_count: int
+
+    def tau_fractions(self) -> Array:
+        """Return the fractions, (tau_count,), falling; tau_max itself selects nothing."""
+        return np.geomspace(1.0, self.tau_min, self.tau_count + 1)[1:]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearSettings(TauGrid):
     """Settings of a linear fit: the keys of the section ``linear``, which the schema explains.
 
     ``most``, ``list_mu``, ``fdr``, ``least`` and ``size`` are keys of ``signature`` and decide
@@ -370,8 +384,6 @@ class LinearSettings:
     model: str
     penalty: str
     jump: float
-    tau_min: float
-    tau_count: int
     lam: Sequence[float]
     mu: Sequence[float]
     mu_choice: Sequence[float] | None
@@ -387,13 +399,6 @@ class LinearSettings:
     least: int
     size: int | None
     learn_omics: bool
-
-    def tau_fractions(self) -> Array:
-        """Return the falling grid of tau, (tau_count,), as fractions of tau_max.
-
-        tau_max itself selects nothing and is left out.
-        """
-        return np.geomspace(1.0, self.tau_min, self.tau_count + 1)[1:]
 
     def searched_mu(self) -> Array:
         """Return the mu that the inner folds search for the stable list, (n_searched,)."""

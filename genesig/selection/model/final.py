@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.normalise import Reference, bind_steps, fit_steps, fit_steps_to_all_samples
+from genesig.data.steps.normalise import (
+    Reference,
+    Steps,
+    bind_steps,
+    fit_steps,
+    fit_steps_to_all_samples,
+)
 from genesig.optim.class_line import line_for_shares
 from genesig.results import Dataset, Fits
 from genesig.results.fits import ANSWERS
@@ -55,7 +61,7 @@ def final_model(
     dataset: Dataset,
     final: Fits,
     *,
-    folds: Sequence[Mapping[str, Any]],
+    folds: Steps,
     probabilities: str | Sequence[float] = STUDY_SHARES,
     selection: pd.DataFrame | None = None,
 ) -> dict[str, Any]:

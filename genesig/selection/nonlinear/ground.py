@@ -19,10 +19,11 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.optim.nonlinear.choice import PathFit, SolverSettings, fit_path
 from genesig.selection.genes.blocks import assign_to_prototypes
+from genesig.selection.linear.training_sets import TauGrid
 
 
 @dataclass(frozen=True, kw_only=True)
-class NonlinearProtocol:
+class NonlinearProtocol(TauGrid):
     """The settings of section ``nonlinear`` without ``enabled``; the schema explains them."""
 
     genes: int | None
@@ -35,8 +36,6 @@ class NonlinearProtocol:
     groups: str | None
     block_tau: float
     nu: Sequence[float]
-    tau_min: float
-    tau_count: int
     debias: bool
     lam: Sequence[float]
     solver: str
@@ -44,10 +43,6 @@ class NonlinearProtocol:
     max_iterations: int
     fvm_genes: Sequence[int]
     fvm_bins: int
-
-    def tau_fractions(self) -> Array:
-        """Return the grid of tau as falling fractions of tau_max, which itself selects nothing."""
-        return np.geomspace(1.0, self.tau_min, self.tau_count + 1)[1:]
 
     def ridge_grid(self) -> Array:
         """Return the weights of the final ridge, descending, so that ties go to the smoothest."""

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.normalise import Reference, learned_steps, moment_settings
+from genesig.data.steps.normalise import Reference, Steps, learned_steps, moment_settings
 from genesig.data.study.gene_columns import read_groups
 from genesig.errors import GenesigError
 from genesig.optim.feature_vectors import select_feature_vectors
@@ -205,9 +205,6 @@ def straightness(value: Array, effect: Array, samples: Array) -> float:
     if np.ptp(curve) <= 1e-12 * max(1.0, float(np.abs(curve).max())) or np.ptp(samples) == 0:
         return np.nan
     return float(np.corrcoef(curve, samples)[0, 1] ** 2)
-
-
-Steps = Sequence[Mapping[str, Any]]
 
 
 log = logging.getLogger(__name__)

@@ -22,7 +22,7 @@ from genesig.response.design import SEVERAL
 from genesig.response.kinds import ByKind
 from genesig.results.splits import GeneSets
 from genesig.selection.linear.kinds import FITTINGS
-from genesig.selection.linear.training_sets import TrainingSet
+from genesig.selection.linear.training_sets import TauGrid, TrainingSet
 
 
 class CentredResponse(NamedTuple):
@@ -70,7 +70,7 @@ RESPONSE_OF_KIND: dict[str, Callable[[TrainingSet, Array], CentredResponse]] = B
 
 
 @dataclass(frozen=True, kw_only=True)
-class SetsSettings:
+class SetsSettings(TauGrid):
     """Settings of a fit: keys of the section ``structured``, which the schema explains.
 
     ``sets``, ``smallest`` and ``largest`` are read once, by `genesig.data.study.gene_sets`.
@@ -79,15 +79,9 @@ class SetsSettings:
     weights: str
     others: str
     mu: Sequence[float]
-    tau_min: float
-    tau_count: int
     most: int
     one_standard_error: bool
     tolerance: float
-
-    def tau_fractions(self) -> Array:
-        """Return the falling grid of tau as fractions of tau_max, which itself selects nothing."""
-        return np.geomspace(1.0, self.tau_min, self.tau_count + 1)[1:]
 
     def mu_grid(self) -> Array:
         """Return the weights of the squared norm, falling: ties go to the smoothest."""

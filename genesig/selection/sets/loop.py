@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.splits.folds import SET_WEIGHTS, generator, spawn_key
 from genesig.data.splits.permute import response_strata, shuffled
-from genesig.data.steps.normalise import learned_steps, moment_settings
+from genesig.data.steps.normalise import Steps, learned_steps, moment_settings
 from genesig.errors import GenesigError
 from genesig.optim.classes import discriminant
 from genesig.optim.structured.columns import Columns
@@ -45,7 +45,6 @@ from genesig.selection.sets.ground import (
 if TYPE_CHECKING:
     import pandas as pd
 
-StepSettings = Sequence[Mapping[str, Any]]
 
 MAX_SHARED_SETS = 10_000
 """Training sets that share a matrix without a learned reference; they are fitted one by one."""
@@ -63,7 +62,7 @@ def cross_validate_sets(
     *,
     labels: str,
     batch: str,
-    folds: StepSettings,
+    folds: Steps,
     **structured: Any,
 ) -> ModelFits:
     """Fit a batch of the outer splits, under the observed labels or a range of permutations.
@@ -83,7 +82,7 @@ def cross_validate_sets(
 
 
 def fit_sets_final(
-    dataset: Dataset, splits: Splits, sets: GeneSets, *, folds: StepSettings, **structured: Any
+    dataset: Dataset, splits: Splits, sets: GeneSets, *, folds: Steps, **structured: Any
 ) -> tuple[ModelFits, pd.DataFrame]:
     """Fit all samples; also return sets_genes.tsv, the genes of each set of this model."""
     study = SetsStudy(dataset, splits, sets, folds, SetsSettings(**structured))
@@ -92,7 +91,7 @@ def fit_sets_final(
 
 
 def fit_sets_half_samples(
-    dataset: Dataset, splits: Splits, sets: GeneSets, *, folds: StepSettings, **structured: Any
+    dataset: Dataset, splits: Splits, sets: GeneSets, *, folds: Steps, **structured: Any
 ) -> ModelFits:
     """Fit every half-subsample, as an outer training set is fitted."""
     study = SetsStudy(dataset, splits, sets, folds, SetsSettings(**structured))
@@ -142,7 +141,7 @@ class SetsStudy:
     dataset: Dataset
     splits: Splits
     sets: GeneSets
-    fold_steps: StepSettings
+    fold_steps: Steps
     settings: SetsSettings
 
     def models(self, training_sets: list[TrainingSet]) -> Iterator[SetsModel]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,14 +12,13 @@ import pytest
 import yaml
 
 from genesig.cli import main
-from genesig.data.steps.normalise import fit_steps
+from genesig.data.steps.normalise import Steps, fit_steps
 
 N_SAMPLES = 40
 N_TRUE = 10
 SAMPLE_NAMES = [f"S{k:02}" for k in range(N_SAMPLES)]
 IS_CASE = np.arange(N_SAMPLES) % 2 == 1
 LOST_POINT = "is a decimal point lost?"
-Steps = Sequence[dict[str, Any]]
 
 
 def amounts(centre: float, spread: float, n_genes: int = 300, seed: int = 4) -> np.ndarray:
