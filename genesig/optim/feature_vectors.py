@@ -145,16 +145,19 @@ def _solve(state: _State, lam: float) -> GraftedFit:
 
 
 def _result(state: _State, lam: float, violation: float) -> GraftedFit:
+    """Return the fit of a state, its features in the order in which they entered."""
     is_nonzero = np.flatnonzero(state.coef)
     order = np.array(state.order, dtype=np.int64)[is_nonzero]
     return GraftedFit(order, state.coef[is_nonzero], state.shift, lam, violation)
 
 
 def _bound_violations(state: _State, residual: Array) -> Array:
+    """Return how far each residual lies outside of its bound."""
     return residual.copy() if state.nonnegative else np.abs(residual)
 
 
 def _diagonal_shift(K: Array, nonnegative: bool) -> float:
+    """Return the addition to the diagonal that makes K positive definite."""
     if nonnegative:
         return 0.0
     smallest = float(np.linalg.eigvalsh((K + K.T) / 2)[0])
@@ -220,6 +223,7 @@ def mutual_information(
 def _information_of_indicators(
     row_indicators: Array, column_indicators: Array, bins: int, weights: Array | None
 ) -> Array:
+    """Return the mutual information of binned features from their indicators."""
     total = len(row_indicators) if weights is None else weights.sum()
     weighted_right = column_indicators if weights is None else weights[:, None] * column_indicators
     joint = (row_indicators.T @ weighted_right / total).reshape(

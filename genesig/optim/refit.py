@@ -155,6 +155,7 @@ def _ridge_sets(sets: TrainingSets, Y: Array) -> RidgeSets:
 
 
 def _gene_lists(path: Path) -> GeneLists:
+    """Return the supports of a path for compiled code."""
     return GeneLists(
         np.ascontiguousarray(path.indptr, dtype=np.int64),
         np.ascontiguousarray(path.indices, dtype=np.int64),

@@ -64,17 +64,20 @@ CLASS_CODES = (-1.0, 1.0)
 
 
 def _read_two_classes(obs: pd.DataFrame, design: Design) -> Array:
+    """Return -1 and 1, the second class being positive."""
     positive = (design.classes or ("", ""))[1]
     return np.where(obs[design.label].astype(str) == positive, 1.0, -1.0)
 
 
 def _samples_of_two_classes(y: Array, classes: ClassNames) -> dict[str, Array]:
+    """Return the samples of each class."""
     return {
         f"class '{name}'": y == side for name, side in zip(classes or (), CLASS_CODES, strict=False)
     }
 
 
 def _fault_of_two_classes(y: Array, classes: ClassNames) -> str | None:
+    """Return that one class is missing, or None."""
     if len(np.unique(y)) > 1:
         return None
     if not len(y) or classes is None:
@@ -83,21 +86,25 @@ def _fault_of_two_classes(y: Array, classes: ClassNames) -> str | None:
 
 
 def _describe_two_classes(y: Array, classes: ClassNames) -> str:
+    """Return the number of samples of each class, and the positive one."""
     named_sides = zip(CLASS_CODES, classes or (), strict=False)
     sizes = ", ".join(f"{int((y == side).sum())} {name}" for side, name in named_sides)
     return f"{sizes}; positive: {(classes or ('', ''))[1]}"
 
 
 def _read_several_classes(obs: pd.DataFrame, design: Design) -> Array:
+    """Return the number of each sample's class."""
     class_code = {name: number for number, name in enumerate(design.classes or ())}
     return np.array([float(class_code[name]) for name in obs[design.label].astype(str)])
 
 
 def _samples_of_several_classes(y: Array, classes: ClassNames) -> dict[str, Array]:
+    """Return the samples of each class."""
     return {f"class '{name}'": y == number for number, name in enumerate(classes or ())}
 
 
 def _fault_of_several_classes(y: Array, classes: ClassNames) -> str | None:
+    """Return which class is missing, or None."""
     missing_classes = [name for number, name in enumerate(classes or ()) if not (y == number).any()]
     if not missing_classes:
         return None
@@ -105,6 +112,7 @@ def _fault_of_several_classes(y: Array, classes: ClassNames) -> str | None:
 
 
 def _read_numbers(obs: pd.DataFrame, design: Design) -> Array:
+    """Return the labels as numbers."""
     return np.asarray(obs[design.label].astype(str).astype(float))
 
 
@@ -130,6 +138,7 @@ def _strata_of_numbers(y: Array, parts: int) -> Array:
 
 
 def _fault_of_numbers(y: Array, classes: ClassNames) -> str | None:
+    """Return that all responses are equal, or None."""
     return None if len(np.unique(y)) > 1 else "do not have two different responses"
 
 
@@ -164,6 +173,7 @@ def martingale(y: Array) -> Array:
 
 
 def _read_times(obs: pd.DataFrame, design: Design) -> Array:
+    """Return times and events."""
     word = design.occurred or "1"
     event = [happened(cell, word) for cell in obs[design.event].astype(str)]
     return times(obs[design.label].astype(str).astype(float).to_numpy(), np.array(event, bool))
@@ -177,6 +187,7 @@ def _show_times(obs: pd.DataFrame, design: Design) -> Array:
 
 
 def _fault_of_times(y: Array, classes: ClassNames) -> str | None:
+    """Return why no risk set compares an event with a longer follow-up, or None."""
     if not y["event"].any():
         return "have no event"
     if y["time"][y["event"]].min() >= y["time"].max():
@@ -255,4 +266,5 @@ class ByKind(dict[str, T]):
 
 
 def _like(kind: object) -> str | None:
+    """Return the kind that a kind is like; None for its own."""
     return RESPONSES[kind].like if isinstance(kind, str) and kind in RESPONSES else None

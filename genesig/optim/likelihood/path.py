@@ -178,6 +178,7 @@ def set_kernels(
 
 
 def _make_solver(loss: Loss, args_of_set: Callable[[Any, int, int], Any]) -> Callable[..., None]:
+    """Return the compiled function that fits training sets on their working sets."""
     solve_working_set = newton_solver(loss)
     dual_point = dual_point_function(loss)
 
@@ -211,6 +212,7 @@ def _make_solver(loss: Loss, args_of_set: Callable[[Any, int, int], Any]) -> Cal
 
 
 def _make_certifier(loss: Loss, args_of_set: Callable[[Any, int, int], Any]) -> Callable[..., None]:
+    """Return the compiled function that computes the gaps of training sets."""
     evaluate = loss.evaluate
     conjugate = loss.conjugate
 

@@ -352,15 +352,18 @@ def _prox_step(
 
 
 def _direction(problem: Problem, X: Array, f: _Function) -> Array:
+    """Return the products of the samples with each sample's gradient part of f."""
     U = X @ f.beta
     return directional(problem.table, U, np.diag(U))
 
 
 def _values(problem: Problem, X: Array, f: _Function) -> Array:
+    """Return f at the samples, (n,)."""
     return values(problem.table, _direction(problem, X, f), f.alpha)
 
 
 def _derivatives(problem: Problem, X: Array, f: _Function) -> Array:
+    """Return the derivatives of f at the samples, (d, n)."""
     pull_matrix = pull(problem.table, _direction(problem, X, f), f.alpha)
     if problem.table.stationary:
         pull_matrix[np.diag_indices(problem.n)] -= pull_matrix.sum(axis=1)

@@ -169,7 +169,8 @@ def held_out_area(held_out: HeldOut, sides: Sequence[Side]) -> tuple[float, floa
     is_defined = all(
         _has_both_sides(positive, test_set) and not np.isnan(f).any() for positive, f in sides
     )
-    if not is_defined or min(_min_units(positive, held_out.row) for positive, _ in sides) < 2:
+    class_sizes = [_count_units(positive, held_out.row) for positive, _ in sides]
+    if not is_defined or min(map(min, class_sizes)) < 2:
         return np.nan, *NO_INTERVAL
     side_areas = [_area_within_blocks(test_set, *side) for side in sides]
     value, splits, influence = (np.mean(part, axis=0) for part in zip(*side_areas, strict=True))
@@ -196,10 +197,6 @@ def _has_both_sides(positive: Array, block: Array) -> bool:
 def _count_units(positive: Array, unit: Array) -> tuple[int, int]:
     """Return the number of units (samples or groups) on the positive and on the negative side."""
     return len(np.unique(unit[positive])), len(np.unique(unit[~positive]))
-
-
-def _min_units(positive: Array, unit: Array) -> int:
-    return min(_count_units(positive, unit))
 
 
 def _area_within_blocks(block: Array, positive: Array, f: Array) -> tuple[float, Array, Array]:
@@ -262,6 +259,7 @@ def _class_weights(class_number: Array, n_classes: int, pool: Array) -> Array:
 def _balanced_split_errors(
     scored: HeldOut, loss: Array, class_number: Array, n_classes: int
 ) -> Array:
+    """Return the balanced error of each split, (J,)."""
     _, split = np.unique(scored.split, return_inverse=True)
     return np.bincount(split, weights=_class_weights(class_number, n_classes, split) * loss)
 
@@ -303,6 +301,7 @@ def _is_leave_one_out(scored: HeldOut) -> bool:
 def _interval_over_samples(
     scored: HeldOut, loss: Array, class_number: Array, n_classes: int, samples_per_group: float
 ) -> Interval:
+    """Return the interval of the balanced error from the error shares of the classes."""
     means = []
     sizes = []
     for c in range(n_classes):
@@ -314,20 +313,13 @@ def _interval_over_samples(
     return mean_of_shares(means, sizes)
 
 
-def _two_class_loss(scored: HeldOut) -> Array:
-    """Return 1 for each misclassified sample, else 0, at each column of scores, (t, m)."""
-    return zero_one_loss(scored.y[:, None], scored.scores)
-
-
-def _sides(scored: HeldOut) -> tuple[Array, int]:
-    return (scored.y > 0).astype(np.int64), 2
-
-
 def _measure_two_classes(y: Array, f: Array) -> tuple[float, ...]:
+    """Return the `Assessed.errors` of two classes in one test set."""
     return misclassification(y, f), balanced_error(y, f), squared_error(y, f), auc(y, f)
 
 
 def _two_class_decisions(y: Array, f: Array, classes: Classes) -> dict[str, Array]:
+    """Return the predicted class and whether it is wrong; neither without a score."""
     negative, positive = classes or ("", "")
     predicted = np.select([f > 0, f < 0], [positive, negative], default="").astype(object)
     is_wrong = wrong(y, f)
@@ -339,6 +331,7 @@ def _two_class_decisions(y: Array, f: Array, classes: Classes) -> dict[str, Arra
 
 
 def _positive_probability(f: Array, lines: Array, classes: Classes) -> dict[str, Array]:
+    """Return the probability of the positive class."""
     _, positive = classes or ("", "")
     return {f"probability of {positive}": probabilities(two_columns(f), lines)[:, 1]}
 
@@ -357,24 +350,14 @@ def _score_two_classes_by_covariates(
     )
 
 
-def _class_loss(scored: HeldOut) -> Array:
-    return several.wrong(scored.y, scored.scores)
-
-
-def _class_numbers(scored: HeldOut) -> tuple[Array, int]:
-    return scored.y.astype(np.int64), scored.scores.shape[-1]
-
-
-def _mean_area(scored: HeldOut, f: Array) -> tuple[float, float, float]:
-    return held_out_area(scored, class_sides(scored.y, f))
-
-
 def _measure_classes(y: Array, f: Array) -> tuple[float, ...]:
+    """Return the `Assessed.errors` of several classes in one test set."""
     error = float(np.mean(several.wrong(y, f))) if len(y) else np.nan
     return error, several.balanced_error(y, f, f.shape[-1]), np.nan, macro_auc(y, f)
 
 
 def _class_decisions(y: Array, f: Array, classes: Classes) -> dict[str, Array]:
+    """Return the predicted class and whether it is wrong; neither without scores."""
     names = np.array([*(classes or ()), ""], dtype=object)
     predicted = predict_class(f)
     loss = several.wrong(y, f)
@@ -400,21 +383,10 @@ def _score_classes_by_covariates(
     return margins(f[0], centres(y[np.concatenate(inner_folds)], inner_scores, n_classes))
 
 
-def _class_score_columns(f: Array, classes: Classes) -> dict[str, Array]:
-    return {f"score of {name}": f[..., c] for c, name in enumerate(classes or ())}
-
-
 def _class_probabilities(f: Array, lines: Array, classes: Classes) -> dict[str, Array]:
+    """Return the probability of each class."""
     p = probabilities(f, lines)
     return {f"probability of {name}": p[:, c] for c, name in enumerate(classes or ())}
-
-
-def _read_class_scores(table: Any, classes: Classes) -> Array:
-    return np.asarray(table[[f"score of {name}" for name in classes or ()]], dtype=float)
-
-
-def _squared_loss(scored: HeldOut) -> Array:
-    return np.asarray(np.square(scored.y[:, None] - scored.scores))
 
 
 def _inverse_variation(scored: HeldOut, pool: Array) -> Array:
@@ -454,20 +426,19 @@ def _number_error_limits(scored: HeldOut, loss: Array, error: float) -> Interval
 
 
 def _variance(scored: HeldOut) -> float:
+    """Return the variance of the responses of the tested samples."""
     return float(np.var(scored.sample_means(scored.y)[0]))
 
 
-def _measure_numbers(y: Array, f: Array) -> tuple[float, ...]:
-    return np.nan, np.nan, squared_error(y, f), np.nan
-
-
-def _number_decisions(y: Array, f: Array, classes: Classes) -> dict[str, Array]:
-    return {"predicted": f, "wrong": np.full(len(f), None, dtype=object)}
+def _no_decision(f: Array) -> Array:
+    """Return None for each sample: a number or a risk is neither right nor wrong."""
+    return np.full(len(f), None, dtype=object)
 
 
 def _score_numbers_by_covariates(
     adjusted: Adjustment, y: Array, rows: Array, inner_folds: Sequence[Array]
 ) -> Array:
+    """Return the least-squares scores by the covariates."""
     return np.asarray(adjusted.covariate_scores(np.tile(y[:, None], rows.shape[1]))[0])
 
 
@@ -517,6 +488,7 @@ def _pair_weights(scored: HeldOut, pool: Array) -> Array:
 
 
 def _order_split_errors(scored: HeldOut, loss: Array) -> Array:
+    """Return the error of each split over its pairs, (J,); NaN without a pair."""
     _, split = np.unique(scored.split, return_inverse=True)
     n_pairs = _count_pairs(scored)
     total = np.bincount(split, weights=n_pairs)
@@ -545,13 +517,10 @@ def _order_error_limits(scored: HeldOut, loss: Array, error: float) -> Interval:
     return share_limits(error, spread, max(events // 2, 1))
 
 
-def _measure_order(y: Array, f: Array) -> tuple[float, ...]:
-    return (harrell(y["time"], y["event"], f).value,)
-
-
 def _risk_decisions(y: Array, f: Array, classes: Classes) -> dict[str, Array]:
+    """Return the risk group; a single sample is neither right nor wrong."""
     group = np.select([f > 0, f <= 0], ["high", "low"], default="").astype(object)
-    return {"predicted": group, "wrong": np.full(len(f), None, dtype=object)}
+    return {"predicted": group, "wrong": _no_decision(f)}
 
 
 def _score_survival_by_covariates(
@@ -583,7 +552,9 @@ ASSESSED: dict[str, Assessed] = ByKind(
     {
         "classification": Assessed(
             headline=balanced_error_measure(
-                _two_class_loss, _sides, lambda found, f: held_out_area(found, [(found.y > 0, f)])
+                loss=lambda scored: zero_one_loss(scored.y[:, None], scored.scores),
+                class_number=lambda scored: ((scored.y > 0).astype(np.int64), 2),
+                area=lambda scored, f: held_out_area(scored, [(scored.y > 0, f)]),
             ),
             errors=("misclassification", "balanced_error", "squared_error", "auc"),
             measure_split=_measure_two_classes,
@@ -592,27 +563,35 @@ ASSESSED: dict[str, Assessed] = ByKind(
             probability_columns=_positive_probability,
         ),
         SEVERAL: Assessed(
-            headline=balanced_error_measure(_class_loss, _class_numbers, _mean_area),
+            headline=balanced_error_measure(
+                loss=lambda scored: several.wrong(scored.y, scored.scores),
+                class_number=lambda scored: (scored.y.astype(np.int64), scored.scores.shape[-1]),
+                area=lambda scored, f: held_out_area(scored, class_sides(scored.y, f)),
+            ),
             errors=("misclassification", "balanced_error", "squared_error", "auc"),
             measure_split=_measure_classes,
             decision_columns=_class_decisions,
             score_covariates=_score_classes_by_covariates,
-            score_columns=_class_score_columns,
-            read_scores=_read_class_scores,
+            score_columns=lambda f, classes: {
+                f"score of {name}": f[..., c] for c, name in enumerate(classes or ())
+            },
+            read_scores=lambda table, classes: table[
+                [f"score of {name}" for name in classes or ()]
+            ].to_numpy(float),
             probability_columns=_class_probabilities,
         ),
         "regression": Assessed(
             headline=Headline(
                 name="1 - R²",
-                loss=_squared_loss,
+                loss=lambda scored: np.square(scored.y[:, None] - scored.scores),
                 weights=_inverse_variation,
                 split_errors=_number_split_errors,
                 limits=_number_error_limits,
                 area=lambda y, f: (np.nan, *NO_INTERVAL),
             ),
             errors=("misclassification", "balanced_error", "squared_error", "auc"),
-            measure_split=_measure_numbers,
-            decision_columns=_number_decisions,
+            measure_split=lambda y, f: (np.nan, np.nan, squared_error(y, f), np.nan),
+            decision_columns=lambda y, f, classes: {"predicted": f, "wrong": _no_decision(f)},
             score_covariates=_score_numbers_by_covariates,
         ),
         "survival": Assessed(
@@ -625,7 +604,7 @@ ASSESSED: dict[str, Assessed] = ByKind(
                 area=lambda y, f: (np.nan, *NO_INTERVAL),
             ),
             errors=("concordance",),
-            measure_split=_measure_order,
+            measure_split=lambda y, f: (harrell(y["time"], y["event"], f).value,),
             decision_columns=_risk_decisions,
             score_covariates=_score_survival_by_covariates,
         ),

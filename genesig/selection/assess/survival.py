@@ -299,10 +299,12 @@ def auc_at(
 
 
 def _is_later(time: Array, event: Array, i: Any) -> Array:
+    """Return which samples outlive the event of sample i, (n,)."""
     return np.asarray((time > time[i]) | ((time == time[i]) & ~event))
 
 
 def _inverse_weight(weight: float) -> float:
+    """Return 1 / weight; NaN for a weight of 0."""
     return 1 / weight if weight > 0 else np.nan
 
 

@@ -192,6 +192,7 @@ class AveragedGridResult:
 
 
 def _mean_of_draws(values: Sequence[Array]) -> Array:
+    """Return the mean over the draws of the inner folds."""
     return np.asarray(np.mean(values, axis=0))
 
 

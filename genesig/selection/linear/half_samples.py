@@ -96,6 +96,7 @@ class HalfSampleLists:
         return self._sum_by_gene(self.weights)
 
     def _sum_by_gene(self, values: Array) -> Array:
+        """Return the sum of each gene's values over the lists of each set, (n_sets, n_genes)."""
         n_all_lists = len(self.indptr) - 1
         sums = np.zeros((n_all_lists // max(1, self.n_lists), self.n_genes), dtype=values.dtype)
         set_number = np.repeat(np.arange(n_all_lists) // self.n_lists, np.diff(self.indptr))

@@ -55,6 +55,7 @@ def calibrate_classes(training_set: TrainingSet, scores: Array) -> ShrunkenLine:
 def _class_line(
     training_set: TrainingSet, class_scores: Array, class_number: Array
 ) -> ShrunkenLine:
+    """Return the line from the scores (n, T) of the samples that have them."""
     rows = ~np.isnan(class_scores).any(axis=1)
     class_scores = class_scores[rows]
     class_number = class_number[rows].astype(np.int64)

@@ -109,6 +109,7 @@ def require_halves(halves: Array | None) -> Array:
 
 
 def _row_mask(length: int, rows: Array) -> Array:
+    """Return which of so many rows are listed, (length,)."""
     mask = np.zeros(length, dtype=bool)
     mask[rows] = True
     return mask

@@ -108,6 +108,7 @@ class CohortValues:
 
 
 def _classes_of_cohort(dataset: Dataset, cohort: Cohort) -> tuple[float, ...]:
+    """Return the class codes that the cohort has; () without classes."""
     class_codes = np.unique(dataset.response()).tolist() if dataset.design.classes else ()
     return tuple(c for c in class_codes if c in cohort.response)
 
@@ -125,6 +126,7 @@ def _balanced_means(
 
 
 def _shift_of_genes(dataset: Dataset, cohort: Cohort, training: Array, X: Array) -> Array:
+    """Return the shift of each gene's mean in training standard deviations, (n_genes,)."""
     training_means, cohort_means = _balanced_means(dataset, cohort, training, X)
     return standardised_shift(cohort_means, training_means, np.nanstd(training, axis=0))
 
@@ -346,6 +348,7 @@ def score_cohort(
 
 
 def _not_assessable(name: str, error: InvalidInput) -> CohortResult:
+    """Return the result of a cohort that cannot be scored, with the reason."""
     import pandas as pd
 
     first_error = next(problem for problem in error.problems if problem.level == "error")
@@ -362,6 +365,7 @@ def _score_cohort_with_model(
     earlier_warnings: Sequence[str],
     settings: CohortSettings,
 ) -> CohortResult:
+    """Return the result of a cohort by the answer and by the FDR-selected genes."""
     answer = chosen_model(model)
     missing = settings.missing
     combat = settings.combat
@@ -420,6 +424,7 @@ def _test_model(
     setting: str,
     combat: bool,
 ) -> _ModelResult:
+    """Return the scores of a cohort by one of the models of model.json."""
     prepared = prepare(
         model, model_of_list, cohort.matrix, cohort.file, missing=missing, setting=setting
     )
@@ -487,6 +492,7 @@ def _cohort_values(
     prepared: Prepared,
     combat: bool,
 ) -> CohortValues:
+    """Return the values of the cohort and of the training samples, before and after ComBat."""
     column_of_gene = {gene: column for column, gene in enumerate(dataset.genes)}
     training_columns = [column_of_gene[gene] for gene in model["training"]["genes"]]
     if model["normalisation"]["steps"]:  # then it needs all genes, in their order
@@ -518,6 +524,7 @@ def _correct_batches(training: Array, X: Array, batch: tuple[str, ...]) -> Array
 
 
 def _predictions(cohort_scores: ScoredCohort, cohort: Cohort, imputed: Array) -> pd.DataFrame:
+    """Return the table of predictions of a cohort."""
     import pandas as pd
 
     dataset = cohort_scores.dataset
@@ -574,6 +581,7 @@ def _group_counts(dataset: Dataset, cohort: Cohort) -> dict[str, Any]:
 
 
 def _class_counts(dataset: Dataset, cohort: Cohort) -> dict[str, int] | None:
+    """Return the number of samples of each class; None without classes."""
     classes = dataset.design.classes
     return None if classes is None else {name: cohort.study_labels.count(name) for name in classes}
 
@@ -598,4 +606,5 @@ def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _quantiles(X: Array) -> list[float]:
+    """Return the `QUANTILES` of all values."""
     return [float(value) for value in np.nanquantile(X, QUANTILES)]

@@ -176,6 +176,7 @@ def measure_several_classes(
 
 
 def _class_measures(y: Array, f: Array, group: Array | None) -> Iterator[MeasureRow]:
+    """Yield AUC and balanced error of two classes, each with its interval."""
     area, *limits = delong(y, f)
     if group is not None:
         limits = [*area_interval(y, group, [(y > 0, f)])]
@@ -208,6 +209,7 @@ def _share_interval(share: float, hits: Array, group: Array | None) -> Interval:
 
 
 def _groups_of_members(group: Array | None, is_member: Array) -> Array | None:
+    """Return the groups of some samples; None without groups."""
     return None if group is None else group[is_member]
 
 
@@ -223,6 +225,7 @@ def _balanced_interval(
 
 
 def _number_measures(y: Array, f: Array, group: Array | None) -> Iterator[MeasureRow]:
+    """Yield R² of numbers with its interval."""
     error = relative_squared_error(y, f)
     n = len(y)
     if group is not None:
@@ -241,6 +244,7 @@ def _number_measures(y: Array, f: Array, group: Array | None) -> Iterator[Measur
 
 
 def _common_measures(y: Array, f: Array, group: Array | None) -> Iterator[MeasureRow]:
+    """Yield squared error, mean difference and calibration line."""
     losses = np.square(y - f)
     if group is None:
         intervals = positive_mean_t(losses), mean_t(f - y)
@@ -260,6 +264,7 @@ def as_one_test_set(y: Array, f: Array) -> HeldOut:
 
 
 def _clip_to_unit(limits: Interval) -> Interval:
+    """Return an interval cut to [0, 1]."""
     low, high = np.clip(limits, 0.0, 1.0)
     return float(low), float(high)
 
@@ -280,11 +285,13 @@ ExternalTest = tuple[Iterable[MeasureRow], dict[str, Any]]
 
 
 def _test_classes(cohort: ScoredCohort) -> ExternalTest:
+    """Return the measures of two classes, and the bins of their reliability."""
     rows = measure_two_classes(cohort.y, cohort.f, cohort.model["threshold"], cohort.group)
     return rows, {"reliability": list(reliability(cohort.y, cohort.f, group=cohort.group))}
 
 
 def _test_several_classes(cohort: ScoredCohort) -> ExternalTest:
+    """Return the measures of several classes."""
     model = cohort.model
     line = probability_line(model, cohort.model_number)
     p = None if line is None else probabilities(cohort.f, line)
@@ -295,6 +302,7 @@ def _test_several_classes(cohort: ScoredCohort) -> ExternalTest:
 
 
 def _test_numbers(cohort: ScoredCohort) -> ExternalTest:
+    """Return the measures of numbers."""
     return measure_numbers(cohort.y, cohort.f, cohort.group), {}
 
 

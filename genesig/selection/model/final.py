@@ -173,6 +173,7 @@ def _training_scores(
 
 
 def _rule(final: Fits) -> str:
+    """Return the rule of model.json by which a score is computed."""
     rule = SCORE_RULE
     covariate_term = " + sum of weight * covariate"
     if final.intercept.ndim > 2:
@@ -228,6 +229,7 @@ def _training(
 
 
 def _shares(dataset: Dataset, request: str | Sequence[float]) -> Array | None:
+    """Return the class shares of reported probabilities; None without classes."""
     return None if dataset.design.classes is None else requested_shares(request, dataset.response())
 
 
@@ -253,6 +255,7 @@ def _probability_line(
 def _model(
     dataset: Dataset, list_model: _ListModel, fdr_selected_genes: set[str]
 ) -> dict[str, Any]:
+    """Return one entry of ``models`` of model.json."""
     indices, values = list_model.fits.coef(0, list_model.at)
     symbols = dataset.var["symbol"].to_numpy()
     mu = float(list_model.fits.mu[list_model.at])

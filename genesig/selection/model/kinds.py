@@ -35,11 +35,13 @@ class ModelKind:
 def _two_class_parts(
     dataset: Dataset, scores: Array, models: Sequence[ModelJson]
 ) -> dict[str, Any]:
+    """Return the names of the two classes, and the threshold."""
     negative, positive = dataset.design.classes or ("", "")
     return {"classes": {"negative": negative, "positive": positive}, "threshold": 0.0}
 
 
 def _predict_side(model: ModelJson, index: int, scores: Array) -> dict[str, Array]:
+    """Return the class on the side of the score, and its probability if the model has a line."""
     classes = model["classes"]
     is_positive = scores > model["threshold"]
     columns = {"predicted": np.where(is_positive, classes["positive"], classes["negative"])}
@@ -52,6 +54,7 @@ def _predict_side(model: ModelJson, index: int, scores: Array) -> dict[str, Arra
 
 
 def _two_class_faults(model: ModelJson) -> list[str]:
+    """Return the parts that do not fit two classes."""
     classes = model["classes"]
     if classes is None:
         return ["task"]
@@ -64,10 +67,12 @@ def _two_class_faults(model: ModelJson) -> list[str]:
 def _several_class_parts(
     dataset: Dataset, scores: Array, models: Sequence[ModelJson]
 ) -> dict[str, Any]:
+    """Return the names of the classes."""
     return {"classes": list(dataset.design.classes or ()), "threshold": None}
 
 
 def _predict_class(model: ModelJson, index: int, scores: Array) -> dict[str, Array]:
+    """Return the scores, the class of the largest and the probabilities."""
     classes = model["classes"]
     score_columns = {f"score of {name}": scores[:, c] for c, name in enumerate(classes)}
     columns = {**score_columns, "predicted": np.array(classes, dtype=object)[scores.argmax(axis=1)]}
@@ -87,6 +92,7 @@ def probability_line(model: ModelJson, index: int) -> Array | None:
 
 
 def _several_class_faults(model: ModelJson) -> list[str]:
+    """Return the parts that do not fit several classes."""
     classes = model["classes"]
     if not isinstance(classes, list) or len(set(classes)) < max(3, len(classes)):
         return ["classes"]
@@ -94,11 +100,13 @@ def _several_class_faults(model: ModelJson) -> list[str]:
 
 
 def _number_faults(model: ModelJson) -> list[str]:
+    """Return the parts that do not fit numbers."""
     faults = ["task"] if model["classes"] is not None else []
     return faults + (["threshold"] if model["threshold"] is not None else [])
 
 
 def _survival_parts(dataset: Dataset, scores: Array, models: Sequence[ModelJson]) -> dict[str, Any]:
+    """Return event, horizon and the baseline hazard of each model."""
     y = dataset.response()
     design = dataset.design
     weights = dataset.sample_weights()
@@ -119,6 +127,7 @@ def _survival_parts(dataset: Dataset, scores: Array, models: Sequence[ModelJson]
 
 
 def _predict_risk(model: ModelJson, index: int, scores: Array) -> dict[str, Array]:
+    """Return the risk group and S(horizon)."""
     group = np.where(scores > model["threshold"], "high", "low")
     horizon = np.array([model["survival"]["horizon"]])
     return {"predicted": group, "survival": predicted_survival(model, index, scores, horizon)[:, 0]}
@@ -150,6 +159,7 @@ def baseline_of_model(model: ModelJson, index: int) -> Hazard:
 
 
 def _survival_faults(model: ModelJson) -> list[str]:
+    """Return the parts that do not fit survival."""
     survival = model.get("survival")
     if survival is None or model["classes"] is not None:
         return ["task"]

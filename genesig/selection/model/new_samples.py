@@ -358,6 +358,7 @@ def _shrinkage(model_of_list: ModelJson) -> float | None:
 
 
 def _join_reasons(*reasons: str) -> str:
+    """Return the reasons that are not empty, joined."""
     return "; ".join(filter(None, reasons))
 
 
@@ -440,6 +441,7 @@ def _check_missing(
     setting: str,
     hint: str,
 ) -> list[Problem]:
+    """Return the warnings of imputed genes; raise if a sample lacks too many."""
     share = 1 - measured.mean(axis=1) if needed_genes else np.zeros(len(sample_names))
     if not share.any():
         return []
@@ -481,6 +483,7 @@ def _check_sample_table(
 
 
 def _odd_sample_warnings(odd: Sequence[tuple[str, str]], matrix_file: str) -> list[Problem]:
+    """Return the warning that names the first odd sample."""
     if not odd:
         return []
     (sample, reason), *other_names = odd
@@ -510,6 +513,7 @@ def _batch_warnings(
     sample_rows: pd.DataFrame | None,
     matrix_file: str,
 ) -> Iterator[Problem]:
+    """Yield a warning for each batch step that does not know a sample's batch."""
     steps = [step for step in split_steps(model)[1] if step.kind == "batch"]
     for step in steps:
         uncorrected = [
@@ -535,6 +539,7 @@ def _batch_warnings(
 
 
 def _training_scale(model: ModelJson) -> TrainingValues:
+    """Return the scale of the training values from model.json."""
     training = model["training"]
     return TrainingValues(
         np.array(training["means"], dtype=float),

@@ -79,6 +79,7 @@ def training_scale(X: Array, y: Array, genes: Sequence[str]) -> dict[str, Any]:
 
 
 def _bounds(values: Array, class_number: Array) -> dict[str, float]:
+    """Return the extreme class means and the sd inside of the classes."""
     class_codes = range(class_number.max() + 1)
     means = np.array([values[class_number == number].mean() for number in class_codes])[
         class_number
@@ -200,6 +201,7 @@ def is_off_centre(
 def _profile_fault(
     profile: ScaleProfile, scale: Mapping[str, Any], n: int, factor: int, gene_text: str
 ) -> str:
+    """Return why n samples of this profile are not on the training scale, '' if they are."""
     slope = _stretch_bounds(scale["slope"], profile.stretch)
     gene_text = f"the {counted(profile.genes, 'gene')} {gene_text}"
     if is_off_centre(profile, scale, n, factor * MAX_SHIFT_SDS):
@@ -216,11 +218,13 @@ def _profile_fault(
 
 
 def _stretch_bounds(slope: Bounds, factor: float) -> Bounds:
+    """Return the bounds of the slope, stretched by a factor around 1."""
     ends = {end: 1.0 + factor * (slope[end] - 1.0) for end in ("low", "high")}
     return ends | {"sd": factor * slope["sd"]}
 
 
 def _uncertainty(bounds: Bounds, error: float, n_samples: float) -> float:
+    """Return `N_STANDARD_ERRORS` standard errors of the mean of some samples."""
     return float(N_STANDARD_ERRORS * np.sqrt(bounds["sd"] ** 2 / n_samples + error**2))
 
 
@@ -363,6 +367,7 @@ def panel_doubts(
 
 
 def _joint_faults(X: Array, measured: Array, panel: Panel) -> Iterator[str]:
+    """Yield why the genes of the panel do not spread or vary together as in training."""
     is_complete = measured.all(axis=0)
     sds = np.asarray(panel["sds"], dtype=float)[is_complete]
     Z = _standardised(X[:, is_complete], sds)
@@ -394,16 +399,19 @@ def _standardised(X: Array, sds: Array) -> Array:
 
 
 def _panel_agreement(X: Array, measured: Array, panel: Panel) -> Array:
+    """Return the rank correlation of each sample with the training means, (n_samples,)."""
     is_complete = measured.all(axis=0)
     return agreement(X[:, is_complete], np.asarray(panel["means"], dtype=float)[is_complete])
 
 
 def _min_agreement(panel: Panel) -> float:
+    """Return the smallest agreement of a sample in the order of the training genes."""
     typical = float(panel["agreement"])
     return MIN_AGREEMENT_SHARE * typical if typical >= MIN_TRAINING_AGREEMENT else -np.inf
 
 
 def _order_fault(panel_agreement: float, measured: Array, panel: Panel) -> str:
+    """Return the message that the genes stand in another order."""
     genes = counted(int(measured.all(axis=0).sum()), "gene")
     return (
         f"the order of the {genes} {OF_PANEL} agrees by {panel_agreement:.2f} with that of the "
@@ -463,6 +471,7 @@ def call_doubts(calls: Array, corrected: Array, shift: float) -> list[str]:
 
 
 def _all_in_one_class(calls: Array) -> bool:
+    """Return whether so many samples are all called one class."""
     return len(calls) >= MIN_UNIFORM_SAMPLES and isinstance(calls[0], str) and len(set(calls)) == 1
 
 

@@ -44,10 +44,12 @@ COUNT_NODE: SchemaNode = {"type": "integer", "minimum": 0}
 
 
 def _list(items: SchemaNode, description: str = "", **keywords: Any) -> SchemaNode:
+    """Return the schema of an array."""
     return {**_described(description), "type": "array", "items": items, **keywords}
 
 
 def _object(description: str = "", **fields: SchemaNode) -> SchemaNode:
+    """Return the schema of an object that has these fields and no others."""
     required = [name for name in fields if name not in OPTIONAL_KEYS]
     return {
         **_described(description),
@@ -59,10 +61,12 @@ def _object(description: str = "", **fields: SchemaNode) -> SchemaNode:
 
 
 def _described(text: str) -> SchemaNode:
+    """Return the keyword of a description; none for an empty text."""
     return {"description": text} if text else {}
 
 
 def _or_null(node: SchemaNode, description: str) -> SchemaNode:
+    """Return the schema of a value that may be null."""
     return {"description": description, "anyOf": [node, {"type": "null"}]}
 
 
@@ -185,6 +189,7 @@ STEP_FIELDS: dict[str, tuple[str, dict[str, SchemaNode]]] = {
 
 
 def _step(name: str) -> SchemaNode:
+    """Return the schema of a step of normalisation."""
     description, fields = STEP_FIELDS[name]
     return _object(description, step={"const": name}, **fields)
 
@@ -454,6 +459,7 @@ def contradictions(model: ModelJson) -> Iterator[str]:
 
 
 def _nested_model(model: ModelJson, mu: float) -> ModelJson:
+    """Return the nested list at mu; raise if the model has none."""
     nested_models = [list_model for list_model in model["models"] if list_model["mu"] is not None]
     grid = np.array([list_model["mu"] for list_model in nested_models], dtype=float)
     try:

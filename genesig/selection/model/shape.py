@@ -205,6 +205,7 @@ def damaged_error(source: str, part: str) -> InvalidInput:
 
 
 def _check_digest(model: Mapping[str, Any], source: str) -> None:
+    """Raise if a model was changed after it was written."""
     try:
         is_unchanged = model["digest"] == model_digest(model)
     except (ValueError, OverflowError):
@@ -269,6 +270,7 @@ def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
 def _training_contradictions(
     training: Mapping[str, Any], training_genes: set[str]
 ) -> Iterator[str]:
+    """Yield the parts of ``training`` whose lengths or genes do not fit."""
     for name in ("scale", "panel"):
         gene_set = training[name]
         sizes = {len(gene_set[part]) for part in ("genes", "means", "sds")}

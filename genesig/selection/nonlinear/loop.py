@@ -115,6 +115,7 @@ def _order(training_set: KernelData, max_genes: int, bins: int) -> list[int]:
 
 
 def _ridge(Z: Array, training_set: KernelData, lam: Array, protocol: NonlinearProtocol) -> Ridge:
+    """Return the kernel ridge on selected genes for each lam."""
     typical_distance = median_distance(Z @ Z.T) or 1.0
     kernel = training_set.settings.make_kernel(protocol.width[0] * typical_distance)
     return Ridge.fit(kernel, Z, training_set.y, lam)
@@ -319,6 +320,7 @@ def _fit_final(
 
 
 def _test_scores(training_set: KernelData, fit: PathFit | None, X: Array) -> Array:
+    """Return the scores of test rows; the training mean without a model."""
     if fit is None or not fit.path.solutions:
         return np.full(len(X), training_set.y.mean())
     last_step = len(fit.path.solutions) - 1

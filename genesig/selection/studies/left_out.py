@@ -166,6 +166,7 @@ def _held_out_study(
 
 
 def _area(y: Array, f: Array, group: Array | None) -> StudyMeasure:
+    """Return the AUC of a study, weighted by its pairs."""
     value, *limits = delong(y, f)
     if group is not None:
         limits = [*area_interval(y, group, [(y > 0, f)])]
@@ -229,14 +230,17 @@ def _to_logit(result: StudyMeasure) -> tuple[float, float]:
 
 
 def _log_odds(share: float) -> float:
+    """Return log(p / (1 - p))."""
     return float(np.log(share / (1 - share)))
 
 
 def _to_fisher_z(result: StudyMeasure) -> tuple[float, float]:
+    """Return Fisher's z of a correlation, and its variance."""
     return float(np.arctanh(result.value)), 1.0 / (result.pairs - 3)
 
 
 def _from_logit(logit: float) -> float:
+    """Return 1 / (1 + exp(-x))."""
     return float(1 / (1 + np.exp(-logit)))
 
 

@@ -123,11 +123,13 @@ def _partial_likelihood(
 
 
 def _ratio(top: Array, bottom: Array) -> Array:
+    """Return top / bottom; NaN where the bottom is 0."""
     is_nonzero = bottom > 1e-300
     return np.where(is_nonzero, top / np.where(is_nonzero, bottom, 1.0), np.nan)
 
 
 def _no_effects(X: Array) -> Effect:
+    """Return an effect of NaN for each gene."""
     return Effect(np.full(X.shape[1], np.nan), np.full(X.shape[1], np.nan))
 
 

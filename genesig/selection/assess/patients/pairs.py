@@ -126,6 +126,7 @@ def _standard_error(
     *,
     pool_repeats: bool,
 ) -> float:
+    """Return the standard error of the first coefficient over splits and groups."""
     pair_influence = gradient @ inverse[0]
     blocks, block_number = np.unique(pairs.block, return_inverse=True)
     splits = b[0] + len(blocks) * np.bincount(block_number, weights=pair_influence)
@@ -198,6 +199,7 @@ def _fit_ordered_pairs(D: Array, w: Array) -> tuple[Array, Array, Array] | None:
 
 
 def _fit_number_pairs(D: Array, pairs: ScoredPairs) -> tuple[Array, Array, Array] | None:
+    """Return b, A⁻¹ and the gradient of each pair by least squares; None if A is singular."""
     A = (D * pairs.weight[:, None]).T @ D
     if not np.linalg.cond(A) < 1e10:
         return None

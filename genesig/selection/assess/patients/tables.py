@@ -226,6 +226,7 @@ def _group_rows(dataset: Dataset, groups: Groups) -> Iterator[tuple[Any, ...]]:
 
 
 def _number_rows(column: Trait, groups: Groups) -> Iterator[tuple[Any, ...]]:
+    """Yield a row for each group with median, minimum and maximum of a number."""
     for name, in_group in groups.items():
         values = np.array([float(cell) for cell in column.cells[in_group & column.is_known]])
         summary = (np.median(values), values.min(), values.max()) if len(values) else (np.nan,) * 3
@@ -243,6 +244,7 @@ def _number_rows(column: Trait, groups: Groups) -> Iterator[tuple[Any, ...]]:
 
 
 def _word_rows(column: Trait, groups: Groups) -> Iterator[tuple[Any, ...]]:
+    """Yield a row for each level of a word and each group; rare levels share one."""
     levels = column.levels
     listed = column.levels
     if len(levels) > MAX_LISTED_LEVELS:
