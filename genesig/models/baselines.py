@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.models.lasso import cox_lasso, logistic_lasso, squares_lasso
+from genesig.models.lasso import ELASTIC_NET, LASSO, cox_net, logistic_net, squares_net
 from genesig.optim.adjustment import adjustment
 from genesig.optim.classes import centres, margins
 from genesig.optim.cox.path import ridge
@@ -159,23 +159,51 @@ def ridge_survival(X: Array, y: Array, X_test: Array, inner: Folds, random_state
 
 
 def lasso_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
-    """Return scores of l1 logistic regression, as glmnet's, tau by the inner log loss.
-
-    If it selects no feature and the odds are even, the score is that of `majority`, close to 0.
-    """
-    scores, held_out_scores = logistic_lasso(X, y, X_test, inner)
-    scores = scores - midpoint(y, held_out_scores)
-    return scores if scores.any() else 1e-9 * majority(X, y, X_test, inner, random_state)
+    """Return scores of l1 logistic regression, as glmnet's, tau by the inner log loss."""
+    return _logistic_net(X, y, X_test, inner, LASSO)
 
 
 def lasso_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
     """Return predictions of the lasso, tau by the squared inner error."""
-    return squares_lasso(X, y, X_test, inner)
+    return squares_net(X, y, X_test, inner, LASSO)
 
 
 def lasso_survival(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
     """Return scores of Cox's regression with an l1 penalty, tau by the left-out likelihood."""
-    return cox_lasso(X, y, X_test, inner)
+    return cox_net(X, y, X_test, inner, LASSO)
+
+
+def elastic_net_classes(
+    X: Array, y: Array, X_test: Array, inner: Folds, random_state: int
+) -> Array:
+    """Return scores of the logistic elastic net, tau and l1 share by the inner log loss."""
+    return _logistic_net(X, y, X_test, inner, ELASTIC_NET)
+
+
+def elastic_net_numbers(
+    X: Array, y: Array, X_test: Array, inner: Folds, random_state: int
+) -> Array:
+    """Return predictions of the elastic net, tau and l1 share by the squared inner error."""
+    return squares_net(X, y, X_test, inner, ELASTIC_NET)
+
+
+def elastic_net_survival(
+    X: Array, y: Array, X_test: Array, inner: Folds, random_state: int
+) -> Array:
+    """Return scores of the Cox elastic net, tau and l1 share by the left-out likelihood."""
+    return cox_net(X, y, X_test, inner, ELASTIC_NET)
+
+
+def _logistic_net(
+    X: Array, y: Array, X_test: Array, inner: Folds, l1_shares: Sequence[float]
+) -> Array:
+    """Return scores of penalised logistic regression, cut at the midpoint.
+
+    If it selects no feature and the odds are even, the score is that of `majority`, close to 0.
+    """
+    scores, held_out_scores = logistic_net(X, y, X_test, inner, l1_shares)
+    scores = scores - midpoint(y, held_out_scores)
+    return scores if scores.any() else 1e-9 * majority(X, y, X_test, inner, 0)
 
 
 def _cox(X: Array, y: Array, lam: Array, X_test: Array) -> Array:
@@ -400,6 +428,12 @@ _BASELINES: dict[str, dict[str, Baseline]] = {
         SEVERAL: one_against_rest(lasso_classes),
         "regression": lasso_numbers,
         "survival": lasso_survival,
+    },
+    "elastic_net": {
+        "classification": elastic_net_classes,
+        SEVERAL: one_against_rest(elastic_net_classes),
+        "regression": elastic_net_numbers,
+        "survival": elastic_net_survival,
     },
     "pcr": {
         "classification": pcr_classes,

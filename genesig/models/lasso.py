@@ -1,12 +1,13 @@
-"""The lasso as a baseline: one path of tau with mu = 0, tau chosen by the inner folds.
+"""Lasso and elastic net as baselines: paths of tau, whose fit is chosen by the inner folds.
 
-The solvers are genesig's own; tests compare them with scikit-learn's lasso and logistic regression.
-With mu = 0 and without a refit they are the plain lasso, l1 logistic regression and the Cox lasso.
+The solvers are genesig's own; tests compare them with scikit-learn's and scikit-survival's. The
+penalty is glmnet's, ``lambda (share ||b||_1 + (1 - share) ||b||²/2)`` with the l1 share 1 for the
+lasso; the coefficients are not fitted again. At ties the first l1 share and the largest tau win.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -17,18 +18,24 @@ from genesig.optim.cox.path import cox_path
 from genesig.optim.cox.risk_sets import DEFAULT_TIES, left_out_deviance
 from genesig.optim.cox.training import FollowUp, cox_sets
 from genesig.optim.solution import Path
-from genesig.optim.training import training_sets
+from genesig.optim.training import TrainingSets, training_sets
 
 Folds = Sequence[Array]
 
 TAU_FRACTIONS = np.geomspace(1, 0.05, 20)
 """Fractions of the smallest tau that selects nothing."""
+LASSO = (1.0,)
+"""The l1 share of the lasso."""
+ELASTIC_NET = (0.5, 0.1)
+"""The l1 shares of the elastic net, one of which is chosen."""
 GAP_TOLERANCE = 1e-7
 """Relative duality gap."""
 
 
-def logistic_lasso(X: Array, y: Array, X_test: Array, inner: Folds) -> tuple[Array, Array]:
-    """Return scores by ``(1/n) Σ_i log(1 + exp(-y_i f(x_i))) + tau ||b||_1``, tau by held-out loss.
+def logistic_net(
+    X: Array, y: Array, X_test: Array, inner: Folds, l1_shares: Sequence[float]
+) -> tuple[Array, Array]:
+    """Return scores by penalised logistic regression, l1 share and tau by the held-out loss.
 
     Returns
     -------
@@ -38,54 +45,51 @@ def logistic_lasso(X: Array, y: Array, X_test: Array, inner: Folds) -> tuple[Arr
         Logarithmic odds of each training row by the fold that holds it out; NaN without such a
         fold.
     """
-    held_out_odds = np.full((len(TAU_FRACTIONS), len(y)), np.nan)
+    held_out_odds = np.full((len(l1_shares) * len(TAU_FRACTIONS), len(y)), np.nan)
     for fold in inner:
         train = np.setdiff1d(np.arange(len(y)), fold)
         if len(np.unique(y[train])) > 1:
-            held_out_odds[:, fold] = _log_odds(X[train], y[train], X[fold])
+            held_out_odds[:, fold] = _log_odds(X[train], y[train], X[fold], l1_shares)
     has_score = ~np.isnan(held_out_odds[0])
     loss = np.logaddexp(0, -y[has_score] * held_out_odds[:, has_score]).sum(axis=1)
-    best_tau = int(np.argmin(loss))
-    return _log_odds(X, y, X_test)[best_tau], held_out_odds[best_tau]
+    best_fit = int(np.argmin(loss))
+    return _log_odds(X, y, X_test, l1_shares)[best_fit], held_out_odds[best_fit]
 
 
-def _log_odds(X: Array, y: Array, X_test: Array) -> Array:
-    """Return the log odds of test rows at each tau, (len(TAU), n_test)."""
+def _log_odds(X: Array, y: Array, X_test: Array, l1_shares: Sequence[float]) -> Array:
+    """Return the log odds of test rows at each l1 share and tau, (n_fits, n_test)."""
     mean = X.mean(axis=0)
     return np.stack(
         [
             fit.intercept + _linear_scores(X_test, mean, fit.genes, fit.values)
-            for fit in logistic_lasso_path(X, y, TAU_FRACTIONS)
+            for l1_share in l1_shares
+            for fit in logistic_lasso_path(X, y, TAU_FRACTIONS, l1_share)
         ]
     )
 
 
-def squares_lasso(X: Array, y: Array, X_test: Array, inner: Folds) -> Array:
-    """Minimise ``(1/n) ||y - Xb||² + tau ||b||_1``, tau by the left-out squares; (n_test,)."""
+def squares_net(
+    X: Array, y: Array, X_test: Array, inner: Folds, l1_shares: Sequence[float]
+) -> Array:
+    """Return scores by penalised least squares, tau and l1 share by the held-out squares."""
     rows = _training_rows(len(y), inner)
     Y = np.tile(y[:, None], rows.shape[1])
     sets = training_sets(X, Y, rows, centre=True, unit_variance=False, norm=np.ones(len(rows.T)))
-    path = solvers.path(
-        sets,
-        sets.tau_max[:, None] * TAU_FRACTIONS,
-        0.0,
-        solver="landweber-newton",
-        tolerance=GAP_TOLERANCE,
+
+    def fit(tau: Array, mu: Array) -> Path:
+        return solvers.path(sets, tau, mu, solver="landweber-newton", tolerance=GAP_TOLERANCE)
+
+    scores = sets.y_mean[:, None, None] + _scores_along_paths(
+        fit, sets, np.vstack([X, X_test]), l1_shares
     )
-    loss = np.zeros(len(TAU_FRACTIONS))
+    loss = np.zeros(scores.shape[1])
     for training_set, fold in enumerate(inner, 1):
-        residual = (
-            y[fold]
-            - sets.y_mean[training_set]
-            - _scores_along_path(path, training_set, sets.mean[training_set], X[fold])
-        )
-        loss += np.square(residual).sum(axis=1)
-    best_tau = int(np.argmin(loss))
-    return np.asarray(sets.y_mean[0] + _scores_along_path(path, 0, sets.mean[0], X_test)[best_tau])
+        loss += np.square(y[fold] - scores[training_set][:, fold]).sum(axis=1)
+    return np.asarray(scores[0, int(np.argmin(loss)), len(y) :])
 
 
-def cox_lasso(X: Array, y: Array, X_test: Array, inner: Folds) -> Array:
-    """Minimise ``-(2/n) l(Xb) + tau ||b||_1``, l the partial likelihood, tau by the left-out one.
+def cox_net(X: Array, y: Array, X_test: Array, inner: Folds, l1_shares: Sequence[float]) -> Array:
+    """Return scores by penalised Cox regression, tau and l1 share by the left-out likelihood.
 
     y has the fields time and event. Source: Simon, Friedman, Hastie and Tibshirani 2011.
     """
@@ -100,19 +104,18 @@ def cox_lasso(X: Array, y: Array, X_test: Array, inner: Folds) -> Array:
         ties=DEFAULT_TIES,
         norm=np.ones(len(rows.T)),
     )
-    path = cox_path(sets, sets.sets.tau_max[:, None] * TAU_FRACTIONS, 0.0, tolerance=GAP_TOLERANCE)
-    means = sets.sets.mean
-    held_out_scores = np.array(
-        [
-            _scores_along_path(path, training_set, means[training_set], X)
-            for training_set in range(1, len(folds) + 1)
-        ]
-    )
-    best_tau = 0
+
+    def fit(tau: Array, mu: Array) -> Path:
+        return cox_path(sets, tau, mu, tolerance=GAP_TOLERANCE)
+
+    scores = _scores_along_paths(fit, sets.sets, np.vstack([X, X_test]), l1_shares)
+    best_fit = 0
     if len(folds):
-        error, _ = left_out_deviance(y["time"], y["event"], folds, held_out_scores, DEFAULT_TIES)
-        best_tau = int(np.argmin(error))
-    return np.asarray(_scores_along_path(path, 0, means[0], X_test)[best_tau])
+        error, _ = left_out_deviance(
+            y["time"], y["event"], folds, scores[1:, :, : len(y)], DEFAULT_TIES
+        )
+        best_fit = int(np.argmin(error))
+    return np.asarray(scores[0, best_fit, len(y) :])
 
 
 def _training_rows(n: int, folds: Folds) -> Array:
@@ -123,12 +126,20 @@ def _training_rows(n: int, folds: Folds) -> Array:
     return rows
 
 
-def _scores_along_path(path: Path, training_set: int, mean: Array, X: Array) -> Array:
-    """Return ``(x - mean)'b`` at each tau of training set k, (len(TAU), n)."""
+def _scores_along_paths(
+    fit: Callable[[Array, Array], Path], sets: TrainingSets, X: Array, l1_shares: Sequence[float]
+) -> Array:
+    """Return ``(x - mean)'b`` of rows by each training set, l1 share and tau, (k, n_fits, n)."""
+    tau = sets.tau_max[:, None] * TAU_FRACTIONS
+    paths = [fit(tau, tau * (1 / l1_share - 1) / 2) for l1_share in l1_shares]
     return np.stack(
         [
-            _linear_scores(X, mean, *path.coef(training_set, tau_index))
-            for tau_index in range(path.shape[1])
+            [
+                _linear_scores(X, mean, *path.coef(training_set, tau_index))
+                for path in paths
+                for tau_index in range(path.shape[1])
+            ]
+            for training_set, mean in enumerate(sets.mean)
         ]
     )
 

@@ -1,13 +1,15 @@
-"""The l1 logistic path fulfils its optimality conditions and equals the certified solver."""
+"""Logistic lasso and elastic net fulfil the optimality conditions and equal other solvers."""
 
 import numpy as np
 import pytest
 from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
 
 from genesig.models.logistic_lasso_path import logistic_lasso_path
 from genesig.optim.logistic import logistic_path, logistic_sets
 
 SHARES = np.geomspace(1, 0.02, 15)
+L1_SHARES = [1.0, 0.5, 0.1]
 
 
 def correlated_study(n, d, seed=0, share=0.5):
@@ -17,13 +19,14 @@ def correlated_study(n, d, seed=0, share=0.5):
     return X, y
 
 
-def assert_optimal(X, y, path, shares=SHARES):
+def assert_optimal(X, y, path, l1_share=1.0):
     Z = X - X.mean(axis=0)
     positive = (y > 0).astype(float)
     tau_max = np.abs(Z.T @ (positive - positive.mean())).max() / len(y)
-    for fit, tau in zip(path, tau_max * shares, strict=True):
+    for fit, tau in zip(path, tau_max * SHARES, strict=True):
         residual = positive - expit(fit.intercept + Z[:, fit.genes] @ fit.values)
         gradient = Z.T @ residual / len(y)
+        gradient[fit.genes] -= tau * (1 / l1_share - 1) * fit.values
         assert abs(residual.mean()) < 1e-10 * tau_max
         assert np.abs(gradient).max() <= tau * (1 + 1e-9) + 1e-11 * tau_max
         np.testing.assert_allclose(
@@ -33,29 +36,47 @@ def assert_optimal(X, y, path, shares=SHARES):
 
 
 @pytest.mark.parametrize(("n", "d"), [(30, 200), (60, 20), (12, 500)])
+@pytest.mark.parametrize("l1_share", L1_SHARES)
 @pytest.mark.parametrize("seed", range(3))
-def test_path_fulfils_the_optimality_conditions(n, d, seed):
+def test_path_fulfils_the_optimality_conditions(n, d, l1_share, seed):
     X, y = correlated_study(n, d, seed)
-    assert_optimal(X, y, logistic_lasso_path(X, y, SHARES))
+    assert_optimal(X, y, logistic_lasso_path(X, y, SHARES, l1_share), l1_share)
 
 
-def test_twins_and_constant_features_leave_the_optimum():
+@pytest.mark.parametrize("l1_share", L1_SHARES)
+def test_twins_and_constant_features_leave_the_optimum(l1_share):
     X, y = correlated_study(30, 50)
     X[:, 10:20] = X[:, :10]
     X[:, 30] = 7.0
-    assert_optimal(X, y, logistic_lasso_path(X, y, SHARES))
+    assert_optimal(X, y, logistic_lasso_path(X, y, SHARES, l1_share), l1_share)
 
 
-def test_one_sample_of_a_class_is_enough():
+@pytest.mark.parametrize("l1_share", L1_SHARES)
+def test_one_sample_of_a_class_is_enough(l1_share):
     X, y = correlated_study(15, 40)
     y[:] = -1.0
     y[3] = 1.0
-    assert_optimal(X, y, logistic_lasso_path(X, y, SHARES))
+    assert_optimal(X, y, logistic_lasso_path(X, y, SHARES, l1_share), l1_share)
 
 
-def test_features_without_variance_give_the_share_of_the_classes():
+@pytest.mark.parametrize("l1_share", [0.5, 0.1])
+def test_elastic_net_equals_scikit_learn(l1_share):
+    X, y = correlated_study(30, 60)
+    Z = X - X.mean(axis=0)
+    tau = 0.1 * np.abs(Z.T @ ((y > 0) - (y > 0).mean())).max() / len(y)
+    (fit,) = logistic_lasso_path(X, y, np.array([0.1]), l1_share)
+    expected = LogisticRegression(
+        l1_ratio=l1_share, solver="saga", C=l1_share / (len(y) * tau), tol=1e-9, max_iter=10**5
+    ).fit(Z, y)
+    np.testing.assert_allclose(expected.coef_[0, fit.genes], fit.values, rtol=0, atol=1e-5)
+    assert np.flatnonzero(expected.coef_).tolist() == fit.genes.tolist()
+    assert fit.intercept == pytest.approx(expected.intercept_[0], abs=1e-5)
+
+
+@pytest.mark.parametrize("l1_share", L1_SHARES)
+def test_features_without_variance_give_the_share_of_the_classes(l1_share):
     y = np.array([1.0, 1.0, 1.0, -1.0])
-    path = logistic_lasso_path(np.ones((4, 3)), y, SHARES)
+    path = logistic_lasso_path(np.ones((4, 3)), y, SHARES, l1_share)
     assert all(len(fit.genes) == 0 for fit in path)
     np.testing.assert_allclose([fit.intercept for fit in path], np.log(3))
 

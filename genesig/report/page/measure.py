@@ -196,6 +196,7 @@ MODELS = {
     "covariates and ridge": "covariates and ridge, all genes",
     "ridge": "ridge, all genes",
     "lasso": "lasso (l1-penalised regression)",
+    "elastic_net": "elastic net",
     "pcr": "principal components, all genes",
     "kernel_pcr": "kernel principal components",
     "linear_svm": "linear SVM, all genes",

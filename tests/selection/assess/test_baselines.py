@@ -5,13 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from gathered_study import make_dataset, make_splits, make_study
-from sklearn.linear_model import Lasso, LogisticRegression, RidgeClassifier
+from sklearn.linear_model import ElasticNet, LogisticRegression, RidgeClassifier
 from sklearn.neighbors import NearestCentroid
 from sklearn.svm import SVC
 
 from genesig.models import baselines
 from genesig.models.baselines import BASELINES, nearest_centroid, ridge_classes, svm_classes
-from genesig.models.lasso import TAU_FRACTIONS
+from genesig.models.lasso import ELASTIC_NET, LASSO, TAU_FRACTIONS
+from genesig.models.logistic_lasso_path import logistic_lasso_path
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.response.kinds import martingale
 from genesig.selection.assess.baseline_scores import run_baselines
@@ -154,32 +155,69 @@ def test_the_lasso_without_a_feature_calls_one_class_where_the_odds_are_even(fir
     assert np.abs(f).max() < 1e-6
 
 
-def test_the_lasso_is_scikit_learns_at_the_tau_of_the_smallest_inner_error():
+def test_elastic_net_uses_the_l1_share_and_tau_of_the_smallest_inner_loss():
+    X, y, X_test, inner, _ = problem("classification", signal=0.4)
+
+    def odds(rows, X_scored):
+        mean = X[rows].mean(axis=0)
+        return np.stack(
+            [
+                fit.intercept + (X_scored - mean)[:, fit.genes] @ fit.values
+                for l1_share in ELASTIC_NET
+                for fit in logistic_lasso_path(X[rows], y[rows], TAU_FRACTIONS, l1_share)
+            ]
+        )
+
+    left_out = np.empty((len(ELASTIC_NET) * len(TAU_FRACTIONS), len(y)))
+    for fold in inner:
+        left_out[:, fold] = odds(np.setdiff1d(np.arange(len(y)), fold), X[fold])
+    best = int(np.argmin(np.logaddexp(0, -y * left_out).mean(axis=1)))
+    expected = odds(np.arange(len(y)), X_test)[best] - midpoint(y, left_out[best])
+    f = BASELINES["elastic_net"]["classification"](X, y, X_test, inner, 1)
+    np.testing.assert_allclose(f, expected, atol=1e-8)
+
+
+NETS = [("lasso", LASSO), ("elastic_net", ELASTIC_NET)]
+
+
+@pytest.mark.parametrize(("name", "l1_shares"), NETS)
+def test_net_of_numbers_is_scikit_learns_at_the_smallest_inner_error(name, l1_shares):
     X, y, X_test, inner, _ = problem("regression", signal=0.5)
+    grid = [(l1_share, tau) for l1_share in l1_shares for tau in TAU_FRACTIONS]
 
-    def fit(rows, tau):
-        alpha = tau * most(X[rows], y[rows]) / len(rows)
-        return Lasso(alpha, tol=1e-9, max_iter=10**5).fit(X[rows], y[rows])
+    def fit(rows, l1_share, tau):
+        alpha = tau * most(X[rows], y[rows]) / len(rows) / l1_share
+        model = ElasticNet(alpha=alpha, l1_ratio=l1_share, tol=1e-9, max_iter=10**5)
+        return model.fit(X[rows], y[rows])
 
-    losses = np.zeros(len(TAU_FRACTIONS))
+    losses = np.zeros(len(grid))
     for fold in inner:
         train_rows = np.setdiff1d(np.arange(len(y)), fold)
         losses += [
-            np.sum((y[fold] - fit(train_rows, tau).predict(X[fold])) ** 2) for tau in TAU_FRACTIONS
+            np.sum((y[fold] - fit(train_rows, *setting).predict(X[fold])) ** 2) for setting in grid
         ]
-    expected = fit(np.arange(len(y)), TAU_FRACTIONS[np.argmin(losses)]).predict(X_test)
-    f = BASELINES["lasso"]["regression"](X, y, X_test, inner, 1)
+    expected = fit(np.arange(len(y)), *grid[np.argmin(losses)]).predict(X_test)
+    f = BASELINES[name]["regression"](X, y, X_test, inner, 1)
     np.testing.assert_allclose(f, expected, atol=1e-3)
 
 
-def test_the_cox_lasso_is_scikit_survivals_at_the_tau_of_the_largest_left_out_likelihood():
+@pytest.mark.parametrize(("name", "l1_shares"), NETS)
+def test_cox_net_is_scikit_survivals_at_the_largest_left_out_likelihood(name, l1_shares):
     linear = pytest.importorskip("sksurv.linear_model")
     X, y, X_test, inner, _ = problem("survival", signal=0.5)
 
     def path(rows):
         alphas = TAU_FRACTIONS * most(X[rows], martingale(y[rows])) / len(rows)
-        model = linear.CoxnetSurvivalAnalysis(alphas=alphas, l1_ratio=1, tol=1e-12, max_iter=10**6)
-        return model.fit(X[rows], y[["event", "time"]][rows].copy()).coef_
+        return np.hstack(
+            [
+                linear.CoxnetSurvivalAnalysis(
+                    alphas=alphas / l1_share, l1_ratio=l1_share, tol=1e-12, max_iter=10**6
+                )
+                .fit(X[rows], y[["event", "time"]][rows].copy())
+                .coef_
+                for l1_share in l1_shares
+            ]
+        )
 
     def likelihood(rows, eta):
         risk_sets = RiskSets.from_times(y["time"][rows], y["event"][rows], "efron")
@@ -192,9 +230,9 @@ def test_the_cox_lasso_is_scikit_survivals_at_the_tau_of_the_largest_left_out_li
         eta = X @ path(train_rows)
         gained = gained + likelihood(all_rows, eta) - likelihood(train_rows, eta)
     best = int(np.argmax(gained))
-    assert 0 < best < len(TAU_FRACTIONS) - 1
+    assert best > 0
     expected = (X_test - X.mean(axis=0)) @ path(all_rows)[:, best]
-    f = BASELINES["lasso"]["survival"](X, y, X_test, inner, 1)
+    f = BASELINES[name]["survival"](X, y, X_test, inner, 1)
     np.testing.assert_allclose(f, expected, atol=1e-3)
 
 
