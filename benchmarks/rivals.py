@@ -145,7 +145,7 @@ def net_of_numbers(ratio: float) -> Rival:
 
 
 def cox_net(ratio: float) -> Rival:
-    """Return Cox's regression with l1 ratio `ratio`, by genesig's solver, as `cox_lasso`."""
+    """Return Cox's regression with l1 ratio `ratio`, by genesig's solver, as its baseline."""
 
     def fit(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
         rows = np.ones((len(y), 1 + len(inner)), dtype=bool)

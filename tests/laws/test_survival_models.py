@@ -16,6 +16,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.models.baselines import BASELINES
 from genesig.optim.cox.risk_sets import TIES, RiskSets, left_out_deviance
+from genesig.optim.cox.score_test import score_test
 from genesig.report.genes.collect import gene_effects
 from genesig.response.kinds import happened, martingale, times
 from genesig.results.splits import HalfSampleStudy
@@ -25,7 +26,6 @@ from genesig.selection.assess.kinds import ASSESSED
 from genesig.selection.assess.survival import calibration_slope_of_cox as slope_with_interval
 from genesig.selection.assess.survival import harrell, log_rank, pool_concordance
 from genesig.selection.gather import gather
-from genesig.selection.genes.statistics import score_test
 from genesig.selection.linear.kinds import calibrate_survival
 from genesig.selection.linear.nested_cross_validation import (
     fit_final_model,

@@ -10,11 +10,12 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.quality.missingness import q_values
 from genesig.optim.cox.risk_sets import DEFAULT_TIES
+from genesig.optim.cox.score_test import score_test
 from genesig.response.covariates import knot_counts, knots_at, splined
 from genesig.response.design import SEVERAL
 from genesig.response.kinds import ByKind
 from genesig.results import Dataset
-from genesig.selection.genes.statistics import class_test, score_test, slope_test
+from genesig.selection.genes.statistics import class_test, slope_test
 
 if TYPE_CHECKING:
     import pandas as pd
