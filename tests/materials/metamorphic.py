@@ -240,7 +240,7 @@ def _drawn(dataset: Dataset, splits: Splits) -> Array:
 
 GENE_TABLES = ("gene", "prototype", "nearest")
 CLASS_COLUMNS = ("label", "predicted", "predicted_class", "class")
-OF_CLASS = ("coef ", "score of ", "probability of ")
+OF_CLASS = ("weight ", "score of ", "probability of ")
 SCORES_OF_BLOCKS = ("blocks", "prototypes")
 
 
@@ -281,7 +281,7 @@ def _of_genes(
     side = table["gene"].map(sign)
     lengths = gene_factor.abs() if several else gene_factor
     change = {c: table[c] * lengths for c in ("weight", "mean_weight") if c in table}
-    of_class = [c for c in table if c.startswith("coef ")]
+    of_class = [c for c in table if c.startswith("weight ")]
     change |= {c: table[c] * gene_factor for c in of_class}
     for column, of in {"r": "prototype", "nearest_r": "nearest"}.items():
         if column in table:
@@ -292,7 +292,7 @@ def _of_genes(
         change["loading"] = table["loading"] * side * side[0]
     table = table.assign(**change)
     if of_class:
-        largest = table[of_class].idxmax(axis=1).str.removeprefix("coef ")
+        largest = table[of_class].idxmax(axis=1).str.removeprefix("weight ")
         table = table.assign(**{"class": largest})
     return table
 
