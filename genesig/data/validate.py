@@ -25,7 +25,7 @@ from genesig.data.study.config_check import (
     resolve_config,
 )
 from genesig.data.study.confounding import check_combat_covariates
-from genesig.data.study.cost import Size, check_cost, describe_costs, study_costs
+from genesig.data.study.cost import Size, check_cost, describe_costs, slowness, study_costs
 from genesig.data.study.covariates_check import check_training_sets
 from genesig.data.study.dataset import Inputs, read_inputs
 from genesig.data.study.design_check import (
@@ -36,7 +36,6 @@ from genesig.data.study.design_check import (
 )
 from genesig.data.study.gene_columns import check_groups
 from genesig.data.study.gene_sets import check_gene_sets
-from genesig.data.study.machine_speed import slowness
 from genesig.data.study.scale_check import (
     check_counts,
     check_empty_samples,
@@ -285,8 +284,7 @@ def _rehearse_splits(
     inputs: Inputs, config: Config, source: str, problems: list[Problem]
 ) -> Size | None:
     """Draw the splits and one permutation, so that their errors come before the study runs."""
-    from genesig.data.splits.draw import draw_splits
-    from genesig.data.splits.permute import permutation
+    from genesig.data.splits.draw import draw_splits, permutation
 
     if inputs.sheet is None or inputs.expression is None:
         return None

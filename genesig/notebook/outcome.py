@@ -14,7 +14,7 @@ from genesig.data.files.headers import with_names_of
 from genesig.data.files.readers import read_json, read_sample_table
 from genesig.data.files.sample_names import table_of_matrix
 from genesig.errors import Problem, input_error
-from genesig.notebook.given import matrix_of
+from genesig.notebook.single_steps import matrix_of
 from genesig.results.annotated import read_annotated
 from genesig.results.files import load_arrays, load_json, load_table
 from genesig.results.run import sha256

@@ -1,4 +1,4 @@
-"""Single steps of a study: read a file, normalise a matrix."""
+"""Single steps of a study: read a file, take the matrix of a program, normalise a matrix."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.cohorts.new_matrix import check_sample_names
+from genesig.data.cohorts.new_matrix import check_sample_names, read_new_samples
 from genesig.data.files.content import missing_file_message
 from genesig.data.files.delimited import Matrix
+from genesig.data.files.formats.text import number_matrix
 from genesig.data.files.layouts import orient
 from genesig.data.files.readers import (
     format_of,
@@ -29,7 +30,7 @@ from genesig.data.study.config_check import resolve_config
 from genesig.data.study.scale_check import check_scale, rehearse_steps
 from genesig.errors import InvalidInput, Problem, input_error
 from genesig.results import Dataset, Design
-from genesig.results.annotated import dense
+from genesig.results.annotated import dense, values_of
 from genesig.words import counted, is_missing, listing, number_fault
 from genesig.workflow import shipped_folder
 
@@ -256,3 +257,34 @@ def _check_scale_of_steps(data: Dataset, steps: Sequence[dict[str, Any]]) -> Non
         raise InvalidInput(errors)
     for problem in problems:
         warnings.warn(f"{problem.location}: {problem.message}", stacklevel=3)
+
+
+def matrix_of(
+    source: Any, part: str | None, layout: str | Path | None = None
+) -> tuple[str, Matrix]:
+    """Return the name in messages and the matrix of an AnnData, a DataFrame or a file.
+
+    Raises
+    ------
+    InvalidInput
+        It is none of the three, or holds no numbers; a layout is given without a file.
+    """
+    if isinstance(source, str | Path):
+        return str(source), read_new_samples(
+            [str(source)], part, None if layout is None else str(layout)
+        )
+    if layout is not None:
+        raise input_error("layout", "is for files of arrays, and new is none; take it away")
+    if hasattr(source, "obs_names"):
+        source_name = "the AnnData"
+        values = dense(values_of(source, part, source_name), source_name)
+        return source_name, number_matrix(source.obs_names, source.var_names, values)
+    if hasattr(source, "columns"):
+        source_name = "the DataFrame"
+        values = source.to_numpy()
+        if np.asarray(values).dtype.kind not in "biuf":
+            raise input_error(source_name, "holds more than numbers; take out the columns of words")
+        return source_name, number_matrix(source.index, source.columns, values)
+    raise input_error(
+        "new", f"is a {type(source).__name__}; give an AnnData, a DataFrame or a file"
+    )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.splits.permute import permutation
+from genesig.data.splits.draw import permutation
 from genesig.data.steps.described import described
 from genesig.data.study.gene_sets import match_sets
 from genesig.results import Dataset, Fits, Splits

@@ -11,7 +11,6 @@ from typing import Any
 
 import pandas as pd
 
-from genesig.data.cohorts.settings import CohortSettings
 from genesig.data.files.readers import load_schema
 from genesig.data.quality.overview import quality
 from genesig.data.splits.draw import draw_splits
@@ -19,7 +18,7 @@ from genesig.data.steps.collapse import gene_columns
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
-from genesig.data.study.settings import StudySettings
+from genesig.data.study.settings import CohortSettings, StudySettings
 from genesig.report.collect import StudyResults, collect
 from genesig.report.record import Report
 from genesig.results import Dataset, Fits, Splits

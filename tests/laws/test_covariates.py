@@ -11,8 +11,7 @@ from settings import MOMENTS, SPLITS, linear
 
 from genesig.data.cohorts.new_matrix import check_covariates
 from genesig.data.files.delimited import Matrix
-from genesig.data.splits.draw import draw_splits
-from genesig.data.splits.permute import permutation
+from genesig.data.splits.draw import draw_splits, permutation
 from genesig.errors import InvalidInput
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design, Fits

@@ -11,7 +11,7 @@ from block_studies import MOMENTS, gene_sets, planted
 from block_studies import QUICK_SETS as QUICK
 from block_studies import sets_outer as outer
 
-from genesig.data.splits.permute import response_strata, shuffled
+from genesig.data.splits.draw import response_strata, shuffled
 from genesig.errors import GenesigError
 from genesig.optim.structured.blocks import Blocks
 from genesig.selection.assess.scores import balanced_error

@@ -10,9 +10,8 @@ import pytest
 from settings import MOMENTS, SPLITS, of_kind
 from study_data import CHANCE_ERROR, COLUMNS, study_of
 
-from genesig.data.splits.draw import draw_splits
+from genesig.data.splits.draw import draw_splits, permutation
 from genesig.data.splits.folds import Samples
-from genesig.data.splits.permute import permutation
 from genesig.response.design import Design
 from genesig.response.kinds import RESPONSES
 from genesig.selection.assess.assessment import study_errors

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genesig.data.splits.permute import permutation
+from genesig.data.splits.draw import permutation
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Design, Split, Splits
 

@@ -16,9 +16,9 @@ from kept import kept
 from settings import MOMENTS, SPLITS, of_kind
 from study_data import study_of
 
-from genesig.data.cohorts.settings import CohortSettings
 from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.normalise import Reference, normalise_samples
+from genesig.data.study.settings import CohortSettings
 from genesig.results import Dataset, Design, Fits, Split, Splits
 from genesig.selection.linear.half_samples import study_half_samples
 from genesig.selection.linear.nested_cross_validation import fit_final_model

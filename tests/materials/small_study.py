@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import yaml
 
-from genesig.data.cohorts.settings import CohortSettings
 from genesig.data.files.readers import load_schema
 from genesig.data.study.config_check import resolve_config
+from genesig.data.study.settings import CohortSettings
 
 # A small study without fault, and its files, for tests that break one thing at a time.
 

@@ -11,8 +11,7 @@ from sklearn.linear_model import ElasticNet, Lasso, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from genesig.data.splits.draw import draw_splits
-from genesig.data.splits.permute import permutation
+from genesig.data.splits.draw import draw_splits, permutation
 from genesig.results import Dataset, Design, Fits
 from genesig.selection.linear.half_samples import N_LASSO_POINTS
 from genesig.selection.linear.nested_cross_validation import (

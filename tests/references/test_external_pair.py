@@ -12,13 +12,12 @@ from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from genesig.data.cohorts.settings import CohortSettings
 from genesig.data.files.readers import load_schema, read_matrix, read_samples
 from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
-from genesig.data.study.settings import StudySettings
+from genesig.data.study.settings import CohortSettings, StudySettings
 from genesig.errors import InvalidInput
 from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.linear.training_sets import linear_keywords

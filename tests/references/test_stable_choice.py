@@ -11,8 +11,7 @@ from gathered_study import make_dataset
 from reference_formulas import choose_by_hand
 from settings import MOMENTS, linear
 
-from genesig.data.splits.draw import draw_splits
-from genesig.data.splits.permute import permutation
+from genesig.data.splits.draw import draw_splits, permutation
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation

@@ -1,8 +1,8 @@
 """Score the samples of another study with the final model."""
 
-from genesig.data.cohorts.settings import CohortSettings
 from genesig.data.files.copies import FileCopies
 from genesig.data.files.readers import read_json
+from genesig.data.study.settings import CohortSettings
 from genesig.log import log_to
 from genesig.results import Dataset, load_json, save_json, save_tables
 from genesig.selection.model.external import score_cohort

@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.cohorts.settings import CohortSettings
 from genesig.data.files.delimited import TextTable
-from genesig.data.study.label_checks import check_blank_times, check_event_coding, join_times
+from genesig.data.study.label_checks import (
+    check_blank_times,
+    check_event_coding,
+    find_unlabelled_samples,
+    join_times,
+)
+from genesig.data.study.settings import CohortSettings
 from genesig.data.study.sheet_check import check_column
-from genesig.data.study.unlabelled import find_unlabelled_samples
 from genesig.errors import Problem, did_you_mean
 from genesig.response.design import label_columns, time_columns
 from genesig.response.kinds import RESPONSES, happened, times

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from genesig.arrays import Array
 from genesig.data.cohorts.labels import CohortLabelRequest, read_classes, read_numbers, read_times
-from genesig.data.cohorts.settings import CohortSettings
 from genesig.data.cohorts.translation import rename_genes, select_rows
 from genesig.data.files.delimited import Matrix, TextTable
 from genesig.data.files.geo_counts import paths_read
@@ -18,6 +17,7 @@ from genesig.data.files.non_genes import Surroundings
 from genesig.data.files.readers import assign_part, read_matrix, read_sample_table
 from genesig.data.files.sample_names import with_matrix_names, without_absent
 from genesig.data.study.matrix_check import check_samples, leave_out_other_columns
+from genesig.data.study.settings import CohortSettings
 from genesig.data.study.sheet_check import check_column, check_ids, drop_unstorable_columns
 from genesig.errors import InvalidInput, Problem, collect_problems, order_by_level
 from genesig.response.design import SEVERAL, label_columns

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from genesig.words import is_missing, is_number
+import numpy as np
+
+from genesig.response.kinds import happened
+from genesig.words import control_first, is_missing, is_number, is_unknown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,3 +140,290 @@ def words_of(name: str) -> list[str]:
     """Return the words of a column's name in lower case: "daysToDeath" has three."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
     return [word.lower() for word in re.findall(r"[A-Za-z]+", spaced)]
+
+
+MIN_TIMES_SHARE = 0.9
+"""Share of the cells of a column that are times or codes; the others may be slips."""
+FINAL_WORDS = (
+    "dead",
+    "died",
+    "death",
+    "deceased",
+    "relapse",
+    "recur",
+    "progress",
+    "metasta",
+    "event",
+    "yes",
+    "true",
+)
+YES_WORDS = frozenset({"1", "1.0", "yes", "y", "true", "t"})
+NO_WORDS = frozenset({"0", "0.0", "no", "n", "false", "f"})
+# Words in the name of a column of 0 and 1 whose 1 says that the event came (`EVENT_NAMES`), that it
+# did not (`CENSORED_NAMES`), or either (`AMBIGUOUS_NAMES`): cens of R's GBSG2 is 1 for an event.
+EVENT_NAMES = frozenset(
+    [
+        *("event", "dead", "died", "death", "deceased", "relapse"),
+        *("relapsed", "recurrence", "recurred", "progression", "progressed", "metastasis"),
+        *("loss", "failure"),
+    ]
+)
+CENSORED_NAMES = frozenset(
+    [
+        *("censored", "censoring", "cnsr", "alive", "living", "surviving"),
+        *("survived", "survivor"),
+    ]
+)
+AMBIGUOUS_NAMES = frozenset(["cens", "censor"])
+# relapse_free says that no event came; relapse_free_survival_status says either.
+OUTCOME_WORDS = frozenset(["survival", "status", "event", "indicator"])
+NEGATION_WORDS = frozenset(["no", "not", "non", "without"])
+MIN_RANK_SUM_Z = 2.58
+"""Of the rank-sum test (p = 0.01) from which on the times of one word are longer."""
+MAX_BLANK_SHARE = 0.1
+"""Share of missing times of an outcome in a column with the times of both outcomes."""
+
+
+@dataclass(frozen=True)
+class TimeAndEvent:
+    """Columns of the times and events of one endpoint."""
+
+    time: str
+    event: str
+    word: str | None  # the event in its column; None if that is 1
+    follow_up_times: tuple[str, ...] = ()  # columns with times that the first lacks
+
+    @property
+    def label(self) -> dict[str, Any]:
+        """Value of ``label`` in a config."""
+        times = [self.time, *self.follow_up_times] if self.follow_up_times else self.time
+        return {"time": times, "event": self.event}
+
+
+def time_event_pairs(table: pd.DataFrame) -> list[TimeAndEvent]:
+    """Return the pairs of columns that look like time and event of one endpoint: os_time, os_event.
+
+    The words of their names tell times from events. Two columns are of one endpoint if their other
+    words are the same, or if there is only one column of each. If none is, a pair may have the
+    times of samples with and without the event in two columns.
+    """
+    names = list(dict.fromkeys(map(str, table.columns)))
+    times = {name: _subject_words(name) for name in names if _is_time(name, cells_of(table, name))}
+    events = {
+        name: _subject_words(name) for name in names if _is_event(name, cells_of(table, name))
+    }
+    columns = [(t, e) for t in times for e in events if t != e and times[t] == events[e]]
+    if not columns and len(times) == len(events) == 1:
+        columns = [
+            (t, e)
+            for t in times
+            for e in events
+            if t != e and times[t] | events[e] <= ENDPOINT_WORDS
+        ]
+    if not columns:  # times of the dead and of the living in two columns
+        candidates = [_make_pair(table, t, e) for t in times for e in events if t != e]
+        return _prefer_joined_times(table, [pair for pair in candidates if pair.follow_up_times])
+    return _prefer_joined_times(table, [_make_pair(table, t, e) for t, e in columns])
+
+
+def _make_pair(table: pd.DataFrame, time: str, event: str) -> TimeAndEvent:
+    """Return a pair with the word of its event and, if needed, a second column of times."""
+    counts = Counter(cells_of(table, event))
+    word = event_word(counts, event, rank_sum_of_times(table, time, event))
+    lacking = lacking_times(table, time, event, "1" if word is None else word)
+    return TimeAndEvent(time, event, word, () if lacking is None else lacking.columns)
+
+
+def _prefer_joined_times(table: pd.DataFrame, candidates: list[TimeAndEvent]) -> list[TimeAndEvent]:
+    """Return pairs with a second column of times first, without pairs of that column alone."""
+    joined_pairs = [
+        pair for pair in candidates if pair.follow_up_times and not _is_follow_up(pair.time)
+    ]
+    follow_up_pairs = {(name, pair.event) for pair in joined_pairs for name in pair.follow_up_times}
+    single_pairs = [
+        p for p in candidates if p not in joined_pairs and (p.time, p.event) not in follow_up_pairs
+    ]
+    return [*joined_pairs, *single_pairs]
+
+
+def _is_follow_up(name: str) -> bool:
+    return bool({"last", "follow", "followup", "fu"} & set(words_of(name)))
+
+
+class LackingTimes(NamedTuple):
+    """Samples without a time, if only the samples of one outcome have times."""
+
+    with_event: bool  # outcome of the samples without a time
+    n_blank: int  # samples of that outcome without a time
+    n_samples: int  # samples of that outcome
+    columns: tuple[str, ...]  # the column that has the times of nearly all of them, or ()
+
+
+def lacking_times(table: pd.DataFrame, time: str, event: str, word: str) -> LackingTimes | None:
+    """Return which outcome has no times in a column; None if both have times, or too few samples.
+
+    GDC's days_to_death is blank for the living, days_to_last_follow_up often for the dead.
+    """
+    if not {time, event} <= set(table.columns):
+        return None
+    rows = [
+        (happened(cell, word), is_number(text), row)
+        for row, (text, cell) in enumerate(
+            zip(map(str, table[time]), map(str, table[event]), strict=True)
+        )
+        if not is_missing(cell)
+    ]
+    rows_by_outcome = {
+        outcome: [(timed, row) for value, timed, row in rows if value == outcome]
+        for outcome in (True, False)
+    }
+    if min(map(len, rows_by_outcome.values())) < MIN_CLASS_SAMPLES:
+        return None
+    blank_rows = {
+        outcome: [row for timed, row in side if not timed]
+        for outcome, side in rows_by_outcome.items()
+    }
+    for outcome, side in rows_by_outcome.items():
+        n_of_other = len(rows_by_outcome[not outcome])
+        if len(blank_rows[outcome]) < (1 - MAX_BLANK_SHARE) * len(side) or (
+            len(blank_rows[not outcome]) > MAX_BLANK_SHARE * n_of_other
+        ):
+            continue
+        return LackingTimes(
+            outcome,
+            len(blank_rows[outcome]),
+            len(side),
+            _follow_up_column(table, blank_rows[outcome], (time, event)),
+        )
+    return None
+
+
+def _follow_up_column(
+    table: pd.DataFrame, rows: Sequence[int], excluded: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the first other column with times of nearly all rows, as a tuple, or ()."""
+    for name in dict.fromkeys(map(str, table.columns)):
+        if name in excluded or not _is_time(name, cells_of(table, name)):
+            continue
+        cells = [str(table[name].iloc[row]) for row in rows]
+        timed = [cell for cell in cells if is_number(cell) and float(cell) >= 0]
+        if len(timed) >= (1 - MAX_BLANK_SHARE) * len(rows):
+            return (name,)
+    return ()
+
+
+def rank_sum_of_times(table: pd.DataFrame, time: str, event: str) -> float:
+    """Return z of the rank-sum test of the times of yes (1) against those of no (0).
+
+    It is above 0 if the times of yes are longer, and 0 if the column has other words.
+    """
+    times: dict[bool, list[float]] = {True: [], False: []}
+    for text, cell in zip(map(str, table[time]), map(str, table[event]), strict=True):
+        word = cell.strip().lower()
+        if is_number(text) and word in YES_WORDS | NO_WORDS:
+            times[word in YES_WORDS].append(float(text))
+    yes = np.array(times[True])
+    no = np.array(times[False])
+    if not len(yes) or not len(no):
+        return 0.0
+    all_times = np.sort(np.concatenate([yes, no]))
+    ranks = (all_times.searchsorted(yes, "left") + all_times.searchsorted(yes, "right") + 1) / 2
+    excess = ranks.sum() - len(yes) * (len(all_times) + 1) / 2
+    return float(excess / np.sqrt(len(yes) * len(no) * (len(all_times) + 1) / 12))
+
+
+def event_by_name(counts: Mapping[str, int], name: str, longer: float = 0.0) -> str | None:
+    """Return the word that is the event by the column's name or by its two words; None if in doubt.
+
+    name: of the column: the 1 of os_censored is a time without the event.
+    longer: `rank_sum_of_times`: a censored time is longer as a rule, which decides for a name such
+        as cens.
+    """
+    words = [cell.strip().lower() for cell in counts]
+    yes = [cell for cell, word in zip(counts, words, strict=True) if word in YES_WORDS]
+    no = [cell for cell, word in zip(counts, words, strict=True) if word in NO_WORDS]
+    if len(yes) == len(no) == 1 and len(counts) == 2:
+        if _says_censored(name, longer):
+            return no[0]
+        return (
+            yes[0]
+            if EVENT_NAMES & set(words_of(name)) and not NEGATION_WORDS & set(words_of(name))
+            else None
+        )
+    final = [cell for cell in counts if any(part in cell.lower() for part in FINAL_WORDS)]
+    return final[0] if len(counts) == 2 and len(final) == 1 else None
+
+
+def _says_censored(name: str, longer: float) -> bool:
+    """Tell whether the name of a column of yes and no says that yes means "censored"."""
+    words = set(words_of(name))
+    if words & NEGATION_WORDS:
+        return False
+    if words & CENSORED_NAMES and not words & EVENT_NAMES:
+        return True
+    if "free" in words and not words & OUTCOME_WORDS:
+        return True
+    return bool(words & (CENSORED_NAMES | AMBIGUOUS_NAMES)) and longer > MIN_RANK_SUM_Z
+
+
+def event_word(counts: Counter[str], name: str = "", longer: float = 0.0) -> str | None:
+    """Return which word of a column is the event; None if that is 1.
+
+    The event is the word that sounds final, or is no control. `name` and `longer` are as for
+    `event_by_name`.
+    """
+    expected = event_by_name(counts, name, longer)
+    if expected is not None and expected.strip().lower() in NO_WORDS:
+        return expected
+    if all(is_number(cell) and float(cell) in (0, 1) for cell in counts):
+        return None
+    final = [cell for cell in counts if any(part in cell.lower() for part in FINAL_WORDS)]
+    if len(counts) == 2:
+        first_word, second_word = sorted(counts)
+        numbers = is_number(first_word) and is_number(second_word)
+        return (
+            final[0]
+            if len(final) == 1
+            else max(counts, key=float)
+            if numbers
+            else control_first([first_word, second_word])[1]
+        )
+    if "1" in counts and "0" in counts:  # beside slips, or causes that compete with the first
+        return "1"
+    return min(counts, key=lambda cell: (cell not in final, counts[cell]))
+
+
+def _subject_words(name: str) -> frozenset[str]:
+    """Return the words of a column's name that say neither time nor event: its endpoint."""
+    return frozenset(words_of(name)) - TIME_WORDS - EVENT_WORDS
+
+
+def _is_time(name: str, cells: Sequence[str]) -> bool:
+    """Tell whether a column has times, by the words of its name and its values."""
+    words = set(words_of(name))
+    if not words & (TIME_WORDS | ENDPOINT_WORDS) or words & OTHER_WORDS or is_covariate(name):
+        return False
+    answers = [cell for cell in cells if not is_unknown(cell)]
+    times = [cell for cell in answers if is_number(cell) and float(cell) >= 0]
+    return (
+        len(times) >= max(2 * MIN_CLASS_SAMPLES, MIN_TIMES_SHARE * len(answers))
+        and len(set(times)) > MAX_CLASSES
+    )
+
+
+def _is_event(name: str, cells: Sequence[str]) -> bool:
+    """Tell whether a column has events, by the words of its name and its values."""
+    counts = Counter(cells)
+    words = set(words_of(name))
+    coded = len(counts) > 2 and counts["0"] + counts["1"] >= MIN_TIMES_SHARE * len(cells)
+    if (
+        not (len(counts) == 2 or coded)
+        or not words & (EVENT_WORDS | ENDPOINT_WORDS)
+        or is_covariate(name)
+    ):
+        return False
+    word = event_word(counts, name)
+    n_events = [
+        n for cell, n in counts.items() if (float(cell) == 1 if word is None else cell == word)
+    ]
+    return sum(n_events) >= MIN_CLASS_SAMPLES

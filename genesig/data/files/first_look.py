@@ -16,16 +16,17 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.files.columns import (
     BATCH_NAME,
+    TimeAndEvent,
     are_codes,
     cells_of,
     class_columns,
     is_covariate,
     number_columns,
+    time_event_pairs,
     usual_covariates,
 )
 from genesig.data.files.config_text import merge_configs
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.event_columns import TimeAndEvent, time_event_pairs
 from genesig.data.files.formats.geo_series import KEPT_TAGS
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.geo_counts import lack_of_values, present_counts
@@ -42,6 +43,7 @@ from genesig.data.files.readers import (
 )
 from genesig.data.files.sample_names import table_of_matrix, without_absent
 from genesig.data.steps.imputation import step_for_missing
+from genesig.data.steps.sample_wise import ZEROS_AS_MISSING as ZEROS
 from genesig.data.steps.scale import (
     genes_standardised,
     log2_step,
@@ -52,7 +54,6 @@ from genesig.data.steps.scale import (
     without_largest_genes,
     zeros_stand_apart,
 )
-from genesig.data.steps.zeros import ZEROS_AS_MISSING as ZEROS
 from genesig.errors import InvalidInput, Problem, input_error
 from genesig.response.design import label_columns
 from genesig.results.files import cell

@@ -42,10 +42,9 @@ from genesig.data.steps.missing_indicators import (
     with_indicators,
 )
 from genesig.data.steps.moments import Centre, UnitVariance, state_of
-from genesig.data.steps.sample_wise import Log2, RankSamples, StandardiseSamples
+from genesig.data.steps.sample_wise import Log2, RankSamples, StandardiseSamples, ZerosAsMissing
 from genesig.data.steps.scale import middle_and_top
 from genesig.data.steps.segment import Segment, among, with_places
-from genesig.data.steps.zeros import ZerosAsMissing
 from genesig.errors import GenesigError, pick
 from genesig.plugins import Registry, check_plugin_result, plugin_errors
 from genesig.results import Dataset, Design

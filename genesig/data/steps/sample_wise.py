@@ -1,4 +1,4 @@
-"""Steps that look at one sample at a time: logarithm, ranks, standardisation over its genes."""
+"""Steps that look at one sample at a time: logarithm, ranks, standardisation, zeros."""
 
 from __future__ import annotations
 
@@ -70,3 +70,18 @@ def inverse_scale(X: Array, axis: int) -> Array:
     varies = (np.ptp(X, axis=axis) > 0) & (scale > np.maximum(rounding, np.finfo(np.float64).tiny))
     inverse: Array = np.divide(1.0, scale, out=np.zeros_like(scale), where=varies)
     return inverse
+
+
+ZEROS_AS_MISSING = "zeros_as_missing"
+
+
+@dataclass(frozen=True)
+class ZerosAsMissing:
+    """Replace zeros by NaN, which a step of normalise.folds fills in."""
+
+    kind: ClassVar[Literal["sample"]] = "sample"
+    genes: ClassVar[None] = None
+
+    def transform(self, X: Array) -> Array:
+        """Replace zeros by NaN."""
+        return np.where(X == 0, np.nan, X)

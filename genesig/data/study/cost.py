@@ -1,7 +1,7 @@
 """Estimate time and memory of a study before it runs, and the remaining time while it runs.
 
 The constants were fitted to the jobs of `benchmarks/speed/study_cost.py`, run at several sizes.
-Seconds are those of one processor of the machine that `machine_speed` names; "per value" means for
+Seconds are those of one processor of the machine that `LOOP_SECONDS` names; "per value" means for
 one number of the expression matrix.
 """
 
@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from genesig.data.study.label_rules import LABEL_RULES
 from genesig.errors import Problem
@@ -571,3 +573,32 @@ class TimeLeftFormatter(logging.Formatter):
             case "progress":
                 return self.progress.progress_text() if fields["done"] < fields["total"] else ""
         return self.inner.format(record)
+
+
+LOOP_SECONDS = 0.0019
+ARRAY_SECONDS = 0.00095  # processor seconds of the two trials there, an AMD EPYC of two cores
+
+TRIALS = 5
+"""Trials of each, of which the fastest counts: other work makes a trial slower, never faster."""
+
+
+def slowness() -> float:
+    """Return this processor's time for a loop and for array sums, relative to the reference.
+
+    Geometric mean of both ratios. The measurement takes less than a tenth of a second.
+    """
+    values = np.linspace(0.0, 1.0, 4096)
+    loop_seconds = []
+    array_seconds = []
+    for _ in range(TRIALS):
+        start = time.process_time()
+        total = 0.0
+        for number in range(50_000):
+            total += number * 0.5
+        middle = time.process_time()
+        for _ in range(400):
+            values * values + values
+        loop_seconds.append(middle - start)
+        array_seconds.append(time.process_time() - middle)
+    ratio = min(loop_seconds) / LOOP_SECONDS * min(array_seconds) / ARRAY_SECONDS
+    return float(np.sqrt(ratio))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
+from genesig.data.files.columns import event_word
 from genesig.data.files.delimited import TextTable
-from genesig.data.files.event_columns import event_word
 from genesig.data.files.names import Config
 from genesig.data.study.label_checks import (
     MAX_STUDY_CLASSES,

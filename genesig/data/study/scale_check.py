@@ -12,6 +12,7 @@ from genesig.arrays import Array
 from genesig.data.steps.collapse import with_sets
 from genesig.data.steps.imputation import step_for_missing
 from genesig.data.steps.normalise import NORMALISERS, fit_steps, with_batch
+from genesig.data.steps.sample_wise import ZEROS_AS_MISSING as ZEROS
 from genesig.data.steps.scale import (
     COUNT_STEPS,
     LEARNED_DEPTH_STEPS,
@@ -26,7 +27,6 @@ from genesig.data.steps.scale import (
     zeros_stand_apart,
 )
 from genesig.data.steps.segment import with_places
-from genesig.data.steps.zeros import ZEROS_AS_MISSING as ZEROS
 from genesig.data.study.sheet_check import Sheet
 from genesig.errors import GenesigError, Problem
 from genesig.words import counted, flow_yaml, listing

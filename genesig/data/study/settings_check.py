@@ -20,8 +20,8 @@ from genesig.data.steps.normalise import (
     MOMENT_STEPS,
     NORMALISERS,
 )
+from genesig.data.steps.sample_wise import ZEROS_AS_MISSING as ZEROS
 from genesig.data.steps.scale import LEARNED_DEPTH_STEPS
-from genesig.data.steps.zeros import ZEROS_AS_MISSING as ZEROS
 from genesig.data.study.config_check import setting_problem
 from genesig.data.study.covariates_check import covariate_settings, unquoted_word_faults
 from genesig.data.study.gene_columns import check_omic_settings, check_place_settings

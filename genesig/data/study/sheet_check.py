@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from genesig.data.files.delimited import TextTable
-from genesig.data.files.repeated_rows import ROWS_MARK
-from genesig.data.study.label_checks import check_similar_names, event_column_hints
+from genesig.data.files.sample_names import ROWS_MARK
+from genesig.data.study.label_checks import (
+    check_similar_names,
+    event_column_hints,
+    find_unlabelled_samples,
+)
 from genesig.data.study.label_rules import LABEL_RULES, LabelRequest
 from genesig.data.study.settings import StudySettings
-from genesig.data.study.unlabelled import find_unlabelled_samples
 from genesig.errors import Problem, did_you_mean
 from genesig.results import Design
 from genesig.words import further_text, is_missing, listing

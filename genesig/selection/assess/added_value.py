@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.splits.permute import permutation
+from genesig.data.splits.draw import permutation
 from genesig.optim.adjustment import Adjustment
 from genesig.optim.classes import coded, shares
 from genesig.optim.cox.risk_sets import RiskSets

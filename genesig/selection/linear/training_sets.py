@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
+from genesig.data.splits.draw import permutation
 from genesig.data.splits.folds import HALF, PERMUTATION, Samples
-from genesig.data.splits.permute import permutation
 from genesig.data.steps.alignment import Alignments
 from genesig.data.steps.described import steps_together
 from genesig.data.steps.normalise import (

@@ -12,10 +12,10 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.cohorts.new_matrix import match_genes
 from genesig.data.cohorts.read import Cohort, read_cohort
-from genesig.data.cohorts.settings import CohortSettings
 from genesig.data.cohorts.translation import take_study_names
 from genesig.data.quality.twins import cross_twins
 from genesig.data.steps.combat import ReferenceBatch
+from genesig.data.study.settings import CohortSettings
 from genesig.errors import InvalidInput, warnings_of
 from genesig.results import Dataset
 from genesig.selection.assess.clusters import group_numbers

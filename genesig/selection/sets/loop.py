@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
+from genesig.data.splits.draw import response_strata, shuffled
 from genesig.data.splits.folds import SET_WEIGHTS, generator, spawn_key
-from genesig.data.splits.permute import response_strata, shuffled
 from genesig.data.steps.normalise import Steps, learned_steps, moment_settings
 from genesig.errors import GenesigError
 from genesig.optim.classes import discriminant

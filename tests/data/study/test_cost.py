@@ -20,10 +20,10 @@ from genesig.data.study.cost import (
     check_cost,
     describe_costs,
     job_resources,
+    slowness,
     study_costs,
 )
 from genesig.data.study.gene_sets import check_gene_sets
-from genesig.data.study.machine_speed import slowness
 from genesig.data.validate import resolve_config
 from genesig.selection.linear.omics import PENALTY_RATIOS
 

@@ -16,10 +16,10 @@ from scipy.stats import t as student
 from settings import MOMENTS
 from sklearn.metrics import balanced_accuracy_score, r2_score, roc_auc_score
 
-from genesig.data.cohorts.settings import CohortSettings
 from genesig.data.files.readers import load_schema, read_matrix
 from genesig.data.steps.combat import ReferenceBatch
 from genesig.data.steps.normalise import normalise_samples
+from genesig.data.study.settings import CohortSettings
 from genesig.results import Dataset, Design, Split, Splits
 from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.model.external import CohortResult, score_cohort

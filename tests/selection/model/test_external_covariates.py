@@ -12,9 +12,9 @@ import settings
 from format_files import tabbed
 from settings import MOMENTS
 
-from genesig.data.cohorts.settings import CohortSettings
 from genesig.data.files.readers import read_matrix
 from genesig.data.splits.draw import draw_splits
+from genesig.data.study.settings import CohortSettings
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design
 from genesig.selection.linear.nested_cross_validation import fit_final_model

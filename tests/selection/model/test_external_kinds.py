@@ -11,8 +11,8 @@ from fitted_models import ITEM, scored, written
 from fitted_models import fitted_of_kind as fitted
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix, roc_auc_score
 
-from genesig.data.cohorts.settings import CohortSettings
 from genesig.data.files.readers import read_matrix
+from genesig.data.study.settings import CohortSettings
 from genesig.report.external.collect import external
 from genesig.selection.assess.several import calibration_slope
 from genesig.selection.assess.survival import harrell

@@ -17,10 +17,10 @@ from settings import MOMENTS, SPLITS, of_kind
 from study_data import study_of
 
 from genesig.cli import main
-from genesig.data.cohorts.settings import CohortSettings
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.readers import read_matrix
 from genesig.data.splits.draw import draw_splits
+from genesig.data.study.settings import CohortSettings
 from genesig.errors import InvalidInput, Problem
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Fits

@@ -26,6 +26,7 @@ from genesig.data.steps.scale import looks_raw, never_logged, sizes
 from genesig.data.study.label_checks import (
     check_blank_times,
     check_event_coding,
+    find_unlabelled_samples,
     join_times,
 )
 from genesig.data.study.label_rules import LABEL_RULES
@@ -34,7 +35,6 @@ from genesig.data.study.pool.record import STUDY_COLUMN, Member
 from genesig.data.study.scale_check import describe_flattening
 from genesig.data.study.settings import StudySettings
 from genesig.data.study.sheet_check import check_column, check_ids, drop_unstorable_columns
-from genesig.data.study.unlabelled import find_unlabelled_samples
 from genesig.errors import GenesigError, InvalidInput, Problem, collect_problems, did_you_mean
 from genesig.response.design import label_columns, time_columns
 from genesig.words import counted, further_text, is_missing, listing

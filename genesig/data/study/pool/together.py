@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genesig.arrays import Array
+from genesig.data.files.columns import event_word
 from genesig.data.files.delimited import Matrix, RowPlace, TextTable
-from genesig.data.files.event_columns import event_word
 from genesig.data.files.names import POOLED_STUDIES
 from genesig.data.steps.combat import MIN_BATCH_SAMPLES
 from genesig.data.steps.scale import (
