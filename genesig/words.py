@@ -253,6 +253,11 @@ def control_first(names: Sequence[str]) -> list[str]:
     return list(names)[::-1] if is_control == [False, True] else list(names)
 
 
+def names_control(name: str) -> bool:
+    """Tell whether a class is called as a control: "healthy" is, "relapse" is not."""
+    return _are_control_words({*re.findall(r"[^\W_]+|-$", name.casefold())})
+
+
 def _are_control_words(words: set[str]) -> bool:
     """Tell whether words name a control class."""
     controls = {word for word in words if CONTROL_WORDS.fullmatch(word)}

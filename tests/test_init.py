@@ -17,7 +17,14 @@ from genesig.cli import main
 from genesig.data.files.columns import usual_covariates
 from genesig.data.files.config_text import merge_configs
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.first_look import _covariate_lines, _floor_reasons, _normalisation
+from genesig.data.files.first_look import (
+    _covariate_lines,
+    _floor_reasons,
+    _normalisation,
+    _patient_column,
+    _propose_group,
+    _propose_label,
+)
 from genesig.data.files.readers import load_schema
 from genesig.data.study.scale_check import check_scale
 from genesig.data.validate import resolve_config
@@ -393,6 +400,60 @@ def test_sample_table_determines_the_kind_and_its_proposal_is_valid(
         merged = merge_configs(raw, yaml.safe_load(line))
         Path("config.yaml").write_text(yaml.safe_dump(merged))
         assert main(["validate", "config.yaml"]) == 0, capsys.readouterr().err
+
+
+PATIENTS = [f"D{k // 2}" for k in range(24)]
+RESPONSES_OF_PATIENTS = [["R", "NR"][k // 2 % 2] for k in range(24)]
+PATIENT_TABLES: dict[str, tuple[dict[str, list[str]], str, dict[str, Any]]] = {
+    "parts of a patient": (
+        {"Proband": PATIENTS, "section": ["a", "b"] * 12, "response": RESPONSES_OF_PATIENTS},
+        "response",
+        {"classes": ["R", "NR"], "group": "Proband"},
+    ),
+    "numbers called patients": (
+        {"Individual.ID": [str(k // 2 + 101) for k in range(24)], "dx": RESPONSES_OF_PATIENTS},
+        "dx",
+        {"classes": ["R", "NR"], "group": "Individual.ID"},
+    ),
+    "tumours and normal tissue": (
+        {"patient": PATIENTS, "tissue": ["normal", "tumour"] * 12, "dx": RESPONSES_OF_PATIENTS},
+        "tissue",
+        {"classes": ["normal", "tumour"], "pair": "patient"},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", PATIENT_TABLES)
+def test_label_and_group_of_patients_with_several_samples_are_proposed(kind: str) -> None:
+    columns, expected_label, expected_data = PATIENT_TABLES[kind]
+    table = pd.DataFrame(columns, index=[f"S{k}" for k in range(24)])
+    patient_column = _patient_column(table)
+    assert patient_column is not None
+    label, data, _ = _propose_label(table, patient_column)
+    settings, reason = _propose_group(table, label, data, patient_column)
+    assert label == expected_label
+    assert data | settings["data"] == expected_data
+    assert settings["splits"] == {"scheme": "stratified_group_kfold"}
+    assert "12 values for 24 samples" in reason
+
+
+def test_dates_of_plates_are_neither_patients_nor_is_the_plate_a_label_proposed() -> None:
+    plates = [f"{k // 6}" for k in range(24)]
+    dates = [f"2020-01-{1 + k // 2:02}" for k in range(24)]
+    classes = ["control", "case"] * 12
+    table = pd.DataFrame({"plate": plates, "date": dates, "diagnosis": classes})
+    assert _patient_column(table) is None
+    assert _propose_label(table, None)[0] == "diagnosis"
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [[f"D{k}" for k in range(24)], [f"kind {k % 7}" for k in range(24)], ["x"] * 24],
+    ids=["a value each", "kinds that cross the classes", "a single value"],
+)
+def test_column_of_other_values_is_not_proposed_as_patients(cells: list[str]) -> None:
+    table = pd.DataFrame({"kind": cells, "dx": RESPONSES_OF_PATIENTS})
+    assert _patient_column(table) is None
 
 
 def test_a_sample_table_alone_is_no_study(

@@ -34,6 +34,7 @@ from genesig.data.files.headers import with_names_of
 from genesig.data.files.layouts import orient
 from genesig.data.files.names import DOWNLOAD_FOLDER, fetch, is_series
 from genesig.data.files.non_genes import Surroundings, leave_out_non_genes
+from genesig.data.files.patient_columns import find_patient_column, varies_within
 from genesig.data.files.readers import (
     assign_part,
     format_of,
@@ -61,11 +62,13 @@ from genesig.results.new_study import Start
 from genesig.words import (
     as_word,
     control_first,
+    counted,
     equal_looking,
     flow_yaml,
     is_missing,
     is_number,
     listing,
+    names_control,
     without_thousands,
 )
 
@@ -148,11 +151,14 @@ def first_look(
             why=reasons,
         )
     genes = {*matrix.rows, *matrix.columns}
-    label, data, label_lines = _propose_label(
-        table.loc[:, [name not in genes for name in table.columns]]
-    )
-    if data:
-        settings["data"] = settings.get("data", {}) | data
+    table = table.loc[:, [name not in genes for name in table.columns]]
+    patient_column = _patient_column(table)
+    label, data, label_lines = _propose_label(table, patient_column)
+    settings = merge_configs(settings, {"data": data} if data else {})
+    if patient_column is not None:
+        group_settings, group_line = _propose_group(table, label, data, patient_column)
+        settings = merge_configs(settings, group_settings)
+        label_lines = (*label_lines, group_line)
     if len(data.get("classes", ())) == 2 or "task" in data:
         label_lines = (*label_lines, *_covariate_lines(table, label))
     sample_path = expression if samples is None else _shortest_path(folder, samples)
@@ -340,11 +346,61 @@ def _sample_template(matrix: Matrix, file_format: Format | None) -> str:
     return "sample\tdiagnosis\tpatient\n" + "".join(f"{cell(name)}\t\t\n" for name in names)
 
 
-def _propose_label(table: pd.DataFrame) -> tuple[Label, dict[str, Any], Lines]:
+def _patient_column(table: pd.DataFrame) -> str | None:
+    """Return the column of patients with several samples; None if names repeat or none is one."""
+    if not table.columns.is_unique:
+        return None
+    class_names = [name for name, _ in class_columns(table) if not _is_background(name)]
+    return find_patient_column(table, class_names)
+
+
+def _is_background(name: str) -> bool:
+    """Tell whether a column has this name of a usual covariate or of a batch."""
+    return is_covariate(name) or BATCH_NAME.fullmatch(name) is not None
+
+
+def _propose_group(
+    table: pd.DataFrame, label: Label, data: Mapping[str, Any], patient_column: str
+) -> tuple[dict[str, Any], str]:
+    """Return the settings that keep the samples of a patient together, and the reason.
+
+    No settings if the patients' times or numbers differ, as these are none of the patient.
+    """
+    units = counted(len(set(table[patient_column])), "value")
+    reason = f"Column '{patient_column}': {units} for {len(table)} samples, as of patients with"
+    names = label_columns(label)
+    if data.get("task") == "survival" and any(
+        varies_within(table, name, patient_column) for name in names
+    ):
+        return {}, f"{reason} several samples, whose outcomes differ: keep one sample of each."
+    classes = data.get("classes", sorted(set(cells_of(table, names[0]))))
+    rows_of_patient = table.groupby(patient_column)[names[0]]
+    are_pairs = len(classes) == 2 and all(
+        sorted(cells) == sorted(classes) for _, cells in rows_of_patient
+    )
+    key = "pair" if are_pairs else "group"
+    settings = {"data": {key: patient_column}, "splits": {"scheme": "stratified_group_kfold"}}
+    return settings, f"{reason} several samples, which stay on one side of each split."
+
+
+def _propose_label(
+    table: pd.DataFrame, patient_column: str | None
+) -> tuple[Label, dict[str, Any], Lines]:
     """Return the label, its settings for the section ``data``, and a line for each possible label.
 
-    Times with events come first, then classes, then numbers; usual covariates come last.
+    Times with events come first, then classes, then numbers; usual covariates come last. Classes
+    that differ between the samples of a patient, such as tissues, come after those that do not,
+    unless one is called a control.
     """
+    if patient_column is not None:
+        parts_of_patient = {
+            name
+            for name, counts in class_columns(table)
+            if varies_within(table, name, patient_column) and not any(map(names_control, counts))
+        }
+        table = table.drop(columns=patient_column)
+    else:
+        parts_of_patient = set()
     event_pairs = time_event_pairs(table)
     number_names = list(number_columns(table))
     pair_columns = {
@@ -361,8 +417,11 @@ def _propose_label(table: pd.DataFrame) -> tuple[Label, dict[str, Any], Lines]:
         event = {} if first_pair.word is None else {"event": first_pair.word}
         return first_pair.label, {"task": "survival", **event}, lines
     # GEO's characteristics come before its other tags, which were not written for classes.
-    class_names = sorted(classes, key=lambda name: (is_covariate(name), name in KEPT_TAGS))
-    if number_names and (not class_names or is_covariate(class_names[0])):
+    class_names = sorted(
+        classes,
+        key=lambda name: (_is_background(name), name in parts_of_patient, name in KEPT_TAGS),
+    )
+    if number_names and (not class_names or _is_background(class_names[0])):
         return number_names[0], {"task": "regression"}, lines
     if class_names:
         return class_names[0], _choose_classes(classes[class_names[0]]), lines

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
@@ -14,6 +13,14 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.files.columns import is_covariate
 from genesig.data.files.names import Config
+from genesig.data.files.patient_columns import (
+    MAX_CHANCE,
+    MAX_CHANCE_OF_EQUAL_SIZE,
+    MAX_UNIT_SIZE,
+    MIN_UNITS,
+    chance_of_one_response,
+    names_patients,
+)
 from genesig.data.study.label_rules import LABEL_RULES
 from genesig.data.study.matrix_check import Expression
 from genesig.data.study.sheet_check import Sheet
@@ -215,10 +222,6 @@ MIN_NEAR_EQUALITY = 0.98
 MAX_FALSE_WARNINGS = 0.01  # largest share of studies of pure noise that are warned of a gene
 UNRELATED, EQUAL, NEARLY, SEPARATES = range(4)  # relations of a gene to the label
 GENES_PER_BLOCK = 4096  # genes that are tested at a time, which limits the memory
-PATIENT_WORDS = "patient|subject|donor|individual|animal|participant|person"
-ID_WORDS = "id|ids|no|nr|num|number|code|identifier|name|barcode"
-PATIENT_COLUMN = re.compile(rf"({PATIENT_WORDS})s?|.*({PATIENT_WORDS}|case|mouse)s?({ID_WORDS})")
-"""Matches a column's whole name without blanks and punctuation: 'Patient ID', not 'patient age'."""
 
 
 def check_label_genes(expression: Expression, sheet: Sheet, file: str) -> Iterator[Problem]:
@@ -434,11 +437,6 @@ def correlations(X: Array, y: Array) -> Array:
     )
 
 
-def names_patients(column: str) -> bool:
-    """Tell whether a column is called as patients are: 'Patient ID' is, 'patient age' is not."""
-    return PATIENT_COLUMN.fullmatch(re.sub(r"[\W_]+", "", column).casefold()) is not None
-
-
 def check_patient_columns(sheet: Sheet, file: str) -> Iterator[Problem]:
     """Warn of a column of patients whose samples may be on both sides of a split.
 
@@ -482,14 +480,7 @@ def _group_setting(identified: pd.DataFrame, name: str, design: Design) -> str:
     return "data.pair" if matched else "data.group"
 
 
-MIN_UNITS = 6  # values of a column of patients; of fewer it may be another name of the classes
 MIN_UNITS_OF_CLASS = 3  # values in each class; subtypes of tumours are in one class alone
-MAX_UNIT_SIZE = 5
-"""Samples of one patient, as a mean, unless all have the same number; kinds have more samples."""
-MAX_CHANCE = 1e-4
-MAX_CHANCE_OF_EQUAL_SIZE = 1e-2
-"""Probability of one response in each value, below which it is no chance; values of a kind that
-all have the same number of samples are hardly one."""
 MIN_UNITS_CALLED_AS_CLASSES = 9
 """Values that have the word of their class in them, such as control_01; fewer are its kinds."""
 
@@ -572,7 +563,7 @@ def _are_units(cells: Sequence[str | None], response_texts: Sequence[str], sheet
         return False
     responses = [response_texts[row] for of_unit in rows.values() for row in of_unit]
     limit = MAX_CHANCE_OF_EQUAL_SIZE if equal_sizes else MAX_CHANCE
-    return _chance_of_one_response(repeated, responses) < limit
+    return chance_of_one_response(repeated, responses) < limit
 
 
 def _are_subclasses(rows: Mapping[str, Sequence[int]], sheet: Sheet) -> bool:
@@ -610,20 +601,6 @@ def _are_measurements(rows: Mapping[str, Sequence[int]], sheet: Sheet) -> bool:
     mean_responses = [response[list(rows[cell])].mean() for cell in sorted(rows, key=float)]
     steps = np.diff(mean_responses)
     return bool((steps >= 0).all() or (steps <= 0).all())
-
-
-def _chance_of_one_response(
-    repeated: Sequence[Sequence[int]], response_texts: Sequence[str]
-) -> float:
-    """Return the product of Σ_c C(n_c, s)/C(n, s) over values of s samples, n_c of response c."""
-    counts = np.array(list(Counter(response_texts).values()), float)
-    n_samples = len(response_texts)
-    log_chance = 0.0
-    for of_unit in repeated:
-        drawn_samples = np.arange(len(of_unit))
-        shares = np.clip(counts[:, None] - drawn_samples, 0, None) / (n_samples - drawn_samples)
-        log_chance += float(np.log(max(shares.prod(axis=1).sum(), 1e-300)))
-    return float(np.exp(log_chance))
 
 
 def _has_one_response(sheet: Sheet, identified: pd.DataFrame, name: str) -> bool:

@@ -1,0 +1,95 @@
+"""Columns of a sample table that say which samples are of one patient, by their name or values."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from genesig.data.files.columns import cells_of, is_covariate
+from genesig.words import is_number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PATIENT_WORDS = "patient|subject|donor|individual|animal|participant|person"
+ID_WORDS = "id|ids|no|nr|num|number|code|identifier|name|barcode"
+PATIENT_COLUMN = re.compile(rf"({PATIENT_WORDS})s?|.*({PATIENT_WORDS}|case|mouse)s?({ID_WORDS})")
+"""Matches a column's whole name without blanks and punctuation: 'Patient ID', not 'patient age'."""
+MIN_UNITS = 6
+"""Values of a column of patients; of fewer it may be another name of the classes."""
+MAX_UNIT_SIZE = 5
+"""Samples of one patient, as a mean, unless all have the same number; kinds have more samples."""
+MAX_CHANCE = 1e-4
+MAX_CHANCE_OF_EQUAL_SIZE = 1e-2
+"""Probability of one response in each value, below which it is no chance; values of a kind that
+all have the same number of samples are hardly one."""
+
+
+def names_patients(column: str) -> bool:
+    """Tell whether a column is called as patients are: 'Patient ID' is, 'patient age' is not."""
+    return PATIENT_COLUMN.fullmatch(re.sub(r"[\W_]+", "", column).casefold()) is not None
+
+
+def find_patient_column(table: pd.DataFrame, class_names: Iterable[str]) -> str | None:
+    """Return the column of patients with several samples, if a table has it.
+
+    It is called so, or its values repeat and have one class each in a column of `class_names`, far
+    more often than by chance. All its cells are filled in.
+    """
+    candidates = [
+        name for name in map(str, table.columns) if not is_covariate(name) and _repeats(table, name)
+    ]
+    named = next(filter(names_patients, candidates), None)
+    if named is not None:
+        return named
+    class_names = list(class_names)
+    recognised = [
+        name
+        for name in candidates
+        if not all(map(is_number, cells_of(table, name)))
+        and any(_has_one_class_each(table, name, class_name) for class_name in class_names)
+    ]
+    return max(recognised, key=lambda name: len(set(table[name])), default=None)
+
+
+def varies_within(table: pd.DataFrame, name: str, unit_column: str) -> bool:
+    """Tell whether samples with one value of the unit column differ in another column."""
+    units = table[unit_column]
+    return len({*zip(units, table[name], strict=True)}) > len(set(units))
+
+
+def _repeats(table: pd.DataFrame, name: str) -> bool:
+    """Tell whether the filled cells of a column are six or more values with few samples each."""
+    n_values = len(set(cells_of(table, name)))
+    return (
+        len(cells_of(table, name)) == len(table)
+        and MIN_UNITS <= n_values < len(table) <= MAX_UNIT_SIZE * n_values
+    )
+
+
+def _has_one_class_each(table: pd.DataFrame, name: str, class_name: str) -> bool:
+    """Tell whether values of a column have one class each, far more often than by chance."""
+    if name == class_name or varies_within(table, class_name, name):
+        return False
+    rows_of_value = list(table.groupby(name).indices.values())
+    repeated = [list(rows) for rows in rows_of_value if len(rows) > 1]
+    limit = MAX_CHANCE_OF_EQUAL_SIZE if len(set(map(len, rows_of_value))) == 1 else MAX_CHANCE
+    return chance_of_one_response(repeated, list(map(str, table[class_name]))) < limit
+
+
+def chance_of_one_response(
+    repeated: Sequence[Sequence[int]], response_texts: Sequence[str]
+) -> float:
+    """Return the product of Σ_c C(n_c, s)/C(n, s) over values of s samples, n_c of response c."""
+    counts = np.array(list(Counter(response_texts).values()), float)
+    n_samples = len(response_texts)
+    log_chance = 0.0
+    for of_unit in repeated:
+        drawn_samples = np.arange(len(of_unit))
+        shares = np.clip(counts[:, None] - drawn_samples, 0, None) / (n_samples - drawn_samples)
+        log_chance += float(np.log(max(shares.prod(axis=1).sum(), 1e-300)))
+    return float(np.exp(log_chance))
