@@ -27,6 +27,15 @@ class GenesigError(Exception):
     """
 
 
+class LocatedError(GenesigError):
+    """An error of a setting, or of a split; its text is ``location: message``."""
+
+    def __init__(self, location: str, message: str) -> None:
+        super().__init__(f"{location}: {message}")
+        self.location = location
+        self.message = message
+
+
 @dataclass(frozen=True)
 class Problem:
     """A fault in the user's input, or a note about it."""

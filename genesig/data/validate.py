@@ -48,7 +48,14 @@ from genesig.data.study.scale_check import (
 from genesig.data.study.settings import StudySettings
 from genesig.data.study.settings_check import check_settings, check_shares
 from genesig.data.study.sheet_check import check_column
-from genesig.errors import GenesigError, InvalidInput, Problem, order_by_level, warnings_of
+from genesig.errors import (
+    GenesigError,
+    InvalidInput,
+    LocatedError,
+    Problem,
+    order_by_level,
+    warnings_of,
+)
 from genesig.log import announce
 from genesig.response.kinds import RESPONSES
 from genesig.results import Dataset
@@ -93,7 +100,7 @@ def examine(raw: Config, schema: Config, source: str) -> Examination:
     names_files = all(isinstance(config.get(key), str) for key in schema["required"])
     if names_files and config["expression"] != POOLED_STUDIES:
         problems += _independent_problems(
-            read_inputs(StudySettings.from_config(config)).problems, problems, config
+            read_inputs(StudySettings.from_config(config)).problems, problems
         )
     return Examination(tuple(order_by_level(problems)), "")
 
@@ -104,13 +111,12 @@ def _count_classes(raw: Config) -> int | None:
 
 
 def _independent_problems(
-    file_problems: list[Problem], setting_faults: list[Problem], config: Config
+    file_problems: list[Problem], setting_faults: list[Problem]
 ) -> Iterator[Problem]:
     """Yield the files' problems, without those of the label if its settings are faulty."""
-    if any(fault.key in ("data.classes", "data.task") for fault in setting_faults):
-        label_location = f"{config['samples']}, column '{config['label']}'"
-        file_problems = [problem for problem in file_problems if problem.location != label_location]
-    yield from file_problems
+    keys = ("data.classes", "data.task")
+    are_faulty = any(fault.key in keys for fault in setting_faults)
+    yield from (problem for problem in file_problems if not (are_faulty and problem.key in keys))
 
 
 def study_config(raw: Config, schema: Config, source: str = "config") -> Config:
@@ -300,9 +306,10 @@ def _rehearse_splits(
         return Size.of(splits, len(inputs.expression.genes), inputs.sheet.design)
     except InvalidInput as error:
         problems += error.problems
+    except LocatedError as error:
+        problems.append(Problem(f"{source}, {error.location}", error.message))
     except GenesigError as error:
-        key, colon, message = str(error).partition(": ")
-        problems.append(Problem(f"{source}, {key}", message) if colon else Problem(source, key))
+        problems.append(Problem(source, str(error)))
     return None
 
 

@@ -30,7 +30,7 @@ from genesig.data.splits.given import (
     read_split_file,
     too_many,
 )
-from genesig.errors import GenesigError, InvalidInput, Problem, pick
+from genesig.errors import GenesigError, InvalidInput, LocatedError, Problem, pick
 from genesig.results import Dataset, Split, Splits
 from genesig.results.splits import INNER_FOLD_DRAWS
 from genesig.words import listing
@@ -197,7 +197,7 @@ def _stratified(
     try:
         return samples.parts(rows, number, seed, key)
     except GenesigError as error:
-        raise GenesigError(f"{location}: {error}") from error
+        raise LocatedError(location, str(error)) from error
 
 
 def _halves(samples: Samples, seed: int, pairs: int) -> Iterator[Split]:
@@ -217,13 +217,13 @@ def _check_scheme(samples: Samples, scheme: str, folds: int) -> None:
     grouped = len(samples.one_by_one(all_rows)) < len(all_rows)
     grouped_scheme = GROUPED_SCHEME.get(scheme)
     if grouped and grouped_scheme:
-        raise GenesigError(
-            f"splits.scheme: {scheme} tears groups apart; {grouped_scheme} keeps the samples of "
-            "one "
-            "data.group (or data.pair) together"
+        raise LocatedError(
+            "splits.scheme",
+            f"{scheme} tears groups apart; {grouped_scheme} keeps the samples of one "
+            "data.group (or data.pair) together",
         )
     if samples.groups is None and "group" in scheme:
-        raise GenesigError(f"splits.scheme: {scheme} needs data.group (or data.pair)")
+        raise LocatedError("splits.scheme", f"{scheme} needs data.group (or data.pair)")
     if scheme in BATCH_SCHEMES:
         _check_batches(samples, scheme)
     if scheme == "stratified_kfold":
@@ -231,10 +231,10 @@ def _check_scheme(samples: Samples, scheme: str, folds: int) -> None:
             samples.y, samples.classes
         ).items():
             if (size := int(members.sum())) < folds:
-                raise GenesigError(
-                    f"splits.folds: {folds} folds, but {stratum_name} has {size} samples; each "
-                    "fold needs "
-                    f"one: at most {size} folds"
+                raise LocatedError(
+                    "splits.folds",
+                    f"{folds} folds, but {stratum_name} has {size} samples; each fold needs one: "
+                    f"at most {size} folds",
                 )
 
 
@@ -248,26 +248,28 @@ def _check_number(
     if SCHEMES[scheme] is _leave_one_batch_out and samples.batches is not None:
         outer = len(np.unique(samples.batches))
     if message := too_many(outer, inner, len(samples.names)):
-        raise GenesigError(f"splits.scheme: {message}")
+        raise LocatedError("splits.scheme", message)
 
 
 def _check_batches(samples: Samples, scheme: str) -> None:
     """Raise if a scheme that leaves out batches has fewer than two, or would divide a group."""
     setting, plural = BATCH_SCHEMES[scheme]
     if samples.batches is None:
-        raise GenesigError(f"splits.scheme: {scheme} needs {setting}")
+        raise LocatedError("splits.scheme", f"{scheme} needs {setting}")
     if len(set(samples.batches)) < 2:
-        raise GenesigError(
-            f"splits.scheme: {scheme} needs two {plural}, every sample is of '{samples.batches[0]}'"
+        raise LocatedError(
+            "splits.scheme",
+            f"{scheme} needs two {plural}, every sample is of '{samples.batches[0]}'",
         )
     if samples.groups is not None:
         for group in np.unique(samples.groups):
             batches_of_group = np.unique(samples.batches[samples.groups == group])
             if len(batches_of_group) > 1:
-                raise GenesigError(
-                    f"splits.scheme: {scheme} tears group '{group}' apart, which has "
+                raise LocatedError(
+                    "splits.scheme",
+                    f"{scheme} tears group '{group}' apart, which has "
                     f"samples in the {plural} {listing(batches_of_group)}; choose "
-                    "leave_one_group_out"
+                    "leave_one_group_out",
                 )
 
 
@@ -311,12 +313,12 @@ def _predefined(
 ) -> Iterator[Split]:
     """Yield the one split of a sample-table column with "train" and "test"."""
     if sides is None:
-        raise GenesigError("splits.column: the predefined scheme needs a column (train or test)")
+        raise LocatedError("splits.column", "the predefined scheme needs a column (train or test)")
     unknown_words = sorted(set(sides) - {"train", "test"})
     if unknown_words:
         unknown_listing = ", ".join(f"'{word}'" for word in unknown_words[:5])
-        raise GenesigError(
-            f"splits.column: only 'train' and 'test' are known, found {unknown_listing}"
+        raise LocatedError(
+            "splits.column", f"only 'train' and 'test' are known, found {unknown_listing}"
         )
     yield _split(samples, "predefined", 1, 1, np.flatnonzero(sides == "test"))
 
@@ -403,16 +405,18 @@ def permutation(dataset: Dataset, splits: Splits, number: int, stage: int = PERM
         any_exchange = any_exchange or len(np.unique(y[rows])) > 1
         row_of_sample[rows] = rows[rng.permutation(len(rows))]
     if not any_exchange and dataset.design.batch is not None:
-        raise GenesigError(
-            "controls.permutations: no label can change place inside its batch, because each batch "
+        raise LocatedError(
+            "controls.permutations",
+            "no label can change place inside its batch, because each batch "
             "has one label (or groups of one label, none of equal size with the other); set "
-            "controls.permutations: 0, or take data.batch away"
+            "controls.permutations: 0, or take data.batch away",
         )
     if not any_exchange:
-        raise GenesigError(
-            "controls.permutations: no label can change place, because groups with one label are "
+        raise LocatedError(
+            "controls.permutations",
+            "no label can change place, because groups with one label are "
             "exchanged as a whole with groups of equal size, and there are none with the other "
-            "label; set controls.permutations: 0"
+            "label; set controls.permutations: 0",
         )
     return row_of_sample
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.splits.folds import INNER_FOLD, OUTER_SPLIT, Samples, spawn_key
-from genesig.errors import GenesigError, InvalidInput, Problem, did_you_mean
+from genesig.errors import GenesigError, InvalidInput, LocatedError, Problem, did_you_mean
 from genesig.results import Split, Splits, load_json
 from genesig.words import counted, further_text, listing
 
@@ -66,7 +66,7 @@ def read_split_file(path: str, samples: Samples) -> ListedSplits:
 def _load(path: str) -> dict[str, Any]:
     """Return the JSON object of a split file."""
     if not Path(path).is_file():
-        raise GenesigError(f"splits.file: there is no file '{path}'")
+        raise LocatedError("splits.file", f"there is no file '{path}'")
     try:
         raw = load_json(path)
     except (json.JSONDecodeError, UnicodeDecodeError) as error:

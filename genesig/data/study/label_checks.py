@@ -119,7 +119,7 @@ def check_class_words(
         seen_alike = equal_looking(names)
         difference = overlooked_differences(seen_alike) if seen_alike else DASHES_OR_BLANKS
         message = f"the classes {groups_text} differ only in {difference}; write them alike"
-        yield Problem(f"{file}, column '{label}'", message)
+        yield Problem(f"{file}, column '{label}'", message, key="data.classes")
     if 2 < len(names) <= MAX_STUDY_CLASSES:
         yield from _misspelling_warnings(table, label, names, file)
     for name in names:
@@ -152,7 +152,7 @@ def check_left_out_classes(
                 f"differs from '{similar}' only in {difference}; write them alike, or "
                 "quite differently"
             )
-            yield Problem(column_location, message)
+            yield Problem(column_location, message, key="data.classes")
 
 
 def _misspelling_warnings(

@@ -129,7 +129,11 @@ def _choose_classes(
                     or f"; name one of {listing(n_samples_of_class, 6)}"
                 )
                 problems.append(
-                    Problem(label_location, f"data.classes: no sample is '{name}'{advice}")
+                    Problem(
+                        label_location,
+                        f"data.classes: no sample is '{name}'{advice}",
+                        key="data.classes",
+                    )
                 )
         return tuple(classes)
     if len(n_samples_of_class) < 2:
@@ -138,7 +142,9 @@ def _choose_classes(
             if n_samples_of_class
             else "no sample has a label"
         )
-        problems.append(Problem(label_location, f"{fault_text}; two classes are needed"))
+        problems.append(
+            Problem(label_location, f"{fault_text}; two classes are needed", key="data.classes")
+        )
     if len(n_samples_of_class) > 2 and not equal_looking(
         n_samples_of_class, as_word
     ):  # which are an error of their own
@@ -169,7 +175,7 @@ def _check_number_of_classes(
     )
     message = f"{len(n_samples_of_class)} classes: {counts_text}{further_classes}"
     if len(n_samples_of_class) > 6 and all(map(is_number, n_samples_of_class)):
-        yield Problem(label_location, f"{message}; {advice}")
+        yield Problem(label_location, f"{message}; {advice}", key="data.task")
         return
     two_classes_setting = flow_yaml(
         {"classes": control_first([name for name, _ in n_samples_of_class.most_common(2)])}
@@ -179,12 +185,12 @@ def _check_number_of_classes(
             f"; at most {MAX_STUDY_CLASSES} are told apart, choose some, for example data: "
             f"{two_classes_setting}"
         )
-        yield Problem(label_location, message)
+        yield Problem(label_location, message, key="data.classes")
     else:
         message += (
             f", told apart by one list of genes; data: {two_classes_setting} would compare two"
         )
-        yield Problem(label_location, message, "note")
+        yield Problem(label_location, message, "note", key="data.classes")
 
 
 def _drop_other_classes(
@@ -202,7 +208,7 @@ def _drop_other_classes(
         )
         label_location = f"{file}, column '{column.name}'"
         message = f"left out by data.classes: {counts_text}"
-        problems.append(Problem(label_location, message, "warning"))
+        problems.append(Problem(label_location, message, "warning", key="data.classes"))
         problems.extend(check_left_out_classes(n_samples_of_class, classes or (), label_location))
     return {
         name: f"class '{value}' is not in data.classes" for name, value in class_of_sample.items()
@@ -246,7 +252,7 @@ def _check_labels(request: LabelRequest, problems: list[Problem]) -> LabelChoice
     problems.extend(check_missing_codes(request.table, request.label_column, request.file))
     label_location = f"{request.file}, column '{request.label_column}'"
     problems += [
-        Problem(label_location, message, "warning")
+        Problem(label_location, message, "warning", key="data.task")
         for message in censoring_warnings(request.table.cells, request.label_column)
     ]
     return LabelChoice()
@@ -272,7 +278,7 @@ def _check_numbers(table: TextTable, file: str, label: str, problems: list[Probl
         problems.append(Problem(place, message))
     elif len({float(value) for value in values if not is_missing(value)}) < 2:
         message = "regression needs labels that vary; here is one value or none"
-        problems.append(Problem(f"{file}, column '{label}'", message))
+        problems.append(Problem(f"{file}, column '{label}'", message, key="data.task"))
 
 
 def _number_setting_faults(config: Config) -> SettingFaults:
