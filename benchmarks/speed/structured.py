@@ -16,8 +16,7 @@ from statistics import median
 
 import numpy as np
 
-from genesig.optim.structured.blocks import Blocks
-from genesig.optim.structured.columns import Columns, Kernels
+from genesig.optim.structured.columns import Blocks, Columns, Kernels
 from genesig.optim.structured.path import block_path, block_paths, tau_max, tau_maxima
 from genesig.optim.structured.penalties import Composite, LatentOverlap
 from genesig.optim.structured.solvers import structured_path

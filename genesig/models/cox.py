@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from genesig.arrays import Array
 from genesig.errors import GenesigError
-from genesig.models.estimator import Selects, check_numbers, mask_of, shares
+from genesig.models.estimator import SelectsLinear, check_numbers, shares
 from genesig.optim.cox.path import cox_path, ridge_coef
 from genesig.optim.cox.risk_sets import baseline_hazard
 from genesig.optim.cox.training import FollowUp, cox_sets
 from genesig.optim.solution import convergence_message
 
 
-class L1L2Cox(Selects, BaseEstimator):  # type: ignore[misc]
+class L1L2Cox(SelectsLinear, BaseEstimator):  # type: ignore[misc]
     """``hazard(t | x) = h_0(t) exp(η(x))``, ``η = intercept + x'b``, by l1-l2 selection and ridge.
 
     The selection minimises ``-(2/n) l(Zb) + mu ||b||² + tau ||b||_1`` over the centred, scaled
@@ -110,13 +110,8 @@ class L1L2Cox(Selects, BaseEstimator):  # type: ignore[misc]
         message = fits.message or convergence_message(gap, self.tolerance)
         if message:
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
-        self.support_ = mask_of(fits.indices, X.shape[1])
-        self.coef_ = np.zeros(X.shape[1])
-        self.coef_[fits.indices] = coefs
-        self.intercept_ = float(intercept[0, 0])
-        self.gap_ = float(fits.gap[0, 0])
+        self._set_model(fits, coefs, intercept, X.shape[1])
         self.refit_gap_ = float(gap[0, 0])
-        self.n_iter_ = int(fits.iterations[0, 0])
         self.hazard_ = baseline_hazard(
             sets.risk[0], (self.intercept_ + X @ self.coef_)[sets.rows[0]]
         )
@@ -124,9 +119,7 @@ class L1L2Cox(Selects, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Array) -> Array:
         """Return η(x), the logarithm of the hazard ratio, of each row of X, (n,)."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return np.asarray(self.intercept_ + X @ self.coef_)
+        return self._linear_score(X)
 
     def survival_function(self, X: Array, times: Array) -> Array:
         """Return S(t | x) = exp(-H_0(t) exp η(x)), (n, len(times))."""

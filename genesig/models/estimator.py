@@ -17,6 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from genesig.arrays import Array
 from genesig.optim.class_line import slope
 from genesig.optim.nonlinear.problem import InvalidProblem
+from genesig.optim.solution import Path
 
 
 def described(shared: type, summary: str, docstring: str | None) -> str:
@@ -276,6 +277,28 @@ class Selects(SelectorMixin):  # type: ignore[misc]
     def _get_support_mask(self) -> Array:
         check_is_fitted(self)
         return self.support_
+
+
+class SelectsLinear(Selects):
+    """Selection by a linear model, whose coefficients score the rows."""
+
+    coef_: Array
+    intercept_: float
+
+    def _set_model(self, fits: Path, coefs: Array, intercept: Array, d: int) -> None:
+        """Set the fitted attributes from the path of one fit to d features and its refit."""
+        self.support_ = mask_of(fits.indices, d)
+        self.coef_ = np.zeros(d)
+        self.coef_[fits.indices] = coefs
+        self.intercept_ = float(intercept[0, 0])
+        self.gap_ = float(fits.gap[0, 0])
+        self.n_iter_ = int(fits.iterations[0, 0])
+
+    def _linear_score(self, X: Array) -> Array:
+        """Return intercept + x'b of each row of X, (n,)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return np.asarray(self.intercept_ + X @ self.coef_)
 
 
 def mask_of(features: Array, d: int) -> Array:

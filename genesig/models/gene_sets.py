@@ -15,7 +15,7 @@ from genesig.errors import pick
 from genesig.models.estimator import described, roots, shares
 from genesig.models.structured import ClassColumns, FeatureScale, LinearBlocks
 from genesig.optim.nonlinear.problem import InvalidProblem
-from genesig.optim.structured.blocks import Blocks
+from genesig.optim.structured.columns import Blocks
 from genesig.optim.structured.path import block_path
 from genesig.optim.structured.penalties import LatentOverlap
 from genesig.optim.structured.weights import contest_weights

@@ -9,17 +9,16 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from genesig.arrays import Array
 from genesig.models.estimator import (
     NumberRegressor,
-    Selects,
+    SelectsLinear,
     SignClassifier,
     TwoClasses,
     check_classes,
     check_numbers,
-    mask_of,
     shares,
 )
 from genesig.optim.adjustment import adjustment
@@ -29,7 +28,7 @@ from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
 
 
-class _L1L2(Selects, BaseEstimator):  # type: ignore[misc]
+class _L1L2(SelectsLinear, BaseEstimator):  # type: ignore[misc]
     """Shared by both estimators: the settings, their check, the two fits and the score f(x)."""
 
     _row_weights = staticmethod(shares)
@@ -73,17 +72,10 @@ class _L1L2(Selects, BaseEstimator):  # type: ignore[misc]
         if fits.message:
             warnings.warn(fits.message, ConvergenceWarning, stacklevel=3)
         coefs, intercept = refit_coef(sets, fits, self.lam * sets.norm)
-        self.support_ = mask_of(fits.indices, X.shape[1])
-        self.coef_ = np.zeros(X.shape[1])
-        self.coef_[fits.indices] = coefs
-        self.intercept_ = float(intercept[0, 0])
-        self.gap_ = float(fits.gap[0, 0])
-        self.n_iter_ = int(fits.iterations[0, 0])
+        self._set_model(fits, coefs, intercept, X.shape[1])
 
     def _score(self, X: Array) -> Array:
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return np.asarray(self.intercept_ + X @ self.coef_)
+        return self._linear_score(X)
 
 
 class L1L2Regressor(NumberRegressor, _L1L2):
@@ -167,7 +159,7 @@ class L1L2Classifier(SignClassifier, _L1L2):
         self.calibration = calibration
 
 
-class L1L2Logistic(Selects, TwoClasses, BaseEstimator):  # type: ignore[misc]
+class L1L2Logistic(SelectsLinear, TwoClasses, BaseEstimator):  # type: ignore[misc]
     """``log(p / (1 - p)) = f(x) = intercept + x'b``, p the probability of the second class.
 
     The coefficients minimise ``(1/n) Σ_i v_i log(1 + exp(-y_i f(x_i))) + mu ||b||² + tau ||b||_1``
@@ -246,19 +238,12 @@ class L1L2Logistic(Selects, TwoClasses, BaseEstimator):  # type: ignore[misc]
         if fits.message:
             warnings.warn(fits.message, ConvergenceWarning, stacklevel=2)
         coefs, intercepts = logistic_coef(sets, fits, intercept)
-        self.support_ = mask_of(fits.indices, X.shape[1])
-        self.coef_ = np.zeros(X.shape[1])
-        self.coef_[fits.indices] = coefs
-        self.intercept_ = float(intercepts[0, 0])
-        self.gap_ = float(fits.gap[0, 0])
-        self.n_iter_ = int(fits.iterations[0, 0])
+        self._set_model(fits, coefs, intercepts, X.shape[1])
         return self
 
     def decision_function(self, X: Array) -> Array:
         """Return f(x) of each row of X, (n,); above 0 is the second class."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return np.asarray(self.intercept_ + X @ self.coef_)
+        return self._linear_score(X)
 
     def predict_proba(self, X: Array) -> Array:
         """Return the probability of each class by the model itself, (n, 2)."""

@@ -29,7 +29,7 @@ from genesig.models.estimator import (
     shares,
 )
 from genesig.optim.nonlinear.problem import InvalidProblem
-from genesig.optim.structured.blocks import Blocks
+from genesig.optim.structured.columns import Blocks
 from genesig.optim.structured.fused import fused_path
 from genesig.optim.structured.penalties import Composite, Groups, LatentOverlap, Penalty
 from genesig.optim.structured.solution import Minimisers

@@ -12,8 +12,7 @@ from genesig.errors import GenesigError
 from genesig.optim.cox.path import cox_path
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.optim.cox.training import FollowUp, cox_sets
-from genesig.optim.structured.blocks import Blocks
-from genesig.optim.structured.columns import Columns
+from genesig.optim.structured.columns import Blocks, Columns
 from genesig.optim.structured.cox import CoxObjective, cox_block_path
 from genesig.optim.structured.path import tau_maxima
 

@@ -9,7 +9,7 @@ from block_studies import QUICK_SETS as QUICK
 from block_studies import set_study_of as study
 
 from genesig.optim.classes import centres, coded, margins
-from genesig.optim.structured.blocks import Blocks
+from genesig.optim.structured.columns import Blocks
 from genesig.selection.linear.training_sets import make_training_sets
 from genesig.selection.sets.ground import (
     RESPONSE_OF_KIND,

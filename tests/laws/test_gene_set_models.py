@@ -13,7 +13,7 @@ from block_studies import sets_outer as outer
 
 from genesig.data.splits.draw import response_strata, shuffled
 from genesig.errors import GenesigError
-from genesig.optim.structured.blocks import Blocks
+from genesig.optim.structured.columns import Blocks
 from genesig.selection.assess.scores import balanced_error
 from genesig.selection.linear.training_sets import make_training_sets
 from genesig.selection.sets.ground import (

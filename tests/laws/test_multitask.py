@@ -9,7 +9,7 @@ from genesig.errors import GenesigError
 from genesig.optim.multitask import joint_coef, joint_path, joint_scores, joint_sets
 from genesig.optim.refit import refit_coef, refit_scores
 from genesig.optim.solvers import path
-from genesig.optim.structured.blocks import Blocks
+from genesig.optim.structured.columns import Blocks
 from genesig.optim.structured.path import block_path
 from genesig.optim.structured.solution import PenaltyCertificate, ResidualSums, duality_gap
 from genesig.optim.training import training_sets

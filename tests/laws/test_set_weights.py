@@ -15,7 +15,7 @@ from noise_sets import (
 from scipy.stats import beta
 
 from genesig.data.splits.draw import response_strata, shuffled
-from genesig.optim.structured.blocks import Blocks
+from genesig.optim.structured.columns import Blocks
 from genesig.optim.structured.weights import (
     ExchangedResponses,
     NullNorms,

@@ -11,8 +11,7 @@ from structured_problems import design, example, lists
 from genesig.errors import GenesigError
 from genesig.optim.solution import duality_gap
 from genesig.optim.solvers import path
-from genesig.optim.structured.blocks import Blocks
-from genesig.optim.structured.columns import Columns, Kernels
+from genesig.optim.structured.columns import Blocks, Columns, Kernels
 from genesig.optim.structured.path import block_path, block_paths, tau_max
 from genesig.optim.structured.penalties import Composite, Groups, LatentOverlap
 from genesig.optim.structured.solvers import structured_path

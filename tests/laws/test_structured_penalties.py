@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from structured_problems import lists
 
 from genesig.errors import GenesigError
-from genesig.optim.structured.blocks import Blocks
+from genesig.optim.structured.columns import Blocks
 from genesig.optim.structured.penalties import Composite, Groups, LatentOverlap
 
 PENALTY_KINDS = {

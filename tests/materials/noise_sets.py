@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.structured.blocks import Blocks
-from genesig.optim.structured.columns import Columns
+from genesig.optim.structured.columns import Blocks, Columns
 from genesig.optim.structured.path import block_paths, tau_maxima
 from genesig.optim.structured.weights import contest_weights
 

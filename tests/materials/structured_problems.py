@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from genesig.optim.structured.blocks import Blocks
+from genesig.optim.structured.columns import Blocks
 from genesig.optim.structured.path import tau_max
 
 EXACT = {"solver": "CLARABEL", "tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}

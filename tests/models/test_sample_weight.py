@@ -34,7 +34,7 @@ from genesig import (
 )
 from genesig.optim.kernels import median_distance
 from genesig.optim.nonlinear.problem import InvalidProblem
-from genesig.optim.structured.blocks import Blocks
+from genesig.optim.structured.columns import Blocks
 from genesig.optim.structured.weights import contest_weights
 
 EXACT = {"tau": 0.4, "lam": (0.1,), "tolerance": 1e-11}

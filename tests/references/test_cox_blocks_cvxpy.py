@@ -7,8 +7,7 @@ import pytest
 from structured_problems import EXACT, design, lists
 
 from genesig.optim.cox.risk_sets import RiskSets
-from genesig.optim.structured.blocks import Blocks
-from genesig.optim.structured.columns import Columns
+from genesig.optim.structured.columns import Blocks, Columns
 from genesig.optim.structured.cox import CoxObjective, cox_block_path
 from genesig.optim.structured.path import tau_maxima
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from structured_problems import EXACT, design, example, lists, minimum
 
-from genesig.optim.structured.blocks import Blocks
-from genesig.optim.structured.columns import Kernels
+from genesig.optim.structured.columns import Blocks, Kernels
 from genesig.optim.structured.path import block_path, block_paths
 from genesig.optim.structured.penalties import Composite
 from genesig.optim.structured.solvers import structured_path

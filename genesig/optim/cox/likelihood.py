@@ -247,16 +247,14 @@ def refit_ridge_path(
 ) -> None:
     """Minimise ``h(D'x) + Σ_j (column_ridge_j + lam share_j) x_j²`` for each lam (L,) in turn.
 
-    Each fit starts at the one before. Fill x (L, m) and the gaps (L,), not relative; gap may be
-    empty.
+    Each fit starts at the one before. Fill x (L, m) and the gaps (L,), not relative.
     """
     coef = np.zeros(len(D))
     eta = np.zeros(D.shape[1])
     for level in range(len(lam)):
         problem = PenalisedProblem(D, np.zeros(len(D)), 2.0 * (column_ridge + lam[level] * share))
         minimise_ridge(terms, D, problem.ridge, coef, eta, slack)
-        if len(gap) > 0:
-            gap[level] = ridge_gap(terms, problem, coef, eta)
+        gap[level] = ridge_gap(terms, problem, coef, eta)
         copy_into(coef, x[level])
 
 

@@ -1,4 +1,8 @@
-"""The Cox elastic net along a path of (tau, mu), and ridge Cox regression on selected lists."""
+"""The Cox elastic net along a path of (tau, mu), and ridge Cox regression on selected lists.
+
+Lists along a path differ by few genes. So each ridge refit starts at the coefficients that the list
+before has at the same lambda, and Newton's method needs few steps.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,137 @@ from typing import NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
+from genesig.compiled import compiled, jit_inline
+from genesig.compiled.algebra import add_scaled
 from genesig.compiled.ridge import GeneLists
-from genesig.optim.cox.likelihood import refit_ridge_path
-from genesig.optim.cox.ridge import CoxScores, RidgeLevels, solve_cox_ridge
-from genesig.optim.cox.risk_sets import RiskSets
+from genesig.optim.cox.likelihood import minimise_ridge, refit_ridge_path, terms_of_set
+from genesig.optim.cox.risk_sets import DEFAULT_TIES, RiskSets
 from genesig.optim.cox.training import CoxSets, orthogonal_columns
-from genesig.optim.likelihood.path import largest_ratio, likelihood_path, without_features
+from genesig.optim.likelihood.path import LossData, largest_ratio, likelihood_path, without_features
 from genesig.optim.solution import Path
+
+
+class RidgeLevels(NamedTuple):
+    """Ridge weights of k training sets."""
+
+    lam: Array
+    """(k, L)"""
+    falling: Array
+    """(k, L) numbers of the ridge weights from the largest to the smallest."""
+    slack: Array
+    """(k,) promised decrease of a Newton step at which a fit ends."""
+
+
+class CoxScores(NamedTuple):
+    """Arrays that the refits fill."""
+
+    scores: Array
+    """(k, m, L, N) linear predictors of the genes, of all samples."""
+    covariates: Array
+    """(k, m, L, c) coefficients of the columns beside the genes."""
+    unsolved: Array
+    """(k, m) bool, lists that are left out here."""
+
+
+@jit_inline
+def fill_genes(data: LossData, i: int, genes: Array, Z: Array) -> None:
+    """Fill Z (U, N) with genes standardised as in training set i, its own samples first."""
+    for position in range(len(genes)):
+        gene = genes[position]
+        for row in range(Z.shape[1]):
+            value = data.F[gene, data.rows[i, row]]
+            Z[position, row] = data.inverse[i, gene] * (value - data.mean[i, gene])
+
+
+@jit_inline
+def equal_list(lists: GeneLists, first_list: int, number: int) -> int:
+    """Return the first list from `first_list` on with the genes of list `number`; else `number`."""
+    begin = lists.start[number]
+    length = lists.start[number + 1] - begin
+    for earlier in range(first_list, number):
+        if lists.start[earlier + 1] - lists.start[earlier] == length:
+            same = 0
+            while same < length and (
+                lists.genes[lists.start[earlier] + same] == lists.genes[begin + same]
+            ):
+                same += 1
+            if same == length:
+                return earlier
+    return number
+
+
+@compiled
+def solve_cox_ridge(data: LossData, lists: GeneLists, levels: RidgeLevels, fits: CoxScores) -> None:
+    """Refit every list by ridge at each lambda; equal lists of a training set are fitted once."""
+    n_lists = fits.covariates.shape[1]
+    n_columns = data.columns.shape[1]
+    n_levels = levels.lam.shape[1]
+    position_of = np.full(len(data.F), -1, np.int64)
+    for i in range(len(levels.lam)):
+        n = data.n_samples[i]
+        terms = terms_of_set(data.response, i, n)
+        first_entry = lists.start[i * n_lists]
+        end_entry = lists.start[(i + 1) * n_lists]
+        genes = np.empty(end_entry - first_entry, np.int64)
+        n_genes = 0
+        for e in range(first_entry, end_entry):
+            if position_of[lists.genes[e]] < 0:
+                position_of[lists.genes[e]] = n_genes
+                genes[n_genes] = lists.genes[e]
+                n_genes += 1
+        Z = np.empty((n_genes, data.F.shape[1]))
+        fill_genes(data, i, genes[:n_genes], Z)
+        # Of the last list at each lambda: coefficients of the genes by place, then of the columns.
+        coef = np.zeros((n_levels, n_genes + n_columns))
+        is_fitted = np.zeros(n_levels, np.bool_)
+        eta = np.empty(n)
+        linear_predictor = np.empty(data.F.shape[1])
+        for f in range(n_lists):
+            if fits.unsolved[i, f]:
+                continue
+            equal = equal_list(lists, i * n_lists, i * n_lists + f) - i * n_lists
+            if equal < f:
+                for level in range(n_levels):
+                    for row in range(len(linear_predictor)):
+                        fits.scores[i, f, level, row] = fits.scores[i, equal, level, row]
+                    for p in range(n_columns):
+                        fits.covariates[i, f, level, p] = fits.covariates[i, equal, level, p]
+                continue
+            begin = lists.start[i * n_lists + f]
+            length = lists.start[i * n_lists + f + 1] - begin
+            positions = np.empty(length + n_columns, np.int64)
+            ridge = np.empty(length + n_columns)
+            D = np.empty((len(positions), n))
+            x = np.empty(len(positions))
+            for e in range(length):
+                positions[e] = position_of[lists.genes[begin + e]]
+                for row in range(n):
+                    D[e, row] = Z[positions[e], row]
+            for p in range(n_columns):
+                positions[length + p] = n_genes + p
+                ridge[length + p] = data.column_ridge[i, p]
+                for row in range(n):
+                    D[length + p, row] = data.columns[i, p, row]
+            for number in range(n_levels):
+                level = levels.falling[i, number]
+                start = level if is_fitted[level] else levels.falling[i, max(number - 1, 0)]
+                for e in range(len(positions)):
+                    x[e] = coef[start, positions[e]]
+                ridge[:length] = 2.0 * levels.lam[i, level]
+                minimise_ridge(terms, D, ridge, x, eta, levels.slack[i])
+                is_fitted[level] = True
+                coef[level] = 0.0
+                for e in range(len(positions)):
+                    coef[level, positions[e]] = x[e]
+                linear_predictor[:] = 0.0
+                for e in range(length):
+                    add_scaled(x[e], Z[positions[e]], linear_predictor)
+                for row in range(len(linear_predictor)):
+                    fits.scores[i, f, level, data.rows[i, row]] = linear_predictor[row]
+                for p in range(n_columns):
+                    fits.covariates[i, f, level, p] = x[length + p]
+        for position in range(n_genes):
+            position_of[genes[position]] = -1
 
 
 def cox_path(
@@ -95,7 +223,7 @@ class RidgeFit(NamedTuple):
     b: Array
     """(m, L) coefficients on standardised features."""
     gap: Array
-    """(L,) relative duality gap; empty if it was not computed."""
+    """(L,) relative duality gap."""
 
 
 def ridge(risk: RiskSets, Z: Array, C: Array, lam: Array, column_ridge: float = 0.0) -> RidgeFit:
@@ -116,7 +244,6 @@ def _fit_levels(
     spanned: tuple[Array, Array],
     lam: Array,
     column_ridge: float,
-    certified: bool = True,
 ) -> RidgeFit:
     """Return the fits of `ridge`, with C as `orthogonal_columns` returns it."""
     D, to_features = _reduce_features(Z, lam)
@@ -128,7 +255,7 @@ def _fit_levels(
     share = np.zeros(len(rows))
     share[:k] = 1
     x = np.empty((len(lam), len(rows)))
-    gap = np.empty(len(lam) if certified else 0)
+    gap = np.empty(len(lam))
     scale = risk.null_deviance
     refit_ridge_path(
         risk.terms, rows, column_ridge * (1 - share), share, lam[order], REFIT_SLACK * scale, x, gap
@@ -136,8 +263,7 @@ def _fit_levels(
     in_place = np.argsort(order)
     x = x[in_place]
     b = x[:, :k] if to_features is None else x[:, :k] @ to_features
-    relative_gap = gap[in_place] / scale if certified else gap
-    return RidgeFit(np.concatenate([b.T, free_to_columns @ x[:, k:].T]), relative_gap)
+    return RidgeFit(np.concatenate([b.T, free_to_columns @ x[:, k:].T]), gap[in_place] / scale)
 
 
 def _reduce_features(Z: Array, lam: Array) -> tuple[Array, Array | None]:
@@ -208,12 +334,10 @@ def _fits_of_supports(
         )
 
 
-def refit_support(
-    sets: CoxSets, k: int, support: Array, lam: Array, certified: bool = True
-) -> RidgeFit:
+def refit_support(sets: CoxSets, k: int, support: Array, lam: Array) -> RidgeFit:
     """Return the fits on the support of training set k for every lam (L,).
 
-    Coefficients are those of the support, then of the covariates; no gap unless `certified`.
+    Coefficients are those of the support, then of the covariates.
     """
     penalised = sets.sets.weights[support] > 0
     spanned = sets.covariate_columns(k)
@@ -222,7 +346,7 @@ def refit_support(
             np.hstack([sets.columns(k, support[~penalised]), sets.covariates(k)])
         )
     Z = sets.columns(k, support[penalised])
-    fit = _fit_levels(sets.risk[k], Z, spanned, lam, sets.separation_ridge(k), certified)
+    fit = _fit_levels(sets.risk[k], Z, spanned, lam, sets.separation_ridge(k))
     order = np.argsort(np.concatenate([np.flatnonzero(penalised), np.flatnonzero(~penalised)]))
     return RidgeFit(np.concatenate([fit.b[order], fit.b[len(support) :]]), fit.gap)
 
@@ -281,7 +405,7 @@ def _fill_scores(sets: CoxSets, path: Path, lam: Array, scores: Array, unsolved:
 def _scores_of_list(sets: CoxSets, k: int, support: Array, lam: Array) -> Array:
     """Return the scores (L, n) of one list."""
     training_sets = sets.sets
-    b = refit_support(sets, k, support, lam, certified=False).b
+    b = refit_support(sets, k, support, lam).b
     scores = (
         (training_sets.X[:, support] - training_sets.mean[k, support])
         * training_sets.inverse_scale[k, support]
@@ -289,3 +413,67 @@ def _scores_of_list(sets: CoxSets, k: int, support: Array, lam: Array) -> Array:
     if sets.fixed is not None:
         scores += sets.fixed.basis[k].T @ b[len(support) :]
     return np.asarray(scores.T)
+
+
+MAX_GAP = 1e-7
+"""Relative duality gap of a fit that counts as converged; it is larger if no slope is finite."""
+
+MIN_RANGE = 1e-12
+"""Range of the scores over the largest of them, up to which all count as equal."""
+
+
+class ScoreSlope(NamedTuple):
+    """Slope b of the hazard exp(b f) of scores f; NaN if there is no finite slope."""
+
+    value: float
+    variance: float
+    """Inverse of the information at b."""
+
+
+NO_SLOPE = ScoreSlope(np.nan, np.nan)
+
+
+def fit_slope(
+    time: Array, event: Array, scores: Array, ties: str = DEFAULT_TIES, weights: Array | None = None
+) -> ScoreSlope:
+    """Return the slope of largest partial likelihood, and its variance.
+
+    `NO_SLOPE` without an event, for equal scores, and for scores that order all events.
+
+    time, event, scores (n,). ties: A name in `risk_sets.TIES`. weights (n,), optional: of the
+    samples, positive.
+    """
+    scores = np.asarray(scores, dtype=float)
+    constant = np.ptp(scores) <= MIN_RANGE * np.abs(scores).max()
+    if not np.any(event) or np.isnan(scores).any() or constant:
+        return NO_SLOPE
+    risk = RiskSets.from_times(time, event, ties, weights)
+    scale = float(scores.std())
+    standardised = ((scores - scores.mean()) / scale)[risk.order][:, None]
+    fit = ridge(risk, standardised, standardised[:, :0], np.zeros(1))
+    if not fit.gap[0] <= MAX_GAP:
+        return NO_SLOPE
+    slope = float(fit.b[0, 0])
+    shares = risk.shares(standardised[:, 0] * slope)
+    information = len(scores) / 2 * float(risk.hessian(shares, standardised)[0, 0])
+    return ScoreSlope(slope / scale, 1 / (information * scale**2))
+
+
+def slope_influence(time: Array, event: Array, scores: Array, slope: float) -> tuple[Array, Array]:
+    """Return the score residual of each sample at a slope, and its part of the information, (n,).
+
+    Ties are Breslow's. Source: Lin and Wei 1989, J Am Stat Assoc 84:1074.
+    """
+    time = np.asarray(time, dtype=float)
+    event = np.asarray(event, dtype=bool)
+    relative_risk = np.exp(slope * (scores - scores.mean()))
+    residual = np.zeros(len(scores))
+    information = np.zeros(len(scores))
+    for event_time in np.unique(time[event]):
+        has_event = event & (time == event_time)
+        at_risk = relative_risk * (time >= event_time)
+        mean = (at_risk @ scores) / at_risk.sum()
+        hazard = at_risk * has_event.sum() / at_risk.sum()
+        residual += (scores - mean) * (has_event - hazard)
+        information += hazard * np.square(scores - mean)
+    return residual, information

@@ -15,8 +15,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.errors import GenesigError
 from genesig.optim.solution import leading_rows
-from genesig.optim.structured.blocks import Blocks
-from genesig.optim.structured.columns import Columns, Design, Layout
+from genesig.optim.structured.columns import Blocks, Columns, Design, Layout
 from genesig.optim.structured.newton import BlockProblem, minimise_blocks
 from genesig.optim.structured.solution import (
     BlockFit,

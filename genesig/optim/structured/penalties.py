@@ -17,7 +17,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.errors import GenesigError
-from genesig.optim.structured.blocks import Blocks
+from genesig.optim.structured.columns import Blocks
 
 
 class Penalty(Protocol):

@@ -22,7 +22,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.errors import GenesigError, pick
-from genesig.optim.structured.blocks import Blocks
+from genesig.optim.structured.columns import Blocks
 from genesig.optim.structured.path import block_path
 from genesig.optim.structured.penalties import Groups, Penalty, Projected, row_squares
 from genesig.optim.structured.solution import (

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.optim.structured.blocks import Blocks
-from genesig.optim.structured.columns import membership
+from genesig.optim.structured.columns import Blocks, membership
 
 RESPONSES_PER_CHUNK = 50
 """Number of responses at once, which limits memory to d times as many numbers."""

@@ -561,7 +561,7 @@ def calibration_slope_of_cox(
     b is 1 if the scores are calibrated, below 1 if they are too far apart (van Houwelingen 2000).
     NaN without an event, if all scores are equal, or if they order all events.
     """
-    from genesig.optim.cox.slope import fit_slope  # here: the report imports this module
+    from genesig.optim.cox.path import fit_slope
 
     scores = np.asarray(f, dtype=float)
     fitted = fit_slope(time, event, scores, ties)
@@ -579,7 +579,7 @@ def _slope_spread(time: Array, event: Array, scores: Array, slope: float, group:
     One Newton step from the slope gives the slope without a group. Degrees of freedom are those of
     a mean times the share of the groups that have an event.
     """
-    from genesig.optim.cox.slope import slope_influence  # as above
+    from genesig.optim.cox.path import slope_influence
 
     _, group_index, group_sizes = np.unique(group, return_inverse=True, return_counts=True)
     residual, information = slope_influence(time, event, scores, slope)

@@ -97,7 +97,7 @@ def calibrate_survival(training_set: TrainingSet, scores: Array) -> ShrunkenLine
     `shrunken_line` has for classes made the risks of simulated studies with a signal too equal.
     """
     # Imported here, because studies of classes do not need the solver.
-    from genesig.optim.cox.slope import fit_slope, slope_influence
+    from genesig.optim.cox.path import fit_slope, slope_influence
 
     weights = None if training_set.covariates is None else training_set.covariates.weights
     rows = ~np.isnan(scores)

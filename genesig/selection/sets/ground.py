@@ -12,8 +12,7 @@ from genesig.arrays import Array
 from genesig.errors import GenesigError
 from genesig.optim.classes import coded, shares
 from genesig.optim.cox.risk_sets import DEFAULT_TIES, RiskSets
-from genesig.optim.structured.blocks import Blocks
-from genesig.optim.structured.columns import Columns
+from genesig.optim.structured.columns import Blocks, Columns
 from genesig.optim.structured.path import block_paths, tau_maxima
 from genesig.optim.structured.solution import BlockPath
 from genesig.optim.structured.weights import contest_weights
