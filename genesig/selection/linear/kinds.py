@@ -122,21 +122,6 @@ def calibrate_survival(training_set: TrainingSet, scores: Array) -> ShrunkenLine
     return ShrunkenLine(np.array([shrinkage * slope.value]), shrinkage)
 
 
-def shift_thresholds(models: Any, thresholds: Sequence[Any]) -> tuple[Any, Array]:
-    """Return the models and the threshold of each, unchanged."""
-    return models, np.array(thresholds)
-
-
-def subtract_threshold(scores: Array, threshold: Any) -> Array:
-    """Return the scores less their threshold."""
-    return np.asarray(scores - threshold)
-
-
-def no_further_axis(design: Design) -> tuple[int, ...]:
-    """Return the shape of one score, a single number."""
-    return ()
-
-
 @dataclass(frozen=True)
 class Fitting:
     """Fitting, validation and decision of one kind of outcome."""
@@ -156,16 +141,19 @@ class Fitting:
     """Whether y is -1 and 1 for two classes."""
     allows_fusion: bool = False
     """Whether the elastic nets accept `MatrixSettings.fusion`."""
-    decide: Callable[[Any, Sequence[Any]], tuple[Any, Array]] = shift_thresholds
+    decide: Callable[[Any, Sequence[Any]], tuple[Any, Array]] = lambda models, thresholds: (
+        models,
+        np.array(thresholds),
+    )
     """Models (`NestedModels`) and the thresholds of each set: to the models whose scores
     predict, and one threshold of each set, (k,)."""
-    decision_scores: Callable[[Array, Any], Array] = subtract_threshold
+    decision_scores: Callable[[Array, Any], Array] = lambda scores, threshold: scores - threshold
     """Out-of-fold scores (n, ...) and their threshold: to scores as `decide`'s models give them."""
     rotates_scores: bool = False
     """Whether a threshold transforms the scores by class means instead of shifting them."""
     calibrate: Calibration | None = None
     """Cross-fitted decision scores to the line of probabilities or risks; None for a number."""
-    output_shape: Callable[[Design], tuple[int, ...]] = no_further_axis
+    output_shape: Callable[[Design], tuple[int, ...]] = lambda design: ()
     """Design: to the shape of one score, () or (T,)."""
 
 
@@ -260,11 +248,6 @@ def _error_over_folds(fold_losses: Array, fold_weights: Array) -> tuple[Array, A
     return error, np.sqrt(variance)
 
 
-def zero_thresholds(training_set: TrainingSet, scores: Array) -> Array:
-    """Return a threshold of 0 for each tau and lambda, (n_tau, n_lam)."""
-    return np.zeros(scores.shape[1:3])
-
-
 def _out_of_fold_scores(training_set: TrainingSet, scores: Array) -> tuple[Array, Array]:
     """Return the class numbers and the out-of-fold scores (n_tau, n_lam, n_train, T)."""
     rows = np.concatenate(training_set.inner_folds)
@@ -354,11 +337,6 @@ def _class_margins(scores: Array, class_means: Any) -> Array:
     return margins(scores, class_means) if np.ndim(class_means) == 2 else scores
 
 
-def _one_column_per_class(design: Design) -> tuple[int, ...]:
-    """Return (T,): a score has a column for each class."""
-    return (len(design.classes or ()),)
-
-
 def median_score(training_set: TrainingSet, scores: Array) -> Array:
     """Return the median out-of-fold score of the training samples, (n_tau, n_lam).
 
@@ -402,11 +380,11 @@ FITTINGS: dict[str, Fitting] = ByKind(
             decision_scores=_class_margins,
             rotates_scores=True,
             calibrate=calibrate_classes,
-            output_shape=_one_column_per_class,
+            output_shape=lambda design: (len(design.classes or ()),),
         ),
         "regression": Fitting(
             elastic_nets=LeastSquaresElasticNets.from_rows,
-            thresholds=zero_thresholds,
+            thresholds=lambda training_set, scores: np.zeros(scores.shape[1:3]),
             validation_error=validation_error,
             signed_classes=False,
             allows_fusion=True,
