@@ -7,7 +7,7 @@ import pytest
 import yaml
 from places import ROOT
 
-from genesig.data.splits.draw import draw_splits
+from genesig.data.splits.draw import SplitSettings
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.settings import READ_KEYS, StudySettings
@@ -21,11 +21,9 @@ SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text
 
 SECTIONS = {
     "normalise": normalise_samples,
-    "splits": draw_splits,
     "clusters": block_tables,
     "report": render,
 }
-SETTINGS_BESIDE_KEYWORDS = {"splits": {"seed"}}
 
 
 def keys(section):
@@ -38,9 +36,7 @@ def test_the_keys_of_a_section_are_the_keywords_of_its_function(section):
     linear_keywords = [
         parameter for parameter in parameters if parameter.kind is Parameter.KEYWORD_ONLY
     ]
-    assert {parameter.name for parameter in linear_keywords} - SETTINGS_BESIDE_KEYWORDS.get(
-        section, set()
-    ) == keys(section)
+    assert {parameter.name for parameter in linear_keywords} == keys(section)
     properties = SCHEMA["properties"][section]["properties"]
     for keyword in linear_keywords:  # a default beside that of the schema is the same
         default = properties.get(keyword.name, {}).get("default")
@@ -82,6 +78,10 @@ def test_the_keys_of_the_linear_section_are_the_protocol():
     assert linear_keywords(config).keys() == names
     config["signature"] |= {"most": 7, "mu": 0.5}
     assert (linear_keywords(config)["most"], linear_keywords(config)["list_mu"]) == (7, 0.5)
+
+
+def test_the_keys_of_the_splits_section_are_its_settings():
+    assert {field.name for field in fields(SplitSettings)} == keys("splits")
 
 
 def test_the_keys_of_the_nonlinear_section_are_its_protocol():
