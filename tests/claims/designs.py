@@ -164,7 +164,7 @@ def tested(X: Array, y: Any, train: Array, test: Array, repeat: int) -> Survival
         brier_losses(y[test]["time"], y[test]["event"], survival, TIMES, lost)
         for survival in (S, plain)
     )
-    return SurvivalPredictions(test, repeat, y[test], f[test], S, losses, reference, lost)
+    return SurvivalPredictions(test, repeat, y[test], f[test], f[test], S, losses, reference, lost)
 
 
 @cache
@@ -277,7 +277,7 @@ TRIALS: tuple[Trial, ...] = (
             0.98,
         ),
         draws=200,
-        few=1,
+        few=12,
     ),
     Trial(
         "Genes over several studies",
