@@ -329,13 +329,15 @@ def nonlinear_section(data: Nonlinear, limits: Limits) -> Section:
         pictures.append(_genes_picture(record, data["config"]["signature"]["cv_frequency"]))
     if record["curves"]:
         pictures.append(_curves_picture(record, has_classes=data["study"]["classes"] is not None))
+    files = ["nonlinear.tsv", "nonlinear_scores.tsv", "nonlinear_agreement.tsv"]
     if _is_better(record["difference"]):
         items = [*pictures]
         pictures = []
         paragraphs += WORDS.paragraphs("details", data, record, data["config"]["nonlinear"])
-    if record["genes"]:
-        caption = "Every gene that any split selected."
-        items.append(packed_table(data, "nonlinear", caption, limits.table_rows, search=True))
+        if record["genes"]:
+            caption = "Every gene that any split selected."
+            items.append(packed_table(data, "nonlinear", caption, limits.table_rows, search=True))
+            del files[0]  # the table links to it
     return Section(
         "nonlinear",
         NONLINEAR_TITLE,
@@ -343,7 +345,7 @@ def nonlinear_section(data: Nonlinear, limits: Limits) -> Section:
         items,
         folded=True,
         pictures=pictures,
-        files=["nonlinear_scores.tsv", "nonlinear_agreement.tsv"],
+        files=files,
     )
 
 

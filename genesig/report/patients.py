@@ -407,7 +407,7 @@ def _comparison_words(data: Patients) -> str:
         if alone
         else ""
     )
-    return f"{compared}This is for models built in this way; the final model itself is not tested."
+    return f"{compared}The final model itself is not tested."
 
 
 def _effect_words(data: Patients, row: TableRow, adjusted_for: str) -> str:

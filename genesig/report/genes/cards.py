@@ -149,13 +149,6 @@ def measure_upwards(data: Genes, card: Gene) -> Estimate:
     }
 
 
-def direction_and_value(data: Genes, card: Gene) -> str:
-    """Return "lower in AML, AUC 0.97"."""
-    measure = single_gene_measure(data)
-    number = f"{measure.short_name} {measure.format_number(measure_upwards(data, card)['value'])}"
-    return ", ".join(filter(None, (direction_text(data, card), number)))
-
-
 STRIP_WIDTH = 340  # all sizes in pixels of the view box
 STRIP_HEIGHT = 170
 STRIP_LEFT = 40
@@ -312,10 +305,8 @@ def _gene_card(data: Genes, card: Gene, values: list[float], row: TableRow) -> C
     symbol = str(row["symbol"] or card["gene"])
     name = short_symbol(symbol) or shorten(symbol, 40)
     gene_id_text = [shorten(card["gene"], 40)] if name != card["gene"] else []
-    cv_frequency_text = (
-        f"selected {percent(row['cv_frequency'])}{', core' if row.get('core') else ''}"
-    )
-    subtitle = " · ".join([*gene_id_text, direction_and_value(data, card), cv_frequency_text])
+    core_text = "core gene" if row.get("core") else ""
+    subtitle = " · ".join(filter(None, (*gene_id_text, direction_text(data, card), core_text)))
     axis_text = "against the response"
     if data["study"]["classes"]:
         axis_text = f"by {clean(data['study']['label'])}, boxes of the middle half"

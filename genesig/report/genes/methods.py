@@ -120,8 +120,8 @@ def _unselected_sentence(data: Genes, evidence: Evidence) -> str:
     if evidence["fdr_selected"]:
         subject = "FDR-selected genes come first. The others"
     return (
-        f"{subject} help to predict but may be there by chance or replace a correlated gene. Do not"
-        " follow them up without data from another study. "
+        f"{subject} may be there by chance or replace a correlated gene: do not follow them up"
+        " without data from another study. "
     )
 
 
@@ -129,9 +129,8 @@ def selection_text(row: TableRow) -> str:
     """Return how often a gene is selected, and how often by chance."""
     passed = "FDR-selected" if row["fdr_selected"] else "not FDR-selected"
     return (
-        f"{passed}: in {percent(row['selection_frequency'])} of random halves"
-        f" ({percent(row['null_frequency'])} by chance),"
-        f" q (selection)\u00a0=\u00a0{significant(row['selection_q'], 2)}"
+        f"{passed}: {percent(row['selection_frequency'])} of random halves"
+        f" (chance {percent(row['null_frequency'])}), q {significant(row['selection_q'], 2)}"
     )
 
 
@@ -181,4 +180,4 @@ def _model_list_sentence(data: Genes) -> str:
             f" ({LIST_LENGTHS[0]} to {LIST_LENGTHS[-1]}) were chosen by the inner"
             " folds; the mean is again linear, with the genes of all three."
         )
-    return f"{sentence} A ridge refit gives the weights of every list."
+    return f"{sentence}"

@@ -153,12 +153,16 @@ def with_limits(name: str, value: float | None, low: float | None, high: float |
 
 def shown_of_total(n_shown: int, total: int, noun: str, selection: str = "") -> str:
     """Return ``" 60 of 300 samples are shown, evenly spaced."``; nothing where all are shown."""
-    return "" if n_shown == total else f" {n_shown} of {counted(total, noun)} are shown{selection}."
+    return (
+        "" if n_shown == total else f" {n_shown:,} of {counted(total, noun)} are shown{selection}."
+    )
 
 
 def first_of_total(n_shown: int, total: int, noun: str) -> str:
     """Return ``" The first 60 of 300 genes are shown."``; nothing where all are shown."""
-    return "" if n_shown == total else f" The first {n_shown} of {counted(total, noun)} are shown."
+    return (
+        "" if n_shown == total else f" The first {n_shown:,} of {counted(total, noun)} are shown."
+    )
 
 
 def with_minus_sign(text: str) -> str:

@@ -84,8 +84,8 @@ def _probability_sentence(data: Prediction) -> str:
     shares = {"study": "those of this study", "equal": "equal"}.get(shares_text, shares_text)
     return (
         "Probabilities came from the scores by logistic regression with one slope, not negative,"
-        " fitted in each training set to the scores of left-out samples, by settings in whose"
-        " choice their own fold had no say. The slope b, of standard error s, was multiplied by"
+        " fitted in each training set to the scores of left-out samples, with settings chosen"
+        " without their fold. The slope b, of standard error s, was multiplied by"
         f" max(0, 1 − {significant(PENALTY)} s²/b²) against overfitting (Copas 1983)."
         f" The shares of the classes were taken to be {shares}."
     )
@@ -175,12 +175,16 @@ def permutation_sentences(data: Prediction) -> list[str]:
 
 def other_methods_sentences(data: Prediction) -> list[str]:
     """Return the software of the other methods."""
-    versions = data["run"]["versions"].items()
-    software = ", ".join(f"{clean(name)} {clean(version)}" for name, version in versions)
-    if not software:
+    versions = data["run"]["versions"]
+    if not versions:
         return []
+    names = [name for name in ("genesig", "python", "scikit-learn") if name in versions]
+    software = ", ".join(f"{name} {clean(versions[name])}" for name in names)
     threshold_note = ", their scores cut by the same rule" if data["study"]["classes"] else ""
-    return [f"Other methods were run on the same splits{threshold_note}. Software: {software}."]
+    return [
+        f"Other methods were run on the same splits{threshold_note}. Software: {software}; run.json"
+        " lists all versions."
+    ]
 
 
 def _several_classes_sentence(data: Prediction) -> str:

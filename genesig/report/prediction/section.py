@@ -35,6 +35,7 @@ from genesig.report.page.words import (
     clean,
     counted,
     decimal,
+    p_value,
     percent,
     significant,
     with_limits,
@@ -74,14 +75,12 @@ def _tuning_sentences(data: Prediction) -> list[str]:
     if data["config"]["linear"]["list"] == "minimal":
         return [
             "Within each training set, cross-validation chose τ (larger τ selects fewer genes) and"
-            " λ (strength of ridge shrinkage of the final weights)."
+            " λ (ridge shrinkage of the weights). The rule is under Methods."
         ]
     return [
-        "Within each training set, cross-validation measured every combination of τ (larger τ"
-        " selects fewer genes), μ (larger μ lets correlated genes in together) and λ (ridge"
-        " shrinkage of the final weights). Among the lists whose error is within one standard"
-        f" error of the smallest, and of at most {data['config']['signature']['most']} genes, the"
-        " one on which the inner folds agree most was chosen."
+        "Within each training set, cross-validation chose τ (larger τ selects fewer genes), μ"
+        " (larger μ lets correlated genes in together) and λ (ridge shrinkage of the weights). The"
+        " rule is under Methods."
     ]
 
 
@@ -218,8 +217,8 @@ def permutation_section(data: Prediction, limits: Limits) -> Section:
         return Section("chance", "Permutation test", paragraphs, part="prediction")
     paragraphs = [
         f"The whole analysis was repeated {counted(len(errors), 'time')} with the labels"
-        f" {permuted_words(data)}.{_scope_of_p(data)} p = {significant(p_values['value'], 2)}; the"
-        f" smallest possible p is {significant(p_values['smallest'], 2)}."
+        f" {permuted_words(data)}: {p_value(p_values['value'])} (smallest possible"
+        f" {significant(p_values['smallest'], 2)}).{_scope_of_p(data)}"
     ]
     return Section("chance", "Permutation test", paragraphs, part="prediction", folded=True)
 
@@ -242,11 +241,11 @@ def controls_section(data: Prediction, limits: Limits) -> Section:
     """Return the section with other methods on the same splits."""
     caption = "All methods on the same outer splits, genesig at every μ."
     if data["null"]["errors"]:
-        caption += " p: only models that were repeated with permuted labels have one."
+        caption += " Only models that were repeated with permuted labels have a p."
     table = _controls_table(data, caption, limits)
     paragraphs = [
-        "A signature should come close to methods that use all genes. All methods saw the same"
-        " training and test samples." + _fdr_selected_sentence(data)
+        "A signature should come close to methods that use all genes."
+        + _fdr_selected_sentence(data)
     ]
     rows = control_rows(data)
     if not any(row["model"] == "genesig" for row in rows):
@@ -276,7 +275,7 @@ def _fdr_selected_sentence(data: Prediction) -> str:
         "" if fdr_selected_error is None else f" {fdr_selected_only(data, fdr_selected_error)}."
     )
     return (
-        f"{difference_sentence} FDR-selected genes only: selected again in each training set (the"
+        f"{difference_sentence} FDR-selected genes were selected again in each training set (the"
         f" {min_genes} with the largest selection frequency if fewer pass)."
     )
 

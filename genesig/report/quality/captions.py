@@ -135,9 +135,9 @@ def rle_picture(data: QualityStudy) -> Picture:
         data=_band_columns(data, "rle"),
         title="Relative log expression (RLE)",
         description="Differences from the gene's median over the samples, for each sample.",
-        caption="Each value less the median of its gene over all samples; mark and bars as above."
-        " In a homogeneous data set every bar is centred on 0 with a similar length. A shifted bar"
-        " suggests a normalisation problem; a long bar, a sample that differs in many"
+        caption="Each value less the median of its gene over all samples. Mark: median; thick bar:"
+        " the middle half of the genes; thin bar: 5 to 95%. A bar shifted from 0 suggests a"
+        " normalisation problem; a long bar, a sample that differs in many"
         f" genes.{_log_note(record)}"
         f"{_compared_note(record)}{_shown_note(record)}",
     )

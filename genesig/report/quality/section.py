@@ -106,7 +106,7 @@ def _quality_sentences(data: QualityStudy) -> list[str]:
             f" {_batch_advice(data, sample)}"
         )
     sentences.append(
-        "These quality checks use all samples together; they do not influence the model."
+        "These quality checks use all samples and do not influence the model."
         f" {_analysed_sentence(record)}"
     )
     return sentences
@@ -131,8 +131,8 @@ def _analysed_sentence(record: QualityRecord) -> str:
     """Return the meaning of "as analysed"."""
     if not record["changed"]:
         return (
-            "The plots show the values as read. Genes are later centred and scaled within each"
-            " training set; that step is not shown."
+            "The plots show the values as read, before genes are centred and scaled within each"
+            " training set."
         )
     steps = ", ".join(clean(step["step"]) for step in record["steps"])
     return (
@@ -150,7 +150,7 @@ def _quality_facts(data: QualityStudy) -> list[tuple[str, str]]:
         ("Genes", _genes_text(record)),
         (
             "Left out before",
-            f"{counts_by_kind(data['study']['dropped']) or 'nothing'}{_dropped_note(data)}",
+            f"{counts_by_kind(data['study']['dropped'])}{_dropped_note(data)}",
         ),
         ("Missing values", missing_text(record)),
         ("Samples without an omic", missing_omics_text(record)),

@@ -17,7 +17,7 @@ from genesig.report.collect import StudyResults, collect
 from genesig.report.genes.cards import (
     DOT_RADIUS,
     MEASURE_OF_TEST,
-    direction_and_value,
+    direction_text,
     draw_values,
     measure_upwards,
     single_gene_measure,
@@ -167,24 +167,17 @@ def test_a_number_that_is_lower_is_said_so_and_read_from_the_middle_up(study):
     gene_measure = single_gene_measure(data)
     card["separation"] = {"value": 0.03, "low": 0.0, "high": 0.12}
     card["effect"] = {"value": -1.0, "low": None, "high": None}
-    text = direction_and_value(data, card)
     if gene_measure.is_folded:
-        assert text == "lower in tumour, AUC 0.97"
+        assert direction_text(data, card) == "lower in tumour"
         assert measure_upwards(data, card) == {"value": 0.97, "low": 0.88, "high": 1.0}
     card["separation"] = {"value": 0.97, "low": 0.88, "high": 1.0}
-    assert direction_and_value(data, card).startswith(
-        "in no clear direction, "
-    )  # order and size disagree
+    assert direction_text(data, card) == "in no clear direction"  # order and size disagree
     card["effect"] = {"value": 1.0, "low": None, "high": None}
-    words = "higher in tumour, AUC 0.97" if gene_measure.is_folded else "rises with class, r 0.97"
-    assert direction_and_value(data, card) == words
-    card["separation"] = {"value": gene_measure.middle, "low": None, "high": None}
-    assert (
-        direction_and_value(data, card)
-        == f"{gene_measure.short_name} {gene_measure.format_number(gene_measure.middle)}"
-    )
-    card["separation"] = {"value": None, "low": None, "high": None}
-    assert direction_and_value(data, card) == f"{gene_measure.short_name} –"
+    words = "higher in tumour" if gene_measure.is_folded else "rises with class"
+    assert direction_text(data, card) == words
+    for value in (gene_measure.middle, None):
+        card["separation"] = {"value": value, "low": None, "high": None}
+        assert direction_text(data, card) == ""
 
 
 @pytest.mark.parametrize("test", MEASURE_OF_TEST)

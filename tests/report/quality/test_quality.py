@@ -73,7 +73,7 @@ def test_a_set_without_fault_is_told_so_and_the_first_screen_keeps_silent():
     assert facts["Far from the others"] == "no sample"
     assert facts["Missing values"] == "none"
     assert facts["Scale of the values"].startswith("already log-transformed (")
-    assert "The plots show the values as read." in section.words[-1]
+    assert "The plots show the values as read, before" in section.words[-1]
     assert [image.name for image in section.pictures] == ["distributions"]
     for name in ("distributions", "relative_log_expression", "quality_components", "associations"):
         assert draw_picture(items[name]).svg
