@@ -478,7 +478,8 @@ def _subgroup_figure(rows: list[TableRow], metric: Measure) -> Picture:
         partial(draw_subgroups, rows, metric),
         data=columns_of(rows, "name", "samples", "value", "low", "high"),
         title=f"{metric.title} in subgroups",
-        description="; ".join(f"{row['name']} {decimal(row['value'])}" for row in rows),
+        description=f"{metric.title}: "
+        + "; ".join(f"{row['name']} {decimal(row['value'])}" for row in rows),
         caption="Held-out samples of each subgroup, with 95% CI. Dashed line: all samples; dotted"
         f" line: {decimal(metric.chance)}, no information.",
     )

@@ -13,7 +13,7 @@ from genesig.report.page.style import GENESIG_COLOUR, INK, POSITIVE
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import Column, Table, columns_of, filled_table
 from genesig.report.page.wording import Wording
-from genesig.report.page.words import counted, shorten
+from genesig.report.page.words import counted, decimal, shorten
 from genesig.response.kinds import ByKind
 from genesig.selection.studies.meta_analysis import EFFECTS
 
@@ -339,6 +339,9 @@ def _gene_figure(data: Studies, record: StudiesRecord, limits: Limits) -> Pictur
     effects = [[row[column] for column in effect_columns] for row in rows]
     means = [[row[key] for key in ("effect", "low", "high")] for row in rows]
     effect = EFFECT_NAMES.get(data["study"]["task"], "effect")
+    mean_texts = "; ".join(
+        f"{name} {decimal(value)}" for name, (value, _, _) in zip(names, means, strict=True)
+    )
     return picture(
         "studies_genes",
         partial(draw_genes, names, effects, means, effect),
@@ -348,7 +351,8 @@ def _gene_figure(data: Studies, record: StudiesRecord, limits: Limits) -> Pictur
             **{column: [row[column] for row in rows] for column in effect_columns},
         },
         title="Genes of the signature in each study",
-        description=f"{effect} of {counted(len(names), 'gene')} in each study and on average.",
+        description=f"{effect} of {counted(len(names), 'gene')} in each study;"
+        f" means: {mean_texts}.",
         caption=WORDS.text("gene_caption", effect),
     )
 

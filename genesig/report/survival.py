@@ -169,7 +169,13 @@ def _measures_conflict(measures: Mapping[str, Estimate]) -> bool:
     return None not in lower_limits and len(above_chance) > 1
 
 
-WORDS = Wording(__file__, conflicting=_measures_conflict)
+def _survival_at(curve: GroupCurve, time: float) -> float:
+    """Return the height of a curve at a time."""
+    steps = zip(curve["time"], curve["survival"], strict=True)
+    return min((survival for step_time, survival in steps if step_time <= time), default=1.0)
+
+
+WORDS = Wording(__file__, conflicting=_measures_conflict, survival_at=_survival_at)
 
 
 def _curves_figure(data: Survival, record: SurvivalRecord) -> Picture:
@@ -179,7 +185,7 @@ def _curves_figure(data: Survival, record: SurvivalRecord) -> Picture:
         partial(charts.kaplan_meier, record["curves"], data["study"]["label"], record["horizon"]),
         data=charts.kaplan_meier_data(record["curves"]),
         title="Survival of the groups of high and of low risk",
-        description=f"Kaplan-Meier curves of held-out samples by {label}, two groups.",
+        description=WORDS.text("curves_description", record, label),
         caption=WORDS.text("curves_caption"),
     )
 

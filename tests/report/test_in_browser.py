@@ -164,7 +164,7 @@ ACT = """
 
 
 @pytest.fixture(scope="module")
-def tried(tmp_path_factory):
+def rendered(tmp_path_factory):
     if BROWSER is None:
         pytest.skip("neither Chromium nor Chrome is installed")
     folder = tmp_path_factory.mktemp("browser")
@@ -172,7 +172,13 @@ def tried(tmp_path_factory):
     data = json.loads(json.dumps(collect(StudyResults(**inputs))))
     page = folder / "report.html"
     render(data, page, folder / "figures", title="t", top_genes=12, table_rows=5)
-    return inputs, data, found_by(NAMES + ACT, page.read_text(encoding="utf-8"), folder)
+    return inputs, data, page
+
+
+@pytest.fixture(scope="module")
+def tried(rendered):
+    inputs, data, page = rendered
+    return inputs, data, found_by(NAMES + ACT, page.read_text(encoding="utf-8"), page.parent)
 
 
 @pytest.mark.slow
@@ -346,3 +352,29 @@ def test_the_first_screen_fits_its_window(tmp_path, width, height):
     bottom, wide = found_by(script, text, tmp_path, width=width)
     assert bottom <= height
     assert wide <= max(width, 500)  # headless Chromium opens no narrower window
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [400, 1400])
+def test_no_part_of_the_open_page_is_wider_than_its_window(rendered, tmp_path, width):
+    # A frame, because headless Chromium opens no window narrower than 500 pixels.
+    script = f"""
+      const frame = document.createElement("iframe");
+      frame.style.cssText = "border: 0; width: {width}px; height: 900px";
+      const loaded = new Promise((done) => frame.addEventListener("load", done));
+      frame.srcdoc = document.querySelector("template").innerHTML;
+      document.body.append(frame);
+      await loaded;
+      const page = frame.contentDocument;
+      page.querySelectorAll("details").forEach((one) => {{ one.open = true; }});
+      const inside = (one) => one.closest(".scroll, nav, pre, .menu, .hint, .unseen, .skip, svg");
+      const wide = Array.from(page.querySelectorAll("body *")).filter((one) =>
+        !inside(one) && one.getBoundingClientRect().right > {width} + 1);
+      const found = [page.documentElement.scrollWidth,
+        wide.slice(0, 5).map((one) => one.outerHTML.slice(0, 200))];
+    """
+    page = rendered[2].read_text(encoding="utf-8")
+    text = f"<!DOCTYPE html><template>{page}</template><body style='margin: 0'>"
+    scroll_width, wide = found_by(script, text, tmp_path, width=1500)
+    assert wide == []
+    assert scroll_width <= width

@@ -245,6 +245,26 @@ def test_figures_and_tables_are_numbered_in_the_order_of_the_page(rendering):
             assert numbers_of_kind
 
 
+def test_headings_go_down_by_one_level_at_a_time(rendering):
+    levels = [int(tag[1]) for tag, _ in rendering.page.elements if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert [(above, below) for above, below in pairwise(levels) if below > above + 1] == []
+
+
+def test_landmarks_are_there_once(rendering):
+    landmarks = ("header", "nav", "main", "footer")
+    assert [tag for tag, _ in rendering.page.elements if tag in landmarks] == list(landmarks)
+    assert all(a["aria-label"] for a in rendering.page.named("nav"))
+
+
+def test_every_table_has_a_name_and_its_heads_a_scope(rendering):
+    page = rendering.page
+    unnamed = [a for a in page.named("table") if "aria-label" not in a]
+    assert len(unnamed) == len(page.named("caption"))
+    assert {a["scope"] for a in page.named("th")} == {"col", "row"}
+
+
 def test_every_figure_says_what_it_is_and_how_to_read_it(rendering):
     page = rendering.page
     figures = page.named("svg")

@@ -23,7 +23,7 @@ from genesig.report.genes.methods import evidence_paragraphs
 from genesig.report.genes.section import single_genes_section
 from genesig.report.methods import methods
 from genesig.report.page.section import Card, Limits, flat_items
-from genesig.report.page.svg import draw_picture
+from genesig.report.page.svg import Picture, draw_picture
 from genesig.report.page.tables import KNOWN_COLUMNS, WRITERS, Table, cell
 from genesig.report.page.words import (
     clean,
@@ -38,7 +38,7 @@ from genesig.report.page.words import (
 )
 from genesig.report.prediction.methods import CRITERION_WORDS, SCHEME_WORDS, SOLVER_WORDS
 from genesig.report.prediction.section import controls_section, permutation_section, samples_section
-from genesig.report.sections import SECTIONS
+from genesig.report.sections import SECTIONS, first_figures
 
 
 @pytest.mark.parametrize(
@@ -229,6 +229,25 @@ def test_a_number_is_not_spoken_of_as_a_class():
         for sample in data["held_out"]["samples"]
     }
     assert [row[0].text for row in table.rows] == sorted(distance_of, key=lambda s: -distance_of[s])
+
+
+@pytest.mark.parametrize(
+    "study",
+    [Study(permutations=19), Study(regression=True), Study(sets=True, placed=True, enriched=True)],
+)
+def test_alternative_text_of_a_figure_states_a_number(study):
+    data = collected(study)
+    sections = [write(data, Limits(3, 5)) for write in SECTIONS.values()]
+    pictures = [
+        *(item for section in sections for item in flat_items(section.items)),
+        *(image for section in sections for image in section.pictures),
+        *first_figures(data, Limits(3, 5)),
+    ]
+    texts = {i.name: (i.title, i.description) for i in pictures if isinstance(i, Picture)}
+    assert len(texts) > 9
+    for name, (title, description) in texts.items():
+        assert re.search(r"\d", description), name
+        assert description not in (title, f"{title}."), name
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -269,7 +269,9 @@ def gene_frequencies(data: Study) -> Picture | None:
             [(gene.gene, gene.frequency, gene.null_frequency, gene.q) for gene in lollipops],
         ),
         title="Genes selected most often in random halves" if tested else "Core genes",
-        description="; ".join(f"{gene.name} {percent(gene.frequency)}" for gene in lollipops) + ".",
+        description="Selection frequency: "
+        + "; ".join(f"{gene.name} {percent(gene.frequency)}" for gene in lollipops)
+        + ".",
         caption=f"{_directions(data, lollipops)}{tick} {of_them}",
     )
 

@@ -353,7 +353,9 @@ def _scores_figure(
         partial(draw_scores, held_out["samples"], cohort, classes),
         data=columns_of(cohort["points"], "sample", "label", "score"),
         title=f"{clean(cohort['name'])}: scores by class",
-        description="Dots of the scores of each class in this study while held out and in the"
+        description=f"{sum(bool(point['wrong']) for point in cohort['points'])} of"
+        f" {counted(len(cohort['points']), 'sample')} misclassified in the other study."
+        " Dots of the scores of each class in this study while held out and in the"
         " other study.",
         caption="One dot per sample, bars for the medians. If both classes shift together, suspect"
         " a batch effect; if they move closer, the signal is weaker in this cohort.",

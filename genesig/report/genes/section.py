@@ -213,7 +213,7 @@ def _heat_map_picture(data: Genes) -> Picture:
         },
         title="Heat map of the signature",
         description=f"Standardised expression of {n_genes} genes in {n_samples} samples, both"
-        " clustered.",
+        " clustered; these samples selected the genes.",
         caption="Z-scores per gene (capped at ±3): orange above, blue below the mean. Rows and"
         " columns are clustered (average linkage, Euclidean distance). Top bars:"
         f" {clean(data['study']['label'])}{_batch_bar_note(data)} and {score}{scale}.{subset_note}",
@@ -247,7 +247,9 @@ def _volcano_picture(data: Genes) -> Picture:
             "signature": volcano["signature"],
         },
         title="Volcano plot of single-gene tests",
-        description=f"{figures.effect_axis_label(data)} against minus log p of {n_genes} genes.",
+        description=f"{figures.effect_axis_label(data)} against minus log p of {n_genes:,} genes;"
+        f" {data['univariate']['significant']:,} of {data['univariate']['total']:,} genes pass the"
+        " false discovery rate.",
         caption=f"Green: the signature.{nonlinear_note} Grey: other genes, faint below the dashed"
         f" line of the false discovery rate.{log_note}"
         f"{shown_of_total(n_genes, volcano['total'], 'gene', selection=_selection_note())}",
@@ -376,9 +378,8 @@ def brevity_section(data: Genes, limits: Limits) -> Section:
             ],
         ),
         title=f"{study_measure.title} against the number of genes",
-        description="; ".join(
-            f"{length.genes:.0f} genes: {format_value(length.value)}" for length in lengths
-        ),
+        description=f"{study_measure.title} by mean number of genes: "
+        + "; ".join(f"{length.genes:.0f} genes {format_value(length.value)}" for length in lengths),
         caption=f"a: {study_measure.name} with 95% CI. Filled: the chosen lists, which are"
         " reported; open: nested lists (choosing the best here would bias its estimate). b:"
         " stability of lists from separate halves of the samples (1: identical, 0: chance).",

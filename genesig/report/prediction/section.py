@@ -153,7 +153,7 @@ def _roc_picture(
             ],
         ),
         title="ROC curve of the held-out scores",
-        description=f"{curves_text}. {auc}.",
+        description=f"ROC curve of the held-out scores, {auc}. {curves_text}.",
         caption=f"{curves_text}. Curves pool scores of several models; the AUC compares only"
         " samples scored by the same model. Diagonal: chance.",
     )
@@ -420,12 +420,14 @@ def _score_columns(samples: list[HeldOutSample]) -> FigureColumns:
 
 def _margins_picture(samples: list[HeldOutSample], classes: list[str]) -> Picture:
     """Return the margins of samples of several classes."""
+    n_below = sum(bool(sample["tested"]) and sample["mean"] < 0 for sample in samples)
     return picture(
         "samples",
         partial(figures.draw_samples, samples, classes),
         data=_score_columns(samples),
         title="Margin of each sample while held out",
-        description="Dots of the held-out margins of each sample, sorted by class and mean.",
+        description="Dots of the held-out margins of each sample, sorted by class and mean;"
+        f" {n_below} of {counted(len(samples), 'sample')} have a mean below 0.",
         caption=f"{_dots_caption(samples)}: that of its own class less the largest of the others."
         " Below the dashed line a sample is called something else.",
     )

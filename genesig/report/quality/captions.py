@@ -134,7 +134,8 @@ def rle_picture(data: QualityStudy) -> Picture:
         partial(figures.draw_rle, data),
         data=_band_columns(data, "rle"),
         title="Relative log expression (RLE)",
-        description="Differences from the gene's median over the samples, for each sample.",
+        description="Differences from the gene's median over the samples, for each sample;"
+        f" {len(record['outliers'])} of {counted(record['total'], 'sample')} are outliers.",
         caption="Each value less the median of its gene over all samples. Mark: median; thick bar:"
         " the middle half of the genes; thin bar: 5 to 95%. A bar shifted from 0 suggests a"
         " normalisation problem; a long bar, a sample that differs in many"
