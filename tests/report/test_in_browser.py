@@ -18,8 +18,8 @@ from genesig.report.render import render
 pytestmark = pytest.mark.drawn
 
 WORDS_OPEN = 5000
-"""With everything open, without the letters in figures; Methods and references are 1,400 of them, the
-cards of twelve genes 400."""
+"""With everything open, without the letters in figures; Methods and references are 1,400 of them,
+the cards of twelve genes 400."""
 
 # A pointer, a tap and keys, on the figure that names genes and samples.
 NAMES = """async function names(wait, saved) {
