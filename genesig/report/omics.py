@@ -65,11 +65,14 @@ def _added_words(data: Study, rows: Sequence[TableRow]) -> str:
     measured_rows = [row for row in rows if None not in _added_value(row)]
     if not measured_rows:
         return "The contribution of each omic could not be measured."
-    has_evidence = (
-        grade(data) is not Grade.NONE
-    )  # else all of them together are not told from chance
-    adds = [row for row in measured_rows if has_evidence and row["added_low"] > 0]
-    harms = [row for row in measured_rows if has_evidence and row["added_high"] < 0]
+    if grade(data) is Grade.NONE:
+        names = enumerated([_omic_with_gain(data, row) for row in measured_rows])
+        return (
+            "All omics together do not predict better than chance, so these differences are no"
+            f" evidence that an omic adds anything: {names}."
+        )
+    adds = [row for row in measured_rows if row["added_low"] > 0]
+    harms = [row for row in measured_rows if row["added_high"] < 0]
     undecided = [row for row in measured_rows if row not in adds and row not in harms]
     words = []
     if adds:

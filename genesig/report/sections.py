@@ -107,7 +107,7 @@ def summary(data: Report, limits: Limits) -> Summary:
     badges = [conclusion(data), *([left_out_badge(data)] if graded is not Grade.NONE else ())]
     badges += [external_status(data)] if len(badges) == 1 or not badges[1] else []
     several_genes = graded is not Grade.NONE and data["answer"]["size"] > 1
-    warnings = data["warnings"]
+    warnings = [text if text.endswith(".") else f"{text}." for text in data["warnings"]]
     return Summary(
         graded,
         _about(data),

@@ -85,7 +85,7 @@ def test_study_without_signal_has_no_omic_that_adds():
     text = said(data)
     assert "adds to" not in text
     assert "better without" not in text
-    assert text.startswith("No benefit of protein")
+    assert text.startswith("All omics together do not predict better than chance")
 
 
 def test_undefined_gains_of_omics_are_stated():

@@ -254,7 +254,7 @@ def gene_frequencies(data: Study) -> Picture | None:
     else:
         of_them = f"All {kind}."
     tick = (
-        " Black tick: frequency expected with permuted labels. Right: q (selection),"
+        " Tick: frequency expected with permuted labels. Right: q (selection),"
         " the estimated FDR at this frequency."
         " The gene lists from halves serve the FDR; they are not signatures."
     )
