@@ -242,7 +242,7 @@ def batch_words(data: Study) -> list[str]:
         scale = ""
     words = (
         "The more a batch is associated with the label, the more of the prediction may rest on the"
-        f" batch itself; here, {_association_words(batch_summary)}{scale}."
+        f" batch. Here: {_association_words(batch_summary)}{scale}."
     )
     if batch_summary["combat"] and batch_summary["too_few"]:
         words += (

@@ -273,14 +273,16 @@ def next_study(data: Patients, limits: Limits) -> Section:
         (row for row in rows if row["basis"] != "value"), key=lambda row: row["samples"]
     )
     at_measured_value = [
-        f"{_sample_size_text(data, row)} if it is {decimal(row['value'])} as here, and "
+        f"; {_sample_size_text(data, row)} are enough if it is {decimal(row['value'])}, as here"
         for row in rows
-        if row["measure"] == safest_row["measure"] and row["basis"] == "value"
+        if row["measure"] == safest_row["measure"]
+        and row["basis"] == "value"
+        and row["samples"] != safest_row["samples"]
     ]
     words = (
         f"To estimate the {clean(safest_row['measure'])} to ±0.05 (95% CI), a validation study"
-        f" needs {''.join(at_measured_value)}{_sample_size_text(data, safest_row)}, assuming a true"
-        f" value of {decimal(safest_row['value'])} (lower limit here)."
+        f" needs {_sample_size_text(data, safest_row)}. This assumes a true value of"
+        f" {decimal(safest_row['value'])}, the lower limit here{''.join(at_measured_value)}."
         f" {CALIBRATION_ADVICE[data['study']['task']]}"
     )
     table = filled_table(
@@ -434,8 +436,8 @@ def subgroups(data: Patients, limits: Limits) -> Section:
     words = (
         f"{counted(len(rows) - 1, 'subgroup')} by {columns}, of ten samples or more; numbers are"
         f" cut at their median. All samples together: {metric.name} {write(rows[0]['value'])}."
-        " Among many small subgroups some lie apart by chance alone, and the intervals do not allow"
-        " for how many were looked at: a difference here is a question for the next study."
+        " Among many small subgroups some lie apart by chance alone; the intervals are not"
+        " corrected for their number. Treat a difference here as a question for the next study."
     )
     keys = ["name", "samples", "events", "value", "low", "high"]
     heads = [

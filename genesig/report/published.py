@@ -97,7 +97,7 @@ def _rank_words(genesig_row: TableRow, random_values: Sequence[float], metric: M
         f"Of {counted(len(random_values), 'random list')} of as many genes as the lists of the"
         f" splits ({significant(genesig_row['genes'], 2)} on average),"
         f" {percent(genesig_row['as_good'], 1)} reach {metric.as_good} than this signature"
-        f" ({decimal(metric.value(genesig_row['error']))}); 95% of them lie between {decimal(low)}"
+        f" ({decimal(metric.value(genesig_row['error']))}). 95% of them lie between {decimal(low)}"
         f" and {decimal(high)}."
     )
 

@@ -154,7 +154,7 @@ def _fdr_selected(data: Study, evidence: Evidence) -> str:
     if n_in_model == count and not indicators:
         passing = f"{count} of them {verb}"
     rate = f"a false discovery rate (FDR) of {percent(data['config']['signature']['fdr'])}"
-    in_model = "" if n_in_model == count else f" ({n_in_model} of them in the signature)"
+    in_model = "" if n_in_model == count else f" ({n_in_model or 'none'} of them in the signature)"
     if count == 1:
         q = significant(evidence["expected"], 2)
         return f"{passing} {rate}{in_model}, with q (selection)\u00a0=\u00a0{q}."

@@ -130,7 +130,8 @@ def selection_text(row: TableRow) -> str:
     passed = "FDR-selected" if row["fdr_selected"] else "not FDR-selected"
     return (
         f"{passed}: {percent(row['selection_frequency'])} of random halves"
-        f" (chance {percent(row['null_frequency'])}), q {significant(row['selection_q'], 2)}"
+        f" (chance {percent(row['null_frequency'])}),"
+        f" q (selection) {significant(row['selection_q'], 2)}"
     )
 
 

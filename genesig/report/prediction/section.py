@@ -111,7 +111,7 @@ def _sensitivity_sentence(data: Prediction) -> str:
     if not measure_texts:
         return ""
     return (
-        f"Held-out samples: {' and '.join(measure_texts)}; these CIs are for the calls made here,"
+        f"Held-out samples: {' and '.join(measure_texts)}. These CIs are for the calls made here,"
         " not for models trained on other patients."
     )
 
