@@ -1,8 +1,8 @@
 """Everything the report shows, as one JSON value: report_data.json.
 
-A new topic is a file (its record, what it collects, its sections, its sentences for Methods) and
-its lines in the assembly: its record here, its keys in `collect`, its sections in `sections`, its
-paragraph in `methods`.
+A new topic is a module (its record, what it collects, its figures and sections), a template of its
+words beside it (``sets.py``, ``sets.j2``; see `page.wording`), and its lines in the assembly: its
+record here, its keys in `collect`, its sections in `sections`, its paragraph in `methods`.
 """
 
 from __future__ import annotations
