@@ -293,5 +293,6 @@ def test_tables_are_told_by_their_names():
 
 @pytest.mark.usefixtures("undrawn")
 def test_what_was_chosen_is_shown_to_the_limit():
-    table = nonlinear_section(collected_nonlinear(), replace(LIMITS, table_rows=2)).items[-1]
+    data = collected_nonlinear(**BETTER)
+    table = nonlinear_section(data, replace(LIMITS, table_rows=2)).items[-1]
     assert (table.visible_rows, len(table.rows)) == (2, table.total)

@@ -103,7 +103,7 @@ def test_the_effect_says_of_what_it_is_and_the_references_follow_the_methods(kin
         "regression": "Slope of state",
         "survival": "Hazard ratio of the event",
         "classification": "Odds ratio of ill (state)",
-    }.get(kind, "This is for models built in this way")
+    }.get(kind, "The final model itself")
     assert section.words[0].startswith(name)
     assert "final model itself is not tested" in section.words[0]
     text = " ".join(methods(data))
