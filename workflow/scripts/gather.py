@@ -6,11 +6,14 @@ from genesig.results.splits import HalfSampleStudy
 from genesig.selection.gather import gather
 
 log_to(snakemake.log[0])
-dataset = Dataset.load(snakemake.input.dataset)
-splits = Splits.load(snakemake.input.splits)
-observed = [Fits.load(path) for path in snakemake.input.observed]
-further_results = [Fits.load(snakemake.input[name]) for name in ("final", "subsamples")]
-further_results.append(HalfSampleStudy.load(snakemake.input.chance))
-save_tables(
-    snakemake.output, gather(dataset, splits, observed, *further_results, **snakemake.params)
+inputs = snakemake.input
+tables = gather(
+    Dataset.load(inputs.dataset),
+    Splits.load(inputs.splits),
+    observed=[Fits.load(path) for path in inputs.observed],
+    final=Fits.load(inputs.final),
+    subsamples=Fits.load(inputs.subsamples),
+    half_sample_study=HalfSampleStudy.load(inputs.chance),
+    **snakemake.params,
 )
+save_tables(snakemake.output, tables)

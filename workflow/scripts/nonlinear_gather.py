@@ -6,11 +6,16 @@ from genesig.results.model_fits import ModelFits
 from genesig.selection.nonlinear.gather import gather_nonlinear
 
 log_to(snakemake.log[0])
-dataset = Dataset.load(snakemake.input.dataset)
-splits = Splits.load(snakemake.input.splits)
-parts = [ModelFits.load(path) for path in snakemake.input.fits]
-final = ModelFits.load(snakemake.input.final)
-observed = [Fits.load(path) for path in snakemake.input.observed]
-lists = [load_table(path, ("gene", "symbol")) for path in snakemake.input.lists]
-tables = gather_nonlinear(dataset, splits, parts, final, observed, *lists, **snakemake.params)
+inputs = snakemake.input
+nested, signature = (load_table(path, ("gene", "symbol")) for path in inputs.lists)
+tables = gather_nonlinear(
+    Dataset.load(inputs.dataset),
+    Splits.load(inputs.splits),
+    batches=[ModelFits.load(path) for path in inputs.fits],
+    final=ModelFits.load(inputs.final),
+    observed=[Fits.load(path) for path in inputs.observed],
+    nested=nested,
+    signature=signature,
+    **snakemake.params,
+)
 save_tables(snakemake.output, tables)

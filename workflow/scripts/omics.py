@@ -7,14 +7,13 @@ from genesig.selection.linear.added_omics import omics_table
 log_to(snakemake.log[0])
 inputs = snakemake.input
 settings = snakemake.params
-study = (
+table = omics_table(
     Dataset.load(inputs.dataset),
     Splits.load(inputs.splits),
-    list(map(Fits.load, inputs.observed)),
-)
-keywords = {
+    observed=[Fits.load(path) for path in inputs.observed],
+    final=Fits.load(inputs.final),
+    omic_factors=settings.given["omics"],
+    permutations=settings.permutations,
     **settings.linear,
-    "omic_factors": settings.given["omics"],
-    "permutations": settings.permutations,
-}
-save_table(snakemake.output[0], omics_table(*study, Fits.load(inputs.final), **keywords))
+)
+save_table(snakemake.output[0], table)

@@ -8,10 +8,14 @@ from genesig.selection.sets.gather import gather_sets
 
 log_to(snakemake.log[0])
 inputs = snakemake.input
-study = Dataset.load(inputs.dataset), Splits.load(inputs.splits), GeneSets.load(inputs.known)
-fits = [list(map(ModelFits.load, paths)) for paths in (inputs.observed, inputs.permuted)]
-further_fits = (
-    *map(ModelFits.load, (inputs.final, inputs.subsamples)),
-    list(map(Fits.load, inputs.linear)),
+tables = gather_sets(
+    Dataset.load(inputs.dataset),
+    Splits.load(inputs.splits),
+    GeneSets.load(inputs.known),
+    fits=[list(map(ModelFits.load, paths)) for paths in (inputs.observed, inputs.permuted)],
+    final=ModelFits.load(inputs.final),
+    subsamples=ModelFits.load(inputs.subsamples),
+    linear=[Fits.load(path) for path in inputs.linear],
+    **snakemake.params,
 )
-save_tables(snakemake.output, gather_sets(*study, fits, *further_fits, **snakemake.params))
+save_tables(snakemake.output, tables)
