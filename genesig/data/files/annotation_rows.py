@@ -1,0 +1,142 @@
+"""Find the rows of a matrix of samples that describe its genes: ids, positions, words, totals."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from genesig.arrays import Array
+from genesig.data.files.delimited import Matrix
+from genesig.data.files.non_gene_kinds import (
+    MIN_DIFFERENT_VALUES,
+    MIN_SAMPLES_FOR_VALUES,
+    SUM_TOLERANCE,
+    TOTALS,
+    any_of,
+)
+from genesig.words import (
+    is_missing,
+    is_number,
+    without_thousands,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+# Names of columns beside the ids of the genes, letters and digits alone, in lower case.
+GENE_COLUMN_NAME = any_of(
+    r"(ncbi|locuslink|entrez)(gene)?(id|symbol)?s?",
+    r"gene(id|symbol|name|title|type|biotype|length|start|end|description)s?",
+    r"(hgnc|hugo|external)(id|symbol|genename)?|symbols?|accessions?|descriptions?|definition",
+    r"biotype|transcripttype|featuretype|ens(g|embl)(gene|transcript|protein)?(id)?s?",
+    r"(refseq|unigene|uniprot(kb)?|genbank)(id|accession)?s?|gb(acc|list)",
+    r"(probe(set)?|spot|target|olink|seq|soma|ilmn|transcript|(majority)?protein)(id|name)s?",
+    r"probe(set)?|idref|aptname|targetfullname|proteindescriptions|fastaheaders",
+    r"chr(om(osome)?)?(name)?|seqnames?|cytoband|band|mapinfo|location",
+    r"(gene|tx|chrom)?(start|end|stop)(position)?|strand|width",
+    r"(gene|exon|effective|effectivegene|transcript)?length|(percentagegene)?gccontent|gc",
+    r"numberofproteins|(razor|unique|razorunique)?peptides|molweightkda|sequence(length|coverage)",
+)
+AMBIGUOUS_COLUMN_NAMES = {"start", "end", "stop", "location", "band", "probe", "hugo", "gc"}
+"""Names that samples may have, too: they count if `MIN_ANNOTATION_COLUMNS` such columns exist."""
+MIN_ANNOTATION_COLUMNS = 3
+MIN_IDS = 50  # genes from which on ids differ from counts by their values
+MAX_ID_CORRELATION = 0.5
+"""Rank correlation of a row of ids with the samples; samples of one tissue have about 0.8."""
+
+
+def annotation_rows(matrix: Matrix, table: pd.DataFrame | None) -> set[int]:
+    """Return the rows of a matrix of samples that describe genes: ids, positions, words.
+
+    A row that the sample table lists is a sample. The others are told by their names, by words, or
+    by ids: whole numbers that are all different, unlike the values of the samples.
+    """
+    listed = set() if table is None else set(map(str, table.index))
+    candidates = [row for row, name in enumerate(matrix.rows) if name not in listed]
+    if not candidates:
+        return set()
+    plain_names = {row: re.sub(r"[\W_]+", "", matrix.rows[row]).lower() for row in candidates}
+    gene_column_names = {
+        row: name for row, name in plain_names.items() if GENE_COLUMN_NAME.fullmatch(name)
+    }
+    has_several = len(gene_column_names) + len(matrix.annotation) >= MIN_ANNOTATION_COLUMNS
+    rows = {
+        row
+        for row, name in gene_column_names.items()
+        if has_several or name not in AMBIGUOUS_COLUMN_NAMES
+    }
+    rows |= {row for row in candidates if row not in rows and _has_only_words(matrix, row)}
+    rows |= _rows_of_ids(matrix, [row for row in candidates if row not in rows])
+    rows |= _rows_of_totals(matrix, [row for row in candidates if row not in rows])
+    return rows if len(rows) < len(matrix.rows) else set()
+
+
+def _has_only_words(matrix: Matrix, row: int) -> bool:
+    """Tell whether a row has words and no number, not even one with a decimal comma."""
+    if np.isfinite(matrix.cells[row]).any():
+        return False
+    words = [matrix.text(row, column) for column in range(len(matrix.columns))]
+    words = [word for word in words if not is_missing(word)]
+    return bool(words) and not any(
+        is_number(word.replace(",", "")) or without_thousands(word) for word in words
+    )
+
+
+def _rows_of_ids(matrix: Matrix, rows: Sequence[int]) -> set[int]:
+    """Return the row of ids, if any: different whole numbers, unlike the samples."""
+    if len(matrix.columns) < MIN_IDS or len(matrix.rows) < MIN_DIFFERENT_VALUES:
+        return set()
+    candidates = [row for row in rows if _are_ids(matrix.cells[row])]
+    if not candidates:
+        return set()
+    complete = np.isfinite(matrix.cells).all(axis=0)
+    if complete.sum() < MIN_IDS:
+        return set()
+    ranks = np.array([_ranks(values) for values in matrix.cells[:, complete]])
+    median_ranks = _ranks(np.median(ranks, axis=0))
+    correlations = np.array([np.corrcoef(values, median_ranks)[0, 1] for values in ranks])
+    unlike_rows = [row for row in candidates if abs(correlations[row]) < MAX_ID_CORRELATION]
+    sample_correlations = np.delete(correlations, unlike_rows)
+    # Where samples are not alike, either, only their decimals tell them from ids.
+    samples = np.delete(matrix.cells, unlike_rows, axis=0)
+    decimals = not any(_are_whole(values) for values in samples)
+    distinct = decimals or bool(np.median(sample_correlations) > MAX_ID_CORRELATION)
+    return set(unlike_rows) if len(unlike_rows) == 1 and distinct else set()
+
+
+def _rows_of_totals(matrix: Matrix, rows: Sequence[int]) -> set[int]:
+    """Return the rows that are called as a total, or are the sum or the mean of all others."""
+    pattern = TOTALS.pattern
+    totals = {row for row in rows if pattern and pattern.fullmatch(matrix.rows[row].strip())}
+    measured_rows = [row for row in rows if row not in totals]
+    X = matrix.cells[measured_rows]
+    if len(measured_rows) <= MIN_SAMPLES_FOR_VALUES or len(matrix.columns) < MIN_DIFFERENT_VALUES:
+        return totals
+    total = np.nansum(X, axis=0)
+    for scale in (1.0, len(measured_rows) - 1.0):
+        is_close = np.abs(scale * X - (total - X)) <= SUM_TOLERANCE * np.abs(scale * X)
+        sums = np.flatnonzero(is_close.all(axis=1) & X.any(axis=1))
+        if len(sums) == 1:
+            totals.add(measured_rows[int(sums[0])])
+    return totals
+
+
+def _are_whole(values: Array) -> bool:
+    finite = values[np.isfinite(values)]
+    return bool((finite % 1 == 0).all())
+
+
+def _ranks(values: Array) -> Array:
+    return np.argsort(np.argsort(values, kind="stable"), kind="stable").astype(float)
+
+
+def _are_ids(values: Array) -> bool:
+    """Tell whether values look like ids: positive whole numbers, all different."""
+    finite = values[np.isfinite(values)]
+    if 2 * len(finite) < len(values) or not _are_whole(values) or (finite <= 0).any():
+        return False
+    return len(np.unique(finite)) == len(finite)

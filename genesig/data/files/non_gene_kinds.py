@@ -1,0 +1,188 @@
+"""The kinds of rows and columns that are no genes, and the names by which programs write them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from genesig.words import (
+    is_missing,
+)
+
+
+@dataclass(frozen=True)
+class NonGeneKind:
+    """One kind of row, or column, of a file that is no gene."""
+
+    name: str  # value of `data.keep` in the config; '' if the kind cannot be kept
+    noun: str  # in messages, for one row
+    plural: str
+    examples: str  # names, for the table in the documentation
+    pattern: re.Pattern[str] | None = None  # of names; None if only the values tell
+
+
+def any_of(*alternatives: str) -> re.Pattern[str]:
+    """Return a pattern that matches any of the alternatives, in upper or lower case."""
+    return re.compile("|".join(alternatives), re.IGNORECASE)
+
+
+SUMMARIES = NonGeneKind(
+    "summaries",
+    "summary row of a counter",
+    "summary rows of a counter",
+    "`__no_feature`, `N_unmapped`, `Unassigned_Ambiguity`",
+    any_of(
+        r"__\w+",  # htseq-count
+        r"no_feature|ambiguous|too_low_aqual|not_aligned|alignment_not_unique",  # before its 0.6
+        r"N_(unmapped|multimapping|nofeature|ambiguous)|nofeature",  # STAR, GDC
+        r"(un)?assigned(_\w+)?",  # featureCounts
+        r"\*|(un|multi)[-_ ]?mapp(ed|ing)([-_ ]reads)?",  # samtools idxstats and others
+    ),
+)
+TOTALS = NonGeneKind(
+    "totals",
+    "row of totals",
+    "rows of totals",
+    "`Total`, `library size`, `nCount_RNA`; a row that is the sum or the mean of all others",
+    any_of(
+        r"(grand|column|row|sub)?[ _.-]?(totals?|sums?)",
+        r"(total|sum|mapped|sequenced|aligned|number|no|#)[ _.-]*(of[ _.-]*)?(mapped[ _.-]*)?"
+        r"(reads?|counts?|umis?|genes|intensity)",
+        r"lib(rary)?[ _.-]?size|n_?(count|feature)s?_?rna|n_counts|n_genes",
+        r"(norm|size)[ _.-]?factors?|(detected|expressed)[ _.-]?(genes|features)",
+        r"(genes|features)[ _.-]?(detected|expressed)|(percent|pct)[ _.-](counts[ _.-])?mt",
+        # German, French, Spanish
+        r"(gesamt)?summe|mittelwert|durchschnitt|somme|moyenne|suma|promedio",
+        r"(mean|average|median|st\.?dev|std|variance)[ _.-]?(of[ _.-])?(expression|counts?)?",
+    ),
+)
+CONTROLS = NonGeneKind(
+    "controls",
+    "control probe",
+    "control probes",
+    "`AFFX-BioB-3_at`, `DarkCorner`, `(+)E1A_r60_1`, `NEG_A(0)`, `NegativeControl`, `BLANK-1`",
+    any_of(
+        # Affymetrix: genes of bacteria and phages; controls that measure a gene of the organism
+        # (AFFX-HUMGAPDH) are genes.
+        r"AFFX[-_](r2[-_])?(((ec|bs|p1)[-_])?(bio[bcd]n?|cre|crex|dap|lys|phe|thr|trp)|"
+        r"nonspecificgc|polya|bkgr|kit|trpn|ran|ngc|tag)[\w-]*",
+        # Agilent
+        r"(GE_)?BrightCorner|DarkCorner|(\(\+\)|\(-\))\S+|NegativeControl|NC[12]_\d{6,}"
+        r"|E1A_r60_\w+|ETG\d+_\d+|StructuralNegative|SRN_\d+|HsNegativeControl\w*",
+        # Illumina
+        r"(negative|biotin|cy3_hyb|labeling|housekeeping|(low|high)_stringency_hyb)([ _.:-]\S*)?",
+        # NanoString, spatial panels, SomaScan, proximity assays
+        r"(POS|NEG)[_ ][A-H](\(\d*\.?\d+\))?",
+        r"(neg(ative)?|blank|antisense|unassigned|deprecated)[-_ ]?(ctrl|control)?[-_ ]?"
+        r"(prb|probe|codeword)?s?[-_ ]?(wtx)?[-_ ]?\d+(\.\d+)?",
+        r"(neg(ative)?|pos(itive)?|isotype|ext(ension)?|inc(ubation)?|det(ection)?"
+        r"|amp(lification)?|hyb|igg\d?[ab]?)[-_ ]?(ctrl|control)s?[-_ ]?\d*",
+        # Spots and wells without a sequence
+        r"(blank|empty|buffer|ntc|no[-_ ]?template([-_ ]?control)?|control)[-_ ]?\d*",
+        r"(hyb|neg)?controlelution\w*|hybridi[sz]ation[ _.-]?control\S*|spuriomer\S*",
+    ),
+)
+SPIKES = NonGeneKind(
+    "spikes",
+    "spike-in",
+    "spike-ins",
+    "`ERCC-00002`, `SIRV101`, `cel-miR-39-3p`, `PhiX`",
+    any_of(
+        r"ERCC[-_.]0\d{4}([-_]\S*)?",
+        r"(g?SIRV|SIRVome)[-_]?[\w.-]*|(R[12]|sequin)[-_]\d+[-_]\d+",
+        r"(cel|ath|osa)-mir-?(39|54|238|159|156)[\w-]*|UniSp\d+\S*",
+        r"phi[-_ ]?X(174)?|spike[-_ ]?ins?[-_ ]?\S*|(RNA|DNA)[-_]?spike\S*|lambda[-_ ]?(phage|dna)",
+    ),
+)
+CONTAMINANTS = NonGeneKind(
+    "contaminants",
+    "contaminant or decoy",
+    "contaminants or decoys",
+    "`CON__P02769`, `REV__Q9Y6K9`, `DECOY_P04637`, `rev_sp|P04637|P53_HUMAN`",
+    any_of(
+        r"(CON__|REV__|XXX_|##)\S+|(decoy|contam|contaminant|cont|crap|rev|reverse)[_|]\S+",
+        r"\S+[_-](decoy|reversed|contaminant)",
+        r"(biognosys\|)?irt[-_ ]?kit\S*|biognosys\S*",
+    ),
+)
+NAMELESS_ROWS = NonGeneKind(
+    "", "row without a gene id", "rows without a gene id", "`NA`, `---`, `#N/A`, a blank cell"
+)
+SHEET_COLUMNS = NonGeneKind(
+    "sheet",
+    "column of the sample table",
+    "columns of the sample table",
+    "`OS`, `age`: the name or the values of a column of the sample table",
+)
+CLINICAL_ROWS = NonGeneKind(
+    SHEET_COLUMNS.name,
+    "row about the samples",
+    "rows about the samples",
+    "`age`, `OS`: whole numbers among decimals, which no column of the sample table has",
+)
+WORD_ROWS = NonGeneKind(
+    "",
+    "row of words",
+    "rows of words",
+    "`Group`, `tissue`: words instead of numbers, which no column of the sample table has",
+)
+ROW_NUMBERS = NonGeneKind(
+    "",
+    "count of the rows",
+    "counts of the rows",
+    "a column 0, 1, 2, ... that a program has written",
+)
+ANNOTATION_COLUMNS = NonGeneKind(
+    "",
+    "column beside the genes",
+    "columns beside the genes",
+    "`Entrez_Gene_Id`, `Description`, `gene_type`, `chr`, `start`, `length`",
+)
+KINDS_BY_NAME = (SUMMARIES, TOTALS, CONTROLS, SPIKES, CONTAMINANTS)
+KINDS_BY_VALUES = (SHEET_COLUMNS, CLINICAL_ROWS, WORD_ROWS, ROW_NUMBERS)
+KINDS = (*KINDS_BY_NAME, NAMELESS_ROWS, *KINDS_BY_VALUES, ANNOTATION_COLUMNS)
+# Words for a missing id; R numbers repeated ones (NA.1). UNK (unkempt) is a gene.
+MISSING_ID = re.compile(r"[-?._/\s]+|#.*|NA\.\d+|<na>|n\.?a\.?|unknown|none", re.IGNORECASE)
+MAX_KIND_SHARE = 0.5
+"""Share of the names above which a kind is the subject of the matrix, and stays."""
+MIN_EQUAL_SHARE = 0.95  # share of the samples in which a column equals one of the sample table
+MIN_SPECIES_SHARE = 0.1
+"""Share of the names from which on micro-RNA of a species are genes, and no spike-ins."""
+SUM_TOLERANCE = 1e-4  # relative difference of a row from the sum of all others, by rounding
+MIN_SAMPLES_FOR_VALUES = 5  # samples from which on columns are not equal by chance
+MIN_DIFFERENT_VALUES = 3  # different values from which on values alone tell what a column is
+
+
+def kinds_by_name(names: Sequence[str], excluded: Collection[str] = ()) -> dict[int, NonGeneKind]:
+    """Return position -> kind of each name that is no gene by the pattern of a kind.
+
+    A kind of more than half of the names is the subject of the matrix, and stays; so do the kinds
+    whose names are `excluded`.
+    """
+    kind_of_position: dict[int, NonGeneKind] = {}
+    for kind in KINDS_BY_NAME:
+        if kind.name in excluded or kind.pattern is None:
+            continue
+        positions = [k for k, name in enumerate(names) if kind.pattern.fullmatch(name.strip())]
+        if kind is SPIKES:
+            positions = _foreign_micro_rna(names, positions)
+        if len(positions) <= MAX_KIND_SHARE * len(names):
+            kind_of_position |= dict.fromkeys(
+                (k for k in positions if k not in kind_of_position), kind
+            )
+    return kind_of_position
+
+
+def _foreign_micro_rna(names: Sequence[str], positions: Sequence[int]) -> list[int]:
+    """Return the positions without micro-RNA of a species that is frequent in the matrix."""
+    species = Counter(names[k][:4].lower() for k in range(len(names)) if "-mi" in names[k].lower())
+    common = {name for name, times in species.items() if times > MIN_SPECIES_SHARE * len(names)}
+    return [k for k in positions if names[k][:4].lower() not in common]
+
+
+def is_nameless(name: str) -> bool:
+    """Tell whether a gene id is blank or a word for no value."""
+    text = name.strip()
+    return is_missing(text) or MISSING_ID.fullmatch(text) is not None
