@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 from genesig.arrays import Array
 from genesig.data.cohorts.labels import CohortLabelRequest, read_classes, read_numbers, read_times
 from genesig.data.cohorts.translation import rename_genes, select_rows
-from genesig.data.files.delimited import Matrix, TextTable
+from genesig.data.files.delimited import Matrix
 from genesig.data.files.geo_counts import paths_read
 from genesig.data.files.headers import with_names_of
 from genesig.data.files.layouts import orient
 from genesig.data.files.non_genes import Surroundings
-from genesig.data.files.readers import assign_part, read_matrix, read_sample_table
-from genesig.data.files.sample_names import with_matrix_names, without_absent
+from genesig.data.files.readers import assign_part, read_matrix
+from genesig.data.files.sample_names import without_absent
 from genesig.data.study.matrix_check import check_samples, leave_out_other_columns
 from genesig.data.study.settings import CohortSettings
-from genesig.data.study.sheet_check import check_column, check_ids, drop_unstorable_columns
+from genesig.data.study.sheet_check import check_column, read_sheet
 from genesig.errors import InvalidInput, Problem, collect_problems, order_by_level
 from genesig.response.design import SEVERAL, label_columns
 from genesig.response.kinds import ByKind
@@ -72,7 +72,7 @@ def read_cohort(design: Design, settings: CohortSettings, genes: Collection[str]
     table_file = settings.sample_file
     matrix_part, table_part = assign_part(settings.part, file, table_file)
     matrix = collect_problems(lambda: read_matrix(file, matrix_part), problems)
-    file_table = _read_table(matrix, table_file, table_part, settings.sample_names, problems)
+    file_table = read_sheet(table_file, table_part, matrix, settings.sample_names, problems)
     labels = None
     dropped = list[dict[str, str]]()
     not_measured = list[dict[str, str]]()
@@ -178,25 +178,6 @@ def _translate_covariates(
                 table[covariate.column]
             )
             table = table.assign(**{covariate.column: study_words})
-    return table
-
-
-def _read_table(
-    matrix: Matrix | None,
-    file: str,
-    part: str | None,
-    sample_names: str | None,
-    problems: list[Problem],
-) -> TextTable | None:
-    """Return the sample table under the names of the matrix; None if it cannot be read."""
-    names = None if matrix is None else matrix.columns
-    table = collect_problems(lambda: read_sample_table(file, names, part), problems)
-    if table is not None:
-        if matrix is not None:
-            axes = (matrix.columns, matrix.rows)
-            table = with_matrix_names(table, axes, file, sample_names, problems)
-        table = drop_unstorable_columns(table, file, problems)
-        check_ids(table, file, problems)
     return table
 
 

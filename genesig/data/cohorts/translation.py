@@ -8,10 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.readers import read_genes
 from genesig.data.files.symbols import needed_names, read_hgnc, rows_by_name
-from genesig.data.study.sheet_check import check_column
-from genesig.errors import InvalidInput, Problem
+from genesig.data.study.gene_columns import read_name_column
+from genesig.errors import Problem
 from genesig.words import counted, is_missing, listing, number_fault
 
 
@@ -59,24 +58,10 @@ def _read_names(
     annotation: str, symbol: str | None, problems: list[Problem]
 ) -> dict[str, str] | None:
     """Return the new name of each gene id of a gene table; None after a problem."""
-    try:
-        table = read_genes(annotation, None)
-    except InvalidInput as error:
-        problems.extend(error.problems)
+    cells = read_name_column(annotation, symbol, "the study's gene id", problems)
+    if cells is None:
         return None
-    columns = list(map(str, table.columns))
-    check_column(symbol, "symbol", columns, str(table.index.name), annotation, problems)
-    symbol_column = symbol if symbol is not None else next(iter(columns), None)
-    if symbol_column is None:
-        problems.append(Problem(annotation, "needs two columns: gene id and the study's gene id"))
-    if symbol_column not in columns or columns.count(symbol_column) > 1:
-        return None
-    names_of_first_rows = table[~table.index.duplicated()][symbol_column]
-    return {
-        str(gene): str(name)
-        for gene, name in names_of_first_rows.items()
-        if not is_missing(str(name))
-    }
+    return {str(gene): str(name) for gene, name in cells.items() if not is_missing(str(name))}
 
 
 def _take_medians(

@@ -15,11 +15,32 @@ from genesig.arrays import Array
 from genesig.data.files.readers import read_genes
 from genesig.data.steps.segment import SEGMENT
 from genesig.data.study.sheet_check import check_column
-from genesig.errors import InvalidInput, Problem, did_you_mean, input_error
+from genesig.errors import InvalidInput, Problem, collect_problems, did_you_mean, input_error
 from genesig.words import counted, is_missing, is_number, listing, number_fault
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def read_name_column(
+    annotation: str, symbol: str | None, meaning: str, problems: list[Problem]
+) -> pd.Series[str] | None:
+    """Return the names of genes, index = gene id, of a gene table; None after a problem.
+
+    symbol: column of the names; None takes the first one after the ids.
+    meaning: of the names, for the message that there is no such column.
+    """
+    table = collect_problems(lambda: read_genes(annotation, None), problems)
+    if table is None:
+        return None
+    columns = list(map(str, table.columns))
+    check_column(symbol, "symbol", columns, str(table.index.name), annotation, problems)
+    symbol_column = symbol if symbol is not None else next(iter(columns), None)
+    if symbol_column is None:
+        problems.append(Problem(annotation, f"needs two columns: gene id and {meaning}"))
+    if symbol_column not in columns or columns.count(symbol_column) > 1:
+        return None
+    return table[~table.index.duplicated()][symbol_column]
 
 
 def read_groups(path: str, genes: Sequence[str]) -> dict[str, str]:

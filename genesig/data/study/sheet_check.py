@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from genesig.data.files.delimited import TextTable
-from genesig.data.files.sample_names import ROWS_MARK
+from genesig.data.files.delimited import Matrix, TextTable
+from genesig.data.files.readers import read_sample_table
+from genesig.data.files.sample_names import ROWS_MARK, with_matrix_names
 from genesig.data.study.label_checks import (
     check_similar_names,
     event_column_hints,
@@ -16,7 +17,7 @@ from genesig.data.study.label_checks import (
 )
 from genesig.data.study.label_rules import LABEL_RULES, LabelRequest
 from genesig.data.study.settings import StudySettings
-from genesig.errors import Problem, did_you_mean
+from genesig.errors import Problem, collect_problems, did_you_mean
 from genesig.results import Design
 from genesig.words import further_text, is_missing, listing
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MAX_LISTED_COLUMNS = 12  # columns that a message names
+FAULTY_IDS = "sample_ids"  # code of the problems of blank and repeated sample names
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,29 @@ def check_sheet(
     ]
     # Splits and permutations are drawn by row number, so rows must not depend on the file's order.
     return Sheet(obs.sort_index(kind="stable"), design, dropped_notes)
+
+
+def read_sheet(
+    file: str,
+    part: str | None,
+    matrix: Matrix | None,
+    sample_names: str | None,
+    problems: list[Problem],
+) -> TextTable | None:
+    """Return a sample table under the names of its matrix; None if it cannot be read.
+
+    sample_names: column with the names of the matrix; None looks for it.
+    """
+    names = None if matrix is None else matrix.columns
+    table = collect_problems(lambda: read_sample_table(file, names, part), problems)
+    if table is None:
+        return None
+    if matrix is not None:
+        axes = (matrix.columns, matrix.rows)
+        table = with_matrix_names(table, axes, file, sample_names, problems)
+    table = drop_unstorable_columns(table, file, problems)
+    check_ids(table, file, problems)
+    return table
 
 
 def check_column(
@@ -222,7 +247,8 @@ def check_ids(table: TextTable, file: str, problems: list[Problem]) -> None:
     if blank_rows:
         message = f"the sample name (column '{table.cells.index.name}') is blank"
         line_location = f"{file}, line {table.lines[blank_rows[0]]}"
-        problems.append(Problem(line_location, message + further_text(len(blank_rows) - 1, "line")))
+        message += further_text(len(blank_rows) - 1, "line")
+        problems.append(Problem(line_location, message, code=FAULTY_IDS))
     if repeated_rows:
         name = str(table.cells.index[repeated_rows[0]])
         message = (
@@ -230,7 +256,8 @@ def check_ids(table: TextTable, file: str, problems: list[Problem]) -> None:
             f"{table.lines[first_row[name]]}{further_text(len(repeated_rows) - 1, 'line')}; "
             "each sample needs one row and a name of its own"
         )
-        problems.append(Problem(f"{file}, line {table.lines[repeated_rows[0]]}", message))
+        line_location = f"{file}, line {table.lines[repeated_rows[0]]}"
+        problems.append(Problem(line_location, message, code=FAULTY_IDS))
 
 
 def _check_filled(

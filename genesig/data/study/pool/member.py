@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.files.delimited import Matrix, TextTable
+from genesig.data.files.delimited import TextTable
 from genesig.data.files.gene_ids import versions_hint
 from genesig.data.files.geo_counts import paths_read
 from genesig.data.files.headers import with_names_of
 from genesig.data.files.names import POOLED_STUDIES, Config
 from genesig.data.files.non_genes import Surroundings
-from genesig.data.files.readers import assign_part, read_genes, read_matrix, read_sample_table
-from genesig.data.files.sample_names import with_matrix_names, without_absent
+from genesig.data.files.readers import assign_part, read_matrix
+from genesig.data.files.sample_names import without_absent
 from genesig.data.steps.normalise import fit_steps
 from genesig.data.steps.scale import looks_raw, never_logged, sizes
+from genesig.data.study.gene_columns import read_name_column
 from genesig.data.study.label_checks import (
     check_blank_times,
     check_event_coding,
@@ -34,7 +35,7 @@ from genesig.data.study.matrix_check import check_matrix
 from genesig.data.study.pool.record import STUDY_COLUMN, Member
 from genesig.data.study.scale_check import describe_flattening
 from genesig.data.study.settings import StudySettings
-from genesig.data.study.sheet_check import check_column, check_ids, drop_unstorable_columns
+from genesig.data.study.sheet_check import FAULTY_IDS, check_column, read_sheet
 from genesig.errors import GenesigError, InvalidInput, Problem, collect_problems, did_you_mean
 from genesig.response.design import label_columns, time_columns
 from genesig.words import counted, further_text, is_missing, listing
@@ -92,17 +93,9 @@ def _read_symbols(
     annotation: str, symbol: str | None, problems: list[Problem]
 ) -> dict[str, str] | None:
     """Return the symbol of each probe of a gene table; None after a problem."""
-    table = collect_problems(lambda: read_genes(annotation, None), problems)
-    if table is None:
+    cells = read_name_column(annotation, symbol, "symbol", problems)
+    if cells is None:
         return None
-    columns = list(map(str, table.columns))
-    check_column(symbol, "symbol", columns, str(table.index.name), annotation, problems)
-    symbol_column = symbol if symbol is not None else next(iter(columns), None)
-    if symbol_column is None:
-        problems.append(Problem(annotation, "needs two columns: gene id and symbol"))
-    if symbol_column not in columns or columns.count(symbol_column) > 1:
-        return None
-    cells = table[~table.index.duplicated()][symbol_column]
     symbol_of_probe = {
         str(probe): str(text).split(SYMBOL_SEPARATOR)[0].strip() for probe, text in cells.items()
     }
@@ -201,8 +194,8 @@ def _read_item(item: Config, settings: StudySettings, problems: list[Problem]) -
     table_file = item["samples"] or item["expression"]
     matrix_part, table_part = assign_part(item["part"], matrix_file, table_file)
     matrix = collect_problems(lambda: read_matrix(matrix_file, matrix_part), problems)
-    file_table = _read_table(matrix, table_file, table_part, item["sample_names"], problems)
-    if file_table is None:
+    file_table = read_sheet(table_file, table_part, matrix, item["sample_names"], problems)
+    if file_table is None or any(problem.code == FAULTY_IDS for problem in problems):
         return None
     not_measured = list[dict[str, str]]()
     if matrix is not None:
@@ -269,28 +262,6 @@ def _read_item(item: Config, settings: StudySettings, problems: list[Problem]) -
         dropped,
         tuple(files),
     )
-
-
-def _read_table(
-    matrix: Matrix | None,
-    table_file: str,
-    part: str | None,
-    sample_names: str | None,
-    problems: list[Problem],
-) -> TextTable | None:
-    """Return the sample table under the names of the matrix; None if it cannot be read."""
-    names = None if matrix is None else matrix.columns
-    table = collect_problems(lambda: read_sample_table(table_file, names, part), problems)
-    if table is None:
-        return None
-    if matrix is not None:
-        axes = (matrix.columns, matrix.rows)
-        table = with_matrix_names(table, axes, table_file, sample_names, problems)
-    table = drop_unstorable_columns(table, table_file, problems)
-    n_previous_problems = len(problems)
-    check_ids(table, table_file, problems)
-    has_errors = any(problem.level == "error" for problem in problems[n_previous_problems:])
-    return None if has_errors else table
 
 
 def _response_columns(item: Config, settings: StudySettings) -> Sequence[str]:
