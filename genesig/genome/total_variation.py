@@ -82,6 +82,7 @@ def _rss_floor(y: Array) -> float:
 
 
 def _bic(rss: float, segments: int, lines: int, n: int, rss_floor: float) -> float:
+    """Return Schwarz' criterion of a step function."""
     return n * float(np.log(max(rss, rss_floor) / n)) + (2 * segments - lines) * float(np.log(n))
 
 

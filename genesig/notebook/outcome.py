@@ -64,6 +64,7 @@ class Page:
     path: Path
 
     def _repr_html_(self) -> str:
+        """Return the page in a frame, as notebooks show it."""
         page = html.escape(read_content(self.path).decode())
         frame = 'width="100%" height="800" style="border: 0" sandbox="allow-scripts"'
         return f'<iframe title="Report" {frame} srcdoc="{page}"></iframe>'
@@ -276,6 +277,7 @@ class Results:
         return predictions.table, predictions.contributions
 
     def _check_same(self) -> None:
+        """Raise if the folder has been run again since these results were opened."""
         if sha256(self.folder / "run.json") != self._record_digest:
             message = "was run again with other settings; take the results of that run"
             raise input_error(self.folder, message)

@@ -285,6 +285,7 @@ class Plots:
         )
 
     def _label(self) -> str:
+        """Return the column of the label."""
         return label_columns(self._results.record["config"]["label"])[0]
 
     def _response(self, obs: pd.DataFrame) -> Array:
@@ -296,6 +297,7 @@ class Plots:
 
 
 def _numeric_response(column: pd.Series[Any]) -> Array:
+    """Return a response as numbers; raise if it is of times or words."""
     try:
         return column.astype(float).to_numpy()
     except ValueError:
@@ -303,6 +305,7 @@ def _numeric_response(column: pd.Series[Any]) -> Array:
 
 
 def _axes(ax: Axes | None) -> Axes:
+    """Return the given axes, or new ones."""
     if ax is not None:
         return ax
     from matplotlib import pyplot as plt

@@ -242,6 +242,7 @@ def _interrupt(child: subprocess.Popen[str]) -> None:
 
 
 def _is_written_here(config: Path) -> bool:
+    """Tell whether a config was written by this module."""
     return config.is_file() and read_content(config).startswith(CONFIG_HEADER.encode())
 
 
@@ -249,6 +250,7 @@ def _plain_config(config: dict[str, Any]) -> dict[str, Any]:
     """Return the config in types of a config file, without arrays, tuples and paths."""
 
     def plain_value(value: Any) -> Any:
+        """Return a value that YAML can hold, for an array or a path."""
         return value.tolist() if hasattr(value, "tolist") else os.fspath(value)
 
     try:

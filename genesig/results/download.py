@@ -68,6 +68,7 @@ def _try_repeatedly(url: str, action: Callable[[], T], attempt: int = 1) -> T:
 
 
 def _is_temporary(error: Exception) -> bool:
+    """Tell whether a download that failed may succeed later."""
     if isinstance(error, HTTPError):
         return error.code >= 500 or error.code in (408, 429)
     return isinstance(error, URLError | TimeoutError | ConnectionError | HTTPException)

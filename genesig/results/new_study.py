@@ -214,6 +214,7 @@ def check_new(folder: str | Path) -> None:
 
 
 def _is_download(path: Path) -> bool:
+    """Tell whether a file is a downloaded series, or its checksum."""
     name = path.name.removesuffix(".part").removesuffix(".sha256")
     return path.parent.parts[-2:] == DOWNLOAD_FOLDER and name.endswith(DOWNLOAD_SUFFIXES)
 

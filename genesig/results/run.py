@@ -120,6 +120,7 @@ def _checked_digests(record: Any, key: str, source: str) -> Mapping[str, str]:
 
 
 def _is_below_folder(name: str) -> bool:
+    """Tell whether a name is a relative path that stays in its folder."""
     path = PurePosixPath(name)
     return not path.is_absolute() and ".." not in path.parts
 
@@ -145,6 +146,7 @@ def _job(path: str) -> str:
 
 
 def _memory(table: pd.DataFrame) -> float | None:
+    """Return the largest memory of the jobs, in MB; None if it was not measured."""
     return float(table["max_rss"].max()) if table["max_rss"].dtype.kind == "f" else None
 
 
@@ -317,6 +319,7 @@ def failures(log: Path, slurm: Path) -> Iterator[Problem]:
 
 
 def _signal_problems(text: str) -> Iterator[Problem]:
+    """Yield a problem for each job that a signal ended."""
     for rule, name, status in KILLED_JOB.findall(text):
         signal_number = int(status or 0) - 128  # as a shell says it
         name = name or (Signals(signal_number).name if signal_number in set(Signals) else "")
@@ -327,6 +330,7 @@ def _signal_problems(text: str) -> Iterator[Problem]:
 
 
 def _slurm_reason(text: str) -> str | None:
+    """Return why SLURM ended a job, by its log; None if it does not say so."""
     return next(
         (reason for pattern, reason in SLURM_REASONS.items() if re.search(pattern, text)), None
     )

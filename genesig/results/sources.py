@@ -51,6 +51,7 @@ def sources_digest(script: Path, root: Path) -> str:
 
 @cache
 def _digest(file: Path) -> str:
+    """Return the SHA-256 of a file."""
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
@@ -75,6 +76,7 @@ def _file_of_module(root: Path) -> dict[str, Path]:
 
 @cache
 def _page_files(folder: Path) -> set[Path]:
+    """Return the files of the page in a folder of the report."""
     return {file for file in folder.iterdir() if file.suffix in PAGE_SUFFIXES}
 
 

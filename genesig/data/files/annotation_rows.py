@@ -126,11 +126,13 @@ def _rows_of_totals(matrix: Matrix, rows: Sequence[int]) -> set[int]:
 
 
 def _are_whole(values: Array) -> bool:
+    """Tell whether all finite values are whole numbers."""
     finite = values[np.isfinite(values)]
     return bool((finite % 1 == 0).all())
 
 
 def _ranks(values: Array) -> Array:
+    """Return the ranks 0, 1, ... of the values; ties keep their order."""
     return np.argsort(np.argsort(values, kind="stable"), kind="stable").astype(float)
 
 

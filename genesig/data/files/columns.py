@@ -247,6 +247,7 @@ def _prefer_joined_times(table: pd.DataFrame, candidates: list[TimeAndEvent]) ->
 
 
 def _is_follow_up(name: str) -> bool:
+    """Tell whether the name of a column speaks of a follow-up."""
     return bool({"last", "follow", "followup", "fu"} & set(words_of(name)))
 
 

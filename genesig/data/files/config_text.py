@@ -46,6 +46,7 @@ def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_constant(name: str) -> None:
+    """Raise the error of a constant such as NaN, which JSON does not have."""
     raise ValueError(f"{name} is no number of JSON")
 
 

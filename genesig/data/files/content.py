@@ -28,6 +28,7 @@ COPY_AGAIN = "copy or download it again"  # advice for damaged files
 
 
 def _read_blocks(stream: IO[bytes]) -> Iterator[bytes]:
+    """Return the blocks of bytes that are left in a stream."""
     return iter(lambda: stream.read(READ_BLOCK_BYTES), b"")
 
 

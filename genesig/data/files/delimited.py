@@ -117,10 +117,12 @@ def _is_header(line: str, next_line: str, delimiters: str, file_name: str) -> bo
 
 
 def _n_cells(line: str, delimiters: str, file_name: str) -> int:
+    """Return the number of cells of a line."""
     return len(_split_cells(line, delimiters, file_name))
 
 
 def _split_cells(line: str, delimiters: str, file_name: str) -> list[str]:
+    """Return the cells of a line, split at its most frequent delimiter."""
     delimiter = max(delimiters, key=line.count)
     return [cell.strip() for cell in split_row(line, delimiter, file_name)]
 
@@ -523,6 +525,7 @@ def _has_short_cells(text: str | bytes, delimiter: str) -> bool:
 
 
 def _stored_rows(lines: Sequence[tuple[int, str]]) -> Iterator[str]:
+    """Return the texts of numbered lines."""
     return (line for _, line in lines)
 
 

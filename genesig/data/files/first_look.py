@@ -213,6 +213,7 @@ def _without_non_genes(
 
 
 def _samples_are_rows(matrix: Matrix, file_format: Format | None) -> bool:
+    """Tell whether samples are probably in rows: a wide matrix of a format without an order."""
     is_wide = len(matrix.columns) > len(matrix.rows)
     return is_wide and file_format is not None and file_format.either_way
 

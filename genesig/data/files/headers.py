@@ -93,10 +93,12 @@ def _cell_text(matrix: Matrix, row: int, column: int) -> str:
 
 
 def _join_doubts(*sentences: str) -> str:
+    """Return sentences, joined by semicolons."""
     return "; ".join(filter(None, sentences))
 
 
 def _is_word(text: str) -> bool:
+    """Tell whether a text is neither missing nor a number."""
     return not is_missing(text) and not is_number(text)
 
 
@@ -110,6 +112,7 @@ def _without_blank_columns(matrix: Matrix) -> Matrix:
 
 
 def _has_text(matrix: Matrix, column: int) -> bool:
+    """Tell whether a cell of a column has a text."""
     return any(_cell_text(matrix, row, column) for row in range(len(matrix.rows)))
 
 

@@ -314,8 +314,10 @@ def r_name(text: str) -> str:
 
 
 def _without_zeros(text: str) -> str:
+    """Return a text without the leading zeros of its numbers."""
     return re.sub(r"(?<!\d)0+(?=\d)", "", text)
 
 
 def _letters_and_digits(text: str) -> str:
+    """Return a text without punctuation and blanks."""
     return re.sub(r"[\W_]+", "", text)

@@ -167,6 +167,7 @@ def _message(
 
 
 def _count_text(kind: NonGeneKind, number: int) -> str:
+    """Return a number with the noun of a kind, such as "2 control probes"."""
     return f"{number} {kind.noun if number == 1 else kind.plural}"
 
 

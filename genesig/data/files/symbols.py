@@ -78,6 +78,7 @@ def rows_by_name(table: pd.DataFrame) -> dict[str, int]:
 
 
 def _names_in_columns(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Yield each name in the cells of the columns, with its row."""
     for column in columns:
         for row, cell in enumerate(map(str, table[column])):
             yield from ((name.strip(), row) for name in cell.split(HGNC_SEPARATOR) if name.strip())

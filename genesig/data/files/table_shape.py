@@ -296,12 +296,14 @@ def long_columns(opening: Opening) -> tuple[str, str, str] | None:
 
 
 def _is_numeric(cells: Sequence[str]) -> bool:
+    """Tell whether nearly all cells that are not missing are numbers."""
     answers = [cell for cell in cells if not is_missing(cell)]
     n_numbers = sum(is_number(cell.replace(",", ".")) for cell in answers)
     return bool(answers) and n_numbers >= NUMERIC_SHARE * len(answers)
 
 
 def _counts_rows(cells: Sequence[str]) -> bool:
+    """Tell whether cells are whole numbers that rise by one."""
     if not all(cell.isdigit() for cell in cells):
         return False
     return bool((np.diff([int(cell) for cell in cells]) == 1).all())

@@ -53,5 +53,6 @@ def columns_of_whole_numbers(matrix: Matrix, samples: Sequence[int]) -> list[int
 
 
 def _significant_digits(value: float) -> int:
+    """Return the number of significant digits, ten at most."""
     digits = f"{abs(value):.9e}".partition("e")[0].replace(".", "").rstrip("0")
     return len(digits)

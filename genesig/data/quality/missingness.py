@@ -163,6 +163,7 @@ def _kruskal(share: Array, members: Array) -> float:
 
 
 def _spearman(share: Array, response_number: Array) -> float:
+    """Return the p-value of Spearman's correlation; NaN if a side is constant."""
     from scipy.stats import spearmanr
 
     varies = np.ptp(share) > 0 and np.ptp(response_number) > 0
@@ -274,6 +275,7 @@ def _by_sample(associations: Missingness, sheet: Sheet) -> Iterator[str]:
 
 
 def _join_phrases(phrases: Sequence[str]) -> str:
+    """Return the first three phrases, with dots for more."""
     return " and ".join(phrases[:3]) + ", ..." * (len(phrases) > 3)
 
 

@@ -144,6 +144,7 @@ def split_twins(X: Array, obs: pd.DataFrame, design: Design) -> list[tuple[str, 
 
 
 def _standardised_by_study(X: Array, studies: Array) -> Array:
+    """Return the values with each gene standardised within each study."""
     values = np.empty(X.shape)
     for study in np.unique(studies):
         values[studies == study] = standardised(X[studies == study])

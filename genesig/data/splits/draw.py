@@ -177,6 +177,7 @@ class _InnerFolds:
 def _one_by_one(
     location: str, samples: Samples, rows: Array, number: int, seed: int, key: tuple[int, ...]
 ) -> list[Array]:
+    """Return one part for each sample, or for each group."""
     return samples.one_by_one(rows)
 
 
@@ -286,6 +287,7 @@ def _kfold(samples: Samples, *, seed: int, folds: int, repeats: int, sides: Any)
 def _leave_one_out(
     samples: Samples, *, seed: int, folds: int, repeats: int, sides: Any
 ) -> Iterator[Split]:
+    """Yield a split for each sample, which alone is tested."""
     for row, name in enumerate(samples.names):
         yield _split(samples, name, 1, row + 1, np.array([row]))
 
@@ -293,12 +295,14 @@ def _leave_one_out(
 def _leave_one_group_out(
     samples: Samples, *, seed: int, folds: int, repeats: int, sides: Any
 ) -> Iterator[Split]:
+    """Yield a split for each group, which is tested."""
     yield from _leave_out(samples, samples.groups)
 
 
 def _leave_one_batch_out(
     samples: Samples, *, seed: int, folds: int, repeats: int, sides: Any
 ) -> Iterator[Split]:
+    """Yield a split for each batch, which is tested."""
     yield from _leave_out(samples, samples.batches)
 
 
@@ -324,6 +328,7 @@ def _predefined(
 
 
 def _split(samples: Samples, name: str, repeat: int, fold: int, test: Array) -> Split:
+    """Return an outer split by its test rows, without inner folds."""
     train = np.setdiff1d(np.arange(len(samples.names)), test)
     key = spawn_key(OUTER_SPLIT, split=repeat, fold=fold)
     return Split(name, repeat, fold, samples.named(train), samples.named(test), (), key)

@@ -114,6 +114,7 @@ class Samples:
         )
 
     def _divisible(self, rows: Array, n_parts: int) -> bool:
+        """Tell whether the rows can be divided into so many stratified parts."""
         largest_stratum = max(np.bincount(self._strata(rows, n_parts)))
         return bool(largest_stratum >= n_parts and len(self.one_by_one(rows)) >= n_parts)
 
@@ -132,6 +133,7 @@ class Samples:
         return _number_by_appearance(study * (strata.max(initial=0) + 1) + strata)
 
     def _strata(self, rows: Array, n_parts: int) -> Array:
+        """Return the number of the stratum of each row, in order of appearance."""
         return _number_by_appearance(self.kind.strata(self.y[rows], n_parts))
 
 

@@ -108,6 +108,7 @@ def _is_split(value: Any) -> bool:
 
 
 def _are_names(value: Any) -> bool:
+    """Tell whether a value is a list of texts."""
     return isinstance(value, list) and all(isinstance(name, str) for name in value)
 
 
@@ -254,6 +255,7 @@ def _pair_faults(samples: Samples, halves: Sequence[Split]) -> Iterator[Problem]
 def _split_group_problems(
     samples: Samples, location: str, train: Array, test: Array
 ) -> Iterator[Problem]:
+    """Yield a problem for each group with samples on both sides of a split."""
     if samples.groups is not None:
         for group in np.intersect1d(samples.groups[train], samples.groups[test]):
             yield Problem(location, f"group '{group}' has samples on both sides; keep it whole")

@@ -248,6 +248,7 @@ class Alignments:
         return predictors
 
     def _product(self, name: str) -> Array:
+        """Return the inner products of the samples of an aligned copy, computed once."""
         if name not in self._products:
             X = self.copy(name)
             self._products[name] = X @ X.T

@@ -91,10 +91,12 @@ def _set_of_each_column(step: str, by: str | None, var: pd.DataFrame) -> list[st
 
 
 def _mean(X: Array) -> Array:
+    """Return the mean of each column."""
     return np.asarray(X.mean(axis=0))
 
 
 def _interquartile_range(X: Array) -> Array:
+    """Return the interquartile range of each column."""
     lower, upper = np.quantile(X, (0.25, 0.75), axis=0)
     return np.asarray(upper - lower)
 

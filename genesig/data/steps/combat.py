@@ -81,6 +81,7 @@ def shrink_batch_moments(Z: Array) -> tuple[Array, Array]:
 
 
 def _largest_relative_change(estimate: Array, new_estimate: Array) -> float:
+    """Return the largest change of an estimate, relative to its old value."""
     relative_change = np.divide(
         np.abs(new_estimate - estimate), estimate, out=np.zeros_like(estimate), where=estimate != 0
     )
@@ -241,11 +242,13 @@ class Combat:
 
     @classmethod
     def _identity(cls, batches: tuple[str, ...], n_genes: int, n_covariates: int) -> Combat:
+        """Return the correction that changes nothing."""
         zeros = np.zeros(n_genes)
         coefficients = np.zeros((n_covariates, n_genes))
         return cls(batches, zeros, zeros, coefficients, *_no_adjustment(batches, zeros))
 
     def _level(self, covariate_columns: Array) -> Array:
+        """Return the expected value of each cell by its mean and covariates."""
         # Not a matrix product: its rounding would depend on the number of samples.
         level = np.tile(self.mean, (len(covariate_columns), 1))
         for covariate, slopes in zip(covariate_columns.T, self.coefficients, strict=True):
@@ -253,6 +256,7 @@ class Combat:
         return level
 
     def _standardised(self, X: Array, covariate_columns: Array) -> Array:
+        """Return the adjustable genes (n_samples, n_adjustable), standardised."""
         is_adjustable = self.scale > 0
         Z = X - self._level(covariate_columns)
         Z = Z if is_adjustable.all() else Z[:, is_adjustable]
@@ -260,14 +264,17 @@ class Combat:
 
 
 def _batch_names(batch: Sequence[str]) -> Array:
+    """Return the names of batches as texts."""
     return np.array(list(map(str, batch)), dtype=object)
 
 
 def _covariate_columns(covariates: Array | None, n_samples: int) -> Array:
+    """Return the covariates (n_samples, n_covariates) as float."""
     return np.empty((n_samples, 0)) if covariates is None else np.asarray(covariates, dtype=float)
 
 
 def _no_adjustment(batches: tuple[str, ...], mean: Array) -> tuple[Array, Array]:
+    """Return shifts of 0 and variance factors of 1 for each batch and gene."""
     return np.zeros((len(batches), len(mean))), np.ones((len(batches), len(mean)))
 
 
@@ -372,6 +379,7 @@ class BatchCorrection:
         )
 
     def _combat(self) -> Combat:
+        """Return the record that adjusts samples."""
         arrays = (self.mean, self.scale, self.coefficients, self.gamma, self.delta)
         return Combat(tuple(map(str, self.batches)), *map(np.asarray, arrays))
 

@@ -120,6 +120,7 @@ def _polish(tables: Array) -> tuple[Array, Array]:
 
 
 def _effect_shapes(tables: Array) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the shapes of the effects of rows and of columns."""
     return tables.shape[1:2], tables.shape[2:]
 
 
@@ -223,6 +224,7 @@ def background_parameters(values: Array) -> tuple[float, float, float] | None:
 
 
 def _varies(ordered: Array) -> bool:
+    """Tell whether ordered values differ."""
     return len(ordered) > 1 and bool(ordered[0] < ordered[-1])
 
 
@@ -251,6 +253,7 @@ def _mode(values: Array) -> float:
 
 
 def _smoothed_mass(mass: Array, kernel: Array) -> Array:
+    """Return the convolution of masses on the grid with a kernel."""
     spectrum = np.fft.rfft(mass, 2 * N_GRID_POINTS) * np.conj(np.fft.rfft(kernel))
     return np.asarray(np.fft.irfft(spectrum, 2 * N_GRID_POINTS)[:N_GRID_POINTS])
 

@@ -161,6 +161,7 @@ def apply(step: Normaliser, X: Array, obs: pd.DataFrame | None) -> Array:
 
 
 def _rebuild_step(state: Mapping[str, Any]) -> Normaliser:
+    """Return a fitted step from its stored state."""
     values = {key: value for key, value in state.items() if key != "step"}
     arrays = {k: np.asarray(v) if isinstance(v, list) else v for k, v in values.items()}
     fitted: Normaliser = _class_of(state["step"])(**arrays)
@@ -254,6 +255,7 @@ def fit_steps(X: Array, steps: Steps, obs: pd.DataFrame | None = None) -> Refere
 
 
 def _fit_step(step_class: Any, X: Array, obs: pd.DataFrame | None, settings: dict[str, Any]) -> Any:
+    """Return a step of this class, fitted to X if it learns from samples."""
     if step_class.kind in ("sample", "study"):
         return step_class(**settings)
     obs_argument = (obs,) if step_class.kind in ("batch", "studies") else ()
@@ -362,11 +364,13 @@ def normalise_samples(
 
 
 def _apply_to_all(steps: Steps, dataset: Dataset) -> Array:
+    """Return the values after the steps, fitted to all samples."""
     fitted = fit_steps(dataset.X, bind_steps(steps, dataset), dataset.obs)
     return fitted.transform(dataset.X, dataset.obs)
 
 
 def _errors_of_alignments(dataset: Dataset) -> dict[str, float]:
+    """Return name -> error of each alignment; empty if there is no choice."""
     choice = alignments_of(replace(dataset, unaligned=dataset.X))
     response = dataset.kind.number(dataset.response())
     return {} if choice is None else choice.errors(response, np.arange(len(response)))

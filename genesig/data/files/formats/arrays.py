@@ -63,5 +63,6 @@ def suffix_of(path: str | Path) -> str:
 
 
 def _without_gz(path: str | PurePath) -> PurePath:
+    """Return the path without an ending .gz."""
     path = PurePath(path)
     return path.with_suffix("") if path.suffix.lower() == ".gz" else path

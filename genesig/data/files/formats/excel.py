@@ -75,6 +75,7 @@ def samples(content: bytes, file_name: str, part: str | None) -> TextTable:
 
 
 def _visible_sheets(sheets: dict[str, Sheet]) -> list[str]:
+    """Return the titles of the sheets that are not hidden."""
     return [title for title, sheet in sheets.items() if not sheet.marks.hidden_sheet]
 
 
@@ -233,6 +234,7 @@ def _is_matrix(rows: Rows) -> bool:
 
 
 def _n_filled_cells(rows: Rows) -> int:
+    """Return the number of cells with a text."""
     return sum(bool(cell) for row in rows for cell in row)
 
 

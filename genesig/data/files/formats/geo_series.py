@@ -83,6 +83,7 @@ def _characteristic(tag: str, value: str) -> tuple[str, str]:
 
 
 def _column_name(name: str) -> str:
+    """Return the name without slashes, which h5ad files refuse."""
     return name.replace("/", "_")
 
 
@@ -207,6 +208,7 @@ def _split(line: str) -> tuple[str, list[str]]:
 
 
 def _unquoted(cell: str) -> str:
+    """Return a cell without its quotation marks."""
     is_quoted = len(cell) > 1 and cell[0] == cell[-1] == '"'
     return cell[1:-1].replace('""', '"').strip() if is_quoted else cell
 

@@ -359,10 +359,12 @@ def _class_name(value: Any) -> str:
 
 
 def _is_data_frame(value: Any) -> bool:
+    """Tell whether an object is R's data.frame."""
     return type(value).__name__ == "DataFrame"
 
 
 def _as_mapping(slot: Any) -> dict[str, Any]:
+    """Return the entries of a list or an environment by their names."""
     mapping = slot if isinstance(slot, Mapping) else vars(slot)
     return {str(name): value for name, value in mapping.items()}
 
@@ -449,10 +451,12 @@ def _column_of_ids(frame: pd.DataFrame, words: Sequence[Any]) -> Any:
 
 
 def _has_row_numbers(frame: pd.DataFrame) -> bool:
+    """Tell whether the rows have numbers for names."""
     return all(str(name).isdigit() for name in frame.index)
 
 
 def _frame_numbers(frame: pd.DataFrame) -> Any:
+    """Return the cells of a table of numbers; missing ones are NaN."""
     return frame.to_numpy(dtype=np.float64, na_value=np.nan)
 
 

@@ -77,10 +77,12 @@ def read_row_data(value: Any, file_name: str) -> TextTable:
 
 
 def _col_data(value: Any) -> Any:
+    """Return the table of samples of a container; None without one."""
     return getattr(value, "colData", None)
 
 
 def _is_deseq(value: Any) -> bool:
+    """Tell whether an object is DESeq2's data set."""
     return "DESeqDataSet" in map(str, np.ravel(getattr(value, "class", "")))
 
 

@@ -121,6 +121,7 @@ def _check_kind(content: bytes, file_name: str) -> None:
 
 
 def _line_number(content: bytes, offset: int) -> int:
+    """Return the number of the line, from 1, that holds a byte."""
     return content.count(b"\n", 0, offset) + 1
 
 
