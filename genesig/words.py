@@ -247,9 +247,12 @@ def control_first(names: Sequence[str]) -> list[str]:
 
     Only words that the other name lacks decide: in "no relapse" and "relapse" the first is the
     control, in "normal karyotype" and "complex karyotype", too; in "No 1" and "No 2" neither.
+    Of two numbers of which neither or both are controls, the smaller one stands first.
     """
     words, other_words = ({*re.findall(r"[^\W_]+|-$", name.casefold())} for name in names)
     is_control = [_are_control_words(words - other_words), _are_control_words(other_words - words)]
+    if is_control[0] == is_control[1] and all(map(is_number, names)):
+        return sorted(names, key=float)
     return list(names)[::-1] if is_control == [False, True] else list(names)
 
 

@@ -223,6 +223,11 @@ def test_the_class_to_compare_with_stands_first(tmp_path: Path) -> None:
     assert raw["data"]["classes"] == ["untreated cells", "treated"]
 
 
+def test_larger_of_two_numbers_is_the_positive_class() -> None:
+    table = pd.DataFrame({"group": ["2", "1", "2", "1", "2", "1", "2"]})
+    assert _propose_label(table, None)[:2] == ("group", {"classes": ["1", "2"]})
+
+
 def test_a_table_of_words_is_no_matrix(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [["sample", "state", "age"], *([f"s{k}", "ill", str(k)] for k in range(9))]
     (tmp_path / "sheet.tsv").write_text("\n".join("\t".join(row) for row in rows))

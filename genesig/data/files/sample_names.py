@@ -423,8 +423,8 @@ def merge_sdrf_rows(table: TextTable, file: str, problems: list[Problem]) -> Tex
     """Return an SDRF table with one row for each sample; other tables are unchanged.
 
     A column whose cells differ between the rows of a sample gets both cells, "1.fastq; 2.fastq",
-    and the lines behind its name, ``Scan Name (lines 2 and 3 differ)``, so that no setting takes
-    it for a property of the sample.
+    and the lines behind its name, ``Scan Name (lines 2 and 3 differ)``. A setting must name it so:
+    of two colours, "case; reference" may be the class of a sample.
 
     table: index = names of samples.
     file: file of the table.
@@ -459,7 +459,7 @@ def merge_sdrf_rows(table: TextTable, file: str, problems: list[Problem]) -> Tex
         mark = f"{ROWS_MARK} {lines[first_row]} and {lines[other_row]} differ)"
         merged_headers[position] = f"{header} {mark}"
         joined_cells = [
-            "; ".join(dict.fromkeys(cells[row] for row in rows)) for rows in rows_of_sample.values()
+            "; ".join(sorted({cells[row] for row in rows})) for rows in rows_of_sample.values()
         ]
         merged.isetitem(position, joined_cells)
     merged.columns = merged_headers

@@ -232,6 +232,17 @@ def test_sdrf_rows_that_differ_in_a_used_column_are_refused(odd_study: OddStudy)
     assert "'Characteristics[sex]' has different cells in the rows of one sample" in problems
 
 
+def test_sdrf_rows_of_two_colours_give_one_class_whatever_the_dye(odd_study: OddStudy) -> None:
+    header = ["Array Data File", "Source Name", "Characteristics[disease]", "Label"]
+    rows = []
+    for number, (name, label) in enumerate(zip(SAMPLE_NAMES, CLASS_OF_SAMPLE, strict=True)):
+        channels = [[name, f"{name}_src", label, "Cy5"], [name, "pool", "reference", "Cy3"]]
+        rows += channels[:: -1 if number % 2 else 1]
+    odd_study.write(SAMPLE_NAMES, table_text([header, *rows]), "e.sdrf.txt")
+    summary, _ = odd_study.validate("Characteristics[disease] (lines 2 and 3 differ)")
+    assert "48 samples (24 control; reference, 24 case; reference" in summary
+
+
 def test_two_rows_of_a_sample_in_a_plain_table_are_refused(odd_study: OddStudy) -> None:
     text = _sdrf_of_two_files()
     for header in ("Source Name", "Characteristics[disease]", "Characteristics[sex]"):
