@@ -23,7 +23,7 @@ from genesig.selection.genes.frequency import (
     MAX_LIST_SHARE,
     PREDICTIVE_FDR_FACTOR,
 )
-from genesig.selection.linear.answers import LIST_LENGTHS
+from genesig.selection.linear.training_sets import LIST_LENGTHS
 
 TEST_NAMES = {
     "welch": "Welch t-test",

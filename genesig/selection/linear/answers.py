@@ -39,14 +39,15 @@ from genesig.selection.linear.elastic_nets import (
 from genesig.selection.linear.grid import GridChoice, calibration_lines, crossfit
 from genesig.selection.linear.half_samples import HalfSampleLists, select_half_samples
 from genesig.selection.linear.kinds import FITTINGS
-from genesig.selection.linear.training_sets import LinearSettings, TrainingSet, require_halves
+from genesig.selection.linear.training_sets import (
+    LIST_LENGTHS,
+    LinearSettings,
+    TrainingSet,
+    require_halves,
+)
 
 if TYPE_CHECKING:
     from genesig.selection.linear.elastic_nets import LinearModel
-
-
-LIST_LENGTHS = (5, 10, 20, 35, 50, 70, 100)
-"""Lengths of the lists from which the inner folds choose."""
 
 
 def first_genes(genes: Array) -> tuple[Array, ...]:

@@ -353,6 +353,9 @@ def _normalise_matrices(
         yield reference.transform(X, obs), reference, [training_set]
 
 
+LIST_LENGTHS = (5, 10, 20, 35, 50, 70, 100)
+"""Lengths from which the inner folds choose the lists of an ensemble."""
+
 LEARNED_FACTORS = "learned"
 """Value of ``data.omics`` if the inner folds choose the penalty factors."""
 

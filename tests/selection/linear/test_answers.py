@@ -40,7 +40,12 @@ from genesig.selection.linear.nested_cross_validation import (
     fit_half_samples,
     nested_cross_validation,
 )
-from genesig.selection.linear.training_sets import LinearSettings, draw_halves, make_training_sets
+from genesig.selection.linear.training_sets import (
+    LIST_LENGTHS,
+    LinearSettings,
+    draw_halves,
+    make_training_sets,
+)
 
 ONE_REPEAT_WITH_HALVES = settings.SPLITS | {"repeats": 1, "subsamples": 4}
 STUDY = {"batch": "1of1", "folds": MOMENTS}
@@ -312,7 +317,7 @@ def test_the_committee_is_the_mean_of_three_ridge_models():
 
     order = np.argsort(-np.abs(ttest_ind(X[y > 0], X[y < 0]).statistic))
     best = np.inf
-    for length in predictive.LIST_LENGTHS:
+    for length in LIST_LENGTHS:
         for lam in linear["lam"]:
             third = 3 * mean_scores[1] - mean_scores[0] - ridge(order[:length], lam)
             genes = np.flatnonzero(np.abs(third) > 1e-9)
