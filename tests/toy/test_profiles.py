@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from places import ROOT
-from study_runs import make_study, run
+from study_runs import lay_out_studies, make_study, run
 
 PROFILES = sorted(path.parent for path in (ROOT / "workflow/profiles").glob("*/config.yaml"))
 CLUSTERS = [path.name for path in PROFILES if path.name != "default"]
@@ -31,10 +31,16 @@ def test_jobs_of_seconds_are_submitted_together_on_every_cluster() -> None:
     assert loaded("lsf")["groups"] == groups
 
 
-def test_groups_of_a_profile_can_be_submitted_together(tmp_path: Path) -> None:
+@pytest.mark.parametrize("several", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_groups_of_a_profile_can_be_submitted_together(several: bool, tmp_path: Path) -> None:
     """A job that needs a rule of its group by way of a rule outside of it stops the whole run."""
     groups = [f"{rule}={group}" for rule, group in loaded("slurm")["groups"].items()]
-    plan = run(make_study(tmp_path), "--dry-run", "--groups", *groups)
+    study = (
+        lay_out_studies(tmp_path, {"across": {"align": "auto"}})
+        if several
+        else make_study(tmp_path)
+    )
+    plan = run(study, "--dry-run", "--groups", *groups)
     assert re.search(r"^report +1$", plan.stdout, re.MULTILINE)
 
 
