@@ -34,11 +34,12 @@ from genesig.report.page.words import (
     power,
     rate,
     shorten,
+    shown_of_total,
     significant,
 )
 from genesig.report.prediction.methods import CRITERION_WORDS, SCHEME_WORDS, SOLVER_WORDS
 from genesig.report.prediction.section import controls_section, permutation_section, samples_section
-from genesig.report.sections import SECTIONS, first_figures
+from genesig.report.sections import SECTIONS, first_figures, summary
 
 
 @pytest.mark.parametrize(
@@ -60,6 +61,7 @@ from genesig.report.sections import SECTIONS, first_figures
         (significant(-2.0), "−2"),
         (significant(65536), "65536"),
         (significant(1528.25, 3), "1528"),
+        (shown_of_total(1100, 3051, "gene"), " 1,100 of 3,051 genes are shown."),
         (power(1e-3), "10⁻³"),
         (power(0.1), "0.1"),
         (power(0.0), "0"),
@@ -248,6 +250,21 @@ def test_alternative_text_of_a_figure_states_a_number(study):
     for name, (title, description) in texts.items():
         assert re.search(r"\d", description), name
         assert description not in (title, f"{title}."), name
+
+
+def test_captions_hold_in_the_dark_and_need_no_other_figure():
+    data = collected(Study(permutations=19))
+    captions = [image.caption for image in first_figures(data, Limits(3, 5))]
+    text = " ".join([*captions, words_of(data)])
+    assert "as above" not in text
+    assert not re.search(r"\b(?:[Bb]lack|[Ww]hite) (?:tick|dot|line|mark)", text)
+
+
+def test_warnings_of_the_first_screen_are_sentences():
+    data = collected(Study(permutations=19))
+    data["warnings"] = ["samples.tsv: one column is empty", "Few patients."]
+    expected = ["samples.tsv: one column is empty.", "Few patients."]
+    assert summary(data, Limits(3, 5)).warnings == expected
 
 
 @pytest.mark.usefixtures("undrawn")
