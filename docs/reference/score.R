@@ -22,6 +22,6 @@ for (step in steps) X <- switch(step$step,
 score <- chosen$intercept + colSums(X[unlist(chosen$genes), , drop = FALSE] * unlist(chosen$coefficients))
 stopifnot(is.finite(score))
 class <- if (is.null(model$classes)) score else
-  unlist(model$classes)[ifelse(score > model$threshold, "positive", "negative")]
+  unlist(model$classes)[ifelse(score > c(chosen$decision$threshold, model$threshold)[1], "positive", "negative")]
 write.table(data.frame(sample = colnames(X), score, predicted = class), sep = "\t",
             quote = FALSE, row.names = FALSE)

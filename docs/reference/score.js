@@ -30,4 +30,4 @@ samples.forEach((sample, k) => {
   const at = new Map(names.map((gene, j) => [gene, x[j]]));
   const score = chosen.genes.reduce((sum, gene, j) => sum + at.get(gene) * chosen.coefficients[j], chosen.intercept);
   if (!Number.isFinite(score)) throw Error(`${sample} has no score`);
-  console.log([sample, score, model.classes?.[score > model.threshold ? "positive" : "negative"] ?? score].join("\t")); });
+  console.log([sample, score, model.classes?.[score > (chosen.decision?.threshold ?? model.threshold) ? "positive" : "negative"] ?? score].join("\t")); });

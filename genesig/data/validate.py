@@ -46,7 +46,7 @@ from genesig.data.study.scale_check import (
     rehearse_steps,
 )
 from genesig.data.study.settings import StudySettings
-from genesig.data.study.settings_check import check_settings, check_shares
+from genesig.data.study.settings_check import check_decision, check_settings, check_shares
 from genesig.data.study.sheet_check import check_column
 from genesig.errors import (
     GenesigError,
@@ -207,6 +207,8 @@ def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, 
             problems += check_design(inputs.sheet, config, file)
             problems += check_kind_settings(config, inputs.sheet.design.kind, source)
             problems += check_shares(config["probabilities"], inputs.sheet.design, source)
+            labels = inputs.sheet.obs[inputs.sheet.design.label].tolist()
+            problems += check_decision(config["decision"], inputs.sheet.design, labels, source)
             problems += check_patient_columns(inputs.sheet, file)
             problems += _check_against_labels(inputs, config)
             covariate_problems = list(

@@ -104,6 +104,7 @@ TOPIC_TABLES = {
     "omics": TopicTables(
         (omics.OMICS_TABLE,), on_page=(omics.OMICS_TABLE,), text_columns=("name",)
     ),
+    "operating_point": TopicTables(("decision",), on_page=("decision",)),
     "studies": TopicTables(("studies", "meta"), text_columns=("row", "study", "class")),
 }
 """Tables of the topics that a study need not have."""

@@ -35,6 +35,7 @@ from genesig.report.genome import genome
 from genesig.report.methods import methods_section, references_section
 from genesig.report.nonlinear import nonlinear_section
 from genesig.report.omics import omics
+from genesig.report.operating_point import operating_point_paragraph, operating_point_section
 from genesig.report.page.measure import covariate_names, subject_noun, two_classes
 from genesig.report.page.section import Limits, Paragraph, Section
 from genesig.report.page.style import MUTED
@@ -62,6 +63,7 @@ from genesig.response.kinds import ByKind
 
 FIRST_SCREEN_FUNCTIONS: tuple[Callable[[Report], list[Paragraph]], ...] = (
     write_paragraphs,
+    operating_point_paragraph,
     left_out_paragraphs,
     cohort_paragraphs,
     added_value,
@@ -204,6 +206,7 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "omics": omics,
     "controls": controls_section,
     "published": published,
+    "decision": operating_point_section,
     "decisions": decisions_section,
     "score-effect": score_effect,
     "subgroups": subgroups,

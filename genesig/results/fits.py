@@ -67,6 +67,7 @@ class Answers:
     gamma: Array | None = None
     line: Array | None = None  # (m, 2, T + 1) float: see `Fits.line`
     shrinkage: Array | None = None  # (m, 2) float: see `Fits.shrinkage`
+    crossfitted: Array | None = None  # (m, 2, n) float: see `Fits.crossfitted`
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,9 @@ class Fits:
     line: Array | None = None
     # (m,) float: slope of `line` over the slope that the held-out samples gave, 0 to 1
     shrinkage: Array | None = None
+    # (m, n) float: score of each training sample by models that left it out, less the threshold,
+    # for the chosen list; NaN for other samples. None without a rule in the section `decision`
+    crossfitted: Array | None = None
     lasso_lists: LassoLists | None = None  # only of half-samples
     # (m, n_omics) float: chosen factors of the l1 terms of each omic; None if they were set
     factors: Array | None = None
@@ -214,6 +218,7 @@ class Fits:
         answer_gamma = answers.gamma
         line = answers.line
         shrinkage = answers.shrinkage
+        crossfitted = answers.crossfitted
         return replace(
             self,
             mu=np.array([np.nan]),
@@ -231,6 +236,7 @@ class Fits:
             gap=np.zeros((m, 1)),
             line=None if line is None else line[:, answer_number],
             shrinkage=None if shrinkage is None else shrinkage[:, answer_number],
+            crossfitted=None if crossfitted is None else crossfitted[:, answer_number],
             choice=self.choice * [1, 1, 0],
             answers=None,
         )
@@ -274,6 +280,7 @@ class Fits:
             threshold=answer.threshold,
             line=answer.line,
             shrinkage=answer.shrinkage,
+            crossfitted=answer.crossfitted,
             choice=np.column_stack([self.choice[:, :2], np.full(m, n_mu)]),
             answers=None,
         )
@@ -436,6 +443,7 @@ RECORDS: dict[str, tuple[type, dict[str, str]]] = {
             "gamma": "answer_gamma",
             "line": "answer_line",
             "shrinkage": "answer_shrinkage",
+            "crossfitted": "answer_crossfitted",
         },
     ),
     "lasso_lists": (LassoLists, {"indptr": "rival_indptr", "indices": "rival_indices"}),

@@ -13,6 +13,7 @@ from genesig.results.fits import joined
 from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.calibration import rejection_table
 from genesig.selection.assess.held_out import STUDY_SHARES, predictions_table, scores_table
+from genesig.selection.assess.operating_point import DecisionRule, operating_point_table
 from genesig.selection.assess.stability import stability_table
 from genesig.selection.genes.blocks import block_evidence, block_tables
 from genesig.selection.genes.export import stretches_table
@@ -58,6 +59,7 @@ def gather(
     fdr: float,
     clusters: Mapping[str, Any],
     probabilities: str | Sequence[float] = STUDY_SHARES,
+    decision: Mapping[str, Any] | None = None,
 ) -> dict[str, pd.DataFrame]:
     """Return the result tables by the names of their files.
 
@@ -78,10 +80,12 @@ def gather(
         The config section of this name, see `block_tables`.
     probabilities : str or sequence of float
         Of the config, see `requested_shares`.
+    decision : mapping or None
+        The config section of this name, see `DecisionRule`.
 
     dict of DataFrame: signature, selection, nested_lists, lists, blocks, prototypes, scores,
     predictions, rejection, stability, univariate; stretches, if the study knows the positions of
-    its genes.
+    its genes; decision, if the config states a rule.
     """
     import pandas as pd
 
@@ -111,6 +115,8 @@ def gather(
     }
     if dataset.placed:
         tables["stretches"] = stretches_table(dataset, nested, final)
+    if rule := DecisionRule.from_config(decision or {}, dataset.response()):
+        tables["decision"] = operating_point_table(dataset, splits, fits, final.with_chosen(), rule)
     return tables
 
 

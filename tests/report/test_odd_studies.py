@@ -28,6 +28,7 @@ from genesig.results import Dataset, Design
 # Gene sets and covariates are named by a study, decisions taken between classes, lists compared.
 OF_OTHER_STUDIES = {
     "classes",
+    "decision",
     "survival",
     "genome",
     "enrichment",

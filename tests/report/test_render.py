@@ -49,6 +49,7 @@ NOT_EVERYWHERE = {
         "classes",
         "studies",
         "survival",
+        "decision",
         "decisions",
         "external",
         "subgroups",

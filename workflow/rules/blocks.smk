@@ -11,7 +11,7 @@ rule gather:
         final="results/linear/final.npz",
         subsamples="results/linear/subsamples.npz",
     output:
-        **shown(*GATHERED, *PLACED),
+        **shown(*GATHERED, *PLACED, *DECIDED),
     log:
         "logs/gather.log",
     conda:
@@ -21,7 +21,7 @@ rule gather:
     params:
         sources("gather.py"),
         **{key: config["signature"][key] for key in ("cv_frequency", "fdr")},
-        **{key: config[key] for key in ("clusters", "probabilities")},
+        **{key: config[key] for key in ("clusters", "probabilities", "decision")},
     script:
         "../scripts/gather.py"
 
@@ -84,6 +84,6 @@ rule model:
     params:
         sources("model.py"),
         folds=config["normalise"]["folds"],
-        probabilities=config["probabilities"],
+        **{key: config[key] for key in ("probabilities", "decision")},
     script:
         "../scripts/model.py"

@@ -9,6 +9,7 @@ from genesig.data.study.settings import READ_KEYS
 from genesig.data.study.settings_check import check_files
 from genesig.data.validate import study_config
 from genesig.errors import InvalidInput
+from genesig.response.decision import decision_rules_in
 from genesig.selection.linear.training_sets import linear_keywords
 from genesig.results.sources import sources_digest
 
@@ -55,6 +56,7 @@ STUDY = {"dataset": "results/dataset.h5ad", "splits": "results/splits.json"}
 WEIGHED = {**STUDY, "chance": "results/linear/chance.npz"}
 LINEAR = {**linear_keywords(config), "folds": config["normalise"]["folds"]}
 PLACED = ["stretches"] if config["data"]["chromosome"] else []
+DECIDED = ["decision"] if decision_rules_in(config["decision"]) else []
 ENRICHMENT = ["enrichment", "enrichment_ranking"]
 
 

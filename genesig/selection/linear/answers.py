@@ -36,7 +36,12 @@ from genesig.selection.linear.elastic_nets import (
     lists_as_path,
     refit_by_ridge,
 )
-from genesig.selection.linear.grid import GridChoice, calibration_lines, crossfit
+from genesig.selection.linear.grid import (
+    GridChoice,
+    calibration_lines,
+    crossfit,
+    stack_or_none,
+)
 from genesig.selection.linear.half_samples import HalfSampleLists, select_half_samples
 from genesig.selection.linear.kinds import FITTINGS
 from genesig.selection.linear.training_sets import (
@@ -266,6 +271,11 @@ def _answers(
     lines = [answer.line for answer in answer_lines if answer.line is not None]
     shrinkages = [answer.shrinkage for answer in answer_lines if answer.shrinkage is not None]
     has_lines = len(lines) == len(ANSWERS)
+    crossfitted = None
+    if fits.crossfitted is not None:
+        scores_of_models = stack_or_none([model.crossfitted_scores for model in all_models])
+        if scores_of_models is not None:
+            crossfitted = scores_of_models.reshape(len(models), len(ANSWERS), -1)
     return Answers(
         indptr=np.cumsum([0, *(len(model.genes) for model in all_models)]),
         indices=np.concatenate([genes[model.genes] for model in all_models]),
@@ -278,6 +288,7 @@ def _answers(
         ),
         line=np.stack(lines, axis=1) if has_lines else None,
         shrinkage=np.stack(shrinkages, axis=1) if has_lines else None,
+        crossfitted=crossfitted,
     )
 
 

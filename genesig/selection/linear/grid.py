@@ -126,6 +126,12 @@ def calibration_lines(
     )
 
 
+def stack_or_none(arrays: Sequence[Array | None]) -> Array | None:
+    """Return the arrays as one; None if any of them is None."""
+    present = [array for array in arrays if array is not None]
+    return np.stack(present) if len(present) == len(arrays) else None
+
+
 @dataclass(frozen=True)
 class GridResult:
     """Validation results of the inner folds of one training set at one mu."""

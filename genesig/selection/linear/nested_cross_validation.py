@@ -36,6 +36,7 @@ from genesig.selection.linear.grid import (
     calibration_lines,
     search_grid,
     search_grid_averaged,
+    stack_or_none,
 )
 from genesig.selection.linear.half_samples import (
     add_lasso_lists,
@@ -306,9 +307,8 @@ def _fit_choices(
     models = fit_nested_lists(outer, tau, lam, settings)
     grid_indices = _longest_kept_lists(training_sets, models, grid_indices, settings)
     kind = FITTINGS[training_sets[0].kind]
-    calibration = calibration_lines(
-        training_sets, [choice.crossfitted_scores for choice in choices]
-    )
+    crossfitted_scores = [choice.crossfitted_scores for choice in choices]
+    calibration = calibration_lines(training_sets, crossfitted_scores)
     models, threshold = kind.decide(models, [choice.threshold for choice in choices])
     held_out_scores = [
         _held_out_scores(outer.X, training_set, models, fit)
@@ -350,6 +350,7 @@ def _fit_choices(
         ),
         line=calibration.line,
         shrinkage=calibration.shrinkage,
+        crossfitted=stack_or_none(crossfitted_scores) if settings.crossfitted else None,
     )
 
 

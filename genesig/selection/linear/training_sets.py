@@ -32,6 +32,7 @@ from genesig.data.steps.normalise import (
 )
 from genesig.errors import GenesigError
 from genesig.response.covariates import splined
+from genesig.response.decision import decision_rules_in
 from genesig.results import Dataset, Split, Splits
 from genesig.selection.assess.clusters import group_numbers
 from genesig.selection.assess.covariates import Covariates, exchange_residuals
@@ -382,6 +383,7 @@ class LinearSettings(TauGrid):
 
     ``most``, ``list_mu``, ``fdr``, ``least`` and ``size`` are keys of ``signature`` and decide
     which genes the answers have. ``learn_omics``: whether ``data.omics`` is ``learned``.
+    ``crossfitted``: whether cross-fitted scores are stored, for the setting ``decision``.
     """
 
     list: str
@@ -403,6 +405,7 @@ class LinearSettings(TauGrid):
     least: int
     size: int | None
     learn_omics: bool
+    crossfitted: bool
 
     def searched_mu(self) -> Array:
         """Return the mu that the inner folds search for the stable list, (n_searched,)."""
@@ -423,4 +426,5 @@ def linear_keywords(config: Mapping[str, Any]) -> dict[str, Any]:
         **signature_settings,
         "list_mu": signature["mu"],
         "learn_omics": config["data"]["omics"] == LEARNED_FACTORS,
+        "crossfitted": bool(decision_rules_in(config["decision"])),
     }

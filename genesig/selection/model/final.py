@@ -21,6 +21,7 @@ from genesig.optim.class_line import line_for_shares
 from genesig.results import Dataset, Fits
 from genesig.results.fits import ANSWERS
 from genesig.selection.assess.held_out import STUDY_SHARES, class_shares, requested_shares
+from genesig.selection.assess.operating_point import DecisionRule
 from genesig.selection.model.kinds import MODEL_KINDS
 from genesig.selection.model.same_scale import panel_genes, training_panel, training_scale
 from genesig.selection.model.schema import (
@@ -63,6 +64,7 @@ def final_model(
     *,
     folds: Steps,
     probabilities: str | Sequence[float] = STUDY_SHARES,
+    decision: Mapping[str, Any] | None = None,
     selection: pd.DataFrame | None = None,
 ) -> dict[str, Any]:
     """Return the content of model.json.
@@ -87,6 +89,8 @@ def final_model(
     probabilities : str or sequence of float
         Of the config, see `requested_shares`: of classes, the answers have the line of these,
         fitted to scores of left-out samples (`shrunken_line`), under ``probability``.
+    decision : mapping or None
+        The config section of this name: the answers have its threshold under ``decision``.
     selection : DataFrame or None
         selection.tsv, which says which genes are FDR-selected.
     """
@@ -106,6 +110,7 @@ def final_model(
     models = [
         _model(dataset, list_model, fdr_selected_genes)
         | _probability_line(dataset, list_model, shares)
+        | _operating_point(dataset, list_model, decision)
         for list_model in list_models
     ]
     X = learned_steps.transform(dataset.X, dataset.obs)
@@ -250,6 +255,19 @@ def _probability_line(
     *intercepts, slope = line_for_shares(line[0], class_shares(dataset.response()), shares).tolist()
     intercept = intercepts if len(intercepts) > 2 else intercepts[1] - intercepts[0]
     return {"probability": {"intercept": intercept, "slope": slope, **shrinkage}}
+
+
+def _operating_point(
+    dataset: Dataset, list_model: _ListModel, decision: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Return the rule and the threshold of an answer, if the config states one."""
+    crossfitted = list_model.fits.crossfitted
+    y = dataset.response()
+    rule = DecisionRule.from_config(decision or {}, y)
+    if rule is None or crossfitted is None or not list_model.answer:
+        return {}
+    threshold = rule.threshold(crossfitted[0], y)
+    return {"decision": {"rule": rule.describe(), "threshold": threshold}}
 
 
 def _model(

@@ -43,7 +43,7 @@ def _two_class_parts(
 def _predict_side(model: ModelJson, index: int, scores: Array) -> dict[str, Array]:
     """Return the class on the side of the score, and its probability if the model has a line."""
     classes = model["classes"]
-    is_positive = scores > model["threshold"]
+    is_positive = scores > operating_threshold(model, index)
     columns = {"predicted": np.where(is_positive, classes["positive"], classes["negative"])}
     probability = model["models"][index].get("probability")
     if probability is None:
@@ -51,6 +51,12 @@ def _predict_side(model: ModelJson, index: int, scores: Array) -> dict[str, Arra
     line = np.array([0.0, probability["intercept"], probability["slope"]])
     p = probabilities(two_columns(scores), line)[:, 1]
     return columns | {f"probability of {classes['positive']}": p}
+
+
+def operating_threshold(model: ModelJson, index: int) -> float:
+    """Return the threshold of one of ``models``: that of its ``decision``, or 0."""
+    decision = model["models"][index].get("decision", {})
+    return float(decision.get("threshold", model["threshold"]))
 
 
 def _two_class_faults(model: ModelJson) -> list[str]:

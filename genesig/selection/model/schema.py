@@ -29,6 +29,7 @@ OPTIONAL_KEYS = {
     "has_fdr_selected",
     "fdr_selected_genes",
     "probability",
+    "decision",
     "risk",
     "shrinkage",
     "shares",
@@ -227,6 +228,12 @@ MODEL_NODE = _object(
             " show that the score predicts the class, so that probabilities are the shares",
         },
     ),
+    decision=_object(
+        "of two classes, where the config states a `decision`: a score above this threshold, not"
+        " above 0, is of the positive class",
+        rule=NAME_NODE,
+        threshold=NUMBER_NODE,
+    ),
     risk=_object(
         "of survival, where a list has it: log hazard = slope * score, fitted to left-out samples",
         slope=SIZE_NODE,
@@ -307,8 +314,8 @@ SCHEMA: SchemaNode = {
             " the probabilities are",
         ),
         threshold={
-            "description": "0: a score above it is of the positive class, or of high risk; null"
-            " where scores are not cut",
+            "description": "0: a score above it is of the positive class, unless the model has a"
+            " `decision`, or of high risk; null where scores are not cut",
             "anyOf": [{"type": "number", "const": 0}, {"type": "null"}],
         },
         answer={**NAME_NODE, "description": "the `list` of the model that scores"},

@@ -260,6 +260,8 @@ def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
             f"models.{number}.{part}"
             for part in _parts_without_classes(list_model, model["classes"])
         )
+        if "decision" in list_model and not isinstance(model["classes"], Mapping):
+            yield f"models.{number}.decision"
         sizes = {len(list_model[part]) for part in ("genes", "symbols", "coefficients")}
         if sizes != {len(set(list_model["genes"]))} or not training_genes.issuperset(
             list_model["genes"]

@@ -124,6 +124,22 @@ def test_another_language_scores_as_predict_does(
         )
 
 
+@pytest.mark.parametrize("language", PROGRAMS)
+def test_another_language_calls_at_the_operating_point(language: str, tmp_path: Path) -> None:
+    command = program(language)
+    model, _ = model_of("plain")
+    text = table(values(False, seed=5), NAMES, GENES)
+    scores = scored(command, tmp_path, model, text)["score"].sort_values()
+    threshold = float(scores.iloc[:2].mean())
+    (answer,) = (part for part in model["models"] if part["list"] == model["answer"])
+    answer["decision"] = {"rule": "sensitivity 0.95", "threshold": threshold}
+    called = scored(command, tmp_path, model, text)
+    assert called["predicted"].tolist() == [
+        "ill" if score > threshold else "healthy" for score in called["score"]
+    ]
+    assert called["predicted"].eq("healthy").sum() == 1
+
+
 STOPS = {
     "a step it does not know": ("imputed", {}, "knn_impute"),
     "a step of chromosomes": ("segmented", {}, "segment"),

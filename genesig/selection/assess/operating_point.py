@@ -1,0 +1,230 @@
+"""The operating point: the threshold of two-class scores for the purpose that ``decision`` states.
+
+It is found from cross-fitted scores: each training sample is scored by models that left it out. The
+held-out samples of the outer splits, each called at the threshold of its own split, show what such
+thresholds achieve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import floor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genesig.arrays import Array
+from genesig.errors import GenesigError
+from genesig.response.decision import (
+    COST,
+    SENSITIVITY,
+    SPECIFICITY,
+    YOUDEN,
+    decision_rules_in,
+)
+from genesig.results import Dataset, Fits, Splits
+from genesig.selection.assess.held_out import collect_held_out
+from genesig.selection.assess.intervals import (
+    ratio_by_split,
+    share_limits,
+    standard_error_over_splits,
+)
+from genesig.selection.assess.kinds import HeldOut
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class DecisionRule:
+    """How the threshold of two classes is found, and for which prevalence it is judged."""
+
+    name: str  # one of `DECISION_RULES`
+    target: float | None  # of sensitivity or specificity, 0 to 1
+    false_positive_cost: float
+    false_negative_cost: float
+    prevalence: float  # share of the positive class among the patients to be tested
+
+    @classmethod
+    def from_config(cls, decision: Mapping[str, Any], y: Array) -> DecisionRule | None:
+        """Return the rule of the section ``decision`` for classes y (n,) of -1 and 1; or None."""
+        rules = decision_rules_in(decision)
+        if not rules:
+            return None
+        (name,) = rules
+        false_positive_cost, false_negative_cost = decision.get(COST) or (1.0, 1.0)
+        prevalence = decision.get("prevalence")
+        return cls(
+            name,
+            decision[name] if name in (SENSITIVITY, SPECIFICITY) else None,
+            float(false_positive_cost),
+            float(false_negative_cost),
+            float(np.mean(y > 0)) if prevalence is None else float(prevalence),
+        )
+
+    def describe(self) -> str:
+        """Return the rule as in the config: ``sensitivity 0.95``, ``cost 1:5``, ``youden``."""
+        if self.name == COST:
+            return f"{COST} {self.false_positive_cost:g}:{self.false_negative_cost:g}"
+        return self.name if self.target is None else f"{self.name} {self.target:g}"
+
+    def threshold(self, scores: Array, y: Array) -> float:
+        """Return the threshold above which a score means the positive class.
+
+        Parameters
+        ----------
+        scores : (n,) float
+            Cross-fitted scores; NaN for samples outside the training set.
+        y : (n,) float
+            Classes, -1 and 1.
+
+        Raises
+        ------
+        GenesigError
+            A class has no score.
+        """
+        is_scored = ~np.isnan(scores)
+        positive = scores[is_scored & (y > 0)]
+        negative = scores[is_scored & (y < 0)]
+        if not len(positive) or not len(negative):
+            raise GenesigError("decision: a class has no cross-fitted score in a training set")
+        if self.name == SENSITIVITY and self.target is not None:
+            return threshold_for_sensitivity(positive, negative, self.target)
+        if self.name == SPECIFICITY and self.target is not None:
+            return -threshold_for_sensitivity(-negative, -positive, self.target)
+        if self.name == YOUDEN:
+            return threshold_of_least_loss(positive, negative, 1.0, 1.0)
+        return threshold_of_least_loss(
+            positive,
+            negative,
+            self.false_negative_cost * self.prevalence,
+            self.false_positive_cost * (1 - self.prevalence),
+        )
+
+
+def threshold_for_sensitivity(positive: Array, negative: Array, sensitivity: float) -> float:
+    """Return a threshold that a new positive sample exceeds with this probability or more.
+
+    Below the j-th smallest of n positive scores lies a new one with probability j/(n + 1); j is the
+    largest number for which this is at most 1 - sensitivity, and at least 1. With j = 1 the
+    sensitivity is n/(n + 1), which may be less than was asked for. The threshold is halfway to the
+    next smaller score of any sample.
+
+    References
+    ----------
+    Wilks 1941, Ann Math Stat 12:91. Where scores of different models are taken as exchangeable this
+    is a cross-conformal predictor for one class (Vovk 2015, Ann Math Artif Intell 74:9).
+    """
+    n = len(positive)
+    rank = max(1, floor((1 - sensitivity) * (n + 1) + 1e-9))
+    boundary = np.sort(positive)[rank - 1]
+    smaller = np.concatenate([positive, negative])
+    smaller = smaller[smaller < boundary]
+    if not len(smaller):
+        return float(np.nextafter(boundary, -np.inf))
+    return float((boundary + smaller.max()) / 2)
+
+
+def threshold_of_least_loss(
+    positive: Array, negative: Array, false_negative_weight: float, false_positive_weight: float
+) -> float:
+    """Return the threshold with the smallest weighted sum of both error rates.
+
+    Thresholds lie halfway between neighbouring scores, and outside of all; ties go to the threshold
+    nearest to 0, which is halfway between the classes.
+    """
+    scores = np.unique(np.concatenate([positive, negative]))
+    thresholds = np.concatenate(
+        [[np.nextafter(scores[0], -np.inf)], (scores[1:] + scores[:-1]) / 2, scores[-1:]]
+    )
+    false_negative_rate = np.mean(positive[:, None] <= thresholds, axis=0)
+    false_positive_rate = np.mean(negative[:, None] > thresholds, axis=0)
+    loss = (
+        false_negative_weight * false_negative_rate + false_positive_weight * false_positive_rate
+    ).round(12)
+    best = np.flatnonzero(loss == loss.min())
+    return float(thresholds[best[np.argmin(np.abs(thresholds[best]))]])
+
+
+def predictive_values(
+    sensitivity: float, specificity: float, prevalence: float
+) -> tuple[float, float]:
+    """Return the positive and the negative predictive value at a prevalence; NaN without calls."""
+    true_positive = sensitivity * prevalence
+    false_positive = (1 - specificity) * (1 - prevalence)
+    true_negative = specificity * (1 - prevalence)
+    false_negative = (1 - sensitivity) * prevalence
+    called_positive = true_positive + false_positive
+    called_negative = true_negative + false_negative
+    return (
+        true_positive / called_positive if called_positive else np.nan,
+        true_negative / called_negative if called_negative else np.nan,
+    )
+
+
+def operating_point_table(
+    dataset: Dataset, splits: Splits, observed: Fits, final: Fits, rule: DecisionRule
+) -> pd.DataFrame:
+    """Return decision.tsv: the threshold, and what held-out samples show of such thresholds.
+
+    Rows: threshold of the final model, with the smallest and the largest of the outer splits as
+    limits; sensitivity and specificity of held-out samples, each called at the threshold of its
+    split, with 95 % intervals for models and thresholds found this way; prevalence; predictive
+    values at the prevalence, whose limits are those at both limits of sensitivity and specificity,
+    so that the intervals are wider than needed.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    splits : Splits
+    observed, final : Fits
+        Of all outer splits in their order, and of all samples, both with their chosen list.
+    rule : DecisionRule
+    """
+    import pandas as pd
+
+    if observed.crossfitted is None or final.crossfitted is None:
+        raise GenesigError("decision: the fits have no cross-fitted scores; run them again")
+    y = dataset.response()
+    thresholds = np.array([rule.threshold(scores, y) for scores in observed.crossfitted])
+    held_out = collect_held_out(dataset, splits, observed).column(-1)
+    is_called = held_out.scores[:, 0] > thresholds[held_out.split]
+    rates = {
+        name: _rate_with_limits(held_out, in_class, is_called == (name == SENSITIVITY))
+        for name, in_class in ((SENSITIVITY, held_out.y > 0), (SPECIFICITY, held_out.y < 0))
+    }
+    values = [
+        predictive_values(sensitivity, specificity, rule.prevalence)
+        for sensitivity, specificity in zip(*rates.values(), strict=True)
+    ]
+    rows = {
+        "threshold": (
+            rule.threshold(final.crossfitted[0], y),
+            float(thresholds.min()),
+            float(thresholds.max()),
+        ),
+        **rates,
+        "prevalence": (rule.prevalence, np.nan, np.nan),
+        "positive predictive value": tuple(value for value, _ in values),
+        "negative predictive value": tuple(value for _, value in values),
+    }
+    return pd.DataFrame(
+        [(name, *numbers) for name, numbers in rows.items()],
+        columns=["measure", "value", "low", "high"],
+    )
+
+
+def _rate_with_limits(
+    held_out: HeldOut, in_class: Array, is_correct: Array
+) -> tuple[float, float, float]:
+    """Return the share of correct calls in a class with its 95 % interval."""
+    numerator = np.bincount(held_out.split, weights=in_class * is_correct)
+    denominator = np.bincount(held_out.split, weights=in_class)
+    rate = float(numerator.sum() / denominator.sum())
+    influence = held_out.sum_by_group(in_class * (is_correct - rate)) / denominator.sum()
+    error = standard_error_over_splits(
+        ratio_by_split(numerator, denominator, rate), held_out.ratio, influence
+    )
+    n_units = len(np.unique(held_out.groups[in_class]))
+    return rate, *share_limits(rate, error, n_units)
