@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from genesig.arrays import Array
+from genesig.models import top_genes
 from genesig.models.lasso import ELASTIC_NET, LASSO, cox_net, logistic_net, squares_net
 from genesig.optim.adjustment import adjustment
 from genesig.optim.classes import centres, margins
@@ -455,6 +456,23 @@ _BASELINES: dict[str, dict[str, Baseline]] = {
         "classification": forest_classes,
         SEVERAL: forest_several,
         "regression": forest_numbers,
+    },
+    "t_test_lda": {
+        "classification": top_genes.t_test_lda,
+        SEVERAL: top_genes.t_test_lda,
+    },
+    "shrunken_centroids": {
+        "classification": top_genes.shrunken_centroids,
+        SEVERAL: top_genes.shrunken_centroids,
+    },
+    "gradient_boosting": {
+        "classification": top_genes.boosting_classes,
+        SEVERAL: top_genes.boosting_classes,
+        "regression": top_genes.boosting_numbers,
+    },
+    "compound_covariate": {
+        "regression": top_genes.compound_covariate_numbers,
+        "survival": top_genes.compound_covariate_survival,
     },
 }
 

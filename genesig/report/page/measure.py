@@ -12,6 +12,7 @@ from genesig.report.page.words import clean, decimal, enumerated, percent, rate,
 from genesig.response.design import SEVERAL
 from genesig.response.kinds import ByKind
 from genesig.selection.assess.controls import FDR_SELECTED
+from genesig.selection.assess.covariates import COVARIATES, COVARIATES_AND_RIDGE
 
 
 def class_codes(classes: Sequence[str]) -> tuple[int, ...]:
@@ -202,10 +203,17 @@ MODELS = {
     "linear_svm": "linear SVM, all genes",
     "nearest_centroid": "nearest centroid, all genes",
     "random_forest": "random forest, all genes",
+    "t_test_lda": "t-test and LDA",
+    "shrunken_centroids": "shrunken centroids",
+    "gradient_boosting": "gradient boosting, top genes",
+    "compound_covariate": "compound covariate, top genes",
     "nonlinear": "nonlinear selection",
     "sets": "gene sets",
     "fvm": "feature vector machine",
 }
+
+EXCLUDED_MODELS = ("genesig", FDR_SELECTED, "dummy", "sets", COVARIATES, COVARIATES_AND_RIDGE)
+"""Rows of controls.tsv that are genesig, without information, or judged elsewhere."""
 
 
 def model_name(model: str) -> str:

@@ -5,19 +5,27 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from gathered_study import make_dataset, make_splits, make_study
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.linear_model import ElasticNet, LogisticRegression, RidgeClassifier
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import NearestCentroid
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
-from genesig.models import baselines
+from genesig.models import baselines, top_genes
 from genesig.models.baselines import BASELINES, nearest_centroid, ridge_classes, svm_classes
 from genesig.models.lasso import ELASTIC_NET, LASSO, TAU_FRACTIONS
 from genesig.models.logistic_lasso_path import logistic_lasso_path
 from genesig.optim.cox.risk_sets import RiskSets
+from genesig.optim.cox.score_test import score_test
 from genesig.response.kinds import martingale
 from genesig.selection.assess.baseline_scores import run_baselines
 
 STANDARDISING_STEPS = [{"step": "centre"}, {"step": "unit_variance"}]
+CHOSEN_INSIDE = ("t_test_lda", "shrunken_centroids", "gradient_boosting", "compound_covariate")
 MEMBERS = [(name, task) for name, tasks in BASELINES.items() for task in tasks]
 
 
@@ -243,6 +251,116 @@ def test_nearest_centroid_decides_as_scikit_learn_does():
     low, high = (X[y == c].mean(axis=0) for c in (-1, 1))
     distance = np.sum((X_test - low) ** 2, axis=1) - np.sum((X_test - high) ** 2, axis=1)
     np.testing.assert_allclose(nearest_centroid(X, y, X_test, inner, 1), distance / X.shape[1])
+
+
+def balanced_problem(n_classes, d=60):
+    """Return a problem whose four inner folds all have the same number of samples of each class."""
+    rng = np.random.default_rng(3)
+    class_index = np.arange(48) // 4 % n_classes
+    y = np.array([-1.0, 1.0])[class_index] if n_classes == 2 else class_index.astype(float)
+    X = rng.standard_normal((60, d))
+    X[:48, :8] += 0.7 * rng.standard_normal((n_classes, 8))[class_index]
+    return X[:48], y, X[48:], [np.arange(k, 48, 4) for k in range(4)]
+
+
+def search(model, grid, X, y, inner):
+    folds = [(np.setdiff1d(np.arange(len(y)), fold), fold) for fold in inner]
+    return GridSearchCV(model, grid, cv=folds, scoring="balanced_accuracy").fit(X, y)
+
+
+def centred(scores):
+    return scores - scores.mean(axis=1, keepdims=True) if scores.ndim > 1 else scores
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_t_test_lda_equals_the_pipeline_of_scikit_learn(n_classes):
+    X, y, X_test, inner = balanced_problem(n_classes, d=120)
+    analysis = LinearDiscriminantAnalysis(
+        solver="lsqr", shrinkage="auto", priors=np.full(n_classes, 1 / n_classes)
+    )
+    pipeline = make_pipeline(SelectKBest(f_classif), analysis)
+    model = search(pipeline, {"selectkbest__k": top_genes.N_GENES}, X, y, inner)
+    f = top_genes.t_test_lda(X, y, X_test, inner, 1)
+    np.testing.assert_allclose(f, centred(model.decision_function(X_test)), atol=1e-8)
+    assert len(set(model.cv_results_["mean_test_score"])) > 1
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_shrunken_centroids_are_scikit_learns_with_the_published_scores(n_classes):
+    """scikit-learn divides the distances by scales without the median that all genes share."""
+    X, y, X_test, inner = balanced_problem(n_classes)
+    largest = np.abs(NearestCentroid().fit(X, y).deviations_).max()
+    thresholds = [*np.linspace(largest, 0, top_genes.N_THRESHOLDS + 1)[1:-1], None]
+
+    def scores(rows, X_scored, threshold):
+        model = NearestCentroid(shrink_threshold=threshold).fit(X[rows], y[rows])
+        scale = model.within_class_std_dev_ + np.median(model.within_class_std_dev_)
+        return -np.square((X_scored[:, None] - model.centroids_) / scale).sum(axis=2) / 2
+
+    accuracy = np.zeros(len(thresholds))
+    labels = np.unique(y)
+    for fold in inner:
+        train = np.setdiff1d(np.arange(len(y)), fold)
+        called = [labels[scores(train, X[fold], t).argmax(axis=1)] for t in thresholds]
+        accuracy += [balanced_accuracy_score(y[fold], classes) for classes in called]
+    expected = scores(np.arange(len(y)), X_test, thresholds[int(np.argmax(accuracy.round(12)))])
+    expected = expected[:, 1] - expected[:, 0] if n_classes == 2 else centred(expected)
+    f = top_genes.shrunken_centroids(X, y, X_test, inner, 1)
+    np.testing.assert_allclose(f, expected, atol=1e-8)
+
+
+def test_gradient_boosting_equals_scikit_learns_but_for_its_threshold():
+    X, y, X_test, inner = balanced_problem(2)
+    order = np.argsort(f_classif(X, y)[0])  # fewer genes than the limit: all, in this order
+    expected = {
+        n_trees: GradientBoostingClassifier(
+            n_estimators=n_trees, max_depth=2, max_features="sqrt", random_state=1
+        )
+        .fit(X[:, order], y)
+        .decision_function(X_test[:, order])
+        for n_trees in top_genes.N_ROUNDS
+    }
+    f = top_genes.boosting_classes(X, y, X_test, inner, 1)
+    correlations = [np.corrcoef(f, scores)[0, 1] for scores in expected.values()]
+    assert max(correlations) == pytest.approx(1, abs=1e-10)
+
+
+def test_compound_covariate_weights_the_top_genes_by_their_score_test():
+    X, y, X_test, inner, _ = problem("survival", n=60, signal=0.4)
+    f = top_genes.compound_covariate_survival(X, y, X_test, inner, 1)
+    z, _ = score_test(X, y, None, "efron")
+    Z_test = (X_test - X.mean(axis=0)) / X.std(axis=0)
+    sums = [
+        Z_test[:, genes] @ z[genes]
+        for genes in (np.argsort(np.abs(z))[-n_genes:] for n_genes in top_genes.N_GENES)
+    ]
+    correlations = [np.corrcoef(f, scores)[0, 1] for scores in sums]
+    assert max(correlations) == pytest.approx(1, abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("name", "task"), [member for member in MEMBERS if member[0] in CHOSEN_INSIDE]
+)
+def test_scores_of_an_inner_fold_do_not_depend_on_its_responses(name, task, monkeypatch):
+    """Otherwise the number of genes, trees or the threshold would be chosen with a leak."""
+    X, y, X_test, inner, _ = problem(task)
+    calls = []
+    held_out_scores = top_genes._held_out_scores
+
+    def record(path, X, y, folds):
+        scores = held_out_scores(path, X, y, folds)
+        calls.append((path, folds, scores))
+        return scores
+
+    monkeypatch.setattr(top_genes, "_held_out_scores", record)
+    BASELINES[name][task](X, y, X_test, inner, 1)
+    ((path, folds, scores),) = calls
+    changed = y.copy()
+    changed[folds[0]] = np.roll(y, 1)[folds[0]]
+    changed_scores = held_out_scores(path, X, changed, folds)
+    n_first = len(folds[0])
+    np.testing.assert_array_equal(changed_scores[:, :n_first], scores[:, :n_first])
+    assert (changed_scores[:, n_first:] != scores[:, n_first:]).any()
 
 
 def test_the_rotation_to_the_row_space_does_not_change_the_support_vector_machine():

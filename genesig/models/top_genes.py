@@ -1,0 +1,302 @@
+"""Baselines that rank genes one by one, or shrink class means, as the field uses them.
+
+t-test and discriminant analysis, nearest shrunken centroids, gradient boosting, and the compound
+covariate. Each takes and returns what `genesig.models.baselines` describes; ranks, number of genes,
+threshold and number of trees come from the training rows and their inner folds alone. In the scores
+of classes all classes are equally frequent; those of boosting still favour the larger ones, so its
+class is that of the nearest mean score of held-out rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from genesig.arrays import Array
+from genesig.optim.classes import centres, margins
+from genesig.optim.cox.risk_sets import DEFAULT_TIES
+from genesig.optim.cox.score_test import score_test
+
+Folds = Sequence[Array]
+ScorePath = Callable[[Array, Array, Array], Array]
+"""(training rows, responses, rows to score) to the scores (n_settings, n_rows, ...)."""
+
+N_GENES = (5, 10, 20, 50, 100)
+"""Numbers of genes of the strongest single-gene statistic, one of which is chosen."""
+N_THRESHOLDS = 30
+"""Thresholds of shrunken centroids, from none to the one that shrinks all class means to one."""
+BOOSTED_GENES = 100
+"""Genes that gradient boosting gets: with all genes it would take most of the time."""
+N_ROUNDS = (10, 20, 50)
+"""Numbers of boosted trees (for each class, if several), one of which is chosen."""
+BOOSTING_SETTINGS: dict[str, Any] = {
+    "n_estimators": N_ROUNDS[-1],
+    "max_depth": 2,
+    "max_features": "sqrt",
+}
+"""Of scikit-learn's gradient boosting, beside its defaults: a learning rate of 0.1."""
+
+
+def t_test_lda(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+    """Return scores of linear discriminant analysis on the genes of the largest F.
+
+    For two classes F is t². The covariance is shrunken as Ledoit and Wolf (2004) do; the number of
+    genes is chosen by the class-balanced inner error, the smallest at ties.
+    """
+    return _class_scores(_discriminant_path, X, y, X_test, inner)
+
+
+def shrunken_centroids(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+    """Return scores of nearest shrunken centroids (Tibshirani et al. 2002).
+
+    The threshold is chosen by the class-balanced inner error, the largest at ties.
+    """
+    largest = np.abs(_Centroids.from_rows(X, y).deviations).max()
+    thresholds = np.linspace(largest, 0, N_THRESHOLDS + 1)[1:]
+
+    def path(X_train: Array, y_train: Array, X_scored: Array) -> Array:
+        centroids = _Centroids.from_rows(X_train, y_train)
+        return np.stack([centroids.scores(X_scored, threshold) for threshold in thresholds])
+
+    return _class_scores(path, X, y, X_test, inner)
+
+
+def boosting_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+    """Return scores of gradient boosting on the 100 genes of the largest F.
+
+    The number of trees is chosen by the class-balanced inner error, the smallest at ties.
+    """
+    from sklearn.ensemble import GradientBoostingClassifier
+    from sklearn.utils.class_weight import compute_sample_weight
+
+    def path(X_train: Array, y_train: Array, X_scored: Array) -> Array:
+        genes = largest_columns(class_f(X_train, y_train), BOOSTED_GENES)
+        model = GradientBoostingClassifier(random_state=random_state, **BOOSTING_SETTINGS)
+        weight = compute_sample_weight("balanced", y_train)
+        model.fit(X_train[:, genes], y_train, sample_weight=weight)
+        scores = list(model.staged_decision_function(X_scored[:, genes]))
+        return np.stack([_class_columns(scores[rounds - 1]) for rounds in N_ROUNDS])
+
+    return _class_scores(path, X, y, X_test, inner, by_nearest_mean=True)
+
+
+def boosting_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+    """Return predictions of gradient boosting on the 100 genes of the largest correlation.
+
+    The number of trees is chosen by the squared inner error.
+    """
+    from sklearn.ensemble import GradientBoostingRegressor
+
+    def path(X_train: Array, y_train: Array, X_scored: Array) -> Array:
+        genes = largest_columns(np.abs(_correlation(X_train, y_train)), BOOSTED_GENES)
+        model = GradientBoostingRegressor(random_state=random_state, **BOOSTING_SETTINGS)
+        model.fit(X_train[:, genes], y_train)
+        scores = list(model.staged_predict(X_scored[:, genes]))
+        return np.stack([scores[rounds - 1] for rounds in N_ROUNDS])
+
+    held_out_scores = _held_out_scores(path, X, y, inner)
+    errors = np.square(held_out_scores - y[np.concatenate(inner)]).sum(axis=1)
+    return np.asarray(path(X, y, X_test)[int(np.argmin(errors))])
+
+
+def compound_covariate_numbers(
+    X: Array, y: Array, X_test: Array, inner: Folds, random_state: int
+) -> Array:
+    """Return predictions by the sum of the top genes, each weighted by its correlation with y.
+
+    The number of genes, and the line from sums to numbers, are those of the smallest squared error
+    of held-out rows.
+    """
+    path = _compound_path(_correlation)
+    scores = _held_out_scores(path, X, y, inner)
+    mean = scores.mean(axis=1, keepdims=True)
+    deviation = scores - mean
+    y_held_out = y[np.concatenate(inner)]
+    response = y_held_out - y_held_out.mean()
+    square = np.square(deviation).sum(axis=1)
+    slope = np.divide(deviation @ response, square, out=np.zeros(len(square)), where=square > 0)
+    slope = np.maximum(slope, 0.0)
+    errors = np.square(response - slope[:, None] * deviation).sum(axis=1)
+    best = int(np.argmin(errors))
+    return np.asarray(y_held_out.mean() + slope[best] * (path(X, y, X_test) - mean)[best])
+
+
+def compound_covariate_survival(
+    X: Array, y: Array, X_test: Array, inner: Folds, random_state: int
+) -> Array:
+    """Return the sum of the top genes, each weighted by the z of its Cox score test.
+
+    The number of genes is that whose held-out sums have the largest z in Cox's score test with the
+    inner folds as strata. Source: Tukey 1993; Radmacher, McShane and Simon 2002.
+    """
+    path = _compound_path(_cox_z)
+    folds = [fold for fold in inner if np.delete(y["event"], fold).any()]
+    best = 0
+    if folds:
+        fold_number = np.repeat(np.arange(len(folds)), [len(fold) for fold in folds])
+        scores = _held_out_scores(path, X, y, folds).T
+        z, _ = score_test(scores, y[np.concatenate(folds)], fold_number, DEFAULT_TIES)
+        best = int(np.argmax(np.nan_to_num(z)))
+    return np.asarray(path(X, y, X_test)[best])
+
+
+def largest_columns(statistic: Array, n: int) -> Array:
+    """Return the n columns of the largest statistic, rising in it."""
+    return np.argsort(statistic, kind="stable")[-n:]
+
+
+def class_f(X: Array, y: Array) -> Array:
+    """Return F of the analysis of variance up to a factor, (d,); -1 for constant columns."""
+    overall = X.mean(axis=0)
+    between = np.zeros(X.shape[1])
+    within = np.zeros(X.shape[1])
+    for label in np.unique(y):
+        rows = X[y == label]
+        mean = rows.mean(axis=0)
+        between += len(rows) * np.square(mean - overall)
+        within += np.square(rows - mean).sum(axis=0)
+    smallest = np.finfo(float).tiny
+    return np.where(np.ptp(X, axis=0) > 0, between / np.maximum(within, smallest), -1.0)
+
+
+def _correlation(X: Array, y: Array) -> Array:
+    """Return the correlation of each column with y, (d,); 0 for constant columns."""
+    deviation = X - X.mean(axis=0)
+    response = y - y.mean()
+    scale = np.sqrt(np.square(deviation).sum(axis=0) * np.square(response).sum())
+    varies = (np.ptp(X, axis=0) > 0) & (scale > 0)
+    return np.divide(response @ deviation, scale, out=np.zeros(X.shape[1]), where=varies)
+
+
+def _cox_z(X: Array, y: Array) -> Array:
+    """Return z of Cox's score test of each column, (d,); 0 for constant columns."""
+    return np.nan_to_num(score_test(X, y, None, DEFAULT_TIES)[0])
+
+
+def _compound_path(gene_statistic: Callable[[Array, Array], Array]) -> ScorePath:
+    """Return the function to sums of standardised genes, weighted by their statistic, (5, n).
+
+    The sums have variance 1 on the training rows.
+    """
+
+    def path(X: Array, y: Array, X_scored: Array) -> Array:
+        statistic = gene_statistic(X, y)
+        scores = []
+        for n_genes in N_GENES:
+            genes = largest_columns(np.abs(statistic), n_genes)
+            mean = X[:, genes].mean(axis=0)
+            weight = statistic[genes] / np.maximum(X[:, genes].std(axis=0), np.finfo(float).tiny)
+            weight = np.where(statistic[genes] == 0, 0.0, weight)
+            scale = float(((X[:, genes] - mean) @ weight).std()) or 1.0
+            # Not a matrix product: its rounding would depend on the number of rows.
+            scores.append(((X_scored[:, genes] - mean) * weight).sum(axis=1) / scale)
+        return np.stack(scores)
+
+    return path
+
+
+def _discriminant_path(X: Array, y: Array, X_scored: Array) -> Array:
+    """Return scores of discriminant analysis on each number of top genes, (5, n, T)."""
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+    n_classes = len(np.unique(y))
+    priors = np.full(n_classes, 1 / n_classes)
+    order = largest_columns(class_f(X, y), X.shape[1])
+    scores = []
+    for n_genes in N_GENES:
+        genes = order[-n_genes:]
+        model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto", priors=priors)
+        model.fit(X[:, genes], y)
+        scores.append(_class_columns(model.decision_function(X_scored[:, genes])))
+    return np.stack(scores)
+
+
+class _Centroids(NamedTuple):
+    """Class means as deviations from the mean of all rows."""
+
+    mean: Array
+    """(d,)"""
+    scale: Array
+    """(d,) standard deviation within the classes, plus its median over the genes."""
+    deviations: Array
+    """(T, d) class mean less the overall mean, over its standard error."""
+    error_factors: Array
+    """(T, 1) ``√(1/n_c - 1/n)``: standard error over scale."""
+
+    @classmethod
+    def from_rows(cls, X: Array, y: Array) -> _Centroids:
+        """Return the deviations of the classes y of the rows X."""
+        labels, class_index, sizes = np.unique(y, return_inverse=True, return_counts=True)
+        means = np.stack([X[y == label].mean(axis=0) for label in labels])
+        within = np.square(X - means[class_index]).sum(axis=0) / max(len(X) - len(labels), 1)
+        scale = np.sqrt(within) + np.median(np.sqrt(within))
+        scale = np.where(scale > 0, scale, 1.0)
+        error_factors = np.sqrt(1 / sizes - 1 / len(X))[:, None]
+        deviations = (means - X.mean(axis=0)) / (error_factors * scale)
+        return cls(X.mean(axis=0), scale, deviations, error_factors)
+
+    def scores(self, X: Array, threshold: float) -> Array:
+        """Return ``-Σ_j ((x_j - c_j)/scale_j)²/2`` of shrunken means c plus a constant, (n, T)."""
+        size = np.maximum(np.abs(self.deviations) - threshold, 0.0)
+        centroids = self.error_factors * np.sign(self.deviations) * size
+        genes = np.flatnonzero(size.any(axis=0))
+        Z = (X[:, genes] - self.mean[genes]) / self.scale[genes]
+        return np.stack(
+            [
+                (Z * centroid[genes]).sum(axis=1) - np.square(centroid).sum() / 2
+                for centroid in centroids
+            ],
+            axis=1,
+        )
+
+
+def _class_columns(scores: Array) -> Array:
+    """Return a score for each class, (n, T), from a decision function."""
+    return np.column_stack([-scores, scores]) / 2 if scores.size == len(scores) else scores
+
+
+def _class_scores(
+    path: ScorePath,
+    X: Array,
+    y: Array,
+    X_test: Array,
+    inner: Folds,
+    *,
+    by_nearest_mean: bool = False,
+) -> Array:
+    """Return test scores of the setting with the smallest class-balanced inner error.
+
+    At ties the first setting wins. A row is of the class of its largest score or, if
+    `by_nearest_mean`, of the nearest mean of held-out scores. (n_test,) for two classes, else
+    (n_test, T) with row means 0.
+    """
+    labels, class_index = np.unique(y, return_inverse=True)
+    folds = [fold for fold in inner if len(np.unique(np.delete(y, fold))) == len(labels)]
+    best = 0
+    means = None
+    if folds:
+        true_class = class_index[np.concatenate(folds)]
+        held_out_scores = _held_out_scores(path, X, y, folds)
+        if by_nearest_mean:
+            means = centres(true_class, held_out_scores, len(labels))
+            held_out_scores = margins(held_out_scores, means)
+        wrong = held_out_scores.argmax(axis=2) != true_class
+        errors = [wrong[:, true_class == label].mean(axis=1) for label in np.unique(true_class)]
+        best = int(np.argmin(np.mean(errors, axis=0).round(12)))  # so that ties are ties
+    scores = path(X, y, X_test)[best]
+    if means is not None:
+        scores = margins(scores, means[best])
+    if len(labels) == 2:
+        return np.asarray(scores[:, 1] - scores[:, 0])
+    return np.asarray(scores - scores.mean(axis=1, keepdims=True))
+
+
+def _held_out_scores(path: ScorePath, X: Array, y: Array, folds: Folds) -> Array:
+    """Return the scores of the rows of all folds, each without its fold, (n_settings, n, ...)."""
+    fold_scores = []
+    for fold in folds:
+        train = np.setdiff1d(np.arange(len(y)), fold)
+        fold_scores.append(path(X[train], y[train], X[fold]))
+    return np.concatenate(fold_scores, axis=1)
