@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import NormalDist
 
-from genesig.report.page.measure import measure, method_choice, model_name
+from genesig.report.page.measure import EXCLUDED_MODELS, measure, method_choice, model_name
 from genesig.report.page.record import Alternative, Study
 from genesig.report.page.section import Paragraph
 from genesig.report.page.tables import TableRow
 from genesig.report.page.verdict import LEVEL
 from genesig.report.page.words import bracketed_confidence, p_value
-from genesig.selection.assess.controls import FDR_SELECTED
-from genesig.selection.assess.covariates import COVARIATES, COVARIATES_AND_RIDGE
+from genesig.selection.assess.covariates import COVARIATES
 from genesig.selection.assess.intervals import NORMAL_QUANTILE
-
-EXCLUDED_MODELS = ("genesig", FDR_SELECTED, "dummy", "sets", COVARIATES, COVARIATES_AND_RIDGE)
-"""Rows of controls.tsv that are genesig, without information, or judged elsewhere."""
 
 
 def better_method(controls: Sequence[TableRow], chance: float) -> Alternative | None:

@@ -13,7 +13,14 @@ from genesig.report.page.charts import (
     confusion_words,
     model_values,
 )
-from genesig.report.page.measure import covariate_names, measure, permuted_words, two_classes
+from genesig.report.page.measure import (
+    EXCLUDED_MODELS,
+    covariate_names,
+    measure,
+    model_name,
+    permuted_words,
+    two_classes,
+)
 from genesig.report.page.record import HeldOutSample, RejectionRule, RepeatRocCurve
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.svg import FigureColumns, Picture, picture
@@ -35,6 +42,7 @@ from genesig.report.page.words import (
     clean,
     counted,
     decimal,
+    enumerated,
     p_value,
     percent,
     significant,
@@ -247,6 +255,7 @@ def controls_section(data: Prediction, limits: Limits) -> Section:
         "A signature should come close to methods that use all genes."
         + _fdr_selected_sentence(data)
     ]
+    paragraphs += _comparison_sentences(data)
     rows = control_rows(data)
     if not any(row["model"] == "genesig" for row in rows):
         return Section("controls", "Other methods", paragraphs, [table], part="prediction")
@@ -262,6 +271,29 @@ def controls_section(data: Prediction, limits: Limits) -> Section:
         " method is better; the paired differences in the table do.",
     )
     return Section("controls", "Other methods", paragraphs, [image, table], part="prediction")
+
+
+def _comparison_sentences(data: Prediction) -> list[str]:
+    """Return which other methods are better beyond the error of the paired difference."""
+    differences = {
+        row["model"]: row["difference_high"]
+        for row in table_rows(data["tables"]["controls"])
+        if row["model"] not in EXCLUDED_MODELS and row.get("difference_high") is not None
+    }
+    if not differences:
+        return []
+    better = [model_name(model) for model, high in differences.items() if high < 0]
+    sentence = "No other method is better than genesig beyond the error of the paired difference."
+    if better:
+        sentence = (
+            f"Better than genesig beyond the error of the paired difference: {enumerated(better)}."
+        )
+    if len(differences) > 1:
+        sentence += (
+            f" The best of {len(differences)} other methods looks better than it is: it was chosen"
+            " on the samples that judge it."
+        )
+    return [sentence]
 
 
 def _fdr_selected_sentence(data: Prediction) -> str:

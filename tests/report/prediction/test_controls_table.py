@@ -48,6 +48,30 @@ def test_the_chosen_lists_come_first_then_other_methods_then_lists_at_each_mu(ki
     assert mu == sorted(mu)
 
 
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        ({"ridge": 0.01, "lasso": 0.2}, "No other method is better than genesig beyond the error"),
+        ({"ridge": -0.01, "lasso": 0.2}, "the paired difference: ridge, all genes. The best of 2"),
+        ({"ridge": -0.01}, "the paired difference: ridge, all genes."),
+        ({"dummy": -0.01}, None),
+    ],
+)
+def test_section_names_methods_whose_paired_difference_excludes_0(limits, expected):
+    inputs = kind_arguments("classification")
+    controls = inputs["tables"]["controls"]
+    row = controls[controls["mu"].isna()].iloc[:1]
+    added = [row.assign(model=name, difference_high=high) for name, high in limits.items()]
+    is_genesig = controls["model"].str.startswith("genesig")
+    inputs["tables"]["controls"] = pd.concat([controls[is_genesig], *added], ignore_index=True)
+    text = " ".join(controls_section(collect(StudyResults(**inputs)), LIMITS).words)
+    if expected is None:
+        assert "paired difference" not in text
+    else:
+        assert expected in text
+        assert ("looks better than it is" in text) == (len(limits) > 1)
+
+
 @pytest.mark.parametrize("kind", KINDS_OF_TABLES)
 def test_a_table_of_one_row_is_left_to_its_sentence_and_file(kind):
     data = collect(StudyResults(**kind_arguments(kind)))
