@@ -50,8 +50,8 @@ ENSEMBLE_SECONDS_PER_VALUE = 2.5e-9
 FUSED_SECONDS = 0.0013
 FUSED_SECONDS_PER_VALUE = 1.8e-8  # seconds of one step of a path of the fused lasso
 
-BASELINE_SECONDS = 0.25
-BASELINE_SECONDS_PER_VALUE = 8.5e-7  # seconds of all baselines on one split
+BASELINE_SECONDS = 0.55
+BASELINE_SECONDS_PER_VALUE = 2.5e-6  # seconds of all baselines on one split
 
 SINGLE_FIT_MB = 350  # MB of a job that fits one training set, besides its data
 MANY_FITS_MB = 600  # MB of a job that fits many training sets side by side, besides its data
