@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import validate_data
 
 from genesig.arrays import Array
@@ -62,13 +64,28 @@ class _GridSearch:
     lam: Any
     cv: Any
 
-    def _folds(self, X: Array, strata: Array, weights: Array | None) -> tuple[list[Array], Array]:
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return which parameters of `fit` go to the folds, with scikit-learn's routing enabled."""
+        splitter = check_cv(self.cv, classifier=is_classifier(self))
+        mapping = MethodMapping().add(caller="fit", callee="split")
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(splitter=splitter, method_mapping=mapping)
+
+    def _split_parameters(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Return those of the parameters of `fit` that the folds get, as in `GridSearchCV`."""
+        if get_config()["enable_metadata_routing"]:
+            return dict(process_routing(self, "fit", **parameters).splitter.split)
+        for name in parameters.keys() - {"groups"}:
+            raise TypeError(f"{type(self).__name__}.fit() got an unexpected argument {name!r}")
+        return parameters
+
+    def _folds(
+        self, X: Array, strata: Array, weights: Array | None, split_parameters: dict[str, Any]
+    ) -> tuple[list[Array], Array]:
         """Return the held-out rows of each fold, and the mask (n, n_folds) of the training rows."""
         stratified = is_classifier(self) or strata.dtype.kind == "b"
-        folds = [
-            held_out
-            for _, held_out in check_cv(self.cv, strata, classifier=stratified).split(X, strata)
-        ]
+        splitter = check_cv(self.cv, strata, classifier=stratified)
+        folds = [held_out for _, held_out in splitter.split(X, strata, **split_parameters)]
         check_folds(folds, weights)
         rows = np.ones((len(X), len(folds)), dtype=bool)
         for fold, held_out in enumerate(folds):
@@ -134,9 +151,11 @@ class _L1L2CV(_GridSearch, _L1L2):
         super().__init__(tau, mu, lam, unit_variance, solver, tolerance)  # type: ignore[arg-type]
         self.cv = cv
 
-    def _fit(self, X: Array, y: Array, sample_weights: Array | None) -> None:
+    def _fit(
+        self, X: Array, y: Array, sample_weights: Array | None, split_parameters: dict[str, Any]
+    ) -> None:
         """Choose the settings by the squared error of held-out rows, then fit to all rows."""
-        folds, rows = self._folds(X, y, sample_weights)
+        folds, rows = self._folds(X, y, sample_weights, split_parameters)
         weights = np.ones(len(y)) if sample_weights is None else sample_weights
         weight_adjustment = (
             None
@@ -212,6 +231,15 @@ class L1L2RegressorCV(NumberRegressor, _L1L2CV):
     array([ True,  True])
     """
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Fit to X (n, d) and a real response y (n,), rows weighted by sample_weight (n,).
+
+        ``groups`` (n,) goes to the folds: set `cv` to a splitter that keeps groups together.
+        """
+        return self._fit_checked(
+            X, y, sample_weight, split_parameters=self._split_parameters(params)
+        )
+
 
 class L1L2ClassifierCV(SignClassifier, _L1L2CV):
     """`L1L2Classifier` with tau, mu and lam by the mean square of rows left out by folds.
@@ -251,6 +279,20 @@ class L1L2ClassifierCV(SignClassifier, _L1L2CV):
             tolerance=tolerance,
         )
         self.calibration = calibration
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Fit to X (n, d) and the classes y (n,) of its rows, weighted by sample_weight (n,).
+
+        ``groups`` (n,) goes to the folds of `cv` and `calibration`: set these to splitters that
+        keep groups together.
+        """
+        return self._fit_checked(
+            X,
+            y,
+            sample_weight,
+            groups=params.get("groups"),
+            split_parameters=self._split_parameters(params),
+        )
 
 
 class L1L2CoxCV(_GridSearch, L1L2Cox):
@@ -298,12 +340,15 @@ class L1L2CoxCV(_GridSearch, L1L2Cox):
         super().__init__(tau, mu, lam, unit_variance, ties, tolerance)  # type: ignore[arg-type]
         self.cv = cv
 
-    def fit(self, X: Array, y: Array, sample_weight: Any = None) -> Self:
-        """Fit to X (n, d) and y as `L1L2Cox` takes it, rows weighted by sample_weight (n,)."""
+    def fit(self, X: Array, y: Array, sample_weight: Any = None, **params: Any) -> Self:
+        """Fit to X (n, d) and y as `L1L2Cox` takes it, rows weighted by sample_weight (n,).
+
+        ``groups`` (n,) goes to the folds: set `cv` to a splitter that keeps groups together.
+        """
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         (time, event) = time_and_event(y)
         weights = counts(sample_weight, X)
-        folds, rows = self._folds(X, event.astype(bool), weights)
+        folds, rows = self._folds(X, event.astype(bool), weights, self._split_parameters(params))
         rows = rows if weights is None else rows & (weights > 0)[:, None]
         sets: CoxSets = cox_sets(
             X,

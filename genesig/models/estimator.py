@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.special import softmax
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.model_selection import cross_val_predict
@@ -163,12 +164,22 @@ class CrossFitted(ClassifierMixin):  # type: ignore[misc]
     calibration: Any
     classes_: Array
 
-    def _calibrated(self, X: Any, y: Any, **weights: Any) -> Self:
-        """Fit the slope to held-out scores of X and y, if `calibration` is set."""
+    def _calibrated(self, X: Any, y: Any, *, groups: Any = None, **weights: Any) -> Self:
+        """Fit the slope to held-out scores of X and y, if `calibration` is set.
+
+        The folds get the groups (n,) of the rows, and so do those of each further fit.
+        """
         if self.calibration is not None:
             uncalibrated = clone(self).set_params(calibration=None)
+            is_routed = get_config()["enable_metadata_routing"]
             held_out_scores = cross_val_predict(
-                uncalibrated, X, y, cv=self.calibration, method="decision_function", params=weights
+                uncalibrated,
+                X,
+                y,
+                cv=self.calibration,
+                groups=None if is_routed else groups,
+                method="decision_function",
+                params=weights if groups is None else {**weights, "groups": groups},
             )
             class_index = np.searchsorted(self.classes_, np.asarray(y))
             self.slope_ = slope(
@@ -241,8 +252,13 @@ class NumberRegressor(Fitted, RegressorMixin):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to X (n, d) and a real response y (n,), rows weighted by sample_weight (n,)."""
+        return self._fit_checked(X, y, sample_weight)
+
+    def _fit_checked(self, X: Any, y: Any, sample_weight: Any, **fold_settings: Any) -> Self:
+        """Check the arguments and pass them to ``_fit``, with those of the folds, if any."""
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
-        self._fit(X, np.asarray(y, dtype=float), self._row_weights(sample_weight, X))
+        weights = self._row_weights(sample_weight, X)
+        self._fit(X, np.asarray(y, dtype=float), weights, **fold_settings)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -255,11 +271,17 @@ class SignClassifier(Fitted, TwoClasses, CrossFitted):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to X (n, d) and the classes y (n,) of its rows, weighted by sample_weight (n,)."""
+        return self._fit_checked(X, y, sample_weight)
+
+    def _fit_checked(
+        self, X: Any, y: Any, sample_weight: Any, *, groups: Any = None, **fold_settings: Any
+    ) -> Self:
+        """Check the arguments, pass them to ``_fit`` with those of the folds, and calibrate."""
         rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         v = self._row_weights(sample_weight, rows)
         check_classes(labels, v)
-        self._fit(rows, self._coded(labels), v)
-        return self._calibrated(X, labels, **passed_on(sample_weight))
+        self._fit(rows, self._coded(labels), v, **fold_settings)
+        return self._calibrated(X, labels, groups=groups, **passed_on(sample_weight))
 
     def decision_function(self, X: Any) -> Array:
         """Return f(x) of each row of X, (n,); above 0 is the second class."""
