@@ -365,14 +365,13 @@ def _propose_group(
 ) -> tuple[dict[str, Any], str]:
     """Return the settings that keep the samples of a patient together, and the reason.
 
-    No settings if the patients' times or numbers differ, as these are none of the patient.
+    No settings if the times or events of a patient's samples differ.
     """
     units = counted(len(set(table[patient_column])), "value")
     reason = f"Column '{patient_column}': {units} for {len(table)} samples, as of patients with"
     names = label_columns(label)
-    if data.get("task") == "survival" and any(
-        varies_within(table, name, patient_column) for name in names
-    ):
+    # Times and events are those of a patient, who has them once.
+    if len(names) > 1 and any(varies_within(table, name, patient_column) for name in names):
         return {}, f"{reason} several samples, whose outcomes differ: keep one sample of each."
     classes = data.get("classes", sorted(set(cells_of(table, names[0]))))
     rows_of_patient = table.groupby(patient_column)[names[0]]
