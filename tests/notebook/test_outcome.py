@@ -146,6 +146,16 @@ def test_new_samples_are_scored_from_any_container(fitted, tmp_path):
 
 
 @pytest.mark.filterwarnings(WEAK)
+def test_contributions_of_a_sample_sum_to_its_score(fitted):
+    results, frame = fitted
+    terms = results.contributions(frame, mu=1.0)
+    scores = results.predict(frame, mu=1.0).set_index("sample")["score"]
+    sums = terms.groupby("sample", sort=False)["contribution"].sum()
+    pd.testing.assert_series_equal(sums, scores, check_names=False, rtol=0, atol=1e-12)
+    assert len(terms) > len(scores)
+
+
+@pytest.mark.filterwarnings(WEAK)
 def test_fdr_selected_genes_are_a_table_and_a_model(two_classes, tmp_path):
     assert len(two_classes.fdr_selected) == 0
     assert list(two_classes.fdr_selected) == list(two_classes.tables["signature"])
