@@ -184,7 +184,9 @@ def _passing(data: Study, evidence: Evidence, fdr: str) -> str:
 
 def note(data: Study) -> list[str]:
     """Return the sentences on what the numbers describe, if there is a model to be used."""
-    return [] if grade(data) is Grade.NONE else ["These numbers describe models built this way."]
+    if grade(data) is Grade.NONE:
+        return []
+    return ["These numbers describe models built this way, not the final model itself."]
 
 
 def held_out_scores(data: Study, cohort: figures.Strip | None = None) -> Picture | None:

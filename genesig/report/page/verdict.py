@@ -184,14 +184,16 @@ def headline(data: Study) -> str:
     in_study = grade_within_study(data)
     cohorts = _cohort_words(data)
     tested = _tested_models(data)
+    several = data["design"]["scheme"] == "leave_one_study_out"
+    here = "in these studies" if several else "in this study"
     match grade(data):
         case Grade.NONE:
-            where = f"in this study{_other_method_words(data)}"
+            where = f"{here}{_other_method_words(data)}"
             return f"There is no evidence that {tested} {claim} {where}."
         case Grade.WEAK:
             return f"It is unclear whether {tested} {claim}: {_reason_unclear(data)}."
         case Grade.HERE:
-            return f"{_subject(data)} {claim} in this study{_open_cohorts(data)}."
+            return f"{_subject(data)} {claim} {here}{_open_cohorts(data)}."
         case Grade.ELSEWHERE if in_study is Grade.HERE:
             return f"{_subject(data)} {claim} better than chance, here and in {cohorts}."
         case Grade.ELSEWHERE:
@@ -200,7 +202,7 @@ def headline(data: Study) -> str:
             return f"Gene expression {claim} better than chance in {cohorts}; {here_alone}."
         case Grade.AGAINST:
             if in_study is Grade.HERE:
-                return f"{_subject(data)} {claim} in this study, but not in {cohorts}."
+                return f"{_subject(data)} {claim} {here}, but not in {cohorts}."
             return f"It is unclear whether {tested} {claim}: no replication in {cohorts}."
 
 

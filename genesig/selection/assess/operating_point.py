@@ -114,7 +114,7 @@ def threshold_for_sensitivity(positive: Array, negative: Array, sensitivity: flo
     References
     ----------
     Wilks 1941, Ann Math Stat 12:91. Where scores of different models are taken as exchangeable this
-    is a cross-conformal predictor for one class (Vovk 2015, Ann Math Artif Intell 74:9).
+    is cross-conformal prediction of one class (Vovk 2015, Ann Math Artif Intell 74:9).
     """
     n = len(positive)
     rank = max(1, floor((1 - sensitivity) * (n + 1) + 1e-9))
