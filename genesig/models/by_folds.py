@@ -152,10 +152,14 @@ class _L1L2CV(_GridSearch, _L1L2):
         self.cv = cv
 
     def _fit(
-        self, X: Array, y: Array, sample_weights: Array | None, split_parameters: dict[str, Any]
+        self,
+        X: Array,
+        y: Array,
+        sample_weights: Array | None,
+        split_parameters: dict[str, Any] | None = None,
     ) -> None:
         """Choose the settings by the squared error of held-out rows, then fit to all rows."""
-        folds, rows = self._folds(X, y, sample_weights, split_parameters)
+        folds, rows = self._folds(X, y, sample_weights, split_parameters or {})
         weights = np.ones(len(y)) if sample_weights is None else sample_weights
         weight_adjustment = (
             None

@@ -167,7 +167,9 @@ def _correlation(X: Array, y: Array) -> Array:
     response = y - y.mean()
     scale = np.sqrt(np.square(deviation).sum(axis=0) * np.square(response).sum())
     varies = (np.ptp(X, axis=0) > 0) & (scale > 0)
-    return np.divide(response @ deviation, scale, out=np.zeros(X.shape[1]), where=varies)
+    correlation: Array = np.zeros(X.shape[1])
+    np.divide(response @ deviation, scale, out=correlation, where=varies)
+    return correlation
 
 
 def _cox_z(X: Array, y: Array) -> Array:

@@ -83,7 +83,7 @@ rule model:
         **needs("model"),
     params:
         sources("model.py"),
-        folds=config["normalise"]["folds"],
         **{key: config[key] for key in ("probabilities", "decision")},
+        folds=config["normalise"]["folds"],
     script:
         "../scripts/model.py"

@@ -18,7 +18,17 @@ KNOWN = {key: config["structured"][key] for key in ("sets", "column", "smallest"
 # Enrichment holds lists against its own sets, or against those that are selected.
 HELD = config["enrichment"] if config["enrichment"]["sets"] else KNOWN
 ENRICHED = None if HELD.get("column") else HELD["sets"]
-VALIDATED = ("label", "seed", "probabilities", "decision", "data", "normalise", "splits", "studies", "across")
+VALIDATED = (
+    "label",
+    "seed",
+    "probabilities",
+    "decision",
+    "data",
+    "normalise",
+    "splits",
+    "studies",
+    "across",
+)
 SIGNATURES = config["controls"]["signatures"]
 READ = read_files()
 CHECKED_FILES = [*READ, config["splits"]["file"], KNOWN["sets"], ENRICHED, SIGNATURES]

@@ -7,7 +7,9 @@
 
 REPORTED = tables(*GATHERED, "frequency_curve", "controls", *nonlinear(*NONLINEAR), *sets(*SETS))
 REPORTED |= tables(*STUDIED, *STUDIES, *PUBLISHED, *OMICS)
-REPORTED |= tables(*MODULES, *PLACED, *DECIDED, *(ENRICHMENT if ENRICHED else ()), *survival(*FORETOLD))
+REPORTED |= tables(
+    *MODULES, *PLACED, *DECIDED, *(ENRICHMENT if ENRICHED else ()), *survival(*FORETOLD)
+)
 WRITTEN = (
     "baselines.tsv",
     "null_cv_frequency.tsv",
