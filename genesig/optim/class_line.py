@@ -22,12 +22,12 @@ def two_columns(f: Array) -> Array:
 
 
 def fitted_line(scores: Array, class_number: Array) -> Array:
-    """Return the line (T + 1,) of smallest cross-entropy with the classes of samples left out.
+    """Return the line (T + 1,) of smallest cross-entropy with the classes of left-out samples.
 
     The target of sample i is (n [c_i = c] + T π_c) / (n + T), with π_c the share of class c, so
     that classes which the scores separate have a finite slope, and mean probabilities are the
-    shares. Where b < 0 would be better, b = 0, for a score says no less than nothing. NaN without a
-    sample of each class, or without a score.
+    shares. Where b < 0 would fit better, b is 0, and every probability is the share of its class.
+    NaN without a sample of each class, or without a score.
 
     scores (n, T) float. class_number (n,) int.
 
@@ -36,12 +36,12 @@ def fitted_line(scores: Array, class_number: Array) -> Array:
     """
     from scipy.optimize import minimize
 
-    line, unit = _without_slope(scores, class_number)
-    if not unit > 0:
+    line, difference_sd = _without_slope(scores, class_number)
+    if not difference_sd > 0:
         return line
     target = _smoothed_targets(class_number, scores.shape[1])
     X = _intercept_columns(scores)
-    X = np.concatenate([X, _differences(scores)[..., None] / unit], axis=2)
+    X = np.concatenate([X, _differences(scores)[..., None] / difference_sd], axis=2)
     start = np.append(line[1:-1] - line[0], 0.0)
     theta = minimize(
         _loss, start, (X, target), "trust-exact", jac=True, hess=_hessian, options={"gtol": 1e-8}
@@ -50,7 +50,7 @@ def fitted_line(scores: Array, class_number: Array) -> Array:
         theta = theta - np.linalg.solve(_hessian(theta, X, target), _loss(theta, X, target)[1])
     if not theta[-1] > 0:
         return line
-    return np.concatenate([[0.0], theta[:-1], theta[-1:] / unit])
+    return np.concatenate([[0.0], theta[:-1], theta[-1:] / difference_sd])
 
 
 class ShrunkenLine(NamedTuple):
@@ -111,9 +111,9 @@ def _without_slope(scores: Array, class_number: Array) -> tuple[Array, float]:
     if not class_size.all() or np.isnan(scores).any():
         return np.full(T + 1, np.nan), 0.0
     differences = _differences(scores)
-    unit = float((differences - differences.mean(axis=0)).std())
-    constant = unit <= 1e-12 * np.abs(differences).max()
-    return np.append(np.log(class_size / n), 0.0), 0.0 if constant else unit
+    sd = float((differences - differences.mean(axis=0)).std())
+    is_constant = sd <= 1e-12 * np.abs(differences).max()
+    return np.append(np.log(class_size / n), 0.0), 0.0 if is_constant else sd
 
 
 def _differences(scores: Array) -> Array:

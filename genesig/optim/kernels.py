@@ -95,7 +95,11 @@ class Gaussian:
 
 
 def linear() -> Polynomial:
-    """k(x, z) = x'z; the derivative penalty is then the lasso's, ||∂_a f|| = sqrt(n) |w_a|."""
+    """Return the linear kernel, k(x, z) = x'z.
+
+    With it a penalty on the partial derivatives is that of the lasso: f has a weight w_a for each
+    feature, and ||∂_a f|| = sqrt(n) |w_a| over the n samples.
+    """
     return Polynomial(degree=1, offset=0.0)
 
 
@@ -150,13 +154,13 @@ def directional(table: KernelTables, inner: Array, anchors: Array) -> Array:
 
 
 def values(table: KernelTables, S: Array, alpha: Array) -> Array:
-    """f(x_i) = Σ_j value_ij α_j + first_ij S_ij, (m,)."""
+    """Return f(x_i) = Σ_j value_ij α_j + first_ij S_ij, (m,)."""
     function_values: Array = table.value @ alpha + np.einsum("ij,ij->i", table.first, S)
     return function_values
 
 
 def pull(table: KernelTables, S: Array, alpha: Array) -> Array:
-    """E_ij = first_ij α_j ± second_ij S_ij, (m, n): weight of x_j in the gradient at x_i.
+    """Return E_ij = first_ij α_j ± second_ij S_ij, (m, n): weight of x_j in the gradient at x_i.
 
     The sign of the second derivative's factor is plus in both families, because for a stationary
     kernel (x_ja - x_ia)(x_ib - x_jb) carries the minus of L.

@@ -55,24 +55,28 @@ def score_test(
 
 
 def _score_and_variance(risk: RiskSets, Z: Array, C: Array) -> tuple[Array, Array]:
-    """Return U and V of each gene in one stratum, of genes Z (n, d) and covariates C (n, q)."""
+    """Return U and V of each gene in one stratum, of genes Z (n, d) and covariates C (n, q).
+
+    The rows are in the order of `risk`. Term l of the likelihood has the weight omega_l, and
+    shares (T, n) of the samples at risk, by which their mean and variance are taken.
+    """
     from genesig.optim.cox.path import ridge
 
     Z = Z - Z.mean(axis=0)
     C = C - C.mean(axis=0)
     C = C / np.where(C.std(axis=0) > 0, C.std(axis=0), 1.0)
+    # The covariates are fitted alone and without a penalty: there are no columns with one.
     eta = C @ ridge(risk, C[:, :0], C, np.ones(1)).b[:, 0] if C.shape[1] else np.zeros(len(Z))
-    p = risk.shares(eta)
-    mean = p @ Z
-    variance = risk.omega @ (p @ np.square(Z) - np.square(mean))
+    shares = risk.shares(eta)
+    mean = shares @ Z
+    variance = risk.omega @ (shares @ np.square(Z) - np.square(mean))
     if C.shape[1]:
-        covariate_means = p @ C
+        covariate_means = shares @ C
+        total_shares = risk.omega @ shares
         H = (
-            C.T @ ((risk.omega @ p)[:, None] * C)
+            C.T @ (total_shares[:, None] * C)
             - (risk.omega[:, None] * covariate_means).T @ covariate_means
         )
-        cross = (
-            C.T @ ((risk.omega @ p)[:, None] * Z) - (risk.omega[:, None] * covariate_means).T @ mean
-        )
+        cross = C.T @ (total_shares[:, None] * Z) - (risk.omega[:, None] * covariate_means).T @ mean
         variance = variance - np.einsum("qd,qd->d", cross, np.linalg.pinv(H, rcond=1e-10) @ cross)
     return risk.died @ Z - risk.omega @ mean, variance

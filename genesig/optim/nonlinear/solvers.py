@@ -1,4 +1,6 @@
-"""Solvers of the dual, each from an instance and a start to multipliers and their gap.
+"""Solvers of the dual, each from an instance and a start to multipliers and a count of iterations.
+
+A tolerance is a duality gap relative to ||y||²/n, which is `Instance.scale`.
 
 ``admm``:
 
@@ -23,6 +25,8 @@ through only to look for those that break it, which then become active. At the e
 it, and the gap is taken over all d features: the answer is exact, not an approximation.
 
 Source: the Kronecker structure of gradient Gram matrices (de Roos, Gessner and Hennig, 2021).
+
+``fista``: accelerated proximal gradients over all d features at once, in the instance's metric.
 
 ``projection``:
 
@@ -80,8 +84,9 @@ class _State:
 def admm(
     instance: Instance, penalty: Penalty, start: Multipliers, tolerance: float, max_iterations: int
 ) -> tuple[Multipliers, int]:
-    """Solve for one tau with a dense Cholesky factor; 8 (n d)² bytes, so for n (d + 1) ≤ 5000.
+    """Return multipliers and iterations at one tau, by a dense Cholesky factor of 8 (n d)² bytes.
 
+    That is for n (d + 1) ≤ 5000 only.
     Its iterations (tens to hundreds) hardly depend on the conditioning of M, which makes it the
     fallback where accelerated gradients stall.
     """
@@ -151,7 +156,10 @@ FIRST_GAP = 1e-3
 def compressed(
     instance: Instance, penalty: Penalty, start: Multipliers, tolerance: float, max_iterations: int
 ) -> tuple[Multipliers, int]:
-    """Solve for one tau; about 6 n² (n + active) flops a step, no array of d × n."""
+    """Return multipliers and steps at one tau, without any array of d × n.
+
+    A step costs about 6 n² (n + active) flops.
+    """
     X = instance.X
     q = start
     steps = 0
@@ -238,15 +246,17 @@ class _RelaxedProblem:
 def fista(
     instance: Instance, penalty: Penalty, start: Multipliers, tolerance: float, max_iterations: int
 ) -> tuple[Multipliers, int]:
-    """Solve for one tau; 4 n² (n + d) flops a step, O(n² + n d) memory.
+    """Return multipliers and steps at one tau, by accelerated gradients over all d features.
 
-    Fast for a Gaussian kernel of about the median distance (tens of steps), slow for cubic
-    polynomials and wide kernels, whose M is ill conditioned.
+    A step costs 4 n² (n + d) flops; memory is O(n² + n d). The steps are few (tens) for a
+    Gaussian kernel of about the median distance. They are many for cubic polynomials and wide
+    kernels, whose M is ill conditioned.
     """
     X = instance.X
     basis = instance.metric.basis
     max_gap = tolerance * instance.scale
     q = penalty.project_to_bounds(start.dense(X))
+    # `accelerate` works on the coordinates of q (d, n) in the metric's orthogonal basis (n, n).
     minimiser, steps = accelerate(
         Gradient(instance.problem, X, basis),
         penalty,
@@ -274,7 +284,7 @@ class _Function:
     beta: Array
 
     def plus(self, previous: _Function, factor: float) -> _Function:
-        """Return f + factor (f - other)."""
+        """Return f + factor (f - previous)."""
         return _Function(
             self.alpha + factor * (self.alpha - previous.alpha),
             self.beta + factor * (self.beta - previous.beta),
@@ -284,7 +294,10 @@ class _Function:
 def projection(
     instance: Instance, penalty: Penalty, start: Multipliers, tolerance: float, max_iterations: int
 ) -> tuple[Multipliers, int]:
-    """Solve for one tau by the accelerated Alg1; kept as the reference it was published as."""
+    """Return multipliers and iterations at one tau, by the algorithm as it was published.
+
+    It is accelerated, and kept as a reference for the other solvers.
+    """
     X = instance.X
     problem = instance.problem
     n = problem.n
@@ -372,7 +385,7 @@ def _derivatives(problem: Problem, X: Array, f: _Function) -> Array:
 
 
 def _gradient_norm(problem: Problem, X: Array) -> float:
-    """λ_max(L)."""
+    """Return λ_max of L, the matrix that takes β to the derivatives of f."""
     no_weights = np.zeros(problem.n)
     return largest_eigenvalue(lambda q: _derivatives(problem, X, _Function(no_weights, q)), X)
 
@@ -386,7 +399,10 @@ STALL_COST_IN_ADMM_STEPS = 500
 def automatic(
     instance: Instance, penalty: Penalty, start: Multipliers, tolerance: float, max_iterations: int
 ) -> tuple[Multipliers, int]:
-    """Solve by `compressed`, which is quicker for d ≤ n, too, and by `admm` if it stalls."""
+    """Return multipliers and iterations by `compressed`, or by `admm` where that stalls.
+
+    `compressed` is quicker even for d ≤ n.
+    """
     n, d = instance.X.shape
     if n * (d + 1) > DENSE_LIMIT:
         return compressed(instance, penalty, start, tolerance, max_iterations)
@@ -411,4 +427,4 @@ SOLVERS: dict[str, Solver] = {
     "admm": admm,
     "projection": projection,
 }
-"""(instance, penalty, start, relative gap, most iterations) -> (multipliers, iterations)."""
+"""(instance, penalty, start, relative gap, max_iterations) -> (multipliers, iterations)."""

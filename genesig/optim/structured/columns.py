@@ -143,7 +143,7 @@ class Layout(Design, Protocol):
 
     @property
     def d(self) -> int:
-        """Return the number of columns, of all blocks together."""
+        """Return the number d of columns among which the blocks have their places."""
 
     def columns(self, k: int) -> Array:
         """Return the columns of block k."""

@@ -189,24 +189,29 @@ def evaluate(problem: BlockProblem, rho: Array) -> BlockPoint:
 def working_set_gap(
     problem: BlockProblem, e: Array, q: Array, alpha: Array, y_alpha: float
 ) -> float:
-    """Return `solution.block_gap` among the W blocks; y_alpha is ``<Y, alpha>``."""
-    total = 0.0
-    largest = problem.tau
+    """Return the duality gap among the W blocks, relative to ``||Y||²/n``.
+
+    The dual point is the residual n alpha, scaled down until no gradient of a block is longer than
+    tau w_k. The gap is that of `solution.block_gap`; y_alpha is ``<Y, alpha>``.
+    """
+    gap = 0.0
+    max_dual_norm = problem.tau
     ridge = 0.0
-    square = problem.y_outside
-    response = problem.y_outside
+    residual_square = problem.y_outside
+    response_square = problem.y_outside
     for k in range(len(e)):
-        v = e[k] * q[k]
-        g = 2.0 * q[k] * (1.0 - problem.mu * e[k])
-        total += (problem.tau * problem.weights[k] - g) * v
-        largest = max(largest, g / problem.weights[k])
-        ridge += problem.samples * problem.mu * v * v
+        coef_norm = e[k] * q[k]
+        gradient_norm = 2.0 * q[k] * (1.0 - problem.mu * e[k])
+        gap += (problem.tau * problem.weights[k] - gradient_norm) * coef_norm
+        max_dual_norm = max(max_dual_norm, gradient_norm / problem.weights[k])
+        ridge += problem.samples * problem.mu * coef_norm * coef_norm
     for t in range(len(alpha)):
-        square += problem.samples**2 * dot(alpha[t], alpha[t])
-        response += dot(problem.Y[t], problem.Y[t])
-    s = problem.tau / largest
-    total += (1.0 - s) * (2.0 * y_alpha - (1.0 + s) * (square + ridge) / problem.samples)
-    return max(total, 0.0) / (response / problem.samples if response > 0.0 else 1.0)
+        residual_square += problem.samples**2 * dot(alpha[t], alpha[t])
+        response_square += dot(problem.Y[t], problem.Y[t])
+    dual_scale = problem.tau / max_dual_norm
+    squares = residual_square + ridge
+    gap += (1.0 - dual_scale) * (2.0 * y_alpha - (1.0 + dual_scale) * squares / problem.samples)
+    return max(gap, 0.0) / (response_square / problem.samples if response_square > 0.0 else 1.0)
 
 
 @compiled
