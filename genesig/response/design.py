@@ -82,7 +82,7 @@ Label = str | Mapping[str, Any]
 def label_columns(label: Label) -> tuple[str, ...]:
     """Return the columns that a config's ``label`` names: one, or those of time and event.
 
-    Of several columns of times the first one stands for all: `time_columns` fill its blanks.
+    Of several columns of times only the first is returned; the times of the others fill its blanks.
     """
     return (label,) if isinstance(label, str) else (time_columns(label)[0], label["event"])
 

@@ -119,8 +119,8 @@ def are_codes(name: str, cells: Sequence[str]) -> bool:
     if not cells or set(words_of(name)) & set(ORDERED_WORDS.split()):
         return False
     values = {float(cell) for cell in cells if is_number(cell)}
-    few = 2 < len(values) <= min(MAX_CODES, len(cells) // MIN_CLASS_SAMPLES)
-    return few and all(map(is_number, cells)) and all(value % 1 == 0 for value in values)
+    has_few_values = 2 < len(values) <= min(MAX_CODES, len(cells) // MIN_CLASS_SAMPLES)
+    return has_few_values and all(map(is_number, cells)) and all(value % 1 == 0 for value in values)
 
 
 def is_covariate(name: str) -> bool:

@@ -125,9 +125,10 @@ MAX_DAY_NUMBER_SHARE = 0.02  # of the names: where more are such numbers, they a
 
 def converted_names(names: Sequence[str]) -> list[str]:
     """Return the names that a spreadsheet has converted to dates or numbers."""
-    days = [name for name in names if DAY_NUMBER.fullmatch(name)]
-    if len(days) > max(2, MAX_DAY_NUMBER_SHARE * len(names)) or sum(
-        map(str.isdigit, names)
-    ) > 2 * len(days):
-        days = []
-    return [name for name in names if DATE_OR_NUMBER.fullmatch(name)] + days
+    day_numbers = [name for name in names if DAY_NUMBER.fullmatch(name)]
+    max_day_numbers = max(2, MAX_DAY_NUMBER_SHARE * len(names))
+    n_numbers = sum(map(str.isdigit, names))
+    # If they are many, or fewer than the other whole numbers, they are numbers of genes, no days.
+    if len(day_numbers) > max_day_numbers or n_numbers > 2 * len(day_numbers):
+        day_numbers = []
+    return [name for name in names if DATE_OR_NUMBER.fullmatch(name)] + day_numbers

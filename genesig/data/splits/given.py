@@ -143,14 +143,15 @@ def _name_problems(path: str, listed: ListedSplits, samples: Samples) -> Iterato
         list_problems += _list_problems(
             place, "train or test", split.train + split.test, samples.names
         )
-        inner = tuple(name for fold in split.inner for name in fold)
-        list_problems += _list_problems(place, "the inner folds", inner, split.train)
+        fold_names = tuple(name for fold in split.inner for name in fold)
+        list_problems += _list_problems(place, "the inner folds", fold_names, split.train)
     if len(list_problems) <= MAX_LISTED_PROBLEMS:
         yield from list_problems
         return
-    others_counted = counted(len(list_problems) - 1, "further problem")  # the same in every split
+    # Names of another study give the same problem in every split: only the first one is shown.
+    other_problems = counted(len(list_problems) - 1, "further problem")
     message = (
-        f"{list_problems[0].message}; {others_counted} of this kind: is it the file of another"
+        f"{list_problems[0].message}; {other_problems} of this kind: is it the file of another"
         " study?"
     )
     yield Problem(list_problems[0].location, message)

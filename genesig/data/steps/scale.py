@@ -155,10 +155,11 @@ def _slope_of_spread(X: Array) -> float | None:
 def noise_level(X: Array) -> float:
     """Return the size below which genes vary mostly by noise: the floor that logarithms need.
 
-    Genes are grouped by their size. The level is the size of the largest group in the smaller half
-    whose logarithms vary twice as much as those of the larger half; without such a group it is the
-    first percentile of the values above 0. For differences of intensities, some of them negative,
-    it is the median size of the negative values. Rounded down to 1, 2 or 5 times a power of ten.
+    Genes are sorted by size into groups. A group of the smaller half of the genes is noisy if its
+    logarithms vary twice as much as those of the larger half. The level is the median size in the
+    noisy group of the largest genes; without such a group it is the first percentile of the values
+    above 0. For differences of intensities, some of them negative, it is the median size of the
+    negative values. Rounded down to 1, 2 or 5 times a power of ten.
     """
     values = X[np.isfinite(X)]
     if np.mean(values < 0) > MIN_NEGATIVE:

@@ -12,6 +12,9 @@ from genesig.data.files.formats.interface import Format
 from genesig.errors import input_error
 from genesig.words import counted
 
+HEADER_LINE = 3
+"""Line of the file with the names of the columns, after the version and the size."""
+
 
 @dataclass(frozen=True)
 class _GctLines:
@@ -50,7 +53,9 @@ def samples(text: str, file_name: str, part: str | None) -> TextTable:
     start = parts.n_gene_descriptions + 1
     columns = {row[0]: row[start:] for row in parts.sample_descriptions}
     index = pd.Index(parts.header[start:], name="sample", dtype=object)
-    return TextTable(pd.DataFrame(columns, index=index, dtype=object), [3] * len(index))
+    return TextTable(
+        pd.DataFrame(columns, index=index, dtype=object), lines=[HEADER_LINE] * len(index)
+    )
 
 
 def genes(text: str, file_name: str, part: str | None) -> TextTable:
@@ -84,6 +89,7 @@ def _split_parts(text: str, file_name: str) -> _GctLines:
             "descriptions",
             line=2,
         )
+    # GCT 1.2 always has one gene description and no sample descriptions.
     n_rows, n_samples, n_gene_descriptions, n_sample_descriptions = [*map(int, sizes), 1, 0][:4]
     body = [[cell.strip() for cell in line.split("\t")] for line in lines[2:]]
     while body and not any(body[-1]):
@@ -99,7 +105,7 @@ def _split_parts(text: str, file_name: str) -> _GctLines:
         n_gene_descriptions,
         body[1:end_of_descriptions],
         body[end_of_descriptions:],
-        3 + end_of_descriptions,
+        HEADER_LINE + end_of_descriptions,
     )
 
 
@@ -122,7 +128,7 @@ def _check_size(
             file_name,
             f"the header has {counted(n_names, 'sample')} where line 2 says {n_samples}; correct "
             "line 2 or export the file again",
-            line=3,
+            line=HEADER_LINE,
         )
     n_gene_rows = len(body) - 1 - n_sample_descriptions
     if n_gene_rows != n_rows:
@@ -131,7 +137,7 @@ def _check_size(
             f"has {counted(max(n_gene_rows, 0), 'row')} of genes where line 2 says {n_rows}; is "
             "the file cut off? Correct that or export again",
         )
-    for number, row in enumerate(body, 3):
+    for number, row in enumerate(body, HEADER_LINE):
         width = 1 + n_gene_descriptions + n_samples
         if len(row) < width or any(row[width:]):
             raise input_error(
