@@ -220,8 +220,8 @@ class L1L2Logistic(SelectsLinear, TwoClasses, BaseEstimator):  # type: ignore[mi
         """Fit to X (n, d) and the classes y (n,) of its rows, weighted by sample_weight (n,)."""
         check_numbers(self, not_negative=("tau", "mu"))
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        weights = shares(sample_weight, X)
-        rows = np.ones((len(X), 1), dtype=bool)
+        weights = shares(sample_weight, X)  # scaled to mean 1; None without weights
+        rows = np.ones((len(X), 1), dtype=bool)  # one training set with all rows
         check_classes(y, weights)
         sets = logistic_sets(
             X,

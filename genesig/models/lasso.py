@@ -35,7 +35,9 @@ GAP_TOLERANCE = 1e-7
 def logistic_net(
     X: Array, y: Array, X_test: Array, inner: Folds, l1_shares: Sequence[float]
 ) -> tuple[Array, Array]:
-    """Return scores by penalised logistic regression, l1 share and tau by the held-out loss.
+    """Return scores of test rows and of held-out training rows by penalised logistic regression.
+
+    L1 share and tau are those with the smallest logistic loss of held-out rows.
 
     Returns
     -------
@@ -71,9 +73,13 @@ def _log_odds(X: Array, y: Array, X_test: Array, l1_shares: Sequence[float]) -> 
 def squares_net(
     X: Array, y: Array, X_test: Array, inner: Folds, l1_shares: Sequence[float]
 ) -> Array:
-    """Return scores by penalised least squares, tau and l1 share by the held-out squares."""
+    """Return scores of test rows, (n_test,), by penalised least squares.
+
+    L1 share and tau are those with the smallest squared error of held-out rows.
+    """
     rows = _training_rows(len(y), inner)
     Y = np.tile(y[:, None], rows.shape[1])
+    # Ones stand for ||Z'Z||/n, which takes long to compute: mu is absolute here.
     sets = training_sets(X, Y, rows, centre=True, unit_variance=False, norm=np.ones(len(rows.T)))
 
     def fit(tau: Array, mu: Array) -> Path:
@@ -89,9 +95,12 @@ def squares_net(
 
 
 def cox_net(X: Array, y: Array, X_test: Array, inner: Folds, l1_shares: Sequence[float]) -> Array:
-    """Return scores by penalised Cox regression, tau and l1 share by the left-out likelihood.
+    """Return scores of test rows, (n_test,), by penalised Cox regression.
 
-    y has the fields time and event. Source: Simon, Friedman, Hastie and Tibshirani 2011.
+    L1 share and tau are those with the largest likelihood of left-out rows. y has the fields time
+    and event; a fold counts only if its training rows have an event.
+
+    Source: Simon, Friedman, Hastie and Tibshirani 2011.
     """
     folds = [fold for fold in inner if np.delete(y["event"], fold).any()]
     rows = _training_rows(len(y), folds)
@@ -102,7 +111,7 @@ def cox_net(X: Array, y: Array, X_test: Array, inner: Folds, l1_shares: Sequence
         centre=True,
         unit_variance=False,
         ties=DEFAULT_TIES,
-        norm=np.ones(len(rows.T)),
+        norm=np.ones(len(rows.T)),  # as in `squares_net`
     )
 
     def fit(tau: Array, mu: Array) -> Path:

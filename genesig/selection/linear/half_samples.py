@@ -239,6 +239,7 @@ def add_lasso_lists(outer: ElasticNets, fits: Fits, genes: Array, settings: Line
     outer: those of the training sets of the fits. genes (d,) int: numbers in the data set of the
     columns of the matrix.
     """
+    # `with_chosen` appends the predictive list as the last one.
     sizes = fits.with_chosen().sizes()[:, -1].astype(np.int64)
     tau = np.geomspace(0.95, settings.tau_min, N_LASSO_POINTS) * outer.tau_max[:, None]
     mu = min(settings.mu) * outer.norm[:, None]

@@ -385,7 +385,8 @@ def _held_out_scores(X: Array, training_set: TrainingSet, models: NestedModels, 
     n_mu = models.intercept.shape[1]
     scores = np.empty((len(training_set.test), n_mu, *models.values.shape[1:]))
     for mu_index in range(n_mu):
-        entries = slice(*models.indptr[fit * n_mu + mu_index :][:2])
+        list_number = fit * n_mu + mu_index
+        entries = slice(models.indptr[list_number], models.indptr[list_number + 1])
         selected_columns = X[np.ix_(training_set.test, models.indices[entries])]
         scores[:, mu_index] = (
             models.intercept[fit, mu_index] + selected_columns @ models.values[entries]

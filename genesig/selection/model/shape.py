@@ -443,9 +443,14 @@ def _fields_fit_genes(states: Sequence[ModelJson], steps: Sequence[Any], X: Arra
 
 
 def _first_batch_table(steps: Sequence[Any]) -> pd.DataFrame:
-    """Return a sample table of one sample that combat corrects."""
+    """Return a sample table of one sample whose batch and covariates each combat step knows.
+
+    Its batch is the first one. Its covariates have their first level, or 0 if they are numbers.
+    """
     import pandas as pd
 
+    # The first column of a step is that of the batches, the others are its covariates. Its levels
+    # are pairs (column, level): in reverse, the first level of a column is the one that dict keeps.
     columns = {
         column: [step.batches[0]]
         if column == step.columns[0]
