@@ -212,7 +212,10 @@ def _check_inputs(expression: Any, samples: Any) -> None:
 
 
 def _check_studies(studies: Any) -> None:
-    """Raise if `studies` is not a list, or if the values of a study are not in an AnnData."""
+    """Raise if `studies` is a dict, or if a study is an array or a table in place of an AnnData.
+
+    All other mistakes are left to the check of the config.
+    """
     if isinstance(studies, dict):
         message = "is a dict; give a list, an AnnData for each study, which may have a name: "
         raise input_error(

@@ -215,7 +215,7 @@ def _frequency_figure(data: Study, record: SetsRecord) -> Picture:
 
 
 def sets_sentences(data: Sets) -> list[str]:
-    """Return the sentences of Methods, none where no sets were named."""
+    """Return the sentences of Methods about gene sets; none without gene sets."""
     record = data["sets"]
     if record is None:
         return []

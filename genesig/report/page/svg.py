@@ -90,10 +90,11 @@ def circle(x: float, y: float, r: float) -> str:
 
 def _radius(d: str) -> float:
     """Return the radius of a circle around the origin as matplotlib draws one; else 0."""
-    if d.count("C") != 8 or "L" in d:
+    if d.count("C") != 8 or "L" in d:  # matplotlib draws a circle as eight curves
         return 0.0
-    ends = [float(n) for command in re.split("[MC]", d) for n in command.strip(" \nz").split()[-2:]]
-    radii = [math.hypot(*pair) for pair in zip(ends[::2], ends[1::2], strict=True)]
+    segments = [coordinates.strip(" \nz").split() for coordinates in re.split("[MC]", d)]
+    end_points = [tuple(map(float, segment[-2:])) for segment in segments if segment]
+    radii = [math.hypot(x, y) for x, y in end_points]
     return radii[0] if max(radii) - min(radii) < 1e-3 * max(radii) else 0.0
 
 
@@ -237,7 +238,7 @@ LETTERS_PER_LINE = 44
 LONG_ROW_NAME = 24
 MAX_TWO_LINE_ROWS = 14
 """Letters below the axes of a column, and of the name of a row; rows with room for two lines."""
-_ROUNDED = ("d", "x", "y", "transform", "width", "height")
+_ROUNDED_ATTRIBUTES = ("d", "x", "y", "transform", "width", "height")
 
 
 @dataclass(frozen=True)
@@ -346,17 +347,20 @@ def _lay_out(figure: Figure) -> None:
 
 
 def _tidy(text: str, name: str, title: str, description: str) -> str:
-    """Make ids unique to the page, styles into attributes, and say what is shown."""
+    """Return the text of an SVG for the page, with title and description, in few paths.
+
+    Ids become unique to the page, styles become attributes, and numbers are rounded.
+    """
     root = ET.fromstring(text)
     _strip(root)
     unfold(root)
-    used = {link for element in root.iter() for link in _links(element)}
+    linked_ids = {link for element in root.iter() for link in _links(element)}
     for element in root.iter():
         _unstyle(element)
-        _rename(element, f"figure-{name}", used)
-        for key in _ROUNDED:
+        _rename(element, f"figure-{name}", linked_ids)
+        for key in _ROUNDED_ATTRIBUTES:
             if key in element.attrib:
-                element.set(key, _shorter(element.get(key, ""), key))
+                element.set(key, _round_numbers(element.get(key, ""), key))
         element.tail = None
         if element.tag != f"{SVG}text":
             element.text = None
@@ -390,10 +394,11 @@ def _unstyle(element: ET.Element) -> None:
             element.set(key, value)
 
 
-def _rename(element: ET.Element, stem: str, used: set[str]) -> None:
+def _rename(element: ET.Element, stem: str, linked_ids: set[str]) -> None:
+    """Put `stem` before the ids that an element has or links to; drop ids without a link."""
     if "id" in element.attrib:
         old = element.attrib.pop("id")
-        if old in used:
+        if old in linked_ids:
             element.set("id", f"{stem}-{old}")
     for key, value in list(element.attrib.items()):
         if key == _HREF and value.startswith("#"):
@@ -402,7 +407,8 @@ def _rename(element: ET.Element, stem: str, used: set[str]) -> None:
             element.set(key, _URL.sub(rf"url(#{stem}-\1)", value))
 
 
-def _shorter(value: str, key: str) -> str:
+def _round_numbers(value: str, key: str) -> str:
+    """Return the value of an attribute with numbers rounded and without repeated blanks."""
     digits = 5 if key == "transform" else 2
     value = _NUMBER.sub(
         lambda match: f"{float(match[0]):.{digits}f}".rstrip("0").rstrip("."), value
