@@ -246,7 +246,7 @@ def _information_of_indicators(
 
 
 def pointwise_information(codes: Array, y: Array, bins: int, weights: Array | None = None) -> Array:
-    """log(P(b, c) / (P(b) P(c))) of response bin b and feature bin c, (d, B, B).
+    """Return log(P(b, c) / (P(b) P(c))) of response bin b and feature bin c, (d, B, B).
 
     One count is added to every cell, as one new sample would.
     """

@@ -119,13 +119,14 @@ MIN_WARNED_ASSOCIATION = 0.3
 
 
 def association_with_label(y: Array, batch: Array) -> float | None:
-    """``epsilon = sqrt(max(0, 1 - (1 - eta²)(n - 1)/(n - k)))``: 0 not at all, 1 entirely.
+    """Return how far label and batch go together: 0 not at all, 1 entirely.
 
-    eta² is the share of the response's variance that lies between the k batches. For two classes,
-    eta is Cramér's V of the table batch × class, whatever the number of batches. The correction
-    takes off what chance gives, as in the adjusted R²: with labels drawn at random, ten batches of
-    four samples have V = 0.48 without it. For two batches it is Bergsma's correction of V; for more
-    of them that one, other than this, stays below 1 where each batch has but one class.
+    That is ``epsilon = sqrt(max(0, 1 - (1 - eta²)(n - 1)/(n - k)))`` for n samples in k batches.
+    eta² is the share of the response's variance that lies between the batches. For two classes, eta
+    is Cramér's V of the table batch × class, whatever the number of batches. The correction takes
+    off what chance gives, as in the adjusted R²: with labels drawn at random, ten batches of four
+    samples have V = 0.48 without it. For two batches it is Bergsma's correction of V. For more of
+    them Bergsma's stays below 1 where each batch has but one class, and this one does not.
 
     Parameters
     ----------

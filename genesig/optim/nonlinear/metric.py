@@ -64,7 +64,7 @@ class Metric:
 
 
 def _average(problem: Problem, inner: Array, d: int) -> Array:
-    """Σ_a M_aa/d of M = L - D C D', C = (K + n ν I)⁻¹, from inner products alone."""
+    """Return Σ_a M_aa/d of M = L - D C D', C = (K + n ν I)⁻¹, from inner products alone."""
     table = problem.table
     inverse = problem.solve(np.eye(problem.n))
     first_table = table.first

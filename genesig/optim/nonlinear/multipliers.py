@@ -45,7 +45,7 @@ class Multipliers:
         return squared_norms
 
     def product(self, X: Array, inner: Array) -> Array:
-        """X q = Σ_a x_a q_a' (n, n), from the inner products X X' = `inner`."""
+        """Return X q = Σ_a x_a q_a' (n, n), from the inner products X X' = `inner`."""
         active_columns = X[:, self.active]
         product: Array = inner @ self.theta + active_columns @ (
             self.values - active_columns.T @ self.theta
@@ -73,7 +73,7 @@ class Multipliers:
 
 
 def compressed_squares(X: Array, theta: Array) -> Array:
-    """||Θ'x_a||² of every column of X."""
+    """Return ||Θ'x_a||² of every column of X."""
     squared_norms = np.empty(X.shape[1])
     for columns in slice_features(X.shape[1]):
         q = X[:, columns].T @ theta
@@ -95,7 +95,7 @@ class Certificate:
 
 
 def gap(penalty: Penalty, q: Array, phi: Array) -> float:
-    """Ω(φ) + Ω*(q) - <q, φ> of arrays (d, n)."""
+    """Return the duality gap Ω(φ) + Ω*(q) - <q, φ> of arrays (d, n)."""
     value = penalty.value(row_squares(phi)) + penalty.conjugate(row_squares(q))
     return value - float(np.vdot(q, phi))
 
@@ -131,7 +131,7 @@ def certify(
 
 
 def paired(problem: Problem, inner: Array, X: Array, q: Multipliers, scaled_first: Array) -> float:
-    """<q, q `scaled_first`> = tr(q first q') over all features."""
+    """Return <q, q `scaled_first`> = tr(q first q') over all features."""
     active_products = X[:, q.active].T @ q.theta
     total = np.vdot(inner @ q.theta, q.theta @ scaled_first)
     total += np.vdot(q.values, q.values @ scaled_first) - np.vdot(

@@ -48,11 +48,11 @@ class Penalty:
         return np.sqrt(squared)
 
     def value(self, squared: Array) -> float:
-        """Ω(φ), from the squared norms of the rows of φ (d,)."""
+        """Return Ω(φ), from the squared norms of the rows of φ (d,)."""
         return float(self.radius @ self.norms(squared) + self.curvature / 2 * squared.sum())
 
     def conjugate(self, squared: Array) -> float:
-        """Ω*(q) = Σ_g (||q_g|| - r_g)_+² / 2ε, for ε = 0 the indicator of ||q_g|| ≤ r_g.
+        """Return Ω*(q) = Σ_g (||q_g|| - r_g)_+² / 2ε, for ε = 0 the indicator of ||q_g|| ≤ r_g.
 
         From the squared norms of the rows of q (d,). The indicator forgives the rounding of a
         projection: a relative 1e-12.
@@ -63,13 +63,13 @@ class Penalty:
         return 0.0 if (excess <= 1e-12 * self.radius).all() else np.inf
 
     def prox(self, v: Array, step: float) -> Array:
-        """argmin_u Ω(u) + ||u - v||²/2t = (1 - t r_g/||v_g||)_+ v_g / (1 + t ε)."""
+        """Return argmin_u Ω(u) + ||u - v||²/2t = (1 - t r_g/||v_g||)_+ v_g / (1 + t ε)."""
         norms = self.norms(row_squares(v))
         factor = shrinkage(norms, step * self.radius) / (1 + step * self.curvature)
         return self.spread(factor) * v
 
     def prox_conjugate(self, v: Array, step: float) -> Array:
-        """argmin_q Ω*(q) + ||q - v||²/2t; the projection on ||q_g|| ≤ r_g where ε = 0."""
+        """Return argmin_q Ω*(q) + ||q - v||²/2t; the projection on ||q_g|| ≤ r_g where ε = 0."""
         return self.spread(self.conjugate_factor(row_squares(v), step)) * v
 
     def project_to_bounds(self, q: Array) -> Array:
@@ -100,23 +100,23 @@ def row_squares(M: Array) -> Array:
 
 
 def shrinkage(norms: Array, threshold: Array) -> Array:
-    """(1 - threshold/norm)_+."""
+    """Return (1 - threshold/norm)_+, the factor by which a norm shrinks."""
     is_above = norms > threshold
     return np.where(is_above, 1 - threshold / np.where(is_above, norms, 1), 0.0)
 
 
 def lasso(tau: float, n: int, block: Array, weights: Array, mu: float) -> Penalty:
-    """Ω = τ/√n Σ_a ||φ_a||; blocks, weights and μ are not used."""
+    """Return Ω = τ/√n Σ_a ||φ_a||; blocks, weights and μ are not used."""
     return Penalty(np.full(len(block), tau / np.sqrt(n)), np.arange(len(block)))
 
 
 def group(tau: float, n: int, block: Array, weights: Array, mu: float) -> Penalty:
-    """Ω = τ/√n Σ_g p_g ||φ_g||; μ is not used."""
+    """Return Ω = τ/√n Σ_g p_g ||φ_g||; μ is not used."""
     return Penalty(tau / np.sqrt(n) * weights, block)
 
 
 def elastic(tau: float, n: int, block: Array, weights: Array, mu: float) -> Penalty:
-    """Ω = τ μ/√n Σ_a ||φ_a|| + τ (1 - μ)/n Σ_a ||φ_a||²; blocks and weights are not used."""
+    """Return Ω = τ μ/√n Σ_a ||φ_a|| + τ (1 - μ)/n Σ_a ||φ_a||²; block and weights are unused."""
     radius = np.full(len(block), tau * mu / np.sqrt(n))
     return Penalty(radius, np.arange(len(block)), 2 * tau * (1 - mu) / n)
 

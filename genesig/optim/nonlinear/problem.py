@@ -82,7 +82,7 @@ class Problem:
         return len(self.y)
 
     def solve(self, b: Array) -> Array:
-        """(K + n ν I)⁻¹ b."""
+        """Return (K + n ν I)⁻¹ b."""
         eigenvectors = self.eigenvectors
         solution: Array = (
             eigenvectors @ ((eigenvectors.T @ b).T / (self.eigenvalues + self.n * self.nu)).T
@@ -102,7 +102,7 @@ class Problem:
         return Expansion(alpha, values(self.table, directional_sums, alpha), pull_matrix)
 
     def gradient(self, X: Array, q: Array) -> Array:
-        """φ(q) (d, n), the partial derivatives at the training points, in 6 n² d flops."""
+        """Return φ(q) (d, n), the partial derivatives at the training points, in 6 n² d flops."""
         pull_matrix = self.expand(X @ q).spread
         scaled_first = self.table.first * (-0.5 / self.nu)
         phi = np.empty_like(q)

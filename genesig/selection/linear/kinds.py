@@ -177,12 +177,12 @@ class LossCriterion:
 
 
 def squared_error(y: Array, f: Array) -> Array:
-    """(y - f)², for classes and for regression."""
+    """Return (y - f)², for classes and for regression."""
     return np.asarray(np.square(y - f))
 
 
 def log_loss(y: Array, f: Array) -> Array:
-    """log(1 + exp(-2 y f)): minus the log-likelihood when f is half the log-odds of class +1."""
+    """Return log(1 + exp(-2 y f)): the negative log-likelihood if f is half the log-odds of +1."""
     return np.asarray(np.logaddexp(0.0, -2.0 * y * f))
 
 
