@@ -179,7 +179,7 @@ def test_an_example_runs(example: Path, tmp_path: Path) -> None:
     process = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert process.returncode == 0, process.stdout + process.stderr
     assert config["report"]["title"] in (folder / "results/report.html").read_text()
-    if "simulated" in config["report"]["title"]:
+    if "simulated" in config["report"]["title"] and example.stem != "noise":
         signature = pd.read_csv(folder / "results/signature.tsv", sep="\t")
         # The genes that lead the list: where samples are few, others follow them by chance.
         numbers = [int(re.findall(r"\d+", gene)[-1]) % 1000 for gene in signature["gene"][:5]]

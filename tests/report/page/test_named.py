@@ -90,6 +90,7 @@ def pictures(data, keys):
 
 def have_data_and_one_name(data, figures):
     samples = set(data["study"]["response"]["name"])
+    samples |= {sample["sample"] for cohort in data["external"] for sample in cohort["points"]}
     for figure in figures:
         assert figure.data, figure.name
         assert len({len(column) for column in figure.data.values()}) == 1, figure.name
