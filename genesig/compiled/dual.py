@@ -251,7 +251,7 @@ def solve_dual(
     line = start_line(fit, features, rows, fixed)
     n = len(rows)
     K = np.empty((n, n))
-    uphill = np.empty(n)
+    steepest_descent = np.empty(n)
     tolerance = MAX_GRADIENT_SHARE * dot(fit.y, fit.y)
     for step in range(MAX_DUAL_STEPS):
         steps[0] += not fixed
@@ -261,12 +261,12 @@ def solve_dual(
         if update_gram(problem, signs) or step == 0:
             factor_by_samples(problem.gram, problem.ridge, K)
         for i in range(n):
-            uphill[i] = line.direction[i]
+            steepest_descent[i] = line.direction[i]
         solve_lower(K, n, line.direction)
         solve_upper(K, n, line.direction)
         for w in range(len(features)):
             line.z_direction[w] = dot(problem.Z[w], line.direction)
-        alpha = 1.0 if fixed else line_search(problem, line, dot(uphill, line.direction))
+        alpha = 1.0 if fixed else line_search(problem, line, dot(steepest_descent, line.direction))
         changed = move_along(problem, line, alpha, signs)
         if alpha == 1.0 and changed == 0 and not fixed:
             break
@@ -276,14 +276,17 @@ def solve_dual(
 
 
 @jit_inline
-def line_search(problem: DualProblem, line: DualLine, slope: float) -> float:
-    """Return the step along the direction: 1, halved until the objective falls (Armijo)."""
+def line_search(problem: DualProblem, line: DualLine, descent_rate: float) -> float:
+    """Return the step along the direction: 1, halved until the objective falls (Armijo).
+
+    descent_rate: minus the slope of the objective along the direction, at the step 0.
+    """
     current = dual_objective(problem, line, 0.0)
     alpha = 1.0
     while alpha > MIN_STEP:
         reached = dual_objective(problem, line, alpha)
-        if reached <= current - ARMIJO_SHARE * alpha * slope + OBJECTIVE_ROUNDING_SHARE * abs(
-            current
+        if reached <= current - ARMIJO_SHARE * alpha * descent_rate + (
+            OBJECTIVE_ROUNDING_SHARE * abs(current)
         ):
             break
         alpha *= 0.5

@@ -245,24 +245,28 @@ def relative_gap(
 ) -> float:
     """Return the duality gap of training set q relative to ||y||²/n, see `solution.duality_gap`.
 
-    ratio and excess_squares are those of the features outside the support. Features of weight 0
-    are left out of the scaling; their gradients are added.
+    ``gap = Σ_j (tau w_j |b_j| - b_j g_j) + (1-s)/n (2 y'r - (1+s) (||r||² + n mu ||b||²))``, with
+    the residual r, the gradient g of the ridge problem and the scale s = 1 / `ratio` of a feasible
+    dual point. At tau = 0 < mu it is ``Σ_j g_j² / (4 mu)``, from the dual of the ridge penalty.
+
+    ratio and excess_squares are those of the features outside the support; the support joins them.
+    Features of weight 0 are left out of the ratio, and ``|b_j g_j|`` is added.
     """
     n = fit.n_rows
     mu = fit.point.mu
-    total = 0.0
-    square = 0.0
+    gap = 0.0
+    coef_squares = 0.0
     for a in range(sets.n_support[q]):
         j = sets.support[q, a]
         b = sets.coef[q, a]
         bound = fit.point.tau * fit.weights[j]
         g = feature_gradient(fit, j) - 2.0 * mu * b
-        square += b * b
+        coef_squares += b * b
         if bound > 0.0:
-            total += bound * abs(b) - b * g
+            gap += bound * abs(b) - b * g
             ratio = max(ratio, abs(g) / bound)
         else:
-            total += abs(b * g)
+            gap += abs(b * g)
             excess_squares += g * g
     energy = dot(fit.y, fit.y) / n
     if energy == 0.0:
@@ -271,6 +275,6 @@ def relative_gap(
         return float(excess_squares / (4.0 * mu) / energy)
     # s scales the residual to a feasible dual point.
     s = 1.0 / ratio
-    energy_terms = dot(fit.residual, fit.residual) + n * mu * square
-    total += (1.0 - s) / n * (2.0 * dot(fit.y, fit.residual) - (1.0 + s) * energy_terms)
-    return float(max(total, 0.0) / energy)
+    energy_terms = dot(fit.residual, fit.residual) + n * mu * coef_squares
+    gap += (1.0 - s) / n * (2.0 * dot(fit.y, fit.residual) - (1.0 + s) * energy_terms)
+    return float(max(gap, 0.0) / energy)

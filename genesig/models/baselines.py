@@ -333,7 +333,10 @@ def kernel_pcr_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_s
 def _component_regression(
     X: Array, y: Array, X_test: Array, inner: Folds, widths: Sequence[float | None]
 ) -> tuple[Array, Array]:
-    """Return test scores and held-out scores of least squares on kernel principal components."""
+    """Return test scores and held-out scores of least squares on kernel principal components.
+
+    widths: of Gaussian kernels, see `KERNEL_WIDTHS`; the width None is the linear kernel.
+    """
     points = Points.from_rows(np.vstack([X, X_test]), X.mean(axis=0))
     n = len(y)
     choice = choose_components(points, y, inner, widths)

@@ -135,9 +135,11 @@ def time_and_event(y: Array) -> tuple[Array, Array]:
         y is neither structured with one boolean and one number field, nor (n, 2).
     """
     y = np.asarray(y)
-    field_of_kind = {y.dtype[name].kind == "b": name for name in y.dtype.names or ()}
-    if len(field_of_kind) == len(y.dtype.names or ()) == 2:
-        return np.asarray(y[field_of_kind[False]], dtype=float), np.asarray(y[field_of_kind[True]])
+    names = y.dtype.names or ()
+    boolean_fields = [name for name in names if y.dtype[name].kind == "b"]
+    other_fields = [name for name in names if name not in boolean_fields]
+    if len(boolean_fields) == len(other_fields) == 1:
+        return np.asarray(y[other_fields[0]], dtype=float), np.asarray(y[boolean_fields[0]])
     if y.dtype.names or y.ndim != 2 or y.shape[1] != 2:
         raise GenesigError(
             "y must be a structured array of an event (boolean) and a time, or have the two columns"

@@ -126,6 +126,8 @@ class L1L2Classifier(SignClassifier, _L1L2):
     """The sign of ``f(x) = intercept + x'b``, fitted to two classes coded -1 and +1.
 
     Parameters and attributes are those of `L1L2Regressor`, and ``classes_``: (negative, positive).
+    One more parameter, ``calibration``, sets the folds for `predict_proba`, see
+    `genesig.models.estimator.CrossFitted`.
 
     Examples
     --------

@@ -315,14 +315,23 @@ def _data_without_features(y: Array, v: Array, columns: Array, column_ridge: Arr
 
 
 def _without_features(y: Array, v: Array, columns: Array, sizes: Array) -> tuple[PathState, Array]:
-    """Return the fits of the columns alone, and the ridge (k, 1 + q) that they need."""
+    """Return the fits of the columns alone, and the ridge (k, 1 + q) that they need.
+
+    The ridge is 0 unless covariates separate the classes. Then it is 2/n for each column of the
+    covariates: its term in the problem is ``ridge a²/2``, so ``ρ a²`` with ρ = 1/n.
+
+    sizes (k,) int: number n of training rows.
+    """
     column_ridge = np.zeros(columns.shape[:2])
     state = _fit(y, v, columns, column_ridge, np.arange(len(y)))
     if columns.shape[1] == 1:
         return state, column_ridge
-    for k, (C, a, in_training) in enumerate(zip(columns, state.a, v > 0, strict=True)):
-        eta = a @ C[:, in_training]
-        D = C[np.square(C[:, in_training]).any(axis=1)][:, in_training]
+    for k, (all_columns, column_coef, in_training) in enumerate(
+        zip(columns, state.a, v > 0, strict=True)
+    ):
+        C = all_columns[:, in_training]
+        eta = column_coef @ C
+        D = all_columns[np.square(C).any(axis=1)][:, in_training]
         p = np.exp(-np.logaddexp(0, -eta))
         smallest_information = np.linalg.eigvalsh((D * (v[k, in_training] * p * (1 - p))) @ D.T)[0]
         if smallest_information < MIN_CLASS_INFORMATION or np.ptp(eta) > MAX_LOG_ODDS_RATIO:

@@ -70,7 +70,10 @@ class RotatedDesign:
         return self.design.in_training(s)
 
     def squared_products(self, alphas: Array, set_numbers: Sequence[int] = ()) -> Array:
-        """Return ``||A_k'R'alpha||²``, (P, B), of alphas (P, n, T)."""
+        """Return ``||A_k'R'alpha||²``, (P, B), of P alphas (P, n, T) and B blocks.
+
+        `set_numbers` has no effect: there is one training set, of all samples.
+        """
         return self.design.squared_products(self.R.T @ alphas)
 
     def block_designs(self, s: int, blocks: Array) -> Array:
