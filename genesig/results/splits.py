@@ -166,20 +166,19 @@ class HalfSampleStudy:
 
     @classmethod
     def none(cls) -> HalfSampleStudy:
-        """Return the record without permutations."""
+        """Return the record without permutations, lists or genes."""
         no_numbers = np.zeros(0, dtype=np.int64)
-        no_tails = np.zeros((0, 0), dtype=np.int64)
-        empty_indptr = np.zeros(1, dtype=np.int64)
+        no_counts = np.zeros((0, 0), dtype=np.int64)
         return cls(
-            no_numbers,
-            no_tails,
-            no_tails,
-            no_tails,
-            no_tails,
-            no_tails,
-            no_tails,
-            empty_indptr,
-            no_numbers,
-            np.array(1),
-            np.zeros(0),
+            number=no_numbers,
+            outer=no_counts,
+            inner=no_counts,
+            final=no_counts,
+            final_inner=no_counts,
+            half=no_counts,
+            half_inner=no_counts,
+            indptr=np.zeros(1, dtype=np.int64),
+            indices=no_numbers,
+            lists=np.array(1),
+            strength=np.zeros(0),
         )

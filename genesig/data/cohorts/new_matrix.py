@@ -251,7 +251,11 @@ def check_values(
 
 
 def _scale_to_training_depth(counts: Array, is_measured: Array, means: Array) -> Array:
-    """Return counts at the depth of the training samples: a deeper library is no other scale."""
+    """Return each sample's counts times a factor, so that their sum is that of the training means.
+
+    Only measured genes are summed. Deeper sequencing multiplies all counts of a sample, which
+    should not count as another scale. means (n_genes,): mean training counts.
+    """
     total_count = np.where(is_measured, counts, 0).sum(axis=1)
     factor = (is_measured @ means) / np.where(total_count > 0, total_count, 1)
     return np.asarray(counts * factor[:, None])

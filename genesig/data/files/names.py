@@ -59,7 +59,11 @@ def with_file_names(config: Config) -> Config:
 
 
 def _name_studies(config: Config) -> None:
-    """Set matrix and sample table of a config with several studies, and files of series."""
+    """Fill in what a config with several studies leaves out, in place.
+
+    Matrix and sample table of the whole become the word `POOLED_STUDIES`. A study given by a GEO
+    accession gets the accession as its name and the series file as its matrix, unless it has them.
+    """
     config.setdefault("expression", POOLED_STUDIES)
     config.setdefault("samples", POOLED_STUDIES)
     for item in config["studies"] if isinstance(config["studies"], list) else ():

@@ -215,9 +215,10 @@ def _halves(samples: Samples, seed: int, pairs: int) -> Iterator[Split]:
 def _check_scheme(samples: Samples, scheme: str, folds: int) -> None:
     """Raise if a scheme would divide a group or leave a fold without a class."""
     all_rows = np.arange(len(samples.names))
-    grouped = len(samples.one_by_one(all_rows)) < len(all_rows)
+    # `one_by_one` has a part for each group: fewer parts than rows if a group has two samples.
+    has_shared_groups = len(samples.one_by_one(all_rows)) < len(all_rows)
     grouped_scheme = GROUPED_SCHEME.get(scheme)
-    if grouped and grouped_scheme:
+    if has_shared_groups and grouped_scheme:
         raise LocatedError(
             "splits.scheme",
             f"{scheme} tears groups apart; {grouped_scheme} keeps the samples of one "

@@ -386,7 +386,7 @@ def _size_faults(config: Config) -> SettingFaults:
 
 
 def _leave_one_out_warnings(config: Config) -> SettingFaults:
-    """Yield the bias of leave-one-out for this kind of outcome."""
+    """Yield a warning that leave-one-out is biased, in the words of this kind of outcome."""
     splits = config["splits"]
     data = config["data"]
     if splits["scheme"] != "leave_one_out" or splits["file"] or data["pair"] or data["group"]:
