@@ -178,8 +178,9 @@ def shared_sets(
 
 
 def _shared_names(measured: MeasuredSets, in_list: Array, set_number: int) -> str:
-    """Return the names of the genes of one set that are in a list."""
-    genes = measured.members.indices[slice(*measured.members.indptr[set_number:][:2])]
+    """Return the names of the genes of one set that are in a list, as `mask_genes` marks it."""
+    start, end = measured.members.indptr[set_number : set_number + 2]
+    genes = measured.members.indices[start:end]
     return ", ".join(sorted(map(str, measured.symbols[genes[in_list[genes] > 0]])))
 
 

@@ -55,7 +55,7 @@ def slope_test(
     classes = np.array([y > 0, y <= 0] if by_class else [all_samples], dtype=float)
     residuals = _Residuals.from_projection(residual_maker, slope_weights, classes)
     squares = residuals.groups @ np.square(residual_maker @ X)
-    variance, df = residuals.of_slope(np.where(squares > rounding, squares, 0.0))
+    variance, df = residuals.slope_variance(np.where(squares > rounding, squares, 0.0))
     b = slope_weights @ X
     b = np.where(np.square(b) * response_square + squares.sum(axis=0) > 2 * rounding, b, np.nan)
     with np.errstate(divide="ignore"):
@@ -111,13 +111,15 @@ class _Residuals:
             return cls.from_projection(M, slope, np.ones((1, len(M))))
         return cls(groups, shares, weight, _sums_of_squares(M * (weight @ groups) @ M, groups))
 
-    def of_slope(self, squares: Array) -> tuple[Array, Array]:
-        """Return variance and degrees of freedom of the slope from sums of squares (g, d)."""
+    def slope_variance(self, squares: Array) -> tuple[Array, Array]:
+        """Return the variance of the slope (d,) from sums of squares (g, d), and its df (d,)."""
         v = np.maximum(np.linalg.solve(self.shares, squares), 0)
+        # df depends only on the ratios of the variances v: they have sum 1, or are 1 if all are 0.
         total = v.sum(axis=0)
         v = np.divide(v, total, out=np.ones_like(v), where=total > 0)
-        of_variance = np.einsum("gd,gh,hd->d", v, self.spread, v)
-        return self.weight @ squares, np.square(self.weight @ self.shares @ v) / of_variance
+        half_variance_of_estimate = np.einsum("gd,gh,hd->d", v, self.spread, v)
+        df = np.square(self.weight @ self.shares @ v) / half_variance_of_estimate
+        return self.weight @ squares, df
 
 
 def _sums_of_squares(M: Array, groups: Array) -> Array:

@@ -445,14 +445,17 @@ class CoxElasticNets:
         return cox.ridge_scores(self.sets, lists, lam)
 
     def ridge_coef(self, lists: Path, lam: Array) -> tuple[Array, Array]:
-        """Refit each list by ridge Cox and return values and intercept, see `path.ridge_coef`."""
+        """Refit each list by ridge Cox and return values and intercept, see `cox.ridge_coef`."""
         values, intercept, _ = cox.ridge_coef(self.sets, lists, lam)
         return values, intercept
 
     def covariate_coef(
         self, lists: Path, values: Array, lam: Array
     ) -> tuple[Array, Array] | tuple[None, None]:
-        """Return the weights of covariates, see `path.covariate_coef`, and their means."""
+        """Return the weights of covariates, see `cox.covariate_coef`, and their means.
+
+        `values` has no effect: ridge Cox refits genes and covariates together.
+        """
         adjustment = self.sets.fixed
         if adjustment is None or not adjustment.mean.shape[1]:
             return None, None

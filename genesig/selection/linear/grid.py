@@ -346,7 +346,7 @@ class GridChoice:
     chosen_n_genes: float = np.nan
     """Mean number of genes of the chosen list."""
     choose_again: Callable[[float], GridChoice] | None = None
-    """Another ``signature.most``: to the choice with it; None if nothing was searched."""
+    """Returns the choice under another limit ``signature.most``; None if nothing was searched."""
 
     def shorter(self) -> GridChoice | None:
         """Return the choice among lists shorter than this one; None if the rule has none."""
@@ -355,6 +355,7 @@ class GridChoice:
         choice = self.choose_again(float(np.nextafter(self.chosen_n_genes, 0)))
         if not 1 <= choice.chosen_n_genes < self.chosen_n_genes:
             return None
+        # The smaller limit leaves fewer lists to compare; the record keeps the agreement of all.
         return replace(choice, agreement=self.agreement)
 
 

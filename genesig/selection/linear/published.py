@@ -91,27 +91,27 @@ def published_table(
     random_errors = np.concatenate(
         [study_errors(scores, kind.headline)[0] for scores in column_scores[len(signatures) :]]
     )
-    length = float(fits.sizes()[:, -1].mean())
+    # The last list of a fit is the chosen one, see `Fits.with_chosen`.
+    mean_size = float(fits.sizes()[:, -1].mean())
     rows = [
         {
             "row": GENESIG_ROW,
             "name": GENESIG_ROW,
-            "genes": length,
+            "genes": mean_size,
             **vars(assess(genesig_scores.column(-1), kind.headline)[0]),
         }
     ]
     for name, signature_genes, signature_scores in zip(
         signatures.names, gene_lists, column_scores, strict=False
     ):
-        comparison = compare_errors(signature_scores, genesig_scores, -1, kind.headline)[2:]
-        difference_columns = ("difference", "difference_low", "difference_high")
+        comparison = compare_errors(signature_scores, genesig_scores, -1, kind.headline)
         rows.append(
             {
                 "row": PUBLISHED_ROW,
                 "name": str(name),
                 "genes": float(len(signature_genes)),
                 **vars(assess(signature_scores, kind.headline)[0]),
-                **dict(zip(difference_columns, comparison, strict=True)),
+                **comparison.columns("difference"),
             }
         )
     for row in rows:
@@ -120,7 +120,7 @@ def published_table(
         {
             "row": RANDOM_ROW,
             "name": [f"random {k + 1}" for k in range(N_RANDOM_LISTS)],
-            "genes": length,
+            "genes": mean_size,
             "error": random_errors,
         }
     )

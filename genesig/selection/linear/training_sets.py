@@ -322,7 +322,11 @@ def _normalise_matrices(
     fold_steps: Steps,
     max_training_sets: int,
 ) -> Iterator[tuple[Array, Reference, list[TrainingSet]]]:
-    """Yield each normalised matrix, its fitted steps and its training sets, for one data set."""
+    """Yield each normalised matrix, its fitted steps and its training sets, for one data set.
+
+    Training rows number the rows of X, and `obs` is in that order: each row keeps its own batch.
+    The response comes from ``training_set.y``, which a permutation changes.
+    """
     X = dataset.X
     obs = dataset.obs
     if all(step["step"] in MOMENT_STEPS for step in fold_steps):
@@ -333,10 +337,11 @@ def _normalise_matrices(
         for start in range(0, len(training_sets), batch_size):
             yield X, reference, training_sets[start : start + batch_size]
         return
-    fitted_steps = steps_together(
+    # Computations that all training sets share are done once, and kept in the steps' settings.
+    steps_of_set = steps_together(
         X, fold_steps, [training_set.train for training_set in training_sets]
     )
-    for training_set, steps in zip(training_sets, fitted_steps, strict=True):
+    for training_set, steps in zip(training_sets, steps_of_set, strict=True):
         train = training_set.train
         steps_with_response = with_response(steps, dataset, training_set.y[train])
         try:

@@ -119,7 +119,11 @@ class SetsModel:
         return len(self.path.tau) - 1
 
     def sizes(self) -> tuple[Array, Array]:
-        """Return the selected blocks, ascending, and ||A_k v_k|| of each."""
+        """Return the selected blocks by set number, and the norm of each block's scores.
+
+        The norm is ``||A_k v_k||``, of the columns A_k and the weights v_k of block k. The path
+        numbers the blocks of one matrix; `BlockColumns.blocks` has their numbers in the study.
+        """
         if self.last_fit < 0:
             return np.zeros(0, dtype=np.int64), np.zeros(0)
         chosen = self.path.support(self.last_fit)
