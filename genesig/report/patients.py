@@ -245,6 +245,7 @@ def _row_label(row: TableRow) -> str:
 
 
 def _cell_text(row: TableRow) -> str:
+    """Return median and range of a number, or else count and share."""
     if row["kind"] == "number":
         middle, low, high = (significant(row[key], 4) for key in ("median", "low", "high"))
         return f"{middle} ({low} to {high})"

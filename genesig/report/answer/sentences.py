@@ -350,9 +350,12 @@ def _name_next_cohort(data: Study) -> str:
 
 
 def rules(data: Study) -> str:
-    """Return the rules of the conclusion, in the words of the study's measure."""
+    """Return the rules of the conclusion, in the words of the study's measure.
+
+    Below each grade stands its rule; "them" are the external cohorts that the grade names.
+    """
     name, chance = interval_and_chance(data)
-    _, external_measure, by_chance = measure(data).external_measure
+    _, external_name, external_chance = measure(data).external_measure
     return f"""\
 {Grade.HERE.value}
   permutation p ≤ {LEVEL:g}, and the 95% CI of the {name} excludes {chance}
@@ -361,7 +364,7 @@ def rules(data: Study) -> str:
 {Grade.NONE.value}
   none of these
 {Grade.ELSEWHERE.value}
-  at least half of them are (95% CI of {external_measure} above {by_chance:g}), and none is worse
+  at least half of them are (95% CI of {external_name} above {external_chance:g}), and none is worse
 {Grade.AGAINST.value}
   no external cohort is better than chance, and one is worse or excludes the accuracy of this study
 """

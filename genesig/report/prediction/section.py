@@ -407,7 +407,11 @@ def samples_section(data: Prediction, limits: Limits) -> Section:
 
 
 def _error_order(sample: HeldOutSample) -> tuple[float, float]:
-    """Return the sort key: share of wrong calls and mean score, or the distance of a number."""
+    """Return the sort key by which the worst predicted sample comes first.
+
+    With classes: the largest share of wrong calls, then the smallest absolute mean score. Of a
+    number: the largest error. Of survival the label is text, and the largest mean score is first.
+    """
     if sample["wrong"] is None:
         distance = (
             sample["mean"]
