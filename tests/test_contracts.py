@@ -70,10 +70,10 @@ def test_study_settings_equal_the_settings_of_the_config() -> None:
 
 
 def test_the_keys_of_the_linear_section_are_the_protocol():
-    """Beside them it has keys of the signature, and whether data.omics is learned."""
+    """Beside them it has keys of the signature, of `decision` and of data.omics."""
     config = resolve_config({"expression": "e", "samples": "s", "label": "l"}, SCHEMA)
     names = {field.name for field in fields(LinearSettings)}
-    of_others = {"most", "list_mu", "fdr", "least", "size", "learn_omics"}
+    of_others = {"most", "list_mu", "fdr", "least", "size", "learn_omics", "crossfitted"}
     assert names - of_others == keys("linear")
     assert linear_keywords(config).keys() == names
     config["signature"] |= {"most": 7, "mu": 0.5}

@@ -369,7 +369,7 @@ def spoiled(column, value):
     ],
 )
 def test_bad_input_is_refused_before_any_work(X, y, change, message, monkeypatch):
-    monkeypatch.setattr("genesig.optim.nonlinear.path.make_instance", None)
+    monkeypatch.setattr("genesig.optim.nonlinear.instance.Problem", None)
     with pytest.raises(GenesigError, match=message):
         solve(X, y, **change)
 

@@ -81,11 +81,7 @@ def test_the_surface_is_over_what_was_searched(study, axis_name, rows):
 
 def test_a_minimal_report_does_not_speak_of_a_stable_choice():
     stable, minimal = (collected(Study(minimal=is_minimal)) for is_minimal in (False, True))
-    for text in (
-        " ".join(model_selection_section(stable, LIMITS).words),
-        " ".join(methods(stable)),
-    ):
-        assert "inner folds agree" in text
+    assert "inner folds agree" in " ".join(methods(stable))
     for text in (
         " ".join(model_selection_section(minimal, LIMITS).words),
         " ".join(methods(minimal)),

@@ -38,7 +38,7 @@ def find_patient_column(table: pd.DataFrame, class_names: Iterable[str]) -> str 
     """Return the column of patients with several samples, if a table has it.
 
     It is called so, or its values repeat and have one class each in a column of `class_names`, far
-    more often than by chance. All its cells are filled in.
+    more often than by chance, and none is a number, such as a time. All its cells are filled in.
     """
     candidates = [
         name for name in map(str, table.columns) if not is_covariate(name) and _repeats(table, name)
@@ -50,7 +50,7 @@ def find_patient_column(table: pd.DataFrame, class_names: Iterable[str]) -> str 
     recognised = [
         name
         for name in candidates
-        if not all(map(is_number, cells_of(table, name)))
+        if not any(map(is_number, cells_of(table, name)))
         and any(_has_one_class_each(table, name, class_name) for class_name in class_names)
     ]
     return max(recognised, key=lambda name: len(set(table[name])), default=None)

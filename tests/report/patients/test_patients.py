@@ -139,7 +139,7 @@ def test_a_validation_is_planned_and_subgroups_are_shown_only_with_evidence(kind
         tables = data["tables"] | {"next_study": next_study_table | {"rows": perfect}}
         (sentence,) = next_study(data | {"tables": tables}, LIMITS).words
         assert " 0 patients" not in sentence.replace("\u00a0", " ")
-        assert "(lower limit here)" in sentence
+        assert "the lower limit here" in sentence
     assert ("subgroups by sex and age" in " ".join(subgroups(data, LIMITS).words)) == (
         grade(data) is not Grade.NONE
     )
