@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import floor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,9 +89,9 @@ class DecisionRule:
         if not len(positive) or not len(negative):
             raise GenesigError("decision: a class has no cross-fitted score in a training set")
         if self.name == SENSITIVITY and self.target is not None:
-            return threshold_for_sensitivity(positive, negative, self.target)
+            return threshold_for_sensitivity(positive, self.target)
         if self.name == SPECIFICITY and self.target is not None:
-            return -threshold_for_sensitivity(-negative, -positive, self.target)
+            return -threshold_for_sensitivity(-negative, self.target)
         if self.name == YOUDEN:
             return threshold_of_least_loss(positive, negative, 1.0, 1.0)
         return threshold_of_least_loss(
@@ -103,27 +102,26 @@ class DecisionRule:
         )
 
 
-def threshold_for_sensitivity(positive: Array, negative: Array, sensitivity: float) -> float:
-    """Return a threshold that a new positive sample exceeds with this probability or more.
+def threshold_for_sensitivity(positive: Array, sensitivity: float) -> float:
+    """Return the threshold that a new positive sample exceeds with this probability.
 
-    Below the j-th smallest of n positive scores lies a new one with probability j/(n + 1); j is the
-    largest number for which this is at most 1 - sensitivity, and at least 1. With j = 1 the
-    sensitivity is n/(n + 1), which may be less than was asked for. The threshold is halfway to the
-    next smaller score of any sample.
+    Below the j-th smallest of n positive scores lies a new one with probability j/(n + 1), so that
+    the threshold is the score of rank (1 - sensitivity)(n + 1). It is interpolated linearly between
+    two ranks: training sets of all sizes then have approximately the same expected sensitivity.
+    Below rank 1 it is the smallest score, with a sensitivity of n/(n + 1), less than was asked for.
 
     References
     ----------
-    Wilks 1941, Ann Math Stat 12:91. Where scores of different models are taken as exchangeable this
-    is cross-conformal prediction of one class (Vovk 2015, Ann Math Artif Intell 74:9).
+    Wilks 1941, Ann Math Stat 12:91; interpolation: Hyndman and Fan 1996, Am Stat 50:361, type 6.
+    Where scores of different models are taken as exchangeable this is cross-conformal prediction
+    of one class (Vovk 2015, Ann Math Artif Intell 74:9).
     """
     n = len(positive)
-    rank = max(1, floor((1 - sensitivity) * (n + 1) + 1e-9))
-    boundary = np.sort(positive)[rank - 1]
-    smaller = np.concatenate([positive, negative])
-    smaller = smaller[smaller < boundary]
-    if not len(smaller):
-        return float(np.nextafter(boundary, -np.inf))
-    return float((boundary + smaller.max()) / 2)
+    # Rounded, so that 0.05 * 20 is rank 1. `interp` keeps to the first and the last score.
+    rank = round((1 - sensitivity) * (n + 1), 9)
+    boundary = np.interp(rank, np.arange(1, n + 1), np.sort(positive))
+    # Only scores above the threshold are called positive: those equal to the boundary are, too.
+    return float(np.nextafter(boundary, -np.inf))
 
 
 def threshold_of_least_loss(
