@@ -9,7 +9,7 @@ from genesig.report.page.record import Study
 from genesig.report.page.section import Limits, Paragraph, Section
 from genesig.report.page.tables import CI_FROM, CI_TO, Column, TableRow, filled_table, table_rows
 from genesig.report.page.verdict import Grade, grade_within_study
-from genesig.report.page.words import bracketed_confidence, clean, percent, rate, significant
+from genesig.report.page.words import bracketed_confidence, clean, percent, rate, significant, span
 from genesig.response.decision import COST, YOUDEN, decision_rules_in
 
 DECISION_TABLE = "decision"
@@ -48,16 +48,24 @@ def operating_point_section(data: Study, limits: Limits) -> Section:
         limits.table_rows,
         file=f"{DECISION_TABLE}.tsv",
     )
-    threshold = significant(_row(rows, "threshold")["value"])
     words = [
-        f"`genesig predict` calls a score above {threshold} {_positive_class(data)}: the threshold"
-        f" for {_purpose(data)}. {_achieved_text(data)}",
+        f"`genesig predict` calls a score above {operating_point_threshold(data)}"
+        f" {_positive_class(data)}: the threshold for {_purpose(data)}. {_achieved_text(data)}",
         "Each held-out sample was called at the threshold of its own training set, so that the CIs"
         " allow for the choice. Accuracy elsewhere on this page is for the threshold 0.",
+        *_outside_range_text(rows),
     ]
     return Section(
         DECISION_TABLE, OPERATING_POINT_TITLE, words, [table], part="prediction", folded=True
     )
+
+
+def operating_point_threshold(data: Study) -> str | None:
+    """Return the threshold of the final model; None if none was asked for, or in noise."""
+    if DECISION_TABLE not in data["tables"] or grade_within_study(data) is Grade.NONE:
+        return None
+    rows = table_rows(data["tables"][DECISION_TABLE])
+    return significant(_row(rows, "threshold")["value"])
 
 
 def operating_point_sentences(data: Study) -> Iterator[str]:
@@ -68,6 +76,18 @@ def operating_point_sentences(data: Study) -> Iterator[str]:
             " scored by models of the inner folds that left them out; held-out samples of the outer"
             " folds were called at it."
         )
+
+
+def _outside_range_text(rows: list[TableRow]) -> list[str]:
+    """Return a warning if the final threshold is unlike those that held-out samples measured."""
+    threshold = _row(rows, "threshold")
+    if threshold["low"] <= threshold["value"] <= threshold["high"]:
+        return []
+    return [
+        "The threshold of the final model lies outside its range over the outer splits"
+        f" ({span(threshold['low'], threshold['high'], significant)}): the measured values may not"
+        " hold for it."
+    ]
 
 
 def _achieved_text(data: Study) -> str:

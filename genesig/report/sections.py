@@ -35,7 +35,11 @@ from genesig.report.genome import genome
 from genesig.report.methods import methods_section, references_section
 from genesig.report.nonlinear import nonlinear_section
 from genesig.report.omics import omics
-from genesig.report.operating_point import operating_point_paragraph, operating_point_section
+from genesig.report.operating_point import (
+    operating_point_paragraph,
+    operating_point_section,
+    operating_point_threshold,
+)
 from genesig.report.page.measure import covariate_names, subject_noun, two_classes
 from genesig.report.page.section import Limits, Paragraph, Section
 from genesig.report.page.style import MUTED
@@ -159,7 +163,7 @@ def _patient_figure(data: Report, limits: Limits) -> Picture | None:
     if covariate_names(data):
         return beyond_covariates(data)
     if two_classes(data["study"]):
-        return held_out_scores(data, _cohort_strip(data))
+        return held_out_scores(data, _cohort_strip(data), operating_point_threshold(data))
     section, name = FIRST_FIGURE_SOURCE[data["study"]["task"]]
     pictures = _pictures(section(data, limits))
     return next((image for image in pictures if image.name == name), None)

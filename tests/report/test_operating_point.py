@@ -11,6 +11,7 @@ from genesig.report.methods import methods
 from genesig.report.operating_point import operating_point_paragraph, operating_point_section
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import Grade
+from genesig.report.sections import first_figures
 
 LIMITS = Limits(12, 500)
 ROWS = {
@@ -27,10 +28,10 @@ TABLE = pd.DataFrame(
 )
 
 
-def decided(**decision):
+def decided(table=TABLE, **decision):
     built = arguments(Study())
     built["config"]["decision"] = decision
-    built["tables"]["decision"] = TABLE
+    built["tables"]["decision"] = table
     return collect(StudyResults(**built))
 
 
@@ -60,6 +61,25 @@ def test_first_screen_states_the_operating_point_that_was_asked_for():
 )
 def test_sentence_names_the_rule(decision, words):
     assert words in operating_point_paragraph(decided(**decision))[0].text
+
+
+def test_section_warns_of_a_final_threshold_outside_its_range_over_the_splits():
+    sentence = (
+        "The threshold of the final model lies outside its range over the outer splits (−0.3 to"
+        " 0.1): the measured values may not hold for it."
+    )
+    outside = TABLE.assign(value=TABLE["value"].replace(-0.125, 0.2))
+    for table, expected in ((TABLE, []), (outside, [sentence])):
+        words = operating_point_section(decided(table, sensitivity=0.95), LIMITS).words
+        assert [text.replace("\u00a0", " ") for text in words[2:]] == expected
+
+
+def test_figure_of_scores_names_both_thresholds():
+    data = decided(sensitivity=0.95)
+    caption = first_figures(data, LIMITS)[0].caption.replace("\u00a0", " ")
+    positive = data["study"]["classes"][1]
+    assert f"At threshold 0 (dashed line), the model calls a patient {positive} if" in caption
+    assert "at the operating point, above −0.125." in caption
 
 
 def test_page_without_decision_says_nothing_of_it():

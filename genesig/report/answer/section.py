@@ -189,8 +189,13 @@ def note(data: Study) -> list[str]:
     return ["These numbers describe models built this way, not the final model itself."]
 
 
-def held_out_scores(data: Study, cohort: figures.Strip | None = None) -> Picture | None:
-    """Return Figure 1 of two classes: a dot for each sample, at its held-out score."""
+def held_out_scores(
+    data: Study, cohort: figures.Strip | None = None, operating_point: str | None = None
+) -> Picture | None:
+    """Return Figure 1 of two classes: a dot for each sample, at its held-out score.
+
+    operating_point: the other threshold, of ``decision``, that the caption names.
+    """
     classes = two_classes(data["study"])
     samples = data["held_out"]["samples"]
     if classes is None or not any(sample["tested"] for sample in samples):
@@ -207,6 +212,12 @@ def held_out_scores(data: Study, cohort: figures.Strip | None = None) -> Picture
     wrong = sum(sum(strip.wrong) for strip in strips[: len(classes)])
     if cohort is not None:
         ring += " Last row: the external cohort, scored once by the final model."
+    call_text = (
+        f"The model calls a {noun} {clean(classes[1])} if its score is above 0 (dashed line)."
+        if operating_point is None
+        else f"At threshold 0 (dashed line), the model calls a {noun} {clean(classes[1])} if its"
+        f" score is above 0; at the operating point, above {operating_point}."
+    )
     return picture(
         "held_out_scores",
         partial(figures.strips, strips, classes, label),
@@ -221,8 +232,8 @@ def held_out_scores(data: Study, cohort: figures.Strip | None = None) -> Picture
         title=f"Held-out score of each {noun}",
         description=f"Held-out scores of {counted(len(samples), noun)} by true class;"
         f" {wrong} misclassified{in_repeats}.",
-        caption=f"Each dot is one {noun}, scored only by models that never saw it. The model calls"
-        f" a {noun} {clean(classes[1])} if its score is above 0 (dashed line).{ring}",
+        caption=f"Each dot is one {noun}, scored only by models that never saw it."
+        f" {call_text}{ring}",
     )
 
 
