@@ -33,6 +33,7 @@ from genesig.data.study.design_check import (
     check_label_genes,
     check_patient_columns,
     check_tested_classes,
+    check_training_classes,
 )
 from genesig.data.study.gene_columns import check_groups
 from genesig.data.study.gene_sets import check_gene_sets
@@ -207,8 +208,7 @@ def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, 
             problems += check_design(inputs.sheet, config, file)
             problems += check_kind_settings(config, inputs.sheet.design.kind, source)
             problems += check_shares(config["probabilities"], inputs.sheet.design, source)
-            labels = inputs.sheet.obs[inputs.sheet.design.label].tolist()
-            problems += check_decision(config["decision"], inputs.sheet.design, labels, source)
+            problems += check_decision(config["decision"], inputs.sheet.design, source)
             problems += check_patient_columns(inputs.sheet, file)
             problems += _check_against_labels(inputs, config)
             covariate_problems = list(
@@ -305,6 +305,7 @@ def _rehearse_splits(
         permutation(dataset, splits, min(1, config["controls"]["permutations"]))
         problems += check_tested_classes(inputs.sheet, splits, config["samples"])
         problems += check_training_sets(inputs.sheet, splits, config["samples"])
+        problems += check_training_classes(inputs.sheet, splits, config["decision"], source)
         return Size.of(splits, len(inputs.expression.genes), inputs.sheet.design)
     except InvalidInput as error:
         problems += error.problems

@@ -639,6 +639,12 @@ DOUBTFUL_STUDIES: dict[str, tuple[Break, str, str]] = {
         "'gene8'; write the symbols again, as text",
         "12 samples (6 normal, 6 tumor; positive: tumor), 8 genes",
     ),
+    "class too small in a training set for the sensitivity": (
+        _set(decision={"sensitivity": 0.85}),
+        "warning: config.yaml, decision: sensitivity 0.85 needs more than the 4 samples of 'tumor' "
+        "in the smallest training set, which allow 0.8; ask for that or less",
+        "12 samples (6 normal, 6 tumor; positive: tumor), 8 genes",
+    ),
     "genes without a row in the gene table": (
         lambda s: (
             _set(data__annotation="genes.tsv")(s),
@@ -676,6 +682,7 @@ def test_a_class_that_may_be_a_slip_is_asked_about(
 
 
 SOUND: dict[str, Break] = {
+    "a specificity that the training sets allow": _set(decision={"specificity": 0.8}),
     "groups": _set(data__group="family", splits__scheme="stratified_group_kfold"),
     "pairs, one left out": _set(data__pair="matched", splits__scheme="leave_one_group_out"),
     "a receptor": _column("diagnosis", ["+", "-"] * 6),

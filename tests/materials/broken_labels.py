@@ -239,7 +239,7 @@ SEVERAL: dict[str, Broken] = {
     "one class": _set_classes("data.classes", ["EWS"], ["data.classes", "a list of 2 to 20"]),
     "a class as a number": _set_classes("data.classes", ["EWS", "RMS", 3], ["item 3", "in quotes"]),
     "classes as one text": _set_classes(
-        "data.classes", "EWS", ["data.classes", "write it as [EWS]"]
+        "data.classes", "EWS", ["data.classes", "the text 'EWS'", "a list of 2 to 20"]
     ),
     "a class in two cases": _class_column(
         ["EWS", "ews", "RMS", "NB"] * 3,

@@ -442,7 +442,7 @@ def _yaml_hint(value: Any, node: SchemaNode) -> str:
         return ""
     if "string" in types and isinstance(value, bool | int | float):
         return "; put it in quotes, YAML reads bare yes, no, true and numbers as values"
-    if "array" in types and not isinstance(value, list | dict):
+    if "array" in types and node.get("minItems", 0) <= 1 and not isinstance(value, list | dict):
         return f"; write it as [{value}]"
     return ""
 

@@ -25,6 +25,7 @@ from genesig.data.study.label_rules import LABEL_RULES
 from genesig.data.study.matrix_check import Expression
 from genesig.data.study.sheet_check import Sheet
 from genesig.errors import Problem, did_you_mean
+from genesig.response.decision import SENSITIVITY, SPECIFICITY
 from genesig.response.kinds import RESPONSES
 from genesig.results import Design, Splits
 from genesig.words import counted, further_text, further_text_of, is_missing, is_number, listing
@@ -90,6 +91,32 @@ def check_tested_classes(sheet: Sheet, splits: Splits, file: str) -> Iterator[Pr
                 "test on samples of both classes"
             )
             yield Problem(f"{file}, column '{design.label}'", message, "warning")
+
+
+def check_training_classes(
+    sheet: Sheet, splits: Splits, decision: Config, source: str
+) -> Iterator[Problem]:
+    """Yield a warning if a class has too few training samples for the share ``decision`` asks for.
+
+    source: name of the config in messages.
+    """
+    design = sheet.design
+    for name, class_name in zip((SPECIFICITY, SENSITIVITY), design.classes or (), strict=False):
+        target = decision[name]
+        if target is None:
+            continue
+        class_samples = set(sheet.obs.index[sheet.obs[design.label] == class_name])
+        size = min(
+            len(class_samples.intersection(split.train)) for split in (*splits.outer, splits.final)
+        )
+        # The score of a new sample lies below all of them with probability 1/(size + 1).
+        if target > size / (size + 1):
+            message = (
+                f"{name} {target:g} needs more than the {counted(size, 'sample')} of '{class_name}'"
+                f" in the smallest training set, which allow {size / (size + 1):.3g}; ask for that"
+                " or less"
+            )
+            yield Problem(f"{source}, decision", message, "warning")
 
 
 def _count_units(obs: pd.DataFrame, sheet: Sheet) -> dict[str, int]:

@@ -29,12 +29,7 @@ from genesig.data.study.label_rules import LABEL_RULES, SettingFaults, check_kin
 from genesig.data.study.pool.record import check_study_settings
 from genesig.errors import InvalidInput, Problem
 from genesig.plugins import entry_points_of, load_plugin
-from genesig.response.decision import (
-    DECISION_RULES,
-    SENSITIVITY,
-    SPECIFICITY,
-    decision_rules_in,
-)
+from genesig.response.decision import DECISION_RULES, decision_rules_in
 from genesig.response.design import Design, label_columns
 from genesig.words import counted, listing
 
@@ -539,20 +534,8 @@ def check_shares(
             )
 
 
-def check_decision(
-    decision: Config, design: Design, labels: Sequence[str], source: str
-) -> Iterator[Problem]:
-    """Yield the faults of the section ``decision``, and a warning if a class is too small for it.
-
-    Parameters
-    ----------
-    decision : mapping
-    design : Design
-    labels : sequence of str
-        Class of each sample.
-    source : str
-        Name of the config in messages.
-    """
+def check_decision(decision: Config, design: Design, source: str) -> Iterator[Problem]:
+    """Yield the faults of the section ``decision``; source: name of the config in messages."""
     setting = f"{source}, decision"
     rules = decision_rules_in(decision)
     if not rules and decision["prevalence"] is None:
@@ -565,17 +548,6 @@ def check_decision(
     if len(rules) != 1:
         finding = f"states {listing(rules)}" if rules else "states no rule"
         yield Problem(setting, f"{finding}; state one of {listing(DECISION_RULES, 4)}")
-        return
-    for name, class_name in zip((SPECIFICITY, SENSITIVITY), classes, strict=True):
-        size = list(labels).count(class_name)
-        target = decision[name]
-        # The score of a new sample lies below all of them with probability 1/(size + 1).
-        if target is not None and target > size / (size + 1):
-            message = (
-                f"{name} {target:g} needs more than the {counted(size, 'sample')} of"
-                f" '{class_name}', which allow {size / (size + 1):.3g}; ask for that or less"
-            )
-            yield Problem(setting, message, "warning")
 
 
 def check_files(config: Config) -> None:

@@ -225,6 +225,11 @@ CONFIG_FAULTS: dict[str, tuple[dict[str, Any], str]] = {
         "each a number, at least "
         "0; write it as [0.1]",
     ),
+    "one number for a list of two": (
+        {"decision": {"cost": 5}},
+        "config, decision.cost: found 5, needs null or a list of 2 values, each a number, above 0 "
+        "and at most 1000000, such as [1, 5]",
+    ),
     "choice misspelt": (
         {"linear": {"criterion": "logloss"}},
         "config, linear.criterion: found the text 'logloss', needs one of squared_error, "
