@@ -345,6 +345,38 @@ def test_whole_numbers_among_decimals_are_named(
     assert "2 columns of the sample table: 'type', 'Wert'" in messages[0]
 
 
+@pytest.mark.parametrize("n_columns", [4, 10])
+def test_several_columns_of_samples_in_a_small_matrix_are_left_out(
+    study: Path, capsys: pytest.CaptureFixture[str], n_columns: int
+) -> None:
+    rng = np.random.default_rng(2)
+    columns = {
+        "age": rng.integers(30, 80, 24),
+        "OS": rng.integers(100, 2000, 24),
+        "event": np.arange(24) % 3 % 2,
+        "sex": np.arange(24) // 2 % 2,
+        **{f"Wert {k}": rng.integers(1, 6, 24) for k in range(n_columns - 4)},
+    }
+    frame = _with_rows(_frame(_logged()), columns).T.rename_axis("sample")
+    frame.insert(0, "type", CLASS_OF_SAMPLE)
+    _save(frame, "e.csv")
+    code, messages, summary = _validate(capsys, "e.csv", samples="e.csv", label="type")
+    assert (code, _genes(summary)) == (0, D)
+    assert f"{n_columns + 1} columns of the sample table: 'type', 'age', 'OS'" in messages[0]
+
+
+@pytest.mark.parametrize("n_whole", [15, D])
+def test_counts_and_estimated_counts_with_names_of_times_are_genes(
+    study: Path, capsys: pytest.CaptureFixture[str], n_whole: int
+) -> None:
+    X = _counts() + 0.37
+    X[:n_whole] = np.floor(X[:n_whole])
+    _save(_frame(X, ["age", "OS", *IDS[2:]]).T.assign(type=CLASS_OF_SAMPLE), "e.csv")
+    code, messages, summary = _validate(capsys, "e.csv", samples="e.csv", label="type")
+    assert (code, _genes(summary)) == (0, D)
+    assert not any("whole numbers where" in line for line in messages)
+
+
 GENES_OF_WHOLE_NUMBERS = {
     "four digits": lambda x: np.vectorize(lambda v: float(f"{v:.4g}"))(2**x),
     "a floor": lambda x: np.vstack([np.maximum(x[:-1], 4), np.where(x[-1:] > 11, x[-1:], 4)]),

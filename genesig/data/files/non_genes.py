@@ -41,7 +41,11 @@ from genesig.data.files.non_gene_kinds import (
     is_nameless,
     kinds_by_name,
 )
-from genesig.data.files.whole_numbers import clinical_numbers, columns_of_whole_numbers
+from genesig.data.files.whole_numbers import (
+    MAX_WHOLE_NUMBER_COLUMNS,
+    clinical_numbers,
+    columns_of_whole_numbers,
+)
 from genesig.errors import Problem
 from genesig.words import (
     as_read,
@@ -58,8 +62,6 @@ if TYPE_CHECKING:
 
 RAW_PROBE = "probe"
 """`Matrix.line_word` of raw arrays, whose control probes the background correction needs."""
-MAX_WHOLE_NUMBER_COLUMNS = 20
-"""Columns of whole numbers about samples; if there are more, they are genes."""
 
 
 @dataclass(frozen=True)
