@@ -352,6 +352,42 @@ def test_numbers_beside_a_blank_corner_are_read_without_a_sample_table(capsys: T
     assert Path("new/samples.tsv").read_text().split("\n")[1].startswith("P00\t")
 
 
+CLASSES_OF_SAMPLES: dict[str, list[object]] = {
+    "repeated": ["case"] * 10 + ["control"] * 10,
+    "merged": ["case", *[""] * 9, "control", *[""] * 9],
+}
+
+
+@pytest.mark.parametrize("classes", CLASSES_OF_SAMPLES.values(), ids=CLASSES_OF_SAMPLES)
+@pytest.mark.parametrize("values", [_logged(), _counts()], ids=["logged", "counts"])
+def test_classes_above_two_columns_about_genes_leave_no_sample_out(
+    classes: list[object], values: Any, capsys: Text
+) -> None:
+    rows = [[f"id {gene}", *row] for gene, row in zip(GENE_NAMES, values, strict=True)]
+    head: Rows = [["", "", *classes], ["Symbol", "Id", *SAMPLE_NAMES]]
+    _write("e.tsv", head + [[gene, *row] for gene, row in zip(GENE_NAMES, rows, strict=True)])
+    code, output = _validate(capsys, "e.tsv")
+    assert (code, SUMMARY_LINE in output, "s.tsv:" in output) == (0, True, False), output
+    line = "the numbers begin at line 3, column 3: samples are called by the line 'Symbol', genes"
+    assert line in output
+
+
+@pytest.mark.parametrize("delimiter", [",", ";"])
+def test_init_takes_the_column_of_words_beside_genes_for_the_label(
+    delimiter: str, capsys: Text
+) -> None:
+    rows = zip(SAMPLE_NAMES, CLASS_OF_SAMPLE, _logged().T, strict=True)
+    lines = [[name, label, *values] for name, label, values in rows]
+    text = _lines([["sample", "Diagnose", *GENE_NAMES], *lines], delimiter)
+    Path("e.csv").write_text(text.replace(".", ",") if delimiter == ";" else text)
+    assert _init(capsys, "e.csv", None)[0] == 0
+    proposed = _proposed()
+    assert (proposed["samples"], proposed["label"]) == ("../e.csv", "Diagnose")
+    assert not Path("new/samples.tsv").exists()
+    code, output = _validate(capsys, "e.csv", "e.csv", proposed["label"], data=proposed["data"])
+    assert (code, SUMMARY_LINE in output) == (0, True), output
+
+
 def test_clinical_table_with_a_sample_more_leaves_it_out(capsys: Text) -> None:
     names = [f"TCGA-BB-{2000 + k // 2}-{'01' if k % 2 else '11'}" for k in range(20)]
     _write("e.tsv", _table(_logged(21), ["gene", *names, "TCGA-BB-4000-01"]))

@@ -95,10 +95,10 @@ def first_look(
 ) -> Start:
     """Return the proposed start of a study of an expression file: sample table, label, settings.
 
-    Without `samples`, a file that describes its samples is its own sample table; for other files
-    a template is prepared. The proposed label is a pair of times and events, else the first column
-    of two to six classes, else a column of numbers. Usual covariates are named in a comment; the
-    user decides about them.
+    Without `samples`, a file that describes its samples is its own sample table, as is a matrix of
+    samples in rows with columns about them; for other files a template is prepared. The proposed
+    label is a pair of times and events, else the first column of two to six classes, else a column
+    of numbers. Usual covariates are named in a comment; the user decides about them.
 
     path, part: ``expression`` and ``data.part`` of the config; a series of GEO is downloaded.
     folder: that of the study, from where the config sees its files.
@@ -143,6 +143,8 @@ def first_look(
     reasons = (*reasons, *missing_reasons, *doubt_lines, *left_out)
     if table is None and file_format is not None and _has_sample_table(file_format):
         table = _sample_table(path, part, matrix)
+    elif table is None and left_out and _samples_are_rows(matrix, file_format):
+        table = _columns_about_samples(path, part, matrix)
     if table is None:
         return Start(
             expression=expression,
@@ -262,6 +264,19 @@ def _sample_table(path: str, part: str | None, matrix: Matrix) -> pd.DataFrame |
         return None
     is_matrix = not matrix.texts and tuple(map(str, table.columns)) == matrix.columns
     return None if is_matrix else table  # a workbook whose only sheet is the matrix
+
+
+def _columns_about_samples(path: str, part: str | None, matrix: Matrix) -> pd.DataFrame | None:
+    """Return the columns of a file of samples in rows that are no genes; None without a label.
+
+    matrix: of the genes.
+    """
+    table = read_samples(path, matrix.rows, part)
+    if set(map(str, table.index)) != set(matrix.rows):
+        return None
+    table = table.loc[:, [name not in set(matrix.columns) for name in table.columns]]
+    names = [name for name, _ in class_columns(table) if not _is_background(name)]
+    return table if names or time_event_pairs(table) else None
 
 
 def _normalisation(matrix: Matrix) -> tuple[dict[str, Any], Lines]:

@@ -145,14 +145,32 @@ def _is_footnote(matrix: Matrix, row: int) -> bool:
 def _n_left(matrix: Matrix) -> int:
     """Return how many columns behind the first are left of the numbers; 0 without a corner.
 
-    Their headers are blank, as the corner is; the last of them may have the label of the names.
+    Their headers are blank, as the corner is; the last of them may have the labels of the lines.
     """
     n_blank = 0
     while n_blank < len(matrix.columns) and not matrix.columns[n_blank]:
         n_blank += 1
     if not n_blank or n_blank == len(matrix.columns):
         return 0
-    return n_blank if matrix.corner else n_blank + 1
+    return n_blank if matrix.corner or not _has_labels(matrix, n_blank) else n_blank + 1
+
+
+def _has_labels(matrix: Matrix, column: int) -> bool:
+    """Tell whether a column has the labels of the lines above the numbers, and no sample.
+
+    A label says "sample", or stands above words or ids. A class stands above the numbers of a
+    sample, and is repeated or followed by blanks (merged cells).
+    """
+    texts = [_cell_text(matrix, row, column) for row in range(len(matrix.rows))]
+    label = matrix.columns[column]
+    if any(SAMPLE_LABEL.fullmatch(text) for text in (label, *texts[:MAX_HEADER_ROWS])):
+        return True
+    values = matrix.cells[np.isfinite(matrix.cells[:, column]), column]
+    if sum(map(_is_word, texts)) > len(values):
+        return True
+    are_ids = bool((values % 1 == 0).all()) and len(np.unique(values)) == len(values)
+    names = matrix.columns[column:]
+    return are_ids and names.count(label) == 1 and all(names[:2])
 
 
 def _row_below_corner(matrix: Matrix) -> int | None:
@@ -226,7 +244,7 @@ def _label(matrix: Matrix, row: int | None, n_left: int) -> str:
         return matrix.corner or matrix.columns[n_left - 1]
     cells = [matrix.rows[row], *(_cell_text(matrix, row, column) for column in range(n_left))]
     filled = [cell for cell in cells if cell]
-    return filled[-1] if filled and not matrix.corner else cells[0]
+    return filled[-1] if filled and matrix.columns[n_left - 1] else cells[0]
 
 
 def _column_of_ids(columns: Sequence[Sequence[str]]) -> int:
