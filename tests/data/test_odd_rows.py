@@ -411,6 +411,20 @@ def test_a_gene_that_is_called_as_a_column_of_the_sample_table_stays(
     assert (code, messages, _genes(summary)) == (0, [], D)
 
 
+def test_two_versions_of_a_gene_are_counted(
+    study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ids = [f"ENSG{k // 2:011d}.{k % 2 + 1}" for k in range(6)] + ["ENSG00000000009.1"]
+    ids += ["ENSG00000000009.1_PAR_Y", *IDS[8:]]
+    _save(_frame(_logged(), ids), "e.tsv")
+    code, messages, summary = _validate(capsys, "e.tsv")
+    assert (code, _genes(summary)) == (0, D)
+    assert messages == [
+        "warning: e.tsv, line 3: gene 'ENSG00000000000.2' is 'ENSG00000000000.1' in another "
+        "version; 2 further genes, too; both count as genes: keep one of them"
+    ]
+
+
 def test_a_count_of_the_rows_among_the_genes_is_left_out(
     study: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.gene_ids import converted_names, with_single_ids
+from genesig.data.files.gene_ids import converted_names, with_single_ids, without_version
 from genesig.data.files.layouts import name_advice, orient
 from genesig.data.files.non_genes import Surroundings, leave_out_non_genes
 from genesig.data.steps.scale import genes_standardised, missing_codes
@@ -28,7 +28,7 @@ from genesig.words import (
 
 
 def check_gene_names(matrix: Matrix, file: str) -> list[Problem]:
-    """Warn of gene names that a spreadsheet mangled, and of names that are nearly alike."""
+    """Warn of gene names that a spreadsheet mangled, of names nearly alike, of ids' versions."""
     warnings = []
     if names := converted_names(matrix.columns):
         message = (
@@ -42,6 +42,13 @@ def check_gene_names(matrix: Matrix, file: str) -> list[Problem]:
             f"gene '{second_name}' differs from '{first_name}' only in "
             f"{overlooked_differences([[first_name, second_name]])}"
             f"{further_text(len(pairs) - 1, 'name')}; if it is one gene, keep one of them"
+        )
+        warnings.append(Problem(f"{file}{_gene_place(matrix, second_name)}", message, "warning"))
+    if versions := equal_looking(matrix.columns, without_version):
+        first_name, second_name = versions[0][:2]
+        message = (
+            f"gene '{second_name}' is '{first_name}' in another version"
+            f"{further_text(len(versions) - 1, 'gene')}; both count as genes: keep one of them"
         )
         warnings.append(Problem(f"{file}{_gene_place(matrix, second_name)}", message, "warning"))
     return warnings
