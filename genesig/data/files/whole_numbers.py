@@ -46,7 +46,8 @@ def _genes_have_decimals(matrix: Matrix, X: Array, candidates: Array) -> bool:
     """Tell whether nearly all columns have decimals, without candidates and clinical names."""
     genes = ~candidates & np.isfinite(X).any(axis=0)
     genes &= [not is_clinical(name) for name in matrix.columns]
-    return bool(genes.any() and _have_decimals(X).any(axis=0)[genes].mean() >= MIN_EQUAL_SHARE)
+    has_decimals = np.asarray(_have_decimals(X).any(axis=0))
+    return bool(genes.any() and np.mean(has_decimals[genes]) >= MIN_EQUAL_SHARE)
 
 
 def _are_small_and_whole(X: Array) -> Array:
