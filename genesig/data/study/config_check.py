@@ -139,8 +139,12 @@ def describe_not_offered(kind: str, data: Config) -> str:
     """
     if "nonlinear" in LABEL_RULES[kind].defaults:
         message = f"for {kind.replace('_', ' ')}"
-    elif data.get("covariates") or data.get("weights") is not None:
-        message = f"beside {'covariates' if data.get('covariates') else 'sample weights'}"
+    elif data.get("covariates"):
+        message = "with covariates"
+    elif data.get("weights") is not None:
+        equal_studies = data["weights"] == WEIGHT_COLUMN
+        setting = "across.weights: equal" if equal_studies else "data.weights"
+        message = f"with sample weights ({setting})"
     else:
         return ""
     return f"nonlinear selection is not offered {message}"

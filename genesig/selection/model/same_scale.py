@@ -428,9 +428,8 @@ def describe_scale(
     slope = "" if not np.isfinite(profile.slope_error) else f", slope {profile.slope:.2f}"
     side = "above" if profile.location >= 0 else "below"
     return (
-        f"the {counted(profile.genes, 'gene')} held against the training samples lie "
-        f"{abs(profile.location):.2f} standard deviations {side} them{slope} (0"
-        f"{slope and ' and 1'}: the same scale)"
+        f"on average, {counted(profile.genes, 'gene')} lie {abs(profile.location):.2f} standard "
+        f"deviations {side} the training samples{slope} (same scale: 0{slope and ' and 1'})"
     )
 
 

@@ -120,7 +120,14 @@ def test_analysis_that_a_kind_lacks_is_off_by_default(
     covariates = Study(tmp_path)
     three.column("diagnosis", ["a", "b", "c"] * 4)
     covariates.set("data.covariates", ["age"])
-    studies = {"for several classes": three, "for survival": times, "beside covariates": covariates}
+    weighted = Study(tmp_path)
+    weighted.set("data.weights", "age")
+    studies = {
+        "for several classes": three,
+        "for survival": times,
+        "with covariates": covariates,
+        "with sample weights (data.weights)": weighted,
+    }
     for words, study in studies.items():
         study.set("splits", {"folds": 3, "inner_folds": 2, "repeats": 1, "subsamples": 0})
         study.write()

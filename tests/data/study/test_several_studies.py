@@ -71,6 +71,12 @@ def test_every_study_weighs_alike(tmp_path):
     np.testing.assert_allclose(weights, 48 / 3)
 
 
+def test_validation_names_the_weights_of_studies_that_exclude_nonlinear_selection(tmp_path):
+    studies = Studies(tmp_path)
+    examined = examine(read_config(studies.write()), load_schema(), "config.yaml")
+    assert "not offered with sample weights (across.weights: equal)" in examined.summary
+
+
 def test_one_probe_stands_for_its_gene_whatever_the_labels_are(tmp_path):
     studies = Studies(tmp_path)
     matrix, about = studies.files["boston"]
