@@ -44,7 +44,7 @@ from genesig.report.page.measure import covariate_names, subject_noun, two_class
 from genesig.report.page.section import Limits, Paragraph, Section
 from genesig.report.page.style import MUTED
 from genesig.report.page.svg import Picture
-from genesig.report.page.verdict import Grade, conclusion, external_status, grade, headline
+from genesig.report.page.verdict import Badge, Grade, conclusion, external_status, grade, headline
 from genesig.report.page.words import clean, counted
 from genesig.report.patients import next_study, score_effect, studied, subgroups
 from genesig.report.prediction.decision import decisions_section
@@ -94,7 +94,7 @@ class Summary:
 
     grade: Grade
     about: str
-    badges: Sequence[str]
+    badges: Sequence[Badge]
     headline: str
     paragraphs: Sequence[Paragraph]
     tiles: Sequence[Tile]
@@ -110,8 +110,11 @@ class Summary:
 def summary(data: Report, limits: Limits) -> Summary:
     """Return what stands on the first screen."""
     graded = grade(data)
-    badges = [conclusion(data), *([left_out_badge(data)] if graded is not Grade.NONE else ())]
-    badges += [external_status(data)] if len(badges) == 1 or not badges[1] else []
+    second_badge = left_out_badge(data) if graded is not Grade.NONE else None
+    badges = (
+        Badge(conclusion(data), f"grade {graded.name.lower()}"),
+        second_badge or external_status(data),
+    )
     several_genes = graded is not Grade.NONE and data["answer"]["size"] > 1
     warnings = [text if text.endswith(".") else f"{text}." for text in data["warnings"]]
     return Summary(

@@ -12,6 +12,7 @@ from genesig.report.page.section import Item, Limits, Paragraph, Section
 from genesig.report.page.style import GENESIG_COLOUR, INK, POSITIVE
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import Column, Table, columns_of, filled_table
+from genesig.report.page.verdict import NEUTRAL_LOOK, SUPPORT_LOOK, Badge
 from genesig.report.page.wording import Wording
 from genesig.report.page.words import counted, decimal, shorten
 from genesig.response.kinds import ByKind
@@ -230,7 +231,7 @@ STUDY_COLUMNS = (
     Column("Upper", "number"),
     Column("Error", "number"),
     Column("Probes", "integer", "Columns of its matrix"),
-    Column("Genes", "integer", "What these are of"),
+    Column("Genes", "integer", "Genes that these probes measure"),
     Column("Lost", "integer", "Genes that another study lacks, so that they take no part"),
     Column("Same sign", "share", "Genes of the signature whose effect has the sign of the mean"),
 )
@@ -257,15 +258,19 @@ def left_out_paragraphs(data: Studies) -> list[Paragraph]:
     return [Paragraph("Left-out studies.", WORDS.text("left_out", record))]
 
 
-def left_out_badge(data: Studies) -> str:
-    """Return in how many left-out studies the models are better than chance; empty if none."""
+def left_out_badge(data: Studies) -> Badge | None:
+    """Return in how many left-out studies the models are better than chance; None without any.
+
+    It has the colour of support if they are in all, and no colour otherwise.
+    """
     record = data["studies"]
     if record is None or not record["whole"]:
-        return ""
+        return None
     chance = CHANCE_BY_MEASURE[record["measure"]]
     studies = record["studies"]
     better = sum(study["low"] is not None and study["low"] > chance for study in studies)
-    return f"Better than chance in {better} of {len(studies)} left-out studies"
+    look = SUPPORT_LOOK if better == len(studies) else NEUTRAL_LOOK
+    return Badge(f"Better than chance in {better} of {len(studies)} left-out studies", look)
 
 
 def _is_swapped(study: HeldOutStudy, record: StudiesRecord) -> bool:

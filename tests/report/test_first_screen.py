@@ -20,7 +20,9 @@ from report_records import (
 from genesig.report.answer.section import beyond_covariates, held_out_scores, tiles
 from genesig.report.answer.sentences import next_steps, write_paragraphs
 from genesig.report.collect import StudyResults, collect
+from genesig.report.page.measure import EXCLUDED_MODELS
 from genesig.report.page.section import Limits
+from genesig.report.page.tables import table_rows
 from genesig.report.page.verdict import Analysis, Grade, grade, grade_within_study, headline, judge
 from genesig.report.page.words import decimal
 from genesig.report.sections import summary
@@ -317,6 +319,8 @@ def test_another_method_is_named_with_both_numbers(regression):
     words = "R² (0.96 against 0.94)" if regression else "balanced accuracy (96.0% against 94.5%)"
     data = against_ridge(Study(regression=regression), -0.015, -0.03, -1e-4)
     of = data["answer"]["control"]["of"]
+    controls = table_rows(data["tables"]["controls"])
+    assert of == sum(row["model"] not in EXCLUDED_MODELS for row in controls)
     sentence = (
         f"Another method (ridge, all genes, the best of {of} other methods on held-out samples)"
         f" had a higher {words} on the same samples; the 95% CI of the paired difference excludes"
@@ -366,7 +370,10 @@ def test_other_patients_are_told_the_shared_genes_of_the_record(kind):
     )
     shared = f"{SHARED[0]:.0f}"
     by_chance = f"{SHARED[1]:.1f}"
-    assert f"share about {shared} of {LIST_SIZES[0]} genes ({by_chance} by chance)" in text
+    assert (
+        f"have {LIST_SIZES[0]} genes on average and share about {shared} ({by_chance} by chance)"
+        in text
+    )
     # Groups agree better in this record: 0.45 against 0.30.
     assert "better on groups of correlated genes" in text
     stability["blocks"] = stability["value"]
@@ -391,7 +398,7 @@ def test_a_study_without_evidence_lists_no_gene_and_has_one_figure():
     data = with_own(arguments(Study(permutations=99, named=0)), p_value=0.6, high=0.6)
     first_screen = summary(data, Limits(12, 15))
     assert [image.name for image in first_screen.items] == ["null"]
-    assert first_screen.badges == [NONE.value]
+    assert [badge.text for badge in first_screen.badges] == [NONE.value]
     words = " ".join(
         [*map(str, first_screen.paragraphs), *(tile.words for tile in first_screen.tiles)]
     )
@@ -405,7 +412,7 @@ def test_the_first_screen_has_at_most_400_words(permutations):
     first_screen = summary(data, Limits(12, 15))
     texts = [
         first_screen.about,
-        *first_screen.badges,
+        *(badge.text for badge in first_screen.badges),
         first_screen.headline,
         *map(str, first_screen.paragraphs),
         first_screen.note,

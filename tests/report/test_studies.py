@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from genesig.report.page.section import Limits
-from genesig.report.studies import studies
+from genesig.report.page.verdict import NEUTRAL_LOOK, SUPPORT_LOOK
+from genesig.report.studies import left_out_badge, studies
 
 
 def of(name):
@@ -42,3 +43,15 @@ def test_the_interval_of_the_next_study_is_not_called_wider_where_it_is_as_wide(
     assert f"{ahead[0]:.2f}–{ahead[1]:.2f} (95% prediction interval)" in text
     assert "wider" not in text
     assert "never narrower" in text
+
+
+@pytest.mark.parametrize(("low", "look"), [(0.7, SUPPORT_LOOK), (0.5, NEUTRAL_LOOK)])
+def test_left_out_badge_has_the_colour_of_support_if_all_studies_exceed_chance(low, look):
+    studies_data = {
+        "measure": "AUC",
+        "whole": True,
+        "studies": [of("a"), {**of("b"), "low": low}],
+    }
+    badge = left_out_badge({"studies": studies_data})
+    assert badge.look == look
+    assert badge.text == f"Better than chance in {1 + (low > 0.5)} of 2 left-out studies"

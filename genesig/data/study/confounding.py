@@ -114,8 +114,11 @@ def _test_association(kind: str, share: Array, n_levels: int, n_samples: int) ->
     )
 
 
+MIN_WEAK_ASSOCIATION = 0.1
+"""A small effect size (J. Cohen 1988, Statistical power analysis, 7.2.3): less counts as none."""
+
 MIN_WARNED_ASSOCIATION = 0.3
-"""A medium effect size (J. Cohen 1988, Statistical power analysis, 7.2.3): worth a warning."""
+"""A medium effect size (same source): worth a warning."""
 
 
 def association_with_label(y: Array, batch: Array) -> float | None:

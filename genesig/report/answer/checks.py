@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from genesig.data.study.confounding import MIN_WARNED_ASSOCIATION
+from genesig.data.study.confounding import MIN_WARNED_ASSOCIATION, MIN_WEAK_ASSOCIATION
 from genesig.report.answer.sentences import shared_of_size
 from genesig.report.page.measure import model_name, permutation_scope
 from genesig.report.page.record import Study
@@ -139,6 +139,8 @@ def _batch(data: Study) -> Check:
         return Check(question, UNKNOWN, f"The association with {column} is not defined")
     measure = "Cramér's V" if data["study"]["classes"] else "Correlation ratio"
     detail = f"{measure} of {column} and outcome {decimal(batch['association'])}"
+    if batch["association"] < MIN_WEAK_ASSOCIATION:
+        return Check(question, "Not associated", f"{detail} (below {MIN_WEAK_ASSOCIATION:g})")
     if batch["association"] <= MIN_WARNED_ASSOCIATION:
         return Check(question, "Weakly associated", detail)
     if left_out:

@@ -10,6 +10,7 @@ import numpy as np
 from genesig.data.steps.missing_indicators import INDICATOR_SUFFIX
 from genesig.report.answer.other_methods import better_method
 from genesig.report.page.measure import (
+    EXCLUDED_MODELS,
     MEASURES,
     Measure,
     measure,
@@ -327,9 +328,8 @@ def _half_samples(rows: list[TableRow], drawn: int) -> HalfSamples:
 
 
 def _best_other_method(controls: list[TableRow]) -> BestOtherMethod | None:
-    genesig_models = ("genesig", FDR_SELECTED)
     other_methods = [
-        r for r in controls if r["model"] not in genesig_models and r["error"] is not None
+        row for row in controls if row["model"] not in EXCLUDED_MODELS and row["error"] is not None
     ]
     if not other_methods:
         return None

@@ -75,7 +75,7 @@ def _external_tiles(data: Study) -> list[Tile]:
             Tile(
                 name,
                 metric.write(median(values)),
-                f"{span(min(values), max(values), metric.write)}",
+                f"{span(min(values), max(values), metric.write_limits)}",
             )
         ]
     return [
@@ -141,9 +141,10 @@ def _measure_tiles(data: Study, *names: str) -> list[Tile]:
 def _measure_tile(data: Study, class_measure: ClassMeasure) -> Tile:
     if class_measure["name"] == "auc":
         limits = confidence(class_measure["low"], class_measure["high"], decimal)
-        return Tile(
-            "AUC", decimal(class_measure["value"]), f"{limits}{'; ' if limits else ''}chance 0.50"
-        )
+        several_studies = data["design"]["scheme"] == "leave_one_study_out"
+        pooled = "pairs of all studies together" if several_studies else ""
+        words = "; ".join(filter(None, (limits, "chance 0.50", pooled)))
+        return Tile("AUC", decimal(class_measure["value"]), words)
     negative, positive = data["study"]["classes"] or ("", "")
     of_class = positive if class_measure["name"] == "sensitivity" else negative
     name = f"{class_measure['name'].capitalize()} ({clean(of_class)})"

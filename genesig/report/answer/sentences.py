@@ -247,7 +247,7 @@ def _other_patients(data: Study) -> str:
         chance = f", no more than by chance ({by_chance})"
     sentence = (
         f"expect {expect}: signatures from two separate halves of these {subject_noun(data)}s"
-        f" share about {shared} of {size} genes{chance}."
+        f" have {size} genes on average and share about {shared}{chance}."
     )
     if stability["blocks"] is not None and stability["blocks"] > stability["value"]:
         sentence += " They agree better on groups of correlated genes than on single genes."

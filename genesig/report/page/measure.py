@@ -40,7 +40,11 @@ def shrinkage_words(data: Study) -> str:
     if reason := doubt_of_line(shrinkage, survival=survival):
         quantity = "Predicted risks" if survival else "Probabilities"
         return f"{quantity} of new samples are in doubt: {reason}. "
-    return f"The line of model.json keeps {percent(shrinkage)} of its fitted slope. "
+    quantity = "risks" if survival else "probabilities"
+    return (
+        f"For {quantity} of new samples, model.json multiplies the fitted slope of the score by"
+        f" {percent(shrinkage)}, because few samples make slopes too large. "
+    )
 
 
 @dataclass(frozen=True)

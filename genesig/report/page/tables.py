@@ -172,7 +172,9 @@ CI_TO = "to"
 FREQUENCY_HELP = "Share of the outer splits that selected the gene"
 HALVES_HELP = "Share of gene lists from random halves that contain the gene"
 FDR_SELECTED = Column(
-    "FDR-selected", "flag", "q (selection) small enough for more genes than with permuted labels"
+    "FDR-selected",
+    "flag",
+    "q (selection) is at most signature.fdr, and more genes reach this than with permuted labels",
 )
 SINGLE_GENE_TEST = "single-gene test"
 """The test of genes in the headings of its p and q, if it is no t-test."""

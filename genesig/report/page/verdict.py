@@ -34,6 +34,18 @@ class Grade(Enum):
     AGAINST = "Did not replicate"
 
 
+SUPPORT_LOOK = "here"
+NEUTRAL_LOOK = "neutral"
+CAUTION_LOOK = "status"
+
+
+class Badge(NamedTuple):
+    """A phrase above the headline, and the class of the style sheet that colours it."""
+
+    text: str
+    look: str
+
+
 class Analysis(NamedTuple):
     """What one analysis has: p, None where permutations cannot tell, and its interval.
 
@@ -167,13 +179,13 @@ def conclusion(data: Study) -> str:
     return grade(data).value
 
 
-def external_status(data: Study) -> str:
-    """Return the words of the second badge; empty if the first one speaks of external cohorts."""
+def external_status(data: Study) -> Badge | None:
+    """Return the second badge; None if the first one speaks of external cohorts."""
     if grade(data) not in (Grade.WEAK, Grade.HERE):
-        return ""
+        return None
     if data["answer"]["cohorts"]["tested"]:
-        return "External cohorts: inconclusive"
-    return "Not tested in an external cohort"
+        return Badge("External cohorts: inconclusive", CAUTION_LOOK)
+    return Badge("Not tested in an external cohort", CAUTION_LOOK)
 
 
 def headline(data: Study) -> str:

@@ -73,7 +73,7 @@ def test_net_benefit_uses_the_requested_class_shares(shares_setting, share):
 @pytest.mark.parametrize(
     ("shrinkage", "words"),
     [
-        (0.9, "The line of model.json keeps 90% of its fitted slope."),
+        (0.9, "multiplies the fitted slope of the score by 90%"),
         (0.3, "Probabilities of new samples are in doubt: left-out samples hardly show that"),
         (0.0, "the probability is the share of the class. Probabilities hold if"),
         (None, None),

@@ -46,6 +46,12 @@ def test_the_paragraph_has_the_numbers_of_the_page():
         assert words.lower() in text.lower(), words
 
 
+def test_both_limits_of_an_interval_have_the_same_digits():
+    data = collected(Study(permutations=99))
+    data["answer"]["error"] |= {"value": 0.2, "low": 0.07, "high": 0.36}
+    assert "(95% CI 64–93%)" in results(data)[0]
+
+
 def test_names_of_genes_are_whole_in_the_paragraph_that_readers_copy():
     data = collected(Study(permutations=99))
     long = "HLA-DRB1///HLA-DRB3///HLA-DRB4///HLA-DRB5///and_a_contig_without_any_break_0001"
