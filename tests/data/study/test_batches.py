@@ -282,7 +282,7 @@ FOUR = ["b1", "b1", "b2", "b2"] * 6
 def lines_without_scale(err: str) -> list[str]:
     """Return the lines without the last, which compares the scale of values with the study."""
     *lines, scale_line = err.splitlines()
-    assert scale_line.startswith("scale: the ")
+    assert scale_line.startswith("scale: on average, ")
     return lines
 
 

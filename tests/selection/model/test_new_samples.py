@@ -407,7 +407,7 @@ def test_missing_genes_are_those_of_the_list_that_is_used(
     columns = [k for k, gene in enumerate(GENES) if gene in short]
     text = _table(data.X[:, columns], NAMES, [GENES[k] for k in columns])
     assert _predict(tmp_path, model, "few.tsv", text, "--mu", "1e-6", "--missing", "0") == 0
-    assert capsys.readouterr().err.startswith("scale: the ")
+    assert capsys.readouterr().err.startswith("scale: on average, ")
     pd.testing.assert_frame_equal(_predictions(tmp_path), expected)
     refused = chain != "filter"  # which leaves genes that both lists have
     assert _predict(tmp_path, model, "few.tsv", text) == refused == bool(lacking)
