@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from genesig.arrays import Array
+from genesig.arrays import Array, row_entries
 from genesig.compiled.ridge import MIN_SHARE, GeneLists, RidgeFits, RidgeSets, solve_ridge
 from genesig.optim.solution import Path
 from genesig.optim.training import (
@@ -107,7 +107,7 @@ def ridge_coef(sets: TrainingSets, Y: Array, path: Path, lam: Array | float) -> 
     fits = RidgeFits(np.zeros((k, n_outcomes)), nobody, no_scores, coef, constant, unsolved)
     solve_ridge(_ridge_sets(sets, Y), _gene_lists(path), lam, fits)
     for i, f, genes, B in _solve_unsolved(sets, Y, path, lam, unsolved):
-        entries = slice(*path.indptr[i * n_lists + f :][:2])
+        entries = row_entries(path.indptr, i * n_lists + f)
         coef[entries] = genes.inverse[:, None] * B
         constant[i, f] = -genes.mean @ coef[entries]
     return coef, constant
@@ -131,7 +131,7 @@ def covariate_coef(
     for i in range(k):
         Q = adjustment.columns(i)
         for f in range(n_lists):
-            entries = slice(*path.indptr[i * n_lists + f :][:2])
+            entries = row_entries(path.indptr, i * n_lists + f)
             linear = sets.X[:, path.indices[entries]] @ values[entries]
             linear = (adjustment.root[:, i] * linear.T).T
             gamma[i, f] = adjustment.to_basis[i] @ (y_on_basis[i] - Q.T @ linear)

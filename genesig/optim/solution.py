@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from genesig.arrays import Array
+from genesig.arrays import Array, row_entries
 
 NOT_COMPUTED = -1
 """Number of iterations of a fit after the end of its row."""
@@ -97,7 +97,7 @@ class Path:
 
     def coef(self, k: int, m: int) -> tuple[Array, Array]:
         """Return (indices, values) of the non-zero coefficients of one fit."""
-        entries = slice(*self.indptr[k * self.shape[1] + m :][:2])
+        entries = row_entries(self.indptr, k * self.shape[1] + m)
         return self.indices[entries], self.values[entries]
 
     def sizes(self) -> Array:

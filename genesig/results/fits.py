@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.arrays import Array
+from genesig.arrays import Array, row_entries
 from genesig.errors import GenesigError
 from genesig.response.covariates import splined
 from genesig.results.files import load_arrays, save_arrays
@@ -124,7 +124,7 @@ class Fits:
 
     def coef(self, fit: int, mu: int) -> tuple[Array, Array]:
         """Return (indices, values) of the non-zero coefficients of one fit at one mu."""
-        entries = slice(*self.indptr[fit * len(self.mu) + mu :][:2])
+        entries = row_entries(self.indptr, fit * len(self.mu) + mu)
         return self.indices[entries], self.values[entries]
 
     def chosen_coef(self, fit: int) -> tuple[Array, Array]:
@@ -153,7 +153,7 @@ class Fits:
 
     def test(self, fit: int) -> tuple[Array, Array]:
         """Return (rows, scores) of the test samples of one fit; scores (n_test, n_mu)."""
-        entries = slice(*self.test_indptr[fit:][:2])
+        entries = row_entries(self.test_indptr, fit)
         return self.test_rows[entries], self.scores[entries]
 
     def sizes(self) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.arrays import Array
+from genesig.arrays import Array, row_entries
 from genesig.results.files import load_arrays, save_arrays
 from genesig.results.fits import refuse_gaps
 
@@ -90,7 +90,7 @@ class ModelFits:
 
     def selected(self, fit: int) -> tuple[Array, Array]:
         """Return the numbers of what one fit selects, and their sizes."""
-        entries = slice(*self.indptr[fit:][:2])
+        entries = row_entries(self.indptr, fit)
         return self.indices[entries], self.sizes[entries]
 
     def arrays(self) -> dict[str, Array]:
@@ -133,7 +133,7 @@ class ModelFits:
             }
             for name, (_, pointers) in FIELDS_OF_MANY_VALUES.items():
                 if name in arrays:
-                    row[name] = arrays[name][slice(*arrays[pointers][fit:][:2])]
+                    row[name] = arrays[name][row_entries(arrays[pointers], fit)]
             rows.append(row)
         return rows
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.arrays import Array
+from genesig.arrays import Array, row_entries
 from genesig.results.files import load_arrays, load_json, save_arrays, save_json
 
 
@@ -96,7 +96,7 @@ class GeneSets:
 
     def members(self, number: int) -> Array:
         """Return the genes of one set."""
-        return self.indices[slice(*self.indptr[number:][:2])]
+        return self.indices[row_entries(self.indptr, number)]
 
     def save(self, path: str | Path) -> None:
         """Write an ``.npz`` file."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genesig.arrays import Array
+from genesig.arrays import Array, row_entries
 from genesig.data.splits.draw import permutation
 from genesig.data.steps.described import described
 from genesig.data.study.gene_sets import match_sets
@@ -358,7 +358,7 @@ def leading_genes(t: Array, measured: MeasuredSets, score: Array) -> list[str]:
     """Return the genes of each set whose t has the sign of its score, by falling |t|."""
     names = []
     for set_number, sign in enumerate(np.sign(score)):
-        genes = measured.members.indices[slice(*measured.members.indptr[set_number:][:2])]
+        genes = measured.members.indices[row_entries(measured.members.indptr, set_number)]
         genes = genes[t[genes] * sign > 0]
         genes = genes[np.argsort(-np.abs(t[genes]), kind="stable")]
         names.append(", ".join(map(str, measured.symbols[genes])))

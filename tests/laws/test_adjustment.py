@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from genesig.arrays import row_entries
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import adjustment
 from genesig.optim.refit import covariate_coef, refit_coef, refit_scores
@@ -77,7 +78,7 @@ def test_the_joint_problem_is_solved(solver, kind, seed):
     for k in range(2):
         for m in range(4):
             b = np.zeros(problem.X.shape[1])
-            part = slice(*fits.indptr[4 * k + m :][:2])
+            part = row_entries(fits.indptr, 4 * k + m)
             b[fits.indices[part]] = fits.values[part]
             fault = gradient_fault(problem, k, b, tau[k, m], mu[k, m])
             assert fault <= (1e-8 if solver == "landweber-newton" else 1e-3) * sets.tau_max[k]
@@ -119,7 +120,7 @@ def test_adjusted_path_equals_lasso_path_with_unpenalised_covariates():
         b = np.zeros(8)
         c = np.zeros(8)
         for fits, into in ((adjusted_path, b), (weightless_path, c)):
-            part = slice(*fits.indptr[at:][:2])
+            part = row_entries(fits.indptr, at)
             into[fits.indices[part]] = fits.values[part]
         np.testing.assert_allclose(b[:6], c[:6], atol=1e-8)
 
@@ -139,7 +140,7 @@ def test_the_refit_leaves_covariates_without_a_penalty(kind, lam, centre):
         y = problem.Y[training_rows, k]
         v = problem.v[training_rows, k] / problem.v[training_rows, k].mean()
         for m in range(4):
-            part = slice(*fits.indptr[4 * k + m :][:2])
+            part = row_entries(fits.indptr, 4 * k + m)
             A = fits.indices[part]
             b = values[part]
             c = problem.C[:, : problem.q] - sets.adjustment.mean[k]

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from settings import MOMENTS, SPLITS, linear
 
+from genesig.arrays import row_entries
 from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.optim.adjustment import adjustment
@@ -129,7 +130,7 @@ def test_scores_and_weights_equal_joint_least_squares() -> None:
             H = D[training_rows].T @ (w[:, None] * D[training_rows]) + ridge
             want = D @ np.linalg.solve(H, D[training_rows].T @ (w[:, None] * Y[training_rows, k]))
             np.testing.assert_allclose(scores[k, m, place], want, atol=1e-9)
-        part = slice(*solution.indptr[k * 3 + m :][:2])
+        part = row_entries(solution.indptr, k * 3 + m)
         expected_scores = intercept[k, m] + X[:, A] @ values[part]
         expected_scores = expected_scores + (C - joint.sets.adjustment.mean[k]) @ gamma[k, m]
         np.testing.assert_allclose(expected_scores, scores[k, m, 0], atol=1e-9)

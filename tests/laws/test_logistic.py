@@ -20,6 +20,7 @@ from reference_formulas import (
 )
 from reference_formulas import logistic_objective as objective
 
+from genesig.arrays import row_entries
 from genesig.compiled.algebra import solve_by_features, solve_by_samples
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import adjustment
@@ -281,7 +282,7 @@ def test_coefficients_in_the_units_of_the_matrix_give_the_scores(centre, unit_va
     for k in range(2):
         Z = sets.sets.standardised(k)
         for m in range(len(TAU_SHARES)):
-            part = slice(*path.indptr[4 * k + m :][:2])
+            part = row_entries(path.indptr, 4 * k + m)
             A = path.indices[part]
             by_hand = intercept[k, m] + Z[:, A] @ path.values[part]
             by_hand = by_hand + (C - sets.fixed.mean[k]) @ of_covariates[k, m]

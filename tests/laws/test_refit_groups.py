@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from reference_formulas import minimum_norm_ridge, supports
 
+from genesig.arrays import row_entries
 from genesig.compiled import ridge
 from genesig.optim.multitask import joint_coef, joint_scores, joint_sets
 from genesig.optim.refit import refit_coef, refit_scores
@@ -65,7 +66,7 @@ def test_each_support_of_a_path_has_the_scores_of_the_svd(walk):
             for e, lam in enumerate(LAM):
                 want = sets.y_mean[k] + ridge_scores_by_svd(Z, training_rows, sets.Y[:, k], A, lam)
                 np.testing.assert_allclose(scores[k, f, e], want, rtol=1e-9, atol=1e-9)
-            part = slice(*path.indptr[k * len(lists) + f :][:2])
+            part = row_entries(path.indptr, k * len(lists) + f)
             by_values = intercept[k, f] + X[:, A] @ values[part]
             np.testing.assert_allclose(by_values, scores[k, f, 1], rtol=1e-9, atol=1e-9)
 
@@ -135,7 +136,7 @@ def test_lists_of_many_genes_have_the_scores_of_the_svd(n):
             np.testing.assert_allclose(
                 scores[0, f, level] - sets.y_mean[0], want, rtol=1e-8, atol=1e-8
             )
-        entries = slice(*path.indptr[f:][:2])
+        entries = row_entries(path.indptr, f)
         by_coef = intercept[0, f] + X[:, :size] @ values[entries]
         np.testing.assert_allclose(by_coef, scores[0, f, 1], rtol=1e-8, atol=1e-8)
 

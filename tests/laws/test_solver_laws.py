@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference_formulas import l1l2_objective as objective
 
+from genesig.arrays import row_entries
 from genesig.errors import GenesigError
 from genesig.optim.refit import refit_coef, refit_scores
 from genesig.optim.solution import duality_gap
@@ -122,7 +123,7 @@ def test_scores_and_coefficients_of_the_refit_agree():
     for k in range(3):
         np.testing.assert_allclose(scores[k, 0], sets.y_mean[k])
         for m in range(3):
-            part = slice(*fits.indptr[k * 3 + m :][:2])
+            part = row_entries(fits.indptr, k * 3 + m)
             f = intercept[k, m] + X[:, fits.indices[part]] @ values[part]
             np.testing.assert_allclose(f, scores[k, m, 1], atol=1e-10)
 

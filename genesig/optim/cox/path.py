@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from genesig.arrays import Array
+from genesig.arrays import Array, row_entries
 from genesig.compiled import compiled, jit_inline
 from genesig.compiled.algebra import add_scaled
 from genesig.compiled.ridge import GeneLists
@@ -293,7 +293,7 @@ def ridge_coef(sets: CoxSets, path: Path, lam: Array | float) -> tuple[Array, Ar
     gap = np.zeros(path.shape)
     for k, m, support, fit in _fits_of_supports(sets, path, lam):
         b = sets.sets.inverse_scale[k, support] * fit.b[: len(support), 0]
-        values[slice(*path.indptr[k * path.shape[1] + m :][:2])] = b
+        values[row_entries(path.indptr, k * path.shape[1] + m)] = b
         intercept[k, m] = -(sets.sets.mean[k, support] @ b)
         gap[k, m] = fit.gap[0]
     return values, intercept, gap

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genesig.arrays import Array
+from genesig.arrays import Array, row_entries
 from genesig.optim.class_line import line_for_shares
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.model_fits import ModelFits
@@ -210,7 +210,7 @@ def model_errors(dataset: Dataset, splits: Splits, fits: ModelFits) -> pd.DataFr
     kind = ASSESSED[dataset.design.kind]
     rows = []
     for fit, split in enumerate(splits.outer):
-        test = slice(*fits.test_indptr[fit:][:2])
+        test = row_entries(fits.test_indptr, fit)
         errors = kind.measure_split(y[fits.test_rows[test]], fits.scores[test])
         rows.append((split.name, split.repeat, len(split.train), len(split.test), *errors))
     return pd.DataFrame(rows, columns=["split", "repeat", "n_train", "n_test", *kind.errors])

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genesig.arrays import Array
+from genesig.arrays import Array, row_entries
 from genesig.errors import GenesigError
 from genesig.results import Fits
 from genesig.results.fits import ANSWERS, Answers, covariate_part
@@ -505,7 +505,7 @@ def _refit_lists(
     models, thresholds = kind.decide(ridge_models, [best_list.threshold for best_list in best])
     linear_models = []
     for number, best_list in enumerate(best):
-        entries = slice(*models.indptr[number:][:2])
+        entries = row_entries(models.indptr, number)
         linear_models.append(
             LinearModel(
                 genes=models.indices[entries],

@@ -323,7 +323,7 @@ def _decide_by_margins(
     for fit, class_means in enumerate(thresholds):
         if np.ndim(class_means) == 2:
             rotation, constant = discriminant(class_means)
-            entries = slice(*models.indptr[[fit * n_mu, (fit + 1) * n_mu]])
+            entries = slice(models.indptr[fit * n_mu], models.indptr[(fit + 1) * n_mu])
             values[entries] = values[entries] @ rotation
             intercept[fit] = intercept[fit] @ rotation + constant
             if gamma is not None:
