@@ -192,11 +192,6 @@ def sets_paragraph(data: Sets) -> list[Paragraph]:
     return [Paragraph("Gene sets.", WORDS.text("first_screen", data, record))]
 
 
-def stability_words(record: SetsRecord) -> str:
-    """Compare the stability of lists of sets with that of lists of genes."""
-    return WORDS.text("stability", record)
-
-
 def _frequency_figure(data: Study, record: SetsRecord) -> Picture:
     set_rows = record["sets"]
     threshold = data["config"]["signature"]["cv_frequency"]

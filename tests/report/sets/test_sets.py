@@ -10,7 +10,7 @@ from genesig.report.collect import TOPIC_TABLES, StudyResults, collect, tables_i
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
 from genesig.report.page.svg import draw_picture
-from genesig.report.sets import sets, sets_paragraph, sets_sentences, stability_words
+from genesig.report.sets import WORDS, sets, sets_paragraph, sets_sentences
 
 LIMITS = Limits(12, 500)
 
@@ -112,14 +112,14 @@ def test_the_first_screen_names_the_sets_that_are_always_there():
 
 def test_stability_of_sets_stands_beside_that_of_genes():
     data = collected_sets()
-    text = stability_words(data["sets"])
+    text = WORDS.text("stability", data["sets"])
     assert "lists of sets agree by" in text
     assert ", those of genes by" in text
     data["sets"]["of_genes"]["value"] = None
-    assert "those of genes is not defined" in stability_words(data["sets"])
+    assert "those of genes is not defined" in WORDS.text("stability", data["sets"])
     data["sets"]["stability"]["value"] = None
     assert (
-        stability_words(data["sets"])
+        WORDS.text("stability", data["sets"])
         == "The stability of the sets was not measured, or is not defined."
     )
 
