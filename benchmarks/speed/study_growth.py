@@ -53,7 +53,7 @@ def minutes(point: Point) -> tuple[float, float]:
         config = yaml.safe_load((Path(name) / "config/config.yaml").read_text())
         dataset = Dataset.load(f"{name}/results/dataset.h5ad")
         splits = Splits.load(f"{name}/results/splits.json")
-    size = Size.of(splits, len(dataset.genes), dataset.design)
+    size = Size.from_splits(splits, len(dataset.genes), dataset.design)
     predicted_costs = study_costs(resolve_config(config, load_schema()), size)
     return sum(job[1] for job in jobs) / 60, sum(
         cost.total_seconds for cost in predicted_costs.values()

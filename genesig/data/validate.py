@@ -306,7 +306,7 @@ def _rehearse_splits(
         problems += check_tested_classes(inputs.sheet, splits, config["samples"])
         problems += check_training_sets(inputs.sheet, splits, config["samples"])
         problems += check_training_classes(inputs.sheet, splits, config["decision"], source)
-        return Size.of(splits, len(inputs.expression.genes), inputs.sheet.design)
+        return Size.from_splits(splits, len(inputs.expression.genes), inputs.sheet.design)
     except InvalidInput as error:
         problems += error.problems
     except LocatedError as error:

@@ -154,7 +154,7 @@ def test_job_killed_for_its_memory_is_retried_with_twice_as_much(tmp_path, submi
         pytest.skip("this controller kills no job for its memory")
     study = make_study(tmp_path, FEW_JOBS, editable_package=True)
     cost = study / "genesig/data/study/cost.py"
-    memory = "int(1.25 * cost.megabytes) + SUBMITTED_JOB"
+    memory = "int(1.25 * cost.megabytes) + SUBMITTED_JOB_MB"
     assert memory in cost.read_text()
     cost.write_text(cost.read_text().replace(memory, "250"))
     run(study, *PROFILE, "--jobs", "10", "--until", "chance")

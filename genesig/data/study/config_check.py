@@ -96,6 +96,7 @@ def count_label_classes(raw: Config) -> int | None:
         or _section(raw, "data").get("classes") is not None
     ):
         return None
+    # The one default that depends on the number of classes is set.
     if _section(raw, "nonlinear").get("enabled") is not None:
         return None
     config = with_file_names(deepcopy(raw))
@@ -241,7 +242,7 @@ def describe_expected(node: SchemaNode, schema: SchemaNode) -> str:
         return "one of " + ", ".join(node["enum"])
     types = node.get("type", "object")
     types = [types] if isinstance(types, str) else types
-    types = types if "array" in types else sorted(types, key="null".__eq__)
+    types = types if "array" in types else sorted(types, key="null".__eq__)  # null comes last
     text = " or ".join(_describe_type(type_name, node, schema) for type_name in types)
     bounds = [
         f"{word} {_bound_text(node[key])}" for key, word in _BOUND_PHRASES.items() if key in node
@@ -491,8 +492,8 @@ def parameter_table(schema: SchemaNode) -> str:
     """Return Markdown: one table for each section of the config, one for each step."""
     properties = schema["properties"]
     section_keys = {key: _section_keys(node) for key, node in properties.items()}
-    single = {key: node for key, node in properties.items() if section_keys[key] is None}
-    parts = [_rows_of_section("", "", single, schema)]
+    single_settings = {key: node for key, node in properties.items() if section_keys[key] is None}
+    parts = [_rows_of_section("", "", single_settings, schema)]
     parts += [
         _rows_of_section(f"`{key}`", properties[key]["description"], nodes, schema, f"{key}.")
         for key, nodes in section_keys.items()

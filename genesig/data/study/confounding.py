@@ -122,9 +122,9 @@ MIN_WARNED_ASSOCIATION = 0.3
 
 
 def association_with_label(y: Array, batch: Array) -> float | None:
-    """Return how far label and batch go together: 0 not at all, 1 entirely.
+    """Return the association of label and batch, from 0 (none) to 1 (the batch tells the label).
 
-    That is ``epsilon = sqrt(max(0, 1 - (1 - eta²)(n - 1)/(n - k)))`` for n samples in k batches.
+    It is ``epsilon = sqrt(max(0, 1 - (1 - eta²)(n - 1)/(n - k)))`` for n samples in k batches.
     eta² is the share of the response's variance that lies between the batches. For two classes, eta
     is Cramér's V of the table batch × class, whatever the number of batches. The correction takes
     off what chance gives, as in the adjusted R²: with labels drawn at random, ten batches of four
@@ -207,9 +207,11 @@ def check_confounding(
 
 
 def check_combat_covariates(
-    sheet: Sheet, folds: Sequence[Mapping[str, Any]], file: str
+    sheet: Sheet, fold_steps: Sequence[Mapping[str, Any]], file: str
 ) -> Iterator[Problem]:
-    """Yield the covariates of combat that are absent, lack values, or equal the label.
+    """Yield a problem for covariates of combat that are absent, lack values, or equal the label.
+
+    fold_steps: section ``normalise.folds`` of the config.
 
     A correction that knows the classes leaks them into the test samples (V. Nygaard et al. 2016,
     Biostatistics 17:29).
@@ -217,10 +219,12 @@ def check_combat_covariates(
     obs = sheet.obs
     design = sheet.design
     y = _response_columns(obs, design)
-    covariate_names = dict.fromkeys(name for step in folds for name in step.get("covariates", ()))
-    for name in [
-        sample for sample in covariate_names if sample not in (design.label, design.batch)
-    ]:  # see settings_check
+    covariate_names = dict.fromkeys(
+        name for step in fold_steps for name in step.get("covariates", ())
+    )
+    for name in covariate_names:
+        if name in (design.label, design.batch):
+            continue  # `check_settings` returns this error
         column_location = f"{file}, column '{name}'"
         problems: list[Problem] = []
         check_column(name, "covariate", list(obs.columns), str(obs.index.name), file, problems)
@@ -253,7 +257,10 @@ def _response_columns(obs: pd.DataFrame, design: Design) -> Array:
 
 
 def strongest_association(columns: Array, batch: Array) -> float | None:
-    """Return the largest association of batches with a response column; None if undefined."""
+    """Return the largest association of batches with a response column; None if undefined.
+
+    columns (n, k) float: response as `association_with_label` takes it. batch (n,) names.
+    """
     associations = [association_with_label(column, batch) for column in columns.T]
     return (
         None

@@ -121,7 +121,7 @@ class Size:
     published_members: int = 0
 
     @classmethod
-    def of(cls, splits: Splits, genes: int, design: Design) -> Size:
+    def from_splits(cls, splits: Splits, genes: int, design: Design) -> Size:
         """Return the sizes of a study with drawn splits."""
         training = max(len(split.train) for split in splits.outer)
         classes = len(design.classes or ()) if design.kind == SEVERAL else 0
@@ -151,13 +151,15 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
     structured = config["structured"]
     matrix_mb = 8e-6 * size.samples * size.genes
     fit_seconds = _fit_seconds(config, size)
+    # seconds of one training set under the observed and under permuted labels
     observed_seconds = fit_seconds + _fdr_model_seconds(config, size)
     permuted_seconds = observed_seconds if _predicts_by_half_samples(config) else fit_seconds
     n_permutations = controls["permutations"]
     permutations_per_job = controls["permutations_per_job"]
     n_batches = min(splits["batches"], size.splits)
     splits_per_batch = -(-size.splits // n_batches)
-    n_jobs = n_batches * (1 - (-n_permutations // permutations_per_job))
+    # For each batch, one job for the observed labels and those for the permuted ones, rounded up.
+    n_jobs = n_batches * (1 + -(-n_permutations // permutations_per_job))
     permutations_of_job = max(1, min(n_permutations, permutations_per_job))
     all_fit_seconds = size.splits * (observed_seconds + n_permutations * permuted_seconds)
     half_sample_size = replace(size, training=size.samples // 2)
@@ -293,13 +295,13 @@ def _single_job(seconds: float, megabytes: float) -> Cost:
     return Cost(JOB_SECONDS + seconds, megabytes, JOB_SECONDS + seconds)
 
 
-SUBMITTED_JOB = 300
+SUBMITTED_JOB_MB = 300
 """MB of the two Snakemake processes in a submitted job: 150 were measured for each."""
 
 
 def job_resources(cost: Cost) -> dict[str, int]:
     """Return what a job requests from a cluster: 1.25 times its memory and four times its time."""
-    memory = int(1.25 * cost.megabytes) + SUBMITTED_JOB
+    memory = int(1.25 * cost.megabytes) + SUBMITTED_JOB_MB
     return {"mem_mb": memory, "runtime": 10 + int(4 * cost.seconds / 60)}
 
 
@@ -477,10 +479,7 @@ def seconds_left(
     }
     overhead = max(
         0.0,
-        median(
-            [seconds_of_rule - expected_seconds[id(job)] for job, seconds_of_rule in ended_jobs]
-            or [0.0]
-        ),
+        median([seconds - expected_seconds[id(job)] for job, seconds in ended_jobs] or [0.0]),
     )
     seconds_of_rule = defaultdict[str, float](float)
     expected_of_rule = defaultdict[str, float](float)
@@ -535,7 +534,8 @@ class RunProgress(logging.Handler):
         fields = vars(record)
         match str(fields.get("event")):
             case "run_info":
-                self.counts = {k: n for k, n in (fields.get("stats") or {}).items() if k != "total"}
+                stats = fields.get("stats") or {}  # rule -> its number of jobs, and "total"
+                self.counts = {rule: count for rule, count in stats.items() if rule != "total"}
             case "job_info":
                 labels = (fields.get("wildcards") or {}).get("labels")
                 self.jobs[fields["jobid"]] = Job(fields["rule_name"], labels, self.clock())
@@ -576,10 +576,11 @@ class TimeLeftFormatter(logging.Formatter):
 
 
 LOOP_SECONDS = 0.0019
-ARRAY_SECONDS = 0.00095  # processor seconds of the two trials there, an AMD EPYC of two cores
+ARRAY_SECONDS = 0.00095
+"""Processor seconds of the two trials of `slowness` on the reference, an AMD EPYC of two cores."""
 
 TRIALS = 5
-"""Trials of each, of which the fastest counts: other work makes a trial slower, never faster."""
+"""Repeats of both trials, of which the fastest counts: other work makes a trial only slower."""
 
 
 def slowness() -> float:

@@ -37,14 +37,15 @@ if TYPE_CHECKING:
 
 
 MIN_RESIDUAL_SAMPLES = 3
-"""Samples more than columns in every training set: for the mean, and for something to be left."""
+"""Number of samples by which every training set must exceed the columns of covariates: one for the
+mean, and two that leave residuals."""
 MIN_SAMPLES_PER_SPLINE_COLUMN = 2 * SAMPLES_PER_COVARIATE
 """Samples for each column of covariates, below which numbers enter as straight lines."""
 MAX_DEPENDENT_SHARE = 1e-9
-"""Share of a column's variance that is left where another one, or the label, says the same."""
+"""Share of a column's variance that others may leave unexplained if it is a combination of them."""
 
 
-def covariate_settings(config: Config) -> Iterator[tuple[str, str]]:
+def check_covariate_settings(config: Config) -> Iterator[tuple[str, str]]:
     """Yield the faults of covariate and weight settings, as (setting, message).
 
     The nonlinear analysis, gene sets and matched pairs are not offered with them.
@@ -145,7 +146,7 @@ def add_covariates(
     index_name = str(obs.index.name)
     for name in settings.covariates:
         check_column(name, "data.covariates", columns_of_table, index_name, file, problems)
-    # `covariate_settings` yields the faults of columns with two roles.
+    # `check_covariate_settings` yields the faults of columns with two roles.
     usable = set(columns_of_table) - {design.label, design.group, design.pair}
     columns = [obs[name] for name in settings.covariates if name in usable]
     covariates = _shape_covariates(columns, settings)
@@ -293,6 +294,7 @@ def check_training_sets(sheet: Sheet, splits: Splits, file: str) -> Iterator[Pro
         ([*splits.outer, splits.final], "training set", "more splits.folds and splits.inner_folds"),
         (splits.subsamples, "training set of a half", "splits.subsamples: 0 (no stability)"),
     ):
+        # without the largest inner fold, on which the smallest training set does not train
         training_sizes = [
             len(split.train) - max(map(len, split.inner), default=0) for split in split_list
         ]
@@ -338,7 +340,7 @@ def _unseen_word_warnings(sheet: Sheet, splits: Splits, file: str) -> Iterator[P
             yield Problem(f"{file}, column '{covariate.column}'", message, "warning")
 
 
-def _infinite_weight_warnings(sheet: Sheet, splits: Splits, location: str) -> Iterator[Problem]:
+def _infinite_weight_warnings(sheet: Sheet, splits: Splits, file: str) -> Iterator[Problem]:
     """Yield a warning for words of a covariate whose weight is infinite in some training set."""
     kind = RESPONSES[sheet.design.kind]
     design = sheet.design
@@ -362,7 +364,7 @@ def _infinite_weight_warnings(sheet: Sheet, splits: Splits, location: str) -> It
                     "word, leave them out, or leave their cells blank and set "
                     "data.missing_covariates: mean"
                 )
-                yield Problem(f"{location}, column '{covariate.column}'", message, "warning")
+                yield Problem(f"{file}, column '{covariate.column}'", message, "warning")
 
 
 def _zero_weight_faults(sheet: Sheet, splits: Splits, column_location: str) -> Iterator[Problem]:
@@ -392,10 +394,13 @@ def _zero_weight_faults(sheet: Sheet, splits: Splits, column_location: str) -> I
 def _check_design_matrix(
     covariates: Sequence[Covariate], obs: pd.DataFrame, response: Array, file: str
 ) -> Iterator[Problem]:
-    """Yield a problem for too many or dependent columns, and columns that determine the label."""
+    """Yield a problem for too many or dependent columns, and columns that determine the label.
+
+    A covariate of numbers is one column here, whatever its spline. response (n,) or (n, T) float.
+    """
     linear_covariates = [replace(covariate, knots=0) for covariate in covariates]
     names = names_of(linear_covariates)
-    C = encoded(covariates, obs)
+    C = encoded(covariates, obs)  # (n, len(names))
     if SAMPLES_PER_COVARIATE * len(names) > len(obs):
         message = (
             f"data.covariates make {counted(len(names), 'column')} for "

@@ -85,7 +85,7 @@ class Inputs:
             if table is not None and list(table.columns).count(name) == 1:
                 cells = table[name][~table.index.duplicated()]
                 cell_of_gene = {str(gene): str(cell) for gene, cell in cells.items()}
-                cells_of_column[name] = cell_of_gene | _add_probe_names(genes, cell_of_gene)
+                cells_of_column[name] = cell_of_gene | _symbols_of_probes(genes, cell_of_gene)
         texts_of_column = {
             name: [text_of_gene.get(gene) or gene for gene in genes]
             for name, text_of_gene in cells_of_column.items()
@@ -130,7 +130,7 @@ def read_dataset(settings: StudySettings, gene_columns: Sequence[str] = ()) -> D
         "steps": [],
         "inputs": {path: sha256(path) for path in dict.fromkeys(pool.files if pool else paths)},
         "warnings": warnings_of(inputs.problems),
-        **({"studies": pool.flow} if pool else {}),
+        **({"studies": pool.gene_loss} if pool else {}),
     }
     obs = inputs.sheet.obs.copy()
     if obs.index.name in ["", "_index", *obs.columns]:  # h5ad would refuse it
@@ -158,7 +158,7 @@ def read_inputs(settings: StudySettings) -> Inputs:
         time_columns = settings.outcome.time_columns
         columns = list(map(str, table.cells.columns))
         index_name = str(table.cells.index.name)
-        for column in time_columns[1:]:
+        for column in time_columns[1:]:  # `check_sheet` checks the first one, the label
             check_column(column, "label", columns, index_name, files.samples, problems)
         table = table.with_cells(join_times(table.cells, time_columns))
     cells = None if table is None else table.cells
@@ -177,7 +177,7 @@ def read_inputs(settings: StudySettings) -> Inputs:
         expression = check_matrix(
             matrix,
             files.expression,
-            names=list(cells.index),
+            table_samples=list(cells.index),
             study_samples=list(cells.index if sheet is None else sheet.obs.index),
             table_file=files.samples,
             missing=files.missing,
@@ -253,7 +253,7 @@ def _read_gene_table(
 ) -> GeneTableColumns:
     """Return symbols, prior weights and positions of the gene table; append the problems.
 
-    A table that only has columns for other settings has no symbols.
+    A table whose columns are all named by other settings has no symbols.
     """
     table = collect_problems(lambda: read_genes(annotation, part), problems)
     if table is None:
@@ -282,10 +282,11 @@ def _read_gene_table(
 def _read_matrix_and_table(
     files: FileSettings, problems: list[Problem]
 ) -> tuple[Matrix | None, TextTable | None, list[dict[str, str]]]:
-    """Read matrix and sample table, and list the samples that the matrix lacks.
+    """Read matrix and sample table; return both, and the samples that the matrix lacks.
 
-    The table is read first if it names the files of the arrays. With ``files.missing``, samples
-    that lack a modality are read, too.
+    These samples are {kind, name, reason}, as in ``Sheet.dropped``. The table is read first if it
+    names the files of the arrays. With ``files.missing``, samples that lack a modality are read,
+    too. None after an error, which is appended.
     """
     expression = files.expression
     samples = files.samples
@@ -339,6 +340,7 @@ def _are_swapped(matrix: Matrix, table: pd.DataFrame, label: str) -> bool:
         return False
     if not all(is_number(cell) or is_missing(cell) for cell in table.iloc[0]):
         return False
+    # A column of words has no finite cell.
     has_words = not np.isfinite(matrix.cells).any(axis=0).all()
     return label in matrix.columns or (has_words and bool(set(table.columns) & set(matrix.rows)))
 
@@ -350,7 +352,10 @@ def _read_symbols(
     genes: list[str] | None,
     problems: list[Problem],
 ) -> dict[str, str] | None:
-    """Return the symbol of each gene, None after a problem."""
+    """Return the symbol of each gene, None after a problem.
+
+    symbol: column of the symbols; None takes the first one after the ids.
+    """
     names = list(table.columns)
     if symbol is None and not names:
         problems.append(Problem(annotation, "needs two columns: gene id and symbol"))
@@ -361,7 +366,7 @@ def _read_symbols(
     unique_rows = table[~table.index.duplicated()]
     symbols = {str(gene): str(cell) for gene, cell in unique_rows[column].items()}
     if genes is not None:
-        symbols |= _add_probe_names(genes, symbols)
+        symbols |= _symbols_of_probes(genes, symbols)
         problems += check_symbols(
             {gene: symbols[gene] for gene in genes if gene in symbols}, annotation
         )
@@ -369,7 +374,7 @@ def _read_symbols(
     return symbols
 
 
-def _add_probe_names(genes: list[str], symbol_of_set: dict[str, str]) -> dict[str, str]:
+def _symbols_of_probes(genes: list[str], symbol_of_set: dict[str, str]) -> dict[str, str]:
     """Return the symbols of probes, ``1007_s_at#2``, that have a row for their set only."""
     return {
         gene: symbol_of_set[probe_set]
@@ -379,13 +384,17 @@ def _add_probe_names(genes: list[str], symbol_of_set: dict[str, str]) -> dict[st
 
 
 def _check_annotation(
-    annotation: str, index: str, symbols: dict[str, str], genes: list[str], problems: list[Problem]
+    annotation: str,
+    index_name: str,
+    symbols: dict[str, str],
+    genes: list[str],
+    problems: list[Problem],
 ) -> None:
     """Append a problem if the gene table lacks genes of the matrix."""
     genes_without_row = [gene for gene in genes if gene not in symbols]
     if len(genes_without_row) == len(genes):
         message = (
-            f"no gene of the matrix is in column '{index}', the first one: the matrix has "
+            f"no gene of the matrix is in column '{index_name}', the first one: the matrix has "
             f"{listing(genes)}, the column has {listing(symbols)}; name the gene table "
             "of this matrix"
         )

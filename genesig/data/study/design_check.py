@@ -1,4 +1,4 @@
-"""Check the samples against the splits, and look for whatever makes errors look too small."""
+"""Check the samples against the splits, and look for leaks that make errors look too small."""
 
 from __future__ import annotations
 
@@ -96,11 +96,13 @@ def check_tested_classes(sheet: Sheet, splits: Splits, file: str) -> Iterator[Pr
 def check_training_classes(
     sheet: Sheet, splits: Splits, decision: Config, source: str
 ) -> Iterator[Problem]:
-    """Yield a warning if a class has too few training samples for the share ``decision`` asks for.
+    """Yield a warning if a class has too few training samples for the wanted specificity or such.
 
+    decision: section ``decision`` of the config.
     source: name of the config in messages.
     """
     design = sheet.design
+    # Classes are (negative, positive).
     for name, class_name in zip((SPECIFICITY, SENSITIVITY), design.classes or (), strict=False):
         target = decision[name]
         if target is None:
@@ -120,7 +122,10 @@ def check_training_classes(
 
 
 def _count_units(obs: pd.DataFrame, sheet: Sheet) -> dict[str, int]:
-    """Return the number of units of each class, or of what else the outcome requires."""
+    """Return the number of units for each requirement: every class, or the event of survival.
+
+    Requirements are named as in ``Response.required_samples``, ``"class 'case'"``.
+    """
     design = sheet.design
     kind = RESPONSES[sheet.design.kind]
     unit_of_sample = obs.index.to_series() if design.group is None else obs[design.group]
@@ -134,7 +139,11 @@ def _count_units(obs: pd.DataFrame, sheet: Sheet) -> dict[str, int]:
 def _check_units(
     name: str, n_units: int, n_left: int, sheet: Sheet, splits: Config, file: str
 ) -> Iterator[Problem]:
-    """Yield a problem if the units of a class, `n_left` in the smallest training set, are few."""
+    """Yield a problem if a requirement, such as ``"class 'case'"``, has too few units.
+
+    name: the requirement. n_left: number of its units in the smallest training set.
+    splits: section ``splits`` of the config.
+    """
     group = sheet.design.group
     scheme = splits["scheme"]
     folds = splits["folds"]
@@ -275,6 +284,7 @@ def check_label_genes(expression: Expression, sheet: Sheet, file: str) -> Iterat
     design = sheet.design
     response_kind = RESPONSES[design.kind]
     has_several_classes = len(design.classes or ()) > 2
+    # (n, T) indicators of several classes, otherwise (n,)
     to_numbers = response_kind.number if has_several_classes else response_kind.plain
     response = to_numbers(response_kind.read(sheet.obs, design))
     gene_blocks = np.array_split(expression.X, len(expression.genes) // GENES_PER_BLOCK + 1, axis=1)
@@ -336,8 +346,14 @@ def _class_masks(y: Array) -> Sequence[Array]:
     return (y < 0, y > 0) if y.ndim == 1 else tuple(y.T > 0)
 
 
-def _relation_to_label(X: Array, y: Array, max_p: float, classes: Sequence[Array]) -> Array:
-    """Return each gene's relation (d,) to y, if noise has it with a probability up to `max_p`."""
+def _relation_to_label(X: Array, y: Array, max_p: float, class_masks: Sequence[Array]) -> Array:
+    """Return each gene's relation (d,) to y; a relation that chance explains is `UNRELATED`.
+
+    X (n, d): NaN where missing.
+    y (n,): response, or (n, T) indicators of several classes.
+    max_p: largest probability with which noise may have the relation.
+    class_masks: mask (n,) of samples for each class; empty without classes.
+    """
     from scipy.special import fdtrc, gammaln, stdtr
 
     is_measured = np.isfinite(X)
@@ -354,31 +370,35 @@ def _relation_to_label(X: Array, y: Array, max_p: float, classes: Sequence[Array
         else fdtrc(n_columns, degrees_of_freedom, statistic**2)
     )
     relation = np.where((correlation > MIN_NEAR_EQUALITY) & (p <= max_p), NEARLY, UNRELATED)
-    if classes:
-        class_sizes = np.array([is_measured[in_class].sum(axis=0) for in_class in classes])
+    if class_masks:
+        class_sizes = np.array([is_measured[in_class].sum(axis=0) for in_class in class_masks])
+        # logarithm of the number of ways in which the classes can be spread over the samples
         log_arrangements = gammaln(is_measured.sum(axis=0) + 1) - gammaln(class_sizes + 1).sum(
             axis=0
         )
-        is_rare = gammaln(len(classes) + 1) - log_arrangements <= np.log(max_p)
+        is_rare = gammaln(len(class_masks) + 1) - log_arrangements <= np.log(max_p)
         relation[
             (relation == UNRELATED)
             & is_rare
             & (class_sizes > 0).all(axis=0)
-            & separates_classes(X, classes)
+            & separates_classes(X, class_masks)
         ] = SEPARATES
     return np.where(correlation >= 1 - CORRELATION_ROUNDING, EQUAL, relation)
 
 
-def separates_classes(X: Array, classes: Sequence[Array]) -> Array:
-    """Tell for each gene (d,) whether the ranges of its values in any two classes are disjoint."""
+def separates_classes(X: Array, class_masks: Sequence[Array]) -> Array:
+    """Tell for each gene (d,) whether the ranges of its values in any two classes are disjoint.
+
+    X (n, d): NaN where missing. class_masks: mask (n,) of samples for each class.
+    """
     is_measured = np.isfinite(X)
     class_minima = [
         np.where(is_measured, X, np.inf)[in_class].min(axis=0, initial=np.inf)
-        for in_class in classes
+        for in_class in class_masks
     ]
     class_maxima = [
         np.where(is_measured, X, -np.inf)[in_class].max(axis=0, initial=-np.inf)
-        for in_class in classes
+        for in_class in class_masks
     ]
     pair_separations = [
         (class_maxima[first_class] < class_minima[second_class])
@@ -388,16 +408,18 @@ def separates_classes(X: Array, classes: Sequence[Array]) -> Array:
     return np.asarray(np.all(pair_separations, axis=0))
 
 
-def concordance(X: Array, classes: Sequence[Array]) -> Array:
+def concordance(X: Array, class_masks: Sequence[Array]) -> Array:
     """Return for each gene the share of sample pairs of two classes that it orders alike.
 
     Pairs are ordered as most pairs of the same two classes. With two classes this is the area under
-    the ROC curve, of genes high or low in the positive class. Missing values are left out; a tie
-    counts as an error.
+    the ROC curve, or 1 less this if it is below one half. Missing values are left out; a tie counts
+    as an error.
+
+    X (n, d): NaN where missing. class_masks: mask (n,) of samples for each class.
     """
     is_measured = np.isfinite(X)
     (n_concordant, n_pairs) = np.zeros((2, X.shape[1]), dtype=np.int64)
-    for in_first, in_second in combinations(classes, 2):
+    for in_first, in_second in combinations(class_masks, 2):
         n_concordant += np.maximum(
             _count_ordered_pairs(X[in_first], X[in_second]),
             _count_ordered_pairs(X[in_second], X[in_first]),
@@ -417,8 +439,9 @@ def _count_ordered_pairs(low_class: Array, high_class: Array) -> Array:
 
 
 def _multiple_correlations(X: Array, is_member: Array) -> Array:
-    """Return each gene's multiple correlation with class indicators (n, T), without missing values.
+    """Return each gene's multiple correlation (d,) with class indicators, without missing values.
 
+    X (n, d): NaN where missing. is_member (n, T) bool.
     √(1 - within/total sums of squares); 0 if at most half of the samples have a value.
     """
     is_measured = np.isfinite(X)
@@ -443,7 +466,7 @@ def _multiple_correlations(X: Array, is_member: Array) -> Array:
 
 
 def correlations(X: Array, y: Array) -> Array:
-    """Return each gene's correlation with y, without missing values.
+    """Return each gene's correlation (d,) with y (n,), without missing values of X (n, d).
 
     0 if at most half of the samples have a value.
     """
@@ -481,7 +504,7 @@ def _warn_by_column_name(sheet: Sheet, file: str) -> Iterator[Problem]:
         if name == design.label or not names_patients(name):
             continue
         samples_with_value = obs[[not is_missing(value) for value in obs[name]]]
-        if _repeats_within_class(samples_with_value, name, design) and _crosses_groups(
+        if _repeats_within_class(samples_with_value, name, design) and _may_be_split(
             samples_with_value, name, design.group
         ):
             message = f"samples of one '{name}' would stand on both sides of a split; "
@@ -498,18 +521,22 @@ def _warn_by_column_name(sheet: Sheet, file: str) -> Iterator[Problem]:
             yield Problem(column_location, message, "warning", "samples_of_one_unit", "data.group")
 
 
-def _group_setting(identified: pd.DataFrame, name: str, design: Design) -> str:
-    """Return ``"data.pair"`` if each unit has one sample of each class, else ``"data.group"``."""
+def _group_setting(samples_with_value: pd.DataFrame, name: str, design: Design) -> str:
+    """Return ``"data.pair"`` if each value of a column has one sample of each class.
+
+    Otherwise ``"data.group"``.
+    """
     if design.classes is None or len(design.classes) != 2 or design.studies:
         return "data.group"
-    of_unit = identified.groupby(name)[design.label]
-    matched = (of_unit.size() == 2).all() and (of_unit.nunique() == 2).all()
-    return "data.pair" if matched else "data.group"
+    labels_of_unit = samples_with_value.groupby(name)[design.label]
+    are_pairs = (labels_of_unit.size() == 2).all() and (labels_of_unit.nunique() == 2).all()
+    return "data.pair" if are_pairs else "data.group"
 
 
 MIN_UNITS_OF_CLASS = 3  # values in each class; subtypes of tumours are in one class alone
 MIN_UNITS_CALLED_AS_CLASSES = 9
-"""Values that have the word of their class in them, such as control_01; fewer are its kinds."""
+"""Number of values named after their class from which on they are patients, such as control_01;
+fewer are subclasses, such as control_6h."""
 
 
 def _warn_by_repeated_values(sheet: Sheet, file: str) -> Iterator[Problem]:
@@ -535,7 +562,7 @@ def _warn_by_repeated_values(sheet: Sheet, file: str) -> Iterator[Problem]:
             continue
         unit_of_sample = _units_of_samples(sheet, name)
         samples_with_value = sheet.obs[[cell is not None for cell in unit_of_sample]]
-        if _are_units(unit_of_sample, response_texts, sheet) and _crosses_groups(
+        if _are_units(unit_of_sample, response_texts, sheet) and _may_be_split(
             samples_with_value, name, design.group
         ):
             n_units[name] = len({cell for cell in unit_of_sample if cell is not None})
@@ -564,50 +591,59 @@ def _units_of_samples(sheet: Sheet, name: str) -> list[str | None]:
 
 
 def _are_units(cells: Sequence[str | None], response_texts: Sequence[str], sheet: Sheet) -> bool:
-    """Tell whether values repeat with one response each, far more often than by chance.
+    """Tell whether values (units) repeat with one response each, far more often than by chance.
 
-    Decimals are measurements. So are whole numbers that rise or fall with the response.
+    Values with many samples are conditions of an experiment, not patients, unless all have the same
+    number of samples. Decimals are measurements; so are whole numbers that rise or fall with the
+    response.
+
+    cells: value of each sample, None where missing.
+    response_texts: response of each sample.
     """
-    rows: dict[str, list[int]] = {}
+    rows_of_unit: dict[str, list[int]] = {}
     for row, cell in enumerate(cells):
         if cell is not None:
-            rows.setdefault(cell, []).append(row)
-    sizes = [len(of_unit) for of_unit in rows.values()]
-    repeated = [of_unit for of_unit in rows.values() if len(of_unit) > 1]
-    if len(rows) < MIN_UNITS or not repeated:
+            rows_of_unit.setdefault(cell, []).append(row)
+    sizes = [len(unit_rows) for unit_rows in rows_of_unit.values()]
+    repeated_units = [unit_rows for unit_rows in rows_of_unit.values() if len(unit_rows) > 1]
+    if len(rows_of_unit) < MIN_UNITS or not repeated_units:
         return False
     equal_sizes = len(set(sizes)) == 1
     if sum(sizes) > MAX_UNIT_SIZE * len(sizes) and not (equal_sizes and len(sizes) >= 2 * sizes[0]):
         return False
-    if any(len({response_texts[row] for row in of_unit}) > 1 for of_unit in repeated):
+    if any(len({response_texts[row] for row in unit_rows}) > 1 for unit_rows in repeated_units):
         return False
-    n_units = Counter(response_texts[of_unit[0]] for of_unit in rows.values())
+    n_units = Counter(response_texts[unit_rows[0]] for unit_rows in rows_of_unit.values())
     if any(n_units[name] < MIN_UNITS_OF_CLASS for name in sheet.design.classes or ()):
         return False
-    if all(map(is_number, rows)) and _are_measurements(rows, sheet):
+    if all(map(is_number, rows_of_unit)) and _are_measurements(rows_of_unit, sheet):
         return False
-    if sheet.design.classes and _are_subclasses(rows, sheet):
+    if sheet.design.classes and _are_subclasses(rows_of_unit, sheet):
         return False
-    responses = [response_texts[row] for of_unit in rows.values() for row in of_unit]
+    responses = [response_texts[row] for unit_rows in rows_of_unit.values() for row in unit_rows]
     limit = MAX_CHANCE_OF_EQUAL_SIZE if equal_sizes else MAX_CHANCE
-    return chance_of_one_response(repeated, responses) < limit
+    return chance_of_one_response(repeated_units, responses) < limit
 
 
-def _are_subclasses(rows: Mapping[str, Sequence[int]], sheet: Sheet) -> bool:
-    """Tell whether values are subclasses: control_6h, or a class combined with another column."""
+def _are_subclasses(rows_of_unit: Mapping[str, Sequence[int]], sheet: Sheet) -> bool:
+    """Tell whether values are subclasses: control_6h, or a class combined with another column.
+
+    rows_of_unit: value -> rows of its samples.
+    """
     labels = list(map(str, sheet.obs[sheet.design.label]))
     n_named_as_class = sum(
-        labels[of_unit[0]].casefold() in unit.casefold() for unit, of_unit in rows.items()
+        labels[unit_rows[0]].casefold() in unit.casefold()
+        for unit, unit_rows in rows_of_unit.items()
     )
-    if 2 * n_named_as_class > len(rows) and len(rows) < MIN_UNITS_CALLED_AS_CLASSES:
+    if 2 * n_named_as_class > len(rows_of_unit) and len(rows_of_unit) < MIN_UNITS_CALLED_AS_CLASSES:
         return True
-    unit_of_row = {row: unit for unit, of_unit in rows.items() for row in of_unit}
+    unit_of_row = {row: unit for unit, unit_rows in rows_of_unit.items() for row in unit_rows}
     for name in sheet.obs.columns:
         cells = list(map(str, sheet.obs[name]))
         units: dict[tuple[str, str], set[str]] = {}
         for row, unit in unit_of_row.items():
             units.setdefault((labels[row], cells[row]), set()).add(unit)
-        has_few_values = 2 * len(set(cells)) <= len(rows)
+        has_few_values = 2 * len(set(cells)) <= len(rows_of_unit)
         if (
             has_few_values
             and name != sheet.design.label
@@ -617,36 +653,45 @@ def _are_subclasses(rows: Mapping[str, Sequence[int]], sheet: Sheet) -> bool:
     return False
 
 
-def _are_measurements(rows: Mapping[str, Sequence[int]], sheet: Sheet) -> bool:
+def _are_measurements(rows_of_unit: Mapping[str, Sequence[int]], sheet: Sheet) -> bool:
     """Tell whether numbers are decimals, or rise or fall with the mean response."""
-    if any(float(cell) % 1 for cell in rows):
+    if any(float(cell) % 1 for cell in rows_of_unit):
         return True
     kind = RESPONSES[sheet.design.kind]
     response = np.asarray(kind.plain(kind.read(sheet.obs, sheet.design)), float)
     if response.ndim > 1:
         response = response.argmax(axis=1)
-    mean_responses = [response[list(rows[cell])].mean() for cell in sorted(rows, key=float)]
+    mean_responses = [
+        response[list(rows_of_unit[cell])].mean() for cell in sorted(rows_of_unit, key=float)
+    ]
     steps = np.diff(mean_responses)
     return bool((steps >= 0).all() or (steps <= 0).all())
 
 
-def _has_one_response(sheet: Sheet, identified: pd.DataFrame, name: str) -> bool:
+def _has_one_response(sheet: Sheet, samples_with_value: pd.DataFrame, name: str) -> bool:
     """Tell whether all samples with one value of a column have one response, as a group must."""
-    response_text = RESPONSES[sheet.design.kind].label_cells(identified, sheet.design)
-    return bool(identified.assign(shown=response_text).groupby(name)["shown"].nunique().max() == 1)
-
-
-def _repeats_within_class(identified: pd.DataFrame, name: str, design: Design) -> bool:
-    """Tell whether values repeat, other than one value for all or one for each class."""
-    if not identified[name].duplicated().any() or len(set(identified[name])) == 1:
-        return False
-    return design.classes is None or bool(
-        identified.groupby(design.label)[name].nunique().max() > 1
+    response_text = RESPONSES[sheet.design.kind].label_cells(samples_with_value, sheet.design)
+    return bool(
+        samples_with_value.assign(shown=response_text).groupby(name)["shown"].nunique().max() == 1
     )
 
 
-def _crosses_groups(identified: pd.DataFrame, name: str, group: str | None) -> bool:
-    """Tell whether samples of one value may be split: without groups, or in several groups."""
-    if group is None or name == group:
-        return group is None
-    return bool(identified.groupby(name)[group].nunique().max() > 1)
+def _repeats_within_class(samples_with_value: pd.DataFrame, name: str, design: Design) -> bool:
+    """Tell whether values repeat, other than one value for all or one for each class."""
+    if not samples_with_value[name].duplicated().any() or len(set(samples_with_value[name])) == 1:
+        return False
+    return design.classes is None or bool(
+        samples_with_value.groupby(design.label)[name].nunique().max() > 1
+    )
+
+
+def _may_be_split(samples_with_value: pd.DataFrame, name: str, group: str | None) -> bool:
+    """Tell whether samples with one value of column `name` can be on both sides of a split.
+
+    group: column of the groups that splits leave whole, if there is one.
+    """
+    if group is None:
+        return True
+    if name == group:
+        return False
+    return bool(samples_with_value.groupby(name)[group].nunique().max() > 1)

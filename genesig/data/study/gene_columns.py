@@ -28,7 +28,7 @@ def read_name_column(
     """Return the names of genes, index = gene id, of a gene table; None after a problem.
 
     symbol: column of the names; None takes the first one after the ids.
-    meaning: of the names, for the message that there is no such column.
+    meaning: what a name is, such as ``"symbol"``, for the message that there is no such column.
     """
     table = collect_problems(lambda: read_genes(annotation, None), problems)
     if table is None:
@@ -126,7 +126,7 @@ def _is_weight(cell: str) -> bool:
     return is_number(cell) and MIN_GENE_WEIGHT <= float(cell) <= MAX_GENE_WEIGHT
 
 
-CellOfGene = dict[str, str]
+CellOfGene = dict[str, str]  # gene id -> cell of one column of the gene table
 
 PLACE_ADVICE = "set data.chromosome and data.position"
 
@@ -237,7 +237,10 @@ def _place_cells(table: pd.DataFrame, column: str, genes: Sequence[str]) -> Cell
 def _place_faults(
     chromosome_of_gene: CellOfGene, position_of_gene: CellOfGene, chromosome: str, position: str
 ) -> Iterator[tuple[str, str]]:
-    """Yield a message and its level for columns that cannot be chromosome and position."""
+    """Yield (message, level) if the cells cannot be chromosomes and positions.
+
+    chromosome, position: names of the columns.
+    """
     faulty_genes = [
         gene for gene, cell in position_of_gene.items() if cell and not _is_position(cell)
     ]
@@ -280,7 +283,10 @@ def _place_warnings(
     genes: Sequence[str],
     chromosome: str,
 ) -> Iterator[tuple[str, str]]:
-    """Yield a warning for genes without a position, and for chromosomes written in two ways."""
+    """Yield (message, level) for genes without a position and chromosomes written in two ways.
+
+    chromosome: name of the column.
+    """
     placed = set(placed_genes)
     if unplaced_genes := [gene for gene in genes if gene not in placed]:
         message = (
@@ -366,15 +372,16 @@ def read_omics(
         problems.append(Problem(file, message))
         return None
     omics = set(omic_of_gene.values())
-    n_lost_genes = Counter(_omic_of_genes(table, column, dropped_genes).values())
-    n_lost_genes = Counter(
-        {omic: n_genes for omic, n_genes in n_lost_genes.items() if omic and omic not in omics}
-    )
+    n_dropped_of_omic = Counter(_omic_of_genes(table, column, dropped_genes).values())
+    n_dropped_of_lost_omic = {
+        omic: n_genes for omic, n_genes in n_dropped_of_omic.items() if omic and omic not in omics
+    }
     problems += [
         Problem(file, _lost_omic_message(omic, n_genes), "warning")
-        for omic, n_genes in sorted(n_lost_genes.items())
+        for omic, n_genes in sorted(n_dropped_of_lost_omic.items())
     ]
-    factor_faults = list(_omic_faults(Counter(omic_of_gene.values()), factors, n_lost_genes))
+    n_genes_of_omic = Counter(omic_of_gene.values())
+    factor_faults = list(_omic_faults(n_genes_of_omic, factors, n_dropped_of_lost_omic))
     problems += [Problem(file, message) for message in factor_faults]
     return None if factor_faults else np.array(list(omic_of_gene.values()), dtype=object)
 
@@ -403,7 +410,10 @@ def _lost_omic_message(omic: str, n_genes: int) -> str:
 def _omic_faults(
     n_genes_of_omic: Counter[str], factors: OmicFactors, lost_omics: Collection[str] = ()
 ) -> Iterator[str]:
-    """Yield contradictions between the omics of the matrix and the setting ``data.omics``."""
+    """Yield contradictions between the omics of the matrix and the setting ``data.omics``.
+
+    lost_omics: omics of which every gene was left out.
+    """
     omics = sorted(n_genes_of_omic)
     if not 2 <= len(omics) <= MAX_OMICS:
         omics_text = listing(omics)
@@ -431,7 +441,10 @@ def _omic_faults(
 def multiply_omic_factors(
     weights: Array | None, omics: Array | None, factors: OmicFactors
 ) -> Array | None:
-    """Return the prior weights (n_genes,) times the factors of the omics, if these are set."""
+    """Return the prior weights (n_genes,) times the factors of the omics, if factors are set.
+
+    omics: omic of each gene, (n_genes,) str. None stands for weights of 1, or for one omic.
+    """
     if omics is None or not isinstance(factors, Mapping):
         return weights
     factor_of_omic = {str(name): float(factor) for name, factor in factors.items()}

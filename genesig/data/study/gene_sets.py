@@ -15,10 +15,10 @@ from genesig.results.splits import GeneSets
 from genesig.words import counted, listing
 
 SYMBOL_SEPARATOR = "///"
-"""What Affymetrix writes between the symbols of a probe that measures several genes."""
+"""Separates the symbols of a probe that measures several genes, in Affymetrix's gene tables."""
 
-ColumnsOfGene = Mapping[str, Sequence[int]]
-ColumnsOfSet = dict[str, frozenset[int]]
+ColumnsOfGene = Mapping[str, Sequence[int]]  # gene id or symbol -> columns of the matrix
+ColumnsOfSet = dict[str, frozenset[int]]  # name of a gene set -> columns of the matrix
 
 
 def match_sets(
@@ -102,9 +102,10 @@ def check_gene_sets(
     does not name have none.
     """
     symbol_of_gene = symbols or {}
+    # The job that checks the files gets no sections that do not concern it.
     section_names = ("structured", "enrichment")
     published = config.get("controls", {}).get("signatures")
-    sections = {name: config.get(name, {}) for name in section_names}  # a job may be told of none
+    sections = {name: config.get(name, {}) for name in section_names}
     sections["published"] = {"sets": published, "smallest": 1, "largest": len(genes)}
     problems: list[Problem] = []
     sizes: dict[str, int] = {}
@@ -137,6 +138,8 @@ def _match_names(
     symbols: Sequence[str],
 ) -> ColumnsOfGene:
     """Return the columns of each measured name, by gene id or by symbol.
+
+    listed_genes: names of all sets, a dict in place of an ordered set.
 
     Raises InvalidInput: if no name of the file is measured, or most sets have names of genes.
     """
@@ -183,7 +186,10 @@ def _unmeasured_message(
 def _drop_duplicates(
     sets_in_range: Sequence[NamedSet], columns_of_set: ColumnsOfSet
 ) -> tuple[list[NamedSet], list[str]]:
-    """Return the sets that differ in their genes, and a sentence on the others."""
+    """Return the sets that differ in their genes, and a list of at most one warning on the others.
+
+    Of sets with the same measured genes the first one stays.
+    """
     first_name: dict[frozenset[int], str] = {}
     for gene_set in sets_in_range:
         first_name.setdefault(columns_of_set[gene_set.name], gene_set.name)
@@ -210,7 +216,7 @@ def _drop_duplicates(
 def _matching_warnings(
     sets: Sequence[NamedSet], listed_genes: Mapping[str, None], columns_of_gene: ColumnsOfGene
 ) -> Iterator[str]:
-    """Yield a warning for reasons to doubt that the file suits the data."""
+    """Yield a warning for names of the file that are not measured or are no gene names."""
     absent_genes = [name for name in listed_genes if name not in columns_of_gene]
     if 2 * len(absent_genes) > len(listed_genes):
         yield (

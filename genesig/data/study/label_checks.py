@@ -52,10 +52,8 @@ if TYPE_CHECKING:
 def survival_advice(pair: TimeAndEvent, event: str | None = None) -> str:
     """Return the config lines of a survival study; `event` is the setting ``data.event``."""
     event_setting = {} if pair.word is None or event is not None else {"event": pair.word}
-    label_setting = flow_yaml({"label": pair.label})
-    return (
-        f"write {label_setting[1:-1]} and data: {flow_yaml({'task': 'survival', **event_setting})}"
-    )
+    label_setting = flow_yaml({"label": pair.label})[1:-1]  # without the outer braces
+    return f"write {label_setting} and data: {flow_yaml({'task': 'survival', **event_setting})}"
 
 
 def number_advice(table: pd.DataFrame, label: str) -> str:
@@ -69,8 +67,12 @@ def number_advice(table: pd.DataFrame, label: str) -> str:
 def class_advice(table: pd.DataFrame, label: str) -> str:
     """Return the advice that words are classes; '' if they may be mistyped numbers."""
     for name, counts in class_columns(table):
-        words = not any(map(is_number, counts))
-        if name == label and words and all("not a number" in number_fault(cell) for cell in counts):
+        are_words = not any(map(is_number, counts))
+        if (
+            name == label
+            and are_words
+            and all("not a number" in number_fault(cell) for cell in counts)
+        ):
             return f"; these are classes: write data: {flow_yaml({'task': 'classification'})}"
     return ""
 
@@ -101,9 +103,8 @@ def exchanged_column_faults(
 
 
 DASHES_OR_BLANKS = "dashes or blanks"
-
-
-MAX_STUDY_CLASSES = 20  # more are refused; no pairs are made of a word for each sample
+MAX_STUDY_CLASSES = 20
+"""Largest number of classes of a study; more of them are not compared for misspelt words."""
 
 
 def check_class_words(
@@ -123,9 +124,9 @@ def check_class_words(
     if 2 < len(names) <= MAX_STUDY_CLASSES:
         yield from _misspelling_warnings(table, label, names, file)
     for name in names:
-        is_unknown = UNKNOWN_VALUE.fullmatch(name)
+        stands_for_unknown = UNKNOWN_VALUE.fullmatch(name)
         may_be_nothing = DOUBTFUL_UNKNOWN.fullmatch(name)
-        if not (is_unknown or may_be_nothing) or (name == "-" and "+" in names):
+        if not (stands_for_unknown or may_be_nothing) or (name == "-" and "+" in names):
             continue
         rows = np.flatnonzero(table.cells[label] == name)
         message = (
@@ -134,7 +135,7 @@ def check_class_words(
             f"else write data: {flow_yaml({'classes': list(names)})}"
         )
         cell_location = f"{file}, line {table.lines[rows[0]]}, column '{label}'"
-        yield Problem(cell_location, message, "error" if is_unknown else "warning")
+        yield Problem(cell_location, message, "error" if stands_for_unknown else "warning")
 
 
 def check_left_out_classes(
@@ -300,9 +301,9 @@ def _reversal_message(
     n_chosen = (
         f"{n_samples_of_word[counted_word]} of {counted(sum(n_samples_of_word.values()), 'sample')}"
     )
-    section = key.rpartition(".")
-    setting = flow_yaml({section[2]: expected_word})
-    if section[0] == "data":
+    section, _, name = key.rpartition(".")
+    setting = flow_yaml({name: expected_word})
+    if section == "data":
         setting = f"data: {setting}"
     if counted_word.lower() in YES_WORDS:
         reason = f"by its name '{counted_word}' is a time without the event"
@@ -317,11 +318,12 @@ def _reversal_message(
 UNLABELLED_KEY = "data.unlabelled"
 MAX_BLANK_SHARE = 1 / 3  # share of the samples that may lack a label
 MIN_SAMPLES = 3
-"""With a label and without one, from which on blanks can go together with another column."""
+"""Samples with a label, and samples without one, that an association of blank labels needs."""
 MAX_GROUP_VALUES = 10  # different values of a column that groups samples
 MIN_ASSOCIATION = 0.8  # correlation of a blank label with the values of another column, as 0 and 1
 MIN_ARRANGEMENTS_PER_COLUMN = 1000
-"""Ways to leave the labels of so many samples blank, for each column that is looked at."""
+"""Number of ways to choose the samples with a blank label, for each column that is tested, from
+which on an association is no chance."""
 
 
 def find_unlabelled_samples(
@@ -346,16 +348,18 @@ def find_unlabelled_samples(
     blank_rows = np.flatnonzero(is_blank).tolist()
     blank_samples = [str(table.cells.index[row]) for row in blank_rows]
     if blank_rows:
-        companion = _describe_association(table.cells, label, is_blank)
+        association_text = _describe_association(table.cells, label, is_blank)
         is_error = not leave_out and len(blank_rows) < len(cells)
-        is_error = is_error and (len(blank_rows) > MAX_BLANK_SHARE * len(cells) or bool(companion))
+        is_error = is_error and (
+            len(blank_rows) > MAX_BLANK_SHARE * len(cells) or bool(association_text)
+        )
         blank_words = {cells[row].strip() for row in blank_rows}
         first_word = cells[blank_rows[0]]
         message = (
             f"no label{f' ({first_word!r})' if first_word else ''} for {listing(blank_samples)}"
             f"{'' if is_error else '; left out of the study'} ({len(blank_rows)} of {len(cells)})"
         )
-        message += companion and f"; {companion}"
+        message += association_text and f"; {association_text}"
         if words_are_classes and len(blank_words) == 1 and first_word.strip():
             message += _class_advice(
                 first_word.strip(), len(blank_rows) / len(cells), cells, is_blank
@@ -372,7 +376,10 @@ def find_unlabelled_samples(
 
 
 def _class_advice(word: str, share: float, cells: Sequence[str], is_blank: Array) -> str:
-    """Return the setting that takes a word for a class; '' unless it is null or frequent."""
+    """Return the setting that takes a word for a class; '' unless it is null or frequent.
+
+    word: word of the labels that count as blank. share: its share of the samples.
+    """
     if word.lower() != "null" and share <= MAX_BLANK_SHARE:
         return ""
     other_classes = sorted({cells[row] for row in np.flatnonzero(~is_blank).tolist()})

@@ -45,6 +45,7 @@ from genesig.words import (
 if TYPE_CHECKING:
     import pandas as pd
 
+# (setting, message) of an error, or (setting, message, level)
 SettingFaults = Iterator[tuple[str, str] | tuple[str, str, str]]
 
 
@@ -87,7 +88,7 @@ class LabelRules:
     # keys of the setting `label` that name columns; empty if it is one column
     label_columns: tuple[str, ...] = ()
     one_response_per_group: bool = False  # whether the samples of one group must have one response
-    # seconds of one path beside those of its products; of several classes, for each
+    # seconds of one path of the lasso besides those of its matrix products; per class of several
     path_seconds: float = 0.0
     set_path_factor: float = 1.0  # time of a path over gene sets, relative to one of two classes
     # settings whose defaults differ from those of the schema
@@ -97,30 +98,22 @@ class LabelRules:
 
 def _choose_class_labels(request: LabelRequest, problems: list[Problem]) -> LabelChoice:
     """Return the classes and the samples of other classes; append the problems."""
-    labels = request.labels
     file = request.file
+    classes = _choose_classes(request, problems)
+    if request.settings.classes is None:
+        problems.extend(check_class_words(request.table, request.label_column, classes, file))
+        return LabelChoice(classes)
+    return LabelChoice(classes, _drop_other_classes(request.labels, classes, file, problems))
+
+
+def _choose_classes(request: LabelRequest, problems: list[Problem]) -> tuple[str, ...]:
+    """Return the classes of the config, or of the table (the control first if there are two).
+
+    After the error that there are fewer than two classes, blank names fill their places.
+    """
     classes = request.settings.classes
-    classes_of_study = _choose_classes(labels, file, request, classes, problems)
-    if classes is None:
-        problems.extend(
-            check_class_words(request.table, request.label_column, classes_of_study, file)
-        )
-    dropped = (
-        {} if classes is None else _drop_other_classes(labels, classes_of_study, file, problems)
-    )
-    return LabelChoice(classes_of_study, dropped)
-
-
-def _choose_classes(
-    column: pd.Series[str],
-    file: str,
-    request: LabelRequest,
-    classes: Sequence[str] | None,
-    problems: list[Problem],
-) -> tuple[str, ...]:
-    """Return the classes of the config, or of the table (the control first if there are two)."""
-    n_samples_of_class = Counter(sorted(column))
-    label_location = f"{file}, column '{request.label_column}'"
+    n_samples_of_class = Counter(sorted(request.labels))
+    label_location = f"{request.file}, column '{request.label_column}'"
     if classes is not None:
         for name in classes:
             if name not in n_samples_of_class:
@@ -145,9 +138,8 @@ def _choose_classes(
         problems.append(
             Problem(label_location, f"{fault_text}; two classes are needed", key="data.classes")
         )
-    if len(n_samples_of_class) > 2 and not equal_looking(
-        n_samples_of_class, as_word
-    ):  # which are an error of their own
+    # `check_class_words` yields the error of classes that look equal.
+    if len(n_samples_of_class) > 2 and not equal_looking(n_samples_of_class, as_word):
         problems.extend(
             _check_number_of_classes(
                 n_samples_of_class,
@@ -194,24 +186,22 @@ def _check_number_of_classes(
 
 
 def _drop_other_classes(
-    column: pd.Series[str], classes: tuple[str, ...] | None, file: str, problems: list[Problem]
+    labels: pd.Series[str], classes: tuple[str, ...], file: str, problems: list[Problem]
 ) -> dict[str, str]:
     """Return the samples that are of none of the classes, with the reason; append a warning."""
-    class_of_sample = {
-        str(name): value for name, value in column.items() if value not in (classes or ())
-    }
+    class_of_sample = {str(name): label for name, label in labels.items() if label not in classes}
     if class_of_sample:
         n_samples_of_class = Counter(class_of_sample.values())
         counts_text = ", ".join(
             f"'{name}' ({counted(n_samples, 'sample')})"
             for name, n_samples in n_samples_of_class.items()
         )
-        label_location = f"{file}, column '{column.name}'"
+        label_location = f"{file}, column '{labels.name}'"
         message = f"left out by data.classes: {counts_text}"
         problems.append(Problem(label_location, message, "warning", key="data.classes"))
-        problems.extend(check_left_out_classes(n_samples_of_class, classes or (), label_location))
+        problems.extend(check_left_out_classes(n_samples_of_class, classes, label_location))
     return {
-        name: f"class '{value}' is not in data.classes" for name, value in class_of_sample.items()
+        name: f"class '{label}' is not in data.classes" for name, label in class_of_sample.items()
     }
 
 
@@ -246,7 +236,7 @@ def _several_class_setting_faults(config: Config) -> SettingFaults:
 CLASS_CRITERIA = ("balanced_error", "misclassification", "log_loss")
 
 
-def _check_labels(request: LabelRequest, problems: list[Problem]) -> LabelChoice:
+def _choose_number_labels(request: LabelRequest, problems: list[Problem]) -> LabelChoice:
     """Append the problems of labels that must be numbers; no sample is dropped."""
     _check_numbers(request.table, request.file, request.label_column, problems)
     problems.extend(check_missing_codes(request.table, request.label_column, request.file))
@@ -379,7 +369,10 @@ def _check_times(request: LabelRequest, samples: list[str]) -> Iterator[Problem]
 def _choose_event(
     request: LabelRequest, event: str, samples: list[str]
 ) -> tuple[str, list[Problem]]:
-    """Return the word that is the event, and the problems of that choice."""
+    """Return the word that counts as the event, and the problems of that choice.
+
+    event: column of the events. samples: samples with a time and an event or censoring.
+    """
     event_location = f"{request.file}, column '{event}'"
     word = request.settings.event
     counts = Counter(str(request.table.cells[event][name]).strip() for name in samples)
@@ -480,7 +473,7 @@ LABEL_RULES: dict[str, LabelRules] = ByKind(
             defaults={"nonlinear": {"enabled": False}},
         ),
         "regression": LabelRules(
-            choose_labels=_check_labels,
+            choose_labels=_choose_number_labels,
             setting_faults=_number_setting_faults,
             leave_one_out_result="predictions run against the label",
             has_classes=False,

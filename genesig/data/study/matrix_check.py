@@ -72,6 +72,7 @@ def check_symbols(symbols: Mapping[str, str], file: str) -> list[Problem]:
 def _gene_place(matrix: Matrix, gene: str) -> str:
     """Return line or column of a gene in the file, to follow the file's name."""
     column = matrix.columns.index(gene)
+    # Columns of the file count from 1, and the first one has the sample names.
     return (
         f", {matrix.line_word} {matrix.lines[column]}"
         if matrix.transposed
@@ -100,7 +101,7 @@ def check_matrix(
     matrix: Matrix,
     file: str,
     *,
-    names: Sequence[str],
+    table_samples: Sequence[str],
     study_samples: Sequence[str],
     table_file: str,
     missing: bool | None,
@@ -110,7 +111,7 @@ def check_matrix(
     """Turn the matrix to samples × genes and check the study's samples; None after an error.
 
     file: file of the matrix.
-    names, study_samples: all samples of the sample table; those of them that are in the study.
+    table_samples, study_samples: all samples of the sample table; those that are in the study.
     table_file: file of the sample table.
     missing: whether cells may be missing; they are NaN then. None if missing values cannot be
         imputed in such a study, so that no message advises it.
@@ -118,7 +119,7 @@ def check_matrix(
         genes or samples.
     problems: problems are appended.
     """
-    oriented = orient(matrix, file, names, table_file, problems)
+    oriented = orient(matrix, file, table_samples, table_file, problems)
     if oriented is None:
         return None
     n_previous_problems = len(problems)
@@ -126,7 +127,9 @@ def check_matrix(
         problems.append(Problem(file, oriented.doubt, "warning"))
     oriented, dropped = leave_out_other_columns(oriented, file, surroundings, problems)
     problems.extend(_check_standardised(oriented, file))
-    dropped = check_samples(oriented, file, names, study_samples, table_file, problems) + dropped
+    dropped = (
+        check_samples(oriented, file, table_samples, study_samples, table_file, problems) + dropped
+    )
     problems.extend(check_gene_names(oriented, file))
     row_of_sample = {name: row for row, name in enumerate(oriented.rows)}
     rows = [row_of_sample[name] for name in study_samples if name in row_of_sample]
@@ -169,21 +172,24 @@ def leave_out_other_columns(
 def check_samples(
     matrix: Matrix,
     file: str,
-    names: Sequence[str],
+    table_samples: Sequence[str],
     study_samples: Sequence[str],
     table_file: str,
     problems: list[Problem],
 ) -> list[dict[str, str]]:
-    """Compare the samples with those of the sample table; return the samples left out."""
+    """Compare the samples with those of the sample table; return the samples left out.
+
+    table_samples, study_samples: all samples of the table; those of them that are in the study.
+    """
     matrix_samples = set(matrix.rows)
-    table_samples = set(names)
+    listed_samples = set(table_samples)
     absent_samples = [
         name for name in dict.fromkeys(study_samples) if name and name not in matrix_samples
     ]
     if absent_samples:
-        unlisted_samples = [name for name in matrix.rows if name not in table_samples]
+        unlisted_samples = [name for name in matrix.rows if name not in listed_samples]
         message = (
-            f"{len(absent_samples)} of the {counted(len(table_samples), 'sample')} in "
+            f"{len(absent_samples)} of the {counted(len(listed_samples), 'sample')} in "
             f"{table_file} not found here: {listing(absent_samples)}; add them, or take them out "
             "of that table"
         )
@@ -194,7 +200,7 @@ def check_samples(
                 + (name_advice(absent_samples, unlisted_samples) if unlisted_samples else ""),
             )
         )
-    n_occurrences = Counter(name for name in matrix.rows if name in table_samples)
+    n_occurrences = Counter(name for name in matrix.rows if name in listed_samples)
     repeated_samples = [name for name, count in n_occurrences.items() if count > 1]
     if repeated_samples:
         message = (
@@ -202,7 +208,7 @@ def check_samples(
             "once; keep one column for each sample"
         )
         problems.append(Problem(file, message))
-    unlisted_samples = [name for name in matrix.rows if name not in table_samples]
+    unlisted_samples = [name for name in matrix.rows if name not in listed_samples]
     if unlisted_samples:
         kind = counted(len(unlisted_samples), "column" if matrix.transposed else "row")
         message = f"not in {table_file}, so left out: {kind}, {listing(unlisted_samples)}"
@@ -217,6 +223,7 @@ def _check_cells(
     matrix: Matrix, rows: list[int], file: str, missing: bool | None, problems: list[Problem]
 ) -> None:
     """Append a problem for the first faulty cell of each kind, with the number of the others."""
+    # Not `>`, so that NaN is faulty, too.
     faulty_cells = np.argwhere(~(np.abs(matrix.cells[rows].T) <= MAX_VALUE))
     cells_of_kind: dict[str, list[tuple[int, int, str]]] = {}
     for gene, position in faulty_cells:

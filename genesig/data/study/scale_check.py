@@ -35,27 +35,26 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MAX_CONSTANT_SHARE = 0.5  # largest share of genes that the row-wise steps may make constant
-BULK_PERCENTILE = 90
-LONE_VALUE_RANGES = 5.0
-"""A lone value is above this percentile by so many times the range of the values below it."""
+BULK_PERCENTILE = 90  # percentile up to which values are the bulk
+LONE_VALUE_RANGES = 5.0  # a lone value is above the bulk by so many times the range of the bulk
 MIN_REPEATED_CELLS = 3  # number of cells from which on a lone number is no slip of the keyboard
 MAX_FRACTION_SHARE = 0.5
 """Largest share of counts that are fractions: some programs divide reads between genes."""
 MIN_RAW_RATIO = 10.0
 """Ratio of the 99th percentiles of raw and of logged samples; 200 for 15-bit intensities."""
 MIN_LONE_RATIO = 4.0  # ratio of a value that lost its decimal point to the other values of its gene
-MAX_LONE_SHARE_OF_GENE = 0.1
-MAX_LONE_SHARE = 0.002  # largest share of lone values in the samples of a gene, and in all cells
+MAX_LONE_SHARE_OF_GENE = 0.1  # largest share of lone values among the values of a gene
+MAX_LONE_SHARE = 0.002  # largest share of lone values among all cells
 MAX_SHARE_BELOW = 0.1  # largest share of cells below the floor of log2 without a warning
-MAX_FLOOR_OF_NOISE = 2.0
-MAX_NOISE_SHARE_BELOW = 0.4  # that share for a floor of at most so many times the noise
+MAX_FLOOR_OF_NOISE = 2.0  # a floor of at most so many times the noise is at the noise
+MAX_NOISE_SHARE_BELOW = 0.4  # largest share of cells below a floor at the noise
 MAX_SHARE_ABOVE = 0.01  # largest share of cells above the ceiling of log2 without a warning
 MAX_ZERO_SHARE = 0.5
-"""Share of zeros in the other samples from which on a sample of zeros may be true, unless counts
-are needed."""
+"""Share of zeros in the other samples from which on a sample of zeros is not refused, unless the
+first step needs counts."""
 MIN_GENES = 10  # number of genes from which on equal values of a sample are no chance
 PROBE_NAME = re.compile(r".+#[0-9]+")
-"""A probe of a CEL file other than the first of its set."""
+"""Matches a probe of a CEL file other than the first of its set, ``1007_s_at#2``."""
 RMA_STEPS = ("rma_background", "median_polish")  # steps for raw intensities of probes
 
 
@@ -64,7 +63,8 @@ def check_scale(
 ) -> Iterator[Problem]:
     """Yield the problems of steps that do not fit the scale of the values, see `never_logged`.
 
-    X is (n_samples, n_genes); `are_counts` tells that the file declares counts.
+    X is (n_samples, n_genes); `are_counts` tells that the file declares counts. normalise: section
+    ``normalise`` of the config.
     """
     step_names = [step["step"] for step in normalise["samples"] + normalise["folds"]]
     if ZEROS not in step_names and not are_counts and zeros_stand_apart(X):
@@ -184,11 +184,15 @@ def _check_limits(X: Array, step: dict[str, Any], file: str) -> Iterator[Problem
 def check_mixed_scales(
     X: Array, samples: Sequence[str], normalise: dict[str, Any], file: str
 ) -> Iterator[Problem]:
-    """Yield a warning if some samples look logged and others do not."""
+    """Yield a warning if some samples look logged and others do not.
+
+    normalise: section ``normalise`` of the config.
+    """
     sizes_of_samples = [
         sizes(sample_values)[1:] if np.isfinite(sample_values).any() else (np.nan, np.nan)
         for sample_values in X
     ]
+    # (n, 2): 99th percentile and maximum of each sample
     size_table = np.array(sizes_of_samples).reshape(-1, 2)
     is_raw = np.array([looks_raw(*sample_sizes) for sample_sizes in size_table], dtype=bool)
     is_logged = ~is_raw & np.isfinite(size_table[:, 0])
@@ -395,6 +399,7 @@ def rehearse_steps(
     try:
         folds = with_places(with_sets(normalise["folds"], var), var)
         if sheet is None:
+            # Steps of the kind "batch" need the column of batches.
             other_steps = [step for step in folds if NORMALISERS[step["step"]].kind != "batch"]
             fit_steps(X, other_steps).transform(X)
         else:
@@ -409,9 +414,12 @@ def _is_varying(X: Array) -> Array:
     return np.asarray(np.fmax.reduce(X, axis=0) > np.fmin.reduce(X, axis=0))
 
 
-def describe_flattening(step: dict[str, Any], X: Array, after: Array) -> str:
-    """Return the message that a row-wise step makes most genes constant; '' if it does not."""
-    constant_share = float(np.mean(~_is_varying(after)))
+def describe_flattening(step: dict[str, Any], X: Array, transformed: Array) -> str:
+    """Return the message that a row-wise step makes most genes constant; '' if it does not.
+
+    X, transformed (n, d): values before and after the step.
+    """
+    constant_share = float(np.mean(~_is_varying(transformed)))
     if constant_share <= MAX_CONSTANT_SHARE:
         return ""
     share = "all" if constant_share == 1 else f"{100 * constant_share:.3g} %"

@@ -23,7 +23,7 @@ from genesig.data.steps.normalise import (
 from genesig.data.steps.sample_wise import ZEROS_AS_MISSING as ZEROS
 from genesig.data.steps.scale import LEARNED_DEPTH_STEPS
 from genesig.data.study.config_check import setting_problem
-from genesig.data.study.covariates_check import covariate_settings, unquoted_word_faults
+from genesig.data.study.covariates_check import check_covariate_settings, unquoted_word_faults
 from genesig.data.study.gene_columns import check_omic_settings, check_place_settings
 from genesig.data.study.label_rules import LABEL_RULES, SettingFaults, check_kind_settings
 from genesig.data.study.pool.record import check_study_settings
@@ -37,6 +37,7 @@ GROUPED_SCHEME_OF = {
     "stratified_kfold": "stratified_group_kfold",
     "leave_one_out": "leave_one_group_out",
 }
+"""Scheme that splits single samples -> the scheme that splits groups in the same way."""
 K_FOLD_SCHEMES = ("stratified_kfold", "stratified_group_kfold")
 MAX_PERMUTATION_JOBS = 10_000
 """Of label permutations; Snakemake plans for minutes where there are more."""
@@ -62,12 +63,12 @@ def _plugin_faults(config: Config) -> SettingFaults:
     """Load the plug-ins that settings name, and yield the errors, before anything runs."""
     penalty = config["nonlinear"]["penalty"]
     baselines = config["controls"]["baselines"]
-    used = [("nonlinear.penalty", "penalties", penalty)]
-    used += [("controls.baselines", "baselines", name) for name in baselines]
-    for key, group, name in used:
-        if name in entry_points_of(group):
+    plugin_uses = [("nonlinear.penalty", "penalties", penalty)]
+    plugin_uses += [("controls.baselines", "baselines", name) for name in baselines]
+    for key, plugin_kind, name in plugin_uses:
+        if name in entry_points_of(plugin_kind):
             try:
-                load_plugin(group, name)
+                load_plugin(plugin_kind, name)
             except InvalidInput as error:
                 yield key, f"{error.problems[0].location}: {error.problems[0].message}"
 
@@ -81,7 +82,10 @@ def _wildcard_faults(config: Config) -> SettingFaults:
 
 
 def _step_section_faults(config: Config) -> SettingFaults:
-    """Yield steps that are in the wrong section: before or after the splits."""
+    """Yield steps that are in the wrong section: before or after the splits.
+
+    Steps of the kind "sample" look at one sample at a time; all others learn from samples.
+    """
     for number, step in enumerate(config["normalise"]["samples"], 1):
         if NORMALISERS[step["step"]].kind != "sample":
             yield (
@@ -449,7 +453,8 @@ def _cohort_label_faults(cohort: Config, setting: str, task: str) -> SettingFaul
 
 def _gene_group_warnings(config: Config) -> SettingFaults:
     """Yield that gene groups are set without the group penalty."""
-    section = config.get("nonlinear", {})  # the job that checks files is not told of it
+    # The job that checks the files gets no sections that do not concern it.
+    section = config.get("nonlinear", {})
     if section.get("groups") is not None and section["penalty"] != "group":
         yield (
             "nonlinear.groups",
@@ -502,7 +507,7 @@ SETTING_RULES: Sequence[Callable[[Config], SettingFaults]] = (
     _cohort_faults,
     _gene_group_warnings,
     _gene_set_faults,
-    covariate_settings,
+    check_covariate_settings,
 )
 
 

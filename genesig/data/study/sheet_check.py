@@ -43,13 +43,18 @@ def check_sheet(
     settings: StudySettings,
     problems: list[Problem],
 ) -> Sheet | None:
-    """Return the sheet of the study's samples; None if a column is missing."""
+    """Return the sheet of the study's samples; None if a column is missing.
+
+    file: file of the table, for messages.
+    problems: problems are appended.
+    """
     outcome = settings.outcome
     groups = settings.groups
-    label = outcome.columns
+    label_names = outcome.columns
     rules = LABEL_RULES[outcome.task]
     table = drop_unstorable_columns(table, file, problems)
-    if len(set(label)) != max(1, len(rules.label_columns)):
+    # `rules.label_columns` is empty for kinds of outcome with a label of one column.
+    if len(set(label_names)) != max(1, len(rules.label_columns)):
         hints = event_column_hints(table.cells, outcome.event) if rules.label_columns else ()
         problems.extend(Problem(file, message, "warning") for message in hints)
         return None  # `check_kind_settings` yields the error
@@ -61,23 +66,24 @@ def check_sheet(
         "data.pair": groups.pair,
         "data.batch": groups.batch,
     }
-    for key, column in [*(("label", column) for column in label), *column_of_setting.items()]:
+    for key, column in [*(("label", column) for column in label_names), *column_of_setting.items()]:
         check_column(column, key, columns, str(cells.index.name), file, problems)
-    if not set(label) <= set(cells.columns) or not cells.columns.is_unique:
+    if not set(label_names) <= set(cells.columns) or not cells.columns.is_unique:
         return None
     dropped = find_unlabelled_samples(
         table,
         file,
-        label[0],
+        label_names[0],
         classes=outcome.classes or (),
         words_are_classes=rules.has_classes,
         problems=problems,
         leave_out=outcome.unlabelled == "leave_out",
     )
-    labels_of_samples = cells[label[0]][[name not in dropped for name in cells.index]]
-    request = LabelRequest(table, file, label, labels_of_samples, outcome)
+    labels_of_samples = cells[label_names[0]][[name not in dropped for name in cells.index]]
+    request = LabelRequest(table, file, label_names, labels_of_samples, outcome)
     label_choice = rules.choose_labels(request, problems)
-    # The error of times that all samples of one outcome lack replaces that of blank labels.
+    # If all samples with the event lack a time, or all without it, that error says more than the
+    # one on blank labels.
     if any(problem.code == "times_of_one_outcome" for problem in problems):
         blank = ("labels_missing", "many_labels_missing")
         problems[:] = [problem for problem in problems if problem.code not in blank]
@@ -88,7 +94,7 @@ def check_sheet(
             _check_filled(obs, file, key, str(column), problems)
             problems.extend(check_similar_names(table, key, str(column), file))
     design = Design(
-        label[0],
+        label_names[0],
         outcome.task,
         label_choice.classes,
         group=groups.pair or groups.group,
@@ -112,7 +118,7 @@ def read_sheet(
     sample_names: str | None,
     problems: list[Problem],
 ) -> TextTable | None:
-    """Return a sample table under the names of its matrix; None if it cannot be read.
+    """Return a sample table, its index the sample names of its matrix; None if it is unreadable.
 
     sample_names: column with the names of the matrix; None looks for it.
     """
@@ -136,7 +142,11 @@ def check_column(
     file: str,
     problems: list[Problem],
 ) -> None:
-    """Append a problem if a column that the setting `key` names is not in `columns`."""
+    """Append a problem if a column that the setting `key` names is not in `columns`.
+
+    column: None if the setting names none.
+    columns: columns of the table `file` except for that of the sample names, `index_name`.
+    """
     if column is None or column in columns:
         return
     namesakes = [name for name in columns if name.startswith(f"{column} {_NUMBER_MARK} ")]
@@ -194,7 +204,8 @@ def _number_repeated_columns(
     """Return the table with repeated column names made unique, as SDRF files repeat theirs.
 
     ``Protocol REF`` of column 6 becomes ``Protocol REF (column 6)``, so that a config can choose
-    it. Of columns with the same cells the first one keeps the name.
+    it. Of columns with the same cells only the first one stays. Column 0 is the index here; its
+    name never changes.
     """
     headers = [str(table.index.name or ""), *map(str, table.columns)]
     n_columns_of_header = Counter(header for header in headers if _is_storable(header))
@@ -203,22 +214,18 @@ def _number_repeated_columns(
         return table
     columns = [
         list(table.index),
-        *(list(table.iloc[:, position]) for position in range(table.shape[1])),
+        *(list(table.iloc[:, number]) for number in range(table.shape[1])),
     ]
     names = dict(enumerate(headers))
     different: list[str] = []
     for header in repeated:
         numbers = [number for number, name in enumerate(headers) if name == header]
         if all(columns[number] == columns[numbers[0]] for number in numbers):
-            names = {
-                position: name for position, name in names.items() if position not in numbers[1:]
-            }
+            names = {number: name for number, name in names.items() if number not in numbers[1:]}
         else:
             different.append(header)
             names |= {
-                position: f"{header} {_NUMBER_MARK} {position + 1})"
-                for position in numbers
-                if position > 0
+                number: f"{header} {_NUMBER_MARK} {number + 1})" for number in numbers if number > 0
             }
     if different:
         message = (
@@ -241,9 +248,12 @@ def check_ids(table: TextTable, file: str, problems: list[Problem]) -> None:
     blank_rows = list[int]()
     repeated_rows = list[int]()
     for row, name in enumerate(map(str, table.cells.index)):
-        (repeated_rows if name in first_row else [] if name else blank_rows).append(row)
-        if name:
-            first_row.setdefault(name, row)
+        if not name:
+            blank_rows.append(row)
+        elif name in first_row:
+            repeated_rows.append(row)
+        else:
+            first_row[name] = row
     if blank_rows:
         message = f"the sample name (column '{table.cells.index.name}') is blank"
         line_location = f"{file}, line {table.lines[blank_rows[0]]}"

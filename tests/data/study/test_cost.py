@@ -14,7 +14,7 @@ from genesig.cli import main
 from genesig.data.files.readers import load_schema
 from genesig.data.study.cost import (
     N_FACTOR_RATIOS,
-    SUBMITTED_JOB,
+    SUBMITTED_JOB_MB,
     Cost,
     Size,
     check_cost,
@@ -135,7 +135,7 @@ def test_a_job_asks_for_more_memory_than_it_took(samples, genes, fit, final, bas
     costs = study_costs(resolve_config(STUDY, load_schema()), size)
     for rule, megabytes in (("fit", fit), ("fit_final", final), ("baselines", baselines)):
         if megabytes is not None:
-            script = job_resources(costs[rule])["mem_mb"] - SUBMITTED_JOB
+            script = job_resources(costs[rule])["mem_mb"] - SUBMITTED_JOB_MB
             assert megabytes < script < 1.6 * megabytes
 
 

@@ -24,6 +24,7 @@ from genesig.data.files.sample_names import without_absent
 from genesig.data.steps.normalise import fit_steps
 from genesig.data.steps.scale import looks_raw, never_logged, sizes
 from genesig.data.study.gene_columns import read_name_column
+from genesig.data.study.gene_sets import SYMBOL_SEPARATOR
 from genesig.data.study.label_checks import (
     check_blank_times,
     check_event_coding,
@@ -43,9 +44,6 @@ from genesig.words import counted, further_text, is_missing, listing
 if TYPE_CHECKING:
     import pandas as pd
 
-SYMBOL_SEPARATOR = "///"
-"""Between the symbols of a probe that measures several genes, in Affymetrix' tables: the first one
-names it, as it does for most others who use such tables."""
 MIN_COMMON_SHARE = 0.5
 """Share of a study's genes below which it is said how many of them are common."""
 
@@ -92,7 +90,10 @@ def collapse_to_genes(
 def _read_symbols(
     annotation: str, symbol: str | None, problems: list[Problem]
 ) -> dict[str, str] | None:
-    """Return the symbol of each probe of a gene table; None after a problem."""
+    """Return the symbol of each probe of a gene table; None after a problem.
+
+    A probe of several genes has the first symbol.
+    """
     cells = read_name_column(annotation, symbol, "symbol", problems)
     if cells is None:
         return None
@@ -221,7 +222,7 @@ def _read_item(item: Config, settings: StudySettings, problems: list[Problem]) -
     expression = check_matrix(
         matrix,
         matrix_file,
-        names=list(table.index),
+        table_samples=list(table.index),
         study_samples=labelled_samples,
         table_file=table_file,
         missing=None,
@@ -232,11 +233,12 @@ def _read_item(item: Config, settings: StudySettings, problems: list[Problem]) -
         return None
     X = _apply_item_steps(expression.X, item, problems)
     rule = settings.probes
-    genes = collapse_to_genes(
+    collapsed = collapse_to_genes(
         X, expression.genes, item["annotation"], item["symbol"], rule, problems
     )
-    if genes is None:
+    if collapsed is None:
         return None
+    gene_values, genes = collapsed
     files = dict.fromkeys(
         [*paths_read(matrix_file), *filter(None, (table_file, item["annotation"]))]
     )
@@ -248,19 +250,19 @@ def _read_item(item: Config, settings: StudySettings, problems: list[Problem]) -
     ]
     line_of_sample = dict(zip(map(str, table.index), file_table.lines, strict=True))
     lines = tuple(line_of_sample[name] for name in labelled_samples)
-    n_samples_of_other_word = _count_other_words(table.drop(index=labelled_samples), settings)
     return Member(
-        item["name"],
-        matrix_file,
-        *genes,
-        table.loc[labelled_samples],
-        table_file,
-        tuple(_response_columns(item, settings)),
-        lines,
-        n_samples_of_other_word,
-        len(expression.genes),
-        dropped,
-        tuple(files),
+        name=item["name"],
+        matrix_file=matrix_file,
+        X=gene_values,
+        genes=genes,
+        table=table.loc[labelled_samples],
+        table_file=table_file,
+        response_columns=tuple(_response_columns(item, settings)),
+        lines=lines,
+        n_samples_of_other_word=_count_other_words(table.drop(index=labelled_samples), settings),
+        n_measured=len(expression.genes),
+        dropped_samples=dropped,
+        files=tuple(files),
     )
 
 
@@ -373,7 +375,7 @@ def _has_response(table: pd.DataFrame, settings: StudySettings) -> Array:
 
 
 def _count_other_words(dropped_table: pd.DataFrame, settings: StudySettings) -> dict[str, int]:
-    """Return the number of dropped samples of each label; one may be a class spelt otherwise."""
+    """Return the number of dropped samples of each label, for the hint on a misspelt class."""
     cells = dropped_table[settings.outcome.columns[0]].astype(str)
     return dict(Counter(cell for cell in cells if not is_missing(cell)))
 
@@ -413,7 +415,7 @@ MIN_COPY_CORRELATION = 0.999
 """Correlation over the genes above which two samples are one. Technical replicates of one
 hybridisation protocol stay below."""
 MIN_GENES_FOR_CORRELATION = 100
-"""Genes from which on a correlation says that; of fewer, the values must be equal."""
+"""Number of genes from which on a correlation shows copies; of fewer, all values must be equal."""
 
 
 def check_shared_samples(members: Sequence[Member], common: Sequence[str]) -> Iterator[Problem]:

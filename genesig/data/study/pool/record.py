@@ -47,7 +47,7 @@ class Pool:
     matrix: Matrix  # samples in rows, common genes in columns
     table: TextTable  # sample table with the columns `STUDY_COLUMN` and `WEIGHT_COLUMN`
     # for each study its numbers of samples and genes, see `describe_gene_loss`
-    flow: list[dict[str, Any]]
+    gene_loss: list[dict[str, Any]]
     dropped: list[dict[str, str]]  # {kind, name, reason} of each sample left out
     files: list[str]  # all files that were read
 
@@ -60,17 +60,18 @@ ADVICE_OF_SCHEME_KEY = {
     "scheme": "leave_one_batch_out, for the batches of one",
     "inner_scheme": "stratified_kfold",
 }
+"""Key of the section ``splits`` -> scheme that one study can have in place of `STUDY_SCHEME`."""
 
 
 def check_study_settings(config: Config) -> SettingFaults:
     """Yield settings that do not fit several studies, and settings that need several."""
     if not config.get("studies"):
-        for key, instead in ADVICE_OF_SCHEME_KEY.items():
+        for key, alternative in ADVICE_OF_SCHEME_KEY.items():
             if config["splits"][key] == STUDY_SCHEME:
                 message = (
                     f"'{STUDY_SCHEME}' needs several studies; list them under studies, or take "
                 )
-                yield f"splits.{key}", message + instead
+                yield f"splits.{key}", message + alternative
         return
     for key in ("expression", "samples"):
         if config[key] != POOLED_STUDIES:
@@ -100,6 +101,7 @@ def _item_faults(config: Config) -> SettingFaults:
             yield f"{item_setting}, geo", message
         yield from _item_kind_faults(item, item_setting, config["data"]["task"])
         for step_number, step in enumerate(item["normalise"], 1):
+            # Steps of the kind "sample" look at one sample at a time.
             if NORMALISERS[step["step"]].kind != "sample":
                 message = (
                     f"'{step['step']}' learns from several samples; move it to normalise.folds"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,13 +32,10 @@ from genesig.data.study.settings import StudySettings
 from genesig.errors import Problem
 from genesig.words import flow_yaml, is_missing, listing
 
-if TYPE_CHECKING:
-    pass
-
 MIN_SAMPLES_OF_CLASS = 2
-"""Samples of each class that a study needs: with one there is no spread to hold it against."""
+"""Samples of each class that a study needs: a single sample has no spread within its class."""
 MAX_TIME_RATIO = 6.0
-"""From this ratio of their median times on, two studies may have unlike units: a year has 12
+"""Ratio of the median times of two studies from which on their units may differ: a year has 12
 months, a month 30 days. Follow-up alone seldom differs as much."""
 
 
@@ -268,11 +264,11 @@ def _check_study_sizes(members: Sequence[Member], align: str) -> Iterator[Proble
 
 def _check_scales(members: Sequence[Member]) -> Iterator[Problem]:
     """Yield an error if values are logarithms in some studies and not in others."""
-    scale_of_study = {}
+    scale_of_study = {}  # name of a study -> whether it looks raw, and its 99th percentile
     for member in members:
         _, p99, largest = sizes(member.X)
         is_raw = looks_raw(p99, largest) and never_logged(member.X)
-        if is_raw and p99 <= LOGGED_P99:  # of few values, as of ages among the genes
+        if is_raw and p99 <= LOGGED_P99:  # a few large values may be ages among the genes
             is_raw = spread_grows_with_size(member.X)
         scale_of_study[member.name] = (is_raw, p99)
     raw_studies = [name for name, (raw, _) in scale_of_study.items() if raw]
