@@ -21,7 +21,12 @@ from small_study import Study
 from genesig import machine
 from genesig.cli import main
 from genesig.data.files.content import read_content, unpack
-from genesig.data.splits.given import MAX_INNER_FOLDS, MAX_OUTER_SPLITS, MAX_SAMPLE_NAMES, too_many
+from genesig.data.splits.given import (
+    MAX_INNER_FOLDS,
+    MAX_OUTER_SPLITS,
+    MAX_SAMPLE_NAMES,
+    excess_message,
+)
 from genesig.errors import InvalidInput
 
 ZEROS = bytes(80 << 20)
@@ -159,11 +164,11 @@ def test_settings_together_have_a_largest_size(
 
 
 def test_splits_are_counted_before_they_are_drawn() -> None:
-    assert too_many(MAX_OUTER_SPLITS, MAX_INNER_FOLDS // MAX_OUTER_SPLITS) is None
-    assert too_many(MAX_OUTER_SPLITS + 1, 2) is not None
-    assert too_many(1000, MAX_INNER_FOLDS // 1000 + 1) is not None
-    assert too_many(1000, 5, MAX_SAMPLE_NAMES // 5000) is None
-    assert too_many(1000, 5, MAX_SAMPLE_NAMES // 4000) is not None
+    assert excess_message(MAX_OUTER_SPLITS, MAX_INNER_FOLDS // MAX_OUTER_SPLITS) is None
+    assert excess_message(MAX_OUTER_SPLITS + 1, 2) is not None
+    assert excess_message(1000, MAX_INNER_FOLDS // 1000 + 1) is not None
+    assert excess_message(1000, 5, MAX_SAMPLE_NAMES // 5000) is None
+    assert excess_message(1000, 5, MAX_SAMPLE_NAMES // 4000) is not None
 
 
 @pytest.mark.parametrize("column", ["", "absent"])

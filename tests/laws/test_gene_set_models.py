@@ -11,7 +11,7 @@ from block_studies import MOMENTS, gene_sets, planted
 from block_studies import QUICK_SETS as QUICK
 from block_studies import sets_outer as outer
 
-from genesig.data.splits.draw import response_strata, shuffled
+from genesig.data.splits.draw import permute_responses, response_strata
 from genesig.errors import GenesigError
 from genesig.optim.structured.columns import Blocks
 from genesig.selection.assess.scores import balanced_error
@@ -82,19 +82,21 @@ def test_shuffled_labels_keep_to_groups_and_batches() -> None:
     y = np.array([1, 1, -1, -1, 1, -1, 1, 1, -1, -1.0])
     batches = np.array(list("aaaabbbbbb"))
     groups = np.array([1, 1, 2, 2, 3, 4, 5, 5, 6, 6])
-    permuted_labels = shuffled(y, groups, batches, 200, rng)
+    permuted_labels = permute_responses(y, groups, batches, 200, rng)
     assert permuted_labels.shape == (10, 200)
     for column in permuted_labels.T:
         assert Counter(column[:4]) == Counter(y[:4])
         assert all(len(set(column[groups == group])) == 1 for group in groups)
     assert len({tuple(column) for column in permuted_labels.T}) == 8  # 2 ways in a, in b 2 by 2
-    free_permutations = shuffled(y, None, None, 50, rng)
+    free_permutations = permute_responses(y, None, None, 50, rng)
     assert (np.sort(free_permutations, axis=0) == np.sort(y)[:, None]).all()
 
 
 def test_where_no_label_can_change_place_all_do() -> None:
     y = np.array([1.0, 1.0, -1.0, -1.0])
-    permuted_labels = shuffled(y, None, np.array(list("aabb")), 99, np.random.default_rng(0))
+    permuted_labels = permute_responses(
+        y, None, np.array(list("aabb")), 99, np.random.default_rng(0)
+    )
     assert len({tuple(column) for column in permuted_labels.T}) == 6
 
 
@@ -105,7 +107,7 @@ def test_gene_that_differs_in_one_sample_weighs_as_much_as_others() -> None:
     Z = rng.standard_normal((40, 30))
     Z[:, 0] = np.arange(40) == 3
     Z = (Z - Z.mean(axis=0)) / Z.std(axis=0)
-    permuted = shuffled(y, None, None, 200, rng)[:, :, None]
+    permuted = permute_responses(y, None, None, 200, rng)[:, :, None]
     responses = NullResponses(y[:, None], permuted, response_strata(y, None, None))
     weights = weighted_blocks("permuted", Z, responses, np.arange(30), np.arange(31)).weights
     np.testing.assert_allclose(weights, weights[1], rtol=1e-4)

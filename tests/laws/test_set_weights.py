@@ -14,7 +14,7 @@ from noise_sets import (
 )
 from scipy.stats import beta
 
-from genesig.data.splits.draw import response_strata, shuffled
+from genesig.data.splits.draw import permute_responses, response_strata
 from genesig.optim.structured.columns import Blocks
 from genesig.optim.structured.weights import (
     ExchangedResponses,
@@ -79,7 +79,7 @@ def test_null_norms_have_the_tails_of_the_permutations(kind):
     y, Y, groups, batches = world(kind, rng)
     X = correlated_genes(rng, len(y))
     null = modelled(X, Y, response_strata(y, groups, batches), LISTS)
-    codes = shuffled(y, groups, batches, 4000, rng).astype(int)
+    codes = permute_responses(y, groups, batches, 4000, rng).astype(int)
     _, class_rows = np.unique(y, return_index=True)
     blocks = Blocks.from_lists(LISTS, np.ones(len(LISTS)))
     squares = squared_norms(single_precision(X.T), single_precision(Y[class_rows[codes]]), blocks)

@@ -25,10 +25,10 @@ from genesig.data.splits.folds import (
 )
 from genesig.data.splits.given import (
     ListedSplits,
+    excess_message,
     inner_faults,
     outer_faults,
     read_split_file,
-    too_many,
 )
 from genesig.errors import GenesigError, InvalidInput, LocatedError, Problem, pick
 from genesig.results import Dataset, Split, Splits
@@ -98,12 +98,12 @@ def draw_splits(dataset: Dataset, *, seed: int, **settings: Any) -> Splits:
 def _draw_outer(
     dataset: Dataset, samples: Samples, seed: int, settings: SplitSettings
 ) -> ListedSplits:
-    """Return the outer splits of the scheme."""
+    """Return the outer splits of the scheme in a record that leaves all else to be drawn."""
     scheme = settings.scheme
     reads_column = settings.column is not None and scheme == "predefined"
     sides = (
         dataset.obs[settings.column].astype(str).to_numpy(dtype=object) if reads_column else None
-    )
+    )  # "train" or "test" for each sample
     draw_scheme = pick("splits.scheme", SCHEMES, scheme)
     _check_scheme(samples, scheme, settings.folds)
     n_splits = settings.folds * settings.repeats
@@ -114,7 +114,7 @@ def _draw_outer(
     return ListedSplits(scheme=scheme, outer=tuple(outer))
 
 
-def redrawn(dataset: Dataset, splits: Splits) -> list[Split]:
+def redraw_final_split(dataset: Dataset, splits: Splits) -> list[Split]:
     """Return copies of the final split with other random inner folds, each different.
 
     There are at most `INNER_FOLD_DRAWS` draws, with the first one, which the final split has. The
@@ -128,7 +128,7 @@ def redrawn(dataset: Dataset, splits: Splits) -> list[Split]:
         return []
     for draw in range(1, INNER_FOLD_DRAWS):
         key = spawn_key(INNER_FOLD, fold=draw)
-        new_final = inner.divided(final, f"draw {draw} of splits.inner_folds", inner.folds, key)
+        new_final = inner.divide(final, f"draw {draw} of splits.inner_folds", inner.n_folds, key)
         new_splits = replace(splits, outer=(), final=new_final, subsamples=())
         if new_final not in final_splits and not any(inner_faults(samples, new_splits)):
             final_splits.append(new_final)
@@ -144,59 +144,62 @@ def _raise_problems(problems: Iterable[Problem]) -> None:
 
 @dataclass(frozen=True)
 class _InnerFolds:
-    """Settings by which inner folds are drawn; the key of the final split has split 0."""
+    """Settings by which inner folds are drawn."""
 
     samples: Samples
-    seed: int
-    scheme: str
-    folds: int
+    seed: int  # seed of the study
+    scheme: str  # a name in `INNER_SCHEMES`
+    n_folds: int
 
     def fill(self, split: Split) -> Split:
         """Return the split with inner folds; it may have them already."""
         if split.inner:
             return split
         key = spawn_key(INNER_FOLD, split=split.repeat, fold=split.fold)
-        return self.divided(split, f"split {split.name}, splits.inner_folds", self.folds, key)
+        return self.divide(split, f"split {split.name}, splits.inner_folds", self.n_folds, key)
 
     def fill_half(self, half: Split) -> Split:
         """Return the half-sample with inner folds, fewer if it has too few samples."""
         if half.inner:
             return half
-        folds = self.samples.most_parts(self.samples.rows(half.train), self.folds)
+        n_folds = self.samples.max_number_of_parts(self.samples.rows(half.train), self.n_folds)
         key = spawn_key(SUBSAMPLE, split=half.repeat, fold=half.fold)
-        return self.divided(half, f"subsample {half.name}, splits.subsamples", folds, key)
+        return self.divide(half, f"subsample {half.name}, splits.subsamples", n_folds, key)
 
-    def divided(self, split: Split, location: str, folds: int, key: tuple[int, ...]) -> Split:
-        """Return the split with the given number of inner folds, drawn with this key."""
+    def divide(self, split: Split, location: str, n_folds: int, key: tuple[int, ...]) -> Split:
+        """Return the split with the given number of inner folds, drawn with this key.
+
+        location: place that an error names.
+        """
         divide_scheme = pick("splits.inner_scheme", INNER_SCHEMES, self.scheme)
         rows = self.samples.rows(split.train)
-        folds_of_rows = divide_scheme(location, self.samples, rows, folds, self.seed, key)
-        return replace(split, inner=tuple(map(self.samples.named, folds_of_rows)))
+        folds_of_rows = divide_scheme(location, self.samples, rows, n_folds, self.seed, key)
+        return replace(split, inner=tuple(map(self.samples.names_of, folds_of_rows)))
 
 
-def _one_by_one(
-    location: str, samples: Samples, rows: Array, number: int, seed: int, key: tuple[int, ...]
+def _each_unit(
+    location: str, samples: Samples, rows: Array, n_parts: int, seed: int, key: tuple[int, ...]
 ) -> list[Array]:
     """Return one part for each sample, or for each group."""
-    return samples.one_by_one(rows)
+    return samples.unit_rows(rows)
 
 
 def _by_study(
-    location: str, samples: Samples, rows: Array, number: int, seed: int, key: tuple[int, ...]
+    location: str, samples: Samples, rows: Array, n_parts: int, seed: int, key: tuple[int, ...]
 ) -> list[Array]:
-    """Return one part for each study if two others are left to train; else parts within studies."""
-    studies = samples.of_study(rows)
-    if len(studies) >= MIN_STUDIES:
+    """Return one part for each study if two others are left to train; else stratified parts."""
+    studies = samples.rows_by_study(rows)
+    if len(studies) >= MIN_STUDIES_OF_INNER_FOLDS:
         return studies
-    return _stratified(location, samples, rows, number, seed, key)
+    return _stratified(location, samples, rows, n_parts, seed, key)
 
 
 def _stratified(
-    location: str, samples: Samples, rows: Array, number: int, seed: int, key: tuple[int, ...]
+    location: str, samples: Samples, rows: Array, n_parts: int, seed: int, key: tuple[int, ...]
 ) -> list[Array]:
     """Return stratified parts of the rows; an error names the split."""
     try:
-        return samples.parts(rows, number, seed, key)
+        return samples.parts(rows, n_parts, seed, key)
     except GenesigError as error:
         raise LocatedError(location, str(error)) from error
 
@@ -209,15 +212,15 @@ def _halves(samples: Samples, seed: int, pairs: int) -> Iterator[Split]:
         halves = _stratified("splits.subsamples", samples, all_rows, 2, seed, key)
         for fold, half_rows in enumerate(halves, start=1):
             name = f"s{pair:02d}{'ab'[fold - 1]}"
-            yield Split(name, pair, fold, samples.named(half_rows), (), (), key)
+            yield Split(name, pair, fold, samples.names_of(half_rows), (), (), key)
 
 
 def _check_scheme(samples: Samples, scheme: str, folds: int) -> None:
     """Raise if a scheme would divide a group or leave a fold without a class."""
     all_rows = np.arange(len(samples.names))
     # `one_by_one` has a part for each group: fewer parts than rows if a group has two samples.
-    has_shared_groups = len(samples.one_by_one(all_rows)) < len(all_rows)
-    grouped_scheme = GROUPED_SCHEME.get(scheme)
+    has_shared_groups = len(samples.unit_rows(all_rows)) < len(all_rows)
+    grouped_scheme = GROUPED_SCHEME_OF.get(scheme)
     if has_shared_groups and grouped_scheme:
         raise LocatedError(
             "splits.scheme",
@@ -241,15 +244,15 @@ def _check_scheme(samples: Samples, scheme: str, folds: int) -> None:
 
 
 def _check_number(
-    samples: Samples, scheme: str, drawn: int, inner_scheme: str, inner_folds: int
+    samples: Samples, scheme: str, n_splits: int, inner_scheme: str, inner_folds: int
 ) -> None:
     """Raise if the scheme makes more splits or inner folds than any study needs."""
     units = len(samples.names if samples.groups is None else np.unique(samples.groups))
-    outer = {_kfold: drawn, _predefined: 1}.get(SCHEMES[scheme], units)
+    outer = {_kfold: n_splits, _predefined: 1}.get(SCHEMES[scheme], units)
     inner = units if inner_scheme == "leave_one_out" else inner_folds
     if SCHEMES[scheme] is _leave_one_batch_out and samples.batches is not None:
         outer = len(np.unique(samples.batches))
-    if message := too_many(outer, inner, len(samples.names)):
+    if message := excess_message(outer, inner, len(samples.names)):
         raise LocatedError("splits.scheme", message)
 
 
@@ -332,26 +335,29 @@ def _split(samples: Samples, name: str, repeat: int, fold: int, test: Array) -> 
     """Return an outer split by its test rows, without inner folds."""
     train = np.setdiff1d(np.arange(len(samples.names)), test)
     key = spawn_key(OUTER_SPLIT, split=repeat, fold=fold)
-    return Split(name, repeat, fold, samples.named(train), samples.named(test), (), key)
+    return Split(name, repeat, fold, samples.names_of(train), samples.names_of(test), (), key)
 
 
-MIN_STUDIES = 3  # smallest number of studies of which one may be left out: at least two must train
+MIN_STUDIES_OF_INNER_FOLDS = 3
+"""Smallest number of studies of which one may be left out: at least two must train."""
 BATCH_SCHEMES = {
     "leave_one_batch_out": ("data.batch", "batches"),
     "leave_one_study_out": ("several studies", "studies"),
 }
 """Schemes that leave out batches: the setting that they need, and their word for batches."""
 
-GROUPED_SCHEME = {
+GROUPED_SCHEME_OF = {
     "stratified_kfold": "stratified_group_kfold",
     "leave_one_out": "leave_one_group_out",
 }
+"""Scheme that splits single samples -> the scheme that splits groups in the same way."""
 
 INNER_SCHEMES: dict[str, Callable[..., list[Array]]] = {
     "stratified_kfold": _stratified,
-    "leave_one_out": _one_by_one,
+    "leave_one_out": _each_unit,
     "leave_one_study_out": _by_study,
 }
+"""Inner scheme -> function that returns the rows of each fold; all have the same arguments."""
 
 SCHEMES: dict[str, Callable[..., Iterator[Split]]] = {
     "stratified_kfold": _kfold,
@@ -362,6 +368,7 @@ SCHEMES: dict[str, Callable[..., Iterator[Split]]] = {
     "stratified_group_kfold": _kfold,
     "predefined": _predefined,
 }
+"""Scheme -> function that yields the outer splits; all have the same arguments."""
 
 
 def permutation(dataset: Dataset, splits: Splits, number: int, stage: int = PERMUTATION) -> Array:
@@ -407,7 +414,7 @@ def permutation(dataset: Dataset, splits: Splits, number: int, stage: int = PERM
     any_exchange = False
     batches = dataset.batches()
     for blocks in _exchangeable_blocks(y, dataset.groups(), batches, _sides(dataset, splits)):
-        rows = np.array(blocks)
+        rows = np.array(blocks)  # (n_blocks, m): rows[k] takes the place of another block
         any_exchange = any_exchange or len(np.unique(y[rows])) > 1
         row_of_sample[rows] = rows[rng.permutation(len(rows))]
     if not any_exchange and dataset.design.batch is not None:
@@ -427,7 +434,7 @@ def permutation(dataset: Dataset, splits: Splits, number: int, stage: int = PERM
     return row_of_sample
 
 
-def shuffled(
+def permute_responses(
     y: Array, groups: Array | None, batches: Array | None, count: int, rng: np.random.Generator
 ) -> Array:
     """Return `count` permutations of the responses y, as in `permutation`, (n, count).
@@ -446,7 +453,7 @@ def shuffled(
 
 
 def response_strata(y: Array, groups: Array | None, batches: Array | None) -> list[Array]:
-    """Return arrays (n_units, unit_size) of the rows that `shuffled` exchanges, unit by unit."""
+    """Return arrays (n_units, unit_size) of rows; `permute_responses` exchanges their units."""
     one_side = np.zeros(len(y))
     strata = [np.array(units) for units in _exchangeable_blocks(y, groups, batches, one_side)]
     if all(len(np.unique(y[rows])) == 1 for rows in strata):

@@ -48,12 +48,12 @@ def random_state(seed: int, key: tuple[int, ...]) -> int:
 
 @dataclass(frozen=True)
 class Samples:
-    """The samples of a study, as far as they matter for dividing them."""
+    """The samples of a study with everything by which they are divided."""
 
     names: tuple[str, ...]  # (n,) str
     y: Array  # (n,) array: response
     kind: Response  # kind of the response
-    classes: tuple[str, ...] | None
+    classes: tuple[str, ...] | None  # names of the classes, as in `Design`
     groups: Array | None  # (n,) str or None: samples of one group stay together
     batches: Array | None  # (n,) str or None: samples of one batch were processed together
     studies: bool = False  # whether the batches are studies: parts are alike within each
@@ -76,29 +76,29 @@ class Samples:
         row_of_sample = {name: row for row, name in enumerate(self.names)}
         return np.array(sorted(row_of_sample[name] for name in names), dtype=np.int64)
 
-    def named(self, rows: Array) -> tuple[str, ...]:
+    def names_of(self, rows: Array) -> tuple[str, ...]:
         """Return the names of the given rows, in the order of the data set."""
         return tuple(self.names[row] for row in np.sort(rows))
 
-    def one_by_one(self, rows: Array) -> list[Array]:
+    def unit_rows(self, rows: Array) -> list[Array]:
         """Return each sample, or each group (in the order of their names), as a part."""
         if self.groups is None:
             return list(rows[:, None])
         return [rows[self.groups[rows] == group] for group in np.unique(self.groups[rows])]
 
     def parts(self, rows: Array, n_parts: int, seed: int, key: tuple[int, ...]) -> list[Array]:
-        """Divide rows into stratified parts of like size, groups whole.
+        """Return the rows of stratified parts of like size, groups whole; draws depend on the key.
 
         Raises GenesigError: if there are fewer samples or groups, or fewer samples of every class,
             than parts.
         """
         strata = self._within_studies(rows, self._strata(rows, n_parts))
-        if not self._divisible(rows, n_parts):
-            units = len(self.one_by_one(rows))
-            unit = "samples" if self.groups is None else "groups"
+        if not self._can_divide(rows, n_parts):
+            n_units = len(self.unit_rows(rows))
+            units = "samples" if self.groups is None else "groups"
             raise GenesigError(
-                f"{len(rows)} samples ({units} {unit}) cannot be divided into {n_parts} stratified "
-                "parts: ask for fewer"
+                f"{len(rows)} samples ({n_units} {units}) cannot be divided into {n_parts} "
+                "stratified parts: ask for fewer"
             )
         if self.groups is None:
             part_of_row = _stratified(strata, n_parts, random_state(seed, key))
@@ -107,18 +107,18 @@ class Samples:
             part_of_row = _stratified_groups(strata, group_number, n_parts, generator(seed, key))
         return [rows[part_of_row == part_number] for part_number in range(n_parts)]
 
-    def most_parts(self, rows: Array, max_parts: int) -> int:
+    def max_number_of_parts(self, rows: Array, max_parts: int) -> int:
         """Return the largest number of parts, 2 to `max_parts`, into which rows can be divided."""
         return next(
-            (n_parts for n_parts in range(max_parts, 2, -1) if self._divisible(rows, n_parts)), 2
+            (n_parts for n_parts in range(max_parts, 2, -1) if self._can_divide(rows, n_parts)), 2
         )
 
-    def _divisible(self, rows: Array, n_parts: int) -> bool:
+    def _can_divide(self, rows: Array, n_parts: int) -> bool:
         """Tell whether the rows can be divided into so many stratified parts."""
         largest_stratum = max(np.bincount(self._strata(rows, n_parts)))
-        return bool(largest_stratum >= n_parts and len(self.one_by_one(rows)) >= n_parts)
+        return bool(largest_stratum >= n_parts and len(self.unit_rows(rows)) >= n_parts)
 
-    def of_study(self, rows: Array) -> list[Array]:
+    def rows_by_study(self, rows: Array) -> list[Array]:
         """Return the rows of each study among the given rows, in the order of study names."""
         if not self.studies or self.batches is None:
             return [rows]
@@ -126,7 +126,7 @@ class Samples:
         return [rows[studies == name] for name in np.unique(studies)]
 
     def _within_studies(self, rows: Array, strata: Array) -> Array:
-        """Return strata (n,) that differ between studies, from strata within the whole."""
+        """Return strata (n,), each split into its studies if there are several."""
         if not self.studies or self.batches is None:
             return strata
         _, study = np.unique(self.batches[rows], return_inverse=True)
@@ -144,7 +144,9 @@ def _number_by_appearance(strata: Array) -> Array:
 
 
 def _stratified(strata: Array, n_parts: int, state: int) -> Array:
-    """Return the part of each sample, by the rule and draws of scikit-learn's StratifiedKFold.
+    """Return the part of each sample, (n,), by the rule and draws of StratifiedKFold.
+
+    The class is scikit-learn's, with ``random_state=state`` and shuffled samples.
 
     Strata come in order of first appearance, and their samples go to the parts in turn. This sets
     the number of samples of a stratum in each part; which samples these are is drawn.

@@ -24,7 +24,7 @@ FINAL_SPLIT_DEFAULTS = {"name": "final", "repeat": 0, "fold": 0, "seed": spawn_k
 
 @dataclass(frozen=True)
 class ListedSplits:
-    """Splits as far as a file lists them; None, or an empty `inner`, is still to be drawn."""
+    """Splits as a file lists them; None, or a split with an empty `inner`, is still to be drawn."""
 
     scheme: str
     outer: tuple[Split, ...]
@@ -181,6 +181,7 @@ def _list_problems(
 MAX_OUTER_SPLITS = 2000
 MAX_INNER_FOLDS = 40_000  # largest number of inner folds of all outer splits together
 MAX_SAMPLE_NAMES = 20_000_000  # largest number of sample names in all of these
+# level of a faulty split -> what to choose instead
 REMEDY = {
     "outer": "another splits.scheme, number of splits.folds or seed",
     "inner": "another splits.inner_scheme, number of splits.inner_folds or seed",
@@ -188,14 +189,17 @@ REMEDY = {
 }
 
 
-def too_many(outer: int, inner: int, samples: int = 1) -> str | None:
-    """Return a message if more splits than any study needs would be drawn, otherwise None."""
-    max_fits = min(MAX_INNER_FOLDS, MAX_SAMPLE_NAMES // samples)
+def excess_message(n_outer: int, n_inner: int, n_samples: int = 1) -> str | None:
+    """Return a message if more splits than any study needs would be drawn, otherwise None.
+
+    n_inner: number of inner folds of each outer split.
+    """
+    max_fits = min(MAX_INNER_FOLDS, MAX_SAMPLE_NAMES // n_samples)
     remedy = "take fewer splits.repeats, splits.folds"
-    if outer > MAX_OUTER_SPLITS:
-        return f"{outer} outer splits, at most {MAX_OUTER_SPLITS}; {remedy}, or a k-fold scheme"
-    if outer * inner > max_fits:
-        folds = f"{outer} outer splits of {inner} inner folds each are {outer * inner} fits"
+    if n_outer > MAX_OUTER_SPLITS:
+        return f"{n_outer} outer splits, at most {MAX_OUTER_SPLITS}; {remedy}, or a k-fold scheme"
+    if n_outer * n_inner > max_fits:
+        folds = f"{n_outer} outer splits of {n_inner} inner folds each are {n_outer * n_inner} fits"
         return f"{folds}, at most {max_fits}; {remedy} or splits.inner_folds"
     return None
 
@@ -229,7 +233,10 @@ def inner_faults(samples: Samples, splits: Splits) -> Iterator[Problem]:
 def _fold_faults(
     samples: Samples, split_location: str, split: Split, level: str
 ) -> Iterator[Problem]:
-    """Yield a problem for each inner fold of a split that cannot be used."""
+    """Yield a problem for each inner fold of a split that cannot be used.
+
+    level: key of `REMEDY`.
+    """
     for fold_number, fold in enumerate(split.inner, start=1):
         place = f"{split_location}, inner fold {fold_number}"
         if not fold:
@@ -256,7 +263,10 @@ def _pair_faults(samples: Samples, halves: Sequence[Split]) -> Iterator[Problem]
 def _split_group_problems(
     samples: Samples, location: str, train: Array, test: Array
 ) -> Iterator[Problem]:
-    """Yield a problem for each group with samples on both sides of a split."""
+    """Yield a problem for each group with samples on both sides of a split.
+
+    train, test: rows of the samples of each side.
+    """
     if samples.groups is not None:
         for group in np.intersect1d(samples.groups[train], samples.groups[test]):
             yield Problem(location, f"group '{group}' has samples on both sides; keep it whole")
@@ -265,7 +275,10 @@ def _split_group_problems(
 def _response_problems(
     samples: Samples, location: str, train: Array, level: str
 ) -> Iterator[Problem]:
-    """Yield a problem if a training set has too few different responses."""
+    """Yield a problem if a training set has too few different responses.
+
+    train (n_train,) int: its rows. level: key of `REMEDY`.
+    """
     if fault := samples.kind.training_fault(samples.y[train], samples.classes):
         sentence = f"its {len(train)} training samples {fault}; choose {REMEDY[level]}"
         yield Problem(location, sentence)

@@ -21,6 +21,7 @@ from genesig.data.files.patient_columns import (
     chance_of_one_response,
     names_patients,
 )
+from genesig.data.splits.draw import BATCH_SCHEMES
 from genesig.data.study.label_rules import LABEL_RULES
 from genesig.data.study.matrix_check import Expression
 from genesig.data.study.sheet_check import Sheet
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 
 SPLIT_SIDES = ("train", "test")
-BATCH_SCHEMES = ("leave_one_batch_out", "leave_one_study_out")
 
 
 def check_design(sheet: Sheet, config: Config, file: str) -> Iterator[Problem]:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from genesig.data.files.content import missing_file_message
 from genesig.data.files.names import Config, is_fetched, named_files, series_file
-from genesig.data.splits.given import too_many
+from genesig.data.splits.draw import GROUPED_SCHEME_OF
+from genesig.data.splits.given import excess_message
 from genesig.data.steps.missing_indicators import MISSING_INDICATORS
 from genesig.data.steps.normalise import (
     IMPUTATION_STEPS,
@@ -33,11 +34,6 @@ from genesig.response.decision import DECISION_RULES, decision_rules_in
 from genesig.response.design import Design, label_columns
 from genesig.words import counted, listing
 
-GROUPED_SCHEME_OF = {
-    "stratified_kfold": "stratified_group_kfold",
-    "leave_one_out": "leave_one_group_out",
-}
-"""Scheme that splits single samples -> the scheme that splits groups in the same way."""
 K_FOLD_SCHEMES = ("stratified_kfold", "stratified_group_kfold")
 MAX_PERMUTATION_JOBS = 10_000
 """Of label permutations; Snakemake plans for minutes where there are more."""
@@ -370,8 +366,8 @@ def _size_faults(config: Config) -> SettingFaults:
             message = f"{n_batches} jobs, but {n_outer} outer splits to share; at most {n_outer}"
             yield "splits.batches", message
         n_inner = 1 if splits["inner_scheme"] == "leave_one_out" else splits["inner_folds"]
-        if too_many_message := too_many(n_outer, n_inner):
-            yield "splits.repeats", too_many_message
+        if excess := excess_message(n_outer, n_inner):
+            yield "splits.repeats", excess
     if controls is not None:
         n_jobs = (
             -(-controls["permutations"] // controls["permutations_per_job"]) * splits["batches"]

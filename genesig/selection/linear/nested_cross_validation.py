@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.splits.draw import redrawn
+from genesig.data.splits.draw import redraw_final_split
 from genesig.data.steps.normalise import Reference, Steps, learned_steps
 from genesig.errors import GenesigError, pick
 from genesig.results import Dataset, Fits, Splits
@@ -115,8 +115,9 @@ def fit_final_model(
 ) -> Fits:
     """Fit all samples: the model to use, whose error the nested cross-validation estimates.
 
-    Its settings are the mean choice of several draws of the inner folds (see `redrawn`). The nested
-    cross-validation uses one draw: several would multiply its time and leave the error as it is.
+    Its settings are the mean choice of several draws of the inner folds (`redraw_final_split`). The
+    nested cross-validation uses one draw: several would multiply its time and leave the error as it
+    is.
     """
     settings = LinearSettings(**linear)
     null_tails = NullTails.from_study(half_sample_study, "final")
@@ -124,7 +125,7 @@ def fit_final_model(
     training_sets = make_training_sets(
         dataset, splits, [splits.final], [0], half_counts=half_counts
     )
-    redrawn_sets = make_training_sets(dataset, splits, redrawn(dataset, splits), [0])
+    redrawn_sets = make_training_sets(dataset, splits, redraw_final_split(dataset, splits), [0])
     return _fit_training_sets(
         dataset,
         training_sets,

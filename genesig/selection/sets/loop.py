@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.splits.draw import response_strata, shuffled
+from genesig.data.splits.draw import permute_responses, response_strata
 from genesig.data.splits.folds import SET_WEIGHTS, generator, spawn_key
 from genesig.data.steps.normalise import Steps, learned_steps, moment_settings
 from genesig.errors import GenesigError
@@ -218,7 +218,7 @@ class SetsStudy:
         rng = generator(
             self.splits.seed, spawn_key(SET_WEIGHTS, permutation=training_set.permutation)
         )
-        permuted_codes = shuffled(
+        permuted_codes = permute_responses(
             response_code, groups, batches, N_WEIGHT_PERMUTATIONS, rng
         ).astype(int)
         return NullResponses(

@@ -10,7 +10,7 @@ import pytest
 from settings import MOMENTS, SPLITS, of_kind
 from study_data import COLUMNS, study_of
 
-from genesig.data.splits.draw import draw_splits, redrawn
+from genesig.data.splits.draw import draw_splits, redraw_final_split
 from genesig.results.splits import INNER_FOLD_DRAWS
 from genesig.selection.linear import nested_cross_validation
 from genesig.selection.linear.nested_cross_validation import fit_final_model
@@ -29,32 +29,32 @@ def settings(kind):
 def test_further_draws_divide_all_samples_anew_and_are_always_the_same():
     dataset = study_of("classification", 1)
     splits = drawn(dataset)
-    redraws = redrawn(dataset, splits)
+    redraws = redraw_final_split(dataset, splits)
     assert len(redraws) == INNER_FOLD_DRAWS - 1
     all_draws = [splits.final, *redraws]
     assert all(draw_a.inner != draw_b.inner for draw_a, draw_b in combinations(all_draws, 2))
     for split in redraws:
         assert replace(split, inner=()) == replace(splits.final, inner=())
         assert sorted(name for fold in split.inner for name in fold) == sorted(dataset.samples)
-    assert redrawn(dataset, splits) == redraws
+    assert redraw_final_split(dataset, splits) == redraws
 
 
 def test_fixed_folds_are_not_redrawn():
     dataset = study_of("classification", 1)
-    assert redrawn(dataset, drawn(dataset, inner_scheme="leave_one_out")) == []
+    assert redraw_final_split(dataset, drawn(dataset, inner_scheme="leave_one_out")) == []
     splits = drawn(dataset)
     reordered = replace(splits.final, inner=splits.final.inner[::-1])
-    assert redrawn(dataset, replace(splits, final=reordered)) == []
+    assert redraw_final_split(dataset, replace(splits, final=reordered)) == []
 
 
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_equal_draws_choose_as_one_draw(kind, monkeypatch):
     dataset = study_of(kind, 2, signal=1.0)
     splits = drawn(dataset)
-    monkeypatch.setattr(nested_cross_validation, "redrawn", lambda dataset, splits: [])
+    monkeypatch.setattr(nested_cross_validation, "redraw_final_split", lambda dataset, splits: [])
     fit_of_one_draw = fit_final_model(dataset, splits, **settings(kind))
     monkeypatch.setattr(
-        nested_cross_validation, "redrawn", lambda dataset, splits: [splits.final] * 2
+        nested_cross_validation, "redraw_final_split", lambda dataset, splits: [splits.final] * 2
     )
     three = fit_final_model(dataset, splits, **settings(kind))
     for name in ("choice", "indices", "cv_size"):
@@ -67,9 +67,9 @@ def test_equal_draws_choose_as_one_draw(kind, monkeypatch):
 def test_errors_are_the_mean_of_those_of_each_draw(kind, monkeypatch):
     dataset = study_of(kind, 2, signal=1.0)
     splits = drawn(dataset)
-    all_draws = [splits.final, *redrawn(dataset, splits)]
+    all_draws = [splits.final, *redraw_final_split(dataset, splits)]
     fit_of_draws = fit_final_model(dataset, splits, **settings(kind))
-    monkeypatch.setattr(nested_cross_validation, "redrawn", lambda dataset, splits: [])
+    monkeypatch.setattr(nested_cross_validation, "redraw_final_split", lambda dataset, splits: [])
     fits_by_draw = [
         fit_final_model(dataset, replace(splits, final=draw), **settings(kind))
         for draw in all_draws
@@ -85,7 +85,7 @@ def test_the_smallest_error_alone_is_chosen_by_one_draw(monkeypatch):
     linear = settings("classification") | {"list": "minimal"}
     splits = drawn(dataset)
     final_fit = fit_final_model(dataset, splits, **linear)
-    monkeypatch.setattr(nested_cross_validation, "redrawn", lambda dataset, splits: [])
+    monkeypatch.setattr(nested_cross_validation, "redraw_final_split", lambda dataset, splits: [])
     np.testing.assert_array_equal(
         final_fit.grid.error, fit_final_model(dataset, splits, **linear).grid.error
     )
