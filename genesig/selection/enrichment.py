@@ -10,7 +10,7 @@ import numpy as np
 
 from genesig.arrays import Array, row_entries
 from genesig.data.splits.draw import permutation
-from genesig.data.steps.described import described
+from genesig.data.steps.described import with_summaries_applied
 from genesig.data.study.gene_sets import match_sets
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import joined
@@ -395,7 +395,7 @@ def enrichment(
         sets, dataset.genes, symbols, column=None, smallest=smallest, largest=largest
     )
     measured = MeasuredSets.from_dataset(dataset, gene_sets)
-    dataset = described(dataset)
+    dataset = with_summaries_applied(dataset)
     lists = lists_table(measured, gene_sets, columns_of_lists(dataset, tables))
     observed, permuted = fits
     if permuted:

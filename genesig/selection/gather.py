@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.steps.described import described
+from genesig.data.steps.described import with_summaries_applied
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import joined
 from genesig.results.splits import HalfSampleStudy
@@ -89,7 +89,7 @@ def gather(
     """
     import pandas as pd
 
-    dataset = described(dataset)
+    dataset = with_summaries_applied(dataset)
     fits = joined(observed, splits).with_chosen()
     nested = nested_lists(dataset, fits, cv_frequency=cv_frequency)
     blocks, prototypes = block_tables(dataset, final, **clusters)

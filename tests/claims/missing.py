@@ -15,7 +15,7 @@ from certificate import Claim, Trial
 
 from genesig.data.quality.missingness import check_missing
 from genesig.data.splits.draw import draw_splits
-from genesig.data.steps.described import described
+from genesig.data.steps.described import with_summaries_applied
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.sheet_check import Sheet
 from genesig.results import Dataset, Design
@@ -70,7 +70,7 @@ def signs(dataset: Dataset, at: Array, step: dict[str, Any]) -> tuple[Array, Arr
     )
     weights = np.zeros(len(dataset.genes))
     weights[fits.indices] = fits.values  # noqa: PD011
-    summarised_X = described(normalised).X[:, at]
+    summarised_X = with_summaries_applied(normalised).X[:, at]
     y = dataset.response()
     class_difference = summarised_X[y > 0].mean(axis=0) - summarised_X[y < 0].mean(axis=0)
     return np.sign(weights[at]), np.sign(class_difference.round(6))

@@ -9,7 +9,7 @@ from settings import study_settings
 from genesig.data.files.affy.folder import read_cel_folder
 from genesig.data.files.readers import load_schema, read_matrix, read_unpacked
 from genesig.data.steps.collapse import with_sets
-from genesig.data.steps.described import described
+from genesig.data.steps.described import with_summaries_applied
 from genesig.data.steps.normalise import fit_steps, normalise_samples
 from genesig.data.study.dataset import read_dataset, read_inputs
 from genesig.data.validate import examine_study, resolve_config
@@ -153,10 +153,10 @@ def test_tables_speak_of_probe_sets(folder):
     joint_values = rma(raw.X, sets_of(raw.genes))
     dataset = normalise_samples(raw, samples=SAMPLE_STEPS, folds=[*FOLDS, {"step": "centre"}])
     assert dataset.provenance["summaries"] == FOLDS
-    table_dataset = described(dataset)
+    table_dataset = with_summaries_applied(dataset)
     array_rows = [k for k, name in enumerate(raw.genes) if "#" not in name]
     np.testing.assert_allclose(table_dataset.X[:, array_rows], joint_values, atol=0.1)
     other_rows = np.setdiff1d(np.arange(len(raw.genes)), array_rows)
     np.testing.assert_array_equal(table_dataset.X[:, other_rows], dataset.X[:, other_rows])
     plain = normalise_samples(raw, samples=SAMPLE_STEPS, folds=[{"step": "centre"}])
-    assert described(plain) is plain
+    assert with_summaries_applied(plain) is plain

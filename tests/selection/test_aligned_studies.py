@@ -14,7 +14,7 @@ from study_runs import pooled, tables
 
 from genesig.data.files.delimited import Matrix
 from genesig.data.steps.alignment import ALIGNMENT_CANDIDATES, best_alignment
-from genesig.data.steps.described import described
+from genesig.data.steps.described import with_summaries_applied
 from genesig.data.steps.normalise import alignments_of
 from genesig.errors import InvalidInput
 from genesig.report.studies import collect_studies, study_sentences
@@ -164,7 +164,7 @@ def test_tables_and_pictures_are_of_the_studies_brought_together(study_by_alignm
     def apart(X):
         return np.ptp([X[names == name].mean(axis=0) for name in np.unique(names)], axis=0).mean()
 
-    assert apart(described(dataset).X) < 0.5 * apart(dataset.X)
+    assert apart(with_summaries_applied(dataset).X) < 0.5 * apart(dataset.X)
 
 
 def new(n):

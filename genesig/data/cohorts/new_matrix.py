@@ -369,9 +369,11 @@ def _check_scale(
             continue
         distances = np.abs(values[row] - scale.means)[is_compared] / scale.sds[is_compared]
         distance = float(np.median(distances))
-        is_raw, transformed_is_raw = (
-            looks_raw(*sizes(matrix_values[row, is_compared])[1:]) for matrix_values in (X, values)
+        measured_size, transformed_size = (
+            sizes(matrix_values[row, is_compared]) for matrix_values in (X, values)
         )
+        is_raw = looks_raw(measured_size.p99, measured_size.largest)
+        transformed_is_raw = looks_raw(transformed_size.p99, transformed_size.largest)
         is_other_scale = distance > MIN_ODD_SD_DISTANCE and (
             transformed_is_raw != training_is_raw or (takes_logarithms and not is_raw)
         )

@@ -1,4 +1,7 @@
-"""Alignment of several studies to one location and spread of each gene, and the choice of a way."""
+"""Alignment of several studies to one location and spread of each gene, and its choice.
+
+`Normaliser` in `normalise.py` explains the class variables `kind` and `genes` of a step.
+"""
 
 from __future__ import annotations
 

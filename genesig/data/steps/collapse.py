@@ -1,4 +1,7 @@
-"""Sets of columns, the probes of a gene or of a probe set, and one column or value for each set."""
+"""Sets of columns, the probes of a gene or of a probe set, and one column or value for each set.
+
+`Normaliser` in `normalise.py` explains the class variables `kind` and `genes` of a step.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,8 @@ from genesig.errors import GenesigError, did_you_mean, pick
 if TYPE_CHECKING:
     import pandas as pd
 
-# The name of a probe is that of its set; from the second probe on, its number follows (see
-# `affy.arrays.Probes`).
+# The name of a probe is that of its set; from the second probe on, its number follows:
+# ``1007_s_at#2`` (see `affy.arrays.Probes`).
 PROBE_NUMBER = re.compile(r"#\d+$")
 
 
@@ -65,14 +68,14 @@ def with_sets(steps: Sequence[Mapping[str, Any]], var: pd.DataFrame) -> list[dic
 
     Raises GenesigError: the gene table has no such column.
     """
-    bound: list[dict[str, Any]] = []
+    steps_with_sets: list[dict[str, Any]] = []
     for step in steps:
         by = step.get("by")
         if "by" not in step or not (by is None or isinstance(by, str)):
-            bound.append(dict(step))
+            steps_with_sets.append(dict(step))
             continue
-        bound.append({**step, "by": _set_of_each_column(str(step["step"]), by, var)})
-    return bound
+        steps_with_sets.append({**step, "by": _set_of_each_column(str(step["step"]), by, var)})
+    return steps_with_sets
 
 
 def _set_of_each_column(step: str, by: str | None, var: pd.DataFrame) -> list[str]:
@@ -101,7 +104,8 @@ def _interquartile_range(X: Array) -> Array:
     return np.asarray(upper - lower)
 
 
-# The column with the largest value of this measure on the training samples represents its set.
+# The column with the largest value of this measure on the training samples represents its set; None
+# takes the median of the columns in each sample.
 COLLAPSE_RULES: dict[str, Callable[[Array], Array] | None] = {
     "max_mean": _mean,
     "max_iqr": _interquartile_range,

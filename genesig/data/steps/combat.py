@@ -1,5 +1,7 @@
 """ComBat: batches brought to one mean and one spread, gene by gene, without using the class.
 
+`Normaliser` in `normalise.py` explains the class variables `kind` and `genes` of a step.
+
 `ReferenceBatch` brings a new cohort to the training set; `Combat` brings the batches of a training
 set to one another. `BatchCorrection` is `Combat` as a step of a study.
 """
@@ -183,8 +185,8 @@ class Combat:
         batches = tuple(
             sorted(
                 batch_name
-                for batch_name, index in Counter(names).items()
-                if index >= MIN_TRAINING_SAMPLES_OF_BATCH
+                for batch_name, n_samples in Counter(names).items()
+                if n_samples >= MIN_TRAINING_SAMPLES_OF_BATCH
             )
         )
         in_batch = np.isin(names, batches)
@@ -300,7 +302,7 @@ def _check_design(design: Array) -> None:
         )
 
 
-UNKNOWN_BATCH = ""
+UNKNOWN_BATCH = ""  # batch of a sample that no correction is known for
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,7 @@
-"""RNA-seq counts on the scale of arrays: one sequencing depth, logarithm, stable variance."""
+"""RNA-seq counts on the scale of arrays: one sequencing depth, logarithm, stable variance.
+
+`Normaliser` in `normalise.py` explains the class variables `kind` and `genes` of a step.
+"""
 
 from __future__ import annotations
 
@@ -103,13 +106,19 @@ def fit_depth(X: Array, method: str) -> dict[str, Any]:
 
 
 def size_factors(X: Array, step: Any) -> Array:
-    """Return the size factors s (n,) of counts (n, n_genes), which may hold NaN."""
+    """Return the size factors s (n,) of counts (n, n_genes), which may hold NaN.
+
+    step: a fitted `SizeFactors` or `Vst`, or the same fields from a model file.
+    """
     reference = np.asarray(step.reference, dtype=float)
     return np.asarray(_size_factors(_checked_counts(X), step.method, reference) / step.typical)
 
 
 def at_one_depth(X: Array, step: Any) -> Array:
-    """Return ``x_ij / s_i``; a missing value becomes the mean of the training samples."""
+    """Return ``x_ij / s_i`` (n, n_genes); a missing value becomes the mean of the training samples.
+
+    step: as in `size_factors`.
+    """
     with np.errstate(all="ignore"):  # a model from elsewhere may hold any reference
         Y = X / size_factors(X, step)[:, None]
     return np.where(np.isnan(Y), np.asarray(step.means, dtype=float), Y)
@@ -316,7 +325,10 @@ def _moment_dispersions(Y: Array, factors: Array) -> Array:
 
 
 def _log_likelihood(X: Array, mean: Array, log_dispersion: Array) -> Array:
-    """Return the adjusted log likelihood of each gene, without terms free of the dispersion."""
+    """Return the adjusted log likelihood (n_genes,), without terms free of the dispersion.
+
+    X, mean (n, n_genes): counts and their expectations. log_dispersion (n_genes,).
+    """
     from scipy.special import gammaln
 
     dispersion = np.exp(log_dispersion)

@@ -14,7 +14,7 @@ from genesig.data.steps.normalise import NORMALISERS, SHARED_STEPS, Steps, fit_s
 from genesig.results import Dataset
 
 
-def described(dataset: Dataset) -> Dataset:
+def with_summaries_applied(dataset: Dataset) -> Dataset:
     """Return the data set after its summary steps (`SUMMARY_STEPS`), fitted on all samples.
 
     A study of probes selects probe sets, each under the name of its first probe: here that column
@@ -35,15 +35,15 @@ def described(dataset: Dataset) -> Dataset:
     return replace(dataset, X=X)
 
 
-def steps_together(X: Array, steps: Steps, trains: Sequence[Array]) -> Iterator[Steps]:
-    """Yield the steps for each set of training rows of X.
+def steps_together(X: Array, steps: Steps, training_rows: Sequence[Array]) -> Iterator[Steps]:
+    """Yield the steps for each set of training rows (n_train,) of X.
 
     The settings of the first step hold what `together` computes for many sets at once. Only the
     first step sees the rows of X unchanged, so that only its computations can be shared.
     """
     if not steps or steps[0]["step"] not in SHARED_STEPS:
-        yield from [steps] * len(trains)
+        yield from [steps] * len(training_rows)
         return
     settings = {key: value for key, value in steps[0].items() if key != "step"}
-    for step_settings in NORMALISERS[steps[0]["step"]].together(X, trains, **settings):
+    for step_settings in NORMALISERS[steps[0]["step"]].together(X, training_rows, **settings):
         yield [{"step": steps[0]["step"], **step_settings}, *steps[1:]]

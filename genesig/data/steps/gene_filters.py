@@ -1,4 +1,7 @@
-"""Gene filters, which choose genes on training rows and take the same genes of any other row."""
+"""Gene filters, which choose genes on training rows and take the same genes of any other row.
+
+`Normaliser` in `normalise.py` explains the class variables `kind` and `genes` of a step.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ class Filter:
         return KeptGenes(self.choose(X, **settings))
 
     def __call__(self, genes: Array) -> KeptGenes:
-        """Build the fitted filter again."""
+        """Return the fitted filter with these genes, as a model file has stored them."""
         return KeptGenes(genes)
 
 
@@ -51,7 +54,10 @@ def by_variance(X: Array, *, keep: float) -> Array:
 
 
 def by_fold(X: Array, *, above: float) -> Array:
-    """Keep genes with ``max / min > above`` over the training samples, which must be positive."""
+    """Return the genes with ``max / min > above`` over the training samples (n_train, n_genes).
+
+    Raises GenesigError: a value is not positive.
+    """
     minimum = X.min(axis=0)
     if minimum.min() <= 0:
         raise GenesigError(

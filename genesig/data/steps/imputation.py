@@ -1,4 +1,7 @@
-"""Imputation of missing values: from the nearest genes, by a mean, or as a small value."""
+"""Imputation of missing values: from the nearest genes, by a mean, or as a small value.
+
+`Normaliser` in `normalise.py` explains the class variables `kind` and `genes` of a step.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,9 @@ from genesig.errors import GenesigError
 MAX_MISSING_OF_NEIGHBOUR = 0.5  # largest share of the training samples that a neighbour may miss
 SHARE_ROUNDING = 1e-12  # relative rounding error of a share of samples: 0.3 of 10 are 3
 MAX_SETS_AT_ONCE = 256  # largest number of training sets whose neighbours are computed at once
-MAX_NUMBERS = 500_000  # about the largest number of array elements that this computation holds
+MAX_ARRAY_ELEMENTS = (
+    500_000  # about the largest number of array elements that this computation holds
+)
 CANDIDATES_PER_NEIGHBOUR = 3
 """This many times k genes, nearest over all samples, bound the k-th distance in a training set."""
 MAX_SQUARED_DIFFERENCE = 8.0  # more than any squared difference of values below 1
@@ -60,7 +65,7 @@ class KnnImpute:
     neighbours: int  # number k of nearest genes
     # (n_kept,) int, growing, or None: columns that are left; None for all
     genes: Array | None = None
-    # nearest genes that were found before, for many sets of training samples at once
+    # nearest genes that `together` has computed; None before `transform` computes them
     known_neighbours: KnownNeighbours | None = field(default=None, metadata={"stored": False})
     kind: ClassVar[Literal["fold"]] = "fold"
 
@@ -98,18 +103,21 @@ class KnnImpute:
 
     @classmethod
     def together(
-        cls, X: Array, trains: Sequence[Array], *, neighbours: int, **other_settings: Any
+        cls, X: Array, training_rows: Sequence[Array], *, neighbours: int, **other_settings: Any
     ) -> Iterator[dict[str, Any]]:
         """Yield the settings for each set of training rows of X, with its neighbours."""
         incomplete_genes = np.flatnonzero(np.isnan(X).any(axis=0))
+        # The result for so many sets has up to 40 times `MAX_ARRAY_ELEMENTS` small integers.
         n_sets = int(
             np.clip(
-                40 * MAX_NUMBERS // max(1, len(incomplete_genes) * neighbours), 1, MAX_SETS_AT_ONCE
+                40 * MAX_ARRAY_ELEMENTS // max(1, len(incomplete_genes) * neighbours),
+                1,
+                MAX_SETS_AT_ONCE,
             )
         )
-        for start in range(0, len(trains), n_sets):
+        for start in range(0, len(training_rows), n_sets):
             for neighbour_table in _nearest_genes(
-                X, trains[start : start + n_sets], incomplete_genes, neighbours
+                X, training_rows[start : start + n_sets], incomplete_genes, neighbours
             ):
                 known_neighbours = KnownNeighbours(incomplete_genes, neighbour_table)
                 yield {
@@ -193,10 +201,11 @@ def _is_usable(donors: Array) -> Array:
     return np.asarray((~np.isnan(donors)).mean(axis=0) >= 1 - MAX_MISSING_OF_NEIGHBOUR)
 
 
-def _nearest_genes(X: Array, trains: Sequence[Array], target_genes: Array, k: int) -> Array:
-    """Return the k usable genes nearest to each target gene in each training set, (T, q, k).
+def _nearest_genes(X: Array, training_rows: Sequence[Array], target_genes: Array, k: int) -> Array:
+    """Return the k usable genes nearest to each target gene in each of T training sets, (T, q, k).
 
-    -1 if there are fewer. Of equally near genes the earlier one is taken.
+    target_genes (q,) int: columns of X (n, d). -1 if there are fewer. Of equally near genes the
+    earlier one is taken.
 
     Mean squared differences over all rows, less the rows that a set lacks, come from matrix
     products in single precision. They only exclude genes that cannot be among the k nearest: the
@@ -206,21 +215,25 @@ def _nearest_genes(X: Array, trains: Sequence[Array], target_genes: Array, k: in
     n, d = X.shape
     measured = ~np.isnan(X)
     k = max(1, min(k, d - 1))  # a model from elsewhere may ask for any number
-    neighbours = np.full((len(trains), len(target_genes), k), -1, np.int32)
+    neighbours = np.full((len(training_rows), len(target_genes), k), -1, np.int32)
     X = np.ldexp(X, -np.frexp(np.max(np.abs(X), where=measured, initial=0))[1])  # below 1
     centre = X[measured].mean() if measured.any() else 0.0  # smaller numbers have more digits
     Z = np.where(measured, X - centre, 0.0).astype(np.float32)
     rounding_error = n * (SINGLE_ERROR_PER_ROW * (Z * Z).sum(axis=0) + SINGLE_ERROR_FLOOR)
+    # (3, n, d), see `_pairwise_sums`
     all_parts = np.stack([measured.astype(np.float32), Z * Z, Z])
-    absent_rows = [np.setdiff1d(np.arange(n), train) for train in trains]
-    usable = np.array([_is_usable(X[train]) for train in trains])
+    absent_rows = [np.setdiff1d(np.arange(n), train) for train in training_rows]
+    usable = np.array([_is_usable(X[train]) for train in training_rows])
     n_chunks = (
-        1 + len(target_genes) * max(d, CANDIDATES_PER_NEIGHBOUR * k * len(trains)) // MAX_NUMBERS
+        1
+        + len(target_genes)
+        * max(d, CANDIDATES_PER_NEIGHBOUR * k * len(training_rows))
+        // MAX_ARRAY_ELEMENTS
     )
     for chunk in np.array_split(np.arange(len(target_genes)), n_chunks):
-        genes_i = target_genes[chunk]
+        chunk_genes = target_genes[chunk]
         target_parts = np.stack(
-            [all_parts[1, :, genes_i].T, all_parts[0, :, genes_i].T, -2 * Z[:, genes_i]]
+            [all_parts[1, :, chunk_genes].T, all_parts[0, :, chunk_genes].T, -2 * Z[:, chunk_genes]]
         )
         squared_sums = _pairwise_sums(target_parts, all_parts)
         counts = target_parts[1].T @ all_parts[0]
@@ -228,26 +241,26 @@ def _nearest_genes(X: Array, trains: Sequence[Array], target_genes: Array, k: in
             likely_neighbours = np.argpartition(
                 squared_sums / counts, min(CANDIDATES_PER_NEIGHBOUR * k, d) - 1, axis=1
             )[:, : CANDIDATES_PER_NEIGHBOUR * k]
-        distance_limits = _distance_limits(X, trains, usable, genes_i, likely_neighbours, k).astype(
-            np.float32
-        )
+        distance_limits = _distance_limits(
+            X, training_rows, usable, chunk_genes, likely_neighbours, k
+        ).astype(np.float32)
         # Lower bounds of the sums and upper bounds of the counts, so that rounding excludes no
         # gene.
-        squared_sums -= rounding_error + rounding_error[genes_i][:, None]
+        squared_sums -= rounding_error + rounding_error[chunk_genes][:, None]
         counts += n * n * SINGLE_ERROR_PER_ROW
-        for set_index, train in enumerate(trains):
+        for set_index, train in enumerate(training_rows):
             absent_parts = target_parts[:, absent_rows[set_index]]
             absent_parts[0] -= distance_limits[set_index] * absent_parts[1]
             absent_sums = _pairwise_sums(absent_parts, all_parts[:, absent_rows[set_index]])
-            row, gene_j = np.divmod(
+            row, candidate = np.divmod(
                 np.flatnonzero(
                     squared_sums - distance_limits[set_index][:, None] * counts <= absent_sums
                 ),
                 d,
             )
-            is_candidate = usable[set_index, gene_j] & (genes_i[row] != gene_j)
+            is_candidate = usable[set_index, candidate] & (chunk_genes[row] != candidate)
             neighbours[set_index, chunk] = _sort_candidates(
-                X, train, genes_i, (row[is_candidate], gene_j[is_candidate]), k
+                X, train, chunk_genes, (row[is_candidate], candidate[is_candidate]), k
             )
     return neighbours
 
@@ -261,14 +274,19 @@ def _pairwise_sums(target_parts: Array, all_parts: Array) -> Array:
 
 
 def _distance_limits(
-    X: Array, trains: Sequence[Array], usable: Array, genes: Array, likely_neighbours: Array, k: int
+    X: Array,
+    training_rows: Sequence[Array],
+    usable: Array,
+    genes: Array,
+    likely_neighbours: Array,
+    k: int,
 ) -> Array:
     """Return an upper bound of the distance of the k-th nearest gene in each set, (T, q).
 
     It is the k-th smallest distance among the likely neighbours (q, m) of the genes (q,).
     """
-    membership = np.zeros((len(X), len(trains)))
-    for set_index, train in enumerate(trains):
+    membership = np.zeros((len(X), len(training_rows)))
+    for set_index, train in enumerate(training_rows):
         membership[train, set_index] = 1
     gap = X.T[likely_neighbours] - X.T[genes][:, None]
     both_measured = ~np.isnan(gap)
@@ -292,7 +310,7 @@ def _sort_candidates(
     """
     row, candidate = pairs
     distance = np.empty(len(row))
-    for chunk in np.array_split(np.arange(len(row)), 1 + len(row) * len(X) // MAX_NUMBERS):
+    for chunk in np.array_split(np.arange(len(row)), 1 + len(row) * len(X) // MAX_ARRAY_ELEMENTS):
         difference = (np.take(X, genes[row[chunk]], axis=1) - np.take(X, candidate[chunk], axis=1))[
             train
         ]
@@ -320,7 +338,7 @@ def _neighbour_means(values: Array, neighbours: Array) -> Array:
 
 
 def gene_means(X: Array) -> Array:
-    """Return each gene's mean over the samples that have it; if none has it, the overall mean."""
+    """Return each gene's mean (d,) over the samples that have it; the overall mean if none has."""
     measured = ~np.isnan(X)
     counts = measured.sum(axis=0)
     sums = np.where(measured, X, 0).sum(axis=0)

@@ -1,4 +1,7 @@
-"""RMA: background, quantiles of the training samples, and probe sets by median polish."""
+"""RMA: background, quantiles of the training samples, and probe sets by median polish.
+
+`Normaliser` in `normalise.py` explains the class variables `kind` and `genes` of a step.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from genesig.data.steps.sample_wise import average_ranks
 from genesig.errors import GenesigError
 
 MAX_POLISH_ITERATIONS = 10
-POLISH_TOLERANCE = 0.01
+POLISH_TOLERANCE = 0.01  # relative change of the sum of absolute residuals at which polish stops
 MAX_POLISHED_CELLS = 2**21  # at once, so that the memory does not grow with the study
 
 
@@ -94,11 +97,12 @@ def _polish(tables: Array) -> tuple[Array, Array]:
     `tables` (n_sets, n_probes, n_arrays) become residuals in place. Sets whose residuals no longer
     change leave `active`.
     """
-    set_level, probe_effects, array_effects = (
-        np.zeros(tables.shape[:1] + effect_shape) for effect_shape in ((), *_effect_shapes(tables))
-    )
-    previous_size = np.zeros(len(tables))
-    active = np.arange(len(tables))
+    n_sets, n_probes, n_arrays = tables.shape
+    set_level = np.zeros(n_sets)
+    probe_effects = np.zeros((n_sets, n_probes))
+    array_effects = np.zeros((n_sets, n_arrays))
+    previous_size = np.zeros(n_sets)
+    active = np.arange(n_sets)
     for _ in range(MAX_POLISH_ITERATIONS):
         probe_medians = _median(tables, axis=2)
         tables -= probe_medians[:, :, None]
@@ -117,11 +121,6 @@ def _polish(tables: Array) -> tuple[Array, Array]:
         if not len(active):
             break
     return set_level[:, None] + array_effects, probe_effects
-
-
-def _effect_shapes(tables: Array) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the shapes of the effects of rows and of columns."""
-    return tables.shape[1:2], tables.shape[2:]
 
 
 def _move_median_to_level(set_level: Array, effects: Array, active: Array) -> None:
@@ -190,9 +189,8 @@ def _expected_signal(values: Array) -> Array:
     alpha, mu, sigma = parameters
     shifted = values - mu - alpha * sigma**2
     standardised = shifted / sigma
-    is_extreme = (
-        standardised < -35
-    )  # where Phi has no digits left; the mean beyond z, as a continued fraction
+    # Below -35 Phi has no digits left: the mean is computed as a continued fraction there.
+    is_extreme = standardised < -35
     ordinary = np.where(is_extreme, 0, standardised)
     extreme = np.where(is_extreme, standardised, -35)
     density = np.exp(-(ordinary**2) / 2) / ROOT_TWO_PI

@@ -1,4 +1,7 @@
-"""Indicator columns: 1 if a gene's value, or a whole omic of a sample, is missing, otherwise 0."""
+"""Indicator columns: 1 if a gene's value, or a whole omic of a sample, is missing, otherwise 0.
+
+`Normaliser` in `normalise.py` explains the class variables `kind` and `genes` of a step.
+"""
 
 from __future__ import annotations
 
@@ -68,8 +71,9 @@ def genes_by_indicator(of: Array, added: Array) -> Iterator[tuple[int, Array]]:
 
 
 def with_columns(dataset: Dataset, steps: Sequence[Mapping[str, Any]]) -> Dataset:
-    """Return the data set with an empty column for each gene, or omic, that only some samples have.
+    """Return the data set with a column for each gene, or omic, that only some samples have.
 
+    The columns are NaN until `MissingIndicators.transform` fills them in.
     Without the step of indicators, the data set is returned as it is.
 
     Raises GenesigError: a gene has the name of another's indicator.

@@ -1,4 +1,7 @@
-"""Centring and scaling of genes by training samples, and the stored state of fitted steps."""
+"""Centring and scaling of genes by training samples, and the stored state of fitted steps.
+
+`Normaliser` in `normalise.py` explains the class variables `kind` and `genes` of a step.
+"""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ from genesig.data.steps.missing_indicators import (
 )
 from genesig.data.steps.moments import Centre, UnitVariance, state_of
 from genesig.data.steps.sample_wise import Log2, RankSamples, StandardiseSamples, ZerosAsMissing
-from genesig.data.steps.scale import middle_and_top
+from genesig.data.steps.scale import median_and_p99
 from genesig.data.steps.segment import Segment, among, with_places
 from genesig.errors import GenesigError, pick
 from genesig.plugins import Registry, check_plugin_result, plugin_errors
@@ -57,7 +57,7 @@ Steps = Sequence[Mapping[str, Any]]
 
 # The solver refits these in every inner fold, so they come last.
 MOMENT_STEPS = ("centre", "unit_variance")
-# After one of these, a column no longer has the measured values of its gene (see `described`).
+# After one of these, a column no longer has the measured values of its gene (see `described.py`).
 SUMMARY_STEPS = (
     "knn_impute",
     "mean_impute",
@@ -96,7 +96,7 @@ class Normaliser(Protocol):
 
     @property
     def genes(self) -> Array | None:
-        """Columns that are kept, or that represent their set; None for steps that keep all."""
+        """Columns of X that the result has, or after which its columns are named; None for all."""
 
     def transform(self, X: Array, *obs: Any) -> Array:
         """Return the normalised rows; each depends only on itself and on the fitted values."""
@@ -134,9 +134,12 @@ class Reference:
 
     def uncorrected(self, obs: pd.DataFrame) -> Array:
         """Return the mask of the samples whose batch some step cannot correct."""
-        n = len(obs)
-        masks = [s.uncorrected(obs, n) for s in self.steps if isinstance(s, BatchCorrection)]
-        return np.asarray(np.any([np.zeros(n, dtype=bool), *masks], axis=0))
+        masks = [
+            step.uncorrected(obs, len(obs))
+            for step in self.steps
+            if isinstance(step, BatchCorrection)
+        ]
+        return np.asarray(np.any([np.zeros(len(obs), dtype=bool), *masks], axis=0))
 
     def state(self) -> dict[str, Any]:
         """Return everything needed to build the record again, as JSON has it."""
@@ -163,7 +166,10 @@ def apply(step: Normaliser, X: Array, obs: pd.DataFrame | None) -> Array:
 def _rebuild_step(state: Mapping[str, Any]) -> Normaliser:
     """Return a fitted step from its stored state."""
     values = {key: value for key, value in state.items() if key != "step"}
-    arrays = {k: np.asarray(v) if isinstance(v, list) else v for k, v in values.items()}
+    arrays = {
+        name: np.asarray(value) if isinstance(value, list) else value
+        for name, value in values.items()
+    }
     fitted: Normaliser = _class_of(state["step"])(**arrays)
     return fitted
 
@@ -176,7 +182,7 @@ def _class_of(name: str) -> Any:
 def learned_steps(folds: Steps, dataset: Dataset) -> list[dict[str, Any]]:
     """Return the learned steps of a study: the alignment of studies, then ``normalise.folds``.
 
-    With the settings that `bind_steps` adds.
+    They have the settings that `bind_steps` adds. folds: ``normalise.folds`` of the config.
     """
     aligner = LEARNED_ALIGNMENTS.get(dataset.provenance.get("align", ""))
     return bind_steps([*([{"step": aligner}] if aligner else []), *folds], dataset)
@@ -345,7 +351,7 @@ def normalise_samples(
         align = best_alignment(errors)
     steps = STUDYWISE_ALIGNMENTS.get(align, ()) if dataset.design.studies else ()
     if any(step["step"] in ALIGNERS for step in steps):
-        notes["before_alignment"] = list(middle_and_top(X))
+        notes["before_alignment"] = list(median_and_p99(X))
     X = _apply_to_all(steps, before_alignment)
     notes["steps"] = [*notes["steps"], *map(dict, steps)]
     if summary_positions := [

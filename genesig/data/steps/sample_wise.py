@@ -1,4 +1,7 @@
-"""Steps that look at one sample at a time: logarithm, ranks, standardisation, zeros."""
+"""Steps that look at one sample at a time: logarithm, ranks, standardisation, zeros.
+
+`Normaliser` in `normalise.py` explains the class variables `kind` and `genes` of a step.
+"""
 
 from __future__ import annotations
 

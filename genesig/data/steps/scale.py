@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -20,42 +20,49 @@ MAX_P99_OVER_MEDIAN = 2.0
 # Counts, or shares of counts, if at least this share of the values that are not 0 is whole.
 MIN_WHOLE_SHARE = 0.2
 # Slope of the log spread of genes on their log mean: amounts have a slope of 1, logarithms of
-# amounts one below 0.5. Only genes within a factor of the largest, and of different sizes (log2),
-# count.
+# amounts one below 0.5.
 MIN_RAW_SLOPE = 0.7
 MAX_RAW_SLOPE = 1.5
 MAX_LOGGED_SLOPE = 0.4
+# The slope is that of genes whose mean is at most so many times below the largest.
 SIZE_RANGE = 16.0
+# Standard deviation of their log2 means that a slope needs.
 MIN_SD_OF_SIZES = 0.5
+# Number of genes from which on the rules of this file judge a matrix.
 MIN_GENES = 10
 MIN_STANDARDISED_SAMPLES = 10
-# Groups of genes by their size, and the spread of logarithms that is noise beside the larger half.
+# Number of groups of genes by their size.
 GROUPS_BY_SIZE = 20
+# Spread of the logarithms of a noisy group, relative to those of the larger half of the genes.
 NOISE_RATIO = 2.0
 # Intensities with at least this share of negative values had a background subtracted.
 MIN_NEGATIVE = 0.01
+# Relative rounding error of a power of ten.
 POWER_ROUNDING = 1e-9
-# Limits of the step log2 unless the config sets others, and the largest shares of values below the
-# floor and above the ceiling at which these limits stay.
+# Limits of the step log2 unless the config sets others.
 DEFAULT_FLOOR = 16.0
 DEFAULT_CEILING = 65536.0
+# Largest shares of values below the floor and above the ceiling at which these limits stay.
 MAX_SHARE_BELOW_FLOOR = 0.02
 MAX_SHARE_ABOVE_CEILING = 0.001
-# Whole numbers beyond 16 bits from near 0 on are no intensities of a scanner.
+# Whole numbers from below the second to above the first are counts: no scanner of 16 bits gives
+# them.
 LARGEST_OF_SCANNER = 65535
 SMALLEST_OF_COUNTS = 100
-# Zeros are measured values if some values lie near them. Judged if the share of zeros lies between
-# the first two; near are values up to the third, of which there must be the fourth for each zero.
+# Zeros are judged if their share of the values lies in this range.
 MIN_ZERO_SHARE = 0.02
 MAX_ZERO_SHARE = 0.7
+# They are measured values if there are values near 0, up to the first, and so many for each zero.
 MAX_NEAR_ZERO = 10.0
 MIN_NEAR_ZERO_PER_ZERO = 0.1
-# Genes that are standardised: the share of them, and how exactly, in standard deviations.
+# A matrix is standardised if this share of its genes is.
 MIN_STANDARDISED_SHARE = 0.9
+# Largest distance of a standardised gene's mean (or median) from 0, in standard deviations, and of
+# its standard deviation from 1; the same if nearly all genes were clipped.
 STANDARDISED_TOLERANCE = 0.02
-MAX_ZERO_SHARE_IF_CENTRED = 0.25
-# How exactly, if nearly all genes were clipped.
 CLIPPED_TOLERANCE = 0.2
+# Share of zeros from which on a median of 0 does not show that a gene was centred.
+MAX_ZERO_SHARE_IF_CENTRED = 0.25
 # Genes that share the largest or the smallest value of a matrix if it was clipped there.
 MIN_CLIPPED_GENES = 3
 # Numbers that programs and people write for a missing value if every cell must be a number.
@@ -71,10 +78,18 @@ COUNT_STEPS = {"log_cpm", "size_factors", "vst"}
 LEARNED_DEPTH_STEPS = {"size_factors", "vst"}
 
 
-def sizes(X: Array) -> tuple[float, float, float]:
-    """Return smallest value, 99th percentile and largest value, without missing values."""
+class Sizes(NamedTuple):
+    """How large values are; missing ones do not count."""
+
+    smallest: float
+    p99: float  # 99th percentile
+    largest: float
+
+
+def sizes(X: Array) -> Sizes:
+    """Return smallest value, 99th percentile and largest value of an array with a finite value."""
     X = X[np.isfinite(X)]
-    return float(X.min()), float(np.percentile(X, 99)), float(X.max())
+    return Sizes(float(X.min()), float(np.percentile(X, 99)), float(X.max()))
 
 
 def looks_raw(p99: float, largest: float) -> bool:
@@ -202,7 +217,7 @@ def _round_down(value: float) -> float:
     return float(f"{power * (5 if leading >= 5 else 2 if leading >= 2 else 1):.1g}")
 
 
-def middle_and_top(X: Array) -> tuple[float, float]:
+def median_and_p99(X: Array) -> tuple[float, float]:
     """Return the median and the 99th percentile of the values that are not missing.
 
     The percentile is one of the values and, even of few values, not the largest.
@@ -298,7 +313,7 @@ def genes_standardised(X: Array) -> Literal["", "centred", "z-scored"]:
 
 
 def _clipped_genes(X: Array) -> tuple[Array, bool]:
-    """Return which genes have cells at a limit of X, and whether X has the limits -c and c.
+    """Return which genes (d,) have cells at a limit of X, and whether the limits are -c and c.
 
     The smallest or largest value is a limit if it is not 0 and stands in three genes or more.
     """

@@ -1,4 +1,7 @@
-"""Each sample as a step function along every chromosome: copy numbers, array CGH."""
+"""Each sample as a step function along every chromosome: copy numbers, array CGH.
+
+`Normaliser` in `normalise.py` explains the class variables `kind` and `genes` of a step.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.described import described
+from genesig.data.steps.described import with_summaries_applied
 from genesig.data.steps.scale import LOG2_STEPS
 from genesig.optim.cox.risk_sets import DEFAULT_TIES
 from genesig.report.genes.record import (
@@ -185,7 +185,7 @@ MAX_HEAT_SHAPE = (100, 1000)
 
 def gene_parts(dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: float) -> GeneParts:
     """Return the parts of report_data.json about genes, except the cards."""
-    described_dataset = described(dataset)
+    described_dataset = with_summaries_applied(dataset)
     signature = tables["signature"]
     blocks = tables["blocks"]
     blocks = blocks[blocks["block"].notna()]  # those that stand apart have none
@@ -334,7 +334,7 @@ def gene_cards(
     dataset: Dataset, signature: pd.DataFrame, observed: Fits, halves: Fits | None
 ) -> GeneCards:
     """Return the cards of the first genes of the signature."""
-    described_dataset = described(dataset)
+    described_dataset = with_summaries_applied(dataset)
     test_units = units(described_dataset)
     classes = dataset.design.classes or ()
     shown_genes = signature.head(MAX_CARDS)

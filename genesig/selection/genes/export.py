@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.described import described
+from genesig.data.steps.described import with_summaries_applied
 from genesig.genome.order import Genome
 from genesig.results import Dataset, Fits
 from genesig.results.files import whole_file
@@ -67,7 +67,7 @@ def signature_annotated(
     var = dataset.var.iloc[columns].join(notes)
     frequency, n_genes = _frequency_by_mu(nested, var.index)
     return anndata.AnnData(
-        described(dataset).X[:, columns],
+        with_summaries_applied(dataset).X[:, columns],
         obs=dataset.obs,
         var=var,
         varm={"cv_frequency": frequency},

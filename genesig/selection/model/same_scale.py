@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.scale import middle_and_top, spread_as_raw
+from genesig.data.steps.scale import median_and_p99, spread_as_raw
 from genesig.words import MIN_SPREAD, counted, further_text
 
 # A gene that separates two classes of equal size has them at -1 and +1 training standard
@@ -503,7 +503,7 @@ def describe_log_fault(
     None without fault.
     """
     middles_and_tops = [
-        middle_and_top(x[is_measured]) for x, is_measured in zip(values, measured, strict=True)
+        median_and_p99(x[is_measured]) for x, is_measured in zip(values, measured, strict=True)
     ]
     looks_raw = [spread_as_raw(*size) for size in middles_and_tops]
     training_looks_raw = spread_as_raw(**training_scale)

@@ -7,7 +7,7 @@ import pandas as pd
 from gathered_study import make_fits, make_study
 from settings import MOMENTS
 
-from genesig.data.steps.described import described
+from genesig.data.steps.described import with_summaries_applied
 from genesig.data.steps.normalise import bind_steps, fit_steps, normalise_samples
 from genesig.results.splits import HalfSampleStudy
 from genesig.selection.gather import gather
@@ -32,7 +32,7 @@ def with_steps(dataset, *folds):
 
 def test_batches_are_corrected_as_the_study_does_on_all_samples():
     dataset = in_batches()[0]
-    description = described(with_steps(dataset, COMBAT))
+    description = with_summaries_applied(with_steps(dataset, COMBAT))
     fitted = fit_steps(dataset.X, bind_steps([COMBAT], dataset), dataset.obs)
     np.testing.assert_array_equal(description.X, fitted.transform(dataset.X, dataset.obs))
     batch = dataset.batches() == "c1"
@@ -51,7 +51,9 @@ def test_batches_are_corrected_as_the_study_does_on_all_samples():
 def test_the_steps_before_are_applied_first_and_filtered_genes_stay_as_they_are():
     dataset = in_batches()[0]
     variance_filter = {"step": "variance_filter", "keep": 2 / 3}
-    description = described(with_steps(dataset, {"step": "quantile"}, variance_filter, COMBAT))
+    description = with_summaries_applied(
+        with_steps(dataset, {"step": "quantile"}, variance_filter, COMBAT)
+    )
     steps = bind_steps([{"step": "quantile"}, variance_filter, COMBAT], dataset)
     fitted = fit_steps(dataset.X, steps, dataset.obs)
     np.testing.assert_array_equal(
@@ -64,7 +66,7 @@ def test_the_steps_before_are_applied_first_and_filtered_genes_stay_as_they_are(
 
 def test_description_without_batch_step_equals_the_data():
     dataset = with_steps(in_batches()[0], {"step": "quantile"})
-    assert described(dataset) is dataset
+    assert with_summaries_applied(dataset) is dataset
 
 
 def test_descriptions_use_all_samples_and_no_list_score_or_error_hangs_on_them():

@@ -9,7 +9,7 @@ from gathered_study import make_dataset, make_splits
 from settings import study_settings
 
 from genesig.data.files.readers import load_schema
-from genesig.data.steps.described import described
+from genesig.data.steps.described import with_summaries_applied
 from genesig.data.steps.imputation import HalfMinimum, LeftCensored, missing_when_low
 from genesig.data.steps.normalise import IMPUTATION_STEPS, fit_steps, normalise_samples
 from genesig.data.study.config_check import resolve_config
@@ -71,7 +71,7 @@ def test_missing_values_are_kept_for_the_imputing_step(study):
     filled = fit_steps(normalised.X[:12], [KNN]).transform(normalised.X)
     assert np.isfinite(filled).all()
     np.testing.assert_array_equal(
-        described(normalised).X, fit_steps(normalised.X, [KNN]).transform(normalised.X)
+        with_summaries_applied(normalised).X, fit_steps(normalised.X, [KNN]).transform(normalised.X)
     )
 
 

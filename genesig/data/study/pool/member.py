@@ -445,7 +445,8 @@ def _comparable_values(member: Member, common: Sequence[str]) -> Array:
     """Return the values of the common genes, as logarithms if they look raw."""
     column_of_gene = {gene: column for column, gene in enumerate(member.genes)}
     X = member.X[:, [column_of_gene[gene] for gene in common]]
-    if looks_raw(*sizes(X)[1:]):
+    size = sizes(X)
+    if looks_raw(size.p99, size.largest):
         X = np.log2(np.maximum(X, 1.0))
     return X
 
