@@ -64,26 +64,29 @@ def pruned(y: Array, starts: Array, lines: Array = SINGLE_LINE) -> Array:
     lengths = np.diff(np.append(starts, n)).astype(float)
     rss = float(y @ y - (sums**2 / lengths).sum())
     rss_floor = _rss_floor(y)
-    merged = np.zeros(len(starts), dtype=np.int64)
-    cost = np.zeros(len(starts))
-    joins = join_segments(sums, lengths, np.isin(starts, lines), merged, cost)
-    residual_sums = [rss, *(rss + np.cumsum(cost[:joins]))]
+    # `join_segments` fills these in: the segment that each merge removes, the increase of the RSS.
+    merged_segments = np.zeros(len(starts), dtype=np.int64)
+    rss_increases = np.zeros(len(starts))
+    n_joins = join_segments(sums, lengths, np.isin(starts, lines), merged_segments, rss_increases)
+    residual_sums = [rss, *(rss + np.cumsum(rss_increases[:n_joins]))]
     scores = [
         _bic(residual_sum, len(starts) - n_merged, len(lines), n, rss_floor)
         for n_merged, residual_sum in enumerate(residual_sums)
     ]
-    best_merge = joins - int(np.argmin(scores[::-1]))
-    return np.delete(starts, merged[:best_merge])
+    best_merge = n_joins - int(np.argmin(scores[::-1]))
+    return np.delete(starts, merged_segments[:best_merge])
 
 
 def _rss_floor(y: Array) -> float:
-    """Return the residual sum of squares below which differences are rounding."""
+    """Return the residual sum of squares below which differences are rounding errors."""
     return float(np.finfo(float).eps * np.square(y - y.mean()).sum()) or 1.0
 
 
-def _bic(rss: float, segments: int, lines: int, n: int, rss_floor: float) -> float:
-    """Return Schwarz' criterion of a step function."""
-    return n * float(np.log(max(rss, rss_floor) / n)) + (2 * segments - lines) * float(np.log(n))
+def _bic(rss: float, n_segments: int, n_lines: int, n: int, rss_floor: float) -> float:
+    """Return Schwarz' criterion of a step function with so many segments on so many lines."""
+    return n * float(np.log(max(rss, rss_floor) / n)) + (2 * n_segments - n_lines) * float(
+        np.log(n)
+    )
 
 
 def means(y: Array, starts: Array) -> Array:

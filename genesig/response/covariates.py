@@ -27,9 +27,9 @@ MIN_SAMPLES_OF_FOUR_KNOTS = 100
 """Smallest number of samples with which a spline has four knots instead of three."""
 
 
-def knots_for(samples: int) -> int:
+def knots_for(n_samples: int) -> int:
     """Return the number of knots of a spline in a study of so many samples."""
-    return 4 if samples >= MIN_SAMPLES_OF_FOUR_KNOTS else 3
+    return 4 if n_samples >= MIN_SAMPLES_OF_FOUR_KNOTS else 3
 
 
 @dataclass(frozen=True)
@@ -143,16 +143,17 @@ def knot_counts(covariates: Iterable[Covariate]) -> tuple[int, ...]:
     return tuple(knots for counts in counts_by_covariate for knots in counts)
 
 
-def knots_at(C: Array, counts: Sequence[int]) -> Array:
+def knots_at(C: Array, knot_numbers: Sequence[int]) -> Array:
     """Return the knots of each column, (r, max(counts)), filled with NaN.
 
     They are `KNOT_QUANTILES` of the known values of the training samples of a model; if two of
     these are equal, quantiles of the distinct values.
 
     C (n, r) float: columns of `encoded`, of the training samples.
+    knot_numbers (r,): number of knots of each column (`knot_counts`).
     """
-    knots = np.full((C.shape[1], max(counts, default=0)), np.nan)
-    for column, n_knots in enumerate(counts):
+    knots = np.full((C.shape[1], max(knot_numbers, default=0)), np.nan)
+    for column, n_knots in enumerate(knot_numbers):
         values = C[~np.isnan(C[:, column]), column]
         if n_knots and len(values):
             quantiles = np.quantile(values, KNOT_QUANTILES[n_knots])

@@ -36,7 +36,7 @@ class Design:
     horizon: float | None = None
     """Of survival: the time at which risks are reported."""
     ties: str | None = None
-    """Of survival: the treatment of ties."""
+    """Of survival: how tied events enter the partial likelihood, ``breslow`` or ``efron``."""
     covariates: tuple[Covariate, ...] = ()
     """Covariates for which models are adjusted."""
     filled: bool = False

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-ClassNames = tuple[str, ...] | None
+ClassNames = tuple[str, ...] | None  # as in `Design`
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,10 @@ class Response:
     number: Callable[[Array], Array]
     """Return a number for each sample, to be compared with a gene or a batch, (n,).
 
-    For more than two classes a column for each class, (n, T).
+    For more than two classes a column for each class, (n, T), 1 in the class and -1 outside.
     """
     strata: Callable[[Array, int], Array]
-    """Return the stratum of each sample, (n,) int, which splits into so many parts balance."""
+    """Return the stratum of each sample, (n,) int, for a division into so many parts."""
     required_samples: Callable[[Array, ClassNames], dict[str, Array]]
     """Return the samples of which each training set needs some: their description and mask (n,)."""
     training_fault: Callable[[Array, ClassNames], str | None]
@@ -145,7 +145,7 @@ def _fault_of_numbers(y: Array, classes: ClassNames) -> str | None:
 SURVIVAL_DTYPE = np.dtype([("time", float), ("event", bool)])
 
 
-def times(time: Array, event: Array) -> Array:
+def survival_response(time: Array, event: Array) -> Array:
     """Return y, a structured array (n,) of times and events."""
     response = np.empty(len(time), SURVIVAL_DTYPE)
     response["time"] = time
@@ -176,7 +176,9 @@ def _read_times(obs: pd.DataFrame, design: Design) -> Array:
     """Return times and events."""
     word = design.occurred or "1"
     event = [happened(cell, word) for cell in obs[design.event].astype(str)]
-    return times(obs[design.label].astype(str).astype(float).to_numpy(), np.array(event, bool))
+    return survival_response(
+        obs[design.label].astype(str).astype(float).to_numpy(), np.array(event, bool)
+    )
 
 
 def _show_times(obs: pd.DataFrame, design: Design) -> Array:

@@ -18,7 +18,7 @@ from genesig.models.baselines import BASELINES
 from genesig.optim.cox.risk_sets import TIES, RiskSets, left_out_deviance
 from genesig.optim.cox.score_test import score_test
 from genesig.report.genes.collect import gene_effects
-from genesig.response.kinds import happened, martingale, times
+from genesig.response.kinds import happened, martingale, survival_response
 from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.assessment import assess, study_errors
 from genesig.selection.assess.held_out import collect_held_out
@@ -61,7 +61,7 @@ def test_martingale_residuals_equal_nelson_aalen():
     sksurv = pytest.importorskip("sksurv.nonparametric")
     steps, hazard = sksurv.nelson_aalen_estimator(event.astype(bool), time)
     expected = event - hazard[np.searchsorted(steps, time)]
-    np.testing.assert_allclose(martingale(times(time, event)), expected, atol=1e-12)
+    np.testing.assert_allclose(martingale(survival_response(time, event)), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -202,15 +202,18 @@ def test_of_two_groups_the_score_test_is_the_log_rank_test():
     time = rng.permutation(30) + 1.0
     event = rng.random(30) < 0.7
     group = (rng.random(30) < 0.5) * 1.0
-    z, p = score_test(group[:, None], times(time, event), None, "efron")
+    z, p = score_test(group[:, None], survival_response(time, event), None, "efron")
     expected = log_rank(time, event, group)
     assert z[0] ** 2 == pytest.approx(expected.chi_squared, rel=1e-10)
     assert p[0] == pytest.approx(expected.p, rel=1e-10)
     early = np.argsort(time)[:10]
     assert (
-        score_test(np.isin(np.arange(30), early)[:, None] * 1.0, times(time, event), None, "efron")[
-            0
-        ][0]
+        score_test(
+            np.isin(np.arange(30), early)[:, None] * 1.0,
+            survival_response(time, event),
+            None,
+            "efron",
+        )[0][0]
         > 0
     )
 
@@ -238,7 +241,7 @@ def test_score_test_with_covariates_equals_sums_over_risk_sets(seed):
     rng = np.random.default_rng(seed)
     C = rng.normal(size=(50, 2)) * [1, 30] + [0, 60]
     X = rng.normal(size=(50, 3)) + 8
-    y = times(rng.permutation(50) * np.exp(-0.3 * C[:, 0]), rng.random(50) < 0.7)
+    y = survival_response(rng.permutation(50) * np.exp(-0.3 * C[:, 0]), rng.random(50) < 0.7)
     expected = [score_z_with_covariates(x, y, C) for x in X.T]
     np.testing.assert_allclose(score_test(X, y, None, "efron", C)[0], expected, rtol=1e-10)
 
@@ -246,7 +249,7 @@ def test_score_test_with_covariates_equals_sums_over_risk_sets(seed):
 def test_strata_are_summed_and_constant_genes_are_not_tested():
     rng = np.random.default_rng(6)
     X = rng.normal(size=(24, 3))
-    y = times(rng.exponential(size=24), np.ones(24, bool))
+    y = survival_response(rng.exponential(size=24), np.ones(24, bool))
     X[:, 2] = 1.0
     stratum = np.repeat([0, 1], 12)
     statistic = score_test(X + stratum[:, None] * 50, y, stratum, "efron")[0]
@@ -299,7 +302,7 @@ def test_model_json_predicts_survival_as_the_fit_does():
 def test_risk_slope_is_the_shrunken_slope_of_cross_fitted_scores():
     rng = np.random.default_rng(1)
     scores = rng.standard_normal(80)
-    y = times(rng.exponential(np.exp(-0.7 * scores)), rng.random(80) < 0.8)
+    y = survival_response(rng.exponential(np.exp(-0.7 * scores)), rng.random(80) < 0.8)
     training_set = SimpleNamespace(y=y, covariates=None, group=None, ties=None)
     calibrated = calibrate_survival(training_set, np.append(scores[:-1], np.nan))
     slope, (low, high) = slope_with_interval(y["time"][:-1], y["event"][:-1], scores[:-1])
@@ -321,7 +324,7 @@ def test_risk_slope_is_fitted_with_two_inner_folds():
 def test_risk_slope_counts_groups_of_samples():
     rng = np.random.default_rng(2)
     scores = rng.standard_normal(40)
-    y = times(rng.exponential(np.exp(-0.7 * scores)), np.ones(40, dtype=bool))
+    y = survival_response(rng.exponential(np.exp(-0.7 * scores)), np.ones(40, dtype=bool))
     alone = SimpleNamespace(y=y, covariates=None, group=None, ties=None)
     repeated = SimpleNamespace(
         y=np.tile(y, 3), covariates=None, group=np.tile(np.arange(40), 3), ties="breslow"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from genesig.response.kinds import martingale, times
+from genesig.response.kinds import martingale, survival_response
 from genesig.selection.assess.kinds import HeldOut
 from genesig.selection.assess.patients.pairs import score_effect
 
@@ -27,7 +27,7 @@ def draw(rng, kind, n, signal):
     if kind == "time":
         event_time = rng.exponential(np.exp(-eta))
         lost = rng.exponential(2.0, n)
-        return X, times(np.minimum(event_time, lost), event_time <= lost), c
+        return X, survival_response(np.minimum(event_time, lost), event_time <= lost), c
     y = np.arange(n) < 11 * n // 38
     X[:, :N_SIGNAL_GENES] += signal * y[:, None]
     return X, y, c + 0.3 * y

@@ -359,7 +359,7 @@ def _check_value_scale(
         if ZEROS in fitted.names:
             is_measured = is_measured & (X != 0)
         values = apply_row_wise(fitted.steps, X, is_measured, np.zeros(X.shape[1]))
-    except GenesigError:  # said of the study's own values
+    except GenesigError:  # the checks of the study report this error
         return
     all_steps = steps + config["normalise"]["folds"]
     scale = describe_training_values(

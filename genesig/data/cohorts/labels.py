@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,13 +22,12 @@ from genesig.data.study.settings import CohortSettings
 from genesig.data.study.sheet_check import check_column
 from genesig.errors import Problem, did_you_mean
 from genesig.response.design import label_columns, time_columns
-from genesig.response.kinds import RESPONSES, happened, times
+from genesig.response.kinds import RESPONSES, happened, survival_response
 from genesig.results import Design
 from genesig.words import counted, further_text, is_missing, is_number, listing, number_fault
 
-if TYPE_CHECKING:
-    pass
-
+# takes (word of each sample, design, class of each word, location, problems); returns the label of
+# each sample in the words of the study, and a record of each sample left out
 LabelTranslation = Callable[..., tuple[dict[str, str], list[dict[str, str]]]]
 PREDICT_ADVICE = "to score samples without labels: genesig predict results/model.json FILE"
 
@@ -77,7 +76,7 @@ def _read_one_column(
     """Return the labels of one column, translated; None after a problem."""
     column = request.design.label if request.settings.label is None else request.settings.label
     if not isinstance(column, str) or not has_columns(request, [column]):
-        return None  # of a mapping `check_settings` yields the error
+        return None  # `check_settings` yields the error of a label with several columns
     problems = request.problems
     label_location = f"{request.file}, column '{column}'"
     word_of_sample = {str(name): str(value) for name, value in request.table.cells[column].items()}
@@ -308,7 +307,7 @@ def read_times(request: CohortLabelRequest) -> CohortLabels | None:
     if no_event := [name for name in blank_samples if name not in without_time]:
         message = f"no event for {listing(no_event)}; left out ({len(no_event)} of {len(cells)})"
         request.problems.append(Problem(f"{request.file}, column '{event}'", message, "warning"))
-    response = times(
+    response = survival_response(
         np.array([float(time_cell) for time_cell, _ in cells_of_complete_sample.values()]),
         np.array(
             [

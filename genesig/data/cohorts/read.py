@@ -63,7 +63,7 @@ def read_cohort(design: Design, settings: CohortSettings, genes: Collection[str]
     """Read an external cohort.
 
     design: design of the study: its label, classes and covariates.
-    genes: genes of the study, none of which is taken for a row that is no gene.
+    genes: genes of the study; what has such a name is a gene, whatever its values look like.
 
     Raises InvalidInput: with all problems, warnings included, if one is an error.
     """

@@ -70,16 +70,12 @@ def _take_medians(
     """Return one column for each name, the median of its genes in each sample."""
     first_columns = [gene_columns[0] for gene_columns in columns_of_name.values()]
     renamed_matrix = matrix.select(range(len(matrix.rows)), first_columns, tuple(columns_of_name))
-    shared_positions = [
-        position
+    shared_names = [
+        (position, gene_columns)
         for position, gene_columns in enumerate(columns_of_name.values())
         if len(gene_columns) > 1
     ]
-    for position, gene_columns in zip(
-        shared_positions,
-        [shared for shared in columns_of_name.values() if len(shared) > 1],
-        strict=True,
-    ):
+    for position, gene_columns in shared_names:
         values = matrix.cells[:, gene_columns]
         for row, column in np.argwhere(~np.isfinite(values)).tolist():
             if not is_missing(cell_text := matrix.text(row, gene_columns[column])):
@@ -94,9 +90,9 @@ def _take_medians(
         renamed_matrix.cells[:, position] = np.where(
             is_missing_sample, np.nan, np.nanmedian(values, axis=1)
         )
-    if shared_positions:
+    if shared_names:
         message = (
-            f"{counted(len(shared_positions), 'name')} for more than one gene of the matrix; "
+            f"{counted(len(shared_names), 'name')} for more than one gene of the matrix; "
             "their median is taken in each sample"
         )
         problems.append(Problem(annotation, message, "warning"))

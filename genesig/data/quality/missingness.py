@@ -43,7 +43,7 @@ class Missingness:
     """Missing values against the response."""
 
     genes: Array  # (m,) int: genes that only some of the samples have
-    # (m,) float: fisher's exact test of missing against class; for T > 2 classes T times the
+    # (m,) float: Fisher's exact test of missing against class; for T > 2 classes T times the
     # smallest p of a class against the rest. For a number, the rank sum test of the samples without
     # the gene.
     p: Array
@@ -68,7 +68,8 @@ class Missingness:
 def missingness(missing: Array, obs: pd.DataFrame, design: Design) -> Missingness:
     """Test missing values (n, d) of the samples in obs against their response.
 
-    Of samples of one group and one label only the first counts, as these are not independent.
+    missing (n, d) bool. Of samples of one group and one label only the first counts, as these are
+    not independent.
     """
     kind = RESPONSES[design.kind]
     response_number = kind.number(kind.read(obs, design))
@@ -85,23 +86,24 @@ def missingness(missing: Array, obs: pd.DataFrame, design: Design) -> Missingnes
     share = missing[distinct_samples].mean(axis=1)
     tested_members = members[:, distinct_samples]
     has_classes = len(members) > 0
+    if has_classes:
+        p = _fisher(missing_values, tested_members)
+        sample_p = _kruskal(share, tested_members)
+    else:
+        p = _rank_sums(missing_values, response_number[distinct_samples])
+        sample_p = _spearman(share, response_number[distinct_samples])
+    by_class = [missing[in_class][:, genes].mean(axis=0) for in_class in members]
     return Missingness(
-        genes,
-        _fisher(missing_values, tested_members)
-        if has_classes
-        else _rank_sums(missing_values, response_number[distinct_samples]),
-        np.array([missing[in_class][:, genes].mean(axis=0) for in_class in members]).reshape(
-            -1, len(genes)
-        ),
-        _kruskal(share, tested_members)
-        if has_classes
-        else _spearman(share, response_number[distinct_samples]),
-        np.array([missing[in_class].mean() for in_class in members]),
+        genes=genes,
+        p=p,
+        by_class=np.array(by_class).reshape(-1, len(genes)),
+        sample_p=sample_p,
+        class_share=np.array([missing[in_class].mean() for in_class in members]),
     )
 
 
 def _members(response_number: Array) -> Array:
-    """Return the mask of the samples of each class, (T, n)."""
+    """Return the mask of the samples of each class, (T, n), from ``Response.number``."""
     return np.asarray(
         response_number.T > 0
         if response_number.ndim > 1
@@ -112,7 +114,8 @@ def _members(response_number: Array) -> Array:
 def _fisher(missing_values: Array, members: Array) -> Array:
     """Return ``min(1, T min_c P(table at most as likely as that of class c))``, (m,).
 
-    Two classes have one table. Genes with the same number of missing values share their tables.
+    missing_values (n, m) bool: cells of the tested genes. members (T, n) bool. Two classes have one
+    table. Genes with the same number of missing values share their tables.
     """
     from scipy.stats import hypergeom
 
@@ -178,20 +181,21 @@ def check_missing(
     X: Array,
     genes: Sequence[str],
     sheet: Sheet,
-    folds: Sequence[Mapping[str, Any]],
+    fold_steps: Sequence[Mapping[str, Any]],
     location: str,
     omics: Array | None = None,
 ) -> Iterator[Problem]:
     """Yield warnings of missing values associated with the label, and of genes left out for them.
 
-    `omics` (n_genes,) is the omic of each gene, if there are several.
+    fold_steps: section ``normalise.folds`` of the config. `omics` (n_genes,) is the omic of each
+    gene, if there are several.
     """
     missing = np.isnan(X)
     if not missing.any():
         return
     associations = missingness(missing, sheet.obs, sheet.design)
-    first_step: Mapping[str, Any] = next(iter(folds), {"step": ""})
-    findings = [*_by_gene(associations, genes, sheet), *_by_sample(associations, sheet)]
+    first_step: Mapping[str, Any] = next(iter(fold_steps), {"step": ""})
+    findings = [*_gene_phrases(associations, genes, sheet), *_sample_phrases(associations, sheet)]
     if findings:
         advice = (
             f"{first_step['step']} {LOW_VALUES_ADVICE}"
@@ -241,7 +245,7 @@ def _omics_advice(missing: Array, omics: Array | None) -> str:
     )
 
 
-def _by_gene(associations: Missingness, genes: Sequence[str], sheet: Sheet) -> Iterator[str]:
+def _gene_phrases(associations: Missingness, genes: Sequence[str], sheet: Sheet) -> Iterator[str]:
     """Yield a phrase about the genes whose missing values are associated with the label."""
     associated = associations.associated
     classes = sheet.design.classes
@@ -260,7 +264,7 @@ def _by_gene(associations: Missingness, genes: Sequence[str], sheet: Sheet) -> I
     )
 
 
-def _by_sample(associations: Missingness, sheet: Sheet) -> Iterator[str]:
+def _sample_phrases(associations: Missingness, sheet: Sheet) -> Iterator[str]:
     """Yield a phrase if the samples' shares of missing values are associated with the label."""
     if not associations.sample_p <= MAX_SAMPLE_P:
         return

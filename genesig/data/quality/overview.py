@@ -242,6 +242,7 @@ def _outliers(
     rle = after["rle"]
     spread = rle[:, 3] - rle[:, 1]
     median_spread = float(np.nanmedian(spread)) if np.isfinite(spread).any() else 0.0
+    # name, reported values, tested values, smallest difference, whether both directions count
     rules = [
         ("rle_median", rle[:, 2], rle[:, 2], median_spread / 2, True),
         ("rle_iqr", spread, _log2(spread), np.log2(1.25), False),
@@ -265,8 +266,7 @@ def _outliers(
         for row in np.flatnonzero((np.abs(deviation) if two_sided else deviation) > OUTLIER_MADS):
             flagged.setdefault(int(row), []).append(name)
     outliers = [
-        {"sample": samples[flagged_row], "row": flagged_row, "rules": flagged[flagged_row]}
-        for flagged_row in sorted(flagged)
+        {"sample": samples[row], "row": row, "rules": flagged[row]} for row in sorted(flagged)
     ]
     return {"rules": rule_rows, "samples": outliers}
 
@@ -278,7 +278,7 @@ def _log2(values: Array) -> Array:
 
 
 def _associations(dataset: Dataset, components: Components) -> dict[str, Any]:
-    """Return tests of every column of the sample table; q is over all columns and components."""
+    """Return the entries ``associations`` and ``skipped`` of quality.json."""
     design = dataset.design
     tested = []
     skipped = []
@@ -307,7 +307,10 @@ def _associations(dataset: Dataset, components: Components) -> dict[str, Any]:
 
 
 def _adjusted(tested: Sequence[tuple[str, str, bool, Association]]) -> list[dict[str, Any]]:
-    """Return the tests with a q over all columns and components."""
+    """Return the entry ``associations`` of quality.json, with a q over all columns and components.
+
+    tested: column, role, within_label and association of each test.
+    """
     if not tested or not tested[0][3].p.size:
         return []
     p = np.stack([result.p for *_, result in tested])

@@ -10,14 +10,14 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.steps.sample_wise import inverse_scale
 
-BOX_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+BOX_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # whisker, hinge, median, hinge, whisker
 # Deviation of an outlier in MADs, scaled to a standard deviation. How often a sample of a set
 # without outliers exceeds it is measured in tests/laws/test_sample_quality.py.
 OUTLIER_MADS = 5.0
-N_NEAREST = 3
-_SD_PER_MAD = 1.4826
-_TRIMMED_SHARE = 0.02
-_GENES_PER_BLOCK = 2048
+N_NEAREST = 3  # number of nearest samples whose mean distance is that of a sample
+_SD_PER_MAD = 1.4826  # standard deviation of normal values, in MADs
+_TRIMMED_SHARE = 0.02  # share of the values that a trimmed mean leaves out at either end
+_GENES_PER_BLOCK = 2048  # genes that are sorted at a time, which limits the memory
 
 
 def as_logarithms(X: Array) -> Array:
@@ -110,7 +110,7 @@ def _trimmed_mean(ascending: Array) -> float:
 
 
 def nearest_distances(products: Array, n_genes: int) -> Array:
-    """Return the mean distance of each sample to its three nearest samples, (n,).
+    """Return the mean distance of each sample to its `N_NEAREST` nearest samples, (n,).
 
     Three instead of all, because the samples of a small class are far from most others.
 
@@ -133,8 +133,8 @@ def deviations(values: Array, min_difference: float) -> Array:
     """Return ``(x - median) / (1.4826 MAD)``; an outlier deviates by more than `OUTLIER_MADS`.
 
     values (n,) float: one number per sample; NaN stays NaN.
-    min_difference: smallest difference from the median of an outlier: without it, any difference
-        would be one if the other samples hardly differ.
+    min_difference: smallest difference of an outlier from the median, for samples that hardly
+        differ.
     """
     if not np.isfinite(values).any():
         return np.full(len(values), np.nan)

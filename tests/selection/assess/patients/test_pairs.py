@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from genesig.response.kinds import times
+from genesig.response.kinds import survival_response
 from genesig.selection.assess.kinds import HeldOut
 from genesig.selection.assess.patients.pairs import pairs_within_blocks, score_effect
 from genesig.selection.assess.survival import calibration_slope_of_cox
@@ -81,7 +81,7 @@ def test_effect_of_many_samples_equals_logistic_regression_of_pairs():
 
 def test_effect_of_times_is_close_to_the_cox_model():
     rng, _, f, _, _ = scored(n=900, tests=1)
-    y = times(rng.exponential(np.exp(-0.8 * f)), rng.random(len(f)) < 0.7)
+    y = survival_response(rng.exponential(np.exp(-0.8 * f)), rng.random(len(f)) < 0.7)
     reference, (low, high) = calibration_slope_of_cox(y["time"], y["event"], f)
     estimate = score_effect(held(y, f, np.zeros(len(f), int)), y, f, np.zeros((len(f), 0)))
     assert estimate.value == pytest.approx(reference * f.std(ddof=1), rel=0.05)
