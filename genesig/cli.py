@@ -384,12 +384,12 @@ def _predict_samples(options: argparse.Namespace) -> int:
 def _verify_results(options: argparse.Namespace) -> int:
     """Compare results with the record of their run; return 1 if a file differs."""
     from genesig.data.files.readers import read_json
-    from genesig.results.run import changed, changed_fits
+    from genesig.results.run import find_changed_fits, find_changes
     from genesig.words import counted
 
     source = Path(options.folder) / "run.json"
     record = read_json(source)
-    comparisons = (changed, changed_fits)
+    comparisons = (find_changes, find_changed_fits)
     problems = [
         problem
         for comparison in comparisons

@@ -128,7 +128,7 @@ def _covariate_steps(dataset: Dataset, final: Fits) -> Iterator[_Step]:
 def _score_gain(fits: Fits, step: _Step) -> Array:
     """Return what the score of each fit's last list gains over a step, (m,) or (m, T)."""
     ends = np.stack([step.low, step.high])
-    score_pairs = [np.asarray(fits.of_covariates(fit, ends)) for fit in range(len(fits))]
+    score_pairs = [np.asarray(fits.covariate_scores(fit, ends)) for fit in range(len(fits))]
     return np.stack([scores[1, -1] - scores[0, -1] for scores in score_pairs])
 
 

@@ -42,12 +42,11 @@ TEXT_BLOCK_BYTES = 1 << 20  # about the bytes of text that are checked at once
 REWRITE_ADVICE = "write it again by AnnData.write_h5ad"
 
 
+# Attributes of a sparse matrix with its format and its shape, of today and of anndata before 0.7.
 SPARSE_ATTRIBUTES = ("encoding-type", "h5sparse_format")
 SHAPE_ATTRIBUTES = ("shape", "h5sparse_shape")
-
-
 ORIENTATIONS = {"csr_matrix": "csr", "csr": "csr", "csc_matrix": "csc", "csc": "csc"}
-"""Orientation of a sparse matrix by its attribute, of today and of anndata before 0.7."""
+"""Value of such an attribute -> orientation of the matrix."""
 
 
 @contextmanager
@@ -175,6 +174,7 @@ def _check_texts(file: h5py.File, location: str) -> None:
         text_type = isinstance(node, h5py.Dataset) and h5py.check_string_dtype(node.dtype)
         if not text_type or text_type.length is not None or node.ndim != 1:
             continue
+        # Texts have any length: the next block has more of them, or fewer, by the size of the last.
         start = 0
         n_read = 1
         while start < len(node):

@@ -23,14 +23,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PRIOR_WEIGHT = "prior_weight"  # column of the gene table with the weight of each gene's l1 term
-
 UNALIGNED = "unaligned"  # layer of the matrix before studies were aligned
-
 OMIC = "omic"  # column of the gene table that says which omic each gene is of
-
-CHROMOSOME = "chromosome"
-POSITION = "position"
-"""Columns of the gene table that say where each gene lies; blank and NaN where that is unknown."""
+CHROMOSOME = "chromosome"  # column of the gene table with the chromosome; blank if unknown
+POSITION = "position"  # column of the gene table with the position on it; NaN if unknown
 
 
 @dataclass(frozen=True)
@@ -48,7 +44,8 @@ class Dataset:
     var: pd.DataFrame
     design: Design  # columns of `obs` that are label, groups, batches, covariates and weights
     # `dropped`: list of {kind, name, reason}; `steps`: row-wise steps already applied; `inputs`:
-    # {path: sha256}; `warnings`: list of sentences
+    # {path: sha256}; `warnings`: list of sentences; of several studies `studies`, see
+    # `describe_gene_loss`. `normalise_samples` adds further keys.
     provenance: dict[str, Any]
     # (n_samples, n_genes) float64: X before studies were aligned; None unless each training set
     # chooses its own alignment
@@ -123,7 +120,7 @@ class Dataset:
         )
 
     def without(self, omic: str) -> Dataset:
-        """Return the data set without the genes of one omic."""
+        """Return the data set without the genes of one omic, given by its name."""
         is_kept = (self.var[OMIC].astype(str) != omic).to_numpy()
         return replace(
             self, X=np.ascontiguousarray(self.X[:, is_kept]), var=self.var[is_kept].copy()

@@ -27,22 +27,23 @@ from genesig.words import is_number
 if TYPE_CHECKING:
     import pandas as pd
 
-FORMULA_START = re.compile(r"[=+\-@\t\r]")
+FORMULA_START = re.compile(r"[=+\-@\t\r]")  # first letter of a formula, ``=SUM(A1)``
+MARKED_NAME = re.compile(r"'+[=+\-@\t\r]")  # beginning of a marked name, ``'=SUM(A1)``
 
 
-MARKED_NAME = re.compile(r"'+[=+\-@\t\r]")
+def mark_formula(name: Any) -> Any:
+    """Return a name with an apostrophe before it if a spreadsheet would compute it.
 
-
-def cell(name: Any) -> Any:
-    """Return a name with an apostrophe if a spreadsheet would compute it; `plain` reverses this."""
+    `unmark_formula` reverses this. Anything but a text is returned as it is.
+    """
     if not isinstance(name, str) or name[:1] not in "'=+-@\t\r":
         return name
     formula = FORMULA_START.match(name) and len(name) > 1 and not is_number(name)
     return f"'{name}" if formula or MARKED_NAME.match(name) else name
 
 
-def plain(text: Any) -> Any:
-    """Return the original name of a cell that `cell` wrote."""
+def unmark_formula(text: Any) -> Any:
+    """Return the name without the apostrophe of `mark_formula`."""
     return text[1:] if isinstance(text, str) and MARKED_NAME.match(text) else text
 
 
@@ -90,7 +91,7 @@ def load_json(path: str | Path) -> Any:
 
 
 def save_table(path: str | Path, table: pd.DataFrame) -> None:
-    """Write a TSV without index, numbers with 10 significant digits, names as `cell` has them."""
+    """Write a TSV without index, numbers with 10 significant digits, names by `mark_formula`."""
     with (
         whole_file(path) as temporary_path,
         temporary_path.open("w", encoding="utf-8", newline="") as stream,
@@ -100,7 +101,7 @@ def save_table(path: str | Path, table: pd.DataFrame) -> None:
 
 def write_table(stream: TextIO, table: pd.DataFrame) -> None:
     """Write a table to an open file in the format of `save_table`."""
-    table = _change_names(table, cell)
+    table = _change_names(table, mark_formula)
     table.to_csv(stream, sep="\t", index=False, float_format="%.10g", lineterminator="\n")
 
 
@@ -117,7 +118,7 @@ def load_table(path: str | Path, text: Sequence[str] = ()) -> pd.DataFrame:
     table = pd.read_csv(
         path, sep="\t", dtype=dict.fromkeys(text, str), keep_default_na=False, na_values=[""]
     )
-    return _change_names(table, plain)
+    return _change_names(table, unmark_formula)
 
 
 def _change_names(table: pd.DataFrame, change_name: Callable[[Any], Any]) -> pd.DataFrame:

@@ -1,4 +1,10 @@
-"""Stage I and stage II of many splits, in a few arrays, and the fits of all jobs as one record."""
+"""Stage I and stage II of many splits, in a few arrays, and the fits of all jobs as one record.
+
+Stage I searches tau, lambda and mu by the errors of the inner folds. Stage II fits gene lists that
+grow with mu to the whole training set, each with a ridge refit. A fit is both, for one split under
+one permutation of the labels. Lists of different lengths lie one after the other in ``indices``,
+and ``indptr`` says where each begins.
+"""
 
 from __future__ import annotations
 
@@ -123,7 +129,10 @@ class Fits:
         return len(self.split)
 
     def coef(self, fit: int, mu: int) -> tuple[Array, Array]:
-        """Return (indices, values) of the non-zero coefficients of one fit at one mu."""
+        """Return (indices, values) of the non-zero coefficients of one fit at one mu.
+
+        mu: index in `mu`.
+        """
         entries = row_entries(self.indptr, fit * len(self.mu) + mu)
         return self.indices[entries], self.values[entries]
 
@@ -136,7 +145,7 @@ class Fits:
             raise GenesigError("these fits have no chosen list: take that of with_chosen()")
         return self.coef(fit, len(self.mu) - 1)
 
-    def of_covariates(self, fit: int, C: Array) -> Array | float:
+    def covariate_scores(self, fit: int, C: Array) -> Array | float:
         """Return the part of covariates C (n, r) in the scores of a fit, (n, n_mu) or (n, n_mu, T).
 
         0 without covariates. NaN counts as the mean of the training samples.
@@ -237,7 +246,7 @@ class Fits:
             line=None if line is None else line[:, answer_number],
             shrinkage=None if shrinkage is None else shrinkage[:, answer_number],
             crossfitted=None if crossfitted is None else crossfitted[:, answer_number],
-            choice=self.choice * [1, 1, 0],
+            choice=self.choice * [1, 1, 0],  # the only list has index 0
             answers=None,
         )
 
@@ -455,7 +464,10 @@ SHARED_ARRAYS = ("tau", "lam", "mu", "searched")
 
 
 def _take_ragged(indptr: Array, rows: Array) -> tuple[Array, Array]:
-    """Return the indptr of the given rows of a ragged array, and the indices of their entries."""
+    """Return the indptr of some rows of a ragged array, and the indices of their entries.
+
+    rows: numbers of the rows, in any order.
+    """
     counts = np.diff(indptr)[rows]
     new_indptr = np.concatenate([[0], np.cumsum(counts)])
     return new_indptr, np.arange(new_indptr[-1]) + np.repeat(

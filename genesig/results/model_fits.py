@@ -13,10 +13,9 @@ from genesig.arrays import Array, row_entries
 from genesig.results.files import load_arrays, save_arrays
 from genesig.results.fits import refuse_gaps
 
-FitRow = dict[str, Any]
+FitRow = dict[str, Any]  # field of `ModelFits` -> its value, or values, for one fit
 
-# Type of the arrays with one value for each fit; type of the arrays with several values for each
-# fit, and the array of pointers to the first of these.
+# Field with one value for each fit -> its type.
 FIELDS_OF_ONE_VALUE = {
     "split": str,
     "message": str,
@@ -34,6 +33,7 @@ FIELDS_OF_ONE_VALUE = {
     "ended_early": bool,
     "fvm_genes": int,
 }
+# Field with several values for each fit -> its type, and the field of the pointers to the first.
 FIELDS_OF_MANY_VALUES = {
     "indices": (int, "indptr"),
     "sizes": (float, "indptr"),

@@ -13,9 +13,7 @@ from genesig.errors import input_error
 from genesig.results.files import save_text, whole_file
 from genesig.workflow import shipped_folder
 
-DOWNLOAD_FOLDER = ("data", "geo")
-
-
+DOWNLOAD_FOLDER = ("data", "geo")  # parts of the path of the folder below that of the study
 DOWNLOAD_SUFFIXES = ("_series_matrix.txt.gz", "_NCBI.tsv.gz", ".annot.tsv.gz")
 """Suffixes of the files that are downloaded for a series: matrix, counts of NCBI, their genes."""
 
@@ -33,7 +31,7 @@ CONFIG_HEAD = """\
 
 CONFIG_REASONS = """
 # Seen in the matrix when this file was written, and what follows from it:
-{why}
+{reasons}
 {settings}
 """
 
@@ -145,7 +143,7 @@ class Start:
     label: str | Mapping[str, str] = "diagnosis"
     sheet: str = SAMPLE_TEMPLATE  # text of samples.tsv; "" if the study needs none
     settings: Mapping[str, Any] = field(default_factory=dict)  # further sections of the config
-    why: tuple[str, ...] = ()  # lines that explain the settings
+    reasons: tuple[str, ...] = ()  # lines that explain the settings
 
     def config(self) -> str:
         """Return the text of config.yaml."""
@@ -155,10 +153,10 @@ class Start:
             for key, value in values.items()
         }
         reasons_text = ""
-        if self.why or self.settings:
-            why = "\n".join(f"# {line}" for line in self.why)
+        if self.reasons or self.settings:
             reasons_text = CONFIG_REASONS.format(
-                why=why, settings=_yaml(self.settings, short_lists=True)
+                reasons="\n".join(f"# {line}" for line in self.reasons),
+                settings=_yaml(self.settings, short_lists=True),
             )
         offered_text = "".join(
             text for key, text in OPTIONAL_SECTIONS.items() if key not in self.settings
@@ -172,13 +170,13 @@ class Start:
         )
 
     @property
-    def empty(self) -> bool:
+    def lacks_matrix(self) -> bool:
         """Return whether the study still needs an expression matrix."""
         return self.expression == Start.expression
 
     def readme(self) -> str:
         """Return the text of README.md."""
-        matrix = MATRIX_TODO if self.empty else MATRIX_SET.format(expression=self.expression)
+        matrix = MATRIX_TODO if self.lacks_matrix else MATRIX_SET.format(expression=self.expression)
         samples_text = (
             SAMPLES_IN_MATRIX
             if self.samples == self.expression
@@ -226,7 +224,7 @@ def write_study(folder: str | Path, start: Start) -> list[Path]:
     """
     folder = Path(folder)
     files = {"config.yaml": start.config(), "samples.tsv": start.sheet, "README.md": start.readme()}
-    if start.empty:
+    if start.lacks_matrix:
         files["data/README.md"] = "The expression matrix of the study goes here.\n"
     files = {name: text for name, text in files.items() if text}
     try:

@@ -30,13 +30,11 @@ def sha256(path: str | Path) -> str:
     """Return the SHA-256 of a file, or of the digests and names of all files in a folder."""
     path = Path(path)
     if path.is_dir():
-        files = sorted(
-            path_in_folder for path_in_folder in path.rglob("*") if path_in_folder.is_file()
-        )
-        path_in_folder = "".join(
+        files = sorted(file for file in path.rglob("*") if file.is_file())
+        digest_lines = "".join(
             f"{sha256(file)}  {file.relative_to(path).as_posix()}\n" for file in files
         )
-        return hashlib.sha256(path_in_folder.encode()).hexdigest()
+        return hashlib.sha256(digest_lines.encode()).hexdigest()
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
@@ -50,7 +48,7 @@ def checksums(paths: Iterable[str | Path], home: Path) -> dict[str, str]:
     return {name: sha256(names[name]) for name in sorted(names)}
 
 
-def changed(record: Any, home: Path, source: str) -> Iterator[Problem]:
+def find_changes(record: Any, home: Path, source: str) -> Iterator[Problem]:
     """Yield a problem for each result and each input that was changed after the run.
 
     Inputs are expected beside the folder of results, where a study is run. A missing input is no
@@ -70,11 +68,11 @@ def changed(record: Any, home: Path, source: str) -> Iterator[Problem]:
             yield Problem(str(path), "is another file than the run read")
 
 
-def changed_fits(record: Any, home: Path, source: str) -> Iterator[Problem]:
+def find_changed_fits(record: Any, home: Path, source: str) -> Iterator[Problem]:
     """Yield a problem for each file of fits that was changed, removed or added after the run.
 
     A folder that was removed as a whole, to free space, is one problem. Records of earlier versions
-    have no fits. Parameters are those of `changed`.
+    have no fits. Parameters are those of `find_changes`.
     """
     if not isinstance(record, dict) or "fits" not in record:
         return
@@ -164,7 +162,7 @@ def write_crate(record: Any, home: Path, source: str) -> Path:
     Parameters
     ----------
     record, home, source
-        As for `changed`.
+        As for `find_changes`.
 
     Raises
     ------
@@ -175,7 +173,7 @@ def write_crate(record: Any, home: Path, source: str) -> Path:
     ----------
     RO-Crate Metadata Specification 1.1; Process Run Crate 0.5, of the workflow run crates.
     """
-    if problems := list(changed(record, home, source)):
+    if problems := list(find_changes(record, home, source)):
         raise InvalidInput(problems)
     try:
         import rocrate  # noqa: F401
@@ -276,6 +274,8 @@ LOG_TAIL_BYTES = 20_000  # bytes at the end of a log that are searched
 KILLED_JOB = re.compile(
     r"/tmp\w+\.(\w+)\.py' (?:died with <Signals\.(\w+)|returned .* status (\d+)\.)"
 )
+"""Matches ``/tmpx1.fit.py' died with <Signals.SIGKILL``, or ``... returned non-zero exit status
+137.``; the groups are the rule, the signal and the status."""
 SIGNAL_REASONS = {
     "SIGKILL": "was killed (SIGKILL), by the system if memory ran out: free some, or run fewer "
     f"jobs at a time (--cores), and {RERUN_ADVICE}",
@@ -337,7 +337,10 @@ def _slurm_reason(text: str) -> str | None:
 
 
 def _start_time(log: Path) -> float:
-    """Return the start time of a run, in seconds, from the name of its log; 0 for another name."""
+    """Return the start of a run, in seconds, from the name of its log; 0 for another name.
+
+    Snakemake names its logs ``2026-01-31T235959.123456.snakemake.log``.
+    """
     try:
         return datetime.strptime(log.name[:17], "%Y-%m-%dT%H%M%S").timestamp()
     except ValueError:

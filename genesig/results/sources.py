@@ -12,11 +12,12 @@ from pathlib import Path
 PAGE_SUFFIXES = {".css", ".j2", ".js"}
 """Suffixes of files of the report, which count as part of the modules in their folder."""
 
-# Imports are found in the text: syntax trees of the whole package would take a second.
+# Imports are found in the text: syntax trees of the whole package would take a second. The groups
+# are package and names of ``from genesig.a import b, c``, or module of ``import genesig.a``.
 IMPORT = re.compile(
     r"^ *(?:from (genesig[\w.]*) import (\([^)]*\)|[^\n]*)|import (genesig[\w.]*))", re.M
 )
-IMPORTED_NAME = re.compile(r"(?:^|,)[\s(]*(\w+)")
+IMPORTED_NAME = re.compile(r"(?:^|,)[\s(]*(\w+)")  # each name of ``(b as x, c)``: b and c
 
 
 @cache
@@ -58,10 +59,11 @@ def _digest(file: Path) -> str:
 @cache
 def _imported_files(file: Path, root: Path) -> tuple[Path, ...]:
     """Return the modules that one file imports, with the packages they are in."""
+    # genesig.data.files is in the packages genesig, genesig/data and genesig/data/files.
     names = {
-        part
+        package
         for name in _imported_names(file)
-        for part in accumulate(name.split("."), "{}/{}".format)
+        for package in accumulate(name.split("."), "{}/{}".format)
     }
     modules = _file_of_module(root)
     return tuple(modules[name] for name in names & modules.keys())

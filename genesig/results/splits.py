@@ -21,8 +21,8 @@ class Split:
     """
 
     name: str
-    repeat: int
-    fold: int
+    repeat: int  # repeat of the cross-validation, from 1; 0 for all samples
+    fold: int  # fold of that repeat, from 1; 0 for all samples
     train: tuple[str, ...]
     test: tuple[str, ...]
     inner: tuple[tuple[str, ...], ...]

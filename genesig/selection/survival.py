@@ -91,7 +91,7 @@ def predict_test_sets(
             columns = [column_of_gene[int(gene)] for gene in genes]
             scores = fits.intercept[fit, -1] + X[:, columns] @ values
             covariate_scores = np.zeros((len(X), len(fits.mu)))
-            covariate_scores += fits.of_covariates(fit, covariates)
+            covariate_scores += fits.covariate_scores(fit, covariates)
             scores = scores + covariate_scores[:, -1] - fits.threshold[fit]
             weights = None if training_set.covariates is None else training_set.covariates.weights
             yield _predict_test_set(

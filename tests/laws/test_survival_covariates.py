@@ -148,7 +148,7 @@ def test_model_json_predicts_as_the_fit_does() -> None:
     at = int(final.choice[0, 2])
     genes, b = final.coef(0, at)
     want = final.intercept[0, at] + dataset.X[:, genes] @ b
-    want = want + final.of_covariates(0, dataset.covariates())[:, at]
+    want = want + final.covariate_scores(0, dataset.covariates())[:, at]
     np.testing.assert_allclose(table["score"], want - final.threshold[0], rtol=1e-10)
     lam = float(final.grid.lam[final.choice[0, 1]] * final.grid.norm[0])
     joint = minimum(dataset, np.arange(len(dataset.samples)), genes, lam)

@@ -12,20 +12,20 @@ from hypothesis import strategies as st
 from genesig.cli import main
 from genesig.data.files.readers import read_samples
 from genesig.results import load_table, save_table
-from genesig.results.files import cell, plain
+from genesig.results.files import mark_formula, unmark_formula
 
 SIGNS = st.text(st.sampled_from("'=+-@\t\r1ea "), max_size=6)
 
 
 @given(st.one_of(SIGNS, st.text()))
 def test_name_is_read_back_unchanged(name: str) -> None:
-    assert plain(cell(name)) == name
+    assert unmark_formula(mark_formula(name)) == name
 
 
 @given(SIGNS)
 def test_no_cell_is_a_formula(name: str) -> None:
     """What begins with such a sign is a number, or the sign alone."""
-    written = cell(name)
+    written = mark_formula(name)
     if written[:1] in ("=", "+", "-", "@", "\t", "\r"):
         assert len(written) == 1 or float(written) == float(name)
 
@@ -36,12 +36,12 @@ MARKED = ["=1+1", '=HYPERLINK("a")', "+A1", "-A1", "@SUM(1)", "'=1", "''-x", "\t
 
 @pytest.mark.parametrize("name", CELLS)
 def test_other_names_and_numbers_are_untouched(name: str) -> None:
-    assert cell(name) == name == plain(name)
+    assert mark_formula(name) == name == unmark_formula(name)
 
 
 @pytest.mark.parametrize("name", MARKED)
 def test_a_formula_gets_an_apostrophe(name: str) -> None:
-    assert cell(name) == f"'{name}"
+    assert mark_formula(name) == f"'{name}"
 
 
 def test_a_table_is_read_back_with_its_names(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.files.cells import end_of_quoted_name, parse_cells, split_row
 from genesig.errors import input_error
-from genesig.results.files import plain
+from genesig.results.files import unmark_formula
 from genesig.words import THOUSANDS_BY_COMMA, counted, is_missing, is_number
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ DELIMITER_NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", " ": "spaces"
 
 MAX_GENES = 1_000_000  # most rows or columns of a matrix; arrays of methylation have 930,000 probes
 USUAL_WIDTH_SHARE = 0.9
-"""Share of the lines of one width from which on the header is at fault, not these lines."""
+"""Share of lines with one width from which on the header is at fault, not these lines."""
 MAX_BYTES_PER_CELL = 9
 """Mean bytes of a cell up to which the rows of a text stay in memory.
 
@@ -329,7 +329,7 @@ def parse_table(text: str | bytes, suffix: str, file_name: str) -> TextTable:
 
     table_lines = _split_lines(text, suffix, file_name, single_column=True)
     rows = (split_row(row, table_lines.delimiter, file_name) for row in table_lines.iterate_rows())
-    cells = [[plain(cell.strip()) for cell in row] for row in rows]
+    cells = [[unmark_formula(cell.strip()) for cell in row] for row in rows]
     if table_lines.delimiter == ";":
         cells = _with_decimal_points(cells)
     # Spreadsheets leave empty columns at the right-hand side.
@@ -340,7 +340,7 @@ def parse_table(text: str | bytes, suffix: str, file_name: str) -> TextTable:
         if cell
     )
     table = pd.DataFrame(
-        [r[1:width] for r in cells], columns=table_lines.header[1:width], dtype=object
+        [row[1:width] for row in cells], columns=table_lines.header[1:width], dtype=object
     )
     table.index = pd.Index([row[0] for row in cells], name=table_lines.header[0], dtype=object)
     return TextTable(table, table_lines.line_numbers)
@@ -603,14 +603,18 @@ def _has_quoted_cells(line: str) -> bool:
 
 ROWS_PER_BLOCK = 1000
 """Rows of a block; in nearly every table the first block shows that points are decimal."""
-MIN_WHOLE_SHARE = 0.05  # of all numbers; of values with three decimals one in a thousand is whole
+# Points are of thousands if whole numbers have this share of all numbers; of values with three
+# decimals one in a thousand is whole.
+MIN_WHOLE_SHARE = 0.05
+# They are if there are so many different whole numbers; one may stand for a missing value, as -999.
 MIN_DIFFERENT_NUMBERS = 10
-"""Different whole numbers; a single one may stand for a missing value, as -999."""
-# Values around a thousand: whole numbers just below it, and "fractions" just above, as 1.234.
+# They are if values lie on both sides of a thousand: whole numbers just below it, and "fractions"
+# just above it, such as 1.234.
 MIN_LARGEST_WHOLE = 500
 MAX_SMALLEST_FRACTION = 2
+# They are if this share of the fractions has a third digit that is not 0; of numbers with points of
+# thousands it is nine in ten.
 MIN_THIRD_DIGIT_SHARE = 0.8
-"""Of the fractions, with a third digit that is not 0; it is nine in ten of thousands."""
 
 
 def check_points(matrix: Matrix, file_name: str) -> None:

@@ -57,7 +57,7 @@ from genesig.data.steps.scale import (
 )
 from genesig.errors import InvalidInput, Problem, input_error
 from genesig.response.design import label_columns
-from genesig.results.files import cell
+from genesig.results.files import mark_formula
 from genesig.results.new_study import Start
 from genesig.words import (
     as_word,
@@ -78,7 +78,7 @@ if TYPE_CHECKING:
 MIN_SAMPLES_PER_CLASS = 7
 """Samples for each of several classes: five outer folds leave enough for five inner folds."""
 Label = str | dict[str, Any]
-Lines = tuple[str, ...]
+Lines = tuple[str, ...]  # sentences for the user, which become comments of config.yaml
 NO_NEW_SAMPLES = "no new sample can be put on this scale, and test samples took part in it"
 MAX_WORD_SHARE = 0.1
 """Share of cells of words from which on a table is no matrix, its annotation left out."""
@@ -86,7 +86,7 @@ MAX_WORD_SHARE_WITH_ANNOTATION = 1 / 3
 """The same for a table with its columns about genes and samples."""
 RMA_STEPS: dict[str, Any] = {
     "samples": [{"step": "rma_background"}],
-    "folds": [{"step": s} for s in ("quantile", "median_polish", "centre", "unit_variance")],
+    "folds": [{"step": name} for name in ("quantile", "median_polish", "centre", "unit_variance")],
 }
 
 
@@ -150,7 +150,7 @@ def first_look(
             expression=expression,
             sheet=_sample_template(matrix, file_format),
             settings=settings,
-            why=reasons,
+            reasons=reasons,
         )
     genes = {*matrix.rows, *matrix.columns}
     table = table.loc[:, [name not in genes for name in table.columns]]
@@ -305,7 +305,8 @@ def _log_step(X: Array) -> tuple[list[dict[str, Any]], Lines]:
     if not never_logged(X):
         close = "though they are large: they lie close together"
         reason = f"Values that look logged ({size}), {close}; nothing is done to them."
-        return [], (reason,) if looks_raw(*sizes(without_largest_genes(X))[1:]) else ()
+        bulk = sizes(without_largest_genes(X))
+        return [], (reason,) if looks_raw(bulk.p99, bulk.largest) else ()
     if looks_counted(cells):
         zeros = "zeros among whole numbers" if (cells == 0).any() else "whole numbers from near 0"
         return [{"step": "log_cpm"}], (f"Counts, never logged ({size}): {zeros}.",)
@@ -359,7 +360,7 @@ def _missing_settings(matrix: Matrix, has_counts: bool) -> tuple[dict[str, Any],
 def _sample_template(matrix: Matrix, file_format: Format | None) -> str:
     """Return the text of a sample table to be filled in, with the names of the samples."""
     names = matrix.rows if _samples_are_rows(matrix, file_format) else matrix.columns
-    return "sample\tdiagnosis\tpatient\n" + "".join(f"{cell(name)}\t\t\n" for name in names)
+    return "sample\tdiagnosis\tpatient\n" + "".join(f"{mark_formula(name)}\t\t\n" for name in names)
 
 
 def _patient_column(table: pd.DataFrame) -> str | None:

@@ -165,7 +165,7 @@ def _training_scores(
     scores = []
     for list_model in list_models:
         genes, values = list_model.fits.coef(0, list_model.at)
-        covariate_scores = list_model.fits.of_covariates(0, C)
+        covariate_scores = list_model.fits.covariate_scores(0, C)
         gene_scores = (
             X[:, [column_of_gene[int(gene)] for gene in genes]] @ values + list_model.intercept
         )

@@ -68,7 +68,7 @@ def scores_of(final: Fits, name: str, dataset: Dataset) -> Any:
     """Score all samples by one answer, from the fit alone."""
     answer = final.answer(name)
     genes, weights = answer.coef(0, 0)
-    covariate_part = answer.of_covariates(0, dataset.covariates())
+    covariate_part = answer.covariate_scores(0, dataset.covariates())
     covariate_part = covariate_part if isinstance(covariate_part, float) else covariate_part[:, 0]
     return answer.intercept[0, 0] + dataset.X[:, genes] @ weights + covariate_part
 
