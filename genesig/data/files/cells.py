@@ -75,11 +75,10 @@ def _sign_zeros(cells: Array, text: bytes) -> None:
         cells[zeros[first_letters == MINUS]] = -0.0
 
 
+# first field of each row, numbers (n_rows, width - 1), texts by (row, column): see `parse_cells`
 ParsedBlock = tuple[list[str], Array, dict[tuple[int, int], str]]
 
 CELLS_PER_BLOCK = 50_000  # cells at a time, so that intermediate texts take little memory
-
-
 OPEN_QUOTE = "has a quote that is left open; close every quote, or export the table again"
 
 
@@ -102,8 +101,8 @@ def parse_cells(
     """Return the first field of each row, the numbers of the others, and the texts of other cells.
 
     rows: taken block by block, and not kept.
-    shape (int, int): how many they are, and the fields of each.
-    at_once: all are one block: what is quoted may go on in the next row.
+    shape (n_rows, width): number of rows, and of fields of each.
+    at_once: whether all rows are one block, as quoted cells may go on in the next row.
 
     Raises InvalidInput: a quote is left open.
 
@@ -190,7 +189,7 @@ def _split_quoted_name(row: str, delimiter: str) -> list[str]:
     """Return the name in the quotes of a first field, and the rest of its row."""
     end = end_of_quoted_name(row)
     delimiter_position = row.index(delimiter, end)
-    # What stands behind the quotes goes to the numbers, and is none.
+    # A text between quote and delimiter is kept, so that it makes the number behind it faulty.
     return [row[1 : end - 1], row[end + (delimiter_position == end) :]]
 
 

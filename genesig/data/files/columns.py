@@ -35,8 +35,8 @@ age size bmi grade grades stage nodes node score scores dose level count counts 
 day days week weeks month months year years time hours rank ecog performance gleason height weight
 """
 MAX_CODES = 10  # different numbers in a column of codes
-# Words in the names of columns: of times, of events, of endpoints (which either may have), and of
-# other columns that may look like these: dates, sample names, covariates.
+# Words in the names of columns: TIME of times, EVENT of events, ENDS of endpoints (which either may
+# have), OTHER of other columns that may look like these: dates, sample names, covariates.
 ROLE_WORDS = """
 TIME t time times day days d week weeks month months mo year years yr yrs followup follow up fu
 TIME duration to until survival last since
@@ -179,9 +179,9 @@ AMBIGUOUS_NAMES = frozenset(["cens", "censor"])
 OUTCOME_WORDS = frozenset(["survival", "status", "event", "indicator"])
 NEGATION_WORDS = frozenset(["no", "not", "non", "without"])
 MIN_RANK_SUM_Z = 2.58
-"""Of the rank-sum test (p = 0.01) from which on the times of one word are longer."""
+"""z of the rank-sum test (p = 0.01) from which on the times of one word are longer."""
 MAX_BLANK_SHARE = 0.1
-"""Share of missing times of an outcome in a column with the times of both outcomes."""
+"""Largest share of missing times of an outcome in a column that has its times."""
 
 
 @dataclass(frozen=True)
@@ -212,18 +212,18 @@ def time_event_pairs(table: pd.DataFrame) -> list[TimeAndEvent]:
     events = {
         name: _subject_words(name) for name in names if _is_event(name, cells_of(table, name))
     }
-    columns = [(t, e) for t in times for e in events if t != e and times[t] == events[e]]
+    all_pairs = [(time, event) for time in times for event in events if time != event]
+    columns = [(time, event) for time, event in all_pairs if times[time] == events[event]]
     if not columns and len(times) == len(events) == 1:
         columns = [
-            (t, e)
-            for t in times
-            for e in events
-            if t != e and times[t] | events[e] <= ENDPOINT_WORDS
+            (time, event)
+            for time, event in all_pairs
+            if times[time] | events[event] <= ENDPOINT_WORDS
         ]
     if not columns:  # times of the dead and of the living in two columns
-        candidates = [_make_pair(table, t, e) for t in times for e in events if t != e]
+        candidates = [_make_pair(table, time, event) for time, event in all_pairs]
         return _prefer_joined_times(table, [pair for pair in candidates if pair.follow_up_times])
-    return _prefer_joined_times(table, [_make_pair(table, t, e) for t, e in columns])
+    return _prefer_joined_times(table, [_make_pair(table, time, event) for time, event in columns])
 
 
 def _make_pair(table: pd.DataFrame, time: str, event: str) -> TimeAndEvent:
@@ -241,7 +241,9 @@ def _prefer_joined_times(table: pd.DataFrame, candidates: list[TimeAndEvent]) ->
     ]
     follow_up_pairs = {(name, pair.event) for pair in joined_pairs for name in pair.follow_up_times}
     single_pairs = [
-        p for p in candidates if p not in joined_pairs and (p.time, p.event) not in follow_up_pairs
+        pair
+        for pair in candidates
+        if pair not in joined_pairs and (pair.time, pair.event) not in follow_up_pairs
     ]
     return [*joined_pairs, *single_pairs]
 
@@ -275,13 +277,13 @@ def lacking_times(table: pd.DataFrame, time: str, event: str, word: str) -> Lack
         if not is_missing(cell)
     ]
     rows_by_outcome = {
-        outcome: [(timed, row) for value, timed, row in rows if value == outcome]
+        outcome: [(has_time, row) for has_event, has_time, row in rows if has_event == outcome]
         for outcome in (True, False)
     }
     if min(map(len, rows_by_outcome.values())) < MIN_CLASS_SAMPLES:
         return None
     blank_rows = {
-        outcome: [row for timed, row in side if not timed]
+        outcome: [row for has_time, row in side if not has_time]
         for outcome, side in rows_by_outcome.items()
     }
     for outcome, side in rows_by_outcome.items():
@@ -333,18 +335,19 @@ def rank_sum_of_times(table: pd.DataFrame, time: str, event: str) -> float:
     return float(excess / np.sqrt(len(yes) * len(no) * (len(all_times) + 1) / 12))
 
 
-def event_by_name(counts: Mapping[str, int], name: str, longer: float = 0.0) -> str | None:
+def event_by_name(counts: Mapping[str, int], name: str, rank_sum_z: float = 0.0) -> str | None:
     """Return the word that is the event by the column's name or by its two words; None if in doubt.
 
+    counts: word -> number of its samples.
     name: of the column: the 1 of os_censored is a time without the event.
-    longer: `rank_sum_of_times`: a censored time is longer as a rule, which decides for a name such
-        as cens.
+    rank_sum_z: from `rank_sum_of_times`; a censored time is longer as a rule, which decides for a
+        name such as cens.
     """
     words = [cell.strip().lower() for cell in counts]
     yes = [cell for cell, word in zip(counts, words, strict=True) if word in YES_WORDS]
     no = [cell for cell, word in zip(counts, words, strict=True) if word in NO_WORDS]
     if len(yes) == len(no) == 1 and len(counts) == 2:
-        if _says_censored(name, longer):
+        if _says_censored(name, rank_sum_z):
             return no[0]
         return (
             yes[0]
@@ -355,7 +358,7 @@ def event_by_name(counts: Mapping[str, int], name: str, longer: float = 0.0) -> 
     return final[0] if len(counts) == 2 and len(final) == 1 else None
 
 
-def _says_censored(name: str, longer: float) -> bool:
+def _says_censored(name: str, rank_sum_z: float) -> bool:
     """Tell whether the name of a column of yes and no says that yes means "censored"."""
     words = set(words_of(name))
     if words & NEGATION_WORDS:
@@ -364,16 +367,16 @@ def _says_censored(name: str, longer: float) -> bool:
         return True
     if "free" in words and not words & OUTCOME_WORDS:
         return True
-    return bool(words & (CENSORED_NAMES | AMBIGUOUS_NAMES)) and longer > MIN_RANK_SUM_Z
+    return bool(words & (CENSORED_NAMES | AMBIGUOUS_NAMES)) and rank_sum_z > MIN_RANK_SUM_Z
 
 
-def event_word(counts: Counter[str], name: str = "", longer: float = 0.0) -> str | None:
+def event_word(counts: Counter[str], name: str = "", rank_sum_z: float = 0.0) -> str | None:
     """Return which word of a column is the event; None if that is 1.
 
-    The event is the word that sounds final, or is no control. `name` and `longer` are as for
+    The event is the word that sounds final, or is no control. `name` and `rank_sum_z` are as for
     `event_by_name`.
     """
-    expected = event_by_name(counts, name, longer)
+    expected = event_by_name(counts, name, rank_sum_z)
     if expected is not None and expected.strip().lower() in NO_WORDS:
         return expected
     if all(is_number(cell) and float(cell) in (0, 1) for cell in counts):
@@ -395,7 +398,7 @@ def event_word(counts: Counter[str], name: str = "", longer: float = 0.0) -> str
 
 
 def _subject_words(name: str) -> frozenset[str]:
-    """Return the words of a column's name that say neither time nor event: its endpoint."""
+    """Return the words of a column's name that say neither time nor event: its endpoint, os."""
     return frozenset(words_of(name)) - TIME_WORDS - EVENT_WORDS
 
 

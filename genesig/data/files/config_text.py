@@ -67,7 +67,7 @@ def check_numbers(root: Any, file_name: str) -> None:
     pending = [root]
     while pending:
         node = pending.pop()
-        if id(node) in visited:  # an alias, perhaps of what it stands in
+        if id(node) in visited:  # an alias, which may even contain itself
             continue
         visited.add(id(node))
         if node.id != "scalar":
@@ -85,9 +85,8 @@ def check_numbers(root: Any, file_name: str) -> None:
 
 
 MAX_CONFIG_BYTES = 100_000
-MAX_CONFIG_VALUES = 2000
-MAX_CONFIG_DEPTH = 20
-"""Values of a config with its aliases written out, and how deep they may be nested."""
+MAX_CONFIG_VALUES = 2000  # largest number of values of a config with its aliases written out
+MAX_CONFIG_DEPTH = 20  # largest depth to which these are nested
 
 
 def parse_yaml(text: str, file_name: str) -> dict[str, Any]:
@@ -139,6 +138,7 @@ def exceeds_config_size(value: Any, children_of: Callable[[Any], Any]) -> bool:
         value, depth = pending.pop()
         children = children_of(value)
         is_text = isinstance(children, str)
+        # A long text counts as several values.
         n_values += 1 + (len(children) * MAX_CONFIG_VALUES // MAX_CONFIG_BYTES if is_text else 0)
         if n_values > MAX_CONFIG_VALUES or depth > MAX_CONFIG_DEPTH:
             return True

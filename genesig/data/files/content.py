@@ -50,8 +50,10 @@ def _gunzip(packed: BinaryIO) -> Iterator[bytes]:
         raise EOFError
 
 
+GZIP_MAGIC = b"\x1f\x8b"
+# first bytes of a file -> name of the compression, function that yields the unpacked blocks
 COMPRESSIONS: dict[bytes, tuple[str, Callable[[BinaryIO], Iterable[bytes]]]] = {
-    b"\x1f\x8b": ("gzip", _gunzip),
+    GZIP_MAGIC: ("gzip", _gunzip),
     b"BZh": ("bzip2", lambda packed: _read_blocks(bz2.BZ2File(packed))),
     b"\xfd7zXZ": ("xz", lambda packed: _read_blocks(lzma.LZMAFile(packed))),  # noqa: SIM115
 }
@@ -73,10 +75,10 @@ def read_content(path: str | Path) -> bytes:
 def _read_stream(stream: BinaryIO, path: str | Path) -> bytes:
     """Return the content of an open file, unpacked if it begins as gzip does."""
     check_download_digest(Path(path))
-    is_gzip = stream.read(2) == b"\x1f\x8b"
+    is_gzip = stream.read(len(GZIP_MAGIC)) == GZIP_MAGIC
     stream.seek(0)
     if is_gzip:
-        return _decompress(stream, str(path), b"\x1f\x8b")
+        return _decompress(stream, str(path), GZIP_MAGIC)
     if str(path).lower().endswith(".gz"):
         raise input_error(path, "is named .gz but is not gzip; rename it, or compress it with gzip")
     return _read_all(_read_blocks(stream), stream, str(path))
@@ -90,7 +92,7 @@ def leading_lines(path: Path, max_lines: int) -> Iterator[str]:
             for line in islice(stream, max_lines):
                 yield line.rstrip("\r\n")
     except (OSError, EOFError, zlib.error):
-        return  # whoever reads the whole file says so
+        return  # `read_content` raises the error
 
 
 def unpack(content: bytes, file_name: str) -> bytes:

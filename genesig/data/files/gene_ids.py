@@ -14,7 +14,8 @@ from genesig.words import further_text, is_missing
 
 MAX_REPEATED_SHARE = 0.5
 """Share of the rows from which on a first column that repeats itself is no column of gene ids."""
-# Ensembl genes, transcripts and proteins, RefSeq; a clone's genes (AC004556.1) have no versions.
+# Ensembl genes, transcripts and proteins, RefSeq: ENSG00000141510.18, NM_000546.6. A clone's genes
+# (AC004556.1) have no versions.
 VERSIONED_ID = re.compile(
     r"(ENS[A-Z]{0,6}[EGPT]\d{11}|[NXWY][MRP]_\d{6,9})(?P<version>\.\d+)?(?P<region>_PAR_Y)?"
     r"(?P<symbol>[_|][A-Za-z]\S*)?",  # as ENSG00000141510.18_TP53
@@ -49,26 +50,26 @@ def with_single_ids(matrix: Matrix, file_name: str) -> tuple[Matrix, list[Proble
         message += "; is the first column that of the gene ids? Name each gene by an id of its own"
         return matrix, [Problem(file_name, message, code="ids_repeated")]
     message += "; their median in each sample is taken"
-    single = matrix.subset(
-        range(len(matrix.rows)), [group[0] for group in columns_of_gene.values()]
+    single_matrix = matrix.subset(
+        range(len(matrix.rows)), [gene_columns[0] for gene_columns in columns_of_gene.values()]
     )
-    texts = dict(single.texts)
-    for position, group in enumerate(columns_of_gene.values()):
-        if len(group) == 1:
+    texts = dict(single_matrix.texts)
+    for position, gene_columns in enumerate(columns_of_gene.values()):
+        if len(gene_columns) == 1:
             continue
-        values = matrix.cells[:, group]
+        values = matrix.cells[:, gene_columns]
         is_number = np.asarray(np.isfinite(values))
         all_blank = np.asarray(~is_number.any(axis=1))
         medians = np.nanmedian(
             np.where(is_number | all_blank[:, None], np.where(is_number, values, 0), np.nan), axis=1
         )
-        single.cells[:, position] = np.where(all_blank, np.nan, medians)
+        single_matrix.cells[:, position] = np.where(all_blank, np.nan, medians)
         for row, k in np.argwhere(~is_number).tolist():
-            text = matrix.text(row, group[k])
+            text = matrix.text(row, gene_columns[k])
             if not is_missing(text):  # a fault, which the check of the cells names
-                single.cells[row, position] = np.nan
-                texts[(position, row) if single.transposed else (row, position)] = text
-    return replace(single, texts=texts), [
+                single_matrix.cells[row, position] = np.nan
+                texts[(position, row) if single_matrix.transposed else (row, position)] = text
+    return replace(single_matrix, texts=texts), [
         Problem(file_name, message, "warning", code="ids_repeated")
     ]
 

@@ -142,8 +142,8 @@ def _is_footnote(matrix: Matrix, row: int) -> bool:
     return not any(_cell_text(matrix, row, column) for column in range(len(matrix.columns)))
 
 
-def _n_left(matrix: Matrix) -> int:
-    """Return how many columns behind the first are left of the numbers; 0 without a corner.
+def _count_left_columns(matrix: Matrix) -> int:
+    """Return how many columns stand left of the numbers, the first not counted; 0 without corner.
 
     Their headers are blank, as the corner is; the last of them may have the labels of the lines.
     """
@@ -178,7 +178,7 @@ def _row_below_corner(matrix: Matrix) -> int | None:
 
     It is the first row with words in all of these columns and without numbers at the right.
     """
-    n_left = _n_left(matrix)
+    n_left = _count_left_columns(matrix)
     if n_left == 0 or n_left >= len(matrix.columns):
         return None
     for row in range(min(MAX_HEADER_ROWS, len(matrix.rows) - 1)):
@@ -199,8 +199,8 @@ def _without_corner(matrix: Matrix, header_row: int) -> Matrix:
 
     `header_row` is the row with the headers of the columns at the left.
     """
-    n_left = _n_left(matrix)
-    samples = range(_n_left(matrix), len(matrix.columns))
+    n_left = _count_left_columns(matrix)
+    samples = range(n_left, len(matrix.columns))
     body = range(header_row + 1, len(matrix.rows))
     header_lines = [matrix.columns[n_left:]]
     header_lines += [
@@ -250,7 +250,11 @@ def _label(matrix: Matrix, row: int | None, n_left: int) -> str:
 def _column_of_ids(columns: Sequence[Sequence[str]]) -> int:
     """Return the column of gene ids: the first of distinct words, else of distinct cells."""
     distinct_columns = [
-        k for k, cells in enumerate(columns) if all(cells) and len(set(cells)) == len(cells)
+        column
+        for column, cells in enumerate(columns)
+        if all(cells) and len(set(cells)) == len(cells)
     ]
-    word_columns = [k for k in distinct_columns if not all(map(is_number, columns[k]))]
+    word_columns = [
+        column for column in distinct_columns if not all(map(is_number, columns[column]))
+    ]
     return next(iter(word_columns or distinct_columns), 0)

@@ -16,6 +16,7 @@ from genesig.words import listing
 
 Config = dict[str, Any]
 
+# Keys of a config whose value is the name of a file, each with its section.
 FILE_KEY_PATHS = (
     ("expression",),
     ("samples",),
@@ -26,8 +27,13 @@ FILE_KEY_PATHS = (
     ("enrichment", "sets"),
     ("controls", "signatures"),
 )
-COHORT_FILE_KEYS = ("expression", "samples", "annotation", "renamed")
-COHORT_SECTIONS = ("external", "studies")
+COHORT_SECTIONS = ("external", "studies")  # sections that are lists of data sets
+COHORT_FILE_KEYS = (
+    "expression",
+    "samples",
+    "annotation",
+    "renamed",
+)  # keys of files in their items
 SERIES_ACCESSION = re.compile(r"(GSE\d+)(-GPL\d+)?", re.IGNORECASE)
 SERIES_SUFFIX = "_series_matrix.txt.gz"
 # Folder in which the rule `fetch` stores its downloads.

@@ -176,7 +176,10 @@ def kinds_by_name(names: Sequence[str], excluded: Collection[str] = ()) -> dict[
 
 
 def _foreign_micro_rna(names: Sequence[str], positions: Sequence[int]) -> list[int]:
-    """Return the positions without micro-RNA of a species that is frequent in the matrix."""
+    """Return the positions without micro-RNA of a species that is frequent in the matrix.
+
+    The first four letters of micro-RNA are the species: ``hsa-miR-21``.
+    """
     species = Counter(names[k][:4].lower() for k in range(len(names)) if "-mi" in names[k].lower())
     common = {name for name, times in species.items() if times > MIN_SPECIES_SHARE * len(names)}
     return [k for k in positions if names[k][:4].lower() not in common]

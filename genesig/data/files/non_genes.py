@@ -150,7 +150,7 @@ def _message(
     names_by_kind: dict[NonGeneKind, list[str]], file_name: str, *, genes_in_rows: bool
 ) -> Problem:
     """Return the message that counts and names the rows and columns that were left out."""
-    counts = [_count_text(kind, len(rows)) for kind, rows in names_by_kind.items()]
+    counts = [_count_text(kind, len(names)) for kind, names in names_by_kind.items()]
     if not genes_in_rows:
         about_samples = (CLINICAL_ROWS, WORD_ROWS)
         counts = [
@@ -158,8 +158,8 @@ def _message(
             for kind, text in zip(names_by_kind, counts, strict=True)
         ]
     parts = [
-        f"{text}: {listing(rows)}"
-        for text, rows in zip(counts, names_by_kind.values(), strict=True)
+        f"{text}: {listing(names)}"
+        for text, names in zip(counts, names_by_kind.values(), strict=True)
     ]
     message = f"left out, neither genes nor samples: {'; '.join(parts)}"
     if settings := dict.fromkeys(kind.name for kind in names_by_kind if kind.name):
@@ -182,12 +182,16 @@ def _named_columns(matrix: Matrix, surroundings: Surroundings) -> dict[int, NonG
     n_columns_of_name = Counter(matrix.columns)
     # "na" and "nan" are genes of the fly, each once.
     kind_of_column = {
-        k: NAMELESS_ROWS
-        for k, name in enumerate(matrix.columns)
+        column: NAMELESS_ROWS
+        for column, name in enumerate(matrix.columns)
         if is_nameless(name) and not (name in ("na", "nan") and n_columns_of_name[name] == 1)
     }
     kind_of_column |= kinds_by_name(matrix.columns, excluded)
-    return {k: kind for k, kind in kind_of_column.items() if matrix.columns[k] not in genes}
+    return {
+        column: kind
+        for column, kind in kind_of_column.items()
+        if matrix.columns[column] not in genes
+    }
 
 
 def _columns_of_sheet(
@@ -245,9 +249,9 @@ def _columns_of_words(matrix: Matrix, samples: Sequence[int]) -> list[int]:
             n_words[column] += 1
     return [
         column
-        for column, number in n_words.items()
+        for column, n_texts in n_words.items()
         if column not in numeric
-        and 2 * number > len(samples)
+        and 2 * n_texts > len(samples)
         and not np.isfinite(matrix.cells[samples, column]).any()
     ]
 
@@ -258,9 +262,9 @@ def _row_numbers(matrix: Matrix, samples: Sequence[int]) -> list[int]:
     first_row = matrix.cells[samples[0]] if samples else np.empty(0)
     candidates = np.flatnonzero((first_row == 0) | (first_row == 1))
     return [
-        int(k)
-        for k in candidates
-        if np.array_equal(matrix.cells[samples, k] - matrix.cells[samples[0], k], counts)
+        int(column)
+        for column in candidates
+        if np.array_equal(matrix.cells[samples, column] - matrix.cells[samples[0], column], counts)
     ]
 
 
@@ -282,7 +286,7 @@ def _columns_in_table(
         named_keys = {as_read(name) for name in surroundings.config_columns}
         yield from (k for k in shared_columns if as_read(matrix.columns[k]) in named_keys)
         return
-    row_of_sample = {name: k for k, name in enumerate(map(str, table.index))}
+    row_of_sample = {name: row for row, name in enumerate(map(str, table.index))}
     pairs = [
         (row, row_of_sample[matrix.rows[row]])
         for row in samples
@@ -356,9 +360,9 @@ def _unclassified_whole_numbers(
         return []
     genes = set(surroundings.genes)
     names = [
-        matrix.columns[k]
-        for k in columns_of_whole_numbers(matrix, samples)
-        if k not in classified and matrix.columns[k] not in genes
+        matrix.columns[column]
+        for column in columns_of_whole_numbers(matrix, samples)
+        if column not in classified and matrix.columns[column] not in genes
     ]
     return names if len(names) <= MAX_WHOLE_NUMBER_COLUMNS else []
 
@@ -374,10 +378,12 @@ def _total_columns(
     A few samples find the candidates, all samples confirm them. The summaries of a counter may be
     part of the sum or not.
     """
-    genes = np.array([k for k in range(len(matrix.columns)) if k not in kind_of_column], dtype=int)
+    genes = np.array(
+        [column for column in range(len(matrix.columns)) if column not in kind_of_column], dtype=int
+    )
     if len(samples) < MIN_DIFFERENT_VALUES or len(genes) < 2 * MIN_SAMPLES_FOR_VALUES:
         return []
-    summaries = [k for k, kind in kind_of_column.items() if kind is SUMMARIES]
+    summaries = [column for column, kind in kind_of_column.items() if kind is SUMMARIES]
     candidates: dict[int, None] = {}
     first_samples = list(samples[:MIN_DIFFERENT_VALUES])
     for added_summaries in ([], summaries):
@@ -389,7 +395,7 @@ def _total_columns(
                 )
                 candidates |= dict.fromkeys(confirmed.tolist())
     known_genes = set(surroundings.genes)
-    return [k for k in candidates if matrix.columns[k] not in known_genes]
+    return [column for column in candidates if matrix.columns[column] not in known_genes]
 
 
 def _columns_equal_to_sum(
@@ -400,7 +406,11 @@ def _columns_equal_to_sum(
     scale: float,
     candidates: Array | None = None,
 ) -> Array:
-    """Return the candidates of which `scale` times the value is the sum of all others."""
+    """Return the columns of which `scale` times the value is the sum of all others.
+
+    genes: columns that are summed; so are `summaries`, columns of the summary rows of a counter.
+    candidates: columns that are compared; None is all genes.
+    """
     X = matrix.cells[samples]
     total = np.nansum(X[:, genes], axis=1) + np.nansum(X[:, list(summaries)], axis=1)
     columns = genes if candidates is None else candidates

@@ -22,11 +22,12 @@ PATIENT_COLUMN = re.compile(rf"({PATIENT_WORDS})s?|.*({PATIENT_WORDS}|case|mouse
 MIN_UNITS = 6
 """Values of a column of patients; of fewer it may be another name of the classes."""
 MAX_UNIT_SIZE = 5
-"""Samples of one patient, as a mean, unless all have the same number; kinds have more samples."""
+"""Largest mean number of samples of a patient, unless all patients have the same number; conditions
+of an experiment have more samples."""
 MAX_CHANCE = 1e-4
+"""Probability of one response in each value, up to which that is no chance."""
 MAX_CHANCE_OF_EQUAL_SIZE = 1e-2
-"""Probability of one response in each value, below which it is no chance; values of a kind that
-all have the same number of samples are hardly one."""
+"""The same if all values have the same number of samples, as conditions seldom have."""
 
 
 def names_patients(column: str) -> bool:
@@ -37,23 +38,24 @@ def names_patients(column: str) -> bool:
 def find_patient_column(table: pd.DataFrame, class_names: Iterable[str]) -> str | None:
     """Return the column of patients with several samples, if a table has it.
 
-    It is called so, or its values repeat and have one class each in a column of `class_names`, far
-    more often than by chance, and none is a number, such as a time. All its cells are filled in.
+    It is called as patients are, or its values repeat and have one class each in a column of
+    `class_names`, far more often than by chance, and none is a number, such as a time. All its
+    cells are filled in.
     """
     candidates = [
         name for name in map(str, table.columns) if not is_covariate(name) and _repeats(table, name)
     ]
-    named = next(filter(names_patients, candidates), None)
-    if named is not None:
-        return named
+    named_column = next(filter(names_patients, candidates), None)
+    if named_column is not None:
+        return named_column
     class_names = list(class_names)
-    recognised = [
+    recognised_columns = [
         name
         for name in candidates
         if not any(map(is_number, cells_of(table, name)))
         and any(_has_one_class_each(table, name, class_name) for class_name in class_names)
     ]
-    return max(recognised, key=lambda name: len(set(table[name])), default=None)
+    return max(recognised_columns, key=lambda name: len(set(table[name])), default=None)
 
 
 def varies_within(table: pd.DataFrame, name: str, unit_column: str) -> bool:
@@ -76,20 +78,27 @@ def _has_one_class_each(table: pd.DataFrame, name: str, class_name: str) -> bool
     if name == class_name or varies_within(table, class_name, name):
         return False
     rows_of_value = list(table.groupby(name).indices.values())
-    repeated = [list(rows) for rows in rows_of_value if len(rows) > 1]
+    repeated_units = [list(rows) for rows in rows_of_value if len(rows) > 1]
     limit = MAX_CHANCE_OF_EQUAL_SIZE if len(set(map(len, rows_of_value))) == 1 else MAX_CHANCE
-    return chance_of_one_response(repeated, list(map(str, table[class_name]))) < limit
+    return chance_of_one_response(repeated_units, list(map(str, table[class_name]))) < limit
 
 
 def chance_of_one_response(
-    repeated: Sequence[Sequence[int]], response_texts: Sequence[str]
+    repeated_units: Sequence[Sequence[int]], response_texts: Sequence[str]
 ) -> float:
-    """Return the product of Σ_c C(n_c, s)/C(n, s) over values of s samples, n_c of response c."""
+    """Return the probability that permuted responses are equal within each value of a column.
+
+    It is the product of Σ_c C(n_c, s)/C(n, s) over the values, s samples each, n_c of n samples
+    having response c.
+
+    repeated_units: rows of the samples of each value that occurs more than once.
+    response_texts (n,) of str: response of each sample.
+    """
     counts = np.array(list(Counter(response_texts).values()), float)
     n_samples = len(response_texts)
     log_chance = 0.0
-    for of_unit in repeated:
-        drawn_samples = np.arange(len(of_unit))
+    for unit_rows in repeated_units:
+        drawn_samples = np.arange(len(unit_rows))
         shares = np.clip(counts[:, None] - drawn_samples, 0, None) / (n_samples - drawn_samples)
         log_chance += float(np.log(max(shares.prod(axis=1).sum(), 1e-300)))
     return float(np.exp(log_chance))

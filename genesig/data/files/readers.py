@@ -426,7 +426,7 @@ def _unknown_suffix_error(path: str | Path, suffixes: list[str]) -> InvalidInput
     """Return the error about a file whose ending no format has."""
     suffix = suffix_of(path)
     if not suffix and not Path(path).exists():
-        read_content(path)  # says so, and what is near
+        read_content(path)  # raises the error that there is no such file, with similar names
     fault = f"the ending '{suffix}' is not known" if suffix else "the name has no ending"
     names = f"{', '.join(suffixes)}; also gzipped, such as .csv.gz"
     advice = (

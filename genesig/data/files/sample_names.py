@@ -21,7 +21,7 @@ from genesig.words import counted, listing
 if TYPE_CHECKING:
     import pandas as pd
 
-    from genesig.data.files.delimited import Matrix, TextTable
+    from genesig.data.files.delimited import Matrix
 
 SAMPLE_NAMES_SETTING = "data.sample_names"
 # Headers that usually hold names of samples; they decide between columns with equally many names.
@@ -50,7 +50,7 @@ class NameColumn:
     name: str  # header of the column
     position: int  # 0 is the first column of the file, the index of the table
     names: Mapping[int, str]  # row of the table -> name in the matrix
-    manner: str = ""  # key of `READING_BY_MANNER`: how a cell has its name
+    manner: str = ""  # key of `READING_BY_MANNER`; '' if the cells are the names themselves
 
     @property
     def n_names(self) -> int:
@@ -58,7 +58,8 @@ class NameColumn:
         return len(set(self.names.values()))
 
 
-Axes = tuple[Sequence[str], Sequence[str]]
+Axes = tuple[Sequence[str], Sequence[str]]  # names of the columns and of the rows of a matrix
+# takes the cells of a column and the names of an axis; returns row -> name that the cell stands for
 Reading = Callable[[Sequence[str], frozenset[str]], dict[int, str]]
 
 

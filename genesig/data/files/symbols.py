@@ -370,7 +370,10 @@ def _id_likelihood(names: Sequence[str]) -> tuple[int, int]:
 
 
 def _id_fields(names: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Return name -> (field of MyGene.info, id without version) of each name that is an id."""
+    """Return name -> (field of MyGene.info, id without version) of each name that is an id.
+
+    The first pattern of `ID_PATTERNS` that fits decides.
+    """
     fields_of_id: dict[str, tuple[str, str]] = {}
     for name in names:
         for field, pattern in ID_PATTERNS.items():
@@ -424,7 +427,7 @@ def _best_hits(ids: list[str], scopes: list[str], species: str) -> dict[str, Any
     for name in ("biothings.client", "httpx"):  # they tell each request
         logging.getLogger(name).setLevel(logging.WARNING)
     client: Any = biothings_client.get_client("gene", url=address)
-    # else: none
+    # The client's own has no time limit.
     client.http_client = httpx.Client(timeout=MYGENE_TIMEOUT_SECONDS)
     client.http_client_setup = True
     try:

@@ -82,6 +82,7 @@ TRANSCRIPT_ID = re.compile(r"ENS[A-Z]{0,6}T\d{11}\b.*|[NX][MR]_\d+(\.\d+)?", re.
 PROGRAM_OF_COLUMN = {"numreads": "Salmon", "estcounts": "kallisto"}
 """Program that writes a column of counts of transcripts."""
 STAR_HEADER = ("unstranded", "stranded_first", "stranded_second")
+# What the file names of counters have behind the sample: S01.htseq.counts, S01ReadsPerGene.out.
 COUNTER_SUFFIX = re.compile(
     r"([._-]?ReadsPerGene(\.out)?|[._-](htseq|feature)?[._-]?counts?|[._-]htseq|[._-]rna_seq"
     r"|[._-]augmented_star_gene|[._-]star_gene|\.(genes|isoforms)|[._-]gene_abund(ance)?)+$",

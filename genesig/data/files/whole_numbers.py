@@ -16,7 +16,7 @@ MIN_NONZERO_SHARE = 0.2
 MAX_WHOLE_NUMBER_COLUMNS = 20
 """Columns of whole numbers about samples; if there are more, they are genes."""
 MAX_WHOLE_NUMBER_SHARE = 0.2
-"""Their share of the columns of a small matrix."""
+"""Largest share of such columns in a small matrix."""
 MAX_CELLS_FOR_DIGITS = 1000  # cells of which the number of digits is counted
 
 
@@ -27,10 +27,10 @@ def clinical_numbers(matrix: Matrix, samples: Sequence[int]) -> Iterator[int]:
     X = matrix.cells[samples]
     if not _genes_have_decimals(matrix, X, _are_small_and_whole(X)):
         return
-    for k, name in enumerate(matrix.columns):
-        x = _numbers(X[:, k])
+    for column, name in enumerate(matrix.columns):
+        x = _numbers(X[:, column])
         if is_clinical(name) and x.size and (x % 1 == 0).all():
-            yield k
+            yield column
 
 
 def columns_of_whole_numbers(matrix: Matrix, samples: Sequence[int]) -> list[int]:

@@ -226,7 +226,7 @@ def _place_text_cells(body: str, n_columns: int, n_rows: int, file_name: str) ->
             StringIO(lines),
             sep=r"\s+",
             header=None,
-            names=list("xymsp"),
+            names=["x", "y", "mean", "deviation", "pixels"],
             dtype=np.float64,
             **exact_float_options(),
         )

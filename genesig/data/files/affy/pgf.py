@@ -17,7 +17,7 @@ from genesig.data.files.formats.text import as_text
 from genesig.errors import did_you_mean, input_error
 from genesig.words import counted, listing
 
-NamedContent = tuple[bytes, str]
+NamedContent = tuple[bytes, str]  # content of a file, unpacked, and its name for messages
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ from genesig.machine import check_size
 from genesig.words import counted, is_number, listing
 
 if TYPE_CHECKING:
-    pass
     from xml.etree.ElementTree import Element
 
 Rows = list[list[str]]
@@ -136,7 +135,9 @@ def _sheet_doubts(sheet: Sheet) -> Iterator[str]:
     marks = sheet.marks
     rows = sheet.rows
     vertical = [
-        range_ for range_ in marks.merged if range_[2] > range_[0] and range_[0] < len(rows)
+        merged_range
+        for merged_range in marks.merged
+        if merged_range[2] > merged_range[0] and merged_range[0] < len(rows)
     ]
     if vertical:
         ranges = counted(len(vertical), "merged range")
@@ -154,7 +155,9 @@ def _sheet_doubts(sheet: Sheet) -> Iterator[str]:
             "others; delete them there if they are to be left out"
         )
     hidden_columns = [
-        k for k in marks.hidden_columns if any(k < len(row) and row[k] for row in rows)
+        column
+        for column in marks.hidden_columns
+        if any(column < len(row) and row[column] for row in rows)
     ]
     if hidden_columns:
         yield f"{counted(len(hidden_columns), 'column')} hidden in the workbook, read as all others"

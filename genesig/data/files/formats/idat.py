@@ -73,7 +73,7 @@ def parse_idat(content: bytes, file_name: str) -> Idat:
         raise cursor.error(f"is no IDAT file: it does not begin with IDAT; {COPY_AGAIN}")
     cursor.take(4)
     version = cursor.number("i")
-    _ = cursor.number("i")
+    cursor.take(4)  # upper half of the version, which has 64 bits
     if version != 3:
         message = (
             f"is an IDAT file of version {version}, and version 3 is read: those of expression "

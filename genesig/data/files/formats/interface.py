@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from genesig.data.files.delimited import Matrix, TextTable
 
-ReadFile = Callable[[str | Path], bytes]
-FileOfSample = Mapping[str, Path]
+ReadFile = Callable[[str | Path], bytes]  # reads a whole file and unpacks it
+FileOfSample = Mapping[str, Path]  # sample -> file of its array
 
 
 @dataclass(frozen=True)

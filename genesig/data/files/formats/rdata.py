@@ -44,7 +44,7 @@ SUMMARIZED_SLOTS = ("class", "assays", "colData", "NAMES", "elementMetadata", "r
 UNREAD_SLOTS = ("metadata", "seqinfo")
 """Slots of other objects that are not read: they may hold anything."""
 MAX_SEQUENCE_LENGTH = 10_000_000
-"""Of a sequence that a file stores by its ends: a damaged file can promise any length."""
+"""Largest length of a sequence that a file stores by its ends: a damaged file can promise any."""
 
 
 def read_objects(content: bytes, file_name: str) -> Any:
@@ -170,7 +170,7 @@ def _end_of_list(cell: Any) -> Any:
     return cell
 
 
-# Objects that limma and edgeR keep beside the values.
+# Names of objects that limma and edgeR keep beside the values, in a list.
 LIMMA_OBJECTS = ("design", "weights", "offset", "genes", "samples", "targets")
 LIBRARY_SIZE_COLUMN = "lib.size"  # column of the sample table of a DGEList
 TABLE_OF_OTHER_AXIS = {

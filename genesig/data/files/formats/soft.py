@@ -32,16 +32,18 @@ class Entity:
     def table(self, file_name: str) -> dict[int, list[str]]:
         """Return line of the file -> cells of the entity's table, its headers first."""
         cells_of_line = {
-            k: line.split("\t") for k, line in enumerate(self.lines, self.first_line) if line
+            line_number: line.split("\t")
+            for line_number, line in enumerate(self.lines, self.first_line)
+            if line
         }
         width = len(next(iter(cells_of_line.values())))
-        for k, cells in cells_of_line.items():
+        for line_number, cells in cells_of_line.items():
             if len(cells) > width:
                 raise input_error(
                     file_name,
                     f"{len(cells)} fields where the table of {self.name} has {width}; "
                     f"{DOWNLOAD_AGAIN}",
-                    k,
+                    line_number,
                 )
             cells += [""] * (width - len(cells))
         return cells_of_line
@@ -87,11 +89,11 @@ def matrix(text: str, file_name: str, part: str | None) -> Matrix:
     The cell of a probe that a sample lacks is blank; later checks refuse it by name.
     """
     all_entities = entities(text, file_name)
-    datasets = [e for e in all_entities if e.kind == "DATASET" and e.lines]
+    datasets = [entity for entity in all_entities if entity.kind == "DATASET" and entity.lines]
     if datasets:
         return _matrix_of_dataset(datasets[0], file_name)
     samples_of_part = _samples_of_platform(all_entities, file_name, part)
-    empty = [e.name for e in samples_of_part if len(e.lines) < 2]
+    empty = [entity.name for entity in samples_of_part if len(entity.lines) < 2]
     if empty:
         raise input_error(
             file_name,
@@ -109,10 +111,13 @@ def matrix(text: str, file_name: str, part: str | None) -> Matrix:
 def samples(text: str, file_name: str, part: str | None) -> TextTable:
     """Return the sample table: the tags of the samples, or the subsets of a GDS."""
     all_entities = entities(text, file_name)
-    if any(e.kind == "SUBSET" for e in all_entities):
+    if any(entity.kind == "SUBSET" for entity in all_entities):
         return _subset_table(all_entities)
     samples_of_part = _samples_of_platform(all_entities, file_name, part)
-    tags = {e.name: [tag for tag in e.tags if tag[0] != "geo_accession"] for e in samples_of_part}
+    tags = {
+        entity.name: [tag for tag in entity.tags if tag[0] != "geo_accession"]
+        for entity in samples_of_part
+    }
     return sample_table(tags, samples_of_part[0].line)
 
 
@@ -122,11 +127,13 @@ def genes(text: str, file_name: str, part: str | None) -> TextTable:
 
     all_entities = entities(text, file_name)
     tables = [
-        e for e in all_entities if e.kind in ("PLATFORM", "ANNOTATION", "DATASET") and e.lines
+        entity
+        for entity in all_entities
+        if entity.kind in ("PLATFORM", "ANNOTATION", "DATASET") and entity.lines
     ]
-    counts = Counter(e.name for e in tables)
+    counts = Counter(entity.name for entity in tables)
     if len(tables) > 1:
-        tables = [e for e in tables if e.name == part]
+        tables = [entity for entity in tables if entity.name == part]
     if not tables:
         raise input_error(
             file_name,
@@ -147,16 +154,18 @@ def _samples_of_platform(
     all_entities: list[Entity], file_name: str, part: str | None
 ) -> list[Entity]:
     """Return the samples of the platform that `part` names, or of the only one."""
-    samples_of_part = [e for e in all_entities if e.kind == "SAMPLE"]
-    counts = Counter(e.tag("platform_id") for e in samples_of_part)
+    samples_of_part = [entity for entity in all_entities if entity.kind == "SAMPLE"]
+    counts = Counter(entity.tag("platform_id") for entity in samples_of_part)
     if not samples_of_part:
         raise input_error(
             file_name,
-            f"holds no samples, but {listing(e.kind for e in all_entities)}; a series family or a "
-            "data set is needed",
+            f"holds no samples, but {listing(entity.kind for entity in all_entities)}; a series "
+            "family or a data set is needed",
         )
     if len(counts) > 1 or (part is not None and part not in counts):
-        samples_of_part = [e for e in samples_of_part if e.tag("platform_id") == part]
+        samples_of_part = [
+            entity for entity in samples_of_part if entity.tag("platform_id") == part
+        ]
     if not samples_of_part:
         raise input_error(file_name, _choice_message("platforms", counts, part), key="data.part")
     return samples_of_part
@@ -198,8 +207,8 @@ def _matrix_of_dataset(dataset: Entity, file_name: str) -> Matrix:
     table = dataset.table(file_name)
     header = table.pop(next(iter(table)))
     columns = {
-        name: {row[0]: row[k] for row in table.values()}
-        for k, name in enumerate(header)
+        name: {row[0]: row[column] for row in table.values()}
+        for column, name in enumerate(header)
         if name.startswith("GSM")
     }
     return _make_matrix(dict(zip([row[0] for row in table.values()], table, strict=True)), columns)
@@ -223,7 +232,7 @@ def _make_matrix(
 def _subset_table(all_entities: list[Entity]) -> TextTable:
     """Return a sample table with the subsets of a GDS as characteristics of their samples."""
     tags: dict[str, list[tuple[str, str]]] = {}
-    subsets = [e for e in all_entities if e.kind == "SUBSET"]
+    subsets = [entity for entity in all_entities if entity.kind == "SUBSET"]
     for subset in subsets:
         key = f"{subset.tag('type')}: {subset.tag('description')}"
         for name in subset.tag("sample_id").split(","):

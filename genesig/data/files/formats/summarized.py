@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from genesig.data.files.formats.text import number_matrix, text_table
 from genesig.errors import did_you_mean, input_error
 from genesig.machine import check_size
 from genesig.words import counted, listing
-
-if TYPE_CHECKING:
-    pass
 
 COUNTS_ASSAY = "counts"
 """The assay of a DESeqDataSet with data; its other assays are by-products of fits."""
