@@ -163,7 +163,8 @@ class Dataset:
             uns={"genesig": json.dumps(uns_notes)},
             layers=layers,
         )
-        # HDF5 crashes on a full disk, so free space is checked beforehand.
+        # HDF5 crashes on a full disk, so free space is checked beforehand: that of the values, and
+        # about 200 bytes for each sample and gene.
         needed_bytes = (1 + len(layers)) * self.X.nbytes + 200 * sum(self.X.shape) + 65536
         with whole_file(path, needed_bytes) as temporary_path:
             data.write_h5ad(temporary_path)

@@ -398,6 +398,7 @@ class Fits:
         taken: dict[str, Array] = {name: arrays[name] for name in SHARED_ARRAYS}
         n_mu = len(self.mu)
         list_numbers = (np.asarray(order, dtype=np.int64)[:, None] * n_mu + np.arange(n_mu)).ravel()
+        # The answers of a fit are two rows, `len(ANSWERS)`, of their ragged array.
         answer_numbers = (np.asarray(order, dtype=np.int64)[:, None] * 2 + np.arange(2)).ravel()
         for name, ragged_arrays, rows in (
             ("indptr", ("indices", "values"), list_numbers),

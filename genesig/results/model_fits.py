@@ -89,7 +89,7 @@ class ModelFits:
         return len(self.split)
 
     def selected(self, fit: int) -> tuple[Array, Array]:
-        """Return the numbers of what one fit selects, and their sizes."""
+        """Return the genes (or blocks) that one fit selects, by number, and their sizes."""
         entries = row_entries(self.indptr, fit)
         return self.indices[entries], self.sizes[entries]
 

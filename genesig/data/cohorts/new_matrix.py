@@ -103,22 +103,30 @@ def turn_samples_to_rows(matrix: Matrix, needed: Sequence[str], file: str) -> Ma
 
 
 def select_listed_samples(
-    matrix: Matrix, listed: Sequence[str] | None, file: str
+    matrix: Matrix, table_samples: Sequence[str] | None, file: str
 ) -> tuple[Matrix, list[Problem]]:
     """Return the rows that a sample table lists, all without a table, and the warnings.
+
+    table_samples: names in the table of ``--samples``; None without one.
 
     Raises InvalidInput: no sample of the table is in the matrix, two samples have one name, or one
         has none.
     """
-    unlisted = [] if listed is None else [name for name in matrix.rows if name not in set(listed)]
+    unlisted = (
+        []
+        if table_samples is None
+        else [name for name in matrix.rows if name not in set(table_samples)]
+    )
     reason = "not in the table of --samples, so left out"
-    if listed is not None and len(unlisted) == len(matrix.rows):
+    if table_samples is not None and len(unlisted) == len(matrix.rows):
         message = (
             f"none of the new samples is in this table: they are {listing(matrix.rows)}, it has "
         )
-        raise input_error("--samples", message + listing(listed) + name_advice(listed, matrix.rows))
+        raise input_error(
+            "--samples", message + listing(table_samples) + name_advice(table_samples, matrix.rows)
+        )
     problems = [Problem(file, f"{reason}: {listing(unlisted)}", "warning")] if unlisted else []
-    if absent_samples := [name for name in listed or () if name not in set(matrix.rows)]:
+    if absent_samples := [name for name in table_samples or () if name not in set(matrix.rows)]:
         message = f"not in {file}, so not scored: {listing(absent_samples)}"
         problems.append(Problem("--samples", message, "warning"))
     if unlisted and len(unlisted) < len(matrix.rows):

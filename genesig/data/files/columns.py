@@ -94,14 +94,14 @@ def usual_covariates(table: pd.DataFrame, excluded: Sequence[str]) -> list[str]:
     n_columns = 0
     for name in dict.fromkeys(map(str, table.columns)):
         cells = cells_of(table, name)
-        levels = len(set(cells))
+        n_levels = len(set(cells))
         is_numeric = all(map(is_number, cells))
-        n_columns_with_name = n_columns + (1 if is_numeric else levels - 1)
+        n_columns_with_name = n_columns + (1 if is_numeric else n_levels - 1)
         is_usual = name not in excluded and is_covariate(name) and not BATCH_NAME.fullmatch(name)
-        is_usual = is_usual and levels > 1
+        is_usual = is_usual and n_levels > 1
         if (
             is_usual
-            and (is_numeric or levels <= len(cells) // MIN_CLASS_SAMPLES)
+            and (is_numeric or n_levels <= len(cells) // MIN_CLASS_SAMPLES)
             and SAMPLES_PER_COVARIATE * n_columns_with_name <= len(table)
         ):
             names.append(name)
@@ -354,8 +354,8 @@ def event_by_name(counts: Mapping[str, int], name: str, rank_sum_z: float = 0.0)
             if EVENT_NAMES & set(words_of(name)) and not NEGATION_WORDS & set(words_of(name))
             else None
         )
-    final = [cell for cell in counts if any(part in cell.lower() for part in FINAL_WORDS)]
-    return final[0] if len(counts) == 2 and len(final) == 1 else None
+    final_words = [cell for cell in counts if any(part in cell.lower() for part in FINAL_WORDS)]
+    return final_words[0] if len(counts) == 2 and len(final_words) == 1 else None
 
 
 def _says_censored(name: str, rank_sum_z: float) -> bool:
@@ -371,7 +371,7 @@ def _says_censored(name: str, rank_sum_z: float) -> bool:
 
 
 def event_word(counts: Counter[str], name: str = "", rank_sum_z: float = 0.0) -> str | None:
-    """Return which word of a column is the event; None if that is 1.
+    """Return which word of a column is the event; None if that is 1, which needs no setting.
 
     The event is the word that sounds final, or is no control. `name` and `rank_sum_z` are as for
     `event_by_name`.
@@ -381,20 +381,20 @@ def event_word(counts: Counter[str], name: str = "", rank_sum_z: float = 0.0) ->
         return expected
     if all(is_number(cell) and float(cell) in (0, 1) for cell in counts):
         return None
-    final = [cell for cell in counts if any(part in cell.lower() for part in FINAL_WORDS)]
+    final_words = [cell for cell in counts if any(part in cell.lower() for part in FINAL_WORDS)]
     if len(counts) == 2:
         first_word, second_word = sorted(counts)
-        numbers = is_number(first_word) and is_number(second_word)
+        are_numbers = is_number(first_word) and is_number(second_word)
         return (
-            final[0]
-            if len(final) == 1
+            final_words[0]
+            if len(final_words) == 1
             else max(counts, key=float)
-            if numbers
+            if are_numbers
             else control_first([first_word, second_word])[1]
         )
     if "1" in counts and "0" in counts:  # beside slips, or causes that compete with the first
         return "1"
-    return min(counts, key=lambda cell: (cell not in final, counts[cell]))
+    return min(counts, key=lambda cell: (cell not in final_words, counts[cell]))
 
 
 def _subject_words(name: str) -> frozenset[str]:

@@ -39,10 +39,10 @@ def lines_of(text: str | bytes) -> Iterator[str]:
     return chain.from_iterable(piece.removesuffix("\n").split("\n") for piece in pieces)
 
 
-def pieces_of(text: AnyStr, end: AnyStr, start: int = 0) -> Iterator[AnyStr]:
+def pieces_of(text: AnyStr, line_end: AnyStr, start: int = 0) -> Iterator[AnyStr]:
     """Yield consecutive pieces of a text, of about `PIECE_LENGTH`, each up to a line end."""
     while start < len(text):
-        stop = text.find(end, start + PIECE_LENGTH) + 1 or len(text)
+        stop = text.find(line_end, start + PIECE_LENGTH) + 1 or len(text)
         yield text[start:stop]
         start = stop
 
@@ -477,6 +477,7 @@ def _split_lines(
     delimiter = _find_delimiter(
         header, suffix, f"{file_name}, line {header_line}", single_column=single_column
     )
+    # Rows with long cells are not kept, but read again.
     row_lines = list(lines) if _has_short_cells(text, delimiter) else None
     has_quotes = '"' in text if isinstance(text, str) else b'"' in text
     numbers, widths, has_quoted = _row_widths(

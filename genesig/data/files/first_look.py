@@ -267,9 +267,9 @@ def _sample_table(path: str, part: str | None, matrix: Matrix) -> pd.DataFrame |
 
 
 def _columns_about_samples(path: str, part: str | None, matrix: Matrix) -> pd.DataFrame | None:
-    """Return the columns of a file of samples in rows that are no genes; None without a label.
+    """Return the columns of a file of samples in rows that are no genes.
 
-    matrix: of the genes.
+    None if none of them may be the label. matrix: the genes of the file, samples in rows.
     """
     table = read_samples(path, matrix.rows, part)
     if set(map(str, table.index)) != set(matrix.rows):

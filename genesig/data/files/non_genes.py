@@ -229,7 +229,7 @@ def _columns_of_sheet(
 
 
 def _is_same_file(matrix: Matrix, headers: Collection[str]) -> bool:
-    """Tell whether a file is matrix and sample table in one: every gene is in both."""
+    """Tell whether a file is matrix and sample table in one: most genes are in both."""
     n_shared = sum(as_read(name) in headers for name in matrix.columns)
     return n_shared > MAX_KIND_SHARE * len(matrix.columns)
 

@@ -301,6 +301,9 @@ def _matching_columns(
 ) -> Iterator[NameColumn]:
     """Yield a column, once for each axis, that names half of its samples or of the matrix.
 
+    name, position: header of the column; 0 is the index. manner, reading: item of
+    `READING_BY_MANNER`.
+
     Numbers may be ids of genes by chance: they must be half of the names of the matrix.
     """
     cells = [str(cell).strip() for cell in _cells_of_column(table, position)]

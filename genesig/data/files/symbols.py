@@ -280,7 +280,8 @@ def write_symbols(
 ) -> str:
     """Write the gene table of a matrix; return a sentence that counts the symbols.
 
-    axes: the axis with more ids has the genes; of two with numbers only, the longer one.
+    axes: names of the rows and of the columns of the matrix. The axis with more ids has the genes;
+        of two with numbers only, the longer one.
     matrix_file: the matrix, for messages.
     output: a table that was written before is extended: genes with a symbol are not looked up
         again.
@@ -309,7 +310,9 @@ def write_symbols(
         )
     earlier = _earlier_symbols(output)
     new_ids = {
-        gene: kind for gene, kind in fields_of_id.items() if not earlier.get(gene, {}).get("symbol")
+        gene: field_and_id
+        for gene, field_and_id in fields_of_id.items()
+        if not earlier.get(gene, {}).get("symbol")
     }
     table = earlier | _ask_mygene(new_ids, species)
     save_table(output, _gene_table(table))
@@ -365,7 +368,7 @@ def _write_from_hgnc(axes: Iterable[Sequence[str]], offline: str, output: str) -
 
 
 def _id_likelihood(names: Sequence[str]) -> tuple[int, int]:
-    """Return a sort key: how many names are surely ids, then how many there are."""
+    """Return a sort key: how many names are ids other than numbers, then how many there are."""
     return sum(field != "entrezgene" for field, _ in _id_fields(names).values()), len(names)
 
 

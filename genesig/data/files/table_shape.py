@@ -212,14 +212,14 @@ def files_in_subfolders(folder: Path) -> list[Path]:
 def counts_of_sample(matrix: Matrix, file_name: str) -> Matrix:
     """Return the column of counts of a file of one sample; any other matrix as it is."""
     plain_names = [re.sub(r"[\W_]+", "", name).lower() for name in matrix.columns]
-    for counts, other_columns in COUNT_COLUMNS:
+    for count_column, other_columns in COUNT_COLUMNS:
         if (
             len(plain_names) > 1
-            and counts in plain_names
-            and set(plain_names) - {counts} <= other_columns
+            and count_column in plain_names
+            and set(plain_names) - {count_column} <= other_columns
         ):
-            refuse_transcripts(matrix, counts, file_name)
-            column = plain_names.index(counts)
+            refuse_transcripts(matrix, count_column, file_name)
+            column = plain_names.index(count_column)
             single = matrix.subset(range(len(matrix.rows)), [column])
             choice = f"the column '{matrix.columns[column]}' is taken"
             doubt = f"{choice}, of {len(plain_names)} of one sample"

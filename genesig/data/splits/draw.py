@@ -204,10 +204,10 @@ def _stratified(
         raise LocatedError(location, str(error)) from error
 
 
-def _halves(samples: Samples, seed: int, pairs: int) -> Iterator[Split]:
+def _halves(samples: Samples, seed: int, n_pairs: int) -> Iterator[Split]:
     """Yield subsamples s01a, s01b, s02a, ...: a and b are complementary."""
     all_rows = np.arange(len(samples.names))
-    for pair in range(1, pairs + 1):
+    for pair in range(1, n_pairs + 1):
         key = spawn_key(SUBSAMPLE, split=pair)
         halves = _stratified("splits.subsamples", samples, all_rows, 2, seed, key)
         for fold, half_rows in enumerate(halves, start=1):
@@ -453,7 +453,10 @@ def permute_responses(
 
 
 def response_strata(y: Array, groups: Array | None, batches: Array | None) -> list[Array]:
-    """Return arrays (n_units, unit_size) of rows; `permute_responses` exchanges their units."""
+    """Return arrays (n_units, unit_size) of rows; `permute_responses` exchanges their units.
+
+    If the design allows no exchange, all rows are units of one array.
+    """
     one_side = np.zeros(len(y))
     strata = [np.array(units) for units in _exchangeable_blocks(y, groups, batches, one_side)]
     if all(len(np.unique(y[rows])) == 1 for rows in strata):
@@ -464,7 +467,10 @@ def response_strata(y: Array, groups: Array | None, batches: Array | None) -> li
 def _exchangeable_blocks(
     y: Array, groups: Array | None, batches: Array | None, side: Array
 ) -> list[list[Array]]:
-    """Return lists of blocks of rows (m,); the blocks of one list may be exchanged."""
+    """Return lists of blocks of rows (m,); the blocks of one list may be exchanged.
+
+    side (n,): from `_sides`; samples of different sides are never exchanged.
+    """
     groups = np.arange(len(y)) if groups is None else groups
     batch = np.zeros(len(y)) if batches is None else batches
     strata: dict[tuple[Any, ...], list[Array]] = {}

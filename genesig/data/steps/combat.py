@@ -391,6 +391,7 @@ def _batches_and_covariates(
 ) -> tuple[Array, Array]:
     """Return each sample's batch (n,), and its covariates (n, q).
 
+    columns: column of the batches, then those of the covariates. levels: (column, level) pairs.
     The batch is `UNKNOWN_BATCH` if the batch or a covariate is missing.
     """
     words_of_column: dict[str, list[str]] = {str(column): [] for column in columns[1:]}

@@ -94,15 +94,15 @@ def median_polish(Y: Array, sets: Array) -> tuple[Array, Array]:
 def _polish(tables: Array) -> tuple[Array, Array]:
     """Return values (n_sets, n_arrays) and effects (n_sets, n_probes) of tables.
 
-    `tables` (n_sets, n_probes, n_arrays) become residuals in place. Sets whose residuals no longer
-    change leave `active`.
+    `tables` (n_sets, n_probes, n_arrays) become residuals in place. After each iteration only the
+    sets whose residuals still change are polished further.
     """
     n_sets, n_probes, n_arrays = tables.shape
     set_level = np.zeros(n_sets)
     probe_effects = np.zeros((n_sets, n_probes))
     array_effects = np.zeros((n_sets, n_arrays))
     previous_size = np.zeros(n_sets)
-    active = np.arange(n_sets)
+    active = np.arange(n_sets)  # numbers of the sets in `tables`
     for _ in range(MAX_POLISH_ITERATIONS):
         probe_medians = _median(tables, axis=2)
         tables -= probe_medians[:, :, None]
@@ -113,11 +113,11 @@ def _polish(tables: Array) -> tuple[Array, Array]:
         array_effects[active] += array_medians
         _move_median_to_level(set_level, probe_effects, active)
         size = np.abs(tables).sum(axis=(1, 2))
-        change = np.divide(previous_size, size, out=np.ones_like(size), where=size > 0)
-        changes = np.abs(1 - change) >= POLISH_TOLERANCE
-        active = active[changes]
-        tables = tables[changes]
-        previous_size = size[changes]
+        size_ratio = np.divide(previous_size, size, out=np.ones_like(size), where=size > 0)
+        is_changing = np.abs(1 - size_ratio) >= POLISH_TOLERANCE
+        active = active[is_changing]
+        tables = tables[is_changing]
+        previous_size = size[is_changing]
         if not len(active):
             break
     return set_level[:, None] + array_effects, probe_effects

@@ -73,8 +73,8 @@ def genes_by_indicator(of: Array, added: Array) -> Iterator[tuple[int, Array]]:
 def with_columns(dataset: Dataset, steps: Sequence[Mapping[str, Any]]) -> Dataset:
     """Return the data set with a column for each gene, or omic, that only some samples have.
 
-    The columns are NaN until `MissingIndicators.transform` fills them in.
-    Without the step of indicators, the data set is returned as it is.
+    The columns are NaN until `MissingIndicators.transform` fills them in. Without the step of
+    indicators, the data set is returned as it is.
 
     Raises GenesigError: a gene has the name of another's indicator.
     """

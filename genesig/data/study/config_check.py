@@ -181,7 +181,7 @@ def resolve_config(
     raw: the config as it was written.
     schema: ``workflow/schemas/config.schema.yaml``.
     source: name of the config in messages.
-    n_label_classes: how many there are in the sample table, where `count_label_classes` could tell.
+    n_label_classes: number of classes in the sample table, from `count_label_classes`.
 
     Raises InvalidInput: with one problem per faulty key.
 

@@ -102,7 +102,7 @@ def _explained_share(explained: Array, total: Array) -> Array:
 
 
 def _test_association(kind: str, share: Array, n_levels: int, n_samples: int) -> Association:
-    """Return the association with its adjusted share and the p of its F test."""
+    """Return the association of explained shares (k,), adjusted and with the p of their F tests."""
     from scipy.special import fdtrc
 
     residual_df = n_samples - n_levels

@@ -205,6 +205,7 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
         )
         costs["nonlinear_final"] = _single_job(split_seconds, job_mb)
     if omics := config["data"]["omics"]:
+        # Each omic is left out once. With learned factors their number is unknown: two as a rule.
         seconds = _chance_seconds(config, size) + size.splits * observed_seconds
         costs["omics"] = _single_job(
             seconds * (2 if isinstance(omics, str) else len(omics)), many_fits_mb

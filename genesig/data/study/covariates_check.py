@@ -429,7 +429,10 @@ def _check_design_matrix(
 
 
 def _unexplained_share(C: Array, y: Array) -> float:
-    """Return the share of the variance of y (n,) or (n, T) that the columns of C do not explain."""
+    """Return the share of the variance of y (n,) or (n, T) that centred columns do not explain.
+
+    C (n, m) float: the columns.
+    """
     y = y - y.mean(axis=0)
     residual = y - C @ np.linalg.lstsq(C, y, rcond=None)[0]
     total_sum_of_squares = float(np.sum(y**2))

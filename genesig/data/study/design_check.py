@@ -594,8 +594,8 @@ def _are_units(cells: Sequence[str | None], response_texts: Sequence[str], sheet
     """Tell whether values (units) repeat with one response each, far more often than by chance.
 
     Values with many samples are conditions of an experiment, not patients, unless all have the same
-    number of samples. Decimals are measurements; so are whole numbers that rise or fall with the
-    response.
+    number of samples and there are at least twice as many values. Decimals are measurements; so are
+    whole numbers that rise or fall with the response.
 
     cells: value of each sample, None where missing.
     response_texts: response of each sample.
@@ -654,7 +654,10 @@ def _are_subclasses(rows_of_unit: Mapping[str, Sequence[int]], sheet: Sheet) -> 
 
 
 def _are_measurements(rows_of_unit: Mapping[str, Sequence[int]], sheet: Sheet) -> bool:
-    """Tell whether numbers are decimals, or rise or fall with the mean response."""
+    """Tell whether numbers are decimals, or rise or fall with the mean response.
+
+    rows_of_unit: number, as text -> rows of its samples.
+    """
     if any(float(cell) % 1 for cell in rows_of_unit):
         return True
     kind = RESPONSES[sheet.design.kind]

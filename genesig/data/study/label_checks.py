@@ -198,7 +198,10 @@ def check_missing_codes(table: TextTable, label: str, file: str) -> Iterator[Pro
 
 
 def check_similar_names(table: TextTable, key: str, column: str, file: str) -> Iterator[Problem]:
-    """Yield a problem if one patient, pair or batch may be written in two ways."""
+    """Yield a problem if one patient, pair or batch may be written in two ways.
+
+    key: setting that names the column.
+    """
     pairs = equal_looking(map(str, table.cells[column]))
     if pairs:
         first_name, second_name = pairs[0][:2]

@@ -188,19 +188,19 @@ def check_mixed_scales(
 
     normalise: section ``normalise`` of the config.
     """
-    sizes_of_samples = [
-        sizes(sample_values)[1:] if np.isfinite(sample_values).any() else (np.nan, np.nan)
-        for sample_values in X
-    ]
-    # (n, 2): 99th percentile and maximum of each sample
-    size_table = np.array(sizes_of_samples).reshape(-1, 2)
-    is_raw = np.array([looks_raw(*sample_sizes) for sample_sizes in size_table], dtype=bool)
-    is_logged = ~is_raw & np.isfinite(size_table[:, 0])
+    p99 = np.full(len(X), np.nan)  # of each sample
+    is_raw = np.zeros(len(X), dtype=bool)
+    for row, sample_values in enumerate(X):
+        if np.isfinite(sample_values).any():
+            size = sizes(sample_values)
+            p99[row] = size.p99
+            is_raw[row] = looks_raw(size.p99, size.largest)
+    is_logged = ~is_raw & np.isfinite(p99)
     has_rank_step = "rank_samples" in [step["step"] for step in normalise["samples"]]
     if has_rank_step or not is_raw.any() or not is_logged.any():
         return
-    largest_logged = size_table[is_logged, 0].max()
-    median_raw = np.median(size_table[is_raw, 0])
+    largest_logged = p99[is_logged].max()
+    median_raw = np.median(p99[is_raw])
     if largest_logged > 0 and median_raw > MIN_RAW_RATIO * largest_logged:
         names = [samples[int(row)] for row in np.flatnonzero(is_logged)]
         yield Problem(

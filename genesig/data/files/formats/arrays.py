@@ -18,6 +18,7 @@ from genesig.words import counted, listing
 def join_arrays(arrays: Sequence[tuple[str, Matrix]], folder: str) -> Matrix:
     """Return one matrix of arrays of the same probes, side by side.
 
+    arrays: file and probes × one or more samples of each.
     folder: their folder.
 
     Raises InvalidInput: arrays of another design, or two files of one sample.

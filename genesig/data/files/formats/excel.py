@@ -65,6 +65,7 @@ def samples(content: bytes, file_name: str, part: str | None) -> TextTable:
     tables = [title for title in _visible_sheets(sheets) if _is_sample_table(sheets[title].rows)]
     name, doubt = _only_sheet(sheets, part, tables)
     name = _choose_sheet(sheets, name, file_name)
+    # `part` names the matrix, which is the largest sheet.
     largest = max(sheets, key=lambda title: _n_filled_cells(sheets[title].rows))
     if largest == name and _is_matrix(sheets[name].rows):
         other_tables = set(sheets) - {name} if len(sheets) == 2 else set(tables) - {name}

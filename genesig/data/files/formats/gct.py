@@ -118,6 +118,7 @@ def _check_size(
     n_sample_descriptions: int,
 ) -> None:
     """Refuse lines that do not have the numbers of rows and columns that line 2 states."""
+    # Blank cells at the end of the header do not count.
     n_names = (
         max(k for k, cell in enumerate([*body[0], ""], 1) if cell or k == 1)
         - 1

@@ -29,12 +29,14 @@ def sample_table(samples: Mapping[str, Tags], line: int) -> TextTable:
     """
     import pandas as pd
 
+    # (whether it is a characteristic, name of the column) -> sample -> its texts
     columns: dict[tuple[bool, str], dict[str, list[str]]] = {}
     for name, tags in samples.items():
         for tag, value in tags:
             key, text = _characteristic(tag, value)
             if text:
-                columns.setdefault((key != tag, key), {}).setdefault(name, []).append(text)
+                is_characteristic = key != tag
+                columns.setdefault((is_characteristic, key), {}).setdefault(name, []).append(text)
     joined_keys = _join_spellings(columns)
     table = pd.DataFrame(index=pd.Index(list(samples), name="geo_accession", dtype=object))
     for (is_characteristic, key), cells in columns.items():
@@ -49,11 +51,13 @@ def _join_spellings(columns: dict[tuple[bool, str], dict[str, list[str]]]) -> li
     """Join columns of one characteristic in two spellings, in place; return notes on them.
 
     Only if no sample has both. The more frequent spelling names the column.
+
+    columns: (whether it is a characteristic, name) -> sample -> its texts.
     """
-    special = [key for is_special, key in columns if is_special]
-    special.sort(key=lambda key: -len(columns[True, key]))
+    characteristics = [key for is_characteristic, key in columns if is_characteristic]
+    characteristics.sort(key=lambda key: -len(columns[True, key]))
     sentences = []
-    for frequent, rare in combinations(special, 2):
+    for frequent, rare in combinations(characteristics, 2):
         if (True, frequent) not in columns or (True, rare) not in columns:
             continue
         is_same = _letters(frequent) == _letters(rare) or is_misspelt(frequent, rare)

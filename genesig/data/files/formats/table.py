@@ -33,6 +33,7 @@ def table_format(suffix: str) -> Format:
         opening = opening_of(text, ending, file_name)
         refuse_long(opening, file_name)
         if lacks_header(opening, file_name):
+            # The added header counts as line 0, so that the first gene is on line 1 of the file.
             parsed = parse_matrix(
                 with_header(text, opening, file_name), ending, file_name, first_line=0
             )

@@ -342,7 +342,7 @@ def _unknown_word_faults(
     """Yield the words of ``classes`` that no sample has."""
     words_of_table = dict.fromkeys(map(str, cells))
     words = list(map(str, classes))
-    # Of two words that are close to it, the one that is translated already is not meant.
+    # A word that is translated already cannot be the right spelling of another one.
     untranslated = [word for word in words_of_table if word not in words and not is_missing(word)]
     for word in words:
         if word not in words_of_table:
