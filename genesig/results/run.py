@@ -193,7 +193,7 @@ def _crate_metadata(record: Mapping[str, Any], home: Path) -> Any:
     from rocrate.model.contextentity import ContextEntity
     from rocrate.rocrate import ROCrate
 
-    crate = ROCrate(version="1.1")  # which the profile stands on
+    crate = ROCrate(version="1.1")  # the version that PROFILE builds on
     title = (record["config"].get("report") or {}).get("title")
     crate.name = title or f"Gene signature for {record['config']['label']}"
     crate.description = "Results of genesig: a gene signature, its error and its evidence"

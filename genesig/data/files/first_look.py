@@ -372,7 +372,7 @@ def _patient_column(table: pd.DataFrame) -> str | None:
 
 
 def _is_background(name: str) -> bool:
-    """Tell whether a column has this name of a usual covariate or of a batch."""
+    """Tell whether the name of a column is that of a usual covariate or of a batch."""
     return is_covariate(name) or BATCH_NAME.fullmatch(name) is not None
 
 

@@ -89,12 +89,12 @@ def count_files(series_matrix: str | Path) -> CountFiles | None:
     does not say which series it is.
     """
     path = Path(series_matrix)
-    name = SERIES_FILE.fullmatch(path.name)
-    head = _head_without_values(path) if name else None
+    series = SERIES_FILE.fullmatch(path.name)
+    head = _head_without_values(path) if series else None
     genome = None if head is None else _genome(head)
-    if name is None or genome is None:
+    if series is None or genome is None:
         return None
-    accession = name[1].upper()
+    accession = series[1].upper()
     build, species = genome
     counts = path.with_name(f"{accession}_raw_counts_{build}_NCBI.tsv.gz")
     return CountFiles(accession, counts, path.with_name(f"{species}.{build}.annot.tsv.gz"))

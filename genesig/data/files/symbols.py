@@ -427,7 +427,7 @@ def _best_hits(ids: list[str], scopes: list[str], species: str) -> dict[str, Any
             "genesig symbols", "needs the package biothings-client: pip install 'genesig[symbols]'"
         ) from None
     address = os.environ.get(MYGENE_VARIABLE, MYGENE_ADDRESS)
-    for name in ("biothings.client", "httpx"):  # they tell each request
+    for name in ("biothings.client", "httpx"):  # they log each request
         logging.getLogger(name).setLevel(logging.WARNING)
     client: Any = biothings_client.get_client("gene", url=address)
     # The client's own has no time limit.

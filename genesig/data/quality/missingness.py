@@ -294,9 +294,9 @@ def _left_out_genes(
         for gene in np.flatnonzero(exceeds_missing_share(X, max_share, classes)).tolist()
     ]
     if names:
-        lackers = "the samples" if classes is None else "a class"
+        denominator = "the samples" if classes is None else "a class"
         message = "left out by knn_impute, in each training set anew: "
         message += f"{counted(len(names), 'gene')} that more than {100 * max_share:g} % of "
-        message += f"{lackers} lack, "
+        message += f"{denominator} lack, "
         message += listing(names)
         yield Problem(location, message, "warning")

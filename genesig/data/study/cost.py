@@ -346,6 +346,7 @@ def _fit_seconds(config: Mapping[str, Any], size: Size) -> float:
     """Return the seconds of both stages of the linear selection on one outer training set."""
     linear = config["linear"]
     n_folds = _n_inner_folds(config, size)
+    # The stable list searches the three smallest mu of the default four.
     n_searched_mu = 1 if linear["list"] == "minimal" else min(3, len(linear["mu"]))
     n_factor_ratios = N_FACTOR_RATIOS if config["data"]["omics"] == "learned" else 1
     n_steps = n_factor_ratios * n_folds * n_searched_mu * linear["tau_count"] + len(linear["mu"])

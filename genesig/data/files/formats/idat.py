@@ -226,15 +226,17 @@ def _signals(green: Path, red: Path, load: ReadFile, numbers: Array) -> tuple[Ar
 
 def _find_manifest(folder: Path, load: ReadFile, n_arrays: int) -> _Manifest:
     """Return the manifest in a folder: the one CSV file with addresses."""
-    files = sorted(p for p in folder.iterdir() if p.is_file() and suffix_of(p) == ".csv")
+    files = sorted(
+        path for path in folder.iterdir() if path.is_file() and suffix_of(path) == ".csv"
+    )
     manifests = [manifest for path in files if (manifest := _parse_manifest(load(path), str(path)))]
     if len(manifests) == 1:
         return manifests[0]
     if manifests:
+        manifest_files = listing(manifest.file_name for manifest in manifests)
         raise input_error(
             folder,
-            f"holds {len(manifests)} manifests: {listing(m.file_name for m in manifests)}; keep "
-            "that of the arrays' chip",
+            f"holds {len(manifests)} manifests: {manifest_files}; keep that of the arrays' chip",
         )
     message = (
         f"holds {counted(n_arrays, 'array')} of methylation but no manifest of their chip; put "

@@ -254,10 +254,10 @@ def _check_study_sizes(members: Sequence[Member], align: str) -> Iterator[Proble
     if align != "combat":
         return
     for member in members:
-        if (n := len(member.table)) < MIN_BATCH_SAMPLES:
+        if (n_samples := len(member.table)) < MIN_BATCH_SAMPLES:
             message = (
-                f"'{member.name}' has {n} samples, at least {MIN_BATCH_SAMPLES} are needed for "
-                "across.align: combat; take it out of studies, or align otherwise"
+                f"'{member.name}' has {n_samples} samples, at least {MIN_BATCH_SAMPLES} are needed "
+                "for across.align: combat; take it out of studies, or align otherwise"
             )
             yield Problem(member.matrix_file, message)
 
