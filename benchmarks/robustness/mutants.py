@@ -3,9 +3,13 @@
     python benchmarks/robustness/mutants.py FOLDER --under data optim,compiled --number 30 --seed 1
 
 A mutant is the package with one change: ``<`` for ``<=``, ``+`` for ``-``, ``and`` for ``or``,
-n + 1 for n, True for False. Of each place named by ``--under`` so many are drawn. The tests of the
-nearest files run, first the quick ones (README's test line), then the slow ones, until one fails.
-A file is near if it imports the module, by few steps, and has the words of its path in its own.
+n + 1 for n, True for False. Of each place named by ``--under`` so many are drawn. Tests run until
+one fails, first the quick ones (README's test line), then the slow ones, those of the nearest files
+first: files that import the module, by few steps, and have the words of its path in their own.
+
+With ``--executed DATA`` only test files that execute the changed line run; the others cannot see
+the change. `executed_lines.py` records them. Two kinds of mutants run against the nearest files
+in any case: those outside functions, whose lines run at import, and those in compiled code.
 
 The copy of the checkout in FOLDER and its compiled code are kept from run to run. Its tests are
 collected once. For each mutant a fork of this process gets the changed functions and runs the
@@ -85,6 +89,7 @@ class Mutant:
 
     path: str  # relative to the copy
     line: int
+    function_lines: range | None  # of the innermost function; None outside functions
     uncompiled: bool  # it may change compiled code
     change: str
     place: slice  # bytes that the new code replaces
@@ -163,6 +168,9 @@ def mutants_of(copy: Path, file: Path) -> Iterator[Mutant]:
         yield Mutant(
             path=file.relative_to(copy).as_posix(),
             line=node.lineno,
+            function_lines=range(functions[-1].lineno, (functions[-1].end_lineno or 0) + 1)
+            if functions
+            else None,
             uncompiled=any(map(is_compiled, functions)) or (has_compiled and not functions),
             change=f"{ast.unparse(node)}  ->  {new}",
             place=slice(start, end),
@@ -194,10 +202,32 @@ def words_of(path: str) -> set[str]:
     return set(re.findall(r"[a-z0-9]+", path.removesuffix(".py"))) - {"genesig", "tests", "test"}
 
 
+def read_executed_lines(data_files: list[str]) -> dict[str, dict[int, set[str]]]:
+    """Return, by file of the package and line, the test files that execute it."""
+    from coverage import CoverageData  # needed for --executed only
+
+    executed: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for data_file in data_files:
+        data = CoverageData(data_file)
+        data.read()
+        for path in data.measured_files():
+            name = "genesig/" + path.rpartition("/genesig/")[2]
+            for line, test_files in data.contexts_by_lineno(path).items():
+                executed[name][line] |= set(test_files) - {""}
+    return executed
+
+
 class TestFiles:
     """The modules of the package that each module and each test file import."""
 
-    def __init__(self, copy: Path) -> None:
+    def __init__(self, copy: Path, executed: dict[str, dict[int, set[str]]] | None) -> None:
+        self.executed = executed
+        self.recorded_tests = {
+            file
+            for lines in (executed or {}).values()
+            for test_files in lines.values()
+            for file in test_files
+        }
         self.modules = {
             path.relative_to(copy).as_posix(): imports_of(path.read_text())
             for path in sorted(copy.glob("genesig/**/*.py"))
@@ -207,6 +237,18 @@ class TestFiles:
             for path in sorted(copy.glob("tests/**/test_*.py"))
             if not LEFT_OUT & set(path.parts[-2:])
         }
+
+    def that_may_notice(self, mutant: Mutant) -> list[str]:
+        """Return the test files to run, the nearest first."""
+        ordered = self.nearest(mutant)
+        if self.executed is None or mutant.uncompiled or mutant.function_lines is None:
+            return ordered[:MAX_FILES]
+        lines = self.executed.get(mutant.path, {})
+        seeing = lines.get(mutant.line) or {
+            file for line in mutant.function_lines for file in lines.get(line, ())
+        }
+        unrecorded = [file for file in ordered if file not in self.recorded_tests]
+        return [file for file in ordered if file in seeing] + unrecorded[:MAX_FILES]
 
     def nearest(self, mutant: Mutant) -> list[str]:
         """Return the test files that import a module, those with the most words of its path first.
@@ -231,7 +273,7 @@ class TestFiles:
             shared = len(words & words_of(file)) + len(stem & words_of(file))
             return (distance[file] > 0) - shared, distance[file], len(self.tests[file]), file
 
-        return sorted(distance, key=order)[:MAX_FILES]
+        return sorted(distance, key=order)
 
 
 # One run of tests in a process of its own.
@@ -413,7 +455,8 @@ class MutantSession:
         self.options = options
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        self.files = TestFiles(self.copy)
+        data_files = self.options.executed
+        self.files = TestFiles(self.copy, read_executed_lines(data_files) if data_files else None)
         self.functions = LiveFunctions(self.copy)
         self.items: dict[tuple[str, str], list[pytest.Item]] = defaultdict(list)
         for item in session.items:
@@ -455,7 +498,7 @@ class MutantSession:
     def judge(self, mutant: Mutant) -> tuple[str, str]:
         """Return what became of a mutant, and the test that failed ("" if none did)."""
         finished = True
-        tests = self.options.tests or self.files.nearest(mutant)
+        tests = self.options.tests or self.files.that_may_notice(mutant)
         seconds = self.options.seconds
         for marks in self.options.tiers:
             run = self.run_tests(mutant, mutant.uncompiled, tests, marks, seconds)
@@ -586,6 +629,7 @@ def main() -> None:
     parser.add_argument("--under", nargs="+", default=[""], help="folders; commas join some")
     parser.add_argument("--tiers", nargs="+", choices=OUTCOMES, default=list(OUTCOMES))
     parser.add_argument("--tests", nargs="+", default=[], help="test files, not the nearest ones")
+    parser.add_argument("--executed", nargs="+", default=[], help="data of executed_lines.py")
     parser.add_argument("--lines", nargs="+", help="every mutant of some lines: cli.py:30")
     for option, default in (("--number", 30), ("--seed", 0), ("--seconds", 60)):
         parser.add_argument(option, type=int, default=default)

@@ -3,7 +3,7 @@
 A trial draws one data set with known truth from a seed and returns what each of its claims came to
 there: 1 or 0 (covered, found, called), or a number (a bias); NaN where the claim was not made. The
 mean over independent draws must lie between a claim's bounds. benchmarks/accuracy/claims.py runs
-the full number of draws, tests/claims/test_claims.py a few.
+the full number of draws, tests/claims/claim_checks.py a few.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Trial:
     draw: Callable[[int], Mapping[str, float]]  # seed -> what each claim came to
     claims: tuple[Claim, ...]
     draws: int = 400  # for the certificate
-    few: int | None = 20  # draws of the test; 0: as many as `SAMPLE_OF_TRIALS`; None: no test
+    few: int | None = 20  # draws of the test; 0: as many as `DEFAULT_DRAWS`; None: no test
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,6 @@ class Measured:
     mean: float
     error: float
     draws: int
-
-    def within(self, low: float, high: float, errors: float = 0.0) -> bool:
-        """Tell whether the mean is between the bounds, or at most some standard errors outside."""
-        slack = errors * self.error
-        return self.draws > 0 and low - slack <= self.mean <= high + slack
 
 
 def measured(rows: Iterable[Mapping[str, float]], claim: Claim) -> Measured:

@@ -282,7 +282,7 @@ TRIALS: tuple[Trial, ...] = (
             partial(of_small_studies, n=n, shares=shares, raised=raised),
             claims,
             draws=6,
-            few=3 if (n, raised) in TESTED_SMALL_WORLDS else None,
+            few=2 if (n, raised) in TESTED_SMALL_WORLDS else None,
         )
         for n, mix, shares, raised, claims in SMALL_WORLDS
     ),

@@ -141,10 +141,10 @@ TRIALS: tuple[Trial, ...] = tuple(
         few=few,
     )
     for n, effect, few, claims in (
-        (80, 0.6, 3, (SLOPE, HIGHEST)),
+        (80, 0.6, 2, (SLOPE, HIGHEST)),
         (150, 0.4, None, (SLOPE, HIGHEST)),
         (80, 0.25, None, (CLOSE, HIGHEST)),
-        (80, 0.0, 3, (CLOSE, DOUBTFUL)),
+        (80, 0.0, 2, (CLOSE, DOUBTFUL)),
         (150, 0.0, None, (CLOSE, DOUBTFUL)),
     )
 )

@@ -1,37 +1,22 @@
-"""Test each stated number on a few draws; benchmarks/accuracy/claims.py draws more."""
+"""Test each stated number on a few draws; whole studies are in the file beside."""
 
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.stats
-from certificate import Claim, measured
+from certificate import Claim
+from claim_checks import WHOLE_STUDIES, check_trial, is_compatible, trial_cases
 from claims_page import PAGE, TABLE, page
 from trials import TRIALS
 
-MAX_CHANCE = 0.00135  # of a mean so far outside by accident: three standard errors of many draws
-SAMPLE_OF_TRIALS = 24  # draws of a trial that does not say how many
-TRIAL_CASES = [
-    pytest.param(t, id=f"{t.topic}: {t.data}"[:90], marks=[] if t.few else [pytest.mark.slow])
-    for t in TRIALS
-    if t.few is not None
-]
-
-
-def errors_allowed(n_draws):
-    """Return how many standard errors a mean of so few draws may lie outside by accident."""
-    return float(scipy.stats.t.isf(MAX_CHANCE, max(n_draws - 1, 1)))
+SHARE = Claim("x", "share", "at most 7%", 0.0, 0.07)
+COVERAGE = Claim("x", "95% CI", "holds the truth in 93 to 98%", 0.93, 0.98)
+SLOPE = Claim("x", "slope", "within 0.8 and 1.25", 0.8, 1.25)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("trial", TRIAL_CASES)
+@pytest.mark.parametrize("trial", trial_cases(lambda trial: not trial.topic.startswith(WHOLE_STUDIES)))
 def test_measured_claim_lies_within_its_stated_interval(trial):
-    rows = [trial.draw(seed) for seed in range(trial.few or SAMPLE_OF_TRIALS)]
-    for claim in trial.claims:
-        measured_values = measured(rows, claim)
-        allowed = errors_allowed(measured_values.draws)
-        assert measured_values.within(claim.low, claim.high, allowed), (
-            f"{claim.number}: {measured_values}"
-        )
+    check_trial(trial)
 
 
 def test_claims_have_unique_keys():
@@ -40,12 +25,22 @@ def test_claims_have_unique_keys():
     assert all(claim.low <= claim.high for trial in TRIALS for claim in trial.claims)
 
 
-def test_mean_far_outside_its_interval_is_refused():
-    claim = Claim("x", "share", "5 %", 0.03, 0.07)
-    allowed = errors_allowed(30)
-    assert not measured([{"x": 1.0}] * 15 + [{"x": 0.0}] * 15, claim).within(0.03, 0.07, allowed)
-    assert measured([{"x": 0.0}] * 20, claim).within(0.03, 0.07, errors_allowed(20))
-    assert not measured([{"x": np.nan}], claim).within(0.03, 0.07, allowed)
+@pytest.mark.parametrize(
+    ("claim", "values", "expected"),
+    [
+        (SHARE, [1.0] * 4 + [0.0] * 8, True),
+        (SHARE, [1.0] * 5 + [0.0] * 7, False),
+        (COVERAGE, [1.0] * 12, True),
+        (COVERAGE, [1.0] * 8 + [0.0] * 4, True),
+        (COVERAGE, [1.0] * 7 + [0.0] * 5, False),
+        (SLOPE, [1.5, 1.6], True),
+        (SLOPE, [1.8, 1.9], False),
+        (SLOPE, [0.2, 0.3], False),
+        (SLOPE, [np.nan], False),
+    ],
+)
+def test_draws_far_outside_the_bounds_of_a_claim_are_refused(claim, values, expected):
+    assert is_compatible(values, claim, deviation=0.18, n_certified=12) == expected
 
 
 def test_claims_page_equals_page_written_from_the_measured_table():

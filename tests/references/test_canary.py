@@ -1,8 +1,9 @@
 """In pure noise errors are at chance and p-values uniform.
 
 Anything that leaks from test rows into selection, scaling, the choice of a list or its threshold
-shows here: with 5000 features and 30 samples, genes chosen on all samples separate random labels.
-Errors are those at each mu, and last that of the chosen lists, the answer.
+shows here: genes chosen on all samples separate random labels. Errors are those at each mu, and
+last that of the chosen lists, the answer. `benchmarks/accuracy/claims.py run` draws hundreds of
+studies of noise.
 """
 
 import numpy as np
@@ -17,7 +18,6 @@ from genesig.selection.assess.kinds import ASSESSED
 
 pytestmark = pytest.mark.slow
 
-NO_SUBSAMPLES = {"subsamples": 0}
 ONE_REPEAT = {"subsamples": 0, "repeats": 1}
 LEAVE_PAIR_OUT = {"subsamples": 0, "scheme": "leave_one_group_out"}
 LEAVE_ONE_OUT = {"subsamples": 0, "scheme": "leave_one_out"}
@@ -69,30 +69,32 @@ def test_genes_chosen_on_all_samples_would_be_noticed():
     assert np.mean(errors) < 0.5 - 3 * 0.053
 
 
-@pytest.mark.slow
 def test_mean_error_on_pure_noise_is_one_half():
-    errors = [outer_errors(pure_noise(seed), **NO_SUBSAMPLES) for seed in range(20)]
-    np.testing.assert_allclose(np.mean(errors, axis=0), 0.5, rtol=0, atol=0.05)
+    """Eight errors have a mean of sd .032; genes chosen on all samples have one of .34 or less."""
+    errors = [outer_errors(pure_noise(seed), **ONE_REPEAT) for seed in range(8)]
+    np.testing.assert_allclose(np.mean(errors, axis=0), 0.5, rtol=0, atol=0.1)
 
 
-@pytest.mark.slow
-def test_p_values_on_pure_noise_are_uniform_enough():
-    number = settings({})["controls"]["permutations"]
-    p = np.array([permutation_p(pure_noise(seed), number, **ONE_REPEAT) for seed in range(20)])
-    assert np.sum(p < 0.05) <= 3
+@pytest.mark.parametrize(
+    ("shape", "n_studies", "most"),
+    [
+        ({"n_samples": 24, "n_features": 200}, 40, 7),
+        ({"n_samples": 24, "n_features": 5000}, 8, 3),
+    ],
+    ids=["few genes", "many genes"],
+)
+def test_p_values_of_studies_without_signal_are_uniform(shape, n_studies, most):
+    """One of 20 p-values is the smallest; more than `most` are so in one of 1000 cases.
+
+    A fault that makes every third study of 40 significant is noticed in 98 of 100 cases; a model
+    that sees its test samples makes all of them significant.
+    """
+    p = [permutation_p(pure_noise(seed, **shape), 19, **SMALL) for seed in range(n_studies)]
+    assert np.sum(np.array(p) <= 0.05) <= most
+    # Errors of 24 samples tie often, which counts against the study: the mean is about .56.
+    assert np.mean(p) == pytest.approx(0.56, abs=3.3 * 0.29 / np.sqrt(n_studies))
 
 
-@pytest.mark.slow
-def test_p_values_of_small_studies_without_signal_are_uniform():
-    """Two of 40 values are .05 or less; 100 studies have 1 to 10 of them in 98 of 100 cases."""
-    shape = {"n_samples": 24, "n_features": 200}
-    p = [permutation_p(pure_noise(seed, **shape), 39, **SMALL) for seed in range(100)]
-    assert 0.01 <= np.mean(np.array(p) <= 0.05) <= 0.10
-    # Errors of 24 samples tie often, which counts against the study: about .56, sd .03.
-    assert 0.46 <= np.mean(p) <= 0.66
-
-
-@pytest.mark.slow
 def test_leaving_pairs_out_is_at_chance():
     errors = [outer_errors(lines_without_effect(seed), **LEAVE_PAIR_OUT) for seed in range(20)]
     np.testing.assert_allclose(np.mean(errors, axis=0), 0.5, rtol=0, atol=0.05)
