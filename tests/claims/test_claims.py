@@ -14,7 +14,9 @@ SLOPE = Claim("x", "slope", "within 0.8 and 1.25", 0.8, 1.25)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("trial", trial_cases(lambda trial: not trial.topic.startswith(WHOLE_STUDIES)))
+@pytest.mark.parametrize(
+    "trial", trial_cases(lambda trial: not trial.topic.startswith(WHOLE_STUDIES))
+)
 def test_measured_claim_lies_within_its_stated_interval(trial):
     check_trial(trial)
 
