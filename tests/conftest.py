@@ -32,7 +32,7 @@ if BYTECODE:
     sys.dont_write_bytecode = False
     sys.pycache_prefix = BYTECODE
 
-# `.ci/run tests` draws more examples: --hypothesis-profile thorough.
+# `.ci/run slow` and `.ci/run long` draw more examples: --hypothesis-profile usual, thorough.
 for profile, n_examples in (("quick", 5), ("usual", 20), ("thorough", 100)):
     settings.register_profile(profile, deadline=None, derandomize=True, max_examples=n_examples)
 settings.load_profile("quick")

@@ -24,6 +24,16 @@ from genesig.cli import main
 
 EXAMPLES = sorted((ROOT / "config/examples").glob("*.yaml"))
 names = pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+RUN_WITH_SLOW_TESTS = ("classes", "noise", "numbers")  # tests/toy run the rules of the others
+runs = pytest.mark.parametrize(
+    "example",
+    [
+        pytest.param(
+            path, id=path.stem, marks=() if path.stem in RUN_WITH_SLOW_TESTS else pytest.mark.long
+        )
+        for path in EXAMPLES
+    ],
+)
 
 # Says of each command line whether it ended well. One interpreter for all, as imports take long.
 DRY_RUNS = """
@@ -168,7 +178,7 @@ def test_shipped_data_equal_the_output_of_their_script() -> None:
 
 
 @pytest.mark.slow
-@names
+@runs
 def test_an_example_runs(example: Path, tmp_path: Path) -> None:
     folder = clone(tmp_path)
     config = configured(example)

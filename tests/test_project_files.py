@@ -121,7 +121,7 @@ def test_each_part_is_checked_and_the_tests_on_each_python() -> None:
     assert {part for row in matrix for part in row["parts"].split()} | {"environment"} == {
         *always[1].split(),
         "container",
-        "slow",
+        "long",
     }
     assert [row["python"] for row in matrix if row["parts"] == "tests"] == CLASSIFIED_PYTHONS
 

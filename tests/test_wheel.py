@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from places import ROOT, WHEEL, genesig, lay_out, lay_out_installed, place
+from places import ROOT, WHEEL, genesig, lay_out_installed, place
 from study_runs import command, differing_results, environment, make_study, results
 
 from genesig import __version__
@@ -179,21 +179,6 @@ def test_a_profile_of_genesig_is_found_by_its_name(
     assert ("--profile" in study_command(["a.yaml"], ["--profile", "slurm"])) is True
 
 
-@pytest.mark.slow
-def test_a_file_of_the_study_shadows_no_module(site: Path, tmp_path: Path) -> None:
-    """A study through the installed genesig, beside a random.py: the bytes of the clone's."""
-    for name in ("clone", "wheel"):
-        (tmp_path / name).mkdir()
-    clone = make_study(tmp_path / "clone")
-    subprocess.run(command(), cwd=clone, env=environment(), check=True, capture_output=True)
-    for name in ("config", "expression.tsv.gz", "samples.tsv"):
-        (clone / name).rename(tmp_path / "wheel" / name)
-    (tmp_path / "wheel/random.py").write_text("raise SystemExit('shadowed')\n")
-    process = genesig(site, tmp_path / "wheel", "run", "config/config.yaml", "--cores", "2")
-    assert process.returncode == 0, process.stdout + process.stderr
-    assert differing_results(results(tmp_path / "wheel"), results(clone)) == []
-
-
 def built(folder: Path, kind: str = "wheel", source: Path = ROOT) -> Path:
     """Build a wheel or a source distribution without a network."""
     pytest.importorskip("hatchling")
@@ -226,7 +211,10 @@ def test_wheel_holds_all_installed_files(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_wheel_in_a_fresh_environment_gives_the_bytes_of_the_clone(tmp_path: Path) -> None:
-    """Nothing but the wheel is installed there; its dependencies are those of the tests."""
+    """Nothing but the wheel is installed there; its dependencies are those of the tests.
+
+    A file random.py in the folder of the study shadows no module.
+    """
     wheel = built(tmp_path)
     line = [sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv")]
     subprocess.run(line, check=True)
@@ -234,14 +222,15 @@ def test_the_wheel_in_a_fresh_environment_gives_the_bytes_of_the_clone(tmp_path:
     (site / "dependencies.pth").write_text(f"{Path(pytest.__file__).parents[1]}\n")
     install = ["--python", str(tmp_path / "venv"), "install", "--no-deps", "--no-index", str(wheel)]
     subprocess.run([sys.executable, "-m", "pip", *install], check=True, capture_output=True)
-    (tmp_path / "clone").mkdir()
-    (tmp_path / "wheel").mkdir()
-    lay_out(tmp_path / "clone")
+    for name in ("clone", "wheel"):
+        (tmp_path / name).mkdir()
+    clone = make_study(tmp_path / "clone")
     clean_environment = {k: v for k, v in environment().items() if k != "PYTHONPATH"}
-    subprocess.run(
-        command(), cwd=tmp_path / "clone", env=clean_environment, check=True, capture_output=True
-    )
-    line = [str(tmp_path / "venv/bin/genesig"), "run", "--example", "--cores", "2"]
+    subprocess.run(command(), cwd=clone, env=clean_environment, check=True, capture_output=True)
+    for name in ("config", "expression.tsv.gz", "samples.tsv"):
+        (clone / name).rename(tmp_path / "wheel" / name)
+    (tmp_path / "wheel/random.py").write_text("raise SystemExit('shadowed')\n")
+    line = [str(tmp_path / "venv/bin/genesig"), "run", "config/config.yaml", "--cores", "2"]
     process = subprocess.run(
         line,
         cwd=tmp_path / "wheel",
@@ -251,5 +240,4 @@ def test_the_wheel_in_a_fresh_environment_gives_the_bytes_of_the_clone(tmp_path:
         check=False,
     )
     assert process.returncode == 0, process.stdout + process.stderr
-    wheel_results = results(tmp_path / "wheel")
-    assert differing_results(wheel_results, results(tmp_path / "clone")) == []
+    assert differing_results(results(tmp_path / "wheel"), results(clone)) == []

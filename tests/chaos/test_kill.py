@@ -11,6 +11,6 @@ from killed_studies import run_kills
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["classification", "several_studies"])
 def test_killed_study_gives_the_same_results_after_resuming(tmp_path: Path, kind: str) -> None:
-    killed_runs = list(run_kills(5, 1, tmp_path, [kind]))
-    assert sum(count for count, _, _ in killed_runs) == 5
+    killed_runs = list(run_kills(3, 1, tmp_path, [kind]))
+    assert sum(count for count, _, _ in killed_runs) == 3
     assert [difference for _, _, difference in killed_runs if difference] == []

@@ -23,13 +23,9 @@ PROJECT_PARTS = ("Snakefile", "profiles", "workflow", "genesig", "config", "reso
 
 
 def lay_out(folder: Path) -> None:
-    """Copy what the study needs, without results of earlier runs."""
+    """Link what the study needs, without results of earlier runs."""
     for part in PROJECT_PARTS:
-        source = ROOT / part
-        if source.is_dir() and not source.is_symlink():
-            shutil.copytree(source, folder / part)
-        else:
-            shutil.copy(source, folder / part, follow_symlinks=False)
+        (folder / part).symlink_to(ROOT / part)
 
 
 # genesig as a wheel installs it: the package with the workflow inside, far from any clone.
