@@ -473,6 +473,7 @@ class MutantSession:
         candidates = [mutant for path in paths for mutant in mutants_of(self.copy, path)]
         random.seed(self.options.seed)
         drawn = random.sample(candidates, min(self.options.number, len(candidates)))
+        drawn = drawn[self.options.skip :]  # to go on with a run that was stopped
         if self.options.lines:
             ends = tuple(self.options.lines)
             drawn = [m for m in candidates if f"{m.path}:{m.line}".endswith(ends)]
@@ -631,7 +632,7 @@ def main() -> None:
     parser.add_argument("--tests", nargs="+", default=[], help="test files, not the nearest ones")
     parser.add_argument("--executed", nargs="+", default=[], help="data of executed_lines.py")
     parser.add_argument("--lines", nargs="+", help="every mutant of some lines: cli.py:30")
-    for option, default in (("--number", 30), ("--seed", 0), ("--seconds", 60)):
+    for option, default in (("--number", 30), ("--seed", 0), ("--seconds", 60), ("--skip", 0)):
         parser.add_argument(option, type=int, default=default)
     options = parser.parse_args()
     copy = options.folder.resolve() / "copy"
