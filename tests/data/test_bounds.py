@@ -79,6 +79,7 @@ def _errors(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [line for line in capsys.readouterr().err.splitlines() if line.startswith("error: ")]
 
 
+@pytest.mark.slow_cases("deep")
 @pytest.mark.parametrize("name", CONFIGS)
 def test_a_config_is_no_larger_than_configs_are(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

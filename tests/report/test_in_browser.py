@@ -300,6 +300,7 @@ def test_the_page_keeps_its_size_and_hides_nothing_behind_a_pointer(tried):
     assert observed["hover"] == 0
 
 
+@pytest.mark.quick("640")
 @pytest.mark.parametrize("width", [520, 640, 760, 780])
 def test_the_words_of_a_card_have_room_between_a_phone_and_a_screen(undrawn, tmp_path, width):
     if BROWSER is None:

@@ -75,7 +75,7 @@ def _changed(name: str) -> Iterator[tuple[tuple[Any, ...], Any]]:
             )
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(
     "name",
     [
