@@ -144,7 +144,10 @@ def _job(path: str) -> str:
 
 
 def _memory(table: pd.DataFrame) -> float | None:
-    """Return the largest memory of the jobs, in MB; None if it was not measured."""
+    """Return the largest memory of the jobs, in MB; None if it was not measured.
+
+    A "-" for a job without a reading makes the column one of text.
+    """
     return float(table["max_rss"].max()) if table["max_rss"].dtype.kind == "f" else None
 
 

@@ -133,7 +133,9 @@ def _open_regular_file(path: Path) -> BinaryIO:
 
 def missing_file_message(path: Path) -> str:
     """Return the message about a file that does not exist, with similar names beside it."""
-    sibling_names = [p.name for p in path.parent.iterdir()] if is_folder(path.parent) else []
+    sibling_names = (
+        [sibling.name for sibling in path.parent.iterdir()] if is_folder(path.parent) else []
+    )
     looked_in = "" if path.is_absolute() else f" (looked for in {Path.cwd()})"
     series = re.fullmatch(r"(GSE\d+(-GPL\d+)?)(_series_matrix\.txt\.gz)?", path.name)
     geo_advice = (

@@ -306,6 +306,7 @@ def _log_step(X: Array) -> tuple[list[dict[str, Any]], Lines]:
         close = "though they are large: they lie close together"
         reason = f"Values that look logged ({size}), {close}; nothing is done to them."
         bulk = sizes(without_largest_genes(X))
+        # Smaller values are plainly logged, which needs no words.
         return [], (reason,) if looks_raw(bulk.p99, bulk.largest) else ()
     if looks_counted(cells):
         zeros = "zeros among whole numbers" if (cells == 0).any() else "whole numbers from near 0"

@@ -225,7 +225,7 @@ def _read_one_file(path: str | Path, part: str | None) -> Matrix:
 
 def _only_readable_file(folder: Path) -> Path | None:
     """Return the one file of a folder that has the ending of a format; None if there are others."""
-    files = [p for p in folder.iterdir() if p.is_file() and suffix_of(p) in READERS]
+    files = [path for path in folder.iterdir() if path.is_file() and suffix_of(path) in READERS]
     return files[0] if len(files) == 1 else None
 
 

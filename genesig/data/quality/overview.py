@@ -163,7 +163,12 @@ def _distributions(X: Array, *, logarithm: bool) -> dict[str, Any]:
 
 
 def _size(X: Array, scale: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entry ``size`` of quality.json, with arrays."""
+    """Return the entry ``size`` of quality.json, with arrays (n,); None what logarithms lack.
+
+    scale: the entry ``scale``. ``values`` are millions of reads or, without counts, scaling
+    factors. ``detected`` is the share of genes with a read, ``top`` the share of reads that the
+    `N_TOP_GENES` largest genes of a sample take.
+    """
     if not scale["raw"]:
         return {"kind": None, "values": None, "detected": None, "top": None}
     if not scale["counts"]:

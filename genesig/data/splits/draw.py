@@ -319,7 +319,7 @@ def _leave_out(samples: Samples, set_of_sample: Array | None) -> Iterator[Split]
 def _predefined(
     samples: Samples, *, seed: int, folds: int, repeats: int, sides: Any
 ) -> Iterator[Split]:
-    """Yield the one split of a sample-table column with "train" and "test"."""
+    """Yield the one split of a sample-table column with "train" and "test" (`sides`)."""
     if sides is None:
         raise LocatedError("splits.column", "the predefined scheme needs a column (train or test)")
     unknown_words = sorted(set(sides) - {"train", "test"})
@@ -368,7 +368,10 @@ SCHEMES: dict[str, Callable[..., Iterator[Split]]] = {
     "stratified_group_kfold": _kfold,
     "predefined": _predefined,
 }
-"""Scheme -> function that yields the outer splits; all have the same arguments."""
+"""Scheme -> function that yields the outer splits; all have the same arguments.
+
+`sides` are "train" or "test" for each sample, (n,) object, of the scheme predefined, else None.
+"""
 
 
 def permutation(dataset: Dataset, splits: Splits, number: int, stage: int = PERMUTATION) -> Array:

@@ -404,14 +404,14 @@ def _batches_and_covariates(
     width = sum(len(covariate.names) for covariate in covariates)
     if any(column not in obs.columns for column in columns):
         return np.full(len(obs), UNKNOWN_BATCH, dtype=object), np.zeros((len(obs), width))
-    names = obs[columns[0]].astype(str).to_numpy(dtype=object)
-    cells = [
+    batches = obs[columns[0]].astype(str).to_numpy(dtype=object)
+    codes = [
         _encode_known(covariate, obs[covariate.column].astype(str).tolist())
         for covariate in covariates
     ]
-    numbers = np.hstack([np.zeros((len(obs), 0)), *cells])
-    blank = np.array([is_missing(name) for name in names]) | np.isnan(numbers).any(axis=1)
-    return np.where(blank, UNKNOWN_BATCH, names), np.where(np.isnan(numbers), 0.0, numbers)
+    numbers = np.hstack([np.zeros((len(obs), 0)), *codes])
+    blank = np.array([is_missing(batch) for batch in batches]) | np.isnan(numbers).any(axis=1)
+    return np.where(blank, UNKNOWN_BATCH, batches), np.where(np.isnan(numbers), 0.0, numbers)
 
 
 def _encode_known(covariate: Covariate, cells: Sequence[str]) -> Array:

@@ -172,7 +172,7 @@ def _subtract_curve(red: Array, green: Array, span: float, iterations: int) -> A
     ratio = red - green
     brightness = (red + green) / 2
     if len(ratio) < max(2, 1 / span):
-        return np.zeros_like(ratio)  # as many curves as spots
+        return np.zeros_like(ratio)  # less than one neighbour: the curve goes through each spot
     delta = MAX_GAP_SHARE * np.ptp(brightness)
     return np.asarray(
         ratio - lowess(brightness, ratio, span=span, robust=iterations - 1, delta=delta)

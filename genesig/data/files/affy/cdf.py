@@ -153,7 +153,7 @@ def _read_binary_unit(
         cells = cursor.array(cell_type, int(block["cells"]))
         name = unit_name if n_blocks == 1 else block["name"].decode("latin-1")
         matches = _are_perfect_matches(
-            *(np.char.decode(cells[k], "latin-1") for k in ("probe", "target"))
+            *(np.char.decode(cells[base], "latin-1") for base in ("probe", "target"))
         )
         blocks.append(_Block(name, cells["x"], cells["y"], cells["atom"], matches))
     return blocks

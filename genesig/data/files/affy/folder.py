@@ -66,10 +66,12 @@ def _read_layout(path: Path, load: ReadFile) -> Layout:
         candidates = _files_with_suffix(path.parent, suffix)
         chip = path.name.split(".")[0]
         fitting_paths = [
-            p for p in candidates if len(candidates) == 1 or is_layout_of_chip(chip, p.name)
+            candidate
+            for candidate in candidates
+            if len(candidates) == 1 or is_layout_of_chip(chip, candidate.name)
         ]
         if len(fitting_paths) != 1:
-            candidate_names = listing(p.name for p in candidates) or "none"
+            candidate_names = listing(candidate.name for candidate in candidates) or "none"
             raise input_error(
                 path,
                 f"needs one {suffix} file beside it and there is {candidate_names}; put that of "
@@ -104,7 +106,9 @@ def find_layout(folder: str | Path, arrays: Sequence[Path], load: ReadFile) -> P
     """
     chip = parse_cel(load(arrays[0]), str(arrays[0])).chip or "unknown"
     layouts = _files_with_suffix(folder, ".cdf", LIBRARY_SUFFIXES[0])
-    fitting_paths = [p for p in layouts if len(layouts) == 1 or is_layout_of_chip(chip, p.name)]
+    fitting_paths = [
+        path for path in layouts if len(layouts) == 1 or is_layout_of_chip(chip, path.name)
+    ]
     if len(fitting_paths) == 1:
         return fitting_paths[0]
     if fitting_paths:

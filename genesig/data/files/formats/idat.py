@@ -179,7 +179,7 @@ def _colour_files(folder: Path, files: FileOfSample | None) -> dict[str, tuple[P
     """Return sample -> its green and its red file; raise an error if one of them is missing."""
     if files is None:
         folder_files = sorted(
-            p for p in folder.iterdir() if p.is_file() and suffix_of(p) == ".idat"
+            path for path in folder.iterdir() if path.is_file() and suffix_of(path) == ".idat"
         )
         files = {sample_name(path): path for path in folder_files}
     pairs = {}

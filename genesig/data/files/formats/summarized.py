@@ -182,7 +182,10 @@ def _gene_names(value: Any) -> list[str] | None:
 
 
 def _text_table(table: Any, names: Sequence[str] | None, index: str, file_name: str) -> TextTable:
-    """Return a Bioconductor DataFrame as a table; columns of lists or tables are left out."""
+    """Return a Bioconductor DataFrame as a table; columns of lists or tables are left out.
+
+    names: of the rows; None numbers them from 1. index: what a row is, "sample" or "gene".
+    """
     import pandas as pd
 
     list_data = getattr(table, "listData", None) or {}

@@ -133,7 +133,10 @@ def text_of(value: Any) -> str:
 
 
 def text_table(frame: pd.DataFrame, index: str) -> TextTable:
-    """Return a table of strings, whose lines count its rows from 1."""
+    """Return a table of strings, whose lines count its rows from 1.
+
+    index: what a row is, which names the index: "sample" or "gene".
+    """
     import pandas as pd
 
     cells = {str(name): list(map(text_of, frame[name].tolist())) for name in frame.columns}

@@ -107,6 +107,7 @@ def _join_tables(
     tables = []
     for member, sample_names in zip(members, names, strict=True):
         member_table = member.table.set_axis(pd.Index(sample_names, name="sample", dtype=object))
+        # Text, as in a file's table. The weights of each study have the same sum.
         member_table[WEIGHT_COLUMN] = repr(n_samples / (len(members) * len(sample_names)))
         # Patient 1 of one study is another patient than patient 1 of the next.
         for column in {settings.groups.group, settings.groups.pair} & set(member_table.columns):
