@@ -72,7 +72,10 @@ def _imported_files(file: Path, root: Path) -> tuple[Path, ...]:
 @cache
 def _file_of_module(root: Path) -> dict[str, Path]:
     """Return the file of each module and package by its path, from one listing of the folder."""
-    files = {str(f.relative_to(root).with_suffix("")): f for f in (root / "genesig").rglob("*.py")}
+    files = {
+        str(file.relative_to(root).with_suffix("")): file
+        for file in (root / "genesig").rglob("*.py")
+    }
     return {name.removesuffix("/__init__"): file for name, file in files.items()}
 
 

@@ -166,8 +166,11 @@ def read_counts(files: CountFiles, samples: Collection[str], load: ReadFile) -> 
     if not files.genes.is_file():
         return matrix
     text = as_text(load(files.genes), str(files.genes))
-    symbols = {gene: symbol for gene, symbol in _symbols(text, files.genes)}
-    return replace(matrix, symbols={g: symbols[g] for g in matrix.rows if g in symbols})
+    symbol_of_gene = dict(_symbols(text, files.genes))
+    measured_symbols = {
+        gene: symbol_of_gene[gene] for gene in matrix.rows if gene in symbol_of_gene
+    }
+    return replace(matrix, symbols=measured_symbols)
 
 
 def _symbols(text: str, genes: Path) -> Iterator[tuple[str, str]]:

@@ -131,7 +131,10 @@ def quality(
 
 
 def _scale(X: Array, steps: Sequence[str]) -> dict[str, Any]:
-    """Return the entry ``scale`` of quality.json."""
+    """Return the entry ``scale`` of quality.json.
+
+    ``doubled`` is whether a step logs values that look logged; ranks do not depend on the scale.
+    """
     smallest, p99, largest = sizes(X)
     raw = never_logged(X)
     values = X[np.isfinite(X)]
@@ -150,7 +153,11 @@ def _scale(X: Array, steps: Sequence[str]) -> dict[str, Any]:
 
 
 def _distributions(X: Array, *, logarithm: bool) -> dict[str, Any]:
-    """Return the quantiles and the relative log expression of the samples."""
+    """Return the quantiles and the relative log expression of the samples.
+
+    logarithm: whether the values of X are to be logged first. ``compared`` is the number of genes
+    of which the relative log expression is.
+    """
     values = as_logarithms(X) if logarithm else X
     rle, compared = relative_log_expression(values)
     return {

@@ -570,7 +570,7 @@ class TimeLeftFormatter(logging.Formatter):
         match str(fields.get("event")):
             case "job_started" | "job_finished":
                 return ""
-            case "None" if fields["msg"] == SELECTION_LINE:
+            case "None" if fields["msg"] == SELECTION_LINE:  # a record without an event
                 return ""
             case "progress":
                 return self.progress.progress_text() if fields["done"] < fields["total"] else ""

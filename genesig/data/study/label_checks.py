@@ -256,7 +256,8 @@ def check_blank_times(
         f"(column '{event}'), who would all be left out; "
     )
     second = outcome_without_times.columns[0] if outcome_without_times.columns else "COLUMN"
-    label = flow_yaml({"label": {"time": [time, second], "event": event}})[1:-1]
+    label = flow_yaml({"label": {"time": [time, second], "event": event}})
+    label = label[1:-1]  # without the outer braces
     if outcome_without_times.columns:
         message += f"'{second}' has their times: write {label}"
     else:

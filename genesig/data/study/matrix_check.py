@@ -222,7 +222,10 @@ def check_samples(
 def _check_cells(
     matrix: Matrix, rows: list[int], file: str, missing: bool | None, problems: list[Problem]
 ) -> None:
-    """Append a problem for the first faulty cell of each kind, with the number of the others."""
+    """Append a problem for the first faulty cell of each kind, with the number of the others.
+
+    missing: see `check_matrix`.
+    """
     # Not `>`, so that NaN is faulty, too.
     faulty_cells = np.argwhere(~(np.abs(matrix.cells[rows].T) <= MAX_VALUE))
     cells_of_kind: dict[str, list[tuple[int, int, str]]] = {}
@@ -248,7 +251,7 @@ def _check_codes(
 ) -> None:
     """Append a problem if numbers such as -999 seem to stand for missing values.
 
-    It is a warning if there are other negative values.
+    It is a warning if there are other negative values. missing: see `check_matrix`.
     """
     X = matrix.cells[rows]
     negative = X[X < 0]

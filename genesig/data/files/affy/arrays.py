@@ -45,7 +45,7 @@ def probe_matrix(cels: Iterable[tuple[str, Cel]], layout: Layout, layout_file: s
     """Return the perfect-match intensities of all arrays.
 
     cels: in the order of the rows; taken one after the other.
-    layout_file: its file.
+    layout_file: name of the layout's file, for messages.
 
     Raises InvalidInput: listing every array that is not of the chip of the layout.
     """
@@ -62,8 +62,8 @@ def probe_matrix(cels: Iterable[tuple[str, Cel]], layout: Layout, layout_file: s
     number_in_set = np.arange(len(layout.sets)) - first_probe[layout.sets] + 1
     set_names = (layout.names[number] for number in layout.sets)
     names = tuple(
-        set_name if k == 1 else f"{set_name}#{k}"
-        for set_name, k in zip(set_names, number_in_set.tolist(), strict=True)
+        set_name if number == 1 else f"{set_name}#{number}"
+        for set_name, number in zip(set_names, number_in_set.tolist(), strict=True)
     )
     return Probes(np.array(rows).reshape(len(rows), len(names)), names, layout.left_out)
 

@@ -442,11 +442,11 @@ def _matrix_of_frame(frame: pd.DataFrame, file_name: str) -> Matrix:
     return without_annotation(replace(matrix_of_numbers, texts=texts), file_name)
 
 
-def _column_of_ids(frame: pd.DataFrame, words: Sequence[Any]) -> Any:
-    """Return the first column of distinct words if rows have no names; else None."""
+def _column_of_ids(frame: pd.DataFrame, text_columns: Sequence[Any]) -> Any:
+    """Return the first text column of distinct cells if rows have no names; else None."""
     if not _has_row_numbers(frame):
         return None
-    unique = (name for name in words if frame[name].is_unique and frame[name].notna().all())
+    unique = (name for name in text_columns if frame[name].is_unique and frame[name].notna().all())
     return next(unique, None)
 
 
