@@ -231,7 +231,7 @@ def _delete_key(config: Any, key_path: list[Any]) -> None:
             key_path = [key]
             break
         config = section
-    for key in [key for key in config if str(key) == key_path[-1]]:
+    for key in [key for key in config if str(key) == str(key_path[-1])]:
         del config[key]
 
 

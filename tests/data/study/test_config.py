@@ -405,3 +405,9 @@ def test_many_faults_are_counted() -> None:
         resolve_config(raw, SCHEMA)
     assert len(caught.value.problems) == 21
     assert caught.value.problems[-1].message == "880 further faults; mend these first"
+
+
+def test_null_below_a_key_that_is_a_number_is_a_fault_of_the_config() -> None:
+    written = {**NEEDED, "data": {"covariate_words": {0: None}}}
+    with pytest.raises(InvalidInput, match=r"found nothing \(null\), needs pairs of words"):
+        resolve_config(written, SCHEMA)
