@@ -289,6 +289,7 @@ FILL_ADVICE = (
 )
 ADVICE_OF_FAULT = {
     "missing": f"; fill it in, {LEAVE_GENE_OUT}, or {FILL_ADVICE}",
+    "ambiguous comma": "; export the table with decimal points and without signs of thousands",
     "comma": "; export the table with decimal points",
     "thousands": "; export the table without them",
     "other": "; write a finite number, or NA where nothing was measured",
@@ -298,6 +299,8 @@ ADVICE_OF_FAULT = {
 
 def _kind_of_fault(fault: str) -> str:
     """Return the key of `ADVICE_OF_FAULT` for a message of `number_fault`."""
+    if "decimal comma or" in fault:
+        return "ambiguous comma"
     if "decimal comma" in fault:
         return "comma"
     if "of thousands" in fault:

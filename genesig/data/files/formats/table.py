@@ -6,7 +6,6 @@ from genesig.data.files.delimited import (
     DELIMITERS,
     Matrix,
     TextTable,
-    check_points,
     ending_by_content,
     parse_matrix,
     parse_table,
@@ -22,6 +21,7 @@ from genesig.data.files.table_shape import (
     refuse_long,
     with_header,
 )
+from genesig.data.files.thousands import check_points, without_commas
 
 
 def table_format(suffix: str) -> Format:
@@ -40,6 +40,7 @@ def table_format(suffix: str) -> Format:
         else:
             parsed = named_by_words(numbers_alone(parse_matrix(text, ending, file_name)))
         parsed = counts_of_sample(without_annotation(parsed, file_name), file_name)
+        parsed = without_commas(parsed)
         check_points(parsed, file_name)
         return parsed
 

@@ -1,0 +1,106 @@
+"""Signs of thousands in a matrix: commas are taken out, and points of thousands are refused."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+
+from genesig.data.files.delimited import Matrix
+from genesig.errors import input_error
+from genesig.words import counted
+
+ROWS_PER_BLOCK = 1000
+"""Rows of a block; in nearly every table the first block shows that points are decimal."""
+# Points are of thousands if whole numbers have this share of all numbers; of values with three
+# decimals one in a thousand is whole.
+MIN_WHOLE_SHARE = 0.05
+# They are if there are so many different whole numbers; one may stand for a missing value, as -999.
+MIN_DIFFERENT_NUMBERS = 10
+# They are if values lie on both sides of a thousand: whole numbers just below it, and "fractions"
+# just above it, such as 1.234.
+MIN_LARGEST_WHOLE = 500
+MAX_SMALLEST_FRACTION = 2
+# They are if this share of the fractions has a third digit that is not 0; of numbers with points of
+# thousands it is nine in ten.
+MIN_THIRD_DIGIT_SHARE = 0.8
+# A number in which a comma is not decimal, unless three digits behind it are all: 1,365 or 1,365.2.
+NUMBER_WITH_COMMAS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
+
+
+def without_commas(matrix: Matrix) -> Matrix:
+    """Return a matrix with numbers such as '1,365' read as 1365, if commas are those of thousands.
+
+    They are if all numbers without a comma are below 1000 and many, some near it, and the others
+    begin just above. Else '1,365' may be 1.365, and the matrix is returned as it is.
+    """
+    commas = {place: text.strip() for place, text in matrix.texts.items() if "," in text}
+    commas = {place: text for place, text in commas.items() if text[:1] in "+-0123456789"}
+    if not commas or not all(map(NUMBER_WITH_COMMAS.fullmatch, commas.values())):
+        return matrix
+    numbers = {place: float(text.replace(",", "")) for place, text in commas.items()}
+    plain_numbers = np.unique(np.abs(matrix.cells[np.isfinite(matrix.cells)]))
+    if (
+        len(plain_numbers) < MIN_DIFFERENT_NUMBERS
+        or not MIN_LARGEST_WHOLE <= plain_numbers[-1] < 1000
+        or min(map(abs, numbers.values())) >= 1000 * MAX_SMALLEST_FRACTION
+    ):
+        return matrix
+    cells = matrix.cells.copy()
+    for (row, column), number in numbers.items():
+        cells[(column, row) if matrix.transposed else (row, column)] = number
+    texts = {place: text for place, text in matrix.texts.items() if place not in numbers}
+    example = next(iter(commas.values()))
+    doubt = (
+        f"commas are taken for those of thousands in {counted(len(commas), 'cell')}: '{example}' "
+        f"is read as {example.replace(',', '')}"
+    )
+    doubt = "; ".join(filter(None, [matrix.doubt, doubt]))
+    return replace(matrix, cells=cells, texts=texts, doubt=doubt)
+
+
+def check_points(matrix: Matrix, file_name: str) -> None:
+    """Refuse a table whose decimal points all look like points of thousands.
+
+    In such a table numbers below 1000 are whole, and all others have three digits behind the point.
+    In a table of measured values one of these is rare: with three decimals few numbers are whole
+    (`MIN_WHOLE_SHARE`), with four digits the third decimal is often 0 (`MIN_THIRD_DIGIT_SHARE`).
+
+    Raises InvalidInput: with one of the numbers, both ways.
+    """
+    cells = matrix.cells
+    n_whole = 0
+    n_third_digits = 0
+    n_numbers = 0
+    example = 0.0
+    whole_numbers = set[float]()
+    smallest_fraction = np.inf
+    for start in range(0, len(cells), ROWS_PER_BLOCK):
+        x = np.abs(cells[start : start + ROWS_PER_BLOCK])
+        x = x[np.isfinite(x)]
+        fractions = x[x % 1 > 0]
+        thousands = np.rint(1000 * fractions)
+        if (x >= 1000).any() or (fractions < 1).any() or (thousands / 1000 != fractions).any():
+            return
+        n_numbers += len(x)
+        n_whole += len(x) - len(fractions)
+        n_third_digits += int((thousands % 10 > 0).sum())
+        smallest_fraction = min(smallest_fraction, fractions.min(initial=np.inf))
+        whole_numbers |= {*np.unique(x[x % 1 == 0]).tolist()}
+        example = example or float(fractions.max(initial=0.0))
+    is_varied = (
+        len(whole_numbers) >= MIN_DIFFERENT_NUMBERS
+        and max(whole_numbers) >= MIN_LARGEST_WHOLE
+        and smallest_fraction < MAX_SMALLEST_FRACTION
+    )
+    if (
+        is_varied
+        and n_whole >= MIN_WHOLE_SHARE * n_numbers
+        and n_third_digits > MIN_THIRD_DIGIT_SHARE * (n_numbers - n_whole)
+    ):
+        message = (
+            f"{example:.3f} and every number with a point looks like one of thousands "
+            f"({1000 * example:.0f}): three digits stand behind it, and the others are below "
+        )
+        raise input_error(file_name, f"{message}1000; export the table without such points")
