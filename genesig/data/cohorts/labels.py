@@ -17,6 +17,7 @@ from genesig.data.study.label_checks import (
     check_event_coding,
     find_unlabelled_samples,
     join_times,
+    unknown_event_fault,
 )
 from genesig.data.study.settings import CohortSettings
 from genesig.data.study.sheet_check import check_column
@@ -374,6 +375,8 @@ def _time_faults(
             event_location,
             f"no event, as no sample is '{event_word}', so there is nothing to order{advice}",
         )
+    elif fault := unknown_event_fault(n_samples_of_word, event_word):
+        yield Problem(event_location, fault)
 
 
 def _comparison_warnings(

@@ -65,10 +65,23 @@ def cells_of(table: pd.DataFrame, name: str) -> list[str]:
     return [cell for cell in map(str, table[name]) if not is_missing(cell)]
 
 
+def answers_of(table: pd.DataFrame, name: str) -> list[str]:
+    """Return the cells of a column that have a value, without words such as "unknown"."""
+    return [cell for cell in cells_of(table, name) if not is_unknown(cell)]
+
+
+def unknown_words(table: pd.DataFrame, name: str) -> Counter[str]:
+    """Return the words of a column that say that there is no value, and how often each occurs."""
+    return Counter(filter(is_unknown, cells_of(table, name)))
+
+
 def class_columns(table: pd.DataFrame) -> Iterator[tuple[str, Counter[str]]]:
-    """Yield name and class sizes of each column of two to six classes, two of them large enough."""
+    """Yield name and class sizes of each column of two to six classes, two of them large enough.
+
+    Words such as "unknown" are no classes.
+    """
     for name in dict.fromkeys(map(str, table.columns)):
-        counts = Counter(cells_of(table, name))
+        counts = Counter(answers_of(table, name))
         if 2 <= len(counts) <= MAX_CLASSES and counts.most_common(2)[1][1] >= MIN_CLASS_SAMPLES:
             yield name, counts
 
@@ -76,7 +89,7 @@ def class_columns(table: pd.DataFrame) -> Iterator[tuple[str, Counter[str]]]:
 def number_columns(table: pd.DataFrame) -> Iterator[str]:
     """Yield each column of numbers that are no classes, covariates or sample numbers."""
     for name in dict.fromkeys(map(str, table.columns)):
-        cells = cells_of(table, name)
+        cells = answers_of(table, name)
         if not all(map(is_number, cells)) or len(set(cells)) <= MAX_CLASSES or is_covariate(name):
             continue
         values = [float(cell) for cell in cells]
@@ -228,7 +241,7 @@ def time_event_pairs(table: pd.DataFrame) -> list[TimeAndEvent]:
 
 def _make_pair(table: pd.DataFrame, time: str, event: str) -> TimeAndEvent:
     """Return a pair with the word of its event and, if needed, a second column of times."""
-    counts = Counter(cells_of(table, event))
+    counts = Counter(answers_of(table, event))
     word = event_word(counts, event, rank_sum_of_times(table, time, event))
     lacking = lacking_times(table, time, event, "1" if word is None else word)
     return TimeAndEvent(time, event, word, () if lacking is None else lacking.columns)
@@ -417,9 +430,9 @@ def _is_time(name: str, cells: Sequence[str]) -> bool:
 
 def _is_event(name: str, cells: Sequence[str]) -> bool:
     """Tell whether a column has events, by the words of its name and its values."""
-    counts = Counter(cells)
+    counts = Counter(cell for cell in cells if not is_unknown(cell))
     words = set(words_of(name))
-    coded = len(counts) > 2 and counts["0"] + counts["1"] >= MIN_TIMES_SHARE * len(cells)
+    coded = len(counts) > 2 and counts["0"] + counts["1"] >= MIN_TIMES_SHARE * counts.total()
     if (
         not (len(counts) == 2 or coded)
         or not words & (EVENT_WORDS | ENDPOINT_WORDS)

@@ -7,7 +7,6 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +16,14 @@ from genesig.arrays import Array
 from genesig.data.files.columns import (
     BATCH_NAME,
     TimeAndEvent,
+    answers_of,
     are_codes,
     cells_of,
     class_columns,
     is_covariate,
     number_columns,
     time_event_pairs,
+    unknown_words,
     usual_covariates,
 )
 from genesig.data.files.config_text import merge_configs
@@ -60,6 +61,7 @@ from genesig.response.design import label_columns
 from genesig.results.files import mark_formula
 from genesig.results.new_study import Start
 from genesig.words import (
+    THOUSANDS_BY_COMMA,
     as_word,
     control_first,
     counted,
@@ -230,7 +232,8 @@ def _check_numbers(matrix: Matrix, path: str, max_share: float) -> None:
         n_thousands_signs = sum(bool(without_thousands(text)) for text in words)
         if 2 * (n_decimal_commas + n_thousands_signs) > len(words):
             advice = "export the table with decimal points"
-            advice = f"{advice} and without signs of thousands" if n_thousands_signs else advice
+            if n_thousands_signs or all(map(THOUSANDS_BY_COMMA.fullmatch, words)):
+                advice = f"{advice} and without signs of thousands"
         elif len(set(words)) == 1 and _is_in_most_samples(matrix):
             advice = f"if '{words[0]}' says that nothing was measured, write NA instead"
         raise input_error(path, message + advice)
@@ -426,7 +429,7 @@ def _propose_label(
     classes = {name: counts for name, counts in class_columns(table) if name not in pair_columns}
     lines = (
         *(_describe_pair(table, pair) for pair in event_pairs),
-        *starmap(_describe_classes, classes.items()),
+        *(_describe_classes(table, name, counts) for name, counts in classes.items()),
         *(_describe_numbers(table, name) for name in number_names if name not in pair_columns),
     )
     if event_pairs:
@@ -441,21 +444,24 @@ def _propose_label(
     if number_names and (not class_names or _is_background(class_names[0])):
         return number_names[0], {"task": "regression"}, lines
     if class_names:
-        return class_names[0], _choose_classes(classes[class_names[0]]), lines
+        name = class_names[0]
+        has_unknown = bool(unknown_words(table, name))
+        return name, _choose_classes(classes[name], has_unknown=has_unknown), lines
     return "diagnosis", {}, (f"Columns of samples: {', '.join(table.columns)}.",)
 
 
-def _choose_classes(counts: Counter[str]) -> dict[str, Any]:
+def _choose_classes(counts: Counter[str], *, has_unknown: bool) -> dict[str, Any]:
     """Return the setting ``classes``: the classes of at least `MIN_SAMPLES_PER_CLASS` samples.
 
     If they are not three or more, the two largest classes are compared. There is no setting if all
-    of three or more classes are used, or if two look like one.
+    of three or more classes are used and no sample `has_unknown` class, or if two look like one.
     """
     if equal_looking(counts, as_word):
         return {}
     large_classes = [word for word, n in counts.items() if n >= MIN_SAMPLES_PER_CLASS]
     if len(large_classes) > 2:
-        return {} if len(large_classes) == len(counts) else {"classes": sorted(large_classes)}
+        is_all = len(large_classes) == len(counts) and not has_unknown
+        return {} if is_all else {"classes": sorted(large_classes)}
     return {"classes": control_first([word for word, _ in counts.most_common(2)])}
 
 
@@ -468,12 +474,14 @@ def _describe_pair(table: pd.DataFrame, pair: TimeAndEvent) -> str:
     return f"{text} event: survival, label: {flow_yaml(pair.label)}"
 
 
-def _describe_classes(name: str, counts: Counter[str]) -> str:
+def _describe_classes(table: pd.DataFrame, name: str, counts: Counter[str]) -> str:
     """Return the line about a column of classes, with a pair to compare if there are more."""
     text = f"Column '{name}': " + ", ".join(f"{word} ({n})" for word, n in counts.most_common())
+    if unknown := unknown_words(table, name):
+        text += f"; no label: {', '.join(f'{word} ({n})' for word, n in unknown.most_common())}"
     if similar := equal_looking(counts, as_word):
         return f"{text}; write {listing(similar[0])} alike, which look like one class"
-    if len(_choose_classes(counts).get("classes", counts)) < 3:
+    if len(_choose_classes(counts, has_unknown=bool(unknown)).get("classes", counts)) < 3:
         return text
     class_pair = control_first([word for word, _ in counts.most_common(2)])
     return f"{text}: several classes; data: {flow_yaml({'classes': class_pair})} would compare two"
@@ -481,7 +489,7 @@ def _describe_classes(name: str, counts: Counter[str]) -> str:
 
 def _describe_numbers(table: pd.DataFrame, name: str) -> str:
     """Return the line about a column of numbers."""
-    values = [float(cell) for cell in cells_of(table, name)]
+    values = [float(cell) for cell in answers_of(table, name)]
     return f"Column '{name}': {min(values):g} to {max(values):g}, numbers: data.task: regression"
 
 

@@ -48,6 +48,7 @@ def _read_folder(folder: Path, part: str | None, files: FileOfSample | None) -> 
         and names each sample after its file.
     """
     folder_files = sorted(path for path in folder.iterdir() if path.is_file())
+    _refuse_sparse_matrix(folder)
     array_files = folder_files if files is None else files.values()
     endings = {suffix_of(path) for path in array_files}
     for file_format in FORMATS:
@@ -116,6 +117,15 @@ def _file_below(folder: Path, name: str) -> Path:
     return paths_in_subfolders[0] if len(paths_in_subfolders) == 1 else path_in_folder
 
 
+def _refuse_sparse_matrix(folder: Path) -> None:
+    """Raise an error if a folder, or one of its subfolders, has a file of Matrix Market."""
+    sparse_files = sorted([*folder.glob("*.mtx*"), *folder.glob("*/*.mtx*")])
+    if sparse_files:
+        name = sparse_files[0].relative_to(folder)
+        message = f"is a sparse matrix of Matrix Market ({name}), with its names in other files"
+        raise input_error(folder, f"{message}{SUM_UP_CELLS}", code="sparse_matrix")
+
+
 def _refuse_folder(folder: Path) -> NoReturn:
     """Raise the error that a folder has no arrays."""
     if only_file := _only_readable_file(folder):
@@ -139,11 +149,13 @@ def _refuse_several_arrays(path: Path, folder: Path) -> NoReturn:
 
 
 SAVE_AS_TABLE = "; save the values as a table with tabs (.tsv)"
+SUM_UP_CELLS = (
+    f"; if its columns are single cells, sum up those of each sample (pseudobulk){SAVE_AS_TABLE}"
+)
 # Ending of a file that is not read -> advice.
 UNREAD_SUFFIXES = {
-    **dict.fromkeys(
-        (".mtx", ".loom", ".zarr", ".h5", ".parquet", ".feather", ".json"), SAVE_AS_TABLE
-    ),
+    **dict.fromkeys((".mtx", ".loom", ".zarr", ".h5"), SUM_UP_CELLS),
+    **dict.fromkeys((".parquet", ".feather", ".json"), SAVE_AS_TABLE),
     **dict.fromkeys((".sav", ".dta", ".sas7bdat", ".dat", ".mat", ".npy", ".pkl"), SAVE_AS_TABLE),
     **dict.fromkeys(
         (".bam", ".sam", ".fastq", ".fq", ".vcf", ".bed", ".gtf", ".gff"),

@@ -30,7 +30,6 @@ from genesig.errors import Problem
 from genesig.response.kinds import happened
 from genesig.words import (
     DOUBTFUL_UNKNOWN,
-    UNKNOWN_VALUE,
     as_word,
     counted,
     equal_looking,
@@ -124,9 +123,8 @@ def check_class_words(
     if 2 < len(names) <= MAX_STUDY_CLASSES:
         yield from _misspelling_warnings(table, label, names, file)
     for name in names:
-        stands_for_unknown = UNKNOWN_VALUE.fullmatch(name)
         may_be_nothing = DOUBTFUL_UNKNOWN.fullmatch(name)
-        if not (stands_for_unknown or may_be_nothing) or (name == "-" and "+" in names):
+        if not (is_unknown(name) or may_be_nothing) or (name == "-" and "+" in names):
             continue
         rows = np.flatnonzero(table.cells[label] == name)
         message = (
@@ -135,7 +133,19 @@ def check_class_words(
             f"else write data: {flow_yaml({'classes': list(names)})}"
         )
         cell_location = f"{file}, line {table.lines[rows[0]]}, column '{label}'"
-        yield Problem(cell_location, message, "error" if stands_for_unknown else "warning")
+        yield Problem(cell_location, message, "error" if is_unknown(name) else "warning")
+
+
+def unknown_event_fault(n_samples_of_word: Mapping[str, int], event_word: str) -> str:
+    """Return the fault that words such as "unknown" would count as censored; '' without any."""
+    unknown = [
+        f"'{word}' ({counted(n_samples, 'sample')})"
+        for word, n_samples in n_samples_of_word.items()
+        if is_unknown(word) and not happened(word, event_word)
+    ]
+    if not unknown:
+        return ""
+    return f"{', '.join(unknown)} would count as censored; leave these cells blank"
 
 
 def check_left_out_classes(

@@ -24,6 +24,7 @@ from genesig.data.study.label_checks import (
     class_advice,
     exchanged_column_faults,
     number_advice,
+    unknown_event_fault,
 )
 from genesig.data.study.settings import OutcomeSettings
 from genesig.errors import Problem, did_you_mean
@@ -389,6 +390,8 @@ def _choose_event(
     if not any(happened(cell, word) for cell in counts):
         advice = did_you_mean(word, counts) or f"; name one of {counts_text}"
         return word, [Problem(event_location, f"data.event: no sample is '{word}'{advice}")]
+    if fault := unknown_event_fault(counts, word):
+        return word, [Problem(event_location, fault)]
     censored_words = [cell for cell in counts if not happened(cell, word)]
     if len(censored_words) > 1:
         message = f"{listing(censored_words)} all count as censored, only '{word}' as the event"
