@@ -12,6 +12,7 @@ import r_files
 import yaml
 
 from genesig.cli import main
+from genesig.data.files.readers import read_matrix
 
 SAMPLE_NAMES = [f"P{k:02d}" for k in range(20)]
 CLASS_OF_SAMPLE = ["control", "case"] * 10
@@ -62,9 +63,13 @@ def _run_command(capsys: Text, arguments: list[str]) -> tuple[int, str]:
 
 
 def _validate(
-    capsys: Text, expression: str, samples: str = "s.tsv", label: str = "group", **config: Any
+    capsys: Text,
+    expression: str,
+    samples: str = "s.tsv",
+    label: str | dict[str, str] = "group",
+    **config: Any,
 ) -> tuple[int, str]:
-    files = {"expression": expression, "samples": samples, "label": label}
+    files: dict[str, Any] = {"expression": expression, "samples": samples, "label": label}
     Path("c.yaml").write_text(yaml.safe_dump(files | config))
     return _run_command(capsys, ["validate", "c.yaml"])
 
@@ -544,3 +549,90 @@ def test_init_says_that_a_frequent_word_may_be_a_missing_value(capsys: Text) -> 
     code, text = _init(capsys, "e.tsv")
     advice = "if 'Filtered' says that nothing was measured, write NA instead"
     assert (code, advice in text) == (1, True)
+
+
+def _with_commas(value: int) -> str:
+    return f"{value:,}"
+
+
+@pytest.mark.parametrize(("delimiter", "name"), [("\t", "e.tsv"), (",", "e.csv")])
+def test_counts_with_commas_of_thousands_are_read(delimiter: str, name: str, capsys: Text) -> None:
+    counts = _counts()
+    quote = '"{}"' if delimiter == "," else "{}"
+    cells = [[quote.format(_with_commas(value)) for value in row] for row in counts]
+    _write(name, _table(cells), delimiter)
+    np.testing.assert_array_equal(read_matrix(name).cells, counts)
+    assert _init(capsys, name)[0] == 0
+    code, output = _validate(capsys, name)
+    assert (code, SUMMARY_LINE in output) == (0, True), output
+    assert f"{int((counts >= 1000).sum())} cells: '" in output
+
+
+def test_commas_behind_the_first_digit_of_logarithms_are_refused(capsys: Text) -> None:
+    cells = _logged().astype(object)
+    cells[3, 2] = "8,691"
+    _write("e.tsv", _table(cells))
+    code, output = _validate(capsys, "e.tsv")
+    assert (code, "decimal comma or one of thousands; write 8.691 or 8691" in output) == (1, True)
+
+
+def test_numbers_that_all_have_commas_are_refused_with_both_readings(capsys: Text) -> None:
+    _write("e.tsv", _table([[_with_commas(value) for value in row] for row in _counts() + 1000]))
+    code, output = _init(capsys, "e.tsv")
+    assert code == 1
+    assert output.endswith("export the table with decimal points and without signs of thousands\n")
+    code, output = _validate(capsys, "e.tsv")
+    assert code == 1
+    assert "with decimal points and without signs of thousands" in output
+
+
+UNKNOWN_WORDS = ["Undetermined", "unknown", "[Not Available]", "?", "not reported"]
+
+
+@pytest.mark.parametrize("word", UNKNOWN_WORDS)
+def test_init_and_validate_agree_that_a_word_is_no_class(word: str, capsys: Text) -> None:
+    labels = [word if k % 5 == 4 else label for k, label in enumerate(CLASS_OF_SAMPLE)]
+    _write("s.tsv", [["sample", "group"], *map(list, zip(SAMPLE_NAMES, labels, strict=True))])
+    _write("e.tsv", _table(_logged()))
+    assert _init(capsys, "e.tsv")[0] == 0
+    assert _proposed()["data"] == {"classes": ["control", "case"]}
+    assert f"no label: {word} (4)" in Path("new/config.yaml").read_text()
+    code, output = _validate(capsys, "e.tsv", data=_proposed()["data"])
+    assert (code, "16 samples (8 control, 8 case; positive: case)" in output) == (0, True), output
+    code, output = _validate(capsys, "e.tsv")
+    assert (code, f"'{word}' (4 samples) is taken for a class" in output) == (1, True), output
+
+
+def test_classes_beside_an_unknown_one_are_all_named_by_init(capsys: Text) -> None:
+    labels = [*["A", "B", "C"] * 9, "Unknown"]
+    names = [f"P{k:02d}" for k in range(len(labels))]
+    _write("s.tsv", [["sample", "group"], *map(list, zip(names, labels, strict=True))])
+    _write("e.tsv", _table(_logged(len(names)), ["gene", *names]))
+    assert _init(capsys, "e.tsv")[0] == 0
+    assert _proposed()["data"] == {"classes": ["A", "B", "C"]}
+
+
+def test_events_that_are_unknown_do_not_count_as_censored(capsys: Text) -> None:
+    events = ["dead", "alive", "dead", "alive", "Unknown"] * 4
+    days = range(100, 100 + len(SAMPLE_NAMES))
+    rows = map(list, zip(SAMPLE_NAMES, days, events, strict=True))
+    _write("s.tsv", [["sample", "os_days", "os_status"], *rows])
+    _write("e.tsv", _table(_logged()))
+    assert _init(capsys, "e.tsv")[0] == 0
+    config = _proposed()
+    assert config["data"] == {"task": "survival", "event": "dead"}
+    code, output = _validate(capsys, "e.tsv", label=config["label"], data=config["data"])
+    assert code == 1
+    assert "'Unknown' (4 samples) would count as censored; leave these cells blank" in output
+
+
+@pytest.mark.parametrize("file", ["matrix.mtx", "matrix.mtx.gz", "P00/matrix.mtx.gz"])
+def test_folders_of_sparse_matrices_are_refused_with_the_remedy(file: str, capsys: Text) -> None:
+    path = Path("cells", file)
+    path.parent.mkdir(parents=True)
+    path.write_text("%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 1 5\n")
+    Path("cells/barcodes.tsv").write_text("AAAC-1\nAAAG-1\n")
+    for code, output in (_init(capsys, "cells"), _validate(capsys, "cells")):
+        assert code == 1
+        assert output.count(f"cells: is a sparse matrix of Matrix Market ({file})") == 1
+        assert "sum up those of each sample (pseudobulk); save the values as a table" in output
