@@ -141,9 +141,14 @@ def is_missing(text: str) -> bool:
     return text.strip().lower() in MISSING_CELLS
 
 
+def says_unknown(text: str) -> bool:
+    """Tell whether a cell says that there is no value by a word such as '-- or [Not Available]."""
+    return UNKNOWN_VALUE.fullmatch(text.strip(" '[]")) is not None
+
+
 def is_unknown(text: str) -> bool:
-    """Tell whether a cell has no value, also by a word such as '-- or [Not Available]."""
-    return is_missing(text) or UNKNOWN_VALUE.fullmatch(text.strip(" '[]")) is not None
+    """Tell whether a cell has no value: it is missing, or has a word that says so."""
+    return is_missing(text) or says_unknown(text)
 
 
 def is_number(text: str) -> bool:

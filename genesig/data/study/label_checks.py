@@ -42,6 +42,7 @@ from genesig.words import (
     listing,
     number_fault,
     overlooked_differences,
+    says_unknown,
 )
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def check_class_words(
         yield from _misspelling_warnings(table, label, names, file)
     for name in names:
         may_be_nothing = DOUBTFUL_UNKNOWN.fullmatch(name)
-        if not (is_unknown(name) or may_be_nothing) or (name == "-" and "+" in names):
+        if not (says_unknown(name) or may_be_nothing) or (name == "-" and "+" in names):
             continue
         rows = np.flatnonzero(table.cells[label] == name)
         message = (
@@ -133,7 +134,7 @@ def check_class_words(
             f"else write data: {flow_yaml({'classes': list(names)})}"
         )
         cell_location = f"{file}, line {table.lines[rows[0]]}, column '{label}'"
-        yield Problem(cell_location, message, "error" if is_unknown(name) else "warning")
+        yield Problem(cell_location, message, "error" if says_unknown(name) else "warning")
 
 
 def unknown_event_fault(n_samples_of_word: Mapping[str, int], event_word: str) -> str:
@@ -141,7 +142,7 @@ def unknown_event_fault(n_samples_of_word: Mapping[str, int], event_word: str) -
     unknown = [
         f"'{word}' ({counted(n_samples, 'sample')})"
         for word, n_samples in n_samples_of_word.items()
-        if is_unknown(word) and not happened(word, event_word)
+        if says_unknown(word) and not happened(word, event_word)
     ]
     if not unknown:
         return ""
