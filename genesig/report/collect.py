@@ -40,11 +40,12 @@ from genesig.report.prediction.collect import (
 )
 from genesig.report.quality import collect as quality
 from genesig.report.record import VERSION, Report
+from genesig.results import CrossValidation, Fits, load_arrays, load_json, load_tables
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from genesig.results import Dataset, Fits, Splits
+    from genesig.results import Dataset, Splits
 
 
 class TopicTables(NamedTuple):
@@ -161,6 +162,26 @@ class StudyResults:
     """Contents of results/external/*/about.json."""
     halves: Fits | None = None
     """Fits of the half-subsamples."""
+
+    @classmethod
+    def load(cls, files: Any) -> StudyResults:
+        """Read the input files of the rule `report_data`, by their names there."""
+        study = CrossValidation.load(files)
+        validation, quality_summary, *external = map(load_json, files.said)
+        return cls(
+            dataset=study.dataset,
+            splits=study.splits,
+            observed=study.fits,
+            final=Fits.load(files.final),
+            quality_summary=quality_summary,
+            tables=load_tables(files, tables_in(files), TEXT_COLUMNS),
+            null=load_arrays(files.null),
+            run=load_json(files.run),
+            warnings=validation["warnings"],
+            warning_codes=validation["warning_codes"],
+            external=external,
+            halves=Fits.load(files.subsamples),
+        )
 
 
 def collect(results: StudyResults) -> Report:

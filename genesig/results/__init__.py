@@ -16,10 +16,11 @@ from genesig.results.files import (
     save_tables,
     save_text,
 )
-from genesig.results.fits import Fits
+from genesig.results.fits import CrossValidation, Fits
 from genesig.results.splits import Split, Splits
 
 __all__ = [
+    "CrossValidation",
     "Dataset",
     "Design",
     "Fits",

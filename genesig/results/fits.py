@@ -19,6 +19,7 @@ import numpy as np
 from genesig.arrays import Array, row_entries
 from genesig.errors import GenesigError
 from genesig.response.covariates import splined
+from genesig.results.dataset import Dataset
 from genesig.results.files import load_arrays, save_arrays
 from genesig.results.splits import Splits
 
@@ -411,6 +412,31 @@ class Fits:
                 taken |= {key: arrays[key][entries] for key in ragged_arrays if key in arrays}
         taken |= {name: array[order] for name, array in arrays.items() if name not in taken}
         return Fits.from_arrays(taken)
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """A study and its nested cross-validation with the observed labels."""
+
+    dataset: Dataset  # after the row-wise steps
+    splits: Splits
+    fits: Fits  # of each outer split exactly once, in the order of the splits
+
+    @classmethod
+    def load(cls, files: Any) -> CrossValidation:
+        """Read the inputs `dataset`, `splits` and `observed` (a list of batches) of a rule.
+
+        Raises GenesigError: see `refuse_gaps`.
+        """
+        batches = [Fits.load(path) for path in files.observed]
+        return cls.from_batches(Dataset.load(files.dataset), Splits.load(files.splits), batches)
+
+    @classmethod
+    def from_batches(
+        cls, dataset: Dataset, splits: Splits, batches: Sequence[Fits]
+    ) -> CrossValidation:
+        """Return the record of the batches, in any order; see `joined`."""
+        return cls(dataset, splits, joined(batches, splits))
 
 
 def covariate_part(C: Array, mean: Array, gamma: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,26 @@ FIELDS_OF_MANY_VALUES = {
 
 
 @dataclass(frozen=True)
+class NonlinearChoices:
+    """The settings that m nonlinear fits chose, and the Feature Vector Machine beside them."""
+
+    screened: Array  # (m,) int: number of genes in the training set of the model
+    nu: Array  # (m,) float: chosen by the inner folds
+    width: Array  # (m,) float: chosen by the inner folds
+    lam: Array  # (m,) float: chosen by the inner folds; NaN without a ridge
+    # (m,) float: share of the training variance of y that f fits without any gene; NaN without a
+    # fit
+    explained_by_none: Array
+    # (m,) int: number of inner paths that ended because more genes than samples were selected
+    cut: Array
+    paths: Array  # (m,) int: number of all inner paths
+    ended_early: Array  # (m,) bool: whether the path ended before the chosen tau
+    fvm_genes: Array  # (m,) int: number of genes of the Feature Vector Machine
+    # (t,) float: scores of the same samples by these genes; NaN if it was not run
+    fvm_scores: Array
+
+
+@dataclass(frozen=True)
 class ModelFits:
     """The models of m (permutation, split) fits, and their scores of the split's test samples."""
 
@@ -66,23 +86,9 @@ class ModelFits:
     # (t,) float: their scores less the threshold of the fit; for sets with several classes (t, T),
     # of which the largest decides
     scores: Array
-    # (m,) float, of sets, in units of ||Z'Z||/n; None in nonlinear selection. The fields that
-    # follow are None for sets.
+    # (m,) float, of sets, in units of ||Z'Z||/n; None in nonlinear selection
     mu: Array | None = None
-    screened: Array | None = None  # (m,) int: number of genes in the training set of the model
-    nu: Array | None = None  # (m,) float: chosen by the inner folds
-    width: Array | None = None  # (m,) float: chosen by the inner folds
-    lam: Array | None = None  # (m,) float: chosen by the inner folds; NaN without a ridge
-    # (m,) float: share of the training variance of y that f fits without any gene; NaN without a
-    # fit
-    explained_by_none: Array | None = None
-    # (m,) int: number of inner paths that ended because more genes than samples were selected
-    cut: Array | None = None
-    paths: Array | None = None  # (m,) int: number of all inner paths
-    ended_early: Array | None = None  # (m,) bool: whether the path ended before the chosen tau
-    fvm_genes: Array | None = None  # (m,) int: number of genes of the Feature Vector Machine
-    # (t,) float: scores of the same samples by these genes; NaN if it was not run
-    fvm_scores: Array | None = None
+    nonlinear: NonlinearChoices | None = None  # None for sets
 
     def __len__(self) -> int:
         """Return the number of fits."""
@@ -94,9 +100,21 @@ class ModelFits:
         return self.indices[entries], self.sizes[entries]
 
     def arrays(self) -> dict[str, Array]:
-        """Return the arrays that are not None, by name."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        """Return the arrays that are not None, those of `nonlinear` too, by name."""
+        values = dict(vars(self))
+        choices = values.pop("nonlinear")
+        values |= {} if choices is None else vars(choices)
         return {name: array for name, array in values.items() if array is not None}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> ModelFits:
+        """Return the fits of the arrays that `arrays` returns."""
+        names = {field.name for field in fields(NonlinearChoices)}
+        choices = {name: array for name, array in arrays.items() if name in names}
+        return cls(
+            **{name: array for name, array in arrays.items() if name not in names},
+            nonlinear=NonlinearChoices(**choices) if choices else None,
+        )
 
     def save(self, path: str | Path) -> None:
         """Write an ``.npz`` file."""
@@ -105,13 +123,13 @@ class ModelFits:
     @classmethod
     def load(cls, path: str | Path) -> ModelFits:
         """Read what `save` wrote."""
-        return cls(**load_arrays(path))
+        return cls.from_arrays(load_arrays(path))
 
     @classmethod
     def from_rows(cls, rows: Sequence[FitRow]) -> ModelFits:
         """Return the record of fits, each a dict of its values in every array but the pointers."""
         arrays: dict[str, Array] = {}
-        for name in rows[0] if rows else [f.name for f in fields(cls)]:
+        for name in rows[0] if rows else [*FIELDS_OF_ONE_VALUE, *FIELDS_OF_MANY_VALUES]:
             if name in FIELDS_OF_ONE_VALUE:
                 arrays[name] = np.array(
                     [row[name] for row in rows], dtype=FIELDS_OF_ONE_VALUE[name]
@@ -121,7 +139,7 @@ class ModelFits:
                 values_of_fits: list[Array] = [np.asarray(row[name], dtype=kind) for row in rows]
                 arrays[name] = np.concatenate(values_of_fits or [np.zeros(0, dtype=kind)])
                 arrays[pointers] = np.cumsum([0, *map(len, values_of_fits)])
-        return cls(**arrays)
+        return cls.from_arrays(arrays)
 
     def rows(self) -> list[FitRow]:
         """Return the fits as dicts, the argument of `from_rows`."""

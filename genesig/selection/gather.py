@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from genesig.data.steps.described import with_summaries_applied
-from genesig.results import Dataset, Fits, Splits
-from genesig.results.fits import joined
+from genesig.results import CrossValidation, Dataset, Fits
 from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.calibration import rejection_table
 from genesig.selection.assess.held_out import STUDY_SHARES, predictions_table, scores_table
@@ -47,13 +47,28 @@ SELECTION_COLUMNS = [
 """Columns of selection.tsv."""
 
 
+@dataclass(frozen=True)
+class LinearResults:
+    """All that the linear models of a study gave with the observed labels."""
+
+    outer: CrossValidation
+    final: Fits  # of all samples
+    subsamples: Fits  # of the halves, which may be none
+    half_sample_study: HalfSampleStudy  # empty if the study selects no genes by half-samples
+
+    @classmethod
+    def load(cls, files: Any) -> LinearResults:
+        """Read the input files of the rule `gather`, by their names there."""
+        return cls(
+            outer=CrossValidation.load(files),
+            final=Fits.load(files.final),
+            subsamples=Fits.load(files.subsamples),
+            half_sample_study=HalfSampleStudy.load(files.chance),
+        )
+
+
 def gather(
-    dataset: Dataset,
-    splits: Splits,
-    observed: Sequence[Fits],
-    final: Fits,
-    subsamples: Fits,
-    half_sample_study: HalfSampleStudy,
+    results: LinearResults,
     *,
     cv_frequency: float,
     fdr: float,
@@ -63,16 +78,12 @@ def gather(
 ) -> dict[str, pd.DataFrame]:
     """Return the result tables by the names of their files.
 
+    The tables: signature, selection, nested_lists, lists, blocks, prototypes, scores, predictions,
+    rejection, stability, univariate; stretches, if the study knows the positions of its genes;
+    decision, if the config states a rule.
+
     Parameters
     ----------
-    dataset : Dataset
-        After the row-wise steps.
-    observed : list of Fits
-        The batches of the observed labels, in any order.
-    final, subsamples : Fits
-        The fit on all samples, and those on the halves (which may be none).
-    half_sample_study : HalfSampleStudy
-        Empty if the study selects no genes by half-samples.
     cv_frequency, fdr : float
         Share of the outer splits that makes a gene core, without a half-sample study; largest q of
         an FDR-selected gene.
@@ -82,15 +93,14 @@ def gather(
         Of the config, see `requested_shares`.
     decision : mapping or None
         The config section of this name, see `DecisionRule`.
-
-    dict of DataFrame: signature, selection, nested_lists, lists, blocks, prototypes, scores,
-    predictions, rejection, stability, univariate; stretches, if the study knows the positions of
-    its genes; decision, if the config states a rule.
     """
     import pandas as pd
 
-    dataset = with_summaries_applied(dataset)
-    fits = joined(observed, splits).with_chosen()
+    dataset = with_summaries_applied(results.outer.dataset)
+    splits = results.outer.splits
+    fits = results.outer.fits.with_chosen()
+    final = results.final
+    half_sample_study = results.half_sample_study
     nested = nested_lists(dataset, fits, cv_frequency=cv_frequency)
     blocks, prototypes = block_tables(dataset, final, **clusters)
     prototype_columns = dataset.var.index.get_indexer(pd.Index(prototypes["gene"]))
@@ -110,7 +120,7 @@ def gather(
         "scores": scores_table(dataset, splits, fits),
         "predictions": predictions,
         "rejection": rejection_table(predictions, dataset.design.classes),
-        "stability": stability_table(dataset, splits, fits, subsamples.with_chosen()),
+        "stability": stability_table(dataset, splits, fits, results.subsamples.with_chosen()),
         "univariate": univariate,
     }
     if dataset.placed:

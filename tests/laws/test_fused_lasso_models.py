@@ -13,10 +13,10 @@ from block_studies import place_study as study
 from settings import LINEAR, MOMENTS
 
 from genesig.response.covariates import Covariate
-from genesig.results import Dataset, Fits, Splits
+from genesig.results import CrossValidation, Dataset, Fits, Splits
 from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.scores import balanced_error
-from genesig.selection.gather import gather
+from genesig.selection.gather import LinearResults, gather
 from genesig.selection.genes.export import runs, stretches_table
 from genesig.selection.linear.nested_cross_validation import (
     fit_final_model,
@@ -79,11 +79,12 @@ def gathered(study_and_splits: tuple[Dataset, Splits]) -> dict[str, pd.DataFrame
     halves = fit_half_samples(*study_and_splits, folds=MOMENTS, **FUSED)
     clusters = {"least": 0.5, "warn_above": 0.9, "merge_above": None}
     return gather(
-        *study_and_splits,
-        [outer(study_and_splits)],
-        final,
-        halves,
-        HalfSampleStudy.none(),
+        LinearResults(
+            CrossValidation.from_batches(*study_and_splits, [outer(study_and_splits)]),
+            final,
+            halves,
+            HalfSampleStudy.none(),
+        ),
         fdr=0.1,
         cv_frequency=0.75,
         clusters=clusters,

@@ -175,8 +175,8 @@ def test_fvm_control_uses_genes_with_tied_information():
     for _ in range(6):
         X = rng.standard_normal((24, 200))
         fits = outer(*study(X, np.tile([-1.0, 1.0], 12), folds=2), fvm_genes=[1])
-        assert (fits.fvm_genes == 1).all()
-        assert (fits.fvm_scores != 0).all()
+        assert (fits.nonlinear.fvm_genes == 1).all()
+        assert (fits.nonlinear.fvm_scores != 0).all()
 
 
 def test_constant_genes_are_not_selected():
@@ -198,7 +198,7 @@ def test_a_rare_class_is_not_given_away():
     dataset, splits = study(X, y, inner_folds=3)
     fits = outer(dataset, splits)
     truth = dataset.response()[fits.test_rows]
-    for scores in (fits.scores, fits.fvm_scores):
+    for scores in (fits.scores, fits.nonlinear.fvm_scores):
         called = [np.mean(scores[truth == sign] > 0) for sign in (-1, 1)]
         assert called[0] < 0.4 < 0.6 < called[1]
 

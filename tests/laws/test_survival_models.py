@@ -19,13 +19,14 @@ from genesig.optim.cox.risk_sets import TIES, RiskSets, left_out_deviance
 from genesig.optim.cox.score_test import score_test
 from genesig.report.genes.collect import gene_effects
 from genesig.response.kinds import happened, martingale, survival_response
+from genesig.results import CrossValidation
 from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.assessment import assess, study_errors
 from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.kinds import ASSESSED
 from genesig.selection.assess.survival import calibration_slope_of_cox as slope_with_interval
 from genesig.selection.assess.survival import harrell, log_rank, pool_concordance
-from genesig.selection.gather import gather
+from genesig.selection.gather import LinearResults, gather
 from genesig.selection.linear.kinds import calibrate_survival
 from genesig.selection.linear.nested_cross_validation import (
     fit_final_model,
@@ -413,12 +414,12 @@ def test_survival_tables_show_a_predictive_signal():
     halves = fit_half_samples(dataset, splits, folds=MOMENTS, **SURVIVAL_SETTINGS)
     clusters = {"least": 0.5, "warn_above": 0.9, "merge_above": None}
     gathered = gather(
-        dataset,
-        splits,
-        [fits],
-        final,
-        halves,
-        HalfSampleStudy.none(),
+        LinearResults(
+            CrossValidation.from_batches(dataset, splits, [fits]),
+            final,
+            halves,
+            HalfSampleStudy.none(),
+        ),
         fdr=0.1,
         cv_frequency=0.5,
         clusters=clusters,

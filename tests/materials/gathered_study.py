@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from genesig.results import (
+    CrossValidation,
     Dataset,
     Design,
     Fits,
@@ -22,7 +23,7 @@ from genesig.results import (
 )
 from genesig.results.fits import GridSearch
 from genesig.results.splits import HalfSampleStudy
-from genesig.selection.gather import gather
+from genesig.selection.gather import LinearResults, gather
 from genesig.selection.genes.export import save_signature, signature_annotated
 from genesig.selection.genes.frequency import count_tails
 
@@ -212,12 +213,12 @@ def write_results(
     dataset, splits, observed, final = make_study(task=task)
     halves = make_fits(dataset, splits.subsamples)
     tables = gather(
-        dataset,
-        splits,
-        [observed],
-        final,
-        halves,
-        chance or HalfSampleStudy.none(),
+        LinearResults(
+            CrossValidation.from_batches(dataset, splits, [observed]),
+            final,
+            halves,
+            chance or HalfSampleStudy.none(),
+        ),
         cv_frequency=0.5,
         fdr=0.1,
         clusters=CLUSTERS,

@@ -18,10 +18,10 @@ from genesig.data.splits.draw import draw_splits, permutation
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
 from genesig.data.study.settings import StudySettings
-from genesig.results import Dataset, Fits, Splits
+from genesig.results import CrossValidation, Dataset, Fits, Splits
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.controls import null_study
-from genesig.selection.gather import gather
+from genesig.selection.gather import LinearResults, gather
 from genesig.selection.genes.modules import gene_modules
 from genesig.selection.linear.half_samples import study_half_samples
 from genesig.selection.linear.nested_cross_validation import (
@@ -213,8 +213,10 @@ def found(files: Files) -> Found:
     null = [loop(labels, batch) for labels in ranges for batch in batches]
     final = fit_final_model(dataset, splits, chance, **linear)
     halves = fit_half_samples(dataset, splits, chance, **linear)
-    fits = observed, final, halves, chance
-    tables = gather(dataset, splits, *fits, cv_frequency=0.5, fdr=0.1, clusters=CLUSTERS)
+    results = LinearResults(
+        CrossValidation.from_batches(dataset, splits, observed), final, halves, chance
+    )
+    tables = gather(results, cv_frequency=0.5, fdr=0.1, clusters=CLUSTERS)
     errors, null_model = null_study(dataset, splits, observed, null)
     null_errors = pd.DataFrame(errors["error"]).assign(named=errors["fdr_selected"])
     tables |= {**null_model, "null": null_errors}

@@ -19,7 +19,7 @@ from genesig.data.splits.draw import draw_splits
 from genesig.data.study.config_check import resolve_config
 from genesig.report.collect import StudyResults, collect
 from genesig.response.covariates import Covariate
-from genesig.results import Dataset, Design, Fits, Split, Splits
+from genesig.results import CrossValidation, Dataset, Design, Fits, Split, Splits
 from genesig.results.fits import CovariateWeights, GridSearch
 from genesig.results.model_fits import ModelFits
 from genesig.results.splits import HalfSampleStudy
@@ -36,7 +36,7 @@ from genesig.selection.enrichment import (
     ranking_table,
     stack_rows,
 )
-from genesig.selection.gather import SELECTION_COLUMNS, gather, signature_table
+from genesig.selection.gather import SELECTION_COLUMNS, LinearResults, gather, signature_table
 from genesig.selection.genes.blocks import block_tables
 from genesig.selection.genes.export import stretches_table
 from genesig.selection.genes.frequency import list_sizes, nested_lists
@@ -267,11 +267,9 @@ def with_nonlinear(
     rows = [_nonlinear_row(dataset, split, y, rng, noise) for split in splits.outer]
     final = ModelFits.from_rows([_nonlinear_row(dataset, splits.final, y, rng, noise)])
     topic_tables = gather_nonlinear(
-        dataset,
-        splits,
+        CrossValidation(dataset, splits, observed),
         [ModelFits.from_rows(rows)],
         final,
-        [observed],
         tables["nested_lists"],
         tables["signature"],
         cv_frequency=0.75,
@@ -396,7 +394,12 @@ def with_sets(
     parts = [[fits(splits.outer)], [fits(splits.outer, range(1, 10))]]
     final = fits([splits.final])
     set_tables = gather_sets(
-        dataset, splits, sets, parts, final, fits(splits.subsamples), [observed], cv_frequency=0.75
+        CrossValidation(dataset, splits, observed),
+        sets,
+        parts,
+        final,
+        fits(splits.subsamples),
+        cv_frequency=0.75,
     )
     genes = pd.DataFrame(
         [
@@ -906,12 +909,9 @@ def kind_arguments(kind: str, *, permutations: int = 19, proved: bool = False) -
     final = fit_final_model(dataset, splits, half_samples, **how)
     halves = fit_half_samples(dataset, splits, half_samples, **how)
     tables = gather(
-        dataset,
-        splits,
-        [observed],
-        final,
-        halves,
-        half_samples,
+        LinearResults(
+            CrossValidation.from_batches(dataset, splits, [observed]), final, halves, half_samples
+        ),
         cv_frequency=0.75,
         fdr=0.1,
         clusters=CLUSTERS,

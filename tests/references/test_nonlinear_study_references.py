@@ -11,6 +11,7 @@ from scipy import stats
 from sklearn.inspection import partial_dependence
 
 from genesig.models.derivative import DerivativeRegressor
+from genesig.results import CrossValidation
 from genesig.results.model_fits import ModelFits
 from genesig.selection.assess.assessment import compare_errors, study_errors
 from genesig.selection.assess.held_out import collect_held_out
@@ -261,7 +262,12 @@ def test_gathering_gives_every_table():
     nested = pd.DataFrame({"mu": [np.nan], "gene": ["g1"], "cv_frequency": [1.0], "in_list": [1]})
     signature = pd.DataFrame({"gene": ["g1"]})
     tables = gather_nonlinear(
-        dataset, splits, [fits], model, [linear], nested, signature, cv_frequency=0.75
+        CrossValidation(dataset, splits, linear),
+        [fits],
+        model,
+        nested,
+        signature,
+        cv_frequency=0.75,
     )
     assert list(tables["nonlinear_predictions"]["model"].unique()) == ["nonlinear", "fvm"]
     assert len(tables["nonlinear_predictions"]) == 48

@@ -118,9 +118,11 @@ rule omics:
         **needs("omics"),
     params:
         sources("omics.py"),
-        linear=LINEAR,
-        given={"omics": config["data"]["omics"]},
-        permutations=config["signature"]["permutations"],
+        settings=LINEAR
+        | {
+            "omic_factors": config["data"]["omics"],
+            "permutations": config["signature"]["permutations"],
+        },
     script:
         "../scripts/omics.py"
 

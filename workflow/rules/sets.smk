@@ -76,9 +76,9 @@ rule sets_gather:
     input:
         **{key: f"results/sets/{key}.npz" for key in ("known", "final", "subsamples")},
         **STUDY,
-        observed=of_sets(batches("observed")),
+        of_sets=of_sets(batches("observed")),
         permuted=of_sets(permuted()),
-        linear=batches("observed"),
+        observed=batches("observed"),
     output:
         **shown(*SETS[:-1]),
     log:

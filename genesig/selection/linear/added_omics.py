@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.steps.normalise import Steps
-from genesig.results import Dataset, Fits, Splits
-from genesig.results.fits import joined
+from genesig.results import CrossValidation, Dataset, Fits
 from genesig.selection.assess.assessment import assess, compare_errors
 from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.kinds import ASSESSED
@@ -28,9 +27,7 @@ log = logging.getLogger(__name__)
 
 
 def omics_table(
-    dataset: Dataset,
-    splits: Splits,
-    observed: Sequence[Fits],
+    study: CrossValidation,
     final: Fits,
     *,
     omic_factors: Mapping[str, float] | str,
@@ -51,10 +48,8 @@ def omics_table(
 
     Parameters
     ----------
-    dataset : Dataset
-        After the row-wise steps.
-    observed : list of Fits
-        Batches of the nested cross-validation.
+    final : Fits
+        The fit of all samples.
     omic_factors : mapping or str
         ``data.omics`` of the config: factor of each omic's l1 terms, or "learned".
     permutations : int
@@ -66,7 +61,9 @@ def omics_table(
     """
     import pandas as pd
 
-    fits = joined(observed, splits).with_chosen()
+    dataset = study.dataset
+    splits = study.splits
+    fits = study.fits.with_chosen()
     headline = ASSESSED[dataset.design.kind].headline
     genesig_scores = collect_held_out(dataset, splits, fits)
     omic_of_gene = dataset.omic_of()

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.results import Dataset, Fits, Splits
-from genesig.results.fits import joined
+from genesig.results import CrossValidation, Dataset, Fits, Splits
 from genesig.results.model_fits import ModelFits
 from genesig.selection.assess.assessment import compare_errors
 from genesig.selection.assess.held_out import (
@@ -39,11 +38,9 @@ CHOICE_FIELDS = (
 
 
 def gather_nonlinear(
-    dataset: Dataset,
-    splits: Splits,
+    linear: CrossValidation,
     batches: Sequence[ModelFits],
     final: ModelFits,
-    observed: Sequence[Fits],
     nested: pd.DataFrame,
     signature: pd.DataFrame,
     *,
@@ -53,12 +50,10 @@ def gather_nonlinear(
 
     Parameters
     ----------
-    dataset : Dataset
-        After the row-wise steps.
+    linear : CrossValidation
+        The linear fits, on the same splits.
     batches, final : list of ModelFits, ModelFits
         The batches, in any order, and the fit on all samples.
-    observed : list of Fits
-        The linear fits of the observed labels, on the same splits.
     nested, signature : DataFrame
         nested_lists.tsv and signature.tsv.
     cv_frequency : float
@@ -66,26 +61,29 @@ def gather_nonlinear(
     """
     import pandas as pd
 
+    dataset = linear.dataset
+    splits = linear.splits
     names = [split.name for split in splits.outer]
     fits = ModelFits.joined(batches, names)
-    linear = joined(observed, splits).with_chosen()
+    linear_fits = linear.fits.with_chosen()
     is_chosen_list = nested["mu"].isna()
     genes = genes_table(
         dataset, fits, final, nested[is_chosen_list], signature, cv_frequency=cv_frequency
     )
+    arrays_of_final = final.arrays()
     held_out_scores = method_scores(dataset, splits, fits)
-    linear_scores = collect_held_out(dataset, splits, linear)
+    linear_scores = collect_held_out(dataset, splits, linear_fits)
     return {
         "nonlinear": genes,
         "nonlinear_scores": scores_table(dataset, splits, fits),
         "nonlinear_model": pd.DataFrame(
             {
                 "n_genes": np.diff(final.indptr),
-                **{key: getattr(final, key) for key in CHOICE_FIELDS},
+                **{key: arrays_of_final[key] for key in CHOICE_FIELDS},
             }
         ),
         "nonlinear_predictions": model_predictions(dataset, splits, held_out_scores),
-        "nonlinear_agreement": agreement_table(fits, linear, nested, genes),
+        "nonlinear_agreement": agreement_table(fits, linear_fits, nested, genes),
         "nonlinear_difference": pd.DataFrame(
             [
                 (
@@ -149,11 +147,11 @@ def genes_table(
 
 def method_scores(dataset: Dataset, splits: Splits, fits: ModelFits) -> dict[str, HeldOut]:
     """Return the held-out scores of the two nonlinear methods, or of the one that was run."""
-    scores = {"nonlinear": fits.scores, "fvm": fits.fvm_scores}
+    scores = {"nonlinear": fits.scores, "fvm": fits.arrays()["fvm_scores"]}
     return {
         name: model_scores(dataset, splits, fits, score)
         for name, score in scores.items()
-        if score is not None and not np.isnan(score).any()
+        if not np.isnan(score).any()
     }
 
 
@@ -162,8 +160,9 @@ def scores_table(dataset: Dataset, splits: Splits, fits: ModelFits) -> pd.DataFr
     table = model_errors(dataset, splits, fits)
     first_columns = list(table.columns[:4])
     last_columns = list(table.columns[4:])
-    choices = {key: getattr(fits, key) for key in CHOICE_FIELDS}
-    table = table.assign(n_genes=np.diff(fits.indptr), fvm_genes=fits.fvm_genes, **choices)
+    arrays = fits.arrays()
+    choices = {key: arrays[key] for key in (*CHOICE_FIELDS, "fvm_genes")}
+    table = table.assign(n_genes=np.diff(fits.indptr), **choices)
     return table[
         [*first_columns, "n_genes", *CHOICE_FIELDS[:-1], "fvm_genes", *last_columns, "message"]
     ]

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import csr_array
 
-from genesig.results import Dataset, Fits, Splits
-from genesig.results.fits import joined
+from genesig.results import CrossValidation, Dataset, Splits
 from genesig.results.model_fits import ModelFits
 from genesig.results.splits import GeneSets
 from genesig.selection.assess.assessment import assess, compare_errors, study_errors
@@ -44,13 +43,11 @@ SETS_ERROR_COLUMNS = [
 
 
 def gather_sets(
-    dataset: Dataset,
-    splits: Splits,
+    linear: CrossValidation,
     sets: GeneSets,
     fits: Sequence[Sequence[ModelFits]],
     final: ModelFits,
     subsamples: ModelFits,
-    linear: Sequence[Fits],
     *,
     cv_frequency: float,
 ) -> dict[str, pd.DataFrame]:
@@ -58,24 +55,24 @@ def gather_sets(
 
     Parameters
     ----------
-    dataset : Dataset
-        After the row-wise steps.
+    linear : CrossValidation
+        The gene lists, on the same splits.
     fits : (list of ModelFits, list of ModelFits)
         Batches of the observed labels, and of the permuted ones, which may be none.
     final, subsamples : ModelFits
         The fit on all samples, and those on the halves.
-    linear : list of Fits
-        The gene lists of the observed labels, on the same splits.
     cv_frequency : float
         Share of the splits that makes a list, ``signature.cv_frequency``.
     """
+    dataset = linear.dataset
+    splits = linear.splits
     names = [split.name for split in splits.outer]
     observed, permuted = (ModelFits.joined(parts, names) for parts in fits)
     set_scores = model_scores(dataset, splits, observed, observed.scores)
     permuted_scores = None
     if len(permuted):
         permuted_scores = model_scores(dataset, splits, permuted, permuted.scores)
-    gene_scores = collect_held_out(dataset, splits, joined(linear, splits).with_chosen())
+    gene_scores = collect_held_out(dataset, splits, linear.fits.with_chosen())
     halves = ModelFits.joined([subsamples], [half.name for half in splits.subsamples])
     error = error_table(dataset, set_scores, permuted_scores, gene_scores)
     return {
