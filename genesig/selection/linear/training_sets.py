@@ -383,13 +383,19 @@ class TauGrid:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinearSettings(TauGrid):
-    """Settings of a linear fit: the keys of the section ``linear``, which the schema explains.
+class AnswerSettings:
+    """Keys of the section ``signature`` that decide which genes the final models have."""
 
-    ``most``, ``list_mu``, ``fdr``, ``least`` and ``size`` are keys of ``signature`` and decide
-    which genes the answers have. ``learn_omics``: whether ``data.omics`` is ``learned``.
-    ``crossfitted``: whether cross-fitted scores are stored, for the setting ``decision``.
-    """
+    most: float  # largest number of genes of a list
+    list_mu: float | None  # key ``mu``: of the list; None: the first of the grid
+    fdr: float
+    least: int  # smallest number of genes of the predictive model by half-samples
+    size: int | None  # number of genes of the predictive model, if the config fixes it
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearSettings(TauGrid, AnswerSettings):
+    """Settings of a linear fit: the keys of the section ``linear``, which the schema explains."""
 
     list: str
     model: str
@@ -404,13 +410,8 @@ class LinearSettings(TauGrid):
     threshold: str
     solver: str
     tolerance: float
-    most: float
-    list_mu: float | None
-    fdr: float
-    least: int
-    size: int | None
-    learn_omics: bool
-    crossfitted: bool
+    learn_omics: bool  # whether ``data.omics`` is ``learned``
+    crossfitted: bool  # whether cross-fitted scores are stored, for the section ``decision``
 
     def searched_mu(self) -> Array:
         """Return the mu that the inner folds search for the stable list, (n_searched,)."""
