@@ -4,9 +4,9 @@ from dataclasses import fields
 from inspect import Parameter, signature
 
 import pytest
-import yaml
 from places import ROOT
 
+from genesig.data.files.readers import load_schema
 from genesig.data.splits.draw import SplitSettings
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.config_check import resolve_config
@@ -17,7 +17,7 @@ from genesig.selection.linear.training_sets import LinearSettings, linear_keywor
 from genesig.selection.nonlinear.ground import NonlinearProtocol
 from genesig.selection.sets.ground import SetsSettings
 
-SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
+SCHEMA = load_schema()
 
 SECTIONS = {
     "normalise": normalise_samples,

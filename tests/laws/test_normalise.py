@@ -5,12 +5,11 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from places import ROOT
 
+from genesig.data.files.readers import load_schema
 from genesig.data.steps.normalise import (
     NORMALISERS,
     Reference,
@@ -22,7 +21,7 @@ from genesig.data.steps.normalise import (
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Design
 
-SCHEMA = yaml.safe_load(ROOT.joinpath("workflow/schemas/config.schema.yaml").read_text())
+SCHEMA = load_schema()
 SAMPLE_KIND = [name for name, step in NORMALISERS.items() if step.kind == "sample"]
 FOLD_KIND = [name for name in NORMALISERS if name not in SAMPLE_KIND]
 BATCH_KIND = [name for name, step in NORMALISERS.items() if step.kind == "batch"]

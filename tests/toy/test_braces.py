@@ -8,13 +8,12 @@ from typing import Any
 
 import pandas as pd
 import pytest
-import yaml
-from places import ROOT
 from study_runs import make_study, planned, run, write_config
 
 from genesig.cli import main
+from genesig.data.files.readers import load_schema
 
-SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
+SCHEMA = load_schema()
 # Each goes into the config as it stands; a wildcard of a rule's own must not be filled in either.
 BRACED_WORDS = ["{A}", "{name} of {batch}", "{labels,a+}", "{", "a } b {"]
 SMALL = {
