@@ -19,6 +19,10 @@ from genesig.plugins import PLUGINS_VARIABLE
 QUICK = "not slow"  # the -m of pyproject.toml
 SLOW_FILE = re.compile(r"^pytestmark = .*pytest\.mark\.slow\b", re.MULTILINE)
 
+# Workers inherit this. With a worker for each core, more threads would only wait for each other.
+for library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
 os.environ[PLUGINS_VARIABLE] = (
     ""  # before any entry point is sought, and for the processes of tests
 )

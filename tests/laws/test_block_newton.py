@@ -62,9 +62,8 @@ def test_the_minimum_is_stationary_and_its_gap_is_nothing(case):
     assert (point.gap <= 1e-13, steps < 50) == (True, True)
 
 
-@pytest.mark.parametrize(
-    "switch", ["NUMBA_DISABLE_JIT", pytest.param("NUMBA_BOUNDSCHECK", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("switch", ["NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK"])
 def test_the_steps_are_plain_python_and_stay_within_their_arrays(tmp_path, switch):
     code = (
         "import sys, numpy; sys.path[:0] = [sys.argv[1]]; import test_block_newton as t;"

@@ -186,10 +186,6 @@ def test_the_record_knows_every_result(finished):
     assert record == settings
 
 
-def test_nothing_is_left_to_do(finished):
-    assert planned(finished) == set()
-
-
 @pytest.mark.slow
 def test_other_batches_give_the_same_lists_and_numbers(finished, tmp_path):
     changes = {"splits": {"batches": 3}, "controls": {"permutations_per_job": 4}}
