@@ -7,16 +7,20 @@ from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn import get_config
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import validate_data
 
 from genesig.arrays import Array
 from genesig.models.cox import L1L2Cox, time_and_event
-from genesig.models.estimator import NumberRegressor, SignClassifier, check_folds, counts
+from genesig.models.estimator import (
+    FoldClassifier,
+    FoldRegressor,
+    FoldsInside,
+    check_folds,
+    counts,
+)
 from genesig.models.l1l2 import _L1L2, L1L2Regressor
 from genesig.optim.adjustment import adjustment
 from genesig.optim.cox.path import cox_path, ridge_scores
@@ -56,28 +60,12 @@ def _tau_fractions(grid: Any) -> Array:
     return _falling_grid("tau", grid, lower_limit=0)
 
 
-class _GridSearch:
+class _GridSearch(FoldsInside):
     """Choice of (tau, mu, lam) by the smallest error of held-out rows, for both losses."""
 
     tau: Any
     mu: Any
     lam: Any
-    cv: Any
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Return which parameters of `fit` go to the folds, with scikit-learn's routing enabled."""
-        splitter = check_cv(self.cv, classifier=is_classifier(self))
-        mapping = MethodMapping().add(caller="fit", callee="split")
-        router = MetadataRouter(owner=self).add_self_request(self)
-        return router.add(splitter=splitter, method_mapping=mapping)
-
-    def _split_parameters(self, parameters: dict[str, Any]) -> dict[str, Any]:
-        """Return those of the parameters of `fit` that the folds get, as in `GridSearchCV`."""
-        if get_config()["enable_metadata_routing"]:
-            return dict(process_routing(self, "fit", **parameters).splitter.split)
-        for name in parameters.keys() - {"groups"}:
-            raise TypeError(f"{type(self).__name__}.fit() got an unexpected argument {name!r}")
-        return parameters
 
     def _folds(
         self, X: Array, strata: Array, weights: Array | None, split_parameters: dict[str, Any]
@@ -195,7 +183,7 @@ class _L1L2CV(_GridSearch, _L1L2):
         self._take(final_model)
 
 
-class L1L2RegressorCV(NumberRegressor, _L1L2CV):
+class L1L2RegressorCV(FoldRegressor, _L1L2CV):
     """`L1L2Regressor` with tau, mu and lam by the mean square of rows left out by folds.
 
     Parameters
@@ -235,17 +223,8 @@ class L1L2RegressorCV(NumberRegressor, _L1L2CV):
     array([ True,  True])
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
-        """Fit to X (n, d) and a real response y (n,), rows weighted by sample_weight (n,).
 
-        ``groups`` (n,) goes to the folds: set `cv` to a splitter that keeps groups together.
-        """
-        return self._fit_checked(
-            X, y, sample_weight, split_parameters=self._split_parameters(params)
-        )
-
-
-class L1L2ClassifierCV(SignClassifier, _L1L2CV):
+class L1L2ClassifierCV(FoldClassifier, _L1L2CV):
     """`L1L2Classifier` with tau, mu and lam by the mean square of rows left out by folds.
 
     Parameters and attributes are those of `L1L2RegressorCV`; its squares are of ±1, as the fits
@@ -283,20 +262,6 @@ class L1L2ClassifierCV(SignClassifier, _L1L2CV):
             tolerance=tolerance,
         )
         self.calibration = calibration
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
-        """Fit to X (n, d) and the classes y (n,) of its rows, weighted by sample_weight (n,).
-
-        ``groups`` (n,) goes to the folds of `cv` and `calibration`: set these to splitters that
-        keep groups together.
-        """
-        return self._fit_checked(
-            X,
-            y,
-            sample_weight,
-            groups=params.get("groups"),
-            split_parameters=self._split_parameters(params),
-        )
 
 
 class L1L2CoxCV(_GridSearch, L1L2Cox):

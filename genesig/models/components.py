@@ -24,8 +24,9 @@ from genesig.errors import pick
 from genesig.genome.order import Genome
 from genesig.genome.total_variation import denoised
 from genesig.models.estimator import (
-    NumberRegressor,
-    SignClassifier,
+    FoldClassifier,
+    FoldRegressor,
+    FoldsInside,
     check_folds,
     counts,
     shares,
@@ -42,7 +43,9 @@ from genesig.optim.sparse_components import (
 )
 
 
-class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class SparsePCA(  # type: ignore[misc]
+    FoldsInside, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """Directions in which samples differ, each of few features.
 
         min_{A, B} sum_k (1/n)||Z a_k - Z b_k||² + mu ||b_k||² + tau_k ||b_k||_1,    A'A = I
@@ -97,8 +100,12 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.unit_variance = unit_variance
         self.cv = cv
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to X (n, d), rows weighted by sample_weight (n,)."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
+        """Fit to X (n, d), rows weighted by sample_weight (n,).
+
+        ``groups`` (n,) goes to the folds: set `cv` to a splitter that keeps groups together.
+        """
+        split_parameters = self._split_parameters(params)
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         if self.n_components < 1 or (self.tau or 0.0) < 0 or self.mu <= 0:
             values = f"{self.n_components}, {self.tau} and {self.mu}"
@@ -109,7 +116,8 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.unexplained_ = np.nan
         weights = shares(sample_weight, X)
         if self.tau is None:
-            folds = [test_rows for _, test_rows in check_cv(self.cv).split(X)]
+            splitter = check_cv(self.cv)
+            folds = [test_rows for _, test_rows in splitter.split(X, **split_parameters)]
             check_folds(folds, weights)
             tau_search = held_out(
                 X,
@@ -170,7 +178,13 @@ class _KernelPCR(BaseEstimator):  # type: ignore[misc]
             raise InvalidProblem(f"width must be positive, found {self.width!r}")
         return [*widths]
 
-    def _fit(self, X: Array, y: Array, weights: Array | None) -> None:
+    def _fit(
+        self,
+        X: Array,
+        y: Array,
+        weights: Array | None,
+        split_parameters: dict[str, Any] | None = None,
+    ) -> None:
         """Choose m and the width unless they are set, and fit f to y (n,) with weights (n,)."""
         widths = self._widths()
         n_components = self.n_components
@@ -182,7 +196,7 @@ class _KernelPCR(BaseEstimator):  # type: ignore[misc]
         self.width_ = widths[0]
         if n_components is None:
             cv = check_cv(self.cv, y, classifier=is_classifier(self))
-            folds = [test_rows for _, test_rows in cv.split(X, y)]
+            folds = [test_rows for _, test_rows in cv.split(X, y, **(split_parameters or {}))]
             check_folds(folds, weights)
             choice = choose_components(points, y, folds, widths, weights)
             self.width_ = choice.width
@@ -206,7 +220,7 @@ class _KernelPCR(BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.intercept_ + kernel_rows @ self.dual_coef_)
 
 
-class KernelPCRRegressor(NumberRegressor, _KernelPCR):
+class KernelPCRRegressor(FoldRegressor, _KernelPCR):
     """``f(x) = intercept + k(x)'alpha``: least squares on the first components of kernel PCA.
 
     Parameters
@@ -240,7 +254,7 @@ class KernelPCRRegressor(NumberRegressor, _KernelPCR):
     """
 
 
-class KernelPCRClassifier(SignClassifier, _KernelPCR):
+class KernelPCRClassifier(FoldClassifier, _KernelPCR):
     """The sign of ``f(x)``, fitted to two classes coded -1 and +1.
 
     Parameters and attributes are those of `KernelPCRRegressor`, and ``classes_``: (negative,

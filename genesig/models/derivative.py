@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.arrays import Array
 from genesig.models.estimator import (
+    FoldsInside,
     Selects,
     SignClassifier,
     check_classes,
@@ -31,7 +32,7 @@ from genesig.optim.nonlinear.problem import InvalidProblem, check_tau
 RIDGE_GRID = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6)
 
 
-class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
+class DerivativeModel(FoldsInside, Selects, BaseEstimator):  # type: ignore[misc]
     """SUMMARY.
 
         min_f (1/n) Σ_i (y_i - f(x_i))² + τ Σ_a ||∂_a f||_n + ν ||f||²
@@ -322,11 +323,15 @@ class DerivativeRegressor(RegressorMixin, DerivativeModel):  # type: ignore[misc
         __doc__,
     )
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Choose the settings that are not fixed, and fit to X (n, d), y (n,) with weights (n,)."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Choose the settings that are not fixed, and fit to X (n, d), y (n,) with weights (n,).
+
+        ``groups`` (n,) of rows, set in `fit`, go to the folds of `cv`.
+        """
+        split_parameters = self._split_parameters(params)
         X, y, counts = self._checked(X, y, sample_weight)
         y = np.asarray(y, dtype=float)
-        self._fit(X, y, list(check_cv(self.cv).split(X, y)), counts)
+        self._fit(X, y, list(check_cv(self.cv).split(X, y, **split_parameters)), counts)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -399,13 +404,18 @@ class DerivativeClassifier(SignClassifier, DerivativeModel):
         )
         self.calibration = calibration
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Choose the settings that are not fixed, and fit to X (n, d) and two labels y (n,)."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Choose the settings that are not fixed, and fit to X (n, d) and two labels y (n,).
+
+        ``groups`` (n,) of rows, set in `fit`, go to the folds of `cv` and `calibration`.
+        """
+        split_parameters = self._split_parameters(params)
         rows, labels, counts = self._checked(X, y, sample_weight)
         check_classes(labels, counts)
-        folds = list(check_cv(self.cv, labels, classifier=True).split(rows, labels))
+        splitter = check_cv(self.cv, labels, classifier=True)
+        folds = list(splitter.split(rows, labels, **split_parameters))
         self._fit(rows, self._coded(labels), folds, counts)
-        return self._calibrated(X, labels, **passed_on(sample_weight))
+        return self._calibrated(X, labels, groups=params.get("groups"), **passed_on(sample_weight))
 
 
 class FeatureVectorMachine(RegressorMixin, Selects, BaseEstimator):  # type: ignore[misc]

@@ -8,9 +8,10 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import softmax
 from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
 from sklearn.feature_selection import SelectorMixin
-from sklearn.model_selection import cross_val_predict
+from sklearn.model_selection import check_cv, cross_val_predict
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
@@ -286,6 +287,58 @@ class SignClassifier(Fitted, TwoClasses, CrossFitted):
     def decision_function(self, X: Any) -> Array:
         """Return f(x) of each row of X, (n,); above 0 is the second class."""
         return self._score(X)
+
+
+class FoldsInside:
+    """An estimator that chooses settings by the folds of `cv`: what `fit` passes to them."""
+
+    cv: Any
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return which parameters of `fit` go to the folds, with scikit-learn's routing enabled."""
+        splitter = check_cv(self.cv, classifier=is_classifier(self))
+        mapping = MethodMapping().add(caller="fit", callee="split")
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(splitter=splitter, method_mapping=mapping)
+
+    def _split_parameters(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Return those of the parameters of `fit` that the folds get, as in `GridSearchCV`."""
+        if get_config()["enable_metadata_routing"]:
+            return dict(process_routing(self, "fit", **parameters).splitter.split)
+        for name in parameters.keys() - {"groups"}:
+            raise TypeError(f"{type(self).__name__}.fit() got an unexpected argument {name!r}")
+        return parameters
+
+
+class FoldRegressor(FoldsInside, NumberRegressor):
+    """A regressor that chooses settings by folds, to which `fit` passes groups of rows."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Fit to X (n, d) and a real response y (n,), rows weighted by sample_weight (n,).
+
+        ``groups`` (n,) goes to the folds: set `cv` to a splitter that keeps groups together.
+        """
+        return self._fit_checked(
+            X, y, sample_weight, split_parameters=self._split_parameters(params)
+        )
+
+
+class FoldClassifier(FoldsInside, SignClassifier):
+    """A classifier that chooses settings by folds, to which `fit` passes groups of rows."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Fit to X (n, d) and the classes y (n,) of its rows, weighted by sample_weight (n,).
+
+        ``groups`` (n,) goes to the folds of `cv` and `calibration`: set these to splitters that
+        keep groups together.
+        """
+        return self._fit_checked(
+            X,
+            y,
+            sample_weight,
+            groups=params.get("groups"),
+            split_parameters=self._split_parameters(params),
+        )
 
 
 class Selects(SelectorMixin):  # type: ignore[misc]

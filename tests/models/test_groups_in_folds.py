@@ -7,9 +7,27 @@ import pytest
 from sklearn import config_context
 from sklearn.model_selection import GroupKFold, KFold, cross_val_score
 
-from genesig import L1L2ClassifierCV, L1L2CoxCV, L1L2RegressorCV
+from genesig import (
+    DerivativeClassifier,
+    DerivativeRegressor,
+    KernelPCRClassifier,
+    KernelPCRRegressor,
+    L1L2ClassifierCV,
+    L1L2CoxCV,
+    L1L2RegressorCV,
+    SparsePCA,
+)
 
 GRID = {"tau": [0.5, 0.02], "mu": 1e-3, "lam": [1e-1, 1e-3]}
+DERIVATIVE = {"tau": 0.5, "lam": [1e-2, 1e-1]}
+OTHER_ESTIMATORS = {
+    KernelPCRRegressor: ("numbers", {}),
+    KernelPCRClassifier: ("classes", {}),
+    DerivativeRegressor: ("numbers", DERIVATIVE),
+    DerivativeClassifier: ("classes", DERIVATIVE),
+    SparsePCA: ("numbers", {}),
+}
+"""Of the estimators that choose settings by `cv` without the name: a response, parameters."""
 ESTIMATORS = {"numbers": L1L2RegressorCV, "classes": L1L2ClassifierCV, "times": L1L2CoxCV}
 
 
@@ -54,6 +72,40 @@ def test_twins_make_the_inner_error_optimistic_only_without_groups(kind):
     honest = estimator(**GRID, cv=GroupKFold(4)).fit(X, y, groups=groups)
     assert leaking.error_path_.min() < 0.5 * honest.error_path_.min()
     assert leaking.error_path_.min() < 0.3 * leaking.error_path_.max() or kind == "times"
+
+
+def inner_error(model):
+    """Return the smallest error of the rows that inner folds left out, or what falls with it."""
+    if isinstance(model, SparsePCA):
+        return model.unexplained_
+    if isinstance(model, KernelPCRRegressor | KernelPCRClassifier):
+        return -model.n_components_
+    return min(errors.min() for errors in model.validation_errors_.values())
+
+
+@pytest.mark.parametrize("estimator", OTHER_ESTIMATORS)
+def test_groups_reach_the_folds_of_other_estimators_and_stop_the_leak(estimator):
+    kind, parameters = OTHER_ESTIMATORS[estimator]
+    d = 6 if parameters else 120
+    X, y, groups = patients_with_twins(kind, d=d)
+    folds = RecordedFolds(4)
+    honest = estimator(**parameters, cv=folds).fit(X, y, groups=groups)
+    for train, held_out in folds.last:
+        assert not set(groups[train]) & set(groups[held_out])
+    leaking = estimator(**parameters, cv=KFold(4, shuffle=True, random_state=0)).fit(X, y)
+    assert inner_error(leaking) < inner_error(honest) - 0.1
+    with pytest.raises(TypeError, match="'patients'"):
+        estimator(**parameters, cv=folds).fit(X, y, patients=groups)
+
+
+@pytest.mark.parametrize("estimator", [KernelPCRClassifier, DerivativeClassifier])
+def test_groups_reach_the_calibration_folds_of_other_estimators(estimator):
+    X, y, groups = patients_with_twins("classes", d=6)
+    folds = RecordedFolds(3)
+    parameters = OTHER_ESTIMATORS[estimator][1]
+    estimator(**parameters, cv=GroupKFold(2), calibration=folds).fit(X, y, groups=groups)
+    for train, held_out in folds.last:
+        assert not set(groups[train]) & set(groups[held_out])
 
 
 def test_calibration_folds_keep_groups_together():
