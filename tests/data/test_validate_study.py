@@ -645,6 +645,21 @@ DOUBTFUL_STUDIES: dict[str, tuple[Break, str, str]] = {
         "in the smallest training set, which allow 0.8; ask for that or less",
         "12 samples (6 normal, 6 tumor; positive: tumor), 8 genes",
     ),
+    "groups too few in a training set for the sensitivity": (
+        _column(
+            "family",
+            [f"P{k // 4}" for k in range(12)],
+            data__group="family",
+            splits__scheme="stratified_group_kfold",
+            splits__folds=3,
+            splits__inner_folds=2,
+            splits__subsamples=0,
+            decision={"sensitivity": 0.7},
+        ),
+        "warning: config.yaml, decision: sensitivity 0.7 needs more than the 2 groups of 'tumor' "
+        "in the smallest training set, which allow 0.667; ask for that or less",
+        "12 samples (6 normal, 6 tumor; positive: tumor), 8 genes",
+    ),
     "genes without a row in the gene table": (
         lambda s: (
             _set(data__annotation="genes.tsv")(s),

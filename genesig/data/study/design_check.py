@@ -98,6 +98,8 @@ def check_training_classes(
 ) -> Iterator[Problem]:
     """Yield a warning if a class has too few training samples for the wanted specificity or such.
 
+    Samples of one group count once.
+
     decision: section ``decision`` of the config.
     source: name of the config in messages.
     """
@@ -107,14 +109,21 @@ def check_training_classes(
         target = decision[name]
         if target is None:
             continue
-        class_samples = set(sheet.obs.index[sheet.obs[design.label] == class_name])
-        size = min(
-            len(class_samples.intersection(split.train)) for split in (*splits.outer, splits.final)
+        class_samples = sheet.obs.index[sheet.obs[design.label] == class_name]
+        unit_of_sample = (
+            class_samples.to_series()
+            if design.group is None
+            else (sheet.obs.loc[class_samples, design.group])
         )
+        size = min(
+            unit_of_sample[class_samples.isin(split.train)].nunique()
+            for split in (*splits.outer, splits.final)
+        )
+        unit = "sample" if design.group is None else "group"
         # The score of a new sample lies below all of them with probability 1/(size + 1).
         if target > size / (size + 1):
             message = (
-                f"{name} {target:g} needs more than the {counted(size, 'sample')} of '{class_name}'"
+                f"{name} {target:g} needs more than the {counted(size, unit)} of '{class_name}'"
                 f" in the smallest training set, which allow {size / (size + 1):.3g}; ask for that"
                 " or less"
             )

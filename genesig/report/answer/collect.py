@@ -16,7 +16,6 @@ from genesig.report.page.measure import (
     measure,
     method_choice,
     model_name,
-    subject_noun,
     two_classes,
 )
 from genesig.report.page.record import (
@@ -413,12 +412,13 @@ def error_warnings(data: Study) -> list[str]:
     metric = measure(data)
     warnings = list(_short_intervals(data["study"], data["design"]["scheme"]))
     classes = data["study"]["classes"]
-    counts = data["study"]["counts"]
-    if classes and counts and min(counts) < MIN_CLASS:
-        side = counts.index(min(counts))
+    units = data["study"]["units"]
+    if classes and units and min(units) < MIN_CLASS:
+        side = units.index(min(units))
+        noun = "patient" if data["study"]["groups"] is None else "group"
         warnings.append(
-            f"Few {clean(classes[side])} {subject_noun(data)}s ({counts[side]}): one more error"
-            f" would change the {_share_name(data, side)} by {100 / counts[side]:.0f} percentage"
+            f"Few {clean(classes[side])} {noun}s ({units[side]}): one more error would"
+            f" change the {_share_name(data, side)} by {100 / units[side]:.0f} percentage"
             " points."
         )
     if best is None or error["value"] is None or best["difference_high"] is None:
@@ -434,7 +434,7 @@ def error_warnings(data: Study) -> list[str]:
 
 
 MIN_CLASS = 20
-"""Samples of a class below which one error moves its accuracy by more than 5 points."""
+"""Independent samples of a class below which one error moves accuracy by more than 5 points."""
 
 
 def _share_name(data: Study, side: int) -> str:

@@ -70,9 +70,17 @@ def test_fewer_than_five_of_a_class_have_an_interval_that_is_said_to_be_short():
 
 def test_a_small_class_is_warned_of_by_its_sensitivity():
     data = collected(Study())
-    data["study"]["counts"] = [27, 11]
+    data["study"]["units"] = [27, 11]
     warning, *_ = error_warnings(data)
     assert "Few tumour patients (11)" in warning
+    assert "change the sensitivity by 9 percentage points" in warning
+
+
+def test_a_class_of_few_groups_is_warned_of_although_it_has_many_samples():
+    data = collected(Study())
+    data["study"].update(counts=[54, 44], units=[27, 11], groups=38, group="patient")
+    warning, *_ = error_warnings(data)
+    assert "Few tumour groups (11)" in warning
     assert "change the sensitivity by 9 percentage points" in warning
 
 
