@@ -114,35 +114,54 @@ class ValueQuantiles(TypedDict):
     cohort: list[float]
 
 
-class CohortRecord(TypedDict):
-    """The final model in one external cohort."""
+class CohortFiles(TypedDict):
+    """Where the values of a cohort come from, and how they were brought to this study."""
 
     name: str
     file: str
-    classes: dict[str, int] | None  # samples of each class
-    combat: bool
-    batches: int
-    needed: int  # genes of the final model
-    absent: int  # those that no sample of the cohort has
-    imputed: int  # samples with at least one imputed gene
-    missing: float  # largest allowed share of missing genes
-    seen_before: int  # samples that were also in the training set
     inputs: dict[str, str]  # SHA-256 of each file
     warnings: list[str]
+    combat: bool
+    batches: int
+
+
+class CohortSamples(TypedDict):
+    """The samples of a cohort."""
+
     samples: int
+    classes: dict[str, int] | None  # samples of each class
     left_out: list[LeftOut]
+    seen_before: int  # samples that were also in the training set
+    groups: NotRequired[SampleGroups]  # only if samples come in groups
+
+
+class CohortPredictions(TypedDict):
+    """How well the final model predicts the samples of a cohort."""
+
     scores: dict[str, CohortScore]
     points: list[CohortSample]  # at most `MAX_PLOTTED_SAMPLES`, evenly spaced
     roc: RocCurve | None  # two classes only
     confusion: list[list[int]] | None  # a row for each true class
     reliability: list[ReliabilityGroup]
-    genes: list[CohortGene]
-    shift: CohortShift
-    quantiles: ValueQuantiles
     events: NotRequired[int]  # survival only, like the next two
     curves: NotRequired[list[GroupCurve]]  # Kaplan-Meier curves of the risk groups
     horizon: NotRequired[float]
-    groups: NotRequired[SampleGroups]  # only if samples come in groups
+
+
+class CohortGenes(TypedDict):
+    """The genes of the final model, and the values of all genes, in a cohort."""
+
+    needed: int  # genes of the final model
+    absent: int  # those that no sample of the cohort has
+    imputed: int  # samples with at least one imputed gene
+    missing: float  # largest allowed share of missing genes
+    genes: list[CohortGene]
+    shift: CohortShift
+    quantiles: ValueQuantiles
+
+
+class CohortRecord(CohortFiles, CohortSamples, CohortPredictions, CohortGenes):
+    """The final model in one external cohort."""
 
 
 class NotAssessable(TypedDict):

@@ -31,16 +31,13 @@ from genesig.report.page.style import (
 from genesig.report.page.svg import SAMPLE, Picture, name_points, picture
 from genesig.report.page.tables import columns_of, transposed
 from genesig.report.page.verdict import Grade, grade_within_study
+from genesig.report.page.wording import Wording
 from genesig.report.page.words import (
     clean,
-    counted,
     decimal,
-    first_of_total,
     gene_label,
-    percent,
     samples_in_groups,
     shorten,
-    significant,
     with_limits,
 )
 
@@ -264,9 +261,7 @@ def cohort_forest(data: External) -> Picture:
         data=transposed(("name", key, "low", "high"), rows),
         title=f"{name} of the final model in each cohort",
         description=f"{name}, with 95% CI: {clean(measure_texts)}.",
-        caption=f"{name} with its 95% CI. Circle: the procedure in the cross-validation"
-        " of this study; diamonds: the final model in other cohorts."
-        f"{first_of_total(len(listed), len(data['external']), 'cohort')}",
+        caption=WORDS.text("forest", name, len(listed), len(data["external"])),
     )
 
 
@@ -313,17 +308,13 @@ def _roc_figure(
 ) -> Picture:
     """Return the ROC curve of a cohort."""
     auc = cohort["scores"]["auc"]
-    text = with_limits("AUC", auc["value"], auc["low"], auc["high"])
     return picture(
         f"{stem}_roc",
         partial(draw_roc, held_out_curves, cohort_curve, auc, classes),
         data={"false_positive_rate": cohort_curve["x"], "true_positive_rate": cohort_curve["y"]},
         title=f"{clean(cohort['name'])}: ROC curve",
-        description=f"ROC curve of the other study's samples, {text}, and those of the held-out"
-        " samples.",
-        caption="Green: samples of the other study. Grey: held-out samples of this study, one"
-        " curve per repeat. The AUC looks at the order of the scores only: a shift of all of them"
-        " does not change it, but changes who is above the threshold.",
+        description=WORDS.text("roc_description", auc),
+        caption=WORDS.text("roc"),
     )
 
 
@@ -337,10 +328,7 @@ def _confusion_figure(
         data=charts.confusion_data(counts, classes),
         title=f"{clean(name)}: confusion matrix",
         description=f"Number of samples: {charts.confusion_words(counts, classes)}.",
-        caption="Number of samples and share of the true class, at the threshold of the model"
-        " (score 0), which was not adapted."
-        if len(classes) == 2
-        else "Number of samples and share of the true class; the largest score is the prediction.",
+        caption=WORDS.text("confusion", len(classes)),
     )
 
 
@@ -353,33 +341,20 @@ def _scores_figure(
         partial(draw_scores, held_out["samples"], cohort, classes),
         data=columns_of(cohort["points"], "sample", "label", "score"),
         title=f"{clean(cohort['name'])}: scores by class",
-        description=f"{sum(bool(point['wrong']) for point in cohort['points'])} of"
-        f" {counted(len(cohort['points']), 'sample')} misclassified in the other study."
-        " Dots of the scores of each class in this study while held out and in the"
-        " other study.",
-        caption="One dot per sample, bars for the medians. If both classes shift together, suspect"
-        " a batch effect; if they move closer, the signal is weaker in this cohort.",
+        description=WORDS.text("scores_description", cohort),
+        caption=WORDS.text("scores"),
     )
 
 
 def _reliability_figure(cohort: CohortRecord, classes: Sequence[str], stem: str) -> Picture:
     """Return the calibration of a cohort with two classes."""
-    positive = clean(classes[1])
-    group_texts = [
-        f"score {decimal(group['score'])}: {percent(group['share'])} of {group['samples']}"
-        for group in cohort["reliability"]
-    ]
     return picture(
         f"{stem}_calibration",
         partial(draw_reliability, cohort, classes),
         data=columns_of(cohort["reliability"], "score", "samples", "share", "low", "high"),
         title=f"{clean(cohort['name'])}: calibration",
-        description=f"Share of {positive} in groups of similar scores: {'; '.join(group_texts)}.",
-        caption=f"Dots: share of {positive} in groups of similar scores, with 95% CI"
-        " and the number of samples above; green: line fitted to all samples; dashed:"
-        " (1 + score)/2, where the scores of a calibrated model would lie in the class mix it was"
-        " trained on. Scores are ridge predictions of a ±1 label, not probabilities, and can lie"
-        " outside −1 to 1.",
+        description=WORDS.text("calibration_description", cohort, classes[1]),
+        caption=WORDS.text("calibration", classes[1]),
     )
 
 
@@ -391,52 +366,37 @@ def observed_figure(cohort: CohortRecord, label: str, stem: str) -> Picture:
         data=columns_of(cohort["points"], "sample", "label", "score"),
         title=f"{clean(cohort['name'])}: observed and predicted values",
         description="Scatter of observed values against predictions.",
-        caption="The dashed line is perfect prediction, the green one is fitted to the dots. R² is"
-        " against the mean of these samples, and below 0 where that mean would do better.",
+        caption=WORDS.text("observed"),
     )
 
 
 def survival_figure(cohort: CohortRecord, label: str, stem: str) -> Picture:
     """Return the Kaplan-Meier curves of the risk groups of a cohort."""
-    log_rank_p = cohort["scores"]["log_rank_p"]["value"]
-    p_sentence = "" if log_rank_p is None else f" Log-rank p = {significant(log_rank_p, 2)}."
     return picture(
         f"{stem}_curves",
         partial(charts.kaplan_meier, cohort["curves"], label, cohort["horizon"]),
         data=charts.kaplan_meier_data(cohort["curves"]),
         title=f"{clean(cohort['name'])}: survival of the groups of high and of low risk",
-        description="Kaplan-Meier curves of the other study's samples by"
-        f" {clean(label)}.{p_sentence}",
-        caption="Kaplan-Meier curves, with 95% CI, of the groups that the model makes. The"
-        " cut is the median score of this study's training samples and was not adapted. Dashed"
-        f" line: the horizon.{p_sentence}",
+        description=WORDS.text("curves_description", cohort, label),
+        caption=WORDS.text("curves", cohort),
     )
 
 
 def shift_figure(cohort: CohortRecord, stem: str) -> Picture:
     """Return the histogram of the shifts of the genes."""
-    combat_sentence = " Green line: after ComBat, other height." if cohort["combat"] else ""
     return picture(
         f"{stem}_shift",
         partial(draw_shift, cohort),
         data=columns_of(cohort["genes"], "gene", "symbol", "shift", "weight"),
         title=f"{clean(cohort['name'])}: shift of the genes",
         description=f"Histogram of the shift of every gene; {shift_sentence(cohort)}.",
-        caption="Grey: all genes that both studies have, as measured; green ticks: those of the"
-        f" final model, as scored.{combat_sentence} The light band is what chance alone allows a"
-        " gene (95%). Outer bars also hold what lies beyond.",
+        caption=WORDS.text("shift", cohort),
     )
 
 
 def shift_sentence(cohort: CohortRecord) -> str:
     """Return a clause with the median shift, and the share of genes with a large one."""
-    shifts = cohort["shift"]
-    measured = shifts["measured"]
-    text = (
-        f"the median gene is {decimal(measured['median'])} training standard deviations off;"
-        f" {percent(measured['beyond'])} of {counted(measured['genes'], 'gene')} by more than one"
-    )
-    if cohort["combat"]:
-        batches = "" if cohort["batches"] == 1 else f" in {cohort['batches']} batches"
-        text += f"; after ComBat{batches} {decimal(shifts['scored']['median'])}"
-    return text
+    return WORDS.text("median_shift", cohort)
+
+
+WORDS = Wording(__file__)

@@ -13,8 +13,8 @@ from fitted_models import scored, written
 
 from genesig.report.answer.collect import cohorts
 from genesig.report.external.collect import external as collected
-from genesig.report.external.section import cohort_finding, external_sentences, samples_tested
-from genesig.report.page.measure import MEASURES
+from genesig.report.external.section import WORDS, external_sentences
+from genesig.report.page.measure import MEASURES, measure
 
 ALL_KINDS = ("classification", "several_classes", "regression", "survival")
 N_SAMPLES = 36
@@ -98,14 +98,14 @@ def test_the_page_counts_groups_beside_samples(kind: str) -> None:
     page: Any = _page(kind, "patient")
     (cohort,) = page["external"]
     many = "36 samples in 12 groups"
-    assert samples_tested(cohort) == f"{many} (patient)"
-    assert f"({many} (patient))" in cohort_finding(page, cohort)
+    assert WORDS.text("samples_tested", cohort) == f"{many} (patient)"
+    assert f"({many} (patient))" in WORDS.text("finding", page, cohort, measure(page))
     assert page["answer"]["cohorts"]["rows"][0]["groups"] == 12
     methods = " ".join(external_sentences(page))
     assert "n = 36 in 12 groups" in methods
     assert "Obuchowski 1997" in methods
     plain: Any = _page(kind, None)
-    assert "group" not in samples_tested(plain["external"][0])
+    assert "group" not in WORDS.text("samples_tested", plain["external"][0])
     assert "Obuchowski" not in " ".join(external_sentences(plain))
 
 
