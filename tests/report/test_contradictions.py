@@ -22,7 +22,7 @@ from genesig.report.genes.cards import direction_text, measure_upwards, single_g
 from genesig.report.page.measure import measure
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import Grade, grade, grade_within_study, headline
-from genesig.report.prediction.section import misclassified_sentence, rejection_sentence
+from genesig.report.prediction.section import WORDS
 from genesig.report.sections import SECTIONS
 from genesig.report.writeup import limits_words, results
 
@@ -225,15 +225,17 @@ def check(data):
     # Samples wrong in most repeats, and by their mean score.
     if answer["wrong"] is not None:
         has_wrong_samples = bool(answer["wrong"]["mostly"])
-        assert ("No sample was misclassified" in misclassified_sentence(data)) == (
-            not has_wrong_samples
-        )
+        assert (
+            "No sample was misclassified"
+            in WORDS.text("misclassified", data["answer"]["wrong"], data["design"]["repeats"])
+        ) == (not has_wrong_samples)
         if data["held_out"]["rejection"] is not None:
             right = not any(row["wrong"] for row in data["held_out"]["rejection"])
-            words = rejection_sentence(data["held_out"]["rejection"])
+            words = WORDS.text("rejection", data["held_out"]["rejection"])
             assert words.startswith("Averaged over repeats, every sample") == right
         assert (
-            f"{len(answer['wrong']['mostly'])} of" in misclassified_sentence(data)
+            f"{len(answer['wrong']['mostly'])} of"
+            in WORDS.text("misclassified", data["answer"]["wrong"], data["design"]["repeats"])
             or not has_wrong_samples
         )
     genes(data, text, paper)

@@ -53,7 +53,12 @@ class Wording:
     def _macros(self) -> Any:
         folder = FileSystemLoader(self._path.parent)
         environment = Environment(loader=folder, **_ENVIRONMENT_SETTINGS)
-        environment.filters |= {"clean": words.clean, "significant": words.significant}
+        environment.filters |= {
+            "clean": words.clean,
+            "percent": words.percent,
+            "power": words.power,
+            "significant": words.significant,
+        }
         names = {**_SHARED_NAMES, **self._names}
         return environment.get_template(self._path.name, globals=names).module
 

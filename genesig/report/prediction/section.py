@@ -15,13 +15,10 @@ from genesig.report.page.charts import (
 )
 from genesig.report.page.measure import (
     EXCLUDED_MODELS,
-    covariate_names,
     measure,
-    model_name,
-    permuted_words,
     two_classes,
 )
-from genesig.report.page.record import HeldOutSample, RejectionRule, RepeatRocCurve
+from genesig.report.page.record import HeldOutSample, RepeatRocCurve
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.svg import FigureColumns, Picture, picture
 from genesig.report.page.tables import (
@@ -37,14 +34,9 @@ from genesig.report.page.tables import (
     table_rows,
     transposed,
 )
+from genesig.report.page.wording import Wording
 from genesig.report.page.words import (
-    bracketed_confidence,
-    clean,
-    counted,
     decimal,
-    enumerated,
-    p_value,
-    percent,
     significant,
     with_limits,
 )
@@ -56,40 +48,16 @@ from genesig.selection.assess.controls import FDR_SELECTED
 def model_selection_section(data: Prediction, limits: Limits) -> Section:
     """Return the section with the surface of the validation error."""
     grid = data["surface"]
-    tau, row = grid["final"]
-    parameter = "mu" if grid["along"] == "mu" else "lambda"
     image = picture(
         "model_selection",
         partial(figures.draw_surface, data),
         data=figures.surface_data(grid),
-        title=f"Validation error over τ and {'μ' if parameter == 'mu' else 'λ'}",
-        description=(
-            f"Image of the validation error over {len(grid['tau'])} values of tau and"
-            f" {len(grid['rows'])} of {parameter}, with the points that the outer splits chose. The"
-            f" final model uses tau {significant(grid['tau'][tau])} of tau max and {parameter}"
-            f" {significant(grid['rows'][row])}. Below, the mean number of selected genes."
-        ),
-        caption=(
-            "Above: validation error over the inner folds, averaged over the outer splits; dark is"
-            " small, white: lists longer than can be chosen. Numbers count the splits that chose a"
-            " point, the diamond marks the final model. Below: mean number of genes at each τ."
-        ),
+        title=f"Validation error over τ and {'μ' if grid['along'] == 'mu' else 'λ'}",
+        description=WORDS.text("surface_description", grid),
+        caption=WORDS.text("surface_caption"),
     )
-    return Section("selection", "Model selection", _tuning_sentences(data), pictures=[image])
-
-
-def _tuning_sentences(data: Prediction) -> list[str]:
-    """Return what was tuned within each training set."""
-    if data["config"]["linear"]["list"] == "minimal":
-        return [
-            "Within each training set, cross-validation chose τ (larger τ selects fewer genes) and"
-            " λ (ridge shrinkage of the weights). The rule is under Methods."
-        ]
-    return [
-        "Within each training set, cross-validation chose τ (larger τ selects fewer genes), μ"
-        " (larger μ lets correlated genes in together) and λ (ridge shrinkage of the weights). The"
-        " rule is under Methods."
-    ]
+    words = WORDS.paragraphs("model_selection", data["config"]["linear"]["list"] == "minimal")
+    return Section("selection", "Model selection", words, pictures=[image])
 
 
 def performance_section(data: Prediction, limits: Limits) -> Section:
@@ -97,30 +65,13 @@ def performance_section(data: Prediction, limits: Limits) -> Section:
     pictures = [*(_class_pictures(data) if data["study"]["classes"] else _number_pictures(data))]
     if not pictures:  # survival has a section of its own
         return Section("performance", "Accuracy on held-out samples", part="prediction")
-    paragraphs = [sentence] if (sentence := _sensitivity_sentence(data)) else []
     return Section(
         "performance",
         "Accuracy on held-out samples",
-        paragraphs,
+        WORDS.paragraphs("accuracy", data["answer"]["measures"]),
         pictures,
         part="prediction",
         files=["scores.tsv"],
-    )
-
-
-def _sensitivity_sentence(data: Prediction) -> str:
-    """Return sensitivity and specificity of two classes."""
-    measure_texts = [
-        f"{row['name']}"
-        f" {percent(row['value'])}{bracketed_confidence(row['low'], row['high'], percent)}"
-        for row in reversed(data["answer"]["measures"])
-        if row["name"] != "auc"
-    ]
-    if not measure_texts:
-        return ""
-    return (
-        f"Held-out samples: {' and '.join(measure_texts)}. These CIs are for the calls made here,"
-        " not for models trained on other patients."
     )
 
 
@@ -148,7 +99,6 @@ def _roc_picture(
     curves: list[RepeatRocCurve], classes: list[str], auc: str, repeats: int
 ) -> Picture:
     """Return the ROC curve of the held-out scores."""
-    curves_text = "One curve per repeat" if repeats > 1 else "One curve"
     return picture(
         "roc",
         partial(figures.draw_roc, curves, classes, auc),
@@ -161,17 +111,14 @@ def _roc_picture(
             ],
         ),
         title="ROC curve of the held-out scores",
-        description=f"ROC curve of the held-out scores, {auc}. {curves_text}.",
-        caption=f"{curves_text}. Curves pool scores of several models; the AUC compares only"
-        " samples scored by the same model. Diagonal: chance.",
+        description=WORDS.text("roc_description", auc, repeats),
+        caption=WORDS.text("roc_caption", repeats),
     )
 
 
 def _confusion_picture(counts: list[list[float]], classes: list[str], repeats: int) -> Picture:
     """Return the confusion matrix of the held-out calls."""
-    count = "Mean number of held-out samples per repeat"
-    if repeats == 1:
-        count = "Number of held-out samples"
+    count = WORDS.text("confusion_count", repeats)
     return picture(
         "confusion",
         partial(confusion, counts, classes),
@@ -199,124 +146,48 @@ def _number_pictures(data: Prediction) -> Iterator[Picture]:
         title="Observed and predicted values",
         description=f"Scatter of held-out predictions against observed values, R squared"
         f" {decimal(fit['r2'])}.",
-        caption=_fit_caption(data["design"]["repeats"] > 1),
-    )
-
-
-def _fit_caption(has_repeats: bool) -> str:
-    """Return the caption of that figure."""
-    line = "The dashed line is perfect prediction."
-    if not has_repeats:
-        return f"Held-out prediction of each sample against its observed value. {line}"
-    return (
-        "Mean held-out prediction of each sample against its observed value; thin lines span the"
-        f" repeats. {line} The mean over repeats errs a little less than the single repeat, which"
-        " the reported R² is about."
+        caption=WORDS.text("fit_caption", data["design"]["repeats"]),
     )
 
 
 def permutation_section(data: Prediction, limits: Limits) -> Section:
     """Return the section with the definition of p."""
-    p_values = data["answer"]["p"]
-    errors = data["null"]["errors"]
-    observed = data["null"]["observed"]
-    if not errors or observed is None:
+    if not data["null"]["errors"] or data["null"]["observed"] is None:
         paragraphs = ["No permutation test was run, so there is no p-value."]
         return Section("chance", "Permutation test", paragraphs, part="prediction")
-    paragraphs = [
-        f"The whole analysis was repeated {counted(len(errors), 'time')} with the labels"
-        f" {permuted_words(data)}: {p_value(p_values['value'])} (smallest possible"
-        f" {significant(p_values['smallest'], 2)}).{_scope_of_p(data)}"
-    ]
+    paragraphs = WORDS.paragraphs("permutations", data)
     return Section("chance", "Permutation test", paragraphs, part="prediction", folded=True)
-
-
-def _scope_of_p(data: Prediction) -> str:
-    """Return which differences p is about, if labels were permuted within groups or batches."""
-    if names := covariate_names(data):
-        return f" So p asks whether expression adds anything to {names}."
-    if data["batch"] is not None and data["study"]["exchanged"] == "samples":
-        return " So p speaks of differences within a batch, not of those between batches."
-    if data["study"]["exchanged"] != "within":
-        return ""
-    return (
-        f" So p speaks of differences within a {clean(data['study']['group'])}, not of those"
-        " between them."
-    )
 
 
 def controls_section(data: Prediction, limits: Limits) -> Section:
     """Return the section with other methods on the same splits."""
-    caption = "All methods on the same outer splits, genesig at every μ."
-    if data["null"]["errors"]:
-        caption += " Only models that were repeated with permuted labels have a p."
+    study_measure = measure(data)
+    n_permutations = len(data["null"]["errors"])
+    caption = WORDS.text("controls_table_caption", study_measure.name, n_permutations)
     table = _controls_table(data, caption, limits)
-    paragraphs = [
-        "A signature should come close to methods that use all genes."
-        + _fdr_selected_sentence(data)
-    ]
-    paragraphs += _comparison_sentences(data)
+    paragraphs = WORDS.paragraphs("controls", data, table_rows(data["tables"]["controls"]))
     rows = control_rows(data)
     if not any(row["model"] == "genesig" for row in rows):
         return Section("controls", "Other methods", paragraphs, [table], part="prediction")
-    study_measure = measure(data)
     image = picture(
         "controls",
         partial(figures.draw_controls, data),
         data={"model": [row["model"] for row in rows], **study_measure.columns(rows)},
         title=f"{study_measure.title} of every method on the same splits",
         description=f"{study_measure.name}, dots with 95% CI: {model_values(rows, study_measure)}.",
-        caption=f"Dot: {study_measure.name} on held-out samples; line: 95% CI of the procedure."
-        f" Dashed: chance.{_null_band_note(data)} Where intervals overlap, they do not show which"
-        " method is better; the paired differences in the table do.",
+        caption=WORDS.text("controls_caption", study_measure.name, n_permutations),
     )
     return Section("controls", "Other methods", paragraphs, [image, table], part="prediction")
 
 
-def _comparison_sentences(data: Prediction) -> list[str]:
-    """Return which other methods are better beyond the error of the paired difference."""
-    differences = {
-        row["model"]: row["difference_high"]
-        for row in table_rows(data["tables"]["controls"])
+def _compared_rows(rows: list[TableRow]) -> list[TableRow]:
+    """Return the other methods with a paired difference to genesig; the last row of each."""
+    compared = {
+        row["model"]: row
+        for row in rows
         if row["model"] not in EXCLUDED_MODELS and row.get("difference_high") is not None
     }
-    if not differences:
-        return []
-    better = [model_name(model) for model, high in differences.items() if high < 0]
-    sentence = "No other method is better than genesig beyond the error of the paired difference."
-    if better:
-        sentence = (
-            f"Better than genesig beyond the error of the paired difference: {enumerated(better)}."
-        )
-    if len(differences) > 1:
-        sentence += (
-            f" The best of {len(differences)} other methods looks better than it is: it was chosen"
-            " on the samples that judge it."
-        )
-    return [sentence]
-
-
-def _fdr_selected_sentence(data: Prediction) -> str:
-    """Return the accuracy of the model of FDR-selected genes; "" if there is none."""
-    if all(row["model"] != FDR_SELECTED for row in table_rows(data["tables"]["controls"])):
-        return ""
-    min_genes = counted(data["config"]["signature"]["least"], "gene")
-    evidence = data["answer"]["evidence"]
-    fdr_selected_error = evidence["price"] if evidence else None
-    difference_sentence = (
-        "" if fdr_selected_error is None else f" {fdr_selected_only(data, fdr_selected_error)}."
-    )
-    return (
-        f"{difference_sentence} FDR-selected genes were selected again in each training set (the"
-        f" {min_genes} with the largest selection frequency if fewer pass)."
-    )
-
-
-def _null_band_note(data: Prediction) -> str:
-    """Return the caption of the grey band, if there are enough permutations."""
-    if len(data["null"]["errors"]) < MIN_BAND_PERMUTATIONS:
-        return ""
-    return " Grey: 95% of the runs with permuted labels."
+    return list(compared.values())
 
 
 def _controls_table(data: Prediction, caption: str, limits: Limits) -> Table:
@@ -325,7 +196,6 @@ def _controls_table(data: Prediction, caption: str, limits: Limits) -> Table:
     study_measure = measure(data)
     rows = sorted(table_rows(table), key=_method_order)
     columns = table["columns"]
-    caption += f" The column error of controls.tsv is 1 − {study_measure.name}."
     columns = [study_measure.column if name == "error" else name for name in columns]
     difference_columns = ("difference", "difference_low", "difference_high")
     if all(name in columns for name in difference_columns):
@@ -395,10 +265,12 @@ def samples_section(data: Prediction, limits: Limits) -> Section:
         file="predictions.tsv",
         search=True,
     )
-    paragraphs = [misclassified_sentence(data)]
+    paragraphs = WORDS.paragraphs(
+        "misclassified", data["answer"]["wrong"], data["design"]["repeats"]
+    )
     items = list[Item]()
     if two_classes(data["study"]):
-        paragraphs.append(rejection_sentence(data["held_out"]["rejection"] or []))
+        paragraphs += WORDS.paragraphs("rejection", data["held_out"]["rejection"] or [])
     elif classes:
         items.append(_margins_picture(samples, classes))
     return Section(
@@ -422,26 +294,6 @@ def _error_order(sample: HeldOutSample) -> tuple[float, float]:
     return (-sample["wrong"] / sample["tested"], abs(sample["mean"]))
 
 
-def misclassified_sentence(data: Prediction) -> str:
-    """Return how many samples were misclassified in most of their repeats."""
-    wrong = data["answer"]["wrong"]
-    if wrong is None:
-        return "Predictions of each sample while it was held out."
-    n_mostly = len(wrong["mostly"])
-    n_always = len(wrong["always"])
-    if not n_mostly:
-        repeats_note = " in most of its repeats" * (data["design"]["repeats"] > 1)
-        return f"No sample was misclassified{repeats_note} while it was held out."
-    repeats_note = f" in {'every repeat' if n_mostly == n_always else 'most repeats'}"
-    always_note = f", {n_always} of them in every one" if 0 < n_always < n_mostly else ""
-    return (
-        f"{n_mostly} of {counted(wrong['samples'], 'sample')} {'was' if n_mostly == 1 else 'were'}"
-        f" misclassified{repeats_note * (data['design']['repeats'] > 1)} while held"
-        f" out{always_note}. Check {'it' if n_mostly == 1 else 'them'} for mislabelling, an unusual"
-        " subtype or low sample quality."
-    )
-
-
 def _score_columns(samples: list[HeldOutSample]) -> FigureColumns:
     """Return the scores of all samples as columns."""
     return transposed(
@@ -456,43 +308,20 @@ def _score_columns(samples: list[HeldOutSample]) -> FigureColumns:
 
 def _margins_picture(samples: list[HeldOutSample], classes: list[str]) -> Picture:
     """Return the margins of samples of several classes."""
-    n_below = sum(bool(sample["tested"]) and sample["mean"] < 0 for sample in samples)
     return picture(
         "samples",
         partial(figures.draw_samples, samples, classes),
         data=_score_columns(samples),
         title="Margin of each sample while held out",
-        description="Dots of the held-out margins of each sample, sorted by class and mean;"
-        f" {n_below} of {counted(len(samples), 'sample')} have a mean below 0.",
-        caption=f"{_dots_caption(samples)}: that of its own class less the largest of the others."
-        " Below the dashed line a sample is called something else.",
+        description=WORDS.text("margins_description", samples),
+        caption=WORDS.text("margins_caption", samples),
     )
 
 
-def _dots_caption(samples: list[HeldOutSample]) -> str:
-    """Return the meaning of a dot."""
-    if all(sample["tested"] == 1 for sample in samples):
-        return "One dot per sample, its score while held out"
-    return "One dot per time a sample was held out, a bar for the mean score"
-
-
-def rejection_sentence(rejections: list[RejectionRule]) -> str:
-    """Return the calls to leave undecided so that no error remains."""
-    if not any(row["wrong"] for row in rejections):
-        return (
-            "Averaged over repeats, every sample falls on the correct side of the threshold, so"
-            " none needs to be left undecided."
-        )
-    return (
-        "Leaving the scores closest to 0 undecided"
-        f" ({' and '.join(map(_rejection_text, rejections))}) would have removed all errors here."
-        " Optimistic: these thresholds were chosen on the same data."
-    )
-
-
-def _rejection_text(rejection: RejectionRule) -> str:
-    """Return the calls of one class that would be left undecided."""
-    if rejection["threshold"] is None:
-        return f"no {clean(rejection['class'])} call"
-    calls = f"{clean(rejection['class'])} calls ({percent(rejection['share'])})"
-    return f"{rejection['rejected']} of {rejection['predicted']} {calls}"
+WORDS = Wording(
+    __file__,
+    FDR_SELECTED=FDR_SELECTED,
+    MIN_BAND_PERMUTATIONS=MIN_BAND_PERMUTATIONS,
+    compared_rows=_compared_rows,
+    fdr_selected_only=fdr_selected_only,
+)
