@@ -28,7 +28,7 @@ from genesig.report.genes.methods import (
 from genesig.report.nonlinear import nonlinear_sentences
 from genesig.report.page.section import Limits, Section
 from genesig.report.prediction import methods as prediction
-from genesig.report.quality.captions import module_sentences
+from genesig.report.quality.section import module_sentences
 from genesig.report.record import Report
 
 REFERENCES = Path(__file__).with_name("references.txt").read_text(encoding="utf-8").splitlines()

@@ -122,35 +122,54 @@ class DominantColumn(TypedDict):
     explained: float  # share of the variance of the component
 
 
-class QualityRecord(TypedDict):
-    """Quality of the samples, ordered by batch and response."""
+class StudyValues(TypedDict):
+    """Scale and missing values of the matrix, and the genes after each step."""
 
-    batch: str | None
     scale: ValueScale
     steps: list[StepGenes]
     genes: int
-    skipped: list[SkippedColumn]
     missing: MissingValues
-    kind: str | None  # "library", "factor" or None
+
+
+class QualitySamples(TypedDict):
+    """The samples of the figures, ordered by batch and response, and their values."""
+
     samples: list[str]  # at most `MAX_PLOTTED_SAMPLES` of `total`, and every outlier
     total: int
-    response: list[float]
+    batch: str | None  # column of the batches
     batches: list[str] | None
+    response: list[float]
     before: SampleDistributions
     after: SampleDistributions
     changed: bool  # whether steps lie between `before` and `after`
+    kind: str | None  # of `size`: "library", "factor" or None
     size: list[float | None] | None  # library size or scaling factor of each sample
     detected: list[float | None] | None  # share of genes with a read
     top: list[float | None] | None  # share of the reads in the genes that have most of them
-    rules: dict[str, list[float | None]]
     lost: list[float]  # share of missing values of each sample
+
+
+class OutlierChecks(TypedDict):
+    """Samples that are unlike the others, or that look like one specimen."""
+
+    rules: dict[str, list[float | None]]
     outliers: list[OutlierSample]
     twins: list[list[str]]  # pairs of samples that look like one specimen
+
+
+class ColumnAssociations(TypedDict):
+    """Principal components and the columns of the sample table that go with them."""
+
     components: SampleComponents
     associations: list[AssociatedColumn]  # at most `MAX_COLUMNS`, the label first
     columns: int  # tested columns
+    skipped: list[SkippedColumn]
     second: ColourColumn | None
     follows: DominantColumn | None
+
+
+class QualityRecord(StudyValues, QualitySamples, OutlierChecks, ColumnAssociations):
+    """Quality of the samples."""
 
 
 class QualityStudy(Study):

@@ -1,37 +1,32 @@
-"""The section about the quality of the samples."""
+"""The section about the quality of the samples: its figures, tables and words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
+from itertools import groupby
+from typing import Any, Literal
 
-from genesig.data.quality.overview import MIN_OUTLIER_SAMPLES as FEWEST
-from genesig.data.quality.overview import N_TOP_GENES as TOP
-from genesig.data.quality.samples import OUTLIER_MADS as FAR
+from genesig.data.quality.missingness import MAX_SAMPLE_P
+from genesig.data.quality.overview import MIN_OUTLIER_SAMPLES, N_TOP_GENES
+from genesig.data.quality.samples import OUTLIER_MADS
 from genesig.data.steps.scale import LOGGED_MAX, LOGGED_P99
 from genesig.report.page.measure import class_number
 from genesig.report.page.section import Facts, Fold, Item, Limits, Section
-from genesig.report.page.tables import Column, Table, filled_table
-from genesig.report.page.words import clean, counted, counts_by_kind, percent, shorten, significant
-from genesig.report.quality import captions
-from genesig.report.quality.captions import (
-    SIZE_NAMES,
-    missing_by_label_text,
-    missing_omics_text,
-    missing_text,
-    modules_table,
-    size_text,
-)
+from genesig.report.page.svg import FigureColumns, Picture, picture
+from genesig.report.page.tables import Column, Table, filled_table, on_components, transposed
+from genesig.report.page.wording import Wording
+from genesig.report.page.words import clean, shorten
+from genesig.report.quality import figures
 from genesig.report.quality.collect import (
-    DominantColumn,
     MissingValues,
     OutlierSample,
     QualityRecord,
     QualityStudy,
+    StepGenes,
     twins_clause,
 )
 
-TOP_GENES_TEXT = f"of the reads lie in the {TOP} genes that have most of them"
 MAX_MISSING_ROWS = 50  # rows of the table of missing values
 
 # What each rule of quality.json looks at: in the table, and of a sample that is far off.
@@ -57,69 +52,24 @@ def quality_section(data: QualityStudy, limits: Limits) -> Section:
     items: list[Item] = [
         Facts("quality", "Summary", _quality_facts(data)),
     ]
-    items.append(captions.rle_picture(data))
+    items.append(rle_picture(data))
     if record["missing"]["total"]:
         items.append(_missing_table(record["missing"]))
     if any(record["components"]["explained"]):
-        items.append(captions.components_picture(data))
+        items.append(components_picture(data))
     if record["associations"]:
-        items.append(captions.associations_picture(data))
+        items.append(associations_picture(data))
     items += modules_table(data)
     items += [_samples_table(data, limits), Fold("How outlier samples are found", OUTLIER_RULES)]
     return Section(
         "quality",
         "Quality of the samples",
-        _quality_sentences(data),
+        WORDS.paragraphs("section", data, record),
         items,
         part="patients",
         folded=True,
-        pictures=[captions.distributions_picture(data)],
+        pictures=[distributions_picture(data)],
     )
-
-
-def _quality_sentences(data: QualityStudy) -> list[str]:
-    """Return the text above the figures."""
-    record = data["quality"]
-    outliers = [
-        f"{clean(sample['sample'])} ({_outlier_reasons(sample)})"
-        for sample in record["outliers"][:10]
-    ]
-    remainder = " …" if len(record["outliers"]) > 10 else ""
-    advice = "They were kept: look at them" if len(outliers) > 1 else "It was kept: look at it"
-    sentences = [
-        f"Far from the other samples: {', '.join(outliers)}{remainder}. {advice}, and drop a sample"
-        " from the sample table only for a reason that has nothing to do with the label."
-        if outliers
-        else "No sample lies far from the others."
-    ]
-    if record["twins"]:
-        sentences.append(
-            f"{twins_clause(record['twins'])}: a model that has seen the one knows the other, and"
-            " the error is too small. If they are of one patient, name the patients as groups, or"
-            " keep one sample of each."
-        )
-    if sample := record["follows"]:
-        sentences.append(
-            f"The strongest pattern in the data ({percent(sample['explained'])} of the variance)"
-            f" follows {clean(sample['column'])} ({percent(sample['share'])} of it beyond chance),"
-            f" not {clean(data['study']['label'])} ({percent(sample['label'])})."
-            f" {_batch_advice(data, sample)}"
-        )
-    sentences.append(
-        "These quality checks use all samples and do not influence the model."
-        f" {_analysed_sentence(record)}"
-    )
-    return sentences
-
-
-def _batch_advice(data: QualityStudy, column: DominantColumn) -> str:
-    """Return the advice on a column that dominates the first component."""
-    if column["column"] == data["quality"]["batch"]:
-        if data["design"]["scheme"] in ("leave_one_batch_out", "leave_one_study_out"):
-            return "A batch that is left out cannot be brought to the level of the others."
-        return "The step combat would bring its batches to one level."
-    name = clean(column["column"])
-    return f"Check whether {name} and sample handling coincide; if they do, name it as the batch."
 
 
 def _outlier_reasons(outlier: OutlierSample) -> str:
@@ -127,98 +77,32 @@ def _outlier_reasons(outlier: OutlierSample) -> str:
     return ", ".join(RULE_WORDS[name][1] for name in outlier["rules"])
 
 
-def _analysed_sentence(record: QualityRecord) -> str:
-    """Return the meaning of "as analysed"."""
-    if not record["changed"]:
-        return (
-            "The plots show the values as read, before genes are centred and scaled within each"
-            " training set."
-        )
-    steps = ", ".join(clean(step["step"]) for step in record["steps"])
-    return (
-        f"As analysed means after {steps}. Steps that learn from the samples are shown as fitted"
-        " on all of them, as for the final model; for the error each training set has its own."
-        " Centring and scaling of the genes are left out."
-    )
-
-
 def _quality_facts(data: QualityStudy) -> list[tuple[str, str]]:
     """Return (name, text) of each fact."""
     record = data["quality"]
+    study = data["study"]
     pairs = [
-        ("Scale of the values", _scale_text(record)),
-        ("Genes", _genes_text(record)),
+        ("Scale of the values", WORDS.text("scale", record["scale"])),
+        ("Genes", WORDS.text("genes", record["genes"], _removing_steps(record))),
+        ("Left out before", WORDS.text("left_out", study["dropped"])),
+        ("Missing values", WORDS.text("missing", record)),
+        ("Samples without an omic", WORDS.text("missing_omics", record)),
         (
-            "Left out before",
-            f"{counts_by_kind(data['study']['dropped'])}{_dropped_note(data)}",
+            f"Missing by {shorten(study['label'], 30)}",
+            WORDS.text("missing_by_label", record["missing"]["label"], study["classes"]),
         ),
-        ("Missing values", missing_text(record)),
-        ("Samples without an omic", missing_omics_text(record)),
-        (f"Missing by {shorten(data['study']['label'], 30)}", missing_by_label_text(data)),
-        (SIZE_NAMES[record["kind"]], size_text(record)) if record["kind"] else ("", ""),
-        ("Composition", _composition_text(record)),
-        ("Far from the others", _outliers_text(record)),
+        (SIZE_NAMES[record["kind"]], WORDS.text("size", record)) if record["kind"] else ("", ""),
+        ("Composition", WORDS.text("composition", record)),
+        ("Far from the others", WORDS.text("outliers", record)),
         ("Columns not tested", _skipped_text(record)),
     ]
     return [(name, value) for name, value in pairs if value]
 
 
-def _dropped_note(data: QualityStudy) -> str:
-    """Return where left-out samples and genes are listed."""
-    return ", listed under Data and design" if data["study"]["dropped"] else ""
-
-
-def _scale_text(record: QualityRecord) -> str:
-    """Return whether the values look like logarithms, with the evidence."""
-    scale = record["scale"]
-    evidence = (
-        f"99th percentile {significant(scale['p99'], 4)}, maximum {significant(scale['max'], 4)};"
-        f" log values stay below {LOGGED_P99:g} and {LOGGED_MAX:g}"
-    )
-    log_step = clean(scale["log_step"] or "")
-    if scale["doubled"]:
-        return f"look log-transformed already ({evidence}), yet {log_step} transforms them again"
-    if not scale["raw"]:
-        return f"already log-transformed ({evidence})"
-    kind = "counts, not log-transformed" if scale["counts"] else "not log-transformed"
-    return f"{kind} ({evidence}); {log_step or 'no step'} transforms them"
-
-
-def _genes_text(record: QualityRecord) -> str:
-    """Return the number of genes after each step."""
-    n_left = record["genes"]
-    texts = [f"{counted(record['genes'], 'gene')} read"]
-    for step in record["steps"]:
-        if step["genes"] != n_left:
-            n_left = step["genes"]
-            texts.append(f"{counted(n_left, 'gene')} after {clean(step['step'])}")
-    fitted_note = ", as fitted on all samples" if len(texts) > 1 else ""
-    return ", ".join(texts) + fitted_note
-
-
-def _composition_text(record: QualityRecord) -> str:
-    """Return how the samples differ in the genes that have their reads."""
-    shares = {"of the genes have reads": record["detected"], TOP_GENES_TEXT: record["top"]}
-    texts = []
-    for description, values in shares.items():
-        defined = [value for value in values or [] if value is not None]
-        if defined:
-            low = percent(min(defined))
-            high = percent(max(defined))
-            texts.append(f"{low if low == high else f'{low} to {high}'} {description}")
-    return "; ".join(texts)
-
-
-def _outliers_text(record: QualityRecord) -> str:
-    """Return the number of samples far from the others."""
-    if record["total"] < FEWEST:
-        return f"not looked for: {counted(record['total'], 'sample')}, {FEWEST} are needed"
-    return counted(len(record["outliers"]), "sample") if record["outliers"] else "no sample"
-
-
 # The rules of genesig.data.quality in words; how often they err is measured in its tests.
 OUTLIER_RULES = f"""\
-More than {FAR:g} scaled median absolute deviations from the median of all samples, and at least:
+More than {OUTLIER_MADS:g} scaled median absolute deviations from the median of all \
+samples, and at least:
 
 RLE median: half of the usual RLE IQR
 RLE IQR: 25% above the median
@@ -279,8 +163,7 @@ def _samples_table(data: QualityStudy, limits: Limits) -> Table:
     )
     order = sorted(range(len(record["samples"])), key=lambda row: row not in reasons_of_row)
     rows = [[values[row] for _, values in columns] for row in order]
-    caption = f"Sample quality metrics; {'outliers first' if reasons_of_row else 'no outliers'}."
-    caption += " All values are in quality.json."
+    caption = WORDS.text("samples_table", bool(reasons_of_row))
     headings = [heading for heading, _ in columns]
     return filled_table(
         "quality-samples",
@@ -314,9 +197,9 @@ def _sample_columns(data: QualityStudy) -> list[tuple[Column, Sequence[Any]]]:
         columns.append(
             (
                 Column(
-                    f"In {TOP} genes",
+                    f"In {N_TOP_GENES} genes",
                     "share",
-                    f"Share of the reads that the {TOP} largest genes have",
+                    f"Share of the reads that the {N_TOP_GENES} largest genes have",
                 ),
                 record["top"],
             )
@@ -339,3 +222,176 @@ def _label_value(data: QualityStudy, row: int) -> str | float:
     value = data["quality"]["response"][row]
     classes = data["study"]["classes"]
     return classes[class_number(value, classes)] if classes else value
+
+
+SIZE_NAMES = {"library": "Library sizes", "factor": "Scaling factors"}
+
+
+def distributions_picture(data: QualityStudy) -> Picture:
+    """Return the quantiles of each sample, as read and as analysed."""
+    record = data["quality"]
+    return picture(
+        "distributions",
+        partial(figures.draw_distributions, data),
+        data=_band_columns(data, "quantiles"),
+        title="Distribution of each sample",
+        description=WORDS.text("distributions_description", record),
+        caption=WORDS.text("distributions", data, record),
+    )
+
+
+def _band_columns(data: QualityStudy, key: Literal["quantiles", "rle"]) -> FigureColumns:
+    """Return the bands of each sample, as read and as analysed."""
+    return transposed(
+        ("values", "sample", "p5", "p25", "p50", "p75", "p95"),
+        [
+            (version, sample, *band)
+            for version, distributions in figures.shown_distributions(data)
+            for sample, band in zip(data["quality"]["samples"], distributions[key], strict=True)
+        ],
+    )
+
+
+def rle_picture(data: QualityStudy) -> Picture:
+    """Return the relative log expression of each sample, as read and as analysed."""
+    record = data["quality"]
+    return picture(
+        "relative_log_expression",
+        partial(figures.draw_rle, data),
+        data=_band_columns(data, "rle"),
+        title="Relative log expression (RLE)",
+        description=WORDS.text("rle_description", record),
+        caption=WORDS.text("relative_log_expression", record),
+    )
+
+
+def components_picture(data: QualityStudy) -> Picture:
+    """Return the samples on the first two principal components."""
+    record = data["quality"]
+    return picture(
+        "quality_components",
+        partial(figures.draw_components, data),
+        data=_component_columns(data),
+        title="PCA of all genes",
+        description=WORDS.text("components_description", data, record),
+        caption=WORDS.text("components", data, record),
+    )
+
+
+def _component_columns(data: QualityStudy) -> FigureColumns:
+    """Return the data of that figure."""
+    record = data["quality"]
+    columns: dict[str, Sequence[Any]] = {
+        "sample": record["samples"],
+        "response": record["response"],
+    }
+    if record["second"]:
+        columns[record["second"]["column"]] = record["second"]["values"]
+    return {**columns, **on_components(record["components"]["points"])}
+
+
+def associations_picture(data: QualityStudy) -> Picture:
+    """Return the association of components with columns of the sample table."""
+    record = data["quality"]
+    return picture(
+        "associations",
+        partial(figures.draw_associations, data),
+        data=_association_columns(record),
+        title="Association of principal components with sample variables",
+        description=WORDS.text("associations_description", record),
+        caption=WORDS.text("associations", data, record),
+    )
+
+
+def _association_columns(record: QualityRecord) -> FigureColumns:
+    """Return the data of that figure."""
+    return transposed(
+        ("column", "component", "explained", "q"),
+        [
+            (association["column"], component, share, q)
+            for association in record["associations"]
+            for component, (share, q) in enumerate(
+                zip(association["share"], association["q"], strict=True), start=1
+            )
+        ],
+    )
+
+
+MAX_MODULE_GENES = 12  # genes of a module that the table names
+MODULE_COLUMNS = (
+    Column("Module", "integer"),
+    Column("Genes", "integer"),
+    Column("Variance", "share", "Of all genes, added to that of the modules before"),
+    Column("Genes with the largest loadings", "text", "− where a gene falls as the others rise"),
+)
+
+
+def modules_table(data: QualityStudy) -> list[Item]:
+    """Return the modules as a table; [] if there are none."""
+    numbered_modules = genes_by_module(data)
+    if not numbered_modules:
+        return []
+    rows = [
+        (number, len(genes), genes[0]["explained"], _loading_names(genes))
+        for number, genes in numbered_modules
+    ]
+    total = len(rows)
+    file = data["tables"]["modules"]["file"]
+    caption = WORDS.text("modules", numbered_modules[0][1][0]["unexplained"])
+    return [filled_table("modules", caption, MODULE_COLUMNS, rows, total, total=total, file=file)]
+
+
+def genes_by_module(data: QualityStudy) -> list[tuple[int, list[dict[str, Any]]]]:
+    """Return the number of each module with its genes, by falling |loading|."""
+    table = data["tables"].get("modules")
+    if table is None:
+        return []
+    rows = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+    return [
+        (number, list(module_rows))
+        for number, module_rows in groupby(rows, lambda row: int(row["module"]))
+    ]
+
+
+def _loading_names(genes: list[dict[str, Any]]) -> str:
+    """Return the genes with the largest loadings."""
+    names = [
+        ("−" if gene["loading"] < 0 else "") + shorten(gene["symbol"], 20)
+        for gene in genes[:MAX_MODULE_GENES]
+    ]
+    remainder = (
+        f" and {len(genes) - MAX_MODULE_GENES} more" if len(genes) > MAX_MODULE_GENES else ""
+    )
+    return ", ".join(names) + remainder
+
+
+def module_sentences(data: QualityStudy) -> list[str]:
+    """Return the sentence of Methods about modules; none without them."""
+    numbered_modules = genes_by_module(data)
+    if not numbered_modules:
+        return []
+    first_gene = numbered_modules[0][1][0]
+    return WORDS.paragraphs("module_methods", len(numbered_modules), first_gene["tau"])
+
+
+def _removing_steps(record: QualityRecord) -> list[StepGenes]:
+    """Return the steps after which the number of genes is another."""
+    before = [record["genes"], *(step["genes"] for step in record["steps"])]
+    return [
+        step
+        for step, n_before in zip(record["steps"], before, strict=False)
+        if step["genes"] != n_before
+    ]
+
+
+WORDS = Wording(
+    __file__,
+    LOGGED_MAX=LOGGED_MAX,
+    LOGGED_P99=LOGGED_P99,
+    MAX_SAMPLE_P=MAX_SAMPLE_P,
+    MIN_OUTLIER_SAMPLES=MIN_OUTLIER_SAMPLES,
+    N_TOP_GENES=N_TOP_GENES,
+    outlier_reasons=_outlier_reasons,
+    twins_clause=twins_clause,
+    zip=zip,
+)
