@@ -11,14 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from genesig.report.genes import figures
-from genesig.report.genes.methods import (
-    TEST_NAMES,
-    adjustment_note,
-    averaging_note,
-    evidence_paragraphs,
-)
+from genesig.report.genes.methods import TEST_NAMES, evidence_paragraphs
+from genesig.report.genes.methods import WORDS as METHODS_WORDS
 from genesig.report.genes.record import CorrelationMatrix, Genes
-from genesig.report.page.measure import frequency_threshold, measure, weight_direction
+from genesig.report.page.measure import measure
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.style import (
     GENESIG_COLOUR,
@@ -39,15 +35,7 @@ from genesig.report.page.tables import (
     transposed,
     without_meanings,
 )
-from genesig.report.page.words import (
-    bracketed_confidence,
-    clean,
-    counted,
-    decimal,
-    first_of_total,
-    percent,
-    shown_of_total,
-)
+from genesig.report.page.wording import Wording
 
 # columns of signature.tsv that are not on the page
 FILE_ONLY_COLUMNS = (
@@ -60,6 +48,7 @@ FILE_ONLY_COLUMNS = (
     "univariate_p",
     "univariate_q",
 )
+WORDS = Wording(__file__)
 N_VISIBLE_GENES = 8  # rows above the fold of the table
 
 
@@ -104,11 +93,7 @@ def _signature_paragraphs(data: Genes) -> list[str]:
         return ["The signature is empty: the final model selected no gene."]
     if data["answer"]["evidence"]:
         return evidence_paragraphs(data, data["answer"]["evidence"])
-    return [
-        f"{counted(data['answer']['size'], 'gene')} of the final model, the most often selected"
-        f" first. Core genes were selected in at least {frequency_threshold(data)} of the outer"
-        f" training sets. {weight_direction(data)}."
-    ]
+    return WORDS.paragraphs("signature", data)
 
 
 def blocks_section(data: Genes, limits: Limits) -> Section:
@@ -118,12 +103,8 @@ def blocks_section(data: Genes, limits: Limits) -> Section:
     if not n_shown:
         paragraphs = ["No genes were selected, so there are no groups."]
         return Section("blocks", "Groups of correlated genes", paragraphs, part="genes")
-    paragraphs = [
-        "Genes are grouped around representative genes (the shortest list) by correlation. Groups"
-        " are ordered by the weight of their representative. Other patients may well select another"
-        " gene of a group."
-        f"{_ungrouped_note(data)}"
-    ]
+    n_ungrouped = sum(row["block"] is None for row in table_rows(data["tables"]["blocks"]))
+    paragraphs = WORDS.paragraphs("blocks", data, n_ungrouped)
     caption = "All selected genes by group, in the order in which they enter."
     items = [packed_table(data, "blocks", caption, limits.table_rows, search=True)]
     pictures = [_correlation_picture(data, n_shown, total)] if n_shown > 1 else []
@@ -139,17 +120,6 @@ def blocks_section(data: Genes, limits: Limits) -> Section:
     )
 
 
-def _ungrouped_note(data: Genes) -> str:
-    """Return the number of genes that belong to no group."""
-    rows = table_rows(data["tables"]["blocks"])
-    n_ungrouped = sum(row["block"] is None for row in rows)
-    if not n_ungrouped:
-        return ""
-    min_correlation = decimal(data["config"]["clusters"]["least"])
-    verb = "belongs" if n_ungrouped == 1 else "belong"
-    return f" {counted(n_ungrouped, 'gene')} {verb} to no group (|r| < {min_correlation})."
-
-
 def _correlation_picture(data: Genes, n_shown: int, total: int) -> Picture:
     """Return the image of the correlation matrix."""
     return picture(
@@ -159,9 +129,7 @@ def _correlation_picture(data: Genes, n_shown: int, total: int) -> Picture:
         title="Correlation between selected genes",
         description=f"Image of Pearson's r between {n_shown} genes in the order of groups and"
         " layers.",
-        caption="Pearson's r between genes, by group. Thick lines separate groups; thin lines, the"
-        " layers in which genes enter as μ grows. Orange: positive; blue: negative correlation."
-        f"{shown_of_total(n_shown, total, 'gene', ', the first ones of each group')}",
+        caption=WORDS.text("correlation", n_shown, total),
     )
 
 
@@ -181,10 +149,7 @@ def expression_section(data: Genes, limits: Limits) -> Section:
     if not data["answer"]["size"]:
         paragraphs = ["The signature is empty, so there is nothing to show."]
         return Section("expression", "Expression of the signature", paragraphs, part="genes")
-    paragraphs = [
-        "For illustration only: these samples selected the genes, so they separate well even by"
-        " chance."
-    ]
+    paragraphs = WORDS.paragraphs("expression")
     return Section(
         "expression",
         "Expression of the signature",
@@ -199,10 +164,6 @@ def _heat_map_picture(data: Genes) -> Picture:
     heat = data["heat"]
     n_genes = len(heat["genes"])
     n_samples = len(heat["samples"])
-    subset_note = first_of_total(n_genes, heat["total"], "gene")
-    subset_note += shown_of_total(n_samples, data["study"]["samples"], "sample", ", evenly spaced")
-    score = "held-out score" if data["study"]["classes"] else "held-out prediction"
-    scale = "" if data["study"]["classes"] else ", dark low, yellow high"
     return picture(
         "heat_map",
         partial(figures.draw_heat_map, data),
@@ -214,27 +175,13 @@ def _heat_map_picture(data: Genes) -> Picture:
         title="Heat map of the signature",
         description=f"Standardised expression of {n_genes} genes in {n_samples} samples, both"
         " clustered; these samples selected the genes.",
-        caption="Z-scores per gene (capped at ±3): orange above, blue below the mean. Rows and"
-        " columns are clustered (average linkage, Euclidean distance). Top bars:"
-        f" {clean(data['study']['label'])}{_batch_bar_note(data)} and {score}{scale}.{subset_note}",
+        caption=WORDS.text("heat_map", data),
     )
-
-
-def _batch_bar_note(data: Genes) -> str:
-    """Return the name of the batch column, if there are batches."""
-    return f", {clean(data['batch']['column'])}" if data["batch"] else ""
 
 
 def _volcano_picture(data: Genes) -> Picture:
     """Return the volcano plot."""
     volcano = data["volcano"]
-    n_genes = len(volcano["genes"])
-    nonlinear_note = " Diamonds: the nonlinear list." if volcano["nonlinear"] is not None else ""
-    log_note = (
-        ""
-        if volcano["logarithm"] or not data["study"]["classes"]
-        else (" If your values are log₂, the difference is the log₂ fold change.")
-    )
     return picture(
         "volcano",
         partial(figures.draw_volcano, data),
@@ -247,41 +194,15 @@ def _volcano_picture(data: Genes) -> Picture:
             "signature": volcano["signature"],
         },
         title="Volcano plot of single-gene tests",
-        description=f"{figures.effect_axis_label(data)} against minus log p of {n_genes:,} genes;"
-        f" {data['univariate']['significant']:,} of {data['univariate']['total']:,} genes pass the"
-        " false discovery rate.",
-        caption=f"Green: the signature.{nonlinear_note} Grey: other genes, faint below the dashed"
-        f" line of the false discovery rate.{log_note}"
-        f"{shown_of_total(n_genes, volcano['total'], 'gene', selection=_selection_note())}",
+        description=WORDS.text("volcano_description", data, figures.effect_axis_label(data)),
+        caption=WORDS.text("volcano", data),
     )
-
-
-def _selection_note() -> str:
-    """Return the rule by which the genes of the volcano plot were chosen."""
-    return ": selected genes, the smallest p, and others evenly spaced"
-
-
-def _signature_note(n_in_signature: int, size: int) -> str:
-    """Return how many signature genes are among those that pass."""
-    if not size:
-        return ""
-    if n_in_signature == size:
-        all_genes = "the one signature gene" if size == 1 else f"all {size} signature genes"
-        return f", including {all_genes}"
-    return f", including {n_in_signature or 'none'} of {counted(size, 'signature gene')}"
 
 
 def single_genes_section(data: Genes, limits: Limits) -> Section:
     """Return the section with the tests of single genes."""
     tests = data["univariate"]
-    fdr = data["config"]["controls"]["fdr"]
-    paragraphs = [
-        f"Single-gene tests (FDR {percent(fdr)}){averaging_note(data)}{adjustment_note(data)} find"
-        f" {tests['significant']:,} of {counted(tests['total'], 'gene')} associated with the"
-        f" outcome{_signature_note(tests['in_signature'], data['answer']['size'])}.",
-        "The lists differ because one of several correlated genes is enough to predict, and some"
-        " genes matter only in combination.",
-    ]
+    paragraphs = WORDS.paragraphs("single_genes", data, METHODS_WORDS.text("adjustments", data))
     items: list[Item] = [_volcano_picture(data)] if data["volcano"]["genes"] else []
     caption = "Single-gene tests, smallest p first."
     table = packed_table(data, "univariate", caption, limits.table_rows, search=True)
@@ -349,18 +270,8 @@ def brevity_section(data: Genes, limits: Limits) -> Section:
     if len(lengths) < 2:
         return Section("brevity", BREVITY_TITLE, part="genes")
     format_value = study_measure.write
-    format_limits = study_measure.write_limits
-    shortest = lengths[0]
     chosen_length = next((length for length in lengths if length.is_chosen), lengths[-1])
-    paragraphs = [
-        f"The shortest lists have {counted(round(shortest.genes), 'gene')} on average and a"
-        f" {study_measure.name} of"
-        f" {format_value(shortest.value)}{bracketed_confidence(*shortest.limits, format_limits)};"
-        f" the chosen ones have {counted(round(chosen_length.genes), 'gene')},"
-        f" {format_value(chosen_length.value)}"
-        f"{bracketed_confidence(*chosen_length.limits, format_limits)}."
-        " These values are for whole lists; a panel of genes common to all lists was not tested."
-    ]
+    paragraphs = WORDS.paragraphs("brevity", lengths[0], chosen_length, study_measure)
     image = picture(
         "brevity",
         partial(draw_brevity, data),
@@ -380,9 +291,7 @@ def brevity_section(data: Genes, limits: Limits) -> Section:
         title=f"{study_measure.title} against the number of genes",
         description=f"{study_measure.title} by mean number of genes: "
         + "; ".join(f"{length.genes:.0f} genes {format_value(length.value)}" for length in lengths),
-        caption=f"a: {study_measure.name} with 95% CI. Filled: the chosen lists, which are"
-        " reported; open: nested lists (choosing the best here would bias its estimate). b:"
-        " stability of lists from separate halves of the samples (1: identical, 0: chance).",
+        caption=WORDS.text("brevity_caption", study_measure.name),
     )
     files = ["lists.tsv", "nested_lists.tsv", "stability.tsv"]
     return Section("brevity", BREVITY_TITLE, paragraphs, [image], part="genes", files=files)
