@@ -12,7 +12,7 @@ from genesig.data.steps.combat import MIN_TRAINING_SAMPLES_OF_BATCH
 from genesig.data.steps.missing_indicators import count_indicators
 from genesig.data.study.config_check import describe_not_offered
 from genesig.data.study.confounding import strongest_association
-from genesig.report.page.measure import class_codes, measure, subject, two_classes
+from genesig.report.page.measure import class_codes
 from genesig.report.page.record import (
     MAX_PLOTTED_SAMPLES,
     Batch,
@@ -28,14 +28,13 @@ from genesig.report.page.record import (
 )
 from genesig.report.page.section import Facts, Item, Limits, Section
 from genesig.report.page.tables import Column, Table, filled_table
+from genesig.report.page.wording import Wording
 from genesig.report.page.words import (
     clean,
     counted,
     counts_by_kind,
-    decimal,
     genes_and_indicators,
     percent,
-    scheme_words,
     significant,
 )
 
@@ -194,69 +193,10 @@ def batch_warnings(data: Study) -> list[str]:
         data["design"]["scheme"] == "leave_one_batch_out"
         and len(batch_summary["names"]) < MIN_BATCHES
     ):
-        warnings.append(
-            f"Only {len(batch_summary['names'])} batches were left out in turn. The interval of the"
-            " error is over batches, so it is wide: so few say little of a batch that is yet to"
-            " come."
-        )
-    if not batch_summary["combat"] or not batch_summary["too_few"]:
-        return warnings
-    return [
-        *warnings,
-        f"In {counted(batch_summary['splits'], 'split')} of {data['design']['outer']} ComBat left"
-        f" held-out samples as measured ({batch_summary['too_few']} of {batch_summary['held_out']}"
-        f" in all), because their batch had fewer than {MIN_TRAINING_SAMPLES_OF_BATCH} training"
-        " samples.",
-    ]
-
-
-def batch_fact(data: Study) -> str:
-    """Return ``"3 batches (centre; Cramér's V with the label 0.21)"``; empty without batches."""
-    batch_summary = data["batch"]
-    if batch_summary is None:
-        return ""
-    column = clean(batch_summary["column"])
-    return (
-        f"{counted(len(batch_summary['names']), 'batch')} ({column};"
-        f" {_association_words(batch_summary)})"
-    )
-
-
-def _association_words(batch_summary: Batch) -> str:
-    """Return the association in words."""
-    value = batch_summary["association"]
-    if value is None:
-        return "association with the label not defined"
-    if batch_summary["counts"]:
-        return f"Cramér's V with the label {decimal(value)}"
-    return f"{percent(value**2)} of the label's variance lies between batches, beyond chance"
-
-
-def batch_words(data: Study) -> list[str]:
-    """Return the sentences on what the table of batches is about."""
-    batch_summary = data["batch"]
-    if batch_summary is None:
-        return []
-    scale = " (0: none beyond chance; 1: one class in each batch)"
-    if not data["study"]["classes"] or batch_summary["association"] is None:
-        scale = ""
-    words = (
-        "The more a batch is associated with the label, the more of the prediction may rest on the"
-        f" batch. Here: {_association_words(batch_summary)}{scale}."
-    )
+        warnings.append(WORDS.text("few_batches", len(batch_summary["names"])))
     if batch_summary["combat"] and batch_summary["too_few"]:
-        words += (
-            f" ComBat could not correct {batch_summary['too_few']} of {batch_summary['held_out']}"
-            " held-out samples, whose batches had too few training samples."
-        )
-    elif batch_summary["combat"]:
-        words += " ComBat corrected every held-out sample by estimates from training samples."
-    if batch_summary["combat"] and not batch_summary["shown"]:
-        words += (
-            " The quality of the samples is shown before and after it; other pictures and"
-            " single-gene tests show the values as they were before it."
-        )
-    return [words]
+        warnings.append(WORDS.text("uncorrected", batch_summary, data["design"]["outer"]))
+    return warnings
 
 
 def batch_table(data: Study, limits: Limits) -> list[Table]:
@@ -324,20 +264,7 @@ CENTRE_AND_SCALE_TEXT = "genes were centred and scaled to unit variance"
 
 def sample_sentences(data: Study) -> list[str]:
     """Return the sentences on the numbers of samples and genes, and on what was left out."""
-    study = data["study"]
-    text = f"Expression of {counted(study['genes'], 'gene')} in"
-    if study["classes"] is None:
-        text += f" {counted(study['samples'], 'sample')} was related to {subject(data)}"
-    else:
-        sizes = (f"{clean(c)}, n = {n}" for c, n in by_class(study))
-        text += f" {counted(study['samples'], 'sample')} ({'; '.join(sizes)}) was compared"
-    dropped = counts_by_kind(study["dropped"])
-    left_out = f" Left out: {dropped} (see Data and design)." if dropped else ""
-    grouped = ""
-    if study["group"]:
-        grouped = f" Samples of one {clean(study['group'])} always stayed together."
-    batches = f" They came from {batch_fact(data)}." if data["batch"] else ""
-    return [text + "." + left_out + grouped + batches]
+    return WORDS.paragraphs("samples", data)
 
 
 def by_class(study: StudyFacts) -> list[tuple[str, int]]:
@@ -345,19 +272,19 @@ def by_class(study: StudyFacts) -> list[tuple[str, int]]:
     return list(zip(study["classes"] or [], study["counts"] or [], strict=True))
 
 
+WORDS = Wording(
+    __file__,
+    MIN_TRAINING_SAMPLES_OF_BATCH=MIN_TRAINING_SAMPLES_OF_BATCH,
+    by_class=by_class,
+)
+
+
 def normalisation_sentences(data: Study) -> list[str]:
     """Return the sentences on what was done to the values, before the splits and inside them."""
     steps = data["config"]["normalise"]
     scope = "the samples" if data["study"]["classes"] is None else "a class"
     sample_steps, fold_steps = (_step_words(steps[key], scope) for key in ("samples", "folds"))
-    before = f"Before any division of the samples, {sample_steps}." if sample_steps else ""
-    in_training_sets = (
-        f"With parameters estimated in each training set and applied unchanged to its test samples,"
-        f" {fold_steps}."
-        if fold_steps
-        else ""
-    )
-    return [before, in_training_sets]
+    return WORDS.paragraphs("normalisation", sample_steps, fold_steps)
 
 
 def _step_words(steps: list[dict[str, Any]], scope: str) -> str:
@@ -395,15 +322,9 @@ def _setting_text(value: Any) -> str:
 def study(data: Study, limits: Limits) -> Section:
     """Return the section on the samples: used, left out and why, and how they were divided."""
     dropped = data["study"]["dropped"]
-    n_samples_text = counted(data["study"]["samples"], "sample")
-    genes = data["study"]["genes"]
-    words = [
-        f"All {n_samples_text} and {counted(genes, 'gene')} in the input were analysed; none was"
-        " excluded."
-    ]
-    if dropped:
-        words = [f"Excluded before the analysis: {counts_by_kind(dropped)}, each with its reason."]
-    words += batch_words(data)
+    words = WORDS.paragraphs("section", data["study"])
+    if data["batch"] is not None:
+        words += WORDS.paragraphs("batches", data["batch"], bool(data["study"]["classes"]))
     items: list[Item] = [Facts("study", "Study", _study_facts(data)), *batch_table(data, limits)]
     if dropped:
         items.append(_exclusions_table(dropped, limits))
@@ -413,30 +334,16 @@ def study(data: Study, limits: Limits) -> Section:
 def _study_facts(data: Study) -> list[tuple[str, str]]:
     study_facts = data["study"]
     design = data["design"]
-    classes = study_facts["classes"]
-    if classes:
-        sizes = ", ".join(f"{clean(c)} {n}" for c, n in by_class(study_facts))
-        positive = (
-            f" (a positive score means {clean(classes[1])})" if two_classes(study_facts) else ""
-        )
-        label = f"{clean(study_facts['label'])}: {sizes}{positive}"
-    else:
-        label = f"{clean(study_facts['label'])} ({measure(data).words.outcome})"
     pairs = [
         ("Samples", counted(study_facts["samples"], "sample")),
         ("Genes", genes_and_indicators(study_facts["genes"], study_facts["indicators"])),
-        ("Label", label),
-        (
-            "Groups",
-            f"{clean(study_facts['group'])}: {study_facts['groups']} kept whole"
-            if study_facts["group"]
-            else "",
-        ),
+        ("Label", WORDS.text("label", data)),
+        ("Groups", WORDS.text("groups", study_facts)),
         ("Pairs", clean(study_facts["pair"]) if study_facts["pair"] else ""),
-        ("Batches", batch_fact(data)),
+        ("Batches", WORDS.text("batch_fact", data["batch"])),
         ("Steps before splitting", ", ".join(map(_step_name, study_facts["steps"])) or "none"),
-        ("Outer splits", _outer_split_words(design)),
-        ("Inner folds", _inner_fold_words(design)),
+        ("Outer splits", WORDS.text("outer_splits", design)),
+        ("Inner folds", WORDS.text("inner_folds", design)),
         ("Half-subsamples", str(design["subsamples"])),
         ("Not applied", describe_not_offered(study_facts["task"], data["config"].get("data", {}))),
     ]
@@ -445,24 +352,6 @@ def _study_facts(data: Study) -> list[tuple[str, str]]:
 
 def _step_name(step: Any) -> str:
     return clean(step["step"] if isinstance(step, dict) else step)
-
-
-def _outer_split_words(design: SplitSummary) -> str:
-    train, test = (_range_text(design[side]) for side in ("train", "test"))
-    scheme = scheme_words(design["scheme"])
-    repeats = f" in {counted(design['repeats'], 'repeat')}" if design["repeats"] > 1 else ""
-    return (
-        f"{counted(design['outer'], 'split')}{repeats} ({scheme}; {train} training and {test} test"
-        " samples each)"
-    )
-
-
-def _inner_fold_words(design: SplitSummary) -> str:
-    return f"{_range_text(design['inner'])} ({scheme_words(design['inner_scheme'])})"
-
-
-def _range_text(ends: list[int]) -> str:
-    return str(ends[0]) if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
 
 
 def _exclusions_table(dropped: list[Exclusions], limits: Limits) -> Table:
@@ -491,16 +380,10 @@ def reproducibility(data: Study, limits: Limits) -> Section:
     versions = data["run"]["versions"].items()
     pairs.append(("Software", ", ".join(f"{clean(k)} {clean(v)}" for k, v in versions)))
     pairs += [(f"sha256 of {clean(k)}", clean(v)) for k, v in data["study"]["inputs"].items()]
-    words = [
-        "The same inputs, settings and software versions give identical results on any number of"
-        " cores.",
-        "All settings, defaults included, are in run.json; seconds and memory of each job in"
-        " times/jobs.tsv.",
-    ]
     return Section(
         "reproducibility",
         "Reproducibility",
-        words,
+        WORDS.paragraphs("reproducibility"),
         [Facts("run", "Run", pairs)],
         part="writeup",
         folded=True,

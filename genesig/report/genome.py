@@ -24,7 +24,8 @@ from genesig.report.page.style import (
 )
 from genesig.report.page.svg import GENE, Picture, gene_names, name_points, picture
 from genesig.report.page.tables import at_mu, columns_of, packed_table
-from genesig.report.page.words import clean, counted, percent, shorten, shown_of_total, significant
+from genesig.report.page.wording import Wording
+from genesig.report.page.words import percent, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -305,6 +306,7 @@ def _is_within(place: Any, stretch: Any, number: dict[str, int]) -> bool:
 GENOME_TITLE = "Along the genome"
 MAX_STRETCHES_IN_TEXT = 3
 """Stretches that a sentence names."""
+WORDS = Wording(__file__, MAX_STRETCHES_IN_TEXT=MAX_STRETCHES_IN_TEXT)
 
 
 def genome(data: Genome, limits: Limits) -> Section:
@@ -321,52 +323,14 @@ def genome(data: Genome, limits: Limits) -> Section:
     return Section(
         "genome",
         GENOME_TITLE,
-        [_stretch_words(record), *_penalty_sentences(data)],
+        WORDS.paragraphs("section", record, data["config"]["linear"]),
         items,
         part="genes",
     )
 
 
-def _stretch_words(record: GenomeRecord) -> str:
-    if not record["found"]:
-        return "The final model has no gene."
-    longest = max(stretch["genes"] for stretch in record["stretches"])
-    stretch_texts = "; ".join(map(_stretch_text, record["stretches"][:MAX_STRETCHES_IN_TEXT]))
-    return (
-        f"The final model has {counted(record['found'], 'stretch')} of at most"
-        f" {counted(longest, 'gene')}. Those that contribute most: {stretch_texts}."
-    )
-
-
-def _stretch_text(stretch: Stretch) -> str:
-    frequency_text = f"selected in {percent(stretch['cv_frequency'])} of the training sets"
-    if stretch["chromosome"] is None or stretch["start"] is None:
-        return f"{shorten(stretch['first'], 30)}, without a place ({frequency_text})"
-    place = f"chromosome {clean(stretch['chromosome']).removeprefix('chr')}"
-    if stretch["genes"] == 1:
-        return f"{shorten(stretch['first'], 30)} on {place} ({frequency_text})"
-    span_text = f"{shorten(stretch['first'], 30)} to {shorten(stretch['last'], 30)} on {place}"
-    return f"{span_text}, {counted(stretch['genes'], 'gene')} ({frequency_text}, on average)"
-
-
-def _penalty_sentences(data: Genome) -> list[str]:
-    """Return the sentence on the penalty of stretches; empty for other penalties."""
-    linear = data["config"]["linear"]
-    if linear["penalty"] != "fused":
-        return []
-    return [
-        "Genes were selected as stretches of neighbours: a stretch costs as much as its genes, and"
-        f" each of its two ends as much as {significant(linear['jump'])} more. A"
-        " gene inside a stretch need not differ by itself."
-    ]
-
-
 def _genome_figure(data: Genome, record: GenomeRecord) -> Picture:
     threshold = data["config"]["signature"]["cv_frequency"]
-    shown_text = shown_of_total(
-        len(record["places"]), record["total"], "gene", ", those selected most often"
-    )
-    stretch_texts = "; ".join(map(_stretch_text, record["stretches"][:MAX_STRETCHES_IN_TEXT]))
     return picture(
         "genome",
         partial(draw_along, record, threshold),
@@ -377,26 +341,14 @@ def _genome_figure(data: Genome, record: GenomeRecord) -> Picture:
             **columns_of(record["places"], "gene", "symbol", "position", "size", "cv_frequency"),
         },
         title="Selected genes along the genome",
-        description=f"Contribution to the final model and selection frequency of"
-        f" {counted(len(record['places']), 'gene')} on"
-        f" {counted(len(record['chromosomes']), 'chromosome')}. {stretch_texts}.",
-        caption="Genes at their places, chromosome by chromosome. Above: contribution to the final"
-        " model, weight times the gene's standard deviation; orange raises the score, blue lowers"
-        " it. Below: share of the outer splits that select the gene; dashed: what makes it part of"
-        f" the list.{shown_text}",
+        description=WORDS.text("figure_description", record),
+        caption=WORDS.text("figure_caption", record),
     )
 
 
 def stretch_sentences(data: Genome) -> list[str]:
     """Return the sentences on what the penalty of stretches is, where it was used."""
     linear = data["config"]["linear"]
-    data_settings = data["config"]["data"]
     if linear["penalty"] != "fused":
         return []
-    return [
-        "In the place of ‖β‖₁ stood the norm of the sparse fused lasso (Tibshirani et al. 2005),"
-        f" Σ|βⱼ| + {significant(linear['jump'])} Σ|βⱼ₊₁ − βⱼ| along each chromosome, with β = 0"
-        f" beyond its ends (columns {clean(data_settings['chromosome'])} and"
-        f" {clean(data_settings['position'])} of the gene table), so that neighbours are selected"
-        " together; it was solved by proximal and Newton steps, certified by the duality gap."
-    ]
+    return WORDS.paragraphs("methods", linear, data["config"]["data"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -25,10 +25,9 @@ from genesig.report.page.tables import (
     table_rows,
 )
 from genesig.report.page.verdict import Grade, grade
+from genesig.report.page.wording import Wording
 from genesig.report.page.words import (
-    bracketed_confidence,
     clean,
-    counted,
     decimal,
     enumerated,
     percent,
@@ -147,9 +146,17 @@ CALIBRATION_ADVICE = ByKind(
     }
 )
 
-NO_SAMPLE_SIZE = (
-    "No number is given: as long as chance is not ruled out, more patients in this study come"
-    " before a validation study."
+SAMPLE_SIZE_REFERENCE = ByKind(
+    {
+        "classification": "Riley et al. 2021",
+        SEVERAL: "Riley et al. 2021",
+        "survival": "Jinks et al. 2015",
+        "regression": "Archer et al. 2021",
+    }
+)
+"""How the size of a validation is cited."""
+WORDS = Wording(
+    __file__, CALIBRATION_ADVICE=CALIBRATION_ADVICE, SAMPLE_SIZE_REFERENCE=SAMPLE_SIZE_REFERENCE
 )
 
 
@@ -177,32 +184,8 @@ def studied(data: Patients, limits: Limits) -> Section:
         for table, is_needed in ((_table_one(rows), True), (flow, len(steps) > 2))
         if is_needed and table.rows
     ]
-    words = " ".join(_sample_sentences(data, rows))
-    return Section("patients", "Who was studied", [words], items, part="patients")
-
-
-def _sample_sentences(data: Patients, rows: Sequence[TableRow]) -> Iterator[str]:
-    """Yield sentences on the numbers of each class, on follow-up, and on missing columns."""
-    group_sizes = [
-        (row["group"], row["samples"]) for row in rows if row["kind"] == "samples" and row["group"]
-    ]
-    counts = ", ".join(f"{number} {clean(group)}" for group, number in group_sizes)
-    if group_sizes and data["study"]["classes"] is None:
-        counts = f"{group_sizes[0][1]} with the event, {group_sizes[1][1]} without"
-    yield f"{counted(data['study']['samples'], 'sample')}{f': {counts}' if counts else ''}."
-    for row in rows:
-        if row["kind"] == "follow-up":
-            yield _follow_up_words(row)
-    left_out = [f"{row['column']} ({row['level']})" for row in rows if row["kind"] == "left out"]
-    if left_out:
-        yield f"Columns that are not in the table: {enumerated(left_out)}."
-
-
-def _follow_up_words(row: TableRow) -> str:
-    if row["median"] is None:
-        return "The median follow-up is not reached: most samples had the event."
-    median = significant(row["median"]) + bracketed_confidence(row["low"], row["high"], significant)
-    return f"Median follow-up ({clean(row['column'])}, reversed Kaplan-Meier curve): {median}."
+    words = WORDS.paragraphs("studied", data, rows)
+    return Section("patients", "Who was studied", words, items, part="patients")
 
 
 def _table_one(rows: Sequence[TableRow]) -> Table:
@@ -220,13 +203,9 @@ def _table_one(rows: Sequence[TableRow]) -> Table:
             missing = {group: row_of_group[group]["missing"] for group in groups}
         if any(missing.values()):
             lines.append([f"{clean(column)}, missing", *map(str, missing.values())])
-    caption = (
-        "Who was studied: median (smallest to largest) of numbers, count (share of those"
-        " with a value) of words."
-    )
     return filled_table(
         "patients",
-        caption,
+        WORDS.text("table_one"),
         [Column("Characteristic", "text"), *heads],
         lines,
         MAX_TABLE_ONE_ROWS,
@@ -258,7 +237,8 @@ def next_study(data: Patients, limits: Limits) -> Section:
     title = "Size of a validation study"  # an AUC of 1 has no error, and tells nothing of n
     rows = [row for row in table_rows(data["tables"]["next_study"]) if row["samples"]]
     if not rows or grade(data) is Grade.NONE:
-        return Section("next-study", title, [NO_SAMPLE_SIZE], part="prediction", folded=True)
+        words = WORDS.paragraphs("no_sample_size")
+        return Section("next-study", title, words, part="prediction", folded=True)
     heads = SAMPLE_SIZE_COLUMNS if rows[0]["events"] is not None else SAMPLE_SIZE_COLUMNS[:-1]
     cells = [
         [
@@ -273,19 +253,7 @@ def next_study(data: Patients, limits: Limits) -> Section:
     safest_row = max(
         (row for row in rows if row["basis"] != "value"), key=lambda row: row["samples"]
     )
-    at_measured_value = [
-        f"; {_sample_size_text(data, row)} are enough if it is {decimal(row['value'])}, as here"
-        for row in rows
-        if row["measure"] == safest_row["measure"]
-        and row["basis"] == "value"
-        and row["samples"] != safest_row["samples"]
-    ]
-    words = (
-        f"To estimate the {clean(safest_row['measure'])} to ±0.05 (95% CI), a validation study"
-        f" needs {_sample_size_text(data, safest_row)}. This assumes a true value of"
-        f" {decimal(safest_row['value'])}, the lower limit here{''.join(at_measured_value)}."
-        f" {CALIBRATION_ADVICE[data['study']['task']]}"
-    )
+    words = WORDS.paragraphs("next_study", data, safest_row, rows)
     table = filled_table(
         "next-study",
         "Patients needed for an interval of ±0.05.",
@@ -296,20 +264,12 @@ def next_study(data: Patients, limits: Limits) -> Section:
     return Section(
         "next-study",
         title,
-        [words],
+        words,
         [table] if len(rows) > 1 else [],
         part="prediction",
         folded=True,
         files=["next_study.tsv"],
     )
-
-
-def _sample_size_text(data: Patients, row: TableRow) -> str:
-    text = counted(row["samples"], "patient")
-    if row["events"] is None:
-        return text
-    noun = "of the rarer class" if data["study"]["classes"] else "with the event"
-    return f"{text} ({row['events']} {noun})"
 
 
 EFFECT_COLUMNS = (
@@ -355,7 +315,6 @@ def score_effect(data: Patients, limits: Limits) -> Section:
     ]
     heads = (Column("Class", "text"), *EFFECT_COLUMNS)
     caption = f"{rows[0]['measure'].capitalize()} per standard deviation of the held-out score."
-    words = [] if is_multiclass else [_effect_words(data, row, adjusted_for) for row in rows]
     first_column = 0 if is_multiclass else 1
     table = filled_table(
         "score-effect",
@@ -365,64 +324,16 @@ def score_effect(data: Patients, limits: Limits) -> Section:
         limits.table_rows,
         is_open=is_multiclass,
     )
-    words += [] if is_multiclass else _disagreement_words(data, rows[0])
-    words.append(_comparison_words(data))
+    null_value = 0.0 if rows[0]["measure"] == "slope" else 1.0
     return Section(
         "score-effect",
         title,
-        [" ".join(words)],
+        WORDS.paragraphs("score_effect", data, rows, adjusted_for, null_value),
         [table] if len(rows) > 1 else [],
         part="prediction",
         folded=True,
         files=["score_effect.tsv"],
     )
-
-
-def _disagreement_words(data: Patients, row: TableRow) -> list[str]:
-    """Return why the effect and the error disagree about chance; empty if they agree."""
-    error = data["answer"]["error"]
-    null_value = 0.0 if row["measure"] == "slope" else 1.0
-    if row["low"] is None or row["high"] is None or error["high"] is None:
-        return []
-    excludes_null = not row["low"] <= null_value <= row["high"]
-    beats_chance = error["high"] < error["chance"]
-    if excludes_null == beats_chance:
-        return []
-    name = measure(data).name
-    includes = f"its CI includes {null_value:g}"
-    uncertain = f"This effect is uncertain ({includes}) although the {name} exceeds chance"
-    if excludes_null:
-        uncertain = (
-            f"This effect excludes {null_value:g} although the CI of the {name} includes chance"
-        )
-    return [
-        f"{uncertain}: with so few patients the two can disagree. The conclusion is based on the"
-        f" {name}."
-    ]
-
-
-def _comparison_words(data: Patients) -> str:
-    """Return the text on what is compared, and what the interval is an interval of."""
-    alone = data["design"]["test"][1] == 1
-    compared = (
-        "Each test set has one sample, so that scores of different models are compared, and the"
-        " interval is somewhat short. "
-        if alone
-        else ""
-    )
-    return f"{compared}The final model itself is not tested."
-
-
-def _effect_words(data: Patients, row: TableRow, adjusted_for: str) -> str:
-    """Write what a standard deviation of the score goes with."""
-    value = significant(row["value"]) + bracketed_confidence(row["low"], row["high"], significant)
-    if row["adjusted"] == "yes":
-        return f"Adjusted for {adjusted_for}: {value}."
-    label = clean(data["study"]["label"])
-    event = label if row["measure"] == "slope" else "the event"
-    event = f"{clean(row['class'])} ({label})" if row["class"] else event
-    name = row["measure"].capitalize()
-    return f"{name} of {event} per standard deviation of the held-out score: {value}."
 
 
 def subgroups(data: Patients, limits: Limits) -> Section:
@@ -432,14 +343,6 @@ def subgroups(data: Patients, limits: Limits) -> Section:
     rows = [_with_metric(row, metric) for row in table_rows(data["tables"]["subgroups"])]
     if len(rows) < 2 or rows[0]["value"] is None or grade(data) is Grade.NONE:
         return Section("subgroups", title, part="prediction")
-    write = measure(data).write
-    columns = enumerated(list(dict.fromkeys(row["column"] for row in rows[1:])))
-    words = (
-        f"{counted(len(rows) - 1, 'subgroup')} by {columns}, of ten samples or more; numbers are"
-        f" cut at their median. All samples together: {metric.name} {write(rows[0]['value'])}."
-        " Among many small subgroups some lie apart by chance alone; the intervals are not"
-        " corrected for their number. Treat a difference here as a question for the next study."
-    )
     keys = ["name", "samples", "events", "value", "low", "high"]
     heads = [
         *SUBGROUP_COLUMNS,
@@ -460,7 +363,7 @@ def subgroups(data: Patients, limits: Limits) -> Section:
     return Section(
         "subgroups",
         title,
-        [words],
+        WORDS.paragraphs("subgroups", rows, metric),
         [_subgroup_figure(rows, metric), table],
         part="prediction",
         folded=True,
@@ -483,59 +386,16 @@ def _subgroup_figure(rows: list[TableRow], metric: Measure) -> Picture:
         title=f"{metric.title} in subgroups",
         description=f"{metric.title}: "
         + "; ".join(f"{row['name']} {decimal(row['value'])}" for row in rows),
-        caption="Held-out samples of each subgroup, with 95% CI. Dashed line: all samples; dotted"
-        f" line: {decimal(metric.chance)}, no information.",
+        caption=WORDS.text("subgroups_caption", metric),
     )
-
-
-FIRTH_PENALTY = ", with a penalty against bias (Firth 1993)"
-BIAS_PENALTY = ByKind(
-    {"classification": FIRTH_PENALTY, SEVERAL: FIRTH_PENALTY, "survival": FIRTH_PENALTY}
-)
-"""What is said of pairs of which only the order counts."""
-FOLLOW_UP_METHOD = ByKind(
-    {
-        "survival": "Follow-up was described by the reversed Kaplan-Meier curve (Schemper and Smith"
-        " 1996).",
-    }
-)
-SAMPLE_SIZE_REFERENCE = ByKind(
-    {
-        "classification": "Riley et al. 2021",
-        SEVERAL: "Riley et al. 2021",
-        "survival": "Jinks et al. 2015",
-        "regression": "Archer et al. 2021",
-    }
-)
-"""How the size of a validation is cited."""
 
 
 def patient_sentences(data: Patients) -> list[str]:
     """Return how follow-up, effect, subgroups and the size of a validation were computed."""
-    task = data["study"]["task"]
-    tables = data["tables"]
-    texts = [FOLLOW_UP_METHOD.get(task, "")]
+    texts = WORDS.paragraphs("follow_up_methods", data["study"]["task"])
     if grade(data) is Grade.NONE:  # the page has none of the others
         return texts
-    if effect := _effect_name(data):
-        covariates = data["config"]["data"]["covariates"]
-        adjustment = ", alone and adjusted for the covariates," if covariates else ""
-        texts.append(
-            f"The {effect} per standard deviation of the held-out score{adjustment} was fitted to"
-            " pairs of held-out samples that one model scored, which need no intercepts or baseline"
-            f" hazards for each model (Liang and Qin 2000){BIAS_PENALTY.get(task, '')}; its"
-            " confidence interval adds the variances between splits and between samples."
-        )
-    if tables["subgroups"]["total"] > 1:
-        texts.append(
-            "Errors in subgroups are those of their held-out samples, without correction for their"
-            " number."
-        )
-    if tables["next_study"]["total"]:
-        texts.append(
-            f"The size of a validation gives a 95% CI of ±0.05 ({SAMPLE_SIZE_REFERENCE[task]})."
-        )
-    return texts
+    return [*texts, *WORDS.paragraphs("methods", data, _effect_name(data))]
 
 
 def _effect_name(data: Patients) -> str:
