@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from genesig.arrays import Array
-from genesig.report.page.measure import shrinkage_words, two_classes
+from genesig.report.page.measure import two_classes
 from genesig.report.page.record import rounded
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.style import (
@@ -23,10 +21,11 @@ from genesig.report.page.style import (
     new_figure,
     small_label,
 )
-from genesig.report.page.svg import FigureColumns, Picture, picture
+from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import columns_of
 from genesig.report.page.verdict import Grade, grade_within_study
-from genesig.report.page.words import clean, decimal, percent, shorten
+from genesig.report.page.wording import Wording
+from genesig.report.page.words import shorten
 from genesig.report.prediction.collect import Prediction
 from genesig.selection.assess.calibration import reliability
 
@@ -180,6 +179,7 @@ def net_benefit_data(probabilities: HeldOutProbabilities) -> dict[str, list[floa
 DECISIONS_TITLE = "Calibration and decisions"
 MIN_CLASS_SAMPLES = 5  # samples of a class below which probabilities are not assessed
 MIN_CURVE_SAMPLES = 100  # samples from which curves are drawn; fewer make groups of a handful
+WORDS = Wording(__file__, MIN_CLASS_SAMPLES=MIN_CLASS_SAMPLES, MIN_CURVE_SAMPLES=MIN_CURVE_SAMPLES)
 
 
 def decisions_section(data: Prediction, limits: Limits) -> Section:
@@ -188,24 +188,17 @@ def decisions_section(data: Prediction, limits: Limits) -> Section:
     probabilities = held_out_probabilities(data)
     if probabilities is None or not classes:
         return Section("decisions", DECISIONS_TITLE, part="prediction")
-    paragraphs = [_conversion_sentence(data, probabilities, classes[1])]
+    paragraphs = WORDS.paragraphs("conversion", data, probabilities.share, classes[1])
     items = []
     if (
         min(probabilities.positive.sum(), (~probabilities.positive).sum())
         < MIN_CLASS_SAMPLES * probabilities.repeats
     ):
-        paragraphs = [
-            f"A class has fewer than {MIN_CLASS_SAMPLES} samples: too few for probabilities."
-        ]
+        paragraphs = WORDS.paragraphs("few_samples")
     elif grade_within_study(data) is Grade.NONE:
-        paragraphs = [
-            "The scores distinguish the classes no better than chance: they are no basis for"
-            " a decision."
-        ]
+        paragraphs = WORDS.paragraphs("no_basis")
     elif len(data["held_out"]["samples"]) < MIN_CURVE_SAMPLES:
-        paragraphs.append(
-            f"Calibration and decision curves are shown from {MIN_CURVE_SAMPLES} patients on."
-        )
+        paragraphs += WORDS.paragraphs("few_patients")
     else:
         items = [
             _calibration_picture(data, probabilities, classes[1]),
@@ -214,60 +207,34 @@ def decisions_section(data: Prediction, limits: Limits) -> Section:
     return Section("decisions", DECISIONS_TITLE, paragraphs, items, part="prediction", folded=True)
 
 
-def _conversion_sentence(data: Prediction, probabilities: HeldOutProbabilities, name: str) -> str:
-    """Return how scores become probabilities, and for which class shares."""
-    of_study = data["config"]["probabilities"] == "study"
-    return (
-        "Scores are converted to probabilities by logistic regression, fitted within each training"
-        f" set. {shrinkage_words(data)}Probabilities hold if {percent(probabilities.share)} of"
-        f" patients are {clean(name)}, as {'in this study' if of_study else 'set in the config'}."
-    )
-
-
-def _decision_picture(
-    name: str, draw_figure: Callable[..., Figure], *args: Any, data: FigureColumns, **texts: str
-) -> Picture:
-    """Return a picture of this section."""
-    return picture(name, partial(draw_figure, *args), data=data, **texts)
-
-
 def _calibration_picture(
     data: Prediction, probabilities: HeldOutProbabilities, name: str
 ) -> Picture:
     """Return the calibration of held-out probabilities."""
     samples = data["held_out"]["samples"]
-    tick_unit = "each repeat" if probabilities.repeats > 1 else "each sample"
-    return _decision_picture(
+    return picture(
         "calibration",
-        draw_calibration,
-        probabilities,
-        name,
+        partial(draw_calibration, probabilities, name),
         data={
             **columns_of(samples, "sample", "label", "mean"),
             "probability": rounded([np.mean(sample["probabilities"]) for sample in samples], 5),
         },
         title="Calibration of held-out probabilities",
-        description=f"Observed share of {clean(name)} in groups of similar predicted probability;"
-        f" on average {percent(probabilities.mean_probability())} are predicted,"
-        f" {percent(probabilities.share)} observed.",
-        caption="Dots: groups of similar predicted probability with 95% CI and the"
-        f" number of samples above; dashed: perfect calibration. Ticks: {tick_unit}, by class.",
+        description=WORDS.text("calibration_description", probabilities, name),
+        caption=WORDS.text("calibration", probabilities.repeats),
     )
 
 
 def _net_benefit_picture(probabilities: HeldOutProbabilities, name: str) -> Picture:
     """Return the decision curve."""
     benefit_at_prevalence = float(probabilities.net_benefit(np.array([probabilities.share]))[0])
-    repeats = ", averaged over repeats" * (probabilities.repeats > 1)
-    return _decision_picture(
+    return picture(
         "decision_curve",
-        draw_decisions,
-        probabilities,
-        name,
+        partial(draw_decisions, probabilities, name),
         data=net_benefit_data(probabilities),
         title="Decision curve",
-        description=f"Net benefit over threshold probabilities; {decimal(benefit_at_prevalence)} at"
-        f" a threshold of {percent(probabilities.share)}.",
-        caption=f"Net benefit per patient of treating those called {clean(name)} (Vickers and"
-        f" Elkin 2006){repeats}, at a prevalence of {percent(probabilities.share)}.",
+        description=WORDS.text(
+            "decision_curve_description", benefit_at_prevalence, probabilities.share
+        ),
+        caption=WORDS.text("decision_curve", probabilities, name),
     )
