@@ -73,19 +73,22 @@ class DerivativeCriterion(NamedTuple):
     """Share of the norms in the elastic penalty."""
 
 
+MULTIPLIER_TOLERANCE = 1e-8
+"""Relative residual of the conjugate gradients that give tau_max."""
+
+
 def make_instance(
     X: Array,
     y: Array,
     criterion: DerivativeCriterion,
     *,
     inner: Array | None = None,
-    accuracy: float = 1e-8,
     counts: Array | None = None,
 ) -> Instance:
     """Return the shared data of a path: kernel tables, metric, and tau_max by conjugate gradients.
 
-    X, y (n, d), (n,). inner (n, n), optional: X X', where it is known. accuracy: relative residual
-    of conjugate gradients. counts (n,), optional: as in `derivative_path`.
+    X, y (n, d), (n,). inner (n, n), optional: X X', where it is known. counts (n,), optional: as in
+    `derivative_path`.
     """
     n = len(y)
     nu = criterion.nu
@@ -105,7 +108,7 @@ def make_instance(
     rotated = directions * lengths
     metric = Metric.from_problem(problem, inner, X.shape[1])
     unbounded_multipliers, largest_eigenvalue = vanishing_gradient(
-        problem, rotated, metric, accuracy
+        problem, rotated, metric, MULTIPLIER_TOLERANCE
     )
     if X.shape[1] > len(lengths):  # multipliers that are orthogonal to the rows of X
         largest_eigenvalue = max(

@@ -210,9 +210,9 @@ def name_columns(ax: Axes, names: Sequence[str], kind: str = SAMPLE) -> None:
     _add(ax, Names(kind, names, range(len(names)), None))
 
 
-def name_rows(ax: Axes, names: Sequence[str], kind: str = GENE) -> None:
-    """Name the rows 0, 1, .. of axes."""
-    _add(ax, Names(kind, names, None, range(len(names))))
+def name_rows(ax: Axes, names: Sequence[str]) -> None:
+    """Name the rows 0, 1, .. of axes, each a gene."""
+    _add(ax, Names(GENE, names, None, range(len(names))))
 
 
 def _add(ax: Axes, names: Names) -> None:

@@ -57,40 +57,40 @@ def next_study_table(
     )
 
 
-def samples_for_area(area: float, share: float, half_width: float = HALF_WIDTH) -> int:
-    """Return the least n whose 95 % interval of the AUC has at most this half-width.
+def samples_for_area(area: float, share: float) -> int:
+    """Return the least n whose 95 % interval of the AUC is at most ± `HALF_WIDTH`.
 
     share: share of one class among the samples. With ``V = area (1 - area) (1 + (n/2 - 1) k) /
     (n² share (1 - share))``, ``k = (1 - area)/(2 - area) + area/(1 + area)``, the condition
-    ``z √V <= half_width`` is ``a n² - b n - c >= 0``. V is that of `intervals.area_variance`.
+    ``z √V <= HALF_WIDTH`` is ``a n² - b n - c >= 0``. V is that of `intervals.area_variance`.
 
     Source: Hanley and McNeil 1982; Newcombe 2006; Riley et al. 2021, section 3.3.
     """
     spread = area * (1 - area)
     k = (1 - area) / (2 - area) + area / (1 + area)
-    a = share * (1 - share) * (half_width / NORMAL_QUANTILE) ** 2
+    a = share * (1 - share) * (HALF_WIDTH / NORMAL_QUANTILE) ** 2
     b = spread * k / 2
     c = spread * (1 - k)
     return int(np.ceil((b + np.sqrt(b**2 + 4 * a * c)) / (2 * a) - 1e-9))
 
 
-def samples_for_r2(value: float, half_width: float = HALF_WIDTH) -> int:
-    """Return the least n with z √(4 R² (1 - R²)²/n) <= half_width, and >= than `MIN_R2_SAMPLES`.
+def samples_for_r2(value: float) -> int:
+    """Return the least n with z √(4 R² (1 - R²)²/n) <= `HALF_WIDTH`, and >= than `MIN_R2_SAMPLES`.
 
     The first is of Archer et al. 2021.
     """
     return max(
         MIN_R2_SAMPLES,
-        int(np.ceil(4 * value * (1 - value) ** 2 * (NORMAL_QUANTILE / half_width) ** 2 - 1e-9)),
+        int(np.ceil(4 * value * (1 - value) ** 2 * (NORMAL_QUANTILE / HALF_WIDTH) ** 2 - 1e-9)),
     )
 
 
-def events_for_concordance(variance: float, events: int, half_width: float = HALF_WIDTH) -> int:
-    """Return the events e V (z/half_width)², from the variance V that C has with e events.
+def events_for_concordance(variance: float, events: int) -> int:
+    """Return the events e V (z/`HALF_WIDTH`)², from the variance V that C has with e events.
 
     The variance falls with the number of events, other things equal (Jinks et al. 2015).
     """
-    return int(np.ceil(events * variance * (NORMAL_QUANTILE / half_width) ** 2 - 1e-9))
+    return int(np.ceil(events * variance * (NORMAL_QUANTILE / HALF_WIDTH) ** 2 - 1e-9))
 
 
 def _area_rows(scored: HeldOut, classes: Sequence[str]) -> Iterator[list[NeededSamples]]:
