@@ -283,7 +283,7 @@ def measure_null(studies: int) -> None:
             for fits_of_labels in (observed, permuted)
         ]
         p.append(p_value(float(errors[0][0]), errors[1]))
-        chosen += [tuple(fits_of_labels) for fits_of_labels in observed.factors.tolist()]
+        chosen += [tuple(fits_of_labels) for fits_of_labels in observed.grid.factors.tolist()]
     shares = "  ".join(
         f"{at:g}: {np.mean(np.array(p) <= at + 1e-9):.3f}" for at in (0.05, 0.1, 0.2, 0.5)
     )

@@ -45,6 +45,8 @@ class GridSearch:
     # (m, n_searched, n_tau) float: similarity of the gene lists of the inner folds, if the settings
     # ask for it
     agreement: Array
+    # (m, n_omics) float: chosen factors of the l1 terms of each omic; None if they were set
+    factors: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -122,8 +124,6 @@ class Fits:
     # for the chosen list; NaN for other samples. None without a rule in the section `decision`
     crossfitted: Array | None = None
     lasso_lists: LassoLists | None = None  # only of half-samples
-    # (m, n_omics) float: chosen factors of the l1 terms of each omic; None if they were set
-    factors: Array | None = None
 
     def __len__(self) -> int:
         """Return the number of fits."""
@@ -461,6 +461,7 @@ RECORDS: dict[str, tuple[type, dict[str, str]]] = {
             "standard_error": "cv_se",
             "n_genes": "cv_size",
             "agreement": "cv_agreement",
+            "factors": "factors",
         },
     ),
     "covariates": (

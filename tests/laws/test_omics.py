@@ -62,7 +62,7 @@ def test_a_factor_of_1_for_all_changes_nothing(kind, monkeypatch):
     dataset, splits = study(kind)
     learned = fitted(dataset, splits, learn_omics=True)
     assert_same_fits(fitted(dataset, splits), learned)
-    assert (learned.factors == 1).all()
+    assert (learned.grid.factors == 1).all()
     weighted_dataset = study(kind, **{PRIOR_WEIGHT: np.ones(N_GENES)})[0]
     assert_same_fits(fitted(dataset, splits), fitted(weighted_dataset, splits))
 
@@ -100,8 +100,8 @@ def test_inner_folds_favour_the_omic_with_the_signal(kind):
     dataset, splits = study(kind)
     fits = fitted(dataset, splits, learn_omics=True)
     assert dataset.omics == ("protein", "rna")
-    assert (fits.factors[:, 0] == 1).all()
-    assert (fits.factors[:, 1] > 1).any()
+    assert (fits.grid.factors[:, 0] == 1).all()
+    assert (fits.grid.factors[:, 1] > 1).any()
 
 
 def test_candidates_are_ratios_and_equal_ones_come_first():
@@ -140,7 +140,8 @@ def test_equal_factors_stand_unless_others_are_better_by_a_standard_error():
         alone = np.array([fit])
         assert_same_fits(learned.take(alone), group_errors[at].take(alone))
         assert (
-            learned.factors[fit].tolist() == omics.candidate_factors(dataset, protocol)[at].tolist()
+            learned.grid.factors[fit].tolist()
+            == omics.candidate_factors(dataset, protocol)[at].tolist()
         )
     assert len(set(chosen)) > 1
     assert chosen != smallest
@@ -150,7 +151,7 @@ def test_equal_factors_stand_unless_others_are_better_by_a_standard_error():
 def test_permuted_labels_choose_anew():
     dataset, splits = study()
     fits = fitted(dataset, splits, "permuted-001-012", learn_omics=True)
-    assert len(np.unique(fits.factors, axis=0)) > 2
+    assert len(np.unique(fits.grid.factors, axis=0)) > 2
     alone = fitted(dataset, splits, "permuted-005-005", learn_omics=True)
     assert_same_fits(fits.take(np.flatnonzero(fits.permutation == 5)), alone, but=())
 
@@ -165,7 +166,7 @@ def test_fdr_selected_genes_ignore_learned_factors():
     )
     plain = fitted(dataset, splits, chance=chance, list="best")
     learned = fitted(dataset, splits, chance=chance, list="best", learn_omics=True)
-    assert (learned.factors != 1).any()
+    assert (learned.grid.factors != 1).any()
     plain_answer = plain.answer("fdr_selected")
     learned_answer = learned.answer("fdr_selected")
     np.testing.assert_array_equal(plain_answer.indptr, learned_answer.indptr)
@@ -179,7 +180,7 @@ def test_half_samples_learn_factors_of_their_own():
     splits = draw_splits(dataset, seed=7, **SPLITS | {"subsamples": 4})
     settings = of_kind("classification") | {"learn_omics": True}
     halves = fit_half_samples(dataset, splits, folds=MOMENTS, **settings)
-    assert halves.factors.shape == (len(halves), 2)
+    assert halves.grid.factors.shape == (len(halves), 2)
     assert halves.lasso_lists is not None
 
 
@@ -195,5 +196,5 @@ def test_fits_keep_their_factors(tmp_path):
     dataset, splits = study()
     fits = fitted(dataset, splits, learn_omics=True)
     fits.save(tmp_path / "fits.npz")
-    np.testing.assert_array_equal(Fits.load(tmp_path / "fits.npz").factors, fits.factors)
-    np.testing.assert_array_equal(fits.with_chosen().factors, fits.factors)
+    np.testing.assert_array_equal(Fits.load(tmp_path / "fits.npz").grid.factors, fits.grid.factors)
+    np.testing.assert_array_equal(fits.with_chosen().grid.factors, fits.grid.factors)

@@ -121,14 +121,16 @@ def _factor_columns(
     dataset: Dataset, fits: Fits, final: Fits, given_factors: Mapping[str, float] | str
 ) -> list[dict[str, float]]:
     """Return the factor of each omic in the final model, and its range in the splits."""
-    if fits.factors is None or final.factors is None:
+    chosen_factors = fits.grid.factors
+    factors_of_final = final.grid.factors
+    if chosen_factors is None or factors_of_final is None:
         factor_of_omic = given_factors if isinstance(given_factors, Mapping) else {}
         given_numbers = {str(name): float(factor) for name, factor in factor_of_omic.items()}
         final_factors = np.array([given_numbers[name] for name in dataset.omics])
         factor_rows = np.stack([final_factors, final_factors, final_factors])
     else:
         factor_rows = np.stack(
-            [final.factors[0], fits.factors.min(axis=0), fits.factors.max(axis=0)]
+            [factors_of_final[0], chosen_factors.min(axis=0), chosen_factors.max(axis=0)]
         )
     names = ("factor", "factor_low", "factor_high")
     return [dict(zip(names, map(float, column), strict=True)) for column in factor_rows.T]

@@ -224,7 +224,8 @@ def _fit_training_sets(
             numbers.append(same_factors.numbers)
             factors = same_factors.factors
             if factors is not None:
-                fits = replace(fits, factors=np.tile(factors, (len(fits), 1)))
+                grid = replace(fits.grid, factors=np.tile(factors, (len(fits), 1)))
+                fits = replace(fits, grid=grid)
             fits_of_choices.append(fits)
         # Sets that chose the same factors were fitted together.
         original_order = np.argsort(np.concatenate(numbers))
