@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled import jit_inline, jitable
+from genesig.compiled import compiled, jit_inline, jitable
 from genesig.compiled.algebra import add_scaled, dot, multiply_rows
 
 FEATURE_DTYPE = np.dtype(
@@ -179,6 +179,18 @@ def fill_standardised(fit: LassoFit, j: int, out: Array) -> None:
     for i in range(len(out)):
         out[i] = fit.root_weights[i] * (inverse * (fit.F[j, i] - mean))
     subtract_covariates(fit.basis, out)
+
+
+@compiled
+def fill_standardised_block(
+    F: Array, rows: Array, mean: Array, inverse_scale: Array, out: Array
+) -> None:
+    """Fill out (d, m) with the features F (d, n) on some rows, standardised, in its precision."""
+    for j in range(len(F)):
+        values = F[j]
+        standardised = out[j]
+        for a in range(len(rows)):
+            standardised[a] = (values[rows[a]] - mean[j]) * inverse_scale[j]
 
 
 @jitable

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
+from genesig.compiled.column import fill_standardised_block
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import Adjustment
 
@@ -32,8 +33,6 @@ CONSTANT_SD_SHARE = 32 * float(np.finfo(float).eps)
 class FeatureMatrix(NamedTuple):
     """All features of all samples."""
 
-    X: Array
-    """(n, d) as given."""
     shift: Array
     """(d,) a value near the middle of each feature."""
     F: Array
@@ -70,7 +69,7 @@ class FeatureMoments(NamedTuple):
     """(k,) ``(2/n_rows) max_j |z_j'y| / w_j``."""
 
 
-def rows_of_sets(rows: TrainingRows, columns: slice | int) -> TrainingRows:
+def rows_of_sets(rows: TrainingRows, columns: slice | int | Sequence[int]) -> TrainingRows:
     """Return the rows of some training sets, or of one."""
     return TrainingRows(*(array[columns] for array in rows))
 
@@ -100,18 +99,23 @@ def feature_moments(
     )
     training_rows = [np.flatnonzero(rows.root_weights[q]) for q in spectrum]
     grams = [np.zeros((len(in_training), len(in_training))) for in_training in training_rows]
+    # Standardised values are small; others may be too large for single precision.
+    precision = np.float32 if rows.unit_variance[0] else np.float64
     for columns in feature_blocks(d, n):
-        block = FeatureMatrix(matrix.X[:, columns], matrix.shift[columns], matrix.F[columns])
+        block = FeatureMatrix(matrix.shift[columns], matrix.F[columns])
         mean, inverse, product = _block_moments(block, rows)
         moments.mean[:, columns] = mean
         moments.inverse[:, columns] = inverse
         gradient = 2.0 / rows.n_rows * (share[columns] * inverse * np.abs(product)).max(axis=1)
         np.maximum(moments.tau_max, gradient, out=moments.tau_max)
         for q, in_training, gram in zip(spectrum, training_rows, grams, strict=True):
-            Z = _standardised_rows(block, rows_of_sets(rows, q), in_training, mean[q], inverse[q])
-            gram += Z @ Z.T
-    for position, (q, gram) in enumerate(zip(spectrum, grams, strict=True)):
-        moments.norm[position] = max(np.linalg.eigvalsh(gram)[-1], 0.0) / rows.n_rows[q]
+            Z = np.empty((len(block.F), len(in_training)), dtype=precision)
+            fill_standardised_block(block.F, in_training, mean[q], inverse[q], Z)
+            gram += Z.T @ Z
+    if spectrum:
+        moments.norm[:] = _matrix_norms(
+            matrix, rows_of_sets(rows, spectrum), grams, moments.inverse[spectrum]
+        )
     return moments
 
 
@@ -169,21 +173,37 @@ def inverse_scale(mean_size: Array, variance: Array, centre: bool, unit_variance
     return inverse if unit_variance else np.where(constant, 0.0, 1.0)
 
 
-def _standardised_rows(
-    matrix: FeatureMatrix, rows: TrainingRows, in_training: Array, mean: Array, inverse: Array
+def _matrix_norms(
+    matrix: FeatureMatrix, rows: TrainingRows, grams: list[Array], inverse: Array
 ) -> Array:
-    """Return the rows `in_training` of Z, times √v and without the part the covariates explain."""
-    Z = matrix.X[in_training]
-    Z -= matrix.shift
-    Z -= mean
-    Z *= inverse
+    """Return ``||Z'Z|| / n_rows`` of training sets from the Gram matrices of their rows, (k,).
+
+    The Gram matrices, before weights and covariates, only give the first principal direction u. An
+    error of u, as in single precision, changes ``||Z'u||²`` by its square.
+    """
+    directions = np.zeros(rows.root_weights.shape)
+    norm = np.zeros(len(grams))
+    for q, gram in enumerate(grams):
+        directions[q] = _principal_direction(gram, rows_of_sets(rows, q))
+    for columns in feature_blocks(*matrix.F.shape):
+        product = (directions @ matrix.F[columns].T) * inverse[:, columns]
+        norm += np.einsum("qj,qj->q", product, product)
+    return np.asarray(norm / rows.n_rows)
+
+
+def _principal_direction(gram: Array, rows: TrainingRows) -> Array:
+    """Return √v u (n,), u the first eigenvector of ``ZZ'`` with weights, without covariates."""
+    in_training = np.flatnonzero(rows.root_weights)
     root_weights = rows.root_weights[in_training]
-    if (root_weights != 1.0).any():
-        Z *= root_weights[:, None]
-    Q = root_weights * rows.basis[:, in_training]
-    if len(Q):
-        Z -= Q.T @ (Q @ Z)
-    return Z
+    fixed = root_weights * rows.basis[:, in_training]
+    if rows.centre:
+        fixed = np.vstack([fixed, root_weights / np.linalg.norm(root_weights)])
+    remainder = np.eye(len(gram)) - fixed.T @ fixed
+    weighted = root_weights[:, None] * gram * root_weights
+    u = remainder @ np.linalg.eigh(remainder @ weighted @ remainder)[1][:, -1]
+    direction = np.zeros(len(rows.root_weights))
+    direction[in_training] = root_weights * u
+    return direction
 
 
 class StandardisedFeatures(NamedTuple):
@@ -387,7 +407,8 @@ def training_sets(
         tau_max[chunk] = moments.tau_max
         norm[distinct] = moments.norm
         if moments_cache is not None:
-            moments_cache[:, chunk] = moments.mean, moments.inverse
+            moments_cache[0, chunk] = moments.mean
+            moments_cache[1, chunk] = moments.inverse
     if len(first_with):
         norm = norm[first_with]
     return TrainingSets(
@@ -415,7 +436,7 @@ def _feature_major(X: Array, centre: bool) -> FeatureMatrix:
     shift = _shift(X) if centre else np.zeros(d)
     F = np.empty((d, n))
     np.subtract(X.T, shift[:, None], out=F)
-    return FeatureMatrix(X, shift, F)
+    return FeatureMatrix(shift, F)
 
 
 def _shift(X: Array) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from genesig.optim import training
 from genesig.optim.adjustment import adjustment
@@ -25,20 +26,45 @@ def draw_data(same: int):
 
 def test_norm_of_equal_rows_is_computed_once_and_is_exact(monkeypatch):
     X, Y, rows = draw_data(40)
-    norms = []
-    eigenvalues = np.linalg.eigvalsh
+    orders = []
+    eigenvectors = np.linalg.eigh
 
     def watched(gram):
-        norms.append(len(gram))
-        return eigenvalues(gram)
+        orders.append(len(gram))
+        return eigenvectors(gram)
 
-    monkeypatch.setattr(training.np.linalg, "eigvalsh", watched)
+    monkeypatch.setattr(training.np.linalg, "eigh", watched)
     sets = training_sets(X, Y, rows, centre=True, unit_variance=True)
-    assert norms == [20, 20]
+    assert orders == [20, 20]
     monkeypatch.undo()
     for k in (0, 1, 78, 79):
         Z, _ = sets.problem(k)
-        np.testing.assert_allclose(sets.norm[k], eigenvalues(Z @ Z.T)[-1] / 20)
+        np.testing.assert_allclose(sets.norm[k], np.linalg.norm(Z, 2) ** 2 / 20, rtol=1e-11)
+
+
+@pytest.mark.parametrize("unit_variance", [False, True])
+@pytest.mark.parametrize("centre", [False, True])
+def test_norm_of_features_of_any_size_is_exact(centre, unit_variance):
+    X, Y, rows = draw_data(2)
+    size = np.geomspace(1e-3, 1e3, N_FEATURES)
+    X = size[::-1] * X + size
+    X[:, 0] = 1e25 * X[:, 1]
+    sets = training_sets(X, Y, rows, centre=centre, unit_variance=unit_variance)
+    for k in range(4):
+        Z, _ = sets.problem(k)
+        np.testing.assert_allclose(sets.norm[k], np.linalg.norm(Z, 2) ** 2 / 20, rtol=1e-11)
+
+
+def test_norm_with_weights_and_covariates_is_exact():
+    X, Y, rows = draw_data(1)
+    rng = np.random.default_rng(5)
+    fixed = adjustment(
+        rows, rng.standard_normal((2, N_SAMPLES, 2)), rng.uniform(0.2, 2, (N_SAMPLES, 2))
+    )
+    sets = training_sets(X, Y, rows, centre=True, unit_variance=True, adjustment=fixed)
+    for k in range(2):
+        Z, _ = sets.problem(k)
+        np.testing.assert_allclose(sets.norm[k], np.linalg.norm(Z, 2) ** 2 / 20, rtol=1e-11)
 
 
 def test_other_weights_of_the_same_rows_have_a_norm_of_their_own():
