@@ -1,17 +1,18 @@
 """The solver against other solvers, as ratios of medians within one run.
 
-    OPENBLAS_NUM_THREADS=1 python benchmarks/speed/solver.py [RUNS]
+    OPENBLAS_NUM_THREADS=1 python benchmarks/speed/solver.py [--runs 5] [--write]
 
 Stage I: all folds, 30 tau from tau_max to .02 tau_max, 20 lam, mu = 1e-6 ||Z'Z||/n, standardised
 within each fold. genesig is timed with everything (training sets, path, ridge refits, scores of
 the samples left out); a peer with its warm path alone, fold after fold, the time of its median
 fold times the number of folds. The floor is 30 products X'R. Peers that are not installed are
 named as such (docs/evidence/speed.md tells how they are); glmnet needs R. Times are processor
-seconds: they do not see what else the machine does.
+seconds: they do not see what else the machine does. --write puts the tables of stage I and of the
+growth into docs/evidence/speed.md.
 """
 
+import argparse
 import resource
-import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from statistics import median
 
 import numpy as np
 from glmnet_path import glmnet
+from speed_page import markdown_table, processor_name, publish
 
 from genesig.optim.refit import refit_scores
 from genesig.optim.solution import Path, duality_gap
@@ -59,19 +61,18 @@ def folds(n: int, k: int) -> np.ndarray:
     return np.stack([part != fold for fold in range(k)], axis=1)
 
 
-JOBS = {
-    "leukemia 38 x 7129, leave-one-out": lambda: (
-        *read("golub_1999", "diagnosis", "ALL", "train"),
-        38,
-    ),
-    "prostate 102 x 12600, 10-fold": lambda: (*read("singh_2002", "tissue", "Tumor"), 10),
-    "synthetic 30 x 54675, leave-one-out": lambda: (*latent(30, 54675), 30),
-    "synthetic 100 x 5500, 10-fold": lambda: (*latent(100, 5500), 10),
-    "synthetic 180 x 12500, 10-fold": lambda: (*latent(180, 12500), 10),
-    "synthetic 200 x 5000, 10-fold": lambda: (*latent(200, 5000), 10),
-    "synthetic 400 x 5000, 10-fold": lambda: (*latent(400, 5000), 10),
-    "synthetic 800 x 5000, 10-fold": lambda: (*latent(800, 5000), 10),
+LEUKEMIA = "leukemia 38 × 7,129, leave-one-out"
+PUBLISHED = {
+    LEUKEMIA: lambda: (*read("golub_1999", "diagnosis", "ALL", "train"), 38),
+    "prostate 102 × 12,600, 10-fold": lambda: (*read("singh_2002", "tissue", "Tumor"), 10),
+    "synthetic 30 × 54,675, leave-one-out": lambda: (*latent(30, 54675), 30),
 }
+"""Data sets, each with its number of folds."""
+SYNTHETIC = {
+    f"{n} × {d:,}": partial(lambda n, d: (*latent(n, d), 10), n, d)
+    for n, d in ((100, 5500), (180, 12500), (200, 5000), (400, 5000), (800, 5000))
+}
+"""Synthetic data sets of more and more samples, 10-fold."""
 
 
 def seconds(call: Callable[[], object], runs: int) -> float:
@@ -151,64 +152,86 @@ def adelie(Z, y, tau, mu, tol=1e-12):
 
 
 PEERS = {
-    "scikit-learn 1e-7": scikit_learn,
-    "celer 1e-7": celer,
-    "skglm 1e-7": skglm,
-    "adelie 1e-12": adelie,
-    "adelie 1e-14": partial(adelie, tol=1e-14),
-    "glmnet 1e-7": glmnet,
-    "glmnet 1e-14": partial(glmnet, thresh=1e-14),
+    "adelie, tol 1e-14": partial(adelie, tol=1e-14),
+    "adelie, tol 1e-12": adelie,
+    "glmnet, thresh 1e-14": partial(glmnet, thresh=1e-14),
+    "glmnet, thresh 1e-7": glmnet,
+    "celer, 1e-7": celer,
+    "scikit-learn, 1e-7": scikit_learn,
+    "skglm, 1e-7": skglm,
 }
 
 
-def against_peers(sets: TrainingSets, ours: float) -> None:
-    for name, peer in PEERS.items():
-        times = []
-        gaps = []
-        for k in range(PEER_FOLDS):
-            rows = sets.rows[:, k]
-            Z = np.asfortranarray(sets.standardised(k)[rows])
-            y = sets.Y[rows, k]
-            tau = sets.tau_max[k] * TAU
-            mu = MU * sets.norm[k]
-            try:
-                if k == 0:
-                    peer(Z, y, tau[:2], mu)  # compiles
-            except ImportError:
-                print(f"  {name:22}not installed")
-                break
-            begin = time.process_time()
-            peer_result = peer(Z, y, tau, mu)
-            peer_seconds = time.process_time() - begin
-            coef, peer_seconds = (
-                peer_result if isinstance(peer_result, tuple) else (peer_result, peer_seconds)
-            )
-            times.append(peer_seconds)
-            gaps.append(duality_gap(Z, y, coef, tau[-1], mu))
-        else:
-            total = median(times) * sets.rows.shape[1]
-            print(
-                f"  {name:22}{total:9.3f} s  {total / ours:8.1f} x  gap {max(gaps):.0e} (last tau)"
-            )
+def peer_cell(peer: Callable, sets: TrainingSets, stage: Callable[[], object]) -> str:
+    """Return seconds of a peer's path over all folds, its largest gap and its ratio to genesig.
+
+    Runs of the whole `stage` by genesig alternate with folds of the peer.
+    """
+    times = []
+    stage_times = []
+    gaps = []
+    for k in range(PEER_FOLDS):
+        rows = sets.rows[:, k]
+        Z = np.asfortranarray(sets.standardised(k)[rows])
+        y = sets.Y[rows, k]
+        tau = sets.tau_max[k] * TAU
+        mu = MU * sets.norm[k]
+        try:
+            if k == 0:
+                peer(Z, y, tau[:2], mu)  # compiles
+        except ImportError:
+            return "not installed"
+        stage_times.append(seconds(stage, 1))
+        begin = time.process_time()
+        peer_result = peer(Z, y, tau, mu)
+        peer_seconds = time.process_time() - begin
+        coef, peer_seconds = (
+            peer_result if isinstance(peer_result, tuple) else (peer_result, peer_seconds)
+        )
+        times.append(peer_seconds)
+        gaps.append(duality_gap(Z, y, coef, tau[-1], mu))
+    total = median(times) * sets.rows.shape[1]
+    return f"{rounded(total)} ({power(max(gaps))}): {rounded(total / median(stage_times))} ×"
 
 
-def stage_one_table(runs: int) -> None:
-    for job, load in JOBS.items():
-        X, y, k = load()
-        rows = folds(len(y), k)
-        gap = stage_one(X, y, rows)
-        ours = seconds(lambda: stage_one(X, y, rows), runs)  # noqa: B023
-        sets = describe(X, y, rows)
-        least = seconds(lambda: floor(sets), runs)  # noqa: B023
-        print(f"\n{job}\n  {'genesig, all of it':22}{ours:9.3f} s              gap {gap.max():.0e}")
-        alone = seconds(lambda: path_of(sets), runs)  # noqa: B023
-        print(f"  {'  its path alone':22}{alone:9.3f} s")
-        print(f"  {'30 products':22}{least:9.3f} s  1/{ours / least:6.1f}")
-        against_peers(sets, ours)
+def rounded(value: float) -> str:
+    """Return a number with two digits, or as an integer."""
+    return f"{value:,.0f}" if value >= 10 else f"{value:#.2g}"
+
+
+def power(gap: float) -> str:
+    """Return a gap with one digit, such as 2e-7."""
+    return f"{gap:.0e}".replace("e-0", "e-")
+
+
+def stage_one_column(load: Callable[[], tuple], runs: int) -> list[str]:
+    """Return the cells of a data set: genesig, its path, the peers and the floor."""
+    X, y, n_folds = load()
+    rows = folds(len(y), n_folds)
+    stage = partial(stage_one, X, y, rows)
+    gap = stage()
+    ours = seconds(stage, runs)
+    sets = describe(X, y, rows)
+    products = seconds(lambda: floor(sets), runs)
+    return [
+        f"{rounded(ours)} ({power(gap.max())})",
+        rounded(seconds(lambda: path_of(sets), runs)),
+        *(peer_cell(peer, sets, stage) for peer in PEERS.values()),
+        f"{rounded(products)}: 1/{rounded(ours / products)}",
+    ]
+
+
+def stage_one_table(head: str, jobs: dict[str, Callable[[], tuple]], runs: int) -> str:
+    """Return the table of stage I, a column for each data set."""
+    columns = [
+        [head, "genesig", "its path alone", *PEERS, "floor: 30 products X'R"],
+        *([job, *stage_one_column(load, runs)] for job, load in jobs.items()),
+    ]
+    return markdown_table(list(zip(*columns, strict=True)))
 
 
 def stage_two_table(runs: int) -> None:
-    X, y, _ = JOBS["leukemia 38 x 7129, leave-one-out"]()
+    X, y, _ = PUBLISHED[LEUKEMIA]()
     sets = describe(X, y, np.ones((38, 1), dtype=bool))
     mu = sets.norm[:, None] * np.geomspace(1e-6, 100, 25)
     print("\nstage II, 25 mu from 1e-6 to 100, 38 x 7129")
@@ -222,21 +245,20 @@ def stage_two_table(runs: int) -> None:
         )
 
 
-def growth_table() -> None:
-    print("\ngrowth with n_features, n = 100, 10-fold, 30 tau")
+def growth_table() -> str:
+    """Return the table of time and memory by the number of features."""
     stage_one(*latent(20, 50), folds(20, 10))  # compiles
+    memory = "peak memory, interpreter included"
+    cells = [["features, n = 100, 10-fold", "time", memory, "3 × X + 200 MB"]]
     for d in (5_000, 50_000, 500_000):
         X, y = latent(100, d)
         forget_peak()
         begin = time.process_time()
-        gap = stage_one(X, y, folds(100, 10))
+        stage_one(X, y, folds(100, 10))
         run_seconds = time.process_time() - begin
-        top = peak()
-        size = X.nbytes / 2**20
-        print(
-            f"  {d:7} {run_seconds:7.2f} s  {1e6 * run_seconds / d:5.1f} us per feature, peak"
-            f" {top:.0f} MB (limit {3 * size + 200:.0f}), X {size:.0f} MB, gap {gap.max():.0e}"
-        )
+        limit = 3 * X.nbytes / 2**20 + 200
+        cells.append([f"{d:,}", f"{run_seconds:.2f} s", f"{peak():,.0f} MB", f"{limit:,.0f} MB"])
+    return markdown_table(cells)
 
 
 def forget_peak() -> None:
@@ -280,10 +302,23 @@ def three_solvers(sets: TrainingSets, share: float) -> None:
         )
 
 
+def main() -> None:
+    """Print the tables and, if asked, write those of the page."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--write", action="store_true", help="write the tables into the page")
+    options = parser.parse_args()
+    machine = f"Processor seconds of one thread of {processor_name()}."
+    growth = growth_table()  # first, while the process holds little else
+    publish("growth", growth, options.write)
+    published = stage_one_table("software", PUBLISHED, options.runs)
+    publish("solvers", f"{published}\n\n{machine}", options.write)
+    synthetic = stage_one_table("samples × features", SYNTHETIC, options.runs)
+    publish("samples", f"{synthetic}\n\n{machine}", options.write)
+    stage_two_table(options.runs)
+    three_solvers_table()
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    number = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    growth_table()  # first, while the process holds little else
-    stage_one_table(number)
-    stage_two_table(number)
-    three_solvers_table()
+    main()

@@ -1,11 +1,12 @@
 """Whole studies by several commits in turn: processor time, wall time, peak memory of a job.
 
     python benchmarks/speed/study_speed.py HEAD cfecddfe 0d431e1 [--studies default survival ...]
-        [--permutations 100] [--cores 2] [--repeats 1] [--keep FOLDER]
+        [--permutations 100] [--cores 2] [--repeats 1] [--keep FOLDER] [--write]
 
 Each commit is checked out into a temporary folder and has an empty cache for compiled code. The
 first run of a study by a commit is cold: it compiles. Those after it are warm. The table gives
-medians, and their ratios to each of the other commits. It needs a machine without other work.
+medians, and their ratios to each of the other commits; --write puts that of each study into
+docs/evidence/speed.md. It needs a machine without other work.
 
 Simulated studies: blocks of 20 correlated genes, of which one in each of the first five blocks
 drives the outcome; their shapes are those of published data sets.
@@ -28,6 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import yaml
+from speed_page import markdown_table, processor_name, publish
 
 ROOT = Path(__file__).parents[2]
 BLOCK = 20
@@ -69,14 +71,17 @@ def main() -> None:
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=1, help="warm runs")
     parser.add_argument("--keep", type=Path, help="folder for the studies, to look at")
+    parser.add_argument("--write", action="store_true", help="write the table into the page")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = (options.keep or Path(temporary)).resolve()
         folder.mkdir(parents=True, exist_ok=True)
         with check_out(options.commits, Path(temporary)) as trees:
+            machine = f"{options.cores} cores of {processor_name()}"
             for study in options.studies:
                 runs = run_in_turn(study, trees, folder, options)
-                print(table(study, runs, options.commits), flush=True)
+                title = f"{study_title(study)}, {options.permutations} permutations, {machine}:"
+                publish(study, f"{title}\n\n{markdown_table(table(runs))}", options.write)
 
 
 @contextmanager
@@ -208,27 +213,38 @@ OUTCOMES: dict[str, Callable[..., dict[str, Any]]] = {
 }
 
 
-def table(study: str, runs: dict[str, list[Run]], commits: list[str]) -> str:
-    """Return rows of a Markdown table: cold and warm runs, and ratios to the other commits."""
+UNITS = {"processor": "processor, s", "wall": "wall, s", "megabytes": "largest process, MB"}
+"""Heading of each measure of a `Run`."""
+
+
+def study_title(study: str) -> str:
+    """Return the name of a study, with its samples and genes."""
     shape = STUDIES[study]
-    size = "" if shape is None else f" {shape.n_samples} × {shape.n_genes}"
-    head = [
-        "run",
-        "measure",
-        *commits,
-        *(f"{commits[0]} / {later_commit}" for later_commit in commits[1:]),
-    ]
-    rows = [head, ["---"] * len(head)]
-    for name, turns in (("cold", slice(0, 1)), ("warm", slice(1, None))):
-        for measure in Run._fields:
-            values = [[getattr(run, measure) for run in runs[commit][turns]] for commit in commits]
+    size = "" if shape is None else f", {shape.n_samples} × {shape.n_genes:,}"
+    return f"{study.replace('_', ' ').capitalize()}{size}"
+
+
+def table(runs: dict[str, list[Run]]) -> list[list[str]]:
+    """Return medians of cold and warm runs by commit, and the ratios of the first to the others."""
+    names = [commit_name(commit) for commit in runs]
+    rows = [["run", "measure", *names, *(f"{names[0]} / {name}" for name in names[1:])]]
+    for temperature, turns in (("cold", slice(0, 1)), ("warm", slice(1, None))):
+        for measure, heading in UNITS.items():
+            values = [
+                [getattr(run, measure) for run in of_commit[turns]] for of_commit in runs.values()
+            ]
             if not values[0]:
                 continue
             medians = [median(of_commit) for of_commit in values]
-            ratios = [f"{medians[0] / later_commit:.2f}" for later_commit in medians[1:]]
-            rows.append([name, measure, *(f"{value:.0f}" for value in medians), *ratios])
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join([f"{study}{size}", "", *lines, ""])
+            ratios = [f"{medians[0] / other_median:.2f}" for other_median in medians[1:]]
+            rows.append([temperature, heading, *(f"{value:,.0f}" for value in medians), *ratios])
+    return rows
+
+
+def commit_name(commit: str) -> str:
+    """Return the short name of a commit, such as of HEAD."""
+    command = ["git", "-C", str(ROOT), "rev-parse", "--short=8", commit]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 if __name__ == "__main__":
