@@ -69,7 +69,7 @@ class FeatureMoments(NamedTuple):
     """(k,) ``(2/n_rows) max_j |z_j'y| / w_j``."""
 
 
-def rows_of_sets(rows: TrainingRows, columns: slice | int | Sequence[int]) -> TrainingRows:
+def rows_of_sets(rows: TrainingRows, columns: slice | int) -> TrainingRows:
     """Return the rows of some training sets, or of one."""
     return TrainingRows(*(array[columns] for array in rows))
 
@@ -113,9 +113,7 @@ def feature_moments(
             fill_standardised_block(block.F, in_training, mean[q], inverse[q], Z)
             gram += Z.T @ Z
     if spectrum:
-        moments.norm[:] = _matrix_norms(
-            matrix, rows_of_sets(rows, spectrum), grams, moments.inverse[spectrum]
-        )
+        moments.norm[:] = _matrix_norms(matrix, rows, grams, moments.inverse, spectrum)
     return moments
 
 
@@ -174,21 +172,28 @@ def inverse_scale(mean_size: Array, variance: Array, centre: bool, unit_variance
 
 
 def _matrix_norms(
-    matrix: FeatureMatrix, rows: TrainingRows, grams: list[Array], inverse: Array
+    matrix: FeatureMatrix,
+    rows: TrainingRows,
+    grams: list[Array],
+    inverse: Array,
+    spectrum: Sequence[int],
 ) -> Array:
-    """Return ``||Z'Z|| / n_rows`` of training sets from the Gram matrices of their rows, (k,).
+    """Return ``||Z'Z|| / n_rows`` of the training sets numbered by `spectrum`, in its order.
 
     The Gram matrices, before weights and covariates, only give the first principal direction u. An
     error of u, as in single precision, changes ``||Z'u||²`` by its square.
     """
-    directions = np.zeros(rows.root_weights.shape)
-    norm = np.zeros(len(grams))
-    for q, gram in enumerate(grams):
-        directions[q] = _principal_direction(gram, rows_of_sets(rows, q))
+    norm = np.zeros(len(spectrum))
+    directions = np.stack(
+        [
+            _principal_direction(gram, rows_of_sets(rows, q))
+            for q, gram in zip(spectrum, grams, strict=True)
+        ]
+    )
     for columns in feature_blocks(*matrix.F.shape):
-        product = (directions @ matrix.F[columns].T) * inverse[:, columns]
+        product = (directions @ matrix.F[columns].T) * inverse[spectrum, columns]
         norm += np.einsum("qj,qj->q", product, product)
-    return np.asarray(norm / rows.n_rows)
+    return np.asarray(norm / rows.n_rows[spectrum])
 
 
 def _principal_direction(gram: Array, rows: TrainingRows) -> Array:
