@@ -40,13 +40,13 @@ from study_cost import costs
 from genesig.data.files.readers import load_schema, read_sets
 from genesig.data.splits.draw import draw_splits
 from genesig.data.study.config_check import resolve_config
-from genesig.results import Dataset, Design
+from genesig.results import CrossValidation, Dataset, Design
 from genesig.results.splits import GeneSets, HalfSampleStudy
 from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.controls import p_value
 from genesig.selection.assess.held_out import model_scores
 from genesig.selection.assess.kinds import ASSESSED
-from genesig.selection.gather import gather
+from genesig.selection.gather import LinearResults, gather
 from genesig.selection.genes.frequency import smallest_count
 from genesig.selection.linear.nested_cross_validation import (
     fit_final_model,
@@ -178,13 +178,9 @@ def measure_lists(
     halves = fit_half_samples(dataset, splits, folds=MOMENTS, **linear())
     clusters = config["clusters"]
     often = config["signature"]["cv_frequency"]
+    cross_validation = CrossValidation.from_batches(dataset, splits, [genes])
     of_genes = gather(
-        dataset,
-        splits,
-        [genes],
-        final,
-        halves,
-        HalfSampleStudy.none(),
+        LinearResults(cross_validation, final, halves, HalfSampleStudy.none()),
         cv_frequency=often,
         fdr=0.1,
         clusters=clusters,
@@ -195,7 +191,7 @@ def measure_lists(
     final_fits, _ = fit_sets_final(dataset, splits, sets, folds=MOMENTS, **set_settings)
     half = fit_sets_half_samples(dataset, splits, sets, folds=MOMENTS, **set_settings)
     result_tables = gather_sets(
-        dataset, splits, sets, [[fits], []], final_fits, half, [genes], cv_frequency=often
+        cross_validation, sets, [[fits], []], final_fits, half, cv_frequency=often
     )
     error = result_tables["sets_error"].iloc[0]
     lists = of_genes["stability"]

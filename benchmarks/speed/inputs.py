@@ -83,7 +83,7 @@ def rma_of_20_arrays() -> Run:
 
     def run() -> object:
         cels = ((str(k), parse_cel(content, str(k))) for k, content in enumerate(files))
-        probes = probe_matrix(cels, parse_cdf(layout, "Toy.cdf"), cdf_path="Toy.cdf")
+        probes = probe_matrix(cels, parse_cdf(layout, "Toy.cdf"), layout_file="Toy.cdf")
         return rma(probes.X, sets_of(probes.names))
 
     return run

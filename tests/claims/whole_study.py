@@ -21,13 +21,13 @@ from genesig.data.study.dataset import read_dataset
 from genesig.data.study.settings import CohortSettings, StudySettings
 from genesig.report.collect import StudyResults, collect
 from genesig.report.record import Report
-from genesig.results import Dataset, Fits, Splits
+from genesig.results import CrossValidation, Dataset, Fits, Splits
 from genesig.results.run import run_record
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.controls import controls_table, null_study
 from genesig.selection.assess.patients.tables import patient_tables
 from genesig.selection.enrichment import enrichment
-from genesig.selection.gather import gather
+from genesig.selection.gather import LinearResults, gather
 from genesig.selection.linear.half_samples import study_half_samples
 from genesig.selection.linear.nested_cross_validation import (
     fit_final_model,
@@ -141,13 +141,9 @@ def _run(raw: Dataset, dataset: Dataset, config: dict[str, Any], sets: str) -> W
     permuted = loop(f"permuted-1-{config['controls']['permutations']}")
     final = fit_final_model(dataset, splits, chance, **linear)
     halves = fit_half_samples(dataset, splits, **linear)
+    cross_validation = CrossValidation.from_batches(dataset, splits, observed)
     tables = gather(
-        dataset,
-        splits,
-        observed,
-        final,
-        halves,
-        chance,
+        LinearResults(cross_validation, final, halves, chance),
         cv_frequency=signature["cv_frequency"],
         fdr=signature["fdr"],
         clusters=config["clusters"],
