@@ -46,6 +46,7 @@ from sklearn.linear_model import Lasso, LogisticRegression, lars_path
 from sklearn.neighbors import NearestCentroid
 from study import splits_of
 from study_data import study_of as kind_study
+from survival_models import measure_simulation
 
 from genesig.selection.assess.assessment import compare_errors
 from genesig.selection.assess.held_out import predictions_table
@@ -579,3 +580,12 @@ def test_the_front_of_error_and_length():
     genes = pd.Series({"a": 5, "b": 10, "c": 7, "d": 100})
     error = pd.Series({"a": 0.2, "b": 0.1, "c": 0.3, "d": 0.1})
     assert pareto_front(genes, error) == ["a", "b"]
+
+
+def test_survival_models_are_compared_on_new_samples():
+    row = measure_simulation(3, 1.5, n_sets=2)
+    assert 0.55 < row["two-stage"] < 0.95
+    assert 0.55 < row["average"] < 0.95
+    difference = row["average"] - row["two-stage"]
+    assert row["average - two-stage"] == pytest.approx(difference)
+    assert row["average low"] <= difference <= row["average high"]
