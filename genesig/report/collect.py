@@ -36,11 +36,13 @@ from genesig.report.prediction.collect import (
     held_out_scores,
     permutation_errors,
     solver_warnings,
+    with_contributions,
     with_shrinkage,
 )
 from genesig.report.quality import collect as quality
 from genesig.report.record import VERSION, Report
 from genesig.results import CrossValidation, Fits, load_arrays, load_json, load_tables
+from genesig.selection.model.held_out_contributions import held_out_contributions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -195,7 +197,11 @@ def collect(results: StudyResults) -> Report:
     mu = observed.mu.tolist()
     facts = collect_study(dataset)
     division = design(splits)
-    held_out_samples = with_shrinkage(held_out_scores(dataset, tables["predictions"]), final)
+    held_out_samples = with_contributions(
+        with_shrinkage(held_out_scores(dataset, tables["predictions"]), final),
+        dataset,
+        held_out_contributions(dataset, splits, observed, config["normalise"]["folds"]),
+    )
     permuted_errors = permutation_errors(results.null, tables["controls"])
     packed = {
         name: _packed_table(name, enrichment.in_brief(tables[name]))

@@ -392,7 +392,9 @@ class Batch(TypedDict):
 class HeldOutSample(TypedDict):
     """A sample while it was held out: its class or number, one score per repeat, times wrong.
 
-    Of two classes also the probability of the positive one, per repeat.
+    Of two classes also the probability of the positive one, per repeat. The largest
+    ``contributions`` to ``mean`` belong to ``terms``, genes and covariates; ``other_terms`` counts
+    the others. ``intercept`` is the mean score of a sample with the training means.
     """
 
     sample: str
@@ -402,6 +404,10 @@ class HeldOutSample(TypedDict):
     wrong: int | None
     tested: int
     probabilities: NotRequired[list[float]]
+    terms: NotRequired[list[str]]
+    contributions: NotRequired[list[float]]
+    other_terms: NotRequired[int]
+    intercept: NotRequired[float]
 
 
 class RepeatRocCurve(TypedDict):

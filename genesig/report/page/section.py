@@ -228,16 +228,18 @@ def anchor(item: Item) -> str:
 
 
 def embedded_data(items: Iterable[Item]) -> str:
-    """Return base64 of gzip of JSON: ``tables`` and ``figures`` by their names.
+    """Return base64 of gzip of JSON: ``tables``, their ``bars``, and ``figures`` by their names.
 
     A column has its label, its name in the file, whether it is numeric, its values and, where
     they differ from these, its texts. A figure has its data, columns of keys and values, and its
     marks; the drawing of a card has marks only. The same items give the same bytes.
     """
-    value: dict[str, dict[str, Any]] = {"tables": {}, "figures": {}}
+    value: dict[str, dict[str, Any]] = {"tables": {}, "figures": {}, "bars": {}}
     for item in items:
         if isinstance(item, Table):
             value["tables"][item.name] = _columns(item)
+            if item.bars:
+                value["bars"][item.name] = item.bars
         if isinstance(item, Picture):
             value["figures"][item.name] = {"data": _data(item), "marks": item.marks}
         if isinstance(item, Card):

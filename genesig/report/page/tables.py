@@ -158,6 +158,8 @@ class Table:
     search: bool = False  # whether readers may filter it
     is_open: bool = False  # whether it is open before anybody asks for it
     visible_rows: int = 15  # rows on the page at once
+    # of each row: labels and numbers of the bar chart that its first cell opens; empty without
+    bars: Sequence[Sequence[tuple[str, float]]] = ()
 
     @property
     def meanings(self) -> list[tuple[str, str]]:

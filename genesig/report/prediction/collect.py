@@ -22,7 +22,7 @@ from genesig.report.page.record import (
     rounded,
 )
 from genesig.report.page.tables import at_mu, class_margins
-from genesig.report.page.words import counted, decimal
+from genesig.report.page.words import counted, decimal, short_symbol, shorten
 from genesig.selection.assess.calibration import rejection
 from genesig.selection.assess.scores import (
     called_class,
@@ -33,6 +33,7 @@ from genesig.selection.assess.scores import (
 
 if TYPE_CHECKING:
     from genesig.results import Dataset, Fits
+    from genesig.selection.model.held_out_contributions import HeldOutContributions
 
 
 class ErrorSurface(TypedDict):
@@ -120,6 +121,41 @@ def held_out_scores(dataset: Dataset, predictions: pd.DataFrame) -> HeldOut:
         "rejection": _rejection_regions(samples, classes) if classes is not None else None,
         "fit": _fit_of_scores(samples) if is_fitted else None,
     }
+
+
+MAX_SHOWN_TERMS = 8
+"""Largest contributions to the score of a sample that the page shows; it sums up the others."""
+MAX_TERM_LETTERS = 24
+
+
+def with_contributions(
+    held_out: HeldOut, dataset: Dataset, contributions: HeldOutContributions
+) -> HeldOut:
+    """Return the held-out scores with the largest contributions to the mean of each sample."""
+    symbols = dataset.var["symbol"].to_numpy()
+    names = [
+        short_symbol(str(symbols[gene])) or shorten(dataset.genes[gene], MAX_TERM_LETTERS)
+        for gene in contributions.genes
+    ]
+    names += [shorten(column, MAX_TERM_LETTERS) for column in contributions.covariates]
+    row_of_sample = dict(zip(dataset.samples, range(len(dataset.samples)), strict=True))
+    samples: list[HeldOutSample] = []
+    for sample in held_out["samples"]:
+        row = row_of_sample[sample["sample"]]
+        values = contributions.terms[row]
+        order = np.argsort(-np.abs(values), kind="stable")
+        order = order[values[order] != 0]
+        largest = order[:MAX_SHOWN_TERMS]
+        samples.append(
+            {
+                **sample,
+                "terms": [names[term] for term in largest],
+                "contributions": rounded(values[largest], 4),
+                "other_terms": len(order) - len(largest),
+                "intercept": rounded(contributions.intercepts[row], 4),
+            }
+        )
+    return {**held_out, "samples": samples}
 
 
 def with_shrinkage(held_out: HeldOut, final: Fits) -> HeldOut:

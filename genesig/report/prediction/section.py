@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from math import inf
 
@@ -36,6 +37,7 @@ from genesig.report.page.tables import (
 )
 from genesig.report.page.wording import Wording
 from genesig.report.page.words import (
+    counted,
     decimal,
     significant,
     with_limits,
@@ -265,9 +267,11 @@ def samples_section(data: Prediction, limits: Limits) -> Section:
         file="predictions.tsv",
         search=True,
     )
+    table = replace(table, bars=[contribution_bars(sample) for sample in ranked])
     paragraphs = WORDS.paragraphs(
         "misclassified", data["answer"]["wrong"], data["design"]["repeats"]
     )
+    paragraphs += WORDS.paragraphs("contributions")
     items = list[Item]()
     if two_classes(data["study"]):
         paragraphs += WORDS.paragraphs("rejection", data["held_out"]["rejection"] or [])
@@ -276,6 +280,15 @@ def samples_section(data: Prediction, limits: Limits) -> Section:
     return Section(
         "samples", "By sample", paragraphs, [*items, table], part="prediction", folded=True
     )
+
+
+def contribution_bars(sample: HeldOutSample) -> list[tuple[str, float]]:
+    """Return the bars of a sample: terms, other terms and the intercept; they sum to its mean."""
+    bars = list(zip(sample["terms"], sample["contributions"], strict=True))
+    other_sum = sample["mean"] - sample["intercept"] - sum(sample["contributions"])
+    if sample["other_terms"]:
+        bars.append((counted(sample["other_terms"], "other"), round(other_sum, 6)))
+    return [*bars, ("intercept", sample["intercept"])]
 
 
 def _error_order(sample: HeldOutSample) -> tuple[float, float]:

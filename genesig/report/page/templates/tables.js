@@ -47,14 +47,45 @@ function broken(text) {
   return parts.flatMap((part, k) => (k ? [make("wbr", {}), part] : [part]));
 }
 
+// Labelled numbers as bars from a common zero.
+function chartOf(bars) {
+  const values = bars.map((bar) => bar[1]), low = Math.min(0, ...values);
+  const range = Math.max(0, ...values) - low || 1, percent = (value) => `${100 * value / range}%`;
+  return make("div", { className: "chart" }, ...bars.flatMap(function ([label, value]) {
+    const bar = make("i", { className: value < 0 ? "down" : "up" });
+    bar.style.left = percent(Math.min(0, value) - low);
+    bar.style.width = percent(Math.abs(value));
+    const number = `${Number(value.toPrecision(3))}`.replace("-", "−");
+    return [make("span", { textContent: label }), make("span", {}, bar),
+      make("span", { className: "n", textContent: number })];
+  }));
+}
+
+// The name in the first cell of a row opens and closes its chart.
+function makeOpener(state, line, row) {
+  const opener = button("", async function () {
+    const { bars } = await everything(), next = line.nextElementSibling;
+    const isOpen = next?.matches(".bars");
+    if (isOpen) next.remove();
+    else line.after(make("tr", { className: "bars" },
+      make("td", { colSpan: line.cells.length }, chartOf(bars[state.name][row]))));
+    opener.ariaExpanded = `${!isOpen}`;
+  });
+  opener.ariaExpanded = "false";
+  opener.append(...line.cells[0].childNodes);
+  line.cells[0].append(opener);
+  return line;
+}
+
 function draw(state) {
   const rows = found(state, state.query);
   const last = Math.max(0, Math.ceil(rows.length / state.most) - 1);
   state.at = Math.min(Math.max(state.at, 0), last);
   const start = state.at * state.most;
   state.body.replaceChildren(...rows.slice(start, start + state.most).map(function (row) {
-    return make("tr", {}, ...state.columns.map((column, place) =>
+    const line = make("tr", {}, ...state.columns.map((column, place) =>
       make("td", { className: state.looks[place] }, ...broken(textOf(column, row)))));
+    return state.bars ? makeOpener(state, line, row) : line;
   }));
   const total = state.columns[0].values.length;
   const end = Math.min(start + state.most, rows.length);
@@ -76,8 +107,9 @@ function makeTable(table) {
   const state = {
     name: table.dataset.name, most: Number(table.dataset.most), body, at: 0, query: "",
     looks: Array.from(body.rows[0]?.cells ?? [], (cell) => cell.className), outer,
-    count: make("span", { className: "shown" }),
+    count: make("span", { className: "shown" }), bars: "bars" in table.dataset,
   };
+  if (state.bars) Array.from(body.rows, (line, row) => makeOpener(state, line, row));
   const turn = (step) => async function () {
     await loaded(state);
     state.at += step;

@@ -1,0 +1,116 @@
+"""The contribution of each gene and covariate to the held-out score of each sample of a study."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from genesig.arrays import Array
+from genesig.data.steps.normalise import Steps, learned_steps
+from genesig.response.design import SEVERAL
+from genesig.results import Dataset, Fits, Splits
+from genesig.selection.linear.training_sets import (
+    TrainingSet,
+    group_by_matrix,
+    make_training_sets,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutContributions:
+    """Terms of the mean held-out scores of n samples: p genes, then q covariates.
+
+    A term is the weight times the value less its training mean, as in `contributions.Contributions`
+    of the final model, averaged over the models that left the sample out. With several classes the
+    score is the margin of the sample's class over the largest of the others.
+    """
+
+    genes: Array  # (p,) int: numbers of the genes with a weight in any fit, ascending
+    covariates: tuple[str, ...]  # (q,) their columns of the sample table
+    terms: Array  # (n, p + q): with `intercepts` they sum to the mean scores
+    intercepts: Array  # (n,) mean score of a sample with the training means
+    n_tested: Array  # (n,) int: how often each sample was held out; where 0, all terms are 0
+
+
+def held_out_contributions(
+    dataset: Dataset, splits: Splits, observed: Fits, folds: Steps
+) -> HeldOutContributions:
+    """Return the contributions to the held-out scores of the chosen lists.
+
+    dataset: after the row-wise steps. observed: fits of all outer splits with the observed labels.
+    folds: ``normalise.folds`` of the config; the steps are fitted again to each training set.
+    """
+    chosen = observed.with_chosen()
+    fit_of_split = {str(name): fit for fit, name in enumerate(chosen.split)}
+    genes = np.unique(np.concatenate([chosen.chosen_coef(fit)[0] for fit in range(len(chosen))]))
+    covariates = dataset.design.covariates
+    covariate_terms = len(genes) + np.repeat(
+        np.arange(len(covariates)), [len(covariate.names) for covariate in covariates]
+    )
+    n = len(dataset.samples)
+    terms = np.zeros((n, len(genes) + len(covariates)))
+    intercepts = np.zeros(n)
+    n_tested = np.zeros(n, dtype=np.int64)
+    training_sets = make_training_sets(dataset, splits, splits.outer, [0])
+    for X, reference, same_matrix in group_by_matrix(
+        dataset, training_sets, learned_steps(folds, dataset), len(training_sets)
+    ):
+        for training_set in same_matrix:
+            fit = fit_of_split[training_set.split]
+            list_genes = chosen.chosen_coef(fit)[0]
+            columns = np.searchsorted(reference.genes, list_genes)
+            fit_terms, fit_intercepts = _terms_of_fit(X[:, columns], training_set, chosen, fit)
+            term_numbers = np.concatenate([np.searchsorted(genes, list_genes), covariate_terms])
+            test = training_set.test
+            # A covariate has several columns, which add up.
+            np.add.at(terms, np.ix_(test, term_numbers), fit_terms)
+            intercepts[test] += fit_intercepts
+            n_tested[test] += 1
+    times = np.maximum(n_tested, 1)
+    return HeldOutContributions(
+        genes=genes,
+        covariates=tuple(covariate.column for covariate in covariates),
+        terms=terms / times[:, None],
+        intercepts=intercepts / times,
+        n_tested=n_tested,
+    )
+
+
+def _terms_of_fit(
+    X: Array, training_set: TrainingSet, chosen: Fits, fit: int
+) -> tuple[Array, Array]:
+    """Return terms (n_test, p + c) and intercepts (n_test,) of the test samples of one fit.
+
+    X (n, p): the genes of its list, normalised. c: columns of the covariates in models.
+    """
+    test = training_set.test
+    values = X[test]
+    means = X[training_set.train].mean(axis=0)
+    score_intercepts = np.atleast_1d(chosen.intercept[fit, -1] - chosen.threshold[fit])
+    n_scores = len(score_intercepts)
+    weights = chosen.chosen_coef(fit)[1].reshape(X.shape[1], n_scores)
+    if chosen.covariates is not None:
+        covariate_means = chosen.covariates.mean[fit]
+        C = training_set.test_covariates()
+        values = np.column_stack([values, np.where(np.isnan(C), covariate_means, C)])
+        means = np.append(means, covariate_means)
+        gamma = chosen.covariates.gamma[fit, -1].reshape(len(covariate_means), n_scores)
+        weights = np.concatenate([weights, gamma])
+    score_weights = np.ones((len(test), 1))  # of the scores of a sample in what is explained
+    if training_set.kind == SEVERAL:
+        score_weights = _margin_weights(chosen.test(fit)[1][:, -1], training_set.y[test])
+    intercepts = score_weights @ (score_intercepts + means @ weights)
+    return (values - means) * (score_weights @ weights.T), intercepts
+
+
+def _margin_weights(scores: Array, y: Array) -> Array:
+    """Return 1 for the class y (n,) of a sample and -1 for the largest other score, (n, T)."""
+    rows = np.arange(len(y))
+    own_class = y.astype(np.int64)
+    other_scores = scores.copy()
+    other_scores[rows, own_class] = -np.inf
+    weights = np.zeros(scores.shape)
+    weights[rows, own_class] = 1.0
+    weights[rows, other_scores.argmax(axis=1)] = -1.0
+    return weights
