@@ -22,7 +22,7 @@ from genesig.data.steps.moments import stored_fields
 from genesig.data.steps.normalise import MOMENT_STEPS, NORMALISERS
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.schema import SCHEMA, STEP_FIELDS
-from genesig.selection.model.shape import model_digest
+from genesig.selection.model.shape import add_digest, model_digest
 
 SCRIPTS = ROOT / "docs/reference"
 PUBLISHED = ROOT / "docs/model.schema.json"
@@ -138,6 +138,9 @@ def test_another_language_calls_at_the_operating_point(language: str, tmp_path: 
         "ill" if score > threshold else "healthy" for score in called["score"]
     ]
     assert called["predicted"].eq("healthy").sum() == 1
+    model = add_digest(model)
+    expected, _ = predict(model, read_matrix(tmp_path / "new.tsv"), "new.tsv", missing=0.0, mu=None)
+    assert called["predicted"].tolist() == expected["predicted"].tolist()
 
 
 STOPS = {
