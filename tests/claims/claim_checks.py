@@ -3,8 +3,8 @@
 benchmarks/accuracy/claims.py draws more, and its table gives the spread of one draw. The tests have
 these powers, at a chance of MAX_CHANCE that a true claim fails:
 
-* A share of at most 7% fails from 5 of 12 draws on, a share of at least 93% from 5 misses on.
-  Leaks of test samples make nearly all draws wrong. 24 draws and standard errors needed 10.
+* A share of at most 7% fails from 5 of 12 draws on or 4 of 8, a share of at least 93% from as many
+  misses. Leaks of test samples make nearly all draws wrong. 24 draws and standard errors needed 10.
 * A mean fails if it is more than 3 to 6 standard deviations of a draw / √draws outside its bounds.
 """
 

@@ -103,7 +103,7 @@ def _trial(kind: str, draws: int = 50) -> Trial:
         partial(of_signal, kind=kind),
         tuple(claims),
         draws=draws,
-        few=0,
+        few=8,
     )
 
 

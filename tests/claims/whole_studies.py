@@ -191,6 +191,6 @@ TRIALS = (
         partial(of_noise, model="ensemble"),
         tuple(claim for claim in CLAIMS if claim.key in OF_ALL),
         draws=408,
-        few=0,
+        few=8,
     ),
 )
