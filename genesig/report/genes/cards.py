@@ -405,7 +405,7 @@ def _cards_table(data: Genes, rows: Mapping[str, TableRow], limits: Limits) -> T
     if is_repeated([column.key for column in columns], cells, SYMBOL_COLUMN):
         columns.pop(SYMBOL_COLUMN)
         cells = [[*row[:SYMBOL_COLUMN], *row[SYMBOL_COLUMN + 1 :]] for row in cells]
-    caption = "Each gene of the signature by itself, on the samples on which it was selected."
+    caption = "Each gene of the signature by itself."
     return filled_table("alone", caption, columns, cells, limits.table_rows, search=True)
 
 
