@@ -172,7 +172,7 @@ def draw_forest(record: StudiesRecord, chance: float) -> Figure:
     has_interval = None not in record["next"]
     lines += [charts.ForestRow("a further study", None, (None, None))] * has_interval
     label = f"{record['measure']} (dashed: chance)"
-    figure, ax = charts.forest(lines, label, reference_value=chance)
+    figure, ax = charts.forest(lines, label, reference_value=chance, small=True)
     for y, study in enumerate(study_rows):
         if study["value"] is not None:
             ax.scatter(
@@ -203,7 +203,7 @@ def draw_genes(
         for name, (value, low, high) in zip(names, means, strict=True)
     ]
     label = f"{measure} (dots: single studies; diamond: their mean)"
-    figure, ax = charts.forest(lines, label, reference_value=0.0)
+    figure, ax = charts.forest(lines, label, reference_value=0.0, small=True)
     for y, gene_effects in enumerate(effects):
         finite_effects = [effect for effect in gene_effects if effect is not None]
         ax.scatter(

@@ -32,11 +32,11 @@ class Check(NamedTuple):
 
 
 def checks(data: Study) -> list[Check]:
-    """Return the four checks; without evidence only whether models predict better than chance."""
-    chance = _against_chance(data)
+    """Return the four checks; without evidence those of chance and external cohorts."""
+    outside_signature = [_against_chance(data), _external(data)]
     if grade(data) is Grade.NONE:
-        return [chance]
-    return [chance, _external(data), _same_genes(data), _batch(data)]
+        return outside_signature
+    return [*outside_signature, _same_genes(data), _batch(data)]
 
 
 def _against_chance(data: Study) -> Check:

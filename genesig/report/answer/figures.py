@@ -84,7 +84,7 @@ def _dots(ax: Axes, place: int, row: Strip, width: float) -> None:
     ax.scatter(x, y, s=size, color=row.colour, alpha=0.85, lw=0, zorder=3)
     name_points(ax, x, y, row.names)
     wrong = np.flatnonzero(row.wrong)
-    ax.scatter(x[wrong], y[wrong], s=3.4 * size, facecolor="none", edgecolor=INK, lw=1.1, zorder=4)
+    ax.scatter(x[wrong], y[wrong], s=2 * size, facecolor="none", edgecolor=INK, lw=1.1, zorder=4)
     if len(wrong) <= MAX_LABELS:
         for sample in wrong:
             small_label(

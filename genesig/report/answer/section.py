@@ -13,7 +13,15 @@ from genesig.report.answer.sentences import selected_in_model
 from genesig.report.page import charts
 from genesig.report.page.measure import covariate_names, measure, subject_noun, two_classes
 from genesig.report.page.record import ClassMeasure, Evidence, Study
-from genesig.report.page.style import CLASS_COLOURS, GENESIG_COLOUR, INK, MUTED, NEGATIVE, POSITIVE
+from genesig.report.page.style import (
+    CLASS_COLOURS,
+    COLOUR_NAMES,
+    GENESIG_COLOUR,
+    INK,
+    MUTED,
+    NEGATIVE,
+    POSITIVE,
+)
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import (
     TableRow,
@@ -326,8 +334,16 @@ def _directions(data: Study, lollipops: Sequence[figures.Lollipop]) -> str:
     """Return the text on what the colours of the genes mean."""
     classes = data["study"]["classes"]
     words = measure(data).words
-    if classes is not None and len(classes) > 2:
+    if classes is not None and len(classes) > len(COLOUR_NAMES):
         return "Colour: the class for which the weight of the gene is largest."
+    if classes is not None and len(classes) > 2:
+        colours = {lollipop.colour for lollipop in lollipops}
+        entries = [
+            f"{clean(name)} ({colour_name})"
+            for name, colour_name, colour in zip(classes, COLOUR_NAMES, CLASS_COLOURS, strict=False)
+            if colour in colours
+        ]
+        return f"Class of the largest weight: {', '.join(entries)}."
     if classes is not None:
         directions = [f"higher in {clean(name)}" for name in (classes[1], classes[0])]
     else:

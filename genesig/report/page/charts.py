@@ -351,7 +351,7 @@ def kaplan_meier(curves: Sequence[GroupCurve], time: str, horizon: float) -> Fig
     """Kaplan-Meier curves of the groups of risk, with numbers at risk."""
     from matplotlib.ticker import MaxNLocator
 
-    figure, axes = new_figure(PAGE_WIDTH, 4.2, 2, 1, sharex=True, height_ratios=[5, 0.7])
+    figure, axes = new_figure(HALF_WIDTH, 3.6, 2, 1, sharex=True, height_ratios=[5, 0.7])
     ax, risk_axes = axes[:, 0]
     for curve in curves:
         _curve(ax, curve)

@@ -28,6 +28,8 @@ GREY = "#8a8f98"
 ON_IMAGE = "#111213"
 PAPER_ON_IMAGE = "#f8f8f6"
 BLOCK_COLOURS = ("#0072b2", "#d55e00", "#007a58", "#cc79a7", "#e69f00", "#56b4e9", "#7a5195")
+COLOUR_NAMES = ("blue", "orange", "green", "pink", "yellow", "light blue", "purple")
+"""Names of BLOCK_COLOURS for captions."""
 BLOCK_MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 # two, or up to twenty
 CLASS_COLOURS = 3 * BLOCK_COLOURS

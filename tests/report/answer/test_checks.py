@@ -119,6 +119,7 @@ def test_left_out_studies_ask_of_the_study(study):
     assert check(data, "Is the study mixed up").answer == "Associated"
 
 
-def test_without_evidence_only_chance_is_checked(study):
+def test_without_evidence_chance_and_external_cohorts_are_checked(study):
     data = {**study, "verdict": {**study["verdict"], "grade": Grade.NONE.value}}
-    assert [row.question for row in checks(data)] == ["Better than chance?"]
+    questions = ["Better than chance?", "Tested in an external cohort?"]
+    assert [row.question for row in checks(data)] == questions
