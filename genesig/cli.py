@@ -290,7 +290,7 @@ def _init_folder(options: argparse.Namespace) -> int:
         raise input_error("--samples", "needs the matrix, too; name it by --expression")
     for path in write_study(options.folder, start):
         print(path)
-    print(f"next: {Path(options.folder) / 'README.md'} says what to fill in, and the commands")
+    print(f"next: cd {options.folder} and follow README.md")
     return 0
 
 

@@ -302,10 +302,18 @@ def test_readme_asks_for_missing_files_only(
     matrix = ["-e", str(tmp_path / "e.tsv")] * file_exists
     assert main(["init", str(tmp_path / "mine"), *matrix]) == 0
     text = (tmp_path / "mine/README.md").read_text()
-    assert ("Put the expression matrix into" in text) != file_exists
-    assert ("is named in `config.yaml`" in text) == file_exists
-    assert "2. Fill `samples.tsv`" in text
-    assert capsys.readouterr().out.splitlines()[-1].startswith(f"next: {tmp_path}/mine/README.md")
+    assert ("1. Expression matrix: put it into `data/`" in text) != file_exists
+    assert ("1. Expression matrix: `../e.tsv`" in text) == file_exists
+    assert "2. Sample table: fill in `samples.tsv`" in text
+    assert "3. Outcome: the study predicts the column `diagnosis`" in text
+    assert (
+        capsys.readouterr().out.splitlines()[-1] == f"next: cd {tmp_path}/mine and follow README.md"
+    )
+
+
+def test_readme_names_the_columns_of_survival() -> None:
+    text = Start(label={"time": "years", "event": "status"}).readme()
+    assert "survival from the columns `years` and `status`" in text
 
 
 YEARS = [f"{0.7 * k + k * k % 5:.1f}" for k in range(24)]

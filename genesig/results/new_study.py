@@ -83,53 +83,60 @@ sample_4\tcase\tpatient_4
 README_TEMPLATE = """\
 # A genesig study
 
-This folder is one study; another one gets a folder of its own, because the results of a study are
-written into the folder it is run in. Go into it first (`cd` and its name): all paths below and in
-`config.yaml` are seen from here.
+Work in this folder (`cd`): paths in `config.yaml` start here, and results are written here. A
+second study gets a folder of its own. If your shell does not find `genesig`, activate its environment.
 
-1. {matrix}
-2. {samples}
-3. Name the column to be predicted in `config.yaml` as `label`: classes, numbers, or two columns,
-   `{{time: years, event: status}}`, where an event takes its time.
-4. Ask for all problems at once, in seconds:
+1. Expression matrix: {matrix}
+2. Sample table: {samples}
+3. Outcome: {label}
+4. Read the other lines of `config.yaml`, such as classes and covariates; change them if needed.
+5. List all problems of the study, within seconds:
 
        genesig validate config.yaml
 
-5. Run it; the results come into this folder. Where your shell does not find `genesig`, write the
-   folder of its environment before it (`.venv/bin/genesig`):
+6. Run it:
 
        genesig run config.yaml --cores 2
 
-   After a crash or a kill, the same command once with `--unlock`, then as above; what was finished
-   is kept:
+   After a crash, unlock the folder, then run again; finished steps are not repeated:
 
        genesig run config.yaml --cores 2 --unlock
        genesig run config.yaml --cores 2
 
-6. Open `results/report.html`. Score new samples with the model:
+7. Open `results/report.html`. Score new samples with the model:
 
        genesig predict results/model.json new.tsv -o predictions.tsv
 """
 
 
 MATRIX_TODO = """\
-Put the expression matrix into `data/`. Tables (TSV, CSV), GEO series matrices and SOFT files,
-   GCT, h5ad, RDS, Agilent and Illumina files are read; name it in `config.yaml` as `expression`."""
+put it into `data/` and write its path as `expression` in `config.yaml`. Tables (TSV,
+   CSV), GEO series matrices and SOFT files, GCT, h5ad, RDS, Agilent and Illumina files are read."""
 
 
-MATRIX_SET = "The expression matrix is named in `config.yaml` as `expression`: `{expression}`."
+MATRIX_SET = "`{expression}` (`expression` in `config.yaml`)."
 
 
 SAMPLES_TODO = """\
-Fill `samples.tsv`: one row for each sample, named as in the matrix. Add any columns you like.
-   Where the matrix's file describes its samples (GEO, GCT 1.3, h5ad, ExpressionSet), name that
-   file as `samples` instead."""
+fill in `samples.tsv`. It has one row for each sample, named as in the matrix. Add any
+   columns you like. If the matrix's file describes its samples (GEO, GCT 1.3, h5ad,
+   ExpressionSet), write that file as `samples` in `config.yaml` instead."""
 
 
-SAMPLES_IN_MATRIX = "That file describes its samples, too: it is named as `samples`."
+SAMPLES_IN_MATRIX = "it is in the same file (`samples` in `config.yaml`)."
 
 
-SAMPLES_SET = "The sample table is named in `config.yaml` as `samples`: `{samples}`."
+SAMPLES_SET = "`{samples}` (`samples` in `config.yaml`)."
+
+
+LABEL_OF_COLUMN = """\
+the study predicts the column `{label}` of the sample table. To predict another column,
+   change `label` in `config.yaml`. Survival needs two: `label: {{time: years, event: status}}`."""
+
+
+LABEL_OF_SURVIVAL = """\
+the study predicts survival from the columns `{time}` and `{event}` of the sample table.
+   To predict another outcome, change `label` in `config.yaml`, such as `label: diagnosis`."""
 
 
 @dataclass(frozen=True)
@@ -182,8 +189,12 @@ class Start:
             if self.samples == self.expression
             else SAMPLES_SET.format(samples=self.samples)
         )
+        if isinstance(self.label, str):
+            label = LABEL_OF_COLUMN.format(label=self.label)
+        else:
+            label = LABEL_OF_SURVIVAL.format(**self.label)
         return README_TEMPLATE.format(
-            matrix=matrix, samples=SAMPLES_TODO if self.sheet else samples_text
+            matrix=matrix, samples=SAMPLES_TODO if self.sheet else samples_text, label=label
         )
 
 
