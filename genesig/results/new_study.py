@@ -84,7 +84,8 @@ README_TEMPLATE = """\
 # A genesig study
 
 Work in this folder (`cd`): paths in `config.yaml` start here, and results are written here. A
-second study gets a folder of its own. If your shell does not find `genesig`, activate its environment.
+second study gets a folder of its own. If your shell does not find `genesig`, activate its
+environment.
 
 1. Expression matrix: {matrix}
 2. Sample table: {samples}

@@ -286,7 +286,7 @@ def test_odd_studies_have_the_section(how, regression):
         obs = dataset.obs.assign(state=np.arange(len(dataset.obs)).astype(str))
         design = replace(dataset.design, task="regression", classes=None)
         dataset = replace(dataset, obs=obs, design=design)
-    section, _, items = section_of(page_data(dataset))
+    section, facts, items = section_of(page_data(dataset))
     assert "nan" not in " ".join(section.words).lower()
     table = items["quality-samples"]
     assert len(table.rows) == len(dataset.samples)
