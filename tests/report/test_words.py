@@ -426,12 +426,12 @@ def test_only_genes_that_are_there_are_explained():
         row[coef] = 0.5
     data["answer"]["evidence"]["fdr_selected"] = data["answer"]["size"]
     text = " ".join(evidence_paragraphs(data, data["answer"]["evidence"]))
-    assert "The others" not in text
+    assert "the others" not in text
     assert "weight 0" not in text
     table["rows"][0][coef] = 0.0
     data["answer"]["evidence"]["fdr_selected"] -= 1
     text = " ".join(evidence_paragraphs(data, data["answer"]["evidence"]))
-    assert "The others may be there by chance" in text
+    assert "Do not follow the others up" in text
     assert text.endswith("weight 0 marks an FDR-selected gene that the model does not use.")
 
 
