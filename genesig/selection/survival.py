@@ -11,8 +11,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.steps.normalise import Steps, learned_steps
 from genesig.optim.cox.risk_sets import DEFAULT_TIES, Hazard, RiskSets, baseline_hazard
-from genesig.results import Dataset, Fits, Splits
-from genesig.results.fits import joined
+from genesig.results import CrossValidation, Dataset, Fits, Splits
 from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.clusters import group_numbers
 from genesig.selection.assess.held_out import collect_held_out
@@ -208,9 +207,7 @@ N_TIMES = 50
 """Times up to the horizon over which the Brier score is integrated."""
 
 
-def survival_tables(
-    dataset: Dataset, splits: Splits, observed: Sequence[Fits], *, folds: Any
-) -> dict[str, pd.DataFrame]:
+def survival_tables(study: CrossValidation, *, folds: Any) -> dict[str, pd.DataFrame]:
     """Return the tables of held-out survival, of the chosen lists.
 
     ``survival`` has a row for each measure, with its 95 % interval:
@@ -229,12 +226,13 @@ def survival_tables(
     samples' scores, each sample in the group of its mean over the repeats; ``survival_risk``
     compares groups of similar predicted risk with the observed risk.
     """
+    dataset = study.dataset
     y = dataset.response()
     horizon = float(dataset.design.horizon or np.nan)
     times = time_grid(y, horizon)
-    fits = joined(observed, splits).with_chosen()
-    test_sets = list(predict_test_sets(dataset, splits, fits, folds, times))
-    held_out_scores = collect_held_out(dataset, splits, fits)
+    fits = study.fits.with_chosen()
+    test_sets = list(predict_test_sets(dataset, study.splits, fits, folds, times))
+    held_out_scores = collect_held_out(dataset, study.splits, fits)
     assessment = assess(held_out_scores, ASSESSED[dataset.design.kind].headline)[-1]
     group = group_numbers(dataset.groups())
     concordance = 1 - assessment.error, (1 - assessment.high, 1 - assessment.low)

@@ -16,7 +16,7 @@ from settings import MOMENTS, SPLITS, of_kind
 
 from genesig.data.splits.draw import draw_splits
 from genesig.response.covariates import Covariate
-from genesig.results import Dataset, Design
+from genesig.results import CrossValidation, Dataset, Design
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.controls import controls_table, null_errors
 from genesig.selection.assess.covariates import COVARIATES_AND_RIDGE
@@ -107,7 +107,7 @@ def rows_of(
         null = nested_cross_validation(dataset, drawn, labels=labels, batch="1of1", **run)
     alone = run_baselines(dataset, drawn, folds=MOMENTS, baselines=[])
     errors = null_errors(dataset, drawn, null.with_chosen())
-    table = controls_table(dataset, drawn, [fits], errors, [alone])
+    table = controls_table(CrossValidation.from_batches(dataset, drawn, [fits]), errors, [alone])
     chosen = table[table["mu"].isna()].set_index("model")
     return {name: chosen.loc[name] for name in ("genesig", COVARIATES_AND_RIDGE)}
 

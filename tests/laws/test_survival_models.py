@@ -390,7 +390,7 @@ def test_recomputed_scores_equal_the_scores_of_the_loop():
 
 def test_survival_tables_show_a_predictive_signal():
     dataset, splits, fits, final = fitted()
-    tables = survival_tables(dataset, splits, [fits], folds=MOMENTS)
+    tables = survival_tables(CrossValidation.from_batches(dataset, splits, [fits]), folds=MOMENTS)
     measures = tables["survival"].set_index("measure")
     assert list(measures.index) == [
         "concordance",

@@ -217,7 +217,7 @@ def found(files: Files) -> Found:
         CrossValidation.from_batches(dataset, splits, observed), final, halves, chance
     )
     tables = gather(results, cv_frequency=0.5, fdr=0.1, clusters=CLUSTERS)
-    errors, null_model = null_study(dataset, splits, observed, null)
+    errors, null_model = null_study(CrossValidation.from_batches(dataset, splits, observed), null)
     null_errors = pd.DataFrame(errors["error"]).assign(named=errors["fdr_selected"])
     tables |= {**null_model, "null": null_errors}
     tables["baselines"] = run_baselines(dataset, splits, folds=MOMENTS, baselines=BASELINES)

@@ -918,11 +918,15 @@ def kind_arguments(kind: str, *, permutations: int = 19, proved: bool = False) -
     )
     fits = observed.with_chosen()
     null = {"error": np.random.default_rng(5).normal(0.5, 0.05, (permutations, len(fits.mu)))}
-    tables["controls"] = controls_table(dataset, splits, [observed], null, [])
+    tables["controls"] = controls_table(
+        CrossValidation.from_batches(dataset, splits, [observed]), null, []
+    )
     tables["frequency_curve"] = frequency_curves(dataset, fits, fits.take(np.arange(0)))
     tables |= patient_tables(dataset, splits, tables["predictions"])
     if kind == "survival":
-        tables |= survival_tables(dataset, splits, [observed], folds=MOMENTS)
+        tables |= survival_tables(
+            CrossValidation.from_batches(dataset, splits, [observed]), folds=MOMENTS
+        )
     names = {
         "expression": "e.tsv",
         "samples": "s.tsv",

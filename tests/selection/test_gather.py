@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from gathered_study import MU, chance_of, make_fits, make_study
 
-from genesig.results import load_table, save_tables
+from genesig.results import CrossValidation, load_table, save_tables
 from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.controls import CONTROL_COLUMNS, controls_table, null_study
@@ -233,11 +233,13 @@ def test_regression_has_no_rejection_region():
 def test_controls_stand_side_by_side_and_survive_their_file(task, tmp_path):
     dataset, splits, observed, _ = make_study(0, task=task)
     permuted = make_fits(dataset, splits.outer, 3, permutations=range(1, 20))
-    null, _ = null_study(dataset, splits, [observed], [permuted])
+    null, _ = null_study(CrossValidation.from_batches(dataset, splits, [observed]), [permuted])
     baselines = run_baselines(
         dataset, splits, folds=STANDARDISING_STEPS, baselines=["ridge", "dummy"]
     )
-    table = controls_table(dataset, splits, [observed], null, [baselines])
+    table = controls_table(
+        CrossValidation.from_batches(dataset, splits, [observed]), null, [baselines]
+    )
     assert table.columns.tolist() == CONTROL_COLUMNS
     assert table["model"].tolist() == ["genesig"] * 4 + ["ridge", "dummy"]
     np.testing.assert_array_equal(table["mu"], [*MU, *[np.nan] * 3])
@@ -248,24 +250,30 @@ def test_controls_stand_side_by_side_and_survive_their_file(task, tmp_path):
     save_tables({"b": tmp_path / "b.tsv"}, {"b": baselines})
     reloaded = load_table(tmp_path / "b.tsv", ("model", "split", "sample"))
     pd.testing.assert_frame_equal(
-        table, controls_table(dataset, splits, [observed], null, [reloaded]), rtol=1e-8
+        table,
+        controls_table(CrossValidation.from_batches(dataset, splits, [observed]), null, [reloaded]),
+        rtol=1e-8,
     )
 
 
 def test_the_dummy_is_at_chance():
     dataset, splits, observed, _ = make_study(0)
-    null, _ = null_study(dataset, splits, [observed], [])
+    null, _ = null_study(CrossValidation.from_batches(dataset, splits, [observed]), [])
     baselines = run_baselines(dataset, splits, folds=STANDARDISING_STEPS, baselines=["dummy"])
-    row = controls_table(dataset, splits, [observed], null, [baselines]).iloc[-1]
+    row = controls_table(
+        CrossValidation.from_batches(dataset, splits, [observed]), null, [baselines]
+    ).iloc[-1]
     assert (row["error"], row["auc"]) == (0.5, 0.5)
     assert row["low"] < 0.5 < row["high"]
 
 
 def test_without_baselines_genesig_stands_alone():
     dataset, splits, observed, _ = make_study(0)
-    null, _ = null_study(dataset, splits, [observed], [])
+    null, _ = null_study(CrossValidation.from_batches(dataset, splits, [observed]), [])
     baselines = run_baselines(dataset, splits, folds=STANDARDISING_STEPS, baselines=[])
-    table = controls_table(dataset, splits, [observed], null, [baselines])
+    table = controls_table(
+        CrossValidation.from_batches(dataset, splits, [observed]), null, [baselines]
+    )
     assert table["model"].tolist() == ["genesig"] * 4
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.results import Dataset, Fits, Splits
+from genesig.results import CrossValidation, Dataset, Fits, Splits
 from genesig.results.fits import joined
 from genesig.selection.assess.added_value import global_test_p
 from genesig.selection.assess.assessment import assess, compare_errors, study_errors
@@ -26,12 +26,11 @@ BAND_PERCENTILES = (5, 50, 95)
 
 
 def null_study(
-    dataset: Dataset, splits: Splits, observed: Sequence[Fits], permuted: Sequence[Fits]
+    observed: CrossValidation, permuted: Sequence[Fits]
 ) -> tuple[dict[str, Array], dict[str, pd.DataFrame]]:
     """Return the errors under permuted labels, and tables of how often these select each gene.
 
-    dataset: after the row-wise steps. observed, permuted: batches, in any order; `permuted` may be
-    empty.
+    permuted: batches, in any order, or none.
 
     Returns
     -------
@@ -40,7 +39,9 @@ def null_study(
     tables : dict of DataFrame
         frequency_curve, null_cv_frequency.
     """
-    fits = joined(observed, splits)
+    dataset = observed.dataset
+    splits = observed.splits
+    fits = observed.fits
     null = joined(permuted, splits) if permuted else fits.take(np.arange(0))
     fdr_errors = _fdr_model_errors(dataset, splits, null)
     fits = fits.with_chosen()
@@ -183,9 +184,7 @@ ADDED_VALUE_COLUMNS = ["added", "added_low", "added_high"]
 
 
 def controls_table(
-    dataset: Dataset,
-    splits: Splits,
-    observed: Sequence[Fits],
+    observed: CrossValidation,
     null: Mapping[str, Array],
     predictions: Sequence[pd.DataFrame],
 ) -> pd.DataFrame:
@@ -203,14 +202,15 @@ def controls_table(
     With covariates ``added`` is the error of these alone less that of the predictive model, or of
     ridge on all genes beside them, with its interval. The p of the latter is `global_test_p`.
 
-    dataset: after the row-wise steps. observed: batches of the observed labels, in any order. null:
-    content of null.npz, see `null_study`. predictions: held-out predictions of other methods, with
-    the columns of baselines.tsv.
+    null: content of null.npz, see `null_study`. predictions: held-out predictions of other methods,
+    with the columns of baselines.tsv.
     """
     import pandas as pd
 
+    dataset = observed.dataset
+    splits = observed.splits
+    fits = observed.fits
     headline = ASSESSED[dataset.design.kind].headline
-    fits = joined(observed, splits)
     chosen = fits.with_chosen()
     predictive = collect_held_out(dataset, splits, chosen)
     rows: list[dict[str, Any]] = [

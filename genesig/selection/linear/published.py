@@ -18,8 +18,7 @@ from genesig.arrays import Array
 from genesig.data.splits.folds import RANDOM_LIST, generator, spawn_key
 from genesig.data.steps.normalise import Steps, learned_steps
 from genesig.data.study.gene_sets import match_sets
-from genesig.results import Dataset, Fits, Splits
-from genesig.results.fits import joined
+from genesig.results import CrossValidation, Dataset, Splits
 from genesig.selection.assess.assessment import assess, compare_errors, study_errors
 from genesig.selection.assess.held_out import collect_held_out, complete_held_out
 from genesig.selection.assess.kinds import ASSESSED, HeldOut
@@ -54,9 +53,7 @@ log = logging.getLogger(__name__)
 
 
 def published_table(
-    dataset: Dataset,
-    splits: Splits,
-    observed: Sequence[Fits],
+    study: CrossValidation,
     *,
     sets: str,
     folds: Steps,
@@ -71,16 +68,17 @@ def published_table(
     error. In each split a random list has as many genes as the list that genesig chose there: the
     first genes of a random order, which is drawn once for all splits.
 
-    dataset: after the row-wise steps. observed: batches of the nested cross-validation. sets: file
-    of published signatures, GMT or GMX. folds: ``normalise.folds`` of the config. **linear: see
-    `LinearSettings`.
+    sets: file of published signatures, GMT or GMX. folds: ``normalise.folds`` of the config.
+    **linear: see `LinearSettings`.
     """
     import pandas as pd
 
+    dataset = study.dataset
+    splits = study.splits
     genes = dataset.genes
     symbols = dataset.var["symbol"].tolist()
     signatures = match_sets(sets, genes, symbols, column=None, smallest=1, largest=len(genes))
-    fits = joined(observed, splits).with_chosen()
+    fits = study.fits.with_chosen()
     kind = ASSESSED[dataset.design.kind]
     genesig_scores = collect_held_out(dataset, splits, fits)
     gene_lists = [signatures.members(number) for number in range(len(signatures))]

@@ -9,6 +9,7 @@ from gathered_study import MU, make_fits, make_study
 from sklearn.metrics import balanced_accuracy_score, r2_score, roc_auc_score
 
 from genesig.errors import GenesigError
+from genesig.results import CrossValidation
 from genesig.results.fits import joined
 from genesig.selection.assess.assessment import assess, study_errors
 from genesig.selection.assess.calibration import rejection_table
@@ -190,7 +191,7 @@ def test_the_null_study_is_that_of_each_permutation_alone():
     permuted = make_fits(dataset, splits.outer, 7, permutations=(1, 2, 3, 4))
     order = np.random.default_rng(0).permutation(len(permuted))
     parts = [permuted.take(order[:11]), permuted.take(order[11:])]
-    null, tables = null_study(dataset, splits, [observed], parts)
+    null, tables = null_study(CrossValidation.from_batches(dataset, splits, [observed]), parts)
     assert null["permutation"].tolist() == [1, 2, 3, 4]
     np.testing.assert_array_equal(null["mu"], [*MU, np.nan])
     for at, number in enumerate(null["permutation"]):
@@ -198,7 +199,7 @@ def test_the_null_study_is_that_of_each_permutation_alone():
             expected = by_hand(dataset, splits, permuted, number, mu, balanced_error)
             assert null["error"][at, column] == pytest.approx(expected)
         single = permuted.take(np.flatnonzero(permuted.permutation == number))
-        alone, _ = null_study(dataset, splits, [observed], [single])
+        alone, _ = null_study(CrossValidation.from_batches(dataset, splits, [observed]), [single])
         np.testing.assert_array_equal(alone["error"][0], null["error"][at])
         np.testing.assert_array_equal(alone["size"][0], null["size"][at])
     frequency = tables["null_cv_frequency"]
@@ -210,7 +211,7 @@ def test_the_null_study_is_that_of_each_permutation_alone():
 
 def test_without_permutations_the_null_is_empty_and_the_curve_observed():
     dataset, splits, observed, _ = make_study(0)
-    null, tables = null_study(dataset, splits, [observed], [])
+    null, tables = null_study(CrossValidation.from_batches(dataset, splits, [observed]), [])
     assert null["error"].shape == (0, len(MU) + 1)
     assert tables["frequency_curve"]["permuted_median"].isna().all()
     assert tables["frequency_curve"]["observed"].max() > 0
@@ -220,7 +221,7 @@ def test_without_permutations_the_null_is_empty_and_the_curve_observed():
 def test_the_band_of_the_curve_is_over_permutations():
     dataset, splits, observed, _ = make_study(0)
     permuted = make_fits(dataset, splits.outer, 7, permutations=range(1, 12))
-    _, tables = null_study(dataset, splits, [observed], [permuted])
+    _, tables = null_study(CrossValidation.from_batches(dataset, splits, [observed]), [permuted])
     curve = tables["frequency_curve"]
     sizes = []
     for number in range(1, 12):
@@ -294,7 +295,7 @@ def test_a_mu_at_which_a_list_was_not_kept_has_no_error(task):
     assert np.isnan(list(vars(after[2]).values())).all()
     assert repr(after[:2]) == repr(before[:2])  # NaN is not equal to NaN
     permuted = without_lists(make_fits(dataset, splits.outer, 7, permutations=(1, 2)), 1, 2)
-    null, _ = null_study(dataset, splits, [fits], [permuted])
+    null, _ = null_study(CrossValidation.from_batches(dataset, splits, [fits]), [permuted])
     assert np.isnan(null["error"]).tolist() == [[False, False, True, False], [False] * 4]
     assert np.isnan(null["size"]).tolist() == [[False, False, True, False], [False] * 4]
     assert np.isnan(p_value(1.0, null["error"][:, 2]))

@@ -10,6 +10,7 @@ from settings import MOMENTS, of_kind
 from study_data import COLUMNS, study_of
 
 from genesig.data.splits.draw import draw_splits
+from genesig.results import CrossValidation
 from genesig.results.splits import PAIRS_OF_TRAINING_SET
 from genesig.selection.assess.controls import FDR_SELECTED, controls_table, null_errors, null_study
 from genesig.selection.linear.answers import NullTails
@@ -85,8 +86,8 @@ def controls_of(study):
     dataset, splits, _, _ = study
     observed = fit(study, "observed")
     permuted = fit(study, f"permuted-1-{PERMUTATIONS}")
-    null, _ = null_study(dataset, splits, [observed], [permuted])
-    controls = controls_table(dataset, splits, [observed], null, [])
+    null, _ = null_study(CrossValidation.from_batches(dataset, splits, [observed]), [permuted])
+    controls = controls_table(CrossValidation.from_batches(dataset, splits, [observed]), null, [])
     predictive = (controls["model"] == "genesig") & controls["mu"].isna()
     assert controls.loc[predictive, "p_value"].notna().all()
     return controls

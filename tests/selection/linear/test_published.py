@@ -13,6 +13,7 @@ from study_data import COLUMNS, study_of
 
 from genesig.data.splits.draw import draw_splits
 from genesig.errors import InvalidInput
+from genesig.results import CrossValidation
 from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.kinds import ASSESSED
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
@@ -35,7 +36,12 @@ def table(kind, tmp_path, lines, **changes):
     )
     path = tmp_path / "published.gmt"
     path.write_text("".join(f"{name}\tabout\t{genes}\n" for name, genes in lines.items()))
-    return published_table(dataset, splits, [fits], sets=str(path), folds=MOMENTS, **config), fits
+    return published_table(
+        CrossValidation.from_batches(dataset, splits, [fits]),
+        sets=str(path),
+        folds=MOMENTS,
+        **config,
+    ), fits
 
 
 @pytest.mark.slow
