@@ -12,7 +12,7 @@ from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.controls import CONTROL_COLUMNS, controls_table, null_study
 from genesig.selection.assess.stability import PairAgreement, list_agreement, stability_table
-from genesig.selection.gather import _class_columns, gather
+from genesig.selection.gather import LinearResults, _class_columns, gather
 from genesig.selection.genes.frequency import selection_matrix
 
 STANDARDISING_STEPS = [{"step": "centre"}, {"step": "unit_variance"}]
@@ -39,12 +39,7 @@ def gathered(study, parts=None, cv_frequency=0.5, chance=NO_HALVES):
     halves = make_fits(dataset, splits.subsamples, 5)
     parts = parts or [observed]
     return gather(
-        dataset,
-        splits,
-        parts,
-        final,
-        halves,
-        chance,
+        LinearResults(CrossValidation.from_batches(dataset, splits, parts), final, halves, chance),
         cv_frequency=cv_frequency,
         fdr=0.1,
         clusters=CLUSTERS,
@@ -197,12 +192,7 @@ def test_no_subsamples_leave_their_stability_empty():
     splits = replace(splits, subsamples=())
     none = observed.take(np.arange(0))
     stability = gather(
-        dataset,
-        splits,
-        [observed],
-        final,
-        none,
-        NO_HALVES,
+        LinearResults(CrossValidation(dataset, splits, observed), final, none, NO_HALVES),
         cv_frequency=0.5,
         fdr=0.1,
         clusters=CLUSTERS,
