@@ -148,13 +148,11 @@ def _run(raw: Dataset, dataset: Dataset, config: dict[str, Any], sets: str) -> W
         fdr=signature["fdr"],
         clusters=config["clusters"],
     )
-    null, null_model = null_study(CrossValidation.from_batches(dataset, splits, observed), permuted)
+    null, null_model = null_study(cross_validation, permuted)
     baselines = config["controls"]["baselines"]
     baseline_fits = run_baselines(dataset, splits, folds=folds, baselines=baselines)
     tables |= null_model
-    tables["controls"] = controls_table(
-        CrossValidation.from_batches(dataset, splits, observed), null, [baseline_fits]
-    )
+    tables["controls"] = controls_table(cross_validation, null, [baseline_fits])
     tables |= patient_tables(dataset, splits, tables["predictions"])
     if sets:
         sizes = {"sets": sets, "smallest": 5, "largest": 500}

@@ -9,8 +9,9 @@ from settings import MOMENTS
 
 from genesig.data.steps.described import with_summaries_applied
 from genesig.data.steps.normalise import bind_steps, fit_steps, normalise_samples
+from genesig.results import CrossValidation
 from genesig.results.splits import HalfSampleStudy
-from genesig.selection.gather import gather
+from genesig.selection.gather import LinearResults, gather
 
 COMBAT = {"step": "combat", "covariates": []}
 CLUSTERS = {"least": 0.5, "warn_above": 0.9, "merge_above": None}
@@ -75,12 +76,12 @@ def test_descriptions_use_all_samples_and_no_list_score_or_error_hangs_on_them()
     halves = make_fits(dataset, splits.subsamples, 5)
     plain, corrected = (
         gather(
-            with_steps(dataset, *folds),
-            splits,
-            [observed],
-            final,
-            halves,
-            HalfSampleStudy.none(),
+            LinearResults(
+                CrossValidation(with_steps(dataset, *folds), splits, observed),
+                final,
+                halves,
+                HalfSampleStudy.none(),
+            ),
             fdr=0.1,
             cv_frequency=0.3,
             clusters=CLUSTERS,
