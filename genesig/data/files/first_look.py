@@ -32,7 +32,7 @@ from genesig.data.files.formats.geo_series import KEPT_TAGS
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.geo_counts import lack_of_values, present_counts
 from genesig.data.files.headers import with_names_of
-from genesig.data.files.layouts import orient
+from genesig.data.files.layouts import has_samples_in_rows, orient
 from genesig.data.files.names import DOWNLOAD_FOLDER, fetch, is_series
 from genesig.data.files.non_genes import Surroundings, leave_out_non_genes
 from genesig.data.files.patient_columns import find_patient_column, varies_within
@@ -43,7 +43,8 @@ from genesig.data.files.readers import (
     read_sample_table,
     read_samples,
 )
-from genesig.data.files.sample_names import table_of_matrix, without_absent
+from genesig.data.files.sample_names import check_ids, table_of_matrix, without_absent
+from genesig.data.files.whole_numbers import without_short_numbers
 from genesig.data.steps.imputation import step_for_missing
 from genesig.data.steps.sample_wise import ZEROS_AS_MISSING as ZEROS
 from genesig.data.steps.scale import (
@@ -120,6 +121,10 @@ def first_look(
     if samples is not None:
         file_table = read_sample_table(samples, matrix.columns, sample_part)
         file_table, notes = table_of_matrix(file_table, matrix, samples)
+        name_faults: list[Problem] = []
+        check_ids(file_table, samples, name_faults)
+        if name_faults:
+            raise InvalidInput(name_faults)
         matrix = with_names_of(matrix, list(map(str, file_table.cells.index)))
         axes = (matrix.columns, matrix.rows)
         measured, _ = without_absent(file_table, axes, samples, path, notes)
@@ -128,7 +133,10 @@ def first_look(
     file_format = format_of_path(path)
     _check_numbers(matrix, path, MAX_WORD_SHARE_WITH_ANNOTATION)
     doubt_lines = (f"{matrix.doubt[:1].upper()}{matrix.doubt[1:]}.",) if matrix.doubt else ()
-    matrix, left_out = _without_non_genes(matrix, path, table, file_format)
+    either_way = file_format is not None and file_format.either_way
+    in_rows = table is not None or (either_way and has_samples_in_rows(matrix))
+    matrix = matrix if in_rows else matrix.transpose()
+    matrix, left_out = _without_non_genes(matrix, path, table)
     _check_numbers(matrix, path, MAX_WORD_SHARE)
     expression = _shortest_path(folder, path)
     origin = _count_origin(path, matrix)
@@ -136,7 +144,7 @@ def first_look(
         normalisation = {"samples": [{"step": "log_cpm"}]}
         reasons = origin
     else:
-        normalisation, reasons = _normalisation(matrix)
+        normalisation, reasons = _normalisation(without_short_numbers(matrix))
     missing_settings, missing_reasons = _missing_settings(matrix, has_counts=bool(origin))
     named_part = {} if part is None else {"data": {"part": part}}
     settings = merge_configs(
@@ -145,17 +153,16 @@ def first_look(
     reasons = (*reasons, *missing_reasons, *doubt_lines, *left_out)
     if table is None and file_format is not None and _has_sample_table(file_format):
         table = _sample_table(path, part, matrix)
-    elif table is None and left_out and _samples_are_rows(matrix, file_format):
+    elif table is None and left_out and in_rows:
         table = _columns_about_samples(path, part, matrix)
     if table is None:
         return Start(
             expression=expression,
-            sheet=_sample_template(matrix, file_format),
+            sheet=_sample_template(matrix),
             settings=settings,
             reasons=reasons,
         )
-    genes = {*matrix.rows, *matrix.columns}
-    table = table.loc[:, [name not in genes for name in table.columns]]
+    table = table.loc[:, [name not in set(matrix.columns) for name in table.columns]]
     patient_column = _patient_column(table)
     label, data, label_lines = _propose_label(table, patient_column)
     settings = merge_configs(settings, {"data": data} if data else {})
@@ -202,24 +209,12 @@ def format_of_path(path: str) -> Format | None:
 
 
 def _without_non_genes(
-    matrix: Matrix, path: str, table: pd.DataFrame | None, file_format: Format | None
+    matrix: Matrix, path: str, table: pd.DataFrame | None
 ) -> tuple[Matrix, Lines]:
-    """Return a matrix without what is no gene or sample, and lines that name that.
-
-    The matrix stays as it lies. Samples are in the rows if a sample table has put them there; else
-    they are the shorter side of a matrix whose format lies either way.
-    """
-    samples_in_rows = table is not None or _samples_are_rows(matrix, file_format)
-    oriented = matrix if samples_in_rows else matrix.transpose()
-    genes, _, problems = leave_out_non_genes(oriented, path, Surroundings(table))
+    """Return a matrix of samples without what is no gene or sample, and lines that name that."""
+    genes, _, problems = leave_out_non_genes(matrix, path, Surroundings(table))
     lines = tuple(f"{problem.message[:1].upper()}{problem.message[1:]}." for problem in problems)
-    return genes if samples_in_rows else genes.transpose(), lines
-
-
-def _samples_are_rows(matrix: Matrix, file_format: Format | None) -> bool:
-    """Tell whether samples are probably in rows: a wide matrix of a format without an order."""
-    is_wide = len(matrix.columns) > len(matrix.rows)
-    return is_wide and file_format is not None and file_format.either_way
+    return genes, lines
 
 
 def _check_numbers(matrix: Matrix, path: str, max_share: float) -> None:
@@ -241,6 +236,7 @@ def _check_numbers(matrix: Matrix, path: str, max_share: float) -> None:
 
 def _is_in_most_samples(matrix: Matrix) -> bool:
     """Tell whether cells without a number are in most rows and columns, as missing values are."""
+    matrix = matrix.transpose() if matrix.transposed else matrix
     rows = {row for row, _ in matrix.texts}
     columns = {column for _, column in matrix.texts}
     return 2 * len(rows) > len(matrix.rows) and 2 * len(columns) > len(matrix.columns) > 2
@@ -260,12 +256,16 @@ def _has_sample_table(file_format: Format) -> bool:
 
 
 def _sample_table(path: str, part: str | None, matrix: Matrix) -> pd.DataFrame | None:
-    """Return the sample table in an expression file; None if there is no other table."""
+    """Return the sample table in an expression file; None if there is no other table.
+
+    matrix: of the genes, samples in rows.
+    """
     try:
-        table = read_samples(path, matrix.columns, part)
+        table = read_samples(path, matrix.rows, part)
     except InvalidInput:  # a file of a format that may describe samples, and does not
         return None
-    is_matrix = not matrix.texts and tuple(map(str, table.columns)) == matrix.columns
+    columns_of_file = matrix.rows if matrix.transposed else matrix.columns
+    is_matrix = not matrix.texts and tuple(map(str, table.columns)) == columns_of_file
     return None if is_matrix else table  # a workbook whose only sheet is the matrix
 
 
@@ -283,10 +283,10 @@ def _columns_about_samples(path: str, part: str | None, matrix: Matrix) -> pd.Da
 
 
 def _normalisation(matrix: Matrix) -> tuple[dict[str, Any], Lines]:
-    """Return the section ``normalise`` for values of this shape, and the reasons."""
+    """Return the section ``normalise`` for a matrix of samples, and the reasons."""
     if matrix.line_word == "probe":
         return RMA_STEPS, ("Raw intensities of probes: RMA.",)
-    X = _samples_in_rows(matrix)
+    X = matrix.cells
     zero_steps: list[dict[str, Any]] = []
     if zeros_stand_apart(X):
         X = np.where(X == 0, np.nan, X)
@@ -328,19 +328,16 @@ def _floor_reasons(X: Array, step: Mapping[str, Any]) -> Iterator[str]:
         yield f"The floor follows the data: {share:.2g} % of the values lie below, zeros aside."
 
 
-def _samples_in_rows(matrix: Matrix) -> Array:
-    """Return the cells as (n_samples, n_genes), with the longer side of the matrix as genes."""
-    return matrix.cells.T if len(matrix.columns) < len(matrix.rows) else matrix.cells
-
-
 def _missing_settings(matrix: Matrix, has_counts: bool) -> tuple[dict[str, Any], Lines]:
-    """Return the settings for missing cells, and the reason; none if no cell is missing.
+    """Return the settings for missing cells of a matrix of samples, and the reason.
 
-    Zeros that stand apart from all other values are missing, unless the matrix `has_counts`.
+    There are none if no cell is missing. Zeros that stand apart from all other values are missing,
+    unless the matrix `has_counts`.
     """
     X = np.where(np.isfinite(matrix.cells), matrix.cells, np.nan)
     zeros = not has_counts and zeros_stand_apart(X)
-    X = _samples_in_rows(replace(matrix, cells=np.where(X == 0, np.nan, X) if zeros else X))
+    X = np.where(X == 0, np.nan, X) if zeros else X
+    X = X[:, ~np.isnan(X).all(axis=0)]  # the study leaves genes without a value out
     missing_cells = np.isnan(X)
     if not missing_cells.any():
         return {}, ()
@@ -361,10 +358,10 @@ def _missing_settings(matrix: Matrix, has_counts: bool) -> tuple[dict[str, Any],
     return {"data": {"missing": True}, "normalise": {"folds": folds}}, (reason,)
 
 
-def _sample_template(matrix: Matrix, file_format: Format | None) -> str:
-    """Return the text of a sample table to be filled in, with the names of the samples."""
-    names = matrix.rows if _samples_are_rows(matrix, file_format) else matrix.columns
-    return "sample\tdiagnosis\tpatient\n" + "".join(f"{mark_formula(name)}\t\t\n" for name in names)
+def _sample_template(matrix: Matrix) -> str:
+    """Return the text of a sample table to be filled in, with the names in the matrix's rows."""
+    rows = "".join(f"{mark_formula(name)}\t\t\n" for name in matrix.rows)
+    return f"sample\tdiagnosis\tpatient\n{rows}"
 
 
 def _patient_column(table: pd.DataFrame) -> str | None:

@@ -22,6 +22,13 @@ VERSIONED_ID = re.compile(
     re.ASCII,
 )
 
+# Ids of genes and probes that no sample has: of Ensembl and RefSeq, Affymetrix, Illumina, Agilent,
+# methylated sites, micro-RNA.
+GENE_ID = re.compile(
+    rf"{VERSIONED_ID.pattern}|\w+_at|ILMN_\d+|A_\d\d_P\d+|cg\d{{8}}|[a-z]{{3}}-(miR|let)-\S+",
+    re.ASCII,
+)
+
 
 def with_single_ids(matrix: Matrix, file_name: str) -> tuple[Matrix, list[Problem]]:
     """Return a matrix of samples × genes with each gene id once, and a note on merged columns.

@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genesig.data.files.annotation_rows import GENE_COLUMN_NAME
+from genesig.data.files.columns import MAX_CLASSES, MIN_CLASS_SAMPLES, is_clinical
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.gene_ids import converted_names
+from genesig.data.files.gene_ids import GENE_ID, converted_names
 from genesig.data.files.gmt import NamedSet
 from genesig.data.files.headers import with_names_of
+from genesig.data.files.table_shape import GENE_HEADER, SAMPLE_HEADER
 from genesig.errors import Problem, did_you_mean, input_error
 from genesig.words import is_missing, listing
 
@@ -42,12 +45,13 @@ ANNOTATION_HEADERS = {
 POSITION_HEADERS = {"chr", "chromosome", "start", "end", "strand", "length"}
 """Headers of featureCounts; they count as annotation if three or more of them are present."""
 MIN_NUMBERED_ROWS = 5  # Rows from which on names 0, 1, 2, ... are row numbers and no ids.
+MIN_SAMPLES_BESIDE_TESTS = 4  # columns of values from which on a table of tests has samples, too
+# Program -> columns that its tables of test results have, and their further columns, lower case.
 TEST_RESULT_HEADERS = {
-    "DESeq2": {"basemean", "log2foldchange"},
-    "edgeR": {"logfc", "logcpm"},
-    "limma": {"logfc", "aveexpr"},
+    "DESeq2": ({"basemean", "log2foldchange"}, {"lfcse", "stat", "pvalue", "padj", "svalue"}),
+    "edgeR": ({"logfc", "logcpm"}, {"f", "lr", "pvalue", "fdr", "unshrunk.logfc"}),
+    "limma": ({"logfc", "aveexpr"}, {"t", "p.value", "adj.p.val", "b", "ci.l", "ci.r"}),
 }
-"""Program -> columns of its tables of test results, which have no expression."""
 
 
 def named_by_words(matrix: Matrix) -> Matrix:
@@ -69,23 +73,27 @@ def named_by_words(matrix: Matrix) -> Matrix:
 def without_annotation(matrix: Matrix, file_name: str) -> Matrix:
     """Return a matrix without the columns that describe genes; symbols among them are kept.
 
+    Results of a test beside the values of samples describe genes, too.
+
     Raises InvalidInput: it is a table of test results, which has no expression.
     """
     names = [name.lower() for name in matrix.columns]
     plain_names = [re.sub(r"[\W_]+", "", name) for name in names]
-    for program, test_headers in TEST_RESULT_HEADERS.items():
-        if test_headers <= set(names):
-            message = (
-                f"is a table of tests as {program} writes it (columns {listing(matrix.columns)})"
-            )
-            raise input_error(
-                file_name, f"{message}; name the counts or the normalised values instead"
-            )
+    program = next(
+        (key for key, value in TEST_RESULT_HEADERS.items() if value[0] <= set(names)), ""
+    )
+    test_headers = set.union(*TEST_RESULT_HEADERS[program]) if program else set()
     has_positions = len(POSITION_HEADERS & set(names)) > 2
     is_annotation = [
-        name in ANNOTATION_HEADERS or (has_positions and name in POSITION_HEADERS)
-        for name in plain_names
+        plain_name in ANNOTATION_HEADERS
+        or (has_positions and plain_name in POSITION_HEADERS)
+        or name in test_headers
+        for name, plain_name in zip(names, plain_names, strict=True)
     ]
+    is_numeric = np.isfinite(matrix.cells).mean(axis=0) > 1 / 2
+    if program and (is_numeric & ~np.array(is_annotation)).sum() < MIN_SAMPLES_BESIDE_TESTS:
+        message = f"is a table of tests as {program} writes it (columns {listing(matrix.columns)})"
+        raise input_error(file_name, f"{message}; name the counts or the normalised values instead")
     if not any(is_annotation) or all(is_annotation):
         return matrix
     gene_columns = [k for k, is_left_out in enumerate(is_annotation) if not is_left_out]
@@ -161,6 +169,64 @@ def sets_of_column(table: pd.DataFrame, column: str, file_name: str) -> list[Nam
         NamedSet(name, "", tuple(set_genes), f"column '{column}'")
         for name, set_genes in genes_of_set.items()
     ]
+
+
+MIN_NAMES_OF_ONE_FORM = 1 / 3
+"""Share of names that differ in their numbers alone, from which on they are names of samples."""
+
+
+def has_samples_in_rows(matrix: Matrix) -> bool:
+    """Tell whether the rows of a matrix, as it lies in its file, are probably the samples.
+
+    Ids of genes, the header of the first column, classes, ages and times beside the values, and
+    names that differ in their numbers alone tell samples from genes. If these say nothing, the
+    shorter side has the samples.
+    """
+    columns = matrix.columns
+    rows = matrix.rows
+    hints_of_rows = (
+        2 * (_are_gene_ids(columns) - _are_gene_ids(rows)),
+        bool(SAMPLE_HEADER.fullmatch(matrix.corner)) - bool(GENE_HEADER.fullmatch(matrix.corner)),
+        _describe_samples(matrix) - _describe_samples(matrix.transpose()),
+        _differ_in_numbers(rows, columns) - _differ_in_numbers(columns, rows),
+    )
+    return sum(hints_of_rows) > 0 or (sum(hints_of_rows) == 0 and len(columns) > len(rows))
+
+
+def _are_gene_ids(names: Sequence[str]) -> bool:
+    """Tell whether more than half of the names are ids of genes or probes by their form."""
+    return 2 * sum(GENE_ID.fullmatch(name) is not None for name in names) > len(names)
+
+
+def _describe_samples(matrix: Matrix) -> bool:
+    """Tell whether a column has classes, or is called as an age or a time, and is none of genes."""
+    is_named = [is_clinical(name) for name in matrix.columns]
+    if 0 < sum(is_named) <= len(is_named) / 2:
+        return True
+    words_of_column: dict[int, Counter[str]] = {}
+    for place, text in matrix.texts.items():
+        column = place[0] if matrix.transposed else place[1]
+        if not is_missing(text):
+            words_of_column.setdefault(column, Counter())[text.strip()] += 1
+    return any(
+        2 * counts.total() > len(matrix.rows)
+        and 2 <= len(counts) <= MAX_CLASSES
+        and counts.most_common(2)[1][1] >= MIN_CLASS_SAMPLES
+        and not GENE_COLUMN_NAME.fullmatch(re.sub(r"[\W_]+", "", matrix.columns[column]))
+        for column, counts in words_of_column.items()
+    )
+
+
+def _differ_in_numbers(names: Sequence[str], other_names: Sequence[str]) -> bool:
+    """Tell whether names such as P01 and P02 are frequent, and twice as frequent as elsewhere."""
+    share, other_share = map(_share_of_one_form, (names, other_names))
+    return share >= max(MIN_NAMES_OF_ONE_FORM, 2 * other_share)
+
+
+def _share_of_one_form(names: Sequence[str]) -> float:
+    """Return the largest share of names that are equal but for their numbers."""
+    forms = Counter(re.sub(r"\d+", "0", name) for name in names)
+    return forms.most_common(1)[0][1] / len(names) if names else 0.0
 
 
 MIN_LETTERS = 3  # letters from which on a name is not part of another name by chance
