@@ -44,6 +44,7 @@ from genesig.data.files.non_gene_kinds import (
 from genesig.data.files.whole_numbers import (
     MAX_WHOLE_NUMBER_COLUMNS,
     clinical_numbers,
+    columns_of_few_decimals,
     columns_of_whole_numbers,
 )
 from genesig.errors import Problem
@@ -99,8 +100,8 @@ def leave_out_non_genes(
         kind_of_column |= dict.fromkeys(
             _total_columns(matrix, samples, kind_of_column, surroundings), TOTALS
         )
-    whole_numbers = _unclassified_whole_numbers(matrix, samples, surroundings, kind_of_column)
-    if not kind_of_column and not annotation and not matrix.annotation and not whole_numbers:
+    short_numbers = _unclassified_short_numbers(matrix, samples, surroundings, kind_of_column)
+    if not (kind_of_column or annotation or matrix.annotation or any(short_numbers.values())):
         return matrix, [], []
     genes = [column for column in range(len(matrix.columns)) if column not in kind_of_column]
     if not genes and matrix.columns:
@@ -129,21 +130,32 @@ def leave_out_non_genes(
     problems = []
     if names_by_kind:
         problems.append(_message(names_by_kind, file_name, genes_in_rows=genes_in_rows))
-    if whole_numbers:
-        problems.append(
-            _whole_number_warning(whole_numbers, file_name, genes_in_rows=genes_in_rows)
-        )
+    noun = "row" if genes_in_rows else "column"
+    problems += [
+        _short_number_warning(code, names, noun, file_name)
+        for code, names in short_numbers.items()
+        if names
+    ]
     return matrix, dropped, problems
 
 
-def _whole_number_warning(names: Sequence[str], file_name: str, *, genes_in_rows: bool) -> Problem:
-    """Return the warning that genes of whole numbers may be data of the samples."""
-    noun = "row" if genes_in_rows else "column"
+# Code of a warning -> numbers of the columns that may describe samples.
+SHORT_NUMBERS = {
+    "whole_numbers": "of whole numbers where the genes have decimals",
+    "few_decimals": "of fewer decimals than the genes have",
+}
+
+
+def _short_number_warning(code: str, names: Sequence[str], noun: str, file_name: str) -> Problem:
+    """Return the warning that genes of short numbers may be data of the samples.
+
+    code: a key of `SHORT_NUMBERS`. noun: "row" or "column", of the file.
+    """
     message = (
-        f"{counted(len(names), noun)} of whole numbers where the genes have decimals: "
-        f"{listing(names)}; take out what describes the samples and is no gene"
+        f"{counted(len(names), noun)} {SHORT_NUMBERS[code]}: {listing(names)}; take out what "
+        "describes the samples and is no gene"
     )
-    return Problem(file_name, message, "warning", code="whole_numbers")
+    return Problem(file_name, message, "warning", code=code)
 
 
 def _message(
@@ -352,19 +364,30 @@ def _equal_columns(matrix: Matrix, rows: Sequence[int], values: Array) -> Iterat
             yield column
 
 
-def _unclassified_whole_numbers(
+def _unclassified_short_numbers(
     matrix: Matrix, samples: Sequence[int], surroundings: Surroundings, classified: Collection[int]
-) -> list[str]:
-    """Return the names of unclassified columns of whole numbers, which may describe the samples."""
+) -> dict[str, list[str]]:
+    """Return a key of `SHORT_NUMBERS` -> names of unclassified columns of such numbers."""
     if SHEET_COLUMNS.name in surroundings.kept_kinds or len(samples) < MIN_SAMPLES_FOR_VALUES:
-        return []
-    genes = set(surroundings.genes)
-    names = [
-        matrix.columns[column]
-        for column in columns_of_whole_numbers(matrix, samples)
-        if column not in classified and matrix.columns[column] not in genes
-    ]
-    return names if len(names) <= MAX_WHOLE_NUMBER_COLUMNS else []
+        return {}
+    columns_by_code = {
+        "whole_numbers": columns_of_whole_numbers(matrix, samples),
+        "few_decimals": columns_of_few_decimals(matrix, samples),
+    }
+    excluded = set(surroundings.genes)
+    names_by_code = {
+        code: [
+            matrix.columns[column]
+            for column in columns
+            if column not in classified and matrix.columns[column] not in excluded
+        ]
+        for code, columns in columns_by_code.items()
+    }
+    return {
+        code: names
+        for code, names in names_by_code.items()
+        if len(names) <= MAX_WHOLE_NUMBER_COLUMNS
+    }
 
 
 def _total_columns(

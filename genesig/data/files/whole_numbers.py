@@ -1,4 +1,4 @@
-"""Find columns of whole numbers among decimals: ages, times and codes of samples, and no genes."""
+"""Find columns of fewer decimals than the genes have: ages, times and codes of samples."""
 
 from __future__ import annotations
 
@@ -18,46 +18,76 @@ MAX_WHOLE_NUMBER_COLUMNS = 20
 MAX_WHOLE_NUMBER_SHARE = 0.2
 """Largest share of such columns in a small matrix."""
 MAX_CELLS_FOR_DIGITS = 1000  # cells of which the number of digits is counted
+MAX_FIRST_SAMPLES = 10  # samples by which columns of few decimals are looked for
+MAX_DECIMALS = 2  # of ages and times that are not whole
+DECIMAL_TOLERANCE = 1e-6  # of a number that is multiplied by 10 or 100, by rounding
 
 
 def clinical_numbers(matrix: Matrix, samples: Sequence[int]) -> Iterator[int]:
-    """Yield columns of whole numbers among decimals, with the name of an age or a time."""
+    """Yield columns of fewer decimals than the genes have, with the name of an age or a time."""
     if not any(map(is_clinical, matrix.columns)):
         return
     X = matrix.cells[samples]
-    if not _genes_have_decimals(matrix, X, _are_small_and_whole(X)):
-        return
+    short_columns = set(columns_of_few_decimals(matrix, samples))
+    genes_have_decimals = _genes_have_decimals(matrix, X, _are_small_and_short(X))
     for column, name in enumerate(matrix.columns):
         x = _numbers(X[:, column])
-        if is_clinical(name) and x.size and (x % 1 == 0).all():
+        is_whole = genes_have_decimals and x.size and (x % 1 == 0).all()
+        if is_clinical(name) and (is_whole or column in short_columns):
             yield column
 
 
 def columns_of_whole_numbers(matrix: Matrix, samples: Sequence[int]) -> list[int]:
     """Return the columns of whole numbers that would have decimals if they were genes."""
     X = matrix.cells[samples]
-    candidates = _are_small_and_whole(X)
+    candidates = _are_small_and_short(X)
     if not candidates.any() or not _genes_have_decimals(matrix, X, candidates):
         return []
     return [int(k) for k in np.flatnonzero(candidates) if len(np.unique(_numbers(X[:, k]))) > 1]
 
 
-def _genes_have_decimals(matrix: Matrix, X: Array, candidates: Array) -> bool:
-    """Tell whether nearly all columns have decimals, without candidates and clinical names."""
+def columns_of_few_decimals(matrix: Matrix, samples: Sequence[int]) -> list[int]:
+    """Return the columns with one or two decimals that would have more if they were genes."""
+    X = matrix.cells[samples]
+    columns: set[int] = set()
+    for n_decimals in range(1, MAX_DECIMALS + 1):
+        # The first samples show fast that all genes have more decimals, or many as few.
+        possible = ~_have_decimals(X[:MAX_FIRST_SAMPLES], n_decimals).any(axis=0)
+        if not 0 < possible.sum() <= _max_candidates(X.shape[1]):
+            continue
+        candidates = _are_small_and_short(X, n_decimals)
+        if candidates.any() and _genes_have_decimals(matrix, X, candidates, n_decimals):
+            columns |= set(np.flatnonzero(candidates).tolist())
+    return sorted(columns - set(columns_of_whole_numbers(matrix, samples)))
+
+
+def without_short_numbers(matrix: Matrix) -> Matrix:
+    """Return a matrix of samples without the columns that have fewer decimals than its genes."""
+    rows = range(len(matrix.rows))
+    short = {*columns_of_whole_numbers(matrix, rows), *columns_of_few_decimals(matrix, rows)}
+    if not short:
+        return matrix
+    return matrix.subset(rows, [k for k in range(len(matrix.columns)) if k not in short])
+
+
+def _genes_have_decimals(matrix: Matrix, X: Array, candidates: Array, n_decimals: int = 0) -> bool:
+    """Tell whether nearly all columns have more decimals, without candidates and clinical names."""
     genes = ~candidates & np.isfinite(X).any(axis=0)
     genes &= [not is_clinical(name) for name in matrix.columns]
-    has_decimals = np.asarray(_have_decimals(X).any(axis=0))
+    has_decimals = np.asarray(_have_decimals(X, n_decimals).any(axis=0))
     return bool(genes.any() and np.mean(has_decimals[genes]) >= MIN_EQUAL_SHARE)
 
 
-def _are_small_and_whole(X: Array) -> Array:
-    """Return for each column of X (n_samples, n_genes) whether it has small whole numbers only.
+def _are_small_and_short(X: Array, n_decimals: int = 0) -> Array:
+    """Return for each column of X (n_samples, n_genes) whether its numbers are small and short.
+
+    Short numbers have at most `n_decimals` decimals; they are whole by default.
 
     A program that writes four digits leaves the decimals of 1234 out, not those of 53.12: the
     numbers of such a column have fewer digits than those of the genes. If such columns are many,
     as among estimated counts, they are genes, and none is returned.
     """
-    has_decimals = _have_decimals(X)
+    has_decimals = _have_decimals(X, n_decimals)
     n_columns = X.shape[1]
     if not has_decimals.any():
         return np.zeros(n_columns, dtype=bool)
@@ -67,18 +97,25 @@ def _are_small_and_whole(X: Array) -> Array:
     is_known = np.isfinite(X)
     largest = np.max(np.where(is_known, np.abs(X), 0), axis=0, initial=0)
     n_nonzero = (is_known & (X != 0)).sum(axis=0)
-    candidates = ~has_decimals.any(axis=0) & (largest < 10 ** (n_digits - 1))
+    candidates = ~has_decimals.any(axis=0) & (largest < 10 ** (n_digits - 1 - n_decimals))
     candidates &= n_nonzero >= MIN_NONZERO_SHARE * len(X)
-    max_candidates = max(
+    return np.asarray(candidates & (candidates.sum() <= _max_candidates(n_columns)))
+
+
+def _max_candidates(n_columns: int) -> float:
+    """Return how many columns of short numbers may describe samples; if there are more, none."""
+    return max(
         (1 - MIN_EQUAL_SHARE) * n_columns,
         min(MAX_WHOLE_NUMBER_COLUMNS, MAX_WHOLE_NUMBER_SHARE * n_columns),
     )
-    return np.asarray(candidates & (candidates.sum() <= max_candidates))
 
 
-def _have_decimals(X: Array) -> Array:
-    """Return for each cell whether it is a number with decimals."""
-    return np.asarray(np.isfinite(X) & (np.floor(X) != X))
+def _have_decimals(X: Array, n_decimals: int = 0) -> Array:
+    """Return for each cell whether it is a number with more than `n_decimals` decimals."""
+    if not n_decimals:
+        return np.asarray(np.isfinite(X) & (np.floor(X) != X))
+    scaled = np.where(np.isfinite(X), X, 0) * 10**n_decimals
+    return np.asarray(np.abs(scaled - np.rint(scaled)) > DECIMAL_TOLERANCE)
 
 
 def _numbers(x: Array) -> Array:

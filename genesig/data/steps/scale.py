@@ -119,12 +119,12 @@ def never_logged(X: Array) -> bool:
 def without_largest_genes(X: Array) -> Array:
     """Return X (n_samples, n_genes) without the twentieth of the genes with the largest values.
 
-    A row of ages or weights among the genes then does not decide about the scale. Of fewer than 20
-    genes all are returned.
+    A row of ages or weights among the genes then does not decide about the scale: of 10 genes one
+    is left out, of fewer none.
     """
-    n_largest = int(LARGEST_GENE_SHARE * X.shape[1])
-    if not n_largest:
+    if X.shape[1] < MIN_GENES:
         return X
+    n_largest = max(1, int(LARGEST_GENE_SHARE * X.shape[1]))
     by_largest_value = np.argsort(np.fmax.reduce(X, axis=0), kind="stable")
     return X[:, by_largest_value[:-n_largest]]
 
