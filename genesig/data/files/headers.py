@@ -62,8 +62,14 @@ def with_names_of(matrix: Matrix, names: Collection[str]) -> Matrix:
 
 
 def _below_row(matrix: Matrix, row: int, header: tuple[str, ...]) -> Matrix:
-    """Return the part of a matrix below a row, whose cells become the names of the samples."""
-    numbers = matrix.subset(range(row + 1, len(matrix.rows)), range(len(matrix.columns)))
+    """Return the part of a matrix below a row, whose cells become the names of the samples.
+
+    A blank row behind it has the header of the gene ids alone, as pandas writes several headers.
+    """
+    first = row + 1
+    while first < len(matrix.rows) - 1 and _is_blank(matrix, first):
+        first += 1
+    numbers = matrix.subset(range(first, len(matrix.rows)), range(len(matrix.columns)))
     doubt = (
         f"{matrix.line_word} {matrix.lines[row]} has the names of the samples; what stands above "
         f"it is left out ({listing(dict.fromkeys(matrix.columns))})"
@@ -137,6 +143,11 @@ def _is_footnote(matrix: Matrix, row: int) -> bool:
     name = matrix.rows[row]
     if name and len(name.split()) < MIN_WORDS_OF_FOOTNOTE and not name.startswith(("*", "#")):
         return False
+    return _is_blank(matrix, row)
+
+
+def _is_blank(matrix: Matrix, row: int) -> bool:
+    """Tell whether a row has no number and no text but its name."""
     if np.isfinite(matrix.cells[row]).any():
         return False
     return not any(_cell_text(matrix, row, column) for column in range(len(matrix.columns)))

@@ -1,4 +1,4 @@
-"""Find the column of a sample table that has the names of the matrix's samples, and index by it.
+"""Find the column of a sample table that has the names of the matrix's samples; check these names.
 
 The rows that an SDRF file has for one sample, its raw files or runs, become one row.
 """
@@ -16,7 +16,7 @@ from genesig.data.files.delimited import TextTable
 from genesig.data.files.layouts import changed_name_advice, r_name
 from genesig.data.files.table_shape import name_of_sample
 from genesig.errors import InvalidInput, Problem, did_you_mean
-from genesig.words import counted, listing
+from genesig.words import counted, further_text, listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -285,6 +285,12 @@ def _names_as_r_writes(cells: Sequence[str], axis: frozenset[str]) -> dict[int, 
     return {row: name for row, name in names if name in axis and not cells[row].isdigit()}
 
 
+def _beginnings_as_r_writes(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
+    """Return the name of the matrix that begins with the cell, as R's make.names writes it."""
+    names = _names_with_beginnings([r_name(cell) if cell else "" for cell in cells], axis)
+    return {row: name for row, name in names.items() if not cells[row].isdigit()}
+
+
 # How a cell may have a name of the matrix, tried in this order: key for messages -> function
 # (cells, names of an axis) -> row and name. '' is the name itself.
 READING_BY_MANNER: dict[str, Reading] = {
@@ -292,6 +298,7 @@ READING_BY_MANNER: dict[str, Reading] = {
     "holds the name '{}' of the matrix among other words": _names_among_words,
     "is '{}' in the matrix, as R writes names": _names_as_r_writes,
     "is the beginning of the name '{}' in the matrix": _names_with_beginnings,
+    "is, as R writes names, the beginning of '{}' in the matrix": _beginnings_as_r_writes,
     "is a word of the name '{}' in the matrix": _names_around_cells,
 }
 
@@ -473,3 +480,34 @@ def merge_sdrf_rows(table: TextTable, file: str, problems: list[Problem]) -> Tex
         message += f"; columns that differ between them: {listing(differing_headers)}"
     problems.append(Problem(file, message, "note", "rows_merged"))
     return replace(table, cells=merged, lines=[lines[row] for row in first_rows])
+
+
+FAULTY_IDS = "sample_ids"  # code of the problems of blank and repeated sample names
+
+
+def check_ids(table: TextTable, file: str, problems: list[Problem]) -> None:
+    """Append a problem for blank and for repeated sample names."""
+    first_row: dict[str, int] = {}
+    blank_rows = list[int]()
+    repeated_rows = list[int]()
+    for row, name in enumerate(map(str, table.cells.index)):
+        if not name:
+            blank_rows.append(row)
+        elif name in first_row:
+            repeated_rows.append(row)
+        else:
+            first_row[name] = row
+    if blank_rows:
+        message = f"the sample name (column '{table.cells.index.name}') is blank"
+        line_location = f"{file}, line {table.lines[blank_rows[0]]}"
+        message += further_text(len(blank_rows) - 1, "line")
+        problems.append(Problem(line_location, message, code=FAULTY_IDS))
+    if repeated_rows:
+        name = str(table.cells.index[repeated_rows[0]])
+        message = (
+            f"sample '{name}' is already on line "
+            f"{table.lines[first_row[name]]}{further_text(len(repeated_rows) - 1, 'line')}; "
+            "each sample needs one row and a name of its own"
+        )
+        line_location = f"{file}, line {table.lines[repeated_rows[0]]}"
+        problems.append(Problem(line_location, message, code=FAULTY_IDS))

@@ -274,8 +274,12 @@ def long_columns(opening: Opening) -> tuple[str, str, str] | None:
     if not 3 <= len(header) <= MAX_LONG_COLUMNS or len(rows) < MIN_LINES:
         return None
     numeric = [k for k in range(len(header)) if _is_numeric([row[k] for row in rows])]
+    # Samples may be numbered; measured values have decimals.
     words = [
-        k for k in range(len(header)) if k not in numeric or SAMPLE_HEADER.fullmatch(header[k])
+        k
+        for k in range(len(header))
+        if k not in numeric
+        or (SAMPLE_HEADER.fullmatch(header[k]) and all(row[k].isdigit() for row in rows))
     ]
     values = [k for k in numeric if k not in words and not _counts_rows([row[k] for row in rows])]
     if not values or len(values) > MAX_VALUE_COLUMNS:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from genesig.data.files.delimited import Matrix, TextTable
 from genesig.data.files.readers import read_sample_table
-from genesig.data.files.sample_names import ROWS_MARK, with_matrix_names
+from genesig.data.files.sample_names import ROWS_MARK, check_ids, with_matrix_names
 from genesig.data.study.label_checks import (
     check_similar_names,
     event_column_hints,
@@ -19,13 +19,12 @@ from genesig.data.study.label_rules import LABEL_RULES, LabelRequest
 from genesig.data.study.settings import StudySettings
 from genesig.errors import Problem, collect_problems, did_you_mean
 from genesig.results import Design
-from genesig.words import further_text, is_missing, listing
+from genesig.words import is_missing, listing
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MAX_LISTED_COLUMNS = 12  # columns that a message names
-FAULTY_IDS = "sample_ids"  # code of the problems of blank and repeated sample names
 
 
 @dataclass(frozen=True)
@@ -240,34 +239,6 @@ def _number_repeated_columns(
 
 
 _NUMBER_MARK = "(column"  # stands before the number of a column that shares its name with another
-
-
-def check_ids(table: TextTable, file: str, problems: list[Problem]) -> None:
-    """Append a problem for blank and for repeated sample names."""
-    first_row: dict[str, int] = {}
-    blank_rows = list[int]()
-    repeated_rows = list[int]()
-    for row, name in enumerate(map(str, table.cells.index)):
-        if not name:
-            blank_rows.append(row)
-        elif name in first_row:
-            repeated_rows.append(row)
-        else:
-            first_row[name] = row
-    if blank_rows:
-        message = f"the sample name (column '{table.cells.index.name}') is blank"
-        line_location = f"{file}, line {table.lines[blank_rows[0]]}"
-        message += further_text(len(blank_rows) - 1, "line")
-        problems.append(Problem(line_location, message, code=FAULTY_IDS))
-    if repeated_rows:
-        name = str(table.cells.index[repeated_rows[0]])
-        message = (
-            f"sample '{name}' is already on line "
-            f"{table.lines[first_row[name]]}{further_text(len(repeated_rows) - 1, 'line')}; "
-            "each sample needs one row and a name of its own"
-        )
-        line_location = f"{file}, line {table.lines[repeated_rows[0]]}"
-        problems.append(Problem(line_location, message, code=FAULTY_IDS))
 
 
 def _check_filled(

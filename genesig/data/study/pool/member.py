@@ -20,7 +20,7 @@ from genesig.data.files.headers import with_names_of
 from genesig.data.files.names import POOLED_STUDIES, Config
 from genesig.data.files.non_genes import Surroundings
 from genesig.data.files.readers import assign_part, read_matrix
-from genesig.data.files.sample_names import without_absent
+from genesig.data.files.sample_names import FAULTY_IDS, without_absent
 from genesig.data.steps.normalise import fit_steps
 from genesig.data.steps.scale import looks_raw, never_logged, sizes
 from genesig.data.study.gene_columns import read_name_column
@@ -36,7 +36,7 @@ from genesig.data.study.matrix_check import check_matrix
 from genesig.data.study.pool.record import STUDY_COLUMN, Member
 from genesig.data.study.scale_check import describe_flattening
 from genesig.data.study.settings import StudySettings
-from genesig.data.study.sheet_check import FAULTY_IDS, check_column, read_sheet
+from genesig.data.study.sheet_check import check_column, read_sheet
 from genesig.errors import GenesigError, InvalidInput, Problem, collect_problems, did_you_mean
 from genesig.response.design import label_columns, time_columns
 from genesig.words import counted, further_text, is_missing, listing
