@@ -636,3 +636,130 @@ def test_folders_of_sparse_matrices_are_refused_with_the_remedy(file: str, capsy
         assert code == 1
         assert output.count(f"cells: is a sparse matrix of Matrix Market ({file})") == 1
         assert "sum up those of each sample (pseudobulk); save the values as a table" in output
+
+
+def test_values_beside_the_results_of_a_test_are_read(capsys: Text) -> None:
+    tests = ["baseMean", "log2FoldChange", "lfcSE", "stat", "pvalue", "padj"]
+    rng = np.random.default_rng(7)
+    values = np.hstack([rng.normal(0, 2, (len(GENE_NAMES), len(tests))).round(4), _logged()])
+    _write("e.tsv", _table(values, ["", *tests, *SAMPLE_NAMES]))
+    assert _init(capsys, "e.tsv")[0] == 0
+    code, output = _validate(capsys, "e.tsv")
+    assert (code, SUMMARY_LINE in output, "warning:" in output) == (0, True, False), output
+    assert "6 columns beside the genes: 'baseMean', 'log2FoldChange'" in output
+    _write("e.tsv", _table(values[:, : len(tests)], ["", *tests]))
+    code, output = _validate(capsys, "e.tsv")
+    assert (code, "is a table of tests as DESeq2 writes it" in output) == (1, True)
+
+
+def test_patients_at_the_beginning_of_names_that_r_wrote_are_found(capsys: Text) -> None:
+    patients = [f"TCGA-A{k}-{1000 + k}" for k in range(len(SAMPLE_NAMES))]
+    aliquots = [f"{name}-01A-11R-A18S-07".replace("-", ".") for name in patients]
+    rows = map(list, zip(patients, CLASS_OF_SAMPLE, strict=True))
+    _write("s.tsv", [["bcr_patient_barcode", "group"], *rows])
+    _write("e.tsv", _table(_logged(), ["", *aliquots]))
+    assert _init(capsys, "e.tsv")[0] == 0
+    code, output = _validate(capsys, "e.tsv")
+    assert (code, SUMMARY_LINE in output) == (0, True), output
+    assert "is, as R writes names, the beginning of 'TCGA.A0.1000.01A.11R.A18S.07'" in output
+
+
+@pytest.mark.parametrize("samples", ["s.tsv", None])
+def test_blank_line_below_two_headers_of_pandas_is_no_gene(
+    samples: str | None, capsys: Text
+) -> None:
+    header = [["group", *CLASS_OF_SAMPLE], ["sample", *SAMPLE_NAMES], ["gene", *[""] * 20]]
+    _write("e.csv", [*header, *_table(_logged())[1:]], ",")
+    assert _init(capsys, "e.csv", samples)[0] == 0
+    assert "missing" not in _proposed().get("data", {})
+    code, output = _validate(capsys, "e.csv")
+    assert (code, SUMMARY_LINE in output) == (0, True), output
+
+
+def test_init_refuses_several_rows_of_a_sample_as_validate_does(capsys: Text) -> None:
+    rows = [
+        [name, f"{name}_L{lane}.fastq.gz", label]
+        for name, label in zip(SAMPLE_NAMES, CLASS_OF_SAMPLE, strict=True)
+        for lane in (1, 2)
+    ]
+    _write("s.tsv", [["sample", "fastq_1", "group"], *rows])
+    _write("e.tsv", _table(_logged()))
+    message = "s.tsv, line 3: sample 'P00' is already on line 2; 19 further lines, too"
+    for code, output in (_init(capsys, "e.tsv"), _validate(capsys, "e.tsv")):
+        assert (code, output.count(message)) == (1, 1), output
+
+
+def test_abundances_of_proteome_discoverer_are_no_long_table(capsys: Text) -> None:
+    names = [f"F{k + 1}" for k in range(len(SAMPLE_NAMES))]
+    columns = [
+        f"Abundances (Normalized): {name}: Sample, {label}"
+        for name, label in zip(names, CLASS_OF_SAMPLE, strict=True)
+    ]
+    rows = [
+        [gene, "Protein OS=Homo sapiens", k + 1, *row]
+        for k, (gene, row) in enumerate(zip(GENE_NAMES, _logged().tolist(), strict=True))
+    ]
+    _write("e.txt", [["Accession", "Description", "# Peptides", *columns], *rows])
+    sheet = [["file", "group"], *map(list, zip(names, CLASS_OF_SAMPLE, strict=True))]
+    _write("s.tsv", sheet)
+    assert _init(capsys, "e.txt")[0] == 0
+    code, output = _validate(capsys, "e.txt")
+    assert (code, SUMMARY_LINE in output) == (0, True), output
+
+
+PANEL = ["IL6", "CXCL8", "TNF", "CCL2", "IFNG", "LEP", "CRP", "VEGFA", "IL1B", "ADIPOQ", "MIF"]
+
+
+def _panel(corner: str, columns: dict[str, Sequence[object]]) -> Rows:
+    """Return a table of samples in rows with fewer genes than samples, and further columns."""
+    values = _logged()[: len(PANEL)].T.tolist()
+    further = map(list, zip(*columns.values(), strict=True)) if columns else ([] for _ in values)
+    rows = zip(SAMPLE_NAMES, further, values, strict=True)
+    return [[corner, *columns, *PANEL], *([name, *left, *row] for name, left, row in rows)]
+
+
+@pytest.mark.parametrize("corner", ["SampleID", "patient", ""])
+def test_samples_in_rows_are_found_among_fewer_genes(corner: str, capsys: Text) -> None:
+    _write("e.csv", _panel(corner, {}), ",")
+    assert _init(capsys, "e.csv", None)[0] == 0
+    template = Path("new/samples.tsv").read_text().splitlines()
+    assert [line.split("\t")[0] for line in template] == ["sample", *SAMPLE_NAMES]
+
+
+def test_label_beside_fewer_genes_than_samples_is_proposed(capsys: Text) -> None:
+    ages = np.random.default_rng(8).uniform(30, 80, len(SAMPLE_NAMES)).round(1).tolist()
+    _write("e.csv", _panel("id", {"Cohort": CLASS_OF_SAMPLE, "age": ages}), ",")
+    assert _init(capsys, "e.csv", None)[0] == 0
+    config = _proposed()
+    assert (config["label"], config["data"]) == ("Cohort", {"classes": ["control", "case"]})
+    assert "normalise" not in config
+    code, output = _validate(capsys, "e.csv", "e.csv", "Cohort")
+    assert (code, "20 samples (10 control, 10 case; positive: case), 11 genes" in output) == (
+        0,
+        True,
+    ), output
+
+
+@pytest.mark.parametrize(
+    ("corner", "n_genes"), [("gene", 10), ("sample", 40), ("", 40), ("ID_REF", 40)]
+)
+def test_genes_in_rows_stay_genes(corner: str, n_genes: int, capsys: Text) -> None:
+    """UCSC Xena heads the column of the genes with the word sample."""
+    names = [f"TCGA-{k % 7}{k}-01" for k in range(len(SAMPLE_NAMES))]
+    genes = [*PANEL, *(f"{'ABCDEFGHIJ'[k % 10]}{'KLM'[k % 3]}T{k}" for k in range(40))]
+    rows = zip(genes[:n_genes], _logged()[:n_genes].tolist(), strict=True)
+    _write("e.tsv", [[corner, *names], *([gene, *row] for gene, row in rows)])
+    assert _init(capsys, "e.tsv", None)[0] == 0
+    template = Path("new/samples.tsv").read_text().splitlines()
+    assert [line.split("\t")[0] for line in template[1:]] == names
+
+
+def test_decimal_ages_under_an_unusual_name_do_not_decide_about_the_scale(capsys: Text) -> None:
+    ages = np.random.default_rng(8).uniform(30, 80, len(SAMPLE_NAMES)).round(1).tolist()
+    _write("e.csv", _panel("sample", {"yrs_at_dx": ages}), ",")
+    assert _init(capsys, "e.csv")[0] == 0
+    assert "normalise" not in _proposed()
+    code, output = _validate(capsys, "e.csv")
+    warnings = [line for line in output.splitlines() if line.startswith("warning")]
+    assert (code, len(warnings)) == (0, 1), output
+    assert "1 column of fewer decimals than the genes have: 'yrs_at_dx'" in warnings[0]
