@@ -763,3 +763,11 @@ def test_decimal_ages_under_an_unusual_name_do_not_decide_about_the_scale(capsys
     warnings = [line for line in output.splitlines() if line.startswith("warning")]
     assert (code, len(warnings)) == (0, 1), output
     assert "1 column of fewer decimals than the genes have: 'yrs_at_dx'" in warnings[0]
+
+
+def test_gene_of_few_values_is_not_warned_of_for_its_decimals(capsys: Text) -> None:
+    values = _logged()
+    values[3] = [5.25, 7.5] * 10
+    _write("e.tsv", _table(values))
+    code, output = _validate(capsys, "e.tsv")
+    assert (code, "fewer decimals" in output) == (0, False), output

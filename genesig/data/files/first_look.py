@@ -44,7 +44,7 @@ from genesig.data.files.readers import (
     read_samples,
 )
 from genesig.data.files.sample_names import check_ids, table_of_matrix, without_absent
-from genesig.data.files.whole_numbers import without_short_numbers
+from genesig.data.files.short_numbers import without_short_numbers
 from genesig.data.steps.imputation import step_for_missing
 from genesig.data.steps.sample_wise import ZEROS_AS_MISSING as ZEROS
 from genesig.data.steps.scale import (

@@ -4,7 +4,7 @@ Counters, portals and programs write more than genes and samples into one table:
 control probes, spike-ins, decoys, ids and positions of the genes, columns of the sample table.
 Every way that a matrix comes in (training, external cohorts, several studies, new samples) leaves
 these out by the functions of this file, before anything is computed from the values. The module
-`annotation_rows` finds rows of a matrix of samples, `whole_numbers` and this module its columns.
+`annotation_rows` finds rows of a matrix of samples, `short_numbers` and this module its columns.
 
 Names decide where a program has fixed names; elsewhere the values decide and a name is a hint.
 """
@@ -41,8 +41,8 @@ from genesig.data.files.non_gene_kinds import (
     is_nameless,
     kinds_by_name,
 )
-from genesig.data.files.whole_numbers import (
-    MAX_WHOLE_NUMBER_COLUMNS,
+from genesig.data.files.short_numbers import (
+    MAX_SHORT_COLUMNS,
     clinical_numbers,
     columns_of_few_decimals,
     columns_of_whole_numbers,
@@ -383,11 +383,7 @@ def _unclassified_short_numbers(
         ]
         for code, columns in columns_by_code.items()
     }
-    return {
-        code: names
-        for code, names in names_by_code.items()
-        if len(names) <= MAX_WHOLE_NUMBER_COLUMNS
-    }
+    return {code: names for code, names in names_by_code.items() if len(names) <= MAX_SHORT_COLUMNS}
 
 
 def _total_columns(

@@ -9,13 +9,13 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.files.columns import is_clinical
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.non_gene_kinds import MIN_EQUAL_SHARE
+from genesig.data.files.non_gene_kinds import MIN_DIFFERENT_VALUES, MIN_EQUAL_SHARE
 
 MIN_NONZERO_SHARE = 0.2
 """Share of samples with a value other than 0; a gene that is not expressed has fewer."""
-MAX_WHOLE_NUMBER_COLUMNS = 20
-"""Columns of whole numbers about samples; if there are more, they are genes."""
-MAX_WHOLE_NUMBER_SHARE = 0.2
+MAX_SHORT_COLUMNS = 20
+"""Columns of fewer decimals than the others; if there are more, they are genes."""
+MAX_SHORT_SHARE = 0.2
 """Largest share of such columns in a small matrix."""
 MAX_CELLS_FOR_DIGITS = 1000  # cells of which the number of digits is counted
 MAX_FIRST_SAMPLES = 10  # samples by which columns of few decimals are looked for
@@ -57,8 +57,8 @@ def columns_of_few_decimals(matrix: Matrix, samples: Sequence[int]) -> list[int]
             continue
         candidates = _are_small_and_short(X, n_decimals)
         if candidates.any() and _genes_have_decimals(matrix, X, candidates, n_decimals):
-            columns |= set(np.flatnonzero(candidates).tolist())
-    return sorted(columns - set(columns_of_whole_numbers(matrix, samples)))
+            columns |= set(np.flatnonzero(candidates & _have_decimals(X).any(axis=0)).tolist())
+    return sorted(k for k in columns if len(np.unique(_numbers(X[:, k]))) >= MIN_DIFFERENT_VALUES)
 
 
 def without_short_numbers(matrix: Matrix) -> Matrix:
@@ -106,7 +106,7 @@ def _max_candidates(n_columns: int) -> float:
     """Return how many columns of short numbers may describe samples; if there are more, none."""
     return max(
         (1 - MIN_EQUAL_SHARE) * n_columns,
-        min(MAX_WHOLE_NUMBER_COLUMNS, MAX_WHOLE_NUMBER_SHARE * n_columns),
+        min(MAX_SHORT_COLUMNS, MAX_SHORT_SHARE * n_columns),
     )
 
 
