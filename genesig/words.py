@@ -53,6 +53,10 @@ MISSING_CELLS = frozenset(
         "#null!",
     ]
 )
+# What instruments write for a value that is too small or too large: <3.2, OOR >, <LOD.
+BEYOND_LIMIT = re.compile(
+    r"[<>\u2264\u2265]\s*(\d.*|L?LO[DQ])|OOR\s*[<>]|LOD|LL?OQ|BLQ|BL?DL", re.IGNORECASE
+)
 # What people write for no value: never a class by itself...
 UNKNOWN_VALUE = re.compile(
     r"\?+|\.+|--+|unknown|unk|missing|undetermined|n\.d\.?|n\.a\.?|<na>|-9+"
@@ -123,6 +127,8 @@ def number_fault(text: str) -> str:
         return f"is missing ('{text}')"
     if NUMBER.fullmatch(text):
         return f"is {text.strip()}, larger than any measurement"
+    if BEYOND_LIMIT.fullmatch(text.strip()):
+        return f"is '{text}', beyond a limit of detection"
     infinite = text.strip().lower().lstrip("+-").startswith("inf")
     return f"is infinite ('{text}')" if infinite else f"is '{text}', not a number"
 

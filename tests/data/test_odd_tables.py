@@ -771,3 +771,22 @@ def test_gene_of_few_values_is_not_warned_of_for_its_decimals(capsys: Text) -> N
     _write("e.tsv", _table(values))
     code, output = _validate(capsys, "e.tsv")
     assert (code, "fewer decimals" in output) == (0, False), output
+
+
+@pytest.mark.parametrize("word", ["<{}", "OOR <", "<LOD", "> {}"])
+def test_values_beyond_a_limit_of_detection_are_named_with_the_remedy(
+    word: str, capsys: Text
+) -> None:
+    values = _logged().astype(object)
+    is_low = np.random.default_rng(9).random(values.shape) < 0.2
+    for row, column in np.argwhere(is_low).tolist():
+        values[row, column] = word.format(row + 1.5)
+    _write("e.tsv", _table(values))
+    code, output = _init(capsys, "e.tsv")
+    assert (code, "write NA for a value beyond a limit of detection" in output) == (1, True), output
+    code, output = _validate(capsys, "e.tsv")
+    assert (code, "beyond a limit of detection" in output, "left_censored" in output) == (
+        1,
+        True,
+        True,
+    ), output

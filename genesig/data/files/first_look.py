@@ -62,6 +62,7 @@ from genesig.response.design import label_columns
 from genesig.results.files import mark_formula
 from genesig.results.new_study import Start
 from genesig.words import (
+    BEYOND_LIMIT,
     THOUSANDS_BY_COMMA,
     as_word,
     control_first,
@@ -225,10 +226,13 @@ def _check_numbers(matrix: Matrix, path: str, max_share: float) -> None:
         n_decimal_commas = sum("," in text and is_number(text.replace(",", ".")) for text in words)
         advice = "is it a table about samples or genes? Name the expression matrix"
         n_thousands_signs = sum(bool(without_thousands(text)) for text in words)
+        n_beyond_limit = sum(BEYOND_LIMIT.fullmatch(text.strip()) is not None for text in words)
         if 2 * (n_decimal_commas + n_thousands_signs) > len(words):
             advice = "export the table with decimal points"
             if n_thousands_signs or all(map(THOUSANDS_BY_COMMA.fullmatch, words)):
                 advice = f"{advice} and without signs of thousands"
+        elif 2 * n_beyond_limit > len(words):
+            advice = "write NA for a value beyond a limit of detection; a study can fill it in"
         elif len(set(words)) == 1 and _is_in_most_samples(matrix):
             advice = f"if '{words[0]}' says that nothing was measured, write NA instead"
         raise input_error(path, message + advice)

@@ -292,6 +292,7 @@ ADVICE_OF_FAULT = {
     "ambiguous comma": "; export the table with decimal points and without signs of thousands",
     "comma": "; export the table with decimal points",
     "thousands": "; export the table without them",
+    "limit": f"; write NA, and {FILL_ADVICE}",
     "other": "; write a finite number, or NA where nothing was measured",
     "large": f"; correct it, or {LEAVE_GENE_OUT}",
 }
@@ -305,6 +306,8 @@ def _kind_of_fault(fault: str) -> str:
         return "comma"
     if "of thousands" in fault:
         return "thousands"
+    if "limit of detection" in fault:
+        return "limit"
     if "larger" in fault:
         return "large"
     return "missing" if "blank" in fault or "missing" in fault else "other"
