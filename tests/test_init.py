@@ -124,6 +124,7 @@ TABLE = [
     ["gene", *NUMBERS.samples],
     *([g, *r] for g, r in zip(NUMBERS.genes, RAW.rows, strict=True)),
 ]
+TRANSPOSED = [["sample", *NUMBERS.genes], *list(zip(*TABLE, strict=True))[1:]]
 LOG2 = {"samples": [{"step": "log2"}]}
 CPM = {"samples": [{"step": "log_cpm"}]}
 OPTION_FILES: dict[str, tuple[str | bytes, str, dict[str, Any]]] = {
@@ -136,7 +137,7 @@ OPTION_FILES: dict[str, tuple[str | bytes, str, dict[str, Any]]] = {
     "e.h5ad": (h5ad(NUMBERS), "class", {"data": {"classes": ["normal", "tumor"]}}),
     "e.gct": (gct12(NUMBERS), "diagnosis", {}),
     "e.tsv": (tabbed(TABLE), "diagnosis", {"normalise": LOG2}),
-    "t.tsv": (tabbed([*zip(*TABLE, strict=True)]), "diagnosis", {"normalise": LOG2}),
+    "t.tsv": (tabbed(TRANSPOSED), "diagnosis", {"normalise": LOG2}),
     "c.gct": (gct12(COUNTS), "diagnosis", {"normalise": CPM}),
 }
 
@@ -530,7 +531,7 @@ def test_the_scale_is_judged_by_shape(kind: str) -> None:
     (step, why) = SCALES[kind]
     genes, samples = (tuple(f"{axis}{k}" for k in range(n)) for axis, n in enumerate(X.shape))
     normalisation, warnings_given = _normalisation(
-        Matrix(genes, samples, X, {}, tuple(range(2, len(X) + 2)))
+        Matrix(samples, genes, X.T, {}, tuple(range(2, len(X) + 2)), transposed=True)
     )
     names = [proposed_step["step"] for proposed_step in normalisation.get("samples", ())]
     assert names == ([] if step is None else step.split())
