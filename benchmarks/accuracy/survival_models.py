@@ -33,8 +33,8 @@ from study import outer_fits, settings, splits_of
 from genesig.models.top_genes import compound_covariate_survival
 from genesig.results import Dataset, Design, Fits, Splits
 from genesig.selection.assess.assessment import compare_errors, study_errors
-from genesig.selection.assess.held_out import HeldOut, complete_held_out
-from genesig.selection.assess.kinds import ASSESSED
+from genesig.selection.assess.held_out import complete_held_out
+from genesig.selection.assess.kinds import ASSESSED, HeldOut
 
 Array = np.ndarray[Any, Any]
 
@@ -192,7 +192,7 @@ def measure_simulation(n_true: int, hazard_sd: float, n_sets: int) -> dict[str, 
         one_split = replace(splits, outer=(split,), subsamples=())
         rows.append(concordances(held_out_methods(dataset, one_split)))
     table = pd.DataFrame(rows)
-    row = table.mean().to_dict()
+    row = {method: float(table[method].mean()) for method in METHODS}
     for method in METHODS[1:]:
         difference = table[method] - table["two-stage"]
         two_errors = 2 * difference.std() / np.sqrt(n_sets)

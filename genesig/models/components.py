@@ -43,8 +43,11 @@ from genesig.optim.sparse_components import (
 )
 
 
-class SparsePCA(  # type: ignore[misc]
-    FoldsInside, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+class SparsePCA(
+    FoldsInside,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
 ):
     """Directions in which samples differ, each of few features.
 
