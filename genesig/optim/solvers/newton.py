@@ -48,9 +48,9 @@ START_CAPACITY = 64
 """Features that a pool holds before it grows."""
 TYPICAL_FEATURES = 400
 """Features of a pool by which the memory of a chunk is estimated."""
-CHUNK_BYTES = 40e6
+CHUNK_BYTES = 80e6
 """Estimated memory of the training sets of a chunk."""
-MAX_GROWN_BYTES = 4 * CHUNK_BYTES
+MAX_GROWN_BYTES = 2 * CHUNK_BYTES
 """Memory of grown pools above which the training sets of a chunk are solved one by one."""
 MIN_CHUNK_SETS = 4
 MAX_CHUNK_SETS = 64
