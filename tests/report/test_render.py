@@ -362,7 +362,7 @@ def test_regression_speaks_of_one_measure(rendered):
 
 
 def test_a_value_of_another_version_is_refused(rendering, tmp_path):
-    with pytest.raises(GenesigError, match="version 1, version 8 is needed"):
+    with pytest.raises(GenesigError, match="version 1, version 9 is needed"):
         render(
             {**rendering.data, "version": 1},
             tmp_path / "r.html",
