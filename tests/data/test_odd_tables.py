@@ -790,3 +790,15 @@ def test_values_beyond_a_limit_of_detection_are_named_with_the_remedy(
         True,
         True,
     ), output
+
+
+def test_columns_of_one_name_beside_the_samples_are_named_once(capsys: Text) -> None:
+    """GEO's supplementary files of Illumina have a p-value of detection behind each signal."""
+    header = ["ID_REF", *(name for sample in SAMPLE_NAMES for name in (sample, "Detection Pval"))]
+    p_values = np.random.default_rng(2).random((len(GENE_NAMES), len(SAMPLE_NAMES))).round(4)
+    pairs = np.stack([_logged(), p_values], axis=2).reshape(len(GENE_NAMES), -1)
+    _write("e.txt", _table(pairs, header))
+    assert _init(capsys, "e.txt")[0] == 0
+    code, output = _validate(capsys, "e.txt")
+    assert (code, SUMMARY_LINE in output) == (0, True), output
+    assert "so left out: 20 columns, 'Detection Pval'\n" in output

@@ -187,7 +187,7 @@ def has_samples_in_rows(matrix: Matrix) -> bool:
     hints_of_rows = (
         2 * (_are_gene_ids(columns) - _are_gene_ids(rows)),
         bool(SAMPLE_HEADER.fullmatch(matrix.corner)) - bool(GENE_HEADER.fullmatch(matrix.corner)),
-        _describe_samples(matrix) - _describe_samples(matrix.transpose()),
+        _has_columns_about_samples(matrix) - _has_columns_about_samples(matrix.transpose()),
         _differ_in_numbers(rows, columns) - _differ_in_numbers(columns, rows),
     )
     return sum(hints_of_rows) > 0 or (sum(hints_of_rows) == 0 and len(columns) > len(rows))
@@ -198,7 +198,7 @@ def _are_gene_ids(names: Sequence[str]) -> bool:
     return 2 * sum(GENE_ID.fullmatch(name) is not None for name in names) > len(names)
 
 
-def _describe_samples(matrix: Matrix) -> bool:
+def _has_columns_about_samples(matrix: Matrix) -> bool:
     """Tell whether a column has classes, or is called as an age or a time, and is none of genes."""
     is_named = [is_clinical(name) for name in matrix.columns]
     if 0 < sum(is_named) <= len(is_named) / 2:

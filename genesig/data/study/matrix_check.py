@@ -211,7 +211,8 @@ def check_samples(
     unlisted_samples = [name for name in matrix.rows if name not in listed_samples]
     if unlisted_samples:
         kind = counted(len(unlisted_samples), "column" if matrix.transposed else "row")
-        message = f"not in {table_file}, so left out: {kind}, {listing(unlisted_samples)}"
+        names = listing(dict.fromkeys(unlisted_samples))
+        message = f"not in {table_file}, so left out: {kind}, {names}"
         problems.append(Problem(file, message, "warning"))
     return [
         {"kind": "sample", "name": name, "reason": f"not in {table_file}"}
