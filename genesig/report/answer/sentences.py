@@ -355,15 +355,19 @@ def rules(data: Study) -> str:
     Below each grade stands its rule; "them" are the external cohorts that the grade names.
     """
     name, chance = interval_and_chance(data)
-    _, external_name, external_chance = measure(data).external_measure
-    return f"""\
+    text = f"""\
 {Grade.HERE.value}
   permutation p ≤ {LEVEL:g}, and the 95% CI of the {name} excludes {chance}
 {Grade.WEAK.value}
   only p is small; or only the interval excludes {chance} and p is not known; or genes pass the FDR
 {Grade.NONE.value}
   none of these
-{Grade.ELSEWHERE.value}
+"""
+    if not data["answer"]["cohorts"]["rows"]:
+        return text
+    _, external_name, external_chance = measure(data).external_measure
+    return f"""\
+{text}{Grade.ELSEWHERE.value}
   at least half of them are (95% CI of {external_name} above {external_chance:g}), and none is worse
 {Grade.AGAINST.value}
   no external cohort is better than chance, and one is worse or excludes the accuracy of this study

@@ -314,7 +314,7 @@ def _gene_card(data: Genes, card: Gene, values: list[float], row: TableRow) -> C
         axis_text = "against time; filled dots: with the event, open: censored"
     facts = [
         ("Weight", significant(row["weight"], 3) if row["weight"] else "not in the final model"),
-        *([("Selection", selection_text(row))] if "fdr_selected" in row else []),
+        *([("Selection frequency", selection_text(row))] if "fdr_selected" in row else []),
         (
             single_gene_measure(data).heading.format(class_or_label(data, card)),
             _value_with_limits(

@@ -165,7 +165,7 @@ def controls_section(data: Prediction, limits: Limits) -> Section:
     """Return the section with other methods on the same splits."""
     study_measure = measure(data)
     n_permutations = len(data["null"]["errors"])
-    caption = WORDS.text("controls_table_caption", study_measure.name, n_permutations)
+    caption = WORDS.text("controls_table_caption", study_measure.name)
     table = _controls_table(data, caption, limits)
     paragraphs = WORDS.paragraphs("controls", data, table_rows(data["tables"]["controls"]))
     rows = control_rows(data)

@@ -205,7 +205,7 @@ def test_a_named_gene_that_the_model_does_without_is_told():
     assert "3 genes pass a false discovery rate (FDR) of 10% (2 of them in" in genes_words(data)
     card = SECTIONS["cards"](data, SMALL).items[0]
     assert "not in the final model" in dict(card.pairs)["Weight"]
-    assert dict(card.pairs)["Selection"].startswith("FDR-selected: ")
+    assert dict(card.pairs)["Selection frequency"].endswith("; FDR-selected")
 
 
 @pytest.mark.usefixtures("undrawn")

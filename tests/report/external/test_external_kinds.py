@@ -42,7 +42,7 @@ def _data(kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
     classes = None if design.classes is None else list(design.classes)
     return {
         "study": {"task": kind, "classes": classes, "label": design.label},
-        "answer": {"error": {"value": 0.25}},
+        "answer": {"error": {"value": 0.25}, "cohorts": {"rows": [{}]}},
         "held_out": {"samples": [], "roc": None},
         "external": collected([about], classes),
         "not_assessable": [],
@@ -114,8 +114,10 @@ def test_the_first_screen_counts_where_the_model_is_better_than_chance(kind: str
 def test_the_rules_name_the_measure_of_the_kind() -> None:
     config = {"data": {"covariates": []}}
 
-    def rules_of(task: str, classes: list[str] | None) -> str:
-        return rules({"study": {"task": task, "classes": classes}, "config": config})
+    def rules_of(task: str, classes: list[str] | None, n_cohorts: int = 1) -> str:
+        study = {"task": task, "classes": classes}
+        cohorts = {"rows": [{"name": "elsewhere"}] * n_cohorts}
+        return rules({"study": study, "config": config, "answer": {"cohorts": cohorts}})
 
     assert "95% CI of C above 0.5" in rules_of("survival", None)
     two = rules_of("classification", ["a", "b"])
@@ -123,6 +125,7 @@ def test_the_rules_name_the_measure_of_the_kind() -> None:
     assert "95% CI of the accuracy excludes 50%" in two
     assert "95% CI of R² above 0" in rules_of("regression", None)
     assert all(grade.value in two for grade in Grade)
+    assert "external" not in rules_of("classification", ["a", "b"], 0)
 
 
 def test_probabilities_of_several_classes_are_said_with_their_calibration() -> None:

@@ -145,7 +145,7 @@ function makeTable(table) {
       state.at = 0;
       draw(state);
     });
-    tools.append(make("label", {}, "Search all rows ", state.input));
+    tools.append(make("label", {}, "Search ", state.input));
   }
   if (outer.querySelector(".first")) tools.append(state.back, state.on);
   tools.append(state.count, button("Save as TSV", async function () {
