@@ -82,7 +82,7 @@ def test_a_q_just_above_the_bound_is_not_written_as_the_bound():
         "selection_q": 0.105,
         "fdr_selected": False,
     }
-    assert selection_text(row).startswith("not FDR-selected")
+    assert selection_text(row).endswith("; not FDR-selected")
 
 
 def test_indicators_of_missing_values_are_counted_apart_from_genes():
