@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from genesig.report.page.measure import shrinkage_words, two_classes
+from genesig.report.page.measure import two_classes
 from genesig.report.page.record import Study
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.tables import CI_FROM, CI_TO, Column, filled_table
-from genesig.report.page.words import clean, counted, percent
+from genesig.report.page.wording import Wording
+from genesig.report.page.words import percent
 from genesig.selection.assess.intervals import wilson
 
 TITLE = "Class by class"
+WORDS = Wording(__file__)
 COLUMNS = (
     Column("Class", "text"),
     Column("Samples", "integer"),
@@ -39,34 +41,10 @@ def classes(data: Study, limits: Limits) -> Section:
         len(rows),
         is_open=True,
     )
-    words = [_confusion_words(names, counts), *_probability_words(data)]
+    total = np.sum(counts)
+    share_right = float(np.trace(counts) / total) if total else None
+    words = WORDS.paragraphs("section", data, *_most_confused(names, counts), share_right)
     return Section("classes", TITLE, words, [table], part="prediction")
-
-
-def _probability_words(data: Study) -> list[str]:
-    """Compare the mean probability of the called class with the share of correct calls."""
-    held_out = data["held_out"]
-    assumed_shares = data["config"]["probabilities"]
-    mean = held_out.get("probability")
-    counts = np.array(held_out["confusion"], dtype=float)
-    if mean is None or not counts.sum():
-        return []
-    method = (
-        "Probabilities follow from the scores by one slope and an intercept for each class, fitted"
-        " to left-out samples of the training set"
-    )
-    if assumed_shares != "study":
-        shares = "equal" if assumed_shares == "equal" else ", ".join(map(percent, assumed_shares))
-        return [
-            f"{method}. {shrinkage_words(data)}They hold for classes of other shares than these"
-            f" samples': {shares}."
-        ]
-    right = float(np.trace(counts) / counts.sum())
-    return [
-        f"The class that is called has a probability of {percent(mean)} on average, and is right in"
-        f" {percent(right)}. {method}. {shrinkage_words(data)}They know how frequent the classes"
-        " are; what a sample is called does not, so that another class may be more probable."
-    ]
 
 
 def _class_row(
@@ -89,17 +67,12 @@ def _class_row(
     return [names[class_index], size, share_correct, low, high, most_confused]
 
 
-def _confusion_words(names: list[str], counts: list[list[float]]) -> str:
-    """Return the text on which two classes are taken for each other most often."""
+def _most_confused(names: list[str], counts: list[list[float]]) -> tuple[float, tuple[str, str]]:
+    """Return how often the two classes are taken for each other that are so most often."""
     pairs = [
         (counts[a][b] + counts[b][a], names[a], names[b])
         for a in range(len(names))
         for b in range(a)
     ]
     n_confused, first_class, second_class = max(pairs)
-    if not n_confused:
-        return "No class is taken for another while held out."
-    return (
-        f"Most often taken for each other: {clean(first_class)} and {clean(second_class)},"
-        f" {counted(round(n_confused), 'sample')} per repeat."
-    )
+    return n_confused, (first_class, second_class)
