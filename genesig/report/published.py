@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,8 @@ from genesig.report.page.tables import (
     filled_table,
     table_rows,
 )
-from genesig.report.page.words import clean, counted, decimal, percent, shorten, significant
+from genesig.report.page.wording import Wording
+from genesig.report.page.words import shorten
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,6 +39,7 @@ PUBLISHED_TITLE = "Published signatures"
 PUBLISHED_TABLE = "published"
 MIDDLE_PERCENTILES = (2.5, 97.5)
 """Percentiles between which 95% of the random lists lie."""
+WORDS = Wording(__file__)
 
 
 def published(data: Study, limits: Limits) -> Section:
@@ -81,7 +83,8 @@ def published(data: Study, limits: Limits) -> Section:
     table = filled_table(
         PUBLISHED_TABLE, caption, columns, cells, limits.table_rows, file=f"{PUBLISHED_TABLE}.tsv"
     )
-    words = [_rank_words(signatures[0], random_values, metric)]
+    low, high = np.percentile(random_values, MIDDLE_PERCENTILES)
+    words = WORDS.paragraphs("rank", signatures[0], len(random_values), metric, low, high)
     return Section(
         PUBLISHED_TABLE,
         PUBLISHED_TITLE,
@@ -91,23 +94,9 @@ def published(data: Study, limits: Limits) -> Section:
     )
 
 
-def _rank_words(genesig_row: TableRow, random_values: Sequence[float], metric: Measure) -> str:
-    low, high = np.percentile(random_values, MIDDLE_PERCENTILES)
-    return (
-        f"Of {counted(len(random_values), 'random list')} of as many genes as the lists of the"
-        f" splits ({significant(genesig_row['genes'], 2)} on average),"
-        f" {percent(genesig_row['as_good'], 1)} reach {metric.as_good} than this signature"
-        f" ({decimal(metric.value(genesig_row['error']))}). 95% of them lie between {decimal(low)}"
-        f" and {decimal(high)}."
-    )
-
-
 def _random_lists_figure(
     signatures: Sequence[TableRow], random_values: Sequence[float], metric: Measure
 ) -> Picture:
-    value_texts = "; ".join(
-        f"{clean(row['name'])} {decimal(metric.value(row['error']))}" for row in signatures[:10]
-    )
     names = [row["name"] for row in signatures] + [
         f"random {k}" for k in range(1, len(random_values) + 1)
     ]
@@ -123,11 +112,8 @@ def _random_lists_figure(
             "high": [high for _, high in limits],
         },
         title="The signature among random lists",
-        description=f"{metric.name} of {counted(len(random_values), 'random list')};"
-        f" {value_texts}.",
-        caption=f"Grey: how many random lists reach a {metric.name}; each has in every split as"
-        " many genes as the list chosen there. Below: this and published ones, dots with"
-        " 95% CI. Dashed: chance.",
+        description=WORDS.text("figure_description", signatures, len(random_values), metric),
+        caption=WORDS.text("figure_caption", metric.name),
     )
 
 
@@ -165,14 +151,9 @@ def _draw_random_lists(
     return figure
 
 
-def published_sentences(data: Study) -> Iterator[str]:
-    """Yield the sentence of Methods about published signatures, if there are any."""
-    if PUBLISHED_TABLE in data["tables"]:
-        rows = data["tables"][PUBLISHED_TABLE]["rows"]
-        kinds = [row[0] for row in rows]
-        yield (
-            f"{counted(kinds.count('published'), 'published signature')} and"
-            f" {counted(kinds.count('random'), 'random list')} of as many genes as the chosen list"
-            " of each split (Venet et al. 2011) were refitted by ridge on the same training"
-            " samples, the penalty by the same inner folds."
-        )
+def published_sentences(data: Study) -> list[str]:
+    """Return the sentence of Methods about published signatures, if there are any."""
+    if PUBLISHED_TABLE not in data["tables"]:
+        return []
+    kinds = [row[0] for row in data["tables"][PUBLISHED_TABLE]["rows"]]
+    return WORDS.paragraphs("methods", kinds)
