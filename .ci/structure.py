@@ -37,7 +37,7 @@ from genesig.optim.structured import solvers as structured_solvers
 from genesig.report import data as report_data
 from genesig.report import sections
 from genesig.report.page.measure import MODELS
-from genesig.response.design import SEVERAL
+from genesig.response.design import SEVERAL_CLASSES
 from genesig.response.kinds import RESPONSES, ByKind
 from genesig.selection.model import schema
 
@@ -53,9 +53,9 @@ MADE_BY_STEPS = {"KeptGenes"}
 
 # Kinds that a table need not have: a table of two classes only, of order only, of times only.
 KINDS_LEFT_OUT = {
-    "genesig.selection.assess.patients.tables.EFFECT_MEASURES": {SEVERAL},
+    "genesig.selection.assess.patients.tables.EFFECT_MEASURES": {SEVERAL_CLASSES},
     "genesig.report.patients.BIAS_PENALTY": {"regression"},
-    "genesig.report.patients.FOLLOW_UP_METHOD": {"classification", SEVERAL, "regression"},
+    "genesig.report.patients.FOLLOW_UP_METHOD": {"classification", SEVERAL_CLASSES, "regression"},
 }
 
 # Jobs that run no compiled code; loading the compiler would cost each of them 0.2 s.
@@ -165,7 +165,11 @@ def check_members() -> Iterator[str]:
         ("genesig/report/page/measure.py, MODELS", baselines.BASELINES, named_models),
         (f"{SCHEMA}, nonlinear.penalty", penalties.PENALTIES, nonlinear["penalty"]["enum"]),
         (f"{SCHEMA}, nonlinear.kernel", kernels.KERNELS, nonlinear["kernel"]["enum"]),
-        (f"{SCHEMA}, data.task", RESPONSES.keys() - {SEVERAL}, {*tasks} - {SEVERAL}),
+        (
+            f"{SCHEMA}, data.task",
+            RESPONSES.keys() - {SEVERAL_CLASSES},
+            {*tasks} - {SEVERAL_CLASSES},
+        ),
     ):
         yield from missing_members(where, needed, members)
     published = (ROOT / "docs/model.schema.json").read_text(encoding="utf-8")
@@ -230,7 +234,7 @@ def check_kinds() -> Iterator[str]:
             yield f"{where}: no line for {kind!r}; or say in RESPONSES what it is `like`"
         for kind in sorted(set(table) - RESPONSES.keys()):
             yield f"{where}: {kind!r} is not in RESPONSES"
-    words = {"SEVERAL", *(f'"{kind}"' for kind in RESPONSES)}
+    words = {"SEVERAL_CLASSES", *(f'"{kind}"' for kind in RESPONSES)}
     for path, tree in syntax_trees().items():
         text = (PACKAGE / path).read_text(encoding="utf-8")
         if not any(word in text for word in words):
@@ -255,7 +259,7 @@ def compared_kinds(tree: ast.Module) -> set[int]:
 
 def bare_tables(tree: ast.Module) -> set[int]:
     """Return the lines of the dicts by two or more kinds that are no `ByKind`."""
-    kinds = {*map(repr, RESPONSES), "SEVERAL"}
+    kinds = {*map(repr, RESPONSES), "SEVERAL_CLASSES"}
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     wrapped = {
         id(argument)

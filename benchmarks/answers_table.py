@@ -12,12 +12,12 @@ from answers_runs import Record
 from scipy.stats import t
 
 from genesig.selection.assess.assessment import assess
-from genesig.selection.assess.held_out import HeldOut, complete_held_out
-from genesig.selection.assess.kinds import ASSESSED
+from genesig.selection.assess.held_out import HeldOutScores, complete_held_out
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 
 Array = np.ndarray[Any, Any]
 
-HEADLINE = ASSESSED["classification"].headline
+HEADLINE = ASSESSMENT_KINDS["classification"].headline
 
 
 def agreement(halves: Sequence[Sequence[int]], n_genes: int) -> tuple[float, float]:
@@ -43,7 +43,7 @@ def agreement(halves: Sequence[Sequence[int]], n_genes: int) -> tuple[float, flo
     return index(np.ones(n, dtype=bool)), float(np.std(without) * np.sqrt(max(n - 1, 1)))
 
 
-def scores_of_record(study: Study, record: Record) -> HeldOut:
+def scores_of_record(study: Study, record: Record) -> HeldOutScores:
     """Return the held-out scores as genesig's own assessment takes them."""
     row = np.array(record.row)
     split = np.array(record.split)
@@ -51,7 +51,7 @@ def scores_of_record(study: Study, record: Record) -> HeldOut:
     return complete_held_out(study.dataset, study.splits, row, split, scores, np.zeros_like(row))
 
 
-def paired_error(scores: HeldOut, reference: HeldOut) -> tuple[float, float, float]:
+def paired_error(scores: HeldOutScores, reference: HeldOutScores) -> tuple[float, float, float]:
     """Return error of `scores` - error of `reference`, with its 95 % interval over samples.
 
     t over d_i = n/(2 n_c) (mean over repeats of the loss of sample i, the one's minus the other's).

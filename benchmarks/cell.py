@@ -27,7 +27,7 @@ from genesig.optim.cox.path import ridge
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.calibration import calibration_line
-from genesig.selection.assess.kinds import ASSESSED
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 
 Array = np.ndarray[Any, Any]
 
@@ -86,7 +86,7 @@ def measure_record(method: str, study: Study, record: Record, true: Array | None
     """Return what is measured of a method on one data set."""
     (n, d) = study.dataset.X.shape
     kind = study.dataset.design.kind
-    headline = ASSESSED[kind].headline
+    headline = ASSESSMENT_KINDS[kind].headline
     assessment = assess(scores_of_record(study, record), headline)[0]
     out: dict[str, Any] = {
         "kind": kind,

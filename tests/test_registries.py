@@ -16,7 +16,7 @@ from genesig.data.study.label_rules import LABEL_RULES
 from genesig.models.baselines import BASELINES
 from genesig.report.page.measure import MEASURES
 from genesig.response.kinds import RESPONSES, ByKind
-from genesig.selection.assess.kinds import ASSESSED
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 from genesig.selection.linear.kinds import FITTINGS
 from genesig.selection.model.kinds import MODEL_KINDS
 
@@ -52,7 +52,7 @@ TABLES = {
     "labels": LABEL_RULES,
     "baseline": BASELINES["dummy"],
     "measures": MEASURES,
-    "assessment": ASSESSED,
+    "assessment": ASSESSMENT_KINDS,
     "fit": FITTINGS,
     "model": MODEL_KINDS,
 }

@@ -45,7 +45,7 @@ from genesig.results.splits import GeneSets, HalfSampleStudy
 from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.controls import p_value
 from genesig.selection.assess.held_out import model_scores
-from genesig.selection.assess.kinds import ASSESSED
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 from genesig.selection.gather import LinearResults, gather
 from genesig.selection.genes.frequency import smallest_count
 from genesig.selection.linear.nested_cross_validation import (
@@ -318,7 +318,7 @@ def kind(
             for label_fits in labels
         ]
         error = []
-        headline = ASSESSED[dataset.design.kind].headline
+        headline = ASSESSMENT_KINDS[dataset.design.kind].headline
         for label_fits in fits:
             model_scores_of_fits = model_scores(dataset, splits, label_fits, label_fits.scores)
             error += study_errors(model_scores_of_fits, headline)[:, 0].tolist()

@@ -38,7 +38,7 @@ from genesig.data.steps.normalise import normalise_samples
 from genesig.data.validate import study_config
 from genesig.results import Dataset, Design, Fits, Splits
 from genesig.selection.assess.held_out import predictions_table
-from genesig.selection.assess.kinds import ASSESSED
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 from genesig.selection.linear.training_sets import linear_keywords
 
@@ -147,7 +147,7 @@ def genesig_scores(data: Data, align: str) -> Array:
     splits, fits = observed_fits(dataset)
     table = predictions_table(dataset, splits, fits.with_chosen())
     table = table[table["mu"].isna()].set_index("sample").loc[dataset.samples]
-    scores = ASSESSED[dataset.design.kind].read_scores(table, dataset.design.classes)
+    scores = ASSESSMENT_KINDS[dataset.design.kind].read_scores(table, dataset.design.classes)
     return scores if scores.ndim > 1 else np.column_stack([np.zeros(len(scores)), scores])
 
 

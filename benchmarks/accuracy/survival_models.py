@@ -34,11 +34,11 @@ from genesig.models.top_genes import compound_covariate_survival
 from genesig.results import Dataset, Design, Fits, Splits
 from genesig.selection.assess.assessment import compare_errors, study_errors
 from genesig.selection.assess.held_out import complete_held_out
-from genesig.selection.assess.kinds import ASSESSED, HeldOut
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS, HeldOutScores
 
 Array = np.ndarray[Any, Any]
 
-HEADLINE = ASSESSED["survival"].headline
+HEADLINE = ASSESSMENT_KINDS["survival"].headline
 CONFIG = settings({}, signature={"permutations": 0})  # the chosen lists do not depend on them
 FIRST_SEED = 5900
 N_GENES = 1000
@@ -106,7 +106,7 @@ SIMULATIONS = {"few-strong": (3, 1.5), "many-weak": (100, 1.5)}
 NAMES = (*DATA_SETS, *SIMULATIONS)
 
 
-def held_out_methods(dataset: Dataset, splits: Splits) -> dict[str, HeldOut]:
+def held_out_methods(dataset: Dataset, splits: Splits) -> dict[str, HeldOutScores]:
     """Return the held-out scores of each method."""
     fits = outer_fits(dataset, splits, CONFIG).with_chosen()
     split_number = {split.name: number for number, split in enumerate(splits.outer)}
@@ -202,7 +202,7 @@ def measure_simulation(n_true: int, hazard_sd: float, n_sets: int) -> dict[str, 
     return row
 
 
-def concordances(methods: dict[str, HeldOut]) -> dict[str, float]:
+def concordances(methods: dict[str, HeldOutScores]) -> dict[str, float]:
     """Return C of the held-out scores of each method."""
     return {
         method: 1 - float(study_errors(scored, HEADLINE)[0, 0])

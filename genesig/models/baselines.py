@@ -28,7 +28,7 @@ from genesig.optim.cox.risk_sets import DEFAULT_TIES, RiskSets, left_out_devianc
 from genesig.optim.cox.training import separation_ridge
 from genesig.optim.principal_components import Points, choose_components, component_regressions
 from genesig.plugins import Registry
-from genesig.response.design import SEVERAL
+from genesig.response.design import SEVERAL_CLASSES
 from genesig.response.kinds import ByKind
 
 Folds = Sequence[Array]
@@ -417,60 +417,60 @@ def midpoint(y: Array, held_out_scores: Array) -> float:
 _BASELINES: dict[str, dict[str, Baseline]] = {
     "dummy": {
         "classification": majority,
-        SEVERAL: majority_several,
+        SEVERAL_CLASSES: majority_several,
         "regression": mean,
         "survival": no_order,
     },
     "ridge": {
         "classification": ridge_classes,
-        SEVERAL: one_against_rest(ridge_classes),
+        SEVERAL_CLASSES: one_against_rest(ridge_classes),
         "regression": ridge_numbers,
         "survival": ridge_survival,
     },
     "lasso": {
         "classification": lasso_classes,
-        SEVERAL: one_against_rest(lasso_classes),
+        SEVERAL_CLASSES: one_against_rest(lasso_classes),
         "regression": lasso_numbers,
         "survival": lasso_survival,
     },
     "elastic_net": {
         "classification": elastic_net_classes,
-        SEVERAL: one_against_rest(elastic_net_classes),
+        SEVERAL_CLASSES: one_against_rest(elastic_net_classes),
         "regression": elastic_net_numbers,
         "survival": elastic_net_survival,
     },
     "pcr": {
         "classification": pcr_classes,
-        SEVERAL: one_against_rest(pcr_classes),
+        SEVERAL_CLASSES: one_against_rest(pcr_classes),
         "regression": pcr_numbers,
     },
     "kernel_pcr": {
         "classification": kernel_pcr_classes,
-        SEVERAL: one_against_rest(kernel_pcr_classes),
+        SEVERAL_CLASSES: one_against_rest(kernel_pcr_classes),
         "regression": kernel_pcr_numbers,
     },
-    "nearest_centroid": {"classification": nearest_centroid, SEVERAL: nearest_centroids},
+    "nearest_centroid": {"classification": nearest_centroid, SEVERAL_CLASSES: nearest_centroids},
     "linear_svm": {
         "classification": svm_classes,
-        SEVERAL: one_against_rest(svm_classes),
+        SEVERAL_CLASSES: one_against_rest(svm_classes),
         "regression": svm_numbers,
     },
     "random_forest": {
         "classification": forest_classes,
-        SEVERAL: forest_several,
+        SEVERAL_CLASSES: forest_several,
         "regression": forest_numbers,
     },
     "t_test_lda": {
         "classification": top_genes.t_test_lda,
-        SEVERAL: top_genes.t_test_lda,
+        SEVERAL_CLASSES: top_genes.t_test_lda,
     },
     "shrunken_centroids": {
         "classification": top_genes.shrunken_centroids,
-        SEVERAL: top_genes.shrunken_centroids,
+        SEVERAL_CLASSES: top_genes.shrunken_centroids,
     },
     "gradient_boosting": {
         "classification": top_genes.boosting_classes,
-        SEVERAL: top_genes.boosting_classes,
+        SEVERAL_CLASSES: top_genes.boosting_classes,
         "regression": top_genes.boosting_numbers,
     },
     "compound_covariate": {
@@ -508,7 +508,7 @@ def ridge_beside(q: int) -> Mapping[str, Baseline]:
     return ByKind(
         {
             "classification": classes,
-            SEVERAL: one_against_rest(classes),
+            SEVERAL_CLASSES: one_against_rest(classes),
             "regression": numbers,
             "survival": times,
         }

@@ -34,7 +34,7 @@ from genesig.report.page.words import (
     shorten,
     significant,
 )
-from genesig.response.design import SEVERAL
+from genesig.response.design import SEVERAL_CLASSES
 from genesig.response.kinds import ByKind
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ CALIBRATION_OF_CLASSES = "To check calibration, plan at least 100 patients of ea
 CALIBRATION_ADVICE = ByKind(
     {
         "classification": CALIBRATION_OF_CLASSES,
-        SEVERAL: CALIBRATION_OF_CLASSES,
+        SEVERAL_CLASSES: CALIBRATION_OF_CLASSES,
         "survival": "To check calibration, plan at least 100 events.",
         "regression": "With fewer than 234 patients the standard deviation of the response is not"
         " known to within 10%.",
@@ -149,7 +149,7 @@ CALIBRATION_ADVICE = ByKind(
 SAMPLE_SIZE_REFERENCE = ByKind(
     {
         "classification": "Riley et al. 2021",
-        SEVERAL: "Riley et al. 2021",
+        SEVERAL_CLASSES: "Riley et al. 2021",
         "survival": "Jinks et al. 2015",
         "regression": "Archer et al. 2021",
     }
@@ -288,7 +288,7 @@ SUBGROUP_COLUMNS = (
 EFFECT_TITLES = ByKind(
     {
         "classification": "Odds ratio of the score",
-        SEVERAL: "Odds ratio of the score",
+        SEVERAL_CLASSES: "Odds ratio of the score",
         "survival": "Hazard ratio of the score",
         "regression": "Slope of the score",
     }

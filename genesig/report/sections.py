@@ -62,7 +62,7 @@ from genesig.report.sets import sets, sets_paragraph
 from genesig.report.studies import left_out_badge, left_out_paragraphs, studies
 from genesig.report.survival import survival
 from genesig.report.writeup import limitations, results_paragraph, tripod
-from genesig.response.design import SEVERAL
+from genesig.response.design import SEVERAL_CLASSES
 from genesig.response.kinds import ByKind
 
 FIRST_SCREEN_FUNCTIONS: tuple[Callable[[Report], list[Paragraph]], ...] = (
@@ -80,7 +80,7 @@ MAX_WARNINGS = 2
 FIRST_FIGURE_SOURCE: ByKind[tuple[Callable[[Report, Limits], Section], str]] = ByKind(
     {
         "classification": (performance_section, "confusion"),
-        SEVERAL: (performance_section, "confusion"),
+        SEVERAL_CLASSES: (performance_section, "confusion"),
         "regression": (performance_section, "observed_predicted"),
         "survival": (survival, "survival_curves"),
     }

@@ -15,7 +15,7 @@ from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import Difference, at_mu, columns_of, packed_table
 from genesig.report.page.wording import Wording
 from genesig.report.page.words import clean, counted, percent, shorten
-from genesig.response.design import SEVERAL
+from genesig.response.design import SEVERAL_CLASSES
 from genesig.response.kinds import ByKind
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ LOSS_AND_CRITERION = ByKind(
     {
         "classification": ("least squares", "squared error"),
         "regression": ("least squares", "squared error"),
-        SEVERAL: ("least squares on a column for each class", "squared error"),
+        SEVERAL_CLASSES: ("least squares on a column for each class", "squared error"),
         "survival": (
             "Cox's partial likelihood",
             "the partial likelihood that left-out samples add to that of the others",
@@ -215,6 +215,6 @@ def sets_sentences(data: Sets) -> list[str]:
     if record is None:
         return []
     classes = data["study"]["classes"] or ()
-    task = SEVERAL if len(classes) > 2 else data["study"]["task"]
+    task = SEVERAL_CLASSES if len(classes) > 2 else data["study"]["task"]
     loss, criterion = LOSS_AND_CRITERION[task]
     return WORDS.paragraphs("methods", record, data["config"]["structured"], loss, criterion)

@@ -8,7 +8,7 @@ from typing import Any
 
 from genesig.response.covariates import Covariate
 
-SEVERAL = "several_classes"
+SEVERAL_CLASSES = "several_classes"
 """The kind of a classification into more than two classes."""
 
 
@@ -49,7 +49,7 @@ class Design:
     @property
     def kind(self) -> str:
         """Name of the kind of response, as every dict of kinds has it."""
-        return self.task if self.classes is None or len(self.classes) == 2 else SEVERAL
+        return self.task if self.classes is None or len(self.classes) == 2 else SEVERAL_CLASSES
 
     def notes(self) -> dict[str, Any]:
         """Return the fields as a JSON object; optional fields only if they are set."""

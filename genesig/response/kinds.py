@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.response.design import SEVERAL, Design
+from genesig.response.design import SEVERAL_CLASSES, Design
 from genesig.words import counted, is_number
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ RESPONSES: dict[str, Response] = {
         training_fault=_fault_of_two_classes,
         describe_counts=_describe_two_classes,
     ),
-    SEVERAL: Response(
+    SEVERAL_CLASSES: Response(
         read=_read_several_classes,
         label_cells=label_words,
         plain=lambda y: y,

@@ -16,7 +16,7 @@ from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.clusters import group_numbers
 from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.intervals import Interval
-from genesig.selection.assess.kinds import ASSESSED
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 from genesig.selection.assess.survival import (
     StepCurve,
     auc_at,
@@ -233,7 +233,7 @@ def survival_tables(study: CrossValidation, *, folds: Any) -> dict[str, pd.DataF
     fits = study.fits.with_chosen()
     test_sets = list(predict_test_sets(dataset, study.splits, fits, folds, times))
     held_out_scores = collect_held_out(dataset, study.splits, fits)
-    assessment = assess(held_out_scores, ASSESSED[dataset.design.kind].headline)[-1]
+    assessment = assess(held_out_scores, ASSESSMENT_KINDS[dataset.design.kind].headline)[-1]
     group = group_numbers(dataset.groups())
     concordance = 1 - assessment.error, (1 - assessment.high, 1 - assessment.low)
     return prediction_tables(test_sets, y, times, concordance, held_out_scores.ratio, group)

@@ -15,11 +15,11 @@ from intervals import KINDS, Drawn, cross_validated
 
 from genesig.report.answer.other_methods import better_method
 from genesig.selection.assess.assessment import assess, compare_errors
-from genesig.selection.assess.kinds import ASSESSED, HeldOut
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS, HeldOutScores
 
 N_SAMPLES = 60
 N_GENES = 100
-HEADLINE = ASSESSED["classification"].headline
+HEADLINE = ASSESSMENT_KINDS["classification"].headline
 METHODS: dict[str, Callable[[Array], Array]] = {
     "square": np.square,
     "size": np.abs,
@@ -54,7 +54,7 @@ def named(seed: int, kind: str) -> Mapping[str, float]:
     """Return whether the first screen names another method, and whether it is the right one."""
     X, y = study(seed, kind)
 
-    def held_out(values: Array) -> HeldOut:
+    def held_out(values: Array) -> HeldOutScores:
         folds = np.random.default_rng((53, seed))  # every method on the same splits
         return cross_validated(folds, TWO, Drawn(values, y, np.arange(N_SAMPLES)))
 

@@ -30,7 +30,7 @@ from threadpoolctl import threadpool_limits
 
 from genesig.report.answer.collect import measures
 from genesig.selection.assess.assessment import assess
-from genesig.selection.assess.kinds import ASSESSED, HeldOut
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS, HeldOutScores
 from genesig.selection.assess.survival import (
     brier_losses,
     calibration_slope_of_cox,
@@ -84,9 +84,9 @@ def expected_shares(signal: float) -> tuple[float, ...]:
     return tuple(np.mean(shares, axis=0).tolist())
 
 
-def of_page(held_out_scores: HeldOut) -> dict[str, Mapping[str, float]]:
+def of_page(held_out_scores: HeldOutScores) -> dict[str, Mapping[str, float]]:
     """Return the measures that the page states of two classes."""
-    (assessment,) = assess(held_out_scores, ASSESSED["classification"].headline)
+    (assessment,) = assess(held_out_scores, ASSESSMENT_KINDS["classification"].headline)
     y, right = held_out_scores.sample_means(
         (held_out_scores.scores[:, 0] * held_out_scores.y > 0).astype(float)
     )
@@ -133,10 +133,10 @@ def one_by_one(seed: int) -> Mapping[str, float]:
     for row in rows:
         w, a = TWO.learned(X[rows != row], y[rows != row])
         scores.append(a + X[row] @ w)
-    held_out_scores = HeldOut(
+    held_out_scores = HeldOutScores(
         y, rows, rows, 0 * rows, 0 * rows, np.array(scores)[:, None], 1 / (len(y) - 1), rows
     )
-    (assessment,) = assess(held_out_scores, ASSESSED["classification"].headline)
+    (assessment,) = assess(held_out_scores, ASSESSMENT_KINDS["classification"].headline)
     return {
         "error": float(assessment.low <= 0.5 <= assessment.high),
         "auc": float(assessment.auc_low <= 0.5 <= assessment.auc_high),

@@ -27,7 +27,7 @@ from genesig.results.splits import GeneSets
 from genesig.selection.assess.assessment import Assessment, assess, study_errors
 from genesig.selection.assess.controls import p_value
 from genesig.selection.assess.held_out import model_scores
-from genesig.selection.assess.kinds import ASSESSED
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 from genesig.selection.enrichment import MeasuredSets, permuted_lists_table, ranking_table
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 from genesig.selection.nonlinear.gather import method_scores
@@ -99,7 +99,7 @@ def sets_in_noise(seed: int) -> Mapping[str, float]:
     sizes = (10, 8, 12, 10, 5, 10, 10, 20, 10, 10, 10, 5)
     sets = gene_sets([range(5 * k, 5 * k + size) for k, size in enumerate(sizes)])
     study = dataset, draw_splits(dataset, seed=seed, **{**SPLITS, "inner_folds": 2}), sets
-    headline = ASSESSED[dataset.design.kind].headline
+    headline = ASSESSMENT_KINDS[dataset.design.kind].headline
 
     def errors(fits: ModelFits) -> Array:
         return study_errors(model_scores(dataset, study[1], fits, fits.scores), headline)[:, 0]
@@ -145,7 +145,7 @@ def bent_in_noise(seed: int) -> Mapping[str, float]:
     X = np.random.default_rng(seed).standard_normal((N_SAMPLES, 60))
     dataset, splits = nonlinear_study(X, np.where(np.arange(N_SAMPLES) % 2, 1.0, -1.0))
     scores_by_model = method_scores(dataset, splits, nonlinear_fits(dataset, splits))
-    headline = ASSESSED[dataset.design.kind].headline
+    headline = ASSESSMENT_KINDS[dataset.design.kind].headline
     model_assessment, control = (
         assess(scores_by_model[name], headline)[0] for name in ("nonlinear", "fvm")
     )

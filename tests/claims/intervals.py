@@ -20,11 +20,11 @@ from settings import LINEAR, MOMENTS, SPLITS
 from threadpoolctl import threadpool_limits
 
 from genesig.data.splits.draw import draw_splits
-from genesig.response.design import SEVERAL
+from genesig.response.design import SEVERAL_CLASSES
 from genesig.results import Dataset, Design
 from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.held_out import collect_held_out
-from genesig.selection.assess.kinds import ASSESSED, HeldOut
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS, HeldOutScores
 from genesig.selection.assess.survival import harrell, log_rank
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 from genesig.selection.model.external_scores import (
@@ -39,7 +39,7 @@ REPEATS = 4
 N_GENES = 100
 N_SIGNAL_GENES = 10
 LISTED = 10
-WEAK_SIGNAL = {"classification": 0.25, SEVERAL: 0.5, "regression": 0.8, "survival": 1.0}
+WEAK_SIGNAL = {"classification": 0.25, SEVERAL_CLASSES: 0.5, "regression": 0.8, "survival": 1.0}
 TRAININGS = 200
 N_STUDY_SAMPLES = 200
 EXPECTED_WHOLE = 0.7835
@@ -49,7 +49,7 @@ RISKS, WEIGHTS = hermegauss(40)
 
 
 class Drawn(NamedTuple):
-    """Samples: X (n, p), responses as `HeldOut` has them, and the group of each."""
+    """Samples: X (n, p), responses as `HeldOutScores` has them, and the group of each."""
 
     X: Array
     y: Array
@@ -197,7 +197,7 @@ KINDS = {
             lambda estimate: (estimate.auc_low, estimate.auc_high),
         ),
         Kind(
-            SEVERAL,
+            SEVERAL_CLASSES,
             three,
             three_learned,
             three_true,
@@ -219,7 +219,7 @@ KINDS = {
         ),
     )
 }
-"""By the names of `ASSESSED`; a number is learned by ridge regression, the others by lists."""
+"""By the names of `ASSESSMENT_KINDS`; a number is learned by ridge regression, the others by lists."""
 
 
 def samples(
@@ -249,7 +249,7 @@ def places(rng: np.random.Generator, drawn: Drawn) -> Array:
     return fold[drawn.group]
 
 
-def cross_validated(rng: np.random.Generator, kind: Kind, drawn: Drawn) -> HeldOut:
+def cross_validated(rng: np.random.Generator, kind: Kind, drawn: Drawn) -> HeldOutScores:
     rows = []
     scores = []
     for _ in range(REPEATS):
@@ -261,7 +261,7 @@ def cross_validated(rng: np.random.Generator, kind: Kind, drawn: Drawn) -> HeldO
     row = np.concatenate(rows)
     f = np.concatenate(scores)
     split = np.repeat(np.arange(len(rows)), [len(test_rows) for test_rows in rows])
-    return HeldOut(
+    return HeldOutScores(
         drawn.y[row],
         row,
         split,
@@ -297,7 +297,7 @@ def covered(
     rng = np.random.default_rng((17, seed))
     kind = KINDS[name]
     held_out_scores = cross_validated(rng, kind, samples(rng, kind, n, signal, n_measurements))
-    (assessment,) = assess(held_out_scores, ASSESSED[name].headline)
+    (assessment,) = assess(held_out_scores, ASSESSMENT_KINDS[name].headline)
     low, high = kind.measure(assessment)
     holds = float(low <= expected(name, n, signal, n_measurements) <= high)
     return {
@@ -312,7 +312,7 @@ def whole_study(seed: int) -> Mapping[str, float]:
     rng = np.random.default_rng((23, seed))
     X, y = two(rng, N_STUDY_SAMPLES, WEAK_SIGNAL["classification"])
     held_out_scores, w = double_loop_of(X, y, seed)
-    assessment = assess(held_out_scores, ASSESSED["classification"].headline)[-1]
+    assessment = assess(held_out_scores, ASSESSMENT_KINDS["classification"].headline)[-1]
     true = [
         two_true(class_weights, class_weights[0], WEAK_SIGNAL["classification"])
         for class_weights in w
@@ -323,7 +323,7 @@ def whole_study(seed: int) -> Mapping[str, float]:
     }
 
 
-def double_loop_of(X: Array, y: Array, seed: int) -> tuple[HeldOut, list[Array]]:
+def double_loop_of(X: Array, y: Array, seed: int) -> tuple[HeldOutScores, list[Array]]:
     """Return what the chosen lists held out, and their weights in units of X."""
     names = [f"s{k}" for k in range(len(y))]
     obs = pd.DataFrame({"label": np.where(y > 0, "ill", "healthy")}, index=names)
@@ -455,7 +455,7 @@ def groups_of_risk(n: int, seed: int) -> Mapping[str, float]:
 CV_INTERVAL = "95 % CI of the {} in cross-validation"
 MEASURED = {
     "classification": "AUC of two classes",
-    SEVERAL: "AUC of several classes",
+    SEVERAL_CLASSES: "AUC of several classes",
     "regression": "R²",
     "survival": "C of survival",
 }

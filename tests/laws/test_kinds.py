@@ -16,7 +16,7 @@ from genesig.response.design import Design
 from genesig.response.kinds import RESPONSES
 from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.held_out import collect_held_out
-from genesig.selection.assess.kinds import ASSESSED
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 
 each_response_kind = pytest.mark.parametrize("kind", RESPONSES)
@@ -33,7 +33,7 @@ def fitted(dataset, splits, labels="observed", batch="1of1"):
 
 
 def errors(dataset, splits, fits):
-    headline = ASSESSED[dataset.design.kind].headline
+    headline = ASSESSMENT_KINDS[dataset.design.kind].headline
     return study_errors(collect_held_out(dataset, splits, fits.with_chosen()), headline)[:, -1]
 
 

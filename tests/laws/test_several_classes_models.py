@@ -12,7 +12,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.selection.assess.assessment import assess, study_errors
 from genesig.selection.assess.held_out import collect_held_out
-from genesig.selection.assess.kinds import ASSESSED
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 from genesig.selection.linear.nested_cross_validation import (
     fit_final_model,
     nested_cross_validation,
@@ -45,7 +45,7 @@ def fitted(dataset, labels="observed", **splits):
 
 
 def errors(dataset, drawn, fits):
-    headline = ASSESSED[dataset.design.kind].headline
+    headline = ASSESSMENT_KINDS[dataset.design.kind].headline
     return study_errors(collect_held_out(dataset, drawn, fits.with_chosen()), headline)
 
 
@@ -57,7 +57,7 @@ def test_classes_with_their_own_genes_are_distinguished():
         chosen = fits.coef(fit, int(fits.choice[fit, 2]))[0]
         assert {0, 1, 2, 3} <= set(chosen.tolist())
     held_out_fits = collect_held_out(dataset, drawn, fits.with_chosen())
-    row = assess(held_out_fits, ASSESSED[dataset.design.kind].headline)[-1]
+    row = assess(held_out_fits, ASSESSMENT_KINDS[dataset.design.kind].headline)[-1]
     assert row.low <= row.error <= row.high
     assert row.auc > 0.95
 

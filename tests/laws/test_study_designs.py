@@ -35,7 +35,7 @@ from genesig.results.fits import joined
 from genesig.results.model_fits import ModelFits
 from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.held_out import collect_held_out, complete_held_out
-from genesig.selection.assess.kinds import ASSESSED
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 from genesig.selection.sets.ground import SET_WEIGHT_FUNCTIONS
 
@@ -251,7 +251,7 @@ def batches_of(name):
 def held_out_error(study, fits):
     """Return the headline error of the chosen models."""
     dataset, splits = study[:2]
-    headline = ASSESSED[dataset.design.kind].headline
+    headline = ASSESSMENT_KINDS[dataset.design.kind].headline
     if isinstance(fits, Fits):
         return study_errors(collect_held_out(dataset, splits, fits.with_chosen()), headline)[0, -1]
     split = np.repeat(np.arange(len(fits)), np.diff(fits.test_indptr))

@@ -23,7 +23,7 @@ from genesig.results import CrossValidation
 from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.assessment import assess, study_errors
 from genesig.selection.assess.held_out import collect_held_out
-from genesig.selection.assess.kinds import ASSESSED
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 from genesig.selection.assess.survival import calibration_slope_of_cox as slope_with_interval
 from genesig.selection.assess.survival import harrell, log_rank, pool_concordance
 from genesig.selection.gather import LinearResults, gather
@@ -38,7 +38,7 @@ from genesig.selection.model.new_samples import predict
 from genesig.selection.model.shape import check_model
 from genesig.selection.survival import hazard_of, predict_test_sets, survival_tables
 
-HEADLINE = ASSESSED["survival"].headline
+HEADLINE = ASSESSMENT_KINDS["survival"].headline
 SURVIVAL_SETTINGS = of_kind("survival")
 
 

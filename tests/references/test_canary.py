@@ -14,7 +14,7 @@ from toys import dataset, noise, paired_lines
 from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.controls import null_errors, p_value
 from genesig.selection.assess.held_out import collect_held_out
-from genesig.selection.assess.kinds import ASSESSED
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 
 pytestmark = pytest.mark.slow
 
@@ -22,7 +22,7 @@ ONE_REPEAT = {"subsamples": 0, "repeats": 1}
 LEAVE_PAIR_OUT = {"subsamples": 0, "scheme": "leave_one_group_out"}
 LEAVE_ONE_OUT = {"subsamples": 0, "scheme": "leave_one_out"}
 SMALL = {"subsamples": 0, "repeats": 1, "folds": 3, "inner_folds": 3}
-HEADLINE = ASSESSED["classification"].headline
+HEADLINE = ASSESSMENT_KINDS["classification"].headline
 NO_LIST_LIMIT = {"longest": None}  # so that there is an error at each mu
 
 

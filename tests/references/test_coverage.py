@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from genesig.selection.assess.assessment import assess
-from genesig.selection.assess.held_out import HeldOut
+from genesig.selection.assess.held_out import HeldOutScores
 from genesig.selection.assess.intervals import corrected_t
-from genesig.selection.assess.kinds import ASSESSED
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 
-CLASSES = ASSESSED["classification"].headline
-NUMBERS = ASSESSED["regression"].headline
+CLASSES = ASSESSMENT_KINDS["classification"].headline
+NUMBERS = ASSESSMENT_KINDS["regression"].headline
 CLASS_SIZES = (27, 11)
 
 
@@ -40,7 +40,7 @@ def cross_validate(rng, X, y, folds, repeats):
             place = np.full(len(f), repeat * folds + fold)
             parts.append((np.flatnonzero(test), place, np.full(len(f), repeat), f))
     row, split, repeat, f = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return HeldOut(y[row], row, split, repeat, 0 * row, f[:, None], 1 / (folds - 1))
+    return HeldOutScores(y[row], row, split, repeat, 0 * row, f[:, None], 1 / (folds - 1))
 
 
 def expected_error(rng, folds, signal):
@@ -100,7 +100,7 @@ def test_leave_one_out_of_noise_is_no_finding():
         for row in all_rows:
             w, a = fit_top_genes(X[all_rows != row], y[all_rows != row])
             f[row] = X[row] @ w + a
-        held_out_scores = HeldOut(
+        held_out_scores = HeldOutScores(
             y, all_rows, all_rows, 0 * all_rows, 0 * all_rows, f[:, None], 1 / (n - 1)
         )
         assessment = assess(held_out_scores, CLASSES)[0]
@@ -130,7 +130,9 @@ def validate_numbers(rng, X, y, folds):
         test = fold_of == fold
         f[test] = ridge(X[~test], y[~test], X[test])
     all_rows = np.arange(len(y))
-    return HeldOut(y, all_rows, fold_of, 0 * all_rows, 0 * all_rows, f[:, None], 1 / (folds - 1))
+    return HeldOutScores(
+        y, all_rows, fold_of, 0 * all_rows, 0 * all_rows, f[:, None], 1 / (folds - 1)
+    )
 
 
 def expected_number_error(rng, n, signal):

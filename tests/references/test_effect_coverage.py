@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from genesig.response.kinds import martingale, survival_response
-from genesig.selection.assess.kinds import HeldOut
+from genesig.selection.assess.kinds import HeldOutScores
 from genesig.selection.assess.patients.pairs import score_effect
 
 N_GENES = 50
@@ -61,7 +61,7 @@ def cross_validate(rng, X, y, folds, repeats):
                 )
             )
     row, split, repeat, f = map(np.concatenate, zip(*parts, strict=True))
-    return HeldOut(y[row], row, split, repeat, 0 * row, f[:, None], 1 / (folds - 1))
+    return HeldOutScores(y[row], row, split, repeat, 0 * row, f[:, None], 1 / (folds - 1))
 
 
 def estimate_effect(held_out_scores, c, *, adjusted):
@@ -77,7 +77,7 @@ def expected(rng, kind, n, signal, *, adjusted):
         X, y, _ = draw(rng, kind, n, signal)
         X_new, y_new, c_new = draw(rng, kind, N_NEW_SAMPLES, signal)
         f = scores(X, y, X_new)[:, None]
-        held_out_scores = HeldOut(y_new, np.arange(N_NEW_SAMPLES), zero, zero, zero, f, 0.0)
+        held_out_scores = HeldOutScores(y_new, np.arange(N_NEW_SAMPLES), zero, zero, zero, f, 0.0)
         effects_drawn.append(estimate_effect(held_out_scores, c_new, adjusted=adjusted).value)
     return np.mean(effects_drawn)
 

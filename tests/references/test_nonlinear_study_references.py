@@ -15,7 +15,7 @@ from genesig.results import CrossValidation
 from genesig.results.model_fits import ModelFits
 from genesig.selection.assess.assessment import compare_errors, study_errors
 from genesig.selection.assess.held_out import collect_held_out
-from genesig.selection.assess.kinds import ASSESSED
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 from genesig.selection.nonlinear.gather import (
     agreement_table,
     gather_nonlinear,
@@ -26,7 +26,7 @@ from genesig.selection.nonlinear.loop import straightness
 
 pytestmark = pytest.mark.slow
 
-HEADLINE = ASSESSED["classification"].headline
+HEADLINE = ASSESSMENT_KINDS["classification"].headline
 FIVE = {"folds": 5, "inner_folds": 3}
 
 
@@ -38,7 +38,7 @@ def valley(rng, n=80, d=40):
 
 def error(dataset, splits, fits, model="nonlinear"):
     return study_errors(
-        method_scores(dataset, splits, fits)[model], ASSESSED[dataset.design.kind].headline
+        method_scores(dataset, splits, fits)[model], ASSESSMENT_KINDS[dataset.design.kind].headline
     )[0, 0]
 
 
@@ -47,7 +47,7 @@ def linear_error(dataset, splits):
 
     fits = outer_fits(dataset, splits, settings({}))
     return study_errors(
-        collect_held_out(dataset, splits, fits), ASSESSED[dataset.design.kind].headline
+        collect_held_out(dataset, splits, fits), ASSESSMENT_KINDS[dataset.design.kind].headline
     )[0, 0]
 
 

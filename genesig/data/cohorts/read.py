@@ -20,7 +20,7 @@ from genesig.data.study.matrix_check import check_samples, leave_out_other_colum
 from genesig.data.study.settings import CohortSettings
 from genesig.data.study.sheet_check import check_column, read_sheet
 from genesig.errors import InvalidInput, Problem, collect_problems, order_by_level
-from genesig.response.design import SEVERAL, label_columns
+from genesig.response.design import SEVERAL_CLASSES, label_columns
 from genesig.response.kinds import ByKind
 from genesig.results import Design
 from genesig.results.run import sha256
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 LABEL_READERS = ByKind(
     {
         "classification": read_classes,
-        SEVERAL: read_classes,
+        SEVERAL_CLASSES: read_classes,
         "regression": read_numbers,
         "survival": read_times,
     }

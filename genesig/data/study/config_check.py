@@ -26,7 +26,7 @@ from genesig.data.files.readers import read_samples
 from genesig.data.study.label_rules import LABEL_RULES
 from genesig.data.study.pool.record import STUDY_COLUMN, WEIGHT_COLUMN
 from genesig.errors import InvalidInput, Problem, collect_problems, did_you_mean, input_error
-from genesig.response.design import SEVERAL
+from genesig.response.design import SEVERAL_CLASSES
 from genesig.words import counted
 
 
@@ -51,7 +51,7 @@ def requested_kind(raw: Config, n_label_classes: int | None = None) -> str | Non
     classes_setting = data.get("classes")
     n_classes = len(classes_setting) if isinstance(classes_setting, list) else n_label_classes
     has_several = LABEL_RULES[task].has_classes and n_classes is not None and n_classes > 2
-    return SEVERAL if has_several else task
+    return SEVERAL_CLASSES if has_several else task
 
 
 def defaults_of_kind(raw: Config, n_label_classes: int | None = None) -> Config:

@@ -19,7 +19,7 @@ import numpy as np
 
 from genesig.data.study.label_rules import LABEL_RULES
 from genesig.errors import Problem
-from genesig.response.design import SEVERAL, Design
+from genesig.response.design import SEVERAL_CLASSES, Design
 from genesig.results import Splits
 from genesig.results.splits import (
     INNER_FOLD_DRAWS,
@@ -124,7 +124,7 @@ class Size:
     def from_splits(cls, splits: Splits, genes: int, design: Design) -> Size:
         """Return the sizes of a study with drawn splits."""
         training = max(len(split.train) for split in splits.outer)
-        classes = len(design.classes or ()) if design.kind == SEVERAL else 0
+        classes = len(design.classes or ()) if design.kind == SEVERAL_CLASSES else 0
         return cls(len(splits.final.train), genes, len(splits.outer), training, classes)
 
 
@@ -355,7 +355,7 @@ def _fit_seconds(config: Mapping[str, Any], size: Size) -> float:
         return float(
             FIT_SECONDS + n_steps * (FUSED_SECONDS + FUSED_SECONDS_PER_VALUE * n * size.genes)
         )
-    rules = LABEL_RULES[SEVERAL if size.classes else config["data"]["task"]]
+    rules = LABEL_RULES[SEVERAL_CLASSES if size.classes else config["data"]["task"]]
     step_seconds = (
         rules.path_seconds
         + PATH_SECONDS_PER_VALUE * n * size.genes

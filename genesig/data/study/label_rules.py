@@ -28,7 +28,7 @@ from genesig.data.study.label_checks import (
 )
 from genesig.data.study.settings import OutcomeSettings
 from genesig.errors import Problem, did_you_mean
-from genesig.response.design import SEVERAL, label_columns
+from genesig.response.design import SEVERAL_CLASSES, label_columns
 from genesig.response.kinds import ByKind, happened
 from genesig.words import (
     as_word,
@@ -467,7 +467,7 @@ LABEL_RULES: dict[str, LabelRules] = ByKind(
             adjustments=("covariates", "weights"),
             data_keys=("classes", "pair"),
         ),
-        SEVERAL: LabelRules(
+        SEVERAL_CLASSES: LabelRules(
             choose_labels=_choose_class_labels,
             setting_faults=_several_class_setting_faults,
             leave_one_out_result="it makes more errors than guessing would",

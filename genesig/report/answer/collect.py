@@ -44,7 +44,7 @@ from genesig.report.page.record import (
 from genesig.report.page.tables import TableRow, chosen_list_rows, genesig_rows, table_rows
 from genesig.report.page.verdict import LEVEL, Analysis, Grade, grade, grade_within_study, judge
 from genesig.report.page.words import clean, counted, decimal, in_words, percent
-from genesig.response.design import SEVERAL
+from genesig.response.design import SEVERAL_CLASSES
 from genesig.response.kinds import ByKind
 from genesig.selection.assess.controls import FDR_SELECTED
 from genesig.selection.assess.intervals import Detectable, detectable, wilson
@@ -218,7 +218,7 @@ MIN_CORE_SHARE = 0.2
 ERROR_BY_KIND = ByKind(
     {
         "classification": ("balanced error", 0.5),
-        SEVERAL: ("balanced error", 0.5),
+        SEVERAL_CLASSES: ("balanced error", 0.5),
         "regression": ("1 − R²", 1.0),
         "survival": ("1 − C", 0.5),
     }

@@ -9,7 +9,7 @@ from typing import Any
 from genesig.optim.class_line import doubt_of_line
 from genesig.report.page.record import Study, StudyFacts
 from genesig.report.page.words import clean, decimal, enumerated, percent, rate, shorten
-from genesig.response.design import SEVERAL
+from genesig.response.design import SEVERAL_CLASSES
 from genesig.response.kinds import ByKind
 from genesig.selection.assess.controls import FDR_SELECTED
 from genesig.selection.assess.covariates import COVARIATES, COVARIATES_AND_RIDGE
@@ -143,7 +143,7 @@ ACCURACY = Measure("balanced accuracy", 0.5, "balanced_accuracy", share=True)
 MEASURES = ByKind(
     {
         "classification": ACCURACY,
-        SEVERAL: ACCURACY,
+        SEVERAL_CLASSES: ACCURACY,
         "regression": Measure(
             "R²",
             0.0,

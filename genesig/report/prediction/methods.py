@@ -7,7 +7,7 @@ from genesig.report.page.verdict import LEVEL
 from genesig.report.page.wording import Wording
 from genesig.report.page.words import clean
 from genesig.report.prediction.collect import Prediction
-from genesig.response.design import SEVERAL
+from genesig.response.design import SEVERAL_CLASSES
 from genesig.response.kinds import ByKind
 
 SCHEME_WORDS = {
@@ -37,7 +37,7 @@ SQUARED_LOSS = "(1/n)‖y − Xβ‖²"
 LOSS_OF_KIND = ByKind(
     {
         "classification": SQUARED_LOSS,
-        SEVERAL: SQUARED_LOSS,
+        SEVERAL_CLASSES: SQUARED_LOSS,
         "regression": SQUARED_LOSS,
         "survival": "−(2/n) log L(Xβ), L Cox's partial likelihood,",
     }

@@ -9,7 +9,7 @@ from genesig.data.splits.draw import permutation
 from genesig.optim.adjustment import Adjustment
 from genesig.optim.classes import coded, shares
 from genesig.optim.cox.risk_sets import RiskSets
-from genesig.response.design import SEVERAL
+from genesig.response.design import SEVERAL_CLASSES
 from genesig.response.kinds import ByKind
 from genesig.results import Dataset, Split, Splits
 from genesig.selection.assess.covariates import (
@@ -17,7 +17,7 @@ from genesig.selection.assess.covariates import (
     adjust_for_covariates,
     covariate_basis,
 )
-from genesig.selection.assess.kinds import ASSESSED
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 
 
 def score_covariates(dataset: Dataset, split: Split) -> Array | None:
@@ -39,7 +39,7 @@ def score_covariates(dataset: Dataset, split: Split) -> Array | None:
     adjusted = adjust_for_covariates([covariates] * n_sets, np.tile(y[:, None], n_sets), rows)
     if adjusted is None:
         return None
-    kind = ASSESSED[dataset.design.kind]
+    kind = ASSESSMENT_KINDS[dataset.design.kind]
     return kind.score_covariates(adjusted, y, rows, inner_folds)[dataset.rows(split.test)]
 
 
@@ -101,7 +101,9 @@ def _class_residuals(adjusted: Adjustment, y: Array) -> Array:
 def _martingale_residuals(adjusted: Adjustment, y: Array) -> Array:
     """Return the martingale residuals (n, 1) of Cox's model of the covariates, up to a factor."""
     weighted = np.flatnonzero(adjusted.root[:, 0])
-    eta = ASSESSED["survival"].score_covariates(adjusted, y, adjusted.root > 0, [])[weighted]
+    eta = ASSESSMENT_KINDS["survival"].score_covariates(adjusted, y, adjusted.root > 0, [])[
+        weighted
+    ]
     weights = None if adjusted.weights is None else adjusted.weights[weighted, 0]
     risk = RiskSets.from_times(y["time"][weighted], y["event"][weighted], weights=weights)
     residuals = np.zeros((len(y), 1))
@@ -113,7 +115,7 @@ RESIDUALS = ByKind(
     {
         "regression": _number_residuals,
         "classification": _number_residuals,
-        SEVERAL: _class_residuals,
+        SEVERAL_CLASSES: _class_residuals,
         "survival": _martingale_residuals,
     }
 )

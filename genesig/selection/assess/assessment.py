@@ -14,7 +14,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.selection.assess.clusters import group_numbers, mean_spread
 from genesig.selection.assess.intervals import NO_INTERVAL, Interval, corrected_t, hull, t_quantile
-from genesig.selection.assess.kinds import Headline, HeldOut
+from genesig.selection.assess.kinds import Headline, HeldOutScores
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Assessment:
     auc_high: float
 
 
-def pooled_error(scored: HeldOut, pool: Array, headline: Headline) -> Array:
+def pooled_error(scored: HeldOutScores, pool: Array, headline: Headline) -> Array:
     """Return the error of each pool of held-out scores at each column, (n_pools, m).
 
     `pool` (t,) numbers the pool of each score, such as its repeat.
@@ -43,7 +43,7 @@ def pooled_error(scored: HeldOut, pool: Array, headline: Headline) -> Array:
     return np.stack(sums, axis=1)
 
 
-def study_errors(scored: HeldOut, headline: Headline) -> Array:
+def study_errors(scored: HeldOutScores, headline: Headline) -> Array:
     """Return the error of each permutation at each column, the mean of its repeats.
 
     (n_permutations, m); one row for the observed labels.
@@ -54,7 +54,7 @@ def study_errors(scored: HeldOut, headline: Headline) -> Array:
     return np.asarray(errors.reshape(-1, n_repeats, errors.shape[1]).mean(axis=1))
 
 
-def assess(scored: HeldOut, headline: Headline) -> list[Assessment]:
+def assess(scored: HeldOutScores, headline: Headline) -> list[Assessment]:
     """Return the error of each column of scores with its interval, for one permutation.
 
     Error and AUC estimate the average performance of models of this procedure, trained on as many
@@ -93,7 +93,7 @@ class ErrorDifference(NamedTuple):
 
 
 def compare_errors(
-    method: HeldOut, reference: HeldOut, column: int, headline: Headline
+    method: HeldOutScores, reference: HeldOutScores, column: int, headline: Headline
 ) -> ErrorDifference:
     """Return how much the error of a method differs from that of a reference on the same samples.
 
@@ -139,19 +139,24 @@ def compare_errors(
     return ErrorDifference(error, reference_error, error_difference, *interval)
 
 
-def _sort_order(scored: HeldOut) -> Array:
+def _sort_order(scored: HeldOutScores) -> Array:
     """Return the order of the rows by split, then by sample."""
     return np.lexsort((scored.row, scored.split))
 
 
-def _difference_by_repeat(scored: HeldOut, loss_difference: Array, headline: Headline) -> Array:
+def _difference_by_repeat(
+    scored: HeldOutScores, loss_difference: Array, headline: Headline
+) -> Array:
     """Return the difference of the errors in each repeat, (n_repeats,)."""
     _, repeat = np.unique(scored.repeat, return_inverse=True)
     return np.bincount(repeat, weights=headline.weights(scored, repeat) * loss_difference)
 
 
 def _interval_over_groups(
-    scored: HeldOut, loss_difference: Array, centre: float, repeat_differences: Array | None = None
+    scored: HeldOutScores,
+    loss_difference: Array,
+    centre: float,
+    repeat_differences: Array | None = None,
 ) -> Interval:
     """Return error_difference ± t √(s²/n + r²), see `compare_errors`.
 

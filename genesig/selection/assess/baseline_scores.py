@@ -33,7 +33,7 @@ from genesig.selection.assess.covariates import (
     Covariates,
 )
 from genesig.selection.assess.held_out import decision_columns
-from genesig.selection.assess.kinds import ASSESSED
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +80,7 @@ def run_baselines(
             origin = {"model": name, "split": split.name, "repeat": split.repeat}
             rows.append(pd.DataFrame({**origin, "sample": samples, **decision}))
         log.info("baselines: %d of %d splits", number + 1, len(splits.outer))
-    kind = ASSESSED[dataset.design.kind]
+    kind = ASSESSMENT_KINDS[dataset.design.kind]
     classes = dataset.design.classes
     scored = kind.score_columns(np.empty((0, len(classes or ()))), classes)
     columns = ["model", "split", "repeat", "sample", *scored, "predicted", "wrong"]

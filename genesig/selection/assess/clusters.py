@@ -33,7 +33,7 @@ class Spread(NamedTuple):
     """Standard error of a measure, and the degrees of freedom of its square."""
 
     error: float
-    freedom: float
+    satterthwaite_df: float
 
     @property
     def half_width(self) -> float:
@@ -83,10 +83,10 @@ def influence_spread(influence: Array, group: Array, stratum: Array | None = Non
         group_sizes.append(sizes)
     _, group_number = np.unique(group, return_inverse=True)
     sums = np.bincount(group_number, weights=influence / np.sqrt(1 - share))
-    return Spread(float(np.sqrt(sums @ sums)), freedom(group_sizes))
+    return Spread(float(np.sqrt(sums @ sums)), satterthwaite_df(group_sizes))
 
 
-def freedom(sizes_by_stratum: Sequence[Array]) -> float:
+def satterthwaite_df(sizes_by_stratum: Sequence[Array]) -> float:
     r"""Return the degrees of freedom of the variance of a sum of means over independent groups.
 
     Satterthwaite's :math:`(\mathrm{tr} K)^2 / \mathrm{tr} K^2`, with :math:`u' K u` the variance of
@@ -114,7 +114,7 @@ def mean_spread(values: Array, group: Array) -> Spread:
     return influence_spread((values - np.mean(values)) / len(values), group)
 
 
-def share_sizes(hits: Array, group: Array) -> float:
+def effective_sample_size(hits: Array, group: Array) -> float:
     """Return the effective number of independent samples for the mean of hits (n,), 0 or 1.
 
     It follows from the variance of the share (Korn and Graubard 1998), at most n. A share of 0 or 1
@@ -130,8 +130,12 @@ def share_sizes(hits: Array, group: Array) -> float:
 
 
 def share_interval(hits: Array, group: Array) -> Interval:
-    """Return Wilson's interval of the mean of hits (n,), 0 or 1, with `share_sizes` samples."""
-    return wilson(float(np.mean(hits)), share_sizes(hits, group)) if len(hits) else NO_INTERVAL
+    """Return Wilson's interval of the mean of hits (n,), 0 or 1, with `effective_sample_size` samples."""
+    return (
+        wilson(float(np.mean(hits)), effective_sample_size(hits, group))
+        if len(hits)
+        else NO_INTERVAL
+    )
 
 
 def mean_of_shares_interval(hits: Array, y: Array, group: Array) -> Interval:
@@ -278,7 +282,9 @@ def explained_interval(y: Array, f: Array, group: Array) -> Interval:
     influence = (1 - share) * (unexplained_share - ratio_left)
     influence -= share * influence.sum()  # so that the influences add up to 0
     standard_error = float(np.sqrt(np.square(influence) @ (1 / (1 - share))))
-    low, high = Spread(standard_error, freedom([sizes])).around(1 - float(unexplained_share))
+    low, high = Spread(standard_error, satterthwaite_df([sizes])).around(
+        1 - float(unexplained_share)
+    )
     return low, min(1.0, high)
 
 
@@ -300,7 +306,7 @@ def line_spreads(X: Array, residual: Array, group: Array) -> tuple[Spread, ...]:
             return unknown_spreads
         score = rows.T @ np.linalg.solve(unexplained, residual[in_group])
         meat += np.outer(score, score)
-    degrees_of_freedom = freedom([sizes]) - (X.shape[1] - 1) if len(sizes) > 1 else 0.0
+    degrees_of_freedom = satterthwaite_df([sizes]) - (X.shape[1] - 1) if len(sizes) > 1 else 0.0
     variances: list[float] = np.diag(inverse @ meat @ inverse).tolist()
     return tuple(Spread(float(np.sqrt(value)), degrees_of_freedom) for value in variances)
 

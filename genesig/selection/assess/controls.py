@@ -15,7 +15,7 @@ from genesig.selection.assess.added_value import global_test_p
 from genesig.selection.assess.assessment import assess, compare_errors, study_errors
 from genesig.selection.assess.covariates import COVARIATES, COVARIATES_AND_RIDGE
 from genesig.selection.assess.held_out import collect_held_out, complete_held_out
-from genesig.selection.assess.kinds import ASSESSED, Headline, HeldOut
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS, Headline, HeldOutScores
 from genesig.selection.genes.frequency import frequency_curve, selection_counts
 
 if TYPE_CHECKING:
@@ -69,7 +69,8 @@ def null_errors(dataset: Dataset, splits: Splits, permuted: Fits) -> dict[str, A
     return {
         **null,
         "error": study_errors(
-            collect_held_out(dataset, splits, permuted), ASSESSED[dataset.design.kind].headline
+            collect_held_out(dataset, splits, permuted),
+            ASSESSMENT_KINDS[dataset.design.kind].headline,
         ),
         "size": total_size / np.bincount(permutation_of_fit)[:, None],
     }
@@ -210,7 +211,7 @@ def controls_table(
     dataset = observed.dataset
     splits = observed.splits
     fits = observed.fits
-    headline = ASSESSED[dataset.design.kind].headline
+    headline = ASSESSMENT_KINDS[dataset.design.kind].headline
     chosen = fits.with_chosen()
     predictive = collect_held_out(dataset, splits, chosen)
     rows: list[dict[str, Any]] = [
@@ -256,7 +257,7 @@ def controls_table(
 
 
 def _compared_row(
-    model: str, scored: HeldOut, predictive: HeldOut, headline: Headline
+    model: str, scored: HeldOutScores, predictive: HeldOutScores, headline: Headline
 ) -> dict[str, Any]:
     """Return the row of a method: its assessment, and its difference to the predictive model."""
     (assessment,) = assess(scored, headline)
@@ -264,11 +265,13 @@ def _compared_row(
     return {"model": model, **asdict(assessment), **difference.columns("difference")}
 
 
-def _read_held_out(dataset: Dataset, splits: Splits, table: pd.DataFrame) -> HeldOut:
+def _read_held_out(dataset: Dataset, splits: Splits, table: pd.DataFrame) -> HeldOutScores:
     """Return the held-out scores of one method from its rows of baselines.tsv."""
     split_number = {split.name: number for number, split in enumerate(splits.outer)}
     row = dataset.rows(table["sample"].tolist())
     split = table["split"].map(split_number).to_numpy()
-    scores = ASSESSED[dataset.design.kind].read_scores(table, dataset.design.classes)[:, None]
+    scores = ASSESSMENT_KINDS[dataset.design.kind].read_scores(table, dataset.design.classes)[
+        :, None
+    ]
     permutation = np.zeros(len(row), dtype=np.int64)
     return complete_held_out(dataset, splits, row, split, scores, permutation)

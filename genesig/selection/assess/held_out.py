@@ -11,7 +11,7 @@ from genesig.arrays import Array, row_entries
 from genesig.optim.class_line import line_for_shares
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.model_fits import ModelFits
-from genesig.selection.assess.kinds import ASSESSED, HeldOut
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS, HeldOutScores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ def requested_shares(request: str | Sequence[float], y: Array) -> Array:
     return np.asarray(request, dtype=float)
 
 
-def collect_held_out(dataset: Dataset, splits: Splits, fits: Fits) -> HeldOut:
+def collect_held_out(dataset: Dataset, splits: Splits, fits: Fits) -> HeldOutScores:
     """Return the held-out scores of all fits, less their thresholds, with the response of each."""
     split_number = {
         outer_split.name: split_of_fit for split_of_fit, outer_split in enumerate(splits.outer)
@@ -61,14 +61,14 @@ def collect_held_out(dataset: Dataset, splits: Splits, fits: Fits) -> HeldOut:
 
 def complete_held_out(
     dataset: Dataset, splits: Splits, row: Array, split: Array, scores: Array, permutation: Array
-) -> HeldOut:
+) -> HeldOutScores:
     """Return the record of held-out scores (t, m) from the row and the split number of each.
 
     Response, repeat and group of each score are looked up in the data set and the splits.
     """
     groups = dataset.groups()
     _, repeat = np.unique([outer_split.repeat for outer_split in splits.outer], return_inverse=True)
-    return HeldOut(
+    return HeldOutScores(
         y=dataset.response()[row],
         row=row,
         split=split,
@@ -94,7 +94,7 @@ def scores_table(dataset: Dataset, splits: Splits, observed: Fits) -> pd.DataFra
     import pandas as pd
 
     y = dataset.response()
-    kind = ASSESSED[dataset.design.kind]
+    kind = ASSESSMENT_KINDS[dataset.design.kind]
     n_genes = observed.sizes()
     outer = {split.name: split for split in splits.outer}
     rows = []
@@ -150,7 +150,7 @@ def predictions_table(
     import pandas as pd
 
     scored = collect_held_out(dataset, splits, observed)
-    kind = ASSESSED[dataset.design.kind]
+    kind = ASSESSMENT_KINDS[dataset.design.kind]
     split_names = np.array([split.name for split in splits.outer], dtype=object)
     repeats = np.array([split.repeat for split in splits.outer])
     label = dataset.kind.label_cells(dataset.obs, dataset.design)
@@ -189,7 +189,7 @@ def _probability_lines(dataset: Dataset, observed: Fits, request: str | Sequence
     )
 
 
-def model_scores(dataset: Dataset, splits: Splits, fits: ModelFits, scores: Array) -> HeldOut:
+def model_scores(dataset: Dataset, splits: Splits, fits: ModelFits, scores: Array) -> HeldOutScores:
     """Return the record of test scores (t,) of models, with response, split and permutation."""
     n_test = np.diff(fits.test_indptr)
     number_of_split = {split.name: permutation for permutation, split in enumerate(splits.outer)}
@@ -207,7 +207,7 @@ def model_errors(dataset: Dataset, splits: Splits, fits: ModelFits) -> pd.DataFr
     import pandas as pd
 
     y = dataset.response()
-    kind = ASSESSED[dataset.design.kind]
+    kind = ASSESSMENT_KINDS[dataset.design.kind]
     rows = []
     for fit, split in enumerate(splits.outer):
         test = row_entries(fits.test_indptr, fit)
@@ -217,7 +217,7 @@ def model_errors(dataset: Dataset, splits: Splits, fits: ModelFits) -> pd.DataFr
 
 
 def model_predictions(
-    dataset: Dataset, splits: Splits, scored_by_model: Mapping[str, HeldOut]
+    dataset: Dataset, splits: Splits, scored_by_model: Mapping[str, HeldOutScores]
 ) -> pd.DataFrame:
     """Return the predictions of models, by name, with the columns of baselines.tsv."""
     import pandas as pd
@@ -245,6 +245,6 @@ def decision_columns(dataset: Dataset, y: Array, f: Array) -> dict[str, Array]:
 
     With several classes there is a score of each, and the largest is the prediction.
     """
-    kind = ASSESSED[dataset.design.kind]
+    kind = ASSESSMENT_KINDS[dataset.design.kind]
     classes = dataset.design.classes
     return {**kind.score_columns(f, classes), **kind.decision_columns(y, f, classes)}

@@ -17,7 +17,7 @@ from genesig.optim.adjustment import Adjustment
 from genesig.optim.class_line import probabilities, two_columns
 from genesig.optim.classes import centres, coded, margins, shares
 from genesig.optim.cox.risk_sets import RiskSets
-from genesig.response.design import SEVERAL
+from genesig.response.design import SEVERAL_CLASSES
 from genesig.response.kinds import ByKind
 from genesig.selection.assess import several
 from genesig.selection.assess.intervals import (
@@ -49,7 +49,7 @@ Classes = tuple[str, ...] | None
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOutScores:
     """Every held-out score of a study, one row per (permutation, split, test sample)."""
 
     # (t,) response of the test sample; under a permutation that of its place, see `row`
@@ -78,13 +78,13 @@ class HeldOut:
         _, group_number = np.unique(self.groups, return_inverse=True)
         return np.bincount(group_number, weights=values)
 
-    def take_rows(self, order: Array) -> HeldOut:
+    def take_rows(self, order: Array) -> HeldOutScores:
         """Return the record of these rows, in this order."""
         rows = ("y", "row", "split", "repeat", "permutation", "scores")
         group = None if self.group is None else self.group[order]
         return replace(self, **{name: getattr(self, name)[order] for name in rows}, group=group)
 
-    def column(self, index: int) -> HeldOut:
+    def column(self, index: int) -> HeldOutScores:
         """Return the record of one column of scores."""
         return replace(self, scores=self.scores[:, [index]])
 
@@ -106,20 +106,20 @@ class Headline:
 
     name: str
     # held-out scores -> loss of each sample at each column of scores, (t, m)
-    loss: Callable[[HeldOut], Array]
+    loss: Callable[[HeldOutScores], Array]
     # held-out scores, pool numbers (t,) -> weights (t,), whose product with the losses adds up to
     # the error of each pool; NaN if a pool does not define it
-    weights: Callable[[HeldOut, Array], Array]
+    weights: Callable[[HeldOutScores, Array], Array]
     # held-out scores, losses (t,) of one column -> error of each split, (J,)
-    split_errors: Callable[[HeldOut, Array], Array]
+    split_errors: Callable[[HeldOutScores, Array], Array]
     # held-out scores, losses (t,) of one column, the error -> its 95 % interval
-    limits: Callable[[HeldOut, Array, float], Interval]
+    limits: Callable[[HeldOutScores, Array, float], Interval]
     # held-out scores, scores (t,) or (t, T) of one column -> AUC and its 95 % interval
-    area: Callable[[HeldOut, Array], tuple[float, float, float]]
+    area: Callable[[HeldOutScores, Array], tuple[float, float, float]]
 
 
 @dataclass(frozen=True)
-class Assessed:
+class AssessmentKind:
     """The assessment of one kind of response; `Classes` are the names of the classes."""
 
     headline: Headline
@@ -149,7 +149,7 @@ class Assessed:
 Side = tuple[Array, Array]
 
 
-def held_out_area(held_out: HeldOut, sides: Sequence[Side]) -> tuple[float, float, float]:
+def held_out_area(held_out: HeldOutScores, sides: Sequence[Side]) -> tuple[float, float, float]:
     r"""Return the AUC and its 95 % interval; NaN without both classes or without a score.
 
     :math:`A = \sum_s \sum_{i \in +, j \in -} (1[f_i > f_j] + ½ 1[f_i = f_j]) / \sum_s n_+ n_-` over
@@ -225,9 +225,9 @@ def _area_within_blocks(block: Array, positive: Array, f: Array) -> tuple[float,
 
 
 def balanced_error_measure(
-    loss: Callable[[HeldOut], Array],
-    class_number: Callable[[HeldOut], tuple[Array, int]],
-    area: Callable[[HeldOut, Array], tuple[float, float, float]],
+    loss: Callable[[HeldOutScores], Array],
+    class_number: Callable[[HeldOutScores], tuple[Array, int]],
+    area: Callable[[HeldOutScores, Array], tuple[float, float, float]],
 ) -> Headline:
     """Return the balanced error, the mean over the classes of their error shares, as a headline.
 
@@ -257,7 +257,7 @@ def _class_weights(class_number: Array, n_classes: int, pool: Array) -> Array:
 
 
 def _balanced_split_errors(
-    scored: HeldOut, loss: Array, class_number: Array, n_classes: int
+    scored: HeldOutScores, loss: Array, class_number: Array, n_classes: int
 ) -> Array:
     """Return the balanced error of each split, (J,)."""
     _, split = np.unique(scored.split, return_inverse=True)
@@ -265,7 +265,7 @@ def _balanced_split_errors(
 
 
 def _balanced_error_limits(
-    scored: HeldOut, loss: Array, error: float, class_number: Array, n_classes: int
+    scored: HeldOutScores, loss: Array, error: float, class_number: Array, n_classes: int
 ) -> Interval:
     """Return the hull of two intervals of the balanced error, each too short in other cases.
 
@@ -292,14 +292,18 @@ def _balanced_error_limits(
     return max(0.0, low), min(1.0, high)
 
 
-def _is_leave_one_out(scored: HeldOut) -> bool:
+def _is_leave_one_out(scored: HeldOutScores) -> bool:
     """Return whether each test set is one sample, or the samples of one group."""
     tested = np.unique(np.stack([scored.split, scored.groups]), axis=1)
     return bool(tested.shape[1] == len(np.unique(scored.split)) > 1)
 
 
 def _interval_over_samples(
-    scored: HeldOut, loss: Array, class_number: Array, n_classes: int, samples_per_group: float
+    scored: HeldOutScores,
+    loss: Array,
+    class_number: Array,
+    n_classes: int,
+    samples_per_group: float,
 ) -> Interval:
     """Return the interval of the balanced error from the error shares of the classes."""
     means = []
@@ -314,7 +318,7 @@ def _interval_over_samples(
 
 
 def _measure_two_classes(y: Array, f: Array) -> tuple[float, ...]:
-    """Return the `Assessed.errors` of two classes in one test set."""
+    """Return the `AssessmentKind.errors` of two classes in one test set."""
     return misclassification(y, f), balanced_error(y, f), squared_error(y, f), auc(y, f)
 
 
@@ -351,7 +355,7 @@ def _score_two_classes_by_covariates(
 
 
 def _measure_classes(y: Array, f: Array) -> tuple[float, ...]:
-    """Return the `Assessed.errors` of several classes in one test set."""
+    """Return the `AssessmentKind.errors` of several classes in one test set."""
     error = float(np.mean(several.wrong(y, f))) if len(y) else np.nan
     return error, several.balanced_error(y, f, f.shape[-1]), np.nan, macro_auc(y, f)
 
@@ -389,14 +393,14 @@ def _class_probabilities(f: Array, lines: Array, classes: Classes) -> dict[str, 
     return {f"probability of {name}": p[:, c] for c, name in enumerate(classes or ())}
 
 
-def _inverse_variation(scored: HeldOut, pool: Array) -> Array:
+def _inverse_variation(scored: HeldOutScores, pool: Array) -> Array:
     """Return 1 / Σ (y - ȳ)² over the sample's pool."""
     mean = np.bincount(pool, weights=scored.y) / np.maximum(np.bincount(pool), 1)
     total = np.bincount(pool, weights=np.square(scored.y - mean[pool]))
     return 1.0 / np.where(total > 0, total, np.nan)[pool]
 
 
-def _number_split_errors(scored: HeldOut, loss: Array) -> Array:
+def _number_split_errors(scored: HeldOutScores, loss: Array) -> Array:
     """Return the mean loss of each split over the variance of all responses.
 
     The variance within a small split would be too uncertain.
@@ -405,7 +409,7 @@ def _number_split_errors(scored: HeldOut, loss: Array) -> Array:
     return np.bincount(split, weights=loss) / np.bincount(split) / _variance(scored)
 
 
-def _number_error_limits(scored: HeldOut, loss: Array, error: float) -> Interval:
+def _number_error_limits(scored: HeldOutScores, loss: Array, error: float) -> Interval:
     """Return error ± t √(V_s + V_u) on J - 1 df, see `standard_error_over_splits`.
 
     Both variances are of u = (l - error (y - ȳ)²)/s², what sample and split add to the ratio: of
@@ -425,7 +429,7 @@ def _number_error_limits(scored: HeldOut, loss: Array, error: float) -> Interval
     return max(0.0, error - half_width), error + half_width
 
 
-def _variance(scored: HeldOut) -> float:
+def _variance(scored: HeldOutScores) -> float:
     """Return the variance of the responses of the tested samples."""
     return float(np.var(scored.sample_means(scored.y)[0]))
 
@@ -442,7 +446,7 @@ def _score_numbers_by_covariates(
     return np.asarray(adjusted.covariate_scores(np.tile(y[:, None], rows.shape[1]))[0])
 
 
-def _test_sets(scored: HeldOut) -> list[Array]:
+def _test_sets(scored: HeldOutScores) -> list[Array]:
     """Return the rows of each test set, one split under one permutation."""
     key = scored.permutation * (int(scored.split.max()) + 1) + scored.split
     order = np.argsort(key, kind="stable")
@@ -458,7 +462,7 @@ def _comparable_pairs(y: Array) -> Array:
     return np.asarray(is_later & event[:, None])
 
 
-def _count_pairs(scored: HeldOut) -> Array:
+def _count_pairs(scored: HeldOutScores) -> Array:
     """Return the number of pairs in its test set that each sample is part of, (t,)."""
     n_pairs = np.zeros(len(scored.y))
     for rows in _test_sets(scored):
@@ -467,7 +471,7 @@ def _count_pairs(scored: HeldOut) -> Array:
     return n_pairs
 
 
-def _order_loss(scored: HeldOut) -> Array:
+def _order_loss(scored: HeldOutScores) -> Array:
     """Return the share of each sample's pairs that are ordered wrongly, ties counting one half."""
     loss = np.zeros(scored.scores.shape)
     for rows in _test_sets(scored):
@@ -480,14 +484,14 @@ def _order_loss(scored: HeldOut) -> Array:
     return loss
 
 
-def _pair_weights(scored: HeldOut, pool: Array) -> Array:
+def _pair_weights(scored: HeldOutScores, pool: Array) -> Array:
     """Return half of the sample's share of all pairs of its pool, as a pair has two samples."""
     n_pairs = _count_pairs(scored)
     total = np.bincount(pool, weights=n_pairs)
     return n_pairs / np.where(total > 0, total, np.nan)[pool]
 
 
-def _order_split_errors(scored: HeldOut, loss: Array) -> Array:
+def _order_split_errors(scored: HeldOutScores, loss: Array) -> Array:
     """Return the error of each split over its pairs, (J,); NaN without a pair."""
     _, split = np.unique(scored.split, return_inverse=True)
     n_pairs = _count_pairs(scored)
@@ -495,7 +499,7 @@ def _order_split_errors(scored: HeldOut, loss: Array) -> Array:
     return np.bincount(split, weights=n_pairs * loss) / np.where(total > 0, total, np.nan)
 
 
-def _order_error_limits(scored: HeldOut, loss: Array, error: float) -> Interval:
+def _order_error_limits(scored: HeldOutScores, loss: Array, error: float) -> Interval:
     """Return the interval of 1 - C by the error of `standard_error_over_splits`.
 
     Test sets without a pair are left out.
@@ -548,9 +552,9 @@ def _score_survival_by_covariates(
     return np.asarray(C @ fit.b[:, 0])
 
 
-ASSESSED: dict[str, Assessed] = ByKind(
+ASSESSMENT_KINDS: dict[str, AssessmentKind] = ByKind(
     {
-        "classification": Assessed(
+        "classification": AssessmentKind(
             headline=balanced_error_measure(
                 loss=lambda scored: zero_one_loss(scored.y[:, None], scored.scores),
                 class_number=lambda scored: ((scored.y > 0).astype(np.int64), 2),
@@ -562,7 +566,7 @@ ASSESSED: dict[str, Assessed] = ByKind(
             score_covariates=_score_two_classes_by_covariates,
             probability_columns=_positive_probability,
         ),
-        SEVERAL: Assessed(
+        SEVERAL_CLASSES: AssessmentKind(
             headline=balanced_error_measure(
                 loss=lambda scored: several.wrong(scored.y, scored.scores),
                 class_number=lambda scored: (scored.y.astype(np.int64), scored.scores.shape[-1]),
@@ -580,7 +584,7 @@ ASSESSED: dict[str, Assessed] = ByKind(
             ].to_numpy(float),
             probability_columns=_class_probabilities,
         ),
-        "regression": Assessed(
+        "regression": AssessmentKind(
             headline=Headline(
                 name="1 - R²",
                 loss=lambda scored: np.square(scored.y[:, None] - scored.scores),
@@ -594,7 +598,7 @@ ASSESSED: dict[str, Assessed] = ByKind(
             decision_columns=lambda y, f, classes: {"predicted": f, "wrong": _no_decision(f)},
             score_covariates=_score_numbers_by_covariates,
         ),
-        "survival": Assessed(
+        "survival": AssessmentKind(
             headline=Headline(
                 name="1 - C",
                 loss=_order_loss,

@@ -29,7 +29,7 @@ from genesig.selection.assess.intervals import (
     share_limits,
     standard_error_over_splits,
 )
-from genesig.selection.assess.kinds import HeldOut
+from genesig.selection.assess.kinds import HeldOutScores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -214,7 +214,7 @@ def operating_point_table(
 
 
 def _rate_with_limits(
-    held_out: HeldOut, in_class: Array, is_correct: Array
+    held_out: HeldOutScores, in_class: Array, is_correct: Array
 ) -> tuple[float, float, float]:
     """Return the share of correct calls in a class with its 95 % interval."""
     numerator = np.bincount(held_out.split, weights=in_class * is_correct)

@@ -29,9 +29,9 @@ from genesig.optim.cox.risk_sets import DEFAULT_TIES
 from genesig.selection.assess.clusters import (
     UNKNOWN_SPREAD,
     Spread,
-    freedom,
     mean_interval,
     order_interval,
+    satterthwaite_df,
 )
 from genesig.selection.assess.intervals import (
     NO_INTERVAL,
@@ -130,7 +130,7 @@ def _variance_over_groups(
     if len(sizes) < 2:
         return np.full(len(times), np.nan)
     variance = np.square(influence).T @ (1 / (1 - share))
-    return np.asarray(variance * (t_quantile(freedom([sizes])) / NORMAL_QUANTILE) ** 2)
+    return np.asarray(variance * (t_quantile(satterthwaite_df([sizes])) / NORMAL_QUANTILE) ** 2)
 
 
 def censoring(time: Array, event: Array) -> StepCurve:
@@ -215,7 +215,7 @@ def log_rank(time: Array, event: Array, group: Array, patient: Array | None = No
         value = float(deviation @ np.linalg.pinv(V[:-1, :-1]) @ deviation)
         return LogRank(observed, expected, value, float(chdtrc(len(group_names) - 1, value)))
     _, patient_number, sizes = np.unique(patient, return_inverse=True, return_counts=True)
-    degrees_of_freedom = freedom([sizes]) - len(deviation) + 1 if len(sizes) > 1 else 0.0
+    degrees_of_freedom = satterthwaite_df([sizes]) - len(deviation) + 1 if len(sizes) > 1 else 0.0
     if not degrees_of_freedom > 0:
         return LogRank(observed, expected, np.nan, np.nan)
     sums = np.stack(
@@ -476,8 +476,8 @@ def interval_over_sets(
         n_tests
     )
     splits = np.array([set_terms.mean() for set_terms in terms]) if include_models else np.zeros(1)
-    freedom = len(splits) - 1 if include_models else len(influence) - 1
-    half_width = t_quantile(freedom) * standard_error_over_splits(splits, ratio, influence)
+    satterthwaite_df = len(splits) - 1 if include_models else len(influence) - 1
+    half_width = t_quantile(satterthwaite_df) * standard_error_over_splits(splits, ratio, influence)
     return value - half_width, value + half_width
 
 
@@ -591,4 +591,4 @@ def _slope_spread(time: Array, event: Array, scores: Array, slope: float, group:
     n_groups = len(group_sizes)
     error = float(np.linalg.norm(group_residual / information_without)) * np.sqrt(1 - 1 / n_groups)
     n_event_groups = len(np.unique(group_index[np.asarray(event, dtype=bool)]))
-    return Spread(error, freedom([group_sizes]) * n_event_groups / n_groups)
+    return Spread(error, satterthwaite_df([group_sizes]) * n_event_groups / n_groups)

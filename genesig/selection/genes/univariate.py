@@ -12,7 +12,7 @@ from genesig.data.quality.missingness import q_values
 from genesig.optim.cox.risk_sets import DEFAULT_TIES
 from genesig.optim.cox.score_test import score_test
 from genesig.response.covariates import knot_counts, knots_at, splined
-from genesig.response.design import SEVERAL
+from genesig.response.design import SEVERAL_CLASSES
 from genesig.response.kinds import ByKind
 from genesig.results import Dataset
 from genesig.selection.genes.statistics import class_test, slope_test
@@ -27,7 +27,7 @@ LINEAR_TEST = "linear"
 UNIVARIATE_TESTS = ByKind(
     {
         "classification": "welch",
-        SEVERAL: "anova",
+        SEVERAL_CLASSES: "anova",
         "regression": "correlation",
         "survival": "score",
     }

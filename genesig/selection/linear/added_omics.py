@@ -13,7 +13,7 @@ from genesig.data.steps.normalise import Steps
 from genesig.results import CrossValidation, Dataset, Fits
 from genesig.selection.assess.assessment import assess, compare_errors
 from genesig.selection.assess.held_out import collect_held_out
-from genesig.selection.assess.kinds import ASSESSED
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 from genesig.selection.linear.half_samples import study_half_samples
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 
@@ -64,7 +64,7 @@ def omics_table(
     dataset = study.dataset
     splits = study.splits
     fits = study.fits.with_chosen()
-    headline = ASSESSED[dataset.design.kind].headline
+    headline = ASSESSMENT_KINDS[dataset.design.kind].headline
     genesig_scores = collect_held_out(dataset, splits, fits)
     omic_of_gene = dataset.omic_of()
     mean_counts = _mean_gene_counts(fits, omic_of_gene, len(dataset.omics))

@@ -20,7 +20,7 @@ from genesig.optim.class_line import ShrunkenLine, fitted_line, probabilities, s
 from genesig.optim.classes import centres, coded, discriminant, margins
 from genesig.optim.cox.risk_sets import DEFAULT_TIES, left_out_deviance
 from genesig.optim.structured.stretches import Stretches
-from genesig.response.design import SEVERAL, Design
+from genesig.response.design import SEVERAL_CLASSES, Design
 from genesig.response.kinds import ByKind
 from genesig.results import Dataset
 from genesig.selection.assess import several
@@ -371,7 +371,7 @@ FITTINGS: dict[str, Fitting] = ByKind(
             allows_fusion=True,
             calibrate=calibrate_two_classes,
         ),
-        SEVERAL: Fitting(
+        SEVERAL_CLASSES: Fitting(
             elastic_nets=MultiTaskElasticNets.from_rows,
             thresholds=_class_means,
             validation_error=_class_validation_error,

@@ -21,7 +21,7 @@ from genesig.data.study.gene_sets import match_sets
 from genesig.results import CrossValidation, Dataset, Splits
 from genesig.selection.assess.assessment import assess, compare_errors, study_errors
 from genesig.selection.assess.held_out import collect_held_out, complete_held_out
-from genesig.selection.assess.kinds import ASSESSED, HeldOut
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS, HeldOutScores
 from genesig.selection.linear.elastic_nets import ElasticNets, lists_as_path
 from genesig.selection.linear.grid import ERROR_DIGITS
 from genesig.selection.linear.kinds import (
@@ -79,7 +79,7 @@ def published_table(
     symbols = dataset.var["symbol"].tolist()
     signatures = match_sets(sets, genes, symbols, column=None, smallest=1, largest=len(genes))
     fits = study.fits.with_chosen()
-    kind = ASSESSED[dataset.design.kind]
+    kind = ASSESSMENT_KINDS[dataset.design.kind]
     genesig_scores = collect_held_out(dataset, splits, fits)
     gene_lists = [signatures.members(number) for number in range(len(signatures))]
     list_scores = score_gene_lists(
@@ -132,7 +132,7 @@ def score_gene_lists(
     gene_lists: GeneLists,
     fold_steps: Steps,
     settings: LinearSettings,
-) -> HeldOut:
+) -> HeldOutScores:
     """Return the held-out scores of gene lists and of `N_RANDOM_LISTS` random ones, in columns.
 
     Each list is refitted by ridge on the training rows of each outer split, under the observed

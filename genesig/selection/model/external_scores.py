@@ -9,7 +9,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.optim.class_line import probabilities
-from genesig.response.design import SEVERAL
+from genesig.response.design import SEVERAL_CLASSES
 from genesig.response.kinds import ByKind
 from genesig.results import Dataset
 from genesig.selection.assess import several
@@ -33,7 +33,7 @@ from genesig.selection.assess.intervals import (
     positive_mean_t,
     wilson,
 )
-from genesig.selection.assess.kinds import HeldOut, held_out_area
+from genesig.selection.assess.kinds import HeldOutScores, held_out_area
 from genesig.selection.assess.scores import (
     auc,
     balanced_error,
@@ -257,10 +257,10 @@ def _common_measures(y: Array, f: Array, group: Array | None) -> Iterator[Measur
     yield "calibration_slope", line.slope, line.slope_interval, len(y)
 
 
-def as_one_test_set(y: Array, f: Array) -> HeldOut:
+def as_one_test_set(y: Array, f: Array) -> HeldOutScores:
     """Return held-out scores f (n,) or (n, T) of one model as a record with a single test set."""
     zeros = np.zeros(len(y), dtype=np.int64)
-    return HeldOut(y, np.arange(len(y)), zeros, zeros, zeros, f, 0.0)
+    return HeldOutScores(y, np.arange(len(y)), zeros, zeros, zeros, f, 0.0)
 
 
 def _clip_to_unit(limits: Interval) -> Interval:
@@ -360,7 +360,7 @@ def _test_survival(cohort: ScoredCohort) -> ExternalTest:
 EXTERNAL_TESTS: ByKind[Callable[[ScoredCohort], ExternalTest]] = ByKind(
     {
         "classification": _test_classes,
-        SEVERAL: _test_several_classes,
+        SEVERAL_CLASSES: _test_several_classes,
         "regression": _test_numbers,
         "survival": _test_survival,
     }

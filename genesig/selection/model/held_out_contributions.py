@@ -8,7 +8,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.steps.normalise import Steps, learned_steps
-from genesig.response.design import SEVERAL
+from genesig.response.design import SEVERAL_CLASSES
 from genesig.results import Dataset, Fits, Splits
 from genesig.selection.linear.training_sets import (
     TrainingSet,
@@ -98,7 +98,7 @@ def _terms_of_fit(
         gamma = chosen.covariates.gamma[fit, -1].reshape(len(covariate_means), n_scores)
         weights = np.concatenate([weights, gamma])
     score_weights = np.ones((len(test), 1))  # of the scores of a sample in what is explained
-    if training_set.kind == SEVERAL:
+    if training_set.kind == SEVERAL_CLASSES:
         score_weights = _margin_weights(chosen.test(fit)[1][:, -1], training_set.y[test])
     intercepts = score_weights @ (score_intercepts + means @ weights)
     return (values - means) * (score_weights @ weights.T), intercepts

@@ -11,7 +11,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.optim.class_line import probabilities, two_columns
 from genesig.optim.cox.risk_sets import DEFAULT_TIES, Hazard
-from genesig.response.design import SEVERAL
+from genesig.response.design import SEVERAL_CLASSES
 from genesig.response.kinds import ByKind
 from genesig.results import Dataset
 from genesig.selection.model.schema import ModelJson
@@ -184,7 +184,7 @@ MODEL_KINDS: dict[str, ModelKind] = ByKind(
         "classification": ModelKind(
             parts=_two_class_parts, predicted=_predict_side, faults=_two_class_faults
         ),
-        SEVERAL: ModelKind(
+        SEVERAL_CLASSES: ModelKind(
             parts=_several_class_parts,
             predicted=_predict_class,
             faults=_several_class_faults,

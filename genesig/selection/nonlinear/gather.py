@@ -16,7 +16,7 @@ from genesig.selection.assess.held_out import (
     model_predictions,
     model_scores,
 )
-from genesig.selection.assess.kinds import ASSESSED, HeldOut
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS, HeldOutScores
 from genesig.selection.genes.frequency import round_sizes, rows_of_list, smallest_count
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def gather_nonlinear(
                 (
                     model,
                     *compare_errors(
-                        scores, linear_scores, -1, ASSESSED[dataset.design.kind].headline
+                        scores, linear_scores, -1, ASSESSMENT_KINDS[dataset.design.kind].headline
                     ),
                 )
                 for model, scores in held_out_scores.items()
@@ -145,7 +145,7 @@ def genes_table(
     )
 
 
-def method_scores(dataset: Dataset, splits: Splits, fits: ModelFits) -> dict[str, HeldOut]:
+def method_scores(dataset: Dataset, splits: Splits, fits: ModelFits) -> dict[str, HeldOutScores]:
     """Return the held-out scores of the two nonlinear methods, or of the one that was run."""
     scores = {"nonlinear": fits.scores, "fvm": fits.arrays()["fvm_scores"]}
     return {

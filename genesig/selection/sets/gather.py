@@ -19,7 +19,7 @@ from genesig.selection.assess.held_out import (
     model_predictions,
     model_scores,
 )
-from genesig.selection.assess.kinds import ASSESSED, HeldOut
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS, HeldOutScores
 from genesig.selection.assess.stability import PairAgreement, list_agreement
 from genesig.selection.genes.frequency import round_sizes, smallest_count
 
@@ -176,7 +176,10 @@ def stability_table(
 
 
 def error_table(
-    dataset: Dataset, set_scores: HeldOut, permuted_scores: HeldOut | None, gene_scores: HeldOut
+    dataset: Dataset,
+    set_scores: HeldOutScores,
+    permuted_scores: HeldOutScores | None,
+    gene_scores: HeldOutScores,
 ) -> pd.DataFrame:
     """Return sets_error.tsv: one row, the error of sets and its difference to the gene lists.
 
@@ -186,7 +189,7 @@ def error_table(
     """
     import pandas as pd
 
-    headline = ASSESSED[dataset.design.kind].headline
+    headline = ASSESSMENT_KINDS[dataset.design.kind].headline
     assessment = assess(set_scores, headline)[0]
     errors = (
         np.zeros(0) if permuted_scores is None else study_errors(permuted_scores, headline)[:, 0]

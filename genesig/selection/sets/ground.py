@@ -17,7 +17,7 @@ from genesig.optim.structured.path import block_paths, tau_maxima
 from genesig.optim.structured.solution import BlockPath
 from genesig.optim.structured.weights import contest_weights
 from genesig.optim.training import training_sets
-from genesig.response.design import SEVERAL
+from genesig.response.design import SEVERAL_CLASSES
 from genesig.response.kinds import ByKind
 from genesig.results.splits import GeneSets
 from genesig.selection.linear.kinds import FITTINGS
@@ -61,7 +61,7 @@ def cox_gradient(training_set: TrainingSet, rows: Array) -> CentredResponse:
 RESPONSE_OF_KIND: dict[str, Callable[[TrainingSet, Array], CentredResponse]] = ByKind(
     {
         "classification": signed_response,
-        SEVERAL: class_columns,
+        SEVERAL_CLASSES: class_columns,
         "regression": signed_response,
         "survival": cox_gradient,
     }

@@ -18,7 +18,7 @@ from genesig.errors import GenesigError
 from genesig.optim.classes import discriminant
 from genesig.optim.structured.columns import Columns
 from genesig.optim.structured.solution import BlockPath
-from genesig.response.design import SEVERAL
+from genesig.response.design import SEVERAL_CLASSES
 from genesig.results import Dataset, Splits
 from genesig.results.model_fits import ModelFits
 from genesig.results.splits import GeneSets
@@ -289,7 +289,7 @@ def genes_table(dataset: Dataset, sets: GeneSets, model: SetsModel) -> pd.DataFr
 
 def _class_names(dataset: Dataset) -> tuple[str, ...]:
     """Return the names of several classes; none for another response."""
-    return (dataset.design.classes or ()) if dataset.design.kind == SEVERAL else ()
+    return (dataset.design.classes or ()) if dataset.design.kind == SEVERAL_CLASSES else ()
 
 
 def block_name(dataset: Dataset, sets: GeneSets, block: int) -> str:

@@ -18,7 +18,7 @@ from genesig.selection.assess.intervals import (
     hull,
     newcombe,
 )
-from genesig.selection.assess.kinds import ASSESSED
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 from genesig.selection.assess.several import class_sides
 from genesig.selection.assess.survival import harrell
 from genesig.selection.studies.meta_analysis import next_study, random_effects, study_names
@@ -137,7 +137,7 @@ def _held_out_study(
 
     Groups are numbers (n,), or None if every sample is a group by itself.
     """
-    kind = ASSESSED[dataset.design.kind]
+    kind = ASSESSMENT_KINDS[dataset.design.kind]
     study_of_sample = dataset.batches()
     sample_names = {
         name

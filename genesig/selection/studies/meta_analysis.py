@@ -15,7 +15,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.quality.missingness import q_values
-from genesig.response.design import SEVERAL
+from genesig.response.design import SEVERAL_CLASSES
 from genesig.response.kinds import ByKind
 from genesig.results import Dataset
 from genesig.selection.assess.clusters import group_numbers
@@ -136,7 +136,7 @@ def _no_effects(X: Array) -> Effect:
 EFFECTS: dict[str, tuple[str, Callable[[Array, Array], Effect]]] = ByKind(
     {
         "classification": ("Hedges' g", hedges),
-        SEVERAL: ("Hedges' g of a class against the rest", hedges),
+        SEVERAL_CLASSES: ("Hedges' g of a class against the rest", hedges),
         "regression": ("Fisher's z", fisher),
         "survival": ("log hazard ratio", hazard),
     }

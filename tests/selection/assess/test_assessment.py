@@ -21,11 +21,11 @@ from genesig.selection.assess.held_out import (
     scores_table,
 )
 from genesig.selection.assess.intervals import mean_of_shares
-from genesig.selection.assess.kinds import ASSESSED
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 from genesig.selection.assess.scores import balanced_error, relative_squared_error
 
-CLASSES = ASSESSED["classification"].headline
-NUMBERS = ASSESSED["regression"].headline
+CLASSES = ASSESSMENT_KINDS["classification"].headline
+NUMBERS = ASSESSMENT_KINDS["regression"].headline
 POINTWISE = {"classification": balanced_error, "regression": relative_squared_error}
 
 
@@ -57,7 +57,7 @@ def by_hand(dataset, splits, fits, permutation, mu, metric):
 def test_the_error_is_pooled_per_repeat_for_every_permutation(task, seed):
     dataset, splits, _, _ = make_study(seed, task=task)
     fits = make_fits(dataset, splits.outer, seed, permutations=(0, 2, 5))
-    errors = study_errors(collect_held_out(dataset, splits, fits), ASSESSED[task].headline)
+    errors = study_errors(collect_held_out(dataset, splits, fits), ASSESSMENT_KINDS[task].headline)
     for at, permutation in enumerate((0, 2, 5)):
         for mu in range(len(MU)):
             expected = by_hand(dataset, splits, fits, permutation, mu, POINTWISE[task])
@@ -121,7 +121,9 @@ def test_predicting_the_mean_has_r2_of_zero():
 @pytest.mark.parametrize("signal", [0.0, 0.5, 2.0, 50.0])
 def test_intervals_hold_the_error_and_stay_in_bounds(task, signal):
     dataset, splits, observed, _ = make_study(1, task=task, signal=signal)
-    for assessed in assess(collect_held_out(dataset, splits, observed), ASSESSED[task].headline):
+    for assessed in assess(
+        collect_held_out(dataset, splits, observed), ASSESSMENT_KINDS[task].headline
+    ):
         assert 0 <= assessed.low <= assessed.error <= assessed.high
         assert task == "regression" or assessed.high <= 1
         assert assessed.low < assessed.high
@@ -289,7 +291,7 @@ def test_a_mu_at_which_a_list_was_not_kept_has_no_error(task):
     dataset, splits, observed, _ = make_study(5, task=task)
     fits = without_lists(observed, 3, 2)
     before, after = (
-        assess(collect_held_out(dataset, splits, assessed), ASSESSED[task].headline)
+        assess(collect_held_out(dataset, splits, assessed), ASSESSMENT_KINDS[task].headline)
         for assessed in (observed, fits)
     )
     assert np.isnan(list(vars(after[2]).values())).all()

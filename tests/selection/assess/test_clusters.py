@@ -8,8 +8,8 @@ import pytest
 from genesig.selection.assess.clusters import (
     area_influence,
     area_interval,
+    effective_sample_size,
     explained_interval,
-    freedom,
     group_numbers,
     influence_spread,
     line_spreads,
@@ -17,8 +17,8 @@ from genesig.selection.assess.clusters import (
     mean_spread,
     order_interval,
     positive_mean_interval,
+    satterthwaite_df,
     share_interval,
-    share_sizes,
 )
 from genesig.selection.assess.intervals import NO_INTERVAL, mean_t, t_quantile, wilson
 from genesig.selection.assess.survival import (
@@ -66,12 +66,12 @@ def test_mean_spread_of_equal_groups_is_that_of_their_means(rng: np.random.Gener
 
 @pytest.mark.parametrize("sizes", [[2, 2, 2, 2], [1, 1, 1], [5] * 40])
 def test_freedom_of_equal_groups_is_their_number_less_one(sizes: list[int]) -> None:
-    assert freedom([np.array(sizes)]) == pytest.approx(len(sizes) - 1)
-    assert freedom([np.array(sizes)] * 2) == pytest.approx(2 * (len(sizes) - 1))
+    assert satterthwaite_df([np.array(sizes)]) == pytest.approx(len(sizes) - 1)
+    assert satterthwaite_df([np.array(sizes)] * 2) == pytest.approx(2 * (len(sizes) - 1))
 
 
 def test_freedom_of_one_large_group_is_small() -> None:
-    assert freedom([np.array([1] * 20 + [60])]) < 3
+    assert satterthwaite_df([np.array([1] * 20 + [60])]) < 3
 
 
 def test_freedom_is_that_of_the_quadratic_form(rng: np.random.Generator) -> None:
@@ -79,13 +79,13 @@ def test_freedom_is_that_of_the_quadratic_form(rng: np.random.Generator) -> None
     share = sizes / sizes.sum()
     centre = np.eye(5) - np.outer(np.ones(5), share)
     K = centre.T @ np.diag(share**2 / (1 - share)) @ centre
-    assert freedom([sizes]) == pytest.approx(np.trace(K) ** 2 / np.trace(K @ K))
+    assert satterthwaite_df([sizes]) == pytest.approx(np.trace(K) ** 2 / np.trace(K @ K))
 
 
 def test_share_of_identical_samples_counts_groups(rng: np.random.Generator) -> None:
     hits = np.repeat((np.arange(10) < 4).astype(float), 3)
     expected = 0.4 * 0.6 / (mean_t(hits[::3])[1] - 0.4) ** 2 * 1.959963984540054**2
-    assert share_sizes(hits, TRIPLES) == pytest.approx(expected)
+    assert effective_sample_size(hits, TRIPLES) == pytest.approx(expected)
     assert share_interval(np.ones(30), TRIPLES) == wilson(1.0, 10)
     assert share_interval(np.zeros(0), np.zeros(0)) == NO_INTERVAL
 

@@ -9,25 +9,25 @@ import pytest
 from genesig.response.kinds import SURVIVAL_DTYPE
 from genesig.results import Dataset, Design
 from genesig.selection.assess.assessment import compare_errors
-from genesig.selection.assess.kinds import ASSESSED, HeldOut
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS, HeldOutScores
 from genesig.selection.assess.patients.next_study import next_study_table
 from genesig.selection.studies.left_out import studies_table
 from genesig.selection.studies.meta_analysis import effects_of
 
-HEADLINE = ASSESSED["classification"].headline
+HEADLINE = ASSESSMENT_KINDS["classification"].headline
 N_SAMPLES = 24
 COPIES = 3
 N_REPEATS = 4
 
 
-def _held_out(scores: np.ndarray, copies: int, *, grouped: bool) -> HeldOut:
+def _held_out(scores: np.ndarray, copies: int, *, grouped: bool) -> HeldOutScores:
     """Return the record of scores (repeats, samples), each sample `copies` times."""
     y = np.where(np.arange(N_SAMPLES) % 2, 1.0, -1.0)
     row = np.tile(np.arange(N_SAMPLES * copies), N_REPEATS)
     repeat = np.repeat(np.arange(N_REPEATS), N_SAMPLES * copies)
     sample = row // copies
     group = sample if grouped else None
-    return HeldOut(
+    return HeldOutScores(
         y[sample], row, repeat, repeat, 0 * row, scores[repeat, sample][:, None], 0.25, group
     )
 
@@ -47,7 +47,7 @@ def test_difference_interval_of_copied_samples_is_that_of_one_each() -> None:
     assert _width(COPIES, grouped=False) < 0.9 * once
 
 
-def _survival(copies: int, *, grouped: bool) -> HeldOut:
+def _survival(copies: int, *, grouped: bool) -> HeldOutScores:
     """Return held-out scores of 40 patients with times, each sample `copies` times."""
     rng = np.random.default_rng(4)
     y = np.zeros(40, dtype=SURVIVAL_DTYPE)
@@ -57,11 +57,13 @@ def _survival(copies: int, *, grouped: bool) -> HeldOut:
     sample = np.repeat(np.arange(40), copies)
     row = np.arange(len(sample))
     group = sample if grouped else None
-    return HeldOut(y[sample], row, 0 * row, 0 * row, 0 * row, score[sample][:, None], 0.25, group)
+    return HeldOutScores(
+        y[sample], row, 0 * row, 0 * row, 0 * row, score[sample][:, None], 0.25, group
+    )
 
 
 def test_next_study_of_copied_samples_needs_as_many_patients() -> None:
-    headline = ASSESSED["survival"].headline
+    headline = ASSESSMENT_KINDS["survival"].headline
     once, grouped, ignored = (
         next_study_table(study_tables, headline, None).query("basis == 'value'").iloc[0]
         for study_tables in (

@@ -19,7 +19,7 @@ from genesig.results import Fits
 from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.held_out import collect_held_out
-from genesig.selection.assess.kinds import ASSESSED
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 from genesig.selection.genes.frequency import (
     HALF_SAMPLE_MU,
     LIST_SHARES,
@@ -92,7 +92,7 @@ def test_the_true_genes_are_named_and_both_models_predict(study):
     max_error = {"classification": 0.4, "several_classes": 0.6, "regression": 0.5, "survival": 0.4}
     for name in ("predictive", "fdr_selected"):
         held_out_scores = collect_held_out(dataset, splits, fits.answer(name))
-        (error,) = assess(held_out_scores, ASSESSED[dataset.design.kind].headline)
+        (error,) = assess(held_out_scores, ASSESSMENT_KINDS[dataset.design.kind].headline)
         assert error.error < max_error[dataset.design.kind], name
 
 

@@ -15,7 +15,7 @@ from genesig.data.splits.draw import draw_splits
 from genesig.errors import InvalidInput
 from genesig.results import CrossValidation
 from genesig.selection.assess.assessment import study_errors
-from genesig.selection.assess.kinds import ASSESSED
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 from genesig.selection.linear.published import N_RANDOM_LISTS, published_table, score_gene_lists
 from genesig.selection.linear.training_sets import LinearSettings
@@ -157,7 +157,7 @@ def test_random_lists_err_at_chance_in_noise():
         protocol = LinearSettings(**of_kind("classification"))
         sizes = np.full(len(splits.outer), 10)
         score_rows = score_gene_lists(dataset, splits, sizes, [], MOMENTS, protocol)
-        means.append(study_errors(score_rows, ASSESSED["classification"].headline).mean())
+        means.append(study_errors(score_rows, ASSESSMENT_KINDS["classification"].headline).mean())
     assert np.mean(means) == pytest.approx(0.5, abs=0.06)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from genesig.response.kinds import SURVIVAL_DTYPE
 from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.intervals import NORMAL_QUANTILE
-from genesig.selection.assess.kinds import Headline, HeldOut, held_out_area
+from genesig.selection.assess.kinds import Headline, HeldOutScores, held_out_area
 from genesig.selection.assess.several import class_sides
 from genesig.selection.assess.survival import harrell, pool_concordance
 
@@ -27,7 +27,7 @@ NEXT_STUDY_COLUMNS = ["measure", "basis", "value", "samples", "events"]
 
 
 def next_study_table(
-    scored: HeldOut, headline: Headline, classes: Sequence[str] | None
+    scored: HeldOutScores, headline: Headline, classes: Sequence[str] | None
 ) -> pd.DataFrame:
     """Return next_study.tsv: samples for a 95 % interval with a half-width of `HALF_WIDTH`.
 
@@ -93,7 +93,7 @@ def events_for_concordance(variance: float, events: int) -> int:
     return int(np.ceil(events * variance * (NORMAL_QUANTILE / HALF_WIDTH) ** 2 - 1e-9))
 
 
-def _area_rows(scored: HeldOut, classes: Sequence[str]) -> Iterator[list[NeededSamples]]:
+def _area_rows(scored: HeldOutScores, classes: Sequence[str]) -> Iterator[list[NeededSamples]]:
     """Return the rows of two classes, or of each of several against the rest."""
     f = scored.scores[:, 0]
     has_several_classes = len(classes) > 2
@@ -111,7 +111,7 @@ def _area_rows(scored: HeldOut, classes: Sequence[str]) -> Iterator[list[NeededS
         ]
 
 
-def _concordance_rows(scored: HeldOut, headline: Headline) -> Iterator[NeededSamples]:
+def _concordance_rows(scored: HeldOutScores, headline: Headline) -> Iterator[NeededSamples]:
     """Return the rows of C, its variance the mean over repeats of that over groups of samples.
 
     Groups are counted, such as patients; each sample is its own without them.
@@ -131,7 +131,7 @@ def _concordance_rows(scored: HeldOut, headline: Headline) -> Iterator[NeededSam
         yield "C", basis, concordance, int(np.ceil(n_events * n_groups / n_group_events)), n_events
 
 
-def _concordance_variance(scored: HeldOut) -> float:
+def _concordance_variance(scored: HeldOutScores) -> float:
     """Return the variance of C over groups of samples, the mean of the repeats."""
     variances = []
     _, group = np.unique(scored.groups, return_inverse=True)

@@ -28,7 +28,7 @@ from genesig.selection.assess.intervals import (
     standard_error_over_splits,
     t_quantile,
 )
-from genesig.selection.assess.kinds import HeldOut
+from genesig.selection.assess.kinds import HeldOutScores
 
 MAX_NEWTON_STEPS = 100
 MAX_STEP_SDS = 2.0
@@ -57,7 +57,7 @@ class Effect(NamedTuple):
 NO_EFFECT = Effect(np.nan, np.nan, np.nan)
 
 
-def score_effect(scored: HeldOut, y: Array, f: Array, C: Array) -> Effect:
+def score_effect(scored: HeldOutScores, y: Array, f: Array, C: Array) -> Effect:
     """Return the effect b of scores f (t,) beside covariates C (t, q), with its interval.
 
     It estimates the association of the scores with the response in new patients, on average over
@@ -99,7 +99,7 @@ def score_effect(scored: HeldOut, y: Array, f: Array, C: Array) -> Effect:
     return Effect(*((fit[0][0] + k * half_width) * unit_effect for k in (0, -1, 1)))
 
 
-def _interval_quantile(scored: HeldOut, pairs: ScoredPairs) -> float:
+def _interval_quantile(scored: HeldOutScores, pairs: ScoredPairs) -> float:
     """Return the normal quantile, or of numbers Student's on the number of splits less one.
 
     With the normal quantile, intervals of numbers cover 91 % with 38 samples.
@@ -118,7 +118,7 @@ def _sd_within_blocks(f: Array, block: Array) -> float:
 
 
 def _standard_error(
-    scored: HeldOut,
+    scored: HeldOutScores,
     pairs: ScoredPairs,
     b: Array,
     inverse: Array,

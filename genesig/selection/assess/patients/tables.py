@@ -16,7 +16,7 @@ from genesig.results import Dataset, Splits
 from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.covariates import Covariates
 from genesig.selection.assess.held_out import complete_held_out
-from genesig.selection.assess.kinds import ASSESSED, Headline, HeldOut
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS, Headline, HeldOutScores
 from genesig.selection.assess.patients.next_study import next_study_table
 from genesig.selection.assess.patients.pairs import score_effect
 from genesig.selection.assess.several import class_sides
@@ -275,7 +275,9 @@ MIN_SUBGROUP_SAMPLES = 10
 SUBGROUP_COLUMNS = ["column", "level", "samples", "events", "error", "low", "high"]
 
 
-def subgroups_table(scored: HeldOut, headline: Headline, columns: Sequence[Trait]) -> pd.DataFrame:
+def subgroups_table(
+    scored: HeldOutScores, headline: Headline, columns: Sequence[Trait]
+) -> pd.DataFrame:
     """Return subgroups.tsv: the error of the chosen lists in each subgroup, with its interval.
 
     The first row is of all samples. Error and interval are those of `assess`, of the subgroup's
@@ -315,13 +317,13 @@ def subgroups(column: Trait) -> Iterator[tuple[str, Array]]:
     )
 
 
-def _take_subgroup(scored: HeldOut, in_subgroup: Array) -> HeldOut:
+def _take_subgroup(scored: HeldOutScores, in_subgroup: Array) -> HeldOutScores:
     """Return the scores of the samples of a subgroup, (n,) bool, with consecutive repeats."""
     subgroup = scored.take_rows(np.flatnonzero(in_subgroup[scored.row]))
     return replace(subgroup, repeat=np.unique(subgroup.repeat, return_inverse=True)[1])
 
 
-def _measure_subgroup(scored: HeldOut, headline: Headline) -> tuple[Any, ...]:
+def _measure_subgroup(scored: HeldOutScores, headline: Headline) -> tuple[Any, ...]:
     """Return the number of samples, of events, the error and its limits."""
     y, _ = scored.sample_means(
         scored.scores[:, 0] if scored.scores.ndim == 2 else scored.scores[:, 0, 0]
@@ -356,7 +358,7 @@ def patient_tables(
     They are ``patients``, ``score_effect``, ``subgroups`` and ``next_study``; `predictions` are
     those of predictions.tsv.
     """
-    kind = ASSESSED[dataset.design.kind]
+    kind = ASSESSMENT_KINDS[dataset.design.kind]
     classes = dataset.design.classes
     chosen_predictions = predictions[predictions["mu"].isna()]
     split_number = {split.name: number for number, split in enumerate(splits.outer)}
@@ -374,7 +376,7 @@ def patient_tables(
     }
 
 
-def effects_table(dataset: Dataset, scored: HeldOut) -> pd.DataFrame:
+def effects_table(dataset: Dataset, scored: HeldOutScores) -> pd.DataFrame:
     """Return score_effect.tsv: the effect of one standard deviation of the held-out score.
 
     The odds ratio of two classes, and of each of several against the rest (``class``); the hazard

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import chi2
 
 from genesig.selection.assess.intervals import NORMAL_QUANTILE, area_variance
-from genesig.selection.assess.kinds import ASSESSED, HeldOut
+from genesig.selection.assess.kinds import ASSESSMENT_KINDS, HeldOutScores
 from genesig.selection.assess.patients.next_study import (
     MIN_R2_SAMPLES,
     events_for_concordance,
@@ -60,7 +60,7 @@ def test_four_times_the_events_halve_the_interval():
 
 def held(y, f):
     row = np.arange(len(y))
-    return HeldOut(y, row, row % 5, 0 * row, 0 * row, f[:, None], 0.25)
+    return HeldOutScores(y, row, row % 5, 0 * row, 0 * row, f[:, None], 0.25)
 
 
 @pytest.mark.parametrize(("signal", "rows"), [(2.0, 2), (0.0, 0)])
@@ -70,7 +70,7 @@ def test_study_at_chance_has_no_sample_size(signal, rows):
     order = rng.permutation(100)
     y = y[order]
     scores = held(y, signal * y / 2 + rng.standard_normal(100))
-    table = next_study_table(scores, ASSESSED["classification"].headline, ("a", "b"))
+    table = next_study_table(scores, ASSESSMENT_KINDS["classification"].headline, ("a", "b"))
     assert len(table) == rows
     if rows:
         value, safe = table.to_dict("records")

@@ -8,14 +8,14 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from genesig.response.kinds import survival_response
-from genesig.selection.assess.kinds import HeldOut
+from genesig.selection.assess.kinds import HeldOutScores
 from genesig.selection.assess.patients.pairs import pairs_within_blocks, score_effect
 from genesig.selection.assess.survival import calibration_slope_of_cox
 
 
 def held(y, f, split, group=None):
     row = np.arange(len(y))
-    return HeldOut(y, row, split, 0 * row, 0 * row, f[:, None], 0.25, group)
+    return HeldOutScores(y, row, split, 0 * row, 0 * row, f[:, None], 0.25, group)
 
 
 def scored(n=60, tests=4, signal=1.0, seed=0):
@@ -117,7 +117,7 @@ def test_repeats_and_grouped_copies_leave_the_effect_interval():
     y = linear + rng.logistic(size=len(f)) > 0
     none = np.zeros((len(f), 0))
     once = score_effect(held(y, f, split), y, f, none)
-    twice = HeldOut(
+    twice = HeldOutScores(
         np.tile(y, 2),
         np.tile(np.arange(60), 2),
         np.concatenate([split, split + 4]),
