@@ -165,11 +165,7 @@ def check_members() -> Iterator[str]:
         ("genesig/report/page/measure.py, MODELS", baselines.BASELINES, named_models),
         (f"{SCHEMA}, nonlinear.penalty", penalties.PENALTIES, nonlinear["penalty"]["enum"]),
         (f"{SCHEMA}, nonlinear.kernel", kernels.KERNELS, nonlinear["kernel"]["enum"]),
-        (
-            f"{SCHEMA}, data.task",
-            RESPONSES.keys() - {SEVERAL_CLASSES},
-            {*tasks} - {SEVERAL_CLASSES},
-        ),
+        (f"{SCHEMA}, data.task", {*RESPONSES} - {SEVERAL_CLASSES}, {*tasks} - {SEVERAL_CLASSES}),
     ):
         yield from missing_members(where, needed, members)
     published = (ROOT / "docs/model.schema.json").read_text(encoding="utf-8")

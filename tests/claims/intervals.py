@@ -219,7 +219,7 @@ KINDS = {
         ),
     )
 }
-"""By the names of `ASSESSMENT_KINDS`; a number is learned by ridge regression, the others by lists."""
+"""By the names of `ASSESSMENT_KINDS`; a number is learned by ridge, the others by lists."""
 
 
 def samples(

@@ -23,24 +23,26 @@ from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 def score_covariates(dataset: Dataset, split: Split) -> Array | None:
     """Return the scores (n_test,) of an outer split's test samples by the covariates alone.
 
-    The model is that of the study with an empty list, with the threshold of its kind of response.
-    None in a study without covariates.
+    The model is that of the study without genes; its threshold is subtracted (see
+    `AssessmentKind.score_covariates`). None in a study without covariates.
     """
     covariates = Covariates.from_dataset(dataset)
     y = dataset.response()
     if covariates is None or not dataset.design.covariates:
         return None
     inner_folds = [dataset.rows(fold) for fold in split.inner]
-    rows = np.zeros((len(y), 1 + len(inner_folds)), dtype=bool)
-    rows[dataset.rows(split.train)] = True
+    is_training = np.zeros((len(y), 1 + len(inner_folds)), dtype=bool)
+    is_training[dataset.rows(split.train)] = True  # column 0: the outer training set
     for k, fold in enumerate(inner_folds, 1):
-        rows[fold, k] = False
-    n_sets = rows.shape[1]
-    adjusted = adjust_for_covariates([covariates] * n_sets, np.tile(y[:, None], n_sets), rows)
-    if adjusted is None:
+        is_training[fold, k] = False
+    n_training_sets = is_training.shape[1]
+    adjustment = adjust_for_covariates(
+        [covariates] * n_training_sets, np.tile(y[:, None], n_training_sets), is_training
+    )
+    if adjustment is None:
         return None
     kind = ASSESSMENT_KINDS[dataset.design.kind]
-    return kind.score_covariates(adjusted, y, rows, inner_folds)[dataset.rows(split.test)]
+    return kind.score_covariates(adjustment, y, is_training, inner_folds)[dataset.rows(split.test)]
 
 
 def global_test_p(dataset: Dataset, splits: Splits, n_permutations: int) -> float:
@@ -67,47 +69,49 @@ def global_test_p(dataset: Dataset, splits: Splits, n_permutations: int) -> floa
         return np.nan
     y = dataset.response()
     all_rows = np.ones((len(dataset.samples), 1), dtype=bool)
-    adjusted = adjust_for_covariates([covariates], y[:, None], all_rows)
-    assert adjusted is not None
+    adjustment = adjust_for_covariates([covariates], y[:, None], all_rows)
+    assert adjustment is not None
     Q = covariate_basis(dataset)
-    R = RESIDUALS[dataset.design.kind](adjusted, y)
+    R = RESIDUALS[dataset.design.kind](adjustment, y)
     R = R - Q @ (Q.T @ R)
     finite = np.isfinite(dataset.X)
     mean = np.sum(dataset.X, axis=0, where=finite) / np.maximum(finite.sum(axis=0), 1)
     Z = np.where(finite, dataset.X - mean, 0.0)
     sd = Z.std(axis=0)
     Z = Z / np.where(sd > 0, sd, 1.0)
-    K = Z @ Z.T
+    K = Z @ Z.T  # (n, n), as Z has many more columns than rows
     statistics = []
-    for number in range(n_permutations + 1):
-        W = R[np.argsort(permutation(dataset, splits, number))]
+    for permutation_number in range(n_permutations + 1):  # number 0 leaves all rows in place
+        W = R[np.argsort(permutation(dataset, splits, permutation_number))]
         W = W - Q @ (Q.T @ W)
         statistics.append(float(np.sum(W * (K @ W)) / np.sum(np.square(W))))
     return float(np.mean(np.array(statistics) >= statistics[0] * (1 - 1e-12)))
 
 
-def _number_residuals(adjusted: Adjustment, y: Array) -> Array:
+def _number_residuals(adjustment: Adjustment, y: Array) -> Array:
     """Return the residuals (n, 1) of a number, or of a class coded as a number."""
-    return adjusted.root * adjusted.centred(y[:, None])[0]
+    return adjustment.root * adjustment.centred(y[:, None])[0]
 
 
-def _class_residuals(adjusted: Adjustment, y: Array) -> Array:
+def _class_residuals(adjustment: Adjustment, y: Array) -> Array:
     """Return the residuals (n, T) of the codes of several classes."""
-    class_shares = shares(y[:, None], adjusted.root > 0, int(y.max()) + 1, np.square(adjusted.root))
+    class_shares = shares(
+        y[:, None], adjustment.root > 0, int(y.max()) + 1, np.square(adjustment.root)
+    )
     codes = coded(y[:, None], class_shares)[:, 0]
-    return np.hstack([_number_residuals(adjusted, code) for code in codes.T])
+    return np.hstack([_number_residuals(adjustment, code) for code in codes.T])
 
 
-def _martingale_residuals(adjusted: Adjustment, y: Array) -> Array:
+def _martingale_residuals(adjustment: Adjustment, y: Array) -> Array:
     """Return the martingale residuals (n, 1) of Cox's model of the covariates, up to a factor."""
-    weighted = np.flatnonzero(adjusted.root[:, 0])
-    eta = ASSESSMENT_KINDS["survival"].score_covariates(adjusted, y, adjusted.root > 0, [])[
-        weighted
+    weighted_rows = np.flatnonzero(adjustment.root[:, 0])
+    eta = ASSESSMENT_KINDS["survival"].score_covariates(adjustment, y, adjustment.root > 0, [])[
+        weighted_rows
     ]
-    weights = None if adjusted.weights is None else adjusted.weights[weighted, 0]
-    risk = RiskSets.from_times(y["time"][weighted], y["event"][weighted], weights=weights)
+    weights = None if adjustment.weights is None else adjustment.weights[weighted_rows, 0]
+    risk = RiskSets.from_times(y["time"][weighted_rows], y["event"][weighted_rows], weights=weights)
     residuals = np.zeros((len(y), 1))
-    residuals[weighted[risk.order], 0] = -risk.gradient(risk.shares(eta[risk.order]))
+    residuals[weighted_rows[risk.order], 0] = -risk.gradient(risk.shares(eta[risk.order]))
     return residuals
 
 

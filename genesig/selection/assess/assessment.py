@@ -32,44 +32,44 @@ class Assessment:
     auc_high: float
 
 
-def pooled_error(scored: HeldOutScores, pool: Array, headline: Headline) -> Array:
+def pooled_error(held_out: HeldOutScores, pool: Array, headline: Headline) -> Array:
     """Return the error of each pool of held-out scores at each column, (n_pools, m).
 
     `pool` (t,) numbers the pool of each score, such as its repeat.
     """
-    loss = headline.loss(scored) * headline.weights(scored, pool)[:, None]
+    loss = headline.loss(held_out) * headline.weights(held_out, pool)[:, None]
     n_pools = int(pool.max()) + 1
     sums = [np.bincount(pool, weights=column, minlength=n_pools) for column in loss.T]
     return np.stack(sums, axis=1)
 
 
-def study_errors(scored: HeldOutScores, headline: Headline) -> Array:
+def study_errors(held_out: HeldOutScores, headline: Headline) -> Array:
     """Return the error of each permutation at each column, the mean of its repeats.
 
     (n_permutations, m); one row for the observed labels.
     """
-    n_repeats = int(scored.repeat.max()) + 1
-    pool = scored.permutation * n_repeats + scored.repeat
-    errors = pooled_error(scored, pool, headline)
+    n_repeats = int(held_out.repeat.max()) + 1
+    pool = held_out.permutation * n_repeats + held_out.repeat
+    errors = pooled_error(held_out, pool, headline)
     return np.asarray(errors.reshape(-1, n_repeats, errors.shape[1]).mean(axis=1))
 
 
-def assess(scored: HeldOutScores, headline: Headline) -> list[Assessment]:
+def assess(held_out: HeldOutScores, headline: Headline) -> list[Assessment]:
     """Return the error of each column of scores with its interval, for one permutation.
 
     Error and AUC estimate the average performance of models of this procedure, trained on as many
     samples as here, and so do their intervals (see `Headline.limits` of each kind). The AUC is that
     of `held_out_area`, NaN for a number and for survival.
     """
-    errors = study_errors(scored, headline)[0]
-    losses = headline.loss(scored)
+    errors = study_errors(held_out, headline)[0]
+    losses = headline.loss(held_out)
     assessments = []
     for column, error in enumerate(map(float, errors)):
         limits = NO_INTERVAL
         if not np.isnan(error):
-            limits = headline.limits(scored, losses[:, column].astype(float), error)
+            limits = headline.limits(held_out, losses[:, column].astype(float), error)
         assessments.append(
-            Assessment(error, *limits, *headline.area(scored, scored.scores[:, column]))
+            Assessment(error, *limits, *headline.area(held_out, held_out.scores[:, column]))
         )
     return assessments
 
@@ -117,7 +117,7 @@ def compare_errors(
     reference = reference.column(column)
     reference = reference.take_rows(_sort_order(reference))
     losses, reference_losses = (
-        headline.loss(scored)[:, 0].astype(float) for scored in (method, reference)
+        headline.loss(held_out)[:, 0].astype(float) for held_out in (method, reference)
     )
     loss_difference = losses - reference_losses
     error_difference = error - reference_error
@@ -139,50 +139,52 @@ def compare_errors(
     return ErrorDifference(error, reference_error, error_difference, *interval)
 
 
-def _sort_order(scored: HeldOutScores) -> Array:
+def _sort_order(held_out: HeldOutScores) -> Array:
     """Return the order of the rows by split, then by sample."""
-    return np.lexsort((scored.row, scored.split))
+    return np.lexsort((held_out.row, held_out.split))
 
 
 def _difference_by_repeat(
-    scored: HeldOutScores, loss_difference: Array, headline: Headline
+    held_out: HeldOutScores, loss_difference: Array, headline: Headline
 ) -> Array:
     """Return the difference of the errors in each repeat, (n_repeats,)."""
-    _, repeat = np.unique(scored.repeat, return_inverse=True)
-    return np.bincount(repeat, weights=headline.weights(scored, repeat) * loss_difference)
+    _, repeat = np.unique(held_out.repeat, return_inverse=True)
+    return np.bincount(repeat, weights=headline.weights(held_out, repeat) * loss_difference)
 
 
 def _interval_over_groups(
-    scored: HeldOutScores,
+    held_out: HeldOutScores,
     loss_difference: Array,
     centre: float,
     repeat_differences: Array | None = None,
 ) -> Interval:
-    """Return error_difference ± t √(s²/n + r²), see `compare_errors`.
+    """Return centre ± t √(s²/n + r²), see `compare_errors`.
 
     `loss_difference` (t,) is weighted by class; r² is 0 without `repeat_differences`.
     """
-    first_index, sample = np.unique(scored.row, return_index=True, return_inverse=True)[1:]
+    first_index, sample = np.unique(held_out.row, return_index=True, return_inverse=True)[1:]
     sample_differences = np.bincount(sample, weights=loss_difference) / np.bincount(sample)
     if len(sample_differences) < 2 or np.isnan(sample_differences).any():
         return NO_INTERVAL
     variances = [float(sample_differences.var(ddof=1)) / len(sample_differences)]
     degrees_of_freedom = [float(len(sample_differences) - 1)]
-    group = group_numbers(scored.groups[first_index])
+    group = group_numbers(held_out.groups[first_index])
     if group is not None:
         spread = mean_spread(sample_differences, group)
-        if not spread.freedom > 0:
+        if not spread.df > 0:
             return NO_INTERVAL
         variances = [spread.error**2]
-        degrees_of_freedom = [spread.freedom]
+        degrees_of_freedom = [spread.df]
     if repeat_differences is not None:
         variances = [*variances, float(repeat_differences.var(ddof=1))]
         degrees_of_freedom = [*degrees_of_freedom, len(repeat_differences) - 1.0]
     total_variance = sum(variances)
-    share = sum(
+    sum_of_squares_by_df = sum(
         variance**2 / df for variance, df in zip(variances, degrees_of_freedom, strict=True)
     )
     half_width = t_quantile(
-        total_variance**2 / share if share > 0 else degrees_of_freedom[0]
+        total_variance**2 / sum_of_squares_by_df
+        if sum_of_squares_by_df > 0
+        else degrees_of_freedom[0]
     ) * float(np.sqrt(total_variance))
     return centre - half_width, centre + half_width

@@ -66,24 +66,26 @@ def run_baselines(
     steps_by_split = steps_together(dataset.X, learned_steps(folds, dataset), training_rows)
     alignments = alignments_of(dataset)
     aligned_dataset = dataset
-    for number, (split, steps) in enumerate(zip(splits.outer, steps_by_split, strict=True)):
+    for split_number, (split, steps) in enumerate(zip(splits.outer, steps_by_split, strict=True)):
         if alignments is not None:
-            y = dataset.kind.number(dataset.response()[training_rows[number]])
+            y = dataset.kind.number(dataset.response()[training_rows[split_number]])
             aligned_dataset = replace(
-                dataset, X=alignments.copy(alignments.best(y, training_rows[number]))
+                dataset, X=alignments.copy(alignments.best(y, training_rows[split_number]))
             )
         with config_context(assume_finite=True, skip_parameter_validation=True):
-            split_scores = list(_score_split(aligned_dataset, splits, number, steps, baselines))
+            split_scores = list(
+                _score_split(aligned_dataset, splits, split_number, steps, baselines)
+            )
         for name, test_rows, scores in (*_score_covariates_alone(dataset, split), *split_scores):
             decision = decision_columns(dataset, dataset.response()[test_rows], scores)
             samples = [dataset.samples[row_number] for row_number in test_rows]
             origin = {"model": name, "split": split.name, "repeat": split.repeat}
             rows.append(pd.DataFrame({**origin, "sample": samples, **decision}))
-        log.info("baselines: %d of %d splits", number + 1, len(splits.outer))
+        log.info("baselines: %d of %d splits", split_number + 1, len(splits.outer))
     kind = ASSESSMENT_KINDS[dataset.design.kind]
     classes = dataset.design.classes
-    scored = kind.score_columns(np.empty((0, len(classes or ()))), classes)
-    columns = ["model", "split", "repeat", "sample", *scored, "predicted", "wrong"]
+    score_columns = kind.score_columns(np.empty((0, len(classes or ()))), classes)
+    columns = ["model", "split", "repeat", "sample", *score_columns, "predicted", "wrong"]
     return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)
 
 
@@ -97,12 +99,12 @@ def _score_covariates_alone(dataset: Dataset, split: Split) -> Iterator[tuple[st
 def _score_split(
     dataset: Dataset,
     splits: Splits,
-    number: int,
+    split_number: int,
     steps: Steps,
     baselines: Sequence[str],
 ) -> Iterator[tuple[str, Array, Array]]:
     """Yield (name, test rows, scores) of each baseline on one outer split."""
-    split = splits.outer[number]
+    split = splits.outer[split_number]
     train = dataset.rows(split.train)
     test = dataset.rows(split.test)
     sample_table = dataset.obs
@@ -111,34 +113,34 @@ def _score_split(
     X, X_test = (
         reference.transform(dataset.X[rows], sample_table.iloc[rows]) for rows in (train, test)
     )
-    seed = random_state(splits.seed, spawn_key(BASELINE, split=number))
-    varies = np.ptp(X, axis=0).any()
+    seed = random_state(splits.seed, spawn_key(BASELINE, split=split_number))
+    genes_vary = np.ptp(X, axis=0).any()
     task = dataset.design.kind
     ridge_scores = score_covariates_and_ridge(dataset, split, X, X_test, _inner_folds(split))
     if ridge_scores is not None:
         yield COVARIATES_AND_RIDGE, test, ridge_scores
     for name in baselines:
-        score = ByKind(pick("controls.baselines", BASELINES, name)).get(task)
-        if score is not None:
-            score = score if varies else ByKind(BASELINES["dummy"])[task]
+        score_test = ByKind(pick("controls.baselines", BASELINES, name)).get(task)
+        if score_test is not None:
+            score_test = score_test if genes_vary else ByKind(BASELINES["dummy"])[task]
             y = dataset.response()[train]
-            needs_genes = "genes" in signature(score).parameters
+            needs_genes = "genes" in signature(score_test).parameters
             keywords = {"genes": dataset.var.iloc[reference.genes]} if needs_genes else {}
             with plugin_errors("baselines", name):
-                scores = score(X, y, X_test, _inner_folds(split), seed, **keywords)
+                scores = score_test(X, y, X_test, _inner_folds(split), seed, **keywords)
             check_plugin_result("baselines", name, scores, (len(test),))
             yield name, test, scores
 
 
 def score_covariates_and_ridge(
-    dataset: Dataset, split: Split, X: Array, X_test: Array, inner: Sequence[Array]
+    dataset: Dataset, split: Split, X: Array, X_test: Array, inner_folds: Sequence[Array]
 ) -> Array | None:
     """Return the scores (n_test,) of ridge on all genes beside the covariates; None without these.
 
     All samples have the same weight.
 
-    X, X_test (n_train, d), (n_test, d) float: after the learned steps. inner: validation rows of
-    the inner folds, numbers of training rows.
+    X, X_test (n_train, d), (n_test, d) float: after the learned steps. inner_folds: validation rows
+    of each inner fold, as row numbers of X.
     """
     covariates = Covariates.from_dataset(dataset)
     if covariates is None or not dataset.design.covariates:
@@ -150,12 +152,12 @@ def score_covariates_and_ridge(
     C = np.where(np.isnan(C), np.nanmean(C[train], axis=0), C)
     score = ridge_beside(C.shape[1])[dataset.design.kind]
     y = dataset.response()[train]
-    return score(np.hstack([C[train], X]), y, np.hstack([C[test], X_test]), inner, 0)
+    return score(np.hstack([C[train], X]), y, np.hstack([C[test], X_test]), inner_folds, 0)
 
 
 def _inner_folds(split: Split) -> list[Array]:
-    """Return the validation rows of each inner fold among the training rows."""
-    number_of_row = {sample: row for row, sample in enumerate(split.train)}
+    """Return the validation rows of each inner fold, numbered within the training rows."""
+    row_of_sample = {sample: row for row, sample in enumerate(split.train)}
     return [
-        np.array([number_of_row[sample] for sample in fold], dtype=np.int64) for fold in split.inner
+        np.array([row_of_sample[sample] for sample in fold], dtype=np.int64) for fold in split.inner
     ]

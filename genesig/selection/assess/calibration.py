@@ -67,9 +67,14 @@ def calibration_line(y: Array, f: Array, group: Array | None = None) -> Calibrat
     weighted = X * ((y - X @ line) / (1 - leverage))[:, None]
     standard_errors = np.sqrt(np.diag(inverse @ (weighted.T @ weighted) @ inverse))
     half_widths = t_quantile(len(y) - 2) * standard_errors
-    (a, b) = line.tolist()
-    (u, v) = half_widths.tolist()
-    return CalibrationLine(a, (a - u, a + u), b, (b - v, b + v))
+    (intercept, slope) = line.tolist()
+    (intercept_half_width, slope_half_width) = half_widths.tolist()
+    return CalibrationLine(
+        intercept,
+        (intercept - intercept_half_width, intercept + intercept_half_width),
+        slope,
+        (slope - slope_half_width, slope + slope_half_width),
+    )
 
 
 def reliability(

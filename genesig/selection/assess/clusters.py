@@ -33,12 +33,12 @@ class Spread(NamedTuple):
     """Standard error of a measure, and the degrees of freedom of its square."""
 
     error: float
-    satterthwaite_df: float
+    df: float
 
     @property
     def half_width(self) -> float:
         """Half of the 95 % interval; NaN without a degree of freedom."""
-        return t_quantile(self.freedom) * self.error if self.freedom > 0 else np.nan
+        return t_quantile(self.df) * self.error if self.df > 0 else np.nan
 
     @property
     def normal_error(self) -> float:
@@ -130,7 +130,7 @@ def effective_sample_size(hits: Array, group: Array) -> float:
 
 
 def share_interval(hits: Array, group: Array) -> Interval:
-    """Return Wilson's interval of the mean of hits (n,), 0 or 1, with `effective_sample_size` samples."""
+    """Return Wilson's interval of the mean of hits (n,), 0 or 1, by `effective_sample_size`."""
     return (
         wilson(float(np.mean(hits)), effective_sample_size(hits, group))
         if len(hits)
@@ -184,7 +184,7 @@ def positive_mean_interval(values: Array, group: Array) -> Interval:
         return spread.around(mean)
     inflation = design_effect(spread, mean_spread(values, np.arange(len(values))), group)
     min_error = mean * np.sqrt(2 * inflation / len(values))
-    half_width = Spread(max(spread.error, min_error), spread.freedom).half_width
+    half_width = Spread(max(spread.error, min_error), spread.df).half_width
     return mean * float(np.exp(-half_width / mean)), mean * float(np.exp(half_width / mean))
 
 
@@ -312,19 +312,19 @@ def line_spreads(X: Array, residual: Array, group: Array) -> tuple[Spread, ...]:
 
 
 def order_interval(
-    value: float, influence: Array, group: Array, events: int, side: Array | None = None
+    value: float, influence: Array, group: Array, n_event_groups: int, side: Array | None = None
 ) -> Interval:
     """Return the interval of a concordance, with the influence of each sample (n,).
 
-    `events` are the groups with an event, which the degrees of freedom are in proportion to. Where
-    every pair is ordered alike, the interval is that of a share in half as many samples. For `side`
-    see `survival.Concordance`.
+    The degrees of freedom are those of a mean times the share of groups with an event. Where every
+    pair is ordered alike, the interval is that of a share in half as many samples as groups have an
+    event. For `side` see `survival.Concordance`.
     """
     if np.isnan(value):
         return NO_INTERVAL
     if side is None:
         error, degrees_of_freedom = influence_spread(influence, group)
-        degrees_of_freedom *= events / len(np.unique(group))
+        degrees_of_freedom *= n_event_groups / len(np.unique(group))
     else:
         has_pair = side > 0
         error, degrees_of_freedom = influence_spread(
@@ -332,4 +332,6 @@ def order_interval(
         )
     if not degrees_of_freedom > 0:
         return NO_INTERVAL
-    return share_limits(value, Spread(error, degrees_of_freedom).normal_error, max(events // 2, 1))
+    return share_limits(
+        value, Spread(error, degrees_of_freedom).normal_error, max(n_event_groups // 2, 1)
+    )

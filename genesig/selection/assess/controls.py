@@ -167,6 +167,7 @@ GENESIG = "genesig"
 FDR_SELECTED = "genesig, FDR-selected genes"
 """Name of the model of the FDR-selected genes in controls.tsv."""
 
+DIFFERENCE_COLUMNS = ["difference", "difference_low", "difference_high"]
 CONTROL_COLUMNS = [
     "model",
     "mu",
@@ -177,9 +178,7 @@ CONTROL_COLUMNS = [
     "auc_low",
     "auc_high",
     "p_value",
-    "difference",
-    "difference_low",
-    "difference_high",
+    *DIFFERENCE_COLUMNS,
 ]
 ADDED_VALUE_COLUMNS = ["added", "added_low", "added_high"]
 
@@ -227,41 +226,43 @@ def controls_table(
     ]
     if fits.answers is not None:
         fdr_selected = collect_held_out(dataset, splits, fits.answer("fdr_selected"))
-        row = _compared_row(FDR_SELECTED, fdr_selected, predictive, headline)
+        row = _method_row(FDR_SELECTED, fdr_selected, predictive, headline)
         if "fdr_selected" in null:
             row["p_value"] = p_value(row["error"], null["fdr_selected"])
         rows.append(row)
-    others = {
+    other_methods = {
         str(model): _read_held_out(dataset, splits, table)
         for predictions_table in predictions
         for model, table in predictions_table.groupby("model", sort=False)
     }
-    rows += [_compared_row(model, scored, predictive, headline) for model, scored in others.items()]
+    rows += [
+        _method_row(model, scored, predictive, headline) for model, scored in other_methods.items()
+    ]
     controls = pd.DataFrame(rows, columns=CONTROL_COLUMNS)
-    if COVARIATES not in others:
+    if COVARIATES not in other_methods:
         return controls
     controls = controls.assign(**dict.fromkeys(ADDED_VALUE_COLUMNS, np.nan))
     is_covariates = controls["model"] == COVARIATES
     is_predictive = (controls["model"] == GENESIG) & controls["mu"].isna()
     controls.loc[is_predictive, ADDED_VALUE_COLUMNS] = controls.loc[
-        is_covariates, CONTROL_COLUMNS[-3:]
+        is_covariates, DIFFERENCE_COLUMNS
     ].to_numpy()
     is_ridge = controls["model"] == COVARIATES_AND_RIDGE
     if is_ridge.any():
-        ridge = others[COVARIATES_AND_RIDGE]
-        added = compare_errors(others[COVARIATES], ridge, -1, headline).columns("added")
+        ridge = other_methods[COVARIATES_AND_RIDGE]
+        added = compare_errors(other_methods[COVARIATES], ridge, -1, headline).columns("added")
         controls.loc[is_ridge, ADDED_VALUE_COLUMNS] = list(added.values())
         n_permutations = len(null["permutation"])
         controls.loc[is_ridge, "p_value"] = global_test_p(dataset, splits, n_permutations)
     return controls
 
 
-def _compared_row(
-    model: str, scored: HeldOutScores, predictive: HeldOutScores, headline: Headline
+def _method_row(
+    model: str, held_out: HeldOutScores, predictive: HeldOutScores, headline: Headline
 ) -> dict[str, Any]:
     """Return the row of a method: its assessment, and its difference to the predictive model."""
-    (assessment,) = assess(scored, headline)
-    difference = compare_errors(scored, predictive, -1, headline)
+    (assessment,) = assess(held_out, headline)
+    difference = compare_errors(held_out, predictive, -1, headline)
     return {"model": model, **asdict(assessment), **difference.columns("difference")}
 
 

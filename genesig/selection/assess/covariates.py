@@ -41,7 +41,7 @@ class Covariates:
 
     @classmethod
     def from_dataset(cls, dataset: Dataset) -> Covariates | None:
-        """Return those of all samples, or None in a study without covariates and weights."""
+        """Return the record of all samples; None in a study without covariates and weights."""
         design = dataset.design
         if not design.covariates and design.weights is None:
             return None
@@ -76,26 +76,29 @@ class Covariates:
 
 
 def adjust_for_covariates(
-    covariates: Sequence[Covariates | None], Y: Array, rows: Array
+    covariates: Sequence[Covariates | None], Y: Array, is_training: Array
 ) -> Adjustment | None:
     """Return the adjustment of k training sets, or None in a study without covariates and weights.
 
-    covariates k of Covariates, or k of None. Y (n, k) float: responses. rows (n, k) bool: training
-    rows of each set.
+    covariates k of Covariates, or k of None. Y (n, k) float: responses. is_training (n, k) bool:
+    training rows of each set.
     """
-    adjusted = [record for record in covariates if record is not None]
-    if not adjusted:
+    covariate_sets = [record for record in covariates if record is not None]
+    if not covariate_sets:
         return None
     weights = None
-    if any(record.balanced or record.weights is not None for record in adjusted):
+    if any(record.balanced or record.weights is not None for record in covariate_sets):
         weights = np.column_stack(
-            [record.training_weights(Y[:, k], rows[:, k]) for k, record in enumerate(adjusted)]
+            [
+                record.training_weights(Y[:, k], is_training[:, k])
+                for k, record in enumerate(covariate_sets)
+            ]
         )
     splines = [
         splined(record.values, record.training_knots(training_rows))
-        for record, training_rows in zip(adjusted, rows.T, strict=True)
+        for record, training_rows in zip(covariate_sets, is_training.T, strict=True)
     ]
-    return adjustment(rows, np.stack(splines), weights)
+    return adjustment(is_training, np.stack(splines), weights)
 
 
 def exchange_residuals(dataset: Dataset, row_of_sample: Array) -> Array:
@@ -109,7 +112,7 @@ def exchange_residuals(dataset: Dataset, row_of_sample: Array) -> Array:
     so that genes depend on the covariates as they do, the label depends on the covariates as it
     does, and no other part of a gene depends on the label. A missing value moves with its residual.
 
-    row_of_sample (n,) int: A permutation of the rows, see `permute.permutation`.
+    row_of_sample (n,) int: a permutation of the rows, see `genesig.data.splits.draw.permutation`.
 
     C. J. F. ter Braak (1992), Permutation versus bootstrap significance tests in multiple
     regression and ANOVA. A. M. Winkler et al. (2014), Permutation inference for the general linear

@@ -60,17 +60,17 @@ def collect_held_out(dataset: Dataset, splits: Splits, fits: Fits) -> HeldOutSco
 
 
 def complete_held_out(
-    dataset: Dataset, splits: Splits, row: Array, split: Array, scores: Array, permutation: Array
+    dataset: Dataset, splits: Splits, rows: Array, split: Array, scores: Array, permutation: Array
 ) -> HeldOutScores:
-    """Return the record of held-out scores (t, m) from the row and the split number of each.
+    """Return the record of held-out scores, with response, repeat and group of each test sample.
 
-    Response, repeat and group of each score are looked up in the data set and the splits.
+    rows, split, permutation (t,) int, scores (t, m): as the fields of `HeldOutScores`.
     """
     groups = dataset.groups()
     _, repeat = np.unique([outer_split.repeat for outer_split in splits.outer], return_inverse=True)
     return HeldOutScores(
-        y=dataset.response()[row],
-        row=row,
+        y=dataset.response()[rows],
+        row=rows,
         split=split,
         repeat=repeat[split],
         permutation=permutation,
@@ -80,7 +80,7 @@ def complete_held_out(
                 [len(outer_split.test) / len(outer_split.train) for outer_split in splits.outer]
             )
         ),
-        group=None if groups is None else np.unique(groups, return_inverse=True)[1][row],
+        group=None if groups is None else np.unique(groups, return_inverse=True)[1][rows],
     )
 
 
@@ -149,7 +149,7 @@ def predictions_table(
     """
     import pandas as pd
 
-    scored = collect_held_out(dataset, splits, observed)
+    held_out = collect_held_out(dataset, splits, observed)
     kind = ASSESSMENT_KINDS[dataset.design.kind]
     split_names = np.array([split.name for split in splits.outer], dtype=object)
     repeats = np.array([split.repeat for split in splits.outer])
@@ -158,14 +158,14 @@ def predictions_table(
     tables = [
         pd.DataFrame(
             {
-                "sample": np.array(dataset.samples, dtype=object)[scored.row],
-                "label": label[scored.row],
-                "repeat": repeats[scored.split],
-                "split": split_names[scored.split],
+                "sample": np.array(dataset.samples, dtype=object)[held_out.row],
+                "label": label[held_out.row],
+                "repeat": repeats[held_out.split],
+                "split": split_names[held_out.split],
                 "mu": mu,
-                **decision_columns(dataset, scored.y, scored.scores[:, column]),
+                **decision_columns(dataset, held_out.y, held_out.scores[:, column]),
                 **kind.probability_columns(
-                    scored.scores[:, column],
+                    held_out.scores[:, column],
                     lines if np.isnan(mu) else np.full_like(lines, np.nan),
                     dataset.design.classes,
                 ),
@@ -192,9 +192,9 @@ def _probability_lines(dataset: Dataset, observed: Fits, request: str | Sequence
 def model_scores(dataset: Dataset, splits: Splits, fits: ModelFits, scores: Array) -> HeldOutScores:
     """Return the record of test scores (t,) of models, with response, split and permutation."""
     n_test = np.diff(fits.test_indptr)
-    number_of_split = {split.name: permutation for permutation, split in enumerate(splits.outer)}
+    split_number = {split.name: number for number, split in enumerate(splits.outer)}
     split = np.repeat(
-        np.array([number_of_split[str(name)] for name in fits.split], dtype=np.int64), n_test
+        np.array([split_number[str(name)] for name in fits.split], dtype=np.int64), n_test
     )
     _, permutation = np.unique(fits.permutation, return_inverse=True)
     return complete_held_out(
@@ -217,7 +217,7 @@ def model_errors(dataset: Dataset, splits: Splits, fits: ModelFits) -> pd.DataFr
 
 
 def model_predictions(
-    dataset: Dataset, splits: Splits, scored_by_model: Mapping[str, HeldOutScores]
+    dataset: Dataset, splits: Splits, held_out_by_model: Mapping[str, HeldOutScores]
 ) -> pd.DataFrame:
     """Return the predictions of models, by name, with the columns of baselines.tsv."""
     import pandas as pd
@@ -229,13 +229,13 @@ def model_predictions(
         pd.DataFrame(
             {
                 "model": model,
-                "split": split_names[scored.split],
-                "repeat": repeats[scored.split],
-                "sample": samples[scored.row],
-                **decision_columns(dataset, scored.y, scored.scores[:, 0]),
+                "split": split_names[held_out.split],
+                "repeat": repeats[held_out.split],
+                "sample": samples[held_out.row],
+                **decision_columns(dataset, held_out.y, held_out.scores[:, 0]),
             }
         )
-        for model, scored in scored_by_model.items()
+        for model, held_out in held_out_by_model.items()
     ]
     return pd.concat(tables, ignore_index=True)
 

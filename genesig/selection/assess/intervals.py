@@ -24,12 +24,12 @@ NORMAL_QUANTILE = 1.959963984540054
 NO_INTERVAL: Interval = (np.nan, np.nan)
 
 
-def t_quantile(freedom: float) -> float:
+def t_quantile(df: float) -> float:
     """Return the quantile of Student's t at (1 + CONFIDENCE_LEVEL)/2."""
     # A sixth of a second to import, which jobs that only fit need not wait for.
     from scipy.special import stdtrit
 
-    return float(stdtrit(freedom, (1 + CONFIDENCE_LEVEL) / 2))
+    return float(stdtrit(df, (1 + CONFIDENCE_LEVEL) / 2))
 
 
 def wilson(share: float, n: float) -> Interval:
@@ -110,15 +110,15 @@ def ratio_by_split(numerator: Array, denominator: Array, ratio: float) -> Array:
     return ratio + (numerator - ratio * denominator) / float(np.mean(denominator))
 
 
-def share_limits(share: float, error: float, n: int) -> Interval:
+def share_limits(share: float, standard_error: float, n: int) -> Interval:
     """Return Wilson's interval of a share p with the effective sample size p(1-p)/error².
 
     This is the sample size by the design effect of a survey (Korn and Graubard 1998). Near 0 and 1,
     where the error itself is uncertain, the interval stays as short as that of a share. If every
     pair is ordered alike, or none, the error is 0; then n samples count.
     """
-    is_exact = error < 1e-12 or not 1e-12 < share < 1 - 1e-12
-    return wilson(share, n if is_exact else share * (1 - share) / error**2)
+    is_exact = standard_error < 1e-12 or not 1e-12 < share < 1 - 1e-12
+    return wilson(share, n if is_exact else share * (1 - share) / standard_error**2)
 
 
 def positive_mean_t(values: Array) -> Interval:
@@ -174,30 +174,32 @@ def delong(y: Array, f: Array) -> tuple[float, float, float]:
     )
 
 
-def area_limits(area: float, error: float, score_limits: Interval) -> Interval:
+def area_limits(area: float, standard_error: float, score_limits: Interval) -> Interval:
     """Return the hull of an AUC's interval by its error and its score interval."""
-    return hull(share_limits(area, error, 1) if error > 0 else NO_INTERVAL, score_limits)
+    return hull(
+        share_limits(area, standard_error, 1) if standard_error > 0 else NO_INTERVAL, score_limits
+    )
 
 
-def newcombe(area: float, positive: int, negative: int) -> Interval:
+def newcombe(area: float, n_positive: int, n_negative: int) -> Interval:
     """Return the score interval of an AUC: the θ with |area - θ| <= z √V(θ), on a grid of 1e-4."""
     theta = np.linspace(0.0, 1.0, 10001)
     is_compatible = (
         np.abs(area - theta)
-        <= NORMAL_QUANTILE * np.sqrt(area_variance(theta, positive, negative)) + 1e-12
+        <= NORMAL_QUANTILE * np.sqrt(area_variance(theta, n_positive, n_negative)) + 1e-12
     )
     return float(theta[is_compatible][0]), float(theta[is_compatible][-1])
 
 
-def area_variance(theta: Array, positive: float, negative: float) -> Array:
+def area_variance(theta: Array, n_positive: float, n_negative: float) -> Array:
     """Return V = θ(1-θ) (1 + N (1-θ)/(2-θ) + N θ/(1+θ)) / (n₊ n₋), N = (n₊ + n₋)/2 - 1.
 
     Of the AUC of independent samples (Hanley and McNeil 1982, with both classes' spread alike:
     Newcombe 2006, method 5).
     """
-    n = (positive + negative) / 2 - 1
-    inflation = 1 + n * (1 - theta) / (2 - theta) + n * theta / (1 + theta)
-    return np.asarray(theta * (1 - theta) * inflation / (positive * negative))
+    mean_df = (n_positive + n_negative) / 2 - 1
+    inflation = 1 + mean_df * (1 - theta) / (2 - theta) + mean_df * theta / (1 + theta)
+    return np.asarray(theta * (1 - theta) * inflation / (n_positive * n_negative))
 
 
 ALPHA = 0.05
@@ -222,19 +224,19 @@ class Detectable(TypedDict):
 
 
 def detectable(
-    errors: Sequence[float], counts: Sequence[int] | None, samples: int, genes: int
+    errors: Sequence[float], class_sizes: Sequence[int] | None, n_units: int, n_genes: int
 ) -> Detectable:
     """Return the smallest effects that a study detects with probability `POWER`.
 
-    errors: of the permutations. p = (1 + #{error_b <= error})/(B + 1). counts: independent samples
-    (groups) of each of two classes; None for a number. samples, genes: independent samples, and
-    genes. A gene is tested at level .05/genes (Bonferroni).
+    errors: of the permutations. p = (1 + #{error_b <= error})/(B + 1). class_sizes:
+    independent samples (groups) of each of two classes; None for a number. n_units: independent
+    samples. A gene is tested at level .05/n_genes (Bonferroni).
 
     With z = z_(1-α/2) + z_power: d = z √(1/n₁ + 1/n₂), AUC = 1/2 + z √((n₁+n₂+1)/(12 n₁ n₂)), the
     standard error of the Mann-Whitney statistic without signal (Hanley and McNeil 1982), and of a
     number r = tanh(z/√(n-3)) (Fisher 1921).
     """
-    gene_z = _detectable_z(ALPHA / max(genes, 1))
+    gene_z = _detectable_z(ALPHA / max(n_genes, 1))
     n_per_class = math.ceil(_detectable_z(ALPHA) ** 2 / (6 * (TARGET_AUC - 0.5) ** 2))
     effects: Detectable = {
         "error": _detectable_error(errors),
@@ -242,13 +244,15 @@ def detectable(
         "effect": None,
         "per_class": n_per_class,
     }
-    if counts is not None and len(counts) == 2 and min(counts) > 1:
-        a, b = counts
-        auc = 0.5 + _detectable_z(ALPHA) * math.sqrt((a + b + 1) / (12 * a * b))
+    if class_sizes is not None and len(class_sizes) == 2 and min(class_sizes) > 1:
+        n_negative, n_positive = class_sizes
+        auc = 0.5 + _detectable_z(ALPHA) * math.sqrt(
+            (n_negative + n_positive + 1) / (12 * n_negative * n_positive)
+        )
         effects["auc"] = auc if auc < 1 else None
-        effects["effect"] = gene_z * math.sqrt(1 / a + 1 / b)
-    elif counts is None and samples > 4:
-        effects["effect"] = math.tanh(gene_z / math.sqrt(samples - 3))
+        effects["effect"] = gene_z * math.sqrt(1 / n_negative + 1 / n_positive)
+    elif class_sizes is None and n_units > 4:
+        effects["effect"] = math.tanh(gene_z / math.sqrt(n_units - 3))
     return effects
 
 

@@ -52,9 +52,10 @@ Classes = tuple[str, ...] | None
 class HeldOutScores:
     """Every held-out score of a study, one row per (permutation, split, test sample)."""
 
-    # (t,) response of the test sample; under a permutation that of its place, see `row`
+    # (t,) response with which the score is compared
     y: Array
-    # (t,) int, row of the data set whose label and place in the splits the test sample has
+    # (t,) int, row of the data set from which response, split and group come: a permutation
+    # exchanges only the expression of the rows
     row: Array
     # (t,) int, number of the split in ``splits.outer``, of its repeat, and of the permutation
     split: Array
@@ -129,9 +130,9 @@ class AssessmentKind:
     measure_split: Callable[[Array, Array], tuple[float, ...]]
     # y, scores, classes -> columns ``predicted`` and ``wrong``
     decision_columns: Callable[[Array, Array, Classes], dict[str, Array]]
-    # adjustment of k training sets, y, their rows (n, k), and the rows that each set but the first
-    # leaves out of the first (the inner folds) -> score (n,) of every sample by the covariates
-    # alone
+    # adjustment of 1 + k training sets, y, training rows (n, 1 + k) bool, validation rows of the k
+    # inner folds -> score (n,) of every sample by the covariates alone, less its threshold. The
+    # first set is an outer training set, the others are this set without an inner fold
     score_covariates: Callable[[Adjustment, Array, Array, Sequence[Array]], Array]
     # scores, classes -> columns that hold scores
     score_columns: Callable[[Array, Classes], dict[str, Array]] = lambda f, classes: {"score": f}
@@ -153,7 +154,7 @@ def held_out_area(held_out: HeldOutScores, sides: Sequence[Side]) -> tuple[float
     r"""Return the AUC and its 95 % interval; NaN without both classes or without a score.
 
     :math:`A = \sum_s \sum_{i \in +, j \in -} (1[f_i > f_j] + ½ 1[f_i = f_j]) / \sum_s n_+ n_-` over
-    the test sets s, whose samples one model scored. The AUC of each sample's mean score would be
+    the test sets s, whose samples one model held_out. The AUC of each sample's mean score would be
     that of many models together, and pooled scores compare models with each other. The interval
     is that of `share_limits` by the error of `standard_error_over_splits`, which estimates the
     error of A around its mean over studies of this size. Near 1 the score interval widens it, with
@@ -237,12 +238,12 @@ def balanced_error_measure(
     return Headline(
         name="balanced error",
         loss=loss,
-        weights=lambda scored, pool: _class_weights(*class_number(scored), pool),
-        split_errors=lambda scored, losses: _balanced_split_errors(
-            scored, losses, *class_number(scored)
+        weights=lambda held_out, pool: _class_weights(*class_number(held_out), pool),
+        split_errors=lambda held_out, losses: _balanced_split_errors(
+            held_out, losses, *class_number(held_out)
         ),
-        limits=lambda scored, losses, error: _balanced_error_limits(
-            scored, losses, error, *class_number(scored)
+        limits=lambda held_out, losses, error: _balanced_error_limits(
+            held_out, losses, error, *class_number(held_out)
         ),
         area=area,
     )
@@ -257,15 +258,15 @@ def _class_weights(class_number: Array, n_classes: int, pool: Array) -> Array:
 
 
 def _balanced_split_errors(
-    scored: HeldOutScores, loss: Array, class_number: Array, n_classes: int
+    held_out: HeldOutScores, loss: Array, class_number: Array, n_classes: int
 ) -> Array:
     """Return the balanced error of each split, (J,)."""
-    _, split = np.unique(scored.split, return_inverse=True)
+    _, split = np.unique(held_out.split, return_inverse=True)
     return np.bincount(split, weights=_class_weights(class_number, n_classes, split) * loss)
 
 
 def _balanced_error_limits(
-    scored: HeldOutScores, loss: Array, error: float, class_number: Array, n_classes: int
+    held_out: HeldOutScores, loss: Array, error: float, class_number: Array, n_classes: int
 ) -> Interval:
     """Return the hull of two intervals of the balanced error, each too short in other cases.
 
@@ -282,38 +283,41 @@ def _balanced_error_limits(
     leave-one-out 88-95 % of this and of lists of eight genes, so read that one as somewhat short
     (tests/references/test_coverage.py); with all samples counted 69-92 %.
     """
-    splits = _balanced_split_errors(scored, loss, class_number, n_classes)
+    splits = _balanced_split_errors(held_out, loss, class_number, n_classes)
     undefined = bool(np.isnan(splits).any())
-    over_splits = NO_INTERVAL if undefined else corrected_t(splits, error, scored.ratio)
+    over_splits = NO_INTERVAL if undefined else corrected_t(splits, error, held_out.ratio)
     over_samples = _interval_over_samples(
-        scored, loss, class_number, n_classes, 0.5 if _is_leave_one_out(scored) else 1.0
+        held_out, loss, class_number, n_classes, 0.5 if _is_leave_one_out(held_out) else 1.0
     )
     low, high = hull(over_splits, over_samples)
     return max(0.0, low), min(1.0, high)
 
 
-def _is_leave_one_out(scored: HeldOutScores) -> bool:
+def _is_leave_one_out(held_out: HeldOutScores) -> bool:
     """Return whether each test set is one sample, or the samples of one group."""
-    tested = np.unique(np.stack([scored.split, scored.groups]), axis=1)
-    return bool(tested.shape[1] == len(np.unique(scored.split)) > 1)
+    tested = np.unique(np.stack([held_out.split, held_out.groups]), axis=1)
+    return bool(tested.shape[1] == len(np.unique(held_out.split)) > 1)
 
 
 def _interval_over_samples(
-    scored: HeldOutScores,
+    held_out: HeldOutScores,
     loss: Array,
     class_number: Array,
     n_classes: int,
-    samples_per_group: float,
+    units_per_group: float,
 ) -> Interval:
-    """Return the interval of the balanced error from the error shares of the classes."""
+    """Return the interval of the balanced error from the error shares of the classes.
+
+    `units_per_group` is the number of independent samples that each group counts as.
+    """
     means = []
     sizes = []
     for c in range(n_classes):
         in_class = class_number == c
-        repeats = np.unique(scored.repeat[in_class])
-        repeat_means = [loss[in_class & (scored.repeat == repeat)].mean() for repeat in repeats]
+        repeats = np.unique(held_out.repeat[in_class])
+        repeat_means = [loss[in_class & (held_out.repeat == repeat)].mean() for repeat in repeats]
         means.append(float(np.mean(repeat_means)))
-        sizes.append(samples_per_group * len(np.unique(scored.groups[in_class])))
+        sizes.append(units_per_group * len(np.unique(held_out.groups[in_class])))
     return mean_of_shares(means, sizes)
 
 
@@ -341,10 +345,10 @@ def _positive_probability(f: Array, lines: Array, classes: Classes) -> dict[str,
 
 
 def _score_two_classes_by_covariates(
-    adjusted: Adjustment, y: Array, rows: Array, inner_folds: Sequence[Array]
+    adjustment: Adjustment, y: Array, is_training: Array, inner_folds: Sequence[Array]
 ) -> Array:
     """Return scores less the midpoint of the class means of the inner folds' scores."""
-    f = adjusted.covariate_scores(np.tile(y[:, None], rows.shape[1]))
+    f = adjustment.covariate_scores(np.tile(y[:, None], is_training.shape[1]))
     if not inner_folds:
         return np.asarray(f[0])
     inner_y = y[np.concatenate(inner_folds)]
@@ -373,14 +377,14 @@ def _class_decisions(y: Array, f: Array, classes: Classes) -> dict[str, Array]:
 
 
 def _score_classes_by_covariates(
-    adjusted: Adjustment, y: Array, rows: Array, inner_folds: Sequence[Array]
+    adjustment: Adjustment, y: Array, is_training: Array, inner_folds: Sequence[Array]
 ) -> Array:
     """Return margins of the class whose mean score in the inner folds is nearest."""
-    Y = np.tile(y[:, None], rows.shape[1])
+    Y = np.tile(y[:, None], is_training.shape[1])
     n_classes = int(y.max()) + 1
-    share = shares(Y[:, :1], rows[:, :1], n_classes, np.square(adjusted.root[:, :1]))
-    columns = coded(Y, np.repeat(share, rows.shape[1], axis=0))
-    f = np.stack([adjusted.covariate_scores(columns[:, :, c]) for c in range(n_classes)], axis=-1)
+    share = shares(Y[:, :1], is_training[:, :1], n_classes, np.square(adjustment.root[:, :1]))
+    columns = coded(Y, np.repeat(share, is_training.shape[1], axis=0))
+    f = np.stack([adjustment.covariate_scores(columns[:, :, c]) for c in range(n_classes)], axis=-1)
     if not inner_folds:
         return np.asarray(f[0])
     inner_scores = np.concatenate([f[k, fold] for k, fold in enumerate(inner_folds, 1)])
@@ -393,45 +397,45 @@ def _class_probabilities(f: Array, lines: Array, classes: Classes) -> dict[str, 
     return {f"probability of {name}": p[:, c] for c, name in enumerate(classes or ())}
 
 
-def _inverse_variation(scored: HeldOutScores, pool: Array) -> Array:
+def _inverse_variation(held_out: HeldOutScores, pool: Array) -> Array:
     """Return 1 / Σ (y - ȳ)² over the sample's pool."""
-    mean = np.bincount(pool, weights=scored.y) / np.maximum(np.bincount(pool), 1)
-    total = np.bincount(pool, weights=np.square(scored.y - mean[pool]))
+    mean = np.bincount(pool, weights=held_out.y) / np.maximum(np.bincount(pool), 1)
+    total = np.bincount(pool, weights=np.square(held_out.y - mean[pool]))
     return 1.0 / np.where(total > 0, total, np.nan)[pool]
 
 
-def _number_split_errors(scored: HeldOutScores, loss: Array) -> Array:
+def _number_split_errors(held_out: HeldOutScores, loss: Array) -> Array:
     """Return the mean loss of each split over the variance of all responses.
 
     The variance within a small split would be too uncertain.
     """
-    _, split = np.unique(scored.split, return_inverse=True)
-    return np.bincount(split, weights=loss) / np.bincount(split) / _variance(scored)
+    _, split = np.unique(held_out.split, return_inverse=True)
+    return np.bincount(split, weights=loss) / np.bincount(split) / _variance(held_out)
 
 
-def _number_error_limits(scored: HeldOutScores, loss: Array, error: float) -> Interval:
+def _number_error_limits(held_out: HeldOutScores, loss: Array, error: float) -> Interval:
     """Return error ± t √(V_s + V_u) on J - 1 df, see `standard_error_over_splits`.
 
     Both variances are of u = (l - error (y - ȳ)²)/s², what sample and split add to the ratio: of
     the losses alone the interval would hold that of Σ (y - ȳ)² twice, and cover in 99 to 100 %.
     """
-    mean = float(np.mean(scored.sample_means(scored.y)[0]))
-    u = (loss - error * np.square(scored.y - mean)) / _variance(scored)
-    _, split = np.unique(scored.split, return_inverse=True)
-    splits = np.bincount(split, weights=u) / np.bincount(split)
-    influence = scored.sum_by_group(u) / len(u)
+    mean = float(np.mean(held_out.sample_means(held_out.y)[0]))
+    linear_terms = (loss - error * np.square(held_out.y - mean)) / _variance(held_out)
+    _, split = np.unique(held_out.split, return_inverse=True)
+    splits = np.bincount(split, weights=linear_terms) / np.bincount(split)
+    influence = held_out.sum_by_group(linear_terms) / len(linear_terms)
     degrees_of_freedom = len(splits) - 1 if len(splits) > 1 else len(influence) - 1
     if degrees_of_freedom < 1:
         return NO_INTERVAL
     half_width = t_quantile(degrees_of_freedom) * standard_error_over_splits(
-        splits, scored.ratio, influence
+        splits, held_out.ratio, influence
     )
     return max(0.0, error - half_width), error + half_width
 
 
-def _variance(scored: HeldOutScores) -> float:
+def _variance(held_out: HeldOutScores) -> float:
     """Return the variance of the responses of the tested samples."""
-    return float(np.var(scored.sample_means(scored.y)[0]))
+    return float(np.var(held_out.sample_means(held_out.y)[0]))
 
 
 def _no_decision(f: Array) -> Array:
@@ -440,15 +444,15 @@ def _no_decision(f: Array) -> Array:
 
 
 def _score_numbers_by_covariates(
-    adjusted: Adjustment, y: Array, rows: Array, inner_folds: Sequence[Array]
+    adjustment: Adjustment, y: Array, is_training: Array, inner_folds: Sequence[Array]
 ) -> Array:
     """Return the least-squares scores by the covariates."""
-    return np.asarray(adjusted.covariate_scores(np.tile(y[:, None], rows.shape[1]))[0])
+    return np.asarray(adjustment.covariate_scores(np.tile(y[:, None], is_training.shape[1]))[0])
 
 
-def _test_sets(scored: HeldOutScores) -> list[Array]:
+def _test_sets(held_out: HeldOutScores) -> list[Array]:
     """Return the rows of each test set, one split under one permutation."""
-    key = scored.permutation * (int(scored.split.max()) + 1) + scored.split
+    key = held_out.permutation * (int(held_out.split.max()) + 1) + held_out.split
     order = np.argsort(key, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(key[order])) + 1)
 
@@ -462,62 +466,62 @@ def _comparable_pairs(y: Array) -> Array:
     return np.asarray(is_later & event[:, None])
 
 
-def _count_pairs(scored: HeldOutScores) -> Array:
+def _count_pairs(held_out: HeldOutScores) -> Array:
     """Return the number of pairs in its test set that each sample is part of, (t,)."""
-    n_pairs = np.zeros(len(scored.y))
-    for rows in _test_sets(scored):
-        comparable = _comparable_pairs(scored.y[rows])
+    n_pairs = np.zeros(len(held_out.y))
+    for rows in _test_sets(held_out):
+        comparable = _comparable_pairs(held_out.y[rows])
         n_pairs[rows] = comparable.sum(axis=0) + comparable.sum(axis=1)
     return n_pairs
 
 
-def _order_loss(scored: HeldOutScores) -> Array:
+def _order_loss(held_out: HeldOutScores) -> Array:
     """Return the share of each sample's pairs that are ordered wrongly, ties counting one half."""
-    loss = np.zeros(scored.scores.shape)
-    for rows in _test_sets(scored):
-        comparable = _comparable_pairs(scored.y[rows])
+    loss = np.zeros(held_out.scores.shape)
+    for rows in _test_sets(held_out):
+        comparable = _comparable_pairs(held_out.y[rows])
         n_pairs = np.maximum(comparable.sum(axis=0) + comparable.sum(axis=1), 1)
-        for column, f in enumerate(scored.scores[rows].T):
-            wrong = np.where(comparable, 1 - order_scores(f), 0.0)
-            loss[rows, column] = (wrong.sum(axis=0) + wrong.sum(axis=1)) / n_pairs
-            loss[rows, column] += 0 * f.sum()  # no score is no order
+        for column, f in enumerate(held_out.scores[rows].T):
+            wrong_order = np.where(comparable, 1 - order_scores(f), 0.0)
+            loss[rows, column] = (wrong_order.sum(axis=0) + wrong_order.sum(axis=1)) / n_pairs
+            loss[rows, column] += 0 * f.sum()  # NaN if a score is NaN
     return loss
 
 
-def _pair_weights(scored: HeldOutScores, pool: Array) -> Array:
+def _pair_weights(held_out: HeldOutScores, pool: Array) -> Array:
     """Return half of the sample's share of all pairs of its pool, as a pair has two samples."""
-    n_pairs = _count_pairs(scored)
+    n_pairs = _count_pairs(held_out)
     total = np.bincount(pool, weights=n_pairs)
     return n_pairs / np.where(total > 0, total, np.nan)[pool]
 
 
-def _order_split_errors(scored: HeldOutScores, loss: Array) -> Array:
+def _order_split_errors(held_out: HeldOutScores, loss: Array) -> Array:
     """Return the error of each split over its pairs, (J,); NaN without a pair."""
-    _, split = np.unique(scored.split, return_inverse=True)
-    n_pairs = _count_pairs(scored)
+    _, split = np.unique(held_out.split, return_inverse=True)
+    n_pairs = _count_pairs(held_out)
     total = np.bincount(split, weights=n_pairs)
     return np.bincount(split, weights=n_pairs * loss) / np.where(total > 0, total, np.nan)
 
 
-def _order_error_limits(scored: HeldOutScores, loss: Array, error: float) -> Interval:
+def _order_error_limits(held_out: HeldOutScores, loss: Array, error: float) -> Interval:
     """Return the interval of 1 - C by the error of `standard_error_over_splits`.
 
     Test sets without a pair are left out.
     """
-    _, repeat = np.unique(scored.repeat, return_inverse=True)
-    n_pairs = _count_pairs(scored)
+    _, repeat = np.unique(held_out.repeat, return_inverse=True)
+    n_pairs = _count_pairs(held_out)
     repeats = int(repeat.max()) + 1
     total = np.bincount(repeat, weights=n_pairs)
     if not (total > 0).all() or np.isnan(loss).any():
         return NO_INTERVAL
     errors = np.bincount(repeat, weights=n_pairs * loss) / total
     influence = 2 * n_pairs * (loss - errors[repeat]) / total[repeat] / repeats
-    _, split = np.unique(scored.split, return_inverse=True)
+    _, split = np.unique(held_out.split, return_inverse=True)
     pairs, n_wrong = (np.bincount(split, weights=values) for values in (n_pairs, n_pairs * loss))
     has_pairs = pairs > 0
     splits = ratio_by_split(n_wrong[has_pairs], pairs[has_pairs], error)
-    spread = standard_error_over_splits(splits, scored.ratio, scored.sum_by_group(influence))
-    events = len(np.unique(scored.groups[scored.y["event"] & (n_pairs > 0)]))
+    spread = standard_error_over_splits(splits, held_out.ratio, held_out.sum_by_group(influence))
+    events = len(np.unique(held_out.groups[held_out.y["event"] & (n_pairs > 0)]))
     return share_limits(error, spread, max(events // 2, 1))
 
 
@@ -528,15 +532,15 @@ def _risk_decisions(y: Array, f: Array, classes: Classes) -> dict[str, Array]:
 
 
 def _score_survival_by_covariates(
-    adjusted: Adjustment, y: Array, rows: Array, inner_folds: Sequence[Array]
+    adjustment: Adjustment, y: Array, is_training: Array, inner_folds: Sequence[Array]
 ) -> Array:
     """Return the scores of Cox's model of the covariates."""
     from genesig.optim.cox.path import ridge  # here, because most jobs import this module
     from genesig.optim.cox.training import separation_ridge
 
-    training_rows = np.flatnonzero(adjusted.root[:, 0])
-    C = adjusted.basis[0].T
-    weights = adjusted.weights
+    training_rows = np.flatnonzero(adjustment.root[:, 0])
+    C = adjustment.basis[0].T
+    weights = adjustment.weights
     training_weights = None if weights is None else weights[training_rows, 0]
     risk = RiskSets.from_times(
         y["time"][training_rows], y["event"][training_rows], weights=training_weights
@@ -556,9 +560,9 @@ ASSESSMENT_KINDS: dict[str, AssessmentKind] = ByKind(
     {
         "classification": AssessmentKind(
             headline=balanced_error_measure(
-                loss=lambda scored: zero_one_loss(scored.y[:, None], scored.scores),
-                class_number=lambda scored: ((scored.y > 0).astype(np.int64), 2),
-                area=lambda scored, f: held_out_area(scored, [(scored.y > 0, f)]),
+                loss=lambda held_out: zero_one_loss(held_out.y[:, None], held_out.scores),
+                class_number=lambda held_out: ((held_out.y > 0).astype(np.int64), 2),
+                area=lambda held_out, f: held_out_area(held_out, [(held_out.y > 0, f)]),
             ),
             errors=("misclassification", "balanced_error", "squared_error", "auc"),
             measure_split=_measure_two_classes,
@@ -568,9 +572,12 @@ ASSESSMENT_KINDS: dict[str, AssessmentKind] = ByKind(
         ),
         SEVERAL_CLASSES: AssessmentKind(
             headline=balanced_error_measure(
-                loss=lambda scored: several.wrong(scored.y, scored.scores),
-                class_number=lambda scored: (scored.y.astype(np.int64), scored.scores.shape[-1]),
-                area=lambda scored, f: held_out_area(scored, class_sides(scored.y, f)),
+                loss=lambda held_out: several.wrong(held_out.y, held_out.scores),
+                class_number=lambda held_out: (
+                    held_out.y.astype(np.int64),
+                    held_out.scores.shape[-1],
+                ),
+                area=lambda held_out, f: held_out_area(held_out, class_sides(held_out.y, f)),
             ),
             errors=("misclassification", "balanced_error", "squared_error", "auc"),
             measure_split=_measure_classes,
@@ -587,11 +594,11 @@ ASSESSMENT_KINDS: dict[str, AssessmentKind] = ByKind(
         "regression": AssessmentKind(
             headline=Headline(
                 name="1 - R²",
-                loss=lambda scored: np.square(scored.y[:, None] - scored.scores),
+                loss=lambda held_out: np.square(held_out.y[:, None] - held_out.scores),
                 weights=_inverse_variation,
                 split_errors=_number_split_errors,
                 limits=_number_error_limits,
-                area=lambda y, f: (np.nan, *NO_INTERVAL),
+                area=lambda held_out, f: (np.nan, *NO_INTERVAL),
             ),
             errors=("misclassification", "balanced_error", "squared_error", "auc"),
             measure_split=lambda y, f: (np.nan, np.nan, squared_error(y, f), np.nan),
@@ -605,7 +612,7 @@ ASSESSMENT_KINDS: dict[str, AssessmentKind] = ByKind(
                 weights=_pair_weights,
                 split_errors=_order_split_errors,
                 limits=_order_error_limits,
-                area=lambda y, f: (np.nan, *NO_INTERVAL),
+                area=lambda held_out, f: (np.nan, *NO_INTERVAL),
             ),
             errors=("concordance",),
             measure_split=lambda y, f: (harrell(y["time"], y["event"], f).value,),

@@ -52,33 +52,42 @@ def calibration_slope(
     T = p.shape[1]
     class_number = y.astype(np.int64)
     class_sizes = np.bincount(class_number, minlength=T)
-    s = np.log(np.maximum(p, 1e-300)) - np.log(share)
+    log_ratio = np.log(np.maximum(p, 1e-300)) - np.log(share)
     base = np.log(share)
-    s = s - s[np.arange(len(class_number)), class_number][:, None]
-    if not class_sizes.all() or np.isnan(p).any() or not (s > 0).any() or (s >= 0).all():
+    log_ratio = log_ratio - log_ratio[np.arange(len(class_number)), class_number][:, None]
+    if (
+        not class_sizes.all()
+        or np.isnan(p).any()
+        or not (log_ratio > 0).any()
+        or (log_ratio >= 0).all()
+    ):
         return np.nan, NO_INTERVAL
-    v = share[class_number] / class_sizes[class_number]
+    sample_weight = share[class_number] / class_sizes[class_number]
     b = 1.0
     for _ in range(MAX_NEWTON_STEPS):
-        q = softmax(base + b * s, axis=1)
-        mean = (q * s).sum(axis=1)
-        information = float(v @ ((q * s**2).sum(axis=1) - mean**2))
-        step = -float(v @ mean) / information if information > 0 else np.nan
+        class_probability = softmax(base + b * log_ratio, axis=1)
+        mean = (class_probability * log_ratio).sum(axis=1)
+        information = float(
+            sample_weight @ ((class_probability * log_ratio**2).sum(axis=1) - mean**2)
+        )
+        step = -float(sample_weight @ mean) / information if information > 0 else np.nan
         if not abs(step) > 1e-12 * abs(b):
             break
         b += float(np.clip(step, -1.0, 1.0))
     if not abs(step) <= 1e-6 * max(1.0, abs(b)):
         return np.nan, NO_INTERVAL
     if group is not None:
-        return b, influence_spread(v * mean / information, group).around(b)
-    half_width = NORMAL_QUANTILE * float(np.sqrt(np.square(v * mean).sum())) / information
+        return b, influence_spread(sample_weight * mean / information, group).around(b)
+    half_width = (
+        NORMAL_QUANTILE * float(np.sqrt(np.square(sample_weight * mean).sum())) / information
+    )
     return b, (b - half_width, b + half_width)
 
 
-def balanced_error(y: Array, f: Array, classes: int) -> float:
+def balanced_error(y: Array, f: Array, n_classes: int) -> float:
     """Return the mean over the classes of their error shares; NaN if a class is absent."""
     losses = wrong(y, f)
-    losses_by_class = [losses[y == c] for c in range(classes)]
+    losses_by_class = [losses[y == c] for c in range(n_classes)]
     return (
         float(np.mean([class_losses.mean() for class_losses in losses_by_class]))
         if all(map(len, losses_by_class))

@@ -173,7 +173,7 @@ def test_line_spreads_of_single_samples_are_those_of_hc3(rng: np.random.Generato
     expected = np.sqrt(np.diag(inverse @ (weighted.T @ weighted) @ inverse))
     spreads = line_spreads(X, residual, ALONE)
     np.testing.assert_allclose([spread.error for spread in spreads], expected)
-    assert spreads[0].freedom == pytest.approx(28)
+    assert spreads[0].df == pytest.approx(28)
 
 
 def test_losses_have_at_least_the_error_of_normal_squares() -> None:

@@ -18,16 +18,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NeededSamples = tuple[str, str, float, int, int | None]
+"""A row of next_study.tsv, in the order of `NEXT_STUDY_COLUMNS`."""
 
 HALF_WIDTH = 0.05
 """Half the width of the 95 % interval that a validation is to have."""
 MIN_R2_SAMPLES = 234
-"""Samples that tell a standard deviation to within 10 % (Riley et al. 2019, criterion 3)."""
+"""Samples that estimate a standard deviation to within 10 % (Riley et al. 2019, criterion 3)."""
 NEXT_STUDY_COLUMNS = ["measure", "basis", "value", "samples", "events"]
 
 
 def next_study_table(
-    scored: HeldOutScores, headline: Headline, classes: Sequence[str] | None
+    held_out: HeldOutScores, headline: Headline, classes: Sequence[str] | None
 ) -> pd.DataFrame:
     """Return next_study.tsv: samples for a 95 % interval with a half-width of `HALF_WIDTH`.
 
@@ -36,16 +37,16 @@ def next_study_table(
     classes each against the rest. Empty where the interval holds chance: then a validation is not
     the next step.
 
-    scored: with one column of scores, under no permutation.
+    held_out: with one column of scores, under no permutation.
     """
     import pandas as pd
 
     if classes is not None:
-        rows = [row for class_rows in _area_rows(scored, classes) for row in class_rows]
-    elif scored.y.dtype == SURVIVAL_DTYPE:
-        rows = list(_concordance_rows(scored, headline))
+        rows = [row for class_rows in _area_rows(held_out, classes) for row in class_rows]
+    elif held_out.y.dtype == SURVIVAL_DTYPE:
+        rows = list(_concordance_rows(held_out, headline))
     else:
-        assessment = assess(scored, headline)[0]
+        assessment = assess(held_out, headline)[0]
         values = {"value": 1 - assessment.error, "lower limit": 1 - assessment.high}
         rows = [
             ("R²", basis, value, samples_for_r2(value), None)
@@ -75,9 +76,9 @@ def samples_for_area(area: float, share: float) -> int:
 
 
 def samples_for_r2(value: float) -> int:
-    """Return the least n with z √(4 R² (1 - R²)²/n) <= `HALF_WIDTH`, and >= than `MIN_R2_SAMPLES`.
+    """Return the smallest n >= `MIN_R2_SAMPLES` with z √(4 R² (1 - R²)²/n) <= `HALF_WIDTH`.
 
-    The first is of Archer et al. 2021.
+    Source: Archer et al. 2021.
     """
     return max(
         MIN_R2_SAMPLES,
@@ -93,13 +94,13 @@ def events_for_concordance(variance: float, events: int) -> int:
     return int(np.ceil(events * variance * (NORMAL_QUANTILE / HALF_WIDTH) ** 2 - 1e-9))
 
 
-def _area_rows(scored: HeldOutScores, classes: Sequence[str]) -> Iterator[list[NeededSamples]]:
+def _area_rows(held_out: HeldOutScores, classes: Sequence[str]) -> Iterator[list[NeededSamples]]:
     """Return the rows of two classes, or of each of several against the rest."""
-    f = scored.scores[:, 0]
+    f = held_out.scores[:, 0]
     has_several_classes = len(classes) > 2
-    class_areas = class_sides(scored.y, f) if has_several_classes else [(scored.y > 0, f)]
+    class_areas = class_sides(held_out.y, f) if has_several_classes else [(held_out.y > 0, f)]
     for name, side in zip(classes if has_several_classes else ("",), class_areas, strict=True):
-        value, low, _ = held_out_area(scored, [side])
+        value, low, _ = held_out_area(held_out, [side])
         if not low > 0.5:
             continue
         share = float(np.mean(side[0]))
@@ -111,19 +112,19 @@ def _area_rows(scored: HeldOutScores, classes: Sequence[str]) -> Iterator[list[N
         ]
 
 
-def _concordance_rows(scored: HeldOutScores, headline: Headline) -> Iterator[NeededSamples]:
+def _concordance_rows(held_out: HeldOutScores, headline: Headline) -> Iterator[NeededSamples]:
     """Return the rows of C, its variance the mean over repeats of that over groups of samples.
 
     Groups are counted, such as patients; each sample is its own without them.
     """
-    assessment = assess(scored, headline)[0]
+    assessment = assess(held_out, headline)[0]
     value = 1 - assessment.error
     low = 1 - assessment.high
     if not 0.5 < low < 1:
         return
-    n_group_events = len(np.unique(scored.groups[scored.y["event"]]))
-    n_groups = len(np.unique(scored.groups))
-    variance = _concordance_variance(scored)
+    n_group_events = len(np.unique(held_out.groups[held_out.y["event"]]))
+    n_groups = len(np.unique(held_out.groups))
+    variance = _concordance_variance(held_out)
     for basis, concordance in (("value", value), ("lower limit", low)):
         n_events = events_for_concordance(
             variance * concordance * (1 - concordance) / (value * (1 - value)), n_group_events
@@ -131,24 +132,26 @@ def _concordance_rows(scored: HeldOutScores, headline: Headline) -> Iterator[Nee
         yield "C", basis, concordance, int(np.ceil(n_events * n_groups / n_group_events)), n_events
 
 
-def _concordance_variance(scored: HeldOutScores) -> float:
+def _concordance_variance(held_out: HeldOutScores) -> float:
     """Return the variance of C over groups of samples, the mean of the repeats."""
     variances = []
-    _, group = np.unique(scored.groups, return_inverse=True)
-    for repeat in np.unique(scored.repeat):
+    _, group = np.unique(held_out.groups, return_inverse=True)
+    for repeat in np.unique(held_out.repeat):
         test_sets = [
-            np.flatnonzero((scored.split == s) & (scored.repeat == repeat))
-            for s in np.unique(scored.split[scored.repeat == repeat])
+            np.flatnonzero((held_out.split == s) & (held_out.repeat == repeat))
+            for s in np.unique(held_out.split[held_out.repeat == repeat])
         ]
         concordances = [
             (
                 rows,
                 0,
-                harrell(scored.y["time"][rows], scored.y["event"][rows], scored.scores[rows, 0]),
+                harrell(
+                    held_out.y["time"][rows], held_out.y["event"][rows], held_out.scores[rows, 0]
+                ),
             )
             for rows in test_sets
         ]
-        influence = pool_concordance(concordances, len(scored.y), 0.0, group).influence
+        influence = pool_concordance(concordances, len(held_out.y), 0.0, group).influence
         group_influence = np.bincount(group[: len(influence)], weights=influence)
         variances.append(float(group_influence @ group_influence))
     return float(np.mean(variances))

@@ -57,7 +57,7 @@ class Effect(NamedTuple):
 NO_EFFECT = Effect(np.nan, np.nan, np.nan)
 
 
-def score_effect(scored: HeldOutScores, y: Array, f: Array, C: Array) -> Effect:
+def score_effect(held_out: HeldOutScores, y: Array, f: Array, C: Array) -> Effect:
     """Return the effect b of scores f (t,) beside covariates C (t, q), with its interval.
 
     It estimates the association of the scores with the response in new patients, on average over
@@ -72,15 +72,15 @@ def score_effect(scored: HeldOutScores, y: Array, f: Array, C: Array) -> Effect:
     samples: 84 to 98 %, so read that one as short
     (tests/references/test_effect_coverage.py).
 
-    scored: splits, repeats and groups of the scores. y (t,) of bool, of float, or of times and
+    held_out: splits, repeats and groups of the scores. y (t,) of bool, of float, or of times and
     events.
     """
-    pairs = pairs_within_blocks(y, scored.split)
-    block = scored.split
+    pairs = pairs_within_blocks(y, held_out.split)
+    block = held_out.split
     pool_repeats = 2 * len(np.unique(pairs.block)) <= len(np.unique(block))
     if pool_repeats:
-        pairs = pairs_within_blocks(y, scored.repeat)
-        block = scored.repeat
+        pairs = pairs_within_blocks(y, held_out.repeat)
+        block = held_out.repeat
     columns = np.column_stack([f, C])
     D = columns[pairs.first_row] - columns[pairs.second_row]
     scale = np.sqrt(np.mean(np.square(D), axis=0)) if len(D) else np.zeros(columns.shape[1])
@@ -93,20 +93,21 @@ def score_effect(scored: HeldOutScores, y: Array, f: Array, C: Array) -> Effect:
         )
     if fit is None:
         return NO_EFFECT
-    standard_error = _standard_error(scored, pairs, *fit, pool_repeats=pool_repeats)
+    standard_error = _standard_error(held_out, pairs, *fit, pool_repeats=pool_repeats)
     unit_effect = _sd_within_blocks(f, block) / scale[0]
-    half_width = _interval_quantile(scored, pairs) * standard_error
-    return Effect(*((fit[0][0] + k * half_width) * unit_effect for k in (0, -1, 1)))
+    half_width = _interval_quantile(held_out, pairs) * standard_error
+    score_coefficient = fit[0][0]
+    return Effect(*((score_coefficient + k * half_width) * unit_effect for k in (0, -1, 1)))
 
 
-def _interval_quantile(scored: HeldOutScores, pairs: ScoredPairs) -> float:
+def _interval_quantile(held_out: HeldOutScores, pairs: ScoredPairs) -> float:
     """Return the normal quantile, or of numbers Student's on the number of splits less one.
 
     With the normal quantile, intervals of numbers cover 91 % with 38 samples.
     """
     if pairs.response_difference is None:
         return NORMAL_QUANTILE
-    n_splits, n_groups = (len(np.unique(numbers)) for numbers in (scored.split, scored.groups))
+    n_splits, n_groups = (len(np.unique(numbers)) for numbers in (held_out.split, held_out.groups))
     return t_quantile((n_splits if n_splits > 1 else n_groups) - 1)
 
 
@@ -118,9 +119,9 @@ def _sd_within_blocks(f: Array, block: Array) -> float:
 
 
 def _standard_error(
-    scored: HeldOutScores,
+    held_out: HeldOutScores,
     pairs: ScoredPairs,
-    b: Array,
+    coefficients: Array,
     inverse: Array,
     gradient: Array,
     *,
@@ -129,17 +130,21 @@ def _standard_error(
     """Return the standard error of the first coefficient over splits and groups."""
     pair_influence = gradient @ inverse[0]
     blocks, block_number = np.unique(pairs.block, return_inverse=True)
-    splits = b[0] + len(blocks) * np.bincount(block_number, weights=pair_influence)
+    splits = coefficients[0] + len(blocks) * np.bincount(block_number, weights=pair_influence)
     if pool_repeats:
-        splits = np.full(len(np.unique(scored.split)), np.nan)
-    sample_influence = np.bincount(pairs.first_row, weights=pair_influence, minlength=len(scored.y))
-    sample_influence += np.bincount(
-        pairs.second_row, weights=pair_influence, minlength=len(scored.y)
+        splits = np.full(len(np.unique(held_out.split)), np.nan)
+    sample_influence = np.bincount(
+        pairs.first_row, weights=pair_influence, minlength=len(held_out.y)
     )
-    error = standard_error_over_splits(splits, scored.ratio, scored.sum_by_group(sample_influence))
+    sample_influence += np.bincount(
+        pairs.second_row, weights=pair_influence, minlength=len(held_out.y)
+    )
+    error = standard_error_over_splits(
+        splits, held_out.ratio, held_out.sum_by_group(sample_influence)
+    )
     if pairs.response_difference is not None:
         return error
-    model_variance = len(np.unique(scored.repeat)) * float(inverse[0, 0])
+    model_variance = len(np.unique(held_out.repeat)) * float(inverse[0, 0])
     return float(np.sqrt(max(error**2, (error**2 + model_variance) / 2)))
 
 
@@ -175,9 +180,10 @@ def _pairs_of_block(y: Array) -> tuple[Array, Array, Array]:
 
 
 def _fit_ordered_pairs(D: Array, w: Array) -> tuple[Array, Array, Array] | None:
-    """Return b, A⁻¹ and the gradient of each pair (p, q), by Newton's method.
+    """Return b (q,), A⁻¹ (q, q) and the gradient of each pair (p, q), by Newton's method.
 
-    None if it does not converge.
+    D (p, q): differences of score and covariates. w (p,): weights of the pairs. None if it does not
+    converge.
     """
     from scipy.special import expit
 
@@ -199,7 +205,10 @@ def _fit_ordered_pairs(D: Array, w: Array) -> tuple[Array, Array, Array] | None:
 
 
 def _fit_number_pairs(D: Array, pairs: ScoredPairs) -> tuple[Array, Array, Array] | None:
-    """Return b, A⁻¹ and the gradient of each pair by least squares; None if A is singular."""
+    """Return b, A⁻¹ and gradients as `_fit_ordered_pairs`, by least squares.
+
+    None if A is singular.
+    """
     A = (D * pairs.weight[:, None]).T @ D
     if not np.linalg.cond(A) < 1e10:
         return None

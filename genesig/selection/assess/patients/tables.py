@@ -66,8 +66,8 @@ def read_trait(name: str, column: Sequence[str]) -> Trait:
 def read_traits(dataset: Dataset) -> tuple[list[Trait], dict[str, str]]:
     """Return the columns that describe samples, and the reason why each other one is left out.
 
-    Covariates and batches come first, then the order of the table. Columns of the response, its
-    weights, and columns that name samples, patients or pairs are none.
+    Covariates and batches come first, then the order of the table. The response and the weights are
+    in neither result.
     """
     design = dataset.design
     design_columns = [covariate.column for covariate in design.covariates]
@@ -91,18 +91,18 @@ def read_traits(dataset: Dataset) -> tuple[list[Trait], dict[str, str]]:
     return described, left_out
 
 
-def _reason_left_out(column: Trait, names_units: bool) -> str | None:
+def _reason_left_out(column: Trait, is_unit_column: bool) -> str | None:
     """Return why a column describes no sample, or None.
 
-    `names_units` is whether the design says that it names patients or pairs.
+    `is_unit_column`: whether the design says that the column names patients or pairs.
     """
     n_different = len(set(column.cells[column.is_known]))
     n_known = int(column.is_known.sum())
     if n_different < 2:
         return "one value" if n_different else "no value"
-    if column.numbers is None or names_units:
+    if column.numbers is None or is_unit_column:
         is_short_list = n_different <= MAX_LISTED_LEVELS or (
-            not names_units and 4 * n_different <= n_known
+            not is_unit_column and 4 * n_different <= n_known
         )
         return None if is_short_list else "names samples or patients"
     is_numbering = n_different == n_known and np.ptp(column.numbers[column.is_known]) == n_known - 1
@@ -110,6 +110,7 @@ def _reason_left_out(column: Trait, names_units: bool) -> str | None:
 
 
 Groups = dict[str, Array]
+"""Members (n,) bool of each group of samples, by its name; all samples are the group ''."""
 
 PATIENT_COLUMNS = [
     "column",
@@ -176,7 +177,8 @@ def patients_table(
     table = pd.DataFrame(
         [row + (None,) * (len(PATIENT_COLUMNS) - len(row)) for row in rows], columns=PATIENT_COLUMNS
     )
-    return table.astype({"count": "Int64", **dict.fromkeys(PATIENT_COLUMNS[7:], float)})
+    share_and_later = PATIENT_COLUMNS[PATIENT_COLUMNS.index("share") :]
+    return table.astype({"count": "Int64", **dict.fromkeys(share_and_later, float)})
 
 
 def samples_by_response(dataset: Dataset) -> Groups:
@@ -271,12 +273,12 @@ def _word_rows(column: Trait, groups: Groups) -> Iterator[tuple[Any, ...]]:
 
 
 MIN_SUBGROUP_SAMPLES = 10
-"""Samples of a subgroup."""
+"""Smallest number of samples of a reported subgroup."""
 SUBGROUP_COLUMNS = ["column", "level", "samples", "events", "error", "low", "high"]
 
 
 def subgroups_table(
-    scored: HeldOutScores, headline: Headline, columns: Sequence[Trait]
+    held_out: HeldOutScores, headline: Headline, columns: Sequence[Trait]
 ) -> pd.DataFrame:
     """Return subgroups.tsv: the error of the chosen lists in each subgroup, with its interval.
 
@@ -284,17 +286,21 @@ def subgroups_table(
     samples alone: of survival over pairs inside it, of a number 1 - R² around its own mean. A
     column is left out with fewer than two subgroups whose error is defined: one needs every class.
 
-    scored: with one column of scores, under no permutation. columns: of all samples.
+    held_out: with one column of scores, under no permutation. columns: of all samples.
     """
     import pandas as pd
 
-    rows = [("", "", *_measure_subgroup(scored, headline))]
+    rows = [("", "", *_measure_subgroup(held_out, headline))]
     for column in columns:
         column_rows = [
-            (column.name, level, *_measure_subgroup(_take_subgroup(scored, in_subgroup), headline))
+            (
+                column.name,
+                level,
+                *_measure_subgroup(_take_subgroup(held_out, in_subgroup), headline),
+            )
             for level, in_subgroup in subgroups(column)
         ]
-        column_rows = [row for row in column_rows if not np.isnan(row[4])]
+        column_rows = [row for row in column_rows if not np.isnan(row[4])]  # row[4]: the error
         rows += column_rows if len(column_rows) > 1 else []
     return pd.DataFrame(rows, columns=SUBGROUP_COLUMNS).astype({"events": "Int64"})
 
@@ -317,20 +323,20 @@ def subgroups(column: Trait) -> Iterator[tuple[str, Array]]:
     )
 
 
-def _take_subgroup(scored: HeldOutScores, in_subgroup: Array) -> HeldOutScores:
+def _take_subgroup(held_out: HeldOutScores, in_subgroup: Array) -> HeldOutScores:
     """Return the scores of the samples of a subgroup, (n,) bool, with consecutive repeats."""
-    subgroup = scored.take_rows(np.flatnonzero(in_subgroup[scored.row]))
+    subgroup = held_out.take_rows(np.flatnonzero(in_subgroup[held_out.row]))
     return replace(subgroup, repeat=np.unique(subgroup.repeat, return_inverse=True)[1])
 
 
-def _measure_subgroup(scored: HeldOutScores, headline: Headline) -> tuple[Any, ...]:
+def _measure_subgroup(held_out: HeldOutScores, headline: Headline) -> tuple[Any, ...]:
     """Return the number of samples, of events, the error and its limits."""
-    y, _ = scored.sample_means(
-        scored.scores[:, 0] if scored.scores.ndim == 2 else scored.scores[:, 0, 0]
+    y, _ = held_out.sample_means(
+        held_out.scores[:, 0] if held_out.scores.ndim == 2 else held_out.scores[:, 0, 0]
     )
     if not len(y):
         return 0, None, np.nan, np.nan, np.nan
-    assessment = assess(scored, headline)[0]
+    assessment = assess(held_out, headline)[0]
     return (
         len(y),
         int(y["event"].sum()) if y.dtype == SURVIVAL_DTYPE else None,
@@ -366,17 +372,17 @@ def patient_tables(
     split = chosen_predictions["split"].map(split_number).to_numpy()
     scores = kind.read_scores(chosen_predictions, classes)[:, None]
     permutation = np.zeros(len(row), dtype=np.int64)
-    scored = complete_held_out(dataset, splits, row, split, scores, permutation)
+    held_out = complete_held_out(dataset, splits, row, split, scores, permutation)
     described, left_out = read_traits(dataset)
     return {
         "patients": patients_table(dataset, described, left_out),
-        "score_effect": effects_table(dataset, scored),
-        "subgroups": subgroups_table(scored, kind.headline, described),
-        "next_study": next_study_table(scored, kind.headline, classes),
+        "score_effect": effects_table(dataset, held_out),
+        "subgroups": subgroups_table(held_out, kind.headline, described),
+        "next_study": next_study_table(held_out, kind.headline, classes),
     }
 
 
-def effects_table(dataset: Dataset, scored: HeldOutScores) -> pd.DataFrame:
+def effects_table(dataset: Dataset, held_out: HeldOutScores) -> pd.DataFrame:
     """Return score_effect.tsv: the effect of one standard deviation of the held-out score.
 
     The odds ratio of two classes, and of each of several against the rest (``class``); the hazard
@@ -385,8 +391,8 @@ def effects_table(dataset: Dataset, scored: HeldOutScores) -> pd.DataFrame:
     """
     import pandas as pd
 
-    y = scored.y
-    f = scored.scores[:, 0]
+    y = held_out.y
+    f = held_out.scores[:, 0]
     classes = dataset.design.classes
     sides_by_class = {"": (y, f)}
     if classes is not None:
@@ -399,9 +405,9 @@ def effects_table(dataset: Dataset, scored: HeldOutScores) -> pd.DataFrame:
         no_covariates = np.zeros((len(score), 0))
         covariates_by_adjustment = {"no": no_covariates}
         if covariates is not None and dataset.design.covariates:
-            covariates_by_adjustment["yes"] = _filled_covariates(covariates)[scored.row]
+            covariates_by_adjustment["yes"] = _filled_covariates(covariates)[held_out.row]
         for adjusted, C in covariates_by_adjustment.items():
-            effect = scale(np.array(score_effect(scored, response, score, C)))
+            effect = scale(np.array(score_effect(held_out, response, score, C)))
             rows.append((measure, name, adjusted, *effect))
     return pd.DataFrame(rows, columns=["measure", "class", "adjusted", "value", "low", "high"])
 
