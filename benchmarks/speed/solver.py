@@ -308,13 +308,14 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--write", action="store_true", help="write the tables into the page")
     options = parser.parse_args()
-    machine = f"Processor seconds of one thread of {processor_name()}."
+    thread = f"one thread of {processor_name()}"
     growth = growth_table()  # first, while the process holds little else
     publish("growth", growth, options.write)
-    published = stage_one_table("software", PUBLISHED, options.runs)
-    publish("solvers", f"{published}\n\n{machine}", options.write)
-    synthetic = stage_one_table("samples × features", SYNTHETIC, options.runs)
-    publish("samples", f"{synthetic}\n\n{machine}", options.write)
+    for section, head, jobs in (
+        ("solvers", f"software, {thread}", PUBLISHED),
+        ("samples", f"samples × features, {thread}", SYNTHETIC),
+    ):
+        publish(section, stage_one_table(head, jobs, options.runs), options.write)
     stage_two_table(options.runs)
     three_solvers_table()
 

@@ -80,8 +80,8 @@ def main() -> None:
             machine = f"{options.cores} cores of {processor_name()}"
             for study in options.studies:
                 runs = run_in_turn(study, trees, folder, options)
-                title = f"{study_title(study)}, {options.permutations} permutations, {machine}:"
-                publish(study, f"{title}\n\n{markdown_table(table(runs))}", options.write)
+                title = f"{study_title(study)}, {options.permutations} permutations, {machine}"
+                publish(study, markdown_table(table(title, runs)), options.write)
 
 
 @contextmanager
@@ -224,10 +224,10 @@ def study_title(study: str) -> str:
     return f"{study.replace('_', ' ').capitalize()}{size}"
 
 
-def table(runs: dict[str, list[Run]]) -> list[list[str]]:
+def table(title: str, runs: dict[str, list[Run]]) -> list[list[str]]:
     """Return medians of cold and warm runs by commit, and the ratios of the first to the others."""
     names = [commit_name(commit) for commit in runs]
-    rows = [["run", "measure", *names, *(f"{names[0]} / {name}" for name in names[1:])]]
+    rows = [[title, "measure", *names, *(f"{names[0]} / {name}" for name in names[1:])]]
     for temperature, turns in (("cold", slice(0, 1)), ("warm", slice(1, None))):
         for measure, heading in UNITS.items():
             values = [
