@@ -193,14 +193,14 @@ def _first_lists(final: Fits) -> tuple[Array, Array]:
     return genes, list_of_entry[positions]
 
 
-def _block_numbers(leader: Array, score: Array) -> Array:
+def _block_numbers(leader_of_prototype: Array, score: Array) -> Array:
     """Return the number of each prototype's block: 1, 2, .. by falling score of the leaders."""
-    leaders = np.unique(leader)
+    leaders = np.unique(leader_of_prototype)
     by_score = leaders[np.lexsort((leaders, -score[leaders]))]
     number_of_leader = {
         int(leader_gene): rank for rank, leader_gene in enumerate(by_score, start=1)
     }
-    return np.array([number_of_leader[int(leader_gene)] for leader_gene in leader])
+    return np.array([number_of_leader[int(leader_gene)] for leader_gene in leader_of_prototype])
 
 
 def _block_frame(
@@ -297,12 +297,15 @@ def block_evidence(X: Array, prototypes: Array, half_sample_study: HalfSampleStu
     )
 
 
-def divide_into_blocks(X: Array, counts: Array) -> tuple[Array, Array]:
+def divide_into_blocks(X: Array, list_counts: Array) -> tuple[Array, Array]:
     """Return the block of each gene, (d,), counted from 0, and the gene that leads each block.
 
-    Genes that are not divided have -1; `counts` (d,) is the number of lists with each gene.
+    Genes in no list, or beyond `MAX_DIVIDED_GENES`, have block -1. list_counts (d,): number of
+    lists with each gene.
     """
-    order = np.argsort(-counts, kind="stable")[: min(MAX_DIVIDED_GENES, np.count_nonzero(counts))]
+    order = np.argsort(-list_counts, kind="stable")[
+        : min(MAX_DIVIDED_GENES, np.count_nonzero(list_counts))
+    ]
     block = np.full(X.shape[1], -1, dtype=np.int64)
     undivided = np.arange(len(order))
     n_blocks = 0
@@ -318,12 +321,12 @@ def divide_into_blocks(X: Array, counts: Array) -> tuple[Array, Array]:
     return block, np.array(leaders, dtype=np.int64)
 
 
-def block_of_every_gene(X: Array, counts: Array) -> Array:
+def block_of_every_gene(X: Array, list_counts: Array) -> Array:
     """Return the block of every gene, (d,): genes without a block join the most correlated leader.
 
     A gene that correlates with no leader is a block by itself.
     """
-    block, leaders = divide_into_blocks(X, counts)
+    block, leaders = divide_into_blocks(X, list_counts)
     undivided = np.flatnonzero(block < 0)
     for genes in np.array_split(
         undivided, 1 + len(undivided) * len(leaders) // MAX_CORRELATIONS_AT_ONCE

@@ -143,6 +143,7 @@ def stretches_table(dataset: Dataset, nested: pd.DataFrame, final: Fits) -> pd.D
         run_genes = order[run]
         first_gene = run_genes[0]
         last_gene = run_genes[-1]
+        # `Dataset.places` names the chromosome of a gene without a position "\0" and the gene
         has_place = not chromosomes[first_gene].startswith("\0")
         rows.append(
             (

@@ -55,7 +55,7 @@ LIST_SHARES = (0.5, 1.0)
 twice, one of the last once."""
 
 PREDICTIVE_FDR_FACTOR = 2.0
-"""FDR of the genes that may predict, in units of ``signature.fdr``."""
+"""FDR of the longer list that the predictive model may use, in units of ``signature.fdr``."""
 
 MIN_PERMUTATIONS = 19
 """Permutations below which no gene is FDR-selected: no p would reach 0.05."""
@@ -64,17 +64,20 @@ MAX_GATE_P = 0.05
 """Largest p of the number of FDR-selected genes: the share of noise studies with any of them."""
 
 
-def count_tails(times: Array, max_count: int) -> Array:
-    """Return the number of genes in at least t lists, t = 0 ... T, (k, T + 1), of counts (k, d)."""
-    counts = np.zeros((len(times), max_count + 1), dtype=np.int64)
-    row_number = np.repeat(np.arange(len(times)), times.shape[1])
-    np.add.at(counts, (row_number, times.ravel()), 1)
+def count_tails(list_counts: Array, max_count: int) -> Array:
+    """Return the number of genes in at least t lists, t = 0 ... T, (k, T + 1).
+
+    list_counts (k, d) int: number of lists with each gene, such as one row per permutation.
+    """
+    counts = np.zeros((len(list_counts), max_count + 1), dtype=np.int64)
+    row_number = np.repeat(np.arange(len(list_counts)), list_counts.shape[1])
+    np.add.at(counts, (row_number, list_counts.ravel()), 1)
     return np.asarray(counts[:, ::-1].cumsum(axis=1)[:, ::-1])
 
 
-def expected_tails(null: Array) -> Array:
+def expected_tails(null_tails: Array) -> Array:
     """Return E(t), (T + 1,), of the tails (B, T + 1) under permuted labels."""
-    return np.asarray((1 + null.sum(axis=0)) / (len(null) + 1))
+    return np.asarray((1 + null_tails.sum(axis=0)) / (len(null_tails) + 1))
 
 
 def selection_q(
@@ -110,30 +113,37 @@ def _count_called(observed_tails: Array, null_expectation: Array, fdr: float) ->
     return np.where(passing.any(axis=-1), n_called, 0)
 
 
-def gate_p(observed_tails: Array, null: Array, fdr: float) -> float:
+def gate_p(observed_tails: Array, null_tails: Array, fdr: float) -> float:
     """Return p of the number of genes with q <= fdr: whether there is anything to select at all.
 
     The best of many t passes too often in noise. So each permutation is judged by the E of the
     others: p = (1 + #{b : called_b >= called}) / (B + 1).
 
-    observed_tails (T + 1,) int: under the observed labels. null (B, T + 1) int: tails under
+    observed_tails (T + 1,) int: under the observed labels. null_tails (B, T + 1) int: tails under
     permuted labels.
 
     float: 1 if no gene is called, or with fewer than two permutations.
     """
-    n_called = int(_count_called(observed_tails, expected_tails(null), fdr)) if len(null) > 1 else 0
+    n_called = (
+        int(_count_called(observed_tails, expected_tails(null_tails), fdr))
+        if len(null_tails) > 1
+        else 0
+    )
     if not n_called:
         return 1.0
-    leave_one_out_expectation = (1 + null.sum(axis=0) - null) / len(null)
+    leave_one_out_expectation = (1 + null_tails.sum(axis=0) - null_tails) / len(null_tails)
     return float(
-        (1 + np.sum(_count_called(null, leave_one_out_expectation, fdr) >= n_called))
-        / (len(null) + 1)
+        (1 + np.sum(_count_called(null_tails, leave_one_out_expectation, fdr) >= n_called))
+        / (len(null_tails) + 1)
     )
 
 
-def selection_p(counts: Array, null: Array) -> Array:
-    """Return (1 + #{b : F_g^b >= F_g}) / (B + 1) of each gene, (d,), of null counts (B, d)."""
-    return np.asarray((1 + np.sum(null >= counts, axis=0)) / (len(null) + 1))
+def selection_p(counts: Array, null_counts: Array) -> Array:
+    """Return (1 + #{b : F_g^b >= F_g}) / (B + 1) of each gene, (d,).
+
+    counts (d,), null_counts (B, d): lists with each gene, under observed and permuted labels.
+    """
+    return np.asarray((1 + np.sum(null_counts >= counts, axis=0)) / (len(null_counts) + 1))
 
 
 def rank_genes(counts: Array, weight_sums: Array) -> Array:
@@ -194,11 +204,11 @@ def mu_index_of(grid: Array, mu: float | None) -> int:
     """Return the index of `mu` in the grid; None is the first, the minimal list."""
     if mu is None:
         return 0
-    close = np.flatnonzero(np.isclose(grid, mu, rtol=1e-9, atol=0))
-    if len(close) == 0:
+    equal_indices = np.flatnonzero(np.isclose(grid, mu, rtol=1e-9, atol=0))
+    if len(equal_indices) == 0:
         grid_text = ", ".join(f"{value:g}" for value in grid)
         raise GenesigError(f"signature.mu: {mu:g} is not one of linear.mu ({grid_text})")
-    return int(close[0])
+    return int(equal_indices[0])
 
 
 def nested_lists(dataset: Dataset, observed: Fits, *, cv_frequency: float) -> pd.DataFrame:
@@ -324,12 +334,12 @@ def _sums_over_splits(fits: Fits, n_genes: int) -> list[Array]:
     ]
 
 
-def _coefficient_matrix(fits: Fits, data: Array, n_genes: int) -> csr_array:
+def _coefficient_matrix(fits: Fits, values: Array, n_genes: int) -> csr_array:
     """Return an entry for each coefficient, in rows (fit, mu), (n_fits * n_mu, n_genes)."""
     shape = (len(fits) * len(fits.mu), n_genes)
     from scipy.sparse import csr_array
 
-    return csr_array((data.astype(float), fits.indices, fits.indptr), shape=shape)
+    return csr_array((values.astype(float), fits.indices, fits.indptr), shape=shape)
 
 
 def _sum_over_fits(fits: Fits, group: Array, rows: csr_array) -> csr_array:
@@ -344,9 +354,9 @@ def _sum_over_fits(fits: Fits, group: Array, rows: csr_array) -> csr_array:
     return csr_array(summing_matrix @ rows)
 
 
-def _genes_of_list(fits: Fits, fit: int, mu: int) -> list[int]:
+def _genes_of_list(fits: Fits, fit: int, mu_index: int) -> list[int]:
     """Return the genes of the list of one fit at one mu."""
-    return list(map(int, fits.coef(fit, mu)[0]))
+    return list(map(int, fits.coef(fit, mu_index)[0]))
 
 
 def _mean_without_nan(values: list[float]) -> float:

@@ -59,17 +59,19 @@ def gene_modules(dataset: Dataset, *, folds: Steps, modules: int, seed: int) -> 
     components = sparse_components(Z, directions(Z, n_components), tau=tau, mu=MODULE_MU)
     symbols = dataset.var["symbol"].to_numpy()
     rows = []
-    for number, (b, share) in enumerate(
+    for component, (loadings, share) in enumerate(
         zip(components.loadings().T, components.explained(Z), strict=True)
     ):
-        for column in np.lexsort((-round_sizes(np.abs(b)), b == 0))[: np.count_nonzero(b)]:
+        for column in np.lexsort((-round_sizes(np.abs(loadings)), loadings == 0))[
+            : np.count_nonzero(loadings)
+        ]:
             gene = int(reference.genes[column])
             rows.append(
                 (
-                    number + 1,
+                    component + 1,
                     dataset.genes[gene],
                     symbols[gene],
-                    b[column],
+                    loadings[column],
                     share,
                     tau,
                     cross_validation.unexplained[cross_validation.chosen],

@@ -98,18 +98,30 @@ class _Residuals:
     """(g, g) float: ``2 v' spread v`` is the variance of that estimate."""
 
     @classmethod
-    def from_projection(cls, M: Array, slope: Array, groups: Array) -> _Residuals:
-        """Return the estimate for residuals ``M x`` and slope ``slope @ x``.
+    def from_projection(
+        cls, residual_maker: Array, slope_weights: Array, groups: Array
+    ) -> _Residuals:
+        """Return the estimate for residuals ``residual_maker @ x`` and slope ``slope_weights @ x``.
 
+        residual_maker (n, n), slope_weights (n,), groups (g, n) of 0 and 1.
         The groups are joined if their variances cannot be separated.
         """
-        shares = _sums_of_squares(M, groups)
+        shares = _sums_of_squares(residual_maker, groups)
         if np.linalg.cond(shares) > MAX_CONDITION_NUMBER:
-            return cls.from_projection(M, slope, np.ones((1, len(M))))
-        weight = np.linalg.solve(shares, groups @ np.square(slope))
+            return cls.from_projection(
+                residual_maker, slope_weights, np.ones((1, len(residual_maker)))
+            )
+        weight = np.linalg.solve(shares, groups @ np.square(slope_weights))
         if (weight <= 0).any():
-            return cls.from_projection(M, slope, np.ones((1, len(M))))
-        return cls(groups, shares, weight, _sums_of_squares(M * (weight @ groups) @ M, groups))
+            return cls.from_projection(
+                residual_maker, slope_weights, np.ones((1, len(residual_maker)))
+            )
+        return cls(
+            groups,
+            shares,
+            weight,
+            _sums_of_squares(residual_maker * (weight @ groups) @ residual_maker, groups),
+        )
 
     def slope_variance(self, squares: Array) -> tuple[Array, Array]:
         """Return the variance of the slope (d,) from sums of squares (g, d), and its df (d,)."""

@@ -266,7 +266,7 @@ class InnerChoice:
     lam: float
     """Chosen weight of the ridge; NaN without debiasing."""
     cut: int
-    """Number of inner paths that ended before the end of the grid."""
+    """Number of inner paths that ended early, where more variables than samples were selected."""
     threshold: float
     """Midpoint of the class means of the held-out scores; 0 for a response of numbers."""
 
@@ -275,14 +275,14 @@ def choose(
     training_sets: Sequence[KernelData],
     held_out_rows: Sequence[tuple[Array, Array]],
     protocol: NonlinearProtocol,
-    classes: bool,
+    two_classes: bool,
 ) -> InnerChoice:
     """Return the settings with the smallest squared error over all held-out rows.
 
     Ties go to the larger tau, then to the larger lam, then to the earlier setting in the config.
 
     training_sets: the training set of each inner fold. held_out_rows sequence of (X, y): the
-    held-out rows of each, all columns of the matrix. classes: whether y is ±1 for two classes.
+    held-out rows of each, all columns of the matrix. two_classes: whether y is ±1.
     """
     grid = protocol.settings_grid()
     tau = protocol.tau_fractions()
@@ -297,7 +297,7 @@ def choose(
             n_cut += was_cut
     setting, tau_index, lam_index = best = _smallest_error(error_tables)
     lam = protocol.ridge_grid()[lam_index] if protocol.debias else np.nan
-    threshold = midpoint(class_sums[:, *best], held_out_rows) if classes else 0.0
+    threshold = midpoint(class_sums[:, *best], held_out_rows) if two_classes else 0.0
     return InnerChoice(*grid[setting], tau_index, float(lam), n_cut, threshold)
 
 

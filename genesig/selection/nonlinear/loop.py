@@ -57,68 +57,70 @@ def fvm_scores(
     held_out_rows: Sequence[tuple[Array, Array]],
     X_test: Array,
     protocol: NonlinearProtocol,
-    classes: bool,
+    two_classes: bool,
 ) -> tuple[Array, int]:
     """Return the Feature Vector Machine's score of each test row, and its number of genes.
 
     The threshold of `choose` is subtracted.
 
-    outer_set: the training rows of the split. training_sets, held_out_rows, protocol, classes: see
-    `choose`. X_test (m, n_genes).
+    outer_set: the training rows of the split. training_sets, held_out_rows, protocol, two_classes:
+    see `choose`. X_test (m, n_genes).
     """
     errors = np.zeros((len(protocol.fvm_genes), len(protocol.lam)))
     class_sums = np.zeros((2, *errors.shape))
     for training_set, (X, y) in zip(training_sets, held_out_rows, strict=True):
-        scores = _scores(training_set, X, protocol)[0]
+        scores = _fvm_scores_on_grid(training_set, X, protocol)[0]
         errors += np.sum(np.square(y - scores), axis=2)
         class_sums += by_class(scores, y)
     size_index, lam_index = np.unravel_index(np.argmin(errors), errors.shape)
-    threshold = midpoint(class_sums[:, size_index, lam_index], held_out_rows) if classes else 0.0
-    scores, sizes = _scores(outer_set, X_test, protocol)
+    threshold = (
+        midpoint(class_sums[:, size_index, lam_index], held_out_rows) if two_classes else 0.0
+    )
+    scores, sizes = _fvm_scores_on_grid(outer_set, X_test, protocol)
     return scores[size_index, lam_index] - threshold, sizes[size_index]
 
 
-def _scores(
-    training_set: KernelData, X: Array, protocol: NonlinearProtocol
+def _fvm_scores_on_grid(
+    kernel_data: KernelData, X: Array, protocol: NonlinearProtocol
 ) -> tuple[Array, list[int]]:
     """Return the scores of rows for each (number of genes, lam), (k, L, m), and the sizes."""
     sizes = sorted(protocol.fvm_genes)
     lam_grid = protocol.ridge_grid()
-    scores = np.full((len(sizes), len(lam_grid), len(X)), training_set.y.mean())
-    if not training_set.can_be_fitted:
+    scores = np.full((len(sizes), len(lam_grid), len(X)), kernel_data.y.mean())
+    if not kernel_data.can_be_fitted:
         return scores, [0 for _ in sizes]
-    order = _order(training_set, sizes[-1], protocol.fvm_bins)
-    centre = training_set.X.mean(axis=0)
-    scale = training_set.X.std(axis=0)
-    Z = (training_set.X - centre) / scale
-    points = (X[:, training_set.genes] - centre) / scale
+    order = _entry_order(kernel_data, sizes[-1], protocol.fvm_bins)
+    centre = kernel_data.X.mean(axis=0)
+    scale = kernel_data.X.std(axis=0)
+    Z = (kernel_data.X - centre) / scale
+    points = (X[:, kernel_data.genes] - centre) / scale
     for size_index, size in enumerate(sizes):
         if selected_genes := order[:size]:
-            scores[size_index] = _ridge(
-                Z[:, selected_genes], training_set, lam_grid, protocol
+            scores[size_index] = _fit_ridge(
+                Z[:, selected_genes], kernel_data, lam_grid, protocol
             ).predict(points[:, selected_genes])
     return scores, [min(size, len(order)) for size in sizes]
 
 
-def _order(training_set: KernelData, max_genes: int, bins: int) -> list[int]:
+def _entry_order(kernel_data: KernelData, max_genes: int, bins: int) -> list[int]:
     """Return up to `max_genes` genes in the order in which they enter.
 
     With few samples the information has few distinct values. If more genes than `max_genes` share
     the largest value none enters, and the order is that of the information, then of the matrix.
     """
     selection = select_feature_vectors(
-        training_set.X, training_set.y, n_features=max_genes, bins=bins
+        kernel_data.X, kernel_data.y, n_features=max_genes, bins=bins
     )
     order = selection.fit.order
     most_informative = np.argsort(-selection.information, kind="stable")[:max_genes]
     return [int(gene) for gene in (order if len(order) else most_informative)]
 
 
-def _ridge(Z: Array, training_set: KernelData, lam: Array, protocol: NonlinearProtocol) -> Ridge:
+def _fit_ridge(Z: Array, kernel_data: KernelData, lam: Array, protocol: NonlinearProtocol) -> Ridge:
     """Return the kernel ridge on selected genes for each lam."""
     typical_distance = median_distance(Z @ Z.T) or 1.0
-    kernel = training_set.settings.make_kernel(protocol.width[0] * typical_distance)
-    return Ridge.fit(kernel, Z, training_set.y, lam)
+    kernel = kernel_data.settings.make_kernel(protocol.width[0] * typical_distance)
+    return Ridge.fit(kernel, Z, kernel_data.y, lam)
 
 
 ScoreFunction = Callable[[Array], Array]
@@ -131,7 +133,7 @@ CURVE_COLUMNS = ["gene", "symbol", "norm", "straight", "value", "effect", "sampl
 
 
 def curves(
-    dataset: Dataset, reference: Reference, training_set: KernelData, fit: PathFit | None
+    dataset: Dataset, reference: Reference, kernel_data: KernelData, fit: PathFit | None
 ) -> pd.DataFrame:
     """Return nonlinear_curves.tsv: (1/n) Σ_i f(x_i with gene a at v) along v, for each gene a.
 
@@ -150,10 +152,10 @@ def curves(
     selected = fit.support(last_step)
     symbols = dataset.var["symbol"].to_numpy()
     gene_tables = []
-    score = _score(fit, last_step)
+    score = _score_function(fit, last_step)
     for variable in selected[np.argsort(-norms[selected], kind="stable")]:
         column = int(fit.features[variable])
-        gene = int(reference.genes[training_set.genes[column]])
+        gene = int(reference.genes[kernel_data.genes[column]])
         z, effect = dependence_on(score, fit.X, variable)
         gene_columns = {
             "gene": dataset.genes[gene],
@@ -187,7 +189,7 @@ def dependence_on(score: ScoreFunction, Z: Array, column: int) -> tuple[Array, A
     return values, mean_scores
 
 
-def _score(fit: PathFit, step: int) -> ScoreFunction:
+def _score_function(fit: PathFit, step: int) -> ScoreFunction:
     """Return the function from standardised rows to scores; the ridge is fitted once."""
     if len(fit.settings.lam):
         ridge = fit.ridge(step)
@@ -233,12 +235,12 @@ def nonlinear_loop(
     each outer split and of each inner fold.
     """
     protocol = NonlinearProtocol(**nonlinear)
-    all_tasks = make_training_sets(dataset, splits, batch_of(splits.outer, batch), [0])
+    training_sets = make_training_sets(dataset, splits, batch_of(splits.outer, batch), [0])
     rows = []
     start = time.monotonic()
-    for X, reference, task, shared in _matrices(dataset, all_tasks, folds, protocol):
-        rows.append(_assess_split(X, reference, task, shared))
-        log.info("%d of %d splits, %.0f s", len(rows), len(all_tasks), time.monotonic() - start)
+    for X, reference, training_set, shared in _matrices(dataset, training_sets, folds, protocol):
+        rows.append(_assess_split(X, reference, training_set, shared))
+        log.info("%d of %d splits, %.0f s", len(rows), len(training_sets), time.monotonic() - start)
     return ModelFits.from_rows(rows)
 
 
@@ -247,105 +249,112 @@ def nonlinear_final(
 ) -> tuple[ModelFits, pd.DataFrame]:
     """Fit all samples; also return nonlinear_curves.tsv, the partial dependence of this model."""
     protocol = NonlinearProtocol(**nonlinear)
-    all_tasks = make_training_sets(dataset, splits, [splits.final], [0])
-    X, reference, task, shared = next(_matrices(dataset, all_tasks, folds, protocol))
-    outer_set, training_sets, held_out_rows = _training_sets(X, task, shared)
-    choice = choose(training_sets, held_out_rows, protocol, FITTINGS[task.kind].signed_classes)
-    fit = _fit_final(outer_set, choice, task, protocol)
-    row = _row(reference, task, outer_set, choice, fit, protocol)
+    all_sets = make_training_sets(dataset, splits, [splits.final], [0])
+    X, reference, training_set, shared = next(_matrices(dataset, all_sets, folds, protocol))
+    outer_set, inner_sets, held_out_rows = _training_sets(X, training_set, shared)
+    choice = choose(inner_sets, held_out_rows, protocol, FITTINGS[training_set.kind].signed_classes)
+    fit = _fit_final(outer_set, choice, training_set, protocol)
+    row = _fit_fields(reference, training_set, outer_set, choice, fit, protocol)
     row |= {"scores": [], "fvm_genes": 0, "fvm_scores": []}
     return ModelFits.from_rows([row]), curves(dataset, reference, outer_set, fit)
 
 
 def _matrices(
-    dataset: Dataset, all_tasks: list[TrainingSet], folds: Steps, protocol: NonlinearProtocol
+    dataset: Dataset, training_sets: list[TrainingSet], folds: Steps, protocol: NonlinearProtocol
 ) -> Any:
-    """Yield (matrix, fitted steps, task, shared settings); steps are fitted on training rows."""
+    """Yield (matrix, fitted steps, training set, shared settings) of each training set."""
     steps = learned_steps(folds, dataset)
     unit_variance = moment_settings(folds)["unit_variance"]
     group_of_gene = None if protocol.groups is None else read_groups(protocol.groups, dataset.genes)
-    for X, reference, tasks_of_matrix in group_by_matrix(dataset, all_tasks, steps, 1):
+    for X, reference, sets_of_matrix in group_by_matrix(dataset, training_sets, steps, 1):
         shared = SharedSettings(
             protocol,
             [dataset.genes[gene] for gene in reference.genes],
             unit_variance,
             group_of_gene,
         )
-        for task in tasks_of_matrix:
-            yield X, reference, task, shared
+        for training_set in sets_of_matrix:
+            yield X, reference, training_set, shared
 
 
 def _assess_split(
-    X: Array, reference: Reference, task: TrainingSet, shared: SharedSettings
+    X: Array, reference: Reference, training_set: TrainingSet, shared: SharedSettings
 ) -> dict[str, Any]:
     """Return the row of one outer split for `ModelFits`, with the scores of its test samples."""
     protocol = shared.protocol
-    outer_set, training_sets, held_out_rows = _training_sets(X, task, shared)
-    choice = choose(training_sets, held_out_rows, protocol, FITTINGS[task.kind].signed_classes)
-    fit = _fit_final(outer_set, choice, task, protocol)
-    row = _row(reference, task, outer_set, choice, fit, protocol)
-    row["scores"] = _test_scores(outer_set, fit, X[task.test]) - choice.threshold
-    row["fvm_scores"] = np.full(len(task.test), np.nan)
+    outer_set, inner_sets, held_out_rows = _training_sets(X, training_set, shared)
+    choice = choose(inner_sets, held_out_rows, protocol, FITTINGS[training_set.kind].signed_classes)
+    fit = _fit_final(outer_set, choice, training_set, protocol)
+    row = _fit_fields(reference, training_set, outer_set, choice, fit, protocol)
+    row["scores"] = _test_scores(outer_set, fit, X[training_set.test]) - choice.threshold
+    row["fvm_scores"] = np.full(len(training_set.test), np.nan)
     row["fvm_genes"] = 0
     if protocol.fvm_genes:
         row["fvm_scores"], row["fvm_genes"] = fvm_scores(
             outer_set,
-            training_sets,
+            inner_sets,
             held_out_rows,
-            X[task.test],
+            X[training_set.test],
             protocol,
-            FITTINGS[task.kind].signed_classes,
+            FITTINGS[training_set.kind].signed_classes,
         )
     return row
 
 
 def _training_sets(
-    X: Array, task: TrainingSet, shared: SharedSettings
+    X: Array, training_set: TrainingSet, shared: SharedSettings
 ) -> tuple[KernelData, list[KernelData], list[tuple[Array, Array]]]:
     """Return the training sets of a split and of its inner folds, and the folds' held-out rows."""
-    training_rows = [np.setdiff1d(task.train, fold) for fold in task.inner_folds]
-    inner_sets = [prepare_training_set(X, task.y, rows, shared) for rows in training_rows]
-    held_out_rows = [(X[fold], task.y[fold]) for fold in task.inner_folds]
-    return prepare_training_set(X, task.y, task.train, shared), inner_sets, held_out_rows
+    training_rows = [np.setdiff1d(training_set.train, fold) for fold in training_set.inner_folds]
+    inner_sets = [prepare_training_set(X, training_set.y, rows, shared) for rows in training_rows]
+    held_out_rows = [(X[fold], training_set.y[fold]) for fold in training_set.inner_folds]
+    return (
+        prepare_training_set(X, training_set.y, training_set.train, shared),
+        inner_sets,
+        held_out_rows,
+    )
 
 
 def _fit_final(
-    training_set: KernelData, choice: InnerChoice, task: TrainingSet, protocol: NonlinearProtocol
+    kernel_data: KernelData,
+    choice: InnerChoice,
+    training_set: TrainingSet,
+    protocol: NonlinearProtocol,
 ) -> PathFit | None:
     """Return the fit with the chosen settings; an error names the split."""
     try:
-        return final_fit(training_set, choice, protocol)
+        return final_fit(kernel_data, choice, protocol)
     except GenesigError as error:
-        raise GenesigError(f"nonlinear selection, split {task.split}: {error}") from error
+        raise GenesigError(f"nonlinear selection, split {training_set.split}: {error}") from error
 
 
-def _test_scores(training_set: KernelData, fit: PathFit | None, X: Array) -> Array:
+def _test_scores(kernel_data: KernelData, fit: PathFit | None, X: Array) -> Array:
     """Return the scores of test rows; the training mean without a model."""
     if fit is None or not fit.path.solutions:
-        return np.full(len(X), training_set.y.mean())
+        return np.full(len(X), kernel_data.y.mean())
     last_step = len(fit.path.solutions) - 1
-    return np.asarray(fit.predict(last_step, X[:, training_set.genes])[0])
+    return np.asarray(fit.predict(last_step, X[:, kernel_data.genes])[0])
 
 
-def _row(
+def _fit_fields(
     reference: Reference,
-    task: TrainingSet,
-    training_set: KernelData,
+    training_set: TrainingSet,
+    kernel_data: KernelData,
     choice: InnerChoice,
     fit: PathFit | None,
     protocol: NonlinearProtocol,
 ) -> dict[str, Any]:
     """Return the row of a fit for `ModelFits.from_rows`, without the scores."""
     row: dict[str, Any] = {
-        "split": task.split,
-        "permutation": task.permutation,
-        "screened": len(training_set.genes),
+        "split": training_set.split,
+        "permutation": training_set.permutation,
+        "screened": len(kernel_data.genes),
         "nu": choice.nu,
         "width": choice.width,
         "lam": choice.lam,
         "cut": choice.cut,
-        "test_rows": task.label_rows,
-        "paths": len(task.inner_folds) * len(protocol.settings_grid()),
+        "test_rows": training_set.label_rows,
+        "paths": len(training_set.inner_folds) * len(protocol.settings_grid()),
         "tau": 1.0,
         "gap": np.nan,
         "explained_by_none": np.nan,
@@ -365,7 +374,7 @@ def _row(
         last_step = len(fit.path.solutions) - 1
         solution = fit.path.solutions[last_step]
         selected = fit.support(last_step)
-        columns = training_set.genes[fit.features[selected]]
+        columns = kernel_data.genes[fit.features[selected]]
         row |= {
             "tau": protocol.tau_fractions()[last_step],
             "gap": solution.gap,

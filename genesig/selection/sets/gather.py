@@ -139,7 +139,7 @@ def _set_description(dataset: Dataset, sets: GeneSets, block: int) -> tuple[str,
 def scores_table(dataset: Dataset, splits: Splits, fits: ModelFits) -> pd.DataFrame:
     """Return sets_scores.tsv: choice, number of sets and errors of each split."""
     table = model_errors(dataset, splits, fits)
-    head = list(table.columns[:4])
+    head = list(table.columns[:4])  # split, repeat and both sizes; the errors follow
     tail = list(table.columns[4:])
     chosen = {key: getattr(fits, key) for key in ("tau", "mu", "gap", "message")}
     table = table.assign(n_selected=np.diff(fits.indptr), **chosen)
@@ -185,7 +185,7 @@ def error_table(
 
     The p-value is that of the permutations, through the same procedure (see `p_value`);
     ``gene_error`` is the error of the chosen gene lists, ``difference`` that of sets less it, with
-    the interval of `difference` over the same samples.
+    the interval of `compare_errors` over the same samples.
     """
     import pandas as pd
 
@@ -196,7 +196,7 @@ def error_table(
     )
     _, gene_error, *comparison = compare_errors(set_scores, gene_scores, -1, headline)
     row = (
-        *vars(assessment).values(),
+        *vars(assessment).values(),  # in the order of `Assessment`, as the columns
         p_value(assessment.error, errors),
         len(errors),
         gene_error,

@@ -75,12 +75,12 @@ class SetsSettings(TauGrid):
     ``sets``, ``smallest`` and ``largest`` are read once, by `genesig.data.study.gene_sets`.
     """
 
-    weights: str
-    others: str
-    mu: Sequence[float]
-    most: int
-    one_standard_error: bool
-    tolerance: float
+    weights: str  # a key of `SET_WEIGHT_FUNCTIONS`
+    others: str  # treatment of genes in no set, see `BlockColumns.from_sets`
+    mu: Sequence[float]  # weights of the squared norm, in units of ||Z'Z||/n
+    most: int  # largest number of sets of a fit
+    one_standard_error: bool  # whether the largest tau within one standard error is chosen
+    tolerance: float  # relative duality gap
 
     def mu_grid(self) -> Array:
         """Return the weights of the squared norm, falling: ties go to the smoothest."""
@@ -240,18 +240,18 @@ def outer_and_inner_data(
     row_masks = np.zeros((len(X), len(rows)), dtype=bool)
     for number, training_rows in enumerate(rows):
         row_masks[training_rows, number] = True
-    sets = training_sets(
+    scaled_sets = training_sets(
         X, np.zeros(row_masks.shape), row_masks, centre=centre, unit_variance=unit_variance
     )
 
     def block_data(number: int) -> BlockData:
         response = RESPONSE_OF_KIND[training_set.kind](training_set, rows[number])
         return BlockData(
-            sets.standardised(number),
+            scaled_sets.standardised(number),
             rows[number],
             response.Y,
             response.mean,
-            float(sets.norm[number]),
+            float(scaled_sets.norm[number]),
             response.risk,
         )
 
@@ -286,7 +286,7 @@ def coefficients(design: Columns, path: BlockPath) -> Array:
 
 
 VALIDATION_CRITERION = "squared_error"
-"""Criterion of the inner folds, see `Fitting.validation_error`."""
+"""Measure by which the inner folds choose tau and mu, see `Fitting.validation_error`."""
 
 
 @dataclass(frozen=True)
@@ -329,8 +329,8 @@ def choose_tau_and_mu(
     if np.isnan(error).all():
         return SetsChoice(0, 0, 0.0)
     best = np.unravel_index(np.nanargmin(error), error.shape)
-    bound = (error[best] + standard_error[best] * settings.one_standard_error).round(12)
-    tau = int(np.argmax((error <= bound).any(axis=1)))
+    max_error = (error[best] + standard_error[best] * settings.one_standard_error).round(12)
+    tau = int(np.argmax((error <= max_error).any(axis=1)))
     mu = int(np.nanargmin(error[tau]))
     return SetsChoice(tau, mu, thresholds[tau, mu])
 

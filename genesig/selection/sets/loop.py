@@ -132,7 +132,10 @@ class SetsModel:
         return self.block_columns.blocks[chosen], np.array([np.linalg.norm(part) for part in parts])
 
     def weights(self, block: int) -> Array:
-        """Return the weights (m, T) of a block's columns, of several classes for the margins."""
+        """Return the weights v_k (m, T) of a block's columns; of several classes for the margins.
+
+        `block` is its number in the path.
+        """
         piece = self.path.piece(self.last_fit, block)
         means = self.choice.threshold
         return piece @ discriminant(means)[0] if np.ndim(means) == 2 else piece

@@ -47,25 +47,26 @@ def studies_table(dataset: Dataset, predictions: pd.DataFrame) -> pd.DataFrame:
     Each study has a row, then comes the random-effects ``mean`` over them, and the interval in
     which that of the ``next study`` lies (see `next_study`), on the scale of `STUDY_MEASURES`.
     Columns: row, study, samples, measure, value, low, high; error, the balanced error where there
-    are classes; genes of it, how many of them another study ``lost``; ``apart``, 1 where it lies
-    beyond what the other studies let expect of one of its size; i2 and tau of the row ``mean``. The
-    rows of several repeats are averaged. The next study has no value.
+    are classes; numbers of genes: ``measured``, compared (``genes``), and ``lost`` because another
+    study lacks them; ``apart``, 1 if the value is outside the interval that the other studies
+    predict for a study of this size; i2 and tau of the row ``mean``. Scores of several repeats are
+    averaged. The next study has no value.
 
     dataset: of several studies. predictions: predictions.tsv.
     """
     import pandas as pd
 
-    names = study_names(dataset)
+    studies = study_names(dataset)
     name, measure, to_scale, from_scale = STUDY_MEASURES[dataset.design.kind]
     gene_counts = {
         study_record["name"]: study_record for study_record in dataset.provenance.get("studies", ())
     }
     rows = []
-    points = []
-    for study in names:
+    effects = []
+    for study in studies:
         response, scores, error, group = _held_out_study(dataset, predictions, study)
         result = measure(response, scores, group)
-        points.append(to_scale(result))
+        effects.append(to_scale(result))
         rows.append(
             {
                 "row": STUDY_ROW,
@@ -82,7 +83,7 @@ def studies_table(dataset: Dataset, predictions: pd.DataFrame) -> pd.DataFrame:
                 },
             }
         )
-    value, variance = np.array(points).T[:, :, None]
+    value, variance = np.array(effects).T[:, :, None]
     for row, is_outlying in zip(rows, _outlying_studies(value[:, 0], variance[:, 0]), strict=True):
         row["apart"] = int(is_outlying)
     summary = random_effects(value, variance)
@@ -184,8 +185,8 @@ def _areas(y: Array, f: Array, group: Array | None) -> StudyMeasure:
     pairs = float(min(sizes) * (len(y) - min(sizes)))
     if group is not None:
         return StudyMeasure(value, *area_interval(y, group, class_sides(y, f)), pairs)
-    scored = newcombe(value, min(sizes), len(y) - min(sizes))
-    return StudyMeasure(value, *hull(scored), pairs)
+    score_interval = newcombe(value, min(sizes), len(y) - min(sizes))
+    return StudyMeasure(value, *hull(score_interval), pairs)
 
 
 def _concordance(y: Array, f: Array, group: Array | None) -> StudyMeasure:

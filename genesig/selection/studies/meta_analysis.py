@@ -122,10 +122,10 @@ def _partial_likelihood(
     )
 
 
-def _ratio(top: Array, bottom: Array) -> Array:
-    """Return top / bottom; NaN where the bottom is 0."""
-    is_nonzero = bottom > 1e-300
-    return np.where(is_nonzero, top / np.where(is_nonzero, bottom, 1.0), np.nan)
+def _ratio(numerator: Array, denominator: Array) -> Array:
+    """Return numerator / denominator; NaN where the denominator is 0."""
+    is_nonzero = denominator > 1e-300
+    return np.where(is_nonzero, numerator / np.where(is_nonzero, denominator, 1.0), np.nan)
 
 
 def _no_effects(X: Array) -> Effect:
@@ -147,8 +147,9 @@ EFFECTS: dict[str, tuple[str, Callable[[Array, Array], Effect]]] = ByKind(
 MAX_TAU2_STEPS = 100
 """Largest number of Newton steps for tau²; ten are usual, as Q is decreasing and convex in it."""
 TAU2_TOLERANCE = 1e-10
+"""Step of tau² at which Newton's method ends, as a share of tau² + the mean variance."""
 QUANTILE_COUNTS = (200, 20, 160)
-"""Numbers of quantiles that represent the distributions of u, of Z and of T."""
+"""Numbers of quantiles that represent the distributions of u, Z and T in `next_study`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,16 +273,16 @@ def pooled_tau2(y: Array, v: Array, is_known: Array) -> Array:
 
 
 def _paule_mandel(
-    y: Array, v: Array, is_known: Array, target: Array, *, pooled: bool = False
+    y: Array, v: Array, is_known: Array, target_spread: Array, *, pooled: bool = False
 ) -> Array:
-    """Return τ² at which Σ w (y - ȳ)² equals `target`, (d,), 0 if it is smaller at τ² = 0.
+    """Return τ² at which Σ w (y - ȳ)² equals `target_spread`, (d,), 0 if it is smaller at τ² = 0.
 
     If `pooled`, there is one τ² for all columns, whose sums are added.
     """
     tau2 = np.zeros(y.shape[1])
     for _ in range(MAX_TAU2_STEPS):
         mean, spread, _ = weighted_moments(y, v, is_known, tau2)
-        excess = spread - target
+        excess = spread - target_spread
         slope = (is_known * ((y - mean) / (v + tau2)) ** 2).sum(axis=0)
         if pooled:
             excess = excess.sum(keepdims=True)
