@@ -245,7 +245,7 @@ MAX_MOMENTS_BYTES = 256e6
 """Moments of all training sets that take more memory are computed again whenever needed."""
 QUARTILE_BLOCK = 256
 """Number of features whose quartiles are computed at once."""
-CHUNK_MOMENTS_BYTES = 64e6
+CHUNK_MOMENTS_BYTES = 32e6
 """Memory of the moments of training sets that are computed at once."""
 
 
