@@ -49,30 +49,9 @@ GENERATED = ("docs/reference/command_line.md", "benchmarks/results/methods.md")
 """Pages that programs write from texts which are counted elsewhere."""
 ALLOWED: dict[str, dict[str, int]] = {
     "genesig/report": {"leading dot": 1},
-    "genesig, other folders": {
-        "named genes": 4,
-        "evidence of its own": 5,
-        "guessing": 1,
-        "told apart": 6,
-        "goes with": 1,
-        "held fixed": 5,
-        "anew": 5,
-        "leading dot": 4,
-        "space before %": 1,
-    },
-    "workflow/schemas": {
-        "named genes": 2,
-        "half-frequency": 4,
-        "double loop": 1,
-        "told apart": 1,
-        "held fixed": 1,
-        "in place of": 1,
-        "anew": 3,
-        "space before %": 1,
-    },
-    "workflow/report": {"named genes": 1, "double loop": 1},
+    "genesig, other folders": {"leading dot": 4},
 }
-"""Counts that may only fall: texts that are still to be rewritten, by folder."""
+"""Counts that may only fall: suffixes and patterns that are strings, but not texts."""
 
 CODE = re.compile(r"^( *)```.*?^\1```$|`[^`\n]+`|^ {4}[^\n]*$", re.MULTILINE | re.DOTALL)
 SETTINGS_TABLE = re.compile(r"^## All settings$.*", re.MULTILINE | re.DOTALL)

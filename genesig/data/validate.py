@@ -335,7 +335,7 @@ def _summary(inputs: Inputs, config: Config) -> str:
     counts_text = response_kind.describe_counts(response_kind.read(obs, design), design.classes)
     covariates_text = ", ".join(covariate.column for covariate in design.covariates)
     samples_text = counted(len(obs), "sample") + (f" ({counts_text})" if counts_text else "")
-    samples_text += f", held fixed: {covariates_text}" if covariates_text else ""
+    samples_text += f", adjusted for: {covariates_text}" if covariates_text else ""
     dropped = inputs.sheet.dropped + inputs.expression.dropped
     n_dropped_of_kind = Counter(drop["kind"] for drop in dropped)
     dropped_text = ", ".join(counted(count, noun) for noun, count in n_dropped_of_kind.items())

@@ -24,7 +24,7 @@ from genesig.workflow import run_command, run_environment
 if TYPE_CHECKING:
     import anndata
 
-CONFIG_HEADER = "# Written by genesig.Study, which writes it anew at each run.\n"
+CONFIG_HEADER = "# Written by genesig.Study, which rewrites it at each run.\n"
 CONFIG_FILE = "config.yaml"
 DATA_FILE = "data.h5ad"
 INTERRUPT_SECONDS = 20

@@ -181,7 +181,7 @@ class Dataset:
         except (KeyError, TypeError, ValueError) as error:
             reason = " ".join(str(error).split())[:80]
             raise input_error(
-                path, f"is no data set of a study ({reason}); remove it, and it is made anew"
+                path, f"is no data set of a study ({reason}); remove it, and it is made again"
             ) from None
 
     @classmethod

@@ -46,10 +46,10 @@ CONFIG_OFFER = """
 OPTIONAL_SECTIONS = {
     "data": """\
 # data:
-#   classes: [control, case]      # those to tell apart; of two the second is positive
+#   classes: [control, case]      # the classes to predict; of two the second is positive
 #   group: patient                # samples of one patient never stand on both sides of a split
 #   annotation: data/genes.tsv    # gene id and symbol
-#   covariates: [age, sex]        # held fixed in every model; then without nonlinear selection
+#   covariates: [age, sex]        # adjusted for in every model; then without nonlinear selection
 """,
     "normalise": """\
 # normalise:

@@ -739,7 +739,7 @@ def test_automatic_choice_is_noted(
     (line,) = err.splitlines()
     assert line.startswith("note: samples.tsv, column 'diagnosis': 3 classes: ")
     assert line.endswith(
-        "told apart by one list of genes; data: {classes: [a, b]} would compare two"
+        "distinguished by one list of genes; data: {classes: [a, b]} would compare two"
     )
     assert out.startswith("config.yaml: 0 errors, 0 warnings; ")
     config = study_config(read_config("config.yaml"), load_schema(), source="config.yaml")

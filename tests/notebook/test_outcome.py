@@ -165,7 +165,7 @@ def test_fdr_selected_genes_are_a_table_and_a_model(two_classes, tmp_path):
     assert set(results.fdr_selected["gene"]) == {"g1", "g4", "g7"}
     assert results.fdr_selected["fdr_selected"].all()
     frame = pd.DataFrame(fitted_models.values(False, 1), fitted_models.NAMES, fitted_models.GENES)
-    with pytest.warns(UserWarning, match="no gene has evidence of its own"):
+    with pytest.warns(UserWarning, match="no gene is FDR-selected"):
         table = results.predict(frame, fdr_selected=True)
     assert set(table["list"]) == {"fdr_selected"}
     with pytest.warns(UserWarning, match="left-out samples hardly show"):

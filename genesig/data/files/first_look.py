@@ -510,5 +510,5 @@ def _covariate_lines(table: pd.DataFrame, label: Label) -> Lines:
     codes = [name for name in names if are_codes(name, cells_of(table, name))]
     if codes:
         options += f", categorical_covariates: {json.dumps(codes, ensure_ascii=False)}"
-    heading = "Usual covariates; to hold them fixed, so that genes count for what they add to them:"
+    heading = "Usual covariates; to adjust for them, so that genes count for what they add:"
     return (*lines, heading, f"  data: {{covariates: {listed}{options}}}")

@@ -205,7 +205,7 @@ def check_missing(
         advice = _omics_advice(missing, omics) or advice
         yield Problem(
             location,
-            f"missing values go with the label: {'; '.join(findings)}. {advice}",
+            f"missing values are associated with the label: {'; '.join(findings)}. {advice}",
             "warning",
         )
     if first_step["step"] == "knn_impute" and missing_when_low(X):
@@ -252,7 +252,7 @@ def _gene_phrases(associations: Missingness, genes: Sequence[str], sheet: Sheet)
     if not len(associated):
         return
     sentence = f"{counted(len(associated), 'gene')} of {len(associations.genes)} with missing "
-    sentence += "values (false discovery rate 5 %)"
+    sentence += "values (false discovery rate 5%)"
     shares = associations.by_class[:, associated[0]]
     class_shares = [
         f"{100 * share:.0f} % of '{label}'"
@@ -295,7 +295,7 @@ def _left_out_genes(
     ]
     if names:
         denominator = "the samples" if classes is None else "a class"
-        message = "left out by knn_impute, in each training set anew: "
+        message = "left out by knn_impute in each training set: "
         message += f"{counted(len(names), 'gene')} that more than {100 * max_share:g} % of "
         message += f"{denominator} lack, "
         message += listing(names)

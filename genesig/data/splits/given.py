@@ -169,7 +169,7 @@ def _list_problems(
         )
         suggestion = (
             did_you_mean(unknown_names[0], allowed_names)
-            or "; correct that, or draw the splits anew"
+            or "; correct that, or draw the splits again"
         )
         yield Problem(location, f"{listing(unknown_names)} of {list_name} {statement}{suggestion}")
     for name, count in Counter(names).items():

@@ -293,7 +293,7 @@ def _check_design(design: Array) -> None:
     if np.linalg.matrix_rank(design) < design.shape[1]:
         raise GenesigError(
             "combat: the covariates follow from the batches or from one another, so that their "
-            "effects cannot be told apart; leave one of them out"
+            "effects cannot be separated; leave one of them out"
         )
     if len(design) <= design.shape[1]:
         raise GenesigError(

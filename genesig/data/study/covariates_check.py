@@ -281,7 +281,7 @@ def _check_word_limit(
     if SAMPLES_PER_COVARIATE * (len(count_of_word) - 1) > n_samples:
         message = (
             f"data.covariates: {len(count_of_word)} words for {counted(n_samples, 'sample')}; at "
-            f"most {1 + n_samples // SAMPLES_PER_COVARIATE} can be held fixed: put rare ones "
+            f"most {1 + n_samples // SAMPLES_PER_COVARIATE} can be adjusted for: put rare ones "
             "together, or take it out"
         )
         yield Problem(column_location, message)
@@ -405,7 +405,7 @@ def _check_design_matrix(
         message = (
             f"data.covariates make {counted(len(names), 'column')} for "
             f"{counted(len(obs), 'sample')}; at most "
-            f"{len(obs) // SAMPLES_PER_COVARIATE} can be held fixed, "
+            f"{len(obs) // SAMPLES_PER_COVARIATE} can be adjusted for, "
             "so take some out"
         )
         yield Problem(file, message)

@@ -175,13 +175,13 @@ def _check_number_of_classes(
     )
     if len(n_samples_of_class) > MAX_STUDY_CLASSES:
         message += (
-            f"; at most {MAX_STUDY_CLASSES} are told apart, choose some, for example data: "
+            f"; at most {MAX_STUDY_CLASSES} are distinguished, choose some, for example data: "
             f"{two_classes_setting}"
         )
         yield Problem(label_location, message, key="data.classes")
     else:
         message += (
-            f", told apart by one list of genes; data: {two_classes_setting} would compare two"
+            f", distinguished by one list of genes; data: {two_classes_setting} would compare two"
         )
         yield Problem(label_location, message, "note", key="data.classes")
 
@@ -470,7 +470,7 @@ LABEL_RULES: dict[str, LabelRules] = ByKind(
         SEVERAL_CLASSES: LabelRules(
             choose_labels=_choose_class_labels,
             setting_faults=_several_class_setting_faults,
-            leave_one_out_result="it makes more errors than guessing would",
+            leave_one_out_result="it makes more errors than chance would",
             has_classes=True,
             path_seconds=0.0002,
             defaults={"nonlinear": {"enabled": False}},

@@ -72,7 +72,7 @@ from genesig.words import counted, listing
 if TYPE_CHECKING:
     import pandas as pd
 
-NO_EVIDENCE = "no gene of the study has evidence of its own"
+NO_EVIDENCE = "no gene of the study is FDR-selected"
 SCALE_GENE_SETS = ("scale", "panel")
 """Parts of ``training`` whose genes are compared with new samples: of the models, and a panel."""
 
@@ -380,14 +380,12 @@ def _evidence_warnings(
     selected = model_of_list.get("fdr_selected_genes", genes)
     if not model_of_list.get("has_fdr_selected", True):
         message = (
-            "no gene has evidence of its own; the model is that of the"
+            "no gene is FDR-selected; the model is that of the"
             f" {counted(len(genes), 'most frequent gene')}, of which nothing is claimed"
         )
         yield Problem(source, message, "warning")
     elif len(selected) < len(genes):
-        has_evidence = (
-            "has evidence of its own" if len(selected) == 1 else ("have evidence of their own")
-        )
+        has_evidence = "is FDR-selected" if len(selected) == 1 else ("are FDR-selected")
         message = (
             f"{len(selected)} of the {counted(len(genes), 'gene')} {has_evidence}:"
             f" {listing(selected, 9)}; the others are the most frequent ones, of which nothing is"

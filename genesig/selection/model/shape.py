@@ -139,7 +139,7 @@ def check_model_covariates(
     return problems
 
 
-REPAIR_ADVICE = "copy it again, or delete it and run the study again, which writes it anew"
+REPAIR_ADVICE = "copy it again, or delete it and run the study again, which rewrites it"
 
 
 def add_digest(model: Mapping[str, Any]) -> dict[str, Any]:

@@ -154,7 +154,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("lay", [lay_survival_cohort, lay_cohort_of_classes])
 def test_sound_cohort_has_no_problem(lay: Change, tmp_path: Path) -> None:
     lines = _lines_of_check(tmp_path, lay, lambda other_study, study: None)
-    assert [line for line in lines if "told apart by one list" not in line] == []
+    assert [line for line in lines if "distinguished by one list" not in line] == []
 
 
 @pytest.mark.parametrize("name", [*SURVIVAL, *FAULTS_OF_CLASSES])
@@ -162,7 +162,9 @@ def test_faulty_cohort_gives_one_line(name: str, tmp_path: Path) -> None:
     lay = lay_survival_cohort if name in SURVIVAL else lay_cohort_of_classes
     change, level, words = (SURVIVAL | FAULTS_OF_CLASSES)[name]
     lines = [
-        line for line in _lines_of_check(tmp_path, lay, change) if "told apart by one" not in line
+        line
+        for line in _lines_of_check(tmp_path, lay, change)
+        if "distinguished by one" not in line
     ]
     lines_of_level = [line for line in lines if line.startswith(f"{level}: ")]
     assert len(lines_of_level) == 1, lines

@@ -176,7 +176,10 @@ def test_values_missing_by_class_are_warned_of_by_validation(study):
     log2 = {"samples": [{"step": "log2"}]}
     messages = problems({**raw, "normalise": log2 | {"folds": [{"step": "knn_impute"}]}})
     told_messages = [p.message for p in messages if "missing" in p.message or "lack" in p.message]
-    assert "go with the label: 1 gene of 4 with missing values (false discovery" in told_messages[0]
+    assert (
+        "are associated with the label: 1 gene of 4 with missing values (false discovery"
+        in told_messages[0]
+    )
     assert "'g4', which 100 % of 'a' and 0 % of 'b' lack" in told_messages[0]
     assert "{step: left_censored} takes it for a low one" in told_messages[0]
     assert told_messages[1].endswith("anew: 1 gene that more than 50 % of a class lack, 'g4'")

@@ -121,7 +121,7 @@ WRONG: dict[str, tuple[list[str], dict[str, Any], str]] = {
     "a name for every sample": (
         [f"n{k}" for k in range(12)],
         {},
-        f"{AT_COVARIATE}: 12 words for 12 samples; at most 4 can be held fixed: put rare ones "
+        f"{AT_COVARIATE}: 12 words for 12 samples; at most 4 can be adjusted for: put rare ones "
         "together, or take it out",
     ),
     "words that are none to YAML": (

@@ -119,7 +119,7 @@ def test_numbered_centres_are_noted_and_may_be_names(odd_study: OddStudy) -> Non
     assert "0 errors, 0 warnings" in summary
     names = {"covariates": ["centre"], "categorical_covariates": ["centre"]}
     summary, problems = odd_study.validate(data=names)
-    assert "held fixed: centre" in summary
+    assert "adjusted for: centre" in summary
     assert not problems
     odd_study.init()
     assert (

@@ -174,11 +174,11 @@ def test_the_file_says_which_genes_are_claimed_where_others_fill_up() -> None:
     [
         (
             TWO_SELECTED,
-            "2 of the {} genes have evidence of their own: 'g0', 'g2'; the others are the most",
+            "2 of the {} genes are FDR-selected: 'g0', 'g2'; the others are the most",
         ),
         (
             TWO_SELECTED[1:],
-            "1 of the {} genes has evidence of its own: 'g2'; the others are the most",
+            "1 of the {} genes is FDR-selected: 'g2'; the others are the most",
         ),
         (None, None),
     ],
@@ -216,7 +216,7 @@ def test_a_study_without_evidence_says_so_of_scores_without_probability(
         warnings = [problem for problem in problems if problem.message.startswith("no gene")]
         without_probability = kind == "regression"
         assert len(warnings) == (evidence is NONE_SELECTED and (by_fdr or without_probability))
-        doubts = scored["doubt"].str.contains("no gene of the study has evidence of its own")
+        doubts = scored["doubt"].str.contains("no gene of the study is FDR-selected")
         assert doubts.all() == (evidence is NONE_SELECTED and without_probability)
         assert not any("is in doubt" in problem.message for problem in problems)
 
@@ -275,7 +275,7 @@ def test_table_and_terminal_say_which_model_scored(
     assert run(tmp_path, *options) == 0
     captured = capsys.readouterr()
     assert captured.out == f"{tmp_path / 'p.tsv'}: 16 samples scored {words}\n"
-    assert ("no gene has evidence of its own" in captured.err) == (name == "fdr_selected")
+    assert ("no gene is FDR-selected" in captured.err) == (name == "fdr_selected")
     predicted_table = pd.read_csv(tmp_path / "p.tsv", sep="\t")
     model, data = model_of("plain", permutations=3)
     assert set(predicted_table["list"]) == {name}

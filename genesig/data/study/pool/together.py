@@ -167,8 +167,7 @@ def _check_responses(members: Sequence[Member], settings: StudySettings) -> Iter
                 f"'{word}' ({n_samples})" for word, n_samples in other_counts.items()
             )
             message = (
-                f"{words_text} is no class of the other studies; "
-                "name those that are to be told apart"
+                f"{words_text} is no class of the other studies; name the classes to distinguish"
             )
             yield Problem(
                 label_location,
@@ -245,7 +244,7 @@ def _rare_class_message(
     nearest_words = get_close_matches(rare_class, candidate_words, n=1, cutoff=0.0)
     return (
         f"no sample of '{study}' is '{rare_class}' (found: {counts_text}), and a study of one "
-        "class cannot tell classes apart; if it is spelled otherwise there, write classes: "
+        "class cannot distinguish classes; if it is spelled otherwise there, write classes: "
         f"{{{(nearest_words or ['THEIR WORD'])[0]}: {rare_class}}}, else take it out of studies"
     )
 
