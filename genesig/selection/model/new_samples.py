@@ -385,7 +385,7 @@ def _evidence_warnings(
         )
         yield Problem(source, message, "warning")
     elif len(selected) < len(genes):
-        has_evidence = "is FDR-selected" if len(selected) == 1 else ("are FDR-selected")
+        has_evidence = "is FDR-selected" if len(selected) == 1 else "are FDR-selected"
         message = (
             f"{len(selected)} of the {counted(len(genes), 'gene')} {has_evidence}:"
             f" {listing(selected, 9)}; the others are the most frequent ones, of which nothing is"

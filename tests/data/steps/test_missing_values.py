@@ -182,7 +182,9 @@ def test_values_missing_by_class_are_warned_of_by_validation(study):
     )
     assert "'g4', which 100 % of 'a' and 0 % of 'b' lack" in told_messages[0]
     assert "{step: left_censored} takes it for a low one" in told_messages[0]
-    assert told_messages[1].endswith("in each training set: 1 gene that more than 50 % of a class lack, 'g4'")
+    assert told_messages[1].endswith(
+        "in each training set: 1 gene that more than 50 % of a class lack, 'g4'"
+    )
     messages = problems({**raw, "normalise": log2 | {"folds": [{"step": "left_censored"}]}})
     (told_messages,) = (p.message for p in messages if "missing" in p.message)
     assert told_messages.endswith("make sure that all were measured alike")

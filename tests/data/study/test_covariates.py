@@ -145,8 +145,8 @@ WRONG: dict[str, tuple[list[str], dict[str, Any], str]] = {
     "too many columns": (
         list("aabbccddaabb"),
         {"data__covariates": ["x", "age"]},
-        "error: samples.tsv: data.covariates make 4 columns for 12 samples; at most 3 can be held"
-        " fixed, so take some out",
+        "error: samples.tsv: data.covariates make 4 columns for 12 samples; at most 3 can be"
+        " adjusted for, so take some out",
     ),
     "more than a training set can tell": (
         SEX,

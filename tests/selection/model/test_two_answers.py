@@ -195,7 +195,7 @@ def test_predict_says_which_of_the_named_genes_are_claimed(
     warned = [
         message.message
         for message in predicted(dataset, model, fdr_selected=True)[1]
-        if "evidence" in message.message
+        if "FDR-selected" in message.message
     ]
     assert len(warned) == (expected_words is not None)
     assert all(
