@@ -20,6 +20,7 @@ MAX_SHORT_SHARE = 0.2
 MAX_CELLS_FOR_DIGITS = 1000  # cells of which the number of digits is counted
 MAX_FIRST_SAMPLES = 10  # samples by which columns of few decimals are looked for
 MAX_DECIMALS = 2  # of ages and times that are not whole
+MAX_WITH_DECIMALS = 1e9  # numbers from here on are taken for whole: their decimals are rounded
 DECIMAL_TOLERANCE = 1e-6  # of a number that is multiplied by 10 or 100, by rounding
 
 
@@ -114,7 +115,7 @@ def _have_decimals(X: Array, n_decimals: int = 0) -> Array:
     """Return for each cell whether it is a number with more than `n_decimals` decimals."""
     if not n_decimals:
         return np.asarray(np.isfinite(X) & (np.floor(X) != X))
-    scaled = np.where(np.isfinite(X), X, 0) * 10**n_decimals
+    scaled = np.where(np.abs(X) < MAX_WITH_DECIMALS, X, 0) * 10**n_decimals
     return np.asarray(np.abs(scaled - np.rint(scaled)) > DECIMAL_TOLERANCE)
 
 
