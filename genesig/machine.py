@@ -20,7 +20,6 @@ RERUN_ADVICE = "run again: what is finished is kept"
 PATH_ERRORS = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP)
 # the disk does not answer
 DISK_ERRORS = (errno.EIO, errno.ESTALE, errno.ENOTCONN, errno.ETIMEDOUT, errno.EREMOTEIO)
-# What the loader of libraries says instead of an error of its own.
 # messages of the loader of libraries, which raises no MemoryError
 MEMORY_ERROR_TEXT = re.compile(
     "cannot allocate memory|failed to map segment|can't start new thread", re.I

@@ -56,7 +56,8 @@ def _penalty_calls(plugin: Any) -> Calls:
     return {"the penalty": (plugin, ("tau", "n", "block", "weights", "mu"), ())}
 
 
-# by group; raises AttributeError or TypeError for an object of another kind
+# group of plug-ins -> function from a plug-in to its calls; raises AttributeError or TypeError for
+# an object that is no plug-in of this group
 CALLS_OF_GROUP: dict[str, Callable[[Any], Calls]] = {
     "formats": _format_calls,
     "steps": _step_calls,

@@ -7,13 +7,13 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-# Of the words in which two classes differ, those of the class that the other is held against...
+# words in the name of a control class, such as "healthy donors"
 CONTROL_WORDS = re.compile(
     "controls?|ctrls?|normals?|healthy|benign|wt|wild|wildtype|untreated|unaffected|vehicle|mock"
     "|nontumou?r(al|ous)?|noncancer(ous)?|nonmalignant|paratumou?r(al|ous)?|nat"
     "|placebo|remission|stable|alive|survivors?|neg|negative|non|not|no|none|without|false|0|-"
 )
-# ... and those that may stand beside them.
+# words that may be beside them in that name
 NEUTRAL_WORDS = re.compile(
     "(group|tissue|sample|subject|donor|individual|volunteer|patient|person|cell|type|adjacent)s?"
     # As the GDC calls normal samples: Solid Tissue Normal, Blood Derived Normal, and others.
@@ -30,8 +30,8 @@ MAX_VALUE = 1e100  # a larger value is no measurement, and its square is infinit
 MIN_SPREAD = 1 / MAX_VALUE  # a smaller spread counts as 0, since its square cannot be a divisor
 # Thousands, as 8,123 or 1,234,567; but 0,123 is a decimal comma.
 THOUSANDS_BY_COMMA = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+")
-# Thousands apart from a decimal sign that is another one, or set apart by what is none: 1,234.5,
-# 1.234,5, 1'234.5, 1 234,5; of points alone there are two, as 1.234 is a number.
+# Numbers with separators of thousands (group `apart`) that are not the decimal sign (group `sign`):
+# 1,234.5, 1.234,5, 1'234.5, 1 234,5. Points alone count from two on, as 1.234 is a number.
 GROUPED_NUMBER = re.compile(
     r"([-+]?\d{1,3}(?:(?P<apart>[.,' \u00a0\u2019\u202f])\d{3})"
     r"(?:(?P=apart)\d{3})*)(?:(?P<sign>(?!(?P=apart))[.,])(\d+))?"
@@ -57,13 +57,13 @@ MISSING_CELLS = frozenset(
 BEYOND_LIMIT = re.compile(
     r"[<>\u2264\u2265]\s*(\d.*|L?LO[DQ])|OOR\s*[<>]|LOD|LL?OQ|BLQ|BL?DL", re.IGNORECASE
 )
-# What people write for no value: never a class by itself...
+# words for an unknown value that cannot mean a class
 UNKNOWN_VALUE = re.compile(
     r"\?+|\.+|--+|unknown|unk|missing|undetermined|n\.d\.?|n\.a\.?|<na>|-9+"
     r"|not?[ _](data|value|available|applicable|determined|known|reported|recorded|done)",
     re.IGNORECASE,
 )
-# ... or one that may be meant: no relapse, receptor negative.
+# words for an unknown value that may also be a class: no relapse, receptor negative
 DOUBTFUL_UNKNOWN = re.compile("none|nil|-", re.IGNORECASE)
 
 
@@ -87,7 +87,7 @@ def further_text(n_further: int, noun: str) -> str:
 
 
 def further_text_of(n_further: int, singular: str, plural: str) -> str:
-    """Return the same for a noun with an irregular plural."""
+    """Return `further_text` for a noun with an irregular plural; "" for 0."""
     return (
         f"; {n_further} further {singular if n_further == 1 else plural}, too" if n_further else ""
     )

@@ -15,9 +15,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.errors import GenesigError
 
-MIN_SINGULAR_SHARE = (
-    1e-8  # singular value, as a share of the largest, below which a covariate is another
-)
+MIN_SINGULAR_SHARE = 1e-8
 """Singular value, as a share of the largest, below which a covariate depends on the others."""
 
 

@@ -13,20 +13,20 @@ import numpy as np
 from genesig.arrays import Array
 
 
-def shares(y: Array, rows: Array, classes: int, weights: Array | None = None) -> Array:
+def shares(y: Array, rows: Array, n_classes: int, weights: Array | None = None) -> Array:
     """Return the share of each class among the training rows of k sets, (k, T).
 
-    y (n, k) float: numbers of the classes, 0 to T - 1. rows (n, k) bool: training rows. classes: T.
-    weights (n, k) float, optional: of the samples, 0 outside the training rows: shares are then of
-    their sum.
+    y (n, k) float: numbers of the classes, 0 to T - 1. rows (n, k) bool: training rows.
+    n_classes: T. weights (n, k) float, optional: of the samples, 0 outside the training rows:
+    shares are then of their sum.
     """
     if weights is not None:  # one set at a time: a sum must not see its neighbours
         sums = [
-            np.bincount(labels, label_weights, classes)
+            np.bincount(labels, label_weights, n_classes)
             for labels, label_weights in zip(y.astype(int).T, weights.T, strict=True)
         ]
         return np.stack([class_sums / class_sums.sum() for class_sums in sums])
-    membership = y[:, :, None] == np.arange(classes)
+    membership = y[:, :, None] == np.arange(n_classes)
     return np.asarray((membership & rows[:, :, None]).sum(axis=0) / rows.sum(axis=0)[:, None])
 
 
@@ -40,9 +40,9 @@ def coded(y: Array, share: Array) -> Array:
     return np.asarray(membership / np.sqrt(np.where(share > 0, share, np.inf)))
 
 
-def centres(y: Array, scores: Array, classes: int) -> Array:
+def centres(y: Array, scores: Array, n_classes: int) -> Array:
     """Return the mean of scores (..., n, T) in each class of the numbers y (n,), (..., T, T)."""
-    membership = (y == np.arange(classes)[:, None]).astype(float)
+    membership = (y == np.arange(n_classes)[:, None]).astype(float)
     class_sizes = np.maximum(membership.sum(axis=1, keepdims=True), 1.0)
     return np.asarray((membership / class_sizes) @ scores)
 

@@ -182,7 +182,7 @@ def joint_path(
     longest : int, optional
         A training set's row ends before its first fit of more features than this.
     groups : (k,) int, optional
-        Where a row has ended, those of its group are of no use: they end there or later.
+        Once a row ends, the other rows of its group end at the same point or soon after.
 
     Path: its values are (nnz, T), on the standardised scale.
 
@@ -218,22 +218,22 @@ def _fits(
     joint: JointSets,
     chunk: slice,
     levels: tuple[Array, Array],
-    goal: float,
+    tolerance: float,
     longest: int | None,
     groups: Array | None,
 ) -> Iterator[tuple[int, int, BlockFit, Array]]:
     """Yield k, m, the fit, and the matrix (r, T) from its responses to all responses."""
     design = Features(joint, chunk)
-    walks = []
+    solvers = []
     rotations = []
     set_numbers = range(len(joint.Y))[chunk]
     for position, set_number in enumerate(set_numbers):
         in_training = design.in_training(position)
         Y, to_responses = _independent(joint.Y[set_number, :, : len(in_training)].T[in_training])
-        walks.append(WorkingSetSolver(design, position, Y, goal))
+        solvers.append(WorkingSetSolver(design, position, Y, tolerance))
         rotations.append(to_responses)
     group = None if groups is None else groups[chunk]
-    fits = solve_all(walks, *levels, longest, group)
+    fits = solve_all(solvers, *levels, longest, group)
     for set_number, to_responses, row in zip(set_numbers, rotations, fits, strict=True):
         for level, fit in enumerate(row):
             yield set_number, level, fit, to_responses

@@ -44,6 +44,7 @@ class Points:
     """Inner products of all points, from which kernel matrices are computed."""
 
     inner: Array
+    """(N, N) float."""
 
     @classmethod
     def from_rows(cls, X: Array, origin: Array) -> Points:
@@ -78,6 +79,7 @@ class ComponentChoice:
     width: float | None
     components: int
     left_out: Array
+    """(n,) float: score of each training row by the fit without its fold."""
 
 
 def choose_components(
@@ -108,9 +110,11 @@ def choose_components(
             alpha, intercept = component_regressions(K, y[train], train_counts)
             fold_rows = points.kernel(fold, train, width, counts)
             held_out_scores[fold, : len(intercept)] = intercept + fold_rows @ alpha
-        scored = np.flatnonzero(~np.isnan(held_out_scores[:, 0]) & (row_counts > 0))
-        error = np.square(y[scored, None] - held_out_scores[scored])  # NaN beyond the least rank
-        error = (row_counts[scored, None] * error).sum(axis=0)
+        scored_rows = np.flatnonzero(~np.isnan(held_out_scores[:, 0]) & (row_counts > 0))
+        error = np.square(
+            y[scored_rows, None] - held_out_scores[scored_rows]
+        )  # NaN beyond the least rank
+        error = (row_counts[scored_rows, None] * error).sum(axis=0)
         # m = 0, the mean of y, cannot distinguish two classes.
         n_components = int(np.argmin(np.where(np.isnan(error), np.inf, error)[1:])) + 1
         if error[n_components] < smallest_error:

@@ -93,7 +93,7 @@ class CoxSets:
     """Results of `cached`: paths of several mu start alike, and meet the same supports."""
 
     def cached(self, key: Any, function: Callable[..., Any], *args: Any) -> Any:
-        """Return ``make(*args)``, computed when this key is first asked for."""
+        """Return ``function(*args)``, computed once for each key."""
         if key not in self.cache:
             self.cache[key] = function(*args)
         return self.cache[key]
@@ -276,17 +276,29 @@ def cox_sets(
     risk = []
     row_order = []
     residuals = np.zeros(rows.shape)
-    T, E = (values.T if values.ndim == 2 else [values] * rows.shape[1] for values in (time, event))
-    V = None if sample_weights is None else np.asarray(sample_weights, dtype=float)
+    times_of_sets, events_of_sets = (
+        values.T if values.ndim == 2 else [values] * rows.shape[1] for values in (time, event)
+    )
+    set_weights = None if sample_weights is None else np.asarray(sample_weights, dtype=float)
     for k, in_training in enumerate(rows.T):
         training_rows = np.flatnonzero(in_training)
-        v = V if V is None else (V[:, k] if V.ndim == 2 else V)[training_rows]
-        risk.append(RiskSets.from_times(T[k][training_rows], E[k][training_rows], ties, v))
+        v = (
+            set_weights
+            if set_weights is None
+            else (set_weights[:, k] if set_weights.ndim == 2 else set_weights)[training_rows]
+        )
+        risk.append(
+            RiskSets.from_times(
+                times_of_sets[k][training_rows], events_of_sets[k][training_rows], ties, v
+            )
+        )
         row_order.append(training_rows[risk[-1].order])
         null = risk[-1].gradient(risk[-1].shares(np.zeros(len(training_rows))))
         residuals[row_order[-1], k] = -len(training_rows) / 2 * null / risk[-1].terms.weight
     weight_adjustment = (
-        None if V is None else adjustment(rows, weights=np.broadcast_to(V.T, rows.T.shape).T)
+        None
+        if set_weights is None
+        else adjustment(rows, weights=np.broadcast_to(set_weights.T, rows.T.shape).T)
     )
     sets = training_sets(
         X,

@@ -35,9 +35,7 @@ MAX_HALVINGS = 30
 """Largest number of halvings of a step."""
 KEPT_DECREASE_SHARE = 1e-4
 """Share of the promised decrease that a step must keep (Armijo)."""
-HESSIAN_RIDGE_SHARE = (
-    1e-9  # of the largest second derivative: what H, which is singular, is made regular by
-)
+HESSIAN_RIDGE_SHARE = 1e-9
 """Ridge, as a share of the largest second derivative, that makes the singular H regular."""
 INNER_TOLERANCE_SHARE = 0.02
 """Share of the tolerance to which a step solves its problem."""

@@ -133,7 +133,7 @@ class DisjointBlocks(NamedTuple):
     """Blocks that do not overlap, so that the ascent can project all of them at once."""
 
     places: Array
-    """(p,) positions in the pieces."""
+    """(p,) rows of the pieces (memberships, T) that belong to these blocks."""
     rows: Array
     """(p,) rows of the coefficients."""
     starts: Array

@@ -66,8 +66,8 @@ def solve_by_projection(
     problem = _Problem(X[:, columns], Y, norm, mu)
     solution = _Iterate(np.zeros((len(columns), Y.shape[1])), None, np.inf, 0)
     fits = []
-    for t in tau:
-        solution = _solve(problem, float(t), solution, tolerance)
+    for tau_value in tau:
+        solution = _solve(problem, float(tau_value), solution, tolerance)
         fits.append(solution)
     coefs = np.zeros((len(tau), X.shape[1], Y.shape[1]))
     for m, fit in enumerate(fits):
@@ -135,23 +135,25 @@ class _Problem:
 
 def _solve(problem: _Problem, tau: float, start: _Iterate, tolerance: float) -> _Iterate:
     """Return the iterate at which the gap is small, or after the last step."""
-    s = problem.step()
+    step_size = problem.step()
     B = start.B
     pieces = start.pieces
-    t = 1.0
+    momentum = 1.0
     gap = np.inf
-    ahead = B
+    extrapolated = B
     for step in range(1, MAX_PROJECTION_STEPS + 1):
-        inner = max(INNER_TOLERANCE / step**3, 1e-15)
-        point = ahead + s * problem.descent(ahead)
-        new, pieces = problem.penalty.prox(point, s * tau, pieces, inner)
-        uphill = np.vdot(ahead - new, new - B) > 0
-        next_t = 1.0 if uphill else (1 + np.sqrt(1 + 4 * t * t)) / 2
-        ahead = new + (0.0 if uphill else (t - 1) / next_t) * (new - B)
-        B = new
-        t = next_t
+        inner_tolerance = max(INNER_TOLERANCE / step**3, 1e-15)
+        point = extrapolated + step_size * problem.descent(extrapolated)
+        new_B, pieces = problem.penalty.prox(point, step_size * tau, pieces, inner_tolerance)
+        goes_uphill = np.vdot(extrapolated - new_B, new_B - B) > 0
+        next_momentum = 1.0 if goes_uphill else (1 + np.sqrt(1 + 4 * momentum * momentum)) / 2
+        extrapolated = new_B + (0.0 if goes_uphill else (momentum - 1) / next_momentum) * (
+            new_B - B
+        )
+        B = new_B
+        momentum = next_momentum
         if step % STEPS_PER_CHECK == 0:
-            gap = problem.gap(B, tau, None if pieces is None else pieces / s)
+            gap = problem.gap(B, tau, None if pieces is None else pieces / step_size)
             if gap <= tolerance:
                 break
     return _Iterate(B, pieces, gap, step)

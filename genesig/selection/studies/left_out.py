@@ -47,10 +47,10 @@ def studies_table(dataset: Dataset, predictions: pd.DataFrame) -> pd.DataFrame:
     Each study has a row, then comes the random-effects ``mean`` over them, and the interval in
     which that of the ``next study`` lies (see `next_study`), on the scale of `STUDY_MEASURES`.
     Columns: row, study, samples, measure, value, low, high; error, the balanced error where there
-    are classes; numbers of genes: ``measured``, compared (``genes``), and ``lost`` because another
-    study lacks them; ``apart``, 1 if the value is outside the interval that the other studies
-    predict for a study of this size; i2 and tau of the row ``mean``. Scores of several repeats are
-    averaged. The next study has no value.
+    are classes; ``measured``, ``genes`` and ``lost``, the columns of the study's matrix, the genes
+    that they measure, and those of them that another study lacks; ``apart``, 1 if the value is
+    outside the interval that the other studies predict for a study of this size; i2 and tau of the
+    row ``mean``. Scores of several repeats are averaged. The next study has no value.
 
     dataset: of several studies. predictions: predictions.tsv.
     """
