@@ -247,8 +247,10 @@ class TestFiles:
         seeing = lines.get(mutant.line) or {
             file for line in mutant.function_lines for file in lines.get(line, ())
         }
+        through_helpers = sorted(file for file in seeing - set(ordered) if file in self.tests)
         unrecorded = [file for file in ordered if file not in self.recorded_tests]
-        return [file for file in ordered if file in seeing] + unrecorded[:MAX_FILES]
+        near = [file for file in ordered if file in seeing]
+        return near + through_helpers + unrecorded[:MAX_FILES]
 
     def nearest(self, mutant: Mutant) -> list[str]:
         """Return the test files that import a module, those with the most words of its path first.

@@ -16,6 +16,7 @@ from genesig.errors import GenesigError
 from genesig.optim.structured.columns import Blocks
 from genesig.selection.assess.scores import balanced_error
 from genesig.selection.linear.training_sets import make_training_sets
+from genesig.selection.sets.gather import sets_table
 from genesig.selection.sets.ground import (
     BlockColumns,
     BlockData,
@@ -136,3 +137,27 @@ def test_half_sample_fit_equals_a_study_of_its_samples() -> None:
 def test_a_path_longer_than_most_ends() -> None:
     study = planted()
     assert np.diff(outer(study, most=1, one_standard_error=False).indptr).max() <= 1
+
+
+class OneFit:
+    """A fit that selects some blocks, the sizes of which are 3, 2, 1."""
+
+    def __init__(self, *blocks: int) -> None:
+        self.blocks = np.array(blocks)
+
+    def __len__(self) -> int:
+        return 1
+
+    def selected(self, fit: int) -> tuple[np.ndarray, np.ndarray]:
+        return self.blocks, np.arange(len(self.blocks), 0, -1.0)
+
+
+def test_table_of_sets_names_a_gene_outside_all_sets_by_itself() -> None:
+    dataset, _, sets = planted()
+    lone_gene = 55
+    fit = OneFit(0, len(sets) + lone_gene)
+    table = sets_table(dataset, sets, fit, fit, cv_frequency=0.5)
+    assert table["set"].tolist() == [sets.names[0], dataset.genes[lone_gene]]
+    assert table["genes"].tolist() == [10, 1]
+    assert table["named"].tolist() == [11, 1]
+    np.testing.assert_allclose(table["final_share"], [2 / 3, 1 / 3])

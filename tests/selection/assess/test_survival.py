@@ -11,6 +11,7 @@ from reference_formulas import tied
 from genesig.optim.cox.path import ridge
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.selection.assess.survival import (
+    Risk,
     auc_at,
     brier_losses,
     calibration_slope_of_cox,
@@ -280,6 +281,13 @@ def test_calibration_at_a_horizon():
     half, limits = calibration_slope_of_cox(time, event, 2 * f + 5)
     assert half == pytest.approx(b / 2, rel=1e-6)
     assert limits[1] < 1
+
+
+def test_ratio_of_risks_and_its_limits_are_observed_over_expected():
+    risk = Risk(samples=10, expected=0.4, observed=0.5, interval=(0.3, 0.7))
+    ratio, limits = risk.ratio
+    assert ratio == pytest.approx(1.25)
+    assert limits == pytest.approx((0.75, 1.75))
 
 
 def test_calibration_without_data_is_undefined():
