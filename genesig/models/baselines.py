@@ -147,7 +147,7 @@ def no_order(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int)
 
 
 def ridge_survival(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
-    """Cox's regression on all features with a penalty, chosen by the left-out partial likelihood.
+    """Return scores of Cox's ridge regression, lam by the left-out partial likelihood.
 
     lam runs from 10 to 1e-4 times the largest eigenvalue of X'X over the number of rows.
     """
@@ -309,13 +309,13 @@ def forest_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state
 
 
 def pcr_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
-    """Return predictions from the first principal components, as many as the inner error says."""
+    """Return predictions from the first principal components, number by the inner error."""
     scores, held_out_scores = _component_regression(X, y, X_test, inner, (None,))
     return scores - midpoint(y, held_out_scores)
 
 
 def pcr_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
-    """Return predictions from the first principal components, as many as the inner error says."""
+    """Return predictions from the first principal components, number by the inner error."""
     return _component_regression(X, y, X_test, inner, (None,))[0]
 
 
@@ -366,6 +366,7 @@ def row_space(X: Array, X_test: Array) -> tuple[Array, Array, float]:
 
 
 def _mean_squared_length(X: Array) -> float:
+    """Return the mean of ||x||² over the rows; 1 if it is 0."""
     return float(np.mean(np.sum(np.square(X), axis=1))) or 1.0
 
 
@@ -396,6 +397,7 @@ def mean_squared_error(y: Array, scores: Array) -> float:
 
 
 def _balanced_error(y: Array, scores: Array) -> float:
+    """Return the mean of both classes' error shares, with the scores cut at their midpoint."""
     scores = scores - midpoint(y, scores)
     return float(
         np.mean([np.mean(y[y == label] * scores[y == label] <= 0) for label in np.unique(y)])

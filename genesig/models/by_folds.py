@@ -39,7 +39,10 @@ LAM_GRID = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 
 
 def _falling_grid(name: str, grid: Any, lower_limit: float = -1.0) -> Array:
-    """Return the distinct values of a grid, descending: each fit starts at a shorter list."""
+    """Return the distinct values of a grid, descending: each fit starts at a shorter list.
+
+    Values must be at least 0; with the lower limit 0 they must be above 0.
+    """
     values = np.ravel(np.asarray(grid, dtype=float))
     if not (
         len(values)
@@ -53,6 +56,7 @@ def _falling_grid(name: str, grid: Any, lower_limit: float = -1.0) -> Array:
 
 
 def _tau_fractions(grid: Any) -> Array:
+    """Return fractions of tau_max, descending, from their number or from the fractions."""
     if isinstance(grid, int | np.integer):
         if grid < 1:
             raise InvalidProblem(f"tau must be at least 1 value, or the values, found {grid}")
@@ -111,14 +115,14 @@ class _GridSearch(FoldsInside):
         tau, lam, mu = np.argwhere(is_smallest.transpose(1, 2, 0))[0]
         self.tau_, self.mu_, self.lam_ = map(float, (self.taus_[tau], mus[mu], lams[lam]))
 
-    def _as(self, estimator_class: type[BaseEstimator]) -> BaseEstimator:
+    def _with_chosen_settings(self, estimator_class: type[BaseEstimator]) -> BaseEstimator:
         """Return an estimator without cross-validation that has the chosen settings."""
         params = {**self.get_params(deep=False), "tau": self.tau_, "mu": self.mu_, "lam": self.lam_}  # type: ignore[attr-defined]
         return estimator_class(
             **{name: params[name] for name in estimator_class._get_param_names()}
         )
 
-    def _take(self, fitted: BaseEstimator) -> None:
+    def _copy_fitted(self, fitted: BaseEstimator) -> None:
         """Copy the fitted attributes of an estimator."""
         vars(self).update(
             {name: value for name, value in vars(fitted).items() if name.endswith("_")}
@@ -178,9 +182,9 @@ class _L1L2CV(_GridSearch, _L1L2):
             lambda gene_lists, lam: refit_scores(sets, gene_lists, lam, ~rows),
             mean_square,
         )
-        final_model = self._as(L1L2Regressor)
+        final_model = self._with_chosen_settings(L1L2Regressor)
         final_model._fit(X, y, sample_weights)
-        self._take(final_model)
+        self._copy_fitted(final_model)
 
 
 class L1L2RegressorCV(FoldRegressor, _L1L2CV):
@@ -339,5 +343,5 @@ class L1L2CoxCV(_GridSearch, L1L2Cox):
             lambda gene_lists, lam: ridge_scores(sets, gene_lists, lam),
             deviance,
         )
-        self._take(self._as(L1L2Cox).fit(X, y, sample_weight))
+        self._copy_fitted(self._with_chosen_settings(L1L2Cox).fit(X, y, sample_weight))
         return self

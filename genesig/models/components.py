@@ -210,15 +210,16 @@ class _KernelPCR(BaseEstimator):  # type: ignore[misc]
         self.dual_coef_ = alpha[:, self.n_components_]
         self.intercept_ = float(intercept[self.n_components_])
         self.X_fit_ = X
-        self._often = weights
+        self._row_counts = weights
 
     def _score(self, X: Any) -> Array:
+        """Return f(x) of the rows of X, (n,)."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         n_train = len(self.X_fit_)
         points = Points.from_rows(np.vstack([self.X_fit_, X]), self.mean_)
         kernel_rows = points.kernel(
-            np.arange(n_train, n_train + len(X)), np.arange(n_train), self.width_, self._often
+            np.arange(n_train, n_train + len(X)), np.arange(n_train), self.width_, self._row_counts
         )
         return np.asarray(self.intercept_ + kernel_rows @ self.dual_coef_)
 
