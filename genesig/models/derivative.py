@@ -20,10 +20,10 @@ from genesig.models.estimator import (
     SignClassifier,
     check_classes,
     check_numbers,
-    checked,
-    described,
+    check_training_data,
     mask_of,
-    passed_on,
+    sample_weight_keywords,
+    shared_docstring,
 )
 from genesig.optim.feature_vectors import pointwise_information, select_feature_vectors
 from genesig.optim.nonlinear.choice import SolverSettings, fit_path, validation_errors
@@ -161,7 +161,7 @@ class DerivativeModel(FoldsInside, Selects, BaseEstimator):  # type: ignore[misc
         self.max_iterations = max_iterations
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
-        return checked(self, X, y, sample_weight, "their derivative means nothing")
+        return check_training_data(self, X, y, sample_weight, "their derivative means nothing")
 
     def _settings(self, lam: Sequence[float]) -> SolverSettings:
         """Return solver settings with the ridge weights `lam`; raise if these are not positive."""
@@ -185,6 +185,7 @@ class DerivativeModel(FoldsInside, Selects, BaseEstimator):  # type: ignore[misc
         )
 
     def _taus(self) -> Array:
+        """Return the fractions of tau_max along the path, falling; a given tau is the last."""
         if self.tau is None:
             return np.geomspace(1, self.tau_min, self.n_tau + 1)[1:]
         check_tau([self.tau])
@@ -212,7 +213,7 @@ class DerivativeModel(FoldsInside, Selects, BaseEstimator):  # type: ignore[misc
                 for nu, width in grid
             }
             (self.nu_, self.width_), tau_index, lam_index = self._best(grid)
-        self._conclude(X, y, taus[: tau_index + 1], lam[lam_index], counts)
+        self._fit_to_all_rows(X, y, taus[: tau_index + 1], lam[lam_index], counts)
 
     def _best(self, grid: list[tuple[float, float]]) -> tuple[tuple[float, float], int, int]:
         """Return (nu, width), index of tau and index of lam with the smallest error.
@@ -236,7 +237,9 @@ class DerivativeModel(FoldsInside, Selects, BaseEstimator):  # type: ignore[misc
         )
         return best_setting, int(tau_index), int(lam_index)
 
-    def _conclude(self, X: Array, y: Array, taus: Array, lam: float, counts: Array | None) -> None:
+    def _fit_to_all_rows(
+        self, X: Array, y: Array, taus: Array, lam: float, counts: Array | None
+    ) -> None:
         """Fit to all rows along `taus`, and set the attributes of the last fit."""
         fit = fit_path(
             X,
@@ -302,6 +305,7 @@ def _as_array(value: float | Sequence[float]) -> Array:
 
 
 def _is_last_row(table: Array) -> Array:
+    """Return a column (rows, 1) of bool that is true for the last row only."""
     return np.asarray(np.arange(len(table))[:, None] == len(table) - 1)
 
 
@@ -317,7 +321,7 @@ class DerivativeRegressor(RegressorMixin, DerivativeModel):  # type: ignore[misc
     array([1])
     """
 
-    __doc__ = described(
+    __doc__ = shared_docstring(
         DerivativeModel,
         "Nonlinear regression that selects variables by their partial derivatives",
         __doc__,
@@ -351,7 +355,7 @@ class DerivativeClassifier(SignClassifier, DerivativeModel):
     1
     """
 
-    __doc__ = described(
+    __doc__ = shared_docstring(
         DerivativeModel,
         "Two classes, coded as ±1 and fitted by least squares, by the sign of f",
         __doc__,
@@ -415,7 +419,9 @@ class DerivativeClassifier(SignClassifier, DerivativeModel):
         splitter = check_cv(self.cv, labels, classifier=True)
         folds = list(splitter.split(rows, labels, **split_parameters))
         self._fit(rows, self._coded(labels), folds, counts)
-        return self._calibrated(X, labels, groups=params.get("groups"), **passed_on(sample_weight))
+        return self._calibrated(
+            X, labels, groups=params.get("groups"), **sample_weight_keywords(sample_weight)
+        )
 
 
 class FeatureVectorMachine(RegressorMixin, Selects, BaseEstimator):  # type: ignore[misc]
@@ -497,7 +503,7 @@ class FeatureVectorMachine(RegressorMixin, Selects, BaseEstimator):  # type: ign
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Bin, and graft; X (n, d), y (n,) numbers (±1 for classes), sample_weight (n,)."""
         self._check()
-        X, y, weights = checked(
+        X, y, weights = check_training_data(
             self, X, y, sample_weight, "their ranks mean nothing", y_numeric=True
         )
         if weights is not None:

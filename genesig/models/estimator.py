@@ -22,7 +22,7 @@ from genesig.optim.nonlinear.problem import InvalidProblem
 from genesig.optim.solution import Path
 
 
-def described(shared: type, summary: str, docstring: str | None) -> str:
+def shared_docstring(shared: type, summary: str, docstring: str | None) -> str:
     """Return the docstring of an estimator: shared parameters with its own summary and example."""
     _, title, example = (docstring or "").partition("Examples")
     return f"{(shared.__doc__ or '').replace('SUMMARY', summary)}\n    {title}{example}"
@@ -69,7 +69,7 @@ def check_folds(held_out_rows: Iterable[Array], weights: Array | None) -> None:
         )
 
 
-def passed_on(sample_weight: Any) -> dict[str, Any]:
+def sample_weight_keywords(sample_weight: Any) -> dict[str, Any]:
     """Return the keyword arguments of further fits to the same rows."""
     return {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
 
@@ -91,7 +91,7 @@ def check_numbers(
             raise InvalidProblem(f"{name} must be a finite number {bound}, found {value!r}")
 
 
-def checked(
+def check_training_data(
     estimator: BaseEstimator,
     X: Any,
     y: Any,
@@ -282,7 +282,7 @@ class SignClassifier(Fitted, TwoClasses, CrossFitted):
         v = self._row_weights(sample_weight, rows)
         check_classes(labels, v)
         self._fit(rows, self._coded(labels), v, **fold_settings)
-        return self._calibrated(X, labels, groups=groups, **passed_on(sample_weight))
+        return self._calibrated(X, labels, groups=groups, **sample_weight_keywords(sample_weight))
 
     def decision_function(self, X: Any) -> Array:
         """Return f(x) of each row of X, (n,); above 0 is the second class."""

@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from genesig.arrays import Array
 from genesig.errors import pick
-from genesig.models.estimator import described, roots, shares
+from genesig.models.estimator import roots, shared_docstring, shares
 from genesig.models.structured import ClassColumns, FeatureScale, LinearBlocks
 from genesig.optim.nonlinear.problem import InvalidProblem
 from genesig.optim.structured.columns import Blocks
@@ -238,7 +238,7 @@ class GeneSetRegressor(RegressorMixin, _GeneSets):  # type: ignore[misc]
     ['cycle']
     """
 
-    __doc__ = described(_GeneSets, "Regression on sets of genes", __doc__)
+    __doc__ = shared_docstring(_GeneSets, "Regression on sets of genes", __doc__)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to X (n, d) and y (n,), rows weighted by sample_weight (n,)."""
@@ -266,7 +266,7 @@ class GeneSetClassifier(ClassColumns, _GeneSets):
     ['cycle']
     """
 
-    __doc__ = described(
+    __doc__ = shared_docstring(
         _GeneSets,
         "Two or more classes by sets of genes, the one whose mean score is nearest",
         __doc__,

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.arrays import Array
 from genesig.errors import pick
-from genesig.models.estimator import check_numbers, described, roots, shares
+from genesig.models.estimator import check_numbers, roots, shared_docstring, shares
 from genesig.models.structured import ClassColumns, FeatureScale, levels, warn_of
 from genesig.optim.nonlinear.problem import InvalidProblem
 from genesig.optim.structured.columns import Kernels
@@ -195,7 +195,7 @@ class MultipleKernelRegressor(RegressorMixin, _MultipleKernel):  # type: ignore[
     [(1, 'gaussian')]
     """
 
-    __doc__ = described(_MultipleKernel, "Regression by several kernels", __doc__)
+    __doc__ = shared_docstring(_MultipleKernel, "Regression by several kernels", __doc__)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to X (n, d) and y (n,), rows weighted by sample_weight (n,)."""
@@ -220,7 +220,7 @@ class MultipleKernelClassifier(ClassColumns, _MultipleKernel):
     [(1, 'linear')]
     """
 
-    __doc__ = described(
+    __doc__ = shared_docstring(
         _MultipleKernel,
         "Two or more classes by several kernels, the one whose mean score is nearest",
         __doc__,

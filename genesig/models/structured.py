@@ -23,9 +23,9 @@ from genesig.models.estimator import (
     SignClassifier,
     check_classes,
     check_numbers,
-    described,
-    passed_on,
     roots,
+    sample_weight_keywords,
+    shared_docstring,
     shares,
 )
 from genesig.optim.nonlinear.problem import InvalidProblem
@@ -142,7 +142,7 @@ class ClassColumns(CrossFitted):
         v = shares(sample_weight, rows)
         self._fit(rows, self._columns(labels, v), v)
         self._learn_cut(self._scores(rows), labels, v)
-        return self._calibrated(X, labels, **passed_on(sample_weight))
+        return self._calibrated(X, labels, **sample_weight_keywords(sample_weight))
 
     def _learn_cut(self, scores: Array, y: Array, weights: Array | None = None) -> None:
         """Set the mean training scores of the classes, (K, T)."""
@@ -289,7 +289,7 @@ class GroupLassoRegressor(RegressorMixin, _GroupLasso):  # type: ignore[misc]
     (array([0]), array([0, 1]))
     """
 
-    __doc__ = described(_GroupLasso, "Regression on groups of features", __doc__)
+    __doc__ = shared_docstring(_GroupLasso, "Regression on groups of features", __doc__)
 
     def __sklearn_tags__(self) -> Any:
         """Return the tags of a regressor of one or several responses."""
@@ -330,7 +330,7 @@ class GroupLassoClassifier(ClassColumns, _GroupLasso):
     (array([4]), (3, 6))
     """
 
-    __doc__ = described(
+    __doc__ = shared_docstring(
         _GroupLasso,
         "Two or more classes by groups of features, the one whose mean score is nearest",
         __doc__,
@@ -461,7 +461,7 @@ class FusedLassoRegressor(NumberRegressor, _FusedLasso):
     (5, 10)
     """
 
-    __doc__ = described(
+    __doc__ = shared_docstring(
         _FusedLasso, "Regression with coefficients that change seldom along chromosomes", __doc__
     )
 
@@ -478,7 +478,7 @@ class FusedLassoClassifier(SignClassifier, _FusedLasso):
     True
     """
 
-    __doc__ = described(
+    __doc__ = shared_docstring(
         _FusedLasso,
         "Two classes, coded as ±1, by coefficients that change seldom along chromosomes",
         __doc__,

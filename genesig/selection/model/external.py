@@ -49,15 +49,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def balanced_means(X: Array, y: Array, classes: bool, present: tuple[float, ...]) -> Array:
-    """Return the mean over the classes in `present` of their mean expression, (n_genes,).
+def balanced_means(X: Array, y: Array, has_classes: bool, class_codes: tuple[float, ...]) -> Array:
+    """Return the mean over the classes in `class_codes` of their mean expression, (n_genes,).
 
-    NaN values are left out.
+    y: class code of each row. NaN values are left out.
 
     A data set with more samples of one class is not shifted by that alone. For regression, the
     mean over all samples.
     """
-    values_by_class = [X[y == c] for c in present] if classes else [X]
+    values_by_class = [X[y == class_code] for class_code in class_codes] if has_classes else [X]
     return np.asarray(
         np.mean([_mean_of_finite(class_values) for class_values in values_by_class], axis=0)
     )
@@ -103,7 +103,8 @@ class CohortValues:
     measured: Array  # of the cohort, NaN where missing
     scored: Array  # the same after ComBat, where that is asked for
     filled: Array  # genes of the model, nothing missing
-    training_seen: Array  # what the coefficients are multiplied with
+    # (n, genes of the model) values that the coefficients multiply, after all steps
+    training_seen: Array
     cohort_seen: Array
 
 
@@ -225,7 +226,7 @@ def warn_of_scale(
 ) -> Iterator[str]:
     """Yield a warning if `predict` would raise; here the labels show if scores are usable."""
     model_values, panel_values = (
-        scale_values(model, prepared, values, gene_set=of) for of in SCALE_GENE_SETS
+        scale_values(model, prepared, values, gene_set=gene_set) for gene_set in SCALE_GENE_SETS
     )
     if fault := panel_fault(*panel_values):
         yield f"{source}: {fault}"
