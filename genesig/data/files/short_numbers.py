@@ -116,7 +116,9 @@ def _have_decimals(X: Array, n_decimals: int = 0) -> Array:
     if not n_decimals:
         return np.asarray(np.isfinite(X) & (np.floor(X) != X))
     scaled = np.where(np.abs(X) < MAX_WITH_DECIMALS, X, 0) * 10**n_decimals
-    return np.asarray(np.abs(scaled - np.rint(scaled)) > DECIMAL_TOLERANCE)
+    rounded = np.rint(scaled)
+    is_tiny = (rounded == 0) & (scaled != 0)
+    return np.asarray((np.abs(scaled - rounded) > DECIMAL_TOLERANCE) | is_tiny)
 
 
 def _numbers(x: Array) -> Array:
