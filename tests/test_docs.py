@@ -23,7 +23,7 @@ PICTURE = ROOT / "docs/pictures/first_screen.png"
 TEST_LINE = "python3 -m venv .venv && .venv/bin/pip install -e '.[test]' && .venv/bin/pytest"
 # What commands name and the reader has or makes.
 READERS_OWN = re.compile(
-    r"(\.venv|\.\./(?:new)?arrays|build/.*|mystudy\.yaml|new\.tsv|(?:predictions|contributions)\.tsv"
+    r"(\.venv|\.\./(?:new)?arrays|build/.*|(mystudy|config)\.yaml|new\.tsv|(?:predictions|contributions)\.tsv"
     r"|hgnc_complete_set\.txt|data/.*|(\.test/)?results/.*|dist|genesig-\*\.whl|\.\./shared/.*)"
 )
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
