@@ -33,7 +33,7 @@ def test_binary_layout_equals_affxparser(version, tmp_path):
     (_, chip), *sets = (line.split() for line in process.stdout.splitlines())
     cdf = parse_cdf(file.read_bytes(), "f")
     # affxparser takes the file's name where the file does not name its chip.
-    assert (cdf.chip or "Named") == chip
+    assert (cdf.chips or ("Named",)) == (chip,)
     assert {name: list(map(int, cells)) for name, *cells in sets} == {
         name: cdf.cells[cdf.sets == k].tolist() for k, name in enumerate(cdf.names)
     }
