@@ -31,7 +31,7 @@ from genesig import (
     SparsePCA,
     TotalVariation,
 )
-from genesig.optim.class_line import PENALTY, STEEPEST, slope
+from genesig.optim.class_line import STEEPEST, VARIANCE_FACTOR, slope
 from genesig.optim.nonlinear.problem import InvalidProblem
 
 ESTIMATORS = {
@@ -223,7 +223,8 @@ def slope_by_hand(score, positive):
     z = np.multiply.outer(grid, score)
     a = grid[np.argmin(np.sum(np.logaddexp(0, z) - target * z, axis=1))]
     p = 1 / (1 + np.exp(-a * score))
-    shrinkage = 1 - PENALTY / (a**2 * np.sum(p * (1 - p) * score**2))
+    variance = 1 / np.sum(p * (1 - p) * score**2)
+    shrinkage = 1 - (VARIANCE_FACTOR * variance / a**2) ** 2
     return max(a * shrinkage, np.exp(-STEEPEST) / score.std())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from genesig.optim.class_line import PENALTY
+from genesig.optim.class_line import VARIANCE_FACTOR
 from genesig.report.page.verdict import LEVEL
 from genesig.report.page.wording import Wording
 from genesig.report.page.words import clean
@@ -46,7 +46,7 @@ WORDS = Wording(
     __file__,
     CRITERION_WORDS=CRITERION_WORDS,
     LEVEL=LEVEL,
-    PENALTY=PENALTY,
+    VARIANCE_FACTOR=VARIANCE_FACTOR,
     SOLVER_WORDS=SOLVER_WORDS,
 )
 

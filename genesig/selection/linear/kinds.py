@@ -16,7 +16,13 @@ from genesig.arrays import Array
 from genesig.data.steps.normalise import Steps, moment_settings
 from genesig.errors import GenesigError
 from genesig.genome.order import Genome
-from genesig.optim.class_line import ShrunkenLine, fitted_line, probabilities, shrunken_line
+from genesig.optim.class_line import (
+    ShrunkenLine,
+    fitted_line,
+    probabilities,
+    shrunken_line,
+    slope_shrinkage,
+)
 from genesig.optim.classes import centres, coded, discriminant, margins
 from genesig.optim.cox.risk_sets import DEFAULT_TIES, left_out_deviance
 from genesig.optim.structured.stretches import Stretches
@@ -91,10 +97,7 @@ def calibrate_survival(training_set: TrainingSet, scores: Array) -> ShrunkenLine
     """Return the slope (1,) by which scores (n,) are multiplied to be logarithms of hazards.
 
     It is 0 if left-out samples do not show that a high score means an early event. The fitted slope
-    b with standard error s is multiplied by max(0, 1 - s²/b²).
-
-    Source: van Houwelingen and le Cessie 1990, Stat Med 9:1303. The larger constant that
-    `shrunken_line` has for classes made the risks of simulated studies with a signal too equal.
+    is multiplied by its `slope_shrinkage`.
     """
     # Imported here, because studies of classes do not need the solver.
     from genesig.optim.cox.path import fit_slope, slope_influence
@@ -118,7 +121,7 @@ def calibrate_survival(training_set: TrainingSet, scores: Array) -> ShrunkenLine
     if training_set.group is not None:
         influence, _ = slope_influence(y["time"], y["event"], scores, slope.value)
         variance *= _design_effect(influence, training_set.group[rows])
-    shrinkage = max(0.0, 1 - variance / slope.value**2)
+    shrinkage = slope_shrinkage(slope.value, variance)
     return ShrunkenLine(np.array([shrinkage * slope.value]), shrinkage)
 
 

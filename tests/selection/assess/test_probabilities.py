@@ -14,7 +14,7 @@ from study_data import study_of
 from genesig.data.splits.draw import draw_splits
 from genesig.optim.class_line import (
     DOUBTFUL,
-    PENALTY,
+    VARIANCE_FACTOR,
     doubt_of_line,
     fitted_line,
     line_for_shares,
@@ -113,7 +113,7 @@ def test_line_without_class_or_score_is_nan():
 
 
 @pytest.mark.parametrize("T", [2, 3])
-def test_shrunken_slope_is_the_fitted_slope_less_its_variance(T):
+def test_shrunken_slope_is_the_fitted_slope_by_its_shrinkage(T):
     scores, class_number, _ = drawn(6, n=80, shares=(0.5, 0.3, 0.2)[:T], b=0.8)
     fitted = fitted_line(scores, class_number)
     shrunken = shrunken_line(scores, class_number)
@@ -137,8 +137,8 @@ def test_shrunken_slope_is_the_fitted_slope_less_its_variance(T):
         for b in step
     ]
     variance = np.linalg.inv(information)[-1, -1]
-    expected = 1 - PENALTY * variance / fitted[-1] ** 2
-    assert 0.3 < expected < 0.95
+    expected = 1 - (VARIANCE_FACTOR * variance / fitted[-1] ** 2) ** 2
+    assert 0.3 < expected < 0.99
     assert shrunken.shrinkage == pytest.approx(expected, rel=1e-4)
     assert shrunken.line[-1] == pytest.approx(expected * fitted[-1], rel=1e-4)
     p = probabilities(scores, shrunken.line)
