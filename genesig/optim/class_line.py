@@ -65,8 +65,8 @@ class ShrunkenLine(NamedTuple):
 
 
 DOUBTFUL = 0.75
-"""Shrinkage below which predictions are in doubt: the fitted slope is below 2.45 standard errors, as
-in 94 to 98 % of simulated studies of noise."""
+"""Shrinkage below which predictions are in doubt: the fitted slope is below 2.45 standard errors,
+as in 94 to 98 % of simulated studies of noise."""
 
 VARIANCE_FACTOR = 3.0
 """The c of ``1 - (c s²/b²)²``, by which a slope b of standard error s is multiplied."""
@@ -82,10 +82,10 @@ def slope_shrinkage(slope: float, variance: float) -> float:
 
     with c = `VARIANCE_FACTOR`. The factor is 0 below 1.7 standard errors and .97 at 4.
 
-    Source: Copas 1983, J R Stat Soc B 45:311, multiplies by 1 - s²/b², which neglects slopes cut to
-    0. Much larger c made probabilities too equal where the signal is clear. The square (a garrote of
-    Breiman 1995, Technometrics 37:373, of degree four) spares clear slopes. It was chosen among
-    eight rules on simulated studies; tests/claims judge it on others.
+    Source: Copas 1983, J R Stat Soc B 45:311, has the factor 1 - s²/b², which leaves too much slope
+    in noise. With 1 - 1.5 s²/b² probabilities were too equal where the signal is clear. The square
+    (a garrote, Breiman 1995, Technometrics 37:373, of higher degree) spares clear slopes. It was
+    chosen among eight rules on simulated studies; tests/claims judge it on others.
     """
     return max(0.0, 1 - (VARIANCE_FACTOR * variance / slope**2) ** 2)
 
