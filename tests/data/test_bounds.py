@@ -228,7 +228,7 @@ def test_decompression_bomb_is_refused(name: str) -> None:
     with pytest.raises(InvalidInput, match="f: unpacks to more than 100 times its size"):
         unpack(packed, "f")
     with pytest.raises(InvalidInput, match=rf"f: the {name} file is (truncated|damaged)"):
-        unpack(packed[: len(packed) // 50], "f")
+        unpack(packed[: max(20, len(packed) // 50)], "f")
 
 
 def test_a_bomb_is_refused_early(tmp_path: Path) -> None:

@@ -26,7 +26,8 @@ COMBAT = [{"step": "combat", "covariates": ["age"]}, {"step": "centre"}]
 def _dataset(study: Study, names: list[str]) -> Dataset:
     dataset = make_dataset(study, np.random.default_rng(7))
     design = replace(dataset.design, batch="centre")
-    return replace(dataset, obs=dataset.obs.assign(centre=names), design=design)
+    obs = dataset.obs.assign(centre=names, age=np.linspace(30, 59, len(names)))
+    return replace(dataset, obs=obs, design=design)
 
 
 def _collected(study: Study, names: list[str], folds: Any = None) -> tuple[Any, Any]:
