@@ -278,7 +278,7 @@ def gene_frequencies(data: Study) -> Picture | None:
     tick = (
         " Tick: frequency expected with permuted labels. Right: q (selection),"
         " the estimated FDR at this frequency."
-        " The gene lists from halves serve the FDR; they are not signatures."
+        " These gene lists serve the FDR; stability compares signatures."
     )
     tick = tick if tested else ""
     axis = "selection frequency (share of gene lists from random halves)"

@@ -299,14 +299,14 @@ def _next_steps(data: Study) -> str:
     if detectable["auc"] is not None and units is not None and len(units) == 2:
         if min(units) < detectable["per_class"]:
             steps.append(
-                f"Include more patients: an AUC of {TARGET_AUC:.2f} needs about"
+                f"Include more patients: a fixed score of AUC {TARGET_AUC:.2f} needs about"
                 f" {detectable['per_class']} per group (this study has {units[0]} and {units[1]})."
             )
     elif data["study"]["classes"] is None:
         steps.append("Include more patients: half the effect needs about four times as many.")
     if data["config"].get("structured", {}).get("sets") is None:
         steps.append("Test gene sets, which can detect many weak genes together.")
-    steps.append("Do not change settings until something appears: that would invalidate the test.")
+    steps.append("Do not retry with other settings: that would invalidate the test.")
     return " ".join(steps)
 
 
@@ -338,8 +338,8 @@ def _validation_step(data: Study) -> str:
     if rows:
         largest = max(rows, key=lambda row: row["samples"])
         size = (
-            f"; {counted(largest['samples'], 'patient')} estimate the {clean(largest['measure'])}"
-            " to ±0.05"
+            f"; plan {counted(largest['samples'], 'patient')} for"
+            f" {clean(largest['measure'])} ±0.05 (95% CI)"
         )
     return f"Test the final model in {_name_next_cohort(data)} before any clinical use{size}."
 
