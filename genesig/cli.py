@@ -323,7 +323,7 @@ def _look_up_symbols(options: argparse.Namespace) -> int:
 def _predict_samples(options: argparse.Namespace) -> int:
     """Score new samples by a model."""
     from genesig.data.cohorts.new_matrix import read_new_samples
-    from genesig.data.files.headers import with_names_of
+    from genesig.data.files.headers import choose_header
     from genesig.data.files.readers import read_json, read_sample_table
     from genesig.data.files.sample_names import table_of_matrix
     from genesig.errors import Problem, input_error
@@ -350,7 +350,7 @@ def _predict_samples(options: argparse.Namespace) -> int:
         file_table = read_sample_table(options.samples, None, None)
         file_table, notes = table_of_matrix(file_table, matrix, options.samples)
         samples = file_table.cells
-        matrix = with_names_of(matrix, list(map(str, samples.index)))
+        matrix = choose_header(matrix, list(map(str, samples.index)))
     predictions = predict_and_explain(
         model,
         matrix,

@@ -98,7 +98,9 @@ def solve_on_working_sets(
     """Minimise the training sets of stage `SOLVE`; False if a pool is too small.
 
     Then the caller enlarges the pools and calls again. Training sets with `by_dual` are left to
-    `dual.solve_by_dual`, and so are those that get more active features than `max_active`.
+    `dual.solve_by_dual`, and so are those that get more active features than `max_active`. A set
+    that is `active_set.STUCK` goes on to its check as if it were solved: its gap shows how good
+    the fit is.
     """
     for q in range(len(progress.stage)):
         if progress.stage[q] != SOLVE:
@@ -106,6 +108,7 @@ def solve_on_working_sets(
         fit = fit_of_set(fits, q)
         pool = pool_of_set(pools, q)
         working = sets.working[q, : sets.n_working[q]]
+        # Either `copy_support` or the dual solver lists and marks the support again.
         unmark_support(sets, q)
         status = TOO_MANY_ACTIVE
         if not fits.point.by_dual[q]:
@@ -114,7 +117,7 @@ def solve_on_working_sets(
             fits.point.by_dual[q] = True
             clear_active(pool)
             continue
-        if status != SOLVED:
+        if status != SOLVED:  # a set that is solved has the residual of its coefficients
             update_residual(fit, pool)
         copy_support(pool, sets, q, status)
         if status == NO_ROOM:
@@ -159,7 +162,10 @@ def unmark_support(sets: FeatureSets, q: int) -> None:
 
 @jit_inline
 def copy_support(pool: FeaturePool, sets: FeatureSets, q: int, status: int) -> None:
-    """Copy the active features into the support of training set q."""
+    """Copy the active features into the support of training set q, by ascending number.
+
+    A set of status `SOLVED` has its active features in this order already.
+    """
     if status != SOLVED:
         sort_active(pool)
     sets.n_support[q] = 0

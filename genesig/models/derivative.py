@@ -195,10 +195,18 @@ class DerivativeModel(FoldsInside, Selects, BaseEstimator):  # type: ignore[misc
     def _fit(
         self, X: Array, y: Array, folds: list[tuple[Array, Array]], counts: Array | None
     ) -> None:
-        """Choose (nu, width), tau and lam by the folds unless they are set, and fit to all rows."""
+        """Choose (nu, width), tau and lam by the folds unless they are set, and fit to all rows.
+
+        folds: (training rows, held-out rows) of each. counts (n,): how often each row counts, which
+        is its sample weight; None if each counts once.
+        """
         lam = tuple(self.lam) if self.debias else (np.nan,)
         taus = self._taus()
-        grid = [(float(v), float(w)) for v in np.atleast_1d(self.nu) for w in _as_array(self.width)]
+        grid = [
+            (float(nu), float(width))
+            for nu in np.atleast_1d(self.nu)
+            for width in np.atleast_1d(self.width)
+        ]
         settings = self._settings(lam)
         settings.check(X.shape[0], X.shape[1], grid)
         self.validation_errors_ = None
@@ -298,10 +306,6 @@ class DerivativeModel(FoldsInside, Selects, BaseEstimator):  # type: ignore[misc
             slopes = solution.evaluate(fit.kernel, Z, fit.X, fit.path.nu)[1].T
         gradient_rows[:, columns] = slopes * fit.y_scale / fit.scale[columns]
         return gradient_rows
-
-
-def _as_array(value: float | Sequence[float]) -> Array:
-    return np.atleast_1d(np.asarray(value, dtype=float))
 
 
 def _is_last_row(table: Array) -> Array:

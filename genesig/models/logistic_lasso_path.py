@@ -142,7 +142,9 @@ def _minimise(
     signs = np.sign(start.values)
     any_dropped = False
     for _ in range(MAX_CHANGES):
-        fit, signs, has_dropped = _newton(Z[:, fit.genes], positive, tau, max_gradient, fit, signs)
+        fit, signs, has_dropped = _minimise_selected(
+            Z[:, fit.genes], positive, tau, max_gradient, fit, signs
+        )
         any_dropped |= has_dropped
         residual = positive - expit(fit.intercept + Z[:, fit.genes] @ fit.values)
         gradient = Z.T @ residual / len(residual)
@@ -163,32 +165,34 @@ def _minimise(
     raise GenesigError("the l1 logistic regression did not converge")
 
 
-def _newton(
+def _minimise_selected(
     Z: Array, positive: Array, tau: float, max_gradient: float, fit: LogisticLassoFit, signs: Array
 ) -> tuple[LogisticLassoFit, Array, bool]:
-    """Minimise with the selected features Z (n, s) and their signs; return whether any left.
+    """Return the fit of the selected features Z (n, s), their signs, and whether any has left.
 
-    A feature leaves where its coefficient reaches 0.
+    Their coefficients have the signs (s,), or are 0: then the feature leaves. If `MAX_NEWTON_STEPS`
+    do not suffice, the last step is returned.
     """
     n = len(positive)
     kept_features = np.arange(len(fit.genes))
     design = np.column_stack([np.ones(n), Z])
     coef = np.append(fit.intercept, fit.values)
-    slope = np.append(0.0, tau * signs)
+    penalty_gradient = np.append(0.0, tau * signs)
 
     def objective(coef: Array) -> float:
-        odds = design @ coef
-        return float(np.mean(np.logaddexp(0.0, odds) - positive * odds) + slope @ coef)
+        log_odds = design @ coef
+        loss = np.mean(np.logaddexp(0.0, log_odds) - positive * log_odds)
+        return float(loss + penalty_gradient @ coef)
 
     for _ in range(MAX_NEWTON_STEPS + len(coef)):
         probabilities = expit(design @ coef)
-        gradient = design.T @ (probabilities - positive) / n + slope
+        gradient = design.T @ (probabilities - positive) / n + penalty_gradient
         if np.abs(gradient).max() <= max_gradient:
             break
         hessian = (design.T * (probabilities * (1 - probabilities) / n)) @ design
         hessian[np.diag_indices(len(coef))] += MIN_CURVATURE * np.trace(hessian)
         step = -np.linalg.solve(hessian, gradient)
-        crossing = np.flatnonzero(slope * (coef + step) < 0)
+        crossing = np.flatnonzero(penalty_gradient * (coef + step) < 0)
         crossing_shares = -coef[crossing] / step[crossing]
         longest_share = min(1.0, crossing_shares.min(initial=1.0))
         step_share = longest_share
@@ -206,7 +210,7 @@ def _newton(
             is_nonzero = np.ones(len(coef), dtype=bool)
             is_nonzero[crossing[crossing_shares == longest_share]] = False
             coef = coef[is_nonzero]
-            slope = slope[is_nonzero]
+            penalty_gradient = penalty_gradient[is_nonzero]
             design = design[:, is_nonzero]
             kept_features = kept_features[is_nonzero[1:]]
     has_dropped = len(kept_features) < len(fit.genes)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from genesig.data.files.content import read_content
-from genesig.data.files.headers import with_names_of
+from genesig.data.files.headers import choose_header
 from genesig.data.files.readers import read_json, read_sample_table
 from genesig.data.files.sample_names import table_of_matrix
 from genesig.errors import Problem, input_error
@@ -259,7 +259,7 @@ class Results:
             file_table = read_sample_table(samples, None, None)
             file_table, notes = table_of_matrix(file_table, matrix, str(samples))
             sample_table = file_table.cells
-            matrix = with_names_of(matrix, list(map(str, sample_table.index)))
+            matrix = choose_header(matrix, list(map(str, sample_table.index)))
         predictions = predict_and_explain(
             self.model,
             matrix,

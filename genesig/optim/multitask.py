@@ -242,7 +242,12 @@ def _fits(
 def joint_scores(
     joint: JointSets, path: Path, lam: Array | float, rows: Array | None = None
 ) -> Array:
-    """Return the refit's scores for every lam, (k, m, L, n, T): see `refit.refit_scores`."""
+    """Return the refit's scores for every lam, (k, m, L, n, T).
+
+    path: k training sets, m lists of each. lam: float or array that broadcasts to (k, L). rows (n,
+    k) bool: rows to score of each training set, all unless given; the others are NaN. Formula and
+    units of lam: see `refit.refit_scores`.
+    """
     scores = ridge_scores(joint.sets, joint.Y, path, lam, joint.y_mean, rows)
     if joint.sets.adjustment is not None:
         basis = joint.sets.adjustment.basis

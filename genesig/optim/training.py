@@ -86,7 +86,7 @@ def first_with_equal_rows(rows: TrainingRows) -> Array:
 
 
 def feature_moments(
-    matrix: FeatureMatrix, rows: TrainingRows, share: Array, *, spectrum: Sequence[int]
+    matrix: FeatureMatrix, rows: TrainingRows, inverse_weights: Array, *, spectrum: Sequence[int]
 ) -> FeatureMoments:
     """Return the moments of k training sets; norms only of the sets numbered by `spectrum`.
 
@@ -106,7 +106,9 @@ def feature_moments(
         mean, inverse, product = _block_moments(block, rows)
         moments.mean[:, columns] = mean
         moments.inverse[:, columns] = inverse
-        gradient = 2.0 / rows.n_rows * (share[columns] * inverse * np.abs(product)).max(axis=1)
+        gradient = (
+            2.0 / rows.n_rows * (inverse_weights[columns] * inverse * np.abs(product)).max(axis=1)
+        )
         np.maximum(moments.tau_max, gradient, out=moments.tau_max)
         for q, in_training, gram in zip(spectrum, training_rows, grams, strict=True):
             Z = np.empty((len(block.F), len(in_training)), dtype=precision)
@@ -227,7 +229,10 @@ class StandardisedFeatures(NamedTuple):
 def standardise_features(
     matrix: FeatureMatrix, rows: TrainingRows, features: Array
 ) -> StandardisedFeatures:
-    """Return some features, numbered by `features` (U,), standardised on one training set."""
+    """Return some features, numbered by `features` (U,), standardised on one training set.
+
+    Without centring their mean counts as 0, and the shift of the matrix is 0, too.
+    """
     F = matrix.F[features]
     shift = matrix.shift[features]
     mean, variance, _ = _moments_by_deviations(F, rows)
@@ -297,6 +302,7 @@ class TrainingSets:
         if self.moments_cache is not None:
             return self.moments_cache[0, columns], self.moments_cache[1, columns]
         rows = rows_of_sets(self.training_rows, columns)
+        # Weights only change tau_max, which is not used here.
         moments = feature_moments(self.matrix, rows, self.weights, spectrum=())
         return moments.mean, moments.inverse
 
@@ -360,8 +366,8 @@ def training_sets(
     centre, unit_variance : bool
         Subtract each feature's training mean; divide by its training standard deviation (ddof 0).
     share_copy_with : TrainingSets, optional
-        Others of the same X, with or without the same centring: their copy of X, their weights and
-        the order of their features serve both.
+        Others of the same X, centred if these are: their copy of X, their weights and the order of
+        their features serve both.
     weights : (d,) array, optional
         Of each feature's l1 term, 1 unless given.
     adjustment : Adjustment, optional

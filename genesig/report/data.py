@@ -85,12 +85,16 @@ def _batch_association(dataset: Dataset, names: Any) -> float | None:
 
 
 def _permutation_unit(dataset: Dataset) -> str:
+    """Return what a permutation of the labels exchanges, in the words of `StudyFacts`.
+
+    Within a group whose label varies its samples are exchanged; groups of one label as a whole.
+    """
     groups = dataset.groups()
     if groups is None:
         return "samples"
     y = dataset.plain()
-    several = [np.ptp(y[groups == group]) > 0 for group in set(groups)]
-    return "within" if all(several) else "both" if any(several) else "groups"
+    label_varies = [np.ptp(y[groups == group]) > 0 for group in set(groups)]
+    return "within" if all(label_varies) else "both" if any(label_varies) else "groups"
 
 
 def _exclusions_by_reason(dropped: list[dict[str, Any]]) -> list[Exclusions]:

@@ -201,12 +201,13 @@ def signature_table(
     frequency = cv_rows["cv_frequency"]
     selection_columns: dict[str, Any] = {"core": cv_rows["in_list"].eq(True).to_numpy()}
     sort_keys = [-frequency.fillna(0.0).to_numpy()]
+    # `selection` may be given without the study: genes that it lacks then have null frequency 0.
     if half_sample_study or len(selection):
         selection_rows = selection.set_index("gene").reindex(ids)
         # selection.tsv lacks genes in no list under the observed labels.
         null_frequency = 0.0
         if half_sample_study:
-            null_counts = half_sample_study.counts()[1:, genes]
+            null_counts = half_sample_study.counts()[1:, genes]  # row 0: observed labels
             null_frequency = null_counts.mean(axis=0) / int(half_sample_study.lists)
         selection_rows["null_frequency"] = selection_rows["null_frequency"].fillna(
             pd.Series(null_frequency, index=selection_rows.index)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from genesig.data.steps.described import steps_together
+from genesig.data.steps.described import steps_by_training_set
 from genesig.data.steps.imputation import KnnImpute
 from genesig.data.steps.normalise import Reference, fit_steps
 
@@ -132,7 +132,7 @@ def test_joint_imputation_of_training_sets_equals_the_definition(spread, count):
     trains = [
         np.sort(rng.choice(22, size=rng.integers(9, 20), replace=False)) for _ in range(count)
     ]
-    joint_steps = steps_together(X, [{"step": "knn_impute", "neighbours": 4}], trains)
+    joint_steps = steps_by_training_set(X, [{"step": "knn_impute", "neighbours": 4}], trains)
     for train, steps in zip(trains, joint_steps, strict=True):
         fitted = fit_steps(X[train], steps)
         filled = fitted.transform(X)
@@ -155,7 +155,7 @@ def test_imputation_of_long_tailed_folds_equals_the_definition(folds):
         for part in np.array_split(order_of_rows, folds)
     ]
     knn_steps = [{"step": "knn_impute", "neighbours": 4}]
-    for train, steps in zip(trains, steps_together(X, knn_steps, trains), strict=True):
+    for train, steps in zip(trains, steps_by_training_set(X, knn_steps, trains), strict=True):
         filled = fit_steps(X[train], steps).transform(X)
         np.testing.assert_array_equal(filled, by_definition(X, train, 4))
 
@@ -166,7 +166,7 @@ def test_neighbours_whose_differences_are_rounded_away_are_found():
     X = np.repeat([1.0, -1.0], 60) + 4e-7 * rng.normal(size=(24, 120))
     X[rng.random(X.shape) < 0.05] = np.nan
     trains = [np.sort(rng.choice(24, size=12, replace=False)) for _ in range(20)]
-    joint_steps = steps_together(X, [{"step": "knn_impute", "neighbours": 4}], trains)
+    joint_steps = steps_by_training_set(X, [{"step": "knn_impute", "neighbours": 4}], trains)
     for train, steps in zip(trains, joint_steps, strict=True):
         filled = fit_steps(X[train], steps).transform(X)
         np.testing.assert_array_equal(filled, by_definition(X, train, 4))
@@ -179,7 +179,7 @@ def test_ties_are_decided_alike_in_company_and_alone():
     X[rng.random(X.shape) < 0.1] = np.nan
     knn_steps = [{"step": "knn_impute", "neighbours": 4}]
     trains = [np.sort(rng.choice(24, size=17, replace=False)) for _ in range(20)]
-    for train, steps in zip(trains, steps_together(X, knn_steps, trains), strict=True):
+    for train, steps in zip(trains, steps_by_training_set(X, knn_steps, trains), strict=True):
         alone = fit_steps(X[train], knn_steps).transform(X)
         np.testing.assert_array_equal(fit_steps(X[train], steps).transform(X), alone)
 
@@ -201,7 +201,7 @@ def test_new_samples_with_other_missing_genes_are_imputed_again():
     new_X[0, 2] = np.nan
     rows = np.arange(9)
     imputing_steps = [{"step": "knn_impute", "neighbours": 4}, {"step": "centre"}]
-    (steps,) = steps_together(X, imputing_steps, [rows])
+    (steps,) = steps_by_training_set(X, imputing_steps, [rows])
     alone = fit_steps(X[rows], imputing_steps)
     np.testing.assert_array_equal(
         fit_steps(X[rows], steps).transform(new_X), alone.transform(new_X)

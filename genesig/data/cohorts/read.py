@@ -11,7 +11,7 @@ from genesig.data.cohorts.labels import CohortLabelRequest, read_classes, read_n
 from genesig.data.cohorts.translation import rename_genes, select_rows
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.geo_counts import paths_read
-from genesig.data.files.headers import with_names_of
+from genesig.data.files.headers import choose_header
 from genesig.data.files.layouts import orient
 from genesig.data.files.non_genes import Surroundings
 from genesig.data.files.readers import assign_part, read_matrix
@@ -77,7 +77,7 @@ def read_cohort(design: Design, settings: CohortSettings, genes: Collection[str]
     dropped = list[dict[str, str]]()
     not_measured = list[dict[str, str]]()
     if matrix is not None and file_table is not None:
-        matrix = with_names_of(matrix, list(map(str, file_table.cells.index)))
+        matrix = choose_header(matrix, list(map(str, file_table.cells.index)))
         axes = (matrix.columns, matrix.rows)
         file_table, not_measured = without_absent(file_table, axes, table_file, file, problems)
     if matrix is not None and matrix.doubt:

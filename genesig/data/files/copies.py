@@ -29,13 +29,13 @@ class FileCopies:
     def with_paths(self, settings: Any) -> Any:
         """Return settings that name the copies instead of the user's files."""
         if isinstance(settings, Mapping):
-            return {key: self._path(key, value) for key, value in settings.items()}
+            return {key: self._value_with_paths(key, value) for key, value in settings.items()}
         if isinstance(settings, list):
             return [self.with_paths(item) for item in settings]
         return settings
 
-    def _path(self, key: str, value: Any) -> Any:
-        """Return the value of a key, with the copy instead of a user's file."""
+    def _value_with_paths(self, key: str, value: Any) -> Any:
+        """Return the value of a key of the settings, in which copies replace the user's files."""
         if isinstance(value, str):
             return self.path_of_name.get(value, value) if key in FILE_KEYS else value
         return self.with_paths(value)

@@ -31,7 +31,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.geo_series import KEPT_TAGS
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.geo_counts import lack_of_values, present_counts
-from genesig.data.files.headers import with_names_of
+from genesig.data.files.headers import choose_header
 from genesig.data.files.layouts import has_samples_in_rows, orient
 from genesig.data.files.names import DOWNLOAD_FOLDER, fetch, is_series
 from genesig.data.files.non_genes import Surroundings, leave_out_non_genes
@@ -126,7 +126,7 @@ def first_look(
         check_ids(file_table, samples, name_faults)
         if name_faults:
             raise InvalidInput(name_faults)
-        matrix = with_names_of(matrix, list(map(str, file_table.cells.index)))
+        matrix = choose_header(matrix, list(map(str, file_table.cells.index)))
         axes = (matrix.columns, matrix.rows)
         measured, _ = without_absent(file_table, axes, samples, path, notes)
         table = measured.cells
@@ -212,10 +212,14 @@ def format_of_path(path: str) -> Format | None:
 def _without_non_genes(
     matrix: Matrix, path: str, table: pd.DataFrame | None
 ) -> tuple[Matrix, Lines]:
-    """Return a matrix of samples without what is no gene or sample, and lines that name that."""
-    genes, _, problems = leave_out_non_genes(matrix, path, Surroundings(table))
+    """Return a matrix without rows that are no samples and columns that are no genes.
+
+    With it come sentences for the user on what was left out. matrix: samples in rows. table: the
+    sample table, which helps to recognise such rows and columns; None if there is none yet.
+    """
+    gene_matrix, _, problems = leave_out_non_genes(matrix, path, Surroundings(table))
     lines = tuple(f"{problem.message[:1].upper()}{problem.message[1:]}." for problem in problems)
-    return genes, lines
+    return gene_matrix, lines
 
 
 def _check_numbers(matrix: Matrix, path: str, max_share: float) -> None:

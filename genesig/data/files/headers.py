@@ -37,7 +37,7 @@ def numbers_alone(matrix: Matrix) -> Matrix:
     return _without_corner(matrix, header_row)
 
 
-def with_names_of(matrix: Matrix, names: Collection[str]) -> Matrix:
+def choose_header(matrix: Matrix, names: Collection[str]) -> Matrix:
     """Return a matrix whose columns are named by the line that has the names of the sample table.
 
     The matrix lies as in its file. It is unchanged if its rows or columns have any of the names, or

@@ -17,7 +17,7 @@ from genesig.data.files.columns import MAX_CLASSES, MIN_CLASS_SAMPLES, is_clinic
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.gene_ids import GENE_ID, converted_names
 from genesig.data.files.gmt import NamedSet
-from genesig.data.files.headers import with_names_of
+from genesig.data.files.headers import choose_header
 from genesig.data.files.table_shape import GENE_HEADER, SAMPLE_HEADER
 from genesig.errors import Problem, did_you_mean, input_error
 from genesig.words import is_missing, listing
@@ -242,7 +242,7 @@ def orient(
     table, whose file is `sample_file`.
     """
     sample_names = set(names)
-    matrix = with_names_of(matrix, names)
+    matrix = choose_header(matrix, names)
     if blocks := _affix_problem(matrix, names) or _repeated_name_problem(matrix, sample_names):
         problems.append(Problem(file_name, blocks, code="several_blocks"))
         return None

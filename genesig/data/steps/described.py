@@ -35,15 +35,19 @@ def with_summaries_applied(dataset: Dataset) -> Dataset:
     return replace(dataset, X=X)
 
 
-def steps_together(X: Array, steps: Steps, training_rows: Sequence[Array]) -> Iterator[Steps]:
+def steps_by_training_set(
+    X: Array, steps: Steps, training_rows: Sequence[Array]
+) -> Iterator[Steps]:
     """Yield the steps for each set of training rows (n_train,) of X.
 
-    The settings of the first step hold what `together` computes for many sets at once. Only the
-    first step sees the rows of X unchanged, so that only its computations can be shared.
+    The settings of the first step hold what `settings_by_training_set` computes for many sets at
+    once. Only the first step sees the rows of X unchanged, so that only its computations can be
+    shared.
     """
     if not steps or steps[0]["step"] not in SHARED_STEPS:
         yield from [steps] * len(training_rows)
         return
     settings = {key: value for key, value in steps[0].items() if key != "step"}
-    for step_settings in NORMALISERS[steps[0]["step"]].together(X, training_rows, **settings):
+    step_class = NORMALISERS[steps[0]["step"]]
+    for step_settings in step_class.settings_by_training_set(X, training_rows, **settings):
         yield [{"step": steps[0]["step"], **step_settings}, *steps[1:]]

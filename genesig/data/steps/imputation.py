@@ -21,6 +21,8 @@ MAX_SETS_AT_ONCE = 256  # largest number of training sets whose neighbours are c
 MAX_ARRAY_ELEMENTS = (
     500_000  # about the largest number of array elements that this computation holds
 )
+MAX_TABLE_ENTRIES = 40 * MAX_ARRAY_ELEMENTS
+"""Largest number of entries in the neighbour tables (T, q, k) of sets at once: int32, 80 MB."""
 CANDIDATES_PER_NEIGHBOUR = 3
 """This many times k genes, nearest over all samples, bound the k-th distance in a training set."""
 MAX_SQUARED_DIFFERENCE = 8.0  # more than any squared difference of values below 1
@@ -65,7 +67,7 @@ class KnnImpute:
     neighbours: int  # number k of nearest genes
     # (n_kept,) int, growing, or None: columns that are left; None for all
     genes: Array | None = None
-    # nearest genes that `together` has computed; None before `transform` computes them
+    # nearest genes from `settings_by_training_set`; None before `transform` computes them
     known_neighbours: KnownNeighbours | None = field(default=None, metadata={"stored": False})
     kind: ClassVar[Literal["fold"]] = "fold"
 
@@ -102,15 +104,18 @@ class KnnImpute:
         )
 
     @classmethod
-    def together(
+    def settings_by_training_set(
         cls, X: Array, training_rows: Sequence[Array], *, neighbours: int, **other_settings: Any
     ) -> Iterator[dict[str, Any]]:
-        """Yield the settings for each set of training rows of X, with its neighbours."""
+        """Yield the settings of the step for each set of training rows of X (n, n_genes).
+
+        The neighbours of many sets are computed at once, and become the setting
+        ``known_neighbours`` of each. Other settings are passed on as they are.
+        """
         incomplete_genes = np.flatnonzero(np.isnan(X).any(axis=0))
-        # The result for so many sets has up to 40 times `MAX_ARRAY_ELEMENTS` small integers.
         n_sets = int(
             np.clip(
-                40 * MAX_ARRAY_ELEMENTS // max(1, len(incomplete_genes) * neighbours),
+                MAX_TABLE_ENTRIES // max(1, len(incomplete_genes) * neighbours),
                 1,
                 MAX_SETS_AT_ONCE,
             )

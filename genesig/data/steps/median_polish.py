@@ -81,7 +81,7 @@ def median_polish(Y: Array, sets: Array) -> tuple[Array, Array]:
     """
     values = np.empty((len(Y), int(sets.max(initial=-1)) + 1))
     effects = np.empty(Y.shape[1])
-    for set_numbers, columns in sets_by_size(sets):
+    for set_numbers, columns in sets_by_size(sets):  # columns (m, size) of m sets of one size
         sets_per_chunk = max(1, MAX_POLISHED_CELLS // (len(Y) * columns.shape[1]))
         for start in range(0, len(set_numbers), sets_per_chunk):
             chunk = columns[start : start + sets_per_chunk]

@@ -77,7 +77,7 @@ LOW_VALUE_STEPS = ("left_censored", "half_minimum")
 STEPS_WITH_CLASSES = ("knn_impute",)
 # Steps that use the response of the training rows.
 STEPS_WITH_RESPONSE = ("fix_studies",)
-# Steps whose class has `together`, which computes settings for many sets of training rows at once.
+# Steps whose class has `settings_by_training_set`, which computes for many sets at once.
 SHARED_STEPS = ("knn_impute",)
 
 

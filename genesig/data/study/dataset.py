@@ -13,7 +13,7 @@ from genesig.data.files.delimited import Matrix, TextTable
 from genesig.data.files.formats.arrays import suffix_of
 from genesig.data.files.gene_ids import versions_hint
 from genesig.data.files.geo_counts import paths_read
-from genesig.data.files.headers import with_names_of
+from genesig.data.files.headers import choose_header
 from genesig.data.files.non_genes import Surroundings
 from genesig.data.files.readers import (
     assign_part,
@@ -215,12 +215,13 @@ def read_inputs(settings: StudySettings) -> Inputs:
 def _columns_in_use(settings: StudySettings) -> list[str]:
     """Return the columns of the sample table that settings name."""
     groups = settings.groups
+    file_column = settings.files.files  # has the name of each sample's own file
     optional = (
         groups.group,
         groups.pair,
         groups.batch,
         settings.adjustment.weights,
-        settings.files.files,
+        file_column,
     )
     return [
         *settings.outcome.columns,
@@ -325,7 +326,7 @@ def _read_matrix_and_table(
         return matrix, table, []
     axes = (matrix.columns, matrix.rows)
     table = with_matrix_names(table, axes, samples, files.sample_names, problems)
-    matrix = with_names_of(matrix, list(map(str, table.cells.index)))
+    matrix = choose_header(matrix, list(map(str, table.cells.index)))
     axes = (matrix.columns, matrix.rows)
     table, not_measured = without_absent(table, axes, samples, expression, problems)
     return matrix, table, not_measured

@@ -365,9 +365,10 @@ def _size_faults(config: Config) -> SettingFaults:
         if n_batches > n_outer:
             message = f"{n_batches} jobs, but {n_outer} outer splits to share; at most {n_outer}"
             yield "splits.batches", message
+        # Leave-one-out has a fold for each sample, whose number is not known before files are read.
         n_inner = 1 if splits["inner_scheme"] == "leave_one_out" else splits["inner_folds"]
-        if excess := excess_message(n_outer, n_inner):
-            yield "splits.repeats", excess
+        if message_of_excess := excess_message(n_outer, n_inner):
+            yield "splits.repeats", message_of_excess
     if controls is not None:
         n_jobs = (
             -(-controls["permutations"] // controls["permutations_per_job"]) * splits["batches"]

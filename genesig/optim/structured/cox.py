@@ -100,9 +100,9 @@ class CoxObjective(NamedTuple):
         """Return R (n, n) and Y (n, 1) of the squared error that approximates h near η."""
         n = len(eta)
         order = self.risk.order
-        R = np.empty((len(eta), len(eta)))
+        R = np.empty((n, n))
         current = evaluate(self.risk.terms, eta[order])
-        H = np.empty((len(eta), len(eta)))
+        H = np.empty((n, n))
         fill_hessian_products(self.risk.terms, current, np.eye(n), np.arange(n), H)
         H.flat[:: n + 1] += HESSIAN_RIDGE_SHARE * max(float(H.diagonal().max()), 1 / n)
         L = np.linalg.cholesky(H)

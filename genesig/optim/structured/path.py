@@ -337,9 +337,9 @@ def solve_level(solvers: list[WorkingSetSolver]) -> None:
 
 
 def _stacked_alphas(solvers: list[WorkingSetSolver]) -> Array:
-    """Return the alphas of all solvers, (P, n, T).
+    """Return the alphas of all solvers, (P, n, T), T the largest number of responses of a solver.
 
-    0 in columns that a response of lower rank lacks.
+    A solver with fewer responses has columns of 0 behind its own, which add nothing to norms.
     """
     alphas = np.zeros(
         (len(solvers), len(solvers[0].alpha), max(solver.alpha.shape[1] for solver in solvers))

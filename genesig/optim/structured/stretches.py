@@ -176,7 +176,11 @@ class LevelSolver:
         return float(r @ r / len(r) + self.mu * (size @ np.square(c)) + self.tau * rough)
 
     def _minimum(self) -> Array:
-        """Return the minimum of the quadratic function, by a system of n if that is smaller."""
+        """Return the levels (K,) that minimise the function if no level and no jump changes sign.
+
+        It is quadratic then. With more stretches than samples, and mu > 0, n linear equations are
+        solved instead of K, by Woodbury's identity.
+        """
         levels = self.pattern.level
         n = len(self.y)
         size = self.pattern.stop - self.pattern.first
@@ -184,12 +188,13 @@ class LevelSolver:
         slope = size * np.sign(levels) + self.jump * (
             np.sign(levels - before) + np.sign(levels - after)
         )
-        b = self.A @ self.y - n / 2 * self.tau * slope
+        right_side = self.A @ self.y - n / 2 * self.tau * slope
         ridge = n * self.mu * size
         if len(levels) <= n or self.mu == 0:
-            return _solve_definite(self.A @ self.A.T + np.diag(ridge), b)
+            return _solve_definite(self.A @ self.A.T + np.diag(ridge), right_side)
         M = self.A.T @ (self.A / ridge[:, None]) + np.eye(n)
-        return np.asarray((b - self.A @ _solve_definite(M, self.A.T @ (b / ridge))) / ridge)
+        correction = self.A @ _solve_definite(M, self.A.T @ (right_side / ridge))
+        return np.asarray((right_side - correction) / ridge)
 
     def _first_change(self, minimum: Array) -> tuple[float, int, bool]:
         """Return the share of the way to the first sign change, where, and whether two meet."""

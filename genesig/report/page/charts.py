@@ -54,40 +54,41 @@ class ForestRow(NamedTuple):
 
 
 def forest(
-    lines: Sequence[ForestRow],
+    rows: Sequence[ForestRow],
     label: str,
     *,
     reference_value: float | None = None,
-    band: Sequence[float] = (),
+    null_values: Sequence[float] = (),
     small: bool = False,
     in_percent: bool = False,
 ) -> tuple[Figure, Axes]:
-    """Draw values with their intervals.
+    """Draw values with their intervals, one below the other; `label` names their axis.
 
-    A dashed line is at `reference_value`; a grey band has the middle 95 % of the `band`, errors
-    with permuted labels.
+    A dashed line is at `reference_value`, if there is one. A grey band has the middle 95 % of the
+    values with permuted labels, if there are at least `MIN_BAND_PERMUTATIONS`. A `small` picture
+    has half the width of the page.
     """
-    figure, ax = new_figure(HALF_WIDTH if small else PAGE_WIDTH, 1.0 + 0.3 * len(lines))
-    if len(band) >= MIN_BAND_PERMUTATIONS:
-        _shuffled(ax, band)
-    for y, line in enumerate(lines):
-        low, high = line.limits
+    figure, ax = new_figure(HALF_WIDTH if small else PAGE_WIDTH, 1.0 + 0.3 * len(rows))
+    if len(null_values) >= MIN_BAND_PERMUTATIONS:
+        _draw_permuted_band(ax, null_values)
+    for y, row in enumerate(rows):
+        low, high = row.limits
         if low is not None and high is not None:
-            ax.hlines(y, low, high, color=line.colour, lw=2.2 if line.bold else 1.6)
-        if line.value is not None:
+            ax.hlines(y, low, high, color=row.colour, lw=2.2 if row.bold else 1.6)
+        if row.value is not None:
             ax.scatter(
-                [line.value],
+                [row.value],
                 [y],
                 s=46,
-                marker=line.marker,
-                color=line.colour,
+                marker=row.marker,
+                color=row.colour,
                 zorder=3,
                 clip_on=False,
             )
-    ax.set_yticks(range(len(lines)), [line.name for line in lines])
-    for text, line in zip(ax.get_yticklabels(), lines, strict=True):
-        text.set_fontweight("bold" if line.bold else "normal")
-    ax.set_ylim(len(lines) - 0.5, -0.7)
+    ax.set_yticks(range(len(rows)), [row.name for row in rows])
+    for text, row in zip(ax.get_yticklabels(), rows, strict=True):
+        text.set_fontweight("bold" if row.bold else "normal")
+    ax.set_ylim(len(rows) - 0.5, -0.7)
     reference_line(ax, x=reference_value)
     ax.set_xlabel(label)
     if in_percent:
@@ -142,8 +143,9 @@ def frequencies(
     return figure, frequency_axes, size_axes
 
 
-def _shuffled(ax: Axes, errors: Sequence[float]) -> None:
-    low, high = np.quantile(errors, [0.025, 0.975])
+def _draw_permuted_band(ax: Axes, values: Sequence[float]) -> None:
+    """Draw a grey band over the middle 95 % of values with permuted labels."""
+    low, high = np.quantile(values, [0.025, 0.975])
     ax.axvspan(low, high, color=GREY, alpha=0.22, lw=0)
     ax.text(
         (low + high) / 2,

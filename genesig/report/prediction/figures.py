@@ -140,9 +140,9 @@ def draw_controls(data: Prediction) -> Figure:
     ]
     axis_label = f"{study_measure.name} on held-out samples"
     null_values = study_measure.values(data["null"]["errors"])
-    return charts.forest(lines, axis_label, reference_value=study_measure.chance, band=null_values)[
-        0
-    ]
+    return charts.forest(
+        lines, axis_label, reference_value=study_measure.chance, null_values=null_values
+    )[0]
 
 
 def draw_surface(data: Prediction) -> Figure:

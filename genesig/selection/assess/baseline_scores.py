@@ -12,7 +12,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.splits.folds import BASELINE, random_state, spawn_key
-from genesig.data.steps.described import steps_together
+from genesig.data.steps.described import steps_by_training_set
 from genesig.data.steps.normalise import (
     Steps,
     alignments_of,
@@ -63,7 +63,7 @@ def run_baselines(
 
     rows = []
     training_rows = [dataset.rows(split.train) for split in splits.outer]
-    steps_by_split = steps_together(dataset.X, learned_steps(folds, dataset), training_rows)
+    steps_by_split = steps_by_training_set(dataset.X, learned_steps(folds, dataset), training_rows)
     alignments = alignments_of(dataset)
     aligned_dataset = dataset
     for split_number, (split, steps) in enumerate(zip(splits.outer, steps_by_split, strict=True)):

@@ -118,6 +118,10 @@ def fit_final_model(
     Its settings are the mean choice of several draws of the inner folds (`redraw_final_split`). The
     nested cross-validation uses one draw: several would multiply its time and leave the error as it
     is.
+
+    half_sample_study: gives the numbers of genes that are expected under permuted labels, by which
+    FDR-selected genes are found; without it there are none. folds, linear: as in
+    `nested_cross_validation`.
     """
     settings = LinearSettings(**linear)
     null_tails = NullTails.from_study(half_sample_study, "final")
@@ -148,7 +152,7 @@ def fit_half_samples(
 
     Each half chooses its settings by its own inner folds, so that its list is the one that half as
     many patients would have given. A list of the lasso of equal length is added (see
-    `add_lasso_lists`).
+    `add_lasso_lists`). Parameters are those of `fit_final_model`.
     """
     settings = LinearSettings(**linear)
     null_tails = NullTails.from_study(half_sample_study, "half")

@@ -21,7 +21,7 @@ from genesig.arrays import Array
 from genesig.data.splits.draw import permutation
 from genesig.data.splits.folds import HALF, PERMUTATION, Samples
 from genesig.data.steps.alignment import Alignments
-from genesig.data.steps.described import steps_together
+from genesig.data.steps.described import steps_by_training_set
 from genesig.data.steps.normalise import (
     MOMENT_STEPS,
     Reference,
@@ -271,8 +271,11 @@ def group_by_matrix(
 
     Without steps that learn from training rows (quantile, filters) all training sets share X;
     batches then have about `max_training_sets` sets, inner folds included. Otherwise each set has a
-    matrix. With covariates each permutation has a matrix. If an alignment of studies is chosen,
-    consecutive training sets with the same choice share a matrix.
+    matrix. With covariates each permutation has a matrix. If each training set chooses how the
+    studies of a pool are aligned (see `Alignments`), consecutive ones with the same choice share a
+    matrix.
+
+    fold_steps: steps that learn from training rows, with the settings that `learned_steps` adds.
     """
     alignments = alignments_of(dataset)
 
@@ -338,7 +341,7 @@ def _normalise_matrices(
             yield X, reference, training_sets[start : start + batch_size]
         return
     # Computations that all training sets share are done once, and kept in the steps' settings.
-    steps_of_set = steps_together(
+    steps_of_set = steps_by_training_set(
         X, fold_steps, [training_set.train for training_set in training_sets]
     )
     for training_set, steps in zip(training_sets, steps_of_set, strict=True):

@@ -158,13 +158,14 @@ def method_scores(dataset: Dataset, splits: Splits, fits: ModelFits) -> dict[str
 def scores_table(dataset: Dataset, splits: Splits, fits: ModelFits) -> pd.DataFrame:
     """Return nonlinear_scores.tsv: choice, size and errors of each split."""
     table = model_errors(dataset, splits, fits)
-    first_columns = list(table.columns[:4])
-    last_columns = list(table.columns[4:])
+    split_columns = list(table.columns[:4])  # split, repeat, n_train, n_test
+    error_columns = list(table.columns[4:])
     arrays = fits.arrays()
     choices = {key: arrays[key] for key in (*CHOICE_FIELDS, "fvm_genes")}
     table = table.assign(n_genes=np.diff(fits.indptr), **choices)
+    *choice_columns, message_column = CHOICE_FIELDS
     return table[
-        [*first_columns, "n_genes", *CHOICE_FIELDS[:-1], "fvm_genes", *last_columns, "message"]
+        [*split_columns, "n_genes", *choice_columns, "fvm_genes", *error_columns, message_column]
     ]
 
 

@@ -147,7 +147,7 @@ def _remove_unread_slots(root: Any) -> None:
 
 
 def _slots(node: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the name and the cell of each attribute."""
+    """Yield the name and the cell of each attribute; a cell's value is (attribute, next cell)."""
     cell = node.attributes
     while cell is not None and cell.info.type.name == "LIST":
         tag = cell.tag.referenced_object or cell.tag
@@ -156,7 +156,10 @@ def _slots(node: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _set_attributes(node: Any, cells: list[Any]) -> None:
-    """Make these cells the attributes of a node, a linked list of R, in place."""
+    """Make these cells the attributes of a node, a linked list of R, in place.
+
+    The last cell gets the end of the list from which it comes.
+    """
     for cell, following in zip(cells, [*cells[1:], None], strict=True):
         end = _end_of_list(cell) if following is None else following
         cell.value = (cell.value[0], end)
@@ -164,7 +167,7 @@ def _set_attributes(node: Any, cells: list[Any]) -> None:
 
 
 def _end_of_list(cell: Any) -> Any:
-    """Return the last cell's tail of the list that a cell is part of."""
+    """Return the end of the list that a cell is part of: R's NULL, as the parser has it."""
     while cell.info.type.name == "LIST":
         cell = cell.value[1]
     return cell

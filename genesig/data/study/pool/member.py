@@ -16,7 +16,7 @@ from genesig.arrays import Array
 from genesig.data.files.delimited import TextTable
 from genesig.data.files.gene_ids import versions_hint
 from genesig.data.files.geo_counts import paths_read
-from genesig.data.files.headers import with_names_of
+from genesig.data.files.headers import choose_header
 from genesig.data.files.names import POOLED_STUDIES, Config
 from genesig.data.files.non_genes import Surroundings
 from genesig.data.files.readers import assign_part, read_matrix
@@ -200,7 +200,7 @@ def _read_item(item: Config, settings: StudySettings, problems: list[Problem]) -
         return None
     not_measured = list[dict[str, str]]()
     if matrix is not None:
-        matrix = with_names_of(matrix, list(map(str, file_table.cells.index)))
+        matrix = choose_header(matrix, list(map(str, file_table.cells.index)))
         axes = (matrix.columns, matrix.rows)
         file_table, not_measured = without_absent(
             file_table, axes, table_file, matrix_file, problems

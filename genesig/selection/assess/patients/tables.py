@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 MAX_DESCRIBED_COLUMNS = 12
 MAX_LISTED_LEVELS = 6
 """Largest number of different values of a column whose values are listed, even if numeric."""
+MIN_SAMPLES_PER_WORD = 4
+"""Samples for each word, on average, of a column of many words that are no names of samples."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ def read_traits(dataset: Dataset) -> tuple[list[Trait], dict[str, str]]:
 
 
 def _reason_left_out(column: Trait, is_unit_column: bool) -> str | None:
-    """Return why a column describes no sample, or None.
+    """Return why a column is not among those that describe samples; None if it is.
 
     `is_unit_column`: whether the design says that the column names patients or pairs.
     """
@@ -102,7 +104,7 @@ def _reason_left_out(column: Trait, is_unit_column: bool) -> str | None:
         return "one value" if n_different else "no value"
     if column.numbers is None or is_unit_column:
         is_short_list = n_different <= MAX_LISTED_LEVELS or (
-            not is_unit_column and 4 * n_different <= n_known
+            not is_unit_column and MIN_SAMPLES_PER_WORD * n_different <= n_known
         )
         return None if is_short_list else "names samples or patients"
     is_numbering = n_different == n_known and np.ptp(column.numbers[column.is_known]) == n_known - 1
