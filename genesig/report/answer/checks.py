@@ -104,7 +104,7 @@ def _same_genes(data: Study) -> Check:
         lasso = f"; lasso lists of the same length {decimal(stability['lasso'])}"
     detail = f"Stability {decimal(stability['value'])} (0 = chance, 1 = identical{lasso})"
     if stability["blocks"] is not None:
-        detail += f"; of groups of correlated genes {decimal(stability['blocks'])}"
+        detail += f"; stability of groups of correlated genes {decimal(stability['blocks'])}"
     if numbers is None:
         return Check(GENES_QUESTION, f"Stability {decimal(stability['value'])}", detail)
     shared, size, _ = numbers
