@@ -32,11 +32,11 @@ class Check(NamedTuple):
 
 
 def checks(data: Study) -> list[Check]:
-    """Return the four checks; without evidence those of chance and external cohorts."""
-    outside_signature = [_against_chance(data), _external(data)]
-    if grade(data) is Grade.NONE:
-        return outside_signature
-    return [*outside_signature, _same_genes(data), _batch(data)]
+    """Return the four checks. Without evidence there is no result that batches could explain."""
+    answers = [_against_chance(data), _external(data), _same_genes(data)]
+    if grade(data) is not Grade.NONE:
+        answers.append(_batch(data))
+    return answers
 
 
 def _against_chance(data: Study) -> Check:

@@ -119,7 +119,11 @@ def test_left_out_studies_ask_of_the_study(study):
     assert check(data, "Is the study mixed up").answer == "Associated"
 
 
-def test_without_evidence_chance_and_external_cohorts_are_checked(study):
+def test_without_evidence_batches_are_not_asked_about(study):
     data = {**study, "verdict": {**study["verdict"], "grade": Grade.NONE.value}}
-    questions = ["Better than chance?", "Tested in an external cohort?"]
+    questions = [
+        "Better than chance?",
+        "Tested in an external cohort?",
+        "Would other patients give the same genes?",
+    ]
     assert [row.question for row in checks(data)] == questions
