@@ -60,7 +60,8 @@ BEYOND_LIMIT = re.compile(
 # words for an unknown value that cannot mean a class
 UNKNOWN_VALUE = re.compile(
     r"\?+|\.+|--+|unknown|unk|missing|undetermined|n\.d\.?|n\.a\.?|<na>|-9+"
-    r"|not?[ _](data|value|available|applicable|determined|known|reported|recorded|done)",
+    r"|not?[ _](data|value|available|applicable|determined|known|reported|recorded|done|tested"
+    r"|evaluated|evaluable|assessed|assessable|performed)|discrepancy",
     re.IGNORECASE,
 )
 # words for an unknown value that may also be a class: no relapse, receptor negative

@@ -802,3 +802,47 @@ def test_columns_of_one_name_beside_the_samples_are_named_once(capsys: Text) -> 
     code, output = _validate(capsys, "e.txt")
     assert (code, SUMMARY_LINE in output) == (0, True), output
     assert "so left out: 20 columns, 'Detection Pval'\n" in output
+
+
+def test_sample_names_in_a_later_column_of_the_matrix_are_pointed_out(capsys: Text) -> None:
+    """DepMap has SequencingID and ModelID before the genes."""
+    values = _logged().T
+    rows = [
+        [f"CDS-{number}", name, *row]
+        for number, (name, row) in enumerate(zip(SAMPLE_NAMES, values, strict=True))
+    ]
+    _write("e.tsv", [["SequencingID", "ModelID", *GENE_NAMES], *rows])
+    code, printed = _validate(capsys, "e.tsv")
+    assert code == 1
+    assert "they are in its column 'ModelID': make it the first column" in printed
+
+
+def test_deaths_beside_dates_are_no_classes_without_a_warning(capsys: Text) -> None:
+    rows = [
+        [
+            name,
+            "Dead" if number % 2 else "Alive",
+            f"1{number % 10}/02/2015",
+            f"03/0{1 + number % 9}/2019",
+        ]
+        for number, name in enumerate(SAMPLE_NAMES)
+    ]
+    _write("d.tsv", [["sample", "vital_status", "date_of_diagnosis", "last_contact"], *rows])
+    _write("e.tsv", _table(_logged()))
+    _, printed = _validate(capsys, "e.tsv", "d.tsv", "vital_status")
+    assert "'Dead' is an event, and 'date_of_diagnosis', 'last_contact' are dates" in printed
+    rows = [row[:3] for row in rows]
+    _write("d.tsv", [["sample", "vital_status", "date_of_diagnosis"], *rows])
+    _, printed = _validate(capsys, "e.tsv", "d.tsv", "vital_status")
+    assert "is an event" not in printed
+
+
+@pytest.mark.parametrize("word", ["[Not Evaluated]", "not assessed", "[Discrepancy]"])
+def test_words_of_tcga_for_no_value_are_no_classes(word: str, capsys: Text) -> None:
+    classes = [word if number < 8 else name for number, name in enumerate(CLASS_OF_SAMPLE)]
+    _write("d.tsv", [["sample", "group"], *map(list, zip(SAMPLE_NAMES, classes, strict=True))])
+    _write("e.tsv", _table(_logged()))
+    _init(capsys, "e.tsv", "d.tsv")
+    assert word not in _proposed().get("classes", [])
+    assert word not in _proposed().get("data", {}).get("classes", [])
+    assert set(_proposed()["data"]["classes"]) == set(CLASS_OF_SAMPLE)

@@ -263,12 +263,24 @@ def orient(
             f"no sample of {sample_file} is here: that table has {listing(names)}, the matrix has "
             f"columns {listing(matrix.columns)} and rows {listing(matrix.rows)}"
             + (
-                name_advice(names, [*matrix.columns, *matrix.rows])
+                _names_column_advice(matrix, sample_names)
+                or name_advice(names, [*matrix.columns, *matrix.rows])
                 or "; name the samples alike in both"
             )
         )
     problems.append(Problem(file_name, message))
     return None
+
+
+def _names_column_advice(matrix: Matrix, names: Collection[str]) -> str:
+    """Return which column of the matrix has the sample names as words, or ''."""
+    n_names_of_column = Counter(
+        column for (_, column), text in matrix.texts.items() if text.strip() in names
+    )
+    for column, n_names in n_names_of_column.most_common(1):
+        if 2 * n_names > len(names):
+            return f"; they are in its column '{matrix.columns[column]}': make it the first column"
+    return ""
 
 
 def _affix_problem(matrix: Matrix, names: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ Advice is lines of the config: with all lines of a message the study is accepted
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
@@ -17,6 +18,7 @@ from genesig.arrays import Array
 from genesig.data.files.columns import (
     YES_WORDS,
     TimeAndEvent,
+    answers_of,
     class_columns,
     event_by_name,
     event_word,
@@ -85,6 +87,27 @@ def censoring_warnings(table: pd.DataFrame, label: str) -> Iterator[str]:
                 f"looks like times of events in '{pair.event}', and where none came it is a "
                 f"time without one; for survival {survival_advice(pair)}"
             )
+
+
+DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}")
+"""2019-03-31, 31.3.2019 or 3/31/2019, at the start of a cell."""
+DEATH = re.compile("dead|died|death|deceased", re.IGNORECASE)
+
+
+def dated_death_warnings(table: pd.DataFrame, label: str) -> Iterator[str]:
+    """Yield a sentence if classes are deaths, and the times to them are hidden in dates."""
+    date_columns = [
+        name
+        for name in dict.fromkeys(map(str, table.columns))
+        if (answers := answers_of(table, name)) and all(map(DATE.match, answers))
+    ]
+    deaths = [name for name in dict.fromkeys(answers_of(table, label)) if DEATH.search(name)]
+    if len(date_columns) >= 2 and len(deaths) == 1:
+        yield (
+            f"'{deaths[0]}' is an event, and {listing(date_columns)} are dates; as classes, "
+            "patients of short follow-up count as survivors; for survival add a column of the days "
+            "between two dates"
+        )
 
 
 def event_column_hints(table: pd.DataFrame, event: str | None) -> Iterator[str]:

@@ -22,6 +22,7 @@ from genesig.data.study.label_checks import (
     check_left_out_classes,
     check_missing_codes,
     class_advice,
+    dated_death_warnings,
     exchanged_column_faults,
     number_advice,
     unknown_event_fault,
@@ -101,6 +102,10 @@ def _choose_class_labels(request: LabelRequest, problems: list[Problem]) -> Labe
     """Return the classes and the samples of other classes; append the problems."""
     file = request.file
     classes = _choose_classes(request, problems)
+    problems += [
+        Problem(f"{file}, column '{request.label_column}'", message, "warning", key="data.task")
+        for message in dated_death_warnings(request.table.cells, request.label_column)
+    ]
     if request.settings.classes is None:
         problems.extend(check_class_words(request.table, request.label_column, classes, file))
         return LabelChoice(classes)
