@@ -261,15 +261,15 @@ def _run_study(options: argparse.Namespace) -> int:
 
 
 def _copy_examples(names: Sequence[str]) -> list[str]:
-    """Copy shipped studies into this folder; return their configs."""
+    """Copy named examples, or else the default study, into this folder; return their configs."""
     from genesig.data.files.names import named_files
     from genesig.data.files.readers import read_config
-    from genesig.results.new_study import lay_out
+    from genesig.results.new_study import copy_shipped_files
     from genesig.workflow import shipped_folder
 
     configs = [f"config/examples/{name}.yaml" for name in names] or ["config/config.yaml"]
     for config in configs:
-        lay_out(
+        copy_shipped_files(
             [config, *(file for _, file in named_files(read_config(shipped_folder() / config)))]
         )
     return configs

@@ -247,7 +247,7 @@ def write_study(folder: str | Path, start: Start) -> list[Path]:
     return [folder / name for name in files]
 
 
-def lay_out(names: Iterable[str]) -> None:
+def copy_shipped_files(names: Iterable[str]) -> None:
     """Copy shipped files to the same paths below the working directory.
 
     names: paths of files and folders below `shipped_folder`. Files that are not shipped are left
