@@ -38,7 +38,7 @@ def dot_rows(A: Array, i: int, B: Array, k: int, n: int) -> float:
 
 @compiled
 def multiply_rows(A: Array, b: Array, n_rows: int, out: Array) -> None:
-    """Fill out[:last] with ``A[:last] b``.
+    """Fill out[:n_rows] with ``A[:n_rows] b``.
 
     Four rows at a time, because memory is slower than sums.
     """

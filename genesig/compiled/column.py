@@ -185,7 +185,11 @@ def fill_standardised(fit: LassoFit, j: int, out: Array) -> None:
 def fill_standardised_block(
     F: Array, rows: Array, mean: Array, inverse_scale: Array, out: Array
 ) -> None:
-    """Fill out (d, m) with the features F (d, n) on some rows, standardised, in its precision."""
+    """Fill out (d, m) with the features F (d, n) on m of the rows, standardised.
+
+    `out` may be in single precision. Unlike in `fill_standardised`, values are not multiplied by
+    √v, and the covariates stay in them.
+    """
     for j in range(len(F)):
         values = F[j]
         standardised = out[j]

@@ -84,7 +84,8 @@ class ScannedFeatures(NamedTuple):
     feature: Array
     """(start[c],)"""
     level: Array
-    """(start[c],) sizes of gradients, in units of each training set; the check overwrites them."""
+    """(start[c],) sizes of gradients; the check overwrites them. These and `near_tau` are in a unit
+    of each training set, see `optim.screening.scan_features`."""
     largest_ratio: Array
     """(c,) filled by the check: the largest ``|g| / (tau w)``, or 1."""
     excess_squares: Array
@@ -133,7 +134,8 @@ def check_all_features(
     """Check the scanned features against optimality, and set stage and gap of each training set.
 
     Violators join the working set. A training set without any is done; a dual fit is first
-    polished, and checked once more for its gap.
+    polished. The caller then checks it again with the same `scanned`: this call computes only the
+    gap, from ``largest_ratio`` and ``excess_squares`` of the first one.
     """
     for row in range(len(scanned.set_numbers)):
         q = scanned.set_numbers[row]

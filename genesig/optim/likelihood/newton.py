@@ -276,7 +276,7 @@ def move_towards(
     fill_predictor(problem.D, x, eta)
 
 
-@cache  # of one loss, whoever asks: each function made would be compiled
+@cache
 def newton_solver(loss: Loss) -> Callable[[Any, PenalisedProblem, Array, Array, float], int]:
     """Return the compiled function that minimises a loss with a penalty over x (m,) and η = D'x.
 
