@@ -61,6 +61,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+MIN_SAMPLES_FOR_TOTALS = 3  # samples from which on a column is compared with the sum of the genes
+MIN_GENES_FOR_TOTALS = 10  # genes from which on it is
+MAX_TOTAL_COLUMNS = 2  # more columns that equal a sum of all others are not taken for totals
+
 RAW_PROBE = "probe"
 """`Matrix.line_word` of raw arrays, whose control probes the background correction needs."""
 
@@ -394,21 +398,22 @@ def _total_columns(
 ) -> list[int]:
     """Return the columns that are the sum or the mean of all other genes, one or two at most.
 
-    A few samples find the candidates, all samples confirm them. The summaries of a counter may be
-    part of the sum or not.
+    A few samples find the candidates, all samples confirm them. The sum may include the columns of
+    `SUMMARIES`, which programs that count reads write, or not. Of the mean of n genes, n times the
+    value is the sum.
     """
     genes = np.array(
         [column for column in range(len(matrix.columns)) if column not in kind_of_column], dtype=int
     )
-    if len(samples) < MIN_DIFFERENT_VALUES or len(genes) < 2 * MIN_SAMPLES_FOR_VALUES:
+    if len(samples) < MIN_SAMPLES_FOR_TOTALS or len(genes) < MIN_GENES_FOR_TOTALS:
         return []
     summaries = [column for column, kind in kind_of_column.items() if kind is SUMMARIES]
     candidates: dict[int, None] = {}
-    first_samples = list(samples[:MIN_DIFFERENT_VALUES])
+    first_samples = list(samples[:MIN_SAMPLES_FOR_TOTALS])
     for added_summaries in ([], summaries):
         for scale in (1.0, len(genes) + len(added_summaries) - 1.0):
             columns = _columns_equal_to_sum(matrix, first_samples, genes, added_summaries, scale)
-            if 0 < len(columns) <= 2:
+            if 0 < len(columns) <= MAX_TOTAL_COLUMNS:
                 confirmed = _columns_equal_to_sum(
                     matrix, samples, genes, added_summaries, scale, columns
                 )

@@ -541,6 +541,7 @@ class RunProgress(logging.Handler):
             case "job_info":
                 labels = (fields.get("wildcards") or {}).get("labels")
                 self.jobs[fields["jobid"]] = Job(fields["rule_name"], labels, self.clock())
+            # Snakemake's key for the id of a job is "jobid" at its start and "job_id" at its end.
             case "job_finished" if job := self.jobs.get(fields["job_id"]):
                 job.end = self.clock()
                 self.last_rule = job.rule
