@@ -274,10 +274,14 @@ class Plots:
         return table[table["mu"].isna()]
 
     def _classes(self, plot: str) -> tuple[str, ...]:
-        """Return the names of the classes; of two, the negative class comes first."""
-        classes = self._results.model["classes"]
-        if classes is None:
+        """Return the names of the classes for a plot; raise if the study has none."""
+        if self._results.model["classes"] is None:
             raise input_error(f"plot.{plot}", "is of classes; this study predicts another kind")
+        return self._class_names()
+
+    def _class_names(self) -> tuple[str, ...]:
+        """Return the names of the classes, () without any; of two, the negative comes first."""
+        classes = self._results.model["classes"] or ()
         return (
             (classes["negative"], classes["positive"])
             if isinstance(classes, dict)
@@ -293,7 +297,8 @@ class Plots:
         column = obs[self._label()].astype(str)
         if self._results.model["classes"] is None:
             return _numeric_response(column)
-        return np.array([self._classes("heat").index(name) for name in column])
+        classes = self._class_names()
+        return np.array([classes.index(name) for name in column])
 
 
 def _numeric_response(column: pd.Series[Any]) -> Array:
