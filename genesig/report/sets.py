@@ -102,8 +102,8 @@ def collect_sets(tables: Mapping[str, pd.DataFrame]) -> SetsRecord | None:
             "permutations": permutations,
             "smallest": 1 / (permutations + 1),
         },
-        "stability": _agreement(tables["sets_stability"]),
-        "of_genes": _agreement(chosen[at_mu(chosen, None)]),
+        "stability": _list_stability(tables["sets_stability"]),
+        "of_genes": _list_stability(chosen[at_mu(chosen, None)]),
     }
 
 
@@ -118,7 +118,8 @@ def _rounded(row: Mapping[Any, Any]) -> SelectedSet:
     }
 
 
-def _agreement(table: pd.DataFrame) -> ListStability:
+def _list_stability(table: pd.DataFrame) -> ListStability:
+    """Return the stability of the lists of half-samples; null without half-samples."""
     half_rows = table[table["source"] == "half_subsamples"].to_dict("records")
     row = half_rows[0] if half_rows else dict.fromkeys(table.columns, float("nan"))
     row["value"] = row["stability"]

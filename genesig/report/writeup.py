@@ -61,6 +61,9 @@ OPEN_ITEM = "open"
 ItemText = Callable[[Writeup], str] | None
 
 
+# What the run knows of an item of `TRIPOD_ITEMS`, one function for each item or two.
+
+
 def _objective(data: Writeup) -> str:
     tested = data["answer"]["cohorts"]["rows"]
     return "development" + (", and evaluation in external cohorts" if tested else "")
@@ -117,7 +120,8 @@ def _division(data: Writeup) -> str:
     return f"{splits}, selection and tuning inside each"
 
 
-def _clusters(data: Writeup) -> str:
+def _groups_and_batches(data: Writeup) -> str:
+    """Return how the study treats clusters of samples: groups and batches."""
     facts = data["study"]
     batch = data["batch"]
     texts = [f"groups by {clean(facts['group'])} kept whole"] if facts["group"] else []
@@ -216,7 +220,7 @@ TRIPOD_ITEMS: tuple[tuple[str, str, ItemText], ...] = (
     ("12a", "How data were divided for development and evaluation", _division),
     ("12b", "How predictors were scaled and transformed", _preparation),
     ("12c", "Type of model, all steps, tuning, internal validation", _constant_text("Methods")),
-    ("12d", "Differences between clusters of samples", _clusters),
+    ("12d", "Differences between clusters of samples", _groups_and_batches),
     ("12e", "Measures of performance", _measures),
     ("12f", "Updating of the model", _constant_text("none")),
     ("12g", "How predictions were calculated", _constant_text("model.json, by genesig predict")),
@@ -246,7 +250,7 @@ TRIPOD_ITEMS: tuple[tuple[str, str, ItemText], ...] = (
         _constant_text("model.json; weights under Genes"),
     ),
     ("23a", "Performance with intervals, also in subgroups", _performance),
-    ("23b", "Performance across clusters", _clusters),
+    ("23b", "Performance across clusters", _groups_and_batches),
     ("24", "Results of updating", _constant_text("none")),
     ("25", "Interpretation, also of fairness", None),
     ("26", "Limitations", _limitations),

@@ -161,24 +161,30 @@ def _rises(statistic: float | None) -> bool | None:
 
 
 def evidence(study: StudyFacts, tables: Mapping[str, PackedTable], fdr: float) -> Evidence | None:
-    """Count the FDR-selected genes at this rate of error; None where none was looked for."""
+    """Count the FDR-selected genes, at the rate `fdr`; None if the study does not select by FDR.
+
+    See `Evidence` for each number. ``passing`` counts all genes whose q is at most `fdr`; none of
+    them is selected if permuted labels often give as many. ``price`` is what the restriction of the
+    models to FDR-selected genes does to the error.
+    """
     if "fdr_selected" not in tables["signature"]["columns"]:
         return None
     signature, selection = (table_rows(tables[name]) for name in ("signature", "selection"))
-    selection_q = [row["selection_q"] for row in selection if row["fdr_selected"]]
-    model = [row for row in signature if row["weight"] != 0]
-    added = [
+    selected_rows = [row for row in selection if row["fdr_selected"]]
+    selection_q = [row["selection_q"] for row in selected_rows]
+    model_rows = [row for row in signature if row["weight"] != 0]
+    n_indicators = [
         sum(str(row["gene"]).endswith(INDICATOR_SUFFIX) for row in rows)
         if study["indicators"]
         else 0
-        for rows in ((row for row in selection if row["fdr_selected"]), model)
+        for rows in (selected_rows, model_rows)
     ]
     return {
         "fdr_selected": len(selection_q),
         "expected": len(selection_q) * max(selection_q, default=0.0),
         "passing": sum(row["selection_q"] <= fdr for row in selection),
-        "model": len(model),
-        "indicators": added,
+        "model": len(model_rows),
+        "indicators": n_indicators,
         "price": _fdr_selected_error(table_rows(tables["controls"])) if selection_q else None,
     }
 

@@ -77,7 +77,10 @@ def cluster_rows(rows: Array) -> tuple[list[int], Tree]:
 def count_single_gene_tests(
     dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: float
 ) -> SingleGeneTests:
-    """Return how many genes pass by themselves, and how many of them are in the signature."""
+    """Count the genes whose single-gene test passes the false discovery rate `fdr`.
+
+    Also return how many of them are in the signature, and which test it was (`describe_test`).
+    """
     table = tables["univariate"]
     signature_genes = set(tables["signature"]["gene"].astype(str))
     passes = table["q_value"] <= fdr
@@ -185,16 +188,16 @@ MAX_HEAT_SHAPE = (100, 1000)
 
 def gene_parts(dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: float) -> GeneParts:
     """Return the parts of report_data.json about genes, except the cards."""
-    described_dataset = with_summaries_applied(dataset)
+    summarised_dataset = with_summaries_applied(dataset)
     signature = tables["signature"]
     blocks = tables["blocks"]
     blocks = blocks[blocks["block"].notna()]  # those that stand apart have none
     return {
         "univariate": count_single_gene_tests(dataset, tables, fdr),
-        "correlation": correlation_data(described_dataset, blocks),
-        "strips": gene_strips(described_dataset, signature),
-        "heat": heat_data(described_dataset, signature, tables["predictions"]),
-        "volcano": volcano_data(described_dataset, tables, fdr),
+        "correlation": correlation_data(summarised_dataset, blocks),
+        "strips": gene_strips(summarised_dataset, signature),
+        "heat": heat_data(summarised_dataset, signature, tables["predictions"]),
+        "volcano": volcano_data(summarised_dataset, tables, fdr),
     }
 
 
@@ -333,15 +336,20 @@ MIN_REPLACEMENT_GAIN = 0.25  # that share less the share of the lists with the g
 def gene_cards(
     dataset: Dataset, signature: pd.DataFrame, observed: Fits, halves: Fits | None
 ) -> GeneCards:
-    """Return the cards of the first genes of the signature."""
-    described_dataset = with_summaries_applied(dataset)
-    test_units = units(described_dataset)
+    """Return the cards of the first genes of the signature.
+
+    Values are those after the summary steps of the study; only shares of missing values are those
+    of the data before them.
+    """
+    summarised_dataset = with_summaries_applied(dataset)
+    test_units = units(summarised_dataset)
     classes = dataset.design.classes or ()
     shown_genes = signature.head(MAX_CARDS)
     column_of_gene = {gene: index for index, gene in enumerate(dataset.genes)}
     lists = selection_matrix(observed, halves, len(dataset.genes))
-    times = dataset.response()
-    rows = evenly_spaced_rows(len(times), MAX_PLOTTED_SAMPLES)
+    response = dataset.response()
+    is_survival = response.dtype.names is not None
+    rows = evenly_spaced_rows(len(response), MAX_PLOTTED_SAMPLES)
     card_records: list[GeneCard] = []
     for row in shown_genes.to_dict("records"):
         gene = str(row["gene"])
@@ -361,13 +369,13 @@ def gene_cards(
                 "separation": _rounded_score(separation),
                 "effect": _rounded_score(effect),
                 "lists": [int(lists[:, column_of_gene[gene]].sum()), len(lists)],
-                "replaced": replacement_genes(described_dataset, lists, column_of_gene[gene]),
+                "replaced": replacement_genes(summarised_dataset, lists, column_of_gene[gene]),
                 "missing": _missing_shares(dataset, column_of_gene[gene]),
             }
         )
     return {
         "test": test_units.test,
-        "events": times["event"][rows].tolist() if times.dtype.names else None,
+        "events": response["event"][rows].tolist() if is_survival else None,
         "each": card_records,
     }
 

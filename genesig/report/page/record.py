@@ -32,6 +32,7 @@ def rounded_row(row: Any, digits: int, *keys: str) -> Any:
 
 
 def _nested(flat: list[float | None], shape: tuple[int, ...]) -> Any:
+    """Return the values of an array, in row order, as nested lists of its shape."""
     if not shape:
         return flat[0]
     if len(shape) == 1:

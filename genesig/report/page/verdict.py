@@ -219,7 +219,7 @@ def headline(data: Study) -> str:
 
 
 def _tested_models(data: Study) -> str:
-    """Return what the conclusion is about; another method may predict where this does not."""
+    """Return what the conclusion is about: linear signatures alone, if another method is better."""
     if data["answer"]["alternative"] is None:
         return "gene expression"
     return "a linear signature of gene expression"
