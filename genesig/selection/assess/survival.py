@@ -581,21 +581,21 @@ def calibration_slope_of_cox(
 def _slope_spread(time: Array, event: Array, scores: Array, slope: float, group: Array) -> Spread:
     """Return the spread of a slope over groups (n,), ties by Breslow.
 
-    One Newton step from the slope gives the slope without a group. Degrees of freedom are those of
-    a mean times the share of the groups that have an event.
+    The variance is the jackknife's, ``(1 - 1/G) Σ_g (b_g - b)²``, with b_g the slope without group
+    g by one Newton step from b. Degrees of freedom are those of a mean times the share of the
+    groups that have an event.
     """
     from genesig.optim.cox.path import slope_influence
 
     _, group_index, group_sizes = np.unique(group, return_inverse=True, return_counts=True)
-    residual, information = slope_influence(time, event, scores, slope)
-    group_residual = np.bincount(group_index, weights=residual)
+    score_residual, information = slope_influence(time, event, scores, slope)
+    group_residual = np.bincount(group_index, weights=score_residual)
     group_information = np.bincount(group_index, weights=information)
     information_without_group = group_information.sum() - group_information
     if not (information_without_group > 0).all():
         return UNKNOWN_SPREAD
     n_groups = len(group_sizes)
-    error = float(np.linalg.norm(group_residual / information_without_group)) * np.sqrt(
-        1 - 1 / n_groups
-    )
+    slope_changes = group_residual / information_without_group
+    standard_error = float(np.linalg.norm(slope_changes)) * np.sqrt(1 - 1 / n_groups)
     n_event_groups = len(np.unique(group_index[np.asarray(event, dtype=bool)]))
-    return Spread(error, satterthwaite_df([group_sizes]) * n_event_groups / n_groups)
+    return Spread(standard_error, satterthwaite_df([group_sizes]) * n_event_groups / n_groups)

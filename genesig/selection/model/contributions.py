@@ -87,8 +87,11 @@ def contributions_to_scores(
 ) -> Contributions:
     """Return the contributions of the genes and covariates of a model to the scores of samples.
 
-    `values` (n, n_genes) are those of `apply_learned_steps`, `sample_table` is the argument of
-    `covariate_scores`. Training means are those of `training.scale` and of ``covariates``.
+    Training means are those of ``training.scale`` and of ``covariates`` in model.json.
+
+    model, model_of_list: the content of model.json; the one of its models that is used.
+    values (n, n_genes): of the genes of `model_of_list`, in its order, by `apply_learned_steps`.
+    sample_table: as for `covariate_scores`.
     """
     genes = list(model_of_list["genes"])
     intercepts = np.atleast_1d(np.array(model_of_list["intercept"], dtype=float))

@@ -313,16 +313,17 @@ def score_cohort(
     Returns
     -------
     CohortResult
-        Tables: ``predictions`` (sample, given, label, score, predicted, wrong, imputed; of several
-        classes their probabilities, of survival that at the horizon; the group, if samples come in
-        groups), ``scores`` (measure, value, low, high, samples; groups likewise), ``genes`` (those
-        of the model, as its coefficients see them: training_mean, training_sd, mean, sd; shift in
-        training standard deviations, shift_before ComBat; score_shift = weight (mean -
+        Tables: ``predictions`` (sample; given, the label in the cohort's words; label, the same in
+        the study's words; score, predicted, wrong, imputed; of several classes their probabilities,
+        of survival that at the horizon; the group, if samples come in groups), ``scores`` (measure,
+        value, low, high, samples; the number of groups, if samples come in groups), ``genes``
+        (those of the model, as its coefficients see them: training_mean, training_sd, mean, sd;
+        shift in training standard deviations, shift_before ComBat; score_shift = weight (mean -
         training_mean), which add up to the shift of the mean score; imputed samples). Means are
         those of the classes, averaged; of several classes ``weight`` is the length of a gene's
-        weights. ``list`` names the model:
-        first come the rows of the answer, then those of the FDR-selected genes, if there are any.
-        ``about`` has the rows of the answer, and under ``fdr_selected`` the scores of the others.
+        weights. ``list`` names the model: first come the rows of the model that `predict` uses by
+        default (``answer`` of model.json), then those of the FDR-selected genes, if there are any.
+        ``about`` has the rows of the first, and under ``fdr_selected`` the scores of the others.
 
     Raises InvalidInput: `model` is not a valid model.json.
     """

@@ -449,24 +449,27 @@ def common_shift(X: Array, measured: Array, panel: Panel) -> float:
     return float(np.median(X[:, is_complete].mean(axis=0) - means))
 
 
-def call_doubts(calls: Array, corrected: Array, shift: float) -> list[str]:
+def call_doubts(calls: Array, corrected_calls: Array, shift: float) -> list[str]:
     """Return the doubt about each sample's call, '' without any.
 
-    calls, corrected (n_samples,) str or float: words or numbers predicted: as scored, and less what
-    a common shift adds to the scores. shift: as `common_shift` gives it.
+    calls (n_samples,) str or float: predicted classes or numbers.
+    corrected_calls: the same, from scores without the part that a common shift adds to them.
+    shift: as `common_shift` gives it.
     """
     uniform_text = f"all {len(calls)} samples are {calls[0]}" if _all_in_one_class(calls) else ""
-    words = (
-        [f"{word:.4g}" if isinstance(word, float) else str(word) for word in call_array]
-        for call_array in (calls, corrected)
+    call_texts, corrected_texts = (
+        [f"{call:.4g}" if isinstance(call, float) else str(call) for call in call_array]
+        for call_array in (calls, corrected_calls)
     )
     shift_texts = [
-        f"{corrected_call} without the shift of all genes by {shift:+.2f}"
-        if call != corrected_call
+        f"{corrected_text} without the shift of all genes by {shift:+.2f}"
+        if call_text != corrected_text
         else ""
-        for call, corrected_call in zip(*words, strict=True)
+        for call_text, corrected_text in zip(call_texts, corrected_texts, strict=True)
     ]
-    return ["; ".join(text for text in (word, uniform_text) if text) for word in shift_texts]
+    return [
+        "; ".join(text for text in (shift_text, uniform_text) if text) for shift_text in shift_texts
+    ]
 
 
 def _all_in_one_class(calls: Array) -> bool:

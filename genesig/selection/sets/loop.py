@@ -211,7 +211,11 @@ class SetsStudy:
         )
 
     def _null_responses(self, training_set: TrainingSet, Y: Array) -> NullResponses:
-        """Return the training response (n, T) and permutations that groups and batches allow."""
+        """Return the training response Y (n, T), permutations of it, and the strata of its rows.
+
+        Rows change places only within a stratum, as groups and batches allow. Y is permuted by the
+        numbers of its distinct rows.
+        """
         groups, batches = (
             None if labels is None else labels[training_set.train]
             for labels in (self.dataset.groups(), self.dataset.batches())
@@ -259,32 +263,33 @@ def _fit_row(model: SetsModel) -> dict[str, Any]:
 def genes_table(dataset: Dataset, sets: GeneSets, model: SetsModel) -> pd.DataFrame:
     """Return sets_genes.tsv: the genes of each set of a model, largest weight first.
 
-    ``weight`` is the gene's part of the set's piece of the score, for one standard deviation of the
-    gene (one unit without ``unit_variance``); a gene of several sets has one in each. For several
-    classes it is the norm of its weights, which follow, ``weight of CLASS``. Sets fall by their
-    share of the score.
+    ``weight`` is what the gene adds to the score as a member of the set, for one standard deviation
+    of the gene (one unit without ``unit_variance``); a gene of several sets has one in each. For
+    several classes it is the norm of its weights, which follow, ``weight of CLASS``. The set with
+    the largest share of the score comes first.
     """
     import pandas as pd
 
     rows: list[tuple[Any, ...]] = []
     blocks, sizes = model.sizes()
-    chosen = model.path.support(model.last_fit) if model.last_fit >= 0 else blocks
+    # The same blocks by their numbers in the path.
+    path_blocks = model.path.support(model.last_fit) if model.last_fit >= 0 else blocks
     for position in np.argsort(-sizes, kind="stable"):
-        columns = model.block_columns.columns[model.design.columns(chosen[position])]
-        pieces = model.weights(int(chosen[position]))
-        sizes_of_genes = pieces[:, 0] if pieces.shape[1] == 1 else np.linalg.norm(pieces, axis=1)
+        columns = model.block_columns.columns[model.design.columns(path_blocks[position])]
+        weights = model.weights(int(path_blocks[position]))
+        gene_weights = weights[:, 0] if weights.shape[1] == 1 else np.linalg.norm(weights, axis=1)
         genes = model.genes[columns]
-        class_weights = pieces if pieces.shape[1] > 1 else pieces[:, :0]
+        class_weights = weights if weights.shape[1] > 1 else weights[:, :0]
         name = block_name(dataset, sets, int(blocks[position]))
         rows += [
             (
                 name,
                 dataset.genes[genes[j]],
                 dataset.var["symbol"].iloc[genes[j]],
-                sizes_of_genes[j],
+                gene_weights[j],
                 *class_weights[j],
             )
-            for j in np.lexsort((genes, -np.abs(sizes_of_genes)))
+            for j in np.lexsort((genes, -np.abs(gene_weights)))
         ]
     several = [f"weight of {name}" for name in _class_names(dataset)]
     return pd.DataFrame(rows, columns=["set", "gene", "symbol", "weight", *several])

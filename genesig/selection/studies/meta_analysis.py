@@ -79,10 +79,10 @@ def fisher(X: Array, y: Array) -> Effect:
 
 
 def hazard(X: Array, y: Array) -> Effect:
-    """Return the log hazard ratio of one standard deviation of each gene, of Cox's model of it.
+    """Return the log hazard ratio of one standard deviation of a gene, for each gene by itself.
 
-    Newton's method on the partial likelihood, with Breslow's ties; the variance is the inverse of
-    the information.
+    Newton's method on the partial likelihood of Cox's model, with Breslow's ties; the variance is
+    the inverse of the information.
 
     X (n, d) float. y (n,) with the fields ``time`` and ``event``.
     """
