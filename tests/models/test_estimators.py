@@ -224,7 +224,7 @@ def slope_by_hand(score, positive):
     a = grid[np.argmin(np.sum(np.logaddexp(0, z) - target * z, axis=1))]
     p = 1 / (1 + np.exp(-a * score))
     variance = 1 / np.sum(p * (1 - p) * score**2)
-    shrinkage = 1 - (VARIANCE_FACTOR * variance / a**2) ** 2
+    shrinkage = 1 - (VARIANCE_FACTOR * variance / a**2) ** 1.5
     return max(a * shrinkage, np.exp(-STEEPEST) / score.std())
 
 

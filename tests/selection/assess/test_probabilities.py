@@ -137,7 +137,7 @@ def test_shrunken_slope_is_the_fitted_slope_by_its_shrinkage(T):
         for b in step
     ]
     variance = np.linalg.inv(information)[-1, -1]
-    expected = 1 - (VARIANCE_FACTOR * variance / fitted[-1] ** 2) ** 2
+    expected = 1 - (VARIANCE_FACTOR * variance / fitted[-1] ** 2) ** 1.5
     assert 0.3 < expected < 0.99
     assert shrunken.shrinkage == pytest.approx(expected, rel=1e-4)
     assert shrunken.line[-1] == pytest.approx(expected * fitted[-1], rel=1e-4)
