@@ -626,6 +626,24 @@ def test_events_that_are_unknown_do_not_count_as_censored(capsys: Text) -> None:
     assert "'Unknown' (4 samples) would count as censored; leave these cells blank" in output
 
 
+def test_folder_with_a_vanished_subfolder_is_refused_in_one_line(
+    capsys: Text, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other programs may delete a subfolder while it is listed."""
+    Path("arrays/gone").mkdir(parents=True)
+    glob = Path.glob
+
+    def listed(folder: Path, pattern: str) -> Any:
+        if folder.name == "gone":
+            raise FileNotFoundError(folder)
+        return glob(folder, pattern)
+
+    monkeypatch.setattr(Path, "glob", listed)
+    code, printed = _validate(capsys, "arrays")
+    assert code == 1
+    assert "is a folder without files of arrays" in printed
+
+
 @pytest.mark.parametrize("file", ["matrix.mtx", "matrix.mtx.gz", "P00/matrix.mtx.gz"])
 def test_folders_of_sparse_matrices_are_refused_with_the_remedy(file: str, capsys: Text) -> None:
     path = Path("cells", file)

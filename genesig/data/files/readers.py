@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -119,7 +120,10 @@ def _file_below(folder: Path, name: str) -> Path:
 
 def _refuse_sparse_matrix(folder: Path) -> None:
     """Raise an error if a folder, or one of its subfolders, has a file of Matrix Market."""
-    sparse_files = sorted([*folder.glob("*.mtx*"), *folder.glob("*/*.mtx*")])
+    sparse_files = sorted(folder.glob("*.mtx*"))
+    for subfolder in sorted(path for path in folder.iterdir() if path.is_dir()):
+        with suppress(OSError):  # it may be closed to readers, or deleted meanwhile
+            sparse_files += sorted(subfolder.glob("*.mtx*"))
     if sparse_files:
         name = sparse_files[0].relative_to(folder)
         message = f"is a sparse matrix of Matrix Market ({name}), with its names in other files"
