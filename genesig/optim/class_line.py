@@ -66,7 +66,7 @@ class ShrunkenLine(NamedTuple):
 
 DOUBTFUL = 0.75
 """Shrinkage below which predictions are in doubt: the fitted slope is below 2.5 standard errors,
-as in 92 to 96 % of simulated studies of noise."""
+as in 93 to 97 % of simulated studies of noise."""
 
 VARIANCE_FACTOR = 2.5
 """The c of ``1 - (c s²/b²)^1.5``, by which a slope b of standard error s is multiplied."""
