@@ -158,7 +158,7 @@ def test_shrunken_line_of_many_samples_is_the_fitted_line():
     assert shrunken_line(scores, class_number).shrinkage > 0.99
 
 
-def predictive_slope(rule, n, b, draws=150):
+def predictive_slope(rule, n, b, draws=1000):
     """Return the calibration slope among new samples over many studies, and the size of claims."""
     products = []
     squares = []
@@ -174,7 +174,10 @@ def predictive_slope(rule, n, b, draws=150):
 @pytest.mark.slow
 @pytest.mark.parametrize("b", [0.8, 1.2, 2.0])
 def test_probabilities_of_new_samples_are_right_on_average_over_studies(b):
-    """The scores are given, so that only the line errs; the fitted one errs more."""
+    """The scores are given, so that only the line errs; the fitted one errs more.
+
+    Of 150 studies the slope would have a standard error of .07 at b = .8.
+    """
     slope, _ = predictive_slope(lambda f, y: shrunken_line(f, y).line, 40, b)
     fitted, _ = predictive_slope(fitted_line, 40, b)
     assert 0.8 < slope < 1.25
