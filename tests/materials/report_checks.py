@@ -76,7 +76,6 @@ SUCCESS = (
     "figure-gene_frequencies",
     'id="figure-decision_curve"',
     "mislabelling",
-    "Would other patients give the same genes",
 )
 
 
