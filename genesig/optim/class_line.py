@@ -9,6 +9,7 @@ Of two classes, with columns 0 and f, that is Platt's line, P(positive) = 1/(1 +
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -88,7 +89,7 @@ def slope_shrinkage(slope: float, variance: float) -> float:
     square spares weak ones, too. It was chosen among eight rules on simulated studies; tests/claims
     judge it on others.
     """
-    return max(0.0, 1 - (VARIANCE_FACTOR * variance / slope**2) ** 1.5)
+    return max(0.0, 1 - math.pow(VARIANCE_FACTOR * variance / slope**2, 1.5))
 
 
 def shrunken_line(scores: Array, class_number: Array, design_effect: float = 1.0) -> ShrunkenLine:
