@@ -6,9 +6,7 @@ Examples of hypothesis are the same every time. Installed plugins take no part.
 import gc
 import os
 import re
-import shutil
 import sys
-import tempfile
 from collections import defaultdict
 
 import pytest
@@ -27,27 +25,22 @@ os.environ[PLUGINS_VARIABLE] = (
     ""  # before any entry point is sought, and for the processes of tests
 )
 
-# Without bytecode every job of a study would compile the whole package. Where none may lie beside
-# the sources, workers and jobs share a temporary folder, which the first process deletes.
-if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
-    os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="genesig-bytecode-")
-BYTECODE = os.environ.get("PYTHONPYCACHEPREFIX")
-if BYTECODE:
-    sys.dont_write_bytecode = False
-    sys.pycache_prefix = BYTECODE
+# Without bytecode every job of a study would compile the whole package.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # `.ci/run slow` and `.ci/run long` draw more examples: --hypothesis-profile usual, thorough.
 for profile, n_examples in (("quick", 5), ("usual", 20), ("thorough", 100)):
     settings.register_profile(profile, deadline=None, derandomize=True, max_examples=n_examples)
 settings.load_profile("quick")
 
-# Between them they call nearly all compiled code. Begun together by different workers, each kernel
-# is compiled by one of them, and then lies in the cache; whole studies come next, not at the end.
+# Between them they call nearly all compiled code. In this order no two of two workers compile a
+# kernel at the same time; it then lies in the cache. Whole studies come next, not at the end.
 FIRST = [
     "laws/test_cox.py",
+    "laws/test_solver_laws.py",
     "laws/test_logistic.py",
     "laws/test_multitask.py",
-    "laws/test_solver_laws.py",
     "toy/",
 ]
 
@@ -60,12 +53,6 @@ def pytest_collection_finish():
     """Collect garbage again, but none of what was collected as tests."""
     gc.freeze()
     gc.enable()
-
-
-def pytest_unconfigure(config):
-    """Delete the shared bytecode, in the process that started the workers."""
-    if BYTECODE and "genesig-bytecode-" in BYTECODE and not hasattr(config, "workerinput"):
-        shutil.rmtree(BYTECODE, ignore_errors=True)
 
 
 def pytest_ignore_collect(collection_path, config):

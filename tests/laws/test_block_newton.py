@@ -30,7 +30,7 @@ def problem(case):
     Y = rng.normal(size=(T, N_ROWS))
     w = rng.uniform(0.5, 2, W)
     rows = np.ascontiguousarray(A[:, :, 0]) if size == 1 else none
-    grams = none if size == 1 else lower_triangle(A @ A.transpose(0, 2, 1))
+    grams = none if size == 1 else np.ascontiguousarray(lower_triangle(A @ A.transpose(0, 2, 1)))
     tau = 0.1 * (2 / N_ROWS * np.linalg.norm(Y @ A, axis=(1, 2)) / w).max()
     return A, BlockProblem(
         Y, grams, rows, np.ascontiguousarray(rows.T), w, tau, mu, float(N_ROWS), 0.0
