@@ -457,6 +457,7 @@ class MutantSession:
         self.options = options
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        gc.unfreeze()  # tests/conftest.py hides from LiveFunctions what was collected
         data_files = self.options.executed
         self.files = TestFiles(self.copy, read_executed_lines(data_files) if data_files else None)
         self.functions = LiveFunctions(self.copy)
