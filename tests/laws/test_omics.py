@@ -14,11 +14,14 @@ from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.normalise import bind_steps
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
-from genesig.results import Fits
+from genesig.results import CrossValidation, Fits
 from genesig.results.dataset import OMIC, PRIOR_WEIGHT
+from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.linear import omics
+from genesig.selection.linear.added_omics import omics_table
 from genesig.selection.linear.half_samples import study_half_samples
 from genesig.selection.linear.nested_cross_validation import (
+    fit_final_model,
     fit_half_samples,
     nested_cross_validation,
 )
@@ -198,3 +201,41 @@ def test_fits_keep_their_factors(tmp_path):
     fits.save(tmp_path / "fits.npz")
     np.testing.assert_array_equal(Fits.load(tmp_path / "fits.npz").grid.factors, fits.grid.factors)
     np.testing.assert_array_equal(fits.with_chosen().grid.factors, fits.grid.factors)
+
+
+@pytest.mark.parametrize("factors", ["learned", {"protein": 1, "rna": 3}])
+def test_added_value_of_an_omic_is_the_error_without_it_less_the_error_with_all(factors):
+    dataset, splits = study()
+    settings = of_kind("classification") | {"learn_omics": factors == "learned"}
+    fits = fitted(dataset, splits, learn_omics=factors == "learned")
+    final = fit_final_model(dataset, splits, folds=MOMENTS, **settings)
+    table = omics_table(
+        CrossValidation(dataset, splits, fits),
+        final,
+        omic_factors=factors,
+        permutations=0,
+        folds=MOMENTS,
+        **settings,
+    ).set_index("name")
+    assert table["row"].tolist() == ["genesig", "without", "without"]
+    assert table["genes"].to_dict() == {"genesig": 60, "protein": 8, "rna": 52}
+    lists = [fits.with_chosen().chosen_coef(split)[0] for split in range(len(fits))]
+    assert table["listed"]["protein"] == np.mean([np.sum(genes < PROTEINS) for genes in lists])
+    assert table["listed"]["genesig"] == np.mean([len(genes) for genes in lists])
+    assert table["added"]["protein"] > 0.1  # the signal is in proteins
+    errors = {}
+    for name, data in {
+        "genesig": dataset,
+        **{n: dataset.without(n) for n in dataset.omics},
+    }.items():
+        refit = fits if name == "genesig" else fitted(data, splits, **settings)
+        scores = collect_held_out(data, splits, refit.with_chosen()).column(-1)
+        is_wrong = np.sign(scores.scores[:, 0]) != scores.y
+        errors[name] = np.mean([is_wrong[scores.y == label].mean() for label in (-1, 1)])
+    assert table["error"].to_dict() == pytest.approx(errors)
+    added = {name: errors[name] - errors["genesig"] for name in dataset.omics}
+    assert table["added"].drop("genesig").to_dict() == pytest.approx(added)
+    if factors == "learned":
+        assert (table["factor_low"] <= table["factor_high"]).loc[["protein", "rna"]].all()
+    else:
+        assert table["factor"].drop("genesig").to_dict() == factors
