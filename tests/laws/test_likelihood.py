@@ -99,7 +99,7 @@ def assert_stationary(loss, case):
     assert loss_values.value + penalty_value(loss_case, x) + dual == pytest.approx(0, abs=1e-9)
 
 
-@pytest.mark.slow_cases("cox-few", "cox-many", "cox-ridge")
+@pytest.mark.slow
 @pytest.mark.parametrize("case", LOSS_CASES)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_fit_is_stationary_and_its_gap_is_nothing(loss, case):

@@ -28,6 +28,8 @@ OTHER_ESTIMATORS = {
     SparsePCA: ("numbers", {}),
 }
 """Of the estimators that choose settings by `cv` without the name: a response, parameters."""
+SMALL_SHAPE = {"n_samples": 2, "d": 6}
+"""Of the data of derivative estimators, whose time grows with the square of both."""
 ESTIMATORS = {"numbers": L1L2RegressorCV, "classes": L1L2ClassifierCV, "times": L1L2CoxCV}
 
 
@@ -86,8 +88,8 @@ def inner_error(model):
 @pytest.mark.parametrize("estimator", OTHER_ESTIMATORS)
 def test_groups_reach_the_folds_of_other_estimators_and_stop_the_leak(estimator):
     kind, parameters = OTHER_ESTIMATORS[estimator]
-    d = 6 if parameters else 120
-    X, y, groups = patients_with_twins(kind, d=d)
+    shape = SMALL_SHAPE if parameters else {}
+    X, y, groups = patients_with_twins(kind, **shape)
     folds = RecordedFolds(4)
     honest = estimator(**parameters, cv=folds).fit(X, y, groups=groups)
     for train, held_out in folds.last:
@@ -100,7 +102,7 @@ def test_groups_reach_the_folds_of_other_estimators_and_stop_the_leak(estimator)
 
 @pytest.mark.parametrize("estimator", [KernelPCRClassifier, DerivativeClassifier])
 def test_groups_reach_the_calibration_folds_of_other_estimators(estimator):
-    X, y, groups = patients_with_twins("classes", d=6)
+    X, y, groups = patients_with_twins("classes", **SMALL_SHAPE)
     folds = RecordedFolds(3)
     parameters = OTHER_ESTIMATORS[estimator][1]
     estimator(**parameters, cv=GroupKFold(2), calibration=folds).fit(X, y, groups=groups)

@@ -12,6 +12,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -586,6 +587,7 @@ TRIALS = 5
 """Repeats of both trials, of which the fastest counts: other work makes a trial only slower."""
 
 
+@cache
 def slowness() -> float:
     """Return this processor's time for a loop and for array sums, relative to the reference.
 
