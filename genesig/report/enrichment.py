@@ -11,7 +11,7 @@ from genesig.report.page.measure import measure
 from genesig.report.page.record import Study, rounded
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.style import MUTED, NEGATIVE, PAGE_WIDTH, POSITIVE, RULE, new_figure
-from genesig.report.page.svg import Picture, picture
+from genesig.report.page.svg import Picture
 from genesig.report.page.tables import columns_of, packed_table
 from genesig.report.page.wording import Wording
 from genesig.report.page.words import clean, counted, shorten, significant
@@ -198,7 +198,7 @@ def _ranking_figure(data: Enrichment, record: EnrichmentRecord) -> Picture:
     set_texts = "; ".join(
         f"{set_row['set']} {significant(set_row['normalised'])}" for set_row in ranked_sets[:10]
     )
-    return picture(
+    return Picture(
         "enrichment",
         partial(draw_order, ranked_sets),
         data=columns_of(ranked_sets, "set", "higher", "normalised", "p"),

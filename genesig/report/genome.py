@@ -22,7 +22,7 @@ from genesig.report.page.style import (
     new_figure,
     reference_line,
 )
-from genesig.report.page.svg import GENE, Picture, gene_names, name_points, picture
+from genesig.report.page.svg import GENE, Picture, gene_names, name_points
 from genesig.report.page.tables import at_mu, columns_of, packed_table
 from genesig.report.page.wording import Wording
 from genesig.report.page.words import percent, shorten
@@ -331,7 +331,7 @@ def genome(data: Genome, limits: Limits) -> Section:
 
 def _genome_figure(data: Genome, record: GenomeRecord) -> Picture:
     threshold = data["config"]["signature"]["cv_frequency"]
-    return picture(
+    return Picture(
         "genome",
         partial(draw_along, record, threshold),
         data={

@@ -21,7 +21,7 @@ from genesig.report.page.style import (
     RULE,
     new_figure,
 )
-from genesig.report.page.svg import Picture, gene_names, name_rows, picture
+from genesig.report.page.svg import Picture, gene_names, name_rows
 from genesig.report.page.tables import (
     Difference,
     at_mu,
@@ -367,7 +367,7 @@ def _genes_picture(record: NonlinearRecord, core_bound: float) -> Picture:
         f" {percent(gene['linear_cv_frequency'])}"
         for gene in genes[:10]
     )
-    return picture(
+    return Picture(
         "nonlinear_genes",
         partial(draw_gene_frequencies, genes, core_bound),
         data=columns_of(
@@ -387,7 +387,7 @@ def _curves_picture(record: NonlinearRecord, *, has_classes: bool) -> Picture:
         f"{gene_label(curve['gene'], curve['symbol'])}, r² with a line {decimal(curve['straight'])}"
         for curve in record["curves"]
     )
-    return picture(
+    return Picture(
         "nonlinear_curves",
         partial(
             draw_dependence, record["curves"], "mean score" if has_classes else "mean prediction"

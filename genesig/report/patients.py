@@ -13,7 +13,7 @@ from genesig.report.page.measure import Measure, measure
 from genesig.report.page.record import Study
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.style import GENESIG_COLOUR, INK, MUTED
-from genesig.report.page.svg import Picture, picture
+from genesig.report.page.svg import Picture
 from genesig.report.page.tables import (
     CI_FROM,
     CI_TO,
@@ -379,7 +379,7 @@ def _with_metric(row: TableRow, metric: Measure) -> TableRow:
 
 
 def _subgroup_figure(rows: list[TableRow], metric: Measure) -> Picture:
-    return picture(
+    return Picture(
         "subgroups",
         partial(draw_subgroups, rows, metric),
         data=columns_of(rows, "name", "samples", "value", "low", "high"),

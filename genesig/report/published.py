@@ -19,7 +19,7 @@ from genesig.report.page.style import (
     new_figure,
     reference_line,
 )
-from genesig.report.page.svg import Picture, picture
+from genesig.report.page.svg import Picture
 from genesig.report.page.tables import (
     CI_FROM,
     CI_TO,
@@ -102,7 +102,7 @@ def _random_lists_figure(
     ]
     limits = [*map(metric.interval, signatures), *[(None, None)] * len(random_values)]
     values = [*(metric.value(row["error"]) for row in signatures), *random_values]
-    return picture(
+    return Picture(
         PUBLISHED_TABLE,
         partial(_draw_random_lists, signatures, random_values, metric),
         data={

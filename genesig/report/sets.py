@@ -11,7 +11,7 @@ from genesig.report.page import charts
 from genesig.report.page.record import PermutationP, Study, rounded, rounded_row
 from genesig.report.page.section import Item, Limits, Paragraph, Section
 from genesig.report.page.style import GENESIG_COLOUR, PAPER, RULE
-from genesig.report.page.svg import Picture, picture
+from genesig.report.page.svg import Picture
 from genesig.report.page.tables import Difference, at_mu, columns_of, packed_table
 from genesig.report.page.wording import Wording
 from genesig.report.page.words import clean, counted, percent, shorten
@@ -199,7 +199,7 @@ def _frequency_figure(data: Study, record: SetsRecord) -> Picture:
     set_texts = "; ".join(
         f"{set_row['set']} {percent(set_row['cv_frequency'])}" for set_row in set_rows[:10]
     )
-    return picture(
+    return Picture(
         "sets",
         partial(draw_frequencies, set_rows, threshold),
         data=columns_of(set_rows, "set", "cv_frequency", "mean_share", "final_share", "in_list"),

@@ -10,7 +10,7 @@ from genesig.report.page import charts
 from genesig.report.page.record import Study, json_value, rounded
 from genesig.report.page.section import Item, Limits, Paragraph, Section
 from genesig.report.page.style import GENESIG_COLOUR, INK, POSITIVE
-from genesig.report.page.svg import Picture, picture
+from genesig.report.page.svg import Picture
 from genesig.report.page.tables import Column, Table, columns_of, filled_table
 from genesig.report.page.verdict import NEUTRAL_LOOK, SUPPORT_LOOK, Badge
 from genesig.report.page.wording import Wording
@@ -295,7 +295,7 @@ def studies(data: Studies, limits: Limits) -> Section:
 
 
 def _forest_figure(record: StudiesRecord) -> Picture:
-    return picture(
+    return Picture(
         "studies_forest",
         partial(draw_forest, record, CHANCE_BY_MEASURE[record["measure"]]),
         data=columns_of(record["studies"], "name", "samples", "value", "low", "high"),
@@ -347,7 +347,7 @@ def _gene_figure(data: Studies, record: StudiesRecord, limits: Limits) -> Pictur
     mean_texts = "; ".join(
         f"{name} {decimal(value)}" for name, (value, _, _) in zip(names, means, strict=True)
     )
-    return picture(
+    return Picture(
         "studies_genes",
         partial(draw_genes, names, effects, means, effect),
         data={

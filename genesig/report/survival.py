@@ -18,7 +18,7 @@ from genesig.report.page.record import (
 )
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.style import GENESIG_COLOUR, HALF_WIDTH, MUTED, PAPER, RULE, new_figure
-from genesig.report.page.svg import Picture, picture
+from genesig.report.page.svg import Picture
 from genesig.report.page.tables import columns_of, shown_table
 from genesig.report.page.wording import Wording
 from genesig.report.page.words import clean, percent
@@ -180,7 +180,7 @@ WORDS = Wording(__file__, conflicting=_measures_conflict, survival_at=_survival_
 
 def _curves_figure(data: Survival, record: SurvivalRecord) -> Picture:
     label = clean(data["study"]["label"])
-    return picture(
+    return Picture(
         "survival_curves",
         partial(charts.kaplan_meier, record["curves"], data["study"]["label"], record["horizon"]),
         data=charts.kaplan_meier_data(record["curves"]),
@@ -195,7 +195,7 @@ def _calibration_figure(data: Survival, record: SurvivalRecord) -> Picture:
         f"{percent(group['expected'])} predicted, {_observed_text(group['observed'])} observed"
         for group in record["risk"]
     )
-    return picture(
+    return Picture(
         "survival_calibration",
         partial(draw_calibration, record["risk"]),
         data=columns_of(record["risk"], "samples", "expected", "observed", "low", "high"),

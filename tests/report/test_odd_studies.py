@@ -18,7 +18,7 @@ from genesig.report.collect import StudyResults, collect
 from genesig.report.genes.section import list_lengths
 from genesig.report.page import style
 from genesig.report.page.charts import confusion
-from genesig.report.page.svg import draw_picture, picture
+from genesig.report.page.svg import Picture, draw_picture
 from genesig.report.page.verdict import Grade, grade
 from genesig.report.record import Report
 from genesig.report.render import render
@@ -254,7 +254,7 @@ def test_the_axis_labels_of_a_square_figure_stay_inside_it():
     """Its axes move when they are made square, after the labels were given room."""
     draw = partial(confusion, [[10, 0], [0, 10]], ["healthy control", "rheumatoid arthritis"])
     words = {"title": "t", "description": "d", "caption": "c", "data": {}}
-    svg = draw_picture(picture("square", draw, **words)).svg
+    svg = draw_picture(Picture("square", draw, **words)).svg
     place = re.search(r'transform="translate\(([-\d.]+) [-\d.]+\) rotate\(-90\)"[^>]*>true<', svg)
     place = place or re.search(r'rotate\(-90 ([-\d.]+) [-\d.]+\)"[^>]*>true<', svg)
     assert place is not None

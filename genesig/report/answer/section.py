@@ -22,7 +22,7 @@ from genesig.report.page.style import (
     NEGATIVE,
     POSITIVE,
 )
-from genesig.report.page.svg import Picture, picture
+from genesig.report.page.svg import Picture
 from genesig.report.page.tables import (
     TableRow,
     chosen_list_rows,
@@ -227,7 +227,7 @@ def held_out_scores(
         else f"At threshold 0 (dashed line), the model calls a {noun} {clean(classes[1])} if its"
         f" score is above 0; at the operating point, above {operating_point}."
     )
-    return picture(
+    return Picture(
         "held_out_scores",
         partial(figures.strips, strips, classes, label),
         data=transposed(
@@ -283,7 +283,7 @@ def gene_frequencies(data: Study) -> Picture | None:
     tick = tick if tested else ""
     axis = "selection frequency (share of gene lists from random halves)"
     axis = axis if tested else "selection frequency (share of cross-validated models)"
-    return picture(
+    return Picture(
         "gene_frequencies",
         partial(figures.lollipops, lollipops, axis),
         data=transposed(
@@ -370,7 +370,7 @@ def permuted_accuracies(data: Study) -> Picture | None:
         return None
     metric = measure(data)
     *permuted, value = metric.values([*errors, observed])
-    return picture(
+    return Picture(
         "null",
         partial(charts.permuted_values, permuted, value, metric.name, metric.write),
         data={"permutation": [*range(1, len(permuted) + 1), 0], metric.column: [*permuted, value]},
@@ -406,7 +406,7 @@ def beyond_covariates(data: Study) -> Picture | None:
     ]
     gained = _gain_tile(data)
     gain_words = f" Difference: {gained.value} ({gained.words})." if gained else ""
-    return picture(
+    return Picture(
         "beyond_covariates",
         lambda: charts.forest(lines, metric.name, small=True, in_percent=metric.share)[0],
         data=transposed(

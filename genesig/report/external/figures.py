@@ -28,7 +28,7 @@ from genesig.report.page.style import (
     new_figure,
     small_label,
 )
-from genesig.report.page.svg import SAMPLE, Picture, name_points, picture
+from genesig.report.page.svg import SAMPLE, Picture, name_points
 from genesig.report.page.tables import columns_of, transposed
 from genesig.report.page.verdict import Grade, grade_within_study
 from genesig.report.page.wording import Wording
@@ -255,7 +255,7 @@ def cohort_forest(data: External) -> Picture:
     rows = [(line.name, line.value, *line.limits) for line in lines]
     axis = f"{name} (larger is better; dashed: chance)"
     measure_texts = "; ".join(f"{line.name} {decimal(line.value)}" for line in lines)
-    return picture(
+    return Picture(
         "external_forest",
         lambda: charts.forest(lines, axis, reference_value=chance)[0],
         data=transposed(("name", key, "low", "high"), rows),
@@ -308,7 +308,7 @@ def _roc_figure(
 ) -> Picture:
     """Return the ROC curve of a cohort."""
     auc = cohort["scores"]["auc"]
-    return picture(
+    return Picture(
         f"{stem}_roc",
         partial(draw_roc, held_out_curves, cohort_curve, auc, classes),
         data={"false_positive_rate": cohort_curve["x"], "true_positive_rate": cohort_curve["y"]},
@@ -322,7 +322,7 @@ def _confusion_figure(
     counts: Sequence[Sequence[int]], name: str, classes: Sequence[str], stem: str
 ) -> Picture:
     """Return the confusion matrix of a cohort."""
-    return picture(
+    return Picture(
         f"{stem}_confusion",
         partial(charts.confusion, counts, classes),
         data=charts.confusion_data(counts, classes),
@@ -336,7 +336,7 @@ def _scores_figure(
     held_out: HeldOut, cohort: CohortRecord, classes: Sequence[str], stem: str
 ) -> Picture:
     """Return the scores by class of a cohort."""
-    return picture(
+    return Picture(
         f"{stem}_scores",
         partial(draw_scores, held_out["samples"], cohort, classes),
         data=columns_of(cohort["points"], "sample", "label", "score"),
@@ -348,7 +348,7 @@ def _scores_figure(
 
 def _reliability_figure(cohort: CohortRecord, classes: Sequence[str], stem: str) -> Picture:
     """Return the calibration of a cohort with two classes."""
-    return picture(
+    return Picture(
         f"{stem}_calibration",
         partial(draw_reliability, cohort, classes),
         data=columns_of(cohort["reliability"], "score", "samples", "share", "low", "high"),
@@ -360,7 +360,7 @@ def _reliability_figure(cohort: CohortRecord, classes: Sequence[str], stem: str)
 
 def observed_figure(cohort: CohortRecord, label: str, stem: str) -> Picture:
     """Return observed against predicted numbers of a cohort."""
-    return picture(
+    return Picture(
         f"{stem}_fit",
         partial(draw_observed, cohort, label),
         data=columns_of(cohort["points"], "sample", "label", "score"),
@@ -372,7 +372,7 @@ def observed_figure(cohort: CohortRecord, label: str, stem: str) -> Picture:
 
 def survival_figure(cohort: CohortRecord, label: str, stem: str) -> Picture:
     """Return the Kaplan-Meier curves of the risk groups of a cohort."""
-    return picture(
+    return Picture(
         f"{stem}_curves",
         partial(charts.kaplan_meier, cohort["curves"], label, cohort["horizon"]),
         data=charts.kaplan_meier_data(cohort["curves"]),
@@ -384,7 +384,7 @@ def survival_figure(cohort: CohortRecord, label: str, stem: str) -> Picture:
 
 def shift_figure(cohort: CohortRecord, stem: str) -> Picture:
     """Return the histogram of the shifts of the genes."""
-    return picture(
+    return Picture(
         f"{stem}_shift",
         partial(draw_shift, cohort),
         data=columns_of(cohort["genes"], "gene", "symbol", "shift", "weight"),

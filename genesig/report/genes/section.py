@@ -25,7 +25,7 @@ from genesig.report.page.style import (
     reference_line,
     small_label,
 )
-from genesig.report.page.svg import FigureColumns, Picture, picture
+from genesig.report.page.svg import FigureColumns, Picture
 from genesig.report.page.tables import (
     SINGLE_GENE_TEST,
     Table,
@@ -122,7 +122,7 @@ def blocks_section(data: Genes, limits: Limits) -> Section:
 
 def _correlation_picture(data: Genes, n_shown: int, total: int) -> Picture:
     """Return the image of the correlation matrix."""
-    return picture(
+    return Picture(
         "correlation",
         partial(figures.draw_correlation, data),
         data=_correlation_columns(data["correlation"]),
@@ -164,7 +164,7 @@ def _heat_map_picture(data: Genes) -> Picture:
     heat = data["heat"]
     n_genes = len(heat["genes"])
     n_samples = len(heat["samples"])
-    return picture(
+    return Picture(
         "heat_map",
         partial(figures.draw_heat_map, data),
         data={
@@ -182,7 +182,7 @@ def _heat_map_picture(data: Genes) -> Picture:
 def _volcano_picture(data: Genes) -> Picture:
     """Return the volcano plot."""
     volcano = data["volcano"]
-    return picture(
+    return Picture(
         "volcano",
         partial(figures.draw_volcano, data),
         data={
@@ -272,7 +272,7 @@ def brevity_section(data: Genes, limits: Limits) -> Section:
     format_value = study_measure.write
     chosen_length = next((length for length in lengths if length.is_chosen), lengths[-1])
     paragraphs = WORDS.paragraphs("brevity", lengths[0], chosen_length, study_measure)
-    image = picture(
+    image = Picture(
         "brevity",
         partial(draw_brevity, data),
         data=transposed(

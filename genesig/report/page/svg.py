@@ -1,9 +1,9 @@
-"""Figures as SVG that may stand in a page: named, described, without style attributes, few paths.
+"""Figures as SVG for the page: described, with unique ids, without style attributes, in few paths.
 
 matplotlib writes each dot and tick as a copy (``<use>``) of a shape in ``<defs>``, often in a group
-of its own. Here each copy becomes a path where it stands, and copies that look alike one path. What
-a figure shows has names with their places: what has the same name and kind in several figures is
-marked in all of them.
+of its own. Here each copy becomes a path, and copies that look alike become one path. Samples and
+genes in a figure have names with their positions (`Marks`), so that the page can mark the same
+sample or gene in all figures.
 """
 
 from __future__ import annotations
@@ -23,27 +23,26 @@ import numpy as np
 from genesig.report.page.style import COLUMN_FONT_SIZES, STYLE, in_column
 from genesig.report.page.words import clean, gene_label, shorten
 
-if TYPE_CHECKING:  # who only collects needs no matplotlib
+if TYPE_CHECKING:  # the job that collects report_data.json does not load matplotlib
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
 SVG = "{http://www.w3.org/2000/svg}"
 _LINK = "{http://www.w3.org/1999/xlink}"
 _HREF = f"{_LINK}href"
-_STEP = re.compile(r"([MLCQZmlcqz])|(-?[\d.]+(?:e-?\d+)?)")
-MARK = "data-mark"
-"""Set on what `unfold` made, until `merge` takes it away."""
+_COMMAND_OR_NUMBER = re.compile(r"([MLCQZmlcqz])|(-?[\d.]+(?:e-?\d+)?)")
+MARK = "data-mark"  # attribute of the paths that `unfold` makes; `merge` deletes it
 
 
 def svg_text(root: ET.Element) -> str:
-    """Return an SVG as a page takes it, without prefixes."""
+    """Return the text of an SVG without namespace prefixes, which HTML does not know."""
     ET.register_namespace("", SVG[1:-1])
     ET.register_namespace("xlink", _LINK[1:-1])
     return ET.tostring(root, encoding="unicode")
 
 
 def unfold(root: ET.Element) -> None:
-    """Put a path in place of every copy of a path; shapes that are then unused go."""
+    """Replace every ``<use>`` of a path by a path; delete shapes that nothing uses any more."""
     shapes = {e.get("id", ""): e for d in root.iter(f"{SVG}defs") for e in d.iter(f"{SVG}path")}
     for use in list(root.iter(f"{SVG}use")):
         shape = shapes.get(use.get(_HREF, "")[1:])
@@ -57,11 +56,12 @@ def unfold(root: ET.Element) -> None:
 
 
 def _become_path(use: ET.Element, shape: ET.Element) -> None:
+    """Turn the copy `use` of `shape` into a path at the position of the copy, marked by `MARK`."""
     x = float(use.attrib.pop("x", 0))
     y = float(use.attrib.pop("y", 0))
     use.attrib.pop(_HREF)
     use.tag = f"{SVG}path"
-    # What the shape says of itself goes before what its copy says.
+    # Where both state a property, the style of the shape counts, so it comes last.
     use.set("style", f"{use.get('style', '')}; {shape.get('style', '')}")
     use.set("d", shifted_path(shape.get("d", ""), x, y))
     use.set(MARK, "")
@@ -73,7 +73,7 @@ def shifted_path(d: str, x: float, y: float) -> str:
         return circle(x, y, r)
     parts = []
     is_x = True
-    for command, number in _STEP.findall(d):
+    for command, number in _COMMAND_OR_NUMBER.findall(d):
         if command:
             parts.append(command)
         else:
@@ -89,7 +89,7 @@ def circle(x: float, y: float, r: float) -> str:
 
 
 def _radius(d: str) -> float:
-    """Return the radius of a circle around the origin as matplotlib draws one; else 0."""
+    """Return the radius of a path that is matplotlib's circle around the origin; else 0."""
     if d.count("C") != 8 or "L" in d:  # matplotlib draws a circle as eight curves
         return 0.0
     segments = [coordinates.strip(" \nz").split() for coordinates in re.split("[MC]", d)]
@@ -99,26 +99,32 @@ def _radius(d: str) -> float:
 
 
 def merge(root: ET.Element) -> None:
-    """Make one path of marks that look alike, text between them or not, and of lines in a row."""
+    """Join paths with the same attributes: marks of one group, and lines that follow one another.
+
+    Text between marks does not matter; any other element between them could lie above or below.
+    """
     for parent in root.iter():
-        first_of_look: dict[tuple[tuple[str, str], ...], ET.Element] = {}
+        mark_by_appearance: dict[tuple[tuple[str, str], ...], ET.Element] = {}
         children: list[ET.Element] = []
         for child in parent:
-            appearance = _look(child)
+            appearance = _attributes_without_path(child)
             if MARK not in child.attrib:
-                if children and _is_line(child) and appearance == _look(children[-1]):
+                if (
+                    children
+                    and _is_line(child)
+                    and appearance == _attributes_without_path(children[-1])
+                ):
                     children[-1].set("d", f"{children[-1].get('d', '')} {child.get('d', '')}")
                     continue
                 if child.tag != f"{SVG}text":
-                    first_of_look.clear()
+                    mark_by_appearance.clear()
                 children.append(child)
                 continue
-            if appearance in first_of_look:
-                first_of_look[appearance].set(
-                    "d", first_of_look[appearance].get("d", "") + child.get("d", "")
-                )
+            mark = mark_by_appearance.get(appearance)
+            if mark is not None:
+                mark.set("d", mark.get("d", "") + child.get("d", ""))
             else:
-                first_of_look[appearance] = child
+                mark_by_appearance[appearance] = child
                 children.append(child)
         if len(children) != len(parent):
             parent[:] = children
@@ -126,12 +132,13 @@ def merge(root: ET.Element) -> None:
         element.attrib.pop(MARK, None)
 
 
-def _look(element: ET.Element) -> tuple[tuple[str, str], ...]:
+def _attributes_without_path(element: ET.Element) -> tuple[tuple[str, str], ...]:
+    """Return the attributes that decide how a path looks, without its coordinates."""
     return tuple(sorted((k, v) for k, v in element.attrib.items() if k != "d"))
 
 
 def _is_line(element: ET.Element) -> bool:
-    """Return whether a shape is drawn by its stroke alone, so that crossing lines stay opaque."""
+    """Return whether a path is an opaque line; transparent ones darken where they cross."""
     solid = not any("opacity" in key for key in element.attrib)
     return element.tag == f"{SVG}path" and element.get("fill") == "none" and solid
 
@@ -147,39 +154,32 @@ def hand_down_clips(root: ET.Element) -> None:
 
 SAMPLE = "sample"
 GENE = "gene"
-MAX_NAME_LETTERS = 60
-"""Letters of a name."""
-DPI = 72
-"""Units of an SVG per inch, as matplotlib writes it."""
-NAMES_ATTRIBUTE = "names_on_the_page"
-"""Under which axes keep what is named on them."""
+MAX_NAME_LETTERS = 60  # letters of a name that the page shows beside the pointer
+DPI = 72  # units per inch of the SVG that matplotlib writes
+NAMES_ATTRIBUTE = "names_on_the_page"  # attribute of axes that holds their `Names`
 
 
 class Marks(TypedDict):
-    """Things of one kind on one pair of axes, in the units of the SVG, y downwards.
+    """Positions of samples or genes on one pair of axes, in the units of the SVG, y downwards."""
 
-    ``box`` is left, top, right, bottom of the axes. Without y a name is that of a column, without x
-    of a row.
-    """
-
-    kind: str
+    kind: str  # SAMPLE, GENE, or the kind of sample of a cohort
     names: list[str]
-    box: list[float]
-    x: list[float] | None
-    y: list[float] | None
+    box: list[float]  # left, top, right and bottom of the axes
+    x: list[float] | None  # None if each name is that of a row
+    y: list[float] | None  # None if each name is that of a column
 
 
 @dataclass(frozen=True)
 class Names:
-    """Names on axes, in their data coordinates; nothing is drawn."""
+    """Samples or genes on axes, in data coordinates; drawing turns them into `Marks`."""
 
-    kind: str
+    kind: str  # as in `Marks`, like the next three
     names: Sequence[str]
     x: Any
     y: Any
 
-    def placed(self, ax: Axes) -> Marks:
-        """Return where the names are, after the figure was drawn."""
+    def marks(self, ax: Axes) -> Marks:
+        """Return the positions in the SVG, once the figure is drawn."""
         figure = ax.get_figure(root=True)
         scale = DPI / figure.dpi  # type: ignore[union-attr]
         height = figure.bbox.height * scale  # type: ignore[union-attr]
@@ -201,17 +201,17 @@ class Names:
 
 
 def name_points(ax: Axes, x: Any, y: Any, names: Sequence[str], kind: str = SAMPLE) -> None:
-    """Name points."""
+    """Let the page name the sample or gene at each point (x, y)."""
     _add(ax, Names(kind, names, x, y))
 
 
 def name_columns(ax: Axes, names: Sequence[str], kind: str = SAMPLE) -> None:
-    """Name the columns 0, 1, .. of axes."""
+    """Let the page name the columns 0, 1, .. of axes."""
     _add(ax, Names(kind, names, range(len(names)), None))
 
 
 def name_rows(ax: Axes, names: Sequence[str]) -> None:
-    """Name the rows 0, 1, .. of axes, each a gene."""
+    """Let the page name the rows 0, 1, .. of axes, each a gene."""
     _add(ax, Names(GENE, names, None, range(len(names))))
 
 
@@ -221,12 +221,12 @@ def _add(ax: Axes, names: Names) -> None:
 
 
 def marks_of(figure: Figure) -> list[Marks]:
-    """Return all names of a figure that was drawn."""
-    return [names.placed(ax) for ax in figure.axes for names in vars(ax).get(NAMES_ATTRIBUTE, ())]
+    """Return the positions of all named samples and genes of a drawn figure."""
+    return [names.marks(ax) for ax in figure.axes for names in vars(ax).get(NAMES_ATTRIBUTE, ())]
 
 
 def gene_names(genes: Sequence[str], symbols: Sequence[str]) -> list[str]:
-    """Return the names that genes have when a reader points at them."""
+    """Return the name of each gene that appears beside the pointer: symbol and id."""
     return [gene_label(*pair, MAX_NAME_LETTERS) for pair in zip(genes, symbols, strict=True)]
 
 
@@ -234,10 +234,9 @@ FigureColumns = Mapping[str, Sequence[Any]]
 _FAMILY = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif"
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _URL = re.compile(r"url\(#([^)]+)\)")
-LETTERS_PER_LINE = 44
-LONG_ROW_NAME = 24
-MAX_TWO_LINE_ROWS = 14
-"""Letters below the axes of a column, and of the name of a row; rows with room for two lines."""
+LETTERS_PER_LINE = 44  # letters that fit below the axes of a figure of column width
+MAX_ROW_LETTERS = 24  # letters of the name of a row that fit beside such axes in one line
+MAX_TWO_LINE_ROWS = 14  # rows up to which each has room for two lines
 _ROUNDED_ATTRIBUTES = ("d", "x", "y", "transform", "width", "height")
 
 
@@ -248,26 +247,13 @@ class Picture:
     name: str  # file name without suffix, and the stem of every id in the SVG
     draw: Callable[[], Figure] | None  # None once it is drawn, so that processes can exchange it
     title: str
-    description: str  # what it shows, for those who do not see it
+    description: str  # its content in words, for screen readers
     caption: str  # how to read it
-    data: FigureColumns  # what it shows, as columns of one length
-    svg: str = ""  # the following are empty until it is drawn
+    data: FigureColumns  # its values, as columns of one length
+    svg: str = ""  # like the next three: empty until it is drawn
     width: float = 0.0  # inches
-    marks: Sequence[Marks] = ()  # names of what it shows, with their places
+    marks: Sequence[Marks] = ()  # positions of its samples and genes
     column: str = ""  # SVG for a column of a journal (85 mm), and for a telephone
-
-
-def picture(
-    name: str,
-    draw: Callable[[], Figure],
-    *,
-    title: str,
-    description: str,
-    caption: str,
-    data: FigureColumns,
-) -> Picture:
-    """Return a figure that is not drawn yet."""
-    return Picture(name, draw, title, description, caption, data)
 
 
 def draw_picture(image: Picture) -> Picture:
@@ -277,7 +263,7 @@ def draw_picture(image: Picture) -> Picture:
     import matplotlib as mpl
 
     with mpl.rc_context(STYLE), warnings.catch_warnings():
-        # The browser has the letters that matplotlib's own font lacks.
+        # Letters that the font of matplotlib lacks come from the fonts of the browser.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure = image.draw()
         svg = as_svg(figure, image.name, image.title, image.description)
@@ -302,27 +288,25 @@ def make_narrow(figure: Figure | SubFigure) -> None:
     for text in figure.findobj(Text):
         text.set_fontsize(min(text.get_fontsize(), COLUMN_FONT_SIZES["font.size"]))
     for axes in figure.axes:
-        place = axes.get_subplotspec()
-        letters = LETTERS_PER_LINE // (1 if place is None else place.get_gridspec().ncols)
+        subplot = axes.get_subplotspec()
+        letters = LETTERS_PER_LINE // (1 if subplot is None else subplot.get_gridspec().ncols)
         axes.set_xlabel(fill(axes.get_xlabel(), letters))
         title = axes.get_title(loc="left").split("\n")
         axes.set_title("\n".join(shorten(line, letters) for line in title), loc="left")
-        if len(axes.get_xticks()) > letters // 2:  # names of samples, one a letter's width
+        if len(axes.get_xticks()) > letters // 2:  # names of samples, each as wide as a letter
             axes.set_xticks([])
         names = [label.get_text() for label in axes.get_yticklabels()]
-        if any(len(name) > LONG_ROW_NAME for name in names):
-            axes.set_yticks(axes.get_yticks(), [_in_rows(name, len(names)) for name in names])
+        if any(len(name) > MAX_ROW_LETTERS for name in names):
+            axes.set_yticks(axes.get_yticks(), [_fit_row_name(name, len(names)) for name in names])
 
 
-def _in_rows(name: str, rows: int) -> str:
-    """Break the name of one of a few rows into lines; of many, shorten it."""
-    if len(name) <= LONG_ROW_NAME:
+def _fit_row_name(name: str, n_rows: int) -> str:
+    """Break a long name of a row into lines; if the rows are many, shorten it instead."""
+    if len(name) <= MAX_ROW_LETTERS:
         return name
-    return (
-        fill(name, LONG_ROW_NAME)
-        if rows <= MAX_TWO_LINE_ROWS
-        else shorten(name.split(" · ")[0], LONG_ROW_NAME)
-    )
+    if n_rows <= MAX_TWO_LINE_ROWS:
+        return fill(name, MAX_ROW_LETTERS)
+    return shorten(name.split(" · ")[0], MAX_ROW_LETTERS)
 
 
 def as_svg(figure: Figure, name: str, title: str, description: str) -> str:
@@ -347,17 +331,17 @@ def _lay_out(figure: Figure) -> None:
 
 
 def _tidy(text: str, name: str, title: str, description: str) -> str:
-    """Return the text of an SVG for the page, with title and description, in few paths.
+    """Return matplotlib's SVG `text` for the page, with title and description, in few paths.
 
     Ids become unique to the page, styles become attributes, and numbers are rounded.
     """
     root = ET.fromstring(text)
-    _strip(root)
+    _delete_metadata_and_styles(root)
     unfold(root)
-    linked_ids = {link for element in root.iter() for link in _links(element)}
+    linked_ids = {link for element in root.iter() for link in _linked_ids(element)}
     for element in root.iter():
-        _unstyle(element)
-        _rename(element, f"figure-{name}", linked_ids)
+        _turn_style_into_attributes(element)
+        _prefix_ids(element, f"figure-{name}", linked_ids)
         for key in _ROUNDED_ATTRIBUTES:
             if key in element.attrib:
                 element.set(key, _round_numbers(element.get(key, ""), key))
@@ -365,26 +349,27 @@ def _tidy(text: str, name: str, title: str, description: str) -> str:
         if element.tag != f"{SVG}text":
             element.text = None
     hand_down_clips(root)
-    _flatten(root)
+    _drop_empty_groups(root)
     merge(root)
     _describe(root, f"figure-{name}", title, description)
     return svg_text(root)
 
 
-def _strip(root: ET.Element) -> None:
+def _delete_metadata_and_styles(root: ET.Element) -> None:
     for parent in list(root.iter()):
         for child in list(parent):
             if child.tag in (f"{SVG}metadata", f"{SVG}style"):
                 parent.remove(child)
 
 
-def _links(element: ET.Element) -> list[str]:
+def _linked_ids(element: ET.Element) -> list[str]:
+    """Return the ids that an element links to, by ``url(#id)`` or ``href="#id"``."""
     links = [match for value in element.attrib.values() for match in _URL.findall(value)]
     href = element.get(_HREF, "")
     return [*links, href[1:]] if href.startswith("#") else links
 
 
-def _unstyle(element: ET.Element) -> None:
+def _turn_style_into_attributes(element: ET.Element) -> None:
     """Turn ``style="fill: red"`` into ``fill="red"``: a strict page forbids style attributes."""
     for declaration in element.attrib.pop("style", "").split(";"):
         key, _, value = (piece.strip() for piece in declaration.partition(":"))
@@ -394,8 +379,8 @@ def _unstyle(element: ET.Element) -> None:
             element.set(key, value)
 
 
-def _rename(element: ET.Element, stem: str, linked_ids: set[str]) -> None:
-    """Put `stem` before the ids that an element has or links to; drop ids without a link."""
+def _prefix_ids(element: ET.Element, stem: str, linked_ids: set[str]) -> None:
+    """Put `stem` before the id of an element and the ids it links to; drop an id without a link."""
     if "id" in element.attrib:
         old = element.attrib.pop("id")
         if old in linked_ids:
@@ -416,15 +401,15 @@ def _round_numbers(value: str, key: str) -> str:
     return " ".join(value.split())
 
 
-def _flatten(root: ET.Element) -> None:
-    """Drop groups that carry nothing but their children, the innermost first, and empty defs."""
+def _drop_empty_groups(root: ET.Element) -> None:
+    """Replace groups without attributes by their children, the innermost first; drop empty defs."""
     for parent in reversed(list(root.iter())):
         children: list[ET.Element] = []
         for child in parent:
             if child.tag == f"{SVG}defs" and not len(child):
                 continue
-            bare = child.tag == f"{SVG}g" and not child.attrib
-            children += list(child) if bare else [child]
+            is_plain_group = child.tag == f"{SVG}g" and not child.attrib
+            children += list(child) if is_plain_group else [child]
         if children != list(parent):
             parent[:] = children
 

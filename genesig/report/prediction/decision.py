@@ -21,7 +21,7 @@ from genesig.report.page.style import (
     new_figure,
     small_label,
 )
-from genesig.report.page.svg import Picture, picture
+from genesig.report.page.svg import Picture
 from genesig.report.page.tables import columns_of
 from genesig.report.page.verdict import Grade, grade_within_study
 from genesig.report.page.wording import Wording
@@ -212,7 +212,7 @@ def _calibration_picture(
 ) -> Picture:
     """Return the calibration of held-out probabilities."""
     samples = data["held_out"]["samples"]
-    return picture(
+    return Picture(
         "calibration",
         partial(draw_calibration, probabilities, name),
         data={
@@ -228,7 +228,7 @@ def _calibration_picture(
 def _net_benefit_picture(probabilities: HeldOutProbabilities, name: str) -> Picture:
     """Return the decision curve."""
     benefit_at_prevalence = float(probabilities.net_benefit(np.array([probabilities.share]))[0])
-    return picture(
+    return Picture(
         "decision_curve",
         partial(draw_decisions, probabilities, name),
         data=net_benefit_data(probabilities),

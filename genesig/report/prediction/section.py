@@ -21,7 +21,7 @@ from genesig.report.page.measure import (
 )
 from genesig.report.page.record import HeldOutSample, RepeatRocCurve
 from genesig.report.page.section import Item, Limits, Section
-from genesig.report.page.svg import FigureColumns, Picture, picture
+from genesig.report.page.svg import FigureColumns, Picture
 from genesig.report.page.tables import (
     Cell,
     Table,
@@ -50,7 +50,7 @@ from genesig.selection.assess.controls import FDR_SELECTED
 def model_selection_section(data: Prediction, limits: Limits) -> Section:
     """Return the section with the surface of the validation error."""
     grid = data["surface"]
-    image = picture(
+    image = Picture(
         "model_selection",
         partial(figures.draw_surface, data),
         data=figures.surface_data(grid),
@@ -101,7 +101,7 @@ def _roc_picture(
     curves: list[RepeatRocCurve], classes: list[str], auc: str, repeats: int
 ) -> Picture:
     """Return the ROC curve of the held-out scores."""
-    return picture(
+    return Picture(
         "roc",
         partial(figures.draw_roc, curves, classes, auc),
         data=transposed(
@@ -121,7 +121,7 @@ def _roc_picture(
 def _confusion_picture(counts: list[list[float]], classes: list[str], repeats: int) -> Picture:
     """Return the confusion matrix of the held-out calls."""
     count = WORDS.text("confusion_count", repeats)
-    return picture(
+    return Picture(
         "confusion",
         partial(confusion, counts, classes),
         data=confusion_data(counts, classes),
@@ -137,7 +137,7 @@ def _number_pictures(data: Prediction) -> Iterator[Picture]:
     fit = data["held_out"]["fit"]
     if fit is None:
         return
-    yield picture(
+    yield Picture(
         "observed_predicted",
         partial(figures.draw_observed_predicted, held_out["samples"], fit, data["study"]["label"]),
         data={
@@ -171,7 +171,7 @@ def controls_section(data: Prediction, limits: Limits) -> Section:
     rows = control_rows(data)
     if not any(row["model"] == "genesig" for row in rows):
         return Section("controls", "Other methods", paragraphs, [table], part="prediction")
-    image = picture(
+    image = Picture(
         "controls",
         partial(figures.draw_controls, data),
         data={"model": [row["model"] for row in rows], **study_measure.columns(rows)},
@@ -321,7 +321,7 @@ def _score_columns(samples: list[HeldOutSample]) -> FigureColumns:
 
 def _margins_picture(samples: list[HeldOutSample], classes: list[str]) -> Picture:
     """Return the margins of samples of several classes."""
-    return picture(
+    return Picture(
         "samples",
         partial(figures.draw_samples, samples, classes),
         data=_score_columns(samples),

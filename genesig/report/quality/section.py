@@ -13,7 +13,7 @@ from genesig.data.quality.samples import OUTLIER_MADS
 from genesig.data.steps.scale import LOGGED_MAX, LOGGED_P99
 from genesig.report.page.measure import class_number
 from genesig.report.page.section import Facts, Fold, Item, Limits, Section
-from genesig.report.page.svg import FigureColumns, Picture, picture
+from genesig.report.page.svg import FigureColumns, Picture
 from genesig.report.page.tables import Column, Table, filled_table, on_components, transposed
 from genesig.report.page.wording import Wording
 from genesig.report.page.words import clean, shorten
@@ -230,7 +230,7 @@ SIZE_NAMES = {"library": "Library sizes", "factor": "Scaling factors"}
 def distributions_picture(data: QualityStudy) -> Picture:
     """Return the quantiles of each sample, as read and as analysed."""
     record = data["quality"]
-    return picture(
+    return Picture(
         "distributions",
         partial(figures.draw_distributions, data),
         data=_band_columns(data, "quantiles"),
@@ -255,7 +255,7 @@ def _band_columns(data: QualityStudy, key: Literal["quantiles", "rle"]) -> Figur
 def rle_picture(data: QualityStudy) -> Picture:
     """Return the relative log expression of each sample, as read and as analysed."""
     record = data["quality"]
-    return picture(
+    return Picture(
         "relative_log_expression",
         partial(figures.draw_rle, data),
         data=_band_columns(data, "rle"),
@@ -268,7 +268,7 @@ def rle_picture(data: QualityStudy) -> Picture:
 def components_picture(data: QualityStudy) -> Picture:
     """Return the samples on the first two principal components."""
     record = data["quality"]
-    return picture(
+    return Picture(
         "quality_components",
         partial(figures.draw_components, data),
         data=_component_columns(data),
@@ -293,7 +293,7 @@ def _component_columns(data: QualityStudy) -> FigureColumns:
 def associations_picture(data: QualityStudy) -> Picture:
     """Return the association of components with columns of the sample table."""
     record = data["quality"]
-    return picture(
+    return Picture(
         "associations",
         partial(figures.draw_associations, data),
         data=_association_columns(record),

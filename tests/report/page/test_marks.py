@@ -12,7 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from genesig.report.page.style import STYLE, new_figure
-from genesig.report.page.svg import MARK, draw_picture, picture, shifted_path
+from genesig.report.page.svg import MARK, Picture, draw_picture, shifted_path
 
 pytestmark = pytest.mark.drawn
 
@@ -28,7 +28,7 @@ def dots(marker, count=300):
 
 @pytest.mark.parametrize("marker", ["o", "^", "s", "D"])
 def test_many_dots_are_one_path_with_as_many_pieces(marker):
-    svg = draw_picture(picture("many", lambda: dots(marker), **WORDS)).svg
+    svg = draw_picture(Picture("many", lambda: dots(marker), **WORDS)).svg
     assert MARK not in svg
     assert "<use" not in svg
     pieces = [e.get("d").count("M") for e in ET.fromstring(svg).iter() if e.get("d")]
@@ -48,7 +48,7 @@ def test_each_circle_stays_where_it_was():
         dots("o", 20).savefig(stream, format="svg")
     expected = places(stream.getvalue())
     assert len(expected) == 20
-    svg = draw_picture(picture("same", lambda: dots("o", 20), **WORDS)).svg
+    svg = draw_picture(Picture("same", lambda: dots("o", 20), **WORDS)).svg
     d = next(e.get("d") for e in ET.fromstring(svg).iter() if (e.get("d") or "").count("M") == 20)
     circles = re.findall(r"M([\d.]+) ([\d.]+)a([\d.]+) ", d)
     centres = [(float(x) + float(r), float(y)) for x, y, r in circles]
@@ -65,7 +65,7 @@ def test_marks_above_dots_stay_above_dots():
         ax.scatter([1.5, 1.2], [1.5, 1.2], color="#007a58", zorder=3)
         return figure
 
-    svg = draw_picture(picture("layers", draw, **WORDS)).svg
+    svg = draw_picture(Picture("layers", draw, **WORDS)).svg
     order = re.findall(r'fill="#007a58"|stroke="#000000"', svg)
     assert order == ['fill="#007a58"', 'stroke="#000000"', 'fill="#007a58"']
 

@@ -17,7 +17,6 @@ from genesig.report.page.svg import (
     name_columns,
     name_points,
     name_rows,
-    picture,
 )
 from genesig.report.sections import SECTIONS, summary
 
@@ -36,7 +35,7 @@ def drawn(fill):
         fill(ax)
         return figure
 
-    return draw_picture(picture("p", draw, title="t", description="d", caption="c", data={}))
+    return draw_picture(Picture("p", draw, title="t", description="d", caption="c", data={}))
 
 
 def test_a_name_stands_where_its_point_is_drawn():
