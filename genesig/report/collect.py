@@ -153,7 +153,7 @@ class StudyResults:
     null: Mapping[str, Any]
     """``error``: (B, n_mu) nested-CV errors of the permutations; B may be 0."""
     run: Mapping[str, Any]
-    """Content of run.json."""
+    """Content of results/settings.json."""
     config: Mapping[str, Any] | None = None
     """The resolved config; None if it is the config of `run`."""
     warnings: Sequence[str] = ()

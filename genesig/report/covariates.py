@@ -208,8 +208,8 @@ def _shows_ridge(data: Covariates) -> bool:
     if not _is_measured(data["covariates"]["alone"]):
         return False
     if grade_within_study(data) is Grade.HERE:
-        return verdict["by"] == "all genes"
-    return not verdict["excludes"]
+        return verdict["basis"] == "all genes"
+    return not verdict["interval_excludes_chance"]
 
 
 WORDS = Wording(

@@ -153,12 +153,15 @@ def batch(
         "mean": None if classes else [rounded(y[rows].mean(), 4) for rows in rows_of_batch],
         "sd": None if classes else [rounded(y[rows].std(), 4) for rows in rows_of_batch],
         "association": rounded(_batch_association(dataset, names), 4),
-        "wrong": _wrong_share_of_batches(held_out["samples"], batch_of_sample, sorted(set(names))),
+        "wrong_share": _wrong_share_of_batches(
+            held_out["samples"], batch_of_sample, sorted(set(names))
+        ),
         "combat": "combat" in [step["step"] for step in config["normalise"]["folds"]],
-        "shown": "combat" in [s["step"] for s in dataset.provenance.get("summaries", [])],
+        "combat_in_figures": "combat"
+        in [s["step"] for s in dataset.provenance.get("summaries", [])],
         "held_out": sum(len(split.test) for split in splits.outer),
-        "too_few": sum(n_uncorrected),
-        "splits": sum(number > 0 for number in n_uncorrected),
+        "uncorrected": sum(n_uncorrected),
+        "uncorrected_splits": sum(number > 0 for number in n_uncorrected),
     }
 
 
@@ -198,7 +201,7 @@ def batch_warnings(data: Study) -> list[str]:
         and len(batch_summary["names"]) < MIN_BATCHES
     ):
         warnings.append(WORDS.text("few_batches", len(batch_summary["names"])))
-    if batch_summary["combat"] and batch_summary["too_few"]:
+    if batch_summary["combat"] and batch_summary["uncorrected"]:
         warnings.append(WORDS.text("uncorrected", batch_summary, data["design"]["outer"]))
     return warnings
 
@@ -217,10 +220,10 @@ def batch_table(data: Study, limits: Limits) -> list[Table]:
     if batch_summary["mean"] and batch_summary["sd"]:
         columns += [Column(f"Mean {label}", "number"), Column("Standard deviation", "number")]
         values += [batch_summary["mean"], batch_summary["sd"]]
-    if batch_summary["wrong"] is not None:
+    if batch_summary["wrong_share"] is not None:
         help_ = "Share of the decisions on the batch's samples while they were held out"
         columns.append(Column("Wrong while held out", "share", help_))
-        values.append(batch_summary["wrong"])
+        values.append(batch_summary["wrong_share"])
     caption = f"Batches ({clean(batch_summary['column'])}) and {label}."
     rows = list(zip(*values, strict=True))
     return [filled_table("batches", caption, columns, rows, limits.table_rows)]

@@ -47,13 +47,13 @@ class RankedSet(TypedDict):
 class EnrichmentRecord(TypedDict):
     """Summary of the enrichment of gene sets."""
 
-    known: int  # sets that took part
+    n_sets: int  # sets that took part
     permutations: int
     size: float  # mean length of the chosen lists
     chosen: list[EnrichedSet]  # first sets of the chosen lists
-    found: int  # sets of the chosen lists with p at most `FAMILY_LEVEL`
+    n_enriched: int  # sets of the chosen lists with p at most `FAMILY_LEVEL`
     ranked: list[RankedSet]  # first sets of the ranking of all genes
-    passing: int  # sets of the ranking with p at most `FAMILY_LEVEL`
+    n_passing: int  # sets of the ranking with p at most `FAMILY_LEVEL`
 
 
 class Enrichment(Study):
@@ -80,13 +80,13 @@ def collect_enrichment(
     ranking = tables["enrichment_ranking"]
     chosen = lists[lists["list"] == "chosen lists"]
     return {
-        "known": len(ranking),
+        "n_sets": len(ranking),
         "permutations": permutations,
         "size": rounded(chosen["size"].iloc[0], 4) if len(chosen) else 0.0,
         "chosen": _enriched_sets(chosen),
-        "found": int((chosen["family_p"] <= FAMILY_LEVEL).sum()),
+        "n_enriched": int((chosen["family_p"] <= FAMILY_LEVEL).sum()),
         "ranked": _ranked_sets(ranking),
-        "passing": int((ranking["family_p"] <= FAMILY_LEVEL).sum()),
+        "n_passing": int((ranking["family_p"] <= FAMILY_LEVEL).sum()),
     }
 
 

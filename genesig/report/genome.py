@@ -81,7 +81,7 @@ class GenomeRecord(TypedDict):
     places: list[Place]
     total: int
     stretches: list[Stretch]
-    found: int
+    n_stretches: int
 
 
 class Genome(Study):
@@ -118,7 +118,7 @@ def collect_genome(dataset: Dataset, tables: Mapping[str, pd.DataFrame]) -> Geno
         ],
         "total": len(selected),
         "stretches": [_stretch(row) for row in stretches.head(MAX_STRETCHES).to_dict("records")],
-        "found": len(stretches),
+        "n_stretches": len(stretches),
     }
 
 
@@ -315,7 +315,7 @@ def genome(data: Genome, limits: Limits) -> Section:
     if record is None:
         return Section("genome", GENOME_TITLE)
     items: list[Item] = [] if not record["places"] else [_genome_figure(data, record)]
-    if record["found"]:
+    if record["n_stretches"]:
         caption = (
             "Stretches of the final model: neighbours among the measured genes of a chromosome."
         )

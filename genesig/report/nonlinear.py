@@ -61,11 +61,11 @@ class FitProblems(TypedDict):
     """Numbers of fits that ended early, did not converge or selected no gene."""
 
     splits: int  # outer splits
-    cut: int  # splits whose path ended before the chosen tau
-    inner_cut: int  # inner paths that ended before the smallest tau
-    inner: int  # all inner paths
+    early_ends: int  # splits whose path ended before the chosen tau
+    early_inner_ends: int  # inner paths that ended before the smallest tau
+    inner_paths: int  # all inner paths
     unfinished: int  # fits above the requested gap
-    none: int  # splits without a gene
+    without_gene: int  # splits without a gene
     messages: list[str]  # first messages about single splits
     further_messages: int  # number of further messages
 
@@ -75,7 +75,7 @@ class DependenceCurve(TypedDict):
 
     gene: str
     symbol: str
-    straight: float | None  # r² of the curve with a line
+    r2_with_line: float | None  # r² of the curve with a line
     value: list[float]  # expression of the gene
     effect: list[float]  # mean score at this expression
     samples: list[int]  # samples near this expression
@@ -85,8 +85,8 @@ class DependenceCurves(TypedDict):
     """Curves of the first genes of the final model."""
 
     curves: list[DependenceCurve]
-    drawn_from: int  # genes of the final model
-    straight: float | None  # median r² with a line, over all of them
+    n_final_genes: int  # genes of the final model
+    r2_with_line: float | None  # median r² with a line, over all of them
 
 
 class NonlinearRecord(DependenceCurves):
@@ -94,11 +94,13 @@ class NonlinearRecord(DependenceCurves):
 
     screened: int  # genes that each training set kept
     genes: list[SelectedGene]  # at most twice `MAX_NONLINEAR_GENES`
-    ever: int  # genes that any split selected
+    n_selected: int  # genes that any split selected
     agreement: ListAgreement
     difference: Difference | None  # of the error to that of linear selection
-    none: list[float | None]  # smallest, median and largest share fitted without any gene
-    trouble: FitProblems
+    explained_by_none: list[
+        float | None
+    ]  # smallest, median and largest share fitted without any gene
+    fit_problems: FitProblems
 
 
 class Nonlinear(Study):
@@ -122,11 +124,13 @@ def collect_nonlinear(
     return {
         "screened": int(tables["nonlinear_model"]["screened"].iloc[0]),
         "genes": _gene_rows(tables["nonlinear"], tables["signature"]),
-        "ever": len(tables["nonlinear"]),
+        "n_selected": len(tables["nonlinear"]),
         "agreement": _list_agreement(tables["nonlinear_agreement"]),
         "difference": _difference_to_linear(tables["nonlinear_difference"]),
-        "none": rounded(splits["explained_by_none"].quantile([0, 0.5, 1]).to_numpy(), 3),
-        "trouble": _fit_problems(splits, float(config["tolerance"])),
+        "explained_by_none": rounded(
+            splits["explained_by_none"].quantile([0, 0.5, 1]).to_numpy(), 3
+        ),
+        "fit_problems": _fit_problems(splits, float(config["tolerance"])),
         **_dependence_curves(tables["nonlinear_curves"]),
     }
 
@@ -207,11 +211,11 @@ def _fit_problems(splits: pd.DataFrame, tolerance: float) -> FitProblems:
     ]
     return {
         "splits": len(splits),
-        "cut": int(ended_early.sum()),
-        "inner_cut": int(splits["cut"].sum()),
-        "inner": int(splits["paths"].sum()),
+        "early_ends": int(ended_early.sum()),
+        "early_inner_ends": int(splits["cut"].sum()),
+        "inner_paths": int(splits["paths"].sum()),
         "unfinished": int((gap > tolerance).sum()),
-        "none": int((splits["n_genes"] == 0).sum()),
+        "without_gene": int((splits["n_genes"] == 0).sum()),
         "messages": messages[:MAX_MESSAGES],
         "further_messages": max(0, len(messages) - MAX_MESSAGES),
     }
@@ -226,7 +230,7 @@ def _dependence_curves(table: pd.DataFrame) -> DependenceCurves:
         {
             "gene": str(gene),
             "symbol": str(gene_table["symbol"].fillna(gene).iloc[0]),
-            "straight": rounded(gene_table["straight"].iloc[0], 4),
+            "r2_with_line": rounded(gene_table["straight"].iloc[0], 4),
             "value": rounded(gene_table["value"].to_numpy(), 5),
             "effect": rounded(gene_table["effect"].to_numpy(), 5),
             "samples": [int(count) for count in gene_table["samples"]],
@@ -235,8 +239,8 @@ def _dependence_curves(table: pd.DataFrame) -> DependenceCurves:
     ]
     return {
         "curves": curves,
-        "drawn_from": len(gene_tables),
-        "straight": rounded(float(np.median(defined)), 4) if defined else None,
+        "n_final_genes": len(gene_tables),
+        "r2_with_line": rounded(float(np.median(defined)), 4) if defined else None,
     }
 
 
@@ -303,7 +307,7 @@ def _draw_curve(ax: Axes, curve: DependenceCurve) -> None:
     tick_height = 0.045
     ax.vlines(ticks, 0, tick_height, color=INK, lw=0.8, transform=ax.get_xaxis_transform())
     ax.set_title(shorten(curve["symbol"], 20), fontsize=8)
-    ax.set_title(f"r² {decimal(curve['straight'])}", fontsize=7, loc="right", color=MUTED)
+    ax.set_title(f"r² {decimal(curve['r2_with_line'])}", fontsize=7, loc="right", color=MUTED)
     ax.locator_params(axis="both", nbins=4)
     ax.grid(axis="y", color=RULE, lw=0.5)
 
@@ -376,7 +380,7 @@ def _genes_picture(record: NonlinearRecord, core_bound: float) -> Picture:
         title="How often genes are selected, nonlinear and linear",
         description=f"Selection frequency of {len(genes)} genes in nonlinear and in linear"
         f" selection, and the size of the derivative. {clean(gene_texts)}.",
-        caption=WORDS.text("genes_caption", record, min(MAX_NONLINEAR_GENES, record["ever"])),
+        caption=WORDS.text("genes_caption", record, min(MAX_NONLINEAR_GENES, record["n_selected"])),
     )
 
 
@@ -384,7 +388,8 @@ def _curves_picture(record: NonlinearRecord, *, has_classes: bool) -> Picture:
     """Return the partial dependence on the first genes."""
     n_curves = len(record["curves"])
     curve_texts = "; ".join(
-        f"{gene_label(curve['gene'], curve['symbol'])}, r² with a line {decimal(curve['straight'])}"
+        f"{gene_label(curve['gene'], curve['symbol'])}, r² with a line"
+        f" {decimal(curve['r2_with_line'])}"
         for curve in record["curves"]
     )
     return Picture(

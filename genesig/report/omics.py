@@ -6,7 +6,7 @@ from genesig.report.page.measure import Measure, measure
 from genesig.report.page.record import Study
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.tables import CI_FROM, CI_TO, Column, TableRow, filled_table, table_rows
-from genesig.report.page.verdict import Grade, grade
+from genesig.report.page.verdict import no_evidence
 from genesig.report.page.wording import Wording
 from genesig.report.page.words import clean, decimal
 
@@ -51,7 +51,7 @@ def omics(data: Study, limits: Limits) -> Section:
         OMICS_TABLE, caption, columns, cells, limits.table_rows, file=f"{OMICS_TABLE}.tsv"
     )
     measured = [row for row in rows[1:] if None not in _added_value(row)]
-    words = WORDS.paragraphs("section", measured, grade(data) is Grade.NONE, metric)
+    words = WORDS.paragraphs("section", measured, no_evidence(data), metric)
     return Section(OMICS_TABLE, OMICS_TITLE, words, [table], part="prediction")
 
 

@@ -24,7 +24,7 @@ from genesig.report.page.tables import (
     filled_table,
     table_rows,
 )
-from genesig.report.page.verdict import Grade, grade
+from genesig.report.page.verdict import no_evidence
 from genesig.report.page.wording import Wording
 from genesig.report.page.words import (
     clean,
@@ -236,7 +236,7 @@ def next_study(data: Patients, limits: Limits) -> Section:
     """Return the section on the size of a validation, or why none comes next."""
     title = "Size of a validation study"  # an AUC of 1 has no error, and tells nothing of n
     rows = [row for row in table_rows(data["tables"]["next_study"]) if row["samples"]]
-    if not rows or grade(data) is Grade.NONE:
+    if not rows or no_evidence(data):
         words = WORDS.paragraphs("no_sample_size")
         return Section("next-study", title, words, part="prediction", folded=True)
     heads = SAMPLE_SIZE_COLUMNS if rows[0]["events"] is not None else SAMPLE_SIZE_COLUMNS[:-1]
@@ -341,7 +341,7 @@ def subgroups(data: Patients, limits: Limits) -> Section:
     title = "Error in subgroups"
     metric = measure(data)
     rows = [_with_metric(row, metric) for row in table_rows(data["tables"]["subgroups"])]
-    if len(rows) < 2 or rows[0]["value"] is None or grade(data) is Grade.NONE:
+    if len(rows) < 2 or rows[0]["value"] is None or no_evidence(data):
         return Section("subgroups", title, part="prediction")
     keys = ["name", "samples", "events", "value", "low", "high"]
     heads = [
@@ -393,7 +393,7 @@ def _subgroup_figure(rows: list[TableRow], metric: Measure) -> Picture:
 def patient_sentences(data: Patients) -> list[str]:
     """Return how follow-up, effect, subgroups and the size of a validation were computed."""
     texts = WORDS.paragraphs("follow_up_methods", data["study"]["task"])
-    if grade(data) is Grade.NONE:  # the page has none of the others
+    if no_evidence(data):  # the page has none of the others
         return texts
     return [*texts, *WORDS.paragraphs("methods", data, _effect_name(data))]
 

@@ -21,7 +21,7 @@ from genesig.report.studies import Studies
 from genesig.report.survival import Survival
 from genesig.report.writeup import Writeup
 
-VERSION = 9
+VERSION = 10
 
 
 class Report(

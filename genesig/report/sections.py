@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from genesig.report.answer.checks import Check, checks
 from genesig.report.answer.figures import Strip
-from genesig.report.answer.other_methods import other_method
 from genesig.report.answer.section import (
     Tile,
     beyond_covariates,
@@ -17,7 +16,7 @@ from genesig.report.answer.section import (
     permuted_accuracies,
     tiles,
 )
-from genesig.report.answer.sentences import next_steps, rules, write_paragraphs
+from genesig.report.answer.sentences import next_steps, other_method, rules, write_paragraphs
 from genesig.report.classes import classes
 from genesig.report.covariates import added_value, covariates
 from genesig.report.data import reproducibility, study
@@ -44,7 +43,15 @@ from genesig.report.page.measure import covariate_names, subject_noun, two_class
 from genesig.report.page.section import Limits, Paragraph, Section
 from genesig.report.page.style import MUTED
 from genesig.report.page.svg import Picture
-from genesig.report.page.verdict import Badge, Grade, conclusion, external_status, grade, headline
+from genesig.report.page.verdict import (
+    Badge,
+    Grade,
+    conclusion,
+    external_status,
+    grade,
+    headline,
+    no_evidence,
+)
 from genesig.report.page.words import clean, counted
 from genesig.report.patients import next_study, score_effect, studied, subgroups
 from genesig.report.prediction.decision import decisions_section
@@ -109,16 +116,16 @@ class Summary:
 
 def summary(data: Report, limits: Limits) -> Summary:
     """Return what stands on the first screen."""
-    graded = grade(data)
-    second_badge = left_out_badge(data) if graded is not Grade.NONE else None
+    study_grade = grade(data)
+    second_badge = None if no_evidence(data) else left_out_badge(data)
     badges = (
-        Badge(conclusion(data), f"grade {graded.name.lower()}"),
+        Badge(conclusion(data), f"grade {study_grade.name.lower()}"),
         second_badge or external_status(data),
     )
-    several_genes = graded is not Grade.NONE and data["answer"]["size"] > 1
+    several_genes = not no_evidence(data) and data["answer"]["size"] > 1
     warnings = [text if text.endswith(".") else f"{text}." for text in data["warnings"]]
     return Summary(
-        graded,
+        study_grade,
         _about(data),
         [badge for badge in badges if badge],
         headline(data),
@@ -134,7 +141,7 @@ def summary(data: Report, limits: Limits) -> Summary:
         rules(data),
         warnings[:MAX_WARNINGS],
         len(warnings[MAX_WARNINGS:]),
-        " ".join(note(data)),
+        note(data),
     )
 
 
@@ -150,7 +157,7 @@ def _about(data: Report) -> str:
 
 def first_figures(data: Report, limits: Limits) -> list[Picture]:
     """Return the figures of the first screen: patients, then genes; chance without evidence."""
-    if grade(data) is Grade.NONE:
+    if no_evidence(data):
         return [image for image in (permuted_accuracies(data),) if image is not None]
     if data["studies"] is not None:
         return _pictures(studies(data, limits))
@@ -253,12 +260,11 @@ EVIDENCE_SECTIONS = (
 
 
 def writers(data: Report) -> list[Callable[[Report, Limits], Section]]:
-    """Return what writes the sections, in the order of the page."""
-    no_evidence = grade(data) is Grade.NONE
+    """Return the functions that write the sections of the page, in order."""
     # A method that is not linear may predict where the linear models do not.
-    kept_keys = ("nonlinear",) if data["answer"]["alternative"] is not None else ()
+    kept_keys = ("nonlinear",) if data["answer"]["better_method"] is not None else ()
     return [
         write
         for key, write in SECTIONS.items()
-        if not (no_evidence and key in EVIDENCE_SECTIONS and key not in kept_keys)
+        if not (no_evidence(data) and key in EVIDENCE_SECTIONS and key not in kept_keys)
     ]

@@ -51,17 +51,17 @@ class SetsRecord(TypedDict):
     converge.
     """
 
-    known: int
+    n_sets: int
     sets: list[SelectedSet]
-    ever: int
-    often: int
-    final: int
+    n_selected: int
+    n_in_list: int
+    n_final: int
     sizes: list[float]
-    unfinished: int
+    n_unfinished: int
     difference: Difference
     p: PermutationP
     stability: ListStability
-    of_genes: ListStability
+    gene_list_stability: ListStability
 
 
 class Sets(Study):
@@ -83,13 +83,13 @@ def collect_sets(tables: Mapping[str, pd.DataFrame]) -> SetsRecord | None:
     chosen = tables["stability"]
     permutations = int(error["permutations"])
     return {
-        "known": int(error["sets"]),
+        "n_sets": int(error["sets"]),
         "sets": [_rounded(row) for row in selected.head(MAX_SETS).to_dict("records")],
-        "ever": int((selected["cv_frequency"] > 0).sum()),
-        "often": int(selected["in_list"].astype(bool).sum()),
-        "final": int((selected["final_share"] > 0).sum()),
+        "n_selected": int((selected["cv_frequency"] > 0).sum()),
+        "n_in_list": int(selected["in_list"].astype(bool).sum()),
+        "n_final": int((selected["final_share"] > 0).sum()),
         "sizes": rounded(splits["n_selected"].quantile([0, 0.5, 1]).to_numpy(), 4),
-        "unfinished": int(splits["message"].notna().sum()),
+        "n_unfinished": int(splits["message"].notna().sum()),
         "difference": {
             "error": rounded(error["error"], 5),
             "linear": rounded(error["gene_error"], 5),
@@ -103,7 +103,7 @@ def collect_sets(tables: Mapping[str, pd.DataFrame]) -> SetsRecord | None:
             "smallest": 1 / (permutations + 1),
         },
         "stability": _list_stability(tables["sets_stability"]),
-        "of_genes": _list_stability(chosen[at_mu(chosen, None)]),
+        "gene_list_stability": _list_stability(chosen[at_mu(chosen, None)]),
     }
 
 
@@ -174,7 +174,7 @@ def sets(data: Sets, limits: Limits) -> Section:
         items.append(
             packed_table(data, "sets", caption, limits.table_rows, search=True, without=("about",))
         )
-    if record["final"]:
+    if record["n_final"]:
         caption = (
             "Genes of the sets of the final model, and their weight in the set's part of the score."
         )

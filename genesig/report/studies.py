@@ -40,7 +40,7 @@ class HeldOutStudy(TypedDict):
     measured: int | None
     genes: int | None
     lost: int | None
-    apart: bool
+    differs: bool
     same_sign: float | None
 
 
@@ -56,11 +56,11 @@ class StudiesRecord(TypedDict):
     whole: bool
     studies: list[HeldOutStudy]
     mean: list[float | None]
-    next: list[float | None]
+    next_study: list[float | None]
     i2: float | None
-    columns: list[str]
+    meta_columns: list[str]
     genes: list[list[Any]]
-    named: int
+    significant: int
     tested: int
     alignments: dict[str, float]
 
@@ -99,13 +99,13 @@ def collect_studies(
         "whole": scheme in WHOLE_STUDY_SCHEMES,
         "studies": [_study(row, signature_genes) for row in rows],
         "mean": [_number(mean[key]) for key in ends],
-        "next": [_number(next_row[key]) for key in ends[1:]],
+        "next_study": [_number(next_row[key]) for key in ends[1:]],
         "i2": _number(mean["i2"]),
-        "columns": [str(column) for column in signature_genes.columns],
+        "meta_columns": [str(column) for column in signature_genes.columns],
         "genes": [
             [_cell(value) for value in row] for row in signature_genes.itertuples(index=False)
         ],
-        "named": meta["gene"][meta["q_value"] <= META_FDR].nunique(),
+        "significant": meta["gene"][meta["q_value"] <= META_FDR].nunique(),
         "tested": meta["gene"][meta["p_value"].notna()].nunique(),
         "alignments": {k: rounded(v, 3) for k, v in sorted(errors, key=lambda pair: pair[1])},
     }
@@ -137,7 +137,7 @@ def _study(row: Mapping[Any, Any], signature_genes: pd.DataFrame) -> HeldOutStud
         "measured": counts["measured"],
         "genes": counts["genes"],
         "lost": counts["lost"],
-        "apart": bool(row["apart"] == 1),
+        "differs": bool(row["apart"] == 1),
         "same_sign": _number(same_sign),
     }
 
@@ -160,7 +160,7 @@ def draw_forest(record: StudiesRecord, chance: float) -> Figure:
             shorten(study["name"], 24),
             None,
             (study["low"], study["high"]),
-            POSITIVE if study["apart"] else GENESIG_COLOUR,
+            POSITIVE if study["differs"] else GENESIG_COLOUR,
         )
         for study in study_rows
     ]
@@ -169,7 +169,7 @@ def draw_forest(record: StudiesRecord, chance: float) -> Figure:
         value is not None and low is not None
     )
     next_row = len(lines)
-    has_interval = None not in record["next"]
+    has_interval = None not in record["next_study"]
     lines += [charts.ForestRow("a further study", None, (None, None))] * has_interval
     label = f"{record['measure']} (dashed: chance)"
     figure, ax = charts.forest(lines, label, reference_value=chance, small=True)
@@ -185,7 +185,7 @@ def draw_forest(record: StudiesRecord, chance: float) -> Figure:
             )
     if next_row > count:
         ax.fill([low, value, high, value], [count, count - 0.3, count, count + 0.3], color=INK)
-    low, high = record["next"]
+    low, high = record["next_study"]
     if low is not None and high is not None:
         ax.hlines(next_row, low, high, color=INK, lw=5, alpha=0.35)
     return figure
@@ -276,7 +276,7 @@ def left_out_badge(data: Studies) -> Badge | None:
 def _is_swapped(study: HeldOutStudy, record: StudiesRecord) -> bool:
     """Tell whether the score of the others goes the wrong way in a study, beyond chance."""
     return (
-        study["apart"]
+        study["differs"]
         and study["high"] is not None
         and study["high"] < CHANCE_BY_MEASURE[record["measure"]]
     )
@@ -326,17 +326,16 @@ def _studies_table(record: StudiesRecord, limits: Limits) -> Table:
         STUDY_COLUMNS,
         rows,
         limits.table_rows,
-        total=len(rows),
         file="studies.tsv",
     )
 
 
 def _gene_figure(data: Studies, record: StudiesRecord, limits: Limits) -> Picture:
     rows = [
-        dict(zip(record["columns"], row, strict=True))
+        dict(zip(record["meta_columns"], row, strict=True))
         for row in record["genes"][: limits.top_genes]
     ]
-    effect_columns = [column for column in record["columns"] if column.startswith(EFFECT_OF)]
+    effect_columns = [column for column in record["meta_columns"] if column.startswith(EFFECT_OF)]
     names = [
         ", ".join(filter(None, (str(row["symbol"] or row["gene"]), row.get("class"))))
         for row in rows
@@ -363,8 +362,8 @@ def _gene_figure(data: Studies, record: StudiesRecord, limits: Limits) -> Pictur
 
 
 def _meta_table(record: StudiesRecord, limits: Limits) -> Table:
-    keys = [key for key in META_GENE_COLUMNS if key in record["columns"]]
-    place = {key: record["columns"].index(key) for key in keys}
+    keys = [key for key in META_GENE_COLUMNS if key in record["meta_columns"]]
+    place = {key: record["meta_columns"].index(key) for key in keys}
     rows = [[row[place[key]] for key in keys] for row in record["genes"]]
     caption = "Genes of the signature over all studies, each by itself."
     return filled_table(
@@ -373,7 +372,6 @@ def _meta_table(record: StudiesRecord, limits: Limits) -> Table:
         [META_GENE_COLUMNS[key] for key in keys],
         rows,
         limits.table_rows,
-        total=len(rows),
         file="meta.tsv",
     )
 

@@ -147,7 +147,6 @@ def survival(data: Survival, limits: Limits) -> Section:
             ["measure", "value", "low", "high"],
             rows,
             limits.table_rows,
-            total=len(rows),
             file="survival.tsv",
         )
     )

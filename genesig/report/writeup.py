@@ -11,7 +11,7 @@ from genesig.report.page.measure import measure, two_classes
 from genesig.report.page.record import Study
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.tables import Column, filled_table, table_rows
-from genesig.report.page.verdict import Grade, grade, headline
+from genesig.report.page.verdict import no_evidence
 from genesig.report.page.wording import Wording
 from genesig.report.page.words import (
     clean,
@@ -28,22 +28,13 @@ class Writeup(Study):
     warnings: list[str]
 
 
-def _count_as_good(data: Study) -> int:
-    """Count the permutations whose error is as small as that of the study."""
-    observed = data["null"]["observed"] or 0.0
-    return sum(error <= observed + 1e-9 for error in data["null"]["errors"])
-
-
 WORDS = Wording(
     __file__,
     MAX_GENES_IN_RESULTS=12,  # genes that the paragraph names
     MAX_SINGLE_COHORTS=4,  # cohorts with a sentence of their own; of more, the median
     accuracies=lambda metric, rows: sorted(metric.value(row["error"]) for row in rows),
-    as_good=_count_as_good,
     by_class=lambda facts: by_class(facts["counts"], facts["classes"]),
-    headline=headline,
     median=median,
-    no_evidence=lambda data: grade(data) is Grade.NONE,
 )
 
 
@@ -183,7 +174,7 @@ def _limitations(data: Writeup) -> str:
 def _next_steps(data: Writeup) -> str:
     """Return the place in the report that names next steps, or `OPEN_ITEM` for the authors."""
     planned = any(row["samples"] for row in table_rows(data["tables"]["next_study"]))
-    if grade(data) is Grade.NONE:
+    if no_evidence(data):
         return "the last sentences of the Summary"
     return "Size of a validation study" if planned else OPEN_ITEM
 

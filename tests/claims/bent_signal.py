@@ -13,7 +13,7 @@ import numpy as np
 from certificate import Array, Claim, Trial
 from intervals import KINDS, Drawn, cross_validated
 
-from genesig.report.answer.other_methods import better_method
+from genesig.report.answer.collect import better_method
 from genesig.selection.assess.assessment import assess, compare_errors
 from genesig.selection.assess.kinds import ASSESSMENT_KINDS, HeldOutScores
 

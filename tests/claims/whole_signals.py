@@ -49,9 +49,9 @@ def stated(kind: str, seed: int) -> pd.DataFrame:
     tables = run_tables.tables
     rows: dict[str, Mapping[str, Any]] = {"error": answer["error"]}
     rows |= {row["name"]: row for row in answer["measures"]}
-    if (price := answer["evidence"]["price"]) is not None:
+    if (price := answer["evidence"]["fdr_selected_only"]) is not None:
         rows["the loss with FDR-selected genes only"] = _difference(price)
-    rows["error less that of ridge"] = _difference(answer["control"])
+    rows["error less that of ridge"] = _difference(answer["best_other_method"])
     effects = tables["score_effect"]
     last_effect = effects[effects["adjusted"] == "no"].iloc[-1]
     rows["effect of the score"] = last_effect.to_dict()

@@ -142,12 +142,12 @@ def test_a_page_of_noise_says_nothing_of_its_batch_on_the_first_screen(tmp_path)
         "mean": None,
         "sd": None,
         "association": 0.1,
-        "wrong": [0.5, 0.5],
+        "wrong_share": [0.5, 0.5],
         "combat": False,
-        "shown": False,
+        "combat_in_figures": False,
         "held_out": 30,
-        "too_few": 0,
-        "splits": 0,
+        "uncorrected": 0,
+        "uncorrected_splits": 0,
     }
     page = page_of(data, tmp_path)
     assert "Could batches explain the result?" not in page

@@ -136,8 +136,8 @@ def many_cohorts(data):
 
 def directions(data):
     """Compare the direction of each gene of the first screen with the words of its card."""
-    up = {chip["gene"]: chip["up"] for chip in data["answer"]["chips"]}
-    for card in data["cards"]["each"]:
+    up = {chip["gene"]: chip["up"] for chip in data["answer"]["signature_genes"]}
+    for card in data["cards"]["genes"]:
         words = direction_text(data, card)
         rises = up.get(card["gene"])
         if words.startswith(("higher", "rises", "lower", "falls")) and rises is not None:
@@ -181,7 +181,7 @@ def check(data):
     chance = rows["Better than chance?"]
     external = rows.get(EXTERNAL_QUESTION)
     paragraphs = [*write_paragraphs(data), *next_steps(data)]
-    text = " ".join([first_line, *map(str, paragraphs), *note(data)])
+    text = " ".join([first_line, *map(str, paragraphs), note(data)])
     warned = " ".join(data["warnings"])
     (paper,) = results(data)
     limits = limits_words(data)
@@ -212,7 +212,8 @@ def check(data):
     better = "Another method" in warned
     after_other_words = paper.partition("on held-out samples")[2]
     assert better == ("this is better, as the interval" in after_other_words)
-    assert better != ("paired difference includes 0" in paper) or answer["control"] is None
+    includes_zero = "paired difference includes 0" in paper
+    assert better != includes_zero or answer["best_other_method"] is None
     # Stability.
     stability = answer["stability"]
     if stability is not None and stability["source"] == "half_subsamples":
@@ -223,19 +224,19 @@ def check(data):
     # An empty signature has no genes anywhere.
     assert (answer["size"] == 0) <= ("selected no gene" in paper)
     # Samples wrong in most repeats, and by their mean score.
-    if answer["wrong"] is not None:
-        has_wrong_samples = bool(answer["wrong"]["mostly"])
+    if answer["misclassified"] is not None:
+        has_wrong_samples = bool(answer["misclassified"]["mostly"])
         assert (
             "No sample was misclassified"
-            in WORDS.text("misclassified", data["answer"]["wrong"], data["design"]["repeats"])
+            in WORDS.text("misclassified", answer["misclassified"], data["design"]["repeats"])
         ) == (not has_wrong_samples)
         if data["held_out"]["rejection"] is not None:
             right = not any(row["wrong"] for row in data["held_out"]["rejection"])
             words = WORDS.text("rejection", data["held_out"]["rejection"])
             assert words.startswith("Averaged over repeats, every sample") == right
         assert (
-            f"{len(answer['wrong']['mostly'])} of"
-            in WORDS.text("misclassified", data["answer"]["wrong"], data["design"]["repeats"])
+            f"{len(answer['misclassified']['mostly'])} of"
+            in WORDS.text("misclassified", answer["misclassified"], data["design"]["repeats"])
             or not has_wrong_samples
         )
     genes(data, text, paper)

@@ -172,7 +172,7 @@ def test_beside_covariates_the_question_is_what_expression_adds(
     answer["p"]["value"] = p
     adjusted = {"alone": {"low": alone}, "whole": {"low": with_genes}, "p_whole": p_whole}
     verdict = judge(answer, adjusted, None)
-    assert (verdict["grade"], verdict["by"]) == (expected.value, by)
+    assert (verdict["grade"], verdict["basis"]) == (expected.value, by)
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_gene_sets_carry_the_headline_where_genes_do_not_predict(p, excludes, ex
     answer = collected(Study(permutations=99, named=0))["answer"]
     answer["p"]["value"] = 0.4
     verdict = judge(answer, None, Analysis(p, excludes))
-    assert (verdict["grade"], verdict["by"]) == (
+    assert (verdict["grade"], verdict["basis"]) == (
         expected.value,
         "sets" if expected is HERE else "genes",
     )
@@ -318,7 +318,7 @@ def against_ridge(study, difference, low, high):
 def test_another_method_is_named_with_both_numbers(regression):
     words = "R² (0.96 against 0.94)" if regression else "balanced accuracy (96.0% against 94.5%)"
     data = against_ridge(Study(regression=regression), -0.015, -0.03, -1e-4)
-    of = data["answer"]["control"]["of"]
+    of = data["answer"]["best_other_method"]["n_methods"]
     controls = table_rows(data["tables"]["controls"])
     assert of == sum(row["model"] not in EXCLUDED_MODELS for row in controls)
     sentence = (
@@ -327,7 +327,7 @@ def test_another_method_is_named_with_both_numbers(regression):
         " 0."
     )
     assert sentence in data["warnings"]
-    assert data["answer"]["control"]["difference"] == -0.015
+    assert data["answer"]["best_other_method"]["difference"] == -0.015
 
 
 @pytest.mark.parametrize(
@@ -336,7 +336,7 @@ def test_another_method_is_named_with_both_numbers(regression):
 )
 def test_another_method_is_better_only_where_chance_is_ruled_out(difference, low, high):
     data = against_ridge(Study(), difference, low, high)
-    assert data["answer"]["control"]["model"] == "ridge"
+    assert data["answer"]["best_other_method"]["model"] == "ridge"
     assert not any("Another method" in warning for warning in data["warnings"])
 
 
@@ -402,7 +402,7 @@ def test_a_study_without_evidence_lists_no_gene_and_has_one_figure():
     words = " ".join(
         [*map(str, first_screen.paragraphs), *(tile.words for tile in first_screen.tiles)]
     )
-    assert not any(row["symbol"] in words for row in data["answer"]["chips"])
+    assert not any(row["symbol"] in words for row in data["answer"]["signature_genes"])
     assert first_screen.genes == ""
 
 

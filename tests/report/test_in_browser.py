@@ -236,7 +236,7 @@ def test_the_data_of_a_figure_are_those_of_the_report(tried):
     error = data["answer"]["error"]
     scores = [1 - error[key] for key in ("value", "high", "low")]
     assert values["genesig"] == pytest.approx(scores)
-    best = data["answer"]["control"]
+    best = data["answer"]["best_other_method"]
     assert values[best["model"]][0] == pytest.approx(1 - best["error"])
 
 
@@ -255,7 +255,7 @@ def test_the_plots_of_the_cards_tell_names_and_mark_them_everywhere(tried):
         assert name in text
     samples = {"figure-heat_map", "figure-quality_components", "figure-held_out_scores"}
     assert samples <= set(observed["fromCard"])
-    keys = {gene_anchor(card["gene"]) for card in data["cards"]["each"][:12]}  # as many as asked
+    keys = {gene_anchor(card["gene"]) for card in data["cards"]["genes"][:12]}  # as many as asked
     assert keys <= set(observed["fromCard"])
     assert keys <= set(observed["brushed"])
 

@@ -22,7 +22,7 @@ def of(name):
         "measured": 9,
         "lost": 0,
         "same_sign": 1.0,
-        "apart": False,
+        "differs": False,
     }
 
 
@@ -32,12 +32,12 @@ def test_the_interval_of_the_next_study_is_not_called_wider_where_it_is_as_wide(
         "measure": "AUC",
         "whole": True,
         "mean": (0.94, 0.79, 0.98),
-        "next": ahead,
+        "next_study": ahead,
         "i2": 0.0,
         "studies": [of(name) for name in "abc"],
         "genes": [],
         "tested": 0,
-        "named": 0,
+        "significant": 0,
     }
     text = " ".join(studies({"studies": studies_data}, Limits(3, 15)).words)
     assert f"{ahead[0]:.2f}–{ahead[1]:.2f} (95% prediction interval)" in text

@@ -63,8 +63,8 @@ def test_a_study_of_stretches_runs_through(tmp_path: Path) -> None:
     page = (folder / "results/report.html").read_text()
     report_data = json.loads((folder / "results/report_data.json").read_text())
     assert (
-        report_data["genome"]["found"] > 0
+        report_data["genome"]["n_stretches"] > 0
     )  # the page leaves genes out: two permutations prove nothing
-    assert report_data["enrichment"]["known"] == 2
+    assert report_data["enrichment"]["n_sets"] == 2
     assert 'id="published"' in page
     assert tables["published"]["row"].tolist()[:3] == ["genesig", "published", "published"]

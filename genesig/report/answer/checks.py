@@ -1,14 +1,19 @@
-"""Four questions that a careful reader asks, each with a short answer and its numbers."""
+"""The table of checks on the first screen: questions, each with a short answer and its numbers."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from genesig.data.study.confounding import MIN_WARNED_ASSOCIATION, MIN_WEAK_ASSOCIATION
-from genesig.report.answer.sentences import shared_of_size
+from genesig.report.answer.sentences import shared_genes
 from genesig.report.page.measure import model_name, permutation_scope
 from genesig.report.page.record import Study
-from genesig.report.page.verdict import Grade, grade, grade_within_study, interval_and_chance
+from genesig.report.page.verdict import (
+    Grade,
+    grade_within_study,
+    interval_and_chance,
+    no_evidence,
+)
 from genesig.report.page.words import clean, counted, decimal, p_value, significant
 
 CHANCE_QUESTION = "Better than chance?"
@@ -20,26 +25,25 @@ YES = "Yes"
 NO = "No"
 UNCLEAR = "Unclear"
 UNKNOWN = "Not assessed"
-LEFT_OUT = {"leave_one_batch_out": "batch", "leave_one_study_out": "study"}
+LEFT_OUT_UNITS = {"leave_one_batch_out": "batch", "leave_one_study_out": "study"}  # by scheme
 
 
 class Check(NamedTuple):
-    """A row of the table: the question, the answer in a few words, the numbers behind it."""
+    """A row of the table."""
 
     question: str
-    answer: str
-    detail: str
+    answer: str  # a few words
+    detail: str  # numbers behind the answer
 
 
 def checks(data: Study) -> list[Check]:
-    """Return the four checks. Without evidence there is no result that batches could explain."""
-    answers = [_against_chance(data), _external(data), _same_genes(data)]
-    if grade(data) is not Grade.NONE:
-        answers.append(_batch(data))
-    return answers
+    """Return the checks; that of batches only if there is a result that they could explain."""
+    rows = [_check_chance(data), _check_external(data), _check_genes(data)]
+    return rows if no_evidence(data) else [*rows, _check_batches(data)]
 
 
-def _against_chance(data: Study) -> Check:
+def _check_chance(data: Study) -> Check:
+    """Return whether the study is better than chance, by p and the interval."""
     p = data["answer"]["p"]
     error = data["answer"]["error"]
     verdict = data["verdict"]
@@ -47,31 +51,33 @@ def _against_chance(data: Study) -> Check:
         return Check(CHANCE_QUESTION, UNKNOWN, "The accuracy could not be measured")
     if p["value"] is None:
         return Check(CHANCE_QUESTION, UNKNOWN, "No permutation test was run")
-    detail = f"{p_value(p['value'])}{_permutations(data)}"
+    detail = f"{p_value(p['value'])}{_permutation_words(data)}"
     name, chance = interval_and_chance(data)
-    if grade_within_study(data) is Grade.HERE and verdict["by"] == "genes":
+    if grade_within_study(data) is Grade.HERE and verdict["basis"] == "genes":
         of_measure = "" if name == "accuracy" else f" of the {name}"
         return Check(CHANCE_QUESTION, YES, f"{detail}; the 95% CI{of_measure} excludes {chance}")
     if grade_within_study(data) is Grade.HERE:
-        return Check(CHANCE_QUESTION, YES, f"{detail} for single genes; {verdict['by']} are better")
-    if verdict["small"]:
+        return Check(
+            CHANCE_QUESTION, YES, f"{detail} for single genes; {verdict['basis']} are better"
+        )
+    if verdict["p_is_small"]:
         missing = (
             "there is no 95% CI"
-            if verdict["excludes"] is None
+            if verdict["interval_excludes_chance"] is None
             else (f"the 95% CI of the {name} includes {chance}")
         )
         return Check(CHANCE_QUESTION, UNCLEAR, f"{detail}, but {missing}")
-    if verdict["small"] is None:
+    if verdict["p_is_small"] is None:
         return Check(CHANCE_QUESTION, UNCLEAR, f"{detail}: too few permutations to tell")
-    method = data["answer"]["alternative"]
+    method = data["answer"]["better_method"]
     if method is not None:
         name = model_name(method["model"])
         detail = f"{detail} for the linear models; {name} is better than chance"
     return Check(CHANCE_QUESTION, NO, detail)
 
 
-def _permutations(data: Study) -> str:
-    """Return how p was reached: what was permuted, whether it is the smallest possible."""
+def _permutation_words(data: Study) -> str:
+    """Return the number and scope of the permutations, and the smallest possible p, in brackets."""
     p = data["answer"]["p"]
     permutations = f"{counted(p['permutations'], 'permutation')}{permutation_scope(data)}"
     if p["value"] is not None and p["value"] <= p["smallest"] + 1e-9:
@@ -79,7 +85,8 @@ def _permutations(data: Study) -> str:
     return f" ({permutations}; smallest possible {significant(p['smallest'], 2)})"
 
 
-def _external(data: Study) -> Check:
+def _check_external(data: Study) -> Check:
+    """Return in how many external cohorts the final model is better than chance."""
     cohorts = data["answer"]["cohorts"]
     if not cohorts["tested"]:
         trained = "Each external cohort contains training samples"
@@ -93,27 +100,26 @@ def _external(data: Study) -> Check:
     )
 
 
-def _same_genes(data: Study) -> Check:
-    """Report shared genes and stability without a verdict: no threshold was ever calibrated."""
+def _check_genes(data: Study) -> Check:
+    """Return shared genes and stability, without yes or no: no threshold was ever calibrated."""
     stability = data["answer"]["stability"]
-    numbers = shared_of_size(data)
+    genes = shared_genes(data)
     if stability is None or stability["source"] != "half_subsamples":
-        return Check(GENES_QUESTION, UNKNOWN, _not_measured(data))
+        return Check(GENES_QUESTION, UNKNOWN, _missing_stability_words(data))
     lasso = ""
     if stability["lasso"] is not None:
         lasso = f"; lasso lists of the same length {decimal(stability['lasso'])}"
     detail = f"Stability {decimal(stability['value'])} (0 = chance, 1 = identical{lasso})"
     if stability["blocks"] is not None:
         detail += f"; stability of groups of correlated genes {decimal(stability['blocks'])}"
-    if numbers is None:
+    if genes is None:
         return Check(GENES_QUESTION, f"Stability {decimal(stability['value'])}", detail)
-    shared, size, _ = numbers
-    if (stability["shared"] or 0) <= (stability["shared_by_chance"] or 0):
+    if not genes.exceeds_chance:
         return Check(GENES_QUESTION, "No more than by chance", detail)
-    return Check(GENES_QUESTION, f"About {shared} of {size}", detail)
+    return Check(GENES_QUESTION, f"About {genes.shared} of {genes.size}", detail)
 
 
-def _not_measured(data: Study) -> str:
+def _missing_stability_words(data: Study) -> str:
     """Return the text on why halves of the samples give no stability."""
     stability = data["answer"]["stability"]
     halves = data["answer"]["halves"]
@@ -128,12 +134,13 @@ def _not_measured(data: Study) -> str:
     return f"{reason}; overlapping training sets, which flatter it, give {value}"
 
 
-def _batch(data: Study) -> Check:
+def _check_batches(data: Study) -> Check:
+    """Return how strongly batches, or studies, are associated with the outcome."""
     batch = data["batch"]
     if batch is None:
         return Check(BATCH_QUESTION, UNKNOWN, "No batch column was given")
-    left_out = LEFT_OUT.get(data["design"]["scheme"])
-    question = STUDY_QUESTION if left_out == "study" else BATCH_QUESTION
+    left_out_unit = LEFT_OUT_UNITS.get(data["design"]["scheme"])
+    question = STUDY_QUESTION if left_out_unit == "study" else BATCH_QUESTION
     column = clean(batch["column"])
     if batch["association"] is None:
         return Check(question, UNKNOWN, f"The association with {column} is not defined")
@@ -143,6 +150,6 @@ def _batch(data: Study) -> Check:
         return Check(question, "Not associated", f"{detail} (below {MIN_WEAK_ASSOCIATION:g})")
     if batch["association"] <= MIN_WARNED_ASSOCIATION:
         return Check(question, "Weakly associated", detail)
-    if left_out:
-        return Check(question, "Associated", f"{detail}; each {left_out} was left out in turn")
+    if left_out_unit:
+        return Check(question, "Associated", f"{detail}; each {left_out_unit} was left out in turn")
     return Check(question, "Possibly", f"{detail} (above {MIN_WARNED_ASSOCIATION:g})")

@@ -24,47 +24,48 @@ from genesig.report.page.svg import gene_names, name_points, name_rows
 from genesig.report.page.tables import TableRow
 from genesig.report.page.words import percent, short_symbol, shorten, significant
 
-MAX_LABELS = 6
-"""Misclassified samples that are named."""
-MAX_DOTS = 60
-"""Samples of a strip whose dots are large."""
+MAX_NAMED_SAMPLES = 6  # misclassified samples of a row up to which each has its name
+MAX_LARGE_DOTS = 60  # samples of a row up to which its dots are large
 
 
 class Strip(NamedTuple):
-    """One row of dots: a class of the study or of an external cohort."""
+    """One row of dots: a class of the study, or an external cohort."""
 
     label: str
-    number: str
+    size: str  # number of samples as text
     colour: str
-    scores: Sequence[float]
-    names: Sequence[str]
-    wrong: Sequence[bool]
+    scores: Sequence[float]  # of each sample
+    names: Sequence[str]  # of each sample
+    wrong: Sequence[bool]  # whether each sample is misclassified
 
 
 def strips(rows: Sequence[Strip], classes: Sequence[str], axis: str) -> Figure:
     """Draw a dot for each sample at its score, dots of similar scores stacked."""
     figure, ax = new_figure(HALF_WIDTH, 0.8 + 0.78 * len(rows))
     scores = [score for row in rows for score in row.scores]
-    reach = 1.08 * max(map(abs, scores), default=1.0) or 1.0
-    low = min(min(scores, default=0.0), 0.0) - 0.06 * reach
-    high = max(max(scores, default=0.0), 0.0) + 0.06 * reach
+    margin = 0.06 * (1.08 * max(map(abs, scores), default=1.0) or 1.0)
+    low = min([*scores, 0.0]) - margin
+    high = max([*scores, 0.0]) + margin
     ax.set_xlim(low, high)
     ax.set_ylim(len(rows) - 0.45, -0.55)
     ax.axvspan(0, high, color=MUTED, alpha=0.07, lw=0)
     reference_line(ax, x=0)
-    for place, row in enumerate(rows):
-        _dots(ax, place, row, (high - low) / 46)
-    ax.set_yticks(range(len(rows)), [f"{shorten(row.label, 18)}\n{row.number}" for row in rows])
+    for row_number, row in enumerate(rows):
+        _draw_dots(ax, row_number, row, (high - low) / 46)
+    ax.set_yticks(range(len(rows)), [f"{shorten(row.label, 18)}\n{row.size}" for row in rows])
     for text, row in zip(ax.get_yticklabels(), rows, strict=True):
         text.set_color(row.colour)
-    for name, x, align in ((classes[0], low, "left"), (classes[1], high, "right")):
-        arrow = f"← called {shorten(name, 16)}" if x == low else f"called {shorten(name, 16)} →"
+    negative, positive = (shorten(name, 16) for name in classes)
+    for x, text, alignment in (
+        (low, f"← called {negative}", "left"),
+        (high, f"called {positive} →", "right"),
+    ):
         ax.text(
             x,
             1.01,
-            arrow,
+            text,
             transform=ax.get_xaxis_transform(),
-            ha=align,
+            ha=alignment,
             va="bottom",
             fontsize=8,
             color=MUTED,
@@ -75,17 +76,18 @@ def strips(rows: Sequence[Strip], classes: Sequence[str], axis: str) -> Figure:
     return figure
 
 
-def _dots(ax: Axes, place: int, row: Strip, width: float) -> None:
+def _draw_dots(ax: Axes, row_number: int, row: Strip, column_width: float) -> None:
+    """Draw the dots of one row, with rings around misclassified samples."""
     x = np.asarray(row.scores, dtype=float)
     if not len(x):
         return
-    y = place + stacked(x, width)
-    size = 34 if len(x) <= MAX_DOTS else 14
+    y = row_number + stack_heights(x, column_width)
+    size = 34 if len(x) <= MAX_LARGE_DOTS else 14
     ax.scatter(x, y, s=size, color=row.colour, alpha=0.85, lw=0, zorder=3)
     name_points(ax, x, y, row.names)
     wrong = np.flatnonzero(row.wrong)
     ax.scatter(x[wrong], y[wrong], s=2 * size, facecolor="none", edgecolor=INK, lw=1.1, zorder=4)
-    if len(wrong) <= MAX_LABELS:
+    if len(wrong) <= MAX_NAMED_SAMPLES:
         for sample in wrong:
             small_label(
                 ax,
@@ -100,26 +102,30 @@ def _dots(ax: Axes, place: int, row: Strip, width: float) -> None:
             )
 
 
-def stacked(x: np.ndarray, width: float, *, half: float = 0.38, step: float = 0.13) -> np.ndarray:
-    """Return heights around 0 (n,) so that points within one `width` of x lie beside each other."""
-    columns = np.floor(x / width).astype(int)
+MAX_STACK_HEIGHT = 0.76  # of a row of height 1
+MAX_DOT_DISTANCE = 0.13
+
+
+def stack_heights(x: np.ndarray, column_width: float) -> np.ndarray:
+    """Return heights around 0 (n,) that stack points whose x lie in the same column."""
+    columns = np.floor(x / column_width).astype(int)
     tallest = max(Counter(columns.tolist()).values())
-    step = min(step, 2 * half / tallest)
+    distance = min(MAX_DOT_DISTANCE, MAX_STACK_HEIGHT / tallest)
     heights = np.empty(len(x))
     for column in np.unique(columns):
         members = np.flatnonzero(columns == column)
-        heights[members] = step * (np.arange(len(members)) - (len(members) - 1) / 2)
+        heights[members] = distance * (np.arange(len(members)) - (len(members) - 1) / 2)
     return heights
 
 
 class Lollipop(NamedTuple):
-    """A gene: how often it is selected, how often with permuted labels, its q."""
+    """A gene of the figure."""
 
-    name: str
-    gene: str
+    name: str  # symbol
+    gene: str  # id
     colour: str
-    frequency: float
-    null_frequency: float | None
+    frequency: float  # selection frequency, or CV frequency if genes were not tested
+    null_frequency: float | None  # with permuted labels; None if genes were not tested, like q
     q: float | None
 
 
@@ -132,13 +138,13 @@ def gene_name(row: TableRow) -> str:
 def lollipops(genes: Sequence[Lollipop], axis: str) -> Figure:
     """Draw a line and a dot for each gene, a tick at its frequency with permuted labels."""
     figure, ax = new_figure(HALF_WIDTH, 0.62 + 0.152 * max(len(genes), 5))
-    for place, gene in enumerate(genes):
-        ax.hlines(place, 0, gene.frequency, color=gene.colour, lw=1.6)
-        ax.scatter([gene.frequency], [place], s=30, color=gene.colour, zorder=3, clip_on=False)
+    for y, gene in enumerate(genes):
+        ax.hlines(y, 0, gene.frequency, color=gene.colour, lw=1.6)
+        ax.scatter([gene.frequency], [y], s=30, color=gene.colour, zorder=3, clip_on=False)
         if gene.null_frequency is not None:
-            ax.vlines(gene.null_frequency, place - 0.32, place + 0.32, color=INK, lw=1.3)
+            ax.vlines(gene.null_frequency, y - 0.32, y + 0.32, color=INK, lw=1.3)
         if gene.q is not None:
-            small_label(ax, 1.06, place, f"q {significant(gene.q, 2)}", va="center", clip_on=False)
+            small_label(ax, 1.06, y, f"q {significant(gene.q, 2)}", va="center", clip_on=False)
     ax.set_yticks(range(len(genes)), [gene.name for gene in genes], style="italic")
     name_rows(ax, gene_names([gene.gene for gene in genes], [gene.name for gene in genes]))
     ax.set_ylim(max(len(genes), 5) - 0.4, -0.6)

@@ -1,8 +1,8 @@
-"""The numbers of the first screen and its two figures, for each kind of study."""
+"""The tiles and the figures of the first screen."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
@@ -11,8 +11,14 @@ from typing import Any
 from genesig.report.answer import figures
 from genesig.report.answer.sentences import selected_in_model
 from genesig.report.page import charts
-from genesig.report.page.measure import covariate_names, measure, subject_noun, two_classes
-from genesig.report.page.record import ClassMeasure, Evidence, Study
+from genesig.report.page.measure import (
+    covariate_names,
+    frequency_threshold,
+    measure,
+    subject_noun,
+    two_classes,
+)
+from genesig.report.page.record import ClassMeasure, Study
 from genesig.report.page.style import (
     CLASS_COLOURS,
     COLOUR_NAMES,
@@ -31,9 +37,9 @@ from genesig.report.page.tables import (
     table_rows,
     transposed,
 )
-from genesig.report.page.verdict import Grade, grade
+from genesig.report.page.verdict import Grade, grade, no_evidence
+from genesig.report.page.wording import Wording
 from genesig.report.page.words import (
-    bracketed_confidence,
     clean,
     confidence,
     counted,
@@ -45,53 +51,49 @@ from genesig.report.page.words import (
 )
 from genesig.selection.assess.covariates import COVARIATES
 
-MAX_TILES = 2
-"""External cohorts that have a tile of their own."""
-MAX_GENES = 14
-"""Genes in the figure of the first screen."""
-MAX_NAMED = 6
-"""Misclassified samples that are named in the figure."""
+MAX_COHORT_TILES = 2  # external cohorts up to which each has a tile
+MAX_GENES = 14  # genes in the figure of the first screen
+WORDS = Wording(__file__)
 
 
 @dataclass(frozen=True)
 class Tile:
-    """One number of the first screen: its name, its value, interval and chance level."""
+    """One number of the first screen."""
 
     name: str
     value: str
-    words: str
+    words: str  # interval, chance level or a short explanation
 
 
 def tiles(data: Study) -> list[Tile]:
-    """Return the numbers of the first screen: external cohorts, the study, its signature."""
+    """Return the tiles of the first screen: accuracy in cohorts and in the study, signature."""
     accuracy_tiles = [*_external_tiles(data), *_accuracy_tiles(data)]
-    if grade(data) is Grade.NONE:
+    if no_evidence(data):
         return [*accuracy_tiles, *_measure_tiles(data, "auc")]
-    sides = _measure_tiles(data, "auc", "sensitivity", "specificity")
-    return [*accuracy_tiles, *sides, *_event_tile(data), _signature_tile(data)]
+    class_tiles = _measure_tiles(data, "auc", "sensitivity", "specificity")
+    return [*accuracy_tiles, *class_tiles, *_event_tile(data), _signature_tile(data)]
 
 
 def _external_tiles(data: Study) -> list[Tile]:
-    """Return a tile for each of few cohorts, one with the median of many."""
+    """Return a tile for each cohort, or one with the median if they are many."""
     metric = measure(data)
-    rows = [row for row in data["answer"]["cohorts"]["rows"] if not row["seen"]]
+    rows = [row for row in data["answer"]["cohorts"]["rows"] if not row["seen_in_training"]]
     accuracies = [(row, value) for row in rows if (value := metric.value(row["error"])) is not None]
-    if len(accuracies) > MAX_TILES:
+    if len(accuracies) > MAX_COHORT_TILES:
         values = [value for _, value in accuracies]
         name = f"{metric.title}, median of {len(accuracies)} external cohorts"
         return [
             Tile(
                 name,
                 metric.write(median(values)),
-                f"{span(min(values), max(values), metric.write_limits)}",
+                span(min(values), max(values), metric.write_limits),
             )
         ]
     return [
         Tile(
             f"{metric.title} in {clean(row['name'])}",
             metric.write(value),
-            f"{counted(row['samples'], 'sample')}"
-            f"{bracketed_confidence(*metric.interval(row), metric.write_limits)}",
+            f"{counted(row['samples'], 'sample')}{metric.bracketed_confidence(row)}",
         )
         for row, value in accuracies
     ]
@@ -106,19 +108,20 @@ def _accuracy_tiles(data: Study) -> list[Tile]:
     if alone is None or error["value"] is None:
         chance = percent(metric.chance) if metric.share else decimal(metric.chance)
         return [_error_tile(data, metric.title, error, f"chance {chance}")]
-    gained = _gain_tile(data)
+    gain = _gain_tile(data)
     return [
         _error_tile(data, f"{metric.title}, {covariates} only", alone, ""),
         _error_tile(data, f"{metric.title}, with gene expression", error, ""),
-        *([gained] if gained else ()),
+        *([gain] if gain else ()),
     ]
 
 
 def _error_tile(data: Study, name: str, row: Any, chance: str) -> Tile:
+    """Return the tile of an `ErrorEstimate` or of a row of controls.tsv, in the study's measure."""
     metric = measure(data)
     error = row["value"] if "value" in row else row["error"]
-    limits = confidence(*metric.interval(row), metric.write_limits)
-    return Tile(name, metric.write(metric.value(error)), "; ".join(filter(None, (limits, chance))))
+    limits = metric.confidence(row)
+    return Tile(name, metric.text(error), "; ".join(filter(None, (limits, chance))))
 
 
 def covariates_row(data: Study) -> TableRow | None:
@@ -128,7 +131,7 @@ def covariates_row(data: Study) -> TableRow | None:
 
 
 def _gain_tile(data: Study) -> Tile | None:
-    """Return what gene expression adds to the covariates, with its interval."""
+    """Return the tile of the gain of gene expression over the covariates; None if undefined."""
     genesig_controls = chosen_list_rows(genesig_rows(data["tables"]["controls"]))
     if not genesig_controls or genesig_controls[0].get("added") is None:
         return None
@@ -147,6 +150,7 @@ def _measure_tiles(data: Study, *names: str) -> list[Tile]:
 
 
 def _measure_tile(data: Study, class_measure: ClassMeasure) -> Tile:
+    """Return the tile of the AUC, or of sensitivity or specificity with its class."""
     if class_measure["name"] == "auc":
         limits = confidence(class_measure["low"], class_measure["high"], decimal)
         several_studies = data["design"]["scheme"] == "leave_one_study_out"
@@ -164,10 +168,11 @@ def _measure_tile(data: Study, class_measure: ClassMeasure) -> Tile:
 
 
 def _event_tile(data: Study) -> list[Tile]:
-    """Return the number of events of a survival study."""
+    """Return the tile with the number of events of a survival study; [] for others."""
     if not measure(data).timed:
         return []
     rows = table_rows(data["tables"]["patients"])
+    # Rows of patients.tsv with a group: samples with the event, then samples without.
     counts = [row["samples"] for row in rows if row["kind"] == "samples" and row["group"]]
     if not counts:
         return []
@@ -175,27 +180,23 @@ def _event_tile(data: Study) -> list[Tile]:
 
 
 def _signature_tile(data: Study) -> Tile:
+    """Return the tile with the number of genes, and how many are FDR-selected or core."""
     answer = data["answer"]
-    evidence = data["answer"]["evidence"]
+    evidence = answer["evidence"]
     if evidence is None:
-        share = percent(data["config"]["signature"]["cv_frequency"])
-        words = f"{answer['core']} core: selected in at least {share} of training sets"
-        return Tile("Signature", counted(answer["size"], "gene"), words)
-    fdr = f"at FDR ≤ {percent(data['config']['signature']['fdr'])}"
-    return Tile("Signature", counted(evidence["model"], "gene"), _passing(data, evidence, fdr))
+        words = f"{answer['core']} core: selected in at least {frequency_threshold(data)}"
+        return Tile("Signature", counted(answer["size"], "gene"), f"{words} of training sets")
+    words = f"{evidence['fdr_selected']} at FDR ≤ {percent(data['config']['signature']['fdr'])}"
+    n_outside = evidence["fdr_selected"] - selected_in_model(data)
+    outside = f" ({n_outside} not in the model)" if n_outside else ""
+    return Tile("Signature", counted(evidence["model_size"], "gene"), f"{words}{outside}")
 
 
-def _passing(data: Study, evidence: Evidence, fdr: str) -> str:
-    n_beside = evidence["fdr_selected"] - selected_in_model(data)
-    beside_model = f" ({n_beside} not in the model)" if n_beside else ""
-    return f"{evidence['fdr_selected']} {fdr}{beside_model}"
-
-
-def note(data: Study) -> list[str]:
-    """Return the sentences on what the numbers describe, if there is a model to be used."""
-    if grade(data) is Grade.NONE:
-        return []
-    return ["These numbers describe models built this way, not the final model itself."]
+def note(data: Study) -> str:
+    """Return the sentence on what the numbers describe; empty without evidence."""
+    if no_evidence(data):
+        return ""
+    return "These numbers describe models built this way, not the final model itself."
 
 
 def held_out_scores(
@@ -203,30 +204,22 @@ def held_out_scores(
 ) -> Picture | None:
     """Return Figure 1 of two classes: a dot for each sample, at its held-out score.
 
-    operating_point: the other threshold, of ``decision``, that the caption names.
+    `cohort` is the row of an external cohort; `operating_point` is the threshold for the purpose
+    of the config, beside the threshold 0.
     """
     classes = two_classes(data["study"])
     samples = data["held_out"]["samples"]
     if classes is None or not any(sample["tested"] for sample in samples):
         return None
     noun = subject_noun(data)
-    strips = [_strip(data, side, name) for side, name in enumerate(classes)]
-    if cohort is not None:
-        strips.append(cohort)
+    class_strips = [_strip(data, class_index) for class_index in range(len(classes))]
+    strips = [*class_strips, *([] if cohort is None else [cohort])]
     repeats = data["design"]["repeats"]
     score = "held-out score" if cohort is None else "score; of this study held-out"
     label = f"{score} (mean of {repeats} repeats)" if repeats > 1 else score
     in_repeats = " in most repeats" if repeats > 1 else ""
-    ring = f" Ring: misclassified{in_repeats}." if any(any(strip.wrong) for strip in strips) else ""
-    wrong = sum(sum(strip.wrong) for strip in strips[: len(classes)])
-    if cohort is not None:
-        ring += " Last row: the external cohort, scored once by the final model."
-    call_text = (
-        f"The model calls a {noun} {clean(classes[1])} if its score is above 0 (dashed line)."
-        if operating_point is None
-        else f"At threshold 0 (dashed line), the model calls a {noun} {clean(classes[1])} if its"
-        f" score is above 0; at the operating point, above {operating_point}."
-    )
+    has_wrong = any(any(strip.wrong) for strip in strips)
+    n_wrong = sum(sum(strip.wrong) for strip in class_strips)
     return Picture(
         "held_out_scores",
         partial(figures.strips, strips, classes, label),
@@ -240,13 +233,14 @@ def held_out_scores(
         ),
         title=f"Held-out score of each {noun}",
         description=f"Held-out scores of {counted(len(samples), noun)} by true class;"
-        f" {wrong} misclassified{in_repeats}.",
-        caption=f"Each dot is one {noun}, scored only by models that never saw it."
-        f" {call_text}{ring}",
+        f" {n_wrong} misclassified{in_repeats}.",
+        caption=WORDS.text("held_out_scores", data, operating_point, has_wrong, cohort is not None),
     )
 
 
-def _strip(data: Study, side: int, name: str) -> figures.Strip:
+def _strip(data: Study, class_index: int) -> figures.Strip:
+    """Return the row of dots of one class."""
+    name = (data["study"]["classes"] or [])[class_index]
     samples = [
         sample
         for sample in data["held_out"]["samples"]
@@ -255,7 +249,7 @@ def _strip(data: Study, side: int, name: str) -> figures.Strip:
     return figures.Strip(
         clean(name),
         counted(len(samples), subject_noun(data)),
-        CLASS_COLOURS[side],
+        CLASS_COLOURS[class_index],
         [sample["mean"] for sample in samples],
         [clean(sample["sample"]) for sample in samples],
         [2 * (sample["wrong"] or 0) > sample["tested"] for sample in samples],
@@ -265,36 +259,28 @@ def _strip(data: Study, side: int, name: str) -> figures.Strip:
 def gene_frequencies(data: Study) -> Picture | None:
     """Return Figure 2: the FDR-selected genes, or core genes, by how often they are selected."""
     lollipops = _lollipops(data)
-    if grade(data) is Grade.NONE or not lollipops:
+    if no_evidence(data) or not lollipops:
         return None
-    total = len(_shown_genes(data))
-    tested = data["answer"]["evidence"] is not None
-    fdr = percent(data["config"]["signature"]["fdr"])
-    kind = f"genes at FDR ≤ {fdr}" if tested else "core genes"
-    if len(lollipops) < total:
-        of_them = f"The first {len(lollipops)} of {total} {kind}."
-    else:
-        of_them = f"All {kind}."
-    tick = (
-        " Tick: frequency expected with permuted labels. Right: q (selection),"
-        " the estimated FDR at this frequency."
-        " These gene lists serve the FDR; stability compares signatures."
-    )
-    tick = tick if tested else ""
-    axis = "selection frequency (share of gene lists from random halves)"
-    axis = axis if tested else "selection frequency (share of cross-validated models)"
+    is_tested = data["answer"]["evidence"] is not None
+    lists = "gene lists from random halves" if is_tested else "cross-validated models"
     return Picture(
         "gene_frequencies",
-        partial(figures.lollipops, lollipops, axis),
+        partial(figures.lollipops, lollipops, f"selection frequency (share of {lists})"),
         data=transposed(
             ("gene", "selection_frequency", "null_frequency", "selection_q"),
             [(gene.gene, gene.frequency, gene.null_frequency, gene.q) for gene in lollipops],
         ),
-        title="Genes selected most often in random halves" if tested else "Core genes",
+        title="Genes selected most often in random halves" if is_tested else "Core genes",
         description="Selection frequency: "
         + "; ".join(f"{gene.name} {percent(gene.frequency)}" for gene in lollipops)
         + ".",
-        caption=f"{_directions(data, lollipops)}{tick} {of_them}",
+        caption=WORDS.text(
+            "gene_frequencies",
+            data,
+            _colour_words(data, {gene.colour for gene in lollipops}),
+            len(lollipops),
+            len(_shown_genes(data)),
+        ),
     )
 
 
@@ -307,62 +293,55 @@ def _shown_genes(data: Study) -> list[TableRow]:
 
 
 def _lollipops(data: Study) -> list[figures.Lollipop]:
-    up = {chip["gene"]: chip["up"] for chip in data["answer"]["chips"]}
-    tested = data["answer"]["evidence"] is not None
+    """Return the first of these genes, coloured by class or direction; grey if neither is known."""
+    is_up = {gene["gene"]: gene["up"] for gene in data["answer"]["signature_genes"]}
+    is_tested = data["answer"]["evidence"] is not None
     classes = data["study"]["classes"] or []
     genes = []
     for row in _shown_genes(data)[:MAX_GENES]:
         colour = MUTED
         if row.get("class") in classes:
             colour = CLASS_COLOURS[classes.index(row["class"])]
-        elif up.get(row["gene"]) is not None:
-            colour = POSITIVE if up[row["gene"]] else NEGATIVE
+        elif is_up.get(row["gene"]) is not None:
+            colour = POSITIVE if is_up[row["gene"]] else NEGATIVE
         genes.append(
             figures.Lollipop(
                 figures.gene_name(row),
                 clean(row["gene"]),
                 colour,
-                row["selection_frequency"] if tested else row["cv_frequency"],
-                row["null_frequency"] if tested else None,
-                row["selection_q"] if tested else None,
+                row["selection_frequency"] if is_tested else row["cv_frequency"],
+                row["null_frequency"] if is_tested else None,
+                row["selection_q"] if is_tested else None,
             )
         )
     return genes
 
 
-def _directions(data: Study, lollipops: Sequence[figures.Lollipop]) -> str:
-    """Return the text on what the colours of the genes mean."""
+def _colour_words(data: Study, colours: Collection[str]) -> str:
+    """Return the sentence on what these colours of genes mean: a class, or a direction."""
     classes = data["study"]["classes"]
-    words = measure(data).words
     if classes is not None and len(classes) > len(COLOUR_NAMES):
         return "Colour: the class for which the weight of the gene is largest."
     if classes is not None and len(classes) > 2:
-        colours = {lollipop.colour for lollipop in lollipops}
+        named_colours = zip(classes, COLOUR_NAMES, CLASS_COLOURS, strict=False)
         entries = [
-            f"{clean(name)} ({colour_name})"
-            for name, colour_name, colour in zip(classes, COLOUR_NAMES, CLASS_COLOURS, strict=False)
+            f"{clean(class_name)} ({colour_name})"
+            for class_name, colour_name, colour in named_colours
             if colour in colours
         ]
         return f"Class of the largest weight: {', '.join(entries)}."
     if classes is not None:
-        directions = [f"higher in {clean(name)}" for name in (classes[1], classes[0])]
+        rising, falling = (f"higher in {clean(name)}" for name in (classes[1], classes[0]))
     else:
         label = clean(data["study"]["label"])
-        directions = [direction.format(label) for direction in words.directions]
-    colours = {lollipop.colour for lollipop in lollipops}
-    entries = [
-        f"{name}: {direction}"
-        for name, colour, direction in zip(
-            ("orange", "blue"), (POSITIVE, NEGATIVE), directions, strict=True
-        )
-        if colour in colours
-    ]
-    text = "; ".join(entries)
+        rising, falling = (text.format(label) for text in measure(data).words.directions)
+    meanings = {POSITIVE: f"orange: {rising}", NEGATIVE: f"blue: {falling}"}
+    text = "; ".join(meaning for colour, meaning in meanings.items() if colour in colours)
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
 def permuted_accuracies(data: Study) -> Picture | None:
-    """Return the histogram of accuracies with permuted labels; None without permutations."""
+    """Return the histogram of the measure with permuted labels; None without permutations."""
     errors = data["null"]["errors"]
     observed = data["null"]["observed"]
     p = data["answer"]["p"]
@@ -404,8 +383,8 @@ def beyond_covariates(data: Study) -> Picture | None:
             bold=True,
         ),
     ]
-    gained = _gain_tile(data)
-    gain_words = f" Difference: {gained.value} ({gained.words})." if gained else ""
+    gain = _gain_tile(data)
+    gain_words = f" Difference: {gain.value} ({gain.words})." if gain else ""
     return Picture(
         "beyond_covariates",
         lambda: charts.forest(lines, metric.name, small=True, in_percent=metric.share)[0],

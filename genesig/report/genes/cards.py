@@ -113,7 +113,7 @@ def single_gene_measure(data: Genes) -> SingleGeneMeasure:
 def class_or_label(data: Genes, card: Gene) -> str:
     """Return the class of the direction of a gene, or the label."""
     classes = data["study"]["classes"]
-    return clean(card["of"] or (classes[1] if classes else data["study"]["label"]))
+    return clean(card["class_of_direction"] or (classes[1] if classes else data["study"]["label"]))
 
 
 def direction_text(data: Genes, card: Gene) -> str:
@@ -279,7 +279,7 @@ SYMBOL_COLUMN = 1  # index of the symbols in the table of single genes
 
 def cards(data: Genes, limits: Limits) -> Section:
     """Return the section with a card for each gene of the signature."""
-    shown_cards = data["cards"]["each"][: limits.top_genes]
+    shown_cards = data["cards"]["genes"][: limits.top_genes]
     total = data["answer"]["size"]
     if not shown_cards:
         return Section("cards", "Gene by gene", part="genes")
@@ -323,7 +323,7 @@ def _gene_card(data: Genes, card: Gene, values: list[float], row: TableRow) -> C
         ),
         ("Effect", text_with_interval(card["effect"])),
         *([("Missing", _missing_text(data, card["missing"]))] if card["missing"] else []),
-        *([("Often selected instead", _replacements_text(card))] if card["replaced"] else []),
+        *([("Often selected instead", _replacements_text(card))] if card["replacements"] else []),
     ]
     description = f"Values of {name} {axis_text}."
     svg, marks = draw_values(values, data["study"], data["cards"]["events"], description)
@@ -363,14 +363,14 @@ def _value_with_limits(score: Estimate, format_number: Callable[[float | None], 
 
 def _replacements_text(card: Gene) -> str:
     """Return the genes that are often selected instead."""
-    return "; ".join(map(_replacement_text, card["replaced"]))
+    return "; ".join(map(_replacement_text, card["replacements"]))
 
 
 def _replacement_text(replacement: Replacement) -> str:
     """Return one of these genes, with how often and how correlated."""
     symbol = short_symbol(replacement["symbol"]) or shorten(replacement["symbol"], 24)
-    (n_without, lists_without) = replacement["without"]
-    (n_beside, lists_beside) = replacement["beside"]
+    (n_without, lists_without) = replacement["in_lists_without_gene"]
+    (n_beside, lists_beside) = replacement["in_lists_with_gene"]
     return (
         f"{symbol} (in {n_without} of {lists_without} lists without it, {n_beside} of"
         f" {lists_beside} with it; r\u00a0{decimal(replacement['r'])})"
@@ -400,7 +400,7 @@ def _cards_table(data: Genes, rows: Mapping[str, TableRow], limits: Limits) -> T
             *_value_and_interval(measure_upwards(data, card)),
             *_value_and_interval(card["effect"]),
         ]
-        for card in data["cards"]["each"]
+        for card in data["cards"]["genes"]
     ]
     if is_repeated([column.key for column in columns], cells, SYMBOL_COLUMN):
         columns.pop(SYMBOL_COLUMN)
@@ -418,6 +418,6 @@ def _effect_words(data: Genes) -> str:
     """Return the definition of the effect of a gene."""
     if data["cards"]["test"] == "score":
         return "hazard ratio of one standard deviation"
-    if data["cards"]["each"][0]["of"]:
+    if data["cards"]["genes"][0]["class_of_direction"]:
         return f"{mean_difference_label(data)}, the class of the direction less the others"
     return effect_axis_label(data)

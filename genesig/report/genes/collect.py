@@ -365,18 +365,18 @@ def gene_cards(
         card_records.append(
             {
                 "gene": gene,
-                "of": classes[class_code] if test_units.test == "anova" else None,
+                "class_of_direction": classes[class_code] if test_units.test == "anova" else None,
                 "separation": _rounded_score(separation),
                 "effect": _rounded_score(effect),
                 "lists": [int(lists[:, column_of_gene[gene]].sum()), len(lists)],
-                "replaced": replacement_genes(summarised_dataset, lists, column_of_gene[gene]),
+                "replacements": replacement_genes(summarised_dataset, lists, column_of_gene[gene]),
                 "missing": _missing_shares(dataset, column_of_gene[gene]),
             }
         )
     return {
         "test": test_units.test,
         "events": response["event"][rows].tolist() if is_survival else None,
-        "each": card_records,
+        "genes": card_records,
     }
 
 
@@ -431,8 +431,8 @@ def replacement_genes(dataset: Dataset, lists: Array, gene: int) -> list[Replace
         {
             "gene": dataset.genes[other_gene],
             "symbol": str(dataset.var["symbol"].iloc[other_gene]),
-            "without": [int(lists[~has_gene, other_gene].sum()), n_without],
-            "beside": [int(lists[has_gene, other_gene].sum()), int(has_gene.sum())],
+            "in_lists_without_gene": [int(lists[~has_gene, other_gene].sum()), n_without],
+            "in_lists_with_gene": [int(lists[has_gene, other_gene].sum()), int(has_gene.sum())],
             "r": rounded(_pearson(dataset.X[:, gene], dataset.X[:, other_gene]), 3),
         }
         for other_gene in order

@@ -79,8 +79,12 @@ class Replacement(TypedDict):
 
     gene: str
     symbol: str
-    without: list[int]  # [lists with it, lists] among the lists without the gene of the card
-    beside: list[int]  # [lists with it, lists] among the lists with the gene of the card
+    in_lists_without_gene: list[
+        int
+    ]  # [lists with it, lists] among the lists without the gene of the card
+    in_lists_with_gene: list[
+        int
+    ]  # [lists with it, lists] among the lists with the gene of the card
     r: float | None  # Pearson's r between the two genes
 
 
@@ -88,11 +92,13 @@ class GeneCard(TypedDict):
     """A gene of the signature by itself."""
 
     gene: str
-    of: str | None  # the class of the direction; None unless there are several classes
+    class_of_direction: (
+        str | None
+    )  # the class of the direction; None unless there are several classes
     separation: Estimate  # AUC, share of pairs, Pearson's r or Harrell's C, by the test
     effect: Estimate  # difference of the means, change per standard deviation, or hazard ratio
     lists: list[int]  # [chosen lists with the gene, all], half-sample lists included
-    replaced: list[Replacement]
+    replacements: list[Replacement]
     # share of missing values in each class; None if no value is missing
     missing: list[float] | None
 
@@ -102,7 +108,7 @@ class GeneCards(TypedDict):
 
     test: str  # as in `SingleGeneTests`
     events: list[bool] | None  # survival only: whether the time of each sample ended with the event
-    each: list[GeneCard]
+    genes: list[GeneCard]
 
 
 class GeneParts(TypedDict):

@@ -1,4 +1,4 @@
-"""Pictures that several topics draw, and their axes."""
+"""Figures and axes that several topics share."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genesig.report.page.measure import Measure, class_codes, model_name
+from genesig.report.page.measure import Measure, model_name
 from genesig.report.page.record import GroupCurve
 from genesig.report.page.style import (
     BEHIND_LABEL,
-    CLASS_COLOURS,
-    CLASS_MARKERS,
     GENESIG_COLOUR,
     GREY,
     HALF_WIDTH,
@@ -24,7 +22,6 @@ from genesig.report.page.style import (
     PAPER,
     POSITIVE,
     RULE,
-    SEQUENTIAL,
     hide_frame,
     new_figure,
     reference_line,
@@ -33,21 +30,20 @@ from genesig.report.page.svg import SAMPLE, FigureColumns, name_points
 from genesig.report.page.tables import TableRow, transposed
 from genesig.report.page.words import ABSENT, Write, clean, percent, shorten, significant
 
-if TYPE_CHECKING:  # who only collects needs no matplotlib
+if TYPE_CHECKING:  # the job that collects report_data.json does not load matplotlib
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-MIN_BAND_PERMUTATIONS = 10
-"""Permutations that make a band."""
+MIN_BAND_PERMUTATIONS = 10  # permutations from which the band of their values is drawn
 
 
 class ForestRow(NamedTuple):
-    """A row of a forest: its name, value and interval, and how it looks."""
+    """A row of a forest plot."""
 
     name: str
     value: float | None
-    limits: tuple[float | None, float | None]
+    limits: tuple[float | None, float | None]  # of the interval
     colour: str = INK
     marker: str = "o"
     bold: bool = False
@@ -62,11 +58,11 @@ def forest(
     small: bool = False,
     in_percent: bool = False,
 ) -> tuple[Figure, Axes]:
-    """Draw values with their intervals, one below the other; `label` names their axis.
+    """Draw values with their intervals, one below the other; `label` names the axis of values.
 
-    A dashed line is at `reference_value`, if there is one. A grey band has the middle 95 % of the
-    values with permuted labels, if there are at least `MIN_BAND_PERMUTATIONS`. A `small` picture
-    has half the width of the page.
+    A dashed line is at `reference_value`. A grey band shows the middle 95% of `null_values`, those
+    with permuted labels, if they are at least `MIN_BAND_PERMUTATIONS`. A `small` figure has half
+    the width of the page.
     """
     figure, ax = new_figure(HALF_WIDTH if small else PAGE_WIDTH, 1.0 + 0.3 * len(rows))
     if len(null_values) >= MIN_BAND_PERMUTATIONS:
@@ -103,9 +99,12 @@ def forest(
 
 
 def frequencies(
-    names: Sequence[str], bold: Sequence[bool], bound: float, size: str
+    names: Sequence[str], bold: Sequence[bool], threshold: float, size_label: str
 ) -> tuple[Figure, Axes, Axes]:
-    """Return axes of selection frequency, with the bound of a list, and of a size beside it."""
+    """Return empty axes for the selection frequency of named rows, and for a size beside it.
+
+    A dashed line marks the frequency `threshold` from which a row is in the list.
+    """
     figure, (frequency_axes, size_axes) = new_figure(
         PAGE_WIDTH,
         1.2 + 0.2 * len(names),
@@ -116,11 +115,11 @@ def frequencies(
         squeeze=True,
         gap=0.03,
     )
-    reference_line(frequency_axes, x=bound)
+    reference_line(frequency_axes, x=threshold)
     frequency_axes.text(
-        bound,
+        threshold,
         1.005,
-        percent(bound),
+        percent(threshold),
         color=MUTED,
         fontsize=8,
         ha="center",
@@ -133,7 +132,7 @@ def frequencies(
     frequency_axes.set_ylim(len(names) - 0.4, -0.7)
     frequency_axes.set_xlim(-0.03, 1.03)
     frequency_axes.set_xlabel("selection frequency")
-    size_axes.set_xlabel(size)
+    size_axes.set_xlabel(size_label)
     size_axes.ticklabel_format(axis="x", style="plain")
     size_axes.locator_params(axis="x", nbins=3)
     for ax in (frequency_axes, size_axes):
@@ -144,7 +143,7 @@ def frequencies(
 
 
 def _draw_permuted_band(ax: Axes, values: Sequence[float]) -> None:
-    """Draw a grey band over the middle 95 % of values with permuted labels."""
+    """Draw a grey band over the middle 95% of values with permuted labels."""
     low, high = np.quantile(values, [0.025, 0.975])
     ax.axvspan(low, high, color=GREY, alpha=0.22, lw=0)
     ax.text(
@@ -160,7 +159,7 @@ def _draw_permuted_band(ax: Axes, values: Sequence[float]) -> None:
 
 
 def permuted_values(permuted: Sequence[float], observed: float, name: str, write: Write) -> Figure:
-    """Draw a histogram of values with permuted labels, and the observed one as a line."""
+    """Draw a histogram of values with permuted labels, and the observed value as a line."""
     from matplotlib.ticker import MaxNLocator
 
     figure, ax = new_figure(HALF_WIDTH, 2.9)
@@ -195,7 +194,10 @@ def observed_predicted(
     text: str,
     kind: str = SAMPLE,
 ) -> tuple[Figure, Axes]:
-    """Scatter named samples around the dashed line of perfect prediction."""
+    """Scatter named samples around the dashed line of perfect prediction.
+
+    `labels` are those of x and y; `text` stands in the corner; `kind` is that of `name_points`.
+    """
     figure, ax = new_figure(HALF_WIDTH, 4.0)
     ends = [min(*x, *y), max(*x, *y)]
     ax.plot(ends, ends, color=MUTED, lw=0.9, dashes=(4, 3))
@@ -207,49 +209,8 @@ def observed_predicted(
     return figure, ax
 
 
-def component_axes(ax: Axes, explained: Sequence[float], a: int, b: int, noun: str) -> None:
-    """Turn axes into a plane through two components, with the share that each explains."""
-    for axis, k in ((ax.xaxis, a), (ax.yaxis, b)):
-        axis.set_label_text(f"{noun} {k + 1} ({percent(explained[k])})")
-    ax.axhline(0, color=MUTED, lw=0.5, zorder=0)
-    ax.axvline(0, color=MUTED, lw=0.5, zorder=0)
-    ax.set_xticks([])
-    ax.set_yticks([])
-    hide_frame(ax)
-
-
-def scatter_by_response(
-    ax: Axes,
-    x: Any,
-    y: Any,
-    response: Sequence[float],
-    classes: Sequence[str] | None,
-    *,
-    label: bool,
-) -> Any:
-    """Scatter samples: by class, or coloured by a real response (returns the colours)."""
-    responses = np.array(response, dtype=float)
-    if classes is None:
-        return ax.scatter(x, y, c=responses, cmap=SEQUENTIAL, s=30, edgecolor=MUTED, lw=0.6)
-    for class_index, name in enumerate(classes):
-        in_class = responses == class_codes(classes)[class_index]
-        ax.scatter(
-            x[in_class],
-            y[in_class],
-            s=34,
-            color=CLASS_COLOURS[class_index],
-            edgecolor=PAPER,
-            lw=0.6,
-            marker=CLASS_MARKERS[class_index],
-            label=shorten(name, 24),
-        )
-    if label:
-        ax.legend(loc="best", fontsize=8, handletextpad=0.2, labelcolor=INK)
-    return None
-
-
 def roc_axes(classes: Sequence[str]) -> tuple[Figure, Axes]:
-    """Return a square in the words of the study, with the line of chance."""
+    """Return square axes for an ROC curve of negative and positive class, with the chance line."""
     figure, ax = new_figure(HALF_WIDTH, 3.7)
     ax.plot([0, 1], [0, 1], color=MUTED, lw=0.9, dashes=(4, 3))
     ax.set_aspect("equal")
@@ -261,12 +222,11 @@ def roc_axes(classes: Sequence[str]) -> tuple[Figure, Axes]:
     return figure, ax
 
 
-MAX_LEVEL_LETTERS = 36
-"""Letters of all names that stand below the picture side by side."""
+MAX_HORIZONTAL_LETTERS = 36  # letters of all class names that fit below the figure in one line
 
 
 def confusion(matrix: Sequence[Sequence[float]], classes: Sequence[str]) -> Figure:
-    """Draw counts (T × T, rows = true class), and the shares of the true class."""
+    """Draw a confusion matrix (row = true class): counts, and shares of the true class."""
     from matplotlib.colors import LinearSegmentedColormap
 
     figure, ax = new_figure(HALF_WIDTH, 3.3)
@@ -275,13 +235,13 @@ def confusion(matrix: Sequence[Sequence[float]], classes: Sequence[str]) -> Figu
     shade = LinearSegmentedColormap.from_list("blue", ["#eef4f8", "#7fb6d6"])
     ax.imshow(share, cmap=shade, vmin=0, vmax=1)
     class_numbers = range(len(classes))
-    for true in class_numbers:
-        for predicted in class_numbers:
-            share_text = percent(share[true, predicted]) if counts[true].sum() else ABSENT
-            text = f"{significant(counts[true, predicted], 4)}\n{share_text}"
+    for row in class_numbers:
+        for column in class_numbers:
+            share_text = percent(share[row, column]) if counts[row].sum() else ABSENT
+            text = f"{significant(counts[row, column], 4)}\n{share_text}"
             ax.text(
-                predicted,
-                true,
+                column,
+                row,
                 text,
                 ha="center",
                 va="center",
@@ -289,7 +249,7 @@ def confusion(matrix: Sequence[Sequence[float]], classes: Sequence[str]) -> Figu
                 fontsize=11 if len(classes) < 5 else 7,
             )
     names = [shorten(name, 16) for name in classes]
-    is_horizontal = max(map(len, names)) * len(names) <= MAX_LEVEL_LETTERS
+    is_horizontal = max(map(len, names)) * len(names) <= MAX_HORIZONTAL_LETTERS
     ax.set_xticks(class_numbers, names, rotation=0 if is_horizontal else 45)
     ax.set_yticks(class_numbers, names)
     ax.set_xlabel("predicted")
@@ -300,7 +260,7 @@ def confusion(matrix: Sequence[Sequence[float]], classes: Sequence[str]) -> Figu
 
 
 def confusion_data(counts: Sequence[Sequence[float]], classes: Sequence[str]) -> FigureColumns:
-    """Return the matrix as columns: true class, class it was called, samples."""
+    """Return a confusion matrix as columns: true class, called class, samples."""
     return transposed(
         ("true", "called", "samples"),
         [(a, b, counts[i][j]) for i, a in enumerate(classes) for j, b in enumerate(classes)],
@@ -318,20 +278,17 @@ def confusion_words(matrix: Sequence[Sequence[float]], classes: Sequence[str]) -
 
 def model_values(rows: Sequence[TableRow], metric: Measure) -> str:
     """Return ``"genesig (this procedure) 0.10; ridge, all genes 0.20"``."""
-    values = (
-        f"{model_name(row['model'])} {metric.write(metric.value(row['error']))}" for row in rows
-    )
+    values = (f"{model_name(row['model'])} {metric.text(row['error'])}" for row in rows)
     return clean("; ".join(values))
 
 
-GROUP_COLOURS = {"high": POSITIVE, "low": NEGATIVE}
+GROUP_COLOURS = {"high": POSITIVE, "low": NEGATIVE}  # of risk groups
 GROUP_STYLES = {"high": "-", "low": (0, (5, 2))}
-MAX_TIMES_AT_RISK = 6
-"""Times at most, all round, at which the numbers at risk stand below the picture."""
+MAX_TIMES_AT_RISK = 6  # round times with numbers at risk below the curves
 
 
 def kaplan_meier_data(curves: Sequence[GroupCurve]) -> dict[str, list[Any]]:
-    """Return the curves as columns."""
+    """Return the points of all curves as columns."""
     return transposed(
         ("group", "time", "survival", "low", "high", "at_risk"),
         [
@@ -349,41 +306,38 @@ def kaplan_meier_data(curves: Sequence[GroupCurve]) -> dict[str, list[Any]]:
     )
 
 
-def kaplan_meier(curves: Sequence[GroupCurve], time: str, horizon: float) -> Figure:
-    """Kaplan-Meier curves of the groups of risk, with numbers at risk."""
+def kaplan_meier(curves: Sequence[GroupCurve], time_name: str, horizon: float) -> Figure:
+    """Draw Kaplan-Meier curves of the risk groups, with numbers at risk; a line at the horizon."""
     from matplotlib.ticker import MaxNLocator
 
     figure, axes = new_figure(HALF_WIDTH, 3.6, 2, 1, sharex=True, height_ratios=[5, 0.7])
     ax, risk_axes = axes[:, 0]
     for curve in curves:
-        _curve(ax, curve)
+        _draw_survival_curve(ax, curve)
     ax.set_ylim(0, 1.02)
     ax.set_ylabel("share without the event")
     ax.grid(axis="y")
     reference_line(ax, x=horizon)
     end = max(max(curve["time"]) for curve in curves)
-    marks = [
-        time_mark
-        for time_mark in MaxNLocator(MAX_TIMES_AT_RISK).tick_values(0, end)
-        if time_mark <= end
+    times = [
+        float(time) for time in MaxNLocator(MAX_TIMES_AT_RISK).tick_values(0, end) if time <= end
     ]
     for row, curve in enumerate(curves):
-        for time_mark in marks:
-            n_at_risk = number_at_risk(curve, float(time_mark))
-            risk_axes.text(
-                time_mark, row, str(n_at_risk), ha="center", va="center", fontsize=8, color=INK
-            )
+        for time in times:
+            n_at_risk = str(number_at_risk(curve, time))
+            risk_axes.text(time, row, n_at_risk, ha="center", va="center", fontsize=8, color=INK)
     risk_axes.set_yticks(range(len(curves)), [curve["group"] for curve in curves])
     risk_axes.set_ylim(len(curves) - 0.4, -0.6)
     risk_axes.set_ylabel("at risk", fontsize=8, color=MUTED)
     risk_axes.tick_params(axis="y", length=0)
     risk_axes.spines["left"].set_visible(False)
-    risk_axes.set_xticks(marks, [significant(float(time_mark), 2) for time_mark in marks])
-    risk_axes.set_xlabel(f"time ({shorten(time, 34)})")
+    risk_axes.set_xticks(times, [significant(time, 2) for time in times])
+    risk_axes.set_xlabel(f"time ({shorten(time_name, 34)})")
     return figure
 
 
-def _curve(ax: Axes, curve: GroupCurve) -> None:
+def _draw_survival_curve(ax: Axes, curve: GroupCurve) -> None:
+    """Draw the curve of a risk group with its band and its name."""
     colour = GROUP_COLOURS[curve["group"]]
     time = np.array(curve["time"])
     low, high = (np.array(curve[key], dtype=float) for key in ("low", "high"))
@@ -409,6 +363,6 @@ def _curve(ax: Axes, curve: GroupCurve) -> None:
 
 
 def number_at_risk(curve: GroupCurve, time: float) -> int:
-    """Return how many are still followed at a time."""
-    numbers = [n for t, n in zip(curve["time"], curve["at_risk"], strict=True) if t >= time - 1e-9]
-    return numbers[0] if numbers else 0
+    """Return the number of samples at risk at a time: that of the next time of the curve."""
+    steps = zip(curve["time"], curve["at_risk"], strict=True)
+    return next((n_at_risk for step, n_at_risk in steps if step >= time - 1e-9), 0)

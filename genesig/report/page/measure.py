@@ -1,4 +1,4 @@
-"""Words of a study: its measure, classes, labels and methods."""
+"""How the page names and writes a study's measure, classes, methods and permutations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ from typing import Any
 
 from genesig.optim.class_line import doubt_of_line
 from genesig.report.page.record import Study, StudyFacts
-from genesig.report.page.words import clean, decimal, enumerated, percent, rate, shorten
+from genesig.report.page.words import (
+    bracketed_confidence,
+    clean,
+    confidence,
+    decimal,
+    enumerated,
+    percent,
+    rate,
+    shorten,
+)
 from genesig.response.design import SEVERAL_CLASSES
 from genesig.response.kinds import ByKind
 from genesig.selection.assess.controls import FDR_SELECTED
@@ -16,12 +25,12 @@ from genesig.selection.assess.covariates import COVARIATES, COVARIATES_AND_RIDGE
 
 
 def class_codes(classes: Sequence[str]) -> tuple[int, ...]:
-    """Return the response of each class: -1 and 1 of two, 0, 1, .. of more."""
+    """Return the number of each class in the data: −1 and 1 of two classes, 0, 1, .. of more."""
     return (-1, 1) if len(classes) == 2 else tuple(range(len(classes)))
 
 
 def class_number(value: float, classes: Sequence[str]) -> int:
-    """Return the number of the class whose response this is."""
+    """Return the index of the class that a number of `class_codes` stands for."""
     return class_codes(classes).index(round(value))
 
 
@@ -32,11 +41,14 @@ def two_classes(study: StudyFacts) -> list[str] | None:
 
 
 def shrinkage_words(data: Study) -> str:
-    """Return the text on the shrinkage of the final model's line, and whether it is in doubt."""
+    """Return the sentence on how far the slope from score to probability or risk was shrunk.
+
+    It warns instead if the slope is in doubt; it is empty for a number, which has no slope.
+    """
     shrinkage = data["held_out"].get("shrinkage")
     if shrinkage is None:
         return ""
-    survival = data["study"]["classes"] is None  # a number has no line
+    survival = data["study"]["classes"] is None
     if reason := doubt_of_line(shrinkage, survival=survival):
         quantity = "Predicted risks" if survival else "Probabilities"
         return f"{quantity} of new samples are in doubt: {reason}. "
@@ -49,7 +61,7 @@ def shrinkage_words(data: Study) -> str:
 
 @dataclass(frozen=True)
 class OutcomeWords:
-    """Words for a kind of outcome without classes; ``{}`` is the name of its column."""
+    """Words for a kind of outcome without classes; ``{}`` stands for the name of its column."""
 
     outcome: str  # the kind of outcome
     subject: str  # what is predicted
@@ -87,13 +99,13 @@ class Measure:
     name: str
     chance: float  # its value without any signal
     column: str  # its column in tables of the page
-    share: bool = False  # whether it is a share of the samples, written as per cent
+    share: bool = False  # whether it is a share of the samples, written in per cent
     words: OutcomeWords = NUMBER_OUTCOME
-    fitted: bool = False  # whether the score is an estimate of the response itself
+    fitted: bool = False  # whether the score is an estimate of the outcome itself
     timed: bool = False  # whether the outcome is the time to an event
-    long_name: str = ""  # name that explains a name of one letter, as it begins a sentence
+    long_name: str = ""  # longer name for the start of a sentence, if `name` is a single letter
     meaning: str = ""  # sentence that explains a measure which many readers do not know
-    # Main measure of an external cohort: its row of scores.tsv, its name, its value by chance.
+    # main measure of an external cohort: its row of scores.tsv, its name, its value by chance
     external_measure: tuple[str, str, float] = ("auc", "AUC", 0.5)
 
     @property
@@ -103,29 +115,41 @@ class Measure:
 
     @property
     def as_good(self) -> str:
-        """Return what is as good as a value or better."""
+        """Return the phrase for all values that are at least as good."""
         return f"an equal or higher {self.name}"
 
     @property
     def write(self) -> Callable[[float | None], str]:
-        """Return how its values are written: shares as per cent, others in decimals."""
+        """Return the function that writes values: shares in per cent, others in decimals."""
         return rate if self.share else decimal
 
     @property
     def write_limits(self) -> Callable[[float | None], str]:
-        """Return how limits of its intervals are written: shares as whole per cent."""
+        """Return the function that writes limits of intervals: shares in whole per cent."""
         return percent if self.share else decimal
 
     def value(self, error: float | None) -> float | None:
-        """Return 1 - error: the balanced accuracy, R² or C."""
+        """Return the balanced accuracy, R² or C of an error: 1 - error."""
         return None if error is None else round(1 - error, 12)
 
     def interval(self, row: Any) -> tuple[float | None, float | None]:
         """Return the limits, lower one first, of a row with ``low`` and ``high`` of the error."""
         return self.value(row["high"]), self.value(row["low"])
 
+    def text(self, error: float | None) -> str:
+        """Return the value of an error as text: ``"85%"``."""
+        return self.write(self.value(error))
+
+    def confidence(self, row: Any) -> str:
+        """Return ``"95% CI 82–100%"`` of a row with ``low`` and ``high`` of the error, if any."""
+        return confidence(*self.interval(row), self.write_limits)
+
+    def bracketed_confidence(self, row: Any) -> str:
+        """Return ``" (95% CI 82–100%)"``, as `confidence`."""
+        return bracketed_confidence(*self.interval(row), self.write_limits)
+
     def columns(self, rows: Sequence[Any]) -> dict[str, list[float | None]]:
-        """Return values and limits of rows that have an error, as columns."""
+        """Return value, low and high of each row, as columns of the data of a figure."""
         limits = [self.interval(row) for row in rows]
         return {
             self.column: [self.value(row["error"]) for row in rows],
@@ -134,7 +158,7 @@ class Measure:
         }
 
     def values(self, errors: Sequence[float]) -> list[float]:
-        """Return those of several errors that are all defined."""
+        """Return the values of errors that are all defined."""
         return [1 - error for error in errors]
 
 
@@ -167,7 +191,7 @@ MEASURES = ByKind(
 
 
 def subject(data: Study) -> str:
-    """Return what a study without classes predicts."""
+    """Return the outcome of a study without classes in words: ``"survival (months)"``."""
     return measure(data).words.subject.format(clean(data["study"]["label"]))
 
 
@@ -217,7 +241,7 @@ MODELS = {
 }
 
 EXCLUDED_MODELS = ("genesig", FDR_SELECTED, "dummy", "sets", COVARIATES, COVARIATES_AND_RIDGE)
-"""Rows of controls.tsv that are genesig, without information, or judged elsewhere."""
+"""Rows of controls.tsv that are no other method: genesig, chance, covariates, gene sets."""
 
 
 def model_name(model: str) -> str:
@@ -226,24 +250,25 @@ def model_name(model: str) -> str:
 
 
 def method_choice(n_methods: int) -> str:
-    """Return the text on how the best other method was chosen, which flatters it a little."""
+    """Return ``"the best of 5 other methods on held-out samples"``: the choice flatters it."""
     if n_methods == 1:
         return "the other method"
     return f"the best of {n_methods} other methods on held-out samples"
 
 
 def frequent_gene_noun(data: Study) -> str:
-    """Return what such a gene of the linear lists is, to be counted: ``"core gene"``."""
+    """Return the noun for a gene that reaches `frequency_threshold`; core only without FDR."""
     if data["answer"]["evidence"] is None:
         return "core gene"
     return "frequent gene"
 
 
 def frequency_threshold(data: Study) -> str:
-    """Return the share of the splits from which a gene counts as such."""
+    """Return the share of the outer splits that must select a core or frequent gene, as text."""
     return percent(data["config"]["signature"]["cv_frequency"])
 
 
+# by `StudyFacts.exchanged`
 PERMUTATION_SCOPES = {
     "samples": "",
     "within": "within each {group}",
@@ -258,17 +283,26 @@ def permuted_words(data: Study) -> str:
 
 
 def permutation_scope(data: Study) -> str:
-    """Return what permutations keep and within what they exchange, after a space; may be empty."""
+    """Return the phrase on where labels are exchanged, such as ``" within each patient"``.
+
+    It begins with a space, and is empty if any two samples may exchange their labels.
+    """
     facts = data["study"]
     names = covariate_names(data)
-    given = f" given {names}" if names else ""
+    covariates = f" given {names}" if names else ""
     places = [PERMUTATION_SCOPES[facts["exchanged"]].format(group=clean(facts["group"]))]
     if data["batch"] is not None:
         places.append(f"within each batch ({clean(data['batch']['column'])})")
     if data["design"]["outer"] == 1:
         places.append("separately among training and test samples")
     words = ", ".join(place for place in places if place)
-    return given + (f" {words}" if words else "")
+    return covariates + (f" {words}" if words else "")
+
+
+def count_as_good(data: Study) -> int:
+    """Return the number of permutations whose error is at most that of the study."""
+    observed = data["null"]["observed"] or 0.0
+    return sum(error <= observed + 1e-9 for error in data["null"]["errors"])
 
 
 def covariate_names(data: Study) -> str:

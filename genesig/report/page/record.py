@@ -1,7 +1,7 @@
-"""What every topic of the page may read of report_data.json, key by key, rounded.
+"""The part of report_data.json that all topics of the page read, key by key.
 
-There is no NaN in it (absent is null), numbers are rounded to four or five significant digits, and
-what is heavy is capped; ``shown`` and ``total`` say so.
+Undefined numbers are None (null in JSON), never NaN. Numbers are rounded to four or five
+significant digits. Long lists are cut; their full length stands beside them.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from genesig.selection.assess.intervals import Detectable
 
 
 def rounded(values: Any, digits: int) -> Any:
-    """Round to `digits` significant digits; nested lists, None for NaN and infinities."""
+    """Return values to `digits` significant digits, as nested lists; None for NaN and infinity."""
     array = np.asarray(values, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
-        size = np.floor(np.log10(np.abs(array)))
-    size = np.where(np.isfinite(size), size, 0.0)
+        exponent = np.floor(np.log10(np.abs(array)))
+    exponent = np.where(np.isfinite(exponent), exponent, 0.0)
     # Python's own round gives the shortest decimal, so the JSON stays small.
-    pairs = zip(array.ravel().tolist(), size.ravel().astype(int).tolist(), strict=True)
-    flat = [round(v, digits - 1 - s) if np.isfinite(v) else None for v, s in pairs]
+    pairs = zip(array.ravel().tolist(), exponent.ravel().astype(int).tolist(), strict=True)
+    flat = [round(v, digits - 1 - e) if np.isfinite(v) else None for v, e in pairs]
     return _nested(flat, array.shape)
 
 
 def rounded_row(row: Any, digits: int, *keys: str) -> Any:
-    """Return these values of a row, rounded, by their names."""
+    """Return the values of a row under these keys, each rounded."""
     return {key: rounded(row[key], digits) for key in keys}
 
 
@@ -42,7 +42,7 @@ def _nested(flat: list[float | None], shape: tuple[int, ...]) -> Any:
 
 
 def json_value(value: Any) -> Any:
-    """Turn a value into what JSON can hold: str keys, Python numbers, None for NaN."""
+    """Return a value in the types of JSON: dict with str keys, list, number, str; None for NaN."""
     if isinstance(value, Mapping):
         return {str(key): json_value(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple | set | np.ndarray):
@@ -56,7 +56,7 @@ def json_value(value: Any) -> Any:
     return None if value is None else str(value)
 
 
-MAX_PLOTTED_SAMPLES = 1000
+MAX_PLOTTED_SAMPLES = 1000  # of more samples, the page shows some, evenly spaced
 
 
 def evenly_spaced_rows(count: int, max_rows: int) -> list[int]:
@@ -65,7 +65,7 @@ def evenly_spaced_rows(count: int, max_rows: int) -> list[int]:
 
 
 class Estimate(TypedDict):
-    """A number with its 95 % interval; null where it is not defined."""
+    """A number with its 95% confidence interval; None if undefined."""
 
     value: float | None
     low: float | None
@@ -73,113 +73,96 @@ class Estimate(TypedDict):
 
 
 class ErrorEstimate(Estimate):
-    """The error, and its value without any signal."""
+    """The error of the nested cross-validation, as in controls.tsv."""
 
-    name: str
-    chance: float
+    name: str  # balanced error, 1 − R² or 1 − C
+    chance: float  # its value without any association
 
 
 class PermutationP(TypedDict):
-    """The p-value, and the smallest that so many permutations allow."""
+    """The p-value of the permutation test."""
 
     value: float | None
     permutations: int
-    smallest: float
+    smallest: float  # smallest p that so many permutations can give
 
 
 class Stability(TypedDict):
-    """Stability of the signature's list; ``source`` is half_subsamples or outer_splits.
-
-    ``lasso`` is that of lists of the lasso, as long; ``than_chance`` and ``than_lasso`` say more,
-    less or alike; ``blocks`` is the stability of the blocks that the lists hit. ``size`` is the
-    mean number of genes of a list, ``shared`` that of genes in both lists of a pair of halves. All
-    null for outer_splits, and if they are not defined.
-    """
+    """Stability of the gene lists. The optional fields are None if `source` is "outer_splits"."""
 
     value: float
-    source: str
-    sets: int
-    than_chance: str | None
-    lasso: float | None
-    than_lasso: str | None
-    blocks: float | None
-    size: float | None
-    shared: float | None
+    source: str  # "half_subsamples" or "outer_splits"
+    sets: int  # lists that were compared
+    than_chance: str | None  # "more", "less" or "alike": the stability beside that by chance
+    lasso: float | None  # stability of lasso lists of the same length
+    than_lasso: str | None  # as than_chance: the stability beside that of the lasso
+    blocks: float | None  # stability of the groups of correlated genes that the lists contain
+    size: float | None  # mean number of genes of a list
+    shared: float | None  # mean number of genes that the lists of two halves share
     shared_by_chance: float | None
 
 
 class HalfSamples(TypedDict):
-    """Halves of the samples drawn, and whether every list of them was empty."""
+    """Random halves of the samples."""
 
     drawn: int
-    empty: bool
+    empty: bool  # whether the list of every half is empty
 
 
 class BestOtherMethod(TypedDict):
-    """The method of smallest held-out error of the ``of`` that are not this procedure.
-
-    ``difference`` is its error less that of this procedure on the same samples, with its interval.
-    """
+    """The method of smallest held-out error among those that are not genesig."""
 
     model: str
-    of: int
+    n_methods: int  # methods among which it is the best
     error: float
     low: float | None
     high: float | None
-    difference: float | None
+    difference: float | None  # its error less that of genesig, on the same samples
     difference_low: float | None
     difference_high: float | None
 
 
-class Alternative(BestOtherMethod):
-    """A method that predicts better than chance and better than the linear models.
+class BetterMethod(BestOtherMethod):
+    """A method that predicts better than chance and better than the linear models."""
 
-    ``p`` is that of its error against guessing, corrected for the ``of`` methods.
-    """
-
-    p: float
+    p: float  # of its error against chance, times n_methods
 
 
 class CohortError(TypedDict):
-    """The error of the final model in one data set of another study, as in controls.tsv.
-
-    ``groups`` is the number of groups of samples; null if every sample is independent.
-    """
+    """The error of the final model in an external cohort, in the measure of controls.tsv."""
 
     name: str
     samples: int
-    groups: int | None
-    seen: bool
+    groups: int | None  # groups of samples; None if every sample is independent
+    seen_in_training: bool  # whether any of its samples trained the model
     error: float | None
     low: float | None
     high: float | None
 
 
 class Cohorts(TypedDict):
-    """Data sets of other studies, and in how many of them the model is better than chance.
+    """External cohorts, and in how many the final model is better or worse than chance.
 
-    Those with a sample that trained the model are no evidence and not counted. Better is where the
-    interval of its AUC lies above 0.5, or that of R² above 0; worse where it lies below. ``rows``
-    are all of them, in their order.
+    Cohorts with a training sample are no evidence: only `rows` has them.
     """
 
     tested: int
-    better: int
-    worse: int
+    better: int  # cohorts in which the interval of AUC, C or R² lies above chance
+    worse: int  # cohorts in which it lies below
     rows: list[CohortError]
 
 
 class ClassMeasure(TypedDict):
-    """A measure of the held-out decisions (auc, sensitivity, specificity) with its interval."""
+    """A measure of the held-out calls with its 95% confidence interval."""
 
-    name: str
+    name: str  # auc, sensitivity or specificity
     value: float
     low: float | None
     high: float | None
 
 
 class FdrSelectedError(TypedDict):
-    """The error of models of FDR-selected genes alone, and its difference to that of the study."""
+    """The error of models of FDR-selected genes only, and its difference to that of the study."""
 
     error: float
     low: float | None
@@ -192,89 +175,80 @@ class FdrSelectedError(TypedDict):
 class Evidence(TypedDict):
     """How many genes are FDR-selected, and how well models of these genes alone predict."""
 
-    fdr_selected: int  # genes at most signature.fdr, if permuted labels seldom give as many
-    expected: float  # false positives among them: their number times the largest q
-    passing: int  # genes with q at most signature.fdr, whatever permuted labels give
-    model: int  # genes of the predictive model
-    indicators: list[int]  # of fdr_selected and of model: indicators of a missing value, no genes
-    price: (
-        FdrSelectedError | None
-    )  # null without FDR-selected genes, or if they are the predictive model
+    fdr_selected: int  # genes with q ≤ signature.fdr; 0 if permuted labels often give as many
+    fdr_selected_indicators: int  # missing-value indicators among them
+    expected_false: float  # false positives among them: their number times the largest q
+    passing: int  # genes with q ≤ signature.fdr, whatever permuted labels give
+    model_size: int  # genes of the final model
+    model_indicators: int  # missing-value indicators among them
+    # None without FDR-selected genes, or if they are the genes of the final model
+    fdr_selected_only: FdrSelectedError | None
 
 
 class SignatureGene(TypedDict):
-    """A gene of the signature, as the first screen shows it."""
+    """A gene of the signature."""
 
     gene: str
     symbol: str
     cv_frequency: float  # share of the cross-validation models that use it
-    fdr_selected: bool | None  # this and the next two: null if signature.permutations is 0
+    fdr_selected: bool | None  # this and the next two: None if signature.permutations is 0
     selection_frequency: float | None
     selection_q: float | None
-    core: bool | None  # null unless signature.permutations is 0
-    up: bool | None  # whether it rises with the outcome; null if several classes
+    core: bool | None  # None unless signature.permutations is 0
+    up: bool | None  # whether it rises with the outcome; None if several classes
 
 
 class MisclassifiedSample(TypedDict):
-    """A sample that was wrong more often than right."""
+    """A sample that was misclassified more often than not."""
 
     sample: str
-    wrong: int
-    tested: int
+    wrong: int  # times misclassified
+    tested: int  # times held out
 
 
 class Misclassified(TypedDict):
-    """Samples wrong more often than right, those wrong each time, and how many were tested."""
+    """Samples that were misclassified while held out."""
 
-    mostly: list[MisclassifiedSample]
+    mostly: list[MisclassifiedSample]  # more often than not
     always: list[str]
-    samples: int
+    samples: int  # tested samples
 
 
 class Verdict(TypedDict):
-    """The grade of a study (`genesig.report.page.verdict.Grade`), and what it rests on.
+    """The conclusion of a study; see `genesig.report.page.verdict.judge`."""
 
-    ``here`` is that of the models of this study alone, ``by`` what carries it: genes, all genes or
-    sets. ``small`` is whether p is at most .05, null where permutations cannot tell; ``excludes``
-    whether the interval excludes guessing, that of the gain where covariates are held fixed.
-    """
-
-    grade: str
-    here: str
-    by: str
-    small: bool | None
-    excludes: bool | None
+    grade: str  # value of a `Grade`
+    grade_within_study: str  # value of the `Grade` without external cohorts
+    basis: str  # models that the grade rests on: "genes", "all genes" or "sets"
+    p_is_small: bool | None  # whether p ≤ 0.05; None if there are too few permutations to tell
+    # of the error, or of the gain over the covariates if there are any; None without an interval
+    interval_excludes_chance: bool | None
 
 
 class Finding(TypedDict):
-    """The numbers of the first screen.
+    """The numbers of the first screen."""
 
-    ``size`` is the number of genes of the signature: those of the final model, and the named ones.
-    ``evidence`` is null where none was looked for, the number of ``core`` genes where it was.
-    ``lengths`` are the smallest, median and largest length of the splits' lists.
-    """
-
-    size: int
-    evidence: Evidence | None
-    core: int | None
-    lengths: list[int]
+    size: int  # genes of the signature: those of the final model and the FDR-selected ones
+    evidence: Evidence | None  # None if signature.permutations is 0
+    core: int | None  # core genes; None unless signature.permutations is 0
+    lengths: list[int]  # smallest, median and largest number of genes over the outer splits
     error: ErrorEstimate
     p: PermutationP
     detectable: Detectable
     stability: Stability | None
     halves: HalfSamples
-    control: BestOtherMethod | None
-    alternative: Alternative | None
+    best_other_method: BestOtherMethod | None
+    better_method: BetterMethod | None
     cohorts: Cohorts
-    wrong: Misclassified | None
+    misclassified: Misclassified | None
     measures: list[ClassMeasure]
-    chips: list[SignatureGene]
+    signature_genes: list[SignatureGene]  # at most 200
 
 
 class GroupCurve(TypedDict):
-    """Kaplan-Meier curve of one group of risk, from 0 on."""
+    """Kaplan-Meier curve of a risk group, from time 0 on."""
 
-    group: str
+    group: str  # "high" or "low"
     time: list[float]
     survival: list[float]
     low: list[float | None]
@@ -283,200 +257,168 @@ class GroupCurve(TypedDict):
 
 
 def group_curves(rows: Sequence[Mapping[Any, Any]]) -> list[GroupCurve]:
-    """Return the curves of the rows of survival_curves.tsv."""
+    """Return a curve for each risk group, from the rows of survival_curves.tsv."""
     groups = sorted({str(row["group"]) for row in rows})
     return [_group_curve(name, [row for row in rows if row["group"] == name]) for name in groups]
 
 
 def _group_curve(name: str, rows: Sequence[Mapping[Any, Any]]) -> GroupCurve:
-    time, survival, low, high = (
-        rounded(np.array([row[key] for row in rows], dtype=float), 5)
+    columns: Any = {
+        key: rounded(np.array([row[key] for row in rows], dtype=float), 5)
         for key in ("time", "survival", "low", "high")
-    )
-    at_risk = [int(row["at_risk"]) for row in rows]
-    return {
-        "group": name,
-        "time": time,
-        "survival": survival,
-        "low": low,
-        "high": high,
-        "at_risk": at_risk,
     }
+    return {"group": name, **columns, "at_risk": [int(row["at_risk"]) for row in rows]}
 
 
 class Response(TypedDict):
-    """The response of each sample: -1, 1 for two classes, 0, 1, .. for more; at most 1000."""
+    """The outcome of at most `MAX_PLOTTED_SAMPLES` samples, evenly spaced."""
 
-    name: list[str]
-    value: list[float]
+    name: list[str]  # samples
+    value: list[float]  # −1 and 1 of two classes, 0, 1, .. of more, or a number
 
 
 class Exclusions(TypedDict):
-    """Samples or genes left out for one reason; the first thirty by name."""
+    """Samples or genes that were left out for one reason."""
 
-    kind: str
+    kind: str  # "sample", "gene" or "non-gene row"
     reason: str
     count: int
-    names: list[str]
+    names: list[str]  # the first thirty
 
 
 class StudyFacts(TypedDict):
-    """What was studied, and what was left out before.
+    """The samples, the outcome, and what was left out."""
 
-    ``indicators`` say of a gene whether its value is missing, and are not among the ``genes``.
-    ``counts`` are the samples of each class, (negative, positive) as in ``classes``, ``units`` the
-    groups that have such samples, or the samples themselves; ``group`` and ``pair`` name columns,
-    ``groups`` is the number of groups. ``exchanged`` is what a permutation
-    exchanges: "samples", samples "within" groups whose label varies, whole "groups" of one label,
-    or "both". ``missing`` counts values. ``inputs`` maps path to SHA-256, ``steps`` are the
-    row-wise ones.
-    """
-
-    label: str
-    task: str
-    classes: list[str] | None
-    counts: list[int] | None
-    units: list[int] | None
-    group: str | None
-    pair: str | None
-    groups: int | None
+    label: str  # column of the outcome
+    task: str  # kind of outcome
+    classes: list[str] | None  # of two classes: negative, positive
+    counts: list[int] | None  # samples of each class, in the order of `classes`
+    units: list[int] | None  # independent units of each class: groups, or samples without groups
+    group: str | None  # column of the groups
+    pair: str | None  # column of the pairs
+    groups: int | None  # number of groups
+    # unit that a permutation exchanges: "samples", samples "within" groups whose label varies,
+    # whole "groups" of one label, or "both"
     exchanged: str
     samples: int
-    genes: int
-    indicators: int
-    missing: int
-    inputs: dict[str, str]
-    steps: list[Any]
+    genes: int  # without indicators
+    indicators: int  # variables that say of a gene whether its value is missing
+    missing: int  # missing values
+    inputs: dict[str, str]  # SHA-256 of each input file
+    steps: list[Any]  # steps of normalisation that treat each sample by itself
     dropped: list[Exclusions]
     response: Response
 
 
 class SplitSummary(TypedDict):
-    """How samples were divided: numbers of splits and halves, [smallest, largest] of the sizes."""
+    """How samples were divided."""
 
     scheme: str
     inner_scheme: str
     seed: int
-    outer: int
+    outer: int  # outer splits, over all repeats
     repeats: int
-    inner: list[int]
-    subsamples: int
-    train: list[int]
-    test: list[int]
+    inner: list[int]  # smallest and largest number of inner folds
+    subsamples: int  # random halves
+    train: list[int]  # smallest and largest training set
+    test: list[int]  # smallest and largest test set
 
 
 class Batch(TypedDict):
-    """The batches of a study that names them.
-
-    ``counts`` holds [negative, positive] of each, ``mean`` and ``sd`` its response if that is a
-    number. ``association`` with the label is Cramér's V or the correlation ratio. ``wrong`` is the
-    share of decisions on each while held out. ``combat`` is whether it is a step, ``shown`` whether
-    figures and tests of genes show its values. ``held_out`` counts decisions, ``too_few`` those on
-    batches with too few training samples, ``splits`` the splits with such.
-    """
+    """The batches of a study that names them."""
 
     column: str
     names: list[str]
     sizes: list[int]
-    counts: list[list[int]] | None
-    mean: list[float] | None
+    counts: list[list[int]] | None  # samples of each class in each batch; None without classes
+    mean: list[float] | None  # mean outcome of each batch; None with classes, like `sd`
     sd: list[float] | None
-    association: float | None
-    wrong: list[float | None] | None
-    combat: bool
-    shown: bool
-    held_out: int
-    too_few: int
-    splits: int
+    association: float | None  # with the label: Cramér's V, or correlation ratio of a number
+    wrong_share: list[float | None] | None  # of the held-out calls on each batch
+    combat: bool  # whether ComBat is a step inside the training sets
+    combat_in_figures: bool  # whether figures and single-gene tests show the values after ComBat
+    held_out: int  # held-out samples, over all outer splits
+    uncorrected: int  # those that ComBat left as measured: their batch has few training samples
+    uncorrected_splits: int  # outer splits with such samples
 
 
 class HeldOutSample(TypedDict):
-    """A sample while it was held out: its class or number, one score per repeat, times wrong.
-
-    Of two classes also the probability of the positive one, per repeat. The largest
-    ``contributions`` to ``mean`` belong to ``terms``, genes and covariates; ``other_terms`` counts
-    the others. ``intercept`` is the mean score of a sample with the training means.
-    """
+    """A sample while it was held out."""
 
     sample: str
-    label: Any
-    scores: list[float]
-    mean: float
-    wrong: int | None
-    tested: int
-    probabilities: NotRequired[list[float]]
-    terms: NotRequired[list[str]]
-    contributions: NotRequired[list[float]]
-    other_terms: NotRequired[int]
-    intercept: NotRequired[float]
+    label: Any  # class, number, or text of time and event
+    scores: list[float]  # one a repeat
+    mean: float  # mean score
+    wrong: int | None  # times misclassified; None without classes
+    tested: int  # times held out
+    probabilities: NotRequired[list[float]]  # of the positive class, one a repeat
+    terms: NotRequired[list[str]]  # genes and covariates of the largest contributions
+    contributions: NotRequired[list[float]]  # of each term to `mean`
+    other_terms: NotRequired[int]  # number of smaller contributions
+    intercept: NotRequired[float]  # mean score of a sample with the training means
 
 
 class RepeatRocCurve(TypedDict):
     """The ROC curve of one repeat."""
 
     repeat: int
-    x: list[float]
-    y: list[float]
+    x: list[float]  # false positive rates
+    y: list[float]  # true positive rates
     auc: float | None
 
 
-# What to refuse of the samples called this class, so that no error is left among them. Its first
-# key is a keyword of Python, which only this form of a TypedDict may hold.
+# Calls of a class that would have to be left undecided so that none is wrong. The key "class" is a
+# keyword of Python, which only this form of a TypedDict allows.
 RejectionRule = TypedDict(
     "RejectionRule",
     {
         "class": str,
-        "threshold": float | None,
-        "wrong": int,
-        "rejected": int,
-        "predicted": int,
-        "share": float,
+        "threshold": float | None,  # largest |score| of a rejected call; None if no call is wrong
+        "wrong": int,  # wrong calls of the class
+        "rejected": int,  # calls to be left undecided
+        "predicted": int,  # all calls of the class
+        "share": float,  # rejected / predicted
     },
 )
 
 
 class FitStatistics(TypedDict):
-    """Pearson's r and R² of the mean held-out scores of a number."""
+    """Agreement of the mean held-out scores with an outcome that is a number."""
 
-    r: float | None
+    r: float | None  # Pearson's
     r2: float | None
 
 
 class HeldOut(TypedDict):
-    """The samples while they were held out; what does not fit the task is null.
-
-    ``roc`` has one curve a repeat, ``confusion`` (2 × 2, rows = true class) the mean count a
-    repeat. ``probability`` is the mean one of the class that is called, of several. ``shrinkage``
-    is that of the final model's line of the probabilities.
-    """
+    """The samples while they were held out."""
 
     samples: list[HeldOutSample]
-    roc: list[RepeatRocCurve] | None
-    confusion: list[list[float]] | None
-    rejection: list[RejectionRule] | None
-    fit: FitStatistics | None
-    probability: NotRequired[float | None]
-    shrinkage: NotRequired[float | None]
+    roc: list[RepeatRocCurve] | None  # two classes only
+    confusion: list[list[float]] | None  # mean counts a repeat, a row for each true class
+    rejection: list[RejectionRule] | None  # two classes only
+    fit: FitStatistics | None  # numbers only
+    probability: NotRequired[float | None]  # several classes: mean one of the class that is called
+    shrinkage: NotRequired[float | None]  # factor on the slope that turns scores into probabilities
 
 
 class NullErrors(TypedDict):
-    """Errors of the chosen lists: one a permutation, and the observed one."""
+    """Errors of the chosen lists."""
 
-    errors: list[float]
+    errors: list[float]  # one a permutation
     observed: float | None
 
 
 class PackedTable(TypedDict):
-    """A result table: at most 60,000 rows of ``total``, all of them in ``file``."""
+    """A result table."""
 
     columns: list[str]
-    rows: list[list[Any]]
-    total: int
+    rows: list[list[Any]]  # at most 60,000
+    total: int  # rows of the file
     file: str
 
 
 class RunRecord(TypedDict):
-    """results/settings.json, as it is."""
+    """Content of results/settings.json."""
 
     version: int
     seed: int
@@ -486,20 +428,16 @@ class RunRecord(TypedDict):
 
 
 class Study(TypedDict):
-    """What several topics need; each topic's own record adds its keys.
+    """The keys of report_data.json that all topics read; the record of a topic adds its own."""
 
-    ``config`` is the resolved config, ``mu`` its values, ``batch`` null for a study that names
-    none, ``tables`` by their names; rows of the chosen lists have no mu there.
-    """
-
-    config: dict[str, Any]
+    config: dict[str, Any]  # the resolved config
     run: RunRecord
     study: StudyFacts
     design: SplitSummary
-    batch: Batch | None
+    batch: Batch | None  # None if the study names no batches
     mu: list[float]
     answer: Finding
     verdict: Verdict
     held_out: HeldOut
-    null: NullErrors
-    tables: dict[str, PackedTable]
+    null: NullErrors  # of the permutations
+    tables: dict[str, PackedTable]  # by name; rows of the chosen lists have no mu

@@ -1,4 +1,4 @@
-"""What a section of the page is made of, the parts that sections stand in, and their numbers."""
+"""Sections of the page and the items in them, the parts of the page, numbers of figures."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ PART_TITLES = {
     "writeup": "For your paper",
     APPENDIX: "Technical appendix",
 }
-"""The parts after the summary, in their order; each section names its own."""
+"""Titles of the parts after the summary, in order of the page, by `Section.part`."""
 
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph of the first screen, with the bold words it begins with."""
+    """A paragraph of the first screen."""
 
-    lead: str
+    lead: str  # bold words at its beginning
     text: str
 
     def __str__(self) -> str:
@@ -41,53 +41,49 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Limits:
-    """How much the page shows at once: genes with a plot of their own, rows of a table."""
+    """How much the page shows at once."""
 
-    top_genes: int
-    table_rows: int
+    top_genes: int  # genes with a card
+    table_rows: int  # rows of a table
 
 
 @dataclass(frozen=True)
 class Facts:
-    """A list of (name, value) pairs."""
+    """A list of facts."""
 
-    name: str
+    name: str  # stem of its id
     title: str
-    pairs: Sequence[tuple[str, str]]
+    pairs: Sequence[tuple[str, str]]  # name and text of each fact
 
 
 @dataclass(frozen=True)
 class Fold:
-    """Preformatted text that opens on demand; ``look`` is how paper shows it, if at all.
-
-    ``screen`` stays away from paper, ``settings`` are short lines in columns.
-    """
+    """Preformatted text that is folded until a reader opens it."""
 
     title: str
     text: str
-    look: str = ""
 
 
 @dataclass(frozen=True)
 class Card:
-    """One gene: a small drawing that is no figure of its own, its names, facts, pages about it."""
+    """A gene of the signature, with a small drawing that has no number and no caption."""
 
-    key: str
+    key: str  # id on the page
     name: str
     subtitle: str
     svg: str
     marks: Marks
-    pairs: Sequence[tuple[str, str]]
+    pairs: Sequence[tuple[str, str]]  # name and text of each fact
     links: Sequence[Link]
 
 
 @dataclass(frozen=True)
 class Group:
-    """Words, pictures and tables that open together on demand."""
+    """Paragraphs and items that are folded until a reader opens them."""
 
     key: str
     title: str
-    words: Sequence[str]
+    words: Sequence[str]  # paragraphs
     items: Sequence[Item]
 
 
@@ -96,24 +92,20 @@ Item = Picture | Table | Facts | Fold | Card | Group
 
 @dataclass(frozen=True)
 class Section:
-    """One section of a part: its words first, then pictures and tables in their order.
-
-    A section that is ``folded`` is closed on screen and open on paper, as all of the appendix.
-    ``files`` are the tables beside the page that say more, ``pictures`` are written to files only.
-    """
+    """One section of a part of the page."""
 
     key: str
     title: str
-    words: Sequence[str] = ()
+    words: Sequence[str] = ()  # paragraphs, above the items
     items: Sequence[Item] = ()
-    part: str = APPENDIX
-    folded: bool = False
-    files: Sequence[str] = ()
-    pictures: Sequence[Picture] = ()
+    part: str = APPENDIX  # key of `PART_TITLES`
+    folded: bool = False  # closed on screen and open on paper, like all of the appendix
+    files: Sequence[str] = ()  # further tables, as files beside the page
+    pictures: Sequence[Picture] = ()  # figures that are files only
 
     @property
     def empty(self) -> bool:
-        """Return whether the study has nothing of this kind; the page leaves it out."""
+        """Return whether the section has no content, so that the page leaves it out."""
         return not self.words and not self.items
 
 
@@ -127,54 +119,54 @@ def draw_section(section: Section) -> Section:
 
 
 def _draw_item(item: Item) -> Item:
+    """Return an item with its picture, or the pictures inside it, drawn."""
     if isinstance(item, Group):
         return replace(item, items=[_draw_item(member) for member in item.items])
     return draw_picture(item) if isinstance(item, Picture) else item
 
 
 def item_rows(items: Sequence[Item]) -> list[list[Item]]:
-    """Return items in rows: small pictures, and cards, that follow one another stand together."""
-    grouped: list[list[Item]] = []
+    """Return items in rows: successive small pictures, and successive cards, share a row."""
+    rows: list[list[Item]] = []
     for item in items:
-        if grouped and any(like(item) and like(grouped[-1][0]) for like in (_small, _card)):
-            grouped[-1].append(item)
+        shape = _shape(item)
+        if rows and shape and shape == _shape(rows[-1][0]):
+            rows[-1].append(item)
         else:
-            grouped.append([item])
-    return grouped
+            rows.append([item])
+    return rows
 
 
-def _small(item: object) -> bool:
-    return isinstance(item, Picture) and item.width < PAGE_WIDTH - 1
-
-
-def _card(item: object) -> bool:
-    return isinstance(item, Card)
+def _shape(item: Item) -> str:
+    """Return the name of the shape of items that share a row; empty if the item has its own."""
+    if isinstance(item, Picture) and item.width < PAGE_WIDTH - 1:
+        return "small picture"
+    return "card" if isinstance(item, Card) else ""
 
 
 def without_pictures(section: Section, names: Collection[str]) -> Section:
-    """Return a section without the pictures of these names, which the first screen shows."""
+    """Return a section without the pictures of these names, which the first screen has."""
     items = [
         item for item in section.items if not (isinstance(item, Picture) and item.name in names)
     ]
     return replace(section, items=items)
 
 
-FIRST_PART_NUMBER = 2
-"""Number of the first part after the summary."""
+FIRST_PART_NUMBER = 2  # the summary is part 1
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part with its sections; all sections of the appendix are folded."""
+    """A part of the page."""
 
-    key: str
+    key: str  # key of `PART_TITLES`
     number: str
     title: str
     sections: Sequence[Section]
 
 
 def outline(sections: Sequence[Section]) -> list[Part]:
-    """Put each section into the part that it names; parts without any are left out."""
+    """Return the parts of the page with their sections; parts without a section are left out."""
     sections_of_part = {
         key: [section for section in sections if section.part == key] for key in PART_TITLES
     }
@@ -186,30 +178,30 @@ def outline(sections: Sequence[Section]) -> list[Part]:
 
 
 def item_labels(summary: Sequence[Item], parts: Sequence[Part]) -> dict[str, str]:
-    """Return ``"Figure 3"``, ``"Table S1"`` of every picture and table, by kind and name.
+    """Return ``"Figure 3"`` or ``"Table S1"`` of every picture and table, by `anchor`.
 
-    What is seen without opening anything is numbered as it is seen, all else with an S before it.
+    Items that are visible without opening anything are numbered 1, 2, .., all others S1, S2, ..
     """
     labels: dict[str, str] = {}
     count: dict[str, int] = {}
-    placed = [(item, True) for item in summary]
+    outer_items = [(item, True) for item in summary]
     for part in parts:
         for section in part.sections:
             is_open = part.key != APPENDIX and not section.folded
-            placed += [(item, is_open) for item in section.items]
-    for top_item, is_open in placed:
-        for item in flat_items([top_item]):
+            outer_items += [(item, is_open) for item in section.items]
+    for outer_item, is_open in outer_items:
+        for item in flat_items([outer_item]):
             kind = numbered_kind(item)
             if kind:
-                is_numbered = is_open and item is top_item and getattr(item, "is_open", True)
-                name = f"{kind} {'' if is_numbered else 'S'}"
-                count[name] = count.get(name, 0) + 1
-                labels[anchor(item)] = f"{name}{count[name]}"
+                is_visible = is_open and item is outer_item and getattr(item, "is_open", True)
+                prefix = f"{kind} {'' if is_visible else 'S'}"
+                count[prefix] = count.get(prefix, 0) + 1
+                labels[anchor(item)] = f"{prefix}{count[prefix]}"
     return labels
 
 
 def flat_items(items: Sequence[Item]) -> Iterator[Item]:
-    """Yield items, and those inside groups, in the order of the page."""
+    """Yield items in the order of the page; the items of a group in place of the group."""
     for item in items:
         if isinstance(item, Group):
             yield from flat_items(item.items)
@@ -218,45 +210,45 @@ def flat_items(items: Sequence[Item]) -> Iterator[Item]:
 
 
 def numbered_kind(item: Item) -> str:
-    """Return what is counted; nothing for facts and folded text."""
+    """Return ``"Figure"`` or ``"Table"``; empty for items without a number."""
     return {Picture: "Figure", Table: "Table"}.get(type(item), "")
 
 
 def anchor(item: Item) -> str:
-    """Return the id that the item has on the page."""
+    """Return the id of a picture or table on the page."""
     return f"{numbered_kind(item).lower()}-{getattr(item, 'name', '')}"
 
 
 def embedded_data(items: Iterable[Item]) -> str:
-    """Return base64 of gzip of JSON: ``tables``, their ``bars``, and ``figures`` by their names.
+    """Return the data for the scripts of the page: base64 of gzip of JSON.
 
-    A column has its label, its name in the file, whether it is numeric, its values and, where
-    they differ from these, its texts. A figure has its data, columns of keys and values, and its
-    marks; the drawing of a card has marks only. The same items give the same bytes.
+    The JSON has ``tables``, their ``bars``, and ``figures``, each by name. A column of a table has
+    label, key (its name in the file), numeric, values and, if they differ from the values, texts.
+    A figure has data (columns of key and values) and marks; the drawing of a card has marks only.
+    The same items give the same bytes.
     """
     value: dict[str, dict[str, Any]] = {"tables": {}, "figures": {}, "bars": {}}
     for item in items:
         if isinstance(item, Table):
-            value["tables"][item.name] = _columns(item)
+            value["tables"][item.name] = _table_columns(item)
             if item.bars:
                 value["bars"][item.name] = item.bars
         if isinstance(item, Picture):
-            value["figures"][item.name] = {"data": _data(item), "marks": item.marks}
+            data = [{"key": clean(k), "values": list(values)} for k, values in item.data.items()]
+            value["figures"][item.name] = {"data": data, "marks": item.marks}
         if isinstance(item, Card):
             value["figures"][item.key] = {"data": [], "marks": [item.marks]}
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
-def _data(picture: Picture) -> list[Mapping[str, Any]]:
-    return [{"key": clean(key), "values": list(values)} for key, values in picture.data.items()]
-
-
-def _columns(table: Table) -> list[Mapping[str, Any]]:
+def _table_columns(table: Table) -> list[Mapping[str, Any]]:
+    """Return the columns of a table, as `embedded_data` says."""
     columns: list[Mapping[str, Any]] = []
-    for place, column in enumerate(table.columns):
-        cells = [row[place] for row in table.rows]
-        values, texts = ([cell[k] for cell in cells] for k in (1, 0))
+    for position, column in enumerate(table.columns):
+        cells = [row[position] for row in table.rows]
+        values = [cell.value for cell in cells]
+        texts = [cell.text for cell in cells]
         entry: dict[str, Any] = {
             "label": column.label,
             "key": column.key or column.label,

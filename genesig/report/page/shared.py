@@ -1,4 +1,4 @@
-"""Division of work among forked processes."""
+"""Pieces of work done by several forked processes."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ T = TypeVar("T")
 
 
 def share_work(work: Callable[[int], T], count: int, processes: int) -> list[T]:
-    """Return work(0), ..., work(count - 1), each done by the process that is free first.
+    """Return work(0), ..., work(count - 1), each done by the next free process.
 
     Processes are forked where that is safe, so libraries and data need not be loaded again. They
-    read numbers of pieces from a pipe: if the first process is killed, the others end. A piece
-    whose result is missing is done here, where its error is raised.
+    read the numbers of pieces from a pipe, so they end if the first process is killed. A piece
+    without a result is done again by the first process, which raises its error.
 
     Parameters
     ----------
     work : callable
-        Takes the number of a piece. Its result is pickled through a pipe of these processes alone.
-    count, processes : int
-        Fewer pieces than 256.
+        Takes the number of a piece; its result must be picklable.
+    count : int
+        Pieces, fewer than 256: each number is a byte of the pipe.
+    processes : int
     """
     if processes == 1 or sys.platform in ("win32", "darwin"):
         return [work(piece) for piece in range(count)]
@@ -41,7 +42,7 @@ def share_work(work: Callable[[int], T], count: int, processes: int) -> list[T]:
 
 
 def _fill_queue(count: int) -> int:
-    """Return a pipe that holds the numbers, for whoever reads the next one."""
+    """Return the reading end of a pipe that holds the numbers of all pieces."""
     queue, queue_end = os.pipe()
     os.write(queue_end, bytes(range(count)))
     os.close(queue_end)
@@ -49,7 +50,7 @@ def _fill_queue(count: int) -> int:
 
 
 def _work_off(work: Callable[[int], T], queue: int) -> dict[int, T]:
-    """Do pieces until none is left."""
+    """Return the results, by number, of the pieces that this process takes from the queue."""
     results = {}
     while number := os.read(queue, 1):
         results[number[0]] = work(number[0])
@@ -57,11 +58,12 @@ def _work_off(work: Callable[[int], T], queue: int) -> dict[int, T]:
 
 
 def _start_worker(work: Callable[[int], T], queue: int) -> tuple[Any, Any]:
+    """Start a process that works off the queue; return the pipe of its results, and the process."""
     fork = get_context("fork")
     receiver, sender = fork.Pipe(duplex=False)
     process = fork.Process(target=_send_results, args=(sender, work, queue), daemon=True)
     with warnings.catch_warnings():
-        # The threads that it warns of are those of linear algebra, which expects to be forked.
+        # It warns of the threads of the linear algebra library, which is made to be forked.
         warnings.simplefilter("ignore", DeprecationWarning)
         process.start()
     sender.close()
@@ -69,5 +71,6 @@ def _start_worker(work: Callable[[int], T], queue: int) -> tuple[Any, Any]:
 
 
 def _send_results(sender: Any, work: Callable[[int], T], queue: int) -> None:
+    """Work off the queue and send the results; nothing is sent if a piece fails."""
     with suppress(Exception):
         sender.send(_work_off(work, queue))

@@ -1,8 +1,8 @@
-"""Colours, type and empty figures: what all pictures of the report share.
+"""Colours, fonts, sizes and empty figures for all pictures of the report.
 
-The colours are Okabe and Ito's, told apart by colour-blind readers; classes differ in shape, too.
-page.css gives INK, MUTED, RULE, PAPER and the data colours their dark counterparts; OVER is for
-marks on top of an image, whose colours do not change with the theme.
+The colours are those of Okabe and Ito, which colour-blind readers can distinguish; classes also
+differ in shape. In its dark theme page.css replaces INK, MUTED, RULE, PAPER and the data colours.
+Images keep their colours, so ON_IMAGE and PAPER_ON_IMAGE are not replaced.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # who only collects needs no matplotlib
+if TYPE_CHECKING:  # the job that collects report_data.json does not load matplotlib
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure, SubFigure
@@ -28,13 +28,12 @@ GREY = "#8a8f98"
 ON_IMAGE = "#111213"
 PAPER_ON_IMAGE = "#f8f8f6"
 BLOCK_COLOURS = ("#0072b2", "#d55e00", "#007a58", "#cc79a7", "#e69f00", "#56b4e9", "#7a5195")
+# names of BLOCK_COLOURS for captions
 COLOUR_NAMES = ("blue", "orange", "green", "pink", "yellow", "light blue", "purple")
-"""Names of BLOCK_COLOURS for captions."""
 BLOCK_MARKERS = ("o", "^", "s", "D", "v", "P", "X")
-# two, or up to twenty
-CLASS_COLOURS = 3 * BLOCK_COLOURS
+CLASS_COLOURS = 3 * BLOCK_COLOURS  # of up to twenty classes
 CLASS_MARKERS = 3 * BLOCK_MARKERS
-SEQUENTIAL = "cividis"
+SEQUENTIAL = "cividis"  # colour map of values from small to large
 BLUE_TO_ORANGE = (
     "#003c63",
     "#0072b2",
@@ -86,10 +85,9 @@ STYLE: Any = {
 }
 
 
+# box behind a label, so that no line crosses it
 BEHIND_LABEL: Any = {"facecolor": PAPER, "edgecolor": "none", "alpha": 0.85, "pad": 0.4}
-"""Box that keeps lines from crossing a label."""
-COLUMN_WIDTH = 85 / 25.4
-"""Inches: a column of a journal."""
+COLUMN_WIDTH = 85 / 25.4  # inches: a column of a journal
 COLUMN_FONT_SIZES: Any = {
     "font.size": 6.5,
     "axes.labelsize": 6.5,
@@ -136,9 +134,12 @@ def new_figure(
     gap: float = 0.02,
     **options: Any,
 ) -> tuple[Figure, Any]:
-    """Return (figure, axes): one Axes, or an array (rows, columns) of them."""
+    """Return (figure, axes): one Axes, or an array (rows, columns) of them.
+
+    Inside `in_panel` the figure is that panel; inside `in_column` it is as narrow as a column.
+    """
     options = {"squeeze": rows == columns == 1, **options}
-    panel: Any = _PANEL.get()  # has what those who draw ask of a figure
+    panel: Any = _PANEL.get()  # a SubFigure has all methods of Figure that drawing needs
     if panel is not None:
         return panel, panel.subplots(rows, columns, **options)
     from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -153,14 +154,14 @@ def new_figure(
 
 
 def diverging() -> Colormap:
-    """Return the colours of what lies to both sides of 0."""
+    """Return the colour map of values on both sides of 0."""
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list("blue-orange", BLUE_TO_ORANGE)
 
 
 def reference_line(ax: Axes, *, x: float | None = None, y: float | None = None) -> None:
-    """Draw a dashed reference line behind the data."""
+    """Draw a dashed line at x or at y, or both, behind the data."""
     kind = {"color": MUTED, "linewidth": 0.9, "dashes": (4, 3), "zorder": 0.5}
     if x is not None:
         ax.axvline(x, **kind)  # type: ignore[arg-type]
@@ -174,7 +175,7 @@ def small_label(ax: Axes, x: float, y: float, text: str, **options: Any) -> None
 
 
 def hide_frame(ax: Axes) -> None:
-    """Leave axes without a frame."""
+    """Hide the frame of axes."""
     for spine in ax.spines.values():
         spine.set_visible(False)
 

@@ -1,10 +1,10 @@
-"""Tables as the page shows them, their rows, headings in words, numbers rounded for reading."""
+"""Tables of the page: rows of result tables, headings in words, cells as text, differences."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
@@ -30,21 +30,21 @@ TableRow = dict[str, Any]
 
 
 def transposed(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str, list[Any]]:
-    """Return rows as columns of these names."""
+    """Return rows as columns with these names."""
     row_list = [list(row) for row in rows]
-    return {name: [row[place] for row in row_list] for place, name in enumerate(names)}
+    return {name: [row[position] for row in row_list] for position, name in enumerate(names)}
 
 
 def columns_of(rows: Iterable[Any], *names: str) -> dict[str, list[Any]]:
-    """Return these keys of the rows as columns."""
+    """Return the values of the rows under these keys as columns."""
     row_list = list(rows)
     return {name: [row[name] for row in row_list] for name in names}
 
 
 def on_components(points: Sequence[Sequence[float]]) -> dict[str, list[float]]:
-    """Return places on components as columns."""
-    pairs = enumerate(zip(*points, strict=True), start=1)
-    return {f"component_{k}": list(column) for k, column in pairs}
+    """Return the coordinates of points on components as columns ``component_1``, .."""
+    columns = enumerate(zip(*points, strict=True), start=1)
+    return {f"component_{number}": list(column) for number, column in columns}
 
 
 def table_rows(table: PackedTable) -> list[TableRow]:
@@ -53,12 +53,12 @@ def table_rows(table: PackedTable) -> list[TableRow]:
 
 
 def chosen_list_rows(rows: Iterable[TableRow]) -> list[TableRow]:
-    """Return the rows of the chosen lists, which have no mu of their own."""
+    """Return the rows of the chosen lists: those without a mu."""
     return [row for row in rows if row["mu"] is None]
 
 
 def at_mu(table: pd.DataFrame, mu: float | None) -> Array:
-    """Mark the rows of one mu, however the TSV rounded it; None marks those of the chosen lists."""
+    """Return a mask of the rows of one mu, rounded or not; None stands for the chosen lists."""
     values = table["mu"].to_numpy(dtype=float)
     if mu is None:
         return np.asarray(np.isnan(values))
@@ -67,18 +67,18 @@ def at_mu(table: pd.DataFrame, mu: float | None) -> Array:
 
 
 def accuracy_difference(row: TableRow) -> list[float | None]:
-    """Return a difference of errors and its limits as one of accuracies: positive is better."""
+    """Return value and limits of the difference of accuracies, from that of errors."""
     value, low, high = (row[key] for key in ("difference", "difference_low", "difference_high"))
     return [None if number is None else -number for number in (value, high, low)]
 
 
 def genesig_rows(controls: PackedTable) -> list[TableRow]:
-    """Return the rows of this procedure, of its chosen lists and along mu."""
+    """Return the rows of genesig in controls.tsv: chosen lists and lists at each mu."""
     return [row for row in table_rows(controls) if row["model"] == "genesig"]
 
 
 def control_rows(data: Study) -> list[TableRow]:
-    """Return genesig with its chosen lists and the baselines, best first."""
+    """Return the rows of genesig with its chosen lists and of other methods, best first."""
     rows = chosen_list_rows(
         r for r in table_rows(data["tables"]["controls"]) if r["error"] is not None
     )
@@ -86,7 +86,7 @@ def control_rows(data: Study) -> list[TableRow]:
 
 
 def class_margins(predictions: pd.DataFrame, classes: Sequence[str] | None) -> Any:
-    """Return each score; of several classes that of its own less the largest of the others."""
+    """Return the score of each row; of several classes, the true one less the largest other."""
     if "score" in predictions or not classes:
         return predictions["score"]
     scores = predictions[[f"score of {name}" for name in classes]].to_numpy(dtype=float)
@@ -96,50 +96,50 @@ def class_margins(predictions: pd.DataFrame, classes: Sequence[str] | None) -> A
     return scores[is_true_class] - np.where(is_true_class, -np.inf, scores).max(axis=1)
 
 
-_SYMBOL_OF = {"symbol": "gene", "prototype_symbol": "prototype"}
+_GENE_COLUMNS = {"symbol": "gene", "prototype_symbol": "prototype"}  # ids, by column of symbols
 
 
-def is_repeated(columns: Sequence[str], rows: Sequence[Sequence[Any]], place: int) -> bool:
-    """Return whether a column of symbols is nothing but the ids once more."""
-    gene_column = _SYMBOL_OF.get(columns[place])
+def is_repeated(columns: Sequence[str], rows: Sequence[Sequence[Any]], position: int) -> bool:
+    """Return whether the column at a position has symbols that are all equal to the gene ids."""
+    gene_column = _GENE_COLUMNS.get(columns[position])
     if gene_column is None or gene_column not in columns:
         return False
-    gene_index = columns.index(gene_column)
-    return all(row[place] in (row[gene_index], None) for row in rows)
+    gene_position = columns.index(gene_column)
+    return all(row[position] in (row[gene_position], None) for row in rows)
 
 
-_WORDS = ("text", "name", "model", "symbol")
+_TEXT_KINDS = ("text", "name", "model", "symbol")
 
 
 @dataclass(frozen=True)
 class Column:
-    """Heading of a column, what it means, how its values are written, its name in the file."""
+    """Heading of a column, and how its values are written."""
 
     label: str
-    kind: str
-    help: str = ""
-    key: str = ""
+    kind: str  # key of `WRITERS`
+    help: str = ""  # explanation for readers
+    key: str = ""  # its name in the file
 
     @property
     def numeric(self) -> bool:
-        """Return whether the values line up on the right."""
-        return self.kind not in _WORDS
+        """Return whether values are numbers, which are aligned on the right."""
+        return self.kind not in _TEXT_KINDS
 
     @property
     def look(self) -> str:
-        """Return the style class of its cells: number, name, or running words."""
+        """Return the class of its cells in page.css: n number, t name in one line, w other text."""
         return "n" if self.numeric else "w" if self.kind in ("text", "symbol") else "t"
 
 
-def study_column(name: str, rows: Sequence[Sequence[Any]], place: int) -> Column:
-    """Return the heading of a column that a study names: the weights of a class, or words."""
-    if all(isinstance(row[place], float | int | None) for row in rows):
+def study_column(name: str, rows: Sequence[Sequence[Any]], position: int) -> Column:
+    """Return the heading of a column whose name depends on the study: class weights, or words."""
+    if all(isinstance(row[position], float | int | None) for row in rows):
         return Column(f"Weight, {clean(name.removeprefix('coef '))}", "signed")
     return Column(clean(name), "text")
 
 
 class Cell(NamedTuple):
-    """What a cell shows, and the value that it is written from."""
+    """A cell: the text on the page, and its value."""
 
     text: str
     value: Any = None
@@ -153,17 +153,17 @@ class Table:
     caption: str
     columns: Sequence[Column]
     rows: list[list[Cell]]  # all of them; the page shows `visible_rows` at once
+    visible_rows: int
     total: int  # rows of the file, more than those here if there are very many
     file: str | None = None  # TSV beside the page with all rows
     search: bool = False  # whether readers may filter it
-    is_open: bool = False  # whether it is open before anybody asks for it
-    visible_rows: int = 15  # rows on the page at once
+    is_open: bool = False  # whether it is open when the page loads
     # of each row: labels and numbers of the bar chart that its first cell opens; empty without
     bars: Sequence[Sequence[tuple[str, float]]] = ()
 
     @property
     def meanings(self) -> list[tuple[str, str]]:
-        """Return headings and what they mean, each once: a table may have several intervals."""
+        """Return each heading with its explanation once: a table may have several intervals."""
         return list(
             dict.fromkeys((column.label, column.help) for column in self.columns if column.help)
         )
@@ -259,18 +259,17 @@ KNOWN_COLUMNS: dict[str, Column] = {
 
 
 def _flag(value: Any) -> str:
+    """Write a Boolean, which a TSV may have as 1, 1.0 or true."""
     return "yes" if str(value).lower() in ("1", "1.0", "true") else "no"
 
 
 def _integer(value: Any) -> str:
-    """Repeats and blocks are whole numbers, though a TSV with gaps makes them floats."""
-    if isinstance(value, float):
-        return significant(value, 12)
-    return clean(value)
+    """Write a whole number, which is a float if its column has gaps."""
+    return significant(value, 12) if isinstance(value, float) else clean(value)
 
 
-# The same word for another thing.
-_OF_TABLE = {
+# headings of tables in which a column of this name has another meaning
+_COLUMNS_OF_TABLE = {
     "controls": {"p_value": Column("p (permutation)", "p")},
     "selection": {"fdr_selected": FDR_SELECTED},
     "univariate": {
@@ -310,13 +309,21 @@ WRITERS: dict[str, Callable[[Any], str]] = {
     "symbol": lambda value: short_symbol(clean(value)) or shorten(value, 40),
     "text": lambda value: shorten(value, 120),
 }
+"""How a value is written, by `Column.kind`."""
 
 
 def cell(value: Any, kind: str) -> Cell:
-    """Write one value."""
+    """Return the cell of a value; None is written as a dash."""
     if value is None:
         return Cell(ABSENT)
     return Cell(WRITERS[kind](value), value)
+
+
+class TableOptions(TypedDict, total=False):
+    """Fields of `Table` that are False unless a caller sets them."""
+
+    search: bool
+    is_open: bool
 
 
 def filled_table(
@@ -328,10 +335,9 @@ def filled_table(
     *,
     total: int | None = None,
     file: str | None = None,
-    search: bool = False,
-    is_open: bool = False,
+    **options: Unpack[TableOptions],
 ) -> Table:
-    """Write rows of values under their columns; `total` is their number if more.
+    """Return a table of values, written as the kinds of their columns say; total None is all rows.
 
     Every table of the page is made here.
     """
@@ -340,7 +346,43 @@ def filled_table(
         for row in rows
     ]
     count = len(rows) if total is None else total
-    return Table(name, caption, columns, cells, count, file, search, is_open, visible_rows)
+    return Table(name, caption, columns, cells, visible_rows, count, file, **options)
+
+
+def shown_table(
+    name: str,
+    caption: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    visible_rows: int,
+    *,
+    total: int | None = None,
+    file: str | None = None,
+    **options: Unpack[TableOptions],
+) -> Table:
+    """Return a table of values under columns of a result table, with their known headings.
+
+    Columns without any value are left out, and symbols that are all equal to the gene ids.
+    """
+    positions = [
+        position
+        for position in range(len(columns))
+        if any(row[position] is not None for row in rows)
+        and not is_repeated(columns, rows, position)
+    ]
+    known_columns = {**KNOWN_COLUMNS, **_COLUMNS_OF_TABLE.get(name, {})}
+    headings = [
+        replace(
+            known_columns.get(columns[position]) or study_column(columns[position], rows, position),
+            key=columns[position],
+        )
+        for position in positions
+    ]
+    values = [[row[position] for position in positions] for row in rows]
+    stem = name.replace("_", "-")
+    return filled_table(
+        stem, caption, headings, values, visible_rows, total=total, file=file, **options
+    )
 
 
 def packed_table(
@@ -349,63 +391,17 @@ def packed_table(
     caption: str,
     visible_rows: int,
     *,
-    search: bool = False,
-    is_open: bool = False,
-    without: tuple[str, ...] = (),
+    without: Collection[str] = (),
+    **options: Unpack[TableOptions],
 ) -> Table:
-    """Return a table of report_data.json, `without` some of its columns."""
+    """Return a table of report_data.json as the page shows it, without some of its columns."""
     table = data["tables"][name]
-    columns_kept = [place for place, column in enumerate(table["columns"]) if column not in without]
-    rows = [[row[place] for place in columns_kept] for row in table["rows"]]
+    columns = [column for column in table["columns"] if column not in without]
+    rows = [[row[column] for column in columns] for row in table_rows(table)]
+    total = table["total"]
+    file = table["file"]
     return shown_table(
-        name,
-        caption,
-        [table["columns"][place] for place in columns_kept],
-        rows,
-        visible_rows,
-        total=table["total"],
-        file=table["file"],
-        search=search,
-        is_open=is_open,
-    )
-
-
-def shown_table(
-    name: str,
-    caption: str,
-    columns: list[str],
-    rows: list[list[Any]],
-    visible_rows: int,
-    *,
-    total: int | None = None,
-    file: str | None = None,
-    search: bool = False,
-    is_open: bool = False,
-) -> Table:
-    """Show rows of values under the columns of these names.
-
-    Columns without any value go, and symbols that are nothing but the ids once more.
-    """
-    columns_kept = [
-        place
-        for place in range(len(columns))
-        if any(row[place] is not None for row in rows) and not is_repeated(columns, rows, place)
-    ]
-    words = {**KNOWN_COLUMNS, **_OF_TABLE.get(name, {})}
-    heads = [
-        replace(words.get(columns[p]) or study_column(columns[p], rows, p), key=columns[p])
-        for p in columns_kept
-    ]
-    return filled_table(
-        name.replace("_", "-"),
-        caption,
-        heads,
-        [[row[p] for p in columns_kept] for row in rows],
-        visible_rows,
-        total=len(rows) if total is None else total,
-        file=file,
-        search=search,
-        is_open=is_open,
+        name, caption, columns, rows, visible_rows, total=total, file=file, **options
     )
 
 
@@ -421,37 +417,32 @@ NO_INTERVAL = "a difference without an interval, so chance is not ruled out"
 
 
 class Difference(TypedDict):
-    """The error, that of the linear lists, and the difference with its interval."""
+    """Errors of two models on the same samples, and their difference with its interval."""
 
-    error: float | None
-    linear: float | None
-    difference: float | None
+    error: float | None  # of the model, such as nonlinear selection or the covariates alone
+    linear: float | None  # of the models of selected genes that it is compared with
+    difference: float | None  # error − linear
     low: float | None
     high: float | None
 
 
-def comparison_words(data: Study, d: Difference, reference_name: str) -> str:
-    """Return ``"balanced accuracy is 90% against 88% of {other} (95% CI ...)"``.
+def comparison_words(data: Study, comparison: Difference, reference_name: str) -> str:
+    """Return ``"balanced accuracy is 90% against 88% of {reference_name} (95% CI ...)"``.
 
-    Without limits, nothing is said of an interval.
+    The parentheses are left out if there is no interval.
     """
     metric = measure(data)
-    write = measure(data).write
-    ours = metric.value(d["error"])
-    theirs = metric.value(d["linear"])
-    words = f"{metric.name} is {write(ours)} against {write(theirs)} of {reference_name}"
-    if d["low"] is None or d["high"] is None:
-        return words
-    return f"{words} ({difference_words(data, d)})"
+    values = f"{metric.text(comparison['error'])} against {metric.text(comparison['linear'])}"
+    words = f"{metric.name} is {values} of {reference_name}"
+    limits = difference_words(data, comparison["low"], comparison["high"])
+    return f"{words} ({limits})" if limits else words
 
 
-def difference_words(data: Study, d: Any) -> str:
-    """Return ``"95% CI of the difference −1.0 to 5.2 points"`` of an error less another one.
+def difference_words(data: Study, low: float | None, high: float | None) -> str:
+    """Return ``"95% CI of the difference −1.0 to 5.2 points"``, from limits of one of errors.
 
-    Positive is better: a smaller error is a larger accuracy. Empty without limits.
+    The text is about the measure, so positive is better. It is empty without limits.
     """
-    low = d["low"]
-    high = d["high"]
     if low is None or high is None:
         return ""
     limits = f"{difference(data, -high)} to {difference(data, -low)}"
@@ -459,31 +450,27 @@ def difference_words(data: Study, d: Any) -> str:
 
 
 def difference(data: Study, value: float) -> str:
-    """Write a difference of two measures, of accuracies in percentage points."""
+    """Write a difference of two values of the measure, of accuracies in percentage points."""
     return decimal(100 * value, 1) if measure(data).share else decimal(value)
 
 
-def fdr_selected_only(data: Study, price: FdrSelectedError) -> str:
-    """Return the text on the accuracy with FDR-selected genes only, beside the signature."""
+def fdr_selected_only_words(data: Study, only: FdrSelectedError) -> str:
+    """Return the text on the accuracy with FDR-selected genes only, and its difference."""
     metric = measure(data)
-    direction = "lower" if price["difference"] > 0 else "higher"
-    points = " points" if metric.share else ""
-    difference_text = f"{difference(data, abs(price['difference']))}{points} {direction}"
-    limits = difference_words(
-        data, {"low": price["difference_low"], "high": price["difference_high"]}
-    )
-    value = f"{metric.name} was {metric.write(metric.value(price['error']))}"
-    limits = f"; {limits}" if limits else ""
-    sentence = f"With FDR-selected genes only, {value} ({difference_text}{limits})"
-    low = price["difference_low"]
-    high = price["difference_high"]
+    low = only["difference_low"]
+    high = only["difference_high"]
+    size = f"{difference(data, abs(only['difference']))}{' points' if metric.share else ''}"
+    limits = difference_words(data, low, high)
+    details = [f"{size} {'lower' if only['difference'] > 0 else 'higher'}", limits]
+    value = f"{metric.name} was {metric.text(only['error'])}"
+    sentence = f"With FDR-selected genes only, {value} ({'; '.join(filter(None, details))})"
     if low is not None and high is not None and low <= 0 <= high:
         return f"{sentence}: no detectable difference"
     return sentence
 
 
 def neither_beats_chance(data: Study, model: str) -> bool:
-    """Return whether the intervals of both errors, of this model and of genesig, hold chance."""
+    """Return whether neither the interval of genesig nor that of another model excludes chance."""
     chance = data["answer"]["error"]["chance"]
     rows = {row["model"]: row for row in control_rows(data)}
     compared_rows = [rows.get(name) for name in ("genesig", model)]

@@ -1,7 +1,7 @@
-"""The conclusion of a study, decided here once, and the sentence that states it.
+"""The conclusion of a study, and the sentence that states it.
 
-The page, the last lines of a run and the notebook ask for the conclusion; none of them weighs p and
-an interval again.
+`judge` decides once, when report_data.json is written. The page, the last lines of a run and the
+notebook read its `Verdict`; they do not weigh p and intervals again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from genesig.report.page.words import (
     percent,
 )
 
-LEVEL = 0.05
+LEVEL = 0.05  # largest p that is small
 
 
 class Grade(Enum):
@@ -29,64 +29,65 @@ class Grade(Enum):
 
     NONE = "No evidence"
     WEAK = "Inconclusive"
-    HERE = "Better than chance"
+    HERE = "Better than chance"  # in this study; external cohorts do not settle it
     ELSEWHERE = "Better than chance in external cohorts"
     AGAINST = "Did not replicate"
 
 
+# classes of badges in page.css
 SUPPORT_LOOK = "here"
 NEUTRAL_LOOK = "neutral"
 CAUTION_LOOK = "status"
 
 
 class Badge(NamedTuple):
-    """A phrase above the headline, and the class of the style sheet that colours it."""
+    """A phrase above the headline."""
 
     text: str
-    look: str
+    look: str  # class of page.css that colours it
 
 
 class Analysis(NamedTuple):
-    """What one analysis has: p, None where permutations cannot tell, and its interval.
+    """Test and interval of one comparison with chance."""
 
-    ``excludes`` is whether the interval excludes chance, None where there is no interval.
-    """
-
-    p: float | None
-    excludes: bool | None
+    p: float | None  # None if there are too few permutations to tell
+    interval_excludes_chance: bool | None  # None without an interval
 
     @property
-    def small(self) -> bool | None:
-        """Return whether p is at most `LEVEL`; None where it is not known."""
+    def p_is_small(self) -> bool | None:
+        """Return whether p is at most `LEVEL`; None if it is not known."""
         return None if self.p is None else self.p <= LEVEL
 
     @property
     def grade(self) -> Grade:
-        """Grade this analysis alone: both p and interval for support, p or, untested, interval."""
-        if self.small and self.excludes:
+        """Return HERE if p and interval agree, WEAK if one of them speaks for it, else NONE.
+
+        The interval alone counts only if p is not known.
+        """
+        if self.p_is_small and self.interval_excludes_chance:
             return Grade.HERE
-        weak = self.small or (self.small is None and self.excludes)
-        return Grade.WEAK if weak else Grade.NONE
+        is_weak = self.p_is_small or (self.p_is_small is None and self.interval_excludes_chance)
+        return Grade.WEAK if is_weak else Grade.NONE
 
 
 def judge(answer: Finding, covariates: Mapping[str, Any] | None, sets: Analysis | None) -> Verdict:
-    """Grade a study.
+    """Return the conclusion of a study.
 
     Parameters
     ----------
     answer : Finding
-        Its error, p, FDR-selected genes and other cohorts.
+        Its error, p, FDR-selected genes and external cohorts.
     covariates : mapping, optional
-        The section ``covariates`` of ``report_data.json``. With covariates the study is graded by
-        what expression adds to them, so by the interval of the gain.
+        The section ``covariates`` of ``report_data.json``. With covariates the grade goes by what
+        expression adds to them: by the interval of the gain.
     sets : Analysis, optional
         p and interval of models of whole gene sets.
 
     Returns
     -------
     Verdict
-        Where models of genes show nothing, ridge on all genes beside the covariates, or gene sets,
-        may carry the grade; as a second look, with twice their p.
+        If models of genes show nothing, the grade may rest on ridge on all genes beside the
+        covariates, or on gene sets; as these are second tests, their p is doubled.
     """
     study_analysis = _study_analysis(answer)
     second_analyses = {}
@@ -98,55 +99,60 @@ def judge(answer: Finding, covariates: Mapping[str, Any] | None, sets: Analysis 
         )
     if sets is not None:
         second_analyses["sets"] = sets
-    grade_here = study_analysis.grade
+    within_study = study_analysis.grade
     basis = "genes"
-    if grade_here is Grade.NONE:
+    if within_study is Grade.NONE:
         for name, analysis in second_analyses.items():
-            twice = Analysis(None if analysis.p is None else 2 * analysis.p, analysis.excludes)
-            if twice.grade is Grade.HERE:
-                grade_here = Grade.HERE
+            doubled_p = None if analysis.p is None else 2 * analysis.p
+            if analysis._replace(p=doubled_p).grade is Grade.HERE:
+                within_study = Grade.HERE
                 basis = name
                 break
-    fdr_selected = answer["evidence"] is not None and answer["evidence"]["fdr_selected"] > 0
-    alone = Grade.WEAK if grade_here is Grade.NONE and fdr_selected else grade_here
-    grade = _external_grade(answer, alone, covariates is not None) or alone
+    has_genes = answer["evidence"] is not None and answer["evidence"]["fdr_selected"] > 0
+    study_grade = within_study
+    if study_grade is Grade.NONE and has_genes:
+        study_grade = Grade.WEAK
+    grade = _external_grade(answer, study_grade, covariates is not None) or study_grade
     return {
         "grade": grade.value,
-        "here": grade_here.value,
-        "by": basis,
-        "small": study_analysis.small,
-        "excludes": study_analysis.excludes,
+        "grade_within_study": within_study.value,
+        "basis": basis,
+        "p_is_small": study_analysis.p_is_small,
+        "interval_excludes_chance": study_analysis.interval_excludes_chance,
     }
 
 
 def _study_analysis(answer: Finding) -> Analysis:
+    """Return p and interval of the error of the study; p is not known if it could not be small."""
     p = answer["p"]
     error = answer["error"]
     is_known = p["value"] is not None and p["smallest"] <= LEVEL and error["value"] is not None
-    excludes = None if error["high"] is None else error["high"] < error["chance"]
-    return Analysis(p["value"] if is_known else None, excludes)
+    excludes_chance = None if error["high"] is None else error["high"] < error["chance"]
+    return Analysis(p["value"] if is_known else None, excludes_chance)
 
 
 def _gain_excludes_zero(difference: Mapping[str, Any]) -> bool | None:
-    """Return whether the interval of a gain over covariates lies above 0."""
+    """Return whether the interval of a gain over covariates lies above 0; None without one."""
     return None if difference["low"] is None else bool(difference["low"] > 0)
 
 
-def _external_grade(answer: Finding, grade_here: Grade, has_covariates: bool) -> Grade | None:
-    """Grade by other cohorts, where they settle it.
+def _external_grade(answer: Finding, study_grade: Grade, has_covariates: bool) -> Grade | None:
+    """Return the grade by external cohorts; None if they do not settle it.
 
-    They support where at least half of them are better than chance and none is worse; with
-    covariates, which predict there, too, only what this study has shown. They contradict where none
-    is better, and the interval of one excludes the error of this study.
+    They support if at least half of them are better than chance and none is worse. With covariates,
+    which predict in the cohorts as well, they support only evidence of this study. They contradict
+    if none is better, and one is worse or its interval excludes the error of this study.
     """
     cohorts = answer["cohorts"]
     error = answer["error"]["value"]
     if cohorts["better"] and 2 * cohorts["better"] >= cohorts["tested"] and not cohorts["worse"]:
-        return None if has_covariates and grade_here is Grade.NONE else Grade.ELSEWHERE
-    new = [row for row in cohorts["rows"] if not row["seen"] and row["low"] is not None]
-    excludes_error = error is not None and any((row["low"] or 0) > error for row in new)
+        return None if has_covariates and study_grade is Grade.NONE else Grade.ELSEWHERE
+    new_rows = [
+        row for row in cohorts["rows"] if not row["seen_in_training"] and row["low"] is not None
+    ]
+    excludes_error = error is not None and any((row["low"] or 0) > error for row in new_rows)
     if (
-        grade_here is not Grade.NONE
+        study_grade is not Grade.NONE
         and cohorts["tested"]
         and not cohorts["better"]
         and (cohorts["worse"] or excludes_error)
@@ -156,13 +162,18 @@ def _external_grade(answer: Finding, grade_here: Grade, has_covariates: bool) ->
 
 
 def grade(data: Study) -> Grade:
-    """Return the grade of the study, with what other cohorts and single genes say."""
+    """Return the grade of the study, by its models, external cohorts and FDR-selected genes."""
     return Grade(data["verdict"]["grade"])
+
+
+def no_evidence(data: Study) -> bool:
+    """Return whether the conclusion is that there is no evidence."""
+    return grade(data) is Grade.NONE
 
 
 def grade_within_study(data: Study) -> Grade:
     """Return the grade of the models of this study alone."""
-    return Grade(data["verdict"]["here"])
+    return Grade(data["verdict"]["grade_within_study"])
 
 
 def conclusion(data: Study) -> str:
@@ -180,7 +191,7 @@ def conclusion(data: Study) -> str:
 
 
 def external_status(data: Study) -> Badge | None:
-    """Return the second badge; None if the first one speaks of external cohorts."""
+    """Return the second badge; None if the first one is about external cohorts, or no evidence."""
     if grade(data) not in (Grade.WEAK, Grade.HERE):
         return None
     if data["answer"]["cohorts"]["tested"]:
@@ -189,15 +200,15 @@ def external_status(data: Study) -> Badge | None:
 
 
 def headline(data: Study) -> str:
-    """Return the sentence that the page, the run's last lines and the write-up begin with."""
+    """Return the sentence that states the conclusion."""
     claim = claim_words(data)
     if data["answer"]["error"]["value"] is None:
         return f"The accuracy could not be measured, so whether gene expression {claim} is unknown."
-    in_study = grade_within_study(data)
+    study_grade = grade_within_study(data)
     cohorts = _cohort_words(data)
     tested = _tested_models(data)
-    several = data["design"]["scheme"] == "leave_one_study_out"
-    here = "in these studies" if several else "in this study"
+    has_studies = data["design"]["scheme"] == "leave_one_study_out"
+    here = "in these studies" if has_studies else "in this study"
     match grade(data):
         case Grade.NONE:
             where = f"{here}{_other_method_words(data)}"
@@ -206,28 +217,28 @@ def headline(data: Study) -> str:
             return f"It is unclear whether {tested} {claim}: {_reason_unclear(data)}."
         case Grade.HERE:
             return f"{_subject(data)} {claim} {here}{_open_cohorts(data)}."
-        case Grade.ELSEWHERE if in_study is Grade.HERE:
+        case Grade.ELSEWHERE if study_grade is Grade.HERE:
             return f"{_subject(data)} {claim} better than chance, here and in {cohorts}."
         case Grade.ELSEWHERE:
-            only = "does not show this" if in_study is Grade.NONE else "is inconclusive"
-            here_alone = f"this study alone {only}"
-            return f"Gene expression {claim} better than chance in {cohorts}; {here_alone}."
+            result = "does not show this" if study_grade is Grade.NONE else "is inconclusive"
+            study_words = f"this study alone {result}"
+            return f"Gene expression {claim} better than chance in {cohorts}; {study_words}."
         case Grade.AGAINST:
-            if in_study is Grade.HERE:
+            if study_grade is Grade.HERE:
                 return f"{_subject(data)} {claim} {here}, but not in {cohorts}."
             return f"It is unclear whether {tested} {claim}: no replication in {cohorts}."
 
 
 def _tested_models(data: Study) -> str:
-    """Return what the conclusion is about: linear signatures alone, if another method is better."""
-    if data["answer"]["alternative"] is None:
+    """Return the subject of a negative conclusion, which another method may exceed."""
+    if data["answer"]["better_method"] is None:
         return "gene expression"
     return "a linear signature of gene expression"
 
 
 def _other_method_words(data: Study) -> str:
-    """Name a method other than the linear signature that predicts, if there is any."""
-    method = data["answer"]["alternative"]
+    """Return a clause that names a better method than the linear signature; empty without one."""
+    method = data["answer"]["better_method"]
     return "" if method is None else f"; another method does ({model_name(method['model'])})"
 
 
@@ -248,16 +259,16 @@ def claim_words(data: Study) -> str:
 
 
 def _subject(data: Study) -> str:
-    """Return which models the conclusion rests on, if these are not the models of genes."""
+    """Return the subject of a positive conclusion: the models that it rests on."""
     return {
         "genes": "Gene expression",
         "all genes": "Expression of all genes together, though not of the selected ones alone,",
         "sets": "Expression of whole gene sets, though not of single genes,",
-    }[data["verdict"]["by"]]
+    }[data["verdict"]["basis"]]
 
 
 def interval_and_chance(data: Study) -> tuple[str, str]:
-    """Return whose interval the conclusion goes by and the value by chance, as they are written."""
+    """Return the name of the quantity whose interval decides, and its value by chance, as text."""
     if covariate_names(data):
         return "gain", "0"
     metric = measure(data)
@@ -267,12 +278,13 @@ def interval_and_chance(data: Study) -> tuple[str, str]:
 
 
 def _reason_unclear(data: Study) -> str:
+    """Return the reason of the grade WEAK, in the order of the rules of `judge`."""
     verdict = data["verdict"]
     evidence = data["answer"]["evidence"]
     name, chance = interval_and_chance(data)
-    if verdict["small"]:
+    if verdict["p_is_small"]:
         p = p_value(data["answer"]["p"]["value"])
-        if verdict["excludes"] is None:
+        if verdict["interval_excludes_chance"] is None:
             return f"{p}, but the {name} has no confidence interval"
         return f"{p}, but the 95% CI of the {name} includes {chance}"
     if grade_within_study(data) is not Grade.NONE:
@@ -281,7 +293,7 @@ def _reason_unclear(data: Study) -> str:
     indicators = 0
     if evidence:
         count = evidence["fdr_selected"]
-        indicators = evidence["indicators"][0]
+        indicators = evidence["fdr_selected_indicators"]
     verb = "passes" if count == 1 else "pass"
     fdr = percent(data["config"]["signature"]["fdr"])
     return (
@@ -303,7 +315,7 @@ def _missing_p_words(data: Study) -> str:
 
 
 def _open_cohorts(data: Study) -> str:
-    """Return the text on what external cohorts show that do not settle the conclusion."""
+    """Return a clause on external cohorts that do not settle the conclusion; empty without any."""
     cohorts = data["answer"]["cohorts"]
     if not cohorts["tested"]:
         return ""
@@ -317,9 +329,9 @@ def _open_cohorts(data: Study) -> str:
 
 
 def _cohort_words(data: Study) -> str:
-    """Name the one external cohort, or count them."""
+    """Return the name of the external cohort, or the number of cohorts better than chance."""
     cohorts = data["answer"]["cohorts"]
-    tested = [row for row in cohorts["rows"] if not row["seen"]]
+    tested = [row for row in cohorts["rows"] if not row["seen_in_training"]]
     if len(tested) == 1:
         return clean(tested[0]["name"])
     if grade(data) is Grade.AGAINST:

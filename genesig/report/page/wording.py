@@ -1,4 +1,4 @@
-"""Sentences of a topic, from the template that stands beside its module."""
+"""Sentences of a topic, from the macros of the jinja2 template beside its module."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from genesig.report.page import measure, words
-from genesig.report.page.tables import NO_INTERVAL, comparison_words, neither_beats_chance
+from genesig.report.page import measure, tables, verdict, words
 
 _SPACES = re.compile(r"[ \n]+")  # but not U+00A0
+# from a line break in the template before "." or ","
 _SPACE_BEFORE_STOP = re.compile(r"[ \n]+(?=[.,;:)]+(?:[ \n]|$))")
 _BLANK_LINE = re.compile(r"\n *\n")
-_EMPTY = "\x00"  # stands for a value without letters, so that it leaves no blank line
+_EMPTY = "\x00"  # stands for an empty value, so that its line does not become a blank line
 
 
 def _stripped(value: Any) -> Any:
-    """Return a value without the spaces around it, which a macro has at its lines' ends."""
+    """Return the value of an expression without the spaces that a macro has at its ends."""
     return value.strip(" \n") or _EMPTY if isinstance(value, str) else value
 
 
@@ -29,23 +29,23 @@ _ENVIRONMENT_SETTINGS: dict[str, Any] = {
     "lstrip_blocks": True,
     "finalize": _stripped,
 }
+# all functions and constants of these modules, which every template may use
 _SHARED_NAMES = {
-    **{name: value for module in (measure, words) for name, value in vars(module).items()},
-    "NO_INTERVAL": NO_INTERVAL,
-    "comparison_words": comparison_words,
-    "neither_beats_chance": neither_beats_chance,
+    name: value
+    for module in (measure, tables, verdict, words)
+    for name, value in vars(module).items()
 }
 
 
 class Wording:
     """The macros of a template (``sets.j2`` beside ``sets.py``), each called by its name.
 
-    Templates hold plain text; the page escapes it. Lines of a paragraph are joined, and a blank
-    line ends it.
+    Templates hold plain text, which the page escapes. A blank line ends a paragraph; its lines are
+    joined by spaces.
     """
 
     def __init__(self, module_file: str, **names: Any) -> None:
-        """Take the ``__file__`` of the topic's module, and names that its template may use."""
+        """Set the template: `module_file` is the topic's ``__file__``, `names` its own globals."""
         self._path = Path(module_file).with_suffix(".j2")
         self._names = names
 
@@ -63,11 +63,11 @@ class Wording:
         return environment.get_template(self._path.name, globals=names).module
 
     def paragraphs(self, macro: str, *values: Any) -> list[str]:
-        """Return the paragraphs of a macro that have any letters."""
+        """Return the paragraphs of a macro called with `values`, without the empty ones."""
         texts = _BLANK_LINE.split(str(getattr(self._macros, macro)(*values)))
         joined = [_SPACE_BEFORE_STOP.sub("", text.replace(_EMPTY, "")) for text in texts]
         return [text for line in joined if (text := _SPACES.sub(" ", line).strip(" "))]
 
     def text(self, macro: str, *values: Any) -> str:
-        """Return the one paragraph of a macro; empty if it has none."""
+        """Return the paragraphs of a macro as one text; empty if it has none."""
         return " ".join(self.paragraphs(macro, *values))

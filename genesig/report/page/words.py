@@ -1,4 +1,4 @@
-"""Numbers and names as people read them, and where a gene is looked up."""
+"""Numbers, counts and names as text for readers, and links to pages about a gene."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from genesig.report.page.record import Exclusions
 from genesig.words import ENSEMBL as ENSEMBL_ID
 from genesig.words import ENTREZ
 
-ABSENT = "–"
+ABSENT = "–"  # text of an undefined number
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+# characters that a page cannot show, or that change the direction of the text
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u200e\u200f\u202a-\u202e]+")
 
 
 def counts_by_kind(dropped: Sequence[Exclusions]) -> str:
-    """Return ``"14 samples and 3 genes"``; what nothing was left out of is not named."""
+    """Return ``"14 samples and 3 genes"``, the numbers of those left out, by kind."""
     count: dict[str, int] = {}
     for exclusion in dropped:
         count[exclusion["kind"]] = count.get(exclusion["kind"], 0) + exclusion["count"]
@@ -46,7 +47,7 @@ def enumerated(names: Sequence[str]) -> str:
 
 
 def decimal(value: float | None, digits: int = 2) -> str:
-    """Round to decimals; keep two significant digits of what would become zero."""
+    """Round to decimals; write a number that would become 0 with two significant digits."""
     if value is None or not math.isfinite(value):
         return ABSENT
     if value and abs(value) < 0.5 * 10**-digits:
@@ -65,12 +66,13 @@ def significant(value: float | None, digits: int = 3) -> str:
         return ABSENT
     if 10**digits <= abs(value) < 1e7:
         return with_minus_sign(f"{value:.0f}")
-    number, e, exponent = f"{value:.{digits}g}".partition("e")
-    return with_minus_sign(number) + (f"\u2009×\u2009{power_of_ten(int(exponent))}" if e else "")
+    number, _, exponent = f"{value:.{digits}g}".partition("e")
+    factor = f"\u2009×\u2009{power_of_ten(int(exponent))}" if exponent else ""
+    return with_minus_sign(number) + factor
 
 
 def power(value: float) -> str:
-    """Write a power of ten as one (10⁻³), any other number in three digits."""
+    """Write a small or large power of ten as 10⁻³, any other number with three digits."""
     text = f"{value:.0e}"
     if value > 0 and text.startswith("1e") and float(text) == value and not 0.01 < value < 100:
         return power_of_ten(int(text[2:]))
@@ -84,16 +86,16 @@ def samples_in_groups(samples: int, groups: int | None) -> str:
 
 
 def percent(value: float | None, digits: int = 0) -> str:
-    """Return a share as per cent."""
+    """Return a share in per cent: ``"12%"``."""
     if value is None or not math.isfinite(value):
         return ABSENT
     return with_minus_sign(f"{100 * value:.{digits}f}") + "%"
 
 
 def rate(value: float | None) -> str:
-    """Return a share as per cent, with a decimal if it is below ten or above ninety."""
-    exact = value is None or value in (0, 1) or 0.0995 <= abs(value) <= 0.9005
-    return percent(value, 0 if exact else 1)
+    """Return a share in per cent, with a decimal if it is below 10% or above 90%."""
+    is_whole = value is None or value in (0, 1) or 0.0995 <= abs(value) <= 0.9005
+    return percent(value, 0 if is_whole else 1)
 
 
 CARDINALS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
@@ -109,13 +111,12 @@ def expected_number(expected: float, count: int) -> str:
     if expected < 1.0:
         return f"fewer than 1 of the {count} is expected to be a false positive"
     rounded_up = math.ceil(expected - 1e-6)  # 4.0000001 is 4
-    kind = "is expected to be a false positive"
-    kind = kind if rounded_up == 1 else "are expected to be false positives"
-    return f"about {rounded_up} of the {count} {kind}"
+    if rounded_up == 1:
+        return f"about 1 of the {count} is expected to be a false positive"
+    return f"about {rounded_up} of the {count} are expected to be false positives"
 
 
-Write = Callable[[float | None], str]
-"""How a number is written: ``decimal``, ``percent``, ``rate``."""
+Write = Callable[[float | None], str]  # a function that writes a number, such as `percent`
 
 
 def span(low: float | None, high: float | None, write: Write) -> str:
@@ -152,37 +153,37 @@ def with_limits(name: str, value: float | None, low: float | None, high: float |
 
 
 def shown_of_total(n_shown: int, total: int, noun: str, selection: str = "") -> str:
-    """Return ``" 60 of 300 samples are shown, evenly spaced."``; nothing where all are shown."""
-    return (
-        "" if n_shown == total else f" {n_shown:,} of {counted(total, noun)} are shown{selection}."
-    )
+    """Return ``" 60 of 300 samples are shown, evenly spaced."``; empty if all are shown."""
+    if n_shown == total:
+        return ""
+    return f" {n_shown:,} of {counted(total, noun)} are shown{selection}."
 
 
 def first_of_total(n_shown: int, total: int, noun: str) -> str:
-    """Return ``" The first 60 of 300 genes are shown."``; nothing where all are shown."""
-    return (
-        "" if n_shown == total else f" The first {n_shown:,} of {counted(total, noun)} are shown."
-    )
+    """Return ``" The first 60 of 300 genes are shown."``; empty if all are shown."""
+    if n_shown == total:
+        return ""
+    return f" The first {n_shown:,} of {counted(total, noun)} are shown."
 
 
 def with_minus_sign(text: str) -> str:
-    """Use a true minus sign; what is written as zero has none."""
-    size = text.removeprefix("-")
-    return f"\u2212{size}" if size != text and size.strip("0.") else size
+    """Return a number with a true minus sign; a zero has none."""
+    digits = text.removeprefix("-")
+    return f"\u2212{digits}" if digits != text and digits.strip("0.") else digits
 
 
 def clean(name: object) -> str:
-    """Replace what no page can show (control and direction characters) by a space."""
+    """Return a name with control and direction characters replaced by a space."""
     return _CONTROL.sub(" ", str(name)).strip()
 
 
 def scheme_words(scheme: object) -> str:
-    """Return ``"stratified k-fold"``, the scheme of splits without the spelling of its key."""
+    """Return ``"stratified k-fold"`` for the scheme ``stratified_kfold``."""
     return clean(scheme).replace("_", " ").replace("kfold", "k-fold")
 
 
 def shorten(name: object, max_letters: int) -> str:
-    """Cut a long name, after a word where there is one; an ellipsis says so."""
+    """Return a name cut to so many letters, after a whole word if possible, with an ellipsis."""
     text = clean(name)
     if len(text) <= max_letters:
         return text
@@ -193,11 +194,11 @@ def shorten(name: object, max_letters: int) -> str:
 
 
 def gene_label(gene: str, symbol: str | None, max_letters: int = 38) -> str:
-    """Return the symbol and beside it the id, as short as a figure needs it."""
+    """Return ``"CST3 · X95735_at"``: symbol and id, in about so many letters."""
     if not symbol or symbol == gene:
         return shorten(gene, max_letters)
-    place = shorten(gene, 22)
-    return f"{shorten(symbol, max(max_letters - len(place) - 3, 8))} · {place}"
+    gene_id = shorten(gene, 22)
+    return f"{shorten(symbol, max(max_letters - len(gene_id) - 3, 8))} · {gene_id}"
 
 
 _SYMBOL = re.compile(r"[A-Z][A-Z0-9-]{1,9}$|C\d+orf\d+$")
@@ -209,19 +210,19 @@ GENECARDS = "https://www.genecards.org/cgi-bin/carddisp.pl?gene="
 
 
 class Link(NamedTuple):
-    """A page about a gene, and what it is called."""
+    """A link to a page about a gene."""
 
     name: str
     url: str
 
 
 def gene_anchor(gene: str) -> str:
-    """Return the id that the card of a gene has on the page."""
+    """Return the id of the card of a gene on the page."""
     return f"gene-{_NOT_ID_CHARACTERS.sub('-', gene)[:24]}-{crc32(gene.encode()):08x}"
 
 
 def gene_links(gene: str, symbol: str) -> list[Link]:
-    """Return pages about a gene; by a search of its name where neither id nor symbol is known."""
+    """Return links to pages about a gene; to a search if neither an id nor a symbol is known."""
     gene = gene.removesuffix(INDICATOR_SUFFIX)
     symbol = symbol.removesuffix(INDICATOR_SUFFIX)
     gene_symbol = short_symbol(symbol) or short_symbol(gene)
@@ -229,29 +230,27 @@ def gene_links(gene: str, symbol: str) -> list[Link]:
     entrez = next((text for text in ids if ENTREZ.fullmatch(text)), None)
     ensembl = next((text.split(".")[0] for text in ids if ENSEMBL_ID.fullmatch(text)), None)
     if entrez or ensembl or gene_symbol:
-        return list(_by_id(entrez, ensembl, gene_symbol))
+        return _links_by_id(entrez, ensembl, gene_symbol)
     return [Link("NCBI search", f"{NCBI}?term={quote(clean(symbol or gene)[:80], safe='')}")]
 
 
-def _by_id(entrez: str | None, ensembl: str | None, symbol: str | None) -> list[Link]:
-    links = []
-    if entrez or ensembl or symbol:
-        term = entrez or f"?term={ensembl or quote(f'{symbol}[sym]', safe='')}"
-        links.append(Link("NCBI", NCBI + term))
+def _links_by_id(entrez: str | None, ensembl: str | None, symbol: str | None) -> list[Link]:
+    """Return links to pages that know the ids or the symbol, of which at least one is given."""
+    ncbi_path = entrez or f"?term={ensembl or quote(f'{symbol}[sym]', safe='')}"
+    links = [Link("NCBI", NCBI + ncbi_path)]
     if ensembl or symbol:
-        place = f"id/{ensembl}" if ensembl else f"Multi/Search/Results?q={symbol}"
-        links.append(Link("Ensembl", ENSEMBL + place))
-    if symbol or ensembl:
+        ensembl_path = f"id/{ensembl}" if ensembl else f"Multi/Search/Results?q={symbol}"
+        links.append(Link("Ensembl", ENSEMBL + ensembl_path))
         links.append(Link("GeneCards", f"{GENECARDS}{symbol or ensembl}"))
     return links
 
 
 def short_symbol(text: str) -> str | None:
-    """Return the symbol that a cell is, or begins with (``CST3 Cystatin C``); else None.
+    """Return the symbol that a text is, or begins with (``CST3 Cystatin C``); None without one.
 
     A first word in front of others counts if it has a digit, or if words in small letters follow:
-    neither CYSTATIN A nor RNA polymerase II begins with a symbol. Whether a gene is missing is
-    another variable than the gene, and called so.
+    neither CYSTATIN A nor RNA polymerase II begins with a symbol. The symbol of a missing-value
+    indicator keeps its suffix.
     """
     if text.endswith(INDICATOR_SUFFIX):
         short = short_symbol(text.removesuffix(INDICATOR_SUFFIX))

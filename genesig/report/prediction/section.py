@@ -29,7 +29,6 @@ from genesig.report.page.tables import (
     accuracy_difference,
     chosen_list_rows,
     control_rows,
-    fdr_selected_only,
     genesig_rows,
     shown_table,
     table_rows,
@@ -263,13 +262,12 @@ def samples_section(data: Prediction, limits: Limits) -> Section:
         columns,
         rows,
         limits.table_rows,
-        total=len(rows),
         file="predictions.tsv",
         search=True,
     )
     table = replace(table, bars=[contribution_bars(sample) for sample in ranked])
     paragraphs = WORDS.paragraphs(
-        "misclassified", data["answer"]["wrong"], data["design"]["repeats"]
+        "misclassified", data["answer"]["misclassified"], data["design"]["repeats"]
     )
     paragraphs += WORDS.paragraphs("contributions")
     items = list[Item]()
@@ -336,5 +334,4 @@ WORDS = Wording(
     FDR_SELECTED=FDR_SELECTED,
     MIN_BAND_PERMUTATIONS=MIN_BAND_PERMUTATIONS,
     compared_rows=_compared_rows,
-    fdr_selected_only=fdr_selected_only,
 )

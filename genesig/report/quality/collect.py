@@ -146,7 +146,7 @@ class QualitySamples(TypedDict):
     size: list[float | None] | None  # library size or scaling factor of each sample
     detected: list[float | None] | None  # share of genes with a read
     top: list[float | None] | None  # share of the reads in the genes that have most of them
-    lost: list[float]  # share of missing values of each sample
+    missing_shares: list[float]  # share of missing values of each sample
 
 
 class OutlierChecks(TypedDict):
@@ -164,8 +164,8 @@ class ColumnAssociations(TypedDict):
     associations: list[AssociatedColumn]  # at most `MAX_COLUMNS`, the label first
     columns: int  # tested columns
     skipped: list[SkippedColumn]
-    second: ColourColumn | None
-    follows: DominantColumn | None
+    colour_column: ColourColumn | None
+    dominant_column: DominantColumn | None
 
 
 class QualityRecord(StudyValues, QualitySamples, OutlierChecks, ColumnAssociations):
@@ -215,7 +215,7 @@ def quality_record(quality_json: Mapping[str, Any], dataset: Dataset) -> Quality
         "detected": _rounded_rows_or_none(quality_json["size"]["detected"], rows),
         "top": _rounded_rows_or_none(quality_json["size"]["top"], rows),
         "rules": {rule["name"]: _rounded_rows(rule["values"], rows) for rule in outliers["rules"]},
-        "lost": _rounded_rows(quality_json["missing"]["samples"], rows),
+        "missing_shares": _rounded_rows(quality_json["missing"]["samples"], rows),
         "outliers": [
             {
                 "sample": outlier["sample"],
@@ -228,8 +228,8 @@ def quality_record(quality_json: Mapping[str, Any], dataset: Dataset) -> Quality
         "components": _components_of_rows(quality_json["components"], rows),
         "associations": associations[:MAX_COLUMNS],
         "columns": len(associations),
-        "second": _colour_column(associations, dataset, rows),
-        "follows": _dominant_column(quality_json),
+        "colour_column": _colour_column(associations, dataset, rows),
+        "dominant_column": _dominant_column(quality_json),
     }
 
 
@@ -375,7 +375,7 @@ def quality_warnings(data: QualityStudy, warning_codes: Sequence[str]) -> list[s
     clauses = [
         _outliers_clause(record["outliers"]),
         twins_clause(record["twins"]),
-        _dominant_column_clause(record["follows"], data["study"]["label"]),
+        _dominant_column_clause(record["dominant_column"], data["study"]["label"]),
     ]
     is_raw = record["scale"]["raw"] and record["scale"]["log_step"] is None
     if is_raw and record["after"]["logarithm"] and NEVER_LOGGED not in warning_codes:

@@ -13,15 +13,16 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from genesig.report.page.charts import component_axes, scatter_by_response
 from genesig.report.page.measure import class_codes, class_number
 from genesig.report.page.style import (
     BLOCK_COLOURS,
     BLOCK_MARKERS,
     CLASS_COLOURS,
+    CLASS_MARKERS,
     GENESIG_COLOUR,
     GREY,
     INK,
+    MUTED,
     ON_IMAGE,
     PAGE_WIDTH,
     PAPER,
@@ -248,30 +249,58 @@ MAX_COMPONENTS = 8  # components in the figure of associations
 SHARE_COLOURS = LinearSegmentedColormap.from_list("share", ["#f3f2ee", "#b3d3e6", "#5fa5d0"])
 
 
+def _draw_component_axes(ax: Axes, explained: Sequence[float]) -> None:
+    """Turn axes into the plane of the first two components, with the share that each explains."""
+    for axis, component in ((ax.xaxis, 0), (ax.yaxis, 1)):
+        axis.set_label_text(f"component {component + 1} ({percent(explained[component])})")
+    ax.axhline(0, color=MUTED, lw=0.5, zorder=0)
+    ax.axvline(0, color=MUTED, lw=0.5, zorder=0)
+    ax.set_xticks([])
+    ax.set_yticks([])
+    hide_frame(ax)
+
+
+def _scatter_by_label(
+    ax: Axes, points: Any, response: Sequence[float], classes: Sequence[str] | None
+) -> Any:
+    """Scatter samples by class, or coloured by a number; return the dots of a number, else None."""
+    responses = np.array(response, dtype=float)
+    if classes is None:
+        return ax.scatter(
+            *points[:, :2].T, c=responses, cmap=SEQUENTIAL, s=30, edgecolor=MUTED, lw=0.6
+        )
+    for class_index, name in enumerate(classes):
+        in_class = responses == class_codes(classes)[class_index]
+        ax.scatter(
+            points[in_class, 0],
+            points[in_class, 1],
+            s=34,
+            color=CLASS_COLOURS[class_index],
+            edgecolor=PAPER,
+            lw=0.6,
+            marker=CLASS_MARKERS[class_index],
+            label=shorten(name, 24),
+        )
+    return None
+
+
 def draw_components(data: QualityStudy) -> Figure:
     """Draw samples on the first two components, by the label and by another column."""
     record = data["quality"]
     points = np.array(record["components"]["points"], dtype=float)
-    colour_column = record["second"]
+    colour_column = record["colour_column"]
     count = 2 if colour_column else 1
     figure, axes = new_figure(
         PAGE_WIDTH if colour_column else 4.6, 3.9, 1, count, squeeze=False, gap=0.06
     )
-    image = scatter_by_response(
-        axes[0, 0],
-        points[:, 0],
-        points[:, 1],
-        record["response"],
-        data["study"]["classes"],
-        label=False,
-    )
+    image = _scatter_by_label(axes[0, 0], points, record["response"], data["study"]["classes"])
     _add_title(axes[0, 0], data["study"]["label"], has_key=image is None)
     if image is not None:
         colour_bar(figure, image, axes[0, 0], "", location="bottom", aspect=30)
     if colour_column:
         _draw_by_column(figure, axes[0, 1], points, colour_column)
     for ax in axes[0]:
-        component_axes(ax, record["components"]["explained"], 0, 1, "component")
+        _draw_component_axes(ax, record["components"]["explained"])
         name_points(ax, points[:, 0], points[:, 1], record["samples"])
         for outlier in record["outliers"][:12]:
             ax.annotate(

@@ -285,8 +285,8 @@ def _component_columns(data: QualityStudy) -> FigureColumns:
         "sample": record["samples"],
         "response": record["response"],
     }
-    if record["second"]:
-        columns[record["second"]["column"]] = record["second"]["values"]
+    if record["colour_column"]:
+        columns[record["colour_column"]["column"]] = record["colour_column"]["values"]
     return {**columns, **on_components(record["components"]["points"])}
 
 
@@ -335,10 +335,9 @@ def modules_table(data: QualityStudy) -> list[Item]:
         (number, len(genes), genes[0]["explained"], _loading_names(genes))
         for number, genes in numbered_modules
     ]
-    total = len(rows)
     file = data["tables"]["modules"]["file"]
     caption = WORDS.text("modules", numbered_modules[0][1][0]["unexplained"])
-    return [filled_table("modules", caption, MODULE_COLUMNS, rows, total, total=total, file=file)]
+    return [filled_table("modules", caption, MODULE_COLUMNS, rows, len(rows), file=file)]
 
 
 def genes_by_module(data: QualityStudy) -> list[tuple[int, list[dict[str, Any]]]]:

@@ -16,7 +16,7 @@ def study():
 
 def check(data, question, **answer):
     """Return the row of a question, if the first screen has these numbers; None if it is absent."""
-    changed = {**data, "answer": {**data["answer"], "alternative": None, **answer}}
+    changed = {**data, "answer": {**data["answer"], "better_method": None, **answer}}
     rows = checks({**changed, "verdict": judge(changed["answer"], None, None)})
     return next((row for row in rows if row.question.startswith(question)), None)
 

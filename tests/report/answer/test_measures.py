@@ -119,13 +119,13 @@ def test_the_direction_of_a_gene_is_that_of_its_values(regression):
     data = collect(StudyResults(**inputs))
     y = inputs["dataset"].response()
     dataset = inputs["dataset"]
-    for gene in data["answer"]["chips"]:
+    for gene in data["answer"]["signature_genes"]:
         x = dataset.X[:, dataset.genes.index(gene["gene"])]
         assert gene["up"] == (np.corrcoef(x, y)[0, 1] > 0)
     data["verdict"]["grade"] = Grade.HERE.value
     image = gene_frequencies(data)
     assert ("with class" if regression else "in tumour") in image.caption
-    selected = [row for row in data["answer"]["chips"] if row["fdr_selected"]]
+    selected = [row for row in data["answer"]["signature_genes"] if row["fdr_selected"]]
     assert len(image.data["gene"]) == min(len(selected), MAX_GENES)
     assert image.data["selection_frequency"] == sorted(
         image.data["selection_frequency"], reverse=True

@@ -17,7 +17,7 @@ from genesig.report.genes.methods import selection_text
 from genesig.report.genes.section import signature_section
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
-from genesig.report.page.tables import fdr_selected_only
+from genesig.report.page.tables import fdr_selected_only_words
 from genesig.report.page.words import expected_number
 from genesig.report.render import render
 from genesig.report.sections import SECTIONS
@@ -61,14 +61,14 @@ def test_the_expected_number_is_the_largest_q_times_the_fdr_selected_genes(n_sel
     text = genes_words(data)
     largest = max(row["selection_q"] for row in rows(data, "selection") if row["fdr_selected"])
     assert evidence["fdr_selected"] == evidence["passing"] == n_selected
-    assert evidence["expected"] == pytest.approx(n_selected * largest)
+    assert evidence["expected_false"] == pytest.approx(n_selected * largest)
     assert largest == pytest.approx(Q if n_selected > 1 else 0.02)
     assert (
         f"{n_selected} of them pass{'es' * (n_selected == 1)} a false discovery rate (FDR) of 10%"
         in text
     )
     if n_selected > 1:
-        assert expected_number(evidence["expected"], n_selected) in text
+        assert expected_number(evidence["expected_false"], n_selected) in text
     assert signature_tile(data).words == f"{n_selected} at FDR ≤ 10%"
     assert len(gene_frequencies(data).data["gene"]) == min(n_selected, 14)
     assert "core" not in " ".join([text, *results(data), *data["warnings"]])
@@ -98,12 +98,14 @@ def test_indicators_of_missing_values_are_counted_apart_from_genes():
     data["study"]["indicators"] = 40
     evidence_record = evidence(data["study"], data["tables"], 0.1)
     assert evidence_record["fdr_selected"] == 5
-    assert evidence_record["indicators"][0] == 2
+    assert evidence_record["fdr_selected_indicators"] == 2
     data["answer"]["evidence"] = evidence_record
     assert "3 genes and 2 missing-value indicators pass a false discovery" in genes_words(data)
     assert "identified 3 genes and 2 missing-value indicators" in " ".join(results(data))
     data["study"]["indicators"] = 0  # then a gene is called so
-    assert evidence(data["study"], data["tables"], 0.1)["indicators"] == [0, 0]
+    without_indicators = evidence(data["study"], data["tables"], 0.1)
+    assert without_indicators["fdr_selected_indicators"] == 0
+    assert without_indicators["model_indicators"] == 0
 
 
 def rows(data, name):
@@ -135,7 +137,8 @@ def test_without_fdr_selected_genes_the_reason_is_given(passing, permutations, w
     inputs["config"]["signature"]["permutations"] = permutations
     data = collect(StudyResults(**inputs))
     evidence = data["answer"]["evidence"]
-    assert (evidence["fdr_selected"], evidence["passing"], evidence["price"]) == (0, passing, None)
+    assert (evidence["fdr_selected"], evidence["passing"]) == (0, passing)
+    assert evidence["fdr_selected_only"] is None
     assert why in genes_words(data)
     assert gene_frequencies(data) is None
     render(data, tmp_path / "r.html", tmp_path / "f", title="", top_genes=2, table_rows=5)
@@ -173,12 +176,12 @@ def test_accuracy_of_fdr_selected_genes_is_told_as_a_paired_difference(
 ):
     """The first screen has it only if its interval excludes 0."""
     data = priced(difference, low, high)
-    price = data["answer"]["evidence"]["price"]
+    price = data["answer"]["evidence"]["fdr_selected_only"]
     assert price["error"] == PROVED
-    assert direction in fdr_selected_only(data, price)
+    assert direction in fdr_selected_only_words(data, price)
     assert ("With FDR-selected genes only" in genes_words(data)) == first_words
     # It is no other method, however well it does.
-    assert data["answer"]["control"]["model"] == "ridge"
+    assert data["answer"]["best_other_method"]["model"] == "ridge"
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -191,7 +194,7 @@ def test_the_difference_is_told_in_the_measure_of_the_page():
 @pytest.mark.usefixtures("undrawn")
 def test_the_same_model_has_no_difference():
     data = priced(0.0, 0.0, 0.0)
-    assert data["answer"]["evidence"]["price"] is None
+    assert data["answer"]["evidence"]["fdr_selected_only"] is None
     assert "With FDR-selected genes only" not in genes_words(data)
 
 
@@ -201,7 +204,7 @@ def test_a_named_gene_that_the_model_does_without_is_told():
     answer = data["answer"]
     (first_gene, *_) = rows(data, "signature")
     assert (first_gene["fdr_selected"], first_gene["weight"]) == (True, 0)
-    assert answer["size"] == answer["evidence"]["model"] + 1
+    assert answer["size"] == answer["evidence"]["model_size"] + 1
     assert "3 genes pass a false discovery rate (FDR) of 10% (2 of them in" in genes_words(data)
     card = SECTIONS["cards"](data, SMALL).items[0]
     assert "not in the final model" in dict(card.pairs)["Weight"]
@@ -274,6 +277,6 @@ def test_without_permutations_genes_are_core_as_before():
 
 def test_records_may_be_read_back():
     """Names are plain booleans, as JSON has them."""
-    chips = collected(Study())["answer"]["chips"]
+    chips = collected(Study())["answer"]["signature_genes"]
     assert {type(chip["fdr_selected"]) for chip in chips} == {bool}
     assert {chip["core"] for chip in chips} == {None}

@@ -9,7 +9,8 @@ import pytest
 from report_records import Study, arguments
 
 from genesig.report.answer.checks import NO, checks
-from genesig.report.answer.other_methods import better_method, other_method
+from genesig.report.answer.collect import better_method
+from genesig.report.answer.sentences import other_method
 from genesig.report.collect import StudyResults, collect
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import Grade, grade, headline
@@ -39,7 +40,7 @@ RIDGE = {
 def test_better_method_is_the_one_whose_intervals_exclude_chance_and_the_linear_models() -> None:
     method = better_method([GENESIG_ROW, RIDGE, FOREST], 0.5)
     assert method is not None
-    assert (method["model"], method["of"]) == ("random_forest", 2)
+    assert (method["model"], method["n_methods"]) == ("random_forest", 2)
     assert method["p"] < 1e-6
 
 
@@ -111,7 +112,7 @@ def test_first_screen_names_the_method_beside_a_signature_of_chance() -> None:
 def test_the_nonlinear_section_is_kept_if_another_method_predicts() -> None:
     data = _page(0.55, 0.7)
     assert SECTIONS["nonlinear"] in writers(data)
-    silent = {**data, "answer": {**data["answer"], "alternative": None}}
+    silent = {**data, "answer": {**data["answer"], "better_method": None}}
     assert SECTIONS["nonlinear"] not in writers(silent)
     assert other_method(silent) == []
     assert headline(silent).endswith("from normal in this study.")

@@ -69,7 +69,7 @@ def test_what_was_wrong_in_each_batch_adds_up() -> None:
     data, _ = _collected(Study(), WITH_ONE)
     samples = data["held_out"]["samples"]
     place = dict(zip([f"S{k:02d}" for k in range(30)], WITH_ONE, strict=True))
-    for name, share in zip(data["batch"]["names"], data["batch"]["wrong"], strict=True):
+    for name, share in zip(data["batch"]["names"], data["batch"]["wrong_share"], strict=True):
         samples_of_batch = [sample for sample in samples if place[sample["sample"]] == name]
         wrong = sum(sample["wrong"] for sample in samples_of_batch) / sum(
             sample["tested"] for sample in samples_of_batch
@@ -83,7 +83,7 @@ def test_a_regression_shows_the_response_of_each_batch() -> None:
     batch_data = data["batch"]
     rows = np.array(THREE) == "Genoa"
     assert batch_data["counts"] is None
-    assert batch_data["wrong"] is None
+    assert batch_data["wrong_share"] is None
     assert (batch_data["mean"][0], batch_data["sd"][0]) == pytest.approx(
         (y[rows].mean(), y[rows].std()), abs=1e-3
     )
@@ -97,8 +97,8 @@ def test_samples_that_combat_cannot_reach_are_counted_and_warned_of() -> None:
     assert (
         batch_data["combat"],
         batch_data["held_out"],
-        batch_data["too_few"],
-        batch_data["splits"],
+        batch_data["uncorrected"],
+        batch_data["uncorrected_splits"],
     ) == (True, 60, 2, 2)
     words = (
         "In 2 splits of 10 ComBat left held-out samples as measured (2 of 60 in all), because their"

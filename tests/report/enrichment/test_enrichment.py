@@ -34,7 +34,8 @@ def test_the_words_say_which_sets() -> None:
     enrichment_data = data["enrichment"]
     text = words(data)
     assert (
-        f" {enrichment_data['found']} of 16 sets have more genes in the lists of the splits" in text
+        f" {enrichment_data['n_enriched']} of 16 sets have more genes in the lists of the splits"
+        in text
     )
     assert f"{enrichment_data['chosen'][0]['set']} (" in text
     assert "expected, p over all sets 0.01)" in text

@@ -116,7 +116,8 @@ def test_a_gene_is_replaced_by_those_of_the_lists_without_it():
     lists[:, 2] = True
     lists[4, 3] = True
     (only,) = replacement_genes(dataset, lists, 0)
-    assert (only["gene"], only["without"], only["beside"]) == ("g1", [4, 4], [1, 4])
+    assert only["gene"] == "g1"
+    assert (only["in_lists_without_gene"], only["in_lists_with_gene"]) == ([4, 4], [1, 4])
     assert only["r"] == pytest.approx(np.corrcoef(dataset.X[:, 0], dataset.X[:, 1])[0, 1], abs=1e-3)
     assert replacement_genes(dataset, lists, 2) == []  # in every list
     assert replacement_genes(dataset, lists, 4) == []  # in none
@@ -149,7 +150,7 @@ def test_a_card_says_what_the_tables_say(study):
         assert re.fullmatch(r"gene-[A-Za-z0-9-]+", card.key)
         assert "<script" not in card.svg
         assert card.svg.startswith("<svg")
-    for row, card_data in zip(table.rows, data["cards"]["each"], strict=True):
+    for row, card_data in zip(table.rows, data["cards"]["genes"], strict=True):
         assert (row[0].value, row[3].value) == (
             card_data["gene"],
             measure_upwards(data, card_data)["value"],
@@ -163,7 +164,7 @@ def test_a_card_says_what_the_tables_say(study):
 @pytest.mark.parametrize("study", [Study(), Study(regression=True)])
 def test_a_number_that_is_lower_is_said_so_and_read_from_the_middle_up(study):
     data = collect(StudyResults(**arguments(study)))
-    card = dict(data["cards"]["each"][0])
+    card = dict(data["cards"]["genes"][0])
     gene_measure = single_gene_measure(data)
     card["separation"] = {"value": 0.03, "low": 0.0, "high": 0.12}
     card["effect"] = {"value": -1.0, "low": None, "high": None}
@@ -216,7 +217,7 @@ def test_a_card_has_the_share_of_each_class_that_misses_the_gene():
     steps = {"summaries": [{"step": "half_minimum", "logarithms": True}]}
     inputs["dataset"] = replace(dataset, X=X, provenance={**dataset.provenance, **steps})
     data = json.loads(json.dumps(collect(StudyResults(**inputs))))
-    first_card, second_card = data["cards"]["each"][:2]
+    first_card, second_card = data["cards"]["genes"][:2]
     assert second_card["missing"] is None
     size = int((dataset.response() < 0).sum())
     assert first_card["missing"] == [pytest.approx(3 / size, abs=1e-4), 0]

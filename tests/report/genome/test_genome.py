@@ -57,7 +57,7 @@ def test_the_words_name_the_largest_stretches() -> None:
     data = collected_genome()
     words = " ".join(genome(data, LIMITS).words).replace("\u00a0", " ")
     genome_data = data["genome"]
-    assert f"The final model has {genome_data['found']} stretches of at most" in words
+    assert f"The final model has {genome_data['n_stretches']} stretches of at most" in words
     assert genome_data["stretches"][0]["first"] in words
     assert "each of its two ends as much as 2 more" in words
     assert "each of its two ends" not in " ".join(

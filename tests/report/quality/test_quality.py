@@ -126,7 +126,7 @@ def in_centres(dataset, centre, strength=3.0):
 
 def test_a_component_that_goes_with_another_column_is_named_with_both_shares():
     data = page_data(in_centres(clean(), ["a", "a", "b", "b"] * 5))
-    follows = data["quality"]["follows"]
+    follows = data["quality"]["dominant_column"]
     assert follows["column"] == "centre"
     assert follows["share"] > 0.9 > 0.1 > follows["label"]
     warning = quality_warnings(data, [])[0]
@@ -134,7 +134,7 @@ def test_a_component_that_goes_with_another_column_is_named_with_both_shares():
         assert words in warning
     section = section_of(data)[0]
     assert "name it as" in section.words[1]
-    assert data["quality"]["second"]["column"] == "centre"
+    assert data["quality"]["colour_column"]["column"] == "centre"
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_a_column_is_named_if_it_explains_much_more_than_the_label(label, centre
     for association in quality_json["associations"]:
         association["adjusted"][0] = label if association["role"] == "label" else centre
         association["q"][0] = q
-    follows = shown(quality_json, dataset)["follows"]
+    follows = shown(quality_json, dataset)["dominant_column"]
     assert follows == (
         {
             "column": "centre",
@@ -170,11 +170,11 @@ def test_a_column_is_named_if_it_explains_much_more_than_the_label(label, centre
 def test_a_finer_label_is_no_fault_but_a_batch_that_is_one_with_it_is():
     kinds = ["w1", "i1", "w2", "i2"] * 5
     data = page_data(in_centres(clean(), kinds))
-    assert data["quality"]["follows"] is None
+    assert data["quality"]["dominant_column"] is None
     dataset = in_centres(clean(), kinds)
     batched = replace(dataset, design=replace(dataset.design, batch="centre"))
     data = page_data(batched)
-    assert data["quality"]["follows"]["column"] == "centre"
+    assert data["quality"]["dominant_column"]["column"] == "centre"
     assert "The step combat would" in section_of(data)[0].words[1]
     data["design"]["scheme"] = "leave_one_batch_out"
     assert "combat" not in section_of(data)[0].words[1]
@@ -183,8 +183,8 @@ def test_a_finer_label_is_no_fault_but_a_batch_that_is_one_with_it_is():
 def test_patients_are_no_fault():
     dataset = in_centres(clean(), [f"p{k // 4}" for k in range(20)])
     grouped = replace(dataset, design=replace(dataset.design, group="centre"))
-    assert page_data(grouped)["quality"]["follows"] is None
-    assert page_data(dataset)["quality"]["follows"]["column"] == "centre"
+    assert page_data(grouped)["quality"]["dominant_column"] is None
+    assert page_data(dataset)["quality"]["dominant_column"]["column"] == "centre"
 
 
 def test_samples_are_in_the_order_of_batch_and_class():

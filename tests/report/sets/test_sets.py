@@ -115,7 +115,7 @@ def test_stability_of_sets_stands_beside_that_of_genes():
     text = WORDS.text("stability", data["sets"])
     assert "lists of sets agree by" in text
     assert ", those of genes by" in text
-    data["sets"]["of_genes"]["value"] = None
+    data["sets"]["gene_list_stability"]["value"] = None
     assert "those of genes is not defined" in WORDS.text("stability", data["sets"])
     data["sets"]["stability"]["value"] = None
     assert (

@@ -55,7 +55,7 @@ def test_both_limits_of_an_interval_have_the_same_digits():
 def test_names_of_genes_are_whole_in_the_paragraph_that_readers_copy():
     data = collected(Study(permutations=99))
     long = "HLA-DRB1///HLA-DRB3///HLA-DRB4///HLA-DRB5///and_a_contig_without_any_break_0001"
-    for gene in data["answer"]["chips"]:
+    for gene in data["answer"]["signature_genes"]:
         gene["symbol"] = long
     (text,) = results(data)
     assert f" {long}" in text
@@ -73,7 +73,7 @@ def test_many_cohorts_have_one_sentence_of_those_without_training_samples():
     text = f"In 5 external cohorts ({samples} samples), the final model had a median balanced"
     assert f"{text} accuracy of 70% (range 50% to 90%)." in results(data)[0]
     assert "In c0" not in results(data)[0]
-    rows[4]["seen"] = True
+    rows[4]["seen_in_training"] = True
     assert f"In 4 external cohorts ({samples - rows[4]['samples']} samples)" in results(data)[0]
     assert "of 75% (range 60% to 90%)" in results(data)[0]
 
