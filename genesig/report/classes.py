@@ -1,4 +1,4 @@
-"""How well each of several classes is recognised."""
+"""Sensitivity of each of several classes, and the classes that are confused most often."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from genesig.report.page.wording import Wording
 from genesig.report.page.words import percent
 from genesig.selection.assess.intervals import wilson
 
-TITLE = "Class by class"
 WORDS = Wording(__file__)
 COLUMNS = (
     Column("Class", "text"),
@@ -24,12 +23,12 @@ COLUMNS = (
 )
 
 
-def classes(data: Study, limits: Limits) -> Section:
-    """Show the sensitivity of each class; nothing for two classes or a number."""
+def classes(data: Study, limits: Limits) -> Section | None:
+    """Return the section about each class; None unless there are several."""
     names = data["study"]["classes"]
     counts = data["held_out"]["confusion"]
     if names is None or two_classes(data["study"]) or counts is None:
-        return Section("classes", TITLE, part="prediction")
+        return None
     sizes = data["study"]["counts"] or []
     units = data["study"]["units"] or sizes
     rows = [_class_row(k, names, counts[k], sizes[k], units[k]) for k in range(len(names))]
@@ -44,12 +43,13 @@ def classes(data: Study, limits: Limits) -> Section:
     total = np.sum(counts)
     share_right = float(np.trace(counts) / total) if total else None
     words = WORDS.paragraphs("section", data, *_most_confused(names, counts), share_right)
-    return Section("classes", TITLE, words, [table], part="prediction")
+    return Section("classes", "Class by class", words, [table], part="prediction")
 
 
 def _class_row(
     class_index: int, names: list[str], counts: list[float], size: int, units: int
 ) -> list[object]:
+    """Return the row of a class of so many samples and independent units; counts are its calls."""
     total = sum(counts)
     share_correct = counts[class_index] / total if total else None
     low, high = (None, None) if share_correct is None else wilson(share_correct, units)
@@ -68,7 +68,7 @@ def _class_row(
 
 
 def _most_confused(names: list[str], counts: list[list[float]]) -> tuple[float, tuple[str, str]]:
-    """Return how often the two classes are taken for each other that are so most often."""
+    """Return the pair of classes that are confused most often: number of samples, names."""
     pairs = [
         (counts[a][b] + counts[b][a], names[a], names[b])
         for a in range(len(names))

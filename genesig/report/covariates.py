@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict
+from typing import TYPE_CHECKING, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 class CovariateWeight(TypedDict):
     """Weight of a covariate in the final model.
 
-    Of several classes each has a row. Of a spline each segment from knot to knot has a row, whose
+    Each of several classes has a row. Each segment of a spline, from knot to knot, has a row; its
     weight is the gain of the score over the segment.
     """
 
-    name: str  # of several classes with the class
+    name: str  # with the class, if there are several
     reference: str | None  # level with which a categorical covariate is compared
     weight: float  # per unit, in the final model
-    per_sd: float | None  # per standard deviation; null for splines
+    per_sd: float | None  # per standard deviation; None for splines
     mean: float  # mean weight per unit over the outer splits
     low: float  # smallest weight over the outer splits
     high: float  # largest weight over the outer splits
@@ -42,7 +42,7 @@ class CovariateWeight(TypedDict):
 
 
 class CovariatesRecord(TypedDict):
-    """Covariates of a study and the added value of expression."""
+    """Covariates of a study, and the added value of expression."""
 
     columns: list[str]
     curved: list[str]  # covariates with a spline
@@ -55,26 +55,26 @@ class CovariatesRecord(TypedDict):
 
 
 class Covariates(Study):
-    """Record of a study, with its covariates if it has any."""
+    """The keys of report_data.json that this topic reads."""
 
-    covariates: NotRequired[CovariatesRecord]
+    covariates: NotRequired[CovariatesRecord]  # absent without covariates
 
 
 def collect_covariates(
     dataset: Dataset, observed: Fits, final: Fits, controls: pd.DataFrame
 ) -> dict[str, CovariatesRecord]:
-    """Return the record of the covariates under its key; empty without covariates."""
+    """Return {"covariates": record}; {} without covariates."""
     columns = dataset.design.covariates
-    answer = final.with_chosen()
-    answers = observed.with_chosen()
-    if answer.covariates is None or answers.covariates is None:
+    final_chosen = final.with_chosen()
+    split_chosen = observed.with_chosen()
+    if final_chosen.covariates is None or split_chosen.covariates is None:
         return {}
     classes = dataset.design.classes or ()
     rows = [
-        _weight_row(step, name, weight, splits)
+        _weight_row(step, class_suffix, final_weight, split_weights)
         for step in _covariate_steps(dataset, final)
-        for name, weight, splits in _weights_by_class(
-            _score_gain(answer, step), _score_gain(answers, step), classes
+        for class_suffix, final_weight, split_weights in _weights_by_class(
+            _score_gains(final_chosen, step), _score_gains(split_chosen, step), classes
         )
     ]
     genesig_row, ridge = (
@@ -83,9 +83,9 @@ def collect_covariates(
     alone = _control_row(controls, COVARIATES)
     return {
         "covariates": {
-            "columns": [c.column for c in columns],
-            "curved": [c.column for c in columns if c.knots],
-            "missing": _count_missing(dataset.covariates()),
+            "columns": [covariate.column for covariate in columns],
+            "curved": [covariate.column for covariate in columns if covariate.knots],
+            "missing": int(np.isnan(dataset.covariates()).any(axis=1).sum()),
             "weights": rows,
             "alone": _difference(genesig_row, alone),
             "whole": _difference(ridge, alone),
@@ -99,14 +99,14 @@ class _Step(NamedTuple):
     """Two values of a covariate between which the gain of the score is measured."""
 
     name: str
-    reference: str | None
+    reference: str | None  # level with which a categorical covariate is compared
     low: Array  # (r,) encoded covariates, NaN except one column
     high: Array  # (r,) likewise
     sd: float  # standard deviation of the column; NaN for a spline
 
 
 def _covariate_steps(dataset: Dataset, final: Fits) -> Iterator[_Step]:
-    """Yield a step for each level and straight line, and one from knot to knot of each spline."""
+    """Yield a step from 0 to 1 for each level and straight line, from knot to knot of a spline."""
     covariate_values = dataset.covariates()
     column = 0
     for covariate in dataset.design.covariates:
@@ -125,27 +125,31 @@ def _covariate_steps(dataset: Dataset, final: Fits) -> Iterator[_Step]:
             column += 1
 
 
-def _score_gain(fits: Fits, step: _Step) -> Array:
-    """Return what the score of each fit's last list gains over a step, (m,) or (m, T)."""
+def _score_gains(chosen_fits: Fits, step: _Step) -> Array:
+    """Return the gain of the score over a step by the chosen list of each fit, (m,) or (m, T)."""
     ends = np.stack([step.low, step.high])
-    score_pairs = [np.asarray(fits.covariate_scores(fit, ends)) for fit in range(len(fits))]
-    return np.stack([scores[1, -1] - scores[0, -1] for scores in score_pairs])
+    # (2 ends, lists, ...) of each fit; the chosen list is the last one
+    scores = [
+        np.asarray(chosen_fits.covariate_scores(fit, ends)) for fit in range(len(chosen_fits))
+    ]
+    return np.stack([fit_scores[1, -1] - fit_scores[0, -1] for fit_scores in scores])
 
 
 def _weights_by_class(
-    weight: Array, splits: Array, classes: Sequence[str]
+    final_gains: Array, split_gains: Array, classes: Sequence[str]
 ) -> Iterator[tuple[str, float, Array]]:
-    """Yield (class suffix, final weight, weights of splits); one item unless several classes."""
-    if weight.ndim == 1:
-        yield "", float(weight[0]), splits
+    """Yield (suffix of the name, final weight, weights of splits), for each of several classes."""
+    if final_gains.ndim == 1:  # one score for all classes
+        yield "", float(final_gains[0]), split_gains
         return
-    for t, name in enumerate(classes):
-        yield f" ({name})", float(weight[0, t]), splits[:, t]
+    for class_index, name in enumerate(classes):
+        yield f" ({name})", float(final_gains[0, class_index]), split_gains[:, class_index]
 
 
 def _weight_row(
     step: _Step, class_suffix: str, final_weight: float, split_weights: Array
 ) -> CovariateWeight:
+    """Return the rounded record of a weight."""
     return {
         "name": step.name + class_suffix,
         "reference": step.reference,
@@ -158,15 +162,13 @@ def _weight_row(
     }
 
 
-def _count_missing(C: Any) -> int:
-    return int(np.isnan(C).any(axis=1).sum())
-
-
 def _control_row(controls: pd.DataFrame, name: str) -> pd.Series[float]:
+    """Return the row of a method with its chosen lists."""
     return controls[(controls["model"] == name) & controls["mu"].isna()].iloc[0]
 
 
 def _difference(model: pd.Series[float], alone: pd.Series[float]) -> Difference:
+    """Return the errors of a model and of the covariates alone, with the gain of the model."""
     return {
         "error": rounded(alone["error"], 5),
         "linear": rounded(model["error"], 5),
@@ -176,7 +178,6 @@ def _difference(model: pd.Series[float], alone: pd.Series[float]) -> Difference:
     }
 
 
-COVARIATES_TITLE = "Covariates"
 WEIGHT_COLUMNS = (
     Column("Covariate", "text"),
     Column("Against", "text"),
@@ -190,7 +191,7 @@ WEIGHT_COLUMNS = (
 
 
 def added_value(data: Covariates) -> list[Paragraph]:
-    """Return the paragraph of the first screen about the added value; empty without covariates."""
+    """Return the paragraph of the first screen about the added value; [] without covariates."""
     if "covariates" not in data:
         return []
     record = data["covariates"]
@@ -199,11 +200,12 @@ def added_value(data: Covariates) -> list[Paragraph]:
 
 
 def _is_measured(alone: Difference) -> bool:
+    """Return whether errors and interval are defined."""
     return None not in (alone["error"], alone["linear"], alone["low"], alone["high"])
 
 
 def _shows_ridge(data: Covariates) -> bool:
-    """Tell whether the text compares ridge on all genes, as a second look where genes add less."""
+    """Return whether the text also reports ridge on all genes: if selected genes add less."""
     verdict = data["verdict"]
     if not _is_measured(data["covariates"]["alone"]):
         return False
@@ -220,29 +222,18 @@ WORDS = Wording(
 )
 
 
-def covariates(data: Covariates, limits: Limits) -> Section:
-    """Return the section of the covariates; empty without covariates."""
+def covariates(data: Covariates, limits: Limits) -> Section | None:
+    """Return the section about covariates; None without covariates."""
     if "covariates" not in data:
-        return Section("covariates", COVARIATES_TITLE)
+        return None
     record = data["covariates"]
-    rows = [
-        [
-            weight["name"],
-            weight["reference"],
-            weight["weight"],
-            weight["per_sd"],
-            weight["mean"],
-            weight["low"],
-            weight["high"],
-            weight["sign"],
-        ]
-        for weight in record["weights"]
-    ]
+    keys = ("name", "reference", "weight", "per_sd", "mean", "low", "high", "sign")
+    rows = [[weight[key] for key in keys] for weight in record["weights"]]  # type: ignore[literal-required]
     caption = WORDS.text("weights_caption", len(data["study"]["classes"] or ()) > 2)
     words = WORDS.paragraphs("section", data, record, _shows_ridge(data))
     return Section(
         "covariates",
-        COVARIATES_TITLE,
+        "Covariates",
         words,
         [filled_table("covariates", caption, WEIGHT_COLUMNS, rows, limits.table_rows)],
         part="prediction",
@@ -250,9 +241,9 @@ def covariates(data: Covariates, limits: Limits) -> Section:
 
 
 def covariate_sentences(data: Covariates) -> list[str]:
-    """Return the sentences of Methods about covariates and weights of samples."""
+    """Return the sentences of Methods about covariates and weights of samples, if any."""
     texts = WORDS.paragraphs("methods", data["covariates"]) if "covariates" in data else []
     weights = data["config"]["data"]["weights"]
-    if weights not in (None, WEIGHT_COLUMN):  # of studies that weigh alike their topic says
+    if weights not in (None, WEIGHT_COLUMN):  # WEIGHT_COLUMN: the topic of studies writes this
         texts += WORDS.paragraphs("sample_weights", weights, data["study"]["classes"] or ())
     return texts

@@ -1,4 +1,4 @@
-"""The input of the study, its splits, and its batches."""
+"""The data of the study: samples, genes, exclusions, normalisation, splits and batches."""
 
 from __future__ import annotations
 
@@ -43,35 +43,38 @@ if TYPE_CHECKING:
 
 
 MAX_EXCLUDED_NAMES = 30
-MIN_BATCHES = 5  # batches, below which t on so few degrees of freedom makes the interval very wide
+MIN_BATCHES = 5  # of fewer batches left out in turn the interval, by t, is very wide
 
 
 def collect_study(dataset: Dataset) -> StudyFacts:
     """Return the facts of the study, with the reasons of exclusions."""
     design = dataset.design
-    notes = dataset.provenance
+    provenance = dataset.provenance
     y = dataset.plain()
     shown_rows = evenly_spaced_rows(len(dataset.samples), MAX_PLOTTED_SAMPLES)
-    of_class = None if design.classes is None else [y == s for s in class_codes(design.classes)]
+    class_masks = None
+    if design.classes is not None:
+        class_masks = [y == code for code in class_codes(design.classes)]
     groups = dataset.groups()
     unit = np.arange(len(y)) if groups is None else groups
+    n_indicators = count_indicators(dataset)
     return {
         "label": design.label,
         "task": design.kind,
         "classes": json_value(design.classes),
-        "counts": None if of_class is None else [int(rows.sum()) for rows in of_class],
-        "units": None if of_class is None else [len(set(unit[rows])) for rows in of_class],
+        "counts": class_masks and [int(in_class.sum()) for in_class in class_masks],
+        "units": class_masks and [len(set(unit[in_class])) for in_class in class_masks],
         "group": design.group,
         "pair": design.pair,
         "groups": None if groups is None else len(set(groups)),
         "exchanged": _permutation_unit(dataset),
         "samples": len(dataset.samples),
-        "genes": len(dataset.genes) - (added := count_indicators(dataset)),
-        "indicators": added,
+        "genes": len(dataset.genes) - n_indicators,
+        "indicators": n_indicators,
         "missing": int(np.isnan(dataset.X).sum()),
-        "inputs": json_value(notes.get("inputs", {})),
-        "steps": json_value(notes.get("steps", [])),
-        "dropped": _exclusions_by_reason(notes.get("dropped", [])),
+        "inputs": json_value(provenance.get("inputs", {})),
+        "steps": json_value(provenance.get("steps", [])),
+        "dropped": _exclusions_by_reason(provenance.get("dropped", [])),
         "response": {
             "name": [dataset.samples[row] for row in shown_rows],
             "value": rounded(y[shown_rows], 5),
@@ -79,13 +82,8 @@ def collect_study(dataset: Dataset) -> StudyFacts:
     }
 
 
-def _batch_association(dataset: Dataset, names: Any) -> float | None:
-    numbers = dataset.kind.number(dataset.response())
-    return strongest_association(numbers.reshape(len(names), -1), names)
-
-
 def _permutation_unit(dataset: Dataset) -> str:
-    """Return what a permutation of the labels exchanges, in the words of `StudyFacts`.
+    """Return the unit that a permutation of the labels exchanges: `StudyFacts.exchanged`.
 
     Within a group whose label varies its samples are exchanged; groups of one label as a whole.
     """
@@ -98,21 +96,22 @@ def _permutation_unit(dataset: Dataset) -> str:
 
 
 def _exclusions_by_reason(dropped: list[dict[str, Any]]) -> list[Exclusions]:
-    groups: dict[tuple[str, str], list[str]] = {}
-    for exclusion in dropped:
-        groups.setdefault((str(exclusion["kind"]), str(exclusion["reason"])), []).append(
-            str(exclusion["name"])
-        )
+    """Return the names of samples and genes that were left out, by kind and reason."""
+    names_by_reason: dict[tuple[str, str], list[str]] = {}
+    for note in dropped:
+        names = names_by_reason.setdefault((str(note["kind"]), str(note["reason"])), [])
+        names.append(str(note["name"]))
     return [
         {"kind": kind, "reason": reason, "count": len(names), "names": names[:MAX_EXCLUDED_NAMES]}
-        for (kind, reason), names in groups.items()
+        for (kind, reason), names in names_by_reason.items()
     ]
 
 
 def design(splits: Splits) -> SplitSummary:
     """Return the numbers and sizes of splits and halves."""
-    train, test = ([len(getattr(s, side)) for s in splits.outer] for side in ("train", "test"))
-    inner = [len(s.inner) for s in splits.outer]
+    train = [len(split.train) for split in splits.outer]
+    test = [len(split.test) for split in splits.outer]
+    inner = [len(split.inner) for split in splits.outer]
     return {
         "scheme": splits.scheme,
         "inner_scheme": splits.inner_scheme,
@@ -130,29 +129,32 @@ def batch(
     dataset: Dataset, splits: Splits, held_out: HeldOut, config: Mapping[str, Any]
 ) -> Batch | None:
     """Return the record of the batches; None if the study names no batch column."""
-    names = dataset.batches()
+    batches = dataset.batches()
     column = dataset.design.batch
-    if names is None or column is None:
+    if batches is None or column is None:
         return None
     y = dataset.plain()
     classes = dataset.design.classes
-    rows_of_batch = [names == name for name in sorted(set(names))]
-    batch_of_sample = dict(zip(dataset.samples, names, strict=True))
+    names = sorted(set(batches))
+    batch_masks = [batches == name for name in names]
+    batch_of_sample = dict(zip(dataset.samples, batches, strict=True))
+    numbers = dataset.kind.number(dataset.response()).reshape(len(batches), -1)
     n_uncorrected = [
         _count_uncorrected(split.train, split.test, batch_of_sample) for split in splits.outer
     ]
     return {
         "column": column,
-        "names": sorted(set(names)),
-        "sizes": [int(rows.sum()) for rows in rows_of_batch],
+        "names": names,
+        "sizes": [int(in_batch.sum()) for in_batch in batch_masks],
         "counts": [
-            [int((y[rows] == s).sum()) for s in class_codes(classes)] for rows in rows_of_batch
+            [int((y[in_batch] == code).sum()) for code in class_codes(classes)]
+            for in_batch in batch_masks
         ]
         if classes
         else None,
-        "mean": None if classes else [rounded(y[rows].mean(), 4) for rows in rows_of_batch],
-        "sd": None if classes else [rounded(y[rows].std(), 4) for rows in rows_of_batch],
-        "association": rounded(_batch_association(dataset, names), 4),
+        "mean": None if classes else [rounded(y[in_batch].mean(), 4) for in_batch in batch_masks],
+        "sd": None if classes else [rounded(y[in_batch].std(), 4) for in_batch in batch_masks],
+        "association": rounded(strongest_association(numbers, batches), 4),
         "wrong_share": _wrong_share_of_batches(
             held_out["samples"], batch_of_sample, sorted(set(names))
         ),
@@ -168,7 +170,7 @@ def batch(
 def _count_uncorrected(
     train: Sequence[str], test: Sequence[str], batch_of_sample: Mapping[str, str]
 ) -> int:
-    """Count the test samples whose batch has too few training samples to be estimated."""
+    """Return the number of test samples whose batch has too few training samples for ComBat."""
     training_counts = Counter(batch_of_sample[name] for name in train)
     return sum(
         training_counts[batch_of_sample[name]] < MIN_TRAINING_SAMPLES_OF_BATCH for name in test
@@ -178,7 +180,7 @@ def _count_uncorrected(
 def _wrong_share_of_batches(
     samples: Sequence[HeldOutSample], batch_of_sample: Mapping[str, str], names: Sequence[str]
 ) -> list[float | None] | None:
-    """Return the share of wrong decisions on each batch's samples while they were held out."""
+    """Return the share of wrong held-out calls on each batch; None without classes."""
     if any(sample["wrong"] is None for sample in samples):
         return None
     shares = []
@@ -207,7 +209,7 @@ def batch_warnings(data: Study) -> list[str]:
 
 
 def batch_table(data: Study, limits: Limits) -> list[Table]:
-    """Show how many samples of each class, or which responses, each batch has."""
+    """Return the table of the batches with their samples and labels; [] without batches."""
     batch_summary = data["batch"]
     if batch_summary is None:
         return []
@@ -221,14 +223,15 @@ def batch_table(data: Study, limits: Limits) -> list[Table]:
         columns += [Column(f"Mean {label}", "number"), Column("Standard deviation", "number")]
         values += [batch_summary["mean"], batch_summary["sd"]]
     if batch_summary["wrong_share"] is not None:
-        help_ = "Share of the decisions on the batch's samples while they were held out"
-        columns.append(Column("Wrong while held out", "share", help_))
+        explanation = "Share of the decisions on the batch's samples while they were held out"
+        columns.append(Column("Wrong while held out", "share", explanation))
         values.append(batch_summary["wrong_share"])
     caption = f"Batches ({clean(batch_summary['column'])}) and {label}."
     rows = list(zip(*values, strict=True))
     return [filled_table("batches", caption, columns, rows, limits.table_rows)]
 
 
+# clause of Methods for each step of normalisation; {} stands for a setting of the step
 STEP_TEXTS = {
     "log2": "values were cut to [{floor}, {ceiling}] and log2-transformed",
     "zeros_as_missing": "zeros were taken for missing values",
@@ -265,29 +268,22 @@ STEP_TEXTS = {
     "centre": "genes were centred",
     "unit_variance": "genes were scaled to unit variance",
 }
-CENTRE_AND_SCALE_TEXT = "genes were centred and scaled to unit variance"
-"""What the steps centre and unit_variance do together."""
+CENTRE_AND_SCALE_TEXT = "genes were centred and scaled to unit variance"  # both steps together
 
 
 def sample_sentences(data: Study) -> list[str]:
-    """Return the sentences on the numbers of samples and genes, and on what was left out."""
+    """Return the sentences of Methods about samples, genes and exclusions."""
     return WORDS.paragraphs("samples", data)
-
-
-def by_class(study: StudyFacts) -> list[tuple[str, int]]:
-    """Return each class with the number of its samples; nothing for a number."""
-    return list(zip(study["classes"] or [], study["counts"] or [], strict=True))
 
 
 WORDS = Wording(
     __file__,
     MIN_TRAINING_SAMPLES_OF_BATCH=MIN_TRAINING_SAMPLES_OF_BATCH,
-    by_class=by_class,
 )
 
 
 def normalisation_sentences(data: Study) -> list[str]:
-    """Return the sentences on what was done to the values, before the splits and inside them."""
+    """Return the sentences of Methods about the steps before the splits and inside them."""
     steps = data["config"]["normalise"]
     scope = "the samples" if data["study"]["classes"] is None else "a class"
     sample_steps, fold_steps = (_step_words(steps[key], scope) for key in ("samples", "folds"))
@@ -295,6 +291,7 @@ def normalisation_sentences(data: Study) -> list[str]:
 
 
 def _step_words(steps: list[dict[str, Any]], scope: str) -> str:
+    """Return the clauses of steps; `scope` are the samples whose missing values are counted."""
     texts: list[str] = []
     previous = ""
     for step in steps:
@@ -310,24 +307,25 @@ def _step_words(steps: list[dict[str, Any]], scope: str) -> str:
 
 
 def _imputation_limit_words(step: dict[str, Any], scope: str) -> str:
-    """Return the text on which genes were not filled in."""
+    """Return the text on genes with too many missing values to be imputed; empty if any may."""
     max_missing: float = step.get("missing_most", 1.0)
-    return f" (genes that more than {percent(max_missing)} of {scope} lack were left out)" * (
-        max_missing < 1
-    )
+    if max_missing >= 1:
+        return ""
+    return f" (genes that more than {percent(max_missing)} of {scope} lack were left out)"
 
 
 def _setting_text(value: Any) -> str:
+    """Return the value of a setting as text."""
     if isinstance(value, list):
         return ", ".join(map(_setting_text, value)) or "none"
-    if value is None:
+    if value is None:  # only tau of the step segment may be None
         return "several, segments pruned by BIC"
     value = {"median_of_ratios": "median of ratios", "tmm": "TMM"}.get(value, value)
     return significant(value) if isinstance(value, int | float) else clean(str(value))
 
 
 def study(data: Study, limits: Limits) -> Section:
-    """Return the section on the samples: used, left out and why, and how they were divided."""
+    """Return the section on samples, exclusions with their reasons, splits and batches."""
     dropped = data["study"]["dropped"]
     words = WORDS.paragraphs("section", data["study"])
     if data["batch"] is not None:
@@ -339,6 +337,7 @@ def study(data: Study, limits: Limits) -> Section:
 
 
 def _study_facts(data: Study) -> list[tuple[str, str]]:
+    """Return (name, text) of each fact of the study; facts without a text are left out."""
     study_facts = data["study"]
     design = data["design"]
     pairs = [
@@ -358,10 +357,12 @@ def _study_facts(data: Study) -> list[tuple[str, str]]:
 
 
 def _step_name(step: Any) -> str:
+    """Return the name of a step, which the provenance has as a name or with settings."""
     return clean(step["step"] if isinstance(step, dict) else step)
 
 
 def _exclusions_table(dropped: list[Exclusions], limits: Limits) -> Table:
+    """Return the table of what was left out, by reason."""
     columns = [
         Column("What", "text"),
         Column("Reason", "text"),
@@ -377,16 +378,19 @@ def _exclusions_table(dropped: list[Exclusions], limits: Limits) -> Table:
 
 
 def _excluded_names(exclusion: Exclusions) -> str:
+    """Return the first names, with an ellipsis if there are more."""
     names = ", ".join(clean(name) for name in exclusion["names"])
     return names + (" …" if exclusion["count"] > len(exclusion["names"]) else "")
 
 
 def reproducibility(data: Study, limits: Limits) -> Section:
-    """List seed, versions, inputs and the resolved config."""
+    """Return the section with seed, software versions and digests of the inputs."""
     pairs = [("Seed", clean(data["config"].get("seed", "")))]
     versions = data["run"]["versions"].items()
-    pairs.append(("Software", ", ".join(f"{clean(k)} {clean(v)}" for k, v in versions)))
-    pairs += [(f"sha256 of {clean(k)}", clean(v)) for k, v in data["study"]["inputs"].items()]
+    software = ", ".join(f"{clean(name)} {clean(version)}" for name, version in versions)
+    pairs.append(("Software", software))
+    digests = data["study"]["inputs"].items()
+    pairs += [(f"sha256 of {clean(path)}", clean(digest)) for path, digest in digests]
     return Section(
         "reproducibility",
         "Reproducibility",

@@ -1,4 +1,4 @@
-"""Gene sets enriched in the selected lists or in the ranking of all genes."""
+"""Gene sets that are enriched in the selected lists, or in the ranking of all genes."""
 
 from __future__ import annotations
 
@@ -22,26 +22,25 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-FAMILY_LEVEL = 0.05
-"""Share of the studies without an effect in which some set may be called."""
+FAMILY_LEVEL = 0.05  # share of the studies without an effect in which any set may be called
 
 
 class EnrichedSet(TypedDict):
-    """A set of which the chosen lists hold some genes; p is that over all sets."""
+    """A set with genes in the chosen lists."""
 
     set: str
-    shared: float
-    expected: float
-    p: float
+    shared: float  # its genes in a list, mean over the splits
+    expected: float  # the same by chance
+    p: float  # over all sets
 
 
 class RankedSet(TypedDict):
-    """A set among all genes: its side, standard deviations above chance, p over all sets."""
+    """A set in the ranking of all genes."""
 
     set: str
-    higher: bool
-    normalised: float
-    p: float
+    higher: bool  # whether its genes rise
+    normalised: float  # standard deviations above chance
+    p: float  # over all sets
 
 
 class EnrichmentRecord(TypedDict):
@@ -57,14 +56,12 @@ class EnrichmentRecord(TypedDict):
 
 
 class Enrichment(Study):
-    """Record of a study, with the enrichment; null without gene sets."""
+    """The keys of report_data.json that this topic reads."""
 
-    enrichment: EnrichmentRecord | None
+    enrichment: EnrichmentRecord | None  # None without gene sets
 
 
-SHORTENED_COLUMNS = ("names", "leading")
-"""Columns of which the page shows the beginning; the tables have all of it."""
-
+SHORTENED_COLUMNS = ("names", "leading")  # lists of genes, which the page cuts
 MAX_GENES_LETTERS = 100
 MAX_ENRICHED_SETS = 5
 MAX_RANKED_SETS = 20
@@ -91,14 +88,15 @@ def collect_enrichment(
 
 
 def in_brief(table: pd.DataFrame) -> pd.DataFrame:
-    """Cut lists of genes, of which a set may have hundreds; other tables stay as they are."""
-    for name in [name for name in SHORTENED_COLUMNS if name in table.columns]:
+    """Return a table with its lists of genes cut: a set may have hundreds of genes."""
+    for name in table.columns.intersection(list(SHORTENED_COLUMNS)):
         cut = table[name].map(lambda genes: shorten(genes, MAX_GENES_LETTERS), na_action="ignore")
         table = table.assign(**{name: cut})
     return table
 
 
 def _enriched_sets(rows: pd.DataFrame) -> list[EnrichedSet]:
+    """Return the first sets of the chosen lists."""
     return [
         {
             "set": str(row["set"]),
@@ -111,6 +109,7 @@ def _enriched_sets(rows: pd.DataFrame) -> list[EnrichedSet]:
 
 
 def _ranked_sets(ranking: pd.DataFrame) -> list[RankedSet]:
+    """Return the first sets of the ranking."""
     return [
         {
             "set": str(row["set"]),
@@ -122,12 +121,12 @@ def _ranked_sets(ranking: pd.DataFrame) -> list[RankedSet]:
     ]
 
 
-def draw_order(rows: Sequence[RankedSet]) -> Figure:
-    """Draw standard deviations above chance, to the side of the set; filled where it is called."""
+def draw_ranking(rows: Sequence[RankedSet]) -> Figure:
+    """Draw standard deviations above chance, to the right if genes rise; filled dots: small p."""
     figure, ax = new_figure(PAGE_WIDTH, 1.1 + 0.2 * len(rows))
     for y, row in enumerate(rows):
-        side, colour = (1, POSITIVE) if row["higher"] else (-1, NEGATIVE)
-        score = side * max(row["normalised"], 0.0)
+        sign, colour = (1, POSITIVE) if row["higher"] else (-1, NEGATIVE)
+        score = sign * max(row["normalised"], 0.0)
         ax.hlines(y, 0, score, color=colour, lw=2.4)
         face = colour if row["p"] <= FAMILY_LEVEL else "none"
         ax.scatter(score, y, s=26, facecolor=face, edgecolor=colour, zorder=4)
@@ -150,21 +149,20 @@ def draw_order(rows: Sequence[RankedSet]) -> Figure:
     return figure
 
 
-ENRICHMENT_TITLE = "Enrichment"
 WORDS = Wording(
     __file__,
-    MAX_NAMED_SETS=3,
+    MAX_NAMED_SETS=3,  # sets that a sentence names
     FAMILY_LEVEL=FAMILY_LEVEL,
     N_SHUFFLES=N_SHUFFLES,
     file_name=lambda path: PurePath(path).name,
 )
 
 
-def enrichment(data: Enrichment, limits: Limits) -> Section:
-    """Show which sets differ from permuted labels; nothing where no sets were named."""
+def enrichment(data: Enrichment, limits: Limits) -> Section | None:
+    """Return the section about sets that differ from permuted labels; None without gene sets."""
     record = data["enrichment"]
     if record is None:
-        return Section("enrichment", ENRICHMENT_TITLE)
+        return None
     items: list[Item] = [_ranking_figure(data, record)] if record["ranked"] else []
     caption = "Every set among all genes, the furthest from chance first."
     items.append(
@@ -176,7 +174,7 @@ def enrichment(data: Enrichment, limits: Limits) -> Section:
     settings = config["enrichment"] if config["enrichment"]["sets"] else config["structured"]
     return Section(
         "enrichment",
-        ENRICHMENT_TITLE,
+        "Enrichment",
         WORDS.paragraphs("section", record, settings, *_direction_words(data)),
         items,
         part="genes",
@@ -186,6 +184,7 @@ def enrichment(data: Enrichment, limits: Limits) -> Section:
 
 
 def _direction_words(data: Enrichment) -> tuple[str, str]:
+    """Return the words for sets whose genes rise, and for sets whose genes fall."""
     classes = data["study"]["classes"]
     if classes is None:
         outcome = measure(data).words.higher.format(clean(data["study"]["label"]))
@@ -194,13 +193,14 @@ def _direction_words(data: Enrichment) -> tuple[str, str]:
 
 
 def _ranking_figure(data: Enrichment, record: EnrichmentRecord) -> Picture:
+    """Return the figure of the ranking."""
     ranked_sets = record["ranked"]
     set_texts = "; ".join(
         f"{set_row['set']} {significant(set_row['normalised'])}" for set_row in ranked_sets[:10]
     )
     return Picture(
         "enrichment",
-        partial(draw_order, ranked_sets),
+        partial(draw_ranking, ranked_sets),
         data=columns_of(ranked_sets, "set", "higher", "normalised", "p"),
         title="Gene sets among all genes",
         description=f"Standard deviations above chance of {counted(len(ranked_sets), 'set')}."
@@ -210,6 +210,6 @@ def _ranking_figure(data: Enrichment, record: EnrichmentRecord) -> Picture:
 
 
 def enrichment_sentences(data: Enrichment) -> list[str]:
-    """Return the sentences of Methods, none where no sets were named."""
+    """Return the sentences of Methods about enrichment; [] without gene sets."""
     record = data["enrichment"]
     return [] if record is None else WORDS.paragraphs("methods", record)

@@ -1,4 +1,4 @@
-"""Where the genes of the signature lie: along the genome, stretch by stretch."""
+"""Positions of selected genes along the genome, and the stretches of the final model."""
 
 from __future__ import annotations
 
@@ -36,58 +36,51 @@ if TYPE_CHECKING:
 
 
 class Chromosome(TypedDict):
-    """A chromosome, the position of its last gene, and the number of its genes."""
+    """A chromosome."""
 
     name: str
-    end: float
-    genes: int
+    end: float  # position of its last gene
+    genes: int  # measured genes
 
 
 class Place(TypedDict):
-    """A gene that any split or the final model selects.
-
-    ``chromosome`` is its number in the list, ``size`` the weight in the final model times the
-    gene's standard deviation, 0 if it is not in it.
-    """
+    """The place of a gene that any split or the final model selects."""
 
     gene: str
     symbol: str
-    chromosome: int
+    chromosome: int  # index of the chromosome in `GenomeRecord.chromosomes`
     position: float
     cv_frequency: float
-    size: float
+    size: float  # weight in the final model times the gene's standard deviation; 0 if not in it
 
 
 class Stretch(TypedDict):
-    """A stretch of the final model, as in stretches.tsv."""
+    """A row of stretches.tsv: neighbouring genes of the final model."""
 
-    chromosome: str | None
+    chromosome: str | None  # None for a gene without a place, like start and end
     start: float | None
     end: float | None
     genes: int
-    first: str
+    first: str  # first gene
     last: str
     contribution: float
     cv_frequency: float
 
 
 class GenomeRecord(TypedDict):
-    """``places`` are those of the genes that were selected most often, of ``total``.
-
-    ``stretches`` are the first ones of ``found``.
-    """
+    """Places of genes along the genome."""
 
     chromosomes: list[Chromosome]
-    places: list[Place]
-    total: int
-    stretches: list[Stretch]
+    places: list[Place]  # at most `MAX_PLACES`, those of the genes selected most often
+    total: int  # places of all selected genes
+    stretches: list[Stretch]  # the first `MAX_STRETCHES`
     n_stretches: int
 
 
 class Genome(Study):
-    """Record of a study, with places of genes; null if they are not known."""
+    """The keys of report_data.json that this topic reads."""
 
-    genome: GenomeRecord | None
+    genome: GenomeRecord | None  # None if places are not known
 
 
 MAX_PLACES = 3000
@@ -95,23 +88,23 @@ MAX_STRETCHES = 20
 
 
 def collect_genome(dataset: Dataset, tables: Mapping[str, pd.DataFrame]) -> GenomeRecord | None:
-    """Collect places and stretches; None where the study does not know them."""
+    """Return places and stretches; None if the places of genes are not known."""
     if "stretches" not in tables or not dataset.placed:
         return None
-    names, places = dataset.places()
-    is_placed = np.array([not name.startswith("\0") for name in names])
-    chromosome_names = sorted({str(name) for name in names[is_placed]}, key=chromosome_order)
+    chromosome_of_gene, positions = dataset.places()
+    is_placed = np.array([not name.startswith("\0") for name in chromosome_of_gene])
+    names = sorted({str(name) for name in chromosome_of_gene[is_placed]}, key=chromosome_order)
     selected = _selected_genes(tables, [dataset.genes[j] for j in np.flatnonzero(is_placed)])
-    number_of_chromosome = {name: k for k, name in enumerate(chromosome_names)}
+    number_of_chromosome = {name: number for number, name in enumerate(names)}
     place_of_gene = {
-        gene: (number_of_chromosome[str(names[j])], float(places[j]))
+        gene: (number_of_chromosome[str(chromosome_of_gene[j])], float(positions[j]))
         for j, gene in enumerate(dataset.genes)
         if is_placed[j]
     }
     symbols = dict(zip(dataset.genes, map(str, dataset.var["symbol"]), strict=True))
     stretches = tables["stretches"]
     return {
-        "chromosomes": [_chromosome(name, names, places) for name in chromosome_names],
+        "chromosomes": [_chromosome(name, positions[chromosome_of_gene == name]) for name in names],
         "places": [
             _place(gene, symbols[gene], place_of_gene[gene], row)
             for gene, row in list(selected.items())[:MAX_PLACES]
@@ -123,7 +116,7 @@ def collect_genome(dataset: Dataset, tables: Mapping[str, pd.DataFrame]) -> Geno
 
 
 def chromosome_order(name: str) -> tuple[int, int, str]:
-    """Order chromosomes as people do: 1 to 22 by number, then X, Y, M, the others."""
+    """Return the sort key of a chromosome: 1 to 22 by number, then X, Y, M, the others by name."""
     stem = re.sub("^(chr(omosome)?)[ _]?", "", name, flags=re.IGNORECASE).upper()
     if stem.isascii() and stem.isdigit():
         return 0, int(stem), name
@@ -134,7 +127,7 @@ def chromosome_order(name: str) -> tuple[int, int, str]:
 def _selected_genes(
     tables: Mapping[str, pd.DataFrame], placed: list[str]
 ) -> dict[str, tuple[float, float]]:
-    """Return frequency and signed contribution of each gene that anything selects, by frequency."""
+    """Return (cv_frequency, signed size) of the selected genes with a place, most often first."""
     nested = tables["nested_lists"]
     signature = tables["signature"]
     chosen = nested[at_mu(nested, None)]
@@ -148,23 +141,27 @@ def _selected_genes(
     return dict(sorted(rows.items(), key=lambda row: (-row[1][0], -abs(row[1][1]))))
 
 
-def _chromosome(name: str, names: Array, places: Array) -> Chromosome:
-    on = names == name
-    return {"name": name, "end": float(places[on].max()), "genes": int(on.sum())}
+def _chromosome(name: str, positions: Array) -> Chromosome:
+    """Return the record of a chromosome with genes at these positions."""
+    return {"name": name, "end": float(positions.max()), "genes": len(positions)}
 
 
 def _place(gene: str, symbol: str, place: tuple[int, float], values: tuple[float, float]) -> Place:
+    """Return the record of a gene, from (chromosome, position) and (cv_frequency, size)."""
+    chromosome, position = place
+    cv_frequency, size = values
     return {
         "gene": gene,
         "symbol": symbol,
-        "chromosome": place[0],
-        "position": place[1],
-        "cv_frequency": rounded(values[0], 4),
-        "size": rounded(values[1], 4),
+        "chromosome": chromosome,
+        "position": position,
+        "cv_frequency": rounded(cv_frequency, 4),
+        "size": rounded(size, 4),
     }
 
 
 def _stretch(row: Mapping[Any, Any]) -> Stretch:
+    """Return a row of stretches.tsv with its numbers rounded."""
     is_unplaced = not isinstance(row["chromosome"], str) or not row["chromosome"]
     numbers: Stretch = rounded_row(row, 4, "contribution", "cv_frequency")
     return {
@@ -178,16 +175,13 @@ def _stretch(row: Mapping[Any, Any]) -> Stretch:
     }
 
 
-MAX_STRETCHES_IN_FIGURE = 4
-"""Stretches that are named in the picture."""
-CHROMOSOME_GAP = 0.004
-"""Share of the width between two chromosomes."""
-MIN_NAME_ROOM = 0.022
-"""Share of the width that the name of a chromosome needs."""
+MAX_STRETCHES_IN_FIGURE = 4  # stretches with a name
+CHROMOSOME_GAP = 0.004  # between two chromosomes, as a share of the width
+MIN_NAME_ROOM = 0.022  # for the name of a chromosome, as a share of the width
 
 
-def draw_along(record: GenomeRecord, bound: float) -> Figure:
-    """Contribution to the final model above, selection frequency below."""
+def draw_genome(record: GenomeRecord, threshold: float) -> Figure:
+    """Draw the contribution of genes to the final model, and below the CV frequency."""
     figure, axes = new_figure(PAGE_WIDTH, 3.6, 2, 1, sharex=True, height_ratios=[1.4, 1], gap=0.02)
     contribution_axes, frequency_axes = axes[:, 0]
     starts, width = chromosome_starts(record["chromosomes"])
@@ -207,11 +201,11 @@ def draw_along(record: GenomeRecord, bound: float) -> Figure:
     contribution_axes.tick_params(axis="x", length=0)
     _label_stretches(contribution_axes, record, starts, size)
     frequency_axes.vlines(x, 0, frequency, color=GENESIG_COLOUR, lw=1.2)
-    reference_line(frequency_axes, y=bound)
+    reference_line(frequency_axes, y=threshold)
     frequency_axes.text(
         1.005,
-        bound,
-        percent(bound),
+        threshold,
+        percent(threshold),
         color=MUTED,
         fontsize=8,
         va="center",
@@ -224,7 +218,7 @@ def draw_along(record: GenomeRecord, bound: float) -> Figure:
 
 
 def chromosome_starts(chromosomes: list[Chromosome]) -> tuple[Array, float]:
-    """Return where each chromosome begins, and the width of all, one beside the other."""
+    """Return the start of each chromosome on the axis of all, and the width of all."""
     ends = np.array([max(chromosome["end"], 1.0) for chromosome in chromosomes])
     room = CHROMOSOME_GAP * ends.sum()
     starts = np.concatenate([[0.0], np.cumsum(ends + room)[:-1]])
@@ -232,33 +226,35 @@ def chromosome_starts(chromosomes: list[Chromosome]) -> tuple[Array, float]:
 
 
 def _shade_chromosomes(ax: Axes, chromosomes: list[Chromosome], starts: Array) -> None:
-    for k, (start, chromosome) in enumerate(zip(starts, chromosomes, strict=True)):
-        if k % 2 == 0:
-            ax.axvspan(start, start + chromosome["end"], color=RULE, alpha=0.35, lw=0, zorder=0)
+    """Shade every second chromosome."""
+    for start, chromosome in zip(starts[::2], chromosomes[::2], strict=True):
+        ax.axvspan(start, start + chromosome["end"], color=RULE, alpha=0.35, lw=0, zorder=0)
 
 
 def _label_chromosomes(
     ax: Axes, chromosomes: list[Chromosome], starts: Array, width: float
 ) -> None:
-    """Name the chromosomes, but for those that have no room after the name before."""
-    places = []
+    """Name the chromosomes whose name has room after the one before."""
+    positions = []
     names = []
     last_middle = -np.inf
     for start, chromosome in zip(starts, chromosomes, strict=True):
         middle = start + chromosome["end"] / 2
         name = shorten(chromosome["name"].removeprefix("chr"), 6)
         if middle - last_middle > MIN_NAME_ROOM * width * max(1, len(name) / 2):
-            places.append(middle)
+            positions.append(middle)
             names.append(name)
             last_middle = middle
-    ax.set_xticks(places, names)
+    ax.set_xticks(positions, names)
     ax.tick_params(axis="x", length=0)
     ax.set_xlabel("chromosome")
 
 
 def _label_stretches(ax: Axes, record: GenomeRecord, starts: Array, size: Array) -> None:
-    """Write the first gene of the largest stretches beside them."""
-    number_of_chromosome = {stretch["name"]: k for k, stretch in enumerate(record["chromosomes"])}
+    """Name the largest stretches by their first and last genes, if there is room."""
+    number_of_chromosome = {
+        chromosome["name"]: number for number, chromosome in enumerate(record["chromosomes"])
+    }
     low = float(size.min(initial=0))
     high = float(size.max(initial=0))
     room = 0.22 * ((high - low) or 1)
@@ -279,7 +275,10 @@ def _label_stretches(ax: Axes, record: GenomeRecord, starts: Array, size: Array)
             continue
         label_positions.append(x)
         contributions = [
-            p["size"] for p in record["places"] if _is_within(p, stretch, number_of_chromosome)
+            place["size"]
+            for place in record["places"]
+            if place["chromosome"] == number_of_chromosome[stretch["chromosome"]]
+            and stretch["start"] <= place["position"] <= (stretch["end"] or stretch["start"])
         ]
         y = max(contributions, key=abs, default=0.0)
         text = (
@@ -298,23 +297,15 @@ def _label_stretches(ax: Axes, record: GenomeRecord, starts: Array, size: Array)
         )
 
 
-def _is_within(place: Any, stretch: Any, number: dict[str, int]) -> bool:
-    is_on_chromosome = place["chromosome"] == number[stretch["chromosome"]]
-    return bool(is_on_chromosome and stretch["start"] <= place["position"] <= stretch["end"])
+WORDS = Wording(__file__, MAX_STRETCHES_IN_TEXT=3)  # stretches that a sentence names
 
 
-GENOME_TITLE = "Along the genome"
-MAX_STRETCHES_IN_TEXT = 3
-"""Stretches that a sentence names."""
-WORDS = Wording(__file__, MAX_STRETCHES_IN_TEXT=MAX_STRETCHES_IN_TEXT)
-
-
-def genome(data: Genome, limits: Limits) -> Section:
-    """Return the section of places along the genome; empty if places are not known."""
+def genome(data: Genome, limits: Limits) -> Section | None:
+    """Return the section about places along the genome; None if places are not known."""
     record = data["genome"]
     if record is None:
-        return Section("genome", GENOME_TITLE)
-    items: list[Item] = [] if not record["places"] else [_genome_figure(data, record)]
+        return None
+    items: list[Item] = [_genome_figure(data, record)] if record["places"] else []
     if record["n_stretches"]:
         caption = (
             "Stretches of the final model: neighbours among the measured genes of a chromosome."
@@ -322,7 +313,7 @@ def genome(data: Genome, limits: Limits) -> Section:
         items.append(packed_table(data, "stretches", caption, limits.table_rows, search=True))
     return Section(
         "genome",
-        GENOME_TITLE,
+        "Along the genome",
         WORDS.paragraphs("section", record, data["config"]["linear"]),
         items,
         part="genes",
@@ -330,10 +321,11 @@ def genome(data: Genome, limits: Limits) -> Section:
 
 
 def _genome_figure(data: Genome, record: GenomeRecord) -> Picture:
+    """Return the figure of selected genes along the genome."""
     threshold = data["config"]["signature"]["cv_frequency"]
     return Picture(
         "genome",
-        partial(draw_along, record, threshold),
+        partial(draw_genome, record, threshold),
         data={
             "name": [
                 record["chromosomes"][place["chromosome"]]["name"] for place in record["places"]
@@ -347,7 +339,7 @@ def _genome_figure(data: Genome, record: GenomeRecord) -> Picture:
 
 
 def stretch_sentences(data: Genome) -> list[str]:
-    """Return the sentences on what the penalty of stretches is, where it was used."""
+    """Return the sentences of Methods about the penalty of stretches; [] if it was not used."""
     linear = data["config"]["linear"]
     if linear["penalty"] != "fused":
         return []

@@ -1,4 +1,4 @@
-"""The Methods text, written from the resolved config and what was measured; its references."""
+"""The Methods text, written from the resolved config and the results, and its references."""
 
 from __future__ import annotations
 
@@ -31,9 +31,8 @@ from genesig.report.prediction import methods as prediction
 from genesig.report.quality.section import module_sentences
 from genesig.report.record import Report
 
+# every reference that a topic may cite, with its DOI if it has one
 REFERENCES = Path(__file__).with_name("references.txt").read_text(encoding="utf-8").splitlines()
-"""Every reference that a topic may cite, one a line; DOIs where there are any."""
-
 _REFERENCE_LINE = re.compile(
     r"(?P<authors>.+?) \((?P<year>\d{4})\)[.,] (?P<title_and_venue>.+?)"
     r"(?: https://doi\.org/(?P<doi>\S+))?$"
@@ -43,12 +42,12 @@ _LATEX_SPECIAL = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"})
 
 
 def bibtex(lines: list[str]) -> str:
-    """Return one entry for each line ``Authors (year). Title. Venue volume. https://doi.org/..``."""
+    """Return a BibTeX entry for each line ``Authors (year). Title. Venue. https://doi.org/..``."""
     keys: dict[str, int] = {}
     entries: list[str] = []
     for line in lines:
         match = _REFERENCE_LINE.match(line)
-        if match is None:  # not of this form: as it is, so that nothing is lost
+        if match is None:  # a line of another form becomes a note
             note = f"  note = {{{line.translate(_LATEX_SPECIAL)}}}"
             entries.append(f"@misc{{reference{len(entries) + 1},\n{note}\n}}")
             continue
@@ -60,6 +59,7 @@ def bibtex(lines: list[str]) -> str:
 
 
 def _bibtex_entry(key: str, authors: str, year: str, title_and_venue: str, doi: str | None) -> str:
+    """Return an @article if the venue is a journal with a volume, else a @misc."""
     title, _, venue = title_and_venue.rstrip(".").rpartition(". ")
     title, venue = (title, venue) if title else (venue, "")
     names = " and ".join(map(_bibtex_author, re.split(r", | & ", authors.removesuffix("."))))
@@ -82,6 +82,7 @@ def _bibtex_author(author: str) -> str:
     return f"{family}, {initials}" if family else initials
 
 
+# functions that write the sentences of each paragraph of Methods
 PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
     (data.sample_sentences,),
     (studies.study_sentences,),
@@ -112,7 +113,7 @@ PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
 
 
 def methods(data: Report) -> list[str]:
-    """Return the Methods text, one string per paragraph, ready to be copied and edited."""
+    """Return the paragraphs of the Methods text, ready to be copied and edited."""
     paragraphs = [
         " ".join(text for write in paragraph for text in write(data) if text)
         for paragraph in PARAGRAPHS
@@ -121,29 +122,29 @@ def methods(data: Report) -> list[str]:
 
 
 def references(data: Report) -> list[str]:
-    """Return what the Methods text cites, in the order of the alphabet."""
+    """Return the references that the Methods text cites, in alphabetical order."""
     return cited_references(" ".join(methods(data)))
 
 
 def cited_references(text: str) -> list[str]:
-    """Return the known references that a text cites."""
+    """Return the lines of `REFERENCES` that a text cites."""
     return [line for line in REFERENCES if _is_cited(line, text)]
 
 
 def _is_cited(reference: str, text: str) -> bool:
-    """Return whether the first author's family name stands in the text with the year behind it."""
+    """Return whether a text has the family name of the first author, followed by the year."""
     authors, year, _ = re.split(r" \((\d{4})\)", reference, maxsplit=1)
     family = authors.split(",")[0].rpartition(" ")[0] or authors
     return re.search(rf"{re.escape(family)}\b[^()]{{0,60}}?\b{year}", text) is not None
 
 
 def methods_section(data: Report, limits: Limits) -> Section:
-    """Show the Methods text."""
+    """Return the section with the Methods text."""
     return Section("methods", "Methods", methods(data), part="writeup", folded=True)
 
 
 def references_section(data: Report, limits: Limits) -> Section:
-    """Show what the Methods text cites."""
+    """Return the section with the references of the Methods text."""
     return Section(
         "references",
         "References",

@@ -1,4 +1,4 @@
-"""Nonlinear selection: what it finds, its figures and section, and its sentences of Methods."""
+"""Nonlinear selection: genes, agreement with the linear lists, partial dependence."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class SelectedGene(TypedDict):
 
     gene: str
     symbol: str
-    cv_frequency: float  # share of the outer splits that select the gene
+    cv_frequency: float  # share of the outer splits whose nonlinear selection has the gene
     linear_cv_frequency: float  # the same of the linear lists
     mean_norm: float | None  # size of the derivative, over the splits that select the gene
     in_signature: bool
@@ -104,9 +104,9 @@ class NonlinearRecord(DependenceCurves):
 
 
 class Nonlinear(Study):
-    """The data of a study and of nonlinear selection; None if that was not run."""
+    """The keys of report_data.json that this topic reads."""
 
-    nonlinear: NonlinearRecord | None
+    nonlinear: NonlinearRecord | None  # None if nonlinear selection was not run
 
 
 MAX_NONLINEAR_GENES = 25
@@ -144,15 +144,8 @@ def _difference_to_linear(differences: pd.DataFrame) -> Difference | None:
 
 def _gene_rows(table: pd.DataFrame, signature: pd.DataFrame) -> list[SelectedGene]:
     """Return the most often selected genes, and the signature genes that are not among them."""
-    columns = [
-        "gene",
-        "symbol",
-        "cv_frequency",
-        "linear_cv_frequency",
-        "mean_norm",
-        "in_signature",
-    ]
-    rows = [dict(zip(columns, row, strict=True)) for row in table[columns].itertuples(index=False)]
+    columns = list(SelectedGene.__annotations__)
+    rows = table[columns].to_dict("records")
     first_rows = rows[:MAX_NONLINEAR_GENES]
     listed_genes = {row["gene"] for row in first_rows}
     signature_rows = [row for row in rows[MAX_NONLINEAR_GENES:] if row["in_signature"]]
@@ -248,12 +241,12 @@ NONLINEAR_COLOUR = NEGATIVE  # blue; linear lists are green on the whole page
 CURVES_PER_ROW = 3
 
 
-def draw_gene_frequencies(rows: Sequence[SelectedGene], core_bound: float) -> Figure:
+def draw_gene_frequencies(rows: Sequence[SelectedGene], threshold: float) -> Figure:
     """Draw the frequency of each gene in both selections, and the size of the derivative."""
     names = [gene_label(row["gene"], row["symbol"], 30) for row in rows]
     bold = [row["in_signature"] for row in rows]
     figure, frequency_axes, norm_axes = charts.frequencies(
-        names, bold, core_bound, "size of the derivative"
+        names, bold, threshold, "size of the derivative"
     )
     for y, row in enumerate(rows):
         low, high = sorted((row["cv_frequency"], row["linear_cv_frequency"]))
@@ -278,8 +271,8 @@ def draw_gene_frequencies(rows: Sequence[SelectedGene], core_bound: float) -> Fi
     return figure
 
 
-def draw_dependence(curves: Sequence[DependenceCurve], noun: str) -> Figure:
-    """Draw the mean score (or `noun`) along each of the first genes; ticks are samples."""
+def draw_dependence(curves: Sequence[DependenceCurve], score_name: str) -> Figure:
+    """Draw the mean score along each of the first genes; ticks are samples."""
     columns = min(CURVES_PER_ROW, len(curves))
     n_rows = -(-len(curves) // columns)
     figure, axes = new_figure(
@@ -291,7 +284,7 @@ def draw_dependence(curves: Sequence[DependenceCurve], noun: str) -> Figure:
             continue
         _draw_curve(ax, curves[number])
     for row in axes:
-        row[0].set_ylabel(noun)
+        row[0].set_ylabel(score_name)
     axes[-1][0].set_xlabel("normalised expression")
     return figure
 
@@ -304,15 +297,13 @@ def _draw_curve(ax: Axes, curve: DependenceCurve) -> None:
         for value, n_samples in zip(curve["value"], curve["samples"], strict=True)
         if n_samples
     ]
-    tick_height = 0.045
-    ax.vlines(ticks, 0, tick_height, color=INK, lw=0.8, transform=ax.get_xaxis_transform())
+    ax.vlines(ticks, 0, 0.045, color=INK, lw=0.8, transform=ax.get_xaxis_transform())
     ax.set_title(shorten(curve["symbol"], 20), fontsize=8)
     ax.set_title(f"r² {decimal(curve['r2_with_line'])}", fontsize=7, loc="right", color=MUTED)
     ax.locator_params(axis="both", nbins=4)
     ax.grid(axis="y", color=RULE, lw=0.5)
 
 
-NONLINEAR_TITLE = "Nonlinear selection"
 WORDS = Wording(
     __file__,
     MAX_R2_OF_BENT=0.8,  # median r² with a line below which curves are called bent
@@ -321,11 +312,14 @@ WORDS = Wording(
 )
 
 
-def nonlinear_section(data: Nonlinear, limits: Limits) -> Section:
-    """Return the section about nonlinear selection; an empty one if it was not run."""
+def nonlinear_section(data: Nonlinear, limits: Limits) -> Section | None:
+    """Return the section about nonlinear selection; None if it was not run.
+
+    Unless nonlinear models are better, it has a few sentences, and its figures are files only.
+    """
     record = data["nonlinear"]
     if record is None:
-        return Section("nonlinear", NONLINEAR_TITLE)
+        return None
     paragraphs = [nonlinear_finding(data, record)]
     items = list[Item]()
     pictures = list[Picture]()
@@ -341,10 +335,10 @@ def nonlinear_section(data: Nonlinear, limits: Limits) -> Section:
         if record["genes"]:
             caption = "Every gene that any split selected."
             items.append(packed_table(data, "nonlinear", caption, limits.table_rows, search=True))
-            del files[0]  # the table links to it
+            files.remove("nonlinear.tsv")  # the table has a link to it
     return Section(
         "nonlinear",
-        NONLINEAR_TITLE,
+        "Nonlinear selection",
         paragraphs,
         items,
         folded=True,
@@ -354,7 +348,7 @@ def nonlinear_section(data: Nonlinear, limits: Limits) -> Section:
 
 
 def _is_better(difference: Difference | None) -> bool:
-    """Tell whether nonlinear models have a smaller error than linear ones, beyond chance."""
+    """Return whether nonlinear models have a smaller error than linear ones, beyond chance."""
     return difference is not None and difference["high"] is not None and difference["high"] < 0
 
 
@@ -363,8 +357,8 @@ def nonlinear_finding(data: Study, record: NonlinearRecord) -> str:
     return WORDS.text("finding", data, record, data["config"]["nonlinear"])
 
 
-def _genes_picture(record: NonlinearRecord, core_bound: float) -> Picture:
-    """Return the frequencies of genes."""
+def _genes_picture(record: NonlinearRecord, threshold: float) -> Picture:
+    """Return the figure of gene frequencies; `threshold` is that of a list."""
     genes = record["genes"]
     gene_texts = "; ".join(
         f"{gene_label(gene['gene'], gene['symbol'])} {percent(gene['cv_frequency'])} against"
@@ -373,7 +367,7 @@ def _genes_picture(record: NonlinearRecord, core_bound: float) -> Picture:
     )
     return Picture(
         "nonlinear_genes",
-        partial(draw_gene_frequencies, genes, core_bound),
+        partial(draw_gene_frequencies, genes, threshold),
         data=columns_of(
             genes, "gene", "symbol", "cv_frequency", "linear_cv_frequency", "mean_norm"
         ),
@@ -385,7 +379,7 @@ def _genes_picture(record: NonlinearRecord, core_bound: float) -> Picture:
 
 
 def _curves_picture(record: NonlinearRecord, *, has_classes: bool) -> Picture:
-    """Return the partial dependence on the first genes."""
+    """Return the figure of the partial dependence on the first genes."""
     n_curves = len(record["curves"])
     curve_texts = "; ".join(
         f"{gene_label(curve['gene'], curve['symbol'])}, r² with a line"
@@ -413,7 +407,7 @@ def _curves_picture(record: NonlinearRecord, *, has_classes: bool) -> Picture:
 
 
 def nonlinear_sentences(data: Nonlinear) -> list[str]:
-    """Return the sentences of Methods; none if nonlinear selection was not run."""
+    """Return the sentences of Methods; [] if nonlinear selection was not run."""
     if data["nonlinear"] is None:
         return []
     return WORDS.paragraphs("methods", data["config"]["nonlinear"])

@@ -1,4 +1,4 @@
-"""Several omics: what each adds to the others."""
+"""The added value of each of several omics."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from genesig.report.page.verdict import no_evidence
 from genesig.report.page.wording import Wording
 from genesig.report.page.words import clean, decimal
 
-OMICS_TITLE = "Omics"
 OMICS_TABLE = "omics"
 ALL_OMICS = "all omics"
 
 
-def omics(data: Study, limits: Limits) -> Section:
-    """Return the section of the added value of each omic; empty with one matrix."""
+def omics(data: Study, limits: Limits) -> Section | None:
+    """Return the section about the added value of each omic; None with one matrix."""
     if OMICS_TABLE not in data["tables"]:
-        return Section(OMICS_TABLE, OMICS_TITLE)
+        return None
     rows = table_rows(data["tables"][OMICS_TABLE])
     metric = measure(data)
     columns = (
@@ -52,18 +51,19 @@ def omics(data: Study, limits: Limits) -> Section:
     )
     measured = [row for row in rows[1:] if None not in _added_value(row)]
     words = WORDS.paragraphs("section", measured, no_evidence(data), metric)
-    return Section(OMICS_TABLE, OMICS_TITLE, words, [table], part="prediction")
+    return Section(OMICS_TABLE, "Omics", words, [table], part="prediction")
 
 
 def _added_value(row: TableRow) -> list[float | None]:
+    """Return the added value of an omic and its limits."""
     return [row["added"], row["added_low"], row["added_high"]]
 
 
 def _omic_with_gain(row: TableRow, metric: Measure) -> str:
-    """Write an omic with what it adds: points of an error, or a difference of R² or C."""
+    """Return an omic with its added value: points of accuracy, or a difference of R² or C."""
     value, low, high = (
-        decimal(None if v is None else 100 * v, 1) if metric.share else decimal(v)
-        for v in _added_value(row)
+        decimal(None if number is None else 100 * number, 1) if metric.share else decimal(number)
+        for number in _added_value(row)
     )
     unit = " points" if metric.share else ""
     return f"{clean(row['name'])} ({value}{unit}, 95% CI {low} to {high})"
@@ -73,7 +73,7 @@ WORDS = Wording(__file__, gain=_omic_with_gain)
 
 
 def omics_sentences(data: Study) -> list[str]:
-    """Return the sentences of Methods about omics; none with one matrix."""
+    """Return the sentences of Methods about omics; [] with one matrix."""
     if OMICS_TABLE not in data["tables"]:
         return []
     rows = [row for row in table_rows(data["tables"][OMICS_TABLE]) if row["row"] != "genesig"]

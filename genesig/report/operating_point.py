@@ -1,4 +1,4 @@
-"""The operating point: the threshold for a stated purpose, and its accuracy in held-out samples."""
+"""The operating point: the threshold for the purpose of the config, and its held-out accuracy."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ WORDS = Wording(__file__, COST=COST, YOUDEN=YOUDEN, decision_rules_in=decision_r
 
 
 def operating_point_paragraph(data: Study) -> list[Paragraph]:
-    """Return what the operating point achieves; nothing if none was asked for, or in noise."""
-    if DECISION_TABLE not in data["tables"] or grade_within_study(data) is Grade.NONE:
+    """Return the paragraph of the first screen; [] if there is no `operating_point_threshold`."""
+    if operating_point_threshold(data) is None:
         return []
     text = WORDS.text(
         "achieved", _row_of_measure(data), _positive_class(data), data["config"]["decision"]
@@ -26,10 +26,10 @@ def operating_point_paragraph(data: Study) -> list[Paragraph]:
     return [Paragraph(f"{OPERATING_POINT_TITLE}.", text)]
 
 
-def operating_point_section(data: Study, limits: Limits) -> Section:
-    """Return the section of the operating point; empty if the config states no decision."""
+def operating_point_section(data: Study, limits: Limits) -> Section | None:
+    """Return the section about the operating point; None without a decision in the config."""
     if DECISION_TABLE not in data["tables"]:
-        return Section(DECISION_TABLE, OPERATING_POINT_TITLE, part="prediction")
+        return None
     if grade_within_study(data) is Grade.NONE:
         words = WORDS.paragraphs("no_basis")
         return Section(DECISION_TABLE, OPERATING_POINT_TITLE, words, part="prediction")
@@ -60,21 +60,21 @@ def operating_point_section(data: Study, limits: Limits) -> Section:
 
 
 def operating_point_threshold(data: Study) -> str | None:
-    """Return the threshold of the final model; None if none was asked for, or in noise."""
+    """Return the threshold of the final model as text; None without a decision, or evidence."""
     if DECISION_TABLE not in data["tables"] or grade_within_study(data) is Grade.NONE:
         return None
     return significant(_row_of_measure(data)["threshold"]["value"])
 
 
 def operating_point_sentences(data: Study) -> list[str]:
-    """Return the sentence of Methods about the operating point; none without a decision."""
+    """Return the sentence of Methods about the operating point; [] without a decision."""
     if DECISION_TABLE not in data["tables"]:
         return []
     return WORDS.paragraphs("methods", data["config"]["decision"])
 
 
 def _row_of_measure(data: Study) -> dict[str, TableRow]:
-    """Return the rows of decision.tsv by their measure, in their order."""
+    """Return the rows of decision.tsv by their measure."""
     return {row["measure"]: row for row in table_rows(data["tables"][DECISION_TABLE])}
 
 

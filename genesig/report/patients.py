@@ -1,4 +1,4 @@
-"""Who was studied, what the score says of them, in whom it errs, how many a validation needs."""
+"""Sections about the patients: Table 1, effect of the score, subgroups, size of a validation."""
 
 from __future__ import annotations
 
@@ -44,56 +44,51 @@ if TYPE_CHECKING:
 
 
 class FlowStep(TypedDict):
-    """How many samples and genes stand at a step, or left (``out``); null where none are told."""
+    """A row of the table from the files to the analysis."""
 
-    step: str
-    out: bool
-    samples: int | None
-    genes: int | None
+    step: str  # name of the step, or reason if samples or genes were left out
+    out: bool  # whether the numbers are those left out
+    samples: int | None  # None if the step is about genes
+    genes: int | None  # None if the step is about samples
 
 
 class Patients(Study):
-    """What this topic reads."""
+    """The keys of report_data.json that this topic reads."""
 
     flow: list[FlowStep]
 
 
 def flow(dataset: Dataset, quality_summary: Mapping[str, Any]) -> list[FlowStep]:
-    """Count what the files held, what was left out and why, what is analysed, what filters leave.
+    """Return the numbers in the files, left out by each reason, analysed, and left by filters.
 
-    Filters are learned anew in each training set; here they are those on all samples.
+    Each training set learns its own filters; here they are those on all samples.
     """
     dropped = dataset.provenance.get("dropped", [])
     dropped = [note for note in dropped if note["kind"] != "annotation column"]
-    exclusions = Counter((str(step["kind"]), str(step["reason"])) for step in dropped)
-    samples, genes = (
-        len(names) + sum(count for (kind, _), count in exclusions.items() if kind in kinds)
-        for names, kinds in (
-            (dataset.samples, ("sample",)),
-            (dataset.genes, ("gene", "non-gene row")),
-        )
-    )
-    flow_steps = [_flow_step("In the files", samples, genes)]
-    flow_steps += [
-        _flow_step(reason, *((count, None) if kind == "sample" else (None, count)), out=True)
-        for (kind, reason), count in exclusions.items()
-    ]
+    exclusions = Counter((str(note["kind"]), str(note["reason"])) for note in dropped)
+    n_samples = len(dataset.samples)
     n_genes = len(dataset.genes)
-    flow_steps.append(_flow_step("Analysed", len(dataset.samples), n_genes))
+    n_dropped_samples = sum(note["kind"] == "sample" for note in dropped)
+    n_dropped_genes = sum(note["kind"] in ("gene", "non-gene row") for note in dropped)
+    rows: list[tuple[str, bool, int | None, int | None]] = [
+        ("In the files", False, n_samples + n_dropped_samples, n_genes + n_dropped_genes)
+    ]
+    for (kind, reason), count in exclusions.items():
+        rows.append((reason, True, *((count, None) if kind == "sample" else (None, count))))
+    rows.append(("Analysed", False, n_samples, n_genes))
     for step in quality_summary["steps"]:
         if step["genes"] < n_genes:
             n_genes = step["genes"]
             name = str(step["step"]).replace("_", " ")
-            flow_steps.append(_flow_step(f"Left by the {name}, on all samples", None, n_genes))
-    return flow_steps
-
-
-def _flow_step(step: str, samples: int | None, genes: int | None, *, out: bool = False) -> FlowStep:
-    return {"step": step, "out": out, "samples": samples, "genes": genes}
+            rows.append((f"Left by the {name}, on all samples", False, None, n_genes))
+    return [
+        {"step": step, "out": out, "samples": samples, "genes": genes}
+        for step, out, samples, genes in rows
+    ]
 
 
 def draw_subgroups(rows: Sequence[TableRow], metric: Measure) -> Figure:
-    """Value and interval of each subgroup below that of all samples."""
+    """Draw the value and interval of all samples, and below it of each subgroup."""
     lines = [
         charts.ForestRow(
             f"{row['name']} (n = {row['samples']})",
@@ -109,8 +104,8 @@ def draw_subgroups(rows: Sequence[TableRow], metric: Measure) -> Figure:
     figure, ax = charts.forest(lines, label, reference_value=rows[0]["value"])
     ax.axvline(metric.chance, color=MUTED, lw=0.9, dashes=(1, 2), zorder=0.5)
     low, high = ax.get_xlim()
-    room = 0.03 * (high - low)
-    ax.set_xlim(min(low, metric.chance - room), max(high, metric.chance + room))
+    margin = 0.03 * (high - low)
+    ax.set_xlim(min(low, metric.chance - margin), max(high, metric.chance + margin))
     for y, row in enumerate(rows):
         ax.text(
             1.02,
@@ -123,10 +118,8 @@ def draw_subgroups(rows: Sequence[TableRow], metric: Measure) -> Figure:
     return figure
 
 
-MAX_TABLE_GROUPS = 6
-"""Classes, beyond which the table is of all samples."""
-MAX_TABLE_ONE_ROWS = 40
-"""Of Table 1, which readers want whole."""
+MAX_TABLE_GROUPS = 6  # classes up to which Table 1 has a column for each
+MAX_TABLE_ONE_ROWS = 40  # visible rows: more than of other tables, because readers want it whole
 FLOW_COLUMNS = (Column("Step", "text"), Column("Samples", "integer"), Column("Genes", "integer"))
 SAMPLE_SIZE_COLUMNS = (
     Column("Measure", "text"),
@@ -145,7 +138,7 @@ CALIBRATION_ADVICE = ByKind(
         " known to within 10%.",
     }
 )
-
+# how the method for the size of a validation is cited
 SAMPLE_SIZE_REFERENCE = ByKind(
     {
         "classification": "Riley et al. 2021",
@@ -154,22 +147,21 @@ SAMPLE_SIZE_REFERENCE = ByKind(
         "regression": "Archer et al. 2021",
     }
 )
-"""How the size of a validation is cited."""
 WORDS = Wording(
     __file__, CALIBRATION_ADVICE=CALIBRATION_ADVICE, SAMPLE_SIZE_REFERENCE=SAMPLE_SIZE_REFERENCE
 )
 
 
 def studied(data: Patients, limits: Limits) -> Section:
-    """Show Table 1, and the flow of samples and genes where anything was left out."""
+    """Return the section with Table 1, and the flow of samples and genes if any were left out."""
     rows = table_rows(data["tables"]["patients"])
     steps = [
         [
-            f"Left out: {clean(table['step'])}" if table["out"] else clean(table["step"]),
-            table["samples"],
-            table["genes"],
+            f"Left out: {clean(step['step'])}" if step["out"] else clean(step["step"]),
+            step["samples"],
+            step["genes"],
         ]
-        for table in data["flow"]
+        for step in data["flow"]
     ]
     flow = filled_table(
         "flow",
@@ -179,30 +171,31 @@ def studied(data: Patients, limits: Limits) -> Section:
         MAX_TABLE_ONE_ROWS,
         is_open=True,
     )
-    items = [
-        table
-        for table, is_needed in ((_table_one(rows), True), (flow, len(steps) > 2))
-        if is_needed and table.rows
-    ]
+    table_one = _table_one(rows)
+    items = [*([table_one] if table_one.rows else []), *([flow] if len(steps) > 2 else [])]
     words = WORDS.paragraphs("studied", data, rows)
     return Section("patients", "Who was studied", words, items, part="patients")
 
 
 def _table_one(rows: Sequence[TableRow]) -> Table:
-    """Put groups side by side, a row for each column or word, and one for what is missing."""
+    """Return Table 1 from the rows of patients.tsv, with a column for each group.
+
+    It has a row for each number or level of a sample column, and one with its missing values.
+    """
     size = {row["group"]: row["samples"] for row in rows if row["kind"] == "samples"}
+    # The last group is that of all samples.
     groups = list(size) if len(size) <= MAX_TABLE_GROUPS + 1 else list(size)[-1:]
     heads = [Column(f"{clean(group or 'All')} (n = {size[group]})", "text") for group in groups]
     lines: list[list[str]] = []
     value_rows = [row for row in rows if row["kind"] not in ("samples", "follow-up", "left out")]
-    for column, of_column in groupby(value_rows, key=lambda row: row["column"]):
-        missing: dict[str | None, int] = {}
-        for label, rows_of_label in groupby(of_column, key=_row_label):
-            row_of_group = {row["group"]: row for row in rows_of_label}
+    for column, column_rows in groupby(value_rows, key=lambda row: row["column"]):
+        n_missing: list[int] = []
+        for label, label_rows in groupby(column_rows, key=_row_label):
+            row_of_group = {row["group"]: row for row in label_rows}
             lines.append([label, *(_cell_text(row_of_group[group]) for group in groups)])
-            missing = {group: row_of_group[group]["missing"] for group in groups}
-        if any(missing.values()):
-            lines.append([f"{clean(column)}, missing", *map(str, missing.values())])
+            n_missing = [row_of_group[group]["missing"] for group in groups]
+        if any(n_missing):
+            lines.append([f"{clean(column)}, missing", *map(str, n_missing)])
     return filled_table(
         "patients",
         WORDS.text("table_one"),
@@ -215,6 +208,7 @@ def _table_one(rows: Sequence[TableRow]) -> Table:
 
 
 def _row_label(row: TableRow) -> str:
+    """Return the first cell of a row of Table 1: the column, with its level if it has levels."""
     name = clean(row["column"])
     if row["kind"] == "units":
         return f"{name}, different"
@@ -224,7 +218,7 @@ def _row_label(row: TableRow) -> str:
 
 
 def _cell_text(row: TableRow) -> str:
-    """Return median and range of a number, or else count and share."""
+    """Return median and range of a number, or count and share of a level."""
     if row["kind"] == "number":
         middle, low, high = (significant(row[key], 4) for key in ("median", "low", "high"))
         return f"{middle} ({low} to {high})"
@@ -233,8 +227,9 @@ def _cell_text(row: TableRow) -> str:
 
 
 def next_study(data: Patients, limits: Limits) -> Section:
-    """Return the section on the size of a validation, or why none comes next."""
-    title = "Size of a validation study"  # an AUC of 1 has no error, and tells nothing of n
+    """Return the section on the size of a validation study, or why none is next."""
+    title = "Size of a validation study"
+    # Without samples: the measure has no error, such as an AUC of 1, so it gives no size.
     rows = [row for row in table_rows(data["tables"]["next_study"]) if row["samples"]]
     if not rows or no_evidence(data):
         words = WORDS.paragraphs("no_sample_size")
@@ -295,12 +290,11 @@ EFFECT_TITLES = ByKind(
 )
 
 
-def score_effect(data: Patients, limits: Limits) -> Section:
-    """Show the odds ratio, hazard ratio or slope of the held-out score, alone and adjusted."""
-    title = EFFECT_TITLES[data["study"]["task"]]
+def score_effect(data: Patients, limits: Limits) -> Section | None:
+    """Return the section on odds ratio, hazard ratio or slope of the score; None if undefined."""
     rows = [row for row in table_rows(data["tables"]["score_effect"]) if row["value"] is not None]
     if not rows:
-        return Section("score-effect", title, part="prediction")
+        return None
     is_multiclass = len({row["class"] for row in rows}) > 1
     adjusted_for = enumerated(data["config"]["data"]["covariates"] or ["nothing"])
     cells = [
@@ -315,7 +309,7 @@ def score_effect(data: Patients, limits: Limits) -> Section:
     ]
     heads = (Column("Class", "text"), *EFFECT_COLUMNS)
     caption = f"{rows[0]['measure'].capitalize()} per standard deviation of the held-out score."
-    first_column = 0 if is_multiclass else 1
+    first_column = 0 if is_multiclass else 1  # without the class
     table = filled_table(
         "score-effect",
         caption,
@@ -327,7 +321,7 @@ def score_effect(data: Patients, limits: Limits) -> Section:
     null_value = 0.0 if rows[0]["measure"] == "slope" else 1.0
     return Section(
         "score-effect",
-        title,
+        EFFECT_TITLES[data["study"]["task"]],
         WORDS.paragraphs("score_effect", data, rows, adjusted_for, null_value),
         [table] if len(rows) > 1 else [],
         part="prediction",
@@ -336,13 +330,12 @@ def score_effect(data: Patients, limits: Limits) -> Section:
     )
 
 
-def subgroups(data: Patients, limits: Limits) -> Section:
-    """Show the held-out error in parts of the samples; nothing without evidence, or parts."""
-    title = "Error in subgroups"
+def subgroups(data: Patients, limits: Limits) -> Section | None:
+    """Return the section on the error in subgroups; None without evidence, or subgroups."""
     metric = measure(data)
     rows = [_with_metric(row, metric) for row in table_rows(data["tables"]["subgroups"])]
     if len(rows) < 2 or rows[0]["value"] is None or no_evidence(data):
-        return Section("subgroups", title, part="prediction")
+        return None
     keys = ["name", "samples", "events", "value", "low", "high"]
     heads = [
         *SUBGROUP_COLUMNS,
@@ -362,7 +355,7 @@ def subgroups(data: Patients, limits: Limits) -> Section:
     )
     return Section(
         "subgroups",
-        title,
+        "Error in subgroups",
         WORDS.paragraphs("subgroups", rows, metric),
         [_subgroup_figure(rows, metric), table],
         part="prediction",
@@ -371,14 +364,16 @@ def subgroups(data: Patients, limits: Limits) -> Section:
 
 
 def _with_metric(row: TableRow, metric: Measure) -> TableRow:
-    """Give a row its name, and value and limits of what the page measures."""
+    """Return a row of subgroups.tsv with a name, and value and limits of the study's measure."""
     low, high = metric.interval(row)
-    level_name = f"{shorten(row['column'] or '', 24)}: {shorten(row['level'] or '', 24)}"
-    name = level_name if row["column"] else "all samples"
+    name = "all samples"
+    if row["column"]:
+        name = f"{shorten(row['column'], 24)}: {shorten(row['level'] or '', 24)}"
     return {**row, "name": name, "value": metric.value(row["error"]), "low": low, "high": high}
 
 
 def _subgroup_figure(rows: list[TableRow], metric: Measure) -> Picture:
+    """Return the forest plot of the subgroups."""
     return Picture(
         "subgroups",
         partial(draw_subgroups, rows, metric),
@@ -391,13 +386,14 @@ def _subgroup_figure(rows: list[TableRow], metric: Measure) -> Picture:
 
 
 def patient_sentences(data: Patients) -> list[str]:
-    """Return how follow-up, effect, subgroups and the size of a validation were computed."""
+    """Return the sentences of Methods about follow-up, effect, subgroups and sample size."""
     texts = WORDS.paragraphs("follow_up_methods", data["study"]["task"])
-    if no_evidence(data):  # the page has none of the others
+    if no_evidence(data):  # the page has no effect, subgroups or sample size
         return texts
     return [*texts, *WORDS.paragraphs("methods", data, _effect_name(data))]
 
 
 def _effect_name(data: Patients) -> str:
+    """Return ``"odds ratio"``, ``"hazard ratio"`` or ``"slope"``; empty if undefined."""
     rows = table_rows(data["tables"]["score_effect"])
     return str(rows[0]["measure"]) if any(row["value"] is not None for row in rows) else ""

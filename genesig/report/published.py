@@ -1,4 +1,4 @@
-"""Published signatures: where this one stands among them and random lists of genes."""
+"""The signature beside published signatures and random lists of genes."""
 
 from __future__ import annotations
 
@@ -37,26 +37,22 @@ if TYPE_CHECKING:
 
 PUBLISHED_TITLE = "Published signatures"
 PUBLISHED_TABLE = "published"
-MIDDLE_PERCENTILES = (2.5, 97.5)
-"""Percentiles between which 95% of the random lists lie."""
+MIDDLE_PERCENTILES = (2.5, 97.5)  # between which 95% of the random lists lie
 WORDS = Wording(__file__)
 
 
-def published(data: Study, limits: Limits) -> Section:
-    """Return the section of published signatures; empty without any."""
+def published(data: Study, limits: Limits) -> Section | None:
+    """Return the section about published signatures; None without any."""
     if PUBLISHED_TABLE not in data["tables"]:
-        return Section(PUBLISHED_TABLE, PUBLISHED_TITLE)
+        return None
     rows = table_rows(data["tables"][PUBLISHED_TABLE])
     metric = measure(data)
     random_values = metric.values([row["error"] for row in rows if row["row"] == "random"])
     signatures = [row for row in rows if row["row"] != "random" and row["error"] is not None]
-    if not signatures or signatures[0]["row"] == PUBLISHED_TABLE or not random_values:
-        return Section(
-            PUBLISHED_TABLE,
-            PUBLISHED_TITLE,
-            ["The error of this signature is not defined."],
-            part="prediction",
-        )
+    # The first row is this signature, unless its error is not defined.
+    if not signatures or signatures[0]["row"] == "published" or not random_values:
+        words = ["The error of this signature is not defined."]
+        return Section(PUBLISHED_TABLE, PUBLISHED_TITLE, words, part="prediction")
     columns = (
         Column("Signature", "name"),
         Column("Genes", "count", "In the study"),
@@ -97,9 +93,9 @@ def published(data: Study, limits: Limits) -> Section:
 def _random_lists_figure(
     signatures: Sequence[TableRow], random_values: Sequence[float], metric: Measure
 ) -> Picture:
-    names = [row["name"] for row in signatures] + [
-        f"random {k}" for k in range(1, len(random_values) + 1)
-    ]
+    """Return the figure of random lists and signatures."""
+    random_names = [f"random {number}" for number in range(1, len(random_values) + 1)]
+    names = [row["name"] for row in signatures] + random_names
     limits = [*map(metric.interval, signatures), *[(None, None)] * len(random_values)]
     values = [*(metric.value(row["error"]) for row in signatures), *random_values]
     return Picture(
@@ -120,6 +116,7 @@ def _random_lists_figure(
 def _draw_random_lists(
     signatures: Sequence[TableRow], random_values: Sequence[float], metric: Measure
 ) -> Figure:
+    """Draw the histogram of random lists, and below it each signature with its interval."""
     figure, axes = new_figure(
         PAGE_WIDTH,
         2.2 + 0.26 * len(signatures),
@@ -152,7 +149,7 @@ def _draw_random_lists(
 
 
 def published_sentences(data: Study) -> list[str]:
-    """Return the sentence of Methods about published signatures, if there are any."""
+    """Return the sentence of Methods about published signatures; [] without any."""
     if PUBLISHED_TABLE not in data["tables"]:
         return []
     kinds = [row[0] for row in data["tables"][PUBLISHED_TABLE]["rows"]]

@@ -1,4 +1,4 @@
-"""The HTML page, figure files, Figure 1 of a paper: what of the report opens files."""
+"""The HTML page, figure files and the composite figure: the modules that write the report."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ from genesig.report.sections import summary, writers
 from genesig.results import save_text
 from genesig.results.files import whole_file
 
+# names of pictures: each panel is the first one of its row that the page has
 PANEL_CHOICE = (
     ("held_out_scores", "survival_curves", "observed_predicted", "confusion", "studies_forest"),
     ("gene_frequencies", "studies_genes"),
@@ -52,21 +53,16 @@ PANEL_CHOICE = (
     ("volcano",),
     ("subgroups",),
 )
-"""Names of pictures, one of each row: patients, genes, other methods, accuracy by length."""
 MAX_PANELS = 6
 PANEL_COLUMNS = 2
-FIGURE_WIDTH = 178 / 25.4
-PANEL_HEIGHT = 2.35
-"""Inches: a page of a journal, and one row of panels."""
-
-
-MAX_PANEL_ROW_NAMES = 22
-"""Names of rows that a panel has room for."""
+FIGURE_WIDTH = 178 / 25.4  # inches: a page of a journal
+PANEL_HEIGHT = 2.35  # inches
+MAX_PANEL_ROW_NAMES = 22  # names of rows that fit into a panel
 COMPOSITE_NAME = "figure1"
 
 
 class Composite(NamedTuple):
-    """The figure as SVG and as PDF, and its legend."""
+    """The main pictures of the page as panels of one figure."""
 
     svg: str
     pdf: bytes
@@ -74,11 +70,11 @@ class Composite(NamedTuple):
 
 
 def composite(data: Report, limits: Limits) -> Composite | None:
-    """Draw what the page has pictures for as panels; None where it has none."""
+    """Return the composite figure for a paper; None if the page has no picture for it."""
     sections = [write(data, limits) for write in writers(data)]
     item_lists = [
         summary(data, limits).items,
-        *(flat_items(section.items) for section in sections),
+        *(flat_items(section.items) for section in sections if section is not None),
     ]
     pictures = {
         item.name: item for items in item_lists for item in items if isinstance(item, Picture)
@@ -90,23 +86,24 @@ def composite(data: Report, limits: Limits) -> Composite | None:
     if not images:
         return None
     panels = list(zip(ascii_lowercase, images, strict=False))
-    words = (f"({letter}) {image.title}. {image.caption}" for letter, image in panels)
+    captions = (f"({letter}) {image.title}. {image.caption}" for letter, image in panels)
     description = "; ".join(f"{letter}: {image.description}" for letter, image in panels)
     title = headline(data)
     svg, pdf = _draw_panels(images, title, description)
-    return Composite(svg, pdf, " ".join([title, *words]))
+    return Composite(svg, pdf, " ".join([title, *captions]))
 
 
 def _draw_panels(images: Sequence[Picture], title: str, description: str) -> tuple[str, bytes]:
+    """Return the pictures drawn as lettered panels, as SVG and as PDF."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    item_rows = -(-len(images) // PANEL_COLUMNS)
+    panel_rows = -(-len(images) // PANEL_COLUMNS)
     with mpl.rc_context({**STYLE, "pdf.fonttype": 42}), warnings.catch_warnings():
-        # A reader of PDF and SVG has the letters that matplotlib's own font lacks.
+        # Programs that show PDF and SVG have the letters that the font of matplotlib lacks.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        figure = Figure((FIGURE_WIDTH, item_rows * PANEL_HEIGHT), layout="constrained")
-        panels = figure.subfigures(item_rows, PANEL_COLUMNS, squeeze=False).ravel()
+        figure = Figure((FIGURE_WIDTH, panel_rows * PANEL_HEIGHT), layout="constrained")
+        panels = figure.subfigures(panel_rows, PANEL_COLUMNS, squeeze=False).ravel()
         for letter, panel, image in zip(ascii_lowercase, panels, images, strict=False):
             with in_panel(panel):
                 if image.draw is not None:
@@ -139,7 +136,7 @@ def render(
     top_genes: int,
     table_rows: int,
 ) -> None:
-    """Write the report and its figures from the value of report_data.json alone.
+    """Write the report and its figures from the value of report_data.json.
 
     Parameters
     ----------
@@ -148,22 +145,22 @@ def render(
     html_path : path
         One self-contained page.
     figures_dir : path
-        Gets one SVG file for each figure, in plain colours for print, one for a column of 85 mm in
-        ``85mm``, and its words in ``captions``; the main ones as panels of ``figure1``, in SVG and
-        PDF; and what Methods cites, as BibTeX.
+        Gets an SVG file for each figure, another one for a column of 85 mm in ``85mm``, and its
+        caption in ``captions``; the main figures as panels of ``figure1``, in SVG and PDF; and the
+        references of Methods as BibTeX.
     processes : int
-        That draw the figures together.
+        Number of processes that draw figures.
     title : str
         Title of the page.
     top_genes : int
-        Genes that get a plot of their own.
+        Number of genes with a card.
     table_rows : int
-        Rows of a table that stand on the page at once.
+        Rows of a table that are on the page at once.
 
     Raises
     ------
     GenesigError
-        Where the value is of another version.
+        If the value is of another version.
     """
     if data["version"] != VERSION:
         raise GenesigError(
@@ -174,14 +171,13 @@ def render(
     first_screen = summary(data, limits)
     composite_figure, first_images, sections = _draw(data, limits, first_screen.items, processes)
     first_screen = replace(first_screen, items=first_images)
-    page_parts = outline([section for section in sections if not section.empty])
-    items = [
-        *first_images,
-        *(i for page_part in page_parts for s in page_part.sections for i in flat_items(s.items)),
-    ]
+    page_parts = outline(sections)
+    page_sections = [section for page_part in page_parts for section in page_part.sections]
+    section_items = [item for section in page_sections for item in flat_items(section.items)]
+    items = [*first_images, *section_items]
     numbers = item_labels(first_images, page_parts)
-    css = Asset.of("".join(map(_template_text, STYLES)))
-    js = Asset.of(_SCRIPT.format("\n".join(map(_template_text, SCRIPTS))))
+    css = Asset.from_text("".join(map(_template_text, STYLES)))
+    js = Asset.from_text(_SCRIPT.format("\n".join(map(_template_text, SCRIPTS))))
     page = _environment().get_template("page.html.j2")
     html = page.render(
         title=title,
@@ -211,7 +207,7 @@ def render(
 def _draw(
     data: Report, limits: Limits, first_images: Sequence[Picture], processes: int
 ) -> tuple[Composite | None, list[Picture], list[Section]]:
-    """Draw the composite figure, the first pictures and all sections, on several processes.
+    """Return the composite figure, the first pictures and all sections, drawn by the processes.
 
     Sections come without the pictures that the first screen has.
     """
@@ -224,15 +220,17 @@ def _draw(
         if piece == 1:
             return [draw_picture(image) for image in first_images]
         section = section_writers[piece - 2](data, limits)
-        return draw_section(without_pictures(section, first_names))
+        section = section and without_pictures(section, first_names)
+        return section and draw_section(section)
 
     composite_figure, drawn_images, *sections = share_work(
         work, len(section_writers) + 2, processes
     )
-    return composite_figure, drawn_images, sections
+    return composite_figure, drawn_images, [section for section in sections if section is not None]
 
 
 def _save_composite(composite_figure: Composite, folder: Path) -> None:
+    """Write the composite figure as SVG and PDF, and its legend."""
     save_text(folder / f"{COMPOSITE_NAME}.svg", composite_figure.svg + "\n")
     save_text(
         folder / "captions" / f"{COMPOSITE_NAME}.html",
@@ -244,14 +242,14 @@ def _save_composite(composite_figure: Composite, folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Asset:
-    """A style sheet or script that stands in the page, and its hash for the page's policy."""
+    """A style sheet or script of the page, and its hash for the content security policy."""
 
     text: Markup
     sha256: str
 
     @classmethod
-    def of(cls, text: str) -> Asset:
-        """Return the record of a text with its hash."""
+    def from_text(cls, text: str) -> Asset:
+        """Return the asset of a text."""
         sha256 = hashlib.sha256(text.encode()).digest()
         return cls(Markup(text), f"sha256-{base64.b64encode(sha256).decode()}")
 
@@ -261,6 +259,7 @@ def _template_text(name: str) -> str:
 
 
 def _environment() -> Environment:
+    """Return the environment of the page's templates, with the filters that they use."""
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -268,33 +267,31 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["kind"] = _item_kind
+    environment.filters["kind"] = lambda item: type(item).__name__.lower()
     environment.filters["anchor"] = anchor
     environment.filters["rows"] = item_rows
     environment.filters["rowcount"] = lambda count: f"({counted(count, 'row')})"
     environment.filters["number"] = lambda number: f"{number:,}"
     environment.filters["morefiles"] = more_files
     environment.filters["broken"] = breakable
-    # Pictures come from matplotlib, whose text is escaped where it is written.
+    # matplotlib has escaped the text of pictures already.
     environment.filters["drawn"] = lambda image: Markup(image.svg)
     environment.filters["column"] = lambda image: Markup(image.column)
     return environment
 
 
 def more_files(section: Section) -> list[str]:
-    """Return the tables and the figures beside the page that belong to a section."""
+    """Return the paths of the tables and figures of a section that are files only."""
     return [*section.files, *(f"figures/{image.name}.svg" for image in section.pictures)]
 
 
-MAX_UNBROKEN_LETTERS = 16
-"""Letters of a name that may go on in the next line after each of its underscores."""
+MAX_UNBROKEN_LETTERS = 16  # longer texts may break after each underscore
 
 
 def breakable(text: str) -> Markup:
-    """Escape a cell; names of gene sets break where their words end. Also tables.js."""
+    """Return the escaped text of a cell, in which long names may break after underscores.
+
+    tables.js does the same for rows that it adds.
+    """
     words = text.split("_") if len(text) > MAX_UNBROKEN_LETTERS else [text]
     return Markup("_<wbr>").join(words)
-
-
-def _item_kind(item: object) -> str:
-    return type(item).__name__.lower()

@@ -1,4 +1,4 @@
-"""The parts of the page in their order: what the first screen says, then the sections."""
+"""The content of the page in its order: the first screen, then the sections."""
 
 from __future__ import annotations
 
@@ -39,7 +39,12 @@ from genesig.report.operating_point import (
     operating_point_section,
     operating_point_threshold,
 )
-from genesig.report.page.measure import covariate_names, subject_noun, two_classes
+from genesig.report.page.measure import (
+    class_sizes,
+    covariate_names,
+    subject_noun,
+    two_classes,
+)
 from genesig.report.page.section import Limits, Paragraph, Section
 from genesig.report.page.style import MUTED
 from genesig.report.page.svg import Picture
@@ -82,9 +87,10 @@ FIRST_SCREEN_FUNCTIONS: tuple[Callable[[Report], list[Paragraph]], ...] = (
     sets_paragraph,
     next_steps,
 )
-MAX_WARNINGS = 2
-"""Warnings of the first screen; all of them are under Limits."""
-FIRST_FIGURE_SOURCE: ByKind[tuple[Callable[[Report, Limits], Section], str]] = ByKind(
+MAX_WARNINGS = 2  # of the first screen; all warnings are under Limits
+SectionWriter = Callable[[Report, Limits], Section | None]  # None if the study has no such section
+# section and name of the first figure, by kind of outcome; two classes have another one
+FIRST_FIGURE_SOURCE: ByKind[tuple[SectionWriter, str]] = ByKind(
     {
         "classification": (performance_section, "confusion"),
         SEVERAL_CLASSES: (performance_section, "confusion"),
@@ -92,30 +98,29 @@ FIRST_FIGURE_SOURCE: ByKind[tuple[Callable[[Report, Limits], Section], str]] = B
         "survival": (survival, "survival_curves"),
     }
 )
-"""The section and the picture of the first screen by kind of outcome, other than two classes."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The first screen: the conclusion, numbers, two figures, checks, what to heed."""
+    """The first screen."""
 
     grade: Grade
-    about: str
+    about: str  # number of patients, by class
     badges: Sequence[Badge]
     headline: str
     paragraphs: Sequence[Paragraph]
     tiles: Sequence[Tile]
     items: Sequence[Picture]
-    genes: str
+    genes: str  # text of the link to the table of genes; empty without one
     checks: Sequence[Check]
-    rules: str
-    warnings: Sequence[str]
-    more_warnings: int
-    note: str
+    rules: str  # of the conclusion
+    warnings: Sequence[str]  # the first ones
+    more_warnings: int  # number of further warnings
+    note: str  # below the tiles
 
 
 def summary(data: Report, limits: Limits) -> Summary:
-    """Return what stands on the first screen."""
+    """Return the content of the first screen."""
     study_grade = grade(data)
     second_badge = None if no_evidence(data) else left_out_badge(data)
     badges = (
@@ -147,16 +152,13 @@ def summary(data: Report, limits: Limits) -> Summary:
 
 def _about(data: Report) -> str:
     """Return ``"38 patients (27 ALL, 11 AML)"``."""
-    facts = data["study"]
-    sizes = ""
-    if facts["classes"] and facts["counts"]:
-        pairs = zip(facts["counts"], facts["classes"], strict=True)
-        sizes = f" ({', '.join(f'{count} {clean(name)}' for count, name in pairs)})"
-    return f"{counted(facts['samples'], subject_noun(data))}{sizes}"
+    sizes = ", ".join(class_sizes(data["study"]))
+    count = counted(data["study"]["samples"], subject_noun(data))
+    return f"{count} ({sizes})" if sizes else count
 
 
 def first_figures(data: Report, limits: Limits) -> list[Picture]:
-    """Return the figures of the first screen: patients, then genes; chance without evidence."""
+    """Return the figures of the first screen: patients and genes; permutations without evidence."""
     if no_evidence(data):
         return [image for image in (permuted_accuracies(data),) if image is not None]
     if data["studies"] is not None:
@@ -169,7 +171,7 @@ def first_figures(data: Report, limits: Limits) -> list[Picture]:
 
 
 def _patient_figure(data: Report, limits: Limits) -> Picture | None:
-    """Return Figure 1 of a study that has evidence."""
+    """Return Figure 1 of a study with evidence: held-out samples, or the gain over covariates."""
     if covariate_names(data):
         return beyond_covariates(data)
     if two_classes(data["study"]):
@@ -179,12 +181,13 @@ def _patient_figure(data: Report, limits: Limits) -> Picture | None:
     return next((image for image in pictures if image.name == name), None)
 
 
-def _pictures(section: Section) -> list[Picture]:
-    return [item for item in section.items if isinstance(item, Picture)]
+def _pictures(section: Section | None) -> list[Picture]:
+    """Return the pictures of a section; [] if the study has no such section."""
+    return [item for item in (section.items if section else ()) if isinstance(item, Picture)]
 
 
 def _cohort_strip(data: Report) -> Strip | None:
-    """Return the row of the first external cohort without training samples."""
+    """Return the row of dots of the first external cohort without training samples, if any."""
     for cohort in data["external"]:
         if not cohort["seen_before"] and cohort["points"]:
             points = cohort["points"]
@@ -199,8 +202,8 @@ def _cohort_strip(data: Report) -> Strip | None:
     return None
 
 
-# In the order of the page; each names the part that it belongs to.
-SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
+# in the order of the page; each section has the key of its part
+SECTIONS: dict[str, SectionWriter] = {
     "external": external,
     "studies": studies,
     "expression": expression_section,
@@ -240,6 +243,7 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
 }
 
 
+# sections that are left out without evidence
 EVIDENCE_SECTIONS = (
     "signature",
     "cards",
@@ -256,12 +260,11 @@ EVIDENCE_SECTIONS = (
     "sets",
     "nonlinear",
 )
-"""What the page leaves out where there is no evidence."""
 
 
-def writers(data: Report) -> list[Callable[[Report, Limits], Section]]:
+def writers(data: Report) -> list[SectionWriter]:
     """Return the functions that write the sections of the page, in order."""
-    # A method that is not linear may predict where the linear models do not.
+    # Nonlinear selection may be better than chance although the linear models are not.
     kept_keys = ("nonlinear",) if data["answer"]["better_method"] is not None else ()
     return [
         write

@@ -1,4 +1,4 @@
-"""Which gene sets predict, and whether they do it better than single genes."""
+"""Selected gene sets, and how well they predict beside single genes."""
 
 from __future__ import annotations
 
@@ -24,67 +24,61 @@ if TYPE_CHECKING:
 
 
 class SelectedSet(TypedDict):
-    """How often a set is selected, and its share of the score, mean and in the final model."""
+    """A row of sets.tsv."""
 
     set: str
-    genes: int
-    named: int
-    cv_frequency: float
-    mean_share: float | None
-    final_share: float
-    in_list: bool
+    genes: int  # measured genes
+    named: int  # genes in the file of the sets
+    cv_frequency: float  # share of the outer splits that select it
+    mean_share: float | None  # share of the score, mean over the splits that select it
+    final_share: float  # share of the score of the final model, 0 if it is not in it
+    in_list: bool  # whether its cv_frequency reaches the threshold
 
 
 class ListStability(TypedDict):
-    """Stability of a kind of list on pairs of halves; null where it was not measured."""
+    """Stability of lists from separate halves of the samples; None if not measured."""
 
     value: float | None
     mean_size: float | None
 
 
 class SetsRecord(TypedDict):
-    """The selection of gene sets, summed up.
+    """The selection of gene sets."""
 
-    ``known`` sets took part; ``sets`` are at most 30 of the ``ever`` that any split selected,
-    ``often`` the number of those in a list, ``final`` that of the final model. ``sizes`` are
-    smallest, median and largest number of sets over the splits, ``unfinished`` fits that did not
-    converge.
-    """
-
-    n_sets: int
-    sets: list[SelectedSet]
-    n_selected: int
-    n_in_list: int
-    n_final: int
-    sizes: list[float]
-    n_unfinished: int
-    difference: Difference
+    n_sets: int  # sets that took part
+    sets: list[SelectedSet]  # at most `MAX_SETS`, those selected most often
+    n_selected: int  # sets that any split selected
+    n_in_list: int  # sets whose frequency reaches the threshold
+    n_final: int  # sets of the final model
+    sizes: list[float]  # smallest, median and largest number of sets over the splits
+    n_unfinished: int  # fits that did not converge
+    difference: Difference  # of the error to that of the gene lists
     p: PermutationP
-    stability: ListStability
+    stability: ListStability  # of the lists of sets
     gene_list_stability: ListStability
 
 
 class Sets(Study):
-    """Record of a study, with its gene sets; null without gene sets."""
+    """The keys of report_data.json that this topic reads."""
 
-    sets: SetsRecord | None
+    sets: SetsRecord | None  # None without gene sets
 
 
 MAX_SETS = 30
 
 
 def collect_sets(tables: Mapping[str, pd.DataFrame]) -> SetsRecord | None:
-    """Return the record of the selection of gene sets; None if it was not run."""
+    """Return the record of the selection of gene sets; None without gene sets."""
     if "sets" not in tables:
         return None
     selected = tables["sets"]
     splits = tables["sets_scores"]
     error = tables["sets_error"].iloc[0]
-    chosen = tables["stability"]
+    gene_stability = tables["stability"]
     permutations = int(error["permutations"])
     return {
         "n_sets": int(error["sets"]),
-        "sets": [_rounded(row) for row in selected.head(MAX_SETS).to_dict("records")],
+        "sets": [_selected_set(row) for row in selected.head(MAX_SETS).to_dict("records")],
         "n_selected": int((selected["cv_frequency"] > 0).sum()),
         "n_in_list": int(selected["in_list"].astype(bool).sum()),
         "n_final": int((selected["final_share"] > 0).sum()),
@@ -103,11 +97,12 @@ def collect_sets(tables: Mapping[str, pd.DataFrame]) -> SetsRecord | None:
             "smallest": 1 / (permutations + 1),
         },
         "stability": _list_stability(tables["sets_stability"]),
-        "gene_list_stability": _list_stability(chosen[at_mu(chosen, None)]),
+        "gene_list_stability": _list_stability(gene_stability[at_mu(gene_stability, None)]),
     }
 
 
-def _rounded(row: Mapping[Any, Any]) -> SelectedSet:
+def _selected_set(row: Mapping[Any, Any]) -> SelectedSet:
+    """Return a row of sets.tsv with its numbers rounded."""
     numbers: SelectedSet = rounded_row(row, 4, "cv_frequency", "mean_share", "final_share")
     return {
         **numbers,
@@ -119,19 +114,19 @@ def _rounded(row: Mapping[Any, Any]) -> SelectedSet:
 
 
 def _list_stability(table: pd.DataFrame) -> ListStability:
-    """Return the stability of the lists of half-samples; null without half-samples."""
+    """Return the stability of the lists of half-samples; None values without half-samples."""
     half_rows = table[table["source"] == "half_subsamples"].to_dict("records")
     row = half_rows[0] if half_rows else dict.fromkeys(table.columns, float("nan"))
     row["value"] = row["stability"]
     return rounded_row(row, 4, "value", "mean_size")  # type: ignore[no-any-return]
 
 
-def draw_frequencies(rows: Sequence[SelectedSet], bound: float) -> Figure:
-    """Draw how often each set is selected, and its share of the score."""
+def draw_frequencies(rows: Sequence[SelectedSet], threshold: float) -> Figure:
+    """Draw how often each set is selected, with the threshold of a list, and its score share."""
     names = [shorten(row["set"].replace("_", " "), 46) for row in rows]
     bold = [row["in_list"] for row in rows]
     figure, frequency_axes, share_axes = charts.frequencies(
-        names, bold, bound, "share of the score"
+        names, bold, threshold, "share of the score"
     )
     for y, row in enumerate(rows):
         frequency_axes.hlines(y, 0, row["cv_frequency"], color=RULE, lw=2.4)
@@ -146,8 +141,8 @@ def draw_frequencies(rows: Sequence[SelectedSet], bound: float) -> Figure:
     return figure
 
 
-SETS_TITLE = "Gene sets"
 WORDS = Wording(__file__, MAX_SETS_IN_TEXT=3, file_name=lambda path: PurePath(path).name)
+# by kind of outcome: loss to which the penalty is added, criterion of the inner folds
 LOSS_AND_CRITERION = ByKind(
     {
         "classification": ("least squares", "squared error"),
@@ -159,14 +154,13 @@ LOSS_AND_CRITERION = ByKind(
         ),
     }
 )
-"""What is minimised beside the penalty, and what the inner folds go by, of each kind."""
 
 
-def sets(data: Sets, limits: Limits) -> Section:
-    """Return the section of the gene sets; empty without gene sets."""
+def sets(data: Sets, limits: Limits) -> Section | None:
+    """Return the section about gene sets; None without gene sets."""
     record = data["sets"]
     if record is None:
-        return Section("sets", SETS_TITLE)
+        return None
     items: list[Item] = []
     if record["sets"]:
         items.append(_frequency_figure(data, record))
@@ -181,12 +175,12 @@ def sets(data: Sets, limits: Limits) -> Section:
         items.append(packed_table(data, "sets_genes", caption, limits.table_rows, search=True))
     words = WORDS.paragraphs("section", data, record, data["config"]["structured"])
     return Section(
-        "sets", SETS_TITLE, words, items, part="genes", folded=True, files=["sets_scores.tsv"]
+        "sets", "Gene sets", words, items, part="genes", folded=True, files=["sets_scores.tsv"]
     )
 
 
 def sets_paragraph(data: Sets) -> list[Paragraph]:
-    """Return a paragraph for the first screen; nothing without gene sets."""
+    """Return the paragraph of the first screen; [] without gene sets."""
     record = data["sets"]
     if record is None:
         return []
@@ -194,6 +188,7 @@ def sets_paragraph(data: Sets) -> list[Paragraph]:
 
 
 def _frequency_figure(data: Study, record: SetsRecord) -> Picture:
+    """Return the figure of selection frequencies."""
     set_rows = record["sets"]
     threshold = data["config"]["signature"]["cv_frequency"]
     set_texts = "; ".join(
@@ -211,7 +206,7 @@ def _frequency_figure(data: Study, record: SetsRecord) -> Picture:
 
 
 def sets_sentences(data: Sets) -> list[str]:
-    """Return the sentences of Methods about gene sets; none without gene sets."""
+    """Return the sentences of Methods about gene sets; [] without gene sets."""
     record = data["sets"]
     if record is None:
         return []

@@ -1,4 +1,4 @@
-"""Several studies of one outcome: each left out whole, and a prediction for a further study."""
+"""Several studies of one outcome: each left out whole, their mean, and a prediction interval."""
 
 from __future__ import annotations
 
@@ -24,54 +24,45 @@ if TYPE_CHECKING:
 
 
 class HeldOutStudy(TypedDict):
-    """A study while it was held out whole; `apart` is whether it disagrees with the others.
-
-    ``measured`` counts columns of its matrix, ``genes`` what they are of, ``lost`` those that
-    another study lacks; ``same_sign`` is the share of the listed genes whose effect there has the
-    sign of the mean.
-    """
+    """A study while it was held out."""
 
     name: str
     samples: int
-    value: float | None
+    value: float | None  # AUC, C or correlation
     low: float | None
     high: float | None
     error: float | None
-    measured: int | None
-    genes: int | None
-    lost: int | None
-    differs: bool
-    same_sign: float | None
+    measured: int | None  # columns of its matrix
+    genes: int | None  # genes that these columns measure
+    lost: int | None  # genes that another study lacks
+    differs: bool  # whether it disagrees with the others
+    same_sign: float | None  # share of the signature genes whose effect has the sign of the mean
 
 
 class StudiesRecord(TypedDict):
-    """The studies, their mean, where the next one may lie; effects of the listed genes.
+    """Several studies of one outcome."""
 
-    ``alignments`` are the errors by which all samples chose one, from the smallest on; empty where
-    none was chosen.
-    ``genes`` has the columns of meta.tsv for the genes of the signature, ``columns`` names them.
-    """
-
-    measure: str
-    whole: bool
+    measure: str  # AUC, C or correlation
+    whole: bool  # whether each study was left out whole
     studies: list[HeldOutStudy]
-    mean: list[float | None]
-    next_study: list[float | None]
+    mean: list[float | None]  # random-effects mean and its limits
+    next_study: list[float | None]  # limits of the prediction interval
     i2: float | None
-    meta_columns: list[str]
-    genes: list[list[Any]]
-    significant: int
-    tested: int
+    meta_columns: list[str]  # columns of meta.tsv
+    genes: list[list[Any]]  # rows of meta.tsv, of the signature genes
+    significant: int  # genes with q ≤ `META_FDR`
+    tested: int  # genes
+    # errors by which all samples chose the alignment, smallest first; empty if it was not chosen
     alignments: dict[str, float]
 
 
 class Studies(Study):
-    """What this topic reads."""
+    """The keys of report_data.json that this topic reads."""
 
-    studies: StudiesRecord | None
+    studies: StudiesRecord | None  # None if there is one study
 
 
-EFFECT_OF = "effect of "
+EFFECT_PREFIX = "effect of "  # of the columns of meta.tsv with the effects in one study
 WHOLE_STUDY_SCHEMES = ("leave_one_study_out", "leave_one_batch_out")
 META_FDR = 0.05
 
@@ -93,65 +84,69 @@ def collect_studies(
     ]
     signature_genes = signature_genes.sort_values("p_value", kind="stable")
     rows = study_rows[study_rows["row"] == "study"].to_dict("records")
-    ends = ["value", "low", "high"]
     return {
         "measure": str(mean["measure"]),
         "whole": scheme in WHOLE_STUDY_SCHEMES,
         "studies": [_study(row, signature_genes) for row in rows],
-        "mean": [_number(mean[key]) for key in ends],
-        "next_study": [_number(next_row[key]) for key in ends[1:]],
-        "i2": _number(mean["i2"]),
+        "mean": [_rounded(mean[key]) for key in ("value", "low", "high")],
+        "next_study": [_rounded(next_row[key]) for key in ("low", "high")],
+        "i2": _rounded(mean["i2"]),
         "meta_columns": [str(column) for column in signature_genes.columns],
         "genes": [
-            [_cell(value) for value in row] for row in signature_genes.itertuples(index=False)
+            [_json_cell(value) for value in row] for row in signature_genes.itertuples(index=False)
         ],
         "significant": meta["gene"][meta["q_value"] <= META_FDR].nunique(),
         "tested": meta["gene"][meta["p_value"].notna()].nunique(),
-        "alignments": {k: rounded(v, 3) for k, v in sorted(errors, key=lambda pair: pair[1])},
+        "alignments": {
+            name: rounded(error, 3) for name, error in sorted(errors, key=lambda pair: pair[1])
+        },
     }
 
 
 def _study(row: Mapping[Any, Any], signature_genes: pd.DataFrame) -> HeldOutStudy:
-    effect_column = EFFECT_OF + str(row["study"])
-    with_effect = (
-        signature_genes[signature_genes[effect_column].notna()]
-        if effect_column in signature_genes
-        else signature_genes[:0]
-    )
-    same_sign = (
-        float((with_effect[effect_column] * with_effect["effect"] > 0).mean())
-        if len(with_effect)
-        else None
-    )
-    counts = {
-        key: None if row[key] != row[key] else int(row[key])
-        for key in ("measured", "genes", "lost")
-    }
+    """Return the record of a study from its row of studies.tsv and the rows of meta.tsv."""
+    effect_column = EFFECT_PREFIX + str(row["study"])
+    same_sign = None
+    if effect_column in signature_genes:
+        products = (signature_genes[effect_column] * signature_genes["effect"]).to_numpy(float)
+        has_effect = signature_genes[effect_column].notna().to_numpy()
+        same_sign = float((products[has_effect] > 0).mean()) if has_effect.any() else None
     return {
         "name": str(row["study"]),
         "samples": int(row["samples"]),
-        "value": _number(row["value"]),
-        "low": _number(row["low"]),
-        "high": _number(row["high"]),
-        "error": _number(row["error"]),
-        "measured": counts["measured"],
-        "genes": counts["genes"],
-        "lost": counts["lost"],
+        "value": _rounded(row["value"]),
+        "low": _rounded(row["low"]),
+        "high": _rounded(row["high"]),
+        "error": _rounded(row["error"]),
+        "measured": _count_or_none(row["measured"]),
+        "genes": _count_or_none(row["genes"]),
+        "lost": _count_or_none(row["lost"]),
         "differs": bool(row["apart"] == 1),
-        "same_sign": _number(same_sign),
+        "same_sign": _rounded(same_sign),
     }
 
 
-def _cell(value: Any) -> Any:
-    return _number(value) if isinstance(value, float) else json_value(value)
+def _count_or_none(value: float) -> int | None:
+    """Return a count of a column with gaps; None for NaN."""
+    return None if value != value else int(value)
 
 
-def _number(value: Any) -> float | None:
+def _json_cell(value: Any) -> Any:
+    """Return a cell of meta.tsv in a type of JSON, numbers rounded."""
+    return _rounded(value) if isinstance(value, float) else json_value(value)
+
+
+def _rounded(value: Any) -> float | None:
+    """Return a number with five significant digits; None stays None."""
     return None if value is None else rounded(float(value), 5)
 
 
 def draw_forest(record: StudiesRecord, chance: float) -> Figure:
-    """Draw each study while it was held out, their mean, and where the next one may lie."""
+    """Draw each held-out study, their mean, and the prediction interval of a further study.
+
+    The squares of the studies, which grow with their samples, and the diamond of the mean are
+    drawn over empty rows of the forest plot.
+    """
     study_rows = record["studies"]
     largest = max(study["samples"] for study in study_rows)
     count = len(study_rows)
@@ -165,11 +160,9 @@ def draw_forest(record: StudiesRecord, chance: float) -> Figure:
         for study in study_rows
     ]
     value, low, high = record["mean"]
-    lines += [charts.ForestRow("mean", None, (None, None))] * (
-        value is not None and low is not None
-    )
-    next_row = len(lines)
+    has_mean = value is not None and low is not None
     has_interval = None not in record["next_study"]
+    lines += [charts.ForestRow("mean", None, (None, None))] * has_mean
     lines += [charts.ForestRow("a further study", None, (None, None))] * has_interval
     label = f"{record['measure']} (dashed: chance)"
     figure, ax = charts.forest(lines, label, reference_value=chance, small=True)
@@ -183,11 +176,11 @@ def draw_forest(record: StudiesRecord, chance: float) -> Figure:
                 color=lines[y].colour,
                 zorder=3,
             )
-    if next_row > count:
+    if has_mean:
         ax.fill([low, value, high, value], [count, count - 0.3, count, count + 0.3], color=INK)
     low, high = record["next_study"]
     if low is not None and high is not None:
-        ax.hlines(next_row, low, high, color=INK, lw=5, alpha=0.35)
+        ax.hlines(count + has_mean, low, high, color=INK, lw=5, alpha=0.35)
     return figure
 
 
@@ -197,7 +190,10 @@ def draw_genes(
     means: Sequence[Sequence[float | None]],
     measure: str,
 ) -> Figure:
-    """Draw the effect of genes in each study, as dots, and their (mean, low, high)."""
+    """Draw the effects of genes in each study as dots, and their mean with its interval.
+
+    A row of `effects` has the effects of a gene in the studies, a row of `means` (mean, low, high).
+    """
     lines = [
         charts.ForestRow(shorten(name, 26), value, (low, high), INK, "D")
         for name, (value, low, high) in zip(names, means, strict=True)
@@ -217,24 +213,22 @@ def draw_genes(
     return figure
 
 
-STUDIES_TITLE = "Studies"
 CHANCE_BY_MEASURE = {"AUC": 0.5, "C": 0.5, "correlation": 0.0}
 EFFECT_NAMES = ByKind({kind: name for kind, (name, _) in EFFECTS.items()})
-MIN_NOTABLE_I2 = 0.5
-"""I² from which on studies are said to differ: about half of what is seen between them is more than
-sampling."""
-STUDY_COLUMNS = (
-    Column("Study", "name"),
-    Column("Samples", "integer"),
-    Column("Value", "number"),
-    Column("Lower", "number"),
-    Column("Upper", "number"),
-    Column("Error", "number"),
-    Column("Probes", "integer", "Columns of its matrix"),
-    Column("Genes", "integer", "Genes that these probes measure"),
-    Column("Lost", "integer", "Genes that another study lacks, so that they take no part"),
-    Column("Same sign", "share", "Genes of the signature whose effect has the sign of the mean"),
-)
+STUDY_COLUMNS = {
+    "name": Column("Study", "name"),
+    "samples": Column("Samples", "integer"),
+    "value": Column("Value", "number"),
+    "low": Column("Lower", "number"),
+    "high": Column("Upper", "number"),
+    "error": Column("Error", "number"),
+    "measured": Column("Probes", "integer", "Columns of its matrix"),
+    "genes": Column("Genes", "integer", "Genes that these probes measure"),
+    "lost": Column("Lost", "integer", "Genes that another study lacks, so that they take no part"),
+    "same_sign": Column(
+        "Same sign", "share", "Genes of the signature whose effect has the sign of the mean"
+    ),
+}
 META_GENE_COLUMNS = {
     "gene": Column("Gene", "name"),
     "symbol": Column("Symbol", "name"),
@@ -251,7 +245,7 @@ META_GENE_COLUMNS = {
 
 
 def left_out_paragraphs(data: Studies) -> list[Paragraph]:
-    """Return what was reached in left-out studies; nothing if there is one study."""
+    """Return the paragraph of the first screen about left-out studies; [] if there is one study."""
     record = data["studies"]
     if record is None:
         return []
@@ -259,9 +253,9 @@ def left_out_paragraphs(data: Studies) -> list[Paragraph]:
 
 
 def left_out_badge(data: Studies) -> Badge | None:
-    """Return in how many left-out studies the models are better than chance; None without any.
+    """Return the badge with the number of left-out studies that are better than chance, if any.
 
-    It has the colour of support if they are in all, and no colour otherwise.
+    It has the colour of support if all are, and no colour otherwise.
     """
     record = data["studies"]
     if record is None or not record["whole"]:
@@ -274,7 +268,7 @@ def left_out_badge(data: Studies) -> Badge | None:
 
 
 def _is_swapped(study: HeldOutStudy, record: StudiesRecord) -> bool:
-    """Tell whether the score of the others goes the wrong way in a study, beyond chance."""
+    """Return whether a study is worse than chance, as if its labels were swapped."""
     return (
         study["differs"]
         and study["high"] is not None
@@ -282,19 +276,20 @@ def _is_swapped(study: HeldOutStudy, record: StudiesRecord) -> bool:
     )
 
 
-def studies(data: Studies, limits: Limits) -> Section:
-    """Show each study while it was held out, and the genes of the signature in all of them."""
+def studies(data: Studies, limits: Limits) -> Section | None:
+    """Return the section about the studies and their genes; None if there is one study."""
     record = data["studies"]
     if record is None:
-        return Section("studies", STUDIES_TITLE, [], part="studies")
+        return None
     items: list[Item] = [_forest_figure(record), _studies_table(record, limits)]
     if record["genes"]:
         items += [_gene_figure(data, record, limits), _meta_table(record, limits)]
     words = WORDS.paragraphs("section", record, CHANCE_BY_MEASURE[record["measure"]])
-    return Section("studies", STUDIES_TITLE, words, items, part="studies")
+    return Section("studies", "Studies", words, items, part="studies")
 
 
 def _forest_figure(record: StudiesRecord) -> Picture:
+    """Return the forest plot of the studies."""
     return Picture(
         "studies_forest",
         partial(draw_forest, record, CHANCE_BY_MEASURE[record["measure"]]),
@@ -306,36 +301,22 @@ def _forest_figure(record: StudiesRecord) -> Picture:
 
 
 def _studies_table(record: StudiesRecord, limits: Limits) -> Table:
-    keys = (
-        "name",
-        "samples",
-        "value",
-        "low",
-        "high",
-        "error",
-        "measured",
-        "genes",
-        "lost",
-        "same_sign",
-    )
-    rows = [[study[key] for key in keys] for study in record["studies"]]  # type: ignore[literal-required]
+    """Return the table of the studies."""
+    rows = [[study[key] for key in STUDY_COLUMNS] for study in record["studies"]]  # type: ignore[literal-required]
     caption = f"Each study while it was held out: {record['measure']} with 95% CI, error, genes."
-    return filled_table(
-        "studies",
-        caption,
-        STUDY_COLUMNS,
-        rows,
-        limits.table_rows,
-        file="studies.tsv",
-    )
+    columns = list(STUDY_COLUMNS.values())
+    return filled_table("studies", caption, columns, rows, limits.table_rows, file="studies.tsv")
 
 
 def _gene_figure(data: Studies, record: StudiesRecord, limits: Limits) -> Picture:
+    """Return the forest plot of the first signature genes."""
     rows = [
         dict(zip(record["meta_columns"], row, strict=True))
         for row in record["genes"][: limits.top_genes]
     ]
-    effect_columns = [column for column in record["meta_columns"] if column.startswith(EFFECT_OF)]
+    effect_columns = [
+        column for column in record["meta_columns"] if column.startswith(EFFECT_PREFIX)
+    ]
     names = [
         ", ".join(filter(None, (str(row["symbol"] or row["gene"]), row.get("class"))))
         for row in rows
@@ -362,18 +343,13 @@ def _gene_figure(data: Studies, record: StudiesRecord, limits: Limits) -> Pictur
 
 
 def _meta_table(record: StudiesRecord, limits: Limits) -> Table:
+    """Return the table of the signature genes over all studies."""
     keys = [key for key in META_GENE_COLUMNS if key in record["meta_columns"]]
-    place = {key: record["meta_columns"].index(key) for key in keys}
-    rows = [[row[place[key]] for key in keys] for row in record["genes"]]
+    positions = [record["meta_columns"].index(key) for key in keys]
+    rows = [[row[position] for position in positions] for row in record["genes"]]
     caption = "Genes of the signature over all studies, each by itself."
-    return filled_table(
-        "meta",
-        caption,
-        [META_GENE_COLUMNS[key] for key in keys],
-        rows,
-        limits.table_rows,
-        file="meta.tsv",
-    )
+    columns = [META_GENE_COLUMNS[key] for key in keys]
+    return filled_table("meta", caption, columns, rows, limits.table_rows, file="meta.tsv")
 
 
 ALIGNMENT_METHODS = {
@@ -400,7 +376,7 @@ ALIGNMENT_NAMES = {
 
 
 def _has_probes(record: StudiesRecord) -> bool:
-    """Tell whether any study has more columns than genes; unknown counts speak for it."""
+    """Return whether any study has, or may have, more columns than genes."""
     counts = [(study["measured"], study["genes"]) for study in record["studies"]]
     return any(columns is None or genes is None or columns > genes for columns, genes in counts)
 
@@ -409,13 +385,13 @@ WORDS = Wording(
     __file__,
     ALIGNMENT_METHODS=ALIGNMENT_METHODS,
     ALIGNMENT_NAMES=ALIGNMENT_NAMES,
-    MIN_NOTABLE_I2=MIN_NOTABLE_I2,
+    MIN_NOTABLE_I2=0.5,  # I² from which about half of the differences are more than sampling
     has_probes=_has_probes,
     is_swapped=_is_swapped,
 )
 
 
 def study_sentences(data: Studies) -> list[str]:
-    """Return the sentences on how the studies were brought together and how they were summed up."""
+    """Return the sentences of Methods about several studies; [] if there is one study."""
     record = data["studies"]
     return [] if record is None else WORDS.paragraphs("methods", record, data["config"]["across"])

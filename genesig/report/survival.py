@@ -1,4 +1,4 @@
-"""How well survival is predicted: order, risk by a horizon, curves of two groups."""
+"""Predicted survival: order of events, risk by a horizon, curves of two risk groups."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from genesig.report.page import charts
-from genesig.report.page.measure import shrinkage_words
 from genesig.report.page.record import (
     Estimate,
     GroupCurve,
     Study,
     group_curves,
-    rounded,
     rounded_row,
 )
 from genesig.report.page.section import Item, Limits, Section
@@ -21,7 +19,7 @@ from genesig.report.page.style import GENESIG_COLOUR, HALF_WIDTH, MUTED, PAPER, 
 from genesig.report.page.svg import Picture
 from genesig.report.page.tables import columns_of, shown_table
 from genesig.report.page.wording import Wording
-from genesig.report.page.words import clean, percent
+from genesig.report.page.words import clean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,30 +27,30 @@ if TYPE_CHECKING:
 
 
 class RiskGroup(TypedDict):
-    """Samples of similar predicted risk: the mean predicted, and what happened."""
+    """Samples of similar predicted risk by the horizon."""
 
     samples: int
-    expected: float
-    observed: float | None
-    low: float | None
+    expected: float  # mean predicted risk
+    observed: float | None  # share with the event, by Kaplan and Meier
+    low: float | None  # of its 95% interval, like high
     high: float | None
 
 
 class SurvivalRecord(TypedDict):
-    """Measures by name, curves of the groups, groups of like risk."""
+    """Held-out survival."""
 
-    measures: dict[str, Estimate]
+    measures: dict[str, Estimate]  # by name
     horizon: float
     samples: int
     events: int
-    curves: list[GroupCurve]
+    curves: list[GroupCurve]  # of the groups of high and low risk
     risk: list[RiskGroup]
 
 
 class Survival(Study):
-    """What this topic reads."""
+    """The keys of report_data.json that this topic reads."""
 
-    survival: SurvivalRecord | None
+    survival: SurvivalRecord | None  # None for other kinds of outcome
 
 
 def collect_survival(tables: Mapping[str, pd.DataFrame]) -> SurvivalRecord | None:
@@ -63,14 +61,10 @@ def collect_survival(tables: Mapping[str, pd.DataFrame]) -> SurvivalRecord | Non
     curves = tables["survival_curves"]
     risk = tables["survival_risk"]
     measures = measures.set_index("measure")
-    rows: dict[Any, Any] = {
-        name: rounded(measures.loc[name, ["value", "low", "high"]].to_numpy(float), 5)
-        for name in measures.index
-    }
     return {
         "measures": {
-            str(name): {"value": value, "low": low, "high": high}
-            for name, (value, low, high) in rows.items()
+            str(name): rounded_row(row, 5, "value", "low", "high")
+            for name, row in measures.iterrows()
         },
         "horizon": float(measures["horizon"].iloc[0]),
         "samples": int(measures["samples"].iloc[0]),
@@ -81,12 +75,13 @@ def collect_survival(tables: Mapping[str, pd.DataFrame]) -> SurvivalRecord | Non
 
 
 def _risk_group(row: Mapping[Any, Any]) -> RiskGroup:
+    """Return a row of survival_risk.tsv with its numbers rounded."""
     numbers: RiskGroup = rounded_row(row, 4, "expected", "observed", "low", "high")
     return {**numbers, "samples": int(row["samples"])}
 
 
 def draw_calibration(groups: Sequence[RiskGroup]) -> Figure:
-    """Predicted risk by the horizon against what happened, in groups of like risk."""
+    """Draw the observed against the predicted risk by the horizon, in groups of similar risk."""
     figure, ax = new_figure(HALF_WIDTH, 4.0)
     ax.plot([0, 1], [0, 1], color=MUTED, lw=0.9, dashes=(4, 3))
     for group in groups:
@@ -124,16 +119,11 @@ MEASURE_TEXTS = {
 }
 
 
-CHANCE_C = 0.5
-"""The C of guessing."""
-
-
-def survival(data: Survival, limits: Limits) -> Section:
-    """Show curves of the groups of risk, calibration and all measures."""
-    title = "Survival of held-out samples"
+def survival(data: Survival, limits: Limits) -> Section | None:
+    """Return the section about held-out survival; None for other kinds of outcome."""
     record = data["survival"]
     if record is None:
-        return Section("survival", title, [], part="prediction")
+        return None
     items: list[Item] = [_curves_figure(data, record), _calibration_figure(data, record)]
     rows = [
         [MEASURE_TEXTS[name], measure["value"], measure["low"], measure["high"]]
@@ -150,26 +140,21 @@ def survival(data: Survival, limits: Limits) -> Section:
             file="survival.tsv",
         )
     )
-    return Section(
-        "survival", title, _words(data, record), items, part="prediction", files=["scores.tsv"]
-    )
-
-
-def _words(data: Survival, record: SurvivalRecord) -> list[str]:
     label = clean(data["study"]["label"])
-    words = WORDS.paragraphs("section", record, label, data["answer"]["p"]["value"])
-    return [*words, *filter(None, [shrinkage_words(data).strip()])]
+    words = WORDS.paragraphs("section", data, record, label)
+    title = "Survival of held-out samples"
+    return Section("survival", title, words, items, part="prediction", files=["scores.tsv"])
 
 
 def _measures_conflict(measures: Mapping[str, Estimate]) -> bool:
-    """Tell whether the intervals of Harrell's and of Uno's C disagree about chance."""
+    """Return whether the intervals of Harrell's and of Uno's C disagree about chance."""
     lower_limits = [measures[name]["low"] for name in ("concordance", "uno") if name in measures]
-    above_chance = {low > CHANCE_C for low in lower_limits if low is not None}
+    above_chance = {low > 0.5 for low in lower_limits if low is not None}
     return None not in lower_limits and len(above_chance) > 1
 
 
 def _survival_at(curve: GroupCurve, time: float) -> float:
-    """Return the height of a curve at a time."""
+    """Return the share of samples without the event at a time."""
     steps = zip(curve["time"], curve["survival"], strict=True)
     return min((survival for step_time, survival in steps if step_time <= time), default=1.0)
 
@@ -178,6 +163,7 @@ WORDS = Wording(__file__, conflicting=_measures_conflict, survival_at=_survival_
 
 
 def _curves_figure(data: Survival, record: SurvivalRecord) -> Picture:
+    """Return the figure of the curves of the risk groups."""
     label = clean(data["study"]["label"])
     return Picture(
         "survival_curves",
@@ -190,26 +176,19 @@ def _curves_figure(data: Survival, record: SurvivalRecord) -> Picture:
 
 
 def _calibration_figure(data: Survival, record: SurvivalRecord) -> Picture:
-    group_texts = "; ".join(
-        f"{percent(group['expected'])} predicted, {_observed_text(group['observed'])} observed"
-        for group in record["risk"]
-    )
+    """Return the figure of observed against predicted risk."""
     return Picture(
         "survival_calibration",
         partial(draw_calibration, record["risk"]),
         data=columns_of(record["risk"], "samples", "expected", "observed", "low", "high"),
         title="Predicted and observed risk by the horizon",
-        description=f"Groups of similar predicted risk: {group_texts}.",
+        description=WORDS.text("calibration_description", record["risk"]),
         caption=WORDS.text("calibration_caption", record, clean(data["study"]["label"])),
     )
 
 
-def _observed_text(value: float | None) -> str:
-    return "not" if value is None else percent(value)
-
-
 def survival_sentences(data: Survival) -> list[str]:
-    """Return the sentences on what the model of survival is, and how it was assessed."""
+    """Return the sentences of Methods about survival; [] for other kinds of outcome."""
     record = data["survival"]
     if record is None:
         return []

@@ -1,13 +1,13 @@
-"""What is copied into a paper: results, limits, a reporting checklist."""
+"""Texts for a paper: the Results paragraph, limits, and the TRIPOD+AI checklist."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from statistics import median
 from typing import Any
 
 from genesig.data.steps.normalise import IMPUTATION_STEPS, LOW_VALUE_STEPS
-from genesig.report.page.measure import measure, two_classes
+from genesig.report.page.measure import class_sizes, measure, two_classes
 from genesig.report.page.record import Study
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.tables import Column, filled_table, table_rows
@@ -23,9 +23,9 @@ from genesig.report.page.words import (
 
 
 class Writeup(Study):
-    """What every topic may read, and the warnings, which are limits of the study."""
+    """The keys of report_data.json that this topic reads."""
 
-    warnings: list[str]
+    warnings: list[str]  # limits of the study
 
 
 WORDS = Wording(
@@ -33,26 +33,19 @@ WORDS = Wording(
     MAX_GENES_IN_RESULTS=12,  # genes that the paragraph names
     MAX_SINGLE_COHORTS=4,  # cohorts with a sentence of their own; of more, the median
     accuracies=lambda metric, rows: sorted(metric.value(row["error"]) for row in rows),
-    by_class=lambda facts: by_class(facts["counts"], facts["classes"]),
     median=median,
 )
 
 
 def results(data: Writeup) -> list[str]:
-    """Return the paragraph: the graded finding, its numbers, and genes where there is evidence."""
+    """Return the Results paragraph: the conclusion, its numbers, and genes if there is evidence."""
     return WORDS.paragraphs("results", data)
 
 
-def by_class(counts: Sequence[int] | None, classes: Sequence[str] | None) -> list[str]:
-    """Return ``["27 ALL", "11 AML"]``; nothing for a number."""
-    return [f"{n} {clean(name)}" for n, name in zip(counts or (), classes or (), strict=True)]
+OPEN_ITEM = "open"  # answer to an item that only the authors can fill in
 
 
-OPEN_ITEM = "open"
-ItemText = Callable[[Writeup], str] | None
-
-
-# What the run knows of an item of `TRIPOD_ITEMS`, one function for each item or two.
+# Each function returns the answer of the run to an item of `TRIPOD_ITEMS`, or to two of them.
 
 
 def _objective(data: Writeup) -> str:
@@ -121,12 +114,12 @@ def _groups_and_batches(data: Writeup) -> str:
 
 
 def _measures(data: Writeup) -> str:
-    further_measures = "AUC, sensitivity, specificity, calibration, net benefit"
-    if not two_classes(data["study"]):
+    if two_classes(data["study"]):
+        further_measures = "AUC, sensitivity, specificity, calibration, net benefit"
+    elif data["study"]["classes"]:
         further_measures = "mean AUC of each class against the others, sensitivity of each class"
-    further_measures = (
-        further_measures if data["study"]["classes"] else measure(data).words.other_measures
-    )
+    else:
+        further_measures = measure(data).words.other_measures
     return f"{measure(data).name}, {further_measures}"
 
 
@@ -146,44 +139,35 @@ def _output(data: Writeup) -> str:
 
 
 def _events(data: Writeup) -> str:
-    facts = data["study"]
-    counts = by_class(facts["counts"], facts["classes"])
-    return ", ".join(counts) or counted(facts["samples"], "sample")
+    return ", ".join(class_sizes(data["study"])) or counted(data["study"]["samples"], "sample")
 
 
 def _flow(data: Writeup) -> str:
     return f"{counted(data['study']['samples'], 'sample')} analysed; {_missing(data)}"
 
 
-def _performance(data: Writeup) -> str:
-    place = "Prediction, with 95% CI"
-    return f"{place}; subgroups there where the sample table has any"
-
-
 def _external_words(data: Writeup) -> str:
-    """Return the place in the report that compares the data of external cohorts."""
+    """Return the section of the report that compares the data of external cohorts."""
     rows = data["answer"]["cohorts"]["rows"]
     return "External cohorts: shift of each gene" if rows else "no external cohort was tested"
 
 
 def _limitations(data: Writeup) -> str:
-    """Return the place in the report that lists limitations."""
+    """Return the section of the report that lists limitations."""
     return f"{counted(len(data['warnings']), 'warning')} of this run, under Limits"
 
 
 def _next_steps(data: Writeup) -> str:
-    """Return the place in the report that names next steps, or `OPEN_ITEM` for the authors."""
+    """Return the section of the report that names next steps, or `OPEN_ITEM`."""
     planned = any(row["samples"] for row in table_rows(data["tables"]["next_study"]))
     if no_evidence(data):
         return "the last sentences of the Summary"
     return "Size of a validation study" if planned else OPEN_ITEM
 
 
-def _constant_text(text: str) -> Callable[[Writeup], str]:
-    return lambda data: text
-
-
-TRIPOD_ITEMS: tuple[tuple[str, str, ItemText], ...] = (
+# number of the item, its request, and its answer: None is for the authors, a text is the same in
+# every study
+TRIPOD_ITEMS: tuple[tuple[str, str, Callable[[Writeup], str] | str | None], ...] = (
     ("1", "Title: model, target population, outcome", None),
     ("2", "Abstract as TRIPOD+AI for abstracts asks", None),
     ("3a", "Healthcare context, rationale, existing models", None),
@@ -201,20 +185,16 @@ TRIPOD_ITEMS: tuple[tuple[str, str, ItemText], ...] = (
     ("8c", "Blinding of the assessment of the outcome", None),
     ("9a", "Choice of initial predictors, any preselection", _predictors),
     ("9b", "How and when predictors were measured", None),
-    (
-        "9c",
-        "Who assessed subjective predictors",
-        _constant_text("does not apply to expression values"),
-    ),
+    ("9c", "Who assessed subjective predictors", "does not apply to expression values"),
     ("10", "Study size and its justification", _size),
     ("11", "Missing data", _missing),
     ("12a", "How data were divided for development and evaluation", _division),
     ("12b", "How predictors were scaled and transformed", _preparation),
-    ("12c", "Type of model, all steps, tuning, internal validation", _constant_text("Methods")),
+    ("12c", "Type of model, all steps, tuning, internal validation", "Methods"),
     ("12d", "Differences between clusters of samples", _groups_and_batches),
     ("12e", "Measures of performance", _measures),
-    ("12f", "Updating of the model", _constant_text("none")),
-    ("12g", "How predictions were calculated", _constant_text("model.json, by genesig predict")),
+    ("12f", "Updating of the model", "none"),
+    ("12g", "How predictions were calculated", "model.json, by genesig predict"),
     ("13", "Class imbalance", _imbalance),
     ("14", "Approaches to fairness", None),
     ("15", "Output of the model and its threshold", _output),
@@ -225,46 +205,38 @@ TRIPOD_ITEMS: tuple[tuple[str, str, ItemText], ...] = (
     ("18c", "Protocol", None),
     ("18d", "Registration", None),
     ("18e", "Availability of the data", None),
-    (
-        "18f",
-        "Availability of the code",
-        _constant_text("genesig; all settings under Reproducibility"),
-    ),
+    ("18f", "Availability of the code", "genesig; all settings under Reproducibility"),
     ("19", "Involvement of patients and the public", None),
     ("20a", "Flow of participants", _flow),
-    ("20b", "Characteristics of participants", _constant_text("Who was studied")),
+    ("20b", "Characteristics of participants", "Who was studied"),
     ("20c", "Predictors beside those of the development data", _external_words),
     ("21", "Participants and events in each analysis", _events),
+    ("22", "The full model, so that others can predict", "model.json; weights under Genes"),
     (
-        "22",
-        "The full model, so that others can predict",
-        _constant_text("model.json; weights under Genes"),
+        "23a",
+        "Performance with intervals, also in subgroups",
+        "Prediction, with 95% CI; subgroups there where the sample table has any",
     ),
-    ("23a", "Performance with intervals, also in subgroups", _performance),
     ("23b", "Performance across clusters", _groups_and_batches),
-    ("24", "Results of updating", _constant_text("none")),
+    ("24", "Results of updating", "none"),
     ("25", "Interpretation, also of fairness", None),
     ("26", "Limitations", _limitations),
-    (
-        "27a",
-        "Handling of poor or absent input at use",
-        _constant_text("refused or imputed, and reported"),
-    ),
+    ("27a", "Handling of poor or absent input at use", "refused or imputed, and reported"),
     ("27b", "Interaction and expertise that users need", None),
     ("27c", "Next steps of research", _next_steps),
 )
 
 
 def checklist(data: Writeup) -> list[tuple[str, str, str]]:
-    """Return (item, what it asks, what the run knows) for each item, in the statement's order."""
+    """Return (number, request, answer) of each item, in the order of the statement."""
     return [
-        (number, request, OPEN_ITEM if answer is None else answer(data))
+        (number, request, answer(data) if callable(answer) else answer or OPEN_ITEM)
         for number, request, answer in TRIPOD_ITEMS
     ]
 
 
 def results_paragraph(data: Writeup, limits: Limits) -> Section:
-    """Show the Results paragraph."""
+    """Return the section with the Results paragraph."""
     files = ["figures/figure1.svg", "figures/figure1.pdf", "figures/captions/figure1.html"]
     return Section(
         "results", "Results paragraph", results(data), part="writeup", folded=True, files=files
@@ -272,18 +244,18 @@ def results_paragraph(data: Writeup, limits: Limits) -> Section:
 
 
 def limitations(data: Writeup, limits: Limits) -> Section:
-    """Show what a Limitations paragraph has to say."""
+    """Return the section with the limits of the study."""
     words = [limits_words(data)]
     return Section("limits", "Limits", words, part="writeup", folded=True)
 
 
 def limits_words(data: Writeup) -> str:
-    """Return the limits of the study: of its error, of its batches, and its warnings."""
+    """Return the limits of the study: of its accuracy and design, and its warnings."""
     return WORDS.text("limits", data)
 
 
 def tripod(data: Writeup, limits: Limits) -> Section:
-    """Show the checklist."""
+    """Return the section with the TRIPOD+AI checklist."""
     rows = checklist(data)
     columns = [Column("Item", "name"), Column("Asks for", "text"), Column("This run", "text")]
     n_open = sum(row[-1] == OPEN_ITEM for row in rows)

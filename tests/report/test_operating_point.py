@@ -85,7 +85,7 @@ def test_figure_of_scores_names_both_thresholds():
 def test_page_without_decision_says_nothing_of_it():
     data = collect(StudyResults(**arguments(Study())))
     assert operating_point_paragraph(data) == []
-    assert not operating_point_section(data, LIMITS).words
+    assert operating_point_section(data, LIMITS) is None
     assert "the threshold for" not in " ".join(methods(data))
 
 

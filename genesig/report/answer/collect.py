@@ -263,8 +263,8 @@ def _fdr_selected_error(controls: Sequence[TableRow]) -> FdrSelectedError | None
         return None
     if row["difference"] == row["difference_low"] == row["difference_high"] == 0:
         return None  # the genes are those of the predictive models
-    keys = FdrSelectedError.__annotations__
-    return {key: row[key] for key in keys}  # type: ignore[return-value]
+    record: Any = {key: row[key] for key in FdrSelectedError.__annotations__}
+    return record  # type: ignore[no-any-return]
 
 
 def _count_core(tables: Mapping[str, PackedTable]) -> int | None:
@@ -325,8 +325,8 @@ def best_other_method(controls: Sequence[TableRow]) -> BestOtherMethod | None:
     if not rows:
         return None
     best = min(rows, key=lambda row: row["error"])
-    keys = BestOtherMethod.__annotations__.keys() - {"n_methods"}
-    return {"n_methods": len(rows), **{key: best[key] for key in keys}}  # type: ignore[typeddict-item]
+    record: Any = {key: best.get(key) for key in BestOtherMethod.__annotations__}
+    return {**record, "n_methods": len(rows)}
 
 
 def better_method(controls: Sequence[TableRow], chance: float) -> BetterMethod | None:

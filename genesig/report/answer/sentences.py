@@ -77,9 +77,18 @@ def shared_genes(data: Study) -> SharedGenes | None:
     by_chance = stability["shared_by_chance"]
     if shared is None or by_chance is None or not size:
         return None
-    texts = [f"{mean:.0f}" if mean >= 1 else decimal(mean, 1) for mean in (shared, size, by_chance)]
-    most_differ = shared < MAX_DIFFERING_SHARE * size
-    return SharedGenes(*texts, exceeds_chance=shared > by_chance, most_differ=most_differ)
+    return SharedGenes(
+        _mean_text(shared),
+        _mean_text(size),
+        _mean_text(by_chance),
+        exceeds_chance=shared > by_chance,
+        most_differ=shared < MAX_DIFFERING_SHARE * size,
+    )
+
+
+def _mean_text(n_genes: float) -> str:
+    """Write a mean number of genes: ``"4"``, ``"0.6"``."""
+    return f"{n_genes:.0f}" if n_genes >= 1 else decimal(n_genes, 1)
 
 
 def next_steps(data: Study) -> list[Paragraph]:

@@ -94,7 +94,6 @@ def _one_minus(error: float | None) -> float | None:
     return None if error is None else 1 - error
 
 
-EXTERNAL_TITLE = "External cohorts"
 # cohorts whose findings are at the top; otherwise each group has its own
 MAX_COHORTS_OF_SUMMARY = 3
 SHIFT_HELP = "Of the genes, in training standard deviations"
@@ -109,14 +108,14 @@ MEASURE_COLUMNS: dict[str, tuple[str, Callable[[float | None], str]]] = {
 }
 
 
-def external(data: External, limits: Limits) -> Section:
-    """Return the section with the final model in each external cohort."""
+def external(data: External, limits: Limits) -> Section | None:
+    """Return the section with the final model in each external cohort; None without any."""
     cohorts = data["external"]
     words = WORDS.paragraphs("section", data, measure(data))
-    if not cohorts:
-        return Section("external", EXTERNAL_TITLE, words, part="cohorts")
+    if not words:
+        return None
     items: list[Item] = [figures.cohort_forest(data)] if len(cohorts) > 1 else []
-    items.append(_overview_table(data, limits))
+    items += [_overview_table(data)] if cohorts else []
     items += [
         Group(
             cohort["name"],
@@ -126,7 +125,7 @@ def external(data: External, limits: Limits) -> Section:
         )
         for cohort in cohorts
     ]
-    return Section("external", EXTERNAL_TITLE, words, items, part="cohorts")
+    return Section("external", "External cohorts", words, items, part="cohorts")
 
 
 def _finding(data: External, cohort: CohortRecord) -> str:
@@ -144,7 +143,7 @@ def _cohort_title(data: External, cohort: CohortRecord) -> str:
     return f"{clean(cohort['name'])}: {reached}"
 
 
-def _overview_table(data: External, limits: Limits) -> Table:
+def _overview_table(data: External) -> Table:
     """Return the table with one cohort per row."""
     keys = [
         key

@@ -277,12 +277,12 @@ def _add_text(root: ET.Element, x: float, y: float, text: str, anchor: str) -> N
 SYMBOL_COLUMN = 1  # index of the symbols in the table of single genes
 
 
-def cards(data: Genes, limits: Limits) -> Section:
-    """Return the section with a card for each gene of the signature."""
+def cards(data: Genes, limits: Limits) -> Section | None:
+    """Return the section with a card for each gene of the signature; None without any."""
     shown_cards = data["cards"]["genes"][: limits.top_genes]
     total = data["answer"]["size"]
     if not shown_cards:
-        return Section("cards", "Gene by gene", part="genes")
+        return None
     paragraphs = [
         "These single-gene values come from the samples that selected the genes, so they are"
         " optimistic (95% CI in parentheses, not corrected for selection). Effect:"

@@ -223,9 +223,6 @@ def _with_test_name(table: Table, test: str) -> Table:
     return replace(table, columns=columns)
 
 
-BREVITY_TITLE = "Accuracy and stability by number of genes"
-
-
 class ListLength(NamedTuple):
     """Gene lists of one kind, averaged over the outer splits."""
 
@@ -263,12 +260,12 @@ def list_lengths(data: Genes) -> list[ListLength]:
     return sorted(lengths, key=lambda length: length.genes)
 
 
-def brevity_section(data: Genes, limits: Limits) -> Section:
-    """Return the section with accuracy and stability by the length of the lists."""
+def brevity_section(data: Genes, limits: Limits) -> Section | None:
+    """Return the section with accuracy by the length of the lists; None if there is one length."""
     lengths = list_lengths(data)
     study_measure = measure(data)
     if len(lengths) < 2:
-        return Section("brevity", BREVITY_TITLE, part="genes")
+        return None
     format_value = study_measure.write
     chosen_length = next((length for length in lengths if length.is_chosen), lengths[-1])
     paragraphs = WORDS.paragraphs("brevity", lengths[0], chosen_length, study_measure)
@@ -294,7 +291,8 @@ def brevity_section(data: Genes, limits: Limits) -> Section:
         caption=WORDS.text("brevity_caption", study_measure.name),
     )
     files = ["lists.tsv", "nested_lists.tsv", "stability.tsv"]
-    return Section("brevity", BREVITY_TITLE, paragraphs, [image], part="genes", files=files)
+    title = "Accuracy and stability by number of genes"
+    return Section("brevity", title, paragraphs, [image], part="genes", files=files)
 
 
 def draw_brevity(data: Genes) -> Figure:

@@ -34,6 +34,12 @@ def class_number(value: float, classes: Sequence[str]) -> int:
     return class_codes(classes).index(round(value))
 
 
+def class_sizes(study: StudyFacts) -> list[str]:
+    """Return ``["27 ALL", "11 AML"]``; [] without classes."""
+    pairs = zip(study["counts"] or (), study["classes"] or (), strict=True)
+    return [f"{count} {clean(name)}" for count, name in pairs]
+
+
 def two_classes(study: StudyFacts) -> list[str] | None:
     """Return the negative and the positive class; None unless there are two classes."""
     classes = study["classes"]

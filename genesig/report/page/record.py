@@ -263,11 +263,17 @@ def group_curves(rows: Sequence[Mapping[Any, Any]]) -> list[GroupCurve]:
 
 
 def _group_curve(name: str, rows: Sequence[Mapping[Any, Any]]) -> GroupCurve:
-    columns: Any = {
-        key: rounded(np.array([row[key] for row in rows], dtype=float), 5)
-        for key in ("time", "survival", "low", "high")
+    def column(key: str) -> Any:
+        return rounded(np.array([row[key] for row in rows], dtype=float), 5)
+
+    return {
+        "group": name,
+        "time": column("time"),
+        "survival": column("survival"),
+        "low": column("low"),
+        "high": column("high"),
+        "at_risk": [int(row["at_risk"]) for row in rows],
     }
-    return {"group": name, **columns, "at_risk": [int(row["at_risk"]) for row in rows]}
 
 
 class Response(TypedDict):

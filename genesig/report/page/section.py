@@ -103,11 +103,6 @@ class Section:
     files: Sequence[str] = ()  # further tables, as files beside the page
     pictures: Sequence[Picture] = ()  # figures that are files only
 
-    @property
-    def empty(self) -> bool:
-        """Return whether the section has no content, so that the page leaves it out."""
-        return not self.words and not self.items
-
 
 def draw_section(section: Section) -> Section:
     """Return a section with all its pictures drawn."""
@@ -144,12 +139,12 @@ def _shape(item: Item) -> str:
     return "card" if isinstance(item, Card) else ""
 
 
-def without_pictures(section: Section, names: Collection[str]) -> Section:
-    """Return a section without the pictures of these names, which the first screen has."""
+def without_pictures(section: Section, names: Collection[str]) -> Section | None:
+    """Return a section without the pictures of these names; None if nothing is left."""
     items = [
         item for item in section.items if not (isinstance(item, Picture) and item.name in names)
     ]
-    return replace(section, items=items)
+    return replace(section, items=items) if section.words or items else None
 
 
 FIRST_PART_NUMBER = 2  # the summary is part 1

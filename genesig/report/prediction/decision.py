@@ -1,4 +1,4 @@
-"""The section about probabilities: their calibration, and decisions by them."""
+"""The section about held-out probabilities: calibration, and the decision curve."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from genesig.selection.assess.calibration import reliability
 
 @dataclass(frozen=True)
 class HeldOutProbabilities:
-    """Probabilities of held-out samples, each as often as it was held out."""
+    """Probabilities of held-out samples, one for each time that a sample was held out (t)."""
 
     probability: Array  # (t,) of the positive class, if its share is `share`
     positive: Array  # (t,) bool
@@ -41,38 +41,33 @@ class HeldOutProbabilities:
     group_size: float = 1.0  # mean number of samples of a group; 1 if samples are independent
 
     def reliability_groups(self) -> list[dict[str, float]]:
-        """Return groups of similar probability: its mean, the observed share and its limits.
+        """Return groups of similar probability: mean ``expected``, observed ``share``, its limits.
 
-        All are for classes in the shares of the probabilities: observed odds are multiplied by the
-        odds of `share` over the odds of the share among these samples.
+        Observed shares are for classes in the shares of the probabilities: their odds are
+        multiplied by the odds of `share` over the odds of the positive class among these samples.
         """
-        # Samples of one group count as one: the page does not say which belong together.
-        counted_per_sample = round(self.repeats * self.group_size)
-        groups = reliability(
-            np.where(self.positive, 1.0, -1.0),
-            2 * self.probability - 1,
-            n_repeats=counted_per_sample,
-        )
+        # report_data.json does not say which samples form a group, so their mean number is used.
+        n_repeats = round(self.repeats * self.group_size)
+        signs = np.where(self.positive, 1.0, -1.0)
+        groups = reliability(signs, 2 * self.probability - 1, n_repeats=n_repeats)
         odds_ratio = _to_odds(self.share) / _to_odds(float(self.positive.mean()))
-        share_fields = ("share", "low", "high")
         return [
-            group | {key: _scale_odds(group[key], odds_ratio) for key in share_fields}
+            group | {key: _scale_odds(group[key], odds_ratio) for key in ("share", "low", "high")}
             for group in groups
         ]
 
     def mean_probability(self) -> float:
-        """Return the mean probability among classes in these shares."""
-        class_means = [
-            float(self.probability[members].mean()) for members in (~self.positive, self.positive)
-        ]
-        return (1 - self.share) * class_means[0] + self.share * class_means[1]
+        """Return the mean probability if the share of the positive class is `share`."""
+        negative_mean = float(self.probability[~self.positive].mean())
+        positive_mean = float(self.probability[self.positive].mean())
+        return (1 - self.share) * negative_mean + self.share * positive_mean
 
     def net_benefit(self, threshold: Array) -> Array:
-        """Return the net benefit of treating from a threshold probability on."""
+        """Return the net benefit of treating at or above each threshold probability."""
         return net_benefit(self.probability, self.positive, threshold, self.share)
 
     def net_benefit_of_all(self, threshold: Array) -> Array:
-        """Return the net benefit of treating everybody."""
+        """Return the net benefit of treating all patients, at each threshold probability."""
         return np.asarray(self.share - (1 - self.share) * threshold / (1 - threshold))
 
 
@@ -83,31 +78,30 @@ def held_out_probabilities(data: Prediction) -> HeldOutProbabilities | None:
     samples = data["held_out"]["samples"]
     if not classes or not counts or not all("probabilities" in sample for sample in samples):
         return None
-    target_shares = data["config"]["probabilities"]
-    share = {"study": counts[1] / sum(counts), "equal": 0.5}
+    shares = data["config"]["probabilities"]  # "study", "equal", or the shares of the classes
+    named_shares = {"study": counts[1] / sum(counts), "equal": 0.5}
+    pairs = [
+        (probability, sample["label"] == classes[1])
+        for sample in samples
+        for probability in sample["probabilities"]
+    ]
     return HeldOutProbabilities(
-        np.array(
-            [probability for sample in samples for probability in sample["probabilities"]],
-            dtype=float,
-        ),
-        np.array(
-            [sample["label"] == classes[1] for sample in samples for _ in sample["probabilities"]]
-        ),
-        max((sample["tested"] for sample in samples), default=1),
-        share[target_shares] if isinstance(target_shares, str) else float(target_shares[1]),
-        len(samples) / (data["study"]["groups"] or len(samples)),
+        probability=np.array([probability for probability, _ in pairs], dtype=float),
+        positive=np.array([is_positive for _, is_positive in pairs]),
+        repeats=max((sample["tested"] for sample in samples), default=1),
+        share=named_shares[shares] if isinstance(shares, str) else float(shares[1]),
+        group_size=len(samples) / (data["study"]["groups"] or len(samples)),
     )
 
 
 def net_benefit(probability: Array, positive: Array, threshold: Array, share: float) -> Array:
-    """Return π TPR - (1 - π) FPR · t/(1 - t) at each threshold t, π the share of the positives.
+    """Return π TPR - (1 - π) FPR · t/(1 - t) at each threshold t; π is `share`.
 
-    Vickers and Elkin 2006, MDM 26:565, with the shares apart from those of the samples.
+    Source: Vickers and Elkin 2006, MDM 26:565; there π is the share of the positive samples.
     """
     treated = probability[None] >= threshold[:, None]
-    true_positive_rate, false_positive_rate = (
-        treated[:, members].mean(axis=1) for members in (positive, ~positive)
-    )
+    true_positive_rate = treated[:, positive].mean(axis=1)
+    false_positive_rate = treated[:, ~positive].mean(axis=1)
     return np.asarray(
         share * true_positive_rate - (1 - share) * false_positive_rate * threshold / (1 - threshold)
     )
@@ -176,24 +170,21 @@ def net_benefit_data(probabilities: HeldOutProbabilities) -> dict[str, list[floa
     }
 
 
-DECISIONS_TITLE = "Calibration and decisions"
 MIN_CLASS_SAMPLES = 5  # samples of a class below which probabilities are not assessed
 MIN_CURVE_SAMPLES = 100  # samples from which curves are drawn; fewer make groups of a handful
 WORDS = Wording(__file__, MIN_CLASS_SAMPLES=MIN_CLASS_SAMPLES, MIN_CURVE_SAMPLES=MIN_CURVE_SAMPLES)
 
 
-def decisions_section(data: Prediction, limits: Limits) -> Section:
-    """Return the section about probabilities, with curves if the model is better than chance."""
+def decisions_section(data: Prediction, limits: Limits) -> Section | None:
+    """Return the section about probabilities, with curves if they can be trusted; None without."""
     classes = two_classes(data["study"])
     probabilities = held_out_probabilities(data)
     if probabilities is None or not classes:
-        return Section("decisions", DECISIONS_TITLE, part="prediction")
+        return None
     paragraphs = WORDS.paragraphs("conversion", data, probabilities.share, classes[1])
     items = []
-    if (
-        min(probabilities.positive.sum(), (~probabilities.positive).sum())
-        < MIN_CLASS_SAMPLES * probabilities.repeats
-    ):
+    smaller_class = min(probabilities.positive.sum(), (~probabilities.positive).sum())
+    if smaller_class < MIN_CLASS_SAMPLES * probabilities.repeats:
         paragraphs = WORDS.paragraphs("few_samples")
     elif grade_within_study(data) is Grade.NONE:
         paragraphs = WORDS.paragraphs("no_basis")
@@ -204,13 +195,14 @@ def decisions_section(data: Prediction, limits: Limits) -> Section:
             _calibration_picture(data, probabilities, classes[1]),
             _net_benefit_picture(probabilities, classes[1]),
         ]
-    return Section("decisions", DECISIONS_TITLE, paragraphs, items, part="prediction", folded=True)
+    title = "Calibration and decisions"
+    return Section("decisions", title, paragraphs, items, part="prediction", folded=True)
 
 
 def _calibration_picture(
     data: Prediction, probabilities: HeldOutProbabilities, name: str
 ) -> Picture:
-    """Return the calibration of held-out probabilities."""
+    """Return the figure of the calibration."""
     samples = data["held_out"]["samples"]
     return Picture(
         "calibration",
@@ -226,7 +218,7 @@ def _calibration_picture(
 
 
 def _net_benefit_picture(probabilities: HeldOutProbabilities, name: str) -> Picture:
-    """Return the decision curve."""
+    """Return the figure of the decision curve."""
     benefit_at_prevalence = float(probabilities.net_benefit(np.array([probabilities.share]))[0])
     return Picture(
         "decision_curve",

@@ -61,11 +61,11 @@ def model_selection_section(data: Prediction, limits: Limits) -> Section:
     return Section("selection", "Model selection", words, pictures=[image])
 
 
-def performance_section(data: Prediction, limits: Limits) -> Section:
-    """Return the section with the accuracy of the study."""
+def performance_section(data: Prediction, limits: Limits) -> Section | None:
+    """Return the section about accuracy; None for survival, which has another section."""
     pictures = [*(_class_pictures(data) if data["study"]["classes"] else _number_pictures(data))]
-    if not pictures:  # survival has a section of its own
-        return Section("performance", "Accuracy on held-out samples", part="prediction")
+    if not pictures:
+        return None
     return Section(
         "performance",
         "Accuracy on held-out samples",

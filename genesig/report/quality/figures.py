@@ -266,9 +266,8 @@ def _scatter_by_label(
     """Scatter samples by class, or coloured by a number; return the dots of a number, else None."""
     responses = np.array(response, dtype=float)
     if classes is None:
-        return ax.scatter(
-            *points[:, :2].T, c=responses, cmap=SEQUENTIAL, s=30, edgecolor=MUTED, lw=0.6
-        )
+        x, y = points[:, :2].T
+        return ax.scatter(x, y, c=responses, cmap=SEQUENTIAL, s=30, edgecolor=MUTED, lw=0.6)
     for class_index, name in enumerate(classes):
         in_class = responses == class_codes(classes)[class_index]
         ax.scatter(

@@ -63,7 +63,7 @@ def test_study_without_covariates_has_no_section():
     data = collect(StudyResults(**arguments(Study())))
     assert "covariates" not in data
     assert added_value(data) == []
-    assert covariates(data, Limits(5, 5)).empty
+    assert covariates(data, Limits(5, 5)) is None
     assert "without a penalty" not in " ".join(methods(data))
 
 

@@ -80,7 +80,7 @@ def test_methods_tell_the_tests() -> None:
 def test_page_without_sets_has_no_enrichment() -> None:
     data = collected_enrichment(Study())
     assert data["enrichment"] is None
-    assert enrichment(data, LIMITS).empty
+    assert enrichment(data, LIMITS) is None
     assert not set(TOPIC_TABLES["enrichment"].read) & set(data["tables"])
     assert not any("Westfall" in text for text in methods(data))
     names = TOPIC_TABLES["enrichment"].read

@@ -79,7 +79,7 @@ def test_methods_tell_the_norm_and_cite_it() -> None:
 def test_page_without_places_has_no_genome_section() -> None:
     data = collected_genome(Study())
     assert data["genome"] is None
-    assert genome(data, LIMITS).empty
+    assert genome(data, LIMITS) is None
     assert "stretches" not in data["tables"]
     names = TOPIC_TABLES["genome"].read
     assert tables_in(dict.fromkeys(names, "x.tsv")) == list(names)

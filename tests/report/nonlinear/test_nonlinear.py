@@ -210,7 +210,7 @@ def test_failed_fits_are_reported():
 def test_disabled_nonlinear_selection_has_no_section():
     data = collected_nonlinear(Study(nonlinear=False))
     assert data["nonlinear"] is None
-    assert nonlinear_section(data, LIMITS).empty
+    assert nonlinear_section(data, LIMITS) is None
     assert not set(TOPIC_TABLES["nonlinear"].on_page) & set(data["tables"])
     assert not any("onlinear" in text for text in [*methods(data), *references(data)])
 

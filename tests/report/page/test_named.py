@@ -82,8 +82,8 @@ def pictures(data, keys):
     limits = Limits(12, 15)
     items = [*summary(data, limits).items]
     for key in keys:
-        section = SECTIONS[key](data, limits)
-        items += [*flat_items(section.items), *section.pictures]
+        if section := SECTIONS[key](data, limits):
+            items += [*flat_items(section.items), *section.pictures]
     return [draw_picture(item) for item in items if isinstance(item, Picture)]
 
 

@@ -124,7 +124,7 @@ def test_a_validation_is_planned_and_subgroups_are_shown_only_with_evidence(kind
     data = data_of_kind(kind)
     noise = data | {"verdict": data["verdict"] | {"grade": Grade.NONE.value}}
     assert grade(noise) is Grade.NONE
-    assert subgroups(noise, LIMITS).empty
+    assert subgroups(noise, LIMITS) is None
     assert "No number is given" in next_study(noise, LIMITS).words[0]
     assert not next_study(noise, LIMITS).items
     if grade(data) is not Grade.NONE and data["tables"]["next_study"]["total"]:

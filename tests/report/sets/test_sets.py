@@ -152,7 +152,7 @@ def test_page_without_sets_has_no_section():
     data = collected_sets(Study())
     assert data["sets"] is None
     assert sets_paragraph(data) == []
-    assert sets(data, LIMITS).empty
+    assert sets(data, LIMITS) is None
     assert not set(TOPIC_TABLES["sets"].on_page) & set(data["tables"])
     assert not any("latent group lasso" in paragraph for paragraph in methods(data))
     names = TOPIC_TABLES["sets"].read
