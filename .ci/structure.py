@@ -46,7 +46,7 @@ PACKAGE = ROOT / "genesig"
 SCHEMA = "workflow/schemas/config.schema.yaml"
 
 # Modules of the report that put topics together; every other module but `page` is a topic.
-ASSEMBLY = {"card", "collect", "finished", "methods", "record", "render", "sections"}
+ASSEMBLY = {"card", "collect", "methods", "record", "render", "sections"}
 
 # Classes of steps that a registered step makes when it is fitted.
 MADE_BY_STEPS = {"KeptGenes"}
@@ -329,7 +329,7 @@ def import_claims() -> list[tuple[str, set[str]]]:
         (loops, {*SLOW_PACKAGES, "numpy.f2py"}),  # f2py comes with subpackages of scipy
         (f"import genesig.selection.sets.loop; {SELECT_FEATURE_VECTORS}", SLOW_PACKAGES),
         ("; ".join(line for line in lines if line.startswith("from genesig")), {"numba"}),
-        ("import genesig.report.finished", {"matplotlib", "numba"}),
+        ("import genesig.report.card", {"matplotlib", "numba"}),
         ("import genesig.report.collect", {"matplotlib"}),
     ]
 

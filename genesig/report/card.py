@@ -1,26 +1,27 @@
-"""The card of the model: what model.json is for and how far it may be trusted, as Markdown."""
+"""Short texts beside the page: the model card, and the last lines of a run."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from genesig.report.answer.sentences import write_paragraphs
 from genesig.report.page.verdict import conclusion, headline
 from genesig.report.page.words import clean
-from genesig.report.record import Report
+from genesig.report.record import VERSION, Report
+from genesig.results import load_json
 
-USE = (
+INTENDED_USE = (
     "Research only: no decision about a patient may rest on this model before it was tested in an"
     " independent cohort.",
     "`genesig predict results/model.json new.tsv` scores samples measured in the same way as the"
     " training samples, and refuses values on another scale. Not every gene of the model passes the"
     " FDR; `--fdr-selected` scores with those that do.",
 )
-INTERNAL = "The accuracy is that of models built this way, not of the final model itself."
-MAX_WORDS = 250
-"""Words of the card; warnings that do not fit are in the report alone."""
-MARKS = re.compile(r"([\\`*_\[\]<>&#|])")
+LIMIT_OF_ACCURACY = "The accuracy is that of models built this way, not of the final model itself."
+MAX_CARD_WORDS = 250  # warnings that do not fit are in the report alone
+_MARKUP = re.compile(r"([\\`*_\[\]<>&#|])")
 
 
 def card(data: Report, title: str) -> str:
@@ -31,7 +32,7 @@ def card(data: Report, title: str) -> str:
     data : Report
         The value of report_data.json.
     title : str
-        That of the report; it may be anything, and is no mark-up here.
+        Title of the report; Markdown in it is escaped.
 
     References
     ----------
@@ -41,27 +42,43 @@ def card(data: Report, title: str) -> str:
     origin = f"genesig {run['versions']['genesig']}, seed {run['seed']}. Methods: report.html."
     prediction, genes, *_ = write_paragraphs(data)
     parts = {
-        "Intended use": USE,
+        "Intended use": INTENDED_USE,
         "Conclusion": _plain([f"{conclusion(data)}. {headline(data)}"]),
         "Accuracy": _plain([prediction.text]),
         "Genes": _plain([genes.text]),
-        "Limits": _plain([INTERNAL]),
+        "Limits": _plain([LIMIT_OF_ACCURACY]),
         "How it was made": _plain([origin]),
     }
     head = f"# Model card: {_plain([clean(title)])[0]}"
     for warning in _plain(data["warnings"]):
         extended = {**parts, "Limits": [*parts["Limits"], warning]}
-        if len(_joined(head, extended).split()) <= MAX_WORDS:
+        if len(_joined(head, extended).split()) <= MAX_CARD_WORDS:
             parts = extended
     return _joined(head, parts) + "\n"
 
 
-def _joined(head: str, chapters: Mapping[str, Sequence[str]]) -> str:
-    """Return the text of the card."""
-    sections = [f"## {name}\n\n" + "\n\n".join(text) for name, text in chapters.items()]
+def _joined(head: str, parts: Mapping[str, Sequence[str]]) -> str:
+    """Return the text of the card: its title, then paragraphs below the heading of each part."""
+    sections = [f"## {name}\n\n" + "\n\n".join(paragraphs) for name, paragraphs in parts.items()]
     return "\n\n".join([head, *sections])
 
 
 def _plain(words: Sequence[str]) -> list[str]:
-    """Return texts in which the marks of Markdown and HTML are escaped."""
-    return [MARKS.sub(r"\\\1", text) for text in words]
+    """Return texts with the characters of Markdown and HTML escaped."""
+    return [_MARKUP.sub(r"\\\1", text) for text in words]
+
+
+def finished(folder: str | Path) -> str:
+    """Return the last lines of a run: the path of the report, the conclusion, prediction, genes.
+
+    Empty if the results in `folder` have no report, or an older one.
+    """
+    page = Path(folder) / "report.html"
+    data_path = Path(folder) / "report_data.json"
+    if not (page.exists() and data_path.exists()):
+        return ""
+    data = load_json(data_path)
+    if data["version"] != VERSION or page.stat().st_mtime < data_path.stat().st_mtime:
+        return ""
+    lines = [f"Report: {page}", f"{conclusion(data)}. {headline(data)}"]
+    return "\n".join([*lines, *map(str, write_paragraphs(data)[:2])])

@@ -1,4 +1,4 @@
-"""Everything the report shows, collected from the results."""
+"""The value of report_data.json, collected from the results of a study."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class TopicTables(NamedTuple):
     """Result tables of one topic, by the names of their files."""
 
     read: tuple[str, ...]  # tables from which the topic takes its numbers
-    on_page: tuple[str, ...] = ()  # those of them whose rows are on the page
+    on_page: tuple[str, ...] = ()  # those of them that are in report_data.json
     text_columns: tuple[str, ...] = ()  # columns of names, which may look like numbers
 
 
@@ -63,6 +63,7 @@ COMMON_TABLES = TopicTables(
         *("signature", "selection", "nested_lists", "blocks", "scores", "stability", "controls"),
         *("univariate", "predictions"),
     ),
+    on_page=("signature", "selection", "blocks", "scores", "stability", "controls", "univariate"),
     text_columns=(
         *("gene", "symbol", "prototype", "sample", "label", "predicted", "split", "model"),
         *("source", "nearest", "nearest_symbol"),
@@ -70,8 +71,10 @@ COMMON_TABLES = TopicTables(
 )
 PATIENT_TABLES = TopicTables(
     ("patients", "score_effect", "subgroups", "next_study"),
+    on_page=("patients", "score_effect", "subgroups", "next_study"),
     text_columns=("column", "level", "class"),
 )
+# topics that a study need not have
 TOPIC_TABLES = {
     "nonlinear": TopicTables(
         (
@@ -110,13 +113,10 @@ TOPIC_TABLES = {
     "operating_point": TopicTables(("decision",), on_page=("decision",)),
     "studies": TopicTables(("studies", "meta"), text_columns=("row", "study", "class")),
 }
-"""Tables of the topics that a study need not have."""
 ALL_TABLES = (COMMON_TABLES, PATIENT_TABLES, *TOPIC_TABLES.values())
 TEXT_COLUMNS = tuple(column for tables in ALL_TABLES for column in tables.text_columns)
-"""Columns that `load_tables` reads as text."""
-SUMMARISED_TABLES = ("predictions", "nested_lists")  # shown as `held_out`, in figures
 MAX_TABLE_ROWS = 60_000
-TABLE_DIGITS = 10  # as the tables have them
+TABLE_DIGITS = 10  # significant digits of the files
 
 WARNING_FUNCTIONS: tuple[Callable[[Report], list[str]], ...] = (
     signature_warnings,
@@ -130,14 +130,14 @@ WARNING_FUNCTIONS: tuple[Callable[[Report], list[str]], ...] = (
 
 
 def tables_in(paths: Mapping[str, str]) -> list[str]:
-    """Return the names of those files that are tables `collect` takes."""
+    """Return the names of the files that are tables for `collect`."""
     readable = {name for tables in ALL_TABLES for name in tables.read}
     return [name for name in paths.keys() if name in readable]  # noqa: SIM118 - Snakemake's own kind
 
 
 @dataclass(frozen=True, kw_only=True)
 class StudyResults:
-    """Results of one study that the report shows."""
+    """Results of one study from which the report is made."""
 
     dataset: Dataset
     """The data set after the row-wise steps."""
@@ -167,7 +167,7 @@ class StudyResults:
 
     @classmethod
     def load(cls, files: Any) -> StudyResults:
-        """Read the input files of the rule `report_data`, by their names there."""
+        """Read the input files of the rule `report_data`; `files` are its ``snakemake.input``."""
         study = CrossValidation.load(files)
         validation, quality_summary, *external = map(load_json, files.said)
         return cls(
@@ -194,9 +194,8 @@ def collect(results: StudyResults) -> Report:
     final = results.final
     tables = results.tables
     config = results.run["config"] if results.config is None else results.config
-    mu = observed.mu.tolist()
     facts = collect_study(dataset)
-    division = design(splits)
+    split_summary = design(splits)
     held_out_samples = with_contributions(
         with_shrinkage(held_out_scores(dataset, tables["predictions"]), final),
         dataset,
@@ -205,23 +204,25 @@ def collect(results: StudyResults) -> Report:
     permuted_errors = permutation_errors(results.null, tables["controls"])
     packed = {
         name: _packed_table(name, enrichment.in_brief(tables[name]))
-        for name in _page_tables(tables)
+        for topic_tables in ALL_TABLES
+        for name in topic_tables.on_page
+        if name in tables
     }
     assessed_cohorts = cohorts.assessed(results.external)
     fdr = config["signature"]["fdr"]
     covariates = collect_covariates(dataset, observed, final, tables["controls"])
     gene_sets_record = sets.collect_sets(tables)
     key_results = answer(
-        facts, division, held_out_samples, permuted_errors, packed, assessed_cohorts, fdr
+        facts, split_summary, held_out_samples, permuted_errors, packed, assessed_cohorts, fdr
     )
     report: Report = {
         "version": VERSION,
         "config": json_value(config),
         "run": json_value(results.run),
         "study": facts,
-        "design": division,
+        "design": split_summary,
         "quality": quality.quality_record(results.quality_summary, dataset),
-        "mu": mu,
+        "mu": observed.mu.tolist(),
         "surface": error_surface(observed, final),
         "held_out": held_out_samples,
         "null": permuted_errors,
@@ -251,41 +252,34 @@ def collect(results: StudyResults) -> Report:
 
 def _warnings(report: Report, results: StudyResults) -> list[str]:
     """Return the warnings of the page, those of the first screen first."""
-    # Reading repeats warnings of the validation.
+    # The data set has the same warnings as the validation, and maybe others.
     data_warnings = map(str, results.dataset.provenance.get("warnings", []))
     warnings = list(dict.fromkeys([*results.warnings, *data_warnings]))
-    for check in WARNING_FUNCTIONS:
-        warnings += check(report)
+    for topic_warnings in WARNING_FUNCTIONS:
+        warnings += topic_warnings(report)
     warnings += solver_warnings(report, results.observed)
     warnings += cohorts.warnings(report["external"])
     return warnings + quality.quality_warnings(report, results.warning_codes)
 
 
-def _page_tables(tables: Mapping[str, pd.DataFrame]) -> list[str]:
-    common_tables = [
-        name
-        for name in (*COMMON_TABLES.read, *PATIENT_TABLES.read)
-        if name not in SUMMARISED_TABLES
-    ]
-    topic_tables = [name for topic in TOPIC_TABLES.values() for name in topic.on_page]
-    return common_tables + [name for name in topic_tables if name in tables]
-
-
 def _packed_table(name: str, frame: pd.DataFrame) -> PackedTable:
-    if name == "univariate":  # in the order of the names, of which a head says nothing
+    """Return the first rows of a table; the smallest p first, symbols of representatives added."""
+    if name == "univariate":
         frame = frame.sort_values("p_value", kind="stable")
     if name == "blocks":
-        symbol = dict(zip(frame["gene"], frame["symbol"], strict=True))
-        symbols = frame["prototype"].map(symbol)
+        symbol_of_gene = dict(zip(frame["gene"], frame["symbol"], strict=True))
+        symbols = frame["prototype"].map(symbol_of_gene)
         frame = frame.copy()
         frame.insert(list(frame.columns).index("prototype") + 1, "prototype_symbol", symbols)
     first_rows = frame.head(MAX_TABLE_ROWS)
     columns = [str(column) for column in frame.columns]
-    rows = [list(row) for row in zip(*(_column(first_rows[c]) for c in columns), strict=True)]
+    values = [_json_column(first_rows[column]) for column in columns]
+    rows = [list(row) for row in zip(*values, strict=True)]
     return {"columns": columns, "rows": rows, "total": len(frame), "file": f"{name}.tsv"}
 
 
-def _column(values: pd.Series[Any]) -> list[Any]:
+def _json_column(values: pd.Series[Any]) -> list[Any]:
+    """Return the values of a column in types of JSON, numbers rounded."""
     if values.dtype.kind == "f":
         return list(rounded(values.to_numpy(), TABLE_DIGITS))
     return [json_value(value) for value in values.astype(object).where(values.notna(), None)]

@@ -14,7 +14,6 @@ from sklearn.metrics import confusion_matrix, r2_score, roc_auc_score, roc_curve
 from genesig.report.collect import (
     COMMON_TABLES,
     PATIENT_TABLES,
-    SUMMARISED_TABLES,
     StudyResults,
     collect,
 )
@@ -117,12 +116,12 @@ def test_heavy_parts_are_capped_and_say_so():
     assert len(data["strips"]) == 60
 
 
-def test_every_table_that_is_not_summed_up_is_packed_whole():
+def test_tables_on_the_page_are_packed_whole():
     inputs = arguments(Study())
     data = collect(StudyResults(**inputs))
-    assert set(data["tables"]) == {*COMMON_TABLES.read, *PATIENT_TABLES.read, "nonlinear"} - {
-        *SUMMARISED_TABLES
-    }
+    page_tables = {*COMMON_TABLES.on_page, *PATIENT_TABLES.on_page, "nonlinear"}
+    assert set(data["tables"]) == page_tables
+    assert {*COMMON_TABLES.read} - page_tables == {"predictions", "nested_lists"}
     for name, table in data["tables"].items():
         assert table["total"] == len(inputs["tables"][name]) == len(table["rows"])
         columns = [c for c in table["columns"] if c != "prototype_symbol"]

@@ -7,7 +7,7 @@ import os
 from report_records import Study, collected
 
 from genesig.report.answer.sentences import write_paragraphs
-from genesig.report.finished import finished
+from genesig.report.card import finished
 from genesig.report.page.verdict import conclusion, headline
 from genesig.results import save_json
 

@@ -126,7 +126,7 @@ rule job_times:
 # The last words of a run: where the report is, and its first sentences.
 onsuccess:
     import sys
-    from genesig.report.finished import finished
+    from genesig.report.card import finished
 
     if said := finished("results"):
         print(said, file=sys.stderr)

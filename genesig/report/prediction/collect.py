@@ -1,4 +1,4 @@
-"""Collect the parts of report_data.json about accuracy, permutations and model selection."""
+"""The parts of report_data.json about accuracy, permutations and model selection; warnings."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from genesig.report.page.record import (
     rounded,
 )
 from genesig.report.page.tables import at_mu, class_margins
+from genesig.report.page.verdict import LEVEL
 from genesig.report.page.words import counted, decimal, short_symbol, shorten
 from genesig.selection.assess.calibration import rejection
 from genesig.selection.assess.scores import (
@@ -40,9 +41,9 @@ class ErrorSurface(TypedDict):
     """Validation error over the grid of the model selection, mean over the outer splits."""
 
     tau: list[float]
-    along: str  # "mu" if several mu were searched, else "lam"
+    along: str  # quantity of the rows: "mu" if several mu were searched, else "lam"
     rows: list[float]  # values of mu, each at its best lam, or values of lam
-    # (n_rows, n_tau); None if a split's list was longer than allowed
+    # (n_rows, n_tau); None if the list of a split was longer than allowed
     error: list[list[float | None]]
     size: list[list[float | None]]  # (n_mu, n_tau) number of genes; None like `error`
     chosen: list[list[int]]  # [tau index, row, number of splits] of each chosen point
@@ -50,7 +51,7 @@ class ErrorSurface(TypedDict):
 
 
 class Prediction(Study):
-    """The data of a study and of its model selection."""
+    """The keys of report_data.json that this topic reads."""
 
     surface: ErrorSurface
 
@@ -59,6 +60,7 @@ def error_surface(observed: Fits, final: Fits) -> ErrorSurface:
     """Return the mean validation error over tau and mu (or lam), and the chosen points."""
     grid = observed.grid
     several_mu = len(grid.searched) > 1
+    # (n_splits, n_rows, n_tau), from (n_splits, n_mu, n_tau, n_lam)
     error = grid.error.min(axis=3) if several_mu else grid.error[:, 0].swapaxes(1, 2)
     points = [_chosen_point(observed, fit, several_mu) for fit in range(len(observed))]
     splits_of_point = Counter(points)
@@ -74,7 +76,7 @@ def error_surface(observed: Fits, final: Fits) -> ErrorSurface:
 
 
 def _chosen_point(fits: Fits, fit: int, several_mu: bool) -> tuple[int, int]:
-    """Return the indices of tau and row that a fit chose."""
+    """Return the indices of tau and of the row of `ErrorSurface` that a fit chose."""
     tau, lam, mu = (int(index) for index in fits.choice[fit])
     return tau, int(np.argmin(np.abs(fits.grid.searched - fits.mu[mu]))) if several_mu else lam
 
@@ -103,7 +105,7 @@ def held_out_scores(dataset: Dataset, predictions: pd.DataFrame) -> HeldOut:
         | _held_out_probabilities(rows, classes)
         for name, rows in _tables_by_sample(dataset, table)
     ]
-    if not (has_classes or is_fitted):  # the score estimates nothing that could stand beside it
+    if not (has_classes or is_fitted):  # survival: the score is no estimate of the label
         label_of_sample = dict(
             zip(dataset.samples, dataset.kind.label_cells(dataset.obs, dataset.design), strict=True)
         )
@@ -123,8 +125,7 @@ def held_out_scores(dataset: Dataset, predictions: pd.DataFrame) -> HeldOut:
     }
 
 
-MAX_SHOWN_TERMS = 8
-"""Largest contributions to the score of a sample that the page shows; it sums up the others."""
+MAX_SHOWN_TERMS = 8  # contributions to the score of a sample; the page sums up the smaller ones
 MAX_TERM_LETTERS = 24
 
 
@@ -172,7 +173,7 @@ def _held_out_of_several_classes(
     """Return held-out margins of each sample's own class; a margin of at most 0 is an error."""
     table = table.assign(score=class_margins(table, classes))
     labels = dataset.kind.label_cells(dataset.obs, dataset.design)
-    unit_response = dict.fromkeys(dataset.samples, 1.0)
+    unit_response = dict.fromkeys(dataset.samples, 1.0)  # so that margins below 0 count as wrong
     label_of_sample = dict(zip(dataset.samples, map(str, labels), strict=True))
     samples: list[HeldOutSample] = [
         {**_held_out_sample(name, rows, unit_response, ("", "")), "label": label_of_sample[name]}
@@ -193,10 +194,9 @@ def _held_out_of_several_classes(
         name for name in (f"probability of {class_name}" for class_name in classes) if name in table
     ]
     if probability_columns:
-        class_name = table[probability_columns].to_numpy(dtype=float)[
-            np.arange(len(called)), called
-        ]
-        held_out["probability"] = rounded(class_name[called >= 0].mean(), 4)
+        probabilities = table[probability_columns].to_numpy(dtype=float)
+        called_probabilities = probabilities[np.arange(len(called)), called]
+        held_out["probability"] = rounded(called_probabilities[called >= 0].mean(), 4)
     return held_out
 
 
@@ -212,7 +212,7 @@ def _held_out_sample(
     response_of_sample: dict[str, float],
     classes: Sequence[str] | None,
 ) -> HeldOutSample:
-    """Return the record of one sample."""
+    """Return the record of one sample; its response is ±1 with classes, a number without."""
     scores = rows["score"].to_numpy(dtype=float)
     label = (
         response_of_sample[name] if classes is None else classes[int(response_of_sample[name] > 0)]
@@ -228,7 +228,7 @@ def _held_out_sample(
 
 
 def _held_out_probabilities(rows: pd.DataFrame, classes: Sequence[str] | None) -> HeldOutSample:
-    """Return the probabilities of the positive class; {} if the table has none."""
+    """Return the key `probabilities` of the record of a sample; {} if the table has none."""
     column = "" if classes is None else f"probability of {classes[1]}"
     if column not in rows or rows[column].isna().any():
         return {}  # type: ignore[typeddict-item]
@@ -243,12 +243,12 @@ def _roc_curve(
     positive = np.array([response_of_sample[name] > 0 for name in rows["sample"]])
     false_positive_rate, true_positive_rate = roc_curve(positive, scores)
     has_both = positive.any() and not positive.all()
-    area = rounded(np.trapezoid(true_positive_rate, false_positive_rate), 4) if has_both else None
+    auc = rounded(np.trapezoid(true_positive_rate, false_positive_rate), 4) if has_both else None
     return {
         "repeat": json_value(repeat),
         "x": rounded(false_positive_rate, 4),
         "y": rounded(true_positive_rate, 4),
-        "auc": area,
+        "auc": auc,
     }
 
 
@@ -264,20 +264,20 @@ def _confusion_matrix(
 
 
 def _rejection_regions(samples: list[HeldOutSample], classes: Sequence[str]) -> list[RejectionRule]:
-    """Return the threshold of each class above which no held-out call was wrong."""
+    """Return for each class how many of its calls have to be rejected so that none is wrong."""
     y = np.array([1.0 if sample["label"] == classes[1] else -1.0 for sample in samples])
     mean_scores = np.array([sample["mean"] for sample in samples])
     regions: list[RejectionRule] = []
     for sign, name in zip((-1.0, 1.0), classes, strict=True):
-        sample = rejection(y, mean_scores, sign)
+        region = rejection(y, mean_scores, sign)
         regions.append(
             {
                 "class": name,
-                "threshold": rounded(sample.threshold, 4),
-                "wrong": sample.wrong,
-                "rejected": sample.rejected,
-                "predicted": sample.predicted,
-                "share": rounded(sample.share, 4),
+                "threshold": rounded(region.threshold, 4),
+                "wrong": region.wrong,
+                "rejected": region.rejected,
+                "predicted": region.predicted,
+                "share": rounded(region.share, 4),
             }
         )
     return regions
@@ -296,7 +296,7 @@ def _fit_of_scores(samples: list[HeldOutSample]) -> FitStatistics:
 
 
 def grid_warnings(data: Prediction) -> list[str]:
-    """Return the warning that the grid of tau may end too early."""
+    """Return the warning that the grid of tau may end too early; [] if it does not."""
     grid = data["surface"]
     last_tau = len(grid["tau"]) - 1
     n_at_edge = sum(count for tau, _, count in grid["chosen"] if tau == last_tau)
@@ -309,20 +309,20 @@ def grid_warnings(data: Prediction) -> list[str]:
 
 
 def chance_warnings(data: Prediction) -> list[str]:
-    """Return the warning that permutations are missing or too few."""
-    p_value = data["answer"]["p"]
-    if not p_value["permutations"]:
+    """Return the warning that permutations are missing or too few; [] if they are enough."""
+    p = data["answer"]["p"]
+    if not p["permutations"]:
         return ["No permutation test was run, so chance is not ruled out."]
-    if p_value["smallest"] > 0.05:
+    if p["smallest"] > LEVEL:
         return [
-            f"With {counted(p_value['permutations'], 'permutation')} no p below"
-            f" {decimal(p_value['smallest'])} can be reached."
+            f"With {counted(p['permutations'], 'permutation')} no p below"
+            f" {decimal(p['smallest'])} can be reached."
         ]
     return []
 
 
 def solver_warnings(data: Prediction, observed: Fits) -> list[str]:
-    """Return the warning with the number of fits above the requested gap."""
+    """Return the warning with the number of fits above the requested gap; [] if there are none."""
     gaps = observed.gap[~np.isnan(observed.gap)]
     n_missed = int((gaps > data["config"]["linear"]["tolerance"]).sum())
     if not n_missed:

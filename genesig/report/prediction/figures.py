@@ -45,7 +45,7 @@ def draw_roc(curves: Sequence[RepeatRocCurve], classes: Sequence[str], text: str
 
 
 def draw_samples(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Figure:
-    """Draw the held-out scores of each sample, one dot per repeat."""
+    """Draw the held-out scores of each sample, one dot per repeat, at most 400 samples."""
     ordered = sorted(tested, key=lambda sample: (classes.index(sample["label"]), sample["mean"]))
     ordered = ordered[:: max(1, len(ordered) // 200)]
     figure, ax = new_figure(PAGE_WIDTH, 3.4)
@@ -83,22 +83,21 @@ def draw_samples(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Fig
 
 
 def _x_and_y(points: list[tuple[int, float]]) -> Any:
-    """Return points as (2, n)."""
+    """Return the x and the y of points, (2, n)."""
     return np.array(points, dtype=float).reshape(-1, 2).T
 
 
 def _label_classes(ax: Axes, class_of_sample: list[int], classes: Sequence[str]) -> None:
-    """Name the classes above their samples."""
+    """Name the classes above their samples, with a line between two classes."""
     for class_index, name in enumerate(classes):
         positions = [
             x for x, member_class in enumerate(class_of_sample) if member_class == class_index
         ]
         if positions:
-            sign = f" ({'+' if class_index else '−'})" if len(classes) == 2 else ""
             ax.text(
                 float(np.mean(positions)),
                 1.01,
-                f"{shorten(name, 24)}{sign}",
+                shorten(name, 24),
                 transform=ax.get_xaxis_transform(),
                 ha="center",
                 va="bottom",
@@ -112,7 +111,7 @@ def _label_classes(ax: Axes, class_of_sample: list[int], classes: Sequence[str])
 def draw_observed_predicted(
     samples: Sequence[HeldOutSample], fit: FitStatistics, label: str
 ) -> Figure:
-    """Draw held-out predictions against observed values; thin lines span the repeats."""
+    """Draw held-out predictions against observed values; a thin line spans the repeats."""
     figure, ax = charts.observed_predicted(
         [sample["label"] for sample in samples],
         [sample["mean"] for sample in samples],
@@ -161,21 +160,24 @@ def draw_surface(data: Prediction) -> Figure:
     image = error_axes.imshow(error, cmap=SEQUENTIAL, aspect="auto", origin="lower")
     colour_bar(figure, image, error_axes, "validation error")
     max_splits = max((count for *_, count in grid["chosen"]), default=1)
-    for x, y, count in grid["chosen"]:
+    for tau_index, row, count in grid["chosen"]:
         error_axes.scatter(
-            [x],
-            [y],
+            [tau_index],
+            [row],
             s=60 + 200 * count / max_splits,
             color=PAPER_ON_IMAGE,
             edgecolor=ON_IMAGE,
             lw=1,
         )
-        error_axes.text(x, y, str(count), ha="center", va="center", fontsize=8, color=ON_IMAGE)
-    x, y = grid["final"]
-    error_axes.scatter([x], [y], marker="D", s=330, facecolor="none", edgecolor=ON_IMAGE, lw=3.2)
-    error_axes.scatter(
-        [x], [y], marker="D", s=330, facecolor="none", edgecolor=PAPER_ON_IMAGE, lw=1.4
-    )
+        error_axes.text(
+            tau_index, row, str(count), ha="center", va="center", fontsize=8, color=ON_IMAGE
+        )
+    tau_index, row = grid["final"]
+    # A dark diamond below a thinner light one is visible on every colour.
+    for colour, line_width in ((ON_IMAGE, 3.2), (PAPER_ON_IMAGE, 1.4)):
+        error_axes.scatter(
+            [tau_index], [row], marker="D", s=330, facecolor="none", edgecolor=colour, lw=line_width
+        )
     error_axes.set_yticks(range(len(rows)), [power(row_value) for row_value in rows])
     error_axes.set_ylabel("μ" if grid["along"] == "mu" else "λ (ridge refit)")
     error_axes.tick_params(length=0)
@@ -185,13 +187,13 @@ def draw_surface(data: Prediction) -> Figure:
 
 def surface_data(grid: ErrorSurface) -> FigureColumns:
     """Return the error at each point of the grid, and the number of splits that chose it."""
-    splits_of_point = {(tau, row): count for tau, row, count in grid["chosen"]}
+    splits_of_point = {(index, row): count for index, row, count in grid["chosen"]}
     return transposed(
         ("tau", grid["along"], "error", "splits"),
         [
-            (tau, value, grid["error"][row][k], splits_of_point.get((k, row), 0))
+            (tau, value, grid["error"][row][index], splits_of_point.get((index, row), 0))
             for row, value in enumerate(grid["rows"])
-            for k, tau in enumerate(grid["tau"])
+            for index, tau in enumerate(grid["tau"])
         ],
     )
 

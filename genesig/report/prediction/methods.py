@@ -10,6 +10,7 @@ from genesig.report.prediction.collect import Prediction
 from genesig.response.design import SEVERAL_CLASSES
 from genesig.response.kinds import ByKind
 
+# phrases for settings, by their values in the config
 SCHEME_WORDS = {
     "stratified_kfold": "stratified {folds}-fold cross-validation{repeated}",
     "leave_one_out": "leave-one-out cross-validation",
@@ -52,7 +53,7 @@ WORDS = Wording(
 
 
 def assessment_sentences(data: Prediction) -> list[str]:
-    """Return how the error was estimated, and how its interval was made."""
+    """Return the sentences of Methods about nested cross-validation and its intervals."""
     splits = data["config"]["splits"]
     scheme = data["design"]["scheme"]
     outer_scheme = SCHEME_WORDS.get(scheme, clean(scheme)).format(
@@ -65,20 +66,20 @@ def assessment_sentences(data: Prediction) -> list[str]:
 
 
 def _repeats_text(repeats: int) -> str:
-    """Return the number of repeats, if there are several."""
+    """Return ``", repeated 5 times"``; empty if there is one repeat."""
     return f", repeated {repeats} times" if repeats > 1 else ""
 
 
 def selection_sentences(data: Prediction) -> list[str]:
-    """Return how genes were selected, and how the model was chosen."""
+    """Return the sentences of Methods about the selection of genes and of the model."""
     return WORDS.paragraphs("selection", data, LOSS_OF_KIND[data["study"]["task"]])
 
 
 def permutation_sentences(data: Prediction) -> list[str]:
-    """Return how labels were permuted, and the definition of p."""
+    """Return the sentences of Methods about the permutation test; [] without one."""
     return WORDS.paragraphs("permutations", data) if data["null"]["errors"] else []
 
 
 def other_methods_sentences(data: Prediction) -> list[str]:
-    """Return the software of the other methods."""
+    """Return the sentences of Methods about other methods and software."""
     return WORDS.paragraphs("other_methods", data) if data["run"]["versions"] else []

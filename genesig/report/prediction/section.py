@@ -21,7 +21,7 @@ from genesig.report.page.measure import (
 )
 from genesig.report.page.record import HeldOutSample, RepeatRocCurve
 from genesig.report.page.section import Item, Limits, Section
-from genesig.report.page.svg import FigureColumns, Picture
+from genesig.report.page.svg import Picture
 from genesig.report.page.tables import (
     Cell,
     Table,
@@ -47,7 +47,7 @@ from genesig.selection.assess.controls import FDR_SELECTED
 
 
 def model_selection_section(data: Prediction, limits: Limits) -> Section:
-    """Return the section with the surface of the validation error."""
+    """Return the section about model selection; its figure is a file only."""
     grid = data["surface"]
     image = Picture(
         "model_selection",
@@ -131,9 +131,9 @@ def _confusion_picture(counts: list[list[float]], classes: list[str], repeats: i
 
 
 def _number_pictures(data: Prediction) -> Iterator[Picture]:
-    """Yield observed against predicted numbers of held-out samples."""
+    """Yield observed against predicted numbers of held-out samples; nothing for survival."""
     held_out = data["held_out"]
-    fit = data["held_out"]["fit"]
+    fit = held_out["fit"]
     if fit is None:
         return
     yield Picture(
@@ -152,7 +152,7 @@ def _number_pictures(data: Prediction) -> Iterator[Picture]:
 
 
 def permutation_section(data: Prediction, limits: Limits) -> Section:
-    """Return the section with the definition of p."""
+    """Return the section about the permutation test."""
     if not data["null"]["errors"] or data["null"]["observed"] is None:
         paragraphs = ["No permutation test was run, so there is no p-value."]
         return Section("chance", "Permutation test", paragraphs, part="prediction")
@@ -161,11 +161,10 @@ def permutation_section(data: Prediction, limits: Limits) -> Section:
 
 
 def controls_section(data: Prediction, limits: Limits) -> Section:
-    """Return the section with other methods on the same splits."""
+    """Return the section about other methods on the same splits."""
     study_measure = measure(data)
     n_permutations = len(data["null"]["errors"])
-    caption = WORDS.text("controls_table_caption", study_measure.name)
-    table = _controls_table(data, caption, limits)
+    table = _controls_table(data, limits)
     paragraphs = WORDS.paragraphs("controls", data, table_rows(data["tables"]["controls"]))
     rows = control_rows(data)
     if not any(row["model"] == "genesig" for row in rows):
@@ -182,7 +181,7 @@ def controls_section(data: Prediction, limits: Limits) -> Section:
 
 
 def _compared_rows(rows: list[TableRow]) -> list[TableRow]:
-    """Return the other methods with a paired difference to genesig; the last row of each."""
+    """Return the last row of each other method with a paired difference to genesig."""
     compared = {
         row["model"]: row
         for row in rows
@@ -191,33 +190,26 @@ def _compared_rows(rows: list[TableRow]) -> list[TableRow]:
     return list(compared.values())
 
 
-def _controls_table(data: Prediction, caption: str, limits: Limits) -> Table:
+def _controls_table(data: Prediction, limits: Limits) -> Table:
     """Return controls.tsv with accuracy, R² or C instead of errors."""
     table = data["tables"]["controls"]
     study_measure = measure(data)
-    rows = sorted(table_rows(table), key=_method_order)
     columns = table["columns"]
-    columns = [study_measure.column if name == "error" else name for name in columns]
-    difference_columns = ("difference", "difference_low", "difference_high")
-    if all(name in columns for name in difference_columns):
-        rows = [
-            {**row, **dict(zip(difference_columns, accuracy_difference(row), strict=True))}
-            for row in rows
-        ]
-    rows = [
-        {
-            **row,
-            "error": study_measure.value(row["error"]),
-            **dict(zip(("low", "high"), study_measure.interval(row), strict=True)),
-        }
-        for row in rows
-    ]
+    rows = []
+    for row in sorted(table_rows(table), key=_method_order):
+        low, high = study_measure.interval(row)
+        values = {**row, "error": study_measure.value(row["error"]), "low": low, "high": high}
+        if "difference" in columns:
+            difference_columns = ("difference", "difference_low", "difference_high")
+            values |= zip(difference_columns, accuracy_difference(row), strict=True)
+        rows.append([values[column] for column in columns])
+    caption = WORDS.text("controls_table_caption", study_measure.name)
     return _name_chosen_lists(
         shown_table(
             "controls",
             caption,
-            columns,
-            [list(row.values()) for row in rows],
+            [study_measure.column if name == "error" else name for name in columns],
+            rows,
             limits.table_rows,
             total=table["total"],
             file=table["file"],
@@ -226,14 +218,14 @@ def _controls_table(data: Prediction, caption: str, limits: Limits) -> Table:
 
 
 def _method_order(row: TableRow) -> tuple[int, float]:
-    """Return the sort key: chosen lists, other methods by error, lists at each mu."""
+    """Return the sort key: chosen lists, other methods by error, genesig at each mu."""
     if row["model"] != "genesig":
         return 1, inf if row["error"] is None else row["error"]
     return (0, 0.0) if row["mu"] is None else (2, row["mu"])
 
 
 def _name_chosen_lists(table: Table) -> Table:
-    """Write "chosen" for lists without a mu of their own."""
+    """Return the table with "chosen" as the mu of the chosen lists; its cells are changed."""
     keys = [column.key for column in table.columns]
     if "mu" in keys:
         model = keys.index("model")
@@ -248,14 +240,15 @@ def samples_section(data: Prediction, limits: Limits) -> Section:
     """Return the section with the held-out predictions of each sample."""
     samples = data["held_out"]["samples"]
     classes = data["study"]["classes"]
-    by_class = classes is not None
-    columns = ["sample", "label", "tested", *(["wrong"] if by_class else []), "mean", "scores"]
+    columns = ["sample", "label", "tested", *(["wrong"] if classes else []), "mean", "scores"]
     ranked = sorted(samples, key=_error_order)
-    scores = [", ".join(significant(score, 2) for score in sample["scores"]) for sample in ranked]
-    cells = [{**sample, "scores": text} for sample, text in zip(ranked, scores, strict=True)]
-    rows = [[values[key] for key in columns] for values in cells]
-    order_text = "most often misclassified" if by_class else "worst predicted"
-    order_text = order_text if by_class or measure(data).fitted else "highest score"
+    rows = []
+    for sample in ranked:
+        scores = ", ".join(significant(score, 2) for score in sample["scores"])
+        values = {**sample, "scores": scores}
+        rows.append([values[column] for column in columns])
+    order_text = "worst predicted" if measure(data).fitted else "highest score"
+    order_text = "most often misclassified" if classes else order_text
     table = shown_table(
         "held_out_samples",
         f"Held-out predictions by sample, {order_text} first.",
@@ -281,7 +274,7 @@ def samples_section(data: Prediction, limits: Limits) -> Section:
 
 
 def contribution_bars(sample: HeldOutSample) -> list[tuple[str, float]]:
-    """Return the bars of a sample: terms, other terms and the intercept; they sum to its mean."""
+    """Return (label, number) of the bars of a sample: terms, other terms, intercept; sum: mean."""
     bars = list(zip(sample["terms"], sample["contributions"], strict=True))
     other_sum = sample["mean"] - sample["intercept"] - sum(sample["contributions"])
     if sample["other_terms"]:
@@ -292,37 +285,27 @@ def contribution_bars(sample: HeldOutSample) -> list[tuple[str, float]]:
 def _error_order(sample: HeldOutSample) -> tuple[float, float]:
     """Return the sort key by which the worst predicted sample comes first.
 
-    With classes: the largest share of wrong calls, then the smallest absolute mean score. Of a
-    number: the largest error. Of survival the label is text, and the largest mean score is first.
+    With classes: the largest share of wrong calls, then the smallest absolute mean score. For a
+    number: the largest error. For survival, whose label is text: the largest mean score.
     """
     if sample["wrong"] is None:
-        distance = (
-            sample["mean"]
-            if isinstance(sample["label"], str)
-            else abs(sample["mean"] - sample["label"])
-        )
-        return (-distance, 0.0)
+        is_survival = isinstance(sample["label"], str)
+        size = sample["mean"] if is_survival else abs(sample["mean"] - sample["label"])
+        return (-size, 0.0)
     return (-sample["wrong"] / sample["tested"], abs(sample["mean"]))
 
 
-def _score_columns(samples: list[HeldOutSample]) -> FigureColumns:
-    """Return the scores of all samples as columns."""
-    return transposed(
-        ("sample", "label", "score"),
-        [
-            (sample["sample"], sample["label"], score)
-            for sample in samples
-            for score in sample["scores"]
-        ],
-    )
-
-
 def _margins_picture(samples: list[HeldOutSample], classes: list[str]) -> Picture:
-    """Return the margins of samples of several classes."""
+    """Return the figure of the margins of samples of several classes."""
+    scores = [
+        (sample["sample"], sample["label"], score)
+        for sample in samples
+        for score in sample["scores"]
+    ]
     return Picture(
         "samples",
         partial(figures.draw_samples, samples, classes),
-        data=_score_columns(samples),
+        data=transposed(("sample", "label", "score"), scores),
         title="Margin of each sample while held out",
         description=WORDS.text("margins_description", samples),
         caption=WORDS.text("margins_caption", samples),
