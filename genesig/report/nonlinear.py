@@ -97,9 +97,8 @@ class NonlinearRecord(DependenceCurves):
     n_selected: int  # genes that any split selected
     agreement: ListAgreement
     difference: Difference | None  # of the error to that of linear selection
-    explained_by_none: list[
-        float | None
-    ]  # smallest, median and largest share fitted without any gene
+    # smallest, median and largest share of the variance that is fitted without any gene
+    explained_by_none: list[float | None]
     fit_problems: FitProblems
 
 

@@ -11,7 +11,14 @@ from genesig.report.external import figures
 from genesig.report.external.collect import CohortRecord, CohortScore, External
 from genesig.report.page.measure import measure
 from genesig.report.page.section import Facts, Group, Item, Limits, Paragraph, Section
-from genesig.report.page.tables import CI_FROM, CI_TO, Column, Table, filled_table
+from genesig.report.page.tables import (
+    CI_FROM,
+    CI_TO,
+    Column,
+    Table,
+    filled_table,
+    value_and_limits,
+)
 from genesig.report.page.wording import Wording
 from genesig.report.page.words import (
     clean,
@@ -170,7 +177,7 @@ def _overview_table(data: External) -> Table:
             cohort["samples"],
             *[_n_independent(cohort)] * has_groups,
             cohort["seen_before"],
-            *(value for key in keys for value in _value_and_interval(score_of_page(cohort, key))),
+            *(value for key in keys for value in value_and_limits(score_of_page(cohort, key))),
             cohort["absent"],
             cohort["shift"]["scored"]["median"],
         ]
@@ -197,13 +204,6 @@ def _n_independent(cohort: CohortRecord) -> int:
     """Return the number of independent samples: of groups, if there are any."""
     groups = cohort.get("groups")
     return cohort["samples"] if groups is None else groups["count"]
-
-
-def _value_and_interval(
-    score: CohortScore | None,
-) -> tuple[float | None, float | None, float | None]:
-    """Return value, lower and upper limit; three times None without a score."""
-    return (None, None, None) if score is None else (score["value"], score["low"], score["high"])
 
 
 def _measure_name(key: str, cohort: CohortRecord) -> str:

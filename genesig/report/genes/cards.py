@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,7 +15,7 @@ from genesig.arrays import Array
 from genesig.report.genes.figures import effect_axis_label, mean_difference_label
 from genesig.report.genes.methods import selection_text
 from genesig.report.genes.record import GeneCard as Gene
-from genesig.report.genes.record import Genes, Replacement
+from genesig.report.genes.record import Genes
 from genesig.report.page.measure import class_codes
 from genesig.report.page.record import Estimate, StudyFacts
 from genesig.report.page.section import Card, Item, Limits, Section
@@ -30,11 +30,13 @@ from genesig.report.page.tables import (
     filled_table,
     is_repeated,
     table_rows,
+    value_and_limits,
 )
+from genesig.report.page.wording import Wording
 from genesig.report.page.words import (
+    Write,
     clean,
     decimal,
-    first_of_total,
     gene_anchor,
     gene_links,
     percent,
@@ -43,23 +45,19 @@ from genesig.report.page.words import (
     significant,
 )
 
-NumberFormat = Callable[[float | None], str]
-
 
 @dataclass(frozen=True)
 class SingleGeneMeasure:
-    """How the page shows the measure of a single gene, by the test of genes."""
+    """How the page shows the measure of a single gene; {} stands for a class or the label."""
 
-    short_name: str  # name beside a gene
-    heading: str  # heading; {} stands for the class of the direction
-    # words for values above and below the middle; {} stands for the class or the label
-    directions: tuple[str, str]
-    middle: float  # value without a direction
-    # whether values below the middle are shown as 1 - value, with the direction in words
-    is_folded: bool
+    short_name: str  # heading of the table
+    heading: str  # heading of the card
+    directions: tuple[str, str]  # words for values above and below the middle
     help: str  # definition
-    neutral: float = 0.0  # effect without a direction
-    format_number: NumberFormat = decimal
+    middle: float = 0.5  # value without a direction
+    is_folded: bool = True  # whether values below the middle are shown as 1 - value
+    neutral_effect: float = 0.0  # effect without a direction
+    format_number: Write = decimal
     column_kind: str = "number"  # format of table columns
 
 
@@ -68,45 +66,41 @@ AUC_HELP = (
     " DeLong's, or the wider score interval"
 )
 _CLASS_DIRECTIONS = ("higher in {}", "lower in {}")
+# by the test of single genes
 MEASURE_OF_TEST = {
-    "welch": SingleGeneMeasure("AUC", "AUC alone", _CLASS_DIRECTIONS, 0.5, True, AUC_HELP),
+    "welch": SingleGeneMeasure("AUC", "AUC alone", _CLASS_DIRECTIONS, AUC_HELP),
     "anova": SingleGeneMeasure(
-        "AUC", "AUC alone, {} against the others", _CLASS_DIRECTIONS, 0.5, True, AUC_HELP
+        "AUC", "AUC alone, {} against the others", _CLASS_DIRECTIONS, AUC_HELP
     ),
     "differences": SingleGeneMeasure(
         "share of pairs",
         "Share of pairs in this direction",
         _CLASS_DIRECTIONS,
-        0.5,
-        True,
         "Pairs that differ in the direction given, ties counting half. Interval: Wilson's",
-        0.0,
-        percent,
-        "share",
+        format_number=percent,
+        column_kind="share",
     ),
     "correlation": SingleGeneMeasure(
         "r",
         "Correlation with {}",
         ("rises with {}", "falls with {}"),
-        0.0,
-        False,
         "Pearson's correlation with the response. Interval: Fisher's",
+        middle=0.0,
+        is_folded=False,
     ),
     "score": SingleGeneMeasure(
         "C",
         "C alone",
         ("higher with early events", "lower with early events"),
-        0.5,
-        True,
         "Harrell's C of this gene alone in the direction given: the share of comparable pairs that"
         " it puts in that order; 0.5 is chance",
-        neutral=1.0,
+        neutral_effect=1.0,
     ),
 }
 
 
 def single_gene_measure(data: Genes) -> SingleGeneMeasure:
-    """Return how to show the measure of the study's test of genes."""
+    """Return the measure that belongs to the study's test of single genes."""
     return MEASURE_OF_TEST[data["cards"]["test"]]
 
 
@@ -117,7 +111,7 @@ def class_or_label(data: Genes, card: Gene) -> str:
 
 
 def direction_text(data: Genes, card: Gene) -> str:
-    """Return "lower in AML"; "" without a direction.
+    """Return ``"lower in AML"``; empty without a direction.
 
     If measure and effect have opposite signs, the text says that the direction is not clear.
     """
@@ -126,7 +120,7 @@ def direction_text(data: Genes, card: Gene) -> str:
     effect = card["effect"]["value"]
     if value is None or value == measure.middle:
         return ""
-    if effect is not None and (effect - measure.neutral) * (value - measure.middle) < 0:
+    if effect is not None and (effect - measure.neutral_effect) * (value - measure.middle) < 0:
         return "in no clear direction"
     return measure.directions[value < measure.middle].format(
         shorten(class_or_label(data, card), 24)
@@ -149,7 +143,8 @@ def measure_upwards(data: Genes, card: Gene) -> Estimate:
     }
 
 
-STRIP_WIDTH = 340  # all sizes in pixels of the view box
+# the drawing of a card; all sizes in pixels of the view box
+STRIP_WIDTH = 340
 STRIP_HEIGHT = 170
 STRIP_LEFT = 40
 STRIP_RIGHT = 332
@@ -157,7 +152,7 @@ STRIP_TOP = 8
 STRIP_BOTTOM = 142
 DOT_INSET = 5  # space between the dots and the axes
 DOT_RADIUS = 2.4
-LETTER_WIDTH = 5.6  # so that names do not overlap
+LETTER_WIDTH = 5.6
 
 
 def draw_values(
@@ -217,6 +212,7 @@ def _draw_by_class(root: ET.Element, response: Array, y: Array, classes: Sequenc
         class_y = y[response == code]
         middle = STRIP_LEFT + (class_index + 0.5) * class_width
         value_ranks = np.argsort(np.argsort(class_y))
+        # Multiples of the golden ratio spread neighbouring values evenly over the width.
         class_x = middle + ((value_ranks * 0.618034) % 1 - 0.5) * 0.5 * class_width
         x[response == code] = class_x
         _draw_dots(root, class_x, class_y, CLASS_COLOURS[class_index])
@@ -274,30 +270,23 @@ def _add_text(root: ET.Element, x: float, y: float, text: str, anchor: str) -> N
     ET.SubElement(root, f"{SVG}text", attributes).text = text
 
 
-SYMBOL_COLUMN = 1  # index of the symbols in the table of single genes
+WORDS = Wording(__file__)
+SYMBOL_COLUMN = 1  # position of the symbols in the table of single genes
 
 
 def cards(data: Genes, limits: Limits) -> Section | None:
     """Return the section with a card for each gene of the signature; None without any."""
     shown_cards = data["cards"]["genes"][: limits.top_genes]
-    total = data["answer"]["size"]
     if not shown_cards:
         return None
-    paragraphs = [
-        "These single-gene values come from the samples that selected the genes, so they are"
-        " optimistic (95% CI in parentheses, not corrected for selection). Effect:"
-        f" {_effect_words(data)}. Often selected instead: genes that take this gene's place when it"
-        f" is not selected.{first_of_total(len(shown_cards), total, 'gene')}"
-    ]
-    if data["cards"]["events"]:
-        paragraphs[0] += " Filled dots: samples with the event, open ones: censored."
+    words = WORDS.paragraphs("section", data, _effect_words(data), len(shown_cards))
     rows = {row["gene"]: row for row in table_rows(data["tables"]["signature"])}
     card_items = [
         _gene_card(data, card, strip["values"], rows[card["gene"]])
         for card, strip in zip(shown_cards, data["strips"], strict=False)
     ]
     items: list[Item] = [*card_items, _cards_table(data, rows, limits)]
-    return Section("cards", "Gene by gene", paragraphs, items, part="genes", folded=True)
+    return Section("cards", "Gene by gene", words, items, part="genes", folded=True)
 
 
 def _gene_card(data: Genes, card: Gene, values: list[float], row: TableRow) -> Card:
@@ -312,30 +301,21 @@ def _gene_card(data: Genes, card: Gene, values: list[float], row: TableRow) -> C
         axis_text = f"by {clean(data['study']['label'])}, boxes of the middle half"
     if data["cards"]["events"]:
         axis_text = "against time; filled dots: with the event, open: censored"
+    measure = single_gene_measure(data)
+    measure_text = _value_with_limits(measure_upwards(data, card), measure.format_number)
     facts = [
         ("Weight", significant(row["weight"], 3) if row["weight"] else "not in the final model"),
-        *([("Selection frequency", selection_text(row))] if "fdr_selected" in row else []),
-        (
-            single_gene_measure(data).heading.format(class_or_label(data, card)),
-            _value_with_limits(
-                measure_upwards(data, card), single_gene_measure(data).format_number
-            ),
-        ),
+        ("Selection frequency", selection_text(row) if "fdr_selected" in row else ""),
+        (measure.heading.format(class_or_label(data, card)), measure_text),
         ("Effect", text_with_interval(card["effect"])),
-        *([("Missing", _missing_text(data, card["missing"]))] if card["missing"] else []),
-        *([("Often selected instead", _replacements_text(card))] if card["replacements"] else []),
+        ("Missing", WORDS.text("missing", card["missing"] or (), data["study"]["classes"])),
+        ("Often selected instead", WORDS.text("replacements", card["replacements"])),
     ]
     description = f"Values of {name} {axis_text}."
     svg, marks = draw_values(values, data["study"], data["cards"]["events"], description)
     links = gene_links(card["gene"], symbol)
-    return Card(gene_anchor(card["gene"]), name, subtitle, svg, marks, facts, links)
-
-
-def _missing_text(data: Genes, shares: list[float]) -> str:
-    """Return the share of missing values in each class."""
-    classes = data["study"]["classes"] or ["the samples"]
-    share_by_class = zip(shares, classes, strict=True)
-    return "; ".join(f"{percent(share)} of {clean(name)}" for share, name in share_by_class)
+    pairs = [(name, text) for name, text in facts if text]
+    return Card(gene_anchor(card["gene"]), name, subtitle, svg, marks, pairs, links)
 
 
 def text_with_interval(score: Estimate) -> str:
@@ -351,8 +331,8 @@ def text_with_interval(score: Estimate) -> str:
     return _value_with_limits(score, partial(decimal, digits=2 - math.floor(math.log10(magnitude))))
 
 
-def _value_with_limits(score: Estimate, format_number: Callable[[float | None], str]) -> str:
-    """Return "0.97 (0.92 to 1.00)", or the value alone without limits."""
+def _value_with_limits(score: Estimate, format_number: Write) -> str:
+    """Return ``"0.97 (0.92 to 1.00)"``, or the value alone without limits."""
     if score["low"] is None or score["high"] is None:
         return format_number(score["value"])
     return (
@@ -361,24 +341,8 @@ def _value_with_limits(score: Estimate, format_number: Callable[[float | None], 
     )
 
 
-def _replacements_text(card: Gene) -> str:
-    """Return the genes that are often selected instead."""
-    return "; ".join(map(_replacement_text, card["replacements"]))
-
-
-def _replacement_text(replacement: Replacement) -> str:
-    """Return one of these genes, with how often and how correlated."""
-    symbol = short_symbol(replacement["symbol"]) or shorten(replacement["symbol"], 24)
-    (n_without, lists_without) = replacement["in_lists_without_gene"]
-    (n_beside, lists_beside) = replacement["in_lists_with_gene"]
-    return (
-        f"{symbol} (in {n_without} of {lists_without} lists without it, {n_beside} of"
-        f" {lists_beside} with it; r\u00a0{decimal(replacement['r'])})"
-    )
-
-
 def _cards_table(data: Genes, rows: Mapping[str, TableRow], limits: Limits) -> Table:
-    """Return the numbers of all cards as one table."""
+    """Return the numbers of all cards as one table; `rows` are those of signature.tsv by gene."""
     measure = single_gene_measure(data)
     effect = _effect_words(data)
     columns = [
@@ -397,8 +361,8 @@ def _cards_table(data: Genes, rows: Mapping[str, TableRow], limits: Limits) -> T
             card["gene"],
             rows[card["gene"]]["symbol"],
             direction_text(data, card),
-            *_value_and_interval(measure_upwards(data, card)),
-            *_value_and_interval(card["effect"]),
+            *value_and_limits(measure_upwards(data, card)),
+            *value_and_limits(card["effect"]),
         ]
         for card in data["cards"]["genes"]
     ]
@@ -407,11 +371,6 @@ def _cards_table(data: Genes, rows: Mapping[str, TableRow], limits: Limits) -> T
         cells = [[*row[:SYMBOL_COLUMN], *row[SYMBOL_COLUMN + 1 :]] for row in cells]
     caption = "Each gene of the signature by itself."
     return filled_table("alone", caption, columns, cells, limits.table_rows, search=True)
-
-
-def _value_and_interval(score: Estimate) -> tuple[float | None, float | None, float | None]:
-    """Return value, lower and upper limit."""
-    return score["value"], score["low"], score["high"]
 
 
 def _effect_words(data: Genes) -> str:

@@ -1,4 +1,4 @@
-"""Collect the parts of report_data.json about genes."""
+"""The parts of report_data.json about genes, and a warning."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from genesig.report.genes.record import (
     Tree,
     VolcanoPlot,
 )
+from genesig.report.page.measure import class_codes
 from genesig.report.page.record import MAX_PLOTTED_SAMPLES, Estimate, evenly_spaced_rows, rounded
 from genesig.report.page.tables import at_mu, class_margins, table_rows
 from genesig.report.page.words import counted, decimal
@@ -56,21 +57,14 @@ def cluster_rows(rows: Array) -> tuple[list[int], Tree]:
     height = np.zeros(2 * len(rows) - 1)
     position[order] = np.arange(len(rows))
     joints = []
-    for number, (first_child, second_child, level, _) in enumerate(linkage_rows, start=len(rows)):
-        left_position, right_position = sorted(
-            (int(first_child), int(second_child)), key=lambda node: position[node]
+    # Nodes 0 to n - 1 are rows; each row of the linkage joins two nodes to node n, n + 1, ..
+    for node, (first_child, second_child, level, _) in enumerate(linkage_rows, start=len(rows)):
+        left, right = sorted(
+            (int(first_child), int(second_child)), key=lambda child: position[child]
         )
-        joints.append(
-            [
-                position[left_position],
-                position[right_position],
-                height[left_position],
-                height[right_position],
-                level,
-            ]
-        )
-        position[number] = (position[left_position] + position[right_position]) / 2
-        height[number] = level
+        joints.append([position[left], position[right], height[left], height[right], level])
+        position[node] = (position[left] + position[right]) / 2
+        height[node] = level
     return order, rounded(np.array(joints), 5)
 
 
@@ -93,6 +87,7 @@ def count_single_gene_tests(
     }
 
 
+# genes of the volcano plot beside those of the lists
 MAX_SMALLEST_P_GENES = 500
 MAX_OTHER_GENES = 600
 
@@ -106,46 +101,31 @@ def gene_effects(dataset: Dataset) -> Array:
     """
     test_units = units(dataset)
     classes = dataset.design.classes
-    if classes is not None and len(classes) > 2:
-        means = np.stack(
-            [
-                test_units.X[test_units.y == class_code].mean(axis=0)
-                for class_code in range(len(classes))
-            ]
-        )
-        return np.asarray(np.ptp(means, axis=0))
     if classes is not None:
-        return np.asarray(
-            test_units.X[test_units.y > 0].mean(axis=0)
-            - test_units.X[test_units.y < 0].mean(axis=0)
+        class_means = np.stack(
+            [test_units.X[test_units.y == code].mean(axis=0) for code in class_codes(classes)]
         )
+        if len(classes) > 2:
+            return np.asarray(np.ptp(class_means, axis=0))
+        negative_mean, positive_mean = class_means
+        return np.asarray(positive_mean - negative_mean)
     response = dataset.kind.number(test_units.y)
     response = response - response.mean()
-    return np.asarray(
-        (test_units.X - test_units.X.mean(axis=0)).T
-        @ response
-        / len(response)
-        / max(float(response.std()), 1e-300)
-    )
+    covariance = (test_units.X - test_units.X.mean(axis=0)).T @ response / len(response)
+    return np.asarray(covariance / max(float(response.std()), 1e-300))
 
 
 def volcano_data(dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: float) -> VolcanoPlot:
-    """Return effect and p of genes of the lists, of the smallest p, and of some others."""
+    """Return effect and p of the genes in lists, of those with the smallest p, and of others."""
     table = tables["univariate"]
     gene_ids = table["gene"].astype(str).to_numpy(dtype=object)
-    gene_effect = gene_effects(dataset)
-    is_in_list = {
-        name: np.isin(gene_ids, list(list_genes))
-        for name, list_genes in genes_of_lists(tables).items()
-    }
+    in_signature = np.isin(gene_ids, tables["signature"]["gene"].astype(str))
+    in_nonlinear_list = np.isin(gene_ids, _nonlinear_list(tables))
     rank = np.argsort(np.argsort(table["p_value"].to_numpy(), kind="stable"))
-    is_shown = (rank < MAX_SMALLEST_P_GENES) | np.logical_or.reduce(
-        [is_in_list.get(name, rank < 0) for name in ("signature", "nonlinear list")]
-    )
-    not_shown = np.flatnonzero(~is_shown)
-    is_shown[
-        not_shown[evenly_spaced_rows(len(not_shown), MAX_OTHER_GENES)] if len(not_shown) else []
-    ] = True
+    is_shown = (rank < MAX_SMALLEST_P_GENES) | in_signature | in_nonlinear_list
+    other_rows = np.flatnonzero(~is_shown)
+    if len(other_rows):
+        is_shown[other_rows[evenly_spaced_rows(len(other_rows), MAX_OTHER_GENES)]] = True
     shown_rows = table[is_shown]
     return {
         "genes": gene_ids[is_shown].tolist(),
@@ -153,37 +133,34 @@ def volcano_data(dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: floa
             str(symbol) if symbol == symbol and symbol else gene
             for gene, symbol in zip(gene_ids[is_shown], shown_rows["symbol"], strict=True)
         ],
-        "effect": rounded(gene_effect[is_shown], 4),
+        "effect": rounded(gene_effects(dataset)[is_shown], 4),
         "p": rounded(shown_rows["p_value"], 4),
         "passes": (shown_rows["q_value"] <= fdr).tolist(),
-        "signature": is_in_list["signature"][is_shown].tolist(),
-        "nonlinear": is_in_list["nonlinear list"][is_shown].tolist()
-        if "nonlinear list" in is_in_list
-        else None,
+        "signature": in_signature[is_shown].tolist(),
+        "nonlinear": in_nonlinear_list[is_shown].tolist() if "nonlinear" in tables else None,
         "logarithm": _is_log2(dataset),
         "total": len(table),
     }
 
 
 def _is_log2(dataset: Dataset) -> bool:
-    """Tell whether the steps of normalisation say that the values are log2."""
+    """Return whether a step of normalisation gives log2 values."""
     steps = [*dataset.provenance.get("steps", []), *dataset.provenance.get("summaries", [])]
     names = {step["step"] if isinstance(step, dict) else str(step) for step in steps}
     return bool(names & LOG2_STEPS)
 
 
-def genes_of_lists(tables: Mapping[str, pd.DataFrame]) -> dict[str, set[str]]:
-    """Return the genes of the linear and of the nonlinear list."""
-    lists = {"signature": set(tables["signature"]["gene"].astype(str))}
-    if "nonlinear" in tables:
-        table = tables["nonlinear"]
-        lists["nonlinear list"] = set(table.loc[table["in_list"].astype(bool), "gene"].astype(str))
-    return lists
+def _nonlinear_list(tables: Mapping[str, pd.DataFrame]) -> list[str]:
+    """Return the genes of the nonlinear list; [] if nonlinear selection was not run."""
+    if "nonlinear" not in tables:
+        return []
+    table = tables["nonlinear"]
+    return [str(gene) for gene in table.loc[table["in_list"].astype(bool), "gene"]]
 
 
 MAX_CORRELATED_GENES = 300
 MAX_STRIPS = 60
-MAX_HEAT_SHAPE = (100, 1000)
+MAX_HEAT_SHAPE = (100, 1000)  # genes, samples
 
 
 def gene_parts(dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: float) -> GeneParts:
@@ -191,7 +168,7 @@ def gene_parts(dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: float)
     summarised_dataset = with_summaries_applied(dataset)
     signature = tables["signature"]
     blocks = tables["blocks"]
-    blocks = blocks[blocks["block"].notna()]  # those that stand apart have none
+    blocks = blocks[blocks["block"].notna()]  # a gene may belong to no group
     return {
         "univariate": count_single_gene_tests(dataset, tables, fdr),
         "correlation": correlation_data(summarised_dataset, blocks),
@@ -296,13 +273,12 @@ def _standardise_genes(dataset: Dataset, gene_ids: pd.Series[Any]) -> Array:
 
 
 def block_warnings(data: Genes) -> list[str]:
-    """Return a sentence on blocks whose representatives are strongly correlated."""
+    """Return the warning about groups whose representatives are strongly correlated, if any."""
     max_correlation = data["config"]["clusters"]["warn_above"]
     r = data["correlation"]["r"]
     names = data["correlation"]["genes"]
-    representatives = [
-        index for index, gene in enumerate(names) if gene in _representative_genes(data)
-    ]
+    prototypes = {row["prototype"] for row in table_rows(data["tables"]["blocks"])}
+    representatives = [index for index, gene in enumerate(names) if gene in prototypes]
     pairs = [
         (gene_a, gene_b)
         for gene_a, gene_b in combinations(representatives, 2)
@@ -318,11 +294,6 @@ def block_warnings(data: Genes) -> list[str]:
     return [
         f"These genes are strongly correlated; treat their groups as one: {pairs_text}{remainder}."
     ]
-
-
-def _representative_genes(data: Genes) -> set[str]:
-    """Return the representative gene of each block."""
-    return {row["prototype"] for row in table_rows(data["tables"]["blocks"])}
 
 
 ValueAndInterval = tuple[float, float, float]  # value, lower and upper limit
@@ -354,11 +325,11 @@ def gene_cards(
     for row in shown_genes.to_dict("records"):
         gene = str(row["gene"])
         gene_values = test_units.X[:, column_of_gene[gene]]
-        own_class = row.get("class")
+        class_of_weight = row.get("class")
         class_code = 0
         if test_units.test == "anova":
-            if own_class in classes:
-                class_code = classes.index(own_class)
+            if class_of_weight in classes:
+                class_code = classes.index(class_of_weight)
             else:
                 class_code = _most_different_class(test_units, gene_values)
         separation, effect = MEASURES_OF_TEST[test_units.test](test_units, gene_values, class_code)
@@ -368,7 +339,6 @@ def gene_cards(
                 "class_of_direction": classes[class_code] if test_units.test == "anova" else None,
                 "separation": _rounded_score(separation),
                 "effect": _rounded_score(effect),
-                "lists": [int(lists[:, column_of_gene[gene]].sum()), len(lists)],
                 "replacements": replacement_genes(summarised_dataset, lists, column_of_gene[gene]),
                 "missing": _missing_shares(dataset, column_of_gene[gene]),
             }
@@ -554,8 +524,8 @@ def _measure_survival(
     return (concordance.value, *concordance.interval), (float(ratio), float(low), float(high))
 
 
-# by the test of genes: a function of units, values and class code that returns association and
-# effect
+# by the test of genes: the function of units, gene values and class code that returns association
+# and effect
 MEASURES_OF_TEST: dict[
     str, Callable[[Units, Array, int], tuple[ValueAndInterval, ValueAndInterval]]
 ] = {

@@ -75,16 +75,12 @@ class VolcanoPlot(GeneNames):
 
 
 class Replacement(TypedDict):
-    """A gene that is in lists which lack the gene of the card."""
+    """A gene that is selected if the gene of the card is not."""
 
     gene: str
     symbol: str
-    in_lists_without_gene: list[
-        int
-    ]  # [lists with it, lists] among the lists without the gene of the card
-    in_lists_with_gene: list[
-        int
-    ]  # [lists with it, lists] among the lists with the gene of the card
+    in_lists_without_gene: list[int]  # [lists with it, lists] of the lists without that gene
+    in_lists_with_gene: list[int]  # [lists with it, lists] of the lists with that gene
     r: float | None  # Pearson's r between the two genes
 
 
@@ -92,12 +88,9 @@ class GeneCard(TypedDict):
     """A gene of the signature by itself."""
 
     gene: str
-    class_of_direction: (
-        str | None
-    )  # the class of the direction; None unless there are several classes
+    class_of_direction: str | None  # class against the others; None unless there are several
     separation: Estimate  # AUC, share of pairs, Pearson's r or Harrell's C, by the test
     effect: Estimate  # difference of the means, change per standard deviation, or hazard ratio
-    lists: list[int]  # [chosen lists with the gene, all], half-sample lists included
     replacements: list[Replacement]
     # share of missing values in each class; None if no value is missing
     missing: list[float] | None
@@ -122,6 +115,6 @@ class GeneParts(TypedDict):
 
 
 class Genes(Study, GeneParts):
-    """The data of a study and of its genes."""
+    """The keys of report_data.json that this topic reads."""
 
     cards: GeneCards

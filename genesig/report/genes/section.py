@@ -1,4 +1,4 @@
-"""Sections about lists of genes, their values, and accuracy by the length of a list."""
+"""Sections about the signature, its values, single genes, and accuracy by number of genes."""
 
 from __future__ import annotations
 
@@ -53,14 +53,12 @@ N_VISIBLE_GENES = 8  # rows above the fold of the table
 
 
 def signature_section(data: Genes, limits: Limits) -> Section:
-    """Return the section with the signature as one table."""
+    """Return the section with the tables of the signature and of all selected genes."""
     evidence = data["answer"]["evidence"]
-    items = list[Table]()
+    items: list[Table] = []
     if data["answer"]["size"]:
-        fdr_selected_note = (
-            " and FDR-selected genes" if evidence and evidence["fdr_selected"] else ""
-        )
-        caption = f"Signature genes{fdr_selected_note}."
+        has_fdr_selected = evidence and evidence["fdr_selected"]
+        caption = f"Signature genes{' and FDR-selected genes' if has_fdr_selected else ''}."
         items.append(
             packed_table(
                 data,
@@ -76,19 +74,19 @@ def signature_section(data: Genes, limits: Limits) -> Section:
         caption = "All genes selected in at least one random half."
         table = packed_table(data, "selection", caption, limits.table_rows, search=True)
         # The table above explains the columns that both have.
-        explained = {label for shown in items for label, _ in shown.meanings}
-        items.append(without_meanings(table, explained))
+        explained_labels = {label for shown in items for label, _ in shown.meanings}
+        items.append(without_meanings(table, explained_labels))
     paragraphs = _signature_paragraphs(data)
     return Section("signature", "Signature genes", paragraphs, items, part="genes")
 
 
 def _class_weight_columns(data: Genes) -> list[str]:
-    """Return the weight columns of several classes; the page has that of the gene's own class."""
+    """Return the weight columns of several classes; the page shows one weight of each gene."""
     return [f"weight {name}" for name in data["study"]["classes"] or []]
 
 
 def _signature_paragraphs(data: Genes) -> list[str]:
-    """Return the text above the signature."""
+    """Return the paragraphs above the table of the signature."""
     if not data["answer"]["size"]:
         return ["The signature is empty: the final model selected no gene."]
     if data["answer"]["evidence"]:
@@ -121,7 +119,7 @@ def blocks_section(data: Genes, limits: Limits) -> Section:
 
 
 def _correlation_picture(data: Genes, n_shown: int, total: int) -> Picture:
-    """Return the image of the correlation matrix."""
+    """Return the figure of the correlation matrix."""
     return Picture(
         "correlation",
         partial(figures.draw_correlation, data),
@@ -134,7 +132,7 @@ def _correlation_picture(data: Genes, n_shown: int, total: int) -> Picture:
 
 
 def _correlation_columns(correlation: CorrelationMatrix) -> FigureColumns:
-    """Return the data of that image."""
+    """Return the correlation matrix as columns, one for each gene."""
     column_of_gene = dict(zip(correlation["genes"], correlation["r"], strict=True))
     return {
         "gene": correlation["genes"],
@@ -160,7 +158,7 @@ def expression_section(data: Genes, limits: Limits) -> Section:
 
 
 def _heat_map_picture(data: Genes) -> Picture:
-    """Return the heat map."""
+    """Return the figure of the heat map."""
     heat = data["heat"]
     n_genes = len(heat["genes"])
     n_samples = len(heat["samples"])
@@ -180,7 +178,7 @@ def _heat_map_picture(data: Genes) -> Picture:
 
 
 def _volcano_picture(data: Genes) -> Picture:
-    """Return the volcano plot."""
+    """Return the figure of the volcano plot."""
     volcano = data["volcano"]
     return Picture(
         "volcano",
@@ -213,7 +211,7 @@ def single_genes_section(data: Genes, limits: Limits) -> Section:
 
 
 def _with_test_name(table: Table, test: str) -> Table:
-    """Name the t-test in the headings of p and q, apart from those of the selection."""
+    """Return the table with "t-test" in its headings, if the test is one: p (t-test)."""
     if "t-test" not in test:
         return table
     columns = [
@@ -226,7 +224,7 @@ def _with_test_name(table: Table, test: str) -> Table:
 class ListLength(NamedTuple):
     """Gene lists of one kind, averaged over the outer splits."""
 
-    is_chosen: bool  # the reported lists; otherwise nested ones
+    is_chosen: bool  # whether they are the reported lists; otherwise nested ones
     genes: float  # mean number of genes
     value: float  # main measure
     limits: tuple[float | None, float | None]  # 95% CI of the measure
@@ -327,7 +325,7 @@ def draw_brevity(data: Genes) -> Figure:
     bottom_axes = axes[-1, 0]
     bottom_axes.set_xscale("log")
     ticks: list[float] = []
-    for length in lengths:  # those too near the one before could not be read
+    for length in lengths:  # a label too near the one before could not be read
         if not ticks or length.genes > 1.12 * ticks[-1]:
             ticks.append(length.genes)
     bottom_axes.set_xticks(ticks, [f"{tick:.0f}" for tick in ticks])
@@ -345,7 +343,8 @@ def _draw_list_dots(ax: Axes, lengths: list[ListLength], values: list[float | No
         (length, value) for length, value in zip(lengths, values, strict=True) if value is not None
     ]
     nested_points = [(length.genes, value) for length, value in measured if not length.is_chosen]
-    ax.plot(*zip(*nested_points, strict=True), color=MUTED, lw=0.8) if nested_points else None
+    if nested_points:
+        ax.plot(*zip(*nested_points, strict=True), color=MUTED, lw=0.8)
     for length, value in measured:
         ax.scatter(
             [length.genes],

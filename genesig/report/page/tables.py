@@ -10,7 +10,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.report.page.measure import measure, model_name
-from genesig.report.page.record import FdrSelectedError, PackedTable, Study
+from genesig.report.page.record import Estimate, FdrSelectedError, PackedTable, Study
 from genesig.report.page.words import (
     ABSENT,
     clean,
@@ -70,6 +70,13 @@ def accuracy_difference(row: TableRow) -> list[float | None]:
     """Return value and limits of the difference of accuracies, from that of errors."""
     value, low, high = (row[key] for key in ("difference", "difference_low", "difference_high"))
     return [None if number is None else -number for number in (value, high, low)]
+
+
+def value_and_limits(estimate: Estimate | None) -> tuple[float | None, float | None, float | None]:
+    """Return value, lower and upper limit of an estimate; three times None without one."""
+    if estimate is None:
+        return None, None, None
+    return estimate["value"], estimate["low"], estimate["high"]
 
 
 def genesig_rows(controls: PackedTable) -> list[TableRow]:
