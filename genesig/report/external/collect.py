@@ -1,4 +1,4 @@
-"""Collect the part of report_data.json about external cohorts."""
+"""The part of report_data.json about external cohorts, and warnings."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class CohortSample(TypedDict):
     """A sample of a cohort with its prediction."""
 
     sample: str
-    given: str  # the cell of the cohort's own label column
-    label: str  # the same in the terms of this study
+    given: str  # cell of the label column of the cohort
+    label: str  # the same label with the names of this study
     predicted: str | float  # class, risk group or number
     wrong: bool | None  # None without classes
     score: float  # the largest one of several classes
@@ -172,7 +172,7 @@ class NotAssessable(TypedDict):
 
 
 class External(Study):
-    """The data of a study and of its external cohorts."""
+    """The keys of report_data.json that this topic reads."""
 
     external: list[CohortRecord]
     not_assessable: list[NotAssessable]
@@ -180,6 +180,7 @@ class External(Study):
 
 JsonObject = Mapping[str, Any]  # an object of about.json, or one of its rows
 SCORE_FIELDS = ("value", "low", "high", "samples")
+# fields of about.json that stay as they are
 COPIED_FIELDS = (
     "name",
     "file",

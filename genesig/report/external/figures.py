@@ -42,8 +42,6 @@ from genesig.report.page.words import (
 )
 
 JITTER_PATTERN = (0.0, 0.16, -0.16, 0.08, -0.08)  # vertical offsets of neighbouring dots, in rows
-
-
 N_LABELLED_GENES = 6  # genes of the model whose names are in the histogram
 
 
@@ -68,25 +66,25 @@ def draw_scores(
 ) -> Figure:
     """Draw scores by class: held-out samples of this study above, samples of the cohort below."""
     figure, ax = new_figure(PAGE_WIDTH, 3.2)
-    of_this_study = [(member["label"], member["mean"], member["sample"]) for member in held_out]
-    of_cohort = [
-        (member["label"], member["score"], member["sample"]) for member in cohort["points"]
+    study_samples = [(sample["label"], sample["mean"], sample["sample"]) for sample in held_out]
+    cohort_samples = [
+        (sample["label"], sample["score"], sample["sample"]) for sample in cohort["points"]
     ]
     tick_labels = []
-    for row, (samples, class_index) in enumerate(
-        (samples_of_study, class_number)
-        for samples_of_study in (of_this_study, of_cohort)
-        for class_number in (0, 1)
+    # y of the first class, samples (label, score, name), their kind
+    for first_y, samples, kind in (
+        (3.0, study_samples, SAMPLE),
+        (0.65, cohort_samples, _sample_kind(cohort)),
     ):
-        class_samples = sorted(
-            (score, sample) for label, score, sample in samples if label == classes[class_index]
-        )
-        values = [score for score, _ in class_samples]
-        y = 3 - row - (0.35 if row > 1 else 0)
-        y_of_dots = _draw_strip(ax, values, y, class_index, is_faint=row < 2)
-        sample_kind = SAMPLE if row < 2 else _sample_kind(cohort)
-        name_points(ax, values, y_of_dots, [sample for _, sample in class_samples], sample_kind)
-        tick_labels.append((y, f"{shorten(classes[class_index], 22)} ({len(values)})"))
+        for class_index, class_name in enumerate(classes):
+            class_samples = sorted(
+                (score, name) for label, score, name in samples if label == class_name
+            )
+            values = [score for score, _ in class_samples]
+            y = first_y - class_index
+            y_of_dots = _draw_strip(ax, values, y, class_index, is_faint=kind == SAMPLE)
+            name_points(ax, values, y_of_dots, [name for _, name in class_samples], kind)
+            tick_labels.append((y, f"{shorten(class_name, 22)} ({len(values)})"))
     ax.axvline(0, color=MUTED, lw=0.9)
     ax.axhline(1.3, color=RULE, lw=1)
     ax.set_yticks([y for y, _ in tick_labels], [text for _, text in tick_labels])
@@ -102,7 +100,7 @@ def draw_scores(
 
 
 def _sample_kind(cohort: CohortRecord) -> str:
-    """Return the name of the kind of sample, since cohorts may share sample names."""
+    """Return the kind of the samples for `name_points`: cohorts may share sample names."""
     return f"{SAMPLE} of {cohort['name']}"
 
 
@@ -129,8 +127,7 @@ def _draw_strip(
 def draw_reliability(cohort: CohortRecord, classes: Sequence[str]) -> Figure:
     """Draw the share of positive samples against the score, with the line of a calibrated model."""
     figure, ax = new_figure(HALF_WIDTH, 3.9)
-    groups = cohort["reliability"]
-    scores = [group["score"] for group in cohort["points"]]
+    scores = [sample["score"] for sample in cohort["points"]]
     score_range = np.array([min([*scores, -1.0]), max([*scores, 1.0])])
     corners = np.unique([score_range[0], -1.0, 1.0, score_range[1]])
     ax.plot(corners, np.clip((1 + corners) / 2, 0, 1), color=MUTED, lw=0.9, dashes=(4, 3))
@@ -143,11 +140,11 @@ def draw_reliability(cohort: CohortRecord, classes: Sequence[str]) -> Figure:
             color=GENESIG_COLOUR,
             lw=1.6,
         )
-    for group in groups:
+    for group in cohort["reliability"]:
         ax.vlines(group["score"], group["low"], group["high"], color=INK, lw=1.4)
         ax.scatter([group["score"]], [group["share"]], s=50, color=INK, zorder=3)
         small_label(ax, group["score"], 1.04, str(group["samples"]), ha="center")
-    is_positive = np.array([group["label"] == classes[1] for group in cohort["points"]], bool)
+    is_positive = np.array([sample["label"] == classes[1] for sample in cohort["points"]], bool)
     for class_index, y in enumerate((-0.1, -0.06)):
         class_scores = np.array(scores)[is_positive == bool(class_index)]
         ax.scatter(
@@ -204,20 +201,23 @@ def draw_shift(cohort: CohortRecord) -> Figure:
         ax.stairs(
             after * top / max(after.max(initial=1.0), top), edges, color=GENESIG_COLOUR, lw=1.6
         )
-    shifted_genes = [
-        (gene_row["shift"], gene_row)
-        for gene_row in cohort["genes"]
-        if gene_row["shift"] is not None
-    ]
-    shifted_genes.sort(key=lambda pair: -abs(pair[1]["weight"]))
-    for rank, (gene_shift, gene) in enumerate(shifted_genes):
-        x = float(np.clip(gene_shift, edges[0], edges[-1]))
+    shifted_genes = sorted(
+        (gene for gene in cohort["genes"] if gene["shift"] is not None),
+        key=lambda gene: -abs(gene["weight"]),
+    )
+    for rank, gene in enumerate(shifted_genes):
+        x = float(np.clip(gene["shift"] or 0.0, edges[0], edges[-1]))
         ax.vlines(x, 0, top * 1.04, color=GENESIG_COLOUR, lw=1.1, alpha=0.8)
         if rank < N_LABELLED_GENES:
             name = gene_label(gene["gene"], gene["symbol"], 18)
-            alignment = {"ha": "right"} if x > 0.7 * edges[-1] + 0.3 * edges[0] else {"ha": "left"}
+            is_right = x > 0.7 * edges[-1] + 0.3 * edges[0]
             small_label(
-                ax, x, top * (1.07 + 0.09 * rank), f" {name} ", color=GENESIG_COLOUR, **alignment
+                ax,
+                x,
+                top * (1.07 + 0.09 * rank),
+                f" {name} ",
+                color=GENESIG_COLOUR,
+                ha="right" if is_right else "left",
             )
     ax.set_ylim(0, top * (1.1 + 0.09 * min(len(shifted_genes), N_LABELLED_GENES)))
     ax.set_yticks([])
@@ -234,15 +234,10 @@ def cohort_forest(data: External) -> Picture:
     """Return the forest plot of the main measure in every cohort and in cross-validation."""
     (key, name, chance) = measure(data).external_measure
     listed = data["external"][:MAX_FOREST_COHORTS]
-    value, *interval = _measure_of_this_study(data, key)
-    colour_of_this_study = INK
-    if grade_within_study(data) is Grade.HERE:
-        colour_of_this_study = GENESIG_COLOUR  # as on the first screen
-    lines = [
-        charts.ForestRow(
-            "cross-validation, this study", value, (interval[0], interval[1]), colour_of_this_study
-        )
-    ]
+    value, low, high = _measure_of_this_study(data, key)
+    # green if this study is better than chance, as on the first screen
+    study_colour = GENESIG_COLOUR if grade_within_study(data) is Grade.HERE else INK
+    lines = [charts.ForestRow("cross-validation, this study", value, (low, high), study_colour)]
     for cohort in listed:
         score = cohort["scores"].get(key) or {"value": None, "low": None, "high": None}
         training_note = ", seen in training" if cohort["seen_before"] else ""
@@ -268,19 +263,15 @@ def cohort_forest(data: External) -> Picture:
 def _measure_of_this_study(
     data: External, key: str
 ) -> tuple[float | None, float | None, float | None]:
-    """Return value and limits of a measure in cross-validation; None if there is none."""
-    for first_screen_measure in data["answer"]["measures"]:
-        if first_screen_measure["name"] == key:
-            return (
-                first_screen_measure["value"],
-                first_screen_measure["low"],
-                first_screen_measure["high"],
-            )
-    error = data["answer"]["error"]
-    study_measure = measure(data)
+    """Return value and limits of a measure in cross-validation; three times None without it."""
+    for row in data["answer"]["measures"]:
+        if row["name"] == key:
+            return row["value"], row["low"], row["high"]
     if data["study"]["classes"]:
         return None, None, None
-    return study_measure.value(error["value"]), *study_measure.interval(error)
+    error = data["answer"]["error"]
+    low, high = measure(data).interval(error)
+    return measure(data).value(error["value"]), low, high
 
 
 def classification_figures(

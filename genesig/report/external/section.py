@@ -1,4 +1,4 @@
-"""The section about external cohorts, their lines of the first screen and of Methods."""
+"""The section about external cohorts, their paragraph of the first screen, and Methods."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from genesig.report.page.words import (
     with_limits,
 )
 
+# columns of genes.tsv of a cohort
 GENE_COLUMNS = {
     "symbol": Column("Symbol", "text"),
     "gene": Column("Gene id", "name"),
@@ -41,6 +42,7 @@ GENE_COLUMNS = {
     "score_shift": Column("Effect on score", "signed", "Weight times difference of the means"),
     "imputed": Column("Samples imputed", "integer", "Samples that lack the gene"),
 }
+# columns of predictions.tsv of a cohort, by kind of outcome
 CLASS_SAMPLE_COLUMNS = {
     "sample": Column("Sample", "name"),
     "given": Column("Label there", "text"),
@@ -62,7 +64,7 @@ REGRESSION_SAMPLE_COLUMNS = {
 
 
 def gene_columns(classes: Sequence[str] | None) -> dict[str, Column]:
-    """Return the columns of the gene table, with help on how class means are weighted."""
+    """Return the columns of the gene table; with classes the help says that they count alike."""
     if not classes:
         return GENE_COLUMNS
     weighting = f", {'both' if len(classes) == 2 else 'all'} classes counting alike"
@@ -79,15 +81,16 @@ def sample_columns(cohort: CohortRecord, classes: Sequence[str] | None) -> dict[
     return SURVIVAL_SAMPLE_COLUMNS if "curves" in cohort else REGRESSION_SAMPLE_COLUMNS
 
 
-MAX_COHORTS_OF_FIRST_SCREEN = 3  # cohorts with numbers of their own in the sentence
+MAX_COHORTS_OF_FIRST_SCREEN = 3  # cohorts up to which a sentence has the numbers of each
 MAX_LISTED_NAMES = 5  # names of cohorts that are not better than chance
 
 
 def cohort_paragraphs(data: External) -> list[Paragraph]:
-    """Return the paragraph of the first screen about external cohorts; none without any."""
+    """Return the paragraph of the first screen about external cohorts; [] without any."""
     text = WORDS.text("first_screen", data, measure(data))
-    several = len(data["external"]) + len(data["not_assessable"]) > 1
-    return [Paragraph(f"External cohort{'s' * several}.", text)] if text else []
+    n_cohorts = len(data["external"]) + len(data["not_assessable"])
+    lead = "External cohort." if n_cohorts == 1 else "External cohorts."
+    return [Paragraph(lead, text)] if text else []
 
 
 def _first_names(names: Sequence[str]) -> str:
@@ -97,13 +100,13 @@ def _first_names(names: Sequence[str]) -> str:
 
 
 def _one_minus(error: float | None) -> float | None:
-    """Return 1 - error; None stays None."""
+    """Return 1 - error, such as balanced accuracy; None stays None."""
     return None if error is None else 1 - error
 
 
-# cohorts whose findings are at the top; otherwise each group has its own
-MAX_COHORTS_OF_SUMMARY = 3
+MAX_COHORTS_OF_SUMMARY = 3  # cohorts up to which all results are at the top of the section
 SHIFT_HELP = "Of the genes, in training standard deviations"
+# name and format of measures of a cohort, in the order of the table
 MEASURE_COLUMNS: dict[str, tuple[str, Callable[[float | None], str]]] = {
     "concordance": ("C", decimal),
     "uno": ("Uno's C", decimal),
@@ -127,17 +130,14 @@ def external(data: External, limits: Limits) -> Section | None:
         Group(
             cohort["name"],
             _cohort_title(data, cohort),
-            [_finding(data, cohort)] if len(cohorts) > MAX_COHORTS_OF_SUMMARY else [],
+            [WORDS.text("finding", data, cohort, measure(data))]
+            if len(cohorts) > MAX_COHORTS_OF_SUMMARY
+            else [],
             list(_cohort_items(data, cohort, limits)),
         )
         for cohort in cohorts
     ]
     return Section("external", "External cohorts", words, items, part="cohorts")
-
-
-def _finding(data: External, cohort: CohortRecord) -> str:
-    """Return the result in a cohort and in the cross-validation of this study."""
-    return WORDS.text("finding", data, cohort, measure(data))
 
 
 def _cohort_title(data: External, cohort: CohortRecord) -> str:
@@ -175,7 +175,7 @@ def _overview_table(data: External) -> Table:
         [
             cohort["name"],
             cohort["samples"],
-            *[_n_independent(cohort)] * has_groups,
+            *[cohort["groups"]["count"] if "groups" in cohort else cohort["samples"]] * has_groups,
             cohort["seen_before"],
             *(value for key in keys for value in value_and_limits(score_of_page(cohort, key))),
             cohort["absent"],
@@ -198,12 +198,6 @@ def score_of_page(cohort: CohortRecord, key: str) -> CohortScore | None:
         "low": _one_minus(score["high"]),
         "high": _one_minus(score["low"]),
     }
-
-
-def _n_independent(cohort: CohortRecord) -> int:
-    """Return the number of independent samples: of groups, if there are any."""
-    groups = cohort.get("groups")
-    return cohort["samples"] if groups is None else groups["count"]
 
 
 def _measure_name(key: str, cohort: CohortRecord) -> str:
@@ -283,7 +277,7 @@ def _cohort_table(
     max_rows: int,
     total: int,
 ) -> Table:
-    """Return the table of a file of a cohort without its empty columns."""
+    """Return the table of a file of a cohort, without columns that are empty."""
     filled_keys = [key for key in columns if any(row.get(key) is not None for row in rows)]
     values = [[row[key] for key in filled_keys] for row in rows]
     name = file.removesuffix(".tsv").replace("/", "-")
@@ -292,7 +286,7 @@ def _cohort_table(
 
 
 def external_sentences(data: External) -> list[str]:
-    """Return the sentences of Methods about external cohorts; none without any."""
+    """Return the sentences of Methods about external cohorts; [] without any."""
     return WORDS.paragraphs("methods", data) if data["external"] else []
 
 
