@@ -11,10 +11,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
 from genesig.arrays import Array
 from genesig.report.genes.record import Genes, HeatMap, Tree
+from genesig.report.page.charts import colour_legend
 from genesig.report.page.measure import class_number, measure
 from genesig.report.page.record import StudyFacts
 from genesig.report.page.style import (
@@ -79,7 +79,7 @@ def draw_correlation(data: Genes) -> Figure:
 
 
 def _middles_of_runs(blocks: list[Any], min_length: int) -> list[tuple[float, Any]]:
-    """Return (middle, name) of each run of equal values that is long enough for a label."""
+    """Return (middle, value) of each run of equal values that is long enough for a label."""
     middles = []
     start = 0
     for block, run in groupby(blocks):
@@ -91,7 +91,7 @@ def _middles_of_runs(blocks: list[Any], min_length: int) -> list[tuple[float, An
 
 
 def _thin_ticks(ticks: list[tuple[float, Any]], min_distance: float) -> list[tuple[float, Any]]:
-    """Return the ticks without those that would overlap the one before."""
+    """Return the ticks without those that would overlap the tick before."""
     separated: list[tuple[float, Any]] = []
     for position, name in ticks:
         if not separated or position - separated[-1][0] >= min_distance:
@@ -271,7 +271,7 @@ def _label_genes_and_samples(ax: Axes, heat: HeatMap) -> None:
     labelled_samples = heat["samples"] if len(heat["samples"]) <= MAX_LABELLED_SAMPLES else []
     ax.set_xticks(
         range(len(labelled_samples)),
-        [shorten(symbol, 14) for symbol in labelled_samples],
+        [shorten(sample, 14) for sample in labelled_samples],
         rotation=90,
         fontsize=6.5,
     )
@@ -316,10 +316,7 @@ def _annotation_bars(data: Genes) -> Any:
             shorten(data["batch"]["column"], 24),
             [to_rgba(colour_of_batch[batch]) for batch in heat["batches"]],
         )
-    score = np.array(
-        [np.nan if held_out_score is None else held_out_score for held_out_score in heat["score"]],
-        dtype=float,
-    )
+    score = np.array(heat["score"], dtype=float)  # None becomes NaN
     if not study["classes"]:
         yield "held-out prediction", _colour_scale(score)
         return
@@ -359,14 +356,6 @@ def _add_legend(figure: Figure, data: Genes) -> None:
     if data["heat"]["batches"] is not None:
         pairs += list(_colour_of_batch(data["heat"]["batches"]).items())[: len(BLOCK_COLOURS) - 1]
     if pairs:
-        marks = [Rectangle((0, 0), 1, 1, color=colour, lw=0) for _, colour in pairs]
-        figure.legend(
-            marks,
-            [shorten(name, 20) for name, _ in pairs],
-            loc="outside upper center",
-            ncols=min(len(pairs), 6),
-            fontsize=8,
-            handlelength=1.0,
-            handletextpad=0.4,
-            columnspacing=1.2,
-        )
+        names = [shorten(name, 20) for name, _ in pairs]
+        colours = [colour for _, colour in pairs]
+        colour_legend(figure, names, colours, "outside upper center", 6)

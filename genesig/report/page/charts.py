@@ -98,6 +98,24 @@ def forest(
     return figure, ax
 
 
+def colour_legend(
+    figure: Figure, names: Sequence[str], colours: Sequence[str], loc: str, max_columns: int
+) -> None:
+    """Add a legend with a square of its colour for each name."""
+    from matplotlib.patches import Rectangle
+
+    figure.legend(
+        [Rectangle((0, 0), 1, 1, color=colour, lw=0) for colour in colours],
+        names,
+        loc=loc,
+        ncols=min(len(names), max_columns),
+        fontsize=8,
+        handlelength=1.0,
+        handletextpad=0.4,
+        columnspacing=1.2,
+    )
+
+
 def frequencies(
     names: Sequence[str], bold: Sequence[bool], threshold: float, size_label: str
 ) -> tuple[Figure, Axes, Axes]:

@@ -1,4 +1,4 @@
-"""Collect the part of report_data.json about the quality of the samples from quality.json."""
+"""The part of report_data.json about the quality of the samples, from quality.json; a warning."""
 
 from __future__ import annotations
 
@@ -173,14 +173,12 @@ class QualityRecord(StudyValues, QualitySamples, OutlierChecks, ColumnAssociatio
 
 
 class QualityStudy(Study):
-    """The data of a study and of the quality of its samples."""
+    """The keys of report_data.json that this topic reads."""
 
     quality: QualityRecord
 
 
-MAX_COLUMNS = 30
-# A component goes with a column rather than with the label: share of its variance, less what
-# chance gives, at least; by how much more than the label's; largest adjusted p.
+MAX_COLUMNS = 30  # columns of the sample table in the figure of associations
 MIN_COLUMN_SHARE = 0.25  # share of a component, less chance, from which a column may dominate it
 MIN_LEAD_OVER_LABEL = 0.1  # by how much this share must exceed the share of the label
 MAX_ADJUSTED_P = 0.05  # of a dominant column
@@ -279,7 +277,7 @@ def _distributions_of_rows(
 
 
 def _bands_of_rows(values: Sequence[Band], rows: Sequence[int]) -> list[Band]:
-    """Return the bands of these rows, rounded."""
+    """Return the bands of the samples in these rows, rounded."""
     return list(rounded(np.array(values, dtype=float)[rows], 4))
 
 

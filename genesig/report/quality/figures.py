@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
+from genesig.report.page.charts import colour_legend
 from genesig.report.page.measure import class_codes, class_number
 from genesig.report.page.style import (
     BLOCK_COLOURS,
@@ -44,7 +45,7 @@ from genesig.report.quality.collect import (
 )
 
 MAX_LABELLED_SAMPLES = 60  # samples up to which each has its name
-SAMPLE_AXIS_POINTS = 460  # width of the samples' axis, in points
+SAMPLE_AXIS_POINTS = 460  # width of the axis of the samples, in points
 
 
 class BandPanel(NamedTuple):
@@ -163,18 +164,18 @@ def _label_sample_axis(figure: Figure, data: QualityStudy) -> None:
     )
     names = [shorten(record["samples"][row], 14) for row in labelled_rows]
     bottom_axes.set_xticks(list(labelled_rows), names, rotation=90, fontsize=7)
+    all_labelled = count <= MAX_LABELLED_SAMPLES  # otherwise only outliers have their names
     for row, text in zip(labelled_rows, bottom_axes.get_xticklabels(), strict=True):
-        text.set_fontweight(
-            "bold" if row in outlier_rows and count <= MAX_LABELLED_SAMPLES else "normal"
-        )
+        text.set_fontweight("bold" if row in outlier_rows and all_labelled else "normal")
     for ax in figure.axes:
-        ax.tick_params(axis="x", length=0 if count <= MAX_LABELLED_SAMPLES else 3)
+        ax.tick_params(axis="x", length=0 if all_labelled else 3)
     runs = _sample_runs(data)
     for start, _, _, _ in runs[1:]:
         for ax in figure.axes:
             ax.axvline(start - 0.5, color=RULE, lw=1, zorder=0.4)
     if record["batches"] is not None and data["study"]["classes"]:
-        _add_class_legend(figure, data["study"]["classes"])
+        classes = [shorten(name, 24) for name in data["study"]["classes"]]
+        colour_legend(figure, classes, CLASS_COLOURS[: len(classes)], "outside upper right", 5)
     min_run = count / 9
     for start, stop, name, colour in runs:
         if stop - start >= min_run / 2:
@@ -191,22 +192,6 @@ def _label_sample_axis(figure: Figure, data: QualityStudy) -> None:
             )
 
 
-def _add_class_legend(figure: Figure, classes: Sequence[str]) -> None:
-    """Add the legend of the classes, if batches are named above the panels."""
-    bars = [Rectangle((0, 0), 1, 1, color=colour, lw=0) for colour in CLASS_COLOURS[: len(classes)]]
-    names = [shorten(name, 24) for name in classes]
-    figure.legend(
-        bars,
-        names,
-        loc="outside upper right",
-        ncols=min(len(classes), 5),
-        fontsize=8,
-        handlelength=1.0,
-        handletextpad=0.4,
-        columnspacing=1.2,
-    )
-
-
 def _thin_positions(positions: Sequence[int], min_distance: int) -> list[int]:
     """Return the positions whose names do not overlap."""
     separated: list[int] = []
@@ -221,26 +206,25 @@ def _sample_runs(data: QualityStudy) -> list[tuple[int, int, str, str]]:
     record = data["quality"]
     classes = data["study"]["classes"]
     if record["batches"] is not None:
-        return [
-            (*start_stop, str(name), INK) for start_stop, name in _runs_of_equal(record["batches"])
-        ]
+        runs = _runs_of_equal(record["batches"])
+        return [(start, stop, str(name), INK) for start, stop, name in runs]
     if classes is None:
         label = shorten(data["study"]["label"], 30)
         return [(0, len(record["samples"]), f"{label}, from small to large", INK)]
     class_runs = _runs_of_equal([class_number(value, classes) for value in record["response"]])
     return [
-        (*start_stop, classes[class_index], CLASS_COLOURS[class_index])
-        for start_stop, class_index in class_runs
+        (start, stop, classes[class_index], CLASS_COLOURS[class_index])
+        for start, stop, class_index in class_runs
     ]
 
 
-def _runs_of_equal(values: Sequence[Any]) -> list[tuple[tuple[int, int], Any]]:
-    """Return ((start, stop), value) of each run of equal values."""
+def _runs_of_equal(values: Sequence[Any]) -> list[tuple[int, int, Any]]:
+    """Return (start, stop, value) of each run of equal values."""
     runs = []
     start = 0
     for value, run in groupby(values):
         stop = start + len(list(run))
-        runs.append(((start, stop), value))
+        runs.append((start, stop, value))
         start = stop
     return runs
 
@@ -313,7 +297,7 @@ def draw_components(data: QualityStudy) -> Figure:
 
 
 def _add_title(ax: Axes, title: str, *, has_key: bool) -> None:
-    """Name the column, with the legend of its classes below the name."""
+    """Name the column above the axes, with the legend of its classes if it has a key."""
     handles, names = ax.get_legend_handles_labels()
     if has_key and names:
         ax.legend(
@@ -361,7 +345,7 @@ def _draw_by_column(figure: Figure, ax: Axes, points: Any, colour_column: Colour
         label = f"{len(names) - len(common)} others"
         ax.scatter(x[is_other], y[is_other], s=22, color=GREY, alpha=0.6, lw=0, label=label)
     styles = list(zip(BLOCK_COLOURS, BLOCK_MARKERS, strict=True))
-    # The first two are those of the classes beside it, so they come last.
+    # The plot beside it uses the first two styles for the classes, so they come last here.
     for name, (colour, marker) in zip(common, styles[2:] + styles[:2], strict=False):
         members = values == name
         ax.scatter(

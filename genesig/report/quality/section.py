@@ -14,7 +14,14 @@ from genesig.data.steps.scale import LOGGED_MAX, LOGGED_P99
 from genesig.report.page.measure import class_number
 from genesig.report.page.section import Facts, Fold, Item, Limits, Section
 from genesig.report.page.svg import FigureColumns, Picture
-from genesig.report.page.tables import Column, Table, filled_table, on_components, transposed
+from genesig.report.page.tables import (
+    Column,
+    Table,
+    filled_table,
+    on_components,
+    table_rows,
+    transposed,
+)
 from genesig.report.page.wording import Wording
 from genesig.report.page.words import clean, shorten
 from genesig.report.quality import figures
@@ -29,7 +36,7 @@ from genesig.report.quality.collect import (
 
 MAX_MISSING_ROWS = 50  # rows of the table of missing values
 
-# What each rule of quality.json looks at: in the table, and of a sample that is far off.
+# by the name of a rule for outliers: column of the table of samples, property of an outlier
 RULE_WORDS = {
     "rle_median": (Column("RLE median", "number", "Level beside the other samples"), "level"),
     "rle_iqr": (Column("RLE IQR", "number", "Spread beside the other samples"), "spread"),
@@ -49,10 +56,7 @@ RULE_WORDS = {
 def quality_section(data: QualityStudy, limits: Limits) -> Section:
     """Return the section about the quality of the samples."""
     record = data["quality"]
-    items: list[Item] = [
-        Facts("quality", "Summary", _quality_facts(data)),
-    ]
-    items.append(rle_picture(data))
+    items: list[Item] = [Facts("quality", "Summary", _quality_facts(data)), rle_picture(data)]
     if record["missing"]["total"]:
         items.append(_missing_table(record["missing"]))
     if any(record["components"]["explained"]):
@@ -78,7 +82,7 @@ def _outlier_reasons(outlier: OutlierSample) -> str:
 
 
 def _quality_facts(data: QualityStudy) -> list[tuple[str, str]]:
-    """Return (name, text) of each fact."""
+    """Return (name, text) of each fact; facts without a text are left out."""
     record = data["quality"]
     study = data["study"]
     pairs = [
@@ -99,7 +103,7 @@ def _quality_facts(data: QualityStudy) -> list[tuple[str, str]]:
     return [(name, value) for name, value in pairs if value]
 
 
-# The rules of genesig.data.quality in words; how often they err is measured in its tests.
+# the rules of genesig.data.quality in words; its tests measure how often they flag sound samples
 OUTLIER_RULES = f"""\
 More than {OUTLIER_MADS:g} scaled median absolute deviations from the median of all \
 samples, and at least:
@@ -123,7 +127,7 @@ def _skipped_text(record: QualityRecord) -> str:
 
 
 def _first_names(names: list[str], max_names: int) -> str:
-    """Return the first names and the number of the others."""
+    """Return ``"a, b and 3 more"``: the first names, and the number of the others."""
     remainder = f" and {len(names) - max_names} more" if len(names) > max_names else ""
     return ", ".join(names[:max_names]) + remainder
 
@@ -145,7 +149,7 @@ def _missing_table(missing: MissingValues) -> Table:
 
 
 def _example_genes(worst: list[list[Any]], n_samples: int) -> str | None:
-    """Return genes that so many samples miss."""
+    """Return some genes that so many samples miss; None if they are not among the worst."""
     names = [clean(gene) for gene, n_missing in worst if n_missing == n_samples]
     return _first_names(names, 5) if names else None
 
@@ -208,7 +212,7 @@ def _sample_columns(data: QualityStudy) -> list[tuple[Column, Sequence[Any]]]:
 
 
 def _round_difference(value: float | None, rule: str) -> float | None:
-    """Return differences rounded to two decimals; smaller ones do not matter."""
+    """Return a value of an RLE rule with two decimals, other values as they are."""
     return value if value is None or not rule.startswith("rle") else round(value, 2) + 0.0
 
 
@@ -279,7 +283,7 @@ def components_picture(data: QualityStudy) -> Picture:
 
 
 def _component_columns(data: QualityStudy) -> FigureColumns:
-    """Return the data of that figure."""
+    """Return the samples on the components, with label and colour column, as columns."""
     record = data["quality"]
     columns: dict[str, Sequence[Any]] = {
         "sample": record["samples"],
@@ -304,7 +308,7 @@ def associations_picture(data: QualityStudy) -> Picture:
 
 
 def _association_columns(record: QualityRecord) -> FigureColumns:
-    """Return the data of that figure."""
+    """Return share and q of each sample column and component as columns."""
     return transposed(
         ("column", "component", "explained", "q"),
         [
@@ -342,10 +346,9 @@ def modules_table(data: QualityStudy) -> list[Item]:
 
 def genes_by_module(data: QualityStudy) -> list[tuple[int, list[dict[str, Any]]]]:
     """Return the number of each module with its genes, by falling |loading|."""
-    table = data["tables"].get("modules")
-    if table is None:
+    if "modules" not in data["tables"]:
         return []
-    rows = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+    rows = table_rows(data["tables"]["modules"])
     return [
         (number, list(module_rows))
         for number, module_rows in groupby(rows, lambda row: int(row["module"]))
@@ -353,19 +356,13 @@ def genes_by_module(data: QualityStudy) -> list[tuple[int, list[dict[str, Any]]]
 
 
 def _loading_names(genes: list[dict[str, Any]]) -> str:
-    """Return the genes with the largest loadings."""
-    names = [
-        ("−" if gene["loading"] < 0 else "") + shorten(gene["symbol"], 20)
-        for gene in genes[:MAX_MODULE_GENES]
-    ]
-    remainder = (
-        f" and {len(genes) - MAX_MODULE_GENES} more" if len(genes) > MAX_MODULE_GENES else ""
-    )
-    return ", ".join(names) + remainder
+    """Return the genes with the largest loadings, a minus sign before those that fall."""
+    names = [("−" if gene["loading"] < 0 else "") + shorten(gene["symbol"], 20) for gene in genes]
+    return _first_names(names, MAX_MODULE_GENES)
 
 
 def module_sentences(data: QualityStudy) -> list[str]:
-    """Return the sentence of Methods about modules; none without them."""
+    """Return the sentence of Methods about modules; [] without modules."""
     numbered_modules = genes_by_module(data)
     if not numbered_modules:
         return []
@@ -374,7 +371,7 @@ def module_sentences(data: QualityStudy) -> list[str]:
 
 
 def _removing_steps(record: QualityRecord) -> list[StepGenes]:
-    """Return the steps after which the number of genes is another."""
+    """Return the steps that change the number of genes."""
     before = [record["genes"], *(step["genes"] for step in record["steps"])]
     return [
         step
