@@ -178,15 +178,8 @@ class Table:
 
 CI_FROM = "95% CI from"
 CI_TO = "to"
-FREQUENCY_HELP = "Share of the outer splits that selected the gene"
-HALVES_HELP = "Share of gene lists from random halves that contain the gene"
-FDR_SELECTED = Column(
-    "FDR-selected",
-    "flag",
-    "q (selection) is at most signature.fdr, and more genes reach this than with permuted labels",
-)
-SINGLE_GENE_TEST = "single-gene test"
-"""The test of genes in the headings of its p and q, if it is no t-test."""
+SINGLE_GENE_TEST = "single-gene test"  # in headings of p and q, if the test is no t-test
+# headings of columns of result tables
 KNOWN_COLUMNS: dict[str, Column] = {
     "added": Column("Gain", "number", "Above the covariates alone"),
     "added_high": Column(CI_TO, "number"),
@@ -195,42 +188,48 @@ KNOWN_COLUMNS: dict[str, Column] = {
     "auc": Column("AUC", "number", "Area under the ROC curve; 0.5 is chance"),
     "auc_high": Column(CI_TO, "number"),
     "auc_low": Column(CI_FROM, "number"),
-    "about": Column("Description", "text"),
     "block": Column("Group", "integer", "Correlated genes, ordered by score"),
     "class": Column("Class", "text", "For which its weight is largest"),
     "weight": Column("Weight", "signed", "Weight in the final model"),
     "core": Column("Core", "flag", "Whether enough of the outer splits selected it"),
     "end": Column("End", "integer", "Position of its last gene"),
-    "expected": Column("Expected", "number", "Shared genes by chance"),
-    "error": Column("Error", "number", "On held-out samples"),
     "null_frequency": Column("By chance", "share", "Selection frequency with permuted labels"),
     "chromosome": Column("Chromosome", "name"),
     "contribution": Column("Contribution", "signed", "Weights times the genes' deviations, summed"),
     "family_p": Column("p over all sets", "p", "Permuted labels that take any set as far"),
     "final_norm": Column("Derivative, final model", "signed", "0 if it is not in it"),
     "first_mu": Column("First μ", "mu", "Smallest μ whose list holds the gene"),
-    "cv_frequency": Column("CV frequency", "share", FREQUENCY_HELP),
+    "cv_frequency": Column(
+        "CV frequency", "share", "Share of the outer splits that selected the gene"
+    ),
     "final_share": Column("Share, final model", "share", "Of the score; 0 if it is not in it"),
+    "fdr_selected": Column(
+        "FDR-selected",
+        "flag",
+        "q (selection) is at most signature.fdr, and more genes reach this than with permuted"
+        " labels",
+    ),
     "first": Column("First gene", "name"),
     "gene": Column("Gene id", "name"),
     "genes": Column("Genes", "integer", "Those of the set that were measured"),
-    "selection_frequency": Column("Selection frequency", "share", HALVES_HELP),
+    "selection_frequency": Column(
+        "Selection frequency",
+        "share",
+        "Share of gene lists from random halves that contain the gene",
+    ),
     "high": Column(CI_TO, "number"),
     "in_list": Column("In list", "flag", "Whether the frequency reaches the threshold"),
     "in_signature": Column("In the signature", "flag"),
     "mean_share": Column("Mean share", "share", "Of the score, over the splits that selected it"),
     "named": Column("In the file", "integer"),
-    "names": Column("Shared genes", "text"),
     "label": Column("Label", "text"),
     "last": Column("Last gene", "name"),
     "layer": Column("Layer", "integer", "Order of first appearance as μ grows"),
     "least_cv_frequency": Column("Smallest frequency", "share", "Of its genes"),
     "leading": Column("Leading genes", "text", "On the side of the set, largest |t| first"),
     "linear_cv_frequency": Column("Linear frequency", "share", "In the chosen lists"),
-    "list": Column("List", "name"),
     "low": Column(CI_FROM, "number"),
     "mean": Column("Mean score", "signed"),
-    "mean_weight": Column("Mean weight", "signed", "Over the splits that selected the gene"),
     "mean_norm": Column("Mean derivative", "signed", "Over the splits that selected the gene"),
     "difference": Column("Difference", "number", "From genesig, same samples; positive is better"),
     "difference_high": Column(CI_TO, "number"),
@@ -248,15 +247,10 @@ KNOWN_COLUMNS: dict[str, Column] = {
     "value": Column("Value", "number"),
     "concordance": Column("C", "number", "Share of the pairs in their order; 0.5 is chance"),
     "r2": Column("R²", "number", "1: all explained; 0: no better than the mean of the samples"),
-    "rank": Column("Rank", "integer"),
-    "reference": Column("Against", "name"),
     "sample": Column("Sample", "name"),
     "score": Column("Group score", "number", "Size of the representative's part of the score"),
     "scores": Column("Scores while held out", "text", "One per repeat"),
-    "size": Column("Contribution", "number", "|weight| times the gene's standard deviation"),
     "set": Column("Set", "name"),
-    "shared": Column("Shared", "integer"),
-    "sign_consistency": Column("Same sign", "share", "Selecting splits with the majority sign"),
     "start": Column("Start", "integer", "Position of its first gene"),
     "statistic": Column("Statistic", "signed"),
     "symbol": Column("Symbol", "symbol"),
@@ -278,7 +272,6 @@ def _integer(value: Any) -> str:
 # headings of tables in which a column of this name has another meaning
 _COLUMNS_OF_TABLE = {
     "controls": {"p_value": Column("p (permutation)", "p")},
-    "selection": {"fdr_selected": FDR_SELECTED},
     "univariate": {
         "p_value": Column(f"p ({SINGLE_GENE_TEST})", "p"),
         "q_value": Column(f"q ({SINGLE_GENE_TEST})", "p", "Benjamini–Hochberg"),
@@ -287,12 +280,7 @@ _COLUMNS_OF_TABLE = {
         "score": Column("Among all genes", "signed", "Mean rise of its genes, or less their fall"),
         "normalised": Column("Above chance", "number", "In standard deviations over labels"),
     },
-    "signature": {
-        "fdr_selected": FDR_SELECTED,
-        "symbol": Column("Symbol", "text"),
-        "univariate_p": Column("p (t-test)", "p", "Test of the gene by itself"),
-        "univariate_q": Column("q (t-test)", "p", "Benjamini–Hochberg"),
-    },
+    "signature": {"symbol": Column("Symbol", "text")},
     "stretches": {
         "cv_frequency": Column("Frequency", "share", "Mean of its genes"),
         "genes": Column("Genes", "integer"),
