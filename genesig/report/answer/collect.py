@@ -326,7 +326,8 @@ def best_other_method(controls: Sequence[TableRow]) -> BestOtherMethod | None:
         return None
     best = min(rows, key=lambda row: row["error"])
     record: Any = {key: best.get(key) for key in BestOtherMethod.__annotations__}
-    return {**record, "n_methods": len(rows)}
+    record["n_methods"] = len(rows)
+    return record  # type: ignore[no-any-return]
 
 
 def better_method(controls: Sequence[TableRow], chance: float) -> BetterMethod | None:

@@ -99,7 +99,7 @@ def forest(
 
 
 def colour_legend(
-    figure: Figure, names: Sequence[str], colours: Sequence[str], loc: str, max_columns: int
+    figure: Figure, names: Sequence[str], colours: Sequence[str], loc: Any, max_columns: int
 ) -> None:
     """Add a legend with a square of its colour for each name."""
     from matplotlib.patches import Rectangle
