@@ -42,24 +42,25 @@ def results(data: Writeup) -> list[str]:
     return WORDS.paragraphs("results", data)
 
 
-OPEN_ITEM = "open"  # answer to an item that only the authors can fill in
-
-
-# Each function returns the answer of the run to an item of `TRIPOD_ITEMS`, or to two of them.
+# Answers to items of `TRIPOD_ITEMS`.
+OPEN_ITEM = "open"  # only the authors can fill in the item
 
 
 def _objective(data: Writeup) -> str:
+    """Return whether the study develops a model, or also evaluates it."""
     tested = data["answer"]["cohorts"]["rows"]
     return "development" + (", and evaluation in external cohorts" if tested else "")
 
 
 def _preparation(data: Writeup) -> str:
+    """Return the steps of normalisation."""
     steps = data["config"]["normalise"]
     names = [step["step"] for key in ("samples", "folds") for step in steps[key]]
     return f"steps: {', '.join(map(clean, names)) or 'none'}; sample quality in the supplement"
 
 
 def _outcome(data: Writeup) -> str:
+    """Return the outcome and its kind."""
     facts = data["study"]
     kind = (
         " or ".join(map(clean, facts["classes"]))
@@ -70,14 +71,17 @@ def _outcome(data: Writeup) -> str:
 
 
 def _predictors(data: Writeup) -> str:
+    """Return the number of measured genes."""
     return f"all {counted(data['study']['genes'], 'gene')} measured; none was preselected by hand"
 
 
 def _size(data: Writeup) -> str:
+    """Return the number of samples."""
     return f"{counted(data['study']['samples'], 'sample')}; the justification is {OPEN_ITEM}"
 
 
 def _missing(data: Writeup) -> str:
+    """Return what was left out, and how missing values were imputed."""
     dropped = counts_by_kind(data["study"]["dropped"])
     text = f"left out: {dropped}, each with its reason" if dropped else "nothing was left out"
     first_step: dict[str, Any] = next(iter(data["config"]["normalise"]["folds"]), {"step": ""})
@@ -88,17 +92,17 @@ def _missing(data: Writeup) -> str:
     method = "from genes alike" if first_step["step"] == "knn_impute" else "with the gene's mean"
     if first_step["step"] in LOW_VALUE_STEPS:
         method = "taken for values too small to be measured"
-    text += (
-        f"; {n_missing} of {n_values} values ({percent(n_missing / n_values, 2)}) were missing and"
-    )
-    text += f" imputed by {first_step['step']} ({method}), learned on training samples alone"
+    share = percent(n_missing / n_values, 2)
+    text += f"; {n_missing} of {n_values} values ({share}) were missing and imputed by"
+    text += f" {first_step['step']} ({method}), learned on training samples alone"
     max_missing = float(first_step.get("missing_most", 1))
-    return text + f"; genes missing in more than {percent(max_missing)} were left out" * (
-        max_missing < 1
-    )
+    if max_missing >= 1:
+        return text
+    return f"{text}; genes missing in more than {percent(max_missing)} were left out"
 
 
 def _division(data: Writeup) -> str:
+    """Return the scheme of the outer splits."""
     design = data["design"]
     splits = f"{scheme_words(design['scheme'])}, {counted(design['outer'], 'split')}"
     return f"{splits}, selection and tuning inside each"
@@ -114,6 +118,7 @@ def _groups_and_batches(data: Writeup) -> str:
 
 
 def _measures(data: Writeup) -> str:
+    """Return the measures of the report."""
     if two_classes(data["study"]):
         further_measures = "AUC, sensitivity, specificity, calibration, net benefit"
     elif data["study"]["classes"]:
@@ -124,12 +129,14 @@ def _measures(data: Writeup) -> str:
 
 
 def _imbalance(data: Writeup) -> str:
+    """Return how classes of different size are treated."""
     if not data["study"]["classes"]:
         return f"does not apply to {measure(data).words.outcome}"
     return "all classes count alike in error and selection; samples were not resampled"
 
 
 def _output(data: Writeup) -> str:
+    """Return the output of the model."""
     classes = data["study"]["classes"]
     if not classes:
         return measure(data).words.output
@@ -139,10 +146,12 @@ def _output(data: Writeup) -> str:
 
 
 def _events(data: Writeup) -> str:
+    """Return the number of samples, by class."""
     return ", ".join(class_sizes(data["study"])) or counted(data["study"]["samples"], "sample")
 
 
 def _flow(data: Writeup) -> str:
+    """Return the number of analysed samples, and what was left out."""
     return f"{counted(data['study']['samples'], 'sample')} analysed; {_missing(data)}"
 
 
