@@ -33,7 +33,7 @@ COLLECTED_STUDIES = {
 def test_every_study_survives_json(study):
     data = collect(StudyResults(**arguments(study)))
     assert json.loads(json.dumps(data, allow_nan=False)) == data
-    assert data["version"] == 9
+    assert data["version"] == 10
 
 
 def test_roc_and_confusion_agree_with_sklearn():
