@@ -39,8 +39,7 @@ def cohort_data() -> dict[str, Any]:
 
 def test_page_without_cohorts_has_no_section() -> None:
     data = _data()
-    section = external(data, LIMITS)
-    assert (section.part, list(section.items), list(section.words)) == ("cohorts", [], [])
+    assert external(data, LIMITS) is None
     assert cohort_paragraphs(data) == []
 
 
