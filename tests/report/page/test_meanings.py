@@ -9,7 +9,7 @@ def test_meaning_of_repeated_columns_is_given_once():
     share = Column("Share", "share", "Of the samples")
     error = Column("Error", "number", "Mean of both classes")
     other_column = Column("Share", "share", "Of the genes")
-    table = Table("t", "c", [Column("AUC", "number"), share, error, share, other_column], [], 0)
+    table = Table("t", "c", [Column("AUC", "number"), share, error, share, other_column], [], 0, 0)
     assert table.meanings == [
         ("Share", share.help),
         ("Error", error.help),
