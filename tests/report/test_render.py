@@ -321,7 +321,7 @@ def test_the_numbers_of_the_answer_are_on_the_first_screen(rendering):
     first_screen = text[text.index('<section id="answer"') : text.index('class="part writeup"')]
     if name != "bare":
         assert f">{data['answer']['evidence']['fdr_selected']} at FDR ≤ 10%</dd>" in first_screen
-        assert re.search(rf"\b{data['answer']['evidence']['model']}\b genes?", first_screen)
+        assert re.search(rf"\b{data['answer']['evidence']['model_size']}\b genes?", first_screen)
     for warning in data["warnings"]:
         assert clean(warning) in " ".join(page.text)
     if name == "bare":
