@@ -28,15 +28,10 @@ from genesig.data.study.confounding import check_combat_covariates
 from genesig.data.study.cost import Size, check_cost, describe_costs, slowness, study_costs
 from genesig.data.study.covariates_check import check_training_sets
 from genesig.data.study.dataset import Inputs, read_inputs
-from genesig.data.study.design_check import (
-    check_design,
-    check_label_genes,
-    check_patient_columns,
-    check_tested_classes,
-    check_training_classes,
-)
 from genesig.data.study.gene_columns import check_groups
 from genesig.data.study.gene_sets import check_gene_sets
+from genesig.data.study.label_genes_check import check_label_genes
+from genesig.data.study.patients_check import check_patient_columns
 from genesig.data.study.scale_check import (
     check_counts,
     check_empty_samples,
@@ -49,6 +44,11 @@ from genesig.data.study.scale_check import (
 from genesig.data.study.settings import StudySettings
 from genesig.data.study.settings_check import check_decision, check_settings, check_shares
 from genesig.data.study.sheet_check import check_column
+from genesig.data.study.split_check import (
+    check_design,
+    check_tested_classes,
+    check_training_classes,
+)
 from genesig.errors import (
     GenesigError,
     InvalidInput,

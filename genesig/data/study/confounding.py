@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.study.design_check import CORRELATION_ROUNDING, correlations
+from genesig.data.study.label_genes_check import CORRELATION_ROUNDING, correlations
 from genesig.data.study.sheet_check import Sheet, check_column
 from genesig.errors import Problem
 from genesig.response.covariates import Covariate, encoded

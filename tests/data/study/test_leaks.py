@@ -13,7 +13,7 @@ from broken_labels import STATUS, YEARS, survival
 from small_study import Study
 
 from genesig.cli import main
-from genesig.data.study.design_check import (
+from genesig.data.study.label_genes_check import (
     CORRELATION_ROUNDING,
     check_label_genes,
     concordance,
@@ -187,7 +187,7 @@ def test_a_gene_that_equals_the_label_is_named(
 def test_all_genes_are_looked_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("genesig.data.study.design_check.GENES_PER_BLOCK", 3)
+    monkeypatch.setattr("genesig.data.study.label_genes_check.GENES_PER_BLOCK", 3)
     study = Study(tmp_path)
     for row in (study.matrix[1], study.matrix[8]):
         row[1:] = ["1", "2"] * 6
@@ -263,7 +263,7 @@ def test_no_group_is_advised_that_survival_refuses(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Samples of one patient that have other times are no group, see `design_check`."""
+    """Samples of one patient that have other times are no group, see `patients_check`."""
     study = survival(Study(tmp_path))
     for row, cell in zip(study.sheet, ["patient", *HOUSEHOLDS], strict=True):
         row.append(cell)

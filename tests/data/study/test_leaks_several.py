@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from genesig.data.study.design_check import check_label_genes
+from genesig.data.study.label_genes_check import check_label_genes
 from genesig.data.study.matrix_check import Expression
 from genesig.data.study.sheet_check import Sheet
 from genesig.results import Design
@@ -58,7 +58,7 @@ def test_a_gene_that_follows_the_numbers_of_the_classes_is_no_worse_than_another
 
 
 def test_leak_measure_of_two_classes_equals_the_correlation() -> None:
-    from genesig.data.study.design_check import _multiple_correlations, correlations
+    from genesig.data.study.label_genes_check import _multiple_correlations, correlations
 
     rng = np.random.default_rng(4)
     X = rng.normal(size=(20, 15))
