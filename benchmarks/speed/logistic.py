@@ -34,14 +34,12 @@ def study(n, d):
 
 def describe_study(Z, y):
     """Return the one training set, of features as they are."""
-    return logistic_sets(
-        Z, y[:, None], np.ones((len(y), 1), bool), centre=True, unit_variance=False
-    )
+    return logistic_sets(Z, y[:, None], np.ones((len(y), 1), bool), unit_variance=False)
 
 
 def ours(Z, y, tau):
     """Return coefficients (m, d), the description of the set included."""
-    path, *_ = logistic_path(describe_study(Z, y), tau[None], 0.0, tolerance=1e-9)
+    path, _ = logistic_path(describe_study(Z, y), tau[None], 0.0, tolerance=1e-9)
     B = np.zeros((len(tau), Z.shape[1]))
     for m in range(len(tau)):
         features, values = path.coef(0, m)
@@ -56,7 +54,7 @@ def fit_many(Z, y, tau, k=40):
     rows = np.ones((len(y), k), bool)
 
     def solve():
-        sets = logistic_sets(Z, Y, rows, centre=True, unit_variance=False)
+        sets = logistic_sets(Z, Y, rows, unit_variance=False)
         return logistic_path(sets, sets.tau_max[:, None] * SHARES, 0.0, tolerance=1e-9)[0]
 
     seconds, path = time_solver(solve)

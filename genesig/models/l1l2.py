@@ -229,12 +229,11 @@ class L1L2Logistic(SelectsLinear, TwoClasses, BaseEstimator):  # type: ignore[mi
             X,
             self._coded(y)[:, None],
             rows,
-            centre=True,
             unit_variance=self.unit_variance,
-            fixed=None if weights is None else adjustment(rows, weights=weights[:, None]),
+            sample_weights=None if weights is None else weights[:, None],
             balanced=self.balanced,
         )
-        fits, intercept, _ = logistic_path(
+        fits, intercept = logistic_path(
             sets, self.tau * sets.tau_max, self.mu * sets.norm, tolerance=self.tolerance
         )
         if fits.message:

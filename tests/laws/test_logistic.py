@@ -7,23 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference_formulas import (
-    SCALED,
     STUDY_VARIANTS,
     classes,
-    covariate_coef,
-    covariates,
     fits,
-    held,
     logistic_scores,
     parts,
     problem,
+    random_weights,
 )
 from reference_formulas import logistic_objective as objective
 
 from genesig.arrays import row_entries
 from genesig.compiled.algebra import solve_by_features, solve_by_samples
 from genesig.errors import GenesigError
-from genesig.optim.adjustment import adjustment
 from genesig.optim.likelihood.newton import (
     PenalisedProblem,
     QuadraticModel,
@@ -48,12 +44,11 @@ kinds = pytest.mark.parametrize("kind", STUDY_VARIANTS)
 
 def stationary(sets, k, b, a, tau, mu):
     """Return the largest breach of the optimality conditions, as a share of tau's scale."""
-    Z, y, v, C = parts(sets, k)
-    u = -y * v / (1 + np.exp(y * (C @ a + Z @ b)))
+    Z, y, v = parts(sets, k)
+    u = -y * v / (1 + np.exp(y * (a + Z @ b)))
     g = Z.T @ u + 2 * mu * b
-    cut = tau * sets.sets.weights
-    off = np.where(b != 0, np.abs(g + cut * np.sign(b)), np.maximum(np.abs(g) - cut, 0))
-    return max(off.max(), np.abs(C.T @ u + sets.column_ridge[k] * a).max()) / float(sets.tau_max[k])
+    off = np.where(b != 0, np.abs(g + tau * np.sign(b)), np.maximum(np.abs(g) - tau, 0))
+    return max(off.max(), abs(u.sum())) / float(sets.tau_max[k])
 
 
 @kinds
@@ -77,27 +72,6 @@ def test_every_fit_is_stationary_and_certified(kind, seed, n, d, mu, balanced):
 
 
 @kinds
-@pytest.mark.parametrize("share", [0.0, 0.3])
-def test_features_without_an_l1_term_keep_their_ridge(kind, share):
-    weights = np.where(np.arange(30) < 3, 0.0, 1.0)
-    sets = problem(3, 25, 30, kind, weights=weights)
-    tau = share * sets.tau_max[:, None]
-    mu = 0.05 * sets.norm[:, None]
-    path, B, A = fits(sets, tau, mu)
-    assert path.converged.all()
-    for k in range(2):
-        assert B[k, 0, :3].all()
-        assert stationary(sets, k, B[k, 0], A[k, 0], tau[k, 0], mu[k, 0]) < 1e-8
-
-
-def test_features_without_any_penalty_are_free():
-    sets = problem(3, 60, 30, weights=np.where(np.arange(30) < 3, 0.0, 2.0))
-    path, B, A = fits(sets, 0.3 * sets.tau_max[:, None], 0.0)
-    assert path.converged.all()
-    assert stationary(sets, 0, B[0, 0], A[0, 0], 0.3 * sets.tau_max[0], 0.0) < 1e-8
-
-
-@kinds
 @given(
     seed=seeds,
     d=st.integers(2, 40),
@@ -115,7 +89,7 @@ def test_gap_bounds_the_gain_of_any_other_point(kind, seed, d, mu, spread):
     none = np.zeros(2)
     eta, z, u = (np.zeros_like(buffer) for buffer in sets.start[2:5])
     b = B[:, 0] * rng.uniform(1 - spread, 1 + spread, d)
-    a = A[:, 0].copy()
+    a = A[:, :1].copy()
     state = PathState(b, a, eta, z, u, np.zeros_like(b))
     b[:, 0] += spread * rng.normal(size=2) * 0.1
     for k in range(2):
@@ -123,7 +97,7 @@ def test_gap_bounds_the_gain_of_any_other_point(kind, seed, d, mu, spread):
         n = ground.n_samples[k]
         set_problem = problem_of_set(ground, k, places, tau[k], mus[k])
         scores_buffer = np.zeros(n)
-        eta[k, :n] = np.append(b[k, places], a[k]) @ set_problem.D
+        eta[k, :n] = np.append(b[k, places], a[k, 0]) @ set_problem.D
         dual_point(
             classes_of(ground.response, k, n), set_problem, eta[k, :n], z[k, :n], scores_buffer
         )
@@ -133,7 +107,7 @@ def test_gap_bounds_the_gain_of_any_other_point(kind, seed, d, mu, spread):
     outside_gap = np.zeros(2)
     certify_sets(ground, state, np.arange(2), PathLevels(tau, mus, none, none), gap, outside_gap)
     for k in range(2):
-        objective_value = objective(sets, k, b[k], a[k], tau[k], mus[k])
+        objective_value = objective(sets, k, b[k], a[k, 0], tau[k], mus[k])
         assert (
             gap[k] >= objective_value - objective(sets, k, B[k, 0], A[k, 0], tau[k], mus[k]) - 1e-12
         )
@@ -147,9 +121,9 @@ def test_loosely_solved_fit_omits_no_feature_beyond_tau(kind, seed):
     mu = 1e-3 * sets.norm[:, None]
     _, B, A = fits(sets, tau, mu, tolerance=0.5)
     for k in range(2):
-        Z, y, v, C = parts(sets, k)
+        Z, y, v = parts(sets, k)
         for m in range(2):
-            u = -y * v / (1 + np.exp(y * (C @ A[k, m] + Z @ B[k, m])))
+            u = -y * v / (1 + np.exp(y * (A[k, m] + Z @ B[k, m])))
             beyond = np.abs(Z.T @ u)[B[k, m] == 0]
             assert beyond.max() <= tau[k, m] * (1 + 1e-6)
 
@@ -177,9 +151,11 @@ def test_a_step_at_given_signs_ends_where_the_model_is_flat(ridge, seed):
 @kinds
 def test_largest_tau_selects_nothing_and_the_next_one_feature(kind):
     sets = problem(1, 30, 50, kind)
-    path, _, A = fits(sets, sets.tau_max[:, None] * [1.0001, 0.9999], 1e-6 * sets.norm[:, None])
+    path, _, intercept = fits(
+        sets, sets.tau_max[:, None] * [1.0001, 0.9999], 1e-6 * sets.norm[:, None]
+    )
     np.testing.assert_array_equal(path.sizes(), [[0, 1]] * 2)
-    scores = logistic_scores(sets, path, A[..., 0], A[..., 1:])
+    scores = logistic_scores(sets, path, intercept)
     v = sets.v[:, :30]
     y = sets.y[:, :30]
     np.testing.assert_allclose(
@@ -193,10 +169,10 @@ def test_whole_weights_are_repeated_samples():
     tau = [0.05, 0.02]
     mu = 1e-3
     weighted = logistic_sets(
-        X, Y, rows, fixed=adjustment(rows, weights=np.stack([often] * 2, 1)), **SCALED
+        X, Y, rows, sample_weights=np.stack([often] * 2, 1), unit_variance=True
     )
     repeated_arrays = [np.repeat(array, often, axis=0) for array in (X, Y, rows)]
-    repeated = logistic_sets(*repeated_arrays, **SCALED)
+    repeated = logistic_sets(*repeated_arrays, unit_variance=True)
     np.testing.assert_allclose(weighted.tau_max, repeated.tau_max, rtol=1e-12)
     np.testing.assert_allclose(weighted.norm, repeated.norm, rtol=1e-9)
     for weighted_fit, repeated_fit in zip(
@@ -209,8 +185,8 @@ def test_a_weight_of_0_is_a_sample_left_out():
     X, Y, rows = classes(5, 24, 30)
     out = np.arange(24) == 7
     v = np.where(out, 0.0, 1.0)[:, None] * rows
-    weighted = logistic_sets(X, Y, rows, fixed=adjustment(rows, weights=v), **SCALED)
-    without = logistic_sets(X, Y, rows & ~out[:, None], **SCALED)
+    weighted = logistic_sets(X, Y, rows, sample_weights=v, unit_variance=True)
+    without = logistic_sets(X, Y, rows & ~out[:, None], unit_variance=True)
     tau = 0.2 * without.tau_max[:, None]
     for weighted_fit, shortened_fit in zip(
         fits(weighted, tau, 1e-3)[1:], fits(without, tau, 1e-3)[1:], strict=True
@@ -229,18 +205,13 @@ def test_balanced_classes_weigh_alike():
 @kinds
 def test_training_sets_do_not_know_each_other(kind):
     X, Y, rows = classes(6, 30, 200, 70)
-    fixed = held(6, rows, kind)
-    sets = logistic_sets(X, Y, rows, fixed=fixed, **SCALED)
+    weights = random_weights(6, rows) if kind == "weights" else np.ones(rows.shape)
+    sets = logistic_sets(X, Y, rows, sample_weights=weights, unit_variance=True)
     tau = sets.tau_max[:, None] * TAU_SHARES
     path, B, A = fits(sets, tau, 1e-6)
     for k in (0, 1, 69):
-        fixed_alone = None
-        if fixed is not None:
-            fixed_alone = type(fixed)(
-                fixed.root[:, [k]], *(x[[k]] for x in (fixed.basis, fixed.to_basis, fixed.mean))
-            )
         alone = logistic_sets(
-            X, Y[:, [k]], rows[:, [k]], fixed=fixed_alone, share_copy_with=sets, **SCALED
+            X, Y[:, [k]], rows[:, [k]], sample_weights=weights[:, [k]], unit_variance=True
         )
         path_alone, b, a = fits(alone, tau[[k]], 1e-6)
         np.testing.assert_array_equal(path_alone.sizes()[0], path.sizes()[k])
@@ -250,7 +221,7 @@ def test_training_sets_do_not_know_each_other(kind):
 
 def test_other_names_of_the_classes_mirror_the_fit():
     X, Y, rows = classes(7, 30, 60)
-    sets_plus, sets_minus = (logistic_sets(X, S * Y, rows, **SCALED) for S in (1, -1))
+    sets_plus, sets_minus = (logistic_sets(X, S * Y, rows, unit_variance=True) for S in (1, -1))
     tau = sets_plus.tau_max[:, None] * TAU_SHARES
     for a, b in zip(fits(sets_plus, tau, 1e-6)[1:], fits(sets_minus, tau, 1e-6)[1:], strict=True):
         np.testing.assert_allclose(a, -b, atol=1e-12)
@@ -260,7 +231,9 @@ def test_fits_ignore_held_out_rows():
     X, Y, rows = classes(8, 30, 40)
     rows[:, 1] = rows[:, 0]
     spoiled = np.where(rows[:, :1], X, 1e6)
-    sets_plain, sets_spoiled = (logistic_sets(matrix, Y, rows, **SCALED) for matrix in (X, spoiled))
+    sets_plain, sets_spoiled = (
+        logistic_sets(matrix, Y, rows, unit_variance=True) for matrix in (X, spoiled)
+    )
     tau = sets_plain.tau_max[:, None] * TAU_SHARES
     for a, b in zip(
         fits(sets_plain, tau, 1e-6)[1:], fits(sets_spoiled, tau, 1e-6)[1:], strict=True
@@ -268,27 +241,20 @@ def test_fits_ignore_held_out_rows():
         np.testing.assert_allclose(a, b, atol=1e-9)
 
 
-@pytest.mark.parametrize("centre", [True, False])
 @pytest.mark.parametrize("unit_variance", [True, False])
-def test_coefficients_in_the_units_of_the_matrix_give_the_scores(centre, unit_variance):
-    sets = problem(9, 30, 40, "both", centre=centre, unit_variance=unit_variance)
-    path, intercept, gamma = logistic_path(
-        sets, sets.tau_max[:, None] * TAU_SHARES, 1e-3, tolerance=1e-9
-    )
-    scores = logistic_scores(sets, path, intercept, gamma)
+def test_coefficients_in_the_units_of_the_matrix_give_the_scores(unit_variance):
+    sets = problem(9, 30, 40, "weights", unit_variance=unit_variance)
+    path, intercept = logistic_path(sets, sets.tau_max[:, None] * TAU_SHARES, 1e-3, tolerance=1e-9)
+    scores = logistic_scores(sets, path, intercept)
     values, constant = logistic_coef(sets, path, intercept)
-    of_covariates = covariate_coef(sets, gamma)
-    C = covariates(9, 30)
     for k in range(2):
         Z = sets.sets.standardised(k)
         for m in range(len(TAU_SHARES)):
             part = row_entries(path.indptr, 4 * k + m)
             A = path.indices[part]
             by_hand = intercept[k, m] + Z[:, A] @ path.values[part]
-            by_hand = by_hand + (C - sets.fixed.mean[k]) @ of_covariates[k, m]
             np.testing.assert_allclose(scores[k, m], by_hand, atol=1e-10)
             by_units = constant[k, m] + sets.sets.X[:, A] @ values[part]
-            by_units = by_units + (C - sets.fixed.mean[k]) @ of_covariates[k, m]
             np.testing.assert_allclose(scores[k, m], by_units, atol=1e-10)
 
 
@@ -296,7 +262,7 @@ def test_constant_genes_are_never_selected():
     X, Y, rows = classes(10, 20, 12)
     X[:, 3] = 7.0
     X[:, 5] = 0.0
-    sets = logistic_sets(X, Y, rows, **SCALED)
+    sets = logistic_sets(X, Y, rows, unit_variance=True)
     for tau, mu in ((0.0, 0.1), (1e-3, 0.0)):
         path, B, _ = fits(sets, tau, mu)
         assert path.converged.all()
@@ -307,53 +273,9 @@ def test_constant_genes_are_never_selected():
 def test_separated_classes_are_certified_without_a_ridge(d):
     X, Y, rows = classes(11, 25, d)
     X[:, 0] = Y[:, 0] * np.linspace(1, 2, 25)
-    sets = logistic_sets(X, Y[:, :1], rows[:, :1], **SCALED)
+    sets = logistic_sets(X, Y[:, :1], rows[:, :1], unit_variance=True)
     path, *_ = fits(sets, sets.tau_max[:, None] * np.geomspace(1, 1e-6, 20), 0.0)
     assert path.converged.all(), path.message
-
-
-def test_separating_covariates_get_a_ridge():
-    X, Y, rows = classes(12, 30, 20)
-    C = np.stack([np.column_stack([Y[:, k], np.arange(30.0)]) for k in range(2)])
-    sets = logistic_sets(X, Y, rows, fixed=adjustment(rows, C), **SCALED)
-    np.testing.assert_allclose(sets.column_ridge[:, 1:], 2 / rows.sum(axis=0)[:, None] * np.ones(2))
-    tau = 0.5 * sets.tau_max[:, None]
-    path, B, A = fits(sets, tau, 1e-3)
-    assert path.converged.all()
-    for k in range(2):
-        assert stationary(sets, k, B[k, 0], A[k, 0], tau[k, 0], 1e-3) < 1e-8
-
-
-def test_equal_covariates_share_a_coefficient():
-    X, Y, rows = classes(13, 30, 20)
-    c = np.random.default_rng(0).normal(size=30)
-    once, twice = (adjustment(rows, np.stack([np.column_stack(C)] * 2)) for C in ([c], [c, 2 * c]))
-    sets_once, sets_twice = (
-        logistic_sets(X, Y, rows, fixed=fixed_columns, **SCALED) for fixed_columns in (once, twice)
-    )
-    assert not sets_twice.column_ridge.any()
-    scores = []
-    for sets in (sets_once, sets_twice):
-        path_of_fits = logistic_path(sets, 0.3 * sets_once.tau_max[:, None], 1e-3, tolerance=1e-9)
-        scores.append(logistic_scores(sets, *path_of_fits))
-    np.testing.assert_allclose(*scores, atol=1e-10)
-
-
-def test_a_row_ends_before_its_first_long_list():
-    sets = problem(14, 40, 300)
-    tau = sets.tau_max[:, None] * np.geomspace(1, 0.02, 12)
-    mu = 1e-3 * sets.norm[:, None]
-    full_path, *_ = logistic_path(sets, tau, mu, tolerance=1e-9)
-    path, intercept, gamma = logistic_path(sets, tau, mu, tolerance=1e-9, longest=9)
-    ended = path.iterations < 0
-    assert ended.any(axis=1).all()
-    assert not ended[:, 0].any()
-    np.testing.assert_array_equal(path.indptr, full_path.end_rows(9).indptr)
-    np.testing.assert_array_equal(path.values, full_path.end_rows(9).values)
-    np.testing.assert_array_equal(np.isnan(intercept), ended)
-    np.testing.assert_array_equal(
-        np.isnan(logistic_scores(sets, path, intercept, gamma)[..., 0]), ended
-    )
 
 
 @pytest.mark.parametrize(("m", "free"), [(12, 2), (40, 0), (40, 3)])
@@ -391,7 +313,7 @@ def test_dependent_column_gets_no_step():
 def test_invalid_pair_of_classes_is_refused(change, message):
     X, Y, rows = classes(0, 12, 4)
     with pytest.raises(GenesigError, match=message):
-        logistic_sets(X, *change(Y, rows), **SCALED)
+        logistic_sets(X, *change(Y, rows), unit_variance=True)
 
 
 def test_without_any_penalty_nothing_is_determined():

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.adjustment import adjustment
 from genesig.optim.cox.path import cox_path
 from genesig.optim.cox.training import CoxSets, FollowUp, cox_sets
 from genesig.optim.logistic import LogisticSets, logistic_coef, logistic_path, logistic_sets
@@ -133,8 +132,7 @@ def cox_objective(sets: CoxSets, b: Array, tau: float, mu: float) -> float:
     """Return what `cox_path` minimises on the first training set."""
     weights = sets.sets.weights
     Z = sets.columns(0, np.arange(len(b)))
-    square = b[weights > 0] @ b[weights > 0]
-    return float(sets.risk[0].value(Z @ b) + mu * square + tau * (weights @ np.abs(b)))
+    return float(sets.risk[0].value(Z @ b) + mu * b @ b + tau * (weights @ np.abs(b)))
 
 
 def dense(sets: CoxSets, tau: Any, mu: Any, tolerance: float = 1e-9) -> Array:
@@ -150,8 +148,7 @@ def dense(sets: CoxSets, tau: Any, mu: Any, tolerance: float = 1e-9) -> Array:
 
 # The logistic elastic net as its definition reads, and small problems of every kind.
 
-SCALED = {"centre": True, "unit_variance": True}
-STUDY_VARIANTS = ["plain", "weights", "covariates", "both"]
+STUDY_VARIANTS = ["plain", "weights"]
 
 
 def classes(seed: int, n: int, d: int, k: int = 2) -> tuple[Array, Array, Array]:
@@ -167,66 +164,52 @@ def classes(seed: int, n: int, d: int, k: int = 2) -> tuple[Array, Array, Array]
     return X * rng.uniform(0.5, 3, d) + rng.normal(size=d), Y, rows
 
 
-def covariates(seed: int, n: int) -> Array:
-    """Return two covariates (n, 2)."""
-    return np.random.default_rng(seed).normal([50, 0], size=(n, 2))
-
-
-def held(seed: int, rows: Array, kind: str) -> Any:
-    """Return the adjustment of a kind in `STUDY_VARIANTS`."""
-    rng = np.random.default_rng(seed + 1)
-    (n, k) = rows.shape
-    v = rng.uniform(0.2, 3, (n, k)) if kind in {"weights", "both"} else None
-    C = np.stack([covariates(seed, n)] * k) if kind in {"covariates", "both"} else None
-    return None if kind == "plain" else adjustment(rows, C, v)
+def random_weights(seed: int, rows: Array) -> Array:
+    """Return weights of the samples of each training set, (n, k)."""
+    return np.random.default_rng(seed + 1).uniform(0.2, 3, rows.shape)
 
 
 def problem(seed: int, n: int, d: int, kind: str = "plain", **keys: Any) -> LogisticSets:
     """Return two training sets."""
     X, Y, rows = classes(seed, n, d)
-    return logistic_sets(X, Y, rows, fixed=held(seed, rows, kind), **{**SCALED, **keys})
+    sample_weights = random_weights(seed, rows) if kind == "weights" else None
+    keys.setdefault("unit_variance", True)
+    return logistic_sets(X, Y, rows, sample_weights=sample_weights, **keys)
 
 
-def parts(sets: LogisticSets, k: int) -> tuple[Array, Array, Array, Array]:
-    """Return Z (n_k, d), y and v of sum 1 (n_k,), and the free columns (n_k, c) of one set."""
+def parts(sets: LogisticSets, k: int) -> tuple[Array, Array, Array]:
+    """Return Z (n_k, d), y and v of sum 1 (n_k,) of one set."""
     training_rows = np.flatnonzero(sets.sets.rows[:, k])
     Z = sets.sets.standardised(k)[training_rows]
-    return (
-        Z,
-        sets.y[k, training_rows],
-        sets.v[k, training_rows],
-        sets.columns[k][:, training_rows].T,
-    )
+    return Z, sets.y[k, training_rows], sets.v[k, training_rows]
 
 
 def logistic_objective(
-    sets: LogisticSets, k: int, b: Array, a: Array, tau: float, mu: float
+    sets: LogisticSets, k: int, b: Array, a: float, tau: float, mu: float
 ) -> float:
-    """Return the penalised loss of b (d,) and a (c,), with the ridge that covariates may have."""
-    Z, y, v, C = parts(sets, k)
-    loss = v @ np.logaddexp(0, -y * (C @ a + Z @ b))
-    return float(
-        loss + tau * sets.sets.weights @ np.abs(b) + mu * b @ b + sets.column_ridge[k] @ (a * a) / 2
-    )
+    """Return the penalised loss of coefficients b (d,) and intercept a."""
+    Z, y, v = parts(sets, k)
+    loss = v @ np.logaddexp(0, -y * (a + Z @ b))
+    return float(loss + tau * np.abs(b).sum() + mu * b @ b)
 
 
 def fits(sets: LogisticSets, tau: Any, mu: Any, **keys: Any) -> tuple[Any, Array, Array]:
-    """Return the path, coefficients B (k, m, d) and those of the columns A (k, m, c)."""
-    path, intercept, gamma = logistic_path(sets, tau, mu, **{"tolerance": 1e-9, **keys})
+    """Return the path, coefficients B (k, m, d) and intercepts (k, m)."""
+    path, intercept = logistic_path(sets, tau, mu, **{"tolerance": 1e-9, **keys})
     B = np.zeros((*path.shape, sets.sets.X.shape[1]))
     for k in range(path.shape[0]):
         for m in range(path.shape[1]):
             features, values = path.coef(k, m)
             B[k, m, features] = values
-    return path, B, np.concatenate([intercept[..., None], gamma], axis=2)
+    return path, B, intercept
 
 
-def logistic_scores(sets: LogisticSets, path: Path, intercept: Array, gamma: Array) -> Array:
-    """Return the logarithmic odds ``a + c'g + z'b`` of all rows, (k, m, n)."""
+def logistic_scores(sets: LogisticSets, path: Path, intercept: Array) -> Array:
+    """Return the logarithmic odds ``a + z'b`` of all rows, (k, m, n)."""
     (k, m) = path.shape
     n = len(sets.sets.X)
     values, constant = logistic_coef(sets, path, intercept)
-    scores = constant[..., None] + np.einsum("kmq,kqn->kmn", gamma, sets.columns[:, 1:, :n])
+    scores = np.repeat(constant[..., None], n, axis=2)
     X = sets.sets.matrix.F
     for i in range(k):
         for j in range(m):
@@ -235,11 +218,3 @@ def logistic_scores(sets: LogisticSets, path: Path, intercept: Array, gamma: Arr
             scores[i, j] += values[part] @ X[features, :n]
             scores[i, j] += values[part] @ sets.sets.matrix.shift[features]
     return np.asarray(scores)
-
-
-def covariate_coef(sets: LogisticSets, gamma: Array) -> Array:
-    """Return weights (k, m, q): what is added to a score is ``(c - mean) @ weights[k, m]``."""
-    if sets.fixed is None:
-        return gamma
-    root = np.sqrt(np.count_nonzero(sets.sets.rows, axis=0))
-    return np.asarray(np.einsum("kpq,kmq->kmp", sets.fixed.to_basis, gamma * root[:, None, None]))

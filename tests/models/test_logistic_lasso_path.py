@@ -84,11 +84,9 @@ def test_features_without_variance_give_the_share_of_the_classes(l1_share):
 @pytest.mark.slow
 def test_path_is_that_of_the_certified_solver():
     X, y = correlated_study(40, 300, share=0.3)
-    sets = logistic_sets(
-        X, y[:, None], np.ones((40, 1), dtype=bool), centre=True, unit_variance=False
-    )
+    sets = logistic_sets(X, y[:, None], np.ones((40, 1), dtype=bool), unit_variance=False)
     tau = sets.tau_max[:, None] * SHARES
-    certified, start, _ = logistic_path(sets, tau, 0.0, tolerance=1e-12)
+    certified, start = logistic_path(sets, tau, 0.0, tolerance=1e-12)
     for number, fit in enumerate(logistic_lasso_path(X, y, SHARES)):
         genes, values = certified.coef(0, number)
         np.testing.assert_array_equal(fit.genes, genes)
