@@ -154,46 +154,21 @@ def cox_path(
     longest: int | None = None,
     groups: Array | None = None,
 ) -> Path:
-    """Minimise ``-(2/n) l(Zb) + mu Σ_{w_j > 0} b_j² + tau Σ_j w_j |b_j|`` for every training set.
+    """Minimise ``-(2/n) l(Zb) + mu ||b||² + tau Σ_j w_j |b_j|`` for every training set.
 
     l is the logarithm of the partial likelihood (see `risk_sets`), w are the weights of the sets.
 
     tau, mu, tolerance, longest, groups: see `likelihood_path`; gaps are relative to ``2
     (l_saturated - l(0)) / n``.
 
-    Path: where the unpenalised features order all events there is no finite minimum: their
-    coefficients run off, until the gap is within the tolerance or the fit ends unconverged.
-
     Raises GenesigError: for tau or mu that are negative, or tau = mu = 0.
     """
-    path, column_coefs = likelihood_path(
-        sets, tau, mu, tolerance=tolerance, longest=longest, groups=groups
-    )
-    return (
-        path
-        if not len(sets.unpenalised)
-        else _with_unpenalised(sets, path, column_coefs, tolerance).end_rows(longest)
-    )
-
-
-def _with_unpenalised(sets: CoxSets, path: Path, column_coefs: Array, tolerance: float) -> Path:
-    """Return the path with the coefficients of the unpenalised features added."""
-    coefs = []
-    for k, m in np.ndindex(path.shape):
-        _, to_columns = sets.unpenalised_columns(k)
-        free_coefs = to_columns[: len(sets.unpenalised)] @ column_coefs[k, m, : to_columns.shape[1]]
-        indices, values = path.coef(k, m)
-        indices = np.concatenate([indices, sets.unpenalised])
-        values = np.concatenate([values, np.nan_to_num(free_coefs)])  # NaN where the row had ended
-        order = np.argsort(indices)
-        order = order[values[order] != 0]
-        coefs.append((indices[order], values[order]))
-    return Path.from_coefs(path.shape, coefs, path.gap, path.iterations, tolerance)
+    return likelihood_path(sets, tau, mu, tolerance=tolerance, longest=longest, groups=groups)[0]
 
 
 def tau_max(sets: CoxSets) -> Array:
-    """Return the smallest tau of each training set that selects no penalised feature, (k,)."""
-    if not len(sets.unpenalised) and sets.fixed is None:
+    """Return the smallest tau of each training set that selects nothing, (k,)."""
+    if sets.fixed is None:
         return sets.sets.tau_max
     starts = [without_features(sets, slice(k, k + 1)) for k in range(len(sets.risk))]
     return np.array([largest_ratio(state, data.weights)[0] for data, state in starts])
@@ -201,7 +176,7 @@ def tau_max(sets: CoxSets) -> Array:
 
 def strength(sets: CoxSets, part: slice) -> Array:
     """Return ``|z_j'∇l|`` of each feature at the start of some training sets, (sets, d)."""
-    if not len(sets.unpenalised) and sets.fixed is None:
+    if sets.fixed is None:
         return sets.sets.strength(part)
     return np.abs(without_features(sets, part)[1].g)
 
@@ -339,22 +314,15 @@ def refit_support(sets: CoxSets, k: int, support: Array, lam: Array) -> RidgeFit
 
     Coefficients are those of the support, then of the covariates.
     """
-    penalised = sets.sets.weights[support] > 0
-    spanned = sets.covariate_columns(k)
-    if not penalised.all():
-        spanned = orthogonal_columns(
-            np.hstack([sets.columns(k, support[~penalised]), sets.covariates(k)])
-        )
-    Z = sets.columns(k, support[penalised])
-    fit = _fit_levels(sets.risk[k], Z, spanned, lam, sets.separation_ridge(k))
-    order = np.argsort(np.concatenate([np.flatnonzero(penalised), np.flatnonzero(~penalised)]))
-    return RidgeFit(np.concatenate([fit.b[order], fit.b[len(support) :]]), fit.gap)
+    Z = sets.columns(k, support)
+    columns = sets.covariate_columns(k)
+    return _fit_levels(sets.risk[k], Z, columns, lam, sets.separation_ridge(k))
 
 
 def ridge_scores(sets: CoxSets, path: Path, lam: Array | float) -> Array:
     """Return the scores ``z_A'b`` (k, m, L, n) of all rows.
 
-    Features of weight 0 are not penalised here either; covariates are in the scores of every row.
+    Covariates are in the scores of every row.
 
     path: supports A of (k, m) fits. An empty one scores 0. lam float or array that broadcasts to
     (k, L): absolute.
@@ -366,7 +334,7 @@ def ridge_scores(sets: CoxSets, path: Path, lam: Array | float) -> Array:
     # A list of more genes than samples is solved in the space of the samples.
     n_rows = np.array([len(rows) for rows in sets.rows])
     unsolved = path.sizes() > n_rows[:, None]
-    if len(sets.unpenalised) or lam.min(initial=np.inf) <= 0:
+    if lam.min(initial=np.inf) <= 0:
         unsolved[:] = True
     else:
         _fill_scores(sets, path, lam, scores, unsolved)

@@ -81,7 +81,7 @@ class CoxSets:
 
     sets: TrainingSets
     """Its Y are the martingale residuals at b = 0. So its `tau_max` is that of the partial
-    likelihood if every feature is penalised: ``(2/n_k) max_j |z_j'y| / w_j``. Weights of samples
+    likelihood without covariates: ``(2/n_k) max_j |z_j'y| / w_j``. Weights of samples
     are in them, in the scales of features and in its `norm`.
     """
     risk: tuple[RiskSets, ...]
@@ -124,21 +124,6 @@ class CoxSets:
         return columns
 
     @cached_property
-    def unpenalised(self) -> Array:
-        """Features without a penalty."""
-        return np.flatnonzero(self.sets.weights == 0)
-
-    def unpenalised_columns(self, k: int) -> tuple[Array, Array]:
-        """Return `orthogonal_columns` of unpenalised features and covariates of training set k."""
-        if not len(self.unpenalised):
-            return self.covariate_columns(k)
-        columns = np.hstack([self.columns(k, self.unpenalised), self.covariates(k)])
-        spanned: tuple[Array, Array] = self.cached(
-            ("unpenalised_columns", k), orthogonal_columns, columns
-        )
-        return spanned
-
-    @cached_property
     def deviance(self) -> Array:
         """Null deviance of each training set, (k,), which gaps are relative to."""
         return np.array([risk.null_deviance for risk in self.risk])
@@ -155,7 +140,7 @@ class CoxSets:
 
     @cached_property
     def start(self) -> PathState:
-        """The fits without penalised features, see `LossTrainingSets.start`."""
+        """The fits without features, see `LossTrainingSets.start`."""
         data = self._data_without_features(slice(None))
         k = len(self.risk)
         no_coef = np.zeros((k, 0))
@@ -169,26 +154,26 @@ class CoxSets:
         return state
 
     def loss_data(self, columns: slice) -> LossData:
-        """Return some training sets for compiled code, unpenalised features among the columns."""
+        """Return some training sets for compiled code."""
         shared_sets = self.sets
         mean, inverse = shared_sets.moments(columns)
         return self._data_without_features(columns)._replace(
             F=shared_sets.matrix.F,
             mean=mean - shared_sets.matrix.shift if shared_sets.centre else mean,
-            inverse=inverse * (shared_sets.weights > 0),
-            weights=np.where(shared_sets.weights > 0, shared_sets.weights, 1),
+            inverse=inverse,
+            weights=shared_sets.weights,
         )
 
     def _data_without_features(self, part: slice) -> LossData:
         """Return training sets with their columns only."""
         set_numbers = range(len(self.risk))[part]
         N = self.sets.matrix.F.shape[1]
-        c = len(self.unpenalised) + self.covariates(0).shape[1]
+        c = self.covariates(0).shape[1]
         rows = np.empty((len(set_numbers), N), np.int64)
         column_values = np.zeros((len(set_numbers), c, N))
         for row, k in enumerate(set_numbers):
             training_rows = self.rows[k]
-            C = self.unpenalised_columns(k)[0].T
+            C = self.covariate_columns(k)[0].T
             rows[row] = np.concatenate([training_rows, np.setdiff1d(np.arange(N), training_rows)])
             column_values[row, : len(C), : len(training_rows)] = C
         ridge = np.array([self.separation_ridge(k) for k in set_numbers])
@@ -251,8 +236,7 @@ def cox_sets(
         As in `training.training_sets`; centring changes no fit, only rounding.
     ties : {"efron", "breslow"}
     weights : (d,) array, optional
-        Of each feature's l1 term, 1 unless given. A feature of weight 0 has no penalty at all, l1
-        or l2; there must be few of them.
+        Of each feature's l1 term, above 0; 1 unless given.
     share_copy_with : CoxSets, optional
         Others of the same X: their copy of it and weights serve both.
     fixed : Adjustment, optional
@@ -260,8 +244,7 @@ def cox_sets(
     norm : (k,) array, optional
         As in `training_sets`.
 
-    Raises GenesigError: as `training_sets` and `RiskSets.from_times` do; and if a training set has
-    no more samples than there are features without a penalty.
+    Raises GenesigError: as `training_sets` and `RiskSets.from_times` do; and for a weight of 0.
     """
     time = np.asarray(follow_up.time, float)
     event = np.asarray(follow_up.event)
@@ -311,11 +294,6 @@ def cox_sets(
         adjustment=weight_adjustment,
         norm=norm,
     )
-    n_free = int(np.sum(sets.weights == 0))
-    fewest_samples = min(map(len, row_order))
-    if n_free >= fewest_samples:
-        raise GenesigError(
-            f"{n_free} features have weight 0 and so no penalty, but a training set has"
-            f" {fewest_samples} samples: penalise some of them"
-        )
+    if not sets.weights.all():
+        raise GenesigError("Cox's likelihood needs an l1 term of each feature: weights above 0")
     return CoxSets(sets, tuple(risk), tuple(row_order), fixed)

@@ -44,7 +44,7 @@ class LossData(NamedTuple):
     inverse: Array
     """(T, d) inverse scale."""
     weights: Array
-    """(d,) of the l1 terms."""
+    """(d,) of the l1 terms, above 0."""
     rows: Array
     """(T, N) the samples, those of the training set first."""
     n_samples: Array
@@ -115,14 +115,13 @@ def problem_of_set(
 
 @compiled
 def working_features(data: LossData, state: PathState, t: int, min_gradient: float) -> Array:
-    """Return the features that are not 0, have no l1 term, or |g_j| >= min_gradient w_j."""
+    """Return the features that are not 0, or whose |g_j| >= min_gradient w_j."""
     b = state.b[t]
     g = state.g[t]
     count = 0
     features = np.empty(len(b), np.int64)
     for j in range(len(b)):
-        weight = data.weights[j]
-        if weight == 0.0 or abs(g[j]) >= min_gradient * weight or b[j] != 0.0:
+        if abs(g[j]) >= min_gradient * data.weights[j] or b[j] != 0.0:
             features[count] = j
             count += 1
     return features[:count]
@@ -134,11 +133,10 @@ def largest_gradients(data: LossData, state: PathState, t: int, mu: float) -> tu
     largest = 0.0
     largest_outside = 0.0
     for j in range(len(state.b[t])):
-        if data.weights[j] > 0.0:
-            ratio = abs(state.g[t, j] + 2.0 * mu * state.b[t, j]) / data.weights[j]
-            largest = max(largest, ratio)
-            if state.b[t, j] == 0.0:
-                largest_outside = max(largest_outside, ratio)
+        ratio = abs(state.g[t, j] + 2.0 * mu * state.b[t, j]) / data.weights[j]
+        largest = max(largest, ratio)
+        if state.b[t, j] == 0.0:
+            largest_outside = max(largest_outside, ratio)
     return largest, largest_outside
 
 
@@ -379,9 +377,8 @@ def _tiles(groups: Array, d: int) -> Iterator[slice]:
 
 
 def largest_ratio(state: PathState, weights: Array) -> Array:
-    """Return ``max_j |g_j| / w_j`` over the features that have an l1 term, (T,)."""
-    share = np.divide(1.0, weights, out=np.zeros(len(weights)), where=weights > 0)
-    return np.asarray(np.max(np.abs(state.g) * share, axis=1))
+    """Return ``max_j |g_j| / w_j`` over all features, (T,)."""
+    return np.asarray(np.max(np.abs(state.g) * (1 / weights), axis=1))
 
 
 def without_features(sets: LossTrainingSets, columns: slice) -> tuple[LossData, PathState]:
