@@ -112,12 +112,11 @@ def input_error(
     message: str,
     line: int | None = None,
     *,
-    code: str = "",
     key: str = "",
 ) -> InvalidInput:
     """Return the error of one fault; see the fields of `Problem`."""
     line_location = f"{location}, line {line}" if line else str(location)
-    return InvalidInput([Problem(line_location, message, code=code, key=key)])
+    return InvalidInput([Problem(line_location, message, key=key)])
 
 
 # characters that a terminal obeys; blanks of all kinds are not among them

@@ -86,14 +86,15 @@ def first_with_equal_rows(rows: TrainingRows) -> Array:
 
 
 def feature_moments(
-    matrix: FeatureMatrix, rows: TrainingRows, inverse_weights: Array, *, spectrum: Sequence[int]
+    matrix: FeatureMatrix, rows: TrainingRows, weights: Array, *, spectrum: Sequence[int]
 ) -> FeatureMoments:
     """Return the moments of k training sets; norms only of the sets numbered by `spectrum`.
 
-    inverse_weights (d,) are those of the l1 terms, 0 for features without one.
+    weights (d,) are those of the l1 terms; a feature of weight 0 does not count for `tau_max`.
     """
     k, n = rows.root_weights.shape
     d = len(matrix.F)
+    inverse_weights = np.divide(1.0, weights, out=np.zeros(d), where=weights > 0)
     moments = FeatureMoments(
         np.empty((k, d)), np.empty((k, d)), np.zeros(len(spectrum)), np.zeros(k)
     )
@@ -302,7 +303,6 @@ class TrainingSets:
         if self.moments_cache is not None:
             return self.moments_cache[0, columns], self.moments_cache[1, columns]
         rows = rows_of_sets(self.training_rows, columns)
-        # Weights only change tau_max, which is not used here.
         moments = feature_moments(self.matrix, rows, self.weights, spectrum=())
         return moments.mean, moments.inverse
 
@@ -404,7 +404,6 @@ def training_sets(
     norm = np.empty(k) if norm is None else np.array(norm, dtype=float)
     tau_max = np.empty(k)
     moments_cache = np.empty((2, k, d)) if 16 * k * d <= MAX_MOMENTS_BYTES else None
-    inverse_weights = np.divide(1.0, weights, out=np.zeros(d), where=weights > 0)
     chunk_size = _sets_per_chunk(X.shape)
     for first in range(0, k, chunk_size):
         chunk = slice(first, first + chunk_size)
@@ -412,7 +411,7 @@ def training_sets(
         moments = feature_moments(
             matrix,
             rows_of_sets(training_rows, chunk),
-            inverse_weights,
+            weights,
             spectrum=[q - first for q in distinct],
         )
         tau_max[chunk] = moments.tau_max

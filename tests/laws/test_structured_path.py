@@ -177,12 +177,14 @@ def test_a_path_ends_before_its_first_fit_of_more_blocks_than_asked_for():
     tau = tau_max(problem.X, problem.Y, problem.blocks) * np.geomspace(1, 0.01, 20)
     full_path = block_path(problem.X, problem.Y, problem.blocks, tau, 0.1)
     sizes = [len(full_path.support(m)) for m in range(20)]
-    short = block_path(problem.X, problem.Y, problem.blocks, tau, 0.1, max_blocks=3)
+    design = Columns(problem.X, problem.blocks)
+    responses = problem.Y.reshape(1, len(problem.Y), -1)
+    (short,) = block_paths(design, responses, tau[None], 0.1, max_blocks=3)
     assert len(short.tau) == next(m for m in range(20) if sizes[m] > 3)
     np.testing.assert_array_equal(
         short.norms.toarray(), full_path.norms.toarray()[: len(short.tau)]
     )
-    none = block_path(problem.X, problem.Y, problem.blocks, tau[-1:], 0.1, max_blocks=0)
+    (none,) = block_paths(design, responses, tau[None, -1:], 0.1, max_blocks=0)
     assert (len(none.tau), none.message, none.norms.shape) == (0, "", (0, len(problem.blocks)))
 
 

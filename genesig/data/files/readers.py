@@ -127,7 +127,7 @@ def _refuse_sparse_matrix(folder: Path) -> None:
     if sparse_files:
         name = sparse_files[0].relative_to(folder)
         message = f"is a sparse matrix of Matrix Market ({name}), with its names in other files"
-        raise input_error(folder, f"{message}{SUM_UP_CELLS}", code="sparse_matrix")
+        raise input_error(folder, f"{message}{SUM_UP_CELLS}")
 
 
 def _refuse_folder(folder: Path) -> NoReturn:

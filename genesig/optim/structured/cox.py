@@ -142,7 +142,7 @@ def cox_block_path(
     """Return the minimisers for falling tau, each fit started at the one before.
 
     design: of n samples, blocks as in `path`. risk: of the same samples, in the same order. tau,
-    mu, max_blocks: as in `path.block_path`; nothing is selected from ``max_k ||A_k'∇h(0)|| / w_k``
+    mu, max_blocks: as in `path.block_paths`; nothing is selected from ``max_k ||A_k'∇h(0)|| / w_k``
     on. tolerance: largest duality gap, relative to ``2 (l_saturated - l(0)) / n``.
 
     Raises GenesigError: for tau that is not positive and falling, or mu < 0.

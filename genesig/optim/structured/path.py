@@ -216,7 +216,6 @@ def block_path(
     mu: float,
     *,
     tolerance: float = 1e-9,
-    max_blocks: int | None = None,
 ) -> BlockPath:
     """Return the minimisers for falling tau, each fit started at the one before.
 
@@ -230,17 +229,13 @@ def block_path(
         Absolute.
     tolerance : float
         Largest duality gap, relative to ``||Y||²/n``.
-    max_blocks : int, optional
-        The path ends before its first fit of more blocks than this.
 
     Raises GenesigError: for tau that is not positive and falling, or shapes that do not fit.
     """
     Y = _response_columns(Y)
     tau = np.asarray(tau, dtype=float)
     design = Columns(X, blocks)
-    return block_paths(design, Y[None], tau[None], mu, tolerance=tolerance, max_blocks=max_blocks)[
-        0
-    ]
+    return block_paths(design, Y[None], tau[None], mu, tolerance=tolerance)[0]
 
 
 def block_paths(
@@ -254,7 +249,8 @@ def block_paths(
 ) -> list[BlockPath]:
     """Solve for P responses at once, whose certificates share their products with X.
 
-    responses (P, n, T), centred. tau (P, M). mu, tolerance, max_blocks: as in `block_path`.
+    responses (P, n, T), centred. tau (P, M). mu, tolerance: as in `block_path`. A path ends before
+    its first fit of more than `max_blocks` blocks.
     """
     check_levels(tau, mu)
     if responses.shape[1] != design.n:
