@@ -20,7 +20,13 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.models import top_genes
-from genesig.models.lasso import ELASTIC_NET, LASSO, cox_net, logistic_net, squares_net
+from genesig.models.lasso import (
+    ELASTIC_NET_L1_SHARES,
+    LASSO_L1_SHARES,
+    cox_net,
+    logistic_net,
+    squares_net,
+)
 from genesig.optim.adjustment import adjustment
 from genesig.optim.classes import centres, margins
 from genesig.optim.cox.path import ridge
@@ -47,9 +53,9 @@ def one_against_rest(two_class_method: Baseline) -> Baseline:
     The scores are those of the T two-class models, each less its own midpoint.
     """
 
-    def several(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+    def several(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
         scores = [
-            two_class_method(X, np.where(y == label, 1.0, -1.0), X_test, inner, random_state)
+            two_class_method(X, np.where(y == label, 1.0, -1.0), X_test, folds, random_state)
             for label in np.unique(y)
         ]
         return np.column_stack(scores)
@@ -58,7 +64,7 @@ def one_against_rest(two_class_method: Baseline) -> Baseline:
     return several
 
 
-def majority_several(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+def majority_several(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
     """Return 1 for the most frequent class of the training rows, else 0.
 
     At a tie it is the class of the earliest row, so that names of classes do not matter.
@@ -69,13 +75,13 @@ def majority_several(X: Array, y: Array, X_test: Array, inner: Folds, random_sta
     return scores
 
 
-def nearest_centroids(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+def nearest_centroids(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
     """Return -||x - c||² / n_features, c the mean of each class, less its mean over the classes."""
     means = np.stack([X[y == label].mean(axis=0) for label in np.unique(y)])
     return np.asarray(margins(X_test, means) * 2 / X.shape[1])
 
 
-def forest_several(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+def forest_several(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
     """Return scores of a random forest: the class with the nearest mean share of votes.
 
     A training row is left out by the trees whose bootstrap sample lacks it.
@@ -118,93 +124,93 @@ def forest_votes(X: Array, y: Array, X_test: Array, random_state: int) -> tuple[
     return held_out_shares / np.maximum(n_trees, 1), votes / N_TREES
 
 
-def majority(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+def majority(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
     """Return the more frequent class of the training rows; at a tie, that of the first row."""
     return np.full(len(X_test), np.sign(y.sum()) or y[0])
 
 
-def mean(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+def mean(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
     """Return the mean response of the training rows."""
     from sklearn.dummy import DummyRegressor
 
     return np.asarray(DummyRegressor().fit(X, y).predict(X_test))
 
 
-def ridge_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+def ridge_classes(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
     """Return scores of ridge on ±1, as scikit-learn's RidgeClassifier, α by the squared error."""
-    scores, held_out_scores = _ridge(X, y, X_test, inner)
+    scores, held_out_scores = _ridge(X, y, X_test, folds)
     return scores - midpoint(y, held_out_scores)
 
 
-def ridge_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+def ridge_numbers(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
     """Return predictions of ridge, α by the squared inner error."""
-    return _ridge(X, y, X_test, inner)[0]
+    return _ridge(X, y, X_test, folds)[0]
 
 
-def no_order(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+def no_order(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
     """Return 0 for all samples: Kaplan-Meier of the training rows is the same for each."""
     return np.zeros(len(X_test))
 
 
-def ridge_survival(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+def ridge_survival(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
     """Return scores of Cox's ridge regression, lam by the left-out partial likelihood.
 
     lam runs from 10 to 1e-4 times the largest eigenvalue of X'X over the number of rows.
     """
     X, X_test, scale = row_space(X, X_test)
     lam = scale / len(y) * np.geomspace(10, 1e-4, 6)
-    training_sets = [np.setdiff1d(np.arange(len(y)), fold) for fold in inner]
+    training_sets = [np.setdiff1d(np.arange(len(y)), fold) for fold in folds]
     fits = np.stack([_cox(X[rows], y[rows], lam, X) for rows in training_sets])
-    error, _ = left_out_deviance(y["time"], y["event"], inner, fits, DEFAULT_TIES)
+    error, _ = left_out_deviance(y["time"], y["event"], folds, fits, DEFAULT_TIES)
     return np.asarray(_cox(X, y, lam[[int(np.argmin(error))]], X_test)[0])
 
 
-def lasso_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+def lasso_classes(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
     """Return scores of l1 logistic regression, as glmnet's, tau by the inner log loss."""
-    return _logistic_net(X, y, X_test, inner, LASSO)
+    return _logistic_net(X, y, X_test, folds, LASSO_L1_SHARES)
 
 
-def lasso_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+def lasso_numbers(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
     """Return predictions of the lasso, tau by the squared inner error."""
-    return squares_net(X, y, X_test, inner, LASSO)
+    return squares_net(X, y, X_test, folds, LASSO_L1_SHARES)
 
 
-def lasso_survival(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+def lasso_survival(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
     """Return scores of Cox's regression with an l1 penalty, tau by the left-out likelihood."""
-    return cox_net(X, y, X_test, inner, LASSO)
+    return cox_net(X, y, X_test, folds, LASSO_L1_SHARES)
 
 
 def elastic_net_classes(
-    X: Array, y: Array, X_test: Array, inner: Folds, random_state: int
+    X: Array, y: Array, X_test: Array, folds: Folds, random_state: int
 ) -> Array:
     """Return scores of the logistic elastic net, tau and l1 share by the inner log loss."""
-    return _logistic_net(X, y, X_test, inner, ELASTIC_NET)
+    return _logistic_net(X, y, X_test, folds, ELASTIC_NET_L1_SHARES)
 
 
 def elastic_net_numbers(
-    X: Array, y: Array, X_test: Array, inner: Folds, random_state: int
+    X: Array, y: Array, X_test: Array, folds: Folds, random_state: int
 ) -> Array:
     """Return predictions of the elastic net, tau and l1 share by the squared inner error."""
-    return squares_net(X, y, X_test, inner, ELASTIC_NET)
+    return squares_net(X, y, X_test, folds, ELASTIC_NET_L1_SHARES)
 
 
 def elastic_net_survival(
-    X: Array, y: Array, X_test: Array, inner: Folds, random_state: int
+    X: Array, y: Array, X_test: Array, folds: Folds, random_state: int
 ) -> Array:
     """Return scores of the Cox elastic net, tau and l1 share by the left-out likelihood."""
-    return cox_net(X, y, X_test, inner, ELASTIC_NET)
+    return cox_net(X, y, X_test, folds, ELASTIC_NET_L1_SHARES)
 
 
 def _logistic_net(
-    X: Array, y: Array, X_test: Array, inner: Folds, l1_shares: Sequence[float]
+    X: Array, y: Array, X_test: Array, folds: Folds, l1_shares: Sequence[float]
 ) -> Array:
     """Return scores of penalised logistic regression, cut at the midpoint.
 
     If it selects no feature and the odds are even, the score is that of `majority`, close to 0.
     """
-    scores, held_out_scores = logistic_net(X, y, X_test, inner, l1_shares)
+    scores, held_out_scores = logistic_net(X, y, X_test, folds, l1_shares)
     scores = scores - midpoint(y, held_out_scores)
-    return scores if scores.any() else 1e-9 * majority(X, y, X_test, inner, 0)
+    return scores if scores.any() else 1e-9 * majority(X, y, X_test, folds, 0)
 
 
 def _cox(X: Array, y: Array, lam: Array, X_test: Array) -> Array:
@@ -215,7 +221,7 @@ def _cox(X: Array, y: Array, lam: Array, X_test: Array) -> Array:
     return np.asarray(((X_test - mean) @ ridge(risk, Z, Z[:, :0], lam).b).T)
 
 
-def _ridge(X: Array, y: Array, X_test: Array, inner: Folds) -> tuple[Array, Array]:
+def _ridge(X: Array, y: Array, X_test: Array, folds: Folds) -> tuple[Array, Array]:
     """Return test scores and held-out scores of least squares on all features with α ||b||².
 
     α runs from 1e-4 to 10 times the largest eigenvalue of X'X.
@@ -227,12 +233,12 @@ def _ridge(X: Array, y: Array, X_test: Array, inner: Folds) -> tuple[Array, Arra
 
     X, X_test, scale = row_space(X, X_test)
     alpha, held_out_scores = best_setting(
-        fit, scale * np.geomspace(10, 1e-4, 6), X, y, inner, mean_squared_error
+        fit, scale * np.geomspace(10, 1e-4, 6), X, y, folds, mean_squared_error
     )
     return fit(alpha, X, y, X_test), held_out_scores
 
 
-def nearest_centroid(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+def nearest_centroid(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
     """Return (||x - c₋||² - ||x - c₊||²) / n_features, with c± the mean of each class."""
     # By hand: scikit-learn's NearestCentroid refuses features that are constant in both classes.
     negative_mean = X[y < 0].mean(axis=0)
@@ -241,7 +247,7 @@ def nearest_centroid(X: Array, y: Array, X_test: Array, inner: Folds, random_sta
     return np.asarray(2 * (X_test - midpoint_row) @ (positive_mean - negative_mean) / X.shape[1])
 
 
-def svm_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+def svm_classes(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
     """Return scores of a linear support vector machine for two classes.
 
     C is chosen by the class-balanced inner error, the smallest at ties. It runs from .01
@@ -262,11 +268,11 @@ def svm_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: i
 
     X, X_test, _ = row_space(X, X_test)
     penalties = np.geomspace(0.01, 100, 5) / _mean_squared_length(X)
-    C, held_out_scores = best_setting(fit, penalties, X, y, inner, _balanced_error)
+    C, held_out_scores = best_setting(fit, penalties, X, y, folds, _balanced_error)
     return fit(C, X, y, X_test) - midpoint(y, held_out_scores)
 
 
-def svm_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+def svm_numbers(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
     """Return predictions of linear support vector regression, C by the squared error.
 
     The response is standardised.
@@ -286,11 +292,11 @@ def svm_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: i
 
     X, X_test, _ = row_space(X, X_test)
     penalties = np.geomspace(0.01, 100, 5) / _mean_squared_length(X)
-    C, _ = best_setting(fit, penalties, X, y, inner, mean_squared_error)
+    C, _ = best_setting(fit, penalties, X, y, folds, mean_squared_error)
     return fit(C, X, y, X_test)
 
 
-def forest_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+def forest_classes(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
     """Return a random forest's share of votes for +1 less that for -1; scikit-learn's defaults.
 
     A training row is left out by the trees whose bootstrap sample lacks it.
@@ -300,7 +306,7 @@ def forest_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state
     return np.asarray(votes @ classes - midpoint(y, held_out_shares @ classes))
 
 
-def forest_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+def forest_numbers(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
     """Return predictions of a forest, a third of the features at each node (Breiman 2001)."""
     from sklearn.ensemble import RandomForestRegressor
 
@@ -308,30 +314,30 @@ def forest_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state
     return np.asarray(forest.fit(X, y).predict(X_test))
 
 
-def pcr_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+def pcr_classes(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
     """Return predictions from the first principal components, number by the inner error."""
-    scores, held_out_scores = _component_regression(X, y, X_test, inner, (None,))
+    scores, held_out_scores = _component_regression(X, y, X_test, folds, (None,))
     return scores - midpoint(y, held_out_scores)
 
 
-def pcr_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+def pcr_numbers(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
     """Return predictions from the first principal components, number by the inner error."""
-    return _component_regression(X, y, X_test, inner, (None,))[0]
+    return _component_regression(X, y, X_test, folds, (None,))[0]
 
 
-def kernel_pcr_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+def kernel_pcr_classes(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
     """Return predictions from kernel principal components, number and width by the inner error."""
-    scores, held_out_scores = _component_regression(X, y, X_test, inner, KERNEL_WIDTHS)
+    scores, held_out_scores = _component_regression(X, y, X_test, folds, KERNEL_WIDTHS)
     return scores - midpoint(y, held_out_scores)
 
 
-def kernel_pcr_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+def kernel_pcr_numbers(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
     """Return predictions from kernel principal components, number and width by the inner error."""
-    return _component_regression(X, y, X_test, inner, KERNEL_WIDTHS)[0]
+    return _component_regression(X, y, X_test, folds, KERNEL_WIDTHS)[0]
 
 
 def _component_regression(
-    X: Array, y: Array, X_test: Array, inner: Folds, widths: Sequence[float | None]
+    X: Array, y: Array, X_test: Array, folds: Folds, widths: Sequence[float | None]
 ) -> tuple[Array, Array]:
     """Return test scores and held-out scores of least squares on kernel principal components.
 
@@ -339,7 +345,7 @@ def _component_regression(
     """
     points = Points.from_rows(np.vstack([X, X_test]), X.mean(axis=0))
     n = len(y)
-    choice = choose_components(points, y, inner, widths)
+    choice = choose_components(points, y, folds, widths)
     train = np.arange(n)
     test = np.arange(n, n + len(X_test))
     alpha, intercept = component_regressions(points.kernel(train, train, choice.width), y)
@@ -375,13 +381,13 @@ def best_setting(
     settings: Array,
     X: Array,
     y: Array,
-    inner: Folds,
+    folds: Folds,
     error: Callable[[Array, Array], float],
 ) -> tuple[float, Array]:
     """Return the first setting with the smallest inner error, and its scores of held-out rows."""
     held_out_scores = np.full((len(settings), len(y)), np.nan)
     for scores, setting in zip(held_out_scores, map(float, settings), strict=True):
-        for fold in inner:
+        for fold in folds:
             train = np.setdiff1d(np.arange(len(y)), fold)
             scores[fold] = fit(setting, X[train], y[train], X[fold])
     has_score = ~np.isnan(held_out_scores[0])
@@ -497,15 +503,15 @@ def ridge_beside(q: int) -> Mapping[str, Baseline]:
     the held-out partial likelihood.
     """
 
-    def numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
-        return _least_squares(q, X, y, X_test, inner)[0]
+    def numbers(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
+        return _least_squares(q, X, y, X_test, folds)[0]
 
-    def classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
-        scores, held_out_scores = _least_squares(q, X, y, X_test, inner)
+    def classes(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
+        scores, held_out_scores = _least_squares(q, X, y, X_test, folds)
         return scores - midpoint(y, held_out_scores)
 
-    def times(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
-        return _cox_beside(q, X, y, X_test, inner)
+    def times(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
+        return _cox_beside(q, X, y, X_test, folds)
 
     return ByKind(
         {
@@ -517,7 +523,7 @@ def ridge_beside(q: int) -> Mapping[str, Baseline]:
     )
 
 
-def _least_squares(q: int, X: Array, y: Array, X_test: Array, inner: Folds) -> tuple[Array, Array]:
+def _least_squares(q: int, X: Array, y: Array, X_test: Array, folds: Folds) -> tuple[Array, Array]:
     """Return test scores and held-out scores of ridge adjusted for the first q columns."""
     from sklearn.linear_model import Ridge
 
@@ -539,18 +545,18 @@ def _least_squares(q: int, X: Array, y: Array, X_test: Array, inner: Folds) -> t
 
     X, X_test, scale = _rotate_genes(q, X, X_test)
     alpha, held_out_scores = best_setting(
-        fit, scale * PENALTY_GRID, X, y, inner, mean_squared_error
+        fit, scale * PENALTY_GRID, X, y, folds, mean_squared_error
     )
     return fit(alpha, X, y, X_test), held_out_scores
 
 
-def _cox_beside(q: int, X: Array, y: Array, X_test: Array, inner: Folds) -> Array:
+def _cox_beside(q: int, X: Array, y: Array, X_test: Array, folds: Folds) -> Array:
     """Return test scores of Cox ridge regression adjusted for the first q columns."""
     X, X_test, scale = _rotate_genes(q, X, X_test)
     lam = scale / len(y) * PENALTY_GRID
-    training_sets = [np.setdiff1d(np.arange(len(y)), fold) for fold in inner]
+    training_sets = [np.setdiff1d(np.arange(len(y)), fold) for fold in folds]
     fits = np.stack([_ridge_cox(q, X[rows], y[rows], lam, X) for rows in training_sets])
-    error, _ = left_out_deviance(y["time"], y["event"], inner, fits, DEFAULT_TIES)
+    error, _ = left_out_deviance(y["time"], y["event"], folds, fits, DEFAULT_TIES)
     return np.asarray(_ridge_cox(q, X, y, lam[[int(np.argmin(error))]], X_test)[0])
 
 

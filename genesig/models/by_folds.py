@@ -19,7 +19,7 @@ from genesig.models.estimator import (
     FoldRegressor,
     FoldsInside,
     check_folds,
-    counts,
+    checked_weights,
 )
 from genesig.models.l1l2 import _L1L2, L1L2Regressor
 from genesig.optim.adjustment import adjustment
@@ -320,7 +320,7 @@ class L1L2CoxCV(_GridSearch, L1L2Cox):
         """
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         (time, event) = time_and_event(y)
-        weights = counts(sample_weight, X)
+        weights = checked_weights(sample_weight, X)
         folds, rows = self._folds(X, event.astype(bool), weights, self._split_parameters(params))
         rows = rows if weights is None else rows & (weights > 0)[:, None]
         sets: CoxSets = cox_sets(

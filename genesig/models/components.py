@@ -28,8 +28,8 @@ from genesig.models.estimator import (
     FoldRegressor,
     FoldsInside,
     check_folds,
-    counts,
-    shares,
+    checked_weights,
+    mean_one_weights,
 )
 from genesig.optim.nonlinear.problem import InvalidProblem
 from genesig.optim.principal_components import Points, choose_components, component_regressions
@@ -117,7 +117,7 @@ class SparsePCA(
             )
         n_components = min(self.n_components, *X.shape)
         self.unexplained_ = np.nan
-        weights = shares(sample_weight, X)
+        weights = mean_one_weights(sample_weight, X)
         if self.tau is None:
             splitter = check_cv(self.cv)
             folds = [test_rows for _, test_rows in splitter.split(X, **split_parameters)]
@@ -158,7 +158,7 @@ HAS_WIDTH = {"linear": False, "gaussian": True}
 class _KernelPCR(BaseEstimator):  # type: ignore[misc]
     """Shared by both estimators: the settings, the choice of m and width, and f(x)."""
 
-    _row_weights = staticmethod(counts)
+    _row_weights = staticmethod(checked_weights)
 
     def __init__(
         self,
@@ -332,7 +332,7 @@ class TotalVariation(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         As rows tell nothing of each other, sample_weight (n,) is checked, too, and changes nothing.
         """
         X = validate_data(self, X, dtype=np.float64)
-        counts(sample_weight, X)
+        checked_weights(sample_weight, X)
         if self.tau is not None and not 0 <= self.tau < np.inf:
             raise InvalidProblem(f"tau must be a number of at least 0, found {self.tau}")
         self.genome_ = Genome.from_columns(X.shape[1], self.chromosomes, self.positions)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from genesig.arrays import Array
 from genesig.errors import GenesigError
-from genesig.models.estimator import SelectsLinear, check_numbers, shares
+from genesig.models.estimator import SelectsLinear, check_numbers, mean_one_weights
 from genesig.optim.cox.path import cox_path, ridge_coef
 from genesig.optim.cox.risk_sets import baseline_hazard
 from genesig.optim.cox.training import FollowUp, cox_sets
@@ -92,7 +92,7 @@ class L1L2Cox(SelectsLinear, BaseEstimator):  # type: ignore[misc]
         check_numbers(self, not_negative=("lam",))
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         time, event = time_and_event(y)
-        weights = shares(sample_weight, X)
+        weights = mean_one_weights(sample_weight, X)
         rows = np.ones((len(X), 1), dtype=bool) if weights is None else weights[:, None] > 0
         sets = cox_sets(
             X,

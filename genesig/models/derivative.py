@@ -21,7 +21,7 @@ from genesig.models.estimator import (
     check_classes,
     check_numbers,
     check_training_data,
-    mask_of,
+    feature_mask,
     sample_weight_keywords,
     shared_docstring,
 )
@@ -270,7 +270,7 @@ class DerivativeModel(FoldsInside, Selects, BaseEstimator):  # type: ignore[misc
             solution.norms * fit.y_scale for solution in fit.path.solutions
         ]
         self.derivative_norms_ = self.path_norms_[last_step]
-        self.support_ = mask_of(fit.features[fit.support(last_step)], X.shape[1])
+        self.support_ = feature_mask(fit.features[fit.support(last_step)], X.shape[1])
         self.lam_ = lam if self.debias else None
         self.explained_by_none_ = fit.path.explained_by_none
         self.message_ = fit.path.message
@@ -530,7 +530,7 @@ class FeatureVectorMachine(RegressorMixin, Selects, BaseEstimator):  # type: ign
         self.coef_ = np.zeros(X.shape[1])
         self.coef_[fit.order] = fit.coef
         self.order_ = fit.order
-        self.support_ = mask_of(self.order_, X.shape[1])
+        self.support_ = feature_mask(self.order_, X.shape[1])
         self.shift_ = fit.shift
         self.violation_ = fit.violation
         self.lam_ = fit.lam / largest if largest else 0.0

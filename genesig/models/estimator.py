@@ -28,13 +28,13 @@ def shared_docstring(shared: type, summary: str, docstring: str | None) -> str:
     return f"{(shared.__doc__ or '').replace('SUMMARY', summary)}\n    {title}{example}"
 
 
-def counts(sample_weight: Any, X: Array) -> Array | None:
-    """Return how often each row of X counts, (n,), or None if each row counts once.
+def checked_weights(sample_weight: Any, X: Array) -> Array | None:
+    """Return sample_weight as an array (n,), or None without weights.
 
     Raises
     ------
     InvalidProblem, ValueError
-        Weights that are negative, not finite, not one for a row, or 0 for all.
+        For weights that are negative, not finite, 0 for all rows, or not as many as rows of X.
     """
     if sample_weight is None:
         return None
@@ -44,25 +44,28 @@ def counts(sample_weight: Any, X: Array) -> Array | None:
     return np.asarray(weights)
 
 
-def shares(sample_weight: Any, X: Array) -> Array | None:
-    """Return `counts` scaled to mean 1, so that sums of squares stay sums over n rows."""
-    weights = counts(sample_weight, X)
+def mean_one_weights(sample_weight: Any, X: Array) -> Array | None:
+    """Return `checked_weights` scaled to mean 1, so that weighted sums stay sums over n rows."""
+    weights = checked_weights(sample_weight, X)
     return None if weights is None else np.asarray(weights * len(weights) / weights.sum())
 
 
-def roots(v: Array | None, n: int) -> Array:
-    """Return √v as a column (n, 1), the factor of the rows in a weighted sum of squares."""
-    return np.ones((n, 1)) if v is None else np.sqrt(v)[:, None]
+def root_weight_column(weights: Array | None, n: int) -> Array:
+    """Return the square roots of the weights (n,) as a column (n, 1); ones without weights.
+
+    Rows multiplied by it have the weights in their sum of squares.
+    """
+    return np.ones((n, 1)) if weights is None else np.sqrt(weights)[:, None]
 
 
 def check_classes(y: Array, weights: Array | None) -> None:
-    """Raise if the weights leave a class without a sample."""
+    """Raise InvalidProblem if all samples of a class in y (n,) have weight 0."""
     if weights is not None and not np.bincount(np.unique(y, return_inverse=True)[1], weights).all():
         raise InvalidProblem("sample_weight is 0 for all samples of a class; leave it out")
 
 
 def check_folds(held_out_rows: Iterable[Array], weights: Array | None) -> None:
-    """Raise if the weights leave no training sample when the rows (m,) of a fold are held out."""
+    """Raise InvalidProblem if all rows outside a fold's held-out rows (m,) have weight 0."""
     if weights is not None and not all(np.delete(weights, rows).any() for rows in held_out_rows):
         raise InvalidProblem(
             "sample_weight is 0 for all training samples of a fold; give other folds (cv)"
@@ -70,19 +73,16 @@ def check_folds(held_out_rows: Iterable[Array], weights: Array | None) -> None:
 
 
 def sample_weight_keywords(sample_weight: Any) -> dict[str, Any]:
-    """Return the keyword arguments of further fits to the same rows."""
+    """Return ``{"sample_weight": ...}`` for further fits to the same rows; {} without weights."""
     return {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
 
 
 def check_numbers(
     estimator: BaseEstimator, *, positive: Sequence[str] = (), not_negative: Sequence[str] = ()
 ) -> None:
-    """Raise if a setting is infinite, not a number, or negative (0, too, for `positive`).
+    """Raise InvalidProblem if a setting is infinite, not a number, or negative.
 
-    Raises
-    ------
-    InvalidProblem
-        With the name and what was found.
+    positive: names of settings that must not be 0 either. not_negative: names of others.
     """
     for name in (*positive, *not_negative):
         value = getattr(estimator, name)
@@ -105,22 +105,22 @@ def check_training_data(
     Parameters
     ----------
     estimator : BaseEstimator
-        Gets the number of features and their names.
+        scikit-learn sets its attributes `n_features_in_` and `feature_names_in_`.
     consequence : str
-        Why a constant feature is of no use, for the message.
+        End of the message about constant features: why they are of no use.
     y_numeric : bool
 
     Raises
     ------
     InvalidProblem
-        Fewer than 3 samples that count, missing values, features constant on these, weights that
-        mean nothing.
+        For fewer than 3 samples of a weight above 0, missing values, features that are constant
+        on these samples, and weights that `checked_weights` refuses.
     """
     try:
         X, y = validate_data(
             estimator, X, y, dtype=np.float64, ensure_min_samples=3, y_numeric=y_numeric
         )
-        weights = counts(sample_weight, X)
+        weights = checked_weights(sample_weight, X)
     except ValueError as error:
         raise InvalidProblem(str(error)) from error
     weighted_rows = X if weights is None else X[weights > 0]
@@ -142,7 +142,9 @@ def _has_calibration(classifier: Any) -> bool:
 
 
 class CrossFitted(ClassifierMixin):  # type: ignore[misc]
-    """A classifier whose ``__init__`` sets one more parameter than its regressor, `calibration`.
+    """A classifier whose probabilities come from scores of held-out rows.
+
+    Its ``__init__`` sets one more parameter than that of its regressor: `calibration`.
 
     Parameters
     ----------
@@ -157,7 +159,7 @@ class CrossFitted(ClassifierMixin):  # type: ignore[misc]
     Attributes
     ----------
     slope_ : float
-        Only with `calibration`.
+        Slope of the probabilities; only with `calibration`.
 
     Source: Platt 1999 with smoothed targets; Guo et al. 2017 for the slope alone.
     """
@@ -166,9 +168,9 @@ class CrossFitted(ClassifierMixin):  # type: ignore[misc]
     classes_: Array
 
     def _calibrated(self, X: Any, y: Any, *, groups: Any = None, **weights: Any) -> Self:
-        """Fit the slope to held-out scores of X and y, if `calibration` is set.
+        """Set `slope_` by held-out scores of X and y, if `calibration` is set; return self.
 
-        The folds get the groups (n,) of the rows, and so do those of each further fit.
+        groups (n,) of the rows go to the folds of `calibration` and to the fits inside them.
         """
         if self.calibration is not None:
             uncalibrated = clone(self).set_params(calibration=None)
@@ -196,7 +198,7 @@ class CrossFitted(ClassifierMixin):  # type: ignore[misc]
 
 
 def _score_columns(scores: Array) -> Array:
-    """Return a score for each class, (n, K)."""
+    """Return a score for each class (n, K); those of two classes, f (n,), become 0 and f."""
     return np.stack([np.zeros(len(scores)), scores], axis=1) if scores.ndim == 1 else scores
 
 
@@ -212,12 +214,9 @@ class TwoClasses(ClassifierMixin):  # type: ignore[misc]
         return tags
 
     def _coded(self, y: Array) -> Array:
-        """Keep the two classes, ascending, and return y as -1 and +1.
+        """Set `classes_`, ascending, and return y as -1 and +1.
 
-        Raises
-        ------
-        ValueError
-            There are more than two, or one only.
+        Raises InvalidProblem: for more than two classes, or a single one.
         """
         check_classification_targets(y)
         self.classes_ = np.unique(y)
@@ -237,14 +236,13 @@ class TwoClasses(ClassifierMixin):  # type: ignore[misc]
 
 
 class Fitted:
-    """A pair of estimators that differ in the response alone: they share ``_fit`` and ``_score``.
+    """Base of a regressor and a classifier that fit the same f: to numbers, or to classes ±1."""
 
-    ``_fit(X, y, v)`` fits f to a real response y (n,), rows weighted by v (n,) or None, as
-    ``_row_weights`` makes them of sample_weight; ``_score(X)`` returns f(x) of the rows of X.
-    """
-
+    # (sample_weight, X) to weights (n,) or None: `checked_weights` or `mean_one_weights`
     _row_weights: Callable[[Any, Array], Array | None]
+    # (X, y, weights) fits f to a real response y (n,)
     _fit: Callable[..., None]
+    # X to f(x) of its rows, (n,)
     _score: Callable[..., Array]
 
 
@@ -256,7 +254,7 @@ class NumberRegressor(Fitted, RegressorMixin):  # type: ignore[misc]
         return self._fit_checked(X, y, sample_weight)
 
     def _fit_checked(self, X: Any, y: Any, sample_weight: Any, **fold_settings: Any) -> Self:
-        """Check the arguments and pass them to ``_fit``, with those of the folds, if any."""
+        """Check the arguments, pass them and the settings of the folds to ``_fit``; return self."""
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         weights = self._row_weights(sample_weight, X)
         self._fit(X, np.asarray(y, dtype=float), weights, **fold_settings)
@@ -277,11 +275,14 @@ class SignClassifier(Fitted, TwoClasses, CrossFitted):
     def _fit_checked(
         self, X: Any, y: Any, sample_weight: Any, *, groups: Any = None, **fold_settings: Any
     ) -> Self:
-        """Check the arguments, pass them to ``_fit`` with those of the folds, and calibrate."""
+        """Check the arguments, pass them to ``_fit`` with the settings of the folds, and calibrate.
+
+        groups (n,) of the rows go to the folds of `calibration`.
+        """
         rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        v = self._row_weights(sample_weight, rows)
-        check_classes(labels, v)
-        self._fit(rows, self._coded(labels), v, **fold_settings)
+        weights = self._row_weights(sample_weight, rows)
+        check_classes(labels, weights)
+        self._fit(rows, self._coded(labels), weights, **fold_settings)
         return self._calibrated(X, labels, groups=groups, **sample_weight_keywords(sample_weight))
 
     def decision_function(self, X: Any) -> Array:
@@ -290,7 +291,7 @@ class SignClassifier(Fitted, TwoClasses, CrossFitted):
 
 
 class FoldsInside:
-    """An estimator that chooses settings by the folds of `cv`: what `fit` passes to them."""
+    """An estimator that chooses settings by the folds of `cv`, to which `fit` passes parameters."""
 
     cv: Any
 
@@ -302,7 +303,10 @@ class FoldsInside:
         return router.add(splitter=splitter, method_mapping=mapping)
 
     def _split_parameters(self, parameters: dict[str, Any]) -> dict[str, Any]:
-        """Return those of the parameters of `fit` that the folds get, as in `GridSearchCV`."""
+        """Return the parameters of `fit` that the folds get, as in scikit-learn's `GridSearchCV`.
+
+        Without metadata routing that is `groups` only.
+        """
         if get_config()["enable_metadata_routing"]:
             return dict(process_routing(self, "fit", **parameters).splitter.split)
         for name in parameters.keys() - {"groups"}:
@@ -342,12 +346,9 @@ class FoldClassifier(FoldsInside, SignClassifier):
 
 
 class Selects(SelectorMixin):  # type: ignore[misc]
-    """The features of ``support_``: `transform` keeps them, `get_feature_names_out` names them.
+    """A selector of features: `transform` keeps them, `get_feature_names_out` names them."""
 
-    ``support_`` is a mask, (d,) bool; ``get_support(indices=True)`` gives their numbers, ascending.
-    """
-
-    support_: Array
+    support_: Array  # (d,) bool; `get_support(indices=True)` returns their numbers, ascending
 
     def _get_support_mask(self) -> Array:
         check_is_fitted(self)
@@ -361,8 +362,11 @@ class SelectsLinear(Selects):
     intercept_: float
 
     def _set_model(self, fits: Path, coefs: Array, intercept: Array, d: int) -> None:
-        """Set the fitted attributes from the path of one fit to d features and its refit."""
-        self.support_ = mask_of(fits.indices, d)
+        """Set the fitted attributes from a path of one fit to d features, and its refit.
+
+        coefs are those of the selected features; intercept is (1, 1).
+        """
+        self.support_ = feature_mask(fits.indices, d)
         self.coef_ = np.zeros(d)
         self.coef_[fits.indices] = coefs
         self.intercept_ = float(intercept[0, 0])
@@ -376,8 +380,8 @@ class SelectsLinear(Selects):
         return np.asarray(self.intercept_ + X @ self.coef_)
 
 
-def mask_of(features: Array, d: int) -> Array:
-    """Return the (d,) mask of numbered features."""
+def feature_mask(features: Array, d: int) -> Array:
+    """Return the mask (d,) bool of the features with these numbers."""
     mask = np.zeros(d, dtype=bool)
     mask[features] = True
     return mask

@@ -19,7 +19,7 @@ from genesig.models.estimator import (
     TwoClasses,
     check_classes,
     check_numbers,
-    shares,
+    mean_one_weights,
 )
 from genesig.optim.adjustment import adjustment
 from genesig.optim.logistic import logistic_coef, logistic_path, logistic_sets
@@ -29,9 +29,9 @@ from genesig.optim.training import training_sets
 
 
 class _L1L2(SelectsLinear, BaseEstimator):  # type: ignore[misc]
-    """Shared by both estimators: the settings, their check, the two fits and the score f(x)."""
+    """Base of `L1L2Regressor` and `L1L2Classifier`: selection, ridge refit and score f(x)."""
 
-    _row_weights = staticmethod(shares)
+    _row_weights = staticmethod(mean_one_weights)
 
     def __init__(
         self,
@@ -50,9 +50,9 @@ class _L1L2(SelectsLinear, BaseEstimator):  # type: ignore[misc]
         self.tolerance = tolerance
 
     def _fit(self, X: Array, y: Array, weights: Array | None) -> None:
-        """Set the fitted attributes from checked X (n, d), y (n,) and weights (n,)."""
+        """Set the fitted attributes from checked X (n, d), y (n,) and weights (n,) of mean 1."""
         check_numbers(self, not_negative=("lam",))
-        rows = np.ones((len(y), 1), dtype=bool)
+        rows = np.ones((len(y), 1), dtype=bool)  # one training set with all rows
         weight_adjustment = None if weights is None else adjustment(rows, weights=weights[:, None])
         sets = training_sets(
             X,
@@ -75,6 +75,7 @@ class _L1L2(SelectsLinear, BaseEstimator):  # type: ignore[misc]
         self._set_model(fits, coefs, intercept, X.shape[1])
 
     def _score(self, X: Array) -> Array:
+        """Return f(x) of each row of X, (n,)."""
         return self._linear_score(X)
 
 
@@ -222,7 +223,7 @@ class L1L2Logistic(SelectsLinear, TwoClasses, BaseEstimator):  # type: ignore[mi
         """Fit to X (n, d) and the classes y (n,) of its rows, weighted by sample_weight (n,)."""
         check_numbers(self, not_negative=("tau", "mu"))
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        weights = shares(sample_weight, X)  # scaled to mean 1; None without weights
+        weights = mean_one_weights(sample_weight, X)  # scaled to mean 1; None without weights
         rows = np.ones((len(X), 1), dtype=bool)  # one training set with all rows
         check_classes(y, weights)
         sets = logistic_sets(

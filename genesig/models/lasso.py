@@ -21,34 +21,29 @@ from genesig.optim.solution import Path
 from genesig.optim.training import TrainingSets, training_sets
 
 Folds = Sequence[Array]
+"""Held-out rows of each inner fold, as numbers of training rows."""
 
 TAU_FRACTIONS = np.geomspace(1, 0.05, 20)
-"""Fractions of the smallest tau that selects nothing."""
-LASSO = (1.0,)
-"""The l1 share of the lasso."""
-ELASTIC_NET = (0.5, 0.1)
-"""The l1 shares of the elastic net, one of which is chosen."""
+"""Path of tau, as fractions of the smallest tau that selects nothing."""
+LASSO_L1_SHARES = (1.0,)
+ELASTIC_NET_L1_SHARES = (0.5, 0.1)
+"""L1 shares of the elastic net, one of which is chosen."""
 GAP_TOLERANCE = 1e-7
-"""Relative duality gap."""
+"""Largest relative duality gap of a fit that counts as converged."""
 
 
 def logistic_net(
-    X: Array, y: Array, X_test: Array, inner: Folds, l1_shares: Sequence[float]
+    X: Array, y: Array, X_test: Array, folds: Folds, l1_shares: Sequence[float]
 ) -> tuple[Array, Array]:
     """Return scores of test rows and of held-out training rows by penalised logistic regression.
 
     L1 share and tau are those with the smallest logistic loss of held-out rows.
 
-    Returns
-    -------
-    (n_test,) float
-        Logarithmic odds.
-    (n,) float
-        Logarithmic odds of each training row by the fold that holds it out; NaN without such a
-        fold.
+    Scores are the logarithms of odds, (n_test,) and (n,); NaN for a training row that no fold holds
+    out.
     """
     held_out_odds = np.full((len(l1_shares) * len(TAU_FRACTIONS), len(y)), np.nan)
-    for fold in inner:
+    for fold in folds:
         train = np.setdiff1d(np.arange(len(y)), fold)
         if len(np.unique(y[train])) > 1:
             held_out_odds[:, fold] = _log_odds(X[train], y[train], X[fold], l1_shares)
@@ -71,15 +66,15 @@ def _log_odds(X: Array, y: Array, X_test: Array, l1_shares: Sequence[float]) -> 
 
 
 def squares_net(
-    X: Array, y: Array, X_test: Array, inner: Folds, l1_shares: Sequence[float]
+    X: Array, y: Array, X_test: Array, folds: Folds, l1_shares: Sequence[float]
 ) -> Array:
     """Return scores of test rows, (n_test,), by penalised least squares.
 
     L1 share and tau are those with the smallest squared error of held-out rows.
     """
-    rows = _training_rows(len(y), inner)
+    rows = _training_rows(len(y), folds)
     Y = np.tile(y[:, None], rows.shape[1])
-    # Ones stand for ||Z'Z||/n, which takes long to compute: mu is absolute here.
+    # Ones stand for ||Z'Z||/n, the unit of mu: it is slow to compute, and mu is absolute here.
     sets = training_sets(X, Y, rows, centre=True, unit_variance=False, norm=np.ones(len(rows.T)))
 
     def fit(tau: Array, mu: Array) -> Path:
@@ -89,12 +84,12 @@ def squares_net(
         fit, sets, np.vstack([X, X_test]), l1_shares
     )
     loss = np.zeros(scores.shape[1])
-    for training_set, fold in enumerate(inner, 1):
+    for training_set, fold in enumerate(folds, 1):
         loss += np.square(y[fold] - scores[training_set][:, fold]).sum(axis=1)
-    return np.asarray(scores[0, int(np.argmin(loss)), len(y) :])
+    return np.asarray(scores[0, int(np.argmin(loss)), len(y) :])  # set 0 has all training rows
 
 
-def cox_net(X: Array, y: Array, X_test: Array, inner: Folds, l1_shares: Sequence[float]) -> Array:
+def cox_net(X: Array, y: Array, X_test: Array, folds: Folds, l1_shares: Sequence[float]) -> Array:
     """Return scores of test rows, (n_test,), by penalised Cox regression.
 
     L1 share and tau are those with the largest likelihood of left-out rows. y has the fields time
@@ -102,8 +97,8 @@ def cox_net(X: Array, y: Array, X_test: Array, inner: Folds, l1_shares: Sequence
 
     Source: Simon, Friedman, Hastie and Tibshirani 2011.
     """
-    folds = [fold for fold in inner if np.delete(y["event"], fold).any()]
-    rows = _training_rows(len(y), folds)
+    usable_folds = [fold for fold in folds if np.delete(y["event"], fold).any()]
+    rows = _training_rows(len(y), usable_folds)
     sets = cox_sets(
         X,
         FollowUp(y["time"], y["event"]),
@@ -119,16 +114,16 @@ def cox_net(X: Array, y: Array, X_test: Array, inner: Folds, l1_shares: Sequence
 
     scores = _scores_along_paths(fit, sets.sets, np.vstack([X, X_test]), l1_shares)
     best_fit = 0
-    if len(folds):
+    if len(usable_folds):
         error, _ = left_out_deviance(
-            y["time"], y["event"], folds, scores[1:, :, : len(y)], DEFAULT_TIES
+            y["time"], y["event"], usable_folds, scores[1:, :, : len(y)], DEFAULT_TIES
         )
         best_fit = int(np.argmin(error))
     return np.asarray(scores[0, best_fit, len(y) :])
 
 
 def _training_rows(n: int, folds: Folds) -> Array:
-    """Return the mask of training rows (n, 1 + K): all rows, then all but those of each fold."""
+    """Return the rows (n, 1 + K) bool of training sets: all rows, then all except each fold's."""
     rows = np.ones((n, 1 + len(folds)), dtype=bool)
     for training_set, fold in enumerate(folds, 1):
         rows[fold, training_set] = False
@@ -140,6 +135,7 @@ def _scores_along_paths(
 ) -> Array:
     """Return ``(x - mean)'b`` of rows by each training set, l1 share and tau, (k, n_fits, n)."""
     tau = sets.tau_max[:, None] * TAU_FRACTIONS
+    # With tau = lambda share, glmnet's squared term lambda (1 - share) ||b||²/2 is mu ||b||².
     paths = [fit(tau, tau * (1 / l1_share - 1) / 2) for l1_share in l1_shares]
     return np.stack(
         [
@@ -154,6 +150,6 @@ def _scores_along_paths(
 
 
 def _linear_scores(X: Array, mean: Array, genes: Array, values: Array) -> Array:
-    """Return ``(x - mean)'b`` of rows, (n,)."""
+    """Return ``(x - mean)'b`` of rows, (n,); b has the values of the given genes."""
     # Not a matrix product: its rounding would depend on the number of rows.
     return np.asarray(((X[:, genes] - mean[genes]) * values).sum(axis=1))

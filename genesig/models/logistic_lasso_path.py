@@ -1,7 +1,7 @@
 """The path of l1 and elastic-net logistic regression by Newton methods, in NumPy.
 
-The baselines of two classes need no more, and a first start has nothing to compile for them; see
-`genesig.optim.logistic` for the certified solver with a ridge term, weights and covariates.
+It serves the baselines of two classes, which need no compiled code for it. `genesig.optim.logistic`
+has the certified solver with sample weights.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from genesig.arrays import Array
 from genesig.errors import GenesigError
 
 MAX_VIOLATION = 1e-10
-"""Share of tau by which the gradient of an unselected feature may pass tau."""
+"""Share of tau by which the gradient of a feature that is not selected may exceed tau."""
 
 MAX_GRADIENT = 1e-12
 """Share of tau_max up to which the gradient of the selected features counts as 0."""
 
 MAX_CHANGES = 10_000
-"""Changes of the selected features at one tau."""
+"""Largest number of changes of the selected features at one tau."""
 
 MAX_NEWTON_STEPS = 200
-"""Newton steps at one tau, or with the same selected features; many more than are needed."""
+"""Largest number of Newton steps at one tau, or with the same selected features."""
 
 MAX_ODDS_ERROR = 1e-10
 """Largest difference between the log odds of the probabilities and of the coefficients."""
@@ -34,11 +34,11 @@ MIN_CURVATURE = 1e-13
 
 
 class LogisticLassoFit(NamedTuple):
-    """The log odds are ``intercept + (x - mean)[genes] @ values``."""
+    """A fit; the log odds of x are ``intercept + (x - mean)[genes] @ values``."""
 
     intercept: float
-    genes: Array
-    values: Array
+    genes: Array  # (s,) int, the selected features
+    values: Array  # (s,) their coefficients
 
 
 def logistic_lasso_path(
@@ -71,6 +71,7 @@ def logistic_lasso_path(
     probabilities = np.full(len(y), positive_share)
     path = []
     for tau in tau_max * tau_shares:
+        # tau is 0 if all features are constant: the fit without features stays.
         if tau > 0 and l1_share == 1:
             fit = _minimise(Z, positive, float(tau), MAX_GRADIENT * tau_max, fit)
         elif tau > 0:
@@ -94,6 +95,7 @@ def _minimise_dual(
     p = probabilities
 
     def dual(p: Array, gradient: Array) -> float:
+        """Return the dual objective; gradient is Z'(positive - p)/n."""
         entropy = np.mean(p * np.log(p) + (1 - p) * np.log1p(-p))
         return float(entropy + np.square(_soft_threshold(gradient, tau)).sum() / (2 * ridge))
 
@@ -102,6 +104,7 @@ def _minimise_dual(
         genes = np.flatnonzero(np.abs(gradient) > tau)
         values = _soft_threshold(gradient[genes], tau) / ridge
         Z_genes = Z[:, genes]
+        # At the minimum the log odds are Z b plus an intercept, so that this is constant.
         difference = np.log(p / (1 - p)) - Z_genes @ values
         weight = np.sqrt(p * (1 - p))
         scaled = weight[:, None] * Z_genes
@@ -109,11 +112,12 @@ def _minimise_dual(
         solved = np.linalg.solve(
             hessian, weight[:, None] * np.column_stack([difference, np.ones(n)])
         )
-        of_difference, of_ones = (weight[:, None] * solved).T
-        intercept = of_difference.sum() / of_ones.sum()
+        newton_step, newton_ones = (weight[:, None] * solved).T
+        # The mean of p is fixed, so that steps have the sum 0; the intercept is its multiplier.
+        intercept = newton_step.sum() / newton_ones.sum()
         if np.abs(difference - intercept).max() <= MAX_ODDS_ERROR:
             return LogisticLassoFit(float(intercept), genes, values), p
-        step = intercept * of_ones - of_difference
+        step = intercept * newton_ones - newton_step
         gradient_step = -Z.T @ step / n
         slope = (difference - intercept) @ step / n
         to_boundary = np.where(step > 0, 1 - p, p) / np.maximum(np.abs(step), 1e-300)
@@ -137,7 +141,10 @@ def _soft_threshold(values: Array, tau: float) -> Array:
 def _minimise(
     Z: Array, positive: Array, tau: float, max_gradient: float, start: LogisticLassoFit
 ) -> LogisticLassoFit:
-    """Return the minimiser at one tau: violators join the selected features until none is left."""
+    """Return the l1 minimiser at one tau: violators join the selected features until none is left.
+
+    max_gradient: up to which the gradient of the selected features counts as 0.
+    """
     fit = start
     signs = np.sign(start.values)
     any_dropped = False
@@ -170,8 +177,8 @@ def _minimise_selected(
 ) -> tuple[LogisticLassoFit, Array, bool]:
     """Return the fit of the selected features Z (n, s), their signs, and whether any has left.
 
-    Their coefficients have the signs (s,), or are 0: then the feature leaves. If `MAX_NEWTON_STEPS`
-    do not suffice, the last step is returned.
+    At fixed signs (s,) the objective is smooth. A step ends where the first coefficient becomes 0,
+    and its feature leaves. If `MAX_NEWTON_STEPS` do not suffice, the last step is returned.
     """
     n = len(positive)
     kept_features = np.arange(len(fit.genes))
@@ -192,7 +199,7 @@ def _minimise_selected(
         hessian = (design.T * (probabilities * (1 - probabilities) / n)) @ design
         hessian[np.diag_indices(len(coef))] += MIN_CURVATURE * np.trace(hessian)
         step = -np.linalg.solve(hessian, gradient)
-        crossing = np.flatnonzero(penalty_gradient * (coef + step) < 0)
+        crossing = np.flatnonzero(penalty_gradient * (coef + step) < 0)  # would change their sign
         crossing_shares = -coef[crossing] / step[crossing]
         longest_share = min(1.0, crossing_shares.min(initial=1.0))
         step_share = longest_share

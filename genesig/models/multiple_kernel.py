@@ -11,21 +11,31 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.arrays import Array
 from genesig.errors import pick
-from genesig.models.estimator import check_numbers, roots, shared_docstring, shares
-from genesig.models.structured import ClassColumns, FeatureScale, levels, warn_of
+from genesig.models.estimator import (
+    check_numbers,
+    mean_one_weights,
+    root_weight_column,
+    shared_docstring,
+)
+from genesig.models.structured import (
+    ClassColumns,
+    FeatureScale,
+    absolute_levels,
+    warn_if_unconverged,
+)
 from genesig.optim.nonlinear.problem import InvalidProblem
 from genesig.optim.structured.columns import Kernels
-from genesig.optim.structured.path import block_paths
+from genesig.optim.structured.path import block_paths, tau_maxima
 
 
 def linear(A: Array, Z: Array, width: float) -> Array:
-    """Return ``a'z`` for rows of A (m, p) and Z (n, p)."""
+    """Return ``a'z`` for rows of A (m, p) and Z (n, p), (m, n); width has no effect."""
     product: Array = A @ Z.T
     return product
 
 
 def gaussian(A: Array, Z: Array, width: float) -> Array:
-    """Return ``exp(-||a - z||² / (2 width² p))`` for rows of A (m, p) and Z (n, p)."""
+    """Return ``exp(-||a - z||² / (2 width² p))`` for rows of A (m, p) and Z (n, p), (m, n)."""
     squares = (A**2).sum(axis=1)[:, None] - 2 * (A @ Z.T) + (Z**2).sum(axis=1)
     return np.asarray(np.exp(-np.maximum(squares, 0) / (2 * width**2 * Z.shape[1])))
 
@@ -41,18 +51,18 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
 
         min_f (1/n)||y - sum_k f_k||² + mu sum_k ||f_k||² + tau sum_k ||f_k||
 
-    with one f_k for each block of features and each kind of kernel, in the norm of its kernel,
-    which is centred and scaled on the training rows to a mean diagonal of 1; all means over rows
-    are weighted where these are. For several omics: a block for each, and `shares_` says how much
-    each carries.
+    with one f_k for each block of features and each kind of kernel, and ||f_k|| the norm of that
+    kernel. Kernels are centred on the training rows, and scaled to a mean diagonal of 1. Means over
+    rows have the sample weights. For several omics use a block for each: `shares_` then says how
+    much each omic contributes.
 
     Parameters
     ----------
     blocks : list of lists of feature numbers, optional
-        None is one block of all features.
+        None is one block with all features.
     kernels : sequence of {"linear", "gaussian"}
     width : float
-        Of the Gaussian kernel, in standard deviations times the root of the block's size.
+        Of the Gaussian kernel, in standard deviations times the square root of the block's size.
     tau : float
         Fraction of the smallest tau that selects nothing.
     mu : float
@@ -65,11 +75,11 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     kernels_ : list of (block, kernel)
-        All of them, in the order of `norms_` and `shares_`.
+        Number of the block and kind of kernel, in the order of `norms_` and `shares_`.
     chosen_ : int array
-        Numbers of those chosen, ascending.
+        Numbers of the selected kernels, ascending.
     norms_, shares_ : (K,)
-        ||f_k||, and the standard deviation over the training rows that f_k adds.
+        ||f_k||, and the standard deviation of f_k over the training rows.
     intercept_ : (T,)
     tau_, gap_, n_iter_ : float, float, int
 
@@ -98,65 +108,69 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
         self.tolerance = tolerance
 
     def _fit(self, X: Array, Y: Array, weights: Array | None) -> None:
-        """Set the fitted attributes from checked X (n, d), Y (n, T) and weights (n,)."""
+        """Set the fitted attributes from X (n, d), Y (n, T) and weights (n,) of mean 1 or None."""
         check_numbers(self, positive=("width",))
-        self._parts = self._columns_of(X.shape[1])
-        root_weights = roots(weights, len(X))
+        self._block_columns = self._checked_blocks(X.shape[1])
+        root_weights = root_weight_column(weights, len(X))
         self._scale = FeatureScale.from_rows(X, unit_variance=self.unit_variance, weights=weights)
         self.intercept_ = np.average(Y, axis=0, weights=weights)
-        self._v = weights
-        self._rows = self._scale.apply(X)
-        Yc = root_weights * (Y - self.intercept_)
+        self._weights = weights
+        self._training_rows = self._scale.apply(X)
+        centred_response = root_weights * (Y - self.intercept_)
         self.kernels_ = [
-            (block, kind) for block in range(len(self._parts)) for kind in self.kernels
+            (block, kind) for block in range(len(self._block_columns)) for kind in self.kernels
         ]
         raw_kernels = np.array(
-            [self._raw(self._rows, *block_and_kernel) for block_and_kernel in self.kernels_]
+            [self._raw_kernel(self._training_rows, block, kind) for block, kind in self.kernels_]
         )
-        self._columns_mean = np.average(raw_kernels, axis=1, weights=weights)
-        kernels = root_weights * self._centred(raw_kernels, self._columns_mean) * root_weights.T
+        self._training_means = np.average(raw_kernels, axis=1, weights=weights)  # (K, n)
+        kernels = root_weights * self._centred(raw_kernels, self._training_means) * root_weights.T
         mean_diagonal = np.einsum("kii->k", kernels) / len(X)
-        self._trace = np.where(mean_diagonal > 1e-12, mean_diagonal, 1.0)
-        kernels /= self._trace[:, None, None]
+        # 1 for a kernel of constant features, which is 0
+        self._mean_diagonals = np.where(mean_diagonal > 1e-12, mean_diagonal, 1.0)
+        kernels /= self._mean_diagonals[:, None, None]
         design = Kernels(kernels, np.ones(len(kernels)))
-        tau, mu = levels(
-            self, 2 / len(X) * float(np.sqrt(design.squared_products(Yc[None]).max())), 1.0
-        )
-        path = block_paths(design, Yc[None], tau[None], mu, tolerance=self.tolerance)[0]
-        warn_of(path)
+        responses = centred_response[None]
+        tau_max = float(tau_maxima(design, responses)[0])
+        tau, mu = absolute_levels(self, tau_max, mu_unit=1.0)
+        (path,) = block_paths(design, responses, tau[None], mu, tolerance=self.tolerance)
+        warn_if_unconverged(path)
         self.tau_ = float(tau[0])
         self.gap_ = float(path.gap[0])
         self.n_iter_ = int(path.steps[0])
         self.chosen_ = path.support(0)
         self.norms_ = path.norms.toarray()[0]
         pieces = {int(kernel): path.piece(0, kernel) for kernel in self.chosen_}
-        self._c = {kernel: root_weights * coefs for kernel, coefs in pieces.items()}
+        self._coefs = {kernel: root_weights * coefs for kernel, coefs in pieces.items()}
         self.shares_ = np.zeros(len(kernels))
         for kernel, coefs in pieces.items():
             self.shares_[kernel] = np.linalg.norm(kernels[kernel] @ coefs) / np.sqrt(len(X))
 
-    def _columns_of(self, d: int) -> list[Array]:
-        """Return the feature numbers of each block; raise if a block is not valid."""
+    def _checked_blocks(self, d: int) -> list[Array]:
+        """Return the feature numbers of each block; raise for numbers that are not below d."""
         if not self.kernels:
             raise InvalidProblem("kernels must name at least one kernel")
-        block_columns = [range(d)] if self.blocks is None else self.blocks
-        parts = [np.asarray(block_features, dtype=np.int64) for block_features in block_columns]
-        for number, part in enumerate(parts):
-            if not len(part) or part.min() < 0 or part.max() >= d:
+        blocks = [range(d)] if self.blocks is None else self.blocks
+        block_columns = [np.asarray(features, dtype=np.int64) for features in blocks]
+        for number, columns in enumerate(block_columns):
+            if not len(columns) or columns.min() < 0 or columns.max() >= d:
                 raise InvalidProblem(f"block {number} must name features from 0 to {d - 1}")
-        return parts
+        return block_columns
 
-    def _raw(self, A: Array, block: int, kind: str) -> Array:
-        """Return the kernel of rows A with the training rows, neither centred nor scaled."""
-        columns = self._parts[block]
-        kernel = pick("kernels", KERNEL_FUNCTIONS, kind)
-        return kernel(A[:, columns], self._rows[:, columns], self.width)
+    def _raw_kernel(self, A: Array, block: int, kind: str) -> Array:
+        """Return the kernel of rows A (m, d) with the training rows, neither centred nor scaled."""
+        columns = self._block_columns[block]
+        kernel_function = pick("kernels", KERNEL_FUNCTIONS, kind)
+        return kernel_function(A[:, columns], self._training_rows[:, columns], self.width)
 
     def _centred(self, raw_kernels: Array, training_means: Array) -> Array:
-        """Centre kernels (k, m, n) as the training rows are centred in their spaces."""
+        """Return kernels (k, m, n) about the mean of the training rows in feature space.
+
+        training_means (k, n): means of the training rows' kernels over the first axis.
+        """
         training_means = training_means[:, None, :]
         row_means, overall_means = (
-            np.average(kernels, axis=2, weights=self._v)
+            np.average(kernels, axis=2, weights=self._weights)
             for kernels in (raw_kernels, training_means)
         )
         return np.asarray(
@@ -172,14 +186,10 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
         """Return f(x) of checked rows, (m, T)."""
         rows = self._scale.apply(X)
         scores = np.tile(self.intercept_, (len(rows), 1))
-        for kernel_number, coefs in self._c.items():
-            raw_kernel = self._raw(rows, *self.kernels_[kernel_number])
-            training_mean = self._columns_mean[[kernel_number]]
-            scores += (
-                self._centred(raw_kernel[None], training_mean)[0]
-                @ coefs
-                / self._trace[kernel_number]
-            )
+        for number, coefs in self._coefs.items():
+            raw_kernel = self._raw_kernel(rows, *self.kernels_[number])
+            kernel = self._centred(raw_kernel[None], self._training_means[[number]])[0]
+            scores += kernel @ coefs / self._mean_diagonals[number]
         return scores
 
 
@@ -200,7 +210,7 @@ class MultipleKernelRegressor(RegressorMixin, _MultipleKernel):  # type: ignore[
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to X (n, d) and y (n,), rows weighted by sample_weight (n,)."""
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
-        self._fit(X, np.asarray(y, dtype=float)[:, None], shares(sample_weight, X))
+        self._fit(X, np.asarray(y, dtype=float)[:, None], mean_one_weights(sample_weight, X))
         return self
 
     def predict(self, X: Any) -> Array:

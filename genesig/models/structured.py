@@ -23,10 +23,10 @@ from genesig.models.estimator import (
     SignClassifier,
     check_classes,
     check_numbers,
-    roots,
+    mean_one_weights,
+    root_weight_column,
     sample_weight_keywords,
     shared_docstring,
-    shares,
 )
 from genesig.optim.nonlinear.problem import InvalidProblem
 from genesig.optim.structured.columns import Blocks
@@ -47,7 +47,7 @@ class FeatureScale:
     def from_rows(
         cls, X: Array, *, unit_variance: bool, weights: Array | None = None
     ) -> FeatureScale:
-        """Return means and scales of X (n, d), whose rows may have weights (n,)."""
+        """Return means and scales of X (n, d), whose rows may have weights (n,) of mean 1."""
         mean = X.mean(axis=0) if weights is None else weights @ X / len(X)
         variance = None if weights is None else weights @ (X - mean) ** 2 / len(X)
         scale = X.std(axis=0) if variance is None else np.sqrt(variance)
@@ -57,40 +57,45 @@ class FeatureScale:
         return cls(mean, scale)
 
     def apply(self, X: Array) -> Array:
-        """Centre and scale."""
+        """Return rows X (m, d) centred and scaled."""
         return np.asarray((X - self.mean) / self.scale)
 
 
-def levels(estimator: Any, largest: float, norm: float) -> tuple[Array, float]:
-    """Return tau (1,) and mu, absolute, from fractions of tau_max and in units of a norm."""
+def absolute_levels(estimator: Any, tau_max: float, mu_unit: float) -> tuple[Array, float]:
+    """Return tau (1,) and mu in absolute terms, from the settings `tau` and `mu` of an estimator.
+
+    These are a fraction of tau_max, and a multiple of mu_unit.
+    """
     check_numbers(estimator, positive=("tau",), not_negative=("mu",))
-    tau = estimator.tau
-    mu = estimator.mu
-    return np.array([tau * (largest or 1.0)]), float(mu * norm)
+    # tau_max is 0 if the response is constant; solvers need a positive tau.
+    return np.array([estimator.tau * (tau_max or 1.0)]), float(estimator.mu * mu_unit)
 
 
-def warn_of(fits: Minimisers) -> None:
-    """Warn of a fit that did not converge."""
+def warn_if_unconverged(fits: Minimisers) -> None:
+    """Warn the caller of `fit`, five frames up, if the fit did not converge."""
     if fits.message:
         warnings.warn(fits.message, ConvergenceWarning, stacklevel=5)
 
 
 class LinearBlocks(Selects, BaseEstimator):  # type: ignore[misc]
-    """Linear models of centred features with a penalty on blocks of them."""
+    """Base of linear models of centred features with a penalty on blocks of them."""
 
-    coef_: Any
-    intercept_: Any
+    coef_: Any  # (d,), or (T, d) for T responses
+    intercept_: Any  # float, or (T,)
 
-    def _levels(self, Z: Array, Y: Array, penalty: Penalty) -> tuple[Array, float]:
-        """Return tau (1,) and mu, absolute, for centred Z (n, d) and Y (n, T)."""
+    def _absolute_levels(self, Z: Array, Y: Array, penalty: Penalty) -> tuple[Array, float]:
+        """Return tau (1,) and mu in absolute terms, for centred Z (n, d) and Y (n, T)."""
         n = len(Z)
         gram = Z @ Z.T if len(Z) < Z.shape[1] else Z.T @ Z
-        norm = float(np.linalg.norm(gram, 2)) / n
-        return levels(self, 2 / n * penalty.dual(Z.T @ Y), norm)
+        largest_eigenvalue = float(np.linalg.norm(gram, 2))
+        return absolute_levels(self, 2 / n * penalty.dual(Z.T @ Y), largest_eigenvalue / n)
 
-    def _keep(self, fits: Minimisers, scale: FeatureScale, centre: Array) -> None:
-        """Set the fitted attributes from the fit at a single tau; coefficients in units of X."""
-        warn_of(fits)
+    def _set_fit(self, fits: Minimisers, scale: FeatureScale, centre: Array) -> None:
+        """Set the fitted attributes, in units of X, from a path of one tau.
+
+        centre (T,): means of the responses.
+        """
+        warn_if_unconverged(fits)
         self.tau_ = float(fits.tau[0])
         self.gap_ = float(fits.gap[0])
         self.n_iter_ = int(fits.steps[0])
@@ -120,11 +125,11 @@ class ClassColumns(CrossFitted):
     """
 
     classes_: Array
-    _fit: Callable[..., None]  # to X (n, d) and Y (n, T), weighted
-    _scores: Callable[..., Array]
-    _values: Callable[..., Array]
+    _fit: Callable[..., None]  # (X, Y, weights) fits f to X (n, d) and Y (n, T)
+    _scores: Callable[..., Array]  # checked X to f(x), (n, T)
+    _values: Callable[..., Array]  # X to f(x), (n, T)
 
-    def _columns(self, y: Array, weights: Array | None = None) -> Array:
+    def _coded_classes(self, y: Array, weights: Array | None) -> Array:
         """Set `classes_`, and return the coded responses (n, T), not centred."""
         check_classification_targets(y)
         self.classes_, class_index = np.unique(y, return_inverse=True)
@@ -139,12 +144,12 @@ class ClassColumns(CrossFitted):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to X (n, d) and the classes y (n,), rows weighted by sample_weight (n,)."""
         rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        v = shares(sample_weight, rows)
-        self._fit(rows, self._columns(labels, v), v)
-        self._learn_cut(self._scores(rows), labels, v)
+        weights = mean_one_weights(sample_weight, rows)
+        self._fit(rows, self._coded_classes(labels, weights), weights)
+        self._set_class_means(self._scores(rows), labels, weights)
         return self._calibrated(X, labels, **sample_weight_keywords(sample_weight))
 
-    def _learn_cut(self, scores: Array, y: Array, weights: Array | None = None) -> None:
+    def _set_class_means(self, scores: Array, y: Array, weights: Array | None) -> None:
         """Set the mean training scores of the classes, (K, T)."""
         rows = [y == label for label in self.classes_]
         class_weights = [None if weights is None else weights[in_class] for in_class in rows]
@@ -156,9 +161,10 @@ class ClassColumns(CrossFitted):
         )
 
     def decision_function(self, X: Any) -> Array:
-        """Return the score of each class, (m, K), larger if its mean is nearer; or (m,).
+        """Return the score of each class, (m, K), larger if f(x) is nearer to its mean m_k.
 
-        ``f(x)'m_k - ||m_k||²/2``; for two classes f(x) less the number halfway, (m,).
+        It is ``f(x)'m_k - ||m_k||²/2``. For two classes it is (m,): f(x) less the midpoint of the
+        two means.
         """
         scores = self._values(X)
         if len(self.classes_) == 2:
@@ -195,9 +201,10 @@ class _GroupLasso(LinearBlocks):
     weights : sequence of float, optional
         Weight of each group's norm; None is the square root of its size.
     penalty : {"group", "latent", "composite"}
-        Of groups that overlap, the chosen features are a union of groups ("latent", with mu on the
-        pieces), or what is left out is one ("composite": trees; it needs the solver "projection",
-        and its tau is a fraction of a bound on tau_max).
+        group: groups must not overlap. latent: they may; the selected features are a union of
+        groups, and mu is on the coefficients of each group. composite: they may; the features that
+        are left out are a union of groups, as in trees. It needs the solver "projection", and its
+        tau is a fraction of an upper bound of tau_max.
     tau : float
         Fraction of the smallest tau that selects nothing.
     mu : float
@@ -211,12 +218,12 @@ class _GroupLasso(LinearBlocks):
     Attributes
     ----------
     coef_ : (d,) or (T, d)
-        In the units of X; 0 for features of no chosen group.
+        In the units of X; 0 for features without a selected group.
     intercept_ : float or (T,)
     support_ : (d,) bool array
         Features with a coefficient.
     blocks_ : int array
-        Chosen groups, ascending.
+        Numbers of the selected groups, ascending.
     norms_ : (G,)
         Norm of each group's coefficients, on the scale of Z.
     tau_, gap_, n_iter_ : float, float, int
@@ -224,8 +231,8 @@ class _GroupLasso(LinearBlocks):
     Raises
     ------
     GenesigError
-        One sentence, before any work: groups that overlap where they must not, an empty group, a
-        solver that cannot take the penalty.
+        Before any fit: if groups overlap that must not, for an empty group, and for a solver that
+        does not have the penalty.
 
     References
     ----------
@@ -253,19 +260,19 @@ class _GroupLasso(LinearBlocks):
         self.solver = solver
         self.tolerance = tolerance
 
-    def _fit(self, X: Array, Y: Array, sample_weights: Array | None = None) -> None:
-        """Fit to rows with weights (n,), whose roots multiply the rows in the sum of squares."""
+    def _fit(self, X: Array, Y: Array, sample_weights: Array | None) -> None:
+        """Set the fitted attributes from X (n, d), Y (n, T) and weights (n,) of mean 1 or None."""
         scale = FeatureScale.from_rows(X, unit_variance=self.unit_variance, weights=sample_weights)
         centre = np.average(Y, axis=0, weights=sample_weights)
         penalty = self._penalty(X.shape[1])
-        root_weights = roots(sample_weights, len(X))
+        root_weights = root_weight_column(sample_weights, len(X))
         Z = root_weights * scale.apply(X)
         centred_response = root_weights * (Y - centre)
-        tau, mu = self._levels(Z, centred_response, penalty)
+        tau, mu = self._absolute_levels(Z, centred_response, penalty)
         fits = structured_path(
             Z, centred_response, penalty, tau, mu, solver=self.solver, tolerance=self.tolerance
         )
-        self._keep(fits, scale, centre)
+        self._set_fit(fits, scale, centre)
 
     def _penalty(self, d: int) -> Penalty:
         """Return the penalty on the groups of d features."""
@@ -304,17 +311,17 @@ class GroupLassoRegressor(RegressorMixin, _GroupLasso):  # type: ignore[misc]
             self, X, y, dtype=np.float64, y_numeric=True, multi_output=True, ensure_min_samples=2
         )
         y = np.asarray(y, dtype=float)
-        self._fit(X, y.reshape(len(y), -1), shares(sample_weight, X))
+        self._fit(X, y.reshape(len(y), -1), mean_one_weights(sample_weight, X))
         if y.ndim == 1:
             self.coef_ = self.coef_[0]
             self.intercept_ = float(self.intercept_[0])
-        self._several = y.ndim > 1
+        self._has_response_columns = y.ndim > 1
         return self
 
     def predict(self, X: Any) -> Array:
         """Return f(x), (m,) or (m, T)."""
         values = self._values(X)
-        return values if self._several else values[:, 0]
+        return values if self._has_response_columns else values[:, 0]
 
 
 class GroupLassoClassifier(ClassColumns, _GroupLasso):
@@ -373,7 +380,7 @@ class _FusedLasso(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     chromosomes, positions : sequence of length d, optional
-        Of the features; None is one chromosome, and the order in which they stand.
+        Of the features. None is one chromosome, and the order of the columns of X.
     tau : float
         Fraction of the smallest tau at which no penalised step is left.
     mu : float
@@ -397,7 +404,7 @@ class _FusedLasso(BaseEstimator):  # type: ignore[misc]
     Source: Mosci 2009, chapter 5; Tibshirani et al. 2005.
     """
 
-    _row_weights = staticmethod(shares)
+    _row_weights = staticmethod(mean_one_weights)
 
     def __init__(
         self,
@@ -419,7 +426,7 @@ class _FusedLasso(BaseEstimator):  # type: ignore[misc]
         self.tolerance = tolerance
 
     def _fit(self, X: Array, y: Array, sample_weights: Array | None) -> None:
-        """Set the fitted attributes from checked X (n, d), y (n,) and sample weights (n,)."""
+        """Set the fitted attributes from X (n, d), y (n,) and weights (n,) of mean 1 or None."""
         if not (0 < self.tau < np.inf and 0 <= self.mu < np.inf and 0 <= self.first < np.inf):
             values = f"{self.tau}, {self.mu} and {self.first}"
             raise InvalidProblem(f"tau must be above 0, mu and first at least 0; found {values}")
@@ -444,6 +451,7 @@ class _FusedLasso(BaseEstimator):  # type: ignore[misc]
         self.gap_ = float(fits.gap[0])
 
     def _score(self, X: Any) -> Array:
+        """Return f(x) of each row of X, (n,)."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return np.asarray(self.intercept_ + X @ self.coef_)

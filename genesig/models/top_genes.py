@@ -1,10 +1,10 @@
 """Baselines that rank genes one by one, or shrink class means, as the field uses them.
 
 t-test and discriminant analysis, nearest shrunken centroids, gradient boosting, and the compound
-covariate. Each takes and returns what `genesig.models.baselines` describes; ranks, number of genes,
-threshold and number of trees come from the training rows and their inner folds alone. In the scores
-of classes all classes are equally frequent; those of boosting still favour the larger ones, so its
-class is that of the nearest mean score of held-out rows.
+covariate. `genesig.models.baselines` describes their arguments and results; only boosting uses the
+random state. Ranks, number of genes, threshold and number of trees come from the training rows and
+their inner folds alone. Scores of classes are for equally frequent classes; those of boosting still
+favour the larger ones, so its class is that of the nearest mean score of held-out rows.
 """
 
 from __future__ import annotations
@@ -20,8 +20,12 @@ from genesig.optim.cox.risk_sets import DEFAULT_TIES
 from genesig.optim.cox.score_test import score_test
 
 Folds = Sequence[Array]
+"""Held-out rows of each inner fold, as numbers of training rows."""
 ScorePath = Callable[[Array, Array, Array], Array]
-"""(training rows, responses, rows to score) to the scores (n_settings, n_rows, ...)."""
+"""(training rows, responses, rows to score) to their scores by each setting, (n_settings, n, ...).
+
+For classes the last axis are the T classes.
+"""
 
 N_GENES = (5, 10, 20, 50, 100)
 """Numbers of genes of the strongest single-gene statistic, one of which is chosen."""
@@ -36,19 +40,19 @@ BOOSTING_SETTINGS: dict[str, Any] = {
     "max_depth": 2,
     "max_features": "sqrt",
 }
-"""Of scikit-learn's gradient boosting, beside its defaults: a learning rate of 0.1."""
+"""Settings of scikit-learn's gradient boosting; others are its defaults."""
 
 
-def t_test_lda(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+def t_test_lda(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
     """Return scores of linear discriminant analysis on the genes of the largest F.
 
     For two classes F is t². The covariance is shrunken as Ledoit and Wolf (2004) do; the number of
     genes is chosen by the class-balanced inner error, the smallest at ties.
     """
-    return _class_scores(_discriminant_path, X, y, X_test, inner)
+    return _class_scores(_discriminant_path, X, y, X_test, folds)
 
 
-def shrunken_centroids(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+def shrunken_centroids(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
     """Return scores of nearest shrunken centroids (Tibshirani et al. 2002).
 
     The threshold is chosen by the class-balanced inner error, the largest at ties.
@@ -60,10 +64,10 @@ def shrunken_centroids(X: Array, y: Array, X_test: Array, inner: Folds, random_s
         centroids = _Centroids.from_rows(X_train, y_train)
         return np.stack([centroids.scores(X_scored, threshold) for threshold in thresholds])
 
-    return _class_scores(path, X, y, X_test, inner)
+    return _class_scores(path, X, y, X_test, folds)
 
 
-def boosting_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+def boosting_classes(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
     """Return scores of gradient boosting on the 100 genes of the largest F.
 
     The number of trees is chosen by the class-balanced inner error, the smallest at ties.
@@ -79,10 +83,10 @@ def boosting_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_sta
         scores = list(model.staged_decision_function(X_scored[:, genes]))
         return np.stack([_class_columns(scores[rounds - 1]) for rounds in N_ROUNDS])
 
-    return _class_scores(path, X, y, X_test, inner, by_nearest_mean=True)
+    return _class_scores(path, X, y, X_test, folds, by_nearest_mean=True)
 
 
-def boosting_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+def boosting_numbers(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
     """Return predictions of gradient boosting on the 100 genes of the largest correlation.
 
     The number of trees is chosen by the squared inner error.
@@ -96,13 +100,13 @@ def boosting_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_sta
         scores = list(model.staged_predict(X_scored[:, genes]))
         return np.stack([scores[rounds - 1] for rounds in N_ROUNDS])
 
-    held_out_scores = _held_out_scores(path, X, y, inner)
-    errors = np.square(held_out_scores - y[np.concatenate(inner)]).sum(axis=1)
+    held_out_scores = _held_out_scores(path, X, y, folds)
+    errors = np.square(held_out_scores - y[np.concatenate(folds)]).sum(axis=1)
     return np.asarray(path(X, y, X_test)[int(np.argmin(errors))])
 
 
 def compound_covariate_numbers(
-    X: Array, y: Array, X_test: Array, inner: Folds, random_state: int
+    X: Array, y: Array, X_test: Array, folds: Folds, random_state: int
 ) -> Array:
     """Return predictions by the sum of the top genes, each weighted by its correlation with y.
 
@@ -110,10 +114,10 @@ def compound_covariate_numbers(
     of held-out rows.
     """
     path = _compound_path(_correlation)
-    scores = _held_out_scores(path, X, y, inner)
+    scores = _held_out_scores(path, X, y, folds)
     mean = scores.mean(axis=1, keepdims=True)
     deviation = scores - mean
-    y_held_out = y[np.concatenate(inner)]
+    y_held_out = y[np.concatenate(folds)]
     response = y_held_out - y_held_out.mean()
     square = np.square(deviation).sum(axis=1)
     slope = np.divide(deviation @ response, square, out=np.zeros(len(square)), where=square > 0)
@@ -124,7 +128,7 @@ def compound_covariate_numbers(
 
 
 def compound_covariate_survival(
-    X: Array, y: Array, X_test: Array, inner: Folds, random_state: int
+    X: Array, y: Array, X_test: Array, folds: Folds, random_state: int
 ) -> Array:
     """Return the sum of the top genes, each weighted by the z of its Cox score test.
 
@@ -132,12 +136,12 @@ def compound_covariate_survival(
     inner folds as strata. Source: Tukey 1993; Radmacher, McShane and Simon 2002.
     """
     path = _compound_path(_cox_z)
-    folds = [fold for fold in inner if np.delete(y["event"], fold).any()]
+    usable_folds = [fold for fold in folds if np.delete(y["event"], fold).any()]
     best = 0
-    if folds:
-        fold_number = np.repeat(np.arange(len(folds)), [len(fold) for fold in folds])
-        scores = _held_out_scores(path, X, y, folds).T
-        z, _ = score_test(scores, y[np.concatenate(folds)], fold_number, DEFAULT_TIES)
+    if usable_folds:
+        fold_number = np.repeat(np.arange(len(usable_folds)), [len(fold) for fold in usable_folds])
+        scores = _held_out_scores(path, X, y, usable_folds).T
+        z, _ = score_test(scores, y[np.concatenate(usable_folds)], fold_number, DEFAULT_TIES)
         best = int(np.argmax(np.nan_to_num(z)))
     return np.asarray(path(X, y, X_test)[best])
 
@@ -178,9 +182,9 @@ def _cox_z(X: Array, y: Array) -> Array:
 
 
 def _compound_path(gene_statistic: Callable[[Array, Array], Array]) -> ScorePath:
-    """Return the function to sums of standardised genes, weighted by their statistic, (5, n).
+    """Return the function that scores rows by sums of standardised genes, (len(N_GENES), n).
 
-    The sums have variance 1 on the training rows.
+    gene_statistic(X, y), (d,), ranks and weights the genes. Sums have variance 1 on training rows.
     """
 
     def path(X: Array, y: Array, X_scored: Array) -> Array:
@@ -200,7 +204,7 @@ def _compound_path(gene_statistic: Callable[[Array, Array], Array]) -> ScorePath
 
 
 def _discriminant_path(X: Array, y: Array, X_scored: Array) -> Array:
-    """Return scores of discriminant analysis on each number of top genes, (5, n, T)."""
+    """Return scores of discriminant analysis on each number of top genes, (len(N_GENES), n, T)."""
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
     n_classes = len(np.unique(y))
@@ -255,7 +259,7 @@ class _Centroids(NamedTuple):
 
 
 def _class_columns(scores: Array) -> Array:
-    """Return a score for each class, (n, T), from a decision function."""
+    """Return a score for each class, (n, T), from a decision function (n,) or (n, T)."""
     return np.column_stack([-scores, scores]) / 2 if scores.size == len(scores) else scores
 
 
@@ -264,7 +268,7 @@ def _class_scores(
     X: Array,
     y: Array,
     X_test: Array,
-    inner: Folds,
+    folds: Folds,
     *,
     by_nearest_mean: bool = False,
 ) -> Array:
@@ -275,12 +279,12 @@ def _class_scores(
     (n_test, T) with row means 0.
     """
     labels, class_index = np.unique(y, return_inverse=True)
-    folds = [fold for fold in inner if len(np.unique(np.delete(y, fold))) == len(labels)]
+    usable_folds = [fold for fold in folds if len(np.unique(np.delete(y, fold))) == len(labels)]
     best = 0
     means = None
-    if folds:
-        true_class = class_index[np.concatenate(folds)]
-        held_out_scores = _held_out_scores(path, X, y, folds)
+    if usable_folds:
+        true_class = class_index[np.concatenate(usable_folds)]
+        held_out_scores = _held_out_scores(path, X, y, usable_folds)
         if by_nearest_mean:
             means = centres(true_class, held_out_scores, len(labels))
             held_out_scores = margins(held_out_scores, means)
@@ -296,7 +300,7 @@ def _class_scores(
 
 
 def _held_out_scores(path: ScorePath, X: Array, y: Array, folds: Folds) -> Array:
-    """Return the scores of the rows of all folds, each without its fold, (n_settings, n, ...)."""
+    """Return held-out scores of the rows of all folds, in their order, (n_settings, n, ...)."""
     fold_scores = []
     for fold in folds:
         train = np.setdiff1d(np.arange(len(y)), fold)
