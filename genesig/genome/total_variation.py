@@ -21,11 +21,6 @@ SINGLE_LINE = np.zeros(1, dtype=np.int64)
 """Starts of lines if there is a single line."""
 
 
-def tau_max(y: Array) -> float:
-    """Return ``max_i |sum_{j <= i} (y_j - mean y)|``, the smallest tau with a single level."""
-    return float(np.abs(np.cumsum(y - y.mean())[:-1]).max(initial=0.0))
-
-
 def total_variation(y: Array, tau: float, lines: Array = SINGLE_LINE) -> Array:
     """Return the minimiser f (n,) for values y (n,), n >= 1, and tau >= 0, along each line.
 

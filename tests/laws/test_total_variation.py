@@ -19,7 +19,6 @@ from genesig.genome.total_variation import (
     pruned,
     segment_starts,
     segmented,
-    tau_max,
     total_variation,
 )
 from genesig.models.components import TotalVariation
@@ -37,6 +36,11 @@ def values(seed, n):
     """Steps and noise, rounded so that ties occur, far from 0."""
     rng = np.random.default_rng(seed)
     return np.round(rng.normal(size=n) + 3 * (rng.random(n) < 0.2).cumsum(), 1) + 100
+
+
+def tau_max(y):
+    """Return ``max_i |sum_{j <= i} (y_j - mean y)|``, the smallest tau with a single level."""
+    return float(np.abs(np.cumsum(y - y.mean())[:-1]).max(initial=0.0))
 
 
 def objective(y, f, tau):

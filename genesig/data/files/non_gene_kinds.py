@@ -142,7 +142,6 @@ ANNOTATION_COLUMNS = NonGeneKind(
 )
 KINDS_BY_NAME = (SUMMARIES, TOTALS, CONTROLS, SPIKES, CONTAMINANTS)
 KINDS_BY_VALUES = (SHEET_COLUMNS, CLINICAL_ROWS, WORD_ROWS, ROW_NUMBERS)
-KINDS = (*KINDS_BY_NAME, NAMELESS_ROWS, *KINDS_BY_VALUES, ANNOTATION_COLUMNS)
 # Words for a missing id; R numbers repeated ones (NA.1). UNK (unkempt) is a gene.
 MISSING_ID = re.compile(r"[-?._/\s]+|#.*|NA\.\d+|<na>|n\.?a\.?|unknown|none", re.IGNORECASE)
 MAX_KIND_SHARE = 0.5

@@ -312,7 +312,6 @@ def _is_position(cell: str) -> bool:
 OmicFactors = Mapping[str, float] | str | None
 
 OMIC_SEPARATOR = ":"  # separates the omic from the gene's own name in a gene id
-LEARNED_FACTORS = "learned"
 MAX_OMICS = 20  # largest number of omics: each is left out once, which takes time
 MAX_LEARNED_OMICS = 3
 """Largest number of omics with learned factors: ratios of 1, 2 and 4 give 5 choices for two

@@ -29,7 +29,7 @@ class FileSettings:
     files: str | None
     # whether blank and NA cells are NaN, for a step that imputes them; otherwise errors
     missing: bool
-    # kinds of rows that are no genes and are used, see `files.non_gene_kinds.KINDS`
+    # kinds of rows that are no genes and are used, see `files.non_gene_kinds`
     keep: Sequence[str] = ()
     # column of the sample table with the names of the matrix; None looks for it
     sample_names: str | None = None
