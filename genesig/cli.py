@@ -11,7 +11,7 @@ from pathlib import Path
 
 from genesig import __version__
 
-RUN_OPTIONS = ("--example", "--help", "-h")  # options of `run` that are not Snakemake's
+RUN_OPTIONS = ("--example", "--help", "-h")  # options of `genesig run`; others are Snakemake's
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from genesig.machine import check_memory, refusal_problem
 
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # A name may hold what the terminal has no sign for.
+        # A name may have characters that the terminal cannot show.
         sys.stdout.reconfigure(errors="backslashreplace")
     options = _parse_arguments(arguments)
     try:
@@ -29,15 +29,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except InvalidInput as error:
         # A command without a config has options instead of settings.
-        names = {"data.part": "--part"} if "part" in options else {}
+        option_of_setting = {"data.part": "--part"} if "part" in options else {}
         for problem in error.problems:
-            print(problem.with_option(names), file=sys.stderr)
+            print(problem.with_option(option_of_setting), file=sys.stderr)
         return 1
     except GenesigError as error:
         print(printable(f"error: {error}"), file=sys.stderr)
         return 1
     except BrokenPipeError:  # `genesig parameters | head`
-        return _silence_output(1)
+        _discard_output()
+        return 1
     except KeyboardInterrupt:
         return 130
     except (OSError, MemoryError, ImportError, RuntimeError) as error:
@@ -45,22 +46,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if refusal_text is None:
             raise
         print(refusal_text, file=sys.stderr)
-        return _silence_output(1)
+        _discard_output()
+        return 1
     return exit_code
 
 
 def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Parse the command line; after `run`, unknown options and all words behind go to Snakemake."""
+    """Return the parsed command line, with Snakemake's words as `options`.
+
+    After `run` these are the first option that is not in `RUN_OPTIONS`, and all words behind it.
+    """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    foreign_positions = [
-        position
-        for position, word in enumerate(words)
-        if word.startswith("-") and word not in RUN_OPTIONS
-    ]
-    n_own = min(foreign_positions, default=len(words)) if words[:1] == ["run"] else len(words)
+    n_genesig_words = len(words)
+    if words[:1] == ["run"]:
+        n_genesig_words = next(
+            (
+                position
+                for position, word in enumerate(words)
+                if word.startswith("-") and word not in RUN_OPTIONS
+            ),
+            len(words),
+        )
     parser = _parser()
-    options = parser.parse_args(words[:n_own])
-    options.options = words[n_own:]
+    options = parser.parse_args(words[:n_genesig_words])
+    options.options = words[n_genesig_words:]
     if options.command == "run" and not options.config and not options.example:
         parser.error(
             "name the config first, then Snakemake's options: genesig run mystudy.yaml --cores 2"
@@ -68,10 +77,9 @@ def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def _silence_output(code: int) -> int:
-    """Send all further output nowhere; return the exit code."""
+def _discard_output() -> None:
+    """Discard all further output: Python would fail again when it flushes a broken output."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return code
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -127,21 +135,15 @@ def _parser() -> argparse.ArgumentParser:
     _add_symbols(commands.add_parser("symbols", help="look the symbols of gene ids up"))
     _add_predict(commands.add_parser("predict", help="score new samples with a study's model"))
     verify = commands.add_parser("verify", help="tell which results were changed since the run")
-    verify.add_argument(
-        "folder",
-        nargs="?",
-        default="results",
-        metavar="RESULTS",
-        help="folder with run.json (default: %(default)s)",
-    )
     crate = commands.add_parser("crate", help="describe results as an RO-Crate, for an archive")
-    crate.add_argument(
-        "folder",
-        nargs="?",
-        default="results",
-        metavar="RESULTS",
-        help="folder with run.json (default: %(default)s)",
-    )
+    for command in (verify, crate):
+        command.add_argument(
+            "folder",
+            nargs="?",
+            default="results",
+            metavar="RESULTS",
+            help="folder with run.json (default: %(default)s)",
+        )
     commands.add_parser("parameters", help="print the table of all settings (Markdown)")
     return parser
 
@@ -221,7 +223,7 @@ def _add_predict(predict: argparse.ArgumentParser) -> None:
 
 
 def _validate_study(options: argparse.Namespace) -> int:
-    """Check a study."""
+    """Check a study; return 1 if there is an error."""
     return _check_study(options.config)
 
 
@@ -248,7 +250,7 @@ def _check_study(configs: Sequence[str]) -> int:
 
 
 def _run_study(options: argparse.Namespace) -> int:
-    """Check a study, then run it by Snakemake in place of this process."""
+    """Check a study, then run it by Snakemake; return only if the check finds an error."""
     from genesig.workflow import run_command, run_environment
 
     configs = _copy_examples(options.config) if options.example else options.config
@@ -261,7 +263,7 @@ def _run_study(options: argparse.Namespace) -> int:
 
 
 def _copy_examples(names: Sequence[str]) -> list[str]:
-    """Copy named examples, or else the default study, into this folder; return their configs."""
+    """Copy the named examples into this folder, or the default study; return their configs."""
     from genesig.data.files.names import named_files
     from genesig.data.files.readers import read_config
     from genesig.results.new_study import copy_shipped_files
@@ -341,9 +343,8 @@ def _predict_samples(options: argparse.Namespace) -> int:
             raise input_error("--explain", "names the file of --output; name another file")
     model = read_json(options.model)
     matrix = read_new_samples(options.matrix, options.part, options.layout)
-    matrix_name = options.matrix[0] + (
-        f" and {n_further} more" if (n_further := len(options.matrix) - 1) else ""
-    )
+    n_further_files = len(options.matrix) - 1
+    matrix_name = options.matrix[0] + (f" and {n_further_files} more" if n_further_files else "")
     samples = None
     notes: list[Problem] = []
     if options.samples:
@@ -399,8 +400,8 @@ def _verify_results(options: argparse.Namespace) -> int:
         print(problem, file=sys.stderr)
     files = counted(len(record["results"]), "result")
     files += f", {counted(len(record['fits']), 'file')} of fits" if "fits" in record else ""
-    result_text = counted(len(problems), "difference") if problems else "as the run wrote them"
-    print(f"{options.folder}: {files}, {result_text}")
+    outcome = counted(len(problems), "difference") if problems else "as the run wrote them"
+    print(f"{options.folder}: {files}, {outcome}")
     return 1 if problems else 0
 
 

@@ -191,7 +191,7 @@ def measure_lists(
     final_fits, _ = fit_sets_final(dataset, splits, sets, folds=MOMENTS, **set_settings)
     half = fit_sets_half_samples(dataset, splits, sets, folds=MOMENTS, **set_settings)
     result_tables = gather_sets(
-        cross_validation, sets, [[fits], []], final_fits, half, cv_frequency=often
+        cross_validation, sets, [fits], [], final_fits, half, cv_frequency=often
     )
     error = result_tables["sets_error"].iloc[0]
     lists = of_genes["stability"]

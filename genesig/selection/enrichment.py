@@ -378,7 +378,8 @@ def enrichment(
     dataset: Dataset,
     splits: Splits,
     tables: dict[str, pd.DataFrame],
-    fits: Sequence[Sequence[Fits]],
+    observed: Sequence[Fits],
+    permuted: Sequence[Fits],
     *,
     sets: str,
     smallest: int,
@@ -386,9 +387,9 @@ def enrichment(
 ) -> dict[str, pd.DataFrame]:
     """Return enrichment.tsv and enrichment_ranking.tsv.
 
-    dataset: after the row-wise steps. tables: signature, nested_lists, blocks. fits (list of Fits,
-    list of Fits): batches of the observed labels, and of the permuted ones, which may be none.
-    sets: file of gene sets. smallest, largest: sizes of the sets that take part.
+    dataset: after the row-wise steps. tables: signature, nested_lists, blocks. observed, permuted:
+    batches of fits to these labels; permuted may be empty. sets: file of gene sets. smallest,
+    largest: sizes of the tested sets.
     """
     symbols = dataset.var["symbol"].tolist()
     gene_sets = match_sets(
@@ -397,7 +398,6 @@ def enrichment(
     measured = MeasuredSets.from_dataset(dataset, gene_sets)
     dataset = with_summaries_applied(dataset)
     lists = lists_table(measured, gene_sets, columns_of_lists(dataset, tables))
-    observed, permuted = fits
     if permuted:
         joined_fits = [joined(part, splits).with_chosen() for part in (observed, permuted)]
         lists = stack_rows([lists, permuted_lists_table(measured, gene_sets, *joined_fits)])

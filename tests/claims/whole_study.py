@@ -156,7 +156,7 @@ def _run(raw: Dataset, dataset: Dataset, config: dict[str, Any], sets: str) -> W
     tables |= patient_tables(dataset, splits, tables["predictions"])
     if sets:
         sizes = {"sets": sets, "smallest": 5, "largest": 500}
-        tables |= enrichment(dataset, splits, tables, (observed, permuted), **sizes)
+        tables |= enrichment(dataset, splits, tables, observed, permuted, **sizes)
     report = collect(
         StudyResults(
             dataset=dataset,

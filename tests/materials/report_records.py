@@ -391,12 +391,12 @@ def with_sets(
             ]
         )
 
-    parts = [[fits(splits.outer)], [fits(splits.outer, range(1, 10))]]
     final = fits([splits.final])
     set_tables = gather_sets(
         CrossValidation(dataset, splits, observed),
         sets,
-        parts,
+        [fits(splits.outer)],
+        [fits(splits.outer, range(1, 10))],
         final,
         fits(splits.subsamples),
         cv_frequency=0.75,

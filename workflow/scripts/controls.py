@@ -1,4 +1,4 @@
-"""Put genesig and the other predictors side by side."""
+"""Compare genesig with the other predictors."""
 
 from genesig.log import log_to
 from genesig.results import CrossValidation, load_arrays, load_table, save_table

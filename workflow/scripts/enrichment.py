@@ -1,4 +1,4 @@
-"""Hold the lists, the blocks and the order of all genes against gene sets."""
+"""Test the gene lists, the blocks and the ranking of all genes for enrichment in gene sets."""
 
 from genesig.log import log_to
 from genesig.results import Dataset, Fits, Splits, load_tables, save_tables
@@ -6,10 +6,12 @@ from genesig.selection.enrichment import NAME_COLUMNS, TABLES_OF_LISTS, enrichme
 
 log_to(snakemake.log[0])
 inputs = snakemake.input
-study = (
-    Dataset.load(inputs.dataset),
-    Splits.load(inputs.splits),
-    load_tables(inputs, TABLES_OF_LISTS, NAME_COLUMNS),
+dataset = Dataset.load(inputs.dataset)
+splits = Splits.load(inputs.splits)
+tables = load_tables(inputs, TABLES_OF_LISTS, NAME_COLUMNS)
+observed = list(map(Fits.load, inputs.observed))
+permuted = list(map(Fits.load, inputs.permuted))
+results = enrichment(
+    dataset, splits, tables, observed, permuted, sets=inputs[0], **snakemake.params
 )
-fits = [list(map(Fits.load, paths)) for paths in (inputs.observed, inputs.permuted)]
-save_tables(snakemake.output, enrichment(*study, fits, sets=inputs[0], **snakemake.params))
+save_tables(snakemake.output, results)

@@ -1,4 +1,4 @@
-"""Read the gene sets as genes of the study."""
+"""Read the gene sets as column numbers of the data set."""
 
 from genesig.data.study.gene_sets import match_sets
 from genesig.log import log_to
@@ -6,5 +6,7 @@ from genesig.results import Dataset
 
 log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)
-names = dataset.genes, dataset.var["symbol"].tolist()
-match_sets(snakemake.input[0], *names, **snakemake.params.settings).save(snakemake.output[0])
+symbols = dataset.var["symbol"].tolist()
+settings = snakemake.params.settings
+sets = match_sets(snakemake.input[0], dataset.genes, symbols, **settings)
+sets.save(snakemake.output[0])

@@ -1,4 +1,4 @@
-"""Write what each job cost."""
+"""Write a table with the time and memory of each job."""
 
 from pathlib import Path
 

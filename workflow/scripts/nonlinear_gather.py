@@ -7,7 +7,9 @@ from genesig.selection.nonlinear.gather import gather_nonlinear
 
 log_to(snakemake.log[0])
 inputs = snakemake.input
-lists = [load_table(path, ("gene", "symbol")) for path in inputs.lists]
+linear = CrossValidation.load(inputs)
 batches = [ModelFits.load(path) for path in inputs.fits]
-fits = CrossValidation.load(inputs), batches, ModelFits.load(inputs.final)
-save_tables(snakemake.output, gather_nonlinear(*fits, *lists, **snakemake.params))
+final = ModelFits.load(inputs.final)
+nested, signature = (load_table(path, ("gene", "symbol")) for path in inputs.lists)
+tables = gather_nonlinear(linear, batches, final, nested, signature, **snakemake.params)
+save_tables(snakemake.output, tables)

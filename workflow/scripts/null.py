@@ -1,4 +1,4 @@
-"""Gather what permuted labels give."""
+"""Gather the results of permuted labels."""
 
 from genesig.log import log_to
 from genesig.results import CrossValidation, Fits, save_arrays, save_tables

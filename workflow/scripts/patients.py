@@ -1,4 +1,4 @@
-"""Describe who was studied, and what the held-out score says of them."""
+"""Describe the patients of the study, and relate the held-out score to their covariates."""
 
 from genesig.log import log_to
 from genesig.results import Dataset, Splits, load_table, save_tables

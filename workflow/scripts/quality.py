@@ -1,4 +1,4 @@
-"""Look at the samples, before and after the steps."""
+"""Describe the quality of the samples, before and after the steps."""
 
 from genesig.data.quality.overview import quality
 from genesig.log import log_to

@@ -1,4 +1,4 @@
-"""Write down what it takes to do this run again, and what came out of it."""
+"""Write the record of the run: its settings, and the checksums of its results."""
 
 from pathlib import Path
 

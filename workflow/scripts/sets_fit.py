@@ -7,7 +7,8 @@ from genesig.selection.sets.loop import cross_validate_sets
 
 log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)
-splits, sets = Splits.load(snakemake.input.splits), GeneSets.load(snakemake.input.sets)
+splits = Splits.load(snakemake.input.splits)
+sets = GeneSets.load(snakemake.input.sets)
 fits = cross_validate_sets(
     dataset, splits, sets, **snakemake.wildcards, **snakemake.params.settings
 )

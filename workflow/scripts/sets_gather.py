@@ -8,7 +8,11 @@ from genesig.selection.sets.gather import gather_sets
 
 log_to(snakemake.log[0])
 inputs = snakemake.input
-fits = [list(map(ModelFits.load, paths)) for paths in (inputs.of_sets, inputs.permuted)]
-models = fits, ModelFits.load(inputs.final), ModelFits.load(inputs.subsamples)
-study = CrossValidation.load(inputs), GeneSets.load(inputs.known)
-save_tables(snakemake.output, gather_sets(*study, *models, **snakemake.params))
+linear = CrossValidation.load(inputs)
+sets = GeneSets.load(inputs.known)
+observed = list(map(ModelFits.load, inputs.of_sets))
+permuted = list(map(ModelFits.load, inputs.permuted))
+final = ModelFits.load(inputs.final)
+subsamples = ModelFits.load(inputs.subsamples)
+tables = gather_sets(linear, sets, observed, permuted, final, subsamples, **snakemake.params)
+save_tables(snakemake.output, tables)

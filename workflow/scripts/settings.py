@@ -1,4 +1,4 @@
-"""Write down what was set, what was read, and with which versions."""
+"""Write the settings of the run, its input files and the versions of the software."""
 
 from genesig.data.study.config_check import describe_not_offered
 from genesig.log import log_to

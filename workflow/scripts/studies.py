@@ -1,4 +1,4 @@
-"""Sum up what several studies say of the signature and of each gene."""
+"""Compare several studies: by the scores of each left-out study, and gene by gene."""
 
 from genesig.log import log_to
 from genesig.results import Dataset, load_table, save_tables

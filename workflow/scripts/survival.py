@@ -1,4 +1,4 @@
-"""Assess what was foretold of held-out samples."""
+"""Assess the predicted survival of held-out samples."""
 
 from genesig.log import log_to
 from genesig.results import CrossValidation, save_tables

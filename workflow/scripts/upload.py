@@ -1,4 +1,4 @@
-"""Copy a file of the user to where the storage of the workflow takes it."""
+"""Copy a file of the user into the storage of the workflow."""
 
 from pathlib import Path
 

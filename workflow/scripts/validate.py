@@ -1,4 +1,4 @@
-"""Check everything the user gave; stop with all problems, keep the warnings."""
+"""Check config and input files; stop with all problems, or write the warnings."""
 
 from os import environ
 

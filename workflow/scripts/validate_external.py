@@ -1,4 +1,4 @@
-"""Check the data sets of other studies; stop with all problems, keep the warnings."""
+"""Check the data sets of other studies; stop with all problems, or write the warnings."""
 
 from genesig.data.cohorts.checks import check_external
 from genesig.data.files.copies import FileCopies
@@ -9,6 +9,6 @@ from genesig.results.run import sha256
 copies = FileCopies(snakemake.params.copies)
 log_to(snakemake.log[0], copies.with_names)
 checked = copies.with_names(check_external(copies.with_paths(snakemake.config)))
-# With the digests of what was read, so that a corrected file of the same warnings is scored again.
+# Digests of the files, so that a corrected file is scored again even if its warnings are the same.
 digests = {name: sha256(path) for name, path in copies.path_of_name.items()}
 save_json(snakemake.output[0], checked | {"read": digests or snakemake.params.read})

@@ -45,7 +45,8 @@ SETS_ERROR_COLUMNS = [
 def gather_sets(
     linear: CrossValidation,
     sets: GeneSets,
-    fits: Sequence[Sequence[ModelFits]],
+    observed_batches: Sequence[ModelFits],
+    permuted_batches: Sequence[ModelFits],
     final: ModelFits,
     subsamples: ModelFits,
     *,
@@ -57,8 +58,8 @@ def gather_sets(
     ----------
     linear : CrossValidation
         The gene lists, on the same splits.
-    fits : (list of ModelFits, list of ModelFits)
-        Batches of the observed labels, and of the permuted ones, which may be none.
+    observed_batches, permuted_batches : list of ModelFits
+        Fits to observed and to permuted labels; the latter may be none.
     final, subsamples : ModelFits
         The fit on all samples, and those on the halves.
     cv_frequency : float
@@ -67,7 +68,8 @@ def gather_sets(
     dataset = linear.dataset
     splits = linear.splits
     names = [split.name for split in splits.outer]
-    observed, permuted = (ModelFits.joined(parts, names) for parts in fits)
+    observed = ModelFits.joined(observed_batches, names)
+    permuted = ModelFits.joined(permuted_batches, names)
     set_scores = model_scores(dataset, splits, observed, observed.scores)
     permuted_scores = None
     if len(permuted):
