@@ -14,8 +14,8 @@ from genesig.data.study.settings import READ_KEYS, StudySettings
 from genesig.report.render import render
 from genesig.selection.genes.blocks import block_tables
 from genesig.selection.linear.training_sets import LinearSettings, linear_keywords
-from genesig.selection.nonlinear.ground import NonlinearProtocol
-from genesig.selection.sets.ground import SetsSettings
+from genesig.selection.nonlinear.training_sets import NonlinearProtocol
+from genesig.selection.sets.training_sets import SetsSettings
 
 SCHEMA = load_schema()
 

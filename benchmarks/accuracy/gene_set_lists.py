@@ -54,8 +54,8 @@ from genesig.selection.linear.nested_cross_validation import (
     nested_cross_validation,
 )
 from genesig.selection.sets.gather import gather_sets
-from genesig.selection.sets.ground import SetsSettings
 from genesig.selection.sets.loop import cross_validate_sets, fit_sets_final, fit_sets_half_samples
+from genesig.selection.sets.training_sets import SetsSettings
 
 Array = np.ndarray[Any, Any]
 NAMES = {"expression": "e.tsv", "samples": "s.tsv", "label": "l"}

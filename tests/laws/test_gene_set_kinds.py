@@ -11,13 +11,13 @@ from block_studies import set_study_of as study
 from genesig.optim.classes import centres, coded, margins
 from genesig.optim.structured.columns import Blocks
 from genesig.selection.linear.training_sets import make_training_sets
-from genesig.selection.sets.ground import (
+from genesig.selection.sets.loop import fit_sets_final
+from genesig.selection.sets.training_sets import (
     RESPONSE_OF_KIND,
     SetsSettings,
     choose_tau_and_mu,
     outer_and_inner_data,
 )
-from genesig.selection.sets.loop import fit_sets_final
 
 
 @pytest.mark.parametrize(("kind", "shape"), [("several_classes", (45, 3)), ("survival", (45,))])

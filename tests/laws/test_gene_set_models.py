@@ -17,14 +17,14 @@ from genesig.optim.structured.columns import Blocks
 from genesig.selection.assess.scores import balanced_error
 from genesig.selection.linear.training_sets import make_training_sets
 from genesig.selection.sets.gather import sets_table
-from genesig.selection.sets.ground import (
+from genesig.selection.sets.loop import fit_sets_final, fit_sets_half_samples
+from genesig.selection.sets.training_sets import (
     BlockColumns,
     BlockData,
     NullResponses,
     coefficients,
     weighted_blocks,
 )
-from genesig.selection.sets.loop import fit_sets_final, fit_sets_half_samples
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 from scipy.stats import rankdata
 
 from genesig.selection.nonlinear import loop
-from genesig.selection.nonlinear.ground import (
+from genesig.selection.nonlinear.training_sets import (
     RANK_KERNEL_WIDTH,
     NonlinearProtocol,
     SharedSettings,

@@ -37,7 +37,7 @@ from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.held_out import collect_held_out, complete_held_out
 from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
-from genesig.selection.sets.ground import SET_WEIGHT_FUNCTIONS
+from genesig.selection.sets.training_sets import SET_WEIGHT_FUNCTIONS
 
 AnyFits = Fits | ModelFits
 Study = tuple[Any, ...]  # data set, splits, and gene sets where the method takes them

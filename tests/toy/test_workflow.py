@@ -275,7 +275,7 @@ def test_corrected_file_is_read_again_whatever_its_age(finished):
         ),
         ("genesig/models/baselines.py", {"baselines", "controls"}, {"fit", "gather", "null"}),
         (
-            "genesig/selection/nonlinear/ground.py",
+            "genesig/selection/nonlinear/training_sets.py",
             {"nonlinear_fit", "nonlinear_final", "nonlinear_gather", "controls", "report"},
             {"fit", "gather", "baselines", "null"},
         ),

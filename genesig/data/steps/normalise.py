@@ -179,13 +179,13 @@ def _class_of(name: str) -> Any:
     return ALIGNERS[name] if name in ALIGNERS else pick("normalise.folds", NORMALISERS, name)
 
 
-def learned_steps(folds: Steps, dataset: Dataset) -> list[dict[str, Any]]:
+def learned_steps(fold_steps: Steps, dataset: Dataset) -> list[dict[str, Any]]:
     """Return the learned steps of a study: the alignment of studies, then ``normalise.folds``.
 
-    They have the settings that `bind_steps` adds. folds: ``normalise.folds`` of the config.
+    They have the settings that `bind_steps` adds. fold_steps: ``normalise.folds`` of the config.
     """
     aligner = LEARNED_ALIGNMENTS.get(dataset.provenance.get("align", ""))
-    return bind_steps([*([{"step": aligner}] if aligner else []), *folds], dataset)
+    return bind_steps([*([{"step": aligner}] if aligner else []), *fold_steps], dataset)
 
 
 def bind_steps(steps: Steps, dataset: Dataset) -> list[dict[str, Any]]:
@@ -281,9 +281,9 @@ def moment_settings(steps: Steps) -> dict[str, bool]:
     return {name: name in step_names for name in MOMENT_STEPS}
 
 
-def check_order(folds: Steps) -> None:
+def check_order(fold_steps: Steps) -> None:
     """Raise if a fold step follows centring or scaling, or if one of those two is repeated."""
-    names = [step["step"] for step in folds]
+    names = [step["step"] for step in fold_steps]
     for name in MOMENT_STEPS:
         if names.count(name) > 1:
             raise GenesigError(f"normalise.folds: '{name}' occurs {names.count(name)} times")
@@ -300,8 +300,10 @@ def check_order(folds: Steps) -> None:
 def check_steps(*, samples: Steps, folds: Steps) -> None:
     """Raise if a step is in the wrong place, or if settings contradict each other.
 
-    Raises GenesigError: naming the setting: a step that learns across samples stands before the
-        splits; centring or scaling does not come last; a floor is not below its ceiling.
+    samples, folds: the steps of ``normalise.samples`` and ``normalise.folds`` of the config.
+
+    Raises GenesigError: if a step that learns across samples is in ``samples``, centring or scaling
+        does not come last, or a floor is not below its ceiling.
     """
     for step in samples:
         if pick("normalise.samples", NORMALISERS, step["step"]).kind != "sample":
@@ -329,9 +331,9 @@ def normalise_samples(
         `LEARNED_ALIGNMENTS` is only recorded, as a step that training sets learn. `AUTO` applies
         the best alignment by all samples, and keeps the matrix before it, so that each training set
         can choose for itself.
-    samples: applied, and added to the provenance.
-    folds: only checked; they are fitted later, on training rows. Those up to the last of
-        `SUMMARY_STEPS` are recorded.
+    samples: steps that are applied, and added to the provenance.
+    folds: steps that are only checked; they are fitted later, on training rows. Those up to the
+        last of `SUMMARY_STEPS` are recorded.
 
     Raises GenesigError: if a step stands in the wrong place (see `check_steps`).
     """

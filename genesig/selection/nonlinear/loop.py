@@ -35,7 +35,7 @@ from genesig.selection.linear.training_sets import (
     group_by_matrix,
     make_training_sets,
 )
-from genesig.selection.nonlinear.ground import (
+from genesig.selection.nonlinear.training_sets import (
     InnerChoice,
     KernelData,
     NonlinearProtocol,

@@ -30,7 +30,7 @@ from genesig.selection.linear.training_sets import (
     make_training_sets,
     permutation_numbers,
 )
-from genesig.selection.sets.ground import (
+from genesig.selection.sets.training_sets import (
     N_WEIGHT_PERMUTATIONS,
     BlockColumns,
     BlockData,
