@@ -29,22 +29,18 @@ from genesig.compiled.column import (
     update_residual,
 )
 
-ENTRY_SLACK = 1e-11
-"""Share of tau by which a gradient must exceed it before its feature enters."""
+ENTRY_SLACK = 1e-11  # share of tau by which a gradient must exceed it before its feature enters
 MIN_NEW_SHARE = 1e-11
 """Smallest share of a feature's square outside the span of the active features."""
-ENTRY_SHARE = 0.6
-"""Share of the largest violation from which features enter together."""
-BLOCKED = 4
-"""Bit of a feature's mark, beside `IN_WORKING_SET` and `IN_SUPPORT` of `working_sets`."""
+ENTRY_SHARE = 0.6  # share of the largest violation from which features enter together
+BLOCKED = 4  # bit of a feature's mark, beside `IN_WORKING_SET` and `IN_SUPPORT` of `working_sets`
 
 # Results of `solve_working_set`.
 SOLVED = 0
 NO_ROOM = 1  # the pool is too small
 STUCK = 2  # rounding prevents further steps; the duality gap shows how good the fit is
 TOO_MANY_ACTIVE = 3  # the dual is faster
-NO_SIGN_CHANGE = -1
-"""The leaving feature of `first_sign_change` if no sign changes."""
+NO_SIGN_CHANGE = -1  # the leaving feature of `first_sign_change` if no sign changes
 
 
 @jitable

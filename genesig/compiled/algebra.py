@@ -7,8 +7,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.compiled import compiled, jitable
 
-MIN_PIVOT_SHARE = 1e-13
-"""Share of a row's squared length below which its pivot is rounding."""
+MIN_PIVOT_SHARE = 1e-13  # share of a row's squared length below which its pivot is rounding
 
 
 @compiled

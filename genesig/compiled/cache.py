@@ -20,10 +20,8 @@ RECORD_FILES = ("optim/cox/risk_sets.py",)
 
 The code of that kernel depends on the record's fields and on their order.
 """
-MAX_KEPT_CACHES = 8
-"""Number of source contents whose compiled code is kept: the most recent ones."""
-MIN_FREE_BYTES = 2**20
-"""Free space that the folder must have: the size of a large compiled kernel."""
+MAX_KEPT_CACHES = 8  # number of source contents whose compiled code is kept: the most recent ones
+MIN_FREE_BYTES = 2**20  # free space that the folder must have: the size of a large compiled kernel
 
 
 def kernel_sources() -> list[Path]:

@@ -43,10 +43,8 @@ COUNTS_DTYPE = np.dtype(
     )
 )
 """Counts of a `FeaturePool`."""
-NO_FACTOR = -1.0
-"""The ridge of a pool whose `factor` does not belong to its active features."""
-NOT_IN_POOL = -1
-"""The position of a feature that is not in the pool."""
+NO_FACTOR = -1.0  # the ridge of a pool whose `factor` does not belong to its active features
+NOT_IN_POOL = -1  # the position of a feature that is not in the pool
 
 
 class PathPoint(NamedTuple):
@@ -54,12 +52,9 @@ class PathPoint(NamedTuple):
 
     tau: Any
     mu: Any
-    by_dual: Any
-    """bool, whether to solve in the dual."""
-    max_active: Any
-    """Number of active features above which the dual is faster."""
-    gradient_rounding: Any
-    """Rounding error of a gradient."""
+    by_dual: Any  # bool, whether to solve in the dual
+    max_active: Any  # number of active features above which the dual is faster
+    gradient_rounding: Any  # rounding error of a gradient
 
 
 class LassoFit(NamedTuple):
@@ -69,28 +64,18 @@ class LassoFit(NamedTuple):
     """
 
     point: PathPoint
-    F: Array
-    """(d, n) features less a shift; shared by all training sets."""
-    weights: Array
-    """(d,) of the l1 terms; shared by all training sets."""
-    root_weights: Array
-    """(n,) √v of the sample weights v, 0 for samples outside the training set."""
-    y: Array
-    """(n,) responses times √v."""
-    residual: Array
-    """(n,) ``√v (y - Zb)``."""
+    F: Array  # (d, n) features less a shift; shared by all training sets
+    weights: Array  # (d,) of the l1 terms; shared by all training sets
+    root_weights: Array  # (n,) √v of the sample weights v, 0 for samples outside the training set
+    y: Array  # (n,) responses times √v
+    residual: Array  # (n,) ``√v (y - Zb)``
+    # (n,) √v times the residual: its product with raw features is their gradient
     weighted_residual: Array
-    """(n,) √v times the residual: its product with raw features is their gradient."""
-    mean: Array
-    """(d,) training means of F, 0 without centring."""
-    inverse_scale: Array
-    """(d,) 0 for a constant feature, which is never selected."""
-    n_rows: Any
-    """Sum of the sample weights."""
-    centre: Any
-    """bool, whether features are centred."""
-    basis: Array
-    """(R, n) orthonormal covariates times √v."""
+    mean: Array  # (d,) training means of F, 0 without centring
+    inverse_scale: Array  # (d,) 0 for a constant feature, which is never selected
+    n_rows: Any  # sum of the sample weights
+    centre: Any  # bool, whether features are centred
+    basis: Array  # (R, n) orthonormal covariates times √v
 
 
 class FeaturePool(NamedTuple):
@@ -99,22 +84,14 @@ class FeaturePool(NamedTuple):
     Their standardised values and inner products are computed once. E is the capacity.
     """
 
-    features: Array
-    """(E,) of FEATURE_DTYPE."""
-    Z: Array
-    """(E, n) standardised features."""
-    gram: Array
-    """(E, E) inner products."""
-    position: Array
-    """(d,) position of each feature in the pool, or `NOT_IN_POOL`."""
-    active: Array
-    """(E,) positions of the active features, in the order of the factor's rows."""
-    factor: Array
-    """(E, E) lower Cholesky factor of ``Z_A Z_A' + ridge I`` of the active features A."""
-    scratch: Array
-    """(E,)"""
-    counts: Any
-    """Of COUNTS_DTYPE."""
+    features: Array  # (E,) of FEATURE_DTYPE
+    Z: Array  # (E, n) standardised features
+    gram: Array  # (E, E) inner products
+    position: Array  # (d,) position of each feature in the pool, or `NOT_IN_POOL`
+    active: Array  # (E,) positions of the active features, in the order of the factor's rows
+    factor: Array  # (E, E) lower Cholesky factor of ``Z_A Z_A' + ridge I`` of the active features A
+    scratch: Array  # (E,)
+    counts: Any  # of COUNTS_DTYPE
 
 
 @jitable

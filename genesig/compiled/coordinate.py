@@ -8,8 +8,7 @@ from genesig.arrays import Array
 from genesig.compiled import compiled
 from genesig.compiled.algebra import dot
 
-MAX_DESCENT_SWEEPS = 10_000
-"""Largest number of sweeps over the coordinates."""
+MAX_DESCENT_SWEEPS = 10_000  # largest number of sweeps over the coordinates
 
 
 @compiled

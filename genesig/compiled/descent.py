@@ -21,74 +21,49 @@ from genesig.arrays import Array
 from genesig.compiled import compiled, jitable
 from genesig.compiled.algebra import add_scaled, cholesky, dot, solve_lower, solve_upper
 
-ANDERSON_WINDOW = 10
-"""Number of points that are combined at most."""
-NUMBERS_PER_BLOCK = 1024
-"""Numbers that are combined at once, so that they stay in the cache."""
-OBJECTIVE_ROUNDING = 1e-14
-"""Rise of the objective that may be rounding, relative to its terms."""
-COMBINATION_RIDGE = 1e-10
-"""Ridge of the combination, relative to the trace of its Gram matrix."""
-MAX_MULTIPLIER_STEPS = 60
-"""Largest number of Newton steps for the multiplier of a bound."""
-MULTIPLIER_TOLERANCE = 1e-13
-"""Relative error of the norm at which these steps end."""
+ANDERSON_WINDOW = 10  # number of points that are combined at most
+NUMBERS_PER_BLOCK = 1024  # numbers that are combined at once, so that they stay in the cache
+OBJECTIVE_ROUNDING = 1e-14  # rise of the objective that may be rounding, relative to its terms
+COMBINATION_RIDGE = 1e-10  # ridge of the combination, relative to the trace of its Gram matrix
+MAX_MULTIPLIER_STEPS = 60  # largest number of Newton steps for the multiplier of a bound
+MULTIPLIER_TOLERANCE = 1e-13  # relative error of the norm at which these steps end
 
 # Positions in `IterationMemory.counters`.
 NEW_POINT = 0  # the slot of the point that is judged next
 N_COMBINED = 1  # number of points to combine
 BEST_POINT = 2  # the slot of the best point, or `NO_POINT`
 
-NO_POINT = -1
-"""The best point before the first step."""
-INSIDE_BOUND = -1.0
-"""The multiplier of a block of rows that is inside its bound."""
+NO_POINT = -1  # the best point before the first step
+INSIDE_BOUND = -1.0  # the multiplier of a block of rows that is inside its bound
 
 
 class DualBounds(NamedTuple):
     """Ω* of the rows: 0 for the free ones, Σ_g (||q_g|| - r_g)_+²/2ε for the k bounded ones."""
 
-    n_free: int
-    """The first rows, which have no bound."""
-    block: Array
-    """(k,) block of each bounded row."""
-    radius: Array
-    """(G,) r_g of each block."""
-    curvature: float
-    """ε."""
+    n_free: int  # the first rows, which have no bound
+    block: Array  # (k,) block of each bounded row
+    radius: Array  # (G,) r_g of each block
+    curvature: float  # ε
+    # bound of Σ r_g ||φ_g|| over ||φ|| for the features that the free rows represent
     free_bound: float
-    """Bound of Σ r_g ||φ_g|| over ||φ|| for the features that the free rows represent."""
 
 
 class IterationMemory(NamedTuple):
     """The last points of the iteration in S = ANDERSON_WINDOW + 1 slots, (m, n) each as (m n,)."""
 
-    points: Array
-    """(S, m n)"""
-    slopes: Array
-    """(S, m n) φ at the points."""
-    moves: Array
-    """(S, m n) w^½ (T(z) - z)."""
-    gram: Array
-    """(S, S) inner products of the moves."""
-    ahead: Array
-    """(m n,) z, the combined point."""
-    slope: Array
-    """(m n,) φ(z)."""
-    weight: Array
-    """(n,) w, the metric."""
-    first_term: Array
-    """(n,) what each unit of q adds to φ, beyond the caller's part."""
-    conjugate: Array
-    """(S,) Ω*(q)."""
-    multiplier: Array
-    """(G,) λ of each block's bound, or `INSIDE_BOUND`."""
-    counters: Array
-    """(3,) int, see the positions above."""
-    scratch: Array
-    """(5, max(n, G))"""
-    squares: Array
-    """(G, n)"""
+    points: Array  # (S, m n)
+    slopes: Array  # (S, m n) φ at the points
+    moves: Array  # (S, m n) w^½ (T(z) - z)
+    gram: Array  # (S, S) inner products of the moves
+    ahead: Array  # (m n,) z, the combined point
+    slope: Array  # (m n,) φ(z)
+    weight: Array  # (n,) w, the metric
+    first_term: Array  # (n,) what each unit of q adds to φ, beyond the caller's part
+    conjugate: Array  # (S,) Ω*(q)
+    multiplier: Array  # (G,) λ of each block's bound, or `INSIDE_BOUND`
+    counters: Array  # (3,) int, see the positions above
+    scratch: Array  # (5, max(n, G))
+    squares: Array  # (G, n)
 
 
 @jitable
@@ -337,16 +312,11 @@ def advance_iteration(bounds: DualBounds, memory: IterationMemory) -> Any:
 class KernelSums(NamedTuple):
     """The kernel of n training points, and their responses."""
 
-    first: Array
-    """(n, n) table of the kernel's first derivatives, see `KernelTables`."""
-    second: Array
-    """(n, n) table of its second derivatives."""
-    inverse: Array
-    """(n, n) ``(K + n ν I)⁻¹``."""
-    y: Array
-    """(n,)"""
-    inner_scale: float
-    """``-1/2ν``."""
+    first: Array  # (n, n) table of the kernel's first derivatives, see `KernelTables`
+    second: Array  # (n, n) table of its second derivatives
+    inverse: Array  # (n, n) ``(K + n ν I)⁻¹``
+    y: Array  # (n,)
+    inner_scale: float  # ``-1/2ν``
     stationary: bool
 
 

@@ -41,48 +41,33 @@ from genesig.compiled.working_sets import (
     append_to_support,
 )
 
-MAX_DUAL_STEPS = 200
-"""Largest number of Newton steps of a fit."""
-FIXED_SIGN_STEPS = 2
-"""Newton steps with fixed signs: one is exact, the second refines it."""
+MAX_DUAL_STEPS = 200  # largest number of Newton steps of a fit
+FIXED_SIGN_STEPS = 2  # Newton steps with fixed signs: one is exact, the second refines it
 MAX_GRADIENT_SHARE = 1e-28
 """Squared length of the gradient, as a share of ||y||², at which a fit ends."""
-MIN_STEP = 1e-12
-"""Smallest share of a Newton step that is tried."""
-ARMIJO_SHARE = 1e-4
-"""Share of the decrease along the slope that a step must reach."""
-OBJECTIVE_ROUNDING_SHARE = 1e-14
-"""Rise of the objective that is rounding, as a share of it."""
+MIN_STEP = 1e-12  # smallest share of a Newton step that is tried
+ARMIJO_SHARE = 1e-4  # share of the decrease along the slope that a step must reach
+OBJECTIVE_ROUNDING_SHARE = 1e-14  # rise of the objective that is rounding, as a share of it
 
 
 class DualProblem(NamedTuple):
     """The dual on the n training rows and the W features of a working set."""
 
-    Z: Array
-    """(W, n) standardised features, times √v."""
-    y: Array
-    """(n,)"""
-    thresholds: Array
-    """(W,) ``n tau w_j / 2``."""
-    ridge: float
-    """``n mu``."""
-    in_gram: Array
-    """(W,) 1 for the features A that are part of `gram`, 0 for the others."""
-    gram: Array
-    """(n, n) lower triangle of the sum of ``z_j z_j'`` over A."""
+    Z: Array  # (W, n) standardised features, times √v
+    y: Array  # (n,)
+    thresholds: Array  # (W,) ``n tau w_j / 2``
+    ridge: float  # ``n mu``
+    in_gram: Array  # (W,) 1 for the features A that are part of `gram`, 0 for the others
+    gram: Array  # (n, n) lower triangle of the sum of ``z_j z_j'`` over A
 
 
 class DualLine(NamedTuple):
     """A point u of the dual, and a direction from it."""
 
-    u: Array
-    """(n,)"""
-    z_u: Array
-    """(W,) ``Z u``."""
-    direction: Array
-    """(n,)"""
-    z_direction: Array
-    """(W,) ``Z direction``."""
+    u: Array  # (n,)
+    z_u: Array  # (W,) ``Z u``
+    direction: Array  # (n,)
+    z_direction: Array  # (W,) ``Z direction``
 
 
 @jitable

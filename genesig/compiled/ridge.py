@@ -25,8 +25,7 @@ from genesig.compiled.algebra import (
 MAX_ORDER = 96
 """Largest order of a matrix that is factorised here; NumPy does larger ones in less time."""
 
-MIN_SHARE = 1e-9
-"""Share of the trace of a Gram matrix up to which n lambda would be lost in it."""
+MIN_SHARE = 1e-9  # share of the trace of a Gram matrix up to which n lambda would be lost in it
 
 MAX_SHARED = 4
 """Distinct genes of a training set, in units of its samples, up to which lists share products."""
@@ -35,22 +34,17 @@ MAX_SHARED = 4
 class RidgeSets(NamedTuple):
     """k training sets of one matrix, each with T outcomes."""
 
-    F: Array
-    """(d, n) genes less `shift`."""
-    shift: Array
-    """(d,)"""
+    F: Array  # (d, n) genes less `shift`
+    shift: Array  # (d,)
+    # (k, n) square root of the weight of a training sample, 0 for the other samples
     root_weight: Array
-    """(k, n) square root of the weight of a training sample, 0 for the other samples."""
-    n_rows: Array
-    """(k,) sum of the weights."""
-    y: Array
-    """(k, T, n) centred outcomes times `root_weight`."""
+    n_rows: Array  # (k,) sum of the weights
+    y: Array  # (k, T, n) centred outcomes times `root_weight`
+    # (k, R, n) covariates, orthonormal on the training rows, see `training.TrainingRows`
     basis: Array
-    """(k, R, n) covariates, orthonormal on the training rows, see `training.TrainingRows`."""
     centre: bool
     unit_variance: bool
-    constant_sd: float
-    """Share of the mean up to which a standard deviation is rounding."""
+    constant_sd: float  # share of the mean up to which a standard deviation is rounding
 
 
 class GeneLists(NamedTuple):
@@ -63,35 +57,23 @@ class GeneLists(NamedTuple):
 class RidgeFits(NamedTuple):
     """Arrays that the refits fill."""
 
-    offset: Array
-    """(k, T) where scores begin."""
-    is_scored: Array
-    """(k, n) bool, the samples to score."""
-    scores: Array
-    """(k, m, L, n, T)"""
-    coef: Array
-    """(nnz, T) per unit of X, for the last lambda; none are written if nnz is 0."""
-    constant: Array
-    """(k, m, T)"""
-    unsolved: Array
-    """(k, m) bool, lists that are left to NumPy."""
+    offset: Array  # (k, T) where scores begin
+    is_scored: Array  # (k, n) bool, the samples to score
+    scores: Array  # (k, m, L, n, T)
+    coef: Array  # (nnz, T) per unit of X, for the last lambda; none are written if nnz is 0
+    constant: Array  # (k, m, T)
+    unsolved: Array  # (k, m) bool, lists that are left to NumPy
 
 
 class ListProducts(NamedTuple):
     """Standardised genes of the lists of one training set, U of them."""
 
-    Z: Array
-    """(U, n_train) times the root weight."""
-    scored: Array
-    """(U, n_scored) on the samples to score."""
-    gram: Array
-    """(U, U) Z Z', or empty if it would be large."""
-    right: Array
-    """(U, T) Z y."""
-    mean: Array
-    """(U,) in units of X."""
-    inverse: Array
-    """(U,) inverse scale."""
+    Z: Array  # (U, n_train) times the root weight
+    scored: Array  # (U, n_scored) on the samples to score
+    gram: Array  # (U, U) Z Z', or empty if it would be large
+    right: Array  # (U, T) Z y
+    mean: Array  # (U,) in units of X
+    inverse: Array  # (U,) inverse scale
 
 
 @jit_inline

@@ -44,29 +44,22 @@ MAX_LEVEL = 1e38
 class FeatureSets(NamedTuple):
     """Working sets and supports of q training sets."""
 
+    # (q, d) numbers of the features of each working set, the first `n_working` of a row
     working: Array
-    """(q, d) numbers of the features of each working set, the first `n_working` of a row."""
-    n_working: Array
-    """(q,)"""
+    n_working: Array  # (q,)
+    # (q, d) numbers of the features of each support, ascending, the first `n_support` of a row
     support: Array
-    """(q, d) numbers of the features of each support, ascending, the first `n_support` of a row."""
-    coef: Array
-    """(q, d) coefficients of the support; only signs until a dual fit is polished."""
-    n_support: Array
-    """(q,)"""
-    marks: Array
-    """(q, d) bits of each feature."""
+    coef: Array  # (q, d) coefficients of the support; only signs until a dual fit is polished
+    n_support: Array  # (q,)
+    marks: Array  # (q, d) bits of each feature
 
 
 class SolverProgress(NamedTuple):
     """How far q training sets are at a point of their paths."""
 
-    stage: Array
-    """(q,)"""
-    gap: Array
-    """(q,) duality gap relative to ||y||²/n."""
-    steps: Array
-    """(q, 1) number of Newton steps."""
+    stage: Array  # (q,)
+    gap: Array  # (q,) duality gap relative to ||y||²/n
+    steps: Array  # (q, 1) number of Newton steps
 
 
 class ScannedFeatures(NamedTuple):
@@ -75,21 +68,16 @@ class ScannedFeatures(NamedTuple):
     Those of the training set ``set_numbers[t]`` are ``feature[start[t] : start[t + 1]]``.
     """
 
-    set_numbers: Array
-    """(c,)"""
-    near_tau: Array
-    """(c,) level from which a gradient may exceed tau."""
-    start: Array
-    """(c + 1,)"""
-    feature: Array
-    """(start[c],)"""
+    set_numbers: Array  # (c,)
+    near_tau: Array  # (c,) level from which a gradient may exceed tau
+    start: Array  # (c + 1,)
+    feature: Array  # (start[c],)
+    # (start[c],) sizes of gradients; the check overwrites them. These and `near_tau` are in a unit
+    # of each training set, see `optim.screening.scan_features`.
     level: Array
-    """(start[c],) sizes of gradients; the check overwrites them. These and `near_tau` are in a unit
-    of each training set, see `optim.screening.scan_features`."""
-    largest_ratio: Array
-    """(c,) filled by the check: the largest ``|g| / (tau w)``, or 1."""
+    largest_ratio: Array  # (c,) filled by the check: the largest ``|g| / (tau w)``, or 1
+    # (c,) filled by the check: the sum of ``(|g| - tau w)²`` over the features above tau w
     excess_squares: Array
-    """(c,) filled by the check: the sum of ``(|g| - tau w)²`` over the features above tau w."""
 
 
 @compiled

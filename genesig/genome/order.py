@@ -16,10 +16,8 @@ from genesig.errors import GenesigError
 class Genome:
     """Features along chromosomes."""
 
-    order: Array
-    """(d,) int: numbers of the features, chromosome by chromosome, by position."""
-    starts: Array
-    """(c,) int: index in `order` at which each chromosome begins, the first at 0."""
+    order: Array  # (d,) int: numbers of the features, chromosome by chromosome, by position
+    starts: Array  # (c,) int: index in `order` at which each chromosome begins, the first at 0
 
     @classmethod
     def from_columns(

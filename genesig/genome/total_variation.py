@@ -17,8 +17,7 @@ from genesig.compiled.steps import denoise, join_segments
 TAU_LEVELS = (2.0, 4.0, 8.0, 16.0)
 """Values of tau that `segmented` tries, in standard deviations of the noise."""
 
-SINGLE_LINE = np.zeros(1, dtype=np.int64)
-"""Starts of lines if there is a single line."""
+SINGLE_LINE = np.zeros(1, dtype=np.int64)  # starts of lines if there is a single line
 
 
 def total_variation(y: Array, tau: float, lines: Array = SINGLE_LINE) -> Array:

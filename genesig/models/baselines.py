@@ -41,8 +41,7 @@ Folds = Sequence[Array]
 Baseline = Callable[..., Array]
 FitFunction = Callable[[float, Array, Array, Array], Array]
 
-N_TREES = 201
-"""Odd, so that the votes of fully grown trees do not tie."""
+N_TREES = 201  # odd, so that the votes of fully grown trees do not tie
 KERNEL_WIDTHS = (0.5, 1.0, 2.0)
 """Widths of Gaussian kernels, in multiples of the median distance between training rows."""
 

@@ -20,16 +20,13 @@ from genesig.optim.cox.training import FollowUp, cox_sets
 from genesig.optim.solution import Path
 from genesig.optim.training import TrainingSets, training_sets
 
-Folds = Sequence[Array]
-"""Held-out rows of each inner fold, as numbers of training rows."""
+Folds = Sequence[Array]  # held-out rows of each inner fold, as numbers of training rows
 
 TAU_FRACTIONS = np.geomspace(1, 0.05, 20)
 """Path of tau, as fractions of the smallest tau that selects nothing."""
 LASSO_L1_SHARES = (1.0,)
-ELASTIC_NET_L1_SHARES = (0.5, 0.1)
-"""L1 shares of the elastic net, one of which is chosen."""
-GAP_TOLERANCE = 1e-7
-"""Largest relative duality gap of a fit that counts as converged."""
+ELASTIC_NET_L1_SHARES = (0.5, 0.1)  # L1 shares of the elastic net, one of which is chosen
+GAP_TOLERANCE = 1e-7  # largest relative duality gap of a fit that counts as converged
 
 
 def logistic_net(

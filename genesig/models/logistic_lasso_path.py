@@ -20,8 +20,7 @@ MAX_VIOLATION = 1e-10
 MAX_GRADIENT = 1e-12
 """Share of tau_max up to which the gradient of the selected features counts as 0."""
 
-MAX_CHANGES = 10_000
-"""Largest number of changes of the selected features at one tau."""
+MAX_CHANGES = 10_000  # largest number of changes of the selected features at one tau
 
 MAX_NEWTON_STEPS = 200
 """Largest number of Newton steps at one tau, or with the same selected features."""

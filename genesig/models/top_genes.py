@@ -19,8 +19,7 @@ from genesig.optim.classes import centres, margins
 from genesig.optim.cox.risk_sets import DEFAULT_TIES
 from genesig.optim.cox.score_test import score_test
 
-Folds = Sequence[Array]
-"""Held-out rows of each inner fold, as numbers of training rows."""
+Folds = Sequence[Array]  # held-out rows of each inner fold, as numbers of training rows
 ScorePath = Callable[[Array, Array, Array], Array]
 """(training rows, responses, rows to score) to their scores by each setting, (n_settings, n, ...).
 
@@ -222,14 +221,10 @@ def _discriminant_path(X: Array, y: Array, X_scored: Array) -> Array:
 class _Centroids(NamedTuple):
     """Class means as deviations from the mean of all rows."""
 
-    mean: Array
-    """(d,)"""
-    scale: Array
-    """(d,) standard deviation within the classes, plus its median over the genes."""
-    deviations: Array
-    """(T, d) class mean less the overall mean, over its standard error."""
-    error_factors: Array
-    """(T, 1) ``√(1/n_c - 1/n)``: standard error over scale."""
+    mean: Array  # (d,)
+    scale: Array  # (d,) standard deviation within the classes, plus its median over the genes
+    deviations: Array  # (T, d) class mean less the overall mean, over its standard error
+    error_factors: Array  # (T, 1) ``√(1/n_c - 1/n)``: standard error over scale
 
     @classmethod
     def from_rows(cls, X: Array, y: Array) -> _Centroids:

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 CONFIG_HEADER = "# Written by genesig.Study, which rewrites it at each run.\n"
 CONFIG_FILE = "config.yaml"
 DATA_FILE = "data.h5ad"
-INTERRUPT_SECONDS = 20
-"""Time in which an interrupted run can end its jobs."""
+INTERRUPT_SECONDS = 20  # time in which an interrupted run can end its jobs
 
 
 class Study:

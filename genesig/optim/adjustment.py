@@ -28,14 +28,11 @@ class Adjustment:
 
     0 elsewhere.
     """
+    # (k, q, n) ``basis_i = (c_i - mean) @ to_basis`` on all rows. Times `root`, rows of length 1,
+    # orthogonal to each other and to `root`; 0 for covariates that depend on others.
     basis: Array
-    """(k, q, n) ``basis_i = (c_i - mean) @ to_basis`` on all rows. Times `root`, rows of length 1,
-    orthogonal to each other and to `root`; 0 for covariates that depend on others.
-    """
-    to_basis: Array
-    """(k, q, q)"""
-    mean: Array
-    """(k, q) of the covariates over the training rows; 0 for one without a value there."""
+    to_basis: Array  # (k, q, q)
+    mean: Array  # (k, q) of the covariates over the training rows; 0 for one without a value there
 
     @property
     def weights(self) -> Array | None:

@@ -57,12 +57,10 @@ def fitted_line(scores: Array, class_number: Array) -> Array:
 class ShrunkenLine(NamedTuple):
     """A line whose slope is smaller than the fitted one."""
 
-    line: Array
-    """(T + 1,)"""
+    line: Array  # (T + 1,)
+    # the slope over the fitted slope, 0 to 1. At 0 every probability is the share of its class; NaN
+    # without a line.
     shrinkage: float
-    """The slope over the fitted slope, 0 to 1. At 0 every probability is the share of its class;
-    NaN without a line.
-    """
 
 
 DOUBTFUL = 0.75
@@ -230,8 +228,7 @@ def probabilities(f: Array, line: Array) -> Array:
     return np.asarray(raised / raised.sum(axis=-1, keepdims=True))
 
 
-STEEPEST = 10.0
-"""Logarithm of the largest slope, in standard deviations of the scores."""
+STEEPEST = 10.0  # logarithm of the largest slope, in standard deviations of the scores
 
 
 def slope(scores: Array, class_number: Array, weights: Any) -> float:

@@ -36,26 +36,19 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.compiled.coordinate import descend_quadratic
 
-LAM_RATIO = 0.99
-"""Ratio of two subsequent λ in the search for a number of features."""
-MIN_LAM_SHARE = 1e-3
-"""Smallest λ in this search, as a share of the largest useful λ."""
+LAM_RATIO = 0.99  # ratio of two subsequent λ in the search for a number of features
+MIN_LAM_SHARE = 1e-3  # smallest λ in this search, as a share of the largest useful λ
 
 
 @dataclass(frozen=True)
 class GraftedFit:
     """Features in the order in which they entered, and their weights."""
 
-    order: Array
-    """(k,) int: features in the order in which they entered."""
-    coef: Array
-    """(k,) float: their weights."""
-    shift: float
-    """δ, added to the diagonal of the kernel."""
-    lam: float
-    """λ of these weights."""
-    violation: float
-    """Largest violation of the optimality conditions over all features."""
+    order: Array  # (k,) int: features in the order in which they entered
+    coef: Array  # (k,) float: their weights
+    shift: float  # δ, added to the diagonal of the kernel
+    lam: float  # λ of these weights
+    violation: float  # largest violation of the optimality conditions over all features
 
 
 @dataclass
@@ -261,12 +254,9 @@ def pointwise_information(codes: Array, y: Array, bins: int, weights: Array | No
 class FeatureVectors:
     """The selected features, and the bins of all features and of the response."""
 
-    codes: Array
-    """(n, d) int: bin of each sample in each feature."""
-    response: Array
-    """(n,) int: bin of each response."""
-    information: Array
-    """(d,) float: mutual information of each feature with the response, in nats."""
+    codes: Array  # (n, d) int: bin of each sample in each feature
+    response: Array  # (n,) int: bin of each response
+    information: Array  # (d,) float: mutual information of each feature with the response, in nats
     fit: GraftedFit
 
 

@@ -32,12 +32,9 @@ class KernelTables:
         L^ab_ij = δ_ab first_ij + second_ij (x_ja less x_ia where stationary) z_b
     """
 
-    value: Array
-    """(m, n)"""
-    first: Array
-    """(m, n)"""
-    second: Array
-    """(m, n)"""
+    value: Array  # (m, n)
+    first: Array  # (m, n)
+    second: Array  # (m, n)
     stationary: bool
 
     def weighed(self, root_weights: Array) -> KernelTables:

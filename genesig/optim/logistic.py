@@ -31,20 +31,16 @@ from genesig.optim.training import TrainingSets, training_sets
 class Classes(NamedTuple):
     """Classes and weights of n samples, or (T, N) of T training sets."""
 
-    y: Array
-    """(n,) -1 or 1."""
-    v: Array
-    """(n,)"""
+    y: Array  # (n,) -1 or 1
+    v: Array  # (n,)
 
 
 class LogisticLoss(NamedTuple):
     """h(η) and its derivatives at a point."""
 
     value: float
-    u: Array
-    """(n,) gradient."""
-    w: Array
-    """(n,) second derivatives."""
+    u: Array  # (n,) gradient
+    w: Array  # (n,) second derivatives
 
 
 @compiled
@@ -130,27 +126,21 @@ def certify_sets(
     certify_all(data, state, set_numbers, levels, gap, largest_outside)
 
 
-START_SLACK = 1e-14
-"""Decrease of the loss at which a fit without features ends."""
+START_SLACK = 1e-14  # decrease of the loss at which a fit without features ends
 
 
 @dataclass(frozen=True)
 class LogisticSets:
     """k training sets, each with two classes."""
 
+    # its Y are half the residuals t - p of the fit without features, so that its `tau_max` is that
+    # of the logistic loss. Weights of samples are in them, in the scales of features and in its
+    # `norm`.
     sets: TrainingSets
-    """Its Y are half the residuals t - p of the fit without features, so that its `tau_max` is
-    that of the logistic loss. Weights of samples are in them, in the scales of features and in its
-    `norm`.
-    """
-    y: Array
-    """(k, N) classes -1 and 1."""
-    v: Array
-    """(k, N) weights of sum 1, 0 on left-out rows."""
-    start: PathState
-    """The fits without features."""
-    deviance: Array
-    """(k,) their losses, which gaps are relative to."""
+    y: Array  # (k, N) classes -1 and 1
+    v: Array  # (k, N) weights of sum 1, 0 on left-out rows
+    start: PathState  # the fits without features
+    deviance: Array  # (k,) their losses, which gaps are relative to
 
     @property
     def tau_max(self) -> Array:

@@ -37,16 +37,13 @@ MAX_CHUNK_SETS = 64
 class JointSets:
     """k training sets, each with T responses."""
 
-    sets: TrainingSets
-    """Rows, means and scales of the k sets; its responses are the first ones."""
+    sets: TrainingSets  # rows, means and scales of the k sets; its responses are the first ones
+    # (k, T, N) responses minus their training means, 0 on the other rows. With an adjustment times
+    # √v, and without the part that the covariates explain.
     Y: Array
-    """(k, T, N) responses minus their training means, 0 on the other rows. With an adjustment
-    times √v, and without the part that the covariates explain.
-    """
-    y_mean: Array
-    """(k, T)"""
+    y_mean: Array  # (k, T)
+    # (k, q, T) coefficients of the responses on the covariates, see `Adjustment.centred`
     y_on_basis: Array
-    """(k, q, T) coefficients of the responses on the covariates, see `Adjustment.centred`."""
 
     @property
     def norm(self) -> Array:

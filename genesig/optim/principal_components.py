@@ -43,8 +43,7 @@ def component_regressions(K: Array, y: Array, weights: Array | None = None) -> t
 class Points:
     """Inner products of all points, from which kernel matrices are computed."""
 
-    inner: Array
-    """(N, N) float."""
+    inner: Array  # (N, N) float
 
     @classmethod
     def from_rows(cls, X: Array, origin: Array) -> Points:
@@ -78,8 +77,7 @@ class ComponentChoice:
 
     width: float | None
     components: int
-    left_out: Array
-    """(n,) float: score of each training row by the fit without its fold."""
+    left_out: Array  # (n,) float: score of each training row by the fit without its fold
 
 
 def choose_components(

@@ -16,26 +16,21 @@ MAX_SCALE_RATIO = 10
 """Training scale, relative to that of all rows, above which single precision is too inexact."""
 STRONG_RULE_SHARE = 0.5
 """Share of the strong rule's margin below tau; the check of all features makes it safe."""
-LEAP_SHARE = 0.8
-"""Share of tau from which features are kept when tau falls by a large step."""
-SINGLE_EPS = float(np.finfo(np.float32).eps)
-"""Rounding of a number in single precision."""
-BLOCK_LEVELS = 2**17
-"""Levels that are computed at once, so that they stay in the cache."""
+LEAP_SHARE = 0.8  # share of tau from which features are kept when tau falls by a large step
+SINGLE_EPS = float(np.finfo(np.float32).eps)  # rounding of a number in single precision
+BLOCK_LEVELS = 2**17  # levels that are computed at once, so that they stay in the cache
 
 
 class Screen(NamedTuple):
     """Single-precision features and scales by which all features are screened."""
 
-    features: Array
-    """(n, d), of root mean square 1."""
+    features: Array  # (n, d), of root mean square 1
     scaled: Array
     """(q, d) factors of the features in each training set, as shares of `top`.
 
     ∞ for a feature that is always checked.
     """
-    top: Array
-    """(q,) largest factor."""
+    top: Array  # (q,) largest factor
 
 
 def single_precision(sets: TrainingSets) -> tuple[Array, Array]:

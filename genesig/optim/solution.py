@@ -9,32 +9,23 @@ import numpy as np
 
 from genesig.arrays import Array, row_entries
 
-NOT_COMPUTED = -1
-"""Number of iterations of a fit after the end of its row."""
+NOT_COMPUTED = -1  # number of iterations of a fit after the end of its row
 
 
 @dataclass(frozen=True)
 class Path:
     """Minimisers for k training sets at m pairs (tau, mu) each."""
 
-    shape: tuple[int, int]
-    """(k, m)."""
+    shape: tuple[int, int]  # (k, m)
+    # (k * m + 1,) the coefficients of fit (k, m) are ``slice(indptr[k * M + m], indptr[k * M + m +
+    # 1])``
     indptr: Array
-    """(k * m + 1,) the coefficients of fit (k, m) are ``slice(indptr[k * M + m], indptr[k * M + m
-    + 1])``.
-    """
-    indices: Array
-    """(nnz,) features of the non-zero coefficients, ascending in each fit."""
-    values: Array
-    """(nnz,) or (nnz, T) coefficients on the standardised scale."""
-    gap: Array
-    """(k, m) duality gap relative to ``||y||²/n``; NaN after the end of a row."""
-    iterations: Array
-    """(k, m) int; `NOT_COMPUTED` after the end of a row (see `end_rows`)."""
-    converged: Array
-    """(k, m) bool, whether the gap reached the tolerance."""
-    message: str
-    """Empty, or a sentence about the fits that did not converge."""
+    indices: Array  # (nnz,) features of the non-zero coefficients, ascending in each fit
+    values: Array  # (nnz,) or (nnz, T) coefficients on the standardised scale
+    gap: Array  # (k, m) duality gap relative to ``||y||²/n``; NaN after the end of a row
+    iterations: Array  # (k, m) int; `NOT_COMPUTED` after the end of a row (see `end_rows`)
+    converged: Array  # (k, m) bool, whether the gap reached the tolerance
+    message: str  # empty, or a sentence about the fits that did not converge
 
     @classmethod
     def from_coefs(

@@ -17,8 +17,7 @@ from genesig.optim.adjustment import adjustment
 from genesig.optim.solvers import path
 from genesig.optim.training import TrainingSets, training_sets
 
-MAX_SWEEPS = 200
-"""Largest number of alternations of the two steps."""
+MAX_SWEEPS = 200  # largest number of alternations of the two steps
 TAU_FRACTIONS = (0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05)
 """Grid of tau, as fractions of its maximum, if tau is not set."""
 SEARCH_TOLERANCE = 1e-4
@@ -29,14 +28,11 @@ SEARCH_TOLERANCE = 1e-4
 class SparseComponents:
     """A stationary point of the objective."""
 
-    B: Array
-    """(d, k) sparse loadings."""
-    A: Array
-    """(d, k) orthonormal directions that the loadings approximate: Z is about Z B A'."""
+    B: Array  # (d, k) sparse loadings
+    A: Array  # (d, k) orthonormal directions that the loadings approximate: Z is about Z B A'
+    # after each sweep, ``||Z - Z B A'||²/n`` and penalties; it never grows
     objective: tuple[float, ...]
-    """After each sweep, ``||Z - Z B A'||²/n`` and penalties; it never grows."""
-    gap: float
-    """Largest duality gap of the last step for B, relative to ||Z a_k||²/n."""
+    gap: float  # largest duality gap of the last step for B, relative to ||Z a_k||²/n
 
     def loadings(self) -> Array:
         """Return B with columns of length 1, the largest loading above 0; 0 without a gene."""
@@ -152,14 +148,11 @@ def _nearest_directions(Z: Array, B: Array, A: Array) -> Array:
 class HeldOutReconstruction:
     """Reconstruction of held-out rows by the components of the training rows."""
 
-    tau: Array
-    """(m,) tried fractions, falling."""
+    tau: Array  # (m,) tried fractions, falling
+    # (m,) mean over the folds of ``||Z - Z B A'||² / ||Z||²`` of the rows left out
     unexplained: Array
-    """(m,) mean over the folds of ``||Z - Z B A'||² / ||Z||²`` of the rows left out."""
-    standard_error: Array
-    """(m,) of that mean."""
-    chosen: int
-    """The largest tau within one standard error of the smallest."""
+    standard_error: Array  # (m,) of that mean
+    chosen: int  # the largest tau within one standard error of the smallest
 
 
 def held_out(

@@ -22,8 +22,7 @@ from genesig.optim.adjustment import Adjustment
 if TYPE_CHECKING:
     from genesig.optim.structured.stretches import Stretches
 
-BLOCK_NUMBERS = 2**17
-"""Numbers of a block of features, so that it stays in the cache."""
+BLOCK_NUMBERS = 2**17  # numbers of a block of features, so that it stays in the cache
 MIN_VARIANCE_SHARE = 0.1
 """Smallest variance, as a share of the mean square, that is computed by subtraction."""
 CONSTANT_SD_SHARE = 32 * float(np.finfo(float).eps)
@@ -33,40 +32,28 @@ CONSTANT_SD_SHARE = 32 * float(np.finfo(float).eps)
 class FeatureMatrix(NamedTuple):
     """All features of all samples."""
 
-    shift: Array
-    """(d,) a value near the middle of each feature."""
-    F: Array
-    """(d, n) X less the shift, feature by feature."""
+    shift: Array  # (d,) a value near the middle of each feature
+    F: Array  # (d, n) X less the shift, feature by feature
 
 
 class TrainingRows(NamedTuple):
     """The samples of one training set or, with one more axis (k, ...), of many."""
 
-    root_weights: Array
-    """(n,) √v of the sample weights v on the training rows, 0 elsewhere."""
-    y: Array
-    """(n,) responses times √v, orthogonal to √v and to the covariates."""
-    n_rows: Any
-    """Sum of the weights."""
-    centre: Any
-    """bool, whether features are centred."""
-    unit_variance: Any
-    """bool, whether features are divided by their standard deviation."""
-    basis: Array
-    """(R, n) spans the covariates; times √v, orthonormal on the training rows."""
+    root_weights: Array  # (n,) √v of the sample weights v on the training rows, 0 elsewhere
+    y: Array  # (n,) responses times √v, orthogonal to √v and to the covariates
+    n_rows: Any  # sum of the weights
+    centre: Any  # bool, whether features are centred
+    unit_variance: Any  # bool, whether features are divided by their standard deviation
+    basis: Array  # (R, n) spans the covariates; times √v, orthonormal on the training rows
 
 
 class FeatureMoments(NamedTuple):
     """Moments of d features on k training sets."""
 
-    mean: Array
-    """(k, d) less the shift."""
-    inverse: Array
-    """(k, d) inverse scale."""
-    norm: Array
-    """``||Z'Z|| / n_rows`` of the training sets whose spectrum was asked for."""
-    tau_max: Array
-    """(k,) ``(2/n_rows) max_j |z_j'y| / w_j``."""
+    mean: Array  # (k, d) less the shift
+    inverse: Array  # (k, d) inverse scale
+    norm: Array  # ``||Z'Z|| / n_rows`` of the training sets whose spectrum was asked for
+    tau_max: Array  # (k,) ``(2/n_rows) max_j |z_j'y| / w_j``
 
 
 def rows_of_sets(rows: TrainingRows, columns: slice | int) -> TrainingRows:
@@ -217,14 +204,10 @@ def _principal_direction(gram: Array, rows: TrainingRows) -> Array:
 class StandardisedFeatures(NamedTuple):
     """Some features (U,) of one training set, without their part that the covariates explain."""
 
-    Z: Array
-    """(U, n) on all rows."""
-    training: Array
-    """(U, n) times √v, 0 outside the training set."""
-    mean: Array
-    """(U,) in the units of X."""
-    inverse: Array
-    """(U,) inverse scale."""
+    Z: Array  # (U, n) on all rows
+    training: Array  # (U, n) times √v, 0 outside the training set
+    mean: Array  # (U,) in the units of X
+    inverse: Array  # (U,) inverse scale
 
 
 def standardise_features(
@@ -249,31 +232,24 @@ def standardise_features(
 
 MAX_MOMENTS_BYTES = 256e6
 """Moments of all training sets that take more memory are computed again whenever needed."""
-QUARTILE_BLOCK = 256
-"""Number of features whose quartiles are computed at once."""
-CHUNK_MOMENTS_BYTES = 32e6
-"""Memory of the moments of training sets that are computed at once."""
+QUARTILE_BLOCK = 256  # number of features whose quartiles are computed at once
+CHUNK_MOMENTS_BYTES = 32e6  # memory of the moments of training sets that are computed at once
 
 
 @dataclass(frozen=True)
 class TrainingSets:
     """``z_ij = inverse_scale_j (x_ij - mean_j)`` on the rows of each of k training sets."""
 
-    X: Array
-    """(n, d) float64, shared by all training sets, as given."""
+    X: Array  # (n, d) float64, shared by all training sets, as given
     Y: Array
     """(n, k) responses minus their training mean; 0 on the other rows.
 
     With an adjustment times √v, and without the part that the covariates explain.
     """
-    rows: Array
-    """(n, k) bool."""
-    y_mean: Array
-    """(k,)"""
-    weights: Array
-    """(d,) of each feature's l1 term; 0 is never penalised by it."""
-    norm: Array
-    """(k,) ``||Z'Z|| / n_k``, the largest eigenvalue of the standardised training rows."""
+    rows: Array  # (n, k) bool
+    y_mean: Array  # (k,)
+    weights: Array  # (d,) of each feature's l1 term; 0 is never penalised by it
+    norm: Array  # (k,) ``||Z'Z|| / n_k``, the largest eigenvalue of the standardised training rows
     tau_max: Array
     """(k,) ``(2/n_k) max_j |z_j'y| / w_j`` over the features with a weight above 0.
 
@@ -282,16 +258,15 @@ class TrainingSets:
     centre: bool
     unit_variance: bool
     matrix: FeatureMatrix
-    training_rows: TrainingRows
-    """Rows and responses of all k sets."""
+    training_rows: TrainingRows  # rows and responses of all k sets
+    # (2, k, d) means less the shift, and inverse scales; None if they would take much memory
     moments_cache: Array | None
-    """(2, k, d) means less the shift, and inverse scales; None if they would take much memory."""
+    # weights of samples, and covariates; means and scales of features have the weights
     adjustment: Adjustment | None
-    """Weights of samples, and covariates; means and scales of features have the weights."""
+    # (k, q) coefficients of the responses on the covariates, see `Adjustment.centred`
     y_on_basis: Array
-    """(k, q) coefficients of the responses on the covariates, see `Adjustment.centred`."""
+    # instead of the l1 norm, if features have an order (see `stretches.with_stretches`)
     stretches: Stretches | None = None
-    """Instead of the l1 norm, if features have an order (see `stretches.with_stretches`)."""
 
     def moments(self, columns: slice) -> tuple[Array, Array]:
         """Return mean and inverse scale of some training sets in the units of X, each (sets, d)."""

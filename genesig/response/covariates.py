@@ -37,13 +37,12 @@ class Covariate:
     """A column of the sample table."""
 
     column: str
+    # levels of a column of words, in alphabetical order; the first is the reference level. None for
+    # a column of numbers.
     levels: tuple[str, ...] | None
-    """Levels of a column of words, in alphabetical order; the first is the reference level. None
-    for a column of numbers."""
-    knots: int = 0
-    """Number of knots of the spline of a column of numbers; 0 for a linear effect."""
+    knots: int = 0  # number of knots of the spline of a column of numbers; 0 for a linear effect
+    # other words for its values: word in a sample table -> level
     words: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """Other words for its values: word in a sample table -> level."""
 
     @classmethod
     def from_cells(

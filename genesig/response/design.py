@@ -8,43 +8,31 @@ from typing import Any
 
 from genesig.response.covariates import Covariate
 
-SEVERAL_CLASSES = "several_classes"
-"""The kind of a classification into more than two classes."""
+SEVERAL_CLASSES = "several_classes"  # the kind of a classification into more than two classes
 
 
 @dataclass(frozen=True)
 class Design:
     """The columns of the sample table that a study uses, and their meaning."""
 
-    label: str
-    """Column of the sample table that is to be predicted."""
-    task: str
-    """A name in `genesig.response.kinds.RESPONSES`."""
+    label: str  # column of the sample table that is to be predicted
+    task: str  # a name in `genesig.response.kinds.RESPONSES`
+    # (negative, positive) class, coded -1 and +1, or the names of more classes, coded 0, 1, ..;
+    # None if the response has no classes
     classes: tuple[str, ...] | None
-    """(negative, positive) class, coded -1 and +1, or the names of more classes, coded 0, 1, ..;
-    None if the response has no classes."""
-    group: str | None
-    """Column of samples that must stay on one side of every split."""
-    pair: str | None
-    """Column of matched pairs, which is then also `group`."""
-    batch: str | None = None
-    """Column of samples that were processed together."""
+    group: str | None  # column of samples that must stay on one side of every split
+    pair: str | None  # column of matched pairs, which is then also `group`
+    batch: str | None = None  # column of samples that were processed together
+    # of survival, for which `label` is the column of times: the column of events
     event: str | None = None
-    """Of survival, for which `label` is the column of times: the column of events."""
-    occurred: str | None = None
-    """Of survival: the word for an event."""
-    horizon: float | None = None
-    """Of survival: the time at which risks are reported."""
+    occurred: str | None = None  # of survival: the word for an event
+    horizon: float | None = None  # of survival: the time at which risks are reported
+    # of survival: how tied events enter the partial likelihood, ``breslow`` or ``efron``
     ties: str | None = None
-    """Of survival: how tied events enter the partial likelihood, ``breslow`` or ``efron``."""
-    covariates: tuple[Covariate, ...] = ()
-    """Covariates for which models are adjusted."""
-    filled: bool = False
-    """Whether a missing covariate counts as the mean of the training samples."""
-    weights: str | None = None
-    """``balanced``, or the column of the samples' weights."""
-    studies: bool = False
-    """Whether the batches are studies: folds and halves are drawn within them."""
+    covariates: tuple[Covariate, ...] = ()  # covariates for which models are adjusted
+    filled: bool = False  # whether a missing covariate counts as the mean of the training samples
+    weights: str | None = None  # ``balanced``, or the column of the samples' weights
+    studies: bool = False  # whether the batches are studies: folds and halves are drawn within them
 
     @property
     def kind(self) -> str:
@@ -71,8 +59,7 @@ class Design:
         return cls(**{**notes, "classes": names, "covariates": covariates})
 
 
-BALANCED = "balanced"
-"""Weights of samples by which each class of a training set counts alike."""
+BALANCED = "balanced"  # weights of samples by which each class of a training set counts alike
 
 
 Label = str | Mapping[str, Any]

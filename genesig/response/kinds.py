@@ -27,32 +27,31 @@ ClassNames = tuple[str, ...] | None  # as in `Design`
 class Response:
     """One kind of response; y is an (n,) array, one entry a sample, of the type that it needs."""
 
-    read: Callable[[pd.DataFrame, Design], Array]
-    """Return y of a sample table."""
+    read: Callable[[pd.DataFrame, Design], Array]  # return y of a sample table
+    # return the label of each sample as tables show it, (n,) str
     label_cells: Callable[[pd.DataFrame, Design], Array]
-    """Return the label of each sample as tables show it, (n,) str."""
+    # return the label's own numbers, (n,) float: the values of a gene that equals the label
     plain: Callable[[Array], Array]
-    """Return the label's own numbers, (n,) float: the values of a gene that equals the label."""
     number: Callable[[Array], Array]
     """Return a number for each sample, to be compared with a gene or a batch, (n,).
 
     For more than two classes a column for each class, (n, T), 1 in the class and -1 outside.
     """
+    # return the stratum of each sample, (n,) int, for a division into so many parts
     strata: Callable[[Array, int], Array]
-    """Return the stratum of each sample, (n,) int, for a division into so many parts."""
+    # return the samples of which each training set needs some: their description and mask (n,)
     required_samples: Callable[[Array, ClassNames], dict[str, Array]]
-    """Return the samples of which each training set needs some: their description and mask (n,)."""
+    # return why a training set with this y cannot be learned from, or None
     training_fault: Callable[[Array, ClassNames], str | None]
-    """Return why a training set with this y cannot be learned from, or None."""
+    # return the numbers of samples in words, for the user
     describe_counts: Callable[[Array, ClassNames], str]
-    """Return the numbers of samples in words, for the user."""
     has_infinite_weight: Callable[[Array], bool] = lambda y: False
     """Tell whether a covariate level has an infinite weight without a penalty.
 
     y is that of all training samples with this level.
     """
+    # kind whose entry is used in tables without an entry for this one (see `ByKind`)
     like: str | None = None
-    """Kind whose entry is used in tables without an entry for this one (see `ByKind`)."""
 
 
 def label_words(obs: pd.DataFrame, design: Design) -> Array:

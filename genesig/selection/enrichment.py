@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-STATISTIC_ROUNDING = 1e-9
-"""Difference of statistics that rounding may cause."""
+STATISTIC_ROUNDING = 1e-9  # difference of statistics that rounding may cause
 
 
 def family_p(observed: Array, null: Array) -> Array:
@@ -49,12 +48,10 @@ def family_p(observed: Array, null: Array) -> Array:
 class MeasuredSets:
     """The measured genes, each once, and the gene sets of them."""
 
+    # (n_genes,) str: symbols, or ids without one, in the order of their first columns
     symbols: Array
-    """(n_genes,) str: symbols, or ids without one, in the order of their first columns."""
-    gene_of_column: Array
-    """(n_columns,) int: gene of each column of the matrix."""
-    members: csr_array
-    """(n_sets, n_genes) sparse array of 0 and 1."""
+    gene_of_column: Array  # (n_columns,) int: gene of each column of the matrix
+    members: csr_array  # (n_sets, n_genes) sparse array of 0 and 1
 
     @classmethod
     def from_dataset(cls, dataset: Dataset, sets: GeneSets) -> MeasuredSets:
@@ -247,8 +244,7 @@ def _shared_counts(measured: MeasuredSets, fits: Fits) -> tuple[Array, Array]:
     return (measured.members @ mean_counts.T).T, mean_counts.sum(axis=1)
 
 
-N_SHUFFLES = 1000
-"""Permutations of the labels against which all genes are ranked."""
+N_SHUFFLES = 1000  # permutations of the labels against which all genes are ranked
 
 
 def ranking_table(
@@ -367,11 +363,9 @@ def leading_genes(t: Array, measured: MeasuredSets, score: Array) -> list[str]:
 
 TABLES_OF_LISTS = ("signature", "nested_lists", "blocks")
 """Tables whose lists are compared with the sets."""
-NAME_COLUMNS = ("gene", "symbol", "prototype")
-"""Columns of names in these tables."""
+NAME_COLUMNS = ("gene", "symbol", "prototype")  # columns of names in these tables
 
-MIN_BLOCK_GENES = 3
-"""Genes of the smallest block that is compared with the sets."""
+MIN_BLOCK_GENES = 3  # genes of the smallest block that is compared with the sets
 
 
 def enrichment(

@@ -37,32 +37,22 @@ from genesig.selection.linear.training_sets import group_by_matrix, make_trainin
 if TYPE_CHECKING:
     import pandas as pd
 
-TRAINING_SETS_AT_ONCE = 500
-"""Training sets that share a call, see `group_by_matrix`."""
+TRAINING_SETS_AT_ONCE = 500  # training sets that share a call, see `group_by_matrix`
 
 
 @dataclass(frozen=True)
 class SurvivalPredictions:
     """Predictions for one test set, and the curves of its training set that judge them."""
 
-    rows: Array
-    """(n,) int: rows of the data set."""
-    repeat: int
-    """Number of the repeat of the cross-validation."""
-    y: Array
-    """(n,) times and events."""
-    f: Array
-    """(n,) float: scores less the threshold."""
-    log_hazard: Array
-    """(n,) float: scores times the slope of the risks, see `kinds.calibration`."""
-    S: Array
-    """(n, m) float: predicted survival at m times."""
-    losses: Array
-    """(n, m) float: terms of the Brier score of S."""
-    reference: Array
-    """(n, m) float: the same of Kaplan and Meier's curve of the training samples."""
-    censoring_curve: StepCurve
-    """Censoring of the training samples."""
+    rows: Array  # (n,) int: rows of the data set
+    repeat: int  # number of the repeat of the cross-validation
+    y: Array  # (n,) times and events
+    f: Array  # (n,) float: scores less the threshold
+    log_hazard: Array  # (n,) float: scores times the slope of the risks, see `kinds.calibration`
+    S: Array  # (n, m) float: predicted survival at m times
+    losses: Array  # (n, m) float: terms of the Brier score of S
+    reference: Array  # (n, m) float: the same of Kaplan and Meier's curve of the training samples
+    censoring_curve: StepCurve  # censoring of the training samples
 
 
 def predict_test_sets(
@@ -159,20 +149,13 @@ def hazard_of(y: Array, eta: Array, ties: str, weights: Array | None = None) -> 
 class SampleMeans:
     """Each tested sample once: its response, and means over the repeats."""
 
-    y: Array
-    """(n,) times and events."""
-    f: Array
-    """(n,) float: mean score."""
-    log_hazard: Array
-    """(n,) float: mean logarithm of the relative hazard."""
-    S: Array
-    """(n,) float: mean predicted survival at the last of the times."""
-    losses: Array
-    """(n, m) float: mean terms of the Brier score."""
-    reference: Array
-    """(n, m) float: mean terms of the reference."""
-    group: Array | None = None
-    """(n,) int: number of each sample's group; None without groups."""
+    y: Array  # (n,) times and events
+    f: Array  # (n,) float: mean score
+    log_hazard: Array  # (n,) float: mean logarithm of the relative hazard
+    S: Array  # (n,) float: mean predicted survival at the last of the times
+    losses: Array  # (n, m) float: mean terms of the Brier score
+    reference: Array  # (n, m) float: mean terms of the reference
+    group: Array | None = None  # (n,) int: number of each sample's group; None without groups
 
 
 def average_repeats(
@@ -203,8 +186,7 @@ def average_repeats(
 SurvivalRow = tuple[str, float, Interval]
 
 
-N_TIMES = 50
-"""Times up to the horizon over which the Brier score is integrated."""
+N_TIMES = 50  # times up to the horizon over which the Brier score is integrated
 
 
 def survival_tables(study: CrossValidation, *, folds: Any) -> dict[str, pd.DataFrame]:

@@ -193,8 +193,7 @@ OUTCOME_WORDS = frozenset(["survival", "status", "event", "indicator"])
 NEGATION_WORDS = frozenset(["no", "not", "non", "without"])
 MIN_RANK_SUM_Z = 2.58
 """z of the rank-sum test (p = 0.01) from which on the times of one word are longer."""
-MAX_BLANK_SHARE = 0.1
-"""Largest share of missing times of an outcome in a column that has its times."""
+MAX_BLANK_SHARE = 0.1  # largest share of missing times of an outcome in a column that has its times
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ FILE_KEYS = {*COHORT_FILE_KEYS, *(key for *_, key in FILE_KEY_PATHS)}
 class FileCopies:
     """Paths of the copies; the report and all messages keep the file names of the config."""
 
+    # path of each copy by the file's name in the config; empty if the job sees the files
     path_of_name: Mapping[str, str] = field(default_factory=dict)
-    """Path of each copy by the file's name in the config; empty if the job sees the files."""
 
     def with_paths(self, settings: Any) -> Any:
         """Return settings that name the copies instead of the user's files."""

@@ -19,13 +19,11 @@ PATIENT_WORDS = "patient|subject|donor|individual|animal|participant|person"
 ID_WORDS = "id|ids|no|nr|num|number|code|identifier|name|barcode"
 PATIENT_COLUMN = re.compile(rf"({PATIENT_WORDS})s?|.*({PATIENT_WORDS}|case|mouse)s?({ID_WORDS})")
 """Matches a column's whole name without blanks and punctuation: 'Patient ID', not 'patient age'."""
-MIN_UNITS = 6
-"""Values of a column of patients; of fewer it may be another name of the classes."""
+MIN_UNITS = 6  # values of a column of patients; of fewer it may be another name of the classes
 MAX_UNIT_SIZE = 5
 """Largest mean number of samples of a patient, unless all patients have the same number; conditions
 of an experiment have more samples."""
-MAX_CHANCE = 1e-4
-"""Probability of one response in each value, up to which that is no chance."""
+MAX_CHANCE = 1e-4  # probability of one response in each value, up to which that is no chance
 MAX_CHANCE_OF_EQUAL_SIZE = 1e-2
 """The same if all values have the same number of samples, as conditions seldom have."""
 

@@ -120,12 +120,12 @@ class Collapse:
     A column without a symbol is a set by itself, and stays.
     """
 
+    # (n_sets,) int: the column that represents each set and gives its name: the chosen one (the
+    # first of equal ones); with the rule ``median`` the first column of the set
     genes: Array
-    """(n_sets,) int: the column that represents each set and gives its name: the chosen one (the
-    first of equal ones); with the rule ``median`` the first column of the set."""
+    # (n_columns,) int, or (0,): number of each column's set for the rule ``median``; empty for the
+    # others
     sets: Array
-    """(n_columns,) int, or (0,): number of each column's set for the rule ``median``; empty for the
-    others."""
     kind: ClassVar[Literal["fold"]] = "fold"
 
     @classmethod

@@ -36,9 +36,9 @@ class Centre:
 class UnitVariance:
     """Divide each gene by its training standard deviation (ddof=0)."""
 
+    # (n_genes,) float: 1 / standard deviation; 0 for a gene that is constant on the training rows,
+    # which becomes 0 everywhere
     inverse_scale: Array
-    """(n_genes,) float: 1 / standard deviation; 0 for a gene that is constant on the training rows,
-    which becomes 0 everywhere."""
     kind: ClassVar[Literal["fold"]] = "fold"
     genes: ClassVar[None] = None
 

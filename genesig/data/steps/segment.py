@@ -34,13 +34,13 @@ class Segment:
     S. Mosci (2009), chapter 5; N. A. Johnson (2013), J. Comput. Graph. Stat. 22:246.
     """
 
+    # weight of the jumps. None tries several, and gives segments chosen by BIC their mean.
     tau: float | None
-    """Weight of the jumps. None tries several, and gives segments chosen by BIC their mean."""
+    # (m,) int or None: columns along the chromosomes, without columns of unknown position; None is
+    # all in order
     order: Array | None = None
-    """(m,) int or None: columns along the chromosomes, without columns of unknown position; None is
-    all in order."""
+    # (c,) int or None: index in `order` at which each chromosome begins, the first at 0
     starts: Array | None = None
-    """(c,) int or None: index in `order` at which each chromosome begins, the first at 0."""
     kind: ClassVar[Literal["sample"]] = "sample"
     genes: ClassVar[None] = None
 

@@ -117,8 +117,7 @@ def _test_association(kind: str, share: Array, n_levels: int, n_samples: int) ->
 MIN_WEAK_ASSOCIATION = 0.1
 """A small effect size (J. Cohen 1988, Statistical power analysis, 7.2.3): less counts as none."""
 
-MIN_WARNED_ASSOCIATION = 0.3
-"""A medium effect size (same source): worth a warning."""
+MIN_WARNED_ASSOCIATION = 0.3  # a medium effect size (same source): worth a warning
 
 
 def association_with_label(y: Array, batch: Array) -> float | None:

@@ -36,18 +36,12 @@ from genesig.optim.likelihood.path import (
 class CoxLoss(NamedTuple):
     """h(η) and its derivatives at a point of n samples with T terms."""
 
-    value: float
-    """∞ if η is too wide."""
-    u: Array
-    """(n,) gradient."""
-    e: Array
-    """(n,) ``v exp(η - max η)``."""
-    S: Array
-    """(T,) sums of e over the risk sets."""
-    total: Array
-    """(n,) ``Σ_l ω_l p_l``."""
-    rate: Array
-    """(T,) ``ω / S``."""
+    value: float  # ∞ if η is too wide
+    u: Array  # (n,) gradient
+    e: Array  # (n,) ``v exp(η - max η)``
+    S: Array  # (T,) sums of e over the risk sets
+    total: Array  # (n,) ``Σ_l ω_l p_l``
+    rate: Array  # (T,) ``ω / S``
 
 
 class PaddedTerms(NamedTuple):
@@ -59,8 +53,7 @@ class PaddedTerms(NamedTuple):
     end_death: Array
     death_share: Array
     omega: Array
-    sizes: Array
-    """(K,) number T of terms."""
+    sizes: Array  # (K,) number T of terms
 
 
 @compiled

@@ -25,23 +25,17 @@ from genesig.optim.solution import Path
 class RidgeLevels(NamedTuple):
     """Ridge weights of k training sets."""
 
-    lam: Array
-    """(k, L)"""
-    falling: Array
-    """(k, L) numbers of the ridge weights from the largest to the smallest."""
-    slack: Array
-    """(k,) promised decrease of a Newton step at which a fit ends."""
+    lam: Array  # (k, L)
+    falling: Array  # (k, L) numbers of the ridge weights from the largest to the smallest
+    slack: Array  # (k,) promised decrease of a Newton step at which a fit ends
 
 
 class CoxScores(NamedTuple):
     """Arrays that the refits fill."""
 
-    scores: Array
-    """(k, m, L, N) linear predictors of the genes, of all samples."""
-    covariates: Array
-    """(k, m, L, c) coefficients of the columns beside the genes."""
-    unsolved: Array
-    """(k, m) bool, lists that are left out here."""
+    scores: Array  # (k, m, L, N) linear predictors of the genes, of all samples
+    covariates: Array  # (k, m, L, c) coefficients of the columns beside the genes
+    unsolved: Array  # (k, m) bool, lists that are left out here
 
 
 @jit_inline
@@ -188,17 +182,14 @@ A Newton step squares the error.
 """
 
 
-MAX_REFIT_SETS = 64
-"""Number of training sets that are refitted in one call."""
+MAX_REFIT_SETS = 64  # number of training sets that are refitted in one call
 
 
 class RidgeFit(NamedTuple):
     """A ridge fit for L values of lam."""
 
-    b: Array
-    """(m, L) coefficients on standardised features."""
-    gap: Array
-    """(L,) relative duality gap."""
+    b: Array  # (m, L) coefficients on standardised features
+    gap: Array  # (L,) relative duality gap
 
 
 def ridge(risk: RiskSets, Z: Array, C: Array, lam: Array, column_ridge: float = 0.0) -> RidgeFit:
@@ -386,16 +377,14 @@ def _scores_of_list(sets: CoxSets, k: int, support: Array, lam: Array) -> Array:
 MAX_GAP = 1e-7
 """Relative duality gap of a fit that counts as converged; it is larger if no slope is finite."""
 
-MIN_RANGE = 1e-12
-"""Range of the scores over the largest of them, up to which all count as equal."""
+MIN_RANGE = 1e-12  # range of the scores over the largest of them, up to which all count as equal
 
 
 class ScoreSlope(NamedTuple):
     """Slope b of the hazard exp(b f) of scores f; NaN if there is no finite slope."""
 
     value: float
-    variance: float
-    """Inverse of the information at b."""
+    variance: float  # inverse of the information at b
 
 
 NO_SLOPE = ScoreSlope(np.nan, np.nan)

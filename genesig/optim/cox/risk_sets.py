@@ -45,35 +45,26 @@ class Terms(NamedTuple):
     death_share_l v_j for the deaths, which follow. Compiled code depends on this record.
     """
 
-    weight: Array
-    """(n,) v."""
-    died: Array
-    """(n,) v δ."""
-    first_death: Array
-    """(T,) int, increasing."""
-    end_death: Array
-    """(T,) int, increasing."""
-    death_share: Array
-    """(T,)"""
-    omega: Array
-    """(T,) ω."""
+    weight: Array  # (n,) v
+    died: Array  # (n,) v δ
+    first_death: Array  # (T,) int, increasing
+    end_death: Array  # (T,) int, increasing
+    death_share: Array  # (T,)
+    omega: Array  # (T,) ω
 
 
 TIES = {"efron": efron_shares, "breslow": breslow_share}
-DEFAULT_TIES = "efron"
-"""Default treatment of ties."""
+DEFAULT_TIES = "efron"  # default treatment of ties
 
 
 @dataclass(frozen=True)
 class RiskSets:
     """The T terms of the likelihood of n samples, in the order of falling time."""
 
+    # (n,) int, the samples, longest time first; deaths come after the censored of their time
     order: Array
-    """(n,) int, the samples, longest time first; deaths come after the censored of their time."""
-    terms: Terms
-    """In that order."""
-    times: Array
-    """(T,) event time of each term, falling."""
+    terms: Terms  # in that order
+    times: Array  # (T,) event time of each term, falling
 
     @classmethod
     def from_times(
@@ -219,10 +210,8 @@ def _checked_times(time: Array, event: Array, weights: Array | None) -> tuple[Ar
 class Hazard(NamedTuple):
     """A cumulative baseline hazard."""
 
-    times: Array
-    """(T,) event times, ascending."""
-    cumulative: Array
-    """(T,) ``H_0`` from each time on."""
+    times: Array  # (T,) event times, ascending
+    cumulative: Array  # (T,) ``H_0`` from each time on
 
     def survival(self, eta: Array, at_times: Array) -> Array:
         """Return ``S(t | x) = exp(-H_0(t) exp η)``, (n, len(at_times)); 1 before the first event.

@@ -7,8 +7,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.optim.cox.risk_sets import RiskSets
 
-GENES_AT_ONCE = 1024
-"""Genes of one call, because a test holds several matrices of them in memory."""
+GENES_AT_ONCE = 1024  # genes of one call, because a test holds several matrices of them in memory
 
 
 def score_test(

@@ -26,10 +26,8 @@ from genesig.optim.cox.risk_sets import DEFAULT_TIES, RiskSets, Terms
 from genesig.optim.likelihood.path import LossData, PathLevels, PathState
 from genesig.optim.training import TrainingSets, training_sets
 
-MIN_COLUMN_SHARE = 1e-12
-"""Singular value, as a share of the largest, below which it is rounding."""
-MIN_EVENT_INFORMATION = 1e-6
-"""Information about a direction, per event, below which there is none."""
+MIN_COLUMN_SHARE = 1e-12  # singular value, as a share of the largest, below which it is rounding
+MIN_EVENT_INFORMATION = 1e-6  # information about a direction, per event, below which there is none
 MAX_LOG_HAZARD_RATIO = 30.0
 """Logarithm of a hazard ratio between two samples above which a fit is not finite."""
 SEPARATION_SLACK = 1e-10
@@ -71,26 +69,22 @@ def orthogonal_columns(C: Array) -> tuple[Array, Array]:
     return length * U[:, is_kept], length * V[is_kept].T / sizes[is_kept]
 
 
-START_SLACK = 1e-14
-"""Decrease, relative to the null deviance, at which a fit without features ends."""
+START_SLACK = 1e-14  # decrease, relative to the null deviance, at which a fit without features ends
 
 
 @dataclass(frozen=True)
 class CoxSets:
     """k training sets, each with its risk sets."""
 
+    # its Y are the martingale residuals at b = 0. So its `tau_max` is that of the partial
+    # likelihood without covariates: ``(2/n_k) max_j |z_j'y| / w_j``. Weights of samples are in
+    # them, in the scales of features and in its `norm`.
     sets: TrainingSets
-    """Its Y are the martingale residuals at b = 0. So its `tau_max` is that of the partial
-    likelihood without covariates: ``(2/n_k) max_j |z_j'y| / w_j``. Weights of samples
-    are in them, in the scales of features and in its `norm`.
-    """
     risk: tuple[RiskSets, ...]
-    rows: tuple[Array, ...]
-    """Rows of X of each training set, in the order of its risk sets."""
-    fixed: Adjustment | None = None
-    """Covariates without a penalty."""
+    rows: tuple[Array, ...]  # rows of X of each training set, in the order of its risk sets
+    fixed: Adjustment | None = None  # covariates without a penalty
+    # results of `cached`: paths of several mu start alike, and meet the same supports
     cache: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
-    """Results of `cached`: paths of several mu start alike, and meet the same supports."""
 
     def cached(self, key: Any, function: Callable[..., Any], *args: Any) -> Any:
         """Return ``function(*args)``, computed once for each key."""
@@ -204,12 +198,10 @@ def _padded_terms(risk: list[RiskSets]) -> PaddedTerms:
 class FollowUp(NamedTuple):
     """Follow-up of n samples, shared by all training sets or of each, (n,) or (n, k)."""
 
-    time: Array
-    """float: time until the event or the end of the observation."""
-    event: Array
-    """bool: whether the event ended the follow-up."""
+    time: Array  # float: time until the event or the end of the observation
+    event: Array  # bool: whether the event ended the follow-up
+    # float: weights of the samples, above 0, scaled to a mean of 1 on the rows of each set
     weights: Array | None = None
-    """float: weights of the samples, above 0, scaled to a mean of 1 on the rows of each set."""
 
 
 def cox_sets(

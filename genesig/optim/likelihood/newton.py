@@ -31,49 +31,39 @@ MAX_NEWTON_STEPS = 200
 """Largest number of Newton steps of a fit, and of rounds of sweeps for one model."""
 MAX_SIGN_SWEEPS = 16
 """Largest number of sweeps over the active coordinates before the linear system is tried."""
-STEP_DECREASE_SHARE = 1e-4
-"""Share of the promised decrease that a step must keep (Armijo)."""
-MIN_STEP_SHARE = 1e-8
-"""Smallest share of a Newton step that is tried."""
-SLOPE_TOLERANCE = 1e-10
-"""Largest error of a derivative of the model, as a share of its threshold."""
+STEP_DECREASE_SHARE = 1e-4  # share of the promised decrease that a step must keep (Armijo)
+MIN_STEP_SHARE = 1e-8  # smallest share of a Newton step that is tried
+SLOPE_TOLERANCE = 1e-10  # largest error of a derivative of the model, as a share of its threshold
 
 
 class Loss(NamedTuple):
     """A convex loss h of η (n,): compiled functions of ``loss_args``, the data of n samples."""
 
+    # ``(loss_args, eta)`` returns a record with h's `value` and gradient `u` (n,) at η, and with
+    # what the other functions need there: their argument `current`
     evaluate: Any
-    """``(loss_args, eta)`` returns a record with h's `value` and gradient `u` (n,) at η, and with
-    what the other functions need there: their argument `current`.
-    """
+    # ``(loss_args, current, D, coordinates, HD)`` fills rows `coordinates` of HD with H D
     fill_hessian_products: Any
-    """``(loss_args, current, D, coordinates, HD)`` fills rows `coordinates` of HD with H D."""
+    # ``(loss_args, current, D, coordinates, E)`` fills these rows of E, ``E E' = D H D'``
     fill_hessian_root: Any
-    """``(loss_args, current, D, coordinates, E)`` fills these rows of E, ``E E' = D H D'``."""
+    # ``(loss_args, current, eta, z, u, s)`` returns h*(s u) or a larger number, u = ∇h - H z
     conjugate: Any
-    """``(loss_args, current, eta, z, u, s)`` returns h*(s u) or a larger number, u = ∇h - H z."""
 
 
 class PenalisedProblem(NamedTuple):
     """``min h(η) + Σ_j (½ ridge_j x_j² + threshold_j |x_j|)``, ``η = D'x``."""
 
-    D: Array
-    """(m, n) with a feature in each row."""
-    thresholds: Array
-    """(m,) >= 0; 0 for a coordinate without an l1 term."""
-    ridge: Array
-    """(m,) >= 0."""
+    D: Array  # (m, n) with a feature in each row
+    thresholds: Array  # (m,) >= 0; 0 for a coordinate without an l1 term
+    ridge: Array  # (m,) >= 0
 
 
 class QuadraticModel(NamedTuple):
     """The second-order model of a loss at a point."""
 
-    u: Array
-    """(n,) gradient of the loss."""
-    HD: Array
-    """(m, n) rows of H D, of the candidate coordinates only."""
-    E: Array
-    """(m, n) ``E E' = D H D'``, or no rows if it is not needed."""
+    u: Array  # (n,) gradient of the loss
+    HD: Array  # (m, n) rows of H D, of the candidate coordinates only
+    E: Array  # (m, n) ``E E' = D H D'``, or no rows if it is not needed
 
 
 @compiled

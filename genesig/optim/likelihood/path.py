@@ -37,41 +37,26 @@ from genesig.optim.training import TrainingSets
 class LossData(NamedTuple):
     """T training sets for compiled code, of N >= n samples and d features."""
 
-    F: Array
-    """(d, N) all features; ``z_tj = inverse_tj (F_j - mean_tj)``."""
-    mean: Array
-    """(T, d)"""
-    inverse: Array
-    """(T, d) inverse scale."""
-    weights: Array
-    """(d,) of the l1 terms, above 0."""
-    rows: Array
-    """(T, N) the samples, those of the training set first."""
-    n_samples: Array
-    """(T,) number n of the training samples."""
-    columns: Array
-    """(T, c, N) columns beside the features, in the order of `rows`."""
-    column_ridge: Array
-    """(T, c) ridge of these columns, mostly 0."""
-    response: Any
-    """What the loss needs of all training sets; `args_of_set` selects one."""
+    F: Array  # (d, N) all features; ``z_tj = inverse_tj (F_j - mean_tj)``
+    mean: Array  # (T, d)
+    inverse: Array  # (T, d) inverse scale
+    weights: Array  # (d,) of the l1 terms, above 0
+    rows: Array  # (T, N) the samples, those of the training set first
+    n_samples: Array  # (T,) number n of the training samples
+    columns: Array  # (T, c, N) columns beside the features, in the order of `rows`
+    column_ridge: Array  # (T, c) ridge of these columns, mostly 0
+    response: Any  # what the loss needs of all training sets; `args_of_set` selects one
 
 
 class PathState(NamedTuple):
     """Where T training sets are on their paths."""
 
-    b: Array
-    """(T, d) coefficients of the features."""
-    a: Array
-    """(T, c) coefficients of the columns."""
-    eta: Array
-    """(T, N) predictors, in the order of `LossData.rows`."""
-    z: Array
-    """(T, N) as in `dual_point_function`, in this order."""
-    u: Array
-    """(T, N) dual point, in the order of the samples."""
-    g: Array
-    """(T, d) products of u with the standardised features."""
+    b: Array  # (T, d) coefficients of the features
+    a: Array  # (T, c) coefficients of the columns
+    eta: Array  # (T, N) predictors, in the order of `LossData.rows`
+    z: Array  # (T, N) as in `dual_point_function`, in this order
+    u: Array  # (T, N) dual point, in the order of the samples
+    g: Array  # (T, d) products of u with the standardised features
 
 
 class PathLevels(NamedTuple):
@@ -79,10 +64,8 @@ class PathLevels(NamedTuple):
 
     tau: Array
     mu: Array
-    min_gradient: Array
-    """Smallest |g| over its weight of a feature in the working set."""
-    slack: Array
-    """Promised decrease at which a fit ends."""
+    min_gradient: Array  # smallest |g| over its weight of a feature in the working set
+    slack: Array  # promised decrease at which a fit ends
 
 
 @compiled
@@ -279,20 +262,15 @@ def ridge_gap_function(loss: Loss) -> Callable[[Any, PenalisedProblem, Array, Ar
 
 TILE_BYTES = 4e6
 """Memory of the products of a tile of training sets, so that they stay in the cache."""
-MAX_TILE_SETS = 64
-"""Largest number of training sets of a tile."""
+MAX_TILE_SETS = 64  # largest number of training sets of a tile
 TAU_LEAP_SHARE = 0.85
 """Share of the largest product from which features enter together when tau falls far."""
-NEAR_TAU_SHARE = 0.9
-"""Share of tau from which features join the working set once some were missed."""
-FIT_SLACK = 1e-13
-"""Decrease, relative to the null deviance, at which a fit ends: rounding."""
+NEAR_TAU_SHARE = 0.9  # share of tau from which features join the working set once some were missed
+FIT_SLACK = 1e-13  # decrease, relative to the null deviance, at which a fit ends: rounding
 FIRST_SLACK_SHARE = 1e-2
 """Share of the tolerance at which a fit ends at first: one more Newton step squares the error."""
-MISSED_SLACK = 1e-9
-"""Share of tau by which a feature at 0 must exceed it to count as missed."""
-MAX_CHECK_ROUNDS = 30
-"""Largest number of checks of all features in a fit."""
+MISSED_SLACK = 1e-9  # share of tau by which a feature at 0 must exceed it to count as missed
+MAX_CHECK_ROUNDS = 30  # largest number of checks of all features in a fit
 
 
 class LossTrainingSets(Protocol):
@@ -395,14 +373,11 @@ def without_features(sets: LossTrainingSets, columns: slice) -> tuple[LossData, 
 class _PathResults:
     """Fits of (k, m) points, filled as they are computed."""
 
-    gap: Array
-    """(k, m)"""
-    steps: Array
-    """(k, m)"""
-    column_coefs: Array
-    """(k, m, c)"""
+    gap: Array  # (k, m)
+    steps: Array  # (k, m)
+    column_coefs: Array  # (k, m, c)
+    # fit numbers, features and coefficients
     lists: list[tuple[Array, Array, Array]] = field(default_factory=list)
-    """Fit numbers, features and coefficients."""
 
     @classmethod
     def empty(cls, shape: tuple[int, ...], c: int) -> _PathResults:
@@ -438,12 +413,9 @@ class _Tile:
     sets: LossTrainingSets
     data: LossData
     state: PathState
-    last_tau: Array
-    """(T,) tau of the current point."""
-    scale: Array
-    """(T,) deviance, which gaps are relative to."""
-    first_set: int
-    """Number of the first training set of the tile."""
+    last_tau: Array  # (T,) tau of the current point
+    scale: Array  # (T,) deviance, which gaps are relative to
+    first_set: int  # number of the first training set of the tile
 
     @classmethod
     def from_sets(cls, sets: LossTrainingSets, columns: slice) -> _Tile:

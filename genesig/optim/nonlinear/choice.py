@@ -37,11 +37,10 @@ class Ridge:
     """Kernel ridge for several λ, from one decomposition."""
 
     kernel: Kernel
+    # (n, |S|): training points, selected variables only; without a variable f is the mean of y
     X: Array
-    """(n, |S|): training points, selected variables only; without a variable f is the mean of y."""
     mean: float
-    dual: Array
-    """(L, n): one row for each λ."""
+    dual: Array  # (L, n): one row for each λ
 
     @classmethod
     def fit(
@@ -80,21 +79,17 @@ class Ridge:
 class SolverSettings:
     """Settings that are not chosen by validation; see `derivative_path` for others than these."""
 
-    kernel: str
-    """Name of the kernel: gaussian, polynomial or linear."""
-    degree: int
-    """Degree of the polynomial kernel."""
-    offset: float
-    """Offset of the polynomial kernel."""
+    kernel: str  # name of the kernel: gaussian, polynomial or linear
+    degree: int  # degree of the polynomial kernel
+    offset: float  # offset of the polynomial kernel
     penalty: str
     mu: float
     groups: Sequence[Sequence[int]] | None
     weights: Array | None
+    # (L,) float: ridge weights relative to mean diag K of the selected variables, descending; empty
+    # for the penalised function itself, without debiasing
     lam: Array
-    """(L,) float: ridge weights relative to mean diag K of the selected variables, descending;
-    empty for the penalised function itself, without debiasing."""
-    standardise: bool
-    """Whether features have unit variance on the training rows."""
+    standardise: bool  # whether features have unit variance on the training rows
     solver: str
     tolerance: float
     max_iterations: int
@@ -121,30 +116,18 @@ class SolverSettings:
 class PathFit:
     """A path on training rows, in standardised units."""
 
-    X: Array
-    """(n, d') float: standardised training rows without constant features."""
-    y: Array
-    """(n,) float: standardised response."""
-    features: Array
-    """(d',) int: numbers of the features that are left."""
-    centre: Array
-    """(d,) float: mean of each feature."""
-    scale: Array
-    """(d,) float: divisor of each feature."""
-    y_mean: float
-    """Mean of the response."""
-    y_scale: float
-    """Standard deviation of the response."""
-    width: float
-    """Width of the kernel, as a multiple of the median distance."""
-    path: DerivativePath
-    """The path of solutions."""
-    kernel: Kernel
-    """The kernel of the path."""
-    settings: SolverSettings
-    """The settings of the fit."""
-    counts: Array | None
-    """(n,) float or None: how often each of these rows counts."""
+    X: Array  # (n, d') float: standardised training rows without constant features
+    y: Array  # (n,) float: standardised response
+    features: Array  # (d',) int: numbers of the features that are left
+    centre: Array  # (d,) float: mean of each feature
+    scale: Array  # (d,) float: divisor of each feature
+    y_mean: float  # mean of the response
+    y_scale: float  # standard deviation of the response
+    width: float  # width of the kernel, as a multiple of the median distance
+    path: DerivativePath  # the path of solutions
+    kernel: Kernel  # the kernel of the path
+    settings: SolverSettings  # the settings of the fit
+    counts: Array | None  # (n,) float or None: how often each of these rows counts
 
     def standardised(self, points: Array) -> Array:
         """Return new rows in the path's units, (m, d')."""

@@ -27,23 +27,17 @@ from genesig.optim.nonlinear.problem import Problem, check_weights, number_group
 class Instance:
     """A problem with its features, the metric of its steps and the path's start."""
 
-    X: Array
-    """(n, d) float: features."""
-    inner: Array
-    """(n, n) float: X X'."""
-    problem: Problem
-    """The least-squares problem."""
-    penalty: Callable[[float], Penalty]
-    """Function that returns the penalty at an absolute tau."""
-    metric: Metric
-    """Metric of the solver's steps."""
+    X: Array  # (n, d) float: features
+    inner: Array  # (n, n) float: X X'
+    problem: Problem  # the least-squares problem
+    penalty: Callable[[float], Penalty]  # function that returns the penalty at an absolute tau
+    metric: Metric  # metric of the solver's steps
+    # multipliers without bounds, at which φ = 0: the solution for every tau ≥ tau_max
     start: Multipliers
-    """Multipliers without bounds, at which φ = 0: the solution for every tau ≥ tau_max."""
-    tau_max: float
-    """Smallest tau at which nothing is selected."""
+    tau_max: float  # smallest tau at which nothing is selected
+    # (n,) float or 1.0: √v of the samples' weights v. Functions enter by √v f(x_i) and √v ∂_a
+    # f(x_i), so that y, the kernel's tables and all weights of the problem contain it.
     root: Array | float
-    """(n,) float or 1.0: √v of the samples' weights v. Functions enter by √v f(x_i) and √v ∂_a
-    f(x_i), so that y, the kernel's tables and all weights of the problem contain it."""
 
     @property
     def scale(self) -> float:
@@ -59,22 +53,16 @@ class Instance:
 class DerivativeCriterion(NamedTuple):
     """Criterion of a path, (1/n)||y - f||² + Ω(∂f) + ν||f||², but for the size tau of Ω."""
 
-    kernel: Kernel
-    """Kernel of the space of f."""
-    penalty: str
-    """Name of Ω in `PENALTIES`: lasso, group or elastic."""
-    nu: float
-    """ν relative to mean(diag K)/n; positive (see `problem`)."""
+    kernel: Kernel  # kernel of the space of f
+    penalty: str  # name of Ω in `PENALTIES`: lasso, group or elastic
+    nu: float  # ν relative to mean(diag K)/n; positive (see `problem`)
+    # partition of the features for the group penalty; None makes each feature a group
     groups: Sequence[Sequence[int]] | None = None
-    """Partition of the features for the group penalty; None makes each feature a group."""
-    weights: Array | None = None
-    """(G,) float: weight p_g of each group's norm; None for 1."""
-    mu: float = 1.0
-    """Share of the norms in the elastic penalty."""
+    weights: Array | None = None  # (G,) float: weight p_g of each group's norm; None for 1
+    mu: float = 1.0  # share of the norms in the elastic penalty
 
 
-MULTIPLIER_TOLERANCE = 1e-8
-"""Relative residual of the conjugate gradients that give tau_max."""
+MULTIPLIER_TOLERANCE = 1e-8  # relative residual of the conjugate gradients that give tau_max
 
 
 def make_instance(

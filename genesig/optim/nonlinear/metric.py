@@ -30,20 +30,17 @@ from genesig.optim.kernels import dense_blocks
 from genesig.optim.nonlinear.penalties import Penalty, row_squares
 from genesig.optim.nonlinear.problem import Gradient, Problem
 
-MIN_WEIGHT_SHARE = 1e-6
-"""Smallest weight, over the largest one."""
+MIN_WEIGHT_SHARE = 1e-6  # smallest weight, over the largest one
 
 
 @dataclass(frozen=True)
 class Metric:
     """Weights w with H(q) ≤ H(z) - <φ(z), q - z> + ||q - z||²_w/2, in a basis of the samples."""
 
-    basis: Array
-    """(n, n): orthogonal; its columns are the directions."""
-    weight: Array
-    """(n,): w. Where it is too small, the steps notice and double it."""
+    basis: Array  # (n, n): orthogonal; its columns are the directions
+    weight: Array  # (n,): w. Where it is too small, the steps notice and double it.
+    # (n,): diagonal of the first of the two terms of `Problem.gradient`, in this basis
     first_term: Array
-    """(n,): diagonal of the first of the two terms of `Problem.gradient`, in this basis."""
 
     @classmethod
     def from_problem(cls, problem: Problem, inner: Array, d: int) -> Metric:
@@ -188,8 +185,7 @@ class Dense:
 
 EIGENVALUE_MARGIN = 1.01
 """Factor of the estimated largest eigenvalue, which Lanczos approaches from below."""
-MAX_CG_STEPS = 2000
-"""Largest number of iterations of conjugate gradients."""
+MAX_CG_STEPS = 2000  # largest number of iterations of conjugate gradients
 
 
 def row_space(inner: Array) -> tuple[Array, Array]:

@@ -19,12 +19,9 @@ class Multipliers:
     0 = φ_a = -(1/2ν) `first` q_a + R x_a has the same two n × n matrices for every one of them.
     """
 
-    theta: Array
-    """(n, n)."""
-    active: Array
-    """(k,) int: ascending."""
-    values: Array
-    """(k, n)."""
+    theta: Array  # (n, n)
+    active: Array  # (k,) int: ascending
+    values: Array  # (k, n)
 
     @classmethod
     def full(cls, q: Array) -> Multipliers:
@@ -85,13 +82,10 @@ def compressed_squares(X: Array, theta: Array) -> Array:
 class Certificate:
     """Duality gap of multipliers q, and the primal function that belongs to them."""
 
-    gap: float
-    """Ω(φ) + Ω*(q) - <q, φ> ≥ P(w(q)) - min P, over all features (Fenchel-Young)."""
-    objective: float
-    """P(w(q))."""
+    gap: float  # Ω(φ) + Ω*(q) - <q, φ> ≥ P(w(q)) - min P, over all features (Fenchel-Young)
+    objective: float  # P(w(q))
     expansion: Expansion
-    phi: Array
-    """(k, n): partial derivatives for the active features, at the training points."""
+    phi: Array  # (k, n): partial derivatives for the active features, at the training points
 
 
 def gap(penalty: Penalty, q: Array, phi: Array) -> float:

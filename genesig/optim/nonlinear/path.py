@@ -26,18 +26,13 @@ from genesig.optim.nonlinear.solvers import SOLVERS
 class Solution:
     """The minimiser for one tau, to within its gap."""
 
-    tau: float
-    """Absolute tau of the fit."""
+    tau: float  # absolute tau of the fit
+    # (d,): ||∂_a f||/√n over the training points, exactly zero where a is not selected
     norms: Array
-    """(d,): ||∂_a f||/√n over the training points, exactly zero where a is not selected."""
-    f: Array
-    """(n,): values at the training points, without the mean of y."""
-    alpha: Array
-    """(n,)."""
-    multipliers: Multipliers
-    """Multipliers q with β = -q/2ν `root`; not sparse."""
-    gap: float
-    """Duality gap over all features, relative to ||y||²/n."""
+    f: Array  # (n,): values at the training points, without the mean of y
+    alpha: Array  # (n,)
+    multipliers: Multipliers  # multipliers q with β = -q/2ν `root`; not sparse
+    gap: float  # duality gap over all features, relative to ||y||²/n
     objective: float
     iterations: int
     root: Array | float
@@ -95,29 +90,25 @@ def certified_solution(
     )
 
 
-SOLVER_TOLERANCE_SHARE = 0.1
-"""Gap at which the solver stops, as a share of the tolerance."""
-MIN_SOLVER_TOLERANCE = 1e-9
-"""Smallest gap at which the solver stops."""
+SOLVER_TOLERANCE_SHARE = 0.1  # gap at which the solver stops, as a share of the tolerance
+MIN_SOLVER_TOLERANCE = 1e-9  # smallest gap at which the solver stops
 
 
 @dataclass(frozen=True)
 class DerivativePath:
     """Fits for falling tau."""
 
+    # smallest tau at which nothing is selected. There f is the ridge fit among the functions whose
+    # gradient vanishes at every training point, which is not zero.
     tau_max: float
-    """Smallest tau at which nothing is selected. There f is the ridge fit among the functions whose
-    gradient vanishes at every training point, which is not zero."""
-    nu: float
-    """Absolute ν."""
+    nu: float  # absolute ν
+    # share of ||y||² that f fits at tau_max, with no variable at all. Near 1 it says that ν is too
+    # small for this many features: bumps with zero gradient fit y.
     explained_by_none: float
-    """Share of ||y||² that f fits at tau_max, with no variable at all. Near 1 it says that ν is too
-    small for this many features: bumps with zero gradient fit y."""
     solutions: tuple[Solution, ...]
+    # whether it ends before the last tau, where more variables than samples are selected
     ended_early: bool
-    """Whether it ends before the last tau, where more variables than samples are selected."""
-    message: str
-    """Empty, or sentences about a path cut short and fits that did not converge."""
+    message: str  # empty, or sentences about a path cut short and fits that did not converge
 
 
 def derivative_path(

@@ -29,12 +29,9 @@ from genesig.plugins import Registry
 class Penalty:
     """Ω(φ) = Σ_g r_g ||φ_g|| + (ε/2) ||φ||²."""
 
-    radius: Array
-    """(G,): r_g, in units of the response squared over those of φ."""
-    block: Array
-    """(d,) int: number of the block of each variable."""
-    curvature: float = 0.0
-    """ε."""
+    radius: Array  # (G,): r_g, in units of the response squared over those of φ
+    block: Array  # (d,) int: number of the block of each variable
+    curvature: float = 0.0  # ε
 
     @property
     def separate(self) -> bool:

@@ -46,28 +46,20 @@ def slice_features(d: int) -> Iterator[slice]:
 class Expansion:
     """The primal function of multipliers q."""
 
-    alpha: Array
-    """(n,) float: weights of the kernel."""
-    f: Array
-    """(n,) float: values at the training points."""
-    spread: Array
-    """(n, n) float: R with φ = -q `first` / 2ν + X'R' for the same table."""
+    alpha: Array  # (n,) float: weights of the kernel
+    f: Array  # (n,) float: values at the training points
+    spread: Array  # (n, n) float: R with φ = -q `first` / 2ν + X'R' for the same table
 
 
 @dataclass(frozen=True)
 class Problem:
     """Data of the problem that every choice of features shares."""
 
-    table: KernelTables
-    """Kernel tables of the training points against themselves."""
-    y: Array
-    """(n,) float: centred response."""
-    nu: float
-    """ν, absolute, in units of 1 over those of k."""
-    eigenvalues: Array
-    """(n,) float: eigenvalues of the kernel matrix K."""
-    eigenvectors: Array
-    """(n, n) float: its eigenvectors."""
+    table: KernelTables  # kernel tables of the training points against themselves
+    y: Array  # (n,) float: centred response
+    nu: float  # ν, absolute, in units of 1 over those of k
+    eigenvalues: Array  # (n,) float: eigenvalues of the kernel matrix K
+    eigenvectors: Array  # (n, n) float: its eigenvectors
 
     @classmethod
     def from_tables(cls, table: KernelTables, y: Array, nu: float) -> Problem:

@@ -65,10 +65,8 @@ from genesig.optim.nonlinear.multipliers import Multipliers, certify, gap
 from genesig.optim.nonlinear.penalties import Penalty
 from genesig.optim.nonlinear.problem import Gradient, Problem
 
-OVER_RELAXATION = 1.5
-"""Weight of Z w against the previous φ in S2; between 1 and 2."""
-CHECK_INTERVAL = 5
-"""Iterations between two checks of the gap and of κ."""
+OVER_RELAXATION = 1.5  # weight of Z w against the previous φ in S2; between 1 and 2
+CHECK_INTERVAL = 5  # iterations between two checks of the gap and of κ
 KAPPA_FIXED_AFTER = 300
 """Iterations after which κ no longer changes, because its rule is a heuristic that may cycle."""
 
@@ -147,8 +145,7 @@ def _balance_kappa(
         state.factor = dense.factor(nu, state.kappa)
 
 
-TARGET_SHARE = 0.9
-"""Gap at which steps end, as a share of the tolerance."""
+TARGET_SHARE = 0.9  # gap at which steps end, as a share of the tolerance
 FIRST_GAP = 1e-3
 """Relative gap at which bounds are checked for the first time; each later one is a tenth."""
 
@@ -270,10 +267,8 @@ def fista(
 
 INNER_STEPS = 500
 """Largest number of steps of an inner problem; also the forward steps between two restarts."""
-INNER_CHECK_INTERVAL = 10
-"""Inner steps between two checks of their gap, which must have decreased."""
-INNER_GAP_SHARE = 1e-3
-"""Gap of an inner problem, as a share of the tolerance."""
+INNER_CHECK_INTERVAL = 10  # inner steps between two checks of their gap, which must have decreased
+INNER_GAP_SHARE = 1e-3  # gap of an inner problem, as a share of the tolerance
 
 
 @dataclass(frozen=True)
@@ -390,8 +385,7 @@ def _gradient_norm(problem: Problem, X: Array) -> float:
     return largest_eigenvalue(lambda q: _derivatives(problem, X, _Function(no_weights, q)), X)
 
 
-DENSE_LIMIT = 5000
-"""Largest n (d + 1) for a dense Cholesky factor: 0.2 GB and a second."""
+DENSE_LIMIT = 5000  # largest n (d + 1) for a dense Cholesky factor: 0.2 GB and a second
 STALL_COST_IN_ADMM_STEPS = 500
 """Cost, in iterations of ADMM, after which the quicker steps count as stalled."""
 

@@ -12,10 +12,8 @@ from genesig.optim.solution import Path, duality_gap
 from genesig.optim.solvers.landweber import each_problem, nonzero_entries
 from genesig.optim.training import TrainingSets
 
-MAX_SWEEPS = 10_000
-"""Number of sweeps over all features after which a fit is given up."""
-SWEEPS_PER_CHECK = 10
-"""Number of sweeps from one check of the gap to the next."""
+MAX_SWEEPS = 10_000  # number of sweeps over all features after which a fit is given up
+SWEEPS_PER_CHECK = 10  # number of sweeps from one check of the gap to the next
 
 
 def coordinate_descent(

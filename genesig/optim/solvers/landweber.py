@@ -19,10 +19,8 @@ from genesig.arrays import Array
 from genesig.optim.solution import Path, duality_gap
 from genesig.optim.training import TrainingSets
 
-MAX_ITERATIONS = 100_000
-"""Number of iterations after which the stopping rule is given up."""
-STEP_SHARE = 0.5 * (1 + 1e-4)
-"""C / ||Z'Z||: convergence needs more than a half."""
+MAX_ITERATIONS = 100_000  # number of iterations after which the stopping rule is given up
+STEP_SHARE = 0.5 * (1 + 1e-4)  # C / ||Z'Z||: convergence needs more than a half
 
 
 def landweber(
@@ -109,14 +107,10 @@ def nonzero_entries(b: Array) -> tuple[Array, Array]:
     return support, b[support]
 
 
-N_RUNGS = 10
-"""Number of values of mu on the ladder."""
-FIRST_RUNG = 1e3
-"""First mu of the ladder, in units of the last."""
-LAST_RUNG = 1e-6
-"""Last mu of the thesis' ladder, in units of ||Z'Z||/n."""
-VIOLATION_SLACK = 1e-3
-"""Share of tau by which a gradient must exceed it to count as a violation."""
+N_RUNGS = 10  # number of values of mu on the ladder
+FIRST_RUNG = 1e3  # first mu of the ladder, in units of the last
+LAST_RUNG = 1e-6  # last mu of the thesis' ladder, in units of ||Z'Z||/n
+VIOLATION_SLACK = 1e-3  # share of tau by which a gradient must exceed it to count as a violation
 
 
 def landweber_nested(

@@ -36,20 +36,14 @@ from genesig.optim.screening import make_screen, scan_features, single_precision
 from genesig.optim.solution import NOT_COMPUTED, Path
 from genesig.optim.training import TrainingSets, rows_of_sets
 
-DUAL_MU_SHARE = 1e-4
-"""Share of ||Z'Z||/n: with a larger mu, lists soon get longer than the samples."""
-STIFF_MU_SHARE = 2e-5
-"""Share of ||Z'Z||/n: with a smaller mu, the dual needs many more steps."""
+DUAL_MU_SHARE = 1e-4  # share of ||Z'Z||/n: with a larger mu, lists soon get longer than the samples
+STIFF_MU_SHARE = 2e-5  # share of ||Z'Z||/n: with a smaller mu, the dual needs many more steps
 GRADIENT_ROUNDING_SHARE = 1e-13
 """Rounding of a gradient, as a share of tau_max times the largest weight."""
-ALWAYS_DUAL = -1
-"""Number of active features of a point that is solved in the dual from the start."""
-START_CAPACITY = 64
-"""Features that a pool holds before it grows."""
-TYPICAL_FEATURES = 400
-"""Features of a pool by which the memory of a chunk is estimated."""
-CHUNK_BYTES = 80e6
-"""Estimated memory of the training sets of a chunk."""
+ALWAYS_DUAL = -1  # number of active features of a point that is solved in the dual from the start
+START_CAPACITY = 64  # features that a pool holds before it grows
+TYPICAL_FEATURES = 400  # features of a pool by which the memory of a chunk is estimated
+CHUNK_BYTES = 80e6  # estimated memory of the training sets of a chunk
 MAX_GROWN_BYTES = 2 * CHUNK_BYTES
 """Memory of grown pools above which the training sets of a chunk are solved one by one."""
 MIN_CHUNK_SETS = 4
@@ -116,10 +110,8 @@ class PathSchedule(NamedTuple):
 
     tau: Array
     mu: Array
-    max_active: Array
-    """Number of active features above which the dual is used, or `ALWAYS_DUAL`."""
-    strong: Array
-    """Gradient that a feature must have to stay in the working set of the next point."""
+    max_active: Array  # number of active features above which the dual is used, or `ALWAYS_DUAL`
+    strong: Array  # gradient that a feature must have to stay in the working set of the next point
 
 
 class _Chunk:

@@ -31,12 +31,10 @@ class Blocks:
     Raises GenesigError: for a block without columns, or a weight that is not positive.
     """
 
-    members: Array
-    """(memberships,) int, columns of X, block after block."""
+    members: Array  # (memberships,) int, columns of X, block after block
+    # (B + 1,) int; block k is ``members[starts[k] : starts[k + 1]]``, each column once
     starts: Array
-    """(B + 1,) int; block k is ``members[starts[k] : starts[k + 1]]``, each column once."""
-    weights: Array
-    """(B,) weight w_k > 0 of each block's norm in the penalty."""
+    weights: Array  # (B,) weight w_k > 0 of each block's norm in the penalty
 
     def __post_init__(self) -> None:
         sizes = np.diff(self.starts)
@@ -106,8 +104,7 @@ class Blocks:
         return total
 
 
-MAX_GRAM_BYTES = 100e6
-"""Memory of Gram matrices that are kept for the next response."""
+MAX_GRAM_BYTES = 100e6  # memory of Gram matrices that are kept for the next response
 
 
 class Design(Protocol):

@@ -29,16 +29,12 @@ from genesig.optim.structured.columns import Columns, lower_triangle, symmetric_
 from genesig.optim.structured.path import PathLevel, WorkingSetSolver, check_levels, solve_level
 from genesig.optim.structured.solution import BlockFit, BlockPath
 
-MAX_COX_STEPS = 50
-"""Largest number of Newton steps of a fit."""
-MAX_HALVINGS = 30
-"""Largest number of halvings of a step."""
-KEPT_DECREASE_SHARE = 1e-4
-"""Share of the promised decrease that a step must keep (Armijo)."""
+MAX_COX_STEPS = 50  # largest number of Newton steps of a fit
+MAX_HALVINGS = 30  # largest number of halvings of a step
+KEPT_DECREASE_SHARE = 1e-4  # share of the promised decrease that a step must keep (Armijo)
 HESSIAN_RIDGE_SHARE = 1e-9
 """Ridge, as a share of the largest second derivative, that makes the singular H regular."""
-INNER_TOLERANCE_SHARE = 0.02
-"""Share of the tolerance to which a step solves its problem."""
+INNER_TOLERANCE_SHARE = 0.02  # share of the tolerance to which a step solves its problem
 
 
 @dataclass(frozen=True)
@@ -120,14 +116,10 @@ class CoxObjective(NamedTuple):
 class CoxBlockState(NamedTuple):
     """A point of the path."""
 
-    eta: Array
-    """(n,)"""
-    blocks: Array
-    """(W,) numbers of the blocks that are not 0."""
-    norms: Array
-    """(W,) ||v_k||."""
-    penalty: float
-    """The penalty there, or a larger number."""
+    eta: Array  # (n,)
+    blocks: Array  # (W,) numbers of the blocks that are not 0
+    norms: Array  # (W,) ||v_k||
+    penalty: float  # the penalty there, or a larger number
 
 
 def cox_block_path(

@@ -41,16 +41,11 @@ def coefs_from_steps(t: Array, genome: Genome) -> Array:
 class FusedFits:
     """Fits along a path of tau."""
 
-    coef: Array
-    """(m, d) on the scale of Z."""
-    steps: Array
-    """(m, d) t, along the genome."""
-    tau_max: float
-    """Smallest tau at which no penalised step is left."""
-    gap: Array
-    """(m,) of the lasso of the steps, relative to ||y||²/n."""
-    path: Path
-    """The lasso of the steps."""
+    coef: Array  # (m, d) on the scale of Z
+    steps: Array  # (m, d) t, along the genome
+    tau_max: float  # smallest tau at which no penalised step is left
+    gap: Array  # (m,) of the lasso of the steps, relative to ||y||²/n
+    path: Path  # the lasso of the steps
 
 
 def fused_path(

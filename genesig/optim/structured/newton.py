@@ -31,19 +31,13 @@ from genesig.compiled.algebra import (
     solve_lower_rows,
 )
 
-ZERO_SHARE = 1e-6
-"""Share of the largest rho: a smaller one that is pushed to 0 is set to 0."""
+ZERO_SHARE = 1e-6  # share of the largest rho: a smaller one that is pushed to 0 is set to 0
 # damping, as a share of the Hessian's diagonal
-MIN_DAMPING = 1e-12
-"""Smallest damping, as a share of the Hessian's diagonal."""
-MAX_DAMPING = 1e8
-"""Damping above which the steps end."""
-START_DAMPING = 1e-3
-"""Damping after a step that failed with almost none."""
-VALUE_ROUNDING = 1e-13
-"""Relative rounding error of the objective."""
-MAX_BLOCK_STEPS = 300
-"""Largest number of Newton steps."""
+MIN_DAMPING = 1e-12  # smallest damping, as a share of the Hessian's diagonal
+MAX_DAMPING = 1e8  # damping above which the steps end
+START_DAMPING = 1e-3  # damping after a step that failed with almost none
+VALUE_ROUNDING = 1e-13  # relative rounding error of the objective
+MAX_BLOCK_STEPS = 300  # largest number of Newton steps
 
 
 class BlockProblem(NamedTuple):
@@ -52,45 +46,29 @@ class BlockProblem(NamedTuple):
     Either `grams`, or `rows` and `across` have W blocks; the others have none.
     """
 
-    Y: Array
-    """(T, n)"""
-    grams: Array
-    """(W, n (n + 1) / 2) Gram matrices, as by `columns.lower_triangle`."""
-    rows: Array
-    """(W, n) blocks of one column."""
-    across: Array
-    """(n, W) transpose of `rows`."""
-    weights: Array
-    """(W,)"""
-    tau: float
-    """Absolute."""
-    mu: float
-    """Absolute."""
+    Y: Array  # (T, n)
+    grams: Array  # (W, n (n + 1) / 2) Gram matrices, as by `columns.lower_triangle`
+    rows: Array  # (W, n) blocks of one column
+    across: Array  # (n, W) transpose of `rows`
+    weights: Array  # (W,)
+    tau: float  # absolute
+    mu: float  # absolute
+    # number of samples; n may be smaller, the dimension of the space that the blocks span
     samples: float
-    """Number of samples; n may be smaller, the dimension of the space that the blocks span."""
-    y_outside: float
-    """Squared length of the responses outside that space."""
+    y_outside: float  # squared length of the responses outside that space
 
 
 class BlockPoint(NamedTuple):
     """A point rho, and what follows from it."""
 
-    rho: Array
-    """(W,)"""
-    e: Array
-    """(W,)"""
-    q: Array
-    """(W,)"""
-    factor: Array
-    """(n, n) Cholesky factor of M."""
-    alpha: Array
-    """(T, n)"""
-    products: Array
-    """(W, T, n) ``G_k alpha``, or (W, T, 1) ``z_k'alpha`` of columns."""
-    value: float
-    """P(rho)."""
-    gap: float
-    """Duality gap among the W blocks, relative to ``||Y||²/n``."""
+    rho: Array  # (W,)
+    e: Array  # (W,)
+    q: Array  # (W,)
+    factor: Array  # (n, n) Cholesky factor of M
+    alpha: Array  # (T, n)
+    products: Array  # (W, T, n) ``G_k alpha``, or (W, T, 1) ``z_k'alpha`` of columns
+    value: float  # P(rho)
+    gap: float  # duality gap among the W blocks, relative to ``||Y||²/n``
 
 
 @jit_inline

@@ -25,12 +25,9 @@ from genesig.optim.structured.solution import (
     sums_of_residual,
 )
 
-MIN_ADDED_BLOCKS = 10
-"""Number of blocks that join at once at least."""
-START_CAPACITY = 32
-"""Number of blocks whose designs fit in at first."""
-BLOCK_SLACK = 1e-11
-"""Share of tau by which the norm of a missed block must exceed it."""
+MIN_ADDED_BLOCKS = 10  # number of blocks that join at once at least
+START_CAPACITY = 32  # number of blocks whose designs fit in at first
+BLOCK_SLACK = 1e-11  # share of tau by which the norm of a missed block must exceed it
 
 
 class PathLevel(NamedTuple):
@@ -189,8 +186,7 @@ class WorkingSetSolver:
         self.rho = np.concatenate([self.rho, np.zeros(len(blocks))])
 
 
-MAX_BLOCK_ROUNDS = 100
-"""Largest number of checks of all blocks in a fit."""
+MAX_BLOCK_ROUNDS = 100  # largest number of checks of all blocks in a fit
 MAX_GRAMS_BYTES = 100e6
 """Estimated memory of the Gram matrices of all responses that are solved together."""
 TYPICAL_BLOCKS = 60

@@ -23,8 +23,8 @@ from genesig.optim.structured.columns import Blocks
 class Penalty(Protocol):
     """A norm of coefficients B (d, T)."""
 
+    # whether it is a sum of norms of pieces V_k, one a block, whose sum is B
     separable: ClassVar[bool]
-    """Whether it is a sum of norms of pieces V_k, one a block, whose sum is B."""
 
     @property
     def blocks(self) -> Blocks:
@@ -125,23 +125,17 @@ def row_squares(M: Array) -> Array:
     return squares
 
 
-MAX_PROX_SWEEPS = 10_000
-"""Largest number of sweeps of the block ascent."""
+MAX_PROX_SWEEPS = 10_000  # largest number of sweeps of the block ascent
 
 
 class DisjointBlocks(NamedTuple):
     """Blocks that do not overlap, so that the ascent can project all of them at once."""
 
-    places: Array
-    """(p,) rows of the pieces (memberships, T) that belong to these blocks."""
-    rows: Array
-    """(p,) rows of the coefficients."""
-    starts: Array
-    """Of the blocks, in `places`."""
-    sizes: Array
-    """Of the blocks."""
-    weights: Array
-    """Of the blocks."""
+    places: Array  # (p,) rows of the pieces (memberships, T) that belong to these blocks
+    rows: Array  # (p,) rows of the coefficients
+    starts: Array  # of the blocks, in `places`
+    sizes: Array  # of the blocks
+    weights: Array  # of the blocks
 
 
 @dataclass(frozen=True)

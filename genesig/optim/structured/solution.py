@@ -19,18 +19,12 @@ if TYPE_CHECKING:
 class BlockFit(NamedTuple):
     """The minimiser at one level."""
 
-    blocks: Array
-    """(m,) blocks that are not 0."""
-    norms: Array
-    """(m,)"""
-    gap: float
-    """Relative."""
-    steps: int
-    """Number of Newton steps."""
-    alpha: Array
-    """(n, T)"""
-    coefs: Array
-    """(m, T) of blocks of one column; of others empty."""
+    blocks: Array  # (m,) blocks that are not 0
+    norms: Array  # (m,)
+    gap: float  # relative
+    steps: int  # number of Newton steps
+    alpha: Array  # (n, T)
+    coefs: Array  # (m, T) of blocks of one column; of others empty
 
 
 class Minimisers(Protocol):
@@ -67,22 +61,15 @@ class Minimisers(Protocol):
 class BlockPath:
     """Minimisers at M values of tau."""
 
-    design: Layout
-    """Of n samples; `Columns` of d columns, or `Kernels`."""
-    tau: Array
-    """(M,) absolute; only as far as the path went (see `max_blocks` of `block_path`)."""
-    norms: csr_array
-    """(M, B) sparse, ||v_k|| of the coefficients of each block."""
-    gap: Array
-    """(M,) duality gap over all blocks, relative to ||Y||²/n."""
-    steps: Array
-    """(M,) int."""
-    converged: Array
-    """(M,) bool."""
+    design: Layout  # of n samples; `Columns` of d columns, or `Kernels`
+    tau: Array  # (M,) absolute; only as far as the path went (see `max_blocks` of `block_path`)
+    norms: csr_array  # (M, B) sparse, ||v_k|| of the coefficients of each block
+    gap: Array  # (M,) duality gap over all blocks, relative to ||Y||²/n
+    steps: Array  # (M,) int
+    converged: Array  # (M,) bool
+    # (M, n, T) residuals over n; the coefficients of block k are multiples of ``A_k'alpha``
     alpha: Array
-    """(M, n, T) residuals over n; the coefficients of block k are multiples of ``A_k'alpha``."""
-    message: str
-    """Empty, or a sentence about the fits that did not converge."""
+    message: str  # empty, or a sentence about the fits that did not converge
 
     @classmethod
     def from_fits(
@@ -133,8 +120,7 @@ class DensePath:
     """
 
     tau: Array
-    coefs: Array
-    """(M, d, T)"""
+    coefs: Array  # (M, d, T)
     norms: csr_array
     gap: Array
     steps: Array
@@ -167,23 +153,17 @@ class BlockNorms(NamedTuple):
     v_k must be a non-negative multiple of g_k = (2/n) A_k'r - 2 mu v_k, so that <v_k, g_k> = v g.
     """
 
-    v: Array
-    """(B,)"""
-    g: Array
-    """(B,)"""
+    v: Array  # (B,)
+    g: Array  # (B,)
 
 
 class ResidualSums(NamedTuple):
     """Sums of a response Y and its residual r."""
 
-    n: int
-    """Number of samples."""
-    y_r: float
-    """<Y, r>."""
-    r_r: float
-    """||r||²."""
-    y_y: float
-    """||Y||²."""
+    n: int  # number of samples
+    y_r: float  # <Y, r>
+    r_r: float  # ||r||²
+    y_y: float  # ||Y||²
 
 
 def sums_of_residual(Y: Array, alpha: Array) -> ResidualSums:
@@ -212,14 +192,10 @@ def block_gap(
 class PenaltyCertificate(NamedTuple):
     """Values of coefficients b with the gradient g = (2/n) X'r - 2 mu b."""
 
-    value: float
-    """tau times the penalty of b."""
-    b_g: float
-    """<b, g>."""
-    dual: float
-    """The dual norm of g, or an upper bound."""
-    square: float
-    """||b||²."""
+    value: float  # tau times the penalty of b
+    b_g: float  # <b, g>
+    dual: float  # the dual norm of g, or an upper bound
+    square: float  # ||b||²
 
 
 def duality_gap(

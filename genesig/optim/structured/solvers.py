@@ -46,12 +46,9 @@ def solve_blocks(
     return block_path(X, Y, penalty.blocks, tau, mu, tolerance=tolerance)
 
 
-MAX_PROJECTION_STEPS = 50_000
-"""Largest number of steps of a fit."""
-STEPS_PER_CHECK = 10
-"""Number of steps from one certificate to the next."""
-INNER_TOLERANCE = 1e-6
-"""First inner tolerance; it falls with the third power of the steps."""
+MAX_PROJECTION_STEPS = 50_000  # largest number of steps of a fit
+STEPS_PER_CHECK = 10  # number of steps from one certificate to the next
+INNER_TOLERANCE = 1e-6  # first inner tolerance; it falls with the third power of the steps
 
 
 def solve_by_projection(
@@ -87,24 +84,18 @@ def _norms(blocks: Blocks, B: Array) -> Array:
 class _Iterate:
     """A point of the iteration."""
 
-    B: Array
-    """(d, T) coefficients."""
-    pieces: Array | None
-    """Pieces of the last projection."""
-    gap: float
-    """Relative."""
-    steps: int
-    """Number of steps so far."""
+    B: Array  # (d, T) coefficients
+    pieces: Array | None  # pieces of the last projection
+    gap: float  # relative
+    steps: int  # number of steps so far
 
 
 @dataclass(frozen=True)
 class _Problem:
     """The problem of one path."""
 
-    X: Array
-    """(n, d)"""
-    Y: Array
-    """(n, T)"""
+    X: Array  # (n, d)
+    Y: Array  # (n, T)
     penalty: Projected
     mu: float
 

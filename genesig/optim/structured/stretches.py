@@ -70,14 +70,10 @@ class Stretches:
 class Pattern(NamedTuple):
     """K stretches of coefficients that are not 0."""
 
-    first: Array
-    """(K,) int, first feature of each, in the order of the genome."""
-    stop: Array
-    """(K,) int, first feature after it."""
-    joined: Array
-    """(K,) bool, whether it touches the one before, on the same chromosome."""
-    level: Array
-    """(K,) coefficient."""
+    first: Array  # (K,) int, first feature of each, in the order of the genome
+    stop: Array  # (K,) int, first feature after it
+    joined: Array  # (K,) bool, whether it touches the one before, on the same chromosome
+    level: Array  # (K,) coefficient
 
     def spread(self, d: int) -> Array:
         """Return the coefficients, (d,)."""
@@ -106,20 +102,16 @@ class Pattern(NamedTuple):
 
 HESSIAN_DAMPING_SHARE = 1e-10
 """Share of the mean diagonal that is added to a Hessian that has no factor."""
-OBJECTIVE_DECREASE_SHARE = 1e-14
-"""Share of the objective by which a step must decrease it."""
+OBJECTIVE_DECREASE_SHARE = 1e-14  # share of the objective by which a step must decrease it
 
 
 @dataclass
 class LevelSolver:
     """Minimise ``||y - A'c||²/n + mu Σ_s l_s c_s² + tau (Σ_s l_s |c_s| + jump Σ |jumps|)``."""
 
-    pattern: Pattern
-    """With the levels c."""
-    A: Array
-    """(K, n) sums of the features of each stretch."""
-    y: Array
-    """(n,)"""
+    pattern: Pattern  # with the levels c
+    A: Array  # (K, n) sums of the features of each stretch
+    y: Array  # (n,)
     mu: float
     tau: float
     jump: float
@@ -244,8 +236,7 @@ def _shares_to_zero(current: Array, target: Array) -> Array:
     return share
 
 
-MAX_STRETCH_ROUNDS = 500
-"""Largest number of proximal steps of a fit."""
+MAX_STRETCH_ROUNDS = 500  # largest number of proximal steps of a fit
 MIN_NEW_STRETCHES = 10
 """New isolated stretches that join at once at least; half as many as there are, if that is more."""
 
@@ -288,23 +279,17 @@ def stretch_path(
 class StretchTraining(NamedTuple):
     """One training set along the genome."""
 
-    F: Array
-    """(d, n) features on the n training rows."""
-    y: Array
-    """(n,)"""
-    norm: float
-    """``||F F'||/n``."""
+    F: Array  # (d, n) features on the n training rows
+    y: Array  # (n,)
+    norm: float  # ``||F F'||/n``
 
 
 class StretchTarget(NamedTuple):
     """A point of the path, and the relative gap to reach."""
 
-    tau: float
-    """Absolute."""
-    mu: float
-    """Absolute."""
-    tolerance: float
-    """Relative gap."""
+    tau: float  # absolute
+    mu: float  # absolute
+    tolerance: float  # relative gap
 
 
 def _training_data(sets: TrainingSets, k: int, genome: Genome) -> StretchTraining:

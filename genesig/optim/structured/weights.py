@@ -16,10 +16,8 @@ from genesig.optim.structured.columns import Blocks, membership
 
 RESPONSES_PER_CHUNK = 50
 """Number of responses at once, which limits memory to d times as many numbers."""
-NUMBERS_PER_GROUP = 100_000
-"""Numbers of the blocks whose Gram matrices are made together."""
-MAX_SIZE_RATIO = 1.25
-"""Largest of their sizes over the smallest; zeros pad the others."""
+NUMBERS_PER_GROUP = 100_000  # numbers of the blocks whose Gram matrices are made together
+MAX_SIZE_RATIO = 1.25  # largest of their sizes over the smallest; zeros pad the others
 
 WINNER_SHARE = 0.96
 """A block counts as a winner from this share of the largest norm on.
@@ -28,10 +26,8 @@ With 1, all kinds of blocks come first equally often, but large uncorrelated one
 often in noise: many of them lie just below the largest. With 0.9 it is the other way round. No
 weight makes both equal.
 """
-NEWTON_STEPS = 2
-"""Number of Newton steps, each with the largest norms under the weights before."""
-MAX_LOG_STEP = 0.1
-"""Largest change of the logarithm of a weight in a step."""
+NEWTON_STEPS = 2  # number of Newton steps, each with the largest norms under the weights before
+MAX_LOG_STEP = 0.1  # largest change of the logarithm of a weight in a step
 MIN_VARIANCE = 1e-8
 """Variance of a squared norm with a mean of 1 below which it is the rounding of 24 bits."""
 HURDLE_BIN_EDGES = (

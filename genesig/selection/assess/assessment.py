@@ -74,8 +74,7 @@ def assess(held_out: HeldOutScores, headline: Headline) -> list[Assessment]:
     return assessments
 
 
-MIN_REPEATS = 3
-"""Repeats from which on their variance estimates that over training sets."""
+MIN_REPEATS = 3  # repeats from which on their variance estimates that over training sets
 
 
 class ErrorDifference(NamedTuple):

@@ -114,14 +114,10 @@ def reliability(
 class Rejection:
     """Number of samples predicted as one class that have to be rejected to leave no error."""
 
-    predicted: int
-    """Number of samples predicted as the class."""
-    wrong: int
-    """Number of these that are misclassified."""
-    rejected: int
-    """Number of these that are rejected."""
-    threshold: float
-    """Largest |f| of a rejected sample; NaN if none is misclassified."""
+    predicted: int  # number of samples predicted as the class
+    wrong: int  # number of these that are misclassified
+    rejected: int  # number of these that are rejected
+    threshold: float  # largest |f| of a rejected sample; NaN if none is misclassified
 
     @property
     def share(self) -> float:

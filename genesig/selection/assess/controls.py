@@ -21,8 +21,7 @@ from genesig.selection.genes.frequency import frequency_curve, selection_counts
 if TYPE_CHECKING:
     import pandas as pd
 
-BAND_PERCENTILES = (5, 50, 95)
-"""Percentiles of the permutations that the frequency curve shows."""
+BAND_PERCENTILES = (5, 50, 95)  # percentiles of the permutations that the frequency curve shows
 
 
 def null_study(
@@ -161,8 +160,7 @@ def null_frequencies(dataset: Dataset, permuted: Fits) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True) if tables else empty
 
 
-GENESIG = "genesig"
-"""Name of genesig's own models in controls.tsv."""
+GENESIG = "genesig"  # name of genesig's own models in controls.tsv
 
 FDR_SELECTED = "genesig, FDR-selected genes"
 """Name of the model of the FDR-selected genes in controls.tsv."""

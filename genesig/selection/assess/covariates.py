@@ -17,17 +17,14 @@ from genesig.response.covariates import knot_counts, knots_at, splined
 from genesig.response.design import BALANCED
 from genesig.results import Dataset
 
-COVARIATES = "covariates"
-"""Name of the baseline that has the covariates alone."""
+COVARIATES = "covariates"  # name of the baseline that has the covariates alone
 
 COVARIATES_AND_RIDGE = "covariates and ridge"
 """Name of the baseline that adds ridge regression on all genes to the covariates."""
 
-SAMPLES_PER_COLUMN = 6
-"""Samples for each column of covariates that is taken out of the expression."""
+SAMPLES_PER_COLUMN = 6  # samples for each column of covariates that is taken out of the expression
 
-N_FINE_KNOTS = 7
-"""Knots of the finer spline of `covariate_basis`."""
+N_FINE_KNOTS = 7  # knots of the finer spline of `covariate_basis`
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,7 @@ from genesig.selection.assess.scores import placements
 Interval = tuple[float, float]
 
 CONFIDENCE_LEVEL = 0.95
-NORMAL_QUANTILE = 1.959963984540054
-"""The normal quantile at (1 + CONFIDENCE_LEVEL)/2."""
+NORMAL_QUANTILE = 1.959963984540054  # the normal quantile at (1 + CONFIDENCE_LEVEL)/2
 NO_INTERVAL: Interval = (np.nan, np.nan)
 
 
@@ -204,8 +203,7 @@ def area_variance(theta: Array, n_positive: float, n_negative: float) -> Array:
 
 ALPHA = 0.05
 POWER = 0.8
-TARGET_AUC = 0.7
-"""The AUC for which the number of samples is given."""
+TARGET_AUC = 0.7  # the AUC for which the number of samples is given
 _NORMAL = NormalDist()
 
 

@@ -11,11 +11,9 @@ import numpy as np
 
 from genesig.arrays import Array
 
-MIN_BIN_SAMPLES = 8
-"""Samples of a bin of similar scores, below which fewer bins are made."""
+MIN_BIN_SAMPLES = 8  # samples of a bin of similar scores, below which fewer bins are made
 
-MAX_BINS = 5
-"""Largest number of bins of similar scores."""
+MAX_BINS = 5  # largest number of bins of similar scores
 
 
 def wrong(y: Array, f: Array) -> Array:

@@ -14,8 +14,7 @@ from genesig.selection.assess.clusters import influence_spread
 from genesig.selection.assess.intervals import NO_INTERVAL, NORMAL_QUANTILE, Interval
 from genesig.selection.assess.scores import auc
 
-MAX_NEWTON_STEPS = 100
-"""Largest number of Newton steps of `calibration_slope`."""
+MAX_NEWTON_STEPS = 100  # largest number of Newton steps of `calibration_slope`
 
 
 def predict_class(f: Array) -> Array:

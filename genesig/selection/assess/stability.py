@@ -23,11 +23,9 @@ kinds of lists. Stability itself has 0.2 to 0.6 if there is a signal; an interva
 hold for other patients.
 """
 
-MIN_PAIRS = 3
-"""Pairs of lists from which on two kinds of lists are compared."""
+MIN_PAIRS = 3  # pairs of lists from which on two kinds of lists are compared
 
-CLEAR_ERRORS = 2.0
-"""Standard errors from which on lists agree clearly more or less."""
+CLEAR_ERRORS = 2.0  # standard errors from which on lists agree clearly more or less
 
 STABILITY_COLUMNS = [
     "mu",

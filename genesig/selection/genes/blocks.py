@@ -250,14 +250,12 @@ def _gene_names(dataset: Dataset, genes: Array) -> dict[str, Array]:
     }
 
 
-MIN_MEMBER_CORRELATION = 0.7
-"""Smallest |r| that makes a gene a member."""
+MIN_MEMBER_CORRELATION = 0.7  # smallest |r| that makes a gene a member
 
 MAX_DIVIDED_GENES = 4000
 """Genes that are divided, those listed most often; the others are hardly ever listed."""
 
-MAX_CORRELATIONS_AT_ONCE = 5_000_000
-"""Correlations that memory holds at once."""
+MAX_CORRELATIONS_AT_ONCE = 5_000_000  # correlations that memory holds at once
 
 
 def block_evidence(X: Array, prototypes: Array, half_sample_study: HalfSampleStudy) -> pd.DataFrame:

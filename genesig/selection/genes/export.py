@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 COLUMN_TYPES = {"rank": int, "block": int, "fdr_selected": bool, "core": bool}
 """Types of the columns of signature.tsv that are no measures; ``class`` is text."""
 
-NOTES = "genesig"
-"""Key of ``uns`` with the settings and versions of the run."""
+NOTES = "genesig"  # key of ``uns`` with the settings and versions of the run
 
 
 def signature_annotated(

@@ -45,10 +45,8 @@ HALF_SAMPLE_MU = 1e-2
 """Weight of the squared l2 term of half-sample lists, in units of ||X'X||/n: correlated genes enter
 together."""
 
-MAX_LIST_GENES = 100
-"""Largest number of genes of a half-sample list."""
-MAX_LIST_SHARE = 0.1
-"""Largest share of all genes in a half-sample list."""
+MAX_LIST_GENES = 100  # largest number of genes of a half-sample list
+MAX_LIST_SHARE = 0.1  # largest share of all genes in a half-sample list
 
 LIST_SHARES = (0.5, 1.0)
 """Shares of the genes of a half, by weight, that make its lists: one of the first genes counts
@@ -57,8 +55,7 @@ twice, one of the last once."""
 PREDICTIVE_FDR_FACTOR = 2.0
 """FDR of the longer list that the predictive model may use, in units of ``signature.fdr``."""
 
-MIN_PERMUTATIONS = 19
-"""Permutations below which no gene is FDR-selected: no p would reach 0.05."""
+MIN_PERMUTATIONS = 19  # permutations below which no gene is FDR-selected: no p would reach 0.05
 
 MAX_GATE_P = 0.05
 """Largest p of the number of FDR-selected genes: the share of noise studies with any of them."""

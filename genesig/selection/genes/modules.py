@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 MODULE_MU = 1e-3
 """Weight of the squared l2 term, in units of ||Z'Z||/n: correlated genes enter together."""
-MAX_MODULE_FOLDS = 5
-"""Folds of samples by which tau is chosen."""
+MAX_MODULE_FOLDS = 5  # folds of samples by which tau is chosen
 MODULE_COLUMNS = ["module", "gene", "symbol", "loading", "explained", "tau", "unexplained"]
 
 

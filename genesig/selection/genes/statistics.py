@@ -88,14 +88,12 @@ class _Residuals:
     C. R. Rao (1970), J Am Stat Assoc 65:161; F. E. Satterthwaite (1946), Biometrics Bull 2:110.
     """
 
-    groups: Array
-    """(g, n) of 0 and 1: members of each group."""
+    groups: Array  # (g, n) of 0 and 1: members of each group
+    # (g, g) float: ``shares @ v`` is the expected sum of squared residuals of each group
     shares: Array
-    """(g, g) float: ``shares @ v`` is the expected sum of squared residuals of each group."""
+    # (g,) float: ``weight @ sums of squares`` is the variance of the slope, without bias
     weight: Array
-    """(g,) float: ``weight @ sums of squares`` is the variance of the slope, without bias."""
-    spread: Array
-    """(g, g) float: ``2 v' spread v`` is the variance of that estimate."""
+    spread: Array  # (g, g) float: ``2 v' spread v`` is the variance of that estimate
 
     @classmethod
     def from_projection(

@@ -20,8 +20,7 @@ from genesig.selection.genes.statistics import class_test, slope_test
 if TYPE_CHECKING:
     import pandas as pd
 
-LINEAR_TEST = "linear"
-"""Name of the test that has covariates in it."""
+LINEAR_TEST = "linear"  # name of the test that has covariates in it
 
 
 UNIVARIATE_TESTS = ByKind(
@@ -38,20 +37,13 @@ UNIVARIATE_TESTS = ByKind(
 class Units:
     """Values that are tested: one row per independent unit, not per sample."""
 
-    X: Array
-    """(n_units, n_genes) float."""
-    y: Array
-    """(n_units,) response."""
-    group: Array | None
-    """(n_units,) name of the group of each unit; None if every sample is a unit."""
-    test: str
-    """``differences``, ``welch``, ``anova``, ``correlation`` or ``score``."""
-    batch: Array | None = None
-    """(n_units,) batch of each unit; None if no batch is in the test."""
-    covariates: Array | None = None
-    """(n_units, q) covariates; None if none are in the test."""
-    ties: str | None = None
-    """Treatment of ties in survival times."""
+    X: Array  # (n_units, n_genes) float
+    y: Array  # (n_units,) response
+    group: Array | None  # (n_units,) name of the group of each unit; None if every sample is a unit
+    test: str  # ``differences``, ``welch``, ``anova``, ``correlation`` or ``score``
+    batch: Array | None = None  # (n_units,) batch of each unit; None if no batch is in the test
+    covariates: Array | None = None  # (n_units, q) covariates; None if none are in the test
+    ties: str | None = None  # treatment of ties in survival times
 
 
 def univariate_table(dataset: Dataset) -> pd.DataFrame:
@@ -194,16 +186,11 @@ def _if_several(batch_number: Array) -> Array | None:
 class UnivariateTest(TypedDict):
     """Description of the tests of single genes."""
 
-    test: str
-    """Name of the test."""
-    group: str | None
-    """Column of the groups that were averaged or paired; None without groups."""
-    batch: str | None
-    """Column of the batches in the test; None without batches."""
-    values: int
-    """Number of units, or of differences."""
-    covariates: NotRequired[list[str]]
-    """Columns of the covariates, if there are any in the test."""
+    test: str  # name of the test
+    group: str | None  # column of the groups that were averaged or paired; None without groups
+    batch: str | None  # column of the batches in the test; None without batches
+    values: int  # number of units, or of differences
+    covariates: NotRequired[list[str]]  # columns of the covariates, if there are any in the test
 
 
 def describe_test(dataset: Dataset) -> UnivariateTest:

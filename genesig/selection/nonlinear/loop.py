@@ -126,8 +126,7 @@ def _fit_ridge(Z: Array, kernel_data: KernelData, lam: Array, protocol: Nonlinea
 ScoreFunction = Callable[[Array], Array]
 
 
-N_CURVE_POINTS = 41
-"""Number of points of a curve."""
+N_CURVE_POINTS = 41  # number of points of a curve
 
 CURVE_COLUMNS = ["gene", "symbol", "norm", "straight", "value", "effect", "samples"]
 

@@ -53,8 +53,7 @@ class NonlinearProtocol(TauGrid):
         return [(float(nu), float(width)) for nu, width in product(self.nu, self.width)]
 
 
-RANK_KERNEL_WIDTH = 0.25
-"""Width of the Gaussian kernel between ranks, which run from 0 to 1."""
+RANK_KERNEL_WIDTH = 0.25  # width of the Gaussian kernel between ranks, which run from 0 to 1
 
 MIN_EIGENVALUE_SHARE = 1e-8
 """Share of the largest eigenvalue below which a kernel's eigenfunctions are left out."""
@@ -133,8 +132,7 @@ def _eigenfunctions(n: int) -> Array:
 GroupLists = list[list[int]]
 
 
-MINIMAL_MU = 1e-6
-"""mu of the lasso, in units of ||X'X||/n, the same as for the minimal list."""
+MINIMAL_MU = 1e-6  # mu of the lasso, in units of ||X'X||/n, the same as for the minimal list
 
 
 def groups_of_file(names: list[str], group_of_gene: dict[str, str]) -> GroupLists:
@@ -171,8 +169,7 @@ def linear_blocks(X: Array, y: Array, *, tau: float, unit_variance: bool) -> Gro
     return [np.flatnonzero(block == leader).tolist() for leader in range(len(leaders))]
 
 
-MIN_FITTED_SAMPLES = 3
-"""Smallest number of samples to which a model is fitted."""
+MIN_FITTED_SAMPLES = 3  # smallest number of samples to which a model is fitted
 
 
 @dataclass(frozen=True)
@@ -180,26 +177,20 @@ class SharedSettings:
     """Settings and genes that all training sets of a matrix share."""
 
     protocol: NonlinearProtocol
-    names: list[str]
-    """Gene of each column."""
-    unit_variance: bool
-    """Whether the study scales genes to unit variance (``normalise.folds``)."""
-    group_of_gene: dict[str, str] | None
-    """Group of each gene, from a file."""
+    names: list[str]  # gene of each column
+    unit_variance: bool  # whether the study scales genes to unit variance (``normalise.folds``)
+    group_of_gene: dict[str, str] | None  # group of each gene, from a file
 
 
 @dataclass(frozen=True)
 class KernelData:
     """Training rows of screened genes, with the groups learned on these rows alone."""
 
-    X: Array
-    """(n, d') float: training rows of the screened genes."""
-    y: Array
-    """(n,) float: response."""
-    genes: Array
-    """(d',) int: columns of the matrix that were kept."""
+    X: Array  # (n, d') float: training rows of the screened genes
+    y: Array  # (n,) float: response
+    genes: Array  # (d',) int: columns of the matrix that were kept
+    # solver settings, with the groups of these genes and all weights of the ridge
     settings: SolverSettings
-    """Solver settings, with the groups of these genes and all weights of the ridge."""
 
     @property
     def can_be_fitted(self) -> bool:
@@ -257,18 +248,14 @@ def _settings(shared: SharedSettings, groups: list[list[int]] | None) -> SolverS
 class InnerChoice:
     """The settings that the inner folds chose."""
 
-    nu: float
-    """Chosen weight of the squared norm."""
-    width: float
-    """Chosen width of the kernel."""
-    step: int
-    """Index of the chosen tau in the grid."""
-    lam: float
-    """Chosen weight of the ridge; NaN without debiasing."""
+    nu: float  # chosen weight of the squared norm
+    width: float  # chosen width of the kernel
+    step: int  # index of the chosen tau in the grid
+    lam: float  # chosen weight of the ridge; NaN without debiasing
+    # number of inner paths that ended early, where more variables than samples were selected
     cut: int
-    """Number of inner paths that ended early, where more variables than samples were selected."""
+    # midpoint of the class means of the held-out scores; 0 for a response of numbers
     threshold: float
-    """Midpoint of the class means of the held-out scores; 0 for a response of numbers."""
 
 
 def choose(

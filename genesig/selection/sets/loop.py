@@ -49,8 +49,7 @@ if TYPE_CHECKING:
 MAX_SHARED_SETS = 10_000
 """Training sets that share a matrix without a learned reference; they are fitted one by one."""
 
-LOG_INTERVAL_SECONDS = 10.0
-"""Seconds after which a long job reports its progress."""
+LOG_INTERVAL_SECONDS = 10.0  # seconds after which a long job reports its progress
 
 log = logging.getLogger(__name__)
 
@@ -104,8 +103,7 @@ class SetsModel:
     """The model of one training set: its path ends at the chosen tau."""
 
     training_set: TrainingSet
-    genes: Array
-    """(n_columns,) int: gene of each column of the matrix that `block_columns` counts."""
+    genes: Array  # (n_columns,) int: gene of each column of the matrix that `block_columns` counts
     block_columns: BlockColumns
     block_data: BlockData
     design: Columns

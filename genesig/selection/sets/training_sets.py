@@ -27,12 +27,9 @@ from genesig.selection.linear.training_sets import TauGrid, TrainingSet
 class CentredResponse(NamedTuple):
     """Responses of some training rows."""
 
-    Y: Array
-    """(n, T) float: centred responses."""
-    mean: Array
-    """(T,) float: the means that were subtracted."""
-    risk: RiskSets | None = None
-    """Risk sets; None without survival."""
+    Y: Array  # (n, T) float: centred responses
+    mean: Array  # (T,) float: the means that were subtracted
+    risk: RiskSets | None = None  # risk sets; None without survival
 
 
 def signed_response(training_set: TrainingSet, rows: Array) -> CentredResponse:
@@ -137,14 +134,11 @@ SET_WEIGHT_FUNCTIONS: dict[str, Callable[[Array, NullResponses, Array, Array], A
 class BlockColumns:
     """Blocks of the columns of one matrix."""
 
-    columns: Array
-    """(d,) int: columns of the matrix in any block; the solver gets no others."""
-    members: Array
-    """(memberships,) int: indices in `columns`, block after block."""
-    starts: Array
-    """(B + 1,) int: index in `members` at which each block begins."""
+    columns: Array  # (d,) int: columns of the matrix in any block; the solver gets no others
+    members: Array  # (memberships,) int: indices in `columns`, block after block
+    starts: Array  # (B + 1,) int: index in `members` at which each block begins
+    # (B,) int: number of the set of each block, or the number of sets plus that of a gene
     blocks: Array
-    """(B,) int: number of the set of each block, or the number of sets plus that of a gene."""
 
     @classmethod
     def from_sets(cls, sets: GeneSets, genes: Array, genes_without_set: str) -> BlockColumns:
@@ -179,18 +173,13 @@ class BlockColumns:
 class BlockData:
     """Training rows, and all samples standardised by them."""
 
-    Z: Array
-    """(n_samples, d) float: standardised samples."""
-    rows: Array
-    """(n,) int: training samples."""
-    Y: Array
-    """(n, T) float: centred training responses."""
-    mean: Array
-    """(T,) float: the means that were subtracted."""
-    norm: float
-    """||Z'Z||/n of the training rows."""
+    Z: Array  # (n_samples, d) float: standardised samples
+    rows: Array  # (n,) int: training samples
+    Y: Array  # (n, T) float: centred training responses
+    mean: Array  # (T,) float: the means that were subtracted
+    norm: float  # ||Z'Z||/n of the training rows
+    # risk sets of survival, whose Y is the gradient at 0; None for other responses
     risk: RiskSets | None = None
-    """Risk sets of survival, whose Y is the gradient at 0; None for other responses."""
 
     def design(self, blocks: Blocks) -> Columns:
         """Return the training rows laid out by blocks, once for all paths."""
@@ -293,12 +282,9 @@ VALIDATION_CRITERION = "squared_error"
 class SetsChoice:
     """The settings that the inner folds choose."""
 
-    tau: int
-    """Index of tau."""
-    mu: int
-    """Index of mu."""
-    threshold: Any
-    """Threshold of the scores, see `Fitting.thresholds`."""
+    tau: int  # index of tau
+    mu: int  # index of mu
+    threshold: Any  # threshold of the scores, see `Fitting.thresholds`
 
 
 def choose_tau_and_mu(

@@ -37,8 +37,8 @@ class StudyMeasure(NamedTuple):
     value: float
     low: float
     high: float
+    # number of pairs of samples of which an AUC or C is a share; samples for a correlation
     pairs: float
-    """Number of pairs of samples of which an AUC or C is a share; samples for a correlation."""
 
 
 def studies_table(dataset: Dataset, predictions: pd.DataFrame) -> pd.DataFrame:

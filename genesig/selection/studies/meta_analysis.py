@@ -24,8 +24,7 @@ from genesig.selection.assess.intervals import CONFIDENCE_LEVEL
 if TYPE_CHECKING:
     import pandas as pd
 
-COX_STEPS = 25
-"""Largest number of Newton steps of the log hazard ratio; five are usual."""
+COX_STEPS = 25  # largest number of Newton steps of the log hazard ratio; five are usual
 MAX_LOG_HAZARD = 5.0
 """Largest log hazard ratio of one standard deviation; beyond it the gene separates the events, and
 the ratio has no bound."""
@@ -156,22 +155,14 @@ QUANTILE_COUNTS = (200, 20, 160)
 class RandomEffects:
     """Random-effects summaries of d effects, each over the studies with an estimate."""
 
-    studies: Array
-    """(d,) int: number k of studies with an estimate."""
-    mean: Array
-    """(d,) float: ȳ = Σ w_i y_i / Σ w_i with w_i = 1/(v_i + τ²); NaN without a study."""
-    error: Array
-    """(d,) float: standard error of the mean, 1/√Σ w_i; NaN without a study."""
-    tau2: Array
-    """(d,) float: variance of the effects between studies."""
-    low: Array
-    """(d,) float: lower limit of the 95 % interval of the mean; NaN with one study."""
-    high: Array
-    """(d,) float: upper limit of that interval."""
-    q: Array
-    """(d,) float: Σ (y_i - ȳ_0)²/v_i with ȳ_0 at τ² = 0, on k - 1 degrees of freedom."""
-    i2: Array
-    """(d,) float: share of q above k - 1, at least 0."""
+    studies: Array  # (d,) int: number k of studies with an estimate
+    mean: Array  # (d,) float: ȳ = Σ w_i y_i / Σ w_i with w_i = 1/(v_i + τ²); NaN without a study
+    error: Array  # (d,) float: standard error of the mean, 1/√Σ w_i; NaN without a study
+    tau2: Array  # (d,) float: variance of the effects between studies
+    low: Array  # (d,) float: lower limit of the 95 % interval of the mean; NaN with one study
+    high: Array  # (d,) float: upper limit of that interval
+    q: Array  # (d,) float: Σ (y_i - ȳ_0)²/v_i with ȳ_0 at τ² = 0, on k - 1 degrees of freedom
+    i2: Array  # (d,) float: share of q above k - 1, at least 0
 
 
 def random_effects(y: Array, v: Array) -> RandomEffects:
@@ -298,8 +289,7 @@ MIN_MODERATED_GENES = 10
 """Smallest number of genes for moderation; with fewer, each gene has its own variance."""
 MODERATION_STEPS = 50
 """Largest number of Newton steps of the inverse trigamma function; five are usual."""
-MIN_SPREAD_SHARE = 1e-5
-"""Smallest variance, as a share of the median: equal effects would have 0."""
+MIN_SPREAD_SHARE = 1e-5  # smallest variance, as a share of the median: equal effects would have 0
 
 
 class ModeratedMeans(NamedTuple):

@@ -12,8 +12,7 @@ from genesig.data.files.formats.interface import Format
 from genesig.errors import input_error
 from genesig.words import counted
 
-HEADER_LINE = 3
-"""Line of the file with the names of the columns, after the version and the size."""
+HEADER_LINE = 3  # line of the file with the names of the columns, after the version and the size
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 NeededSamples = tuple[str, str, float, int, int | None]
 """A row of next_study.tsv, in the order of `NEXT_STUDY_COLUMNS`."""
 
-HALF_WIDTH = 0.05
-"""Half the width of the 95 % interval that a validation is to have."""
+HALF_WIDTH = 0.05  # half the width of the 95 % interval that a validation is to have
 MIN_R2_SAMPLES = 234
 """Samples that estimate a standard deviation to within 10 % (Riley et al. 2019, criterion 3)."""
 NEXT_STUDY_COLUMNS = ["measure", "basis", "value", "samples", "events"]

@@ -31,8 +31,7 @@ from genesig.selection.assess.intervals import (
 from genesig.selection.assess.kinds import HeldOutScores
 
 MAX_NEWTON_STEPS = 100
-MAX_STEP_SDS = 2.0
-"""Largest Newton step of any coefficient, in standard deviations of its column."""
+MAX_STEP_SDS = 2.0  # largest Newton step of any coefficient, in standard deviations of its column
 
 
 @dataclass(frozen=True)

@@ -127,8 +127,7 @@ PATIENT_COLUMNS = [
     "low",
     "high",
 ]
-RARE_LEVELS = "others"
-"""Kind of the row that counts the rarer words of a column together."""
+RARE_LEVELS = "others"  # kind of the row that counts the rarer words of a column together
 EVENT = "event"
 NO_EVENT = "no event"
 
@@ -274,8 +273,7 @@ def _word_rows(column: Trait, groups: Groups) -> Iterator[tuple[Any, ...]]:
             )
 
 
-MIN_SUBGROUP_SAMPLES = 10
-"""Smallest number of samples of a reported subgroup."""
+MIN_SUBGROUP_SAMPLES = 10  # smallest number of samples of a reported subgroup
 SUBGROUP_COLUMNS = ["column", "level", "samples", "events", "error", "low", "high"]
 
 
