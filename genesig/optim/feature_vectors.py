@@ -76,21 +76,13 @@ def graft(
 ) -> GraftedFit:
     """Return the fit for one λ, or for the lowest λ with at most `n_features`.
 
-    Parameters
-    ----------
-    column : callable
-        Feature -> its column of K (d,), computed when the feature comes in.
-    k_y : (d,)
-        Kernel of each feature with the response.
-    lam : float
-        λ; with `n_features` the smallest λ that may be reached.
-    n_features : int, optional
-        Largest number of features. λ falls by one percent at a time until there are more, and is
-        then bisected to the last value without more.
-    nonnegative : bool
-        b ≥ 0.
-    tolerance : float
-        Relative to max|k_y|.
+    column: feature -> its column of K (d,), computed when the feature comes in.
+    k_y (d,): kernel of each feature with the response.
+    lam: λ; with `n_features` the smallest λ that may be reached.
+    n_features, optional: largest number of features. λ falls by one percent at a time until there
+        are more, and is then bisected to the last value without more.
+    nonnegative: b ≥ 0.
+    tolerance: relative to max|k_y|.
     """
     slack = tolerance * float(np.abs(k_y).max())
     no_columns = np.zeros((0, len(k_y)))

@@ -278,12 +278,8 @@ def logistic_path(
 
     tau, mu, tolerance: see `likelihood_path`; gaps are relative to the loss without features.
 
-    Returns
-    -------
-    path : Path
-        Coefficients on the standardised scale.
-    intercept : (k, m) array
-        Of a sample with the mean of each feature.
+    Returns path: coefficients on the standardised scale; intercept (k, m): of a sample with the
+    mean of each feature.
 
     Raises GenesigError: for tau or mu that are negative, or tau = mu = 0.
     """
@@ -299,11 +295,7 @@ def logistic_coef(sets: LogisticSets, path: Path, intercept: Array) -> tuple[Arr
 
     intercept (k, m): of `logistic_path`.
 
-    Returns
-    -------
-    values : (nnz,) array
-        Aligned with `path.indices`.
-    intercept : (k, m) array
+    Returns values (nnz,): aligned with `path.indices`; intercept (k, m).
     """
     fit_number = np.repeat(np.arange(intercept.size), np.diff(path.indptr))
     of_set = fit_number // path.shape[1]

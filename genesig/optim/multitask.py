@@ -170,16 +170,11 @@ def joint_path(
 ) -> Path:
     """Minimise for every training set, each fit started at the one before it in its row.
 
-    Parameters
-    ----------
-    tau, mu : floats or arrays that broadcast to (k, m)
-        Absolute; tau > 0.
-    tolerance : float
-        Largest duality gap, relative to ``||Y||²/n``, at which a fit counts as converged.
-    longest : int, optional
-        A training set's row ends before its first fit of more features than this.
-    groups : (k,) int, optional
-        Once a row ends, the other rows of its group end at the same point or soon after.
+    tau, mu (broadcast to (k, m)): absolute; tau > 0.
+    tolerance: largest duality gap, relative to ``||Y||²/n``, at which a fit counts as converged.
+    longest, optional: a training set's row ends before its first fit of more features than this.
+    groups (k,) int, optional: once a row ends, the other rows of its group end at the same point or
+        soon after.
 
     Path: its values are (nnz, T), on the standardised scale.
 

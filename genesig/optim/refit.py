@@ -84,11 +84,7 @@ def refit_coef(sets: TrainingSets, path: Path, lam: Array | float) -> tuple[Arra
 
     lam float or (k,): absolute.
 
-    Returns
-    -------
-    values : (nnz,) array
-        Aligned with `path.indices`.
-    intercept : (k, m) array
+    Returns values (nnz,): aligned with `path.indices`; intercept (k, m).
     """
     values, constant = ridge_coef(sets, sets.training_rows.y[:, None], path, lam)
     return values[:, 0], sets.y_mean[:, None] + constant[:, :, 0]

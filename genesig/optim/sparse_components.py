@@ -74,19 +74,12 @@ def sparse_components(
 
     The problem is not convex: the result is stationary, and depends on the start.
 
-    Parameters
-    ----------
-    Z : (n, d) array
-        Centred columns.
-    start : (d, k) array
-    tau : float
-        Fraction of the smallest tau_k at which component k of the start has no gene.
-    mu : float
-        In units of ||Z'Z||/n.
-    tolerance : float
-        Fall of the objective, relative to itself, at which it ends.
-    weights : (n,) array, optional
-        Of the rows, with which columns are centred.
+    Z (n, d): centred columns.
+    start (d, k).
+    tau: fraction of the smallest tau_k at which component k of the start has no gene.
+    mu: in units of ||Z'Z||/n.
+    tolerance: fall of the objective, relative to itself, at which it ends.
+    weights (n,), optional: of the rows, with which columns are centred.
     """
     A = start
     rows = np.ones((len(Z), start.shape[1]), dtype=bool)

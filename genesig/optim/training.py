@@ -331,24 +331,18 @@ def training_sets(
 ) -> TrainingSets:
     """Return k training sets of one matrix.
 
-    Parameters
-    ----------
-    X : (n, d) array
-    Y : (n, k) array
-        Raw responses; values outside the training rows are ignored. Always centred on them.
-    rows : (n, k) bool array
-        Training rows of each set.
-    centre, unit_variance : bool
-        Subtract each feature's training mean; divide by its training standard deviation (ddof 0).
-    share_copy_with : TrainingSets, optional
-        Others of the same X, centred if these are: their copy of X, their weights and the order of
-        their features serve both.
-    weights : (d,) array, optional
-        Of each feature's l1 term, 1 unless given.
-    adjustment : Adjustment, optional
-        Weights of the samples, and covariates without a penalty, of the same training rows.
-    norm : (k,) array, optional
-        Used for ``||Z'Z|| / n_k``, which costs more than all the rest, if another value will do.
+    X (n, d).
+    Y (n, k): raw responses; values outside the training rows are ignored. Always centred on them.
+    rows (n, k) bool: training rows of each set.
+    centre, unit_variance: subtract each feature's training mean; divide by its training standard
+        deviation (ddof 0).
+    share_copy_with, optional: others of the same X, centred if these are: their copy of X, their
+        weights and the order of their features serve both.
+    weights (d,), optional: of each feature's l1 term, 1 unless given.
+    adjustment, optional: weights of the samples, and covariates without a penalty, of the same
+        training rows.
+    norm (k,), optional: used for ``||Z'Z|| / n_k``, which costs more than all the rest, if another
+        value will do.
 
     Raises GenesigError: if shapes disagree, a value is not finite, a weight negative, or a training
     set has no rows.

@@ -162,19 +162,12 @@ def write_crate(record: Any, home: Path, source: str) -> Path:
     A CreateAction connects the input files (by name and SHA-256; they are not in the crate),
     genesig with its version, and every result.
 
-    Parameters
-    ----------
-    record, home, source
-        As for `find_changes`.
+    record, home, source: as for `find_changes`.
 
-    Raises
-    ------
-    InvalidInput
-        Results were changed after the run, or the extra ``crate`` is not installed.
+    Raises InvalidInput: results were changed after the run, or the extra ``crate`` is not
+    installed.
 
-    References
-    ----------
-    RO-Crate Metadata Specification 1.1; Process Run Crate 0.5, of the workflow run crates.
+    Source: RO-Crate Metadata Specification 1.1; Process Run Crate 0.5, of the workflow run crates.
     """
     if problems := list(find_changes(record, home, source)):
         raise InvalidInput(problems)

@@ -82,17 +82,11 @@ def gather(
     rejection, stability, univariate; stretches, if the study knows the positions of its genes;
     decision, if the config states a rule.
 
-    Parameters
-    ----------
-    cv_frequency, fdr : float
-        Share of the outer splits that makes a gene core, without a half-sample study; largest q of
-        an FDR-selected gene.
-    clusters : mapping
-        The config section of this name, see `block_tables`.
-    probabilities : str or sequence of float
-        Of the config, see `requested_shares`.
-    decision : mapping or None
-        The config section of this name, see `DecisionRule`.
+    cv_frequency, fdr: share of the outer splits that makes a gene core, without a half-sample
+        study; largest q of an FDR-selected gene.
+    clusters: the config section of this name, see `block_tables`.
+    probabilities: of the config, see `requested_shares`.
+    decision: the config section of this name, see `DecisionRule`.
     """
     import pandas as pd
 

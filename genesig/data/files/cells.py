@@ -106,13 +106,8 @@ def parse_cells(
 
     Raises InvalidInput: a quote is left open.
 
-    Returns
-    -------
-    names : tuple of str
-    cells : (n_rows, width - 1) float64 array
-        Correctly rounded; NaN where the text is no number.
-    texts : dict
-        Row and column -> text of each cell that is no finite number.
+    Returns names; cells (n_rows, width - 1): correctly rounded; NaN where the text is no number;
+    texts: row and column -> text of each cell that is no finite number.
     """
     n_rows, width = shape
     rows_per_block = n_rows if at_once else max(1, CELLS_PER_BLOCK // width)

@@ -87,14 +87,9 @@ def leave_out_non_genes(
     matrix: samples in rows, as `layouts.orient` gives it.
     file_name: for messages.
 
-    Returns
-    -------
-    matrix : Matrix
-        The same object if nothing is left out.
-    dropped : list of dict
-        {kind, name, reason} of each row and column that is left out.
-    problems : list of Problem
-        A note on what was left out, or a warning if values decided; a warning of whole numbers.
+    Returns matrix: the same object if nothing is left out; dropped: {kind, name, reason} of each
+    row and column that is left out; problems: a note on what was left out, or a warning if values
+    decided; a warning of whole numbers.
     """
     annotation = annotation_rows(matrix, surroundings.table)
     samples = [row for row in range(len(matrix.rows)) if row not in annotation]

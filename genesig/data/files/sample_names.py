@@ -145,11 +145,7 @@ def without_absent(
     sample_file, matrix_file: files of the sample table and of the matrix.
     problems: a warning names the samples that are left out.
 
-    Returns
-    -------
-    table : TextTable
-    notes : list of dict
-        {kind, name, reason} of each sample that is left out.
+    Returns table; notes: {kind, name, reason} of each sample that is left out.
     """
     names = list(map(str, table.cells.index))
     axis = max(axes, key=lambda side: len(set(names).intersection(side)))

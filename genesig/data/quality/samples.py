@@ -62,20 +62,12 @@ def relative_log_expression(X: Array) -> tuple[Array, int]:
     Genes whose median is the smallest value of all are left out, unless all genes are: half of the
     samples or more did not measure them, and the boxes would have zero width.
 
-    Parameters
-    ----------
-    X : (n_samples, n_genes) float
-        Logarithms.
+    X (n_samples, n_genes) float: logarithms.
 
-    Returns
-    -------
-    (n_samples, 5) float, int
-        The quantiles `BOX_QUANTILES`, and the number of genes that were compared.
+    Returns the quantiles `BOX_QUANTILES`, (n_samples, 5), and the number of compared genes.
 
-    Notes
-    -----
-    L. C. Gandolfo & T. P. Speed (2018), PLoS ONE 13:e0191629: without unwanted variation the boxes
-    lie at 0 and are of one size, whatever the biology of a minority of genes.
+    Source: L. C. Gandolfo & T. P. Speed (2018), PLoS ONE 13:e0191629: without unwanted variation
+    the boxes lie at 0 and are of one size, whatever the biology of a minority of genes.
     """
     medians = column_medians(X)
     is_compared = medians > np.nanmin(X)

@@ -46,14 +46,9 @@ def twins(X: Array) -> list[tuple[int, int, float]]:
     a single patient are not. Whittaker (1990), Graphical models in applied multivariate statistics,
     5.7.
 
-    Parameters
-    ----------
-    X : (n, d) float
-        Expression; NaN where it is missing.
+    X (n, d) float: expression; NaN where it is missing.
 
-    Returns
-    -------
-    list of (row, row, r)
+    Returns list of (row, row, r).
     """
     if len(X) < MIN_TWIN_SAMPLES or X.shape[1] < MIN_TWIN_GENES:
         return []

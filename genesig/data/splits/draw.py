@@ -63,11 +63,8 @@ def draw_splits(dataset: Dataset, *, seed: int, **settings: Any) -> Splits:
 
     Raises InvalidInput: with one line for every split or fold that cannot be used.
 
-    Returns
-    -------
-    Splits
-        All training sets, inner ones too, hold both classes (two different responses), and no
-        group straddles a split.
+    All training sets, also of inner folds, have both classes (two different responses), and no
+    group is on both sides of a split.
     """
     split_settings = SplitSettings(**settings)
     samples = Samples.from_dataset(dataset)
@@ -383,30 +380,15 @@ def permutation(dataset: Dataset, splits: Splits, number: int, stage: int = PERM
     associated with the batch would be predicted through the batch. Without groups and batches, and
     with several splits, all samples are exchanged.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    splits : Splits
-        Their seed, and the sides of a single split, are used.
-    number : int
-        0 for the observed study (the identity), 1, 2, ... for permutations.
-    stage : int
-        Purpose of the permutation (a stage of `genesig.data.splits.folds`), with its own draws.
+    splits: their seed, and the sides of a single split, are used.
+    number: 0 for the observed study (the identity), 1, 2, ... for permutations.
+    stage: purpose of the permutation (a stage of `genesig.data.splits.folds`), with its own draws.
 
-    Returns
-    -------
-    (n_samples,) int
+    Raises GenesigError: if no label can change place: all groups of one label have different sizes,
+    or each batch has one label.
 
-    Raises
-    ------
-    GenesigError
-        If no label can change place: all groups of one label have different sizes, or each batch
-        has one label.
-
-    Notes
-    -----
-    p = (1 + #{null >= observed}) / (B + 1): B. Phipson, G. K. Smyth (2010), Permutation p-values
-    should never be zero. Restricted exchange: P. Good (2005), Permutation, parametric and
+    Source: p = (1 + #{null >= observed}) / (B + 1): B. Phipson, G. K. Smyth (2010), Permutation
+    p-values should never be zero. Restricted exchange: P. Good (2005), Permutation, parametric and
     bootstrap tests of hypotheses.
     """
     row_of_sample = np.arange(len(dataset.samples))

@@ -208,14 +208,10 @@ class Alignments:
         :math:`\hat R_k` is the ridge prediction of study k by the other training studies, which
         have equal weight. Empty if there are fewer than `MIN_TRAINING_STUDIES` training studies.
 
-        Parameters
-        ----------
-        response : (n,) or (n, T) float
-            Of the training rows.
-        rows : (n,) int
-            Training rows, rising.
-        exchange : (n_samples, n_samples) float or None
-            Exchange of samples by a permutation: ``exchange @ X`` replaces each aligned copy X.
+        response (n,) or (n, T) float: of the training rows.
+        rows (n,) int: training rows, rising.
+        exchange (n_samples, n_samples) float or None: exchange of samples by a permutation:
+            ``exchange @ X`` replaces each aligned copy X.
         """
         R = np.asarray(response, dtype=float).reshape(len(rows), -1)
         errors = {}

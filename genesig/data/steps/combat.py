@@ -39,19 +39,13 @@ def shrink_batch_moments(Z: Array) -> tuple[Array, Array]:
     until neither changes by more than 1e-4 of itself, at most 1000 times. The rule is that of sva,
     which takes all genes together and divides by the signed value, so that the numbers agree.
 
-    Parameters
-    ----------
-    Z : (n_samples, n_genes) float, n_samples >= 2
-        Standardised values of the batch; no gene is constant.
+    Z (n_samples, n_genes) float, n_samples >= 2: standardised values of the batch; no gene is
+        constant.
 
-    Returns
-    -------
-    gamma, delta : (n_genes,) float
-        g and d if there is one gene, or one variance for all genes: nothing to shrink towards.
+    Returns gamma, delta (n_genes,) float: g and d if there is one gene, or one variance for all
+    genes: nothing to shrink towards.
 
-    Notes
-    -----
-    W. E. Johnson et al. (2007), Biostatistics 8:118, equations 3.1 and 3.2.
+    Source: W. E. Johnson et al. (2007), Biostatistics 8:118, equations 3.1 and 3.2.
     """
     n = len(Z)
     mean = Z.mean(axis=0)

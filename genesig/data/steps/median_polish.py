@@ -65,19 +65,13 @@ def median_polish(Y: Array, sets: Array) -> tuple[Array, Array]:
     Medians of probes and of arrays are taken off in turn, at most ten times or until the sum of
     the absolute residuals changes by less than 1 %.
 
-    Parameters
-    ----------
-    Y : (n_arrays, n_probes) float, log2 units
-    sets : (n_probes,) int
+    Y (n_arrays, n_probes) float, log2 units.
+    sets (n_probes,) int.
 
-    Returns
-    -------
-    values : (n_arrays, n_sets) float
-    effects : (n_probes,) float
+    Returns values (n_arrays, n_sets) float; effects (n_probes,) float.
 
-    Notes
-    -----
-    J. W. Tukey (1977), Exploratory Data Analysis, chapter 11; steps and stopping as in affy.
+    Source: J. W. Tukey (1977), Exploratory Data Analysis, chapter 11; steps and stopping as in
+    affy.
     """
     values = np.empty((len(Y), int(sets.max(initial=-1)) + 1))
     effects = np.empty(Y.shape[1])

@@ -14,25 +14,14 @@ def lowess(x: Array, y: Array, *, span: float, robust: int, delta: float) -> Arr
     ``t(u) = (1 - u³)³`` and h_i the distance of the furthest of the ``span * n`` nearest points;
     r_j is 1 at first and then the bisquare of the residual over 6 times the median residual.
 
-    Parameters
-    ----------
-    x, y : (n,) float, n >= 2
-        Finite, in any order.
-    span : float
-        Share of the points that are neighbours.
-    robust : int
-        How often the residuals give new weights.
-    delta : float
-        In units of x: fits this far apart are joined by straight lines.
+    x, y (n,) float, n >= 2: finite, in any order.
+    span: share of the points that are neighbours.
+    robust: how often the residuals give new weights.
+    delta: in units of x: fits this far apart are joined by straight lines.
 
-    Returns
-    -------
-    (n,) float
-        The curve at each x.
+    Returns (n,) float: the curve at each x.
 
-    Notes
-    -----
-    W. S. Cleveland (1979), J. Am. Stat. Assoc. 74:829; details as in R's ``lowess``.
+    Source: W. S. Cleveland (1979), J. Am. Stat. Assoc. 74:829; details as in R's ``lowess``.
     """
     order = np.argsort(x, kind="stable")
     x = x[order]
@@ -137,23 +126,15 @@ def loess_ratios(red: Array, green: Array, *, span: float, iterations: int) -> A
 
     Nothing is learned across arrays, so this step may come before the splits.
 
-    Parameters
-    ----------
-    red, green : (n_arrays, n_spots) float
-        Intensities without background. Where one is not positive or missing, there is no ratio.
-    span : float
-        Share of an array's spots that count as neighbours; limma's is 0.3.
-    iterations : int
-        Fits of the curve, each with less weight for the outliers of the one before; limma's is 4.
+    red, green (n_arrays, n_spots) float: intensities without background. Where one is not positive
+        or missing, there is no ratio.
+    span: share of an array's spots that count as neighbours; limma's is 0.3.
+    iterations: fits of the curve, each with less weight for the outliers of the one before; limma's
+        is 4.
 
-    Returns
-    -------
-    (n_arrays, n_spots) float, log2 units
-        NaN where there is no ratio.
+    Returns (n_arrays, n_spots) float, log2 units: NaN where there is no ratio.
 
-    Notes
-    -----
-    Y. H. Yang et al. (2002), Nucleic Acids Res. 30:e15. The same numbers as limma's
+    Source: Y. H. Yang et al. (2002), Nucleic Acids Res. 30:e15. The same numbers as limma's
     ``normalizeWithinArrays(method="loess")``.
     """
     ratios = np.full(np.shape(red), np.nan)

@@ -185,10 +185,7 @@ def resolve_config(
 
     Raises InvalidInput: with one problem per faulty key.
 
-    Returns
-    -------
-    dict
-        A new dict with every key set; resolving it again changes nothing.
+    Returns a new dict with every key set; resolving it again changes nothing.
     """
     config, problems = examine_config(raw, schema, source, n_label_classes)
     if problems:

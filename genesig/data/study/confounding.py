@@ -130,20 +130,13 @@ def association_with_label(y: Array, batch: Array) -> float | None:
     samples have V = 0.48 without it. For two batches it is Bergsma's correction of V. For more of
     them Bergsma's stays below 1 where each batch has but one class, and this one does not.
 
-    Parameters
-    ----------
-    y : (n,) float
-        ±1 for two classes, the number itself for regression.
-    batch : (n,) names
+    y (n,) float: ±1 for two classes, the number itself for regression.
+    batch (n,) names.
 
-    Returns
-    -------
-    float or None
-        None where it is not defined: one batch, one response, or hardly more samples than batches.
+    Returns None where it is not defined: one batch, one response, or hardly more samples than
+    batches.
 
-    Notes
-    -----
-    T. L. Kelley (1935), PNAS 21:554. W. Bergsma (2013), J. Korean Stat. Soc. 42:323.
+    Source: T. L. Kelley (1935), PNAS 21:554. W. Bergsma (2013), J. Korean Stat. Soc. 42:323.
     """
     batch_association = measure_association(
         y[:, None], [str(name) for name in batch], is_quantity=False

@@ -470,10 +470,7 @@ def seconds_left(
     jobs: jobs that have started.
     now: time, by the clock of the jobs.
 
-    Returns
-    -------
-    float
-        At least 0; 0 if all jobs have ended.
+    Returns at least 0; 0 if all jobs have ended.
     """
     started_jobs = list(jobs)
     ended_jobs = [(job, job.end - job.start) for job in started_jobs if job.end is not None]

@@ -107,11 +107,8 @@ def read_dataset(settings: StudySettings, gene_columns: Sequence[str] = ()) -> D
 
     Raises InvalidInput: with the errors of all files.
 
-    Returns
-    -------
-    Dataset
-        Samples and genes in the order of their names, whatever their order in the files;
-        everything left out is in ``provenance["dropped"]``.
+    Returns samples and genes in the order of their names, whatever their order in the files;
+    everything left out is in ``provenance["dropped"]``.
     """
     inputs = read_inputs(settings)
     # One file may be matrix, sample table and gene table: its errors are listed once.

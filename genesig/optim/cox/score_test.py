@@ -19,17 +19,12 @@ def score_test(
     at b = 0 and summed over the strata: for two groups, the log-rank test. Above 0, higher
     expression goes with earlier events.
 
-    Parameters
-    ----------
-    X : (n, d) float
-    y : (n,) of times and events
-    stratum : (n,) or None
-        Each has a baseline hazard of its own.
-    ties : str
-        A name in `risk_sets.TIES`; Efron's variance is that of the test.
-    covariates : (n, q) or None
-        Then U and V are those of the gene beside them, at their own fit in each stratum:
-        ``V = z'Hz - z'HC (C'HC)^-1 C'Hz``.
+    X (n, d) float.
+    y (n,) of times and events.
+    stratum (n,) or None: each has a baseline hazard of its own.
+    ties: a name in `risk_sets.TIES`; Efron's variance is that of the test.
+    covariates (n, q) or None: then U and V are those of the gene beside them, at their own fit in
+        each stratum: ``V = z'Hz - z'HC (C'HC)^-1 C'Hz``.
 
     Source: Cox 1972; Mantel 1966 for two groups.
     """

@@ -219,22 +219,14 @@ def cox_sets(
 ) -> CoxSets:
     """Describe k training sets of one matrix.
 
-    Parameters
-    ----------
-    X : (n, d) array
-    rows : (n, k) bool array
-        Training rows of each set; each must hold an event.
-    centre, unit_variance : bool
-        As in `training.training_sets`; centring changes no fit, only rounding.
-    ties : {"efron", "breslow"}
-    weights : (d,) array, optional
-        Of each feature's l1 term, above 0; 1 unless given.
-    share_copy_with : CoxSets, optional
-        Others of the same X: their copy of it and weights serve both.
-    fixed : Adjustment, optional
-        Covariates without a penalty, of the same training rows and weights.
-    norm : (k,) array, optional
-        As in `training_sets`.
+    X (n, d).
+    rows (n, k) bool: training rows of each set; each must hold an event.
+    centre, unit_variance: as in `training.training_sets`; centring changes no fit, only rounding.
+    ties {"efron", "breslow"}.
+    weights (d,), optional: of each feature's l1 term, above 0; 1 unless given.
+    share_copy_with, optional: others of the same X: their copy of it and weights serve both.
+    fixed, optional: covariates without a penalty, of the same training rows and weights.
+    norm (k,), optional: as in `training_sets`.
 
     Raises GenesigError: as `training_sets` and `RiskSets.from_times` do; and for a weight of 0.
     """

@@ -311,23 +311,16 @@ def likelihood_path(
 ) -> tuple[Path, Array]:
     """Minimise ``h(η) + mu ||b||² + tau Σ_j w_j |b_j|``, η of features and columns, for every set.
 
-    Parameters
-    ----------
-    tau, mu : floats or arrays that broadcast to (k, m)
-        Absolute. Each fit starts at the solution of the one before it in its row.
-    tolerance : float
-        Largest duality gap, relative to the sets' deviance, at which a fit counts as converged.
-    longest : int, optional
-        A row ends before its first fit of more features than this.
-    groups : (k,) int, optional
-        Rows of one group stand together: when one ends, the others go no further than there.
+    tau, mu (broadcast to (k, m)): absolute. Each fit starts at the solution of the one before it in
+        its row.
+    tolerance: largest duality gap, relative to the sets' deviance, at which a fit counts as
+        converged.
+    longest, optional: a row ends before its first fit of more features than this.
+    groups (k,) int, optional: rows of one group stand together: when one ends, the others go no
+        further than there.
 
-    Returns
-    -------
-    path : Path
-        Coefficients on the standardised scale.
-    column_coefs : (k, m, c) array
-        Coefficients of the columns; NaN where the row had ended.
+    Returns path: coefficients on the standardised scale; column_coefs (k, m, c): coefficients of
+    the columns; NaN where the row had ended.
 
     Raises GenesigError: for tau or mu that are negative, or tau = mu = 0.
 

@@ -90,17 +90,11 @@ def accelerate(
 ) -> tuple[Array, int]:
     """Return the minimiser of H(q) + Ω*(q), from q (m, n) within its bounds, and the steps.
 
-    Parameters
-    ----------
-    gradient : callable
-        (q, out), fills out (m, n) with φ(q) = -∇H(q) less `metric.first_term` q; in the metric's
-        basis, like q.
-    penalty : Penalty
-        Of the rows after the first `free` ones, which have no bound.
-    is_done : callable
-        Whether a duality gap is small enough.
-    slack : float
-        Bound of Σ r_g ||φ_g|| over ||φ|| for the features that the free rows represent.
+    gradient: (q, out), fills out (m, n) with φ(q) = -∇H(q) less `metric.first_term` q; in the
+        metric's basis, like q.
+    penalty: of the rows after the first `free` ones, which have no bound.
+    is_done: whether a duality gap is small enough.
+    slack: bound of Σ r_g ||φ_g|| over ||φ|| for the features that the free rows represent.
     """
     bounds = DualBounds(
         free,

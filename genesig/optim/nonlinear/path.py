@@ -125,24 +125,15 @@ def derivative_path(
 ) -> DerivativePath:
     """Minimise (1/n)||y - f||² + Ω(∂f) + ν||f||² along falling tau.
 
-    Parameters
-    ----------
-    X : (n, d)
-        Centred, so that digits are not lost in inner products.
-    y : (n,)
-        Centred here.
-    tau : sequence of float
-        Fractions of tau_max, falling.
-    solver : {"auto", "compressed", "fista", "admm", "projection"}
-    tolerance : float
-        Duality gap relative to ||y||²/n at which a fit is done.
-    max_iterations : int
-        For one tau.
-    inner : (n, n), optional
-        X X', where it is known.
-    counts : (n,), optional
-        How often each sample counts, above 0: in the mean of y, in (1/n) ||y - f||², in the norms
-        of derivatives, and as the n of ν.
+    X (n, d): centred, so that digits are not lost in inner products.
+    y (n,): centred here.
+    tau: fractions of tau_max, falling.
+    solver {"auto", "compressed", "fista", "admm", "projection"}.
+    tolerance: duality gap relative to ||y||²/n at which a fit is done.
+    max_iterations: for one tau.
+    inner (n, n), optional: X X', where it is known.
+    counts (n,), optional: how often each sample counts, above 0: in the mean of y, in (1/n) ||y -
+        f||², in the norms of derivatives, and as the n of ν.
 
     DerivativePath: cut before the first fit with more than n variables, because beyond that the
     model says nothing.

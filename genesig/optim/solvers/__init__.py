@@ -34,19 +34,13 @@ def path(
 
     Where the sets have an order of their features, the norm is that of its stretches instead.
 
-    Parameters
-    ----------
-    tau, mu : floats or arrays that broadcast to (k, m)
-        Absolute; the weights w are those of the sets. landweber-newton starts each fit at the
-        solution of the one before it in its row, the algorithms of the thesis start each as
-        published, from 0 or from ridge, and so does coordinate-descent.
-    solver : str
-        A name in `SOLVERS`; stretches have a solver of their own.
-    tolerance : float
-        Largest duality gap, relative to ``||y||²/n``, at which a fit counts as converged.
-    longest : int, optional
-        A training set's row ends before its first fit of more features than this. What follows
-        is left out; landweber-newton does not even compute it.
+    tau, mu (broadcast to (k, m)): absolute; the weights w are those of the sets. landweber-newton
+        starts each fit at the solution of the one before it in its row, the algorithms of the
+        thesis start each as published, from 0 or from ridge, and so does coordinate-descent.
+    solver: a name in `SOLVERS`; stretches have a solver of their own.
+    tolerance: largest duality gap, relative to ``||y||²/n``, at which a fit counts as converged.
+    longest, optional: a training set's row ends before its first fit of more features than this.
+        What follows is left out; landweber-newton does not even compute it.
 
     Raises GenesigError: for an unknown solver, or tau and mu that leave the problem undetermined.
     """

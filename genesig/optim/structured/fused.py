@@ -61,18 +61,12 @@ def fused_path(
 ) -> FusedFits:
     """Solve for falling shares of tau_max.
 
-    Parameters
-    ----------
-    Z : (n, d) array
-        Centred features.
-    y : (n,) array
-    shares : (m,) array
-    mu : float
-        In units of ||D'D||/n.
-    first_weight : float
-        Weight of a chromosome's first step, 0 or more.
-    weights : (n,) array, optional
-        Of the samples.
+    Z (n, d): centred features.
+    y (n,).
+    shares (m,).
+    mu: in units of ||D'D||/n.
+    first_weight: weight of a chromosome's first step, 0 or more.
+    weights (n,), optional: of the samples.
     """
     penalties = np.ones(Z.shape[1])
     penalties[genome.starts] = first_weight

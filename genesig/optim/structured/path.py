@@ -215,16 +215,11 @@ def block_path(
 ) -> BlockPath:
     """Return the minimisers for falling tau, each fit started at the one before.
 
-    Parameters
-    ----------
-    X : (n, d) array, centred
-    Y : (n,) or (n, T) array, centred
-    tau : (M,) array
-        Absolute, positive and falling.
-    mu : float
-        Absolute.
-    tolerance : float
-        Largest duality gap, relative to ``||Y||²/n``.
+    X (n, d), centred.
+    Y (n,) or (n, T), centred.
+    tau (M,): absolute, positive and falling.
+    mu: absolute.
+    tolerance: largest duality gap, relative to ``||Y||²/n``.
 
     Raises GenesigError: for tau that is not positive and falling, or shapes that do not fit.
     """

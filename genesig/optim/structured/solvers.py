@@ -165,21 +165,14 @@ def structured_path(
 ) -> Minimisers:
     """Minimise ``(1/n)||Y - X B||² + mu ||B||² + tau Omega(B)`` for falling tau.
 
-    Parameters
-    ----------
-    X : (n, d) array, centred
-    Y : (n,) or (n, T) array, centred
-    penalty : Penalty
-        Where its blocks overlap and stand apart (latent overlap), mu is on the pieces.
-    tau : (M,) array
-        Absolute, positive and falling.
-    mu : float
-        Absolute.
-    solver : str
-        A name in `BLOCK_SOLVERS`: ``blocks`` is the exact default; ``projection`` is the
+    X (n, d), centred.
+    Y (n,) or (n, T), centred.
+    penalty: where its blocks overlap and stand apart (latent overlap), mu is on the pieces.
+    tau (M,): absolute, positive and falling.
+    mu: absolute.
+    solver: a name in `BLOCK_SOLVERS`: ``blocks`` is the exact default; ``projection`` is the
         accelerated iterative projection of the thesis, for composite penalties.
-    tolerance : float
-        Largest duality gap, relative to ``||Y||²/n``, at which a fit counts as converged.
+    tolerance: largest duality gap, relative to ``||Y||²/n``, at which a fit counts as converged.
 
     Raises GenesigError: for an unknown solver, or one that cannot take the penalty; for tau, mu or
     shapes that make no problem.

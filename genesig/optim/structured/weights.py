@@ -57,16 +57,13 @@ def contest_weights(
     `WINNER_SHARE` times the largest norm with the same probability. A block without variance has
     a weight of 0.
 
-    Parameters
-    ----------
-    X : (n, d) array, centred
-    Y : (n, T) array
-    Y_permuted : (n, P, T) array, centred
-        The response, permuted as the design allows; of several the norm is that of all together.
-    members, starts : (memberships,), (B + 1,) int arrays
-        As in `Blocks`.
-    strata : sequence of (n_units, unit_size) int arrays, optional
-        Rows whose responses may change places, unit by unit; all rows without it.
+    X (n, d), centred.
+    Y (n, T).
+    Y_permuted (n, P, T), centred: the response, permuted as the design allows; of several the norm
+        is that of all together.
+    members, starts (memberships,), (B + 1,) int arrays: as in `Blocks`.
+    strata sequence of (n_units, unit_size) int arrays, optional: rows whose responses may change
+        places, unit by unit; all rows without it.
     """
     blocks = Blocks(members, starts, np.ones(len(starts) - 1))
     rows, x_scale = single_precision(X.T[blocks.used_columns])

@@ -31,12 +31,7 @@ def null_study(
 
     permuted: batches, in any order, or none.
 
-    Returns
-    -------
-    null : dict of arrays
-        See `null_errors`.
-    tables : dict of DataFrame
-        frequency_curve, null_cv_frequency.
+    Returns null: see `null_errors`; tables: frequency_curve, null_cv_frequency.
     """
     dataset = observed.dataset
     splits = observed.splits

@@ -71,17 +71,10 @@ class DecisionRule:
     def threshold(self, scores: Array, y: Array) -> float:
         """Return the threshold above which a score means the positive class.
 
-        Parameters
-        ----------
-        scores : (n,) float
-            Cross-fitted scores; NaN for samples outside the training set.
-        y : (n,) float
-            Classes, -1 and 1.
+        scores (n,) float: cross-fitted scores; NaN for samples outside the training set.
+        y (n,) float: classes, -1 and 1.
 
-        Raises
-        ------
-        GenesigError
-            A class has no score.
+        Raises GenesigError: a class has no score.
         """
         is_scored = ~np.isnan(scores)
         positive = scores[is_scored & (y > 0)]
@@ -172,13 +165,8 @@ def operating_point_table(
     values at the prevalence, whose limits are those at both limits of sensitivity and specificity,
     so that the intervals are wider than needed.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    splits : Splits
-    observed, final : Fits
-        Of all outer splits in their order, and of all samples, both with their chosen list.
-    rule : DecisionRule
+    observed, final: of all outer splits in their order, and of all samples, both with their chosen
+        list.
     """
     import pandas as pd
 

@@ -132,21 +132,12 @@ def block_tables(
     (with several classes its row of weights). Blocks fall by score, genes in a block by first mu of
     appearance, then |r|, then by name.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        After the row-wise steps.
-    final : Fits
-        The fit on all samples.
-    least : float
-        Smallest |r| with its prototype that makes a gene a member.
-    warn_above : float
-        A prototype whose |r| with its nearest other one exceeds this is marked ``close``.
-    merge_above : float or None
-        Merge blocks of prototypes with |r| above this; the higher score leads the block, and the
-        others become its members.
-
-    blocks, prototypes: both empty if the minimal list is.
+    dataset: after the row-wise steps.
+    final: the fit on all samples.
+    least: smallest |r| with its prototype that makes a gene a member.
+    warn_above: a prototype whose |r| with its nearest other one exceeds this is marked ``close``.
+    merge_above: merge blocks of prototypes with |r| above this; the higher score leads the block,
+        and the others become its members.
     """
     import pandas as pd
 

@@ -39,18 +39,12 @@ def signature_annotated(
     in the nested lists (a column for each mu), ``uns["genesig"]`` the dictionaries ``parameters``
     (the config), ``versions`` and ``nested_lists`` (mean number of genes at each mu).
 
-    Parameters
-    ----------
-    dataset : Dataset
-        After the row-wise steps.
-    signature : DataFrame
-        signature.tsv. Its columns have one type whatever the study: a share of 1 in every row reads
-        as a whole number, and no rows have no type. An unknown block becomes 0, an unknown class
-        empty, any other unknown number NaN.
-    nested : DataFrame
-        nested_lists.tsv.
-    settings : mapping
-        settings.json.
+    dataset: after the row-wise steps.
+    signature: signature.tsv. Its columns have one type whatever the study: a share of 1 in every
+        row reads as a whole number, and no rows have no type. An unknown block becomes 0, an
+        unknown class empty, any other unknown number NaN.
+    nested: nested_lists.tsv.
+    settings: settings.json.
     """
     import anndata
 

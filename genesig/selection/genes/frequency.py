@@ -303,9 +303,7 @@ def frequency_curve(counts: csr_array, n_splits: int) -> Array:
 
     counts (r, n_genes) sparse: number of lists with each gene, one row per collection of lists.
 
-    Returns
-    -------
-    (r, n_splits) int array
+    Returns (r, n_splits) int.
     """
     row_number = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
     value = np.rint(counts.data).astype(np.int64)

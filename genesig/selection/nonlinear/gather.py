@@ -48,16 +48,10 @@ def gather_nonlinear(
 ) -> dict[str, pd.DataFrame]:
     """Return the result tables by the names of their files.
 
-    Parameters
-    ----------
-    linear : CrossValidation
-        The linear fits, on the same splits.
-    batches, final : list of ModelFits, ModelFits
-        The batches, in any order, and the fit on all samples.
-    nested, signature : DataFrame
-        nested_lists.tsv and signature.tsv.
-    cv_frequency : float
-        Share of the splits that makes a list, ``signature.cv_frequency``.
+    linear: the linear fits, on the same splits.
+    batches, final: the batches, in any order, and the fit on all samples.
+    nested, signature: nested_lists.tsv and signature.tsv.
+    cv_frequency: share of the splits that makes a list, ``signature.cv_frequency``.
     """
     import pandas as pd
 

@@ -217,18 +217,11 @@ def nonlinear_loop(
 ) -> ModelFits:
     """Fit a batch of the outer splits, with the observed labels.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        After the row-wise steps.
-    splits : Splits
-        Their inner folds choose tau, nu, the kernel's width and the final ridge.
-    batch : str
-        ``2of3``: every third split, from the second on.
-    folds : list of dict
-        Steps learned on training rows: ``normalise.folds`` of the config.
-    **nonlinear
-        The config section of this name, see `NonlinearProtocol`.
+    dataset: after the row-wise steps.
+    splits: their inner folds choose tau, nu, the kernel's width and the final ridge.
+    batch: ``2of3``: every third split, from the second on.
+    folds: steps learned on training rows: ``normalise.folds`` of the config.
+    **nonlinear: the config section of this name, see `NonlinearProtocol`.
 
     Screen, groups, centring, scaling and the kernel's width are learned on the training rows of
     each outer split and of each inner fold.

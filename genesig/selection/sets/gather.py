@@ -54,16 +54,11 @@ def gather_sets(
 ) -> dict[str, pd.DataFrame]:
     """Return the result tables by the names of their files.
 
-    Parameters
-    ----------
-    linear : CrossValidation
-        The gene lists, on the same splits.
-    observed_batches, permuted_batches : list of ModelFits
-        Fits to observed and to permuted labels; the latter may be none.
-    final, subsamples : ModelFits
-        The fit on all samples, and those on the halves.
-    cv_frequency : float
-        Share of the splits that makes a list, ``signature.cv_frequency``.
+    linear: the gene lists, on the same splits.
+    observed_batches, permuted_batches: fits to observed and to permuted labels; the latter may be
+        none.
+    final, subsamples: the fit on all samples, and those on the halves.
+    cv_frequency: share of the splits that makes a list, ``signature.cv_frequency``.
     """
     dataset = linear.dataset
     splits = linear.splits

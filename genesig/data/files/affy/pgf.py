@@ -55,20 +55,12 @@ def parse_transcripts(pgf: NamedContent, clf: NamedContent, mps: NamedContent) -
     the third file lists for it and whose type is ``main``, each cell once. The others of the list
     are controls; they are left out and counted.
 
-    Parameters
-    ----------
-    pgf, clf, mps : (content, file_name)
-        Each a whole file, unpacked, and its name for messages.
+    pgf, clf, mps (content, file_name): each a whole file, unpacked, and its name for messages.
 
-    Raises
-    ------
-    InvalidInput
-        A file is of another kind or chip, has a broken row or ends too early; a cluster's probe
-        set, a probe's place, or every probe set of type ``main`` is missing.
+    Raises InvalidInput: a file is of another kind or chip, has a broken row or ends too early; a
+    cluster's probe set, a probe's place, or every probe set of type ``main`` is missing.
 
-    Notes
-    -----
-    Affymetrix Power Tools, file formats PGF, CLF and MPS.
+    Source: Affymetrix Power Tools, file formats PGF, CLF and MPS.
     """
     places, probes, clusters = (_open_table(*file) for file in (clf, pgf, mps))
     chips = tuple(probes.header.get("chip_type", ()))

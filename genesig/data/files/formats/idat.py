@@ -59,14 +59,11 @@ class _Manifest:
 def parse_idat(content: bytes, file_name: str) -> Idat:
     """Return one colour of an array from an IDAT file of version 3.
 
-    Raises
-    ------
-    InvalidInput
-        Another kind or version, no addresses or means in it, an address twice, an early end.
+    Raises InvalidInput: another kind or version, no addresses or means in it, an address twice, an
+    early end.
 
-    Notes
-    -----
-    M. L. Smith et al. (2013), illuminaio: An open source IDAT parsing tool, F1000Research 2:264.
+    Source: M. L. Smith et al. (2013), illuminaio: An open source IDAT parsing tool, F1000Research
+    2:264.
     """
     cursor = Cursor(content, file_name, "<")
     if not content.startswith(b"IDAT"):
