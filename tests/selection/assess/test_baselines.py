@@ -17,7 +17,7 @@ from sklearn.svm import SVC
 
 from genesig.models import baselines, top_genes
 from genesig.models.baselines import BASELINES, nearest_centroid, ridge_classes, svm_classes
-from genesig.models.lasso import ELASTIC_NET, LASSO, TAU_FRACTIONS
+from genesig.models.lasso import ELASTIC_NET_L1_SHARES, LASSO_L1_SHARES, TAU_FRACTIONS
 from genesig.models.logistic_lasso_path import logistic_lasso_path
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.optim.cox.score_test import score_test
@@ -171,12 +171,12 @@ def test_elastic_net_uses_the_l1_share_and_tau_of_the_smallest_inner_loss():
         return np.stack(
             [
                 fit.intercept + (X_scored - mean)[:, fit.genes] @ fit.values
-                for l1_share in ELASTIC_NET
+                for l1_share in ELASTIC_NET_L1_SHARES
                 for fit in logistic_lasso_path(X[rows], y[rows], TAU_FRACTIONS, l1_share)
             ]
         )
 
-    left_out = np.empty((len(ELASTIC_NET) * len(TAU_FRACTIONS), len(y)))
+    left_out = np.empty((len(ELASTIC_NET_L1_SHARES) * len(TAU_FRACTIONS), len(y)))
     for fold in inner:
         left_out[:, fold] = odds(np.setdiff1d(np.arange(len(y)), fold), X[fold])
     best = int(np.argmin(np.logaddexp(0, -y * left_out).mean(axis=1)))
@@ -185,7 +185,7 @@ def test_elastic_net_uses_the_l1_share_and_tau_of_the_smallest_inner_loss():
     np.testing.assert_allclose(f, expected, atol=1e-8)
 
 
-NETS = [("lasso", LASSO), ("elastic_net", ELASTIC_NET)]
+NETS = [("lasso", LASSO_L1_SHARES), ("elastic_net", ELASTIC_NET_L1_SHARES)]
 
 
 @pytest.mark.parametrize(("name", "l1_shares"), NETS)
