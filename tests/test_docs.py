@@ -133,6 +133,12 @@ def test_links_lead_somewhere(page):
 
 
 @each(PAGES)
+def test_every_column_of_a_table_has_a_heading(page):
+    header_rows = re.findall(r"^\|(.*)\|\n\|[-| :]+\|$", prose(page), re.MULTILINE)
+    assert [row for row in header_rows if not all(cell.strip() for cell in row.split("|"))] == []
+
+
+@each(PAGES)
 def test_commands_in_docs_name_existing_options_and_files(page):
     assert [(line, missing(line)) for line in commands(page) if missing(line)] == []
 

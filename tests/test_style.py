@@ -27,19 +27,28 @@ AVOID = {
         r"\b(?:double|nested)(?: cross-validation)? loop\b|\bdouble cross-validation\b",
         "nested cross-validation",
     ),
-    "rivals": (r"\brivals?\b|\bother predictors\b", "other methods"),
+    "rivals": (r"\brivals?\b|\b(?:[Oo]ther|every|best) predictors?\b", "other methods"),
+    "confirmed": (
+        r"\b(?:confirmed|supported) (?:in|elsewhere)\b|\b[Ii]ndependent of batch",
+        "better than chance in external cohorts / weakly associated with batch",
+    ),
     "told apart": (
-        r"\b(?:told|tell|tells) (?:\w+ ){0,3}(?:apart|from chance)\b",
+        r"\b(?:told|tell|tells) (?:\w+ ){0,3}(?:apart|from (?:chance|the))\b",
         "distinguish / exceed chance",
     ),
     "goes with": (
         r"\bgo(?:es)? with the (?:label|response|outcome|class)\b",
         "is associated with",
     ),
-    "held fixed": (r"\bheld fixed\b", "adjusted for"),
+    "held fixed": (r"\bh(?:eld|olds?) fixed\b", "adjusted for"),
     "in place of": (r"\bin (?:the )?place of\b", "instead of"),
     "anew": (r"\banew\b", "again"),
     "leading dot": (r"(?<![\w.%])[−-]?\.\d", "a zero before the decimal point"),
+    "thousands": (
+        r"(?<![\w.,#/()-])[1-9]\d{3,}(?= (?:genes|samples|patients|proteins|probes|sets|groups)\b)"
+        r"|\b\d{1,3}[ \u00a0\u202f]\d{3}\b",
+        "a comma from 1,000 on",
+    ),
     "space before %": (r"\d[ \u00a0\u202f]%(?!\})", "no space before the per cent sign"),
 }
 """Name of each word to avoid, its pattern, and the words to write instead."""

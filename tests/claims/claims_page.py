@@ -37,6 +37,7 @@ tests.
 RESULTS = ("holds", "undecided", "**does not hold**")
 LEADING_ZERO = re.compile(r"(?<![\w.])([−-]?)\.(?=\d)")
 PERCENT = re.compile(r"(?<=\d) %")
+THOUSANDS = re.compile(r"\b(\d{1,3})(\d{3})(?= genes)")
 TERMS = {
     "missing values go with the label": "missing values are associated with the outcome",
     "chosen anew": "chosen again",
@@ -45,10 +46,11 @@ TERMS = {
 
 
 def plain(text: str) -> str:
-    """Return a text with the glossary's terms, leading zeros, and no space before %."""
+    """Return a text with the glossary's terms, leading zeros, 1,000 and no space before %."""
     for word, term in TERMS.items():
         text = text.replace(word, term)
-    return PERCENT.sub("%", LEADING_ZERO.sub(r"\g<1>0.", text))
+    text = THOUSANDS.sub(r"\1,\2", LEADING_ZERO.sub(r"\g<1>0.", text))
+    return PERCENT.sub("%", text)
 
 
 def result(row: Any) -> str:
