@@ -210,7 +210,7 @@ class Plots:
         return ax
 
     def frequency(self, ax: Axes | None = None, top: int = 30) -> Axes:
-        """Draw the share of the outer splits that selected each gene of the signature.
+        """Draw the CV frequency of each signature gene: the share of splits that selected it.
 
         Green: FDR-selected genes, or core genes if the study has no stability selection.
         """
@@ -223,7 +223,7 @@ class Plots:
         labels = [gene_label(*pair, 32) for pair in zip(rows["gene"], rows["symbol"], strict=True)]
         ax.set_yticks(positions, labels)
         ax.invert_yaxis()
-        ax.set(xlabel="selection frequency", xlim=(0, 1))
+        ax.set(xlabel="CV frequency", xlim=(0, 1))
         return ax
 
     def heat(self, ax: Axes | None = None, top: int = 60) -> Axes:
