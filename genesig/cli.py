@@ -95,8 +95,7 @@ def _parser() -> argparse.ArgumentParser:
         "config",
         nargs="*",
         default=["config/config.yaml"],
-        help="config file (default: config/config.yaml); of several, as with "
-        "--configfile, each stands on top of those before it",
+        help="config file (default: config/config.yaml); later files override earlier ones",
     )
     run = commands.add_parser(
         "run",
@@ -104,9 +103,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog="All other options are Snakemake's: --cores 2, --dry-run, --unlock, "
         "--workflow-profile slurm.",
     )
-    run.add_argument(
-        "config", nargs="*", help="config file; of several, each stands on top of those before it"
-    )
+    run.add_argument("config", nargs="*", help="config file; later files override earlier ones")
     run.add_argument(
         "--example",
         action="store_true",
@@ -114,27 +111,27 @@ def _parser() -> argparse.ArgumentParser:
         "genesig, or the example that CONFIG names, such as counts; its files are "
         "copied into this folder",
     )
-    init = commands.add_parser("init", help="write a study folder to be filled in")
+    init = commands.add_parser("init", help="write a new study folder")
     init.add_argument("folder", metavar="DIR", help="a new or empty folder")
     init.add_argument(
         "-e",
         "--expression",
         metavar="FILE",
-        help="your matrix in any format, or a series of GEO: fills config and sample table in",
+        help="your matrix in any supported format, or a series of GEO, to propose the config from",
     )
     init.add_argument(
         "-s",
         "--samples",
         metavar="FILE",
-        help="your sample table, where the matrix's file does not describe its samples",
+        help="your sample table, if the file of the matrix does not describe its samples",
     )
-    init.add_argument("--part", help="which matrix of a file that holds several (data.part)")
+    init.add_argument("--part", help="matrix to read from a file with several (data.part)")
     fetch = commands.add_parser("fetch", help="download a series from GEO")
     fetch.add_argument("series", help="such as GSE55235, or GSE781-GPL96")
     fetch.add_argument("-d", "--folder", default="data/geo", help="(default: %(default)s)")
-    _add_symbols(commands.add_parser("symbols", help="look the symbols of gene ids up"))
+    _add_symbols(commands.add_parser("symbols", help="look up gene symbols"))
     _add_predict(commands.add_parser("predict", help="score new samples with a study's model"))
-    verify = commands.add_parser("verify", help="tell which results were changed since the run")
+    verify = commands.add_parser("verify", help="list results that changed since the run")
     crate = commands.add_parser("crate", help="describe results as an RO-Crate, for an archive")
     for command in (verify, crate):
         command.add_argument(
@@ -150,8 +147,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_symbols(symbols: argparse.ArgumentParser) -> None:
     """Add the arguments of `symbols`."""
-    symbols.description = "Look ids of genes up at MyGene.info, or in a file."
-    symbols.add_argument("matrix", help="expression matrix, in any format that is read")
+    symbols.description = "Look up gene symbols at MyGene.info, or in a file."
+    symbols.add_argument("matrix", help="expression matrix, in any supported format")
     symbols.add_argument(
         "-o",
         "--output",
@@ -162,12 +159,11 @@ def _add_symbols(symbols: argparse.ArgumentParser) -> None:
     symbols.add_argument(
         "--offline",
         metavar="TABLE",
-        help="take the symbols from this table: "
-        "that of the array's platform (GPL, NetAffx, Illumina), or "
-        "hgnc_complete_set.txt of genenames.org, which has present symbols for "
-        "former ones, too",
+        help="table with the symbols: the table of the array's platform (GPL, NetAffx, "
+        "Illumina), or hgnc_complete_set.txt of genenames.org, which also replaces "
+        "former symbols",
     )
-    symbols.add_argument("--part", help="which matrix of a file that holds several (data.part)")
+    symbols.add_argument("--part", help="matrix to read from a file with several (data.part)")
 
 
 def _add_predict(predict: argparse.ArgumentParser) -> None:
@@ -176,8 +172,8 @@ def _add_predict(predict: argparse.ArgumentParser) -> None:
     predict.add_argument(
         "matrix",
         nargs="+",
-        help="expression of the new samples, in any format "
-        "that is read; or files of arrays (CEL, IDAT, Agilent)",
+        help="expression of the new samples, in any supported format, or files of "
+        "arrays (CEL, IDAT, Agilent)",
     )
     predict.add_argument(
         "-o",
@@ -202,12 +198,12 @@ def _add_predict(predict: argparse.ArgumentParser) -> None:
     predict.add_argument(
         "--fdr-selected", action="store_true", help="score by the FDR-selected genes alone"
     )
-    predict.add_argument("--part", help="which matrix of a file that holds several (data.part)")
+    predict.add_argument("--part", help="matrix to read from a file with several (data.part)")
     predict.add_argument(
         "--samples",
         metavar="TABLE",
-        help="sample table of the new samples: covariates that the model holds "
-        "fixed, batches where it corrects these; it chooses",
+        help="sample table of the new samples: covariates for which the model is "
+        "adjusted, batches that it corrects; only its samples are scored",
     )
     predict.add_argument(
         "--renamed",
@@ -217,8 +213,8 @@ def _add_predict(predict: argparse.ArgumentParser) -> None:
     predict.add_argument(
         "--layout",
         metavar="FOLDER",
-        help="where the layout or the manifest "
-        "of the arrays' chip is (default: beside the first of them)",
+        help="folder with the layout or manifest of the chip (default: the folder of the "
+        "first array)",
     )
 
 
@@ -400,7 +396,7 @@ def _verify_results(options: argparse.Namespace) -> int:
         print(problem, file=sys.stderr)
     files = counted(len(record["results"]), "result")
     files += f", {counted(len(record['fits']), 'file')} of fits" if "fits" in record else ""
-    outcome = counted(len(problems), "difference") if problems else "as the run wrote them"
+    outcome = counted(len(problems), "difference") if problems else "unchanged since the run"
     print(f"{options.folder}: {files}, {outcome}")
     return 1 if problems else 0
 

@@ -219,7 +219,7 @@ FAULTS_OF_STUDY: dict[str, tuple[Break, list[str]]] = {
     ),
     "two samples of a class": (
         _column("diagnosis", ["tumor"] * 2 + ["normal"] * 10, splits__scheme="leave_one_out"),
-        ["class 'tumor' has 2 samples; at least 3 are needed"],
+        ["class 'tumor' has 2 samples; nested cross-validation needs at least 3"],
     ),
     "too few samples for a regression": (
         _set(label="age", data__task="regression", splits__folds=20),

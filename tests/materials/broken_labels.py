@@ -247,7 +247,7 @@ SEVERAL: dict[str, Broken] = {
     ),
     "a class of two": _class_column(
         ["EWS"] * 5 + ["RMS"] * 5 + ["NB"] * 2,
-        ["class 'NB' has 2 samples", "at least 3 are needed"],
+        ["class 'NB' has 2 samples", "needs at least 3"],
     ),
     "numbers": _class_column(
         [f"{k}.5" for k in range(12)], ["12 classes", "data: {task: regression}"]
@@ -298,7 +298,7 @@ SEVERAL: dict[str, Broken] = {
     "times for classes": _set_classes(
         "label", {"time": "age", "event": "diagnosis"}, ["'diagnosis'"]
     ),
-    "a group with too few": _broken_classes(_grouped, ["group", "at least 3 are needed"]),
+    "a group with too few": _broken_classes(_grouped, ["group", "needs at least 3"]),
     "a class that is never trained": _broken_classes(_predefined, ["class 'NB' has 0 samples"]),
     "a word of a cohort": _broken_classes(
         lambda study: _other(study, classes={"EWS": "Ewing"}), ["'Ewing' is no class of the study"]

@@ -570,7 +570,10 @@ PLACES: dict[str, Broken] = {
     ),
     "a label that occurs once": spoilt(
         lambda s: s.column("diagnosis", ["normal", *["tumor"] * 11]),
-        ["samples.tsv, column 'diagnosis': class 'normal' has 1 sample; at least 3 are needed"],
+        [
+            "samples.tsv, column 'diagnosis': class 'normal' has 1 sample; nested"
+            " cross-validation needs at least 3"
+        ],
     ),
     "a label without a second value": spoilt(
         lambda s: s.column("diagnosis", ["tumor"] * 12),

@@ -42,7 +42,7 @@ def test_unchanged_results_are_verified_in_one_line(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["verify"]) == 0
-    assert capsys.readouterr() == ("results: 4 results, as the run wrote them\n", "")
+    assert capsys.readouterr() == ("results: 4 results, unchanged since the run\n", "")
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def fits(home: Path) -> Path:
 
 def test_fits_are_counted(fits: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify"]) == 0
-    out = "results: 4 results, 4 files of fits, as the run wrote them\n"
+    out = "results: 4 results, 4 files of fits, unchanged since the run\n"
     assert capsys.readouterr() == (out, "")
 
 

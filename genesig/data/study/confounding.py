@@ -193,7 +193,7 @@ def check_confounding(
         yield Problem(
             column_location,
             f"{lacking_text.removeprefix(': ')} ({measure_text}), so that between batches "
-            "the label cannot be told from the batch",
+            "label and batch cannot be distinguished",
             "warning",
         )
 

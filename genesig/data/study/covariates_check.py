@@ -98,8 +98,8 @@ def check_covariate_settings(config: Config) -> Iterator[tuple[str, str]]:
         return
     if data["pair"] is not None:
         message = (
-            "is not offered with data.pair; a pair holds fixed what its samples share already"
-            ", so take one of the two away"
+            "is not offered with data.pair; pairs are already adjusted for what their samples share"
+            ", so remove one of the two settings"
         )
         yield key, message
     if config.get("nonlinear", {}).get("enabled"):
@@ -422,8 +422,8 @@ def _check_design_matrix(
     for position, name in enumerate(names):
         if position and _unexplained_share(C[:, :position], C[:, position]) <= MAX_DEPENDENT_SHARE:
             message = (
-                f"data.covariates: '{name}' follows from {listing(names[:position])}; one weight "
-                "can not be told from the other's"
+                f"data.covariates: '{name}' follows from {listing(names[:position])}; their "
+                "weights cannot be distinguished"
             )
             yield Problem(file, message, "warning")
 

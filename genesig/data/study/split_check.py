@@ -147,9 +147,7 @@ def _check_units(
     subject += " to train on" if scheme == "predefined" else ""
     is_kfold = scheme in ("stratified_kfold", "stratified_group_kfold")
     if n_units < 3:
-        yield Problem(
-            label_location, f"{subject}; at least 3 are needed, to be split outside and inside"
-        )
+        yield Problem(label_location, f"{subject}; nested cross-validation needs at least 3")
     elif is_kfold and n_units < folds:
         leave_one_out_scheme = "leave_one_out" if group is None else "leave_one_group_out"
         advice = (

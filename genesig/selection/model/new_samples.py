@@ -381,15 +381,15 @@ def _evidence_warnings(
     if not model_of_list.get("has_fdr_selected", True):
         message = (
             "no gene is FDR-selected; the model is that of the"
-            f" {counted(len(genes), 'most frequent gene')}, of which nothing is claimed"
+            f" {counted(len(genes), 'most frequent gene')}, without an estimated error rate"
         )
         yield Problem(source, message, "warning")
     elif len(selected) < len(genes):
         has_evidence = "is FDR-selected" if len(selected) == 1 else "are FDR-selected"
         message = (
             f"{len(selected)} of the {counted(len(genes), 'gene')} {has_evidence}:"
-            f" {listing(selected, 9)}; the others are the most frequent ones, of which nothing is"
-            " claimed"
+            f" {listing(selected, 9)}; the others are the most frequent ones, without an estimated"
+            " error rate"
         )
         yield Problem(source, message, "warning")
 

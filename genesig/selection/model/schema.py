@@ -214,7 +214,7 @@ MODEL_NODE = _object(
     has_fdr_selected={
         "type": "boolean",
         "description": "of 'fdr_selected': whether any gene passes the FDR; if none does, `genes`"
-        " are those of the largest selection frequency, of which nothing is claimed",
+        " are those of the largest selection frequency, without an estimated error rate",
     },
     probability=_object(
         "of classes, where a list has it: that of the positive is 1/(1 + exp(-(intercept + slope *"

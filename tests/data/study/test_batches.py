@@ -93,7 +93,7 @@ CASES_OF_BATCHES: dict[str, tuple[list[str], dict[str, Any], int, list[str]]] = 
         0,
         [
             f"warning: {AT_CENTRE}batch 'b3' has no 'tumor' (Cramér's V 0.00), so that between "
-            "batches the label cannot be told from the batch"
+            "batches label and batch cannot be distinguished"
         ],
     ),
     "one batch": (

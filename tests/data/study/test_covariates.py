@@ -183,8 +183,8 @@ WRONG: dict[str, tuple[list[str], dict[str, Any], str]] = {
     "matched pairs": (
         AGE,
         {"data__pair": "matched", "splits__scheme": "stratified_group_kfold"},
-        "error: config.yaml, data.covariates: is not offered with data.pair; a pair holds fixed"
-        " what its samples share already, so take one of the two away",
+        "error: config.yaml, data.covariates: is not offered with data.pair; pairs are already"
+        " adjusted for what their samples share, so remove one of the two settings",
     ),
     "the nonlinear part": (
         AGE,
@@ -284,8 +284,8 @@ DOUBTFUL_COVARIATES: dict[str, tuple[list[str], dict[str, Any], str]] = {
     "one follows from the other": (
         [str(2 * int(age)) for age in AGE],
         {"data__covariates": ["age", "x"], "splits__inner_folds": 4},
-        "warning: samples.tsv: data.covariates: 'x' follows from 'age'; one weight can not be told"
-        " from the other's",
+        "warning: samples.tsv: data.covariates: 'x' follows from 'age'; their weights cannot be"
+        " distinguished",
     ),
     "uneven weights": (
         ["1000", "900", *["1"] * 10],
