@@ -44,7 +44,7 @@ def photograph(
 
 
 def save(image: Image.Image, path: Path, colours: int) -> None:
-    """Write a picture in so many colours, accents among them, and say how large it is."""
-    found = image.quantize(colours, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-    found.save(path, optimize=True)
+    """Write a picture in so many colours, pale backgrounds among them, and print its size."""
+    reduced = image.quantize(colours, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    reduced.save(path, optimize=True)
     print(f"{path}: {image.width} × {image.height}, {path.stat().st_size} bytes")
