@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from genesig.report.answer.checks import Check, checks
 from genesig.report.answer.figures import Strip
 from genesig.report.answer.section import (
-    Tile,
     beyond_covariates,
     gene_frequencies,
     held_out_scores,
@@ -45,7 +44,7 @@ from genesig.report.page.measure import (
     subject_noun,
     two_classes,
 )
-from genesig.report.page.section import Limits, Paragraph, Section
+from genesig.report.page.section import Limits, Paragraph, Section, Tile
 from genesig.report.page.style import MUTED
 from genesig.report.page.svg import Picture
 from genesig.report.page.verdict import (
@@ -72,7 +71,7 @@ from genesig.report.quality.section import quality_section
 from genesig.report.record import Report
 from genesig.report.sets import sets, sets_paragraph
 from genesig.report.studies import left_out_badge, left_out_paragraphs, studies
-from genesig.report.survival import survival
+from genesig.report.survival import survival, survival_tiles
 from genesig.report.writeup import limitations, results_paragraph, tripod
 from genesig.response.design import SEVERAL_CLASSES
 from genesig.response.kinds import ByKind
@@ -139,7 +138,7 @@ def summary(data: Report, limits: Limits) -> Summary:
             for paragraphs_of in FIRST_SCREEN_FUNCTIONS
             for paragraph in paragraphs_of(data)
         ],
-        tiles(data),
+        tiles(data, survival_tiles(data)),
         first_figures(data, limits),
         f"All {data['answer']['size']} genes" if several_genes else "",
         checks(data),

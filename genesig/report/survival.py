@@ -14,12 +14,12 @@ from genesig.report.page.record import (
     group_curves,
     rounded_row,
 )
-from genesig.report.page.section import Item, Limits, Section
+from genesig.report.page.section import Item, Limits, Section, Tile
 from genesig.report.page.style import GENESIG_COLOUR, HALF_WIDTH, MUTED, PAPER, RULE, new_figure
 from genesig.report.page.svg import Picture
 from genesig.report.page.tables import columns_of, shown_table
 from genesig.report.page.wording import Wording
-from genesig.report.page.words import clean
+from genesig.report.page.words import clean, confidence, percent, significant
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,10 +153,31 @@ def _measures_conflict(measures: Mapping[str, Estimate]) -> bool:
     return None not in lower_limits and len(above_chance) > 1
 
 
-def _survival_at(curve: GroupCurve, time: float) -> float:
-    """Return the share of samples without the event at a time."""
-    steps = zip(curve["time"], curve["survival"], strict=True)
-    return min((survival for step_time, survival in steps if step_time <= time), default=1.0)
+def _survival_at(curve: GroupCurve, time: float) -> Estimate:
+    """Return the share of samples without the event at a time, with its interval."""
+    step = max(sum(step_time <= time for step_time in curve["time"]) - 1, 0)
+    return {
+        "value": curve["survival"][step],
+        "low": curve["low"][step],
+        "high": curve["high"][step],
+    }
+
+
+def survival_tiles(data: Survival) -> list[Tile]:
+    """Return the share of each risk group without the event at the horizon; [] for others."""
+    record = data["survival"]
+    if record is None:
+        return []
+    horizon = f"{clean(data['study']['label'])} {significant(record['horizon'])}"
+    shares = {curve["group"]: _survival_at(curve, record["horizon"]) for curve in record["curves"]}
+    return [
+        Tile(
+            f"Event-free at {horizon}, {group} risk",
+            percent(share["value"]),
+            confidence(share["low"], share["high"], percent),
+        )
+        for group, share in sorted(shares.items(), reverse=True)
+    ]
 
 
 WORDS = Wording(__file__, conflicting=_measures_conflict, survival_at=_survival_at)
@@ -169,9 +190,9 @@ def _curves_figure(data: Survival, record: SurvivalRecord) -> Picture:
         "survival_curves",
         partial(charts.kaplan_meier, record["curves"], data["study"]["label"], record["horizon"]),
         data=charts.kaplan_meier_data(record["curves"]),
-        title="Survival of the groups of high and of low risk",
+        title="Survival of high and low risk groups",
         description=WORDS.text("curves_description", record, label),
-        caption=WORDS.text("curves_caption"),
+        caption=WORDS.text("curves_caption", record, label),
     )
 
 

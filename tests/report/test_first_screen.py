@@ -17,6 +17,7 @@ from report_records import (
     make_about,
 )
 
+from genesig.report.answer import figures
 from genesig.report.answer.section import beyond_covariates, held_out_scores, tiles
 from genesig.report.answer.sentences import next_steps, write_paragraphs
 from genesig.report.collect import StudyResults, collect
@@ -26,6 +27,7 @@ from genesig.report.page.tables import table_rows
 from genesig.report.page.verdict import Analysis, Grade, grade, grade_within_study, headline, judge
 from genesig.report.page.words import decimal
 from genesig.report.sections import summary
+from genesig.report.survival import survival_tiles
 
 NONE, WEAK, HERE, ELSEWHERE, AGAINST = Grade
 pytestmark = pytest.mark.usefixtures("undrawn")
@@ -370,10 +372,7 @@ def test_other_patients_are_told_the_shared_genes_of_the_record(kind):
     )
     shared = f"{SHARED[0]:.0f}"
     by_chance = f"{SHARED[1]:.1f}"
-    assert (
-        f"have {LIST_SIZES[0]} genes on average and share about {shared} ({by_chance} by chance)"
-        in text
-    )
+    assert f"share about {shared} of {LIST_SIZES[0]} genes ({by_chance} by chance)" in text
     # Groups agree better in this record: 0.45 against 0.30.
     assert "better on groups of correlated genes" in text
     stability["blocks"] = stability["value"]
@@ -406,9 +405,16 @@ def test_a_study_without_evidence_lists_no_gene_and_has_one_figure():
     assert first_screen.genes == ""
 
 
-@pytest.mark.parametrize("permutations", [0, 19, 99])
-def test_the_first_screen_has_at_most_400_words(permutations):
-    data = with_own(arguments(Study(permutations=permutations)), high=0.3)
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        *(lambda n=n: arguments(Study(permutations=n)) for n in (0, 19, 99)),
+        lambda: kind_arguments("survival", proved=True),
+    ],
+    ids=["0", "19", "99", "survival"],
+)
+def test_the_first_screen_has_at_most_400_words(inputs):
+    data = with_own(inputs(), high=0.3)
     first_screen = summary(data, Limits(12, 15))
     texts = [
         first_screen.about,
@@ -463,17 +469,78 @@ def test_power_sentence_assumes_a_score_fixed_in_advance():
     assert "A score learned from these samples must be more accurate" in text
 
 
+def test_next_steps_of_survival_plan_patients_and_events():
+    data = collect(StudyResults(**kind_arguments("survival", proved=True)))
+    columns = ["measure", "basis", "value", "samples", "events"]
+    rows = [["C", "value", 0.78, 187, 121], ["C", "lower limit", 0.68, 236, 153]]
+    data["tables"]["next_study"] |= {"columns": columns, "rows": rows, "total": 2}
+    data["verdict"]["grade"] = HERE.value
+    plan = "; plan 236 patients with 153 events for C ±0.05 (95% CI)."
+    assert next_steps(data)[0].text.endswith(plan)
+    data["verdict"] |= {"grade": WEAK.value, "p_is_small": True}
+    assert next_steps(data)[0].text.endswith(f"an independent cohort{plan}")
+
+
+def test_survival_shows_both_risk_groups_at_the_horizon():
+    data = collect(StudyResults(**kind_arguments("survival", proved=True)))
+    record = data["survival"]
+    horizon = f"{data['study']['label']} {record['horizon']:g}"
+    shown = {tile.name: tile for tile in survival_tiles(data)}
+    assert list(shown) == [f"Event-free at {horizon}, {group} risk" for group in ("low", "high")]
+    for curve in record["curves"]:
+        tile = shown[f"Event-free at {horizon}, {curve['group']} risk"]
+        step = max(k for k, time in enumerate(curve["time"]) if time <= record["horizon"])
+        assert tile.value == f"{100 * curve['survival'][step]:.0f}%"
+        assert (tile.words != "") == (curve["low"][step] is not None)
+    first_screen = summary(data, Limits(12, 15))
+    assert all(tile in first_screen.tiles for tile in shown.values())
+    assert f"horizon ({horizon})" in first_screen.items[0].caption
+
+
 def test_survival_explains_concordance_on_the_first_screen():
     text = write_paragraphs(collect(StudyResults(**kind_arguments("survival", proved=True))))[
         0
     ].text
-    assert "C is the share of pairs of patients whose order of events is predicted" in text
+    assert "C is the share of patient pairs in the predicted order." in text
+
+
+def test_name_of_a_misclassified_sample_lies_beside_the_threshold():
+    row = figures.Strip(
+        "ALL", "3 patients", "#1f77b4", [-1.0, -0.4, 0.03], ["a", "b", "S12"], [False, False, True]
+    )
+    figure = figures.strips([row, row], ("ALL", "AML"), "score")
+    figure.draw_without_rendering()
+    (ax,) = figure.axes
+    names = [text for text in ax.texts if text.get_text() == "S12"]
+    assert len(names) == 2
+    line = ax.transData.transform((0, 0))[0]
+    assert all(name.get_window_extent().x0 > line for name in names)
+    labels = [text for text in ax.texts if text.get_text() in ("ALL", "3 patients")]
+    assert len({round(label.get_window_extent().x1) for label in labels}) == 1
 
 
 def test_figure_of_scores_names_the_class_of_a_score_above_zero():
     data = with_own(arguments(Study(permutations=99, named=0)), p_value=0.01, high=0.4)
     caption = held_out_scores(data).caption
     assert "The model calls a patient tumour if its score is above 0 (dashed line)." in caption
+
+
+def test_permuted_accuracies_have_per_cent_on_their_axis():
+    data = with_own(arguments(Study(permutations=99, named=0)), p_value=0.6, high=0.6)
+    figure = summary(data, Limits(12, 15)).items[0].draw()
+    figure.draw_without_rendering()
+    labels = [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    assert labels
+    assert all(label.endswith("%") for label in labels)
+
+
+@pytest.mark.parametrize(
+    ("q", "text"), [(0.02, "q 0.020"), (0.0149, "q 0.015"), (1e-6, "q 1\u2009×")]
+)
+def test_q_of_the_lollipops_has_two_digits(q, text):
+    gene = figures.Lollipop("A", "a", "#1f77b4", 0.9, 0.1, q)
+    texts = [text.get_text() for text in figures.lollipops([gene], "share").axes[0].texts]
+    assert any(written.startswith(text) for written in texts)
 
 
 def test_covariates_figure_has_per_cent_on_its_axis():

@@ -9,7 +9,7 @@ import json
 
 import pytest
 from report_checks import BROWSER, found_by
-from report_records import Study, arguments, make_about
+from report_records import Study, arguments, kind_arguments, make_about
 
 from genesig.report.collect import StudyResults, collect
 from genesig.report.page.words import gene_anchor
@@ -333,11 +333,14 @@ def test_the_page_of_a_large_study_with_ten_cohorts_keeps_its_bounds(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("task", ["classification", "survival"])
 @pytest.mark.parametrize(("width", "height"), [(1280, 1040), (400, 2600)])
-def test_the_first_screen_fits_its_window(tmp_path, width, height):
+def test_the_first_screen_fits_its_window(tmp_path, width, height, task):
     if BROWSER is None:
         pytest.skip("neither Chromium nor Chrome is installed")
     inputs = arguments(Study(permutations=99, named=20))
+    if task == "survival":
+        inputs = kind_arguments("survival", proved=True)
     controls = inputs["tables"]["controls"]
     scores = (controls["model"] == "genesig") & controls["mu"].isna()
     controls.loc[scores, ["high", "p_value"]] = [0.4, 0.01]

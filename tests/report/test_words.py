@@ -328,7 +328,7 @@ def test_stability_tile_compares_lists_and_groups_of_genes():
     tile = stability_words(collected(Study()))
     assert tile.detail == (
         "Stability 0.30 (0 = chance, 1 = identical; lasso lists of the same length 0.25);"
-        " stability of groups of correlated genes 0.45"
+        " groups of correlated genes 0.45"
     )
 
 

@@ -54,7 +54,7 @@ def _check_chance(data: Study) -> Check:
     detail = f"{p_value(p['value'])}{_permutation_words(data)}"
     name, chance = interval_and_chance(data)
     if grade_within_study(data) is Grade.HERE and verdict["basis"] == "genes":
-        of_measure = "" if name == "accuracy" else f" of the {name}"
+        of_measure = "" if name == "the accuracy" else f" of {name}"
         return Check(CHANCE_QUESTION, YES, f"{detail}; the 95% CI{of_measure} excludes {chance}")
     if grade_within_study(data) is Grade.HERE:
         return Check(
@@ -64,7 +64,7 @@ def _check_chance(data: Study) -> Check:
         missing = (
             "there is no 95% CI"
             if verdict["interval_excludes_chance"] is None
-            else (f"the 95% CI of the {name} includes {chance}")
+            else (f"the 95% CI of {name} includes {chance}")
         )
         return Check(CHANCE_QUESTION, UNCLEAR, f"{detail}, but {missing}")
     if verdict["p_is_small"] is None:
@@ -111,12 +111,14 @@ def _check_genes(data: Study) -> Check:
         lasso = f"; lasso lists of the same length {decimal(stability['lasso'])}"
     detail = f"Stability {decimal(stability['value'])} (0 = chance, 1 = identical{lasso})"
     if stability["blocks"] is not None:
-        detail += f"; stability of groups of correlated genes {decimal(stability['blocks'])}"
+        detail += f"; groups of correlated genes {decimal(stability['blocks'])}"
     if genes is None:
         return Check(GENES_QUESTION, f"Stability {decimal(stability['value'])}", detail)
     if not genes.exceeds_chance:
         return Check(GENES_QUESTION, "No more than by chance", detail)
-    return Check(GENES_QUESTION, f"About {genes.shared} of {genes.size}", detail)
+    # Without evidence no paragraph states the number by chance.
+    by_chance = f" ({genes.by_chance} by chance)" if no_evidence(data) else ""
+    return Check(GENES_QUESTION, f"About {genes.shared} of {genes.size}{by_chance}", detail)
 
 
 def _missing_stability_words(data: Study) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -22,7 +23,7 @@ from genesig.report.page.style import (
 )
 from genesig.report.page.svg import gene_names, name_points, name_rows
 from genesig.report.page.tables import TableRow
-from genesig.report.page.words import percent, short_symbol, shorten, significant
+from genesig.report.page.words import percent, short_symbol, shorten, two_digits
 
 MAX_NAMED_SAMPLES = 6  # misclassified samples of a row up to which each has its name
 MAX_LARGE_DOTS = 60  # samples of a row up to which its dots are large
@@ -52,9 +53,22 @@ def strips(rows: Sequence[Strip], classes: Sequence[str], axis: str) -> Figure:
     reference_line(ax, x=0)
     for row_number, row in enumerate(rows):
         _draw_dots(ax, row_number, row, (high - low) / 46)
-    ax.set_yticks(range(len(rows)), [f"{shorten(row.label, 18)}\n{row.size}" for row in rows])
-    for text, row in zip(ax.get_yticklabels(), rows, strict=True):
-        text.set_color(row.colour)
+        # A label of two lines has no anchor in SVG: their right ends would not meet.
+        for line, text, alignment in (
+            (row_number - 0.03, shorten(row.label, 18), "bottom"),
+            (row_number + 0.03, row.size, "top"),
+        ):
+            ax.text(
+                -0.02,
+                line,
+                text,
+                transform=ax.get_yaxis_transform(),
+                ha="right",
+                va=alignment,
+                fontsize=rcParams["ytick.labelsize"],
+                color=row.colour,
+            )
+    ax.set_yticks([])
     negative, positive = (shorten(name, 16) for name in classes)
     for x, text, alignment in (
         (low, f"← called {negative}", "left"),
@@ -70,7 +84,6 @@ def strips(rows: Sequence[Strip], classes: Sequence[str], axis: str) -> Figure:
             fontsize=8,
             color=MUTED,
         )
-    ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     ax.set_xlabel(axis)
     return figure
@@ -89,15 +102,16 @@ def _draw_dots(ax: Axes, row_number: int, row: Strip, column_width: float) -> No
     ax.scatter(x[wrong], y[wrong], s=2 * size, facecolor="none", edgecolor=INK, lw=1.1, zorder=4)
     if len(wrong) <= MAX_NAMED_SAMPLES:
         for sample in wrong:
+            # Beyond the dot, because the dashed line of the threshold must not cross the name.
+            is_right = x[sample] > 0
             small_label(
                 ax,
-                x[sample],
+                x[sample] + (0.6 if is_right else -0.6) * column_width,
                 y[sample] + 0.2,
                 shorten(row.names[int(sample)], 12),
                 va="top",
-                ha="center",
+                ha="left" if is_right else "right",
                 color=INK,
-                # The dashed line of the threshold must not cross the name.
                 bbox=BEHIND_LABEL,
             )
 
@@ -144,7 +158,7 @@ def lollipops(genes: Sequence[Lollipop], axis: str) -> Figure:
         if gene.null_frequency is not None:
             ax.vlines(gene.null_frequency, y - 0.32, y + 0.32, color=INK, lw=1.3)
         if gene.q is not None:
-            small_label(ax, 1.06, y, f"q {significant(gene.q, 2)}", va="center", clip_on=False)
+            small_label(ax, 1.06, y, f"q {two_digits(gene.q)}", va="center", clip_on=False)
     ax.set_yticks(range(len(genes)), [gene.name for gene in genes], style="italic")
     name_rows(ax, gene_names([gene.gene for gene in genes], [gene.name for gene in genes]))
     ax.set_ylim(max(len(genes), 5) - 0.4, -0.6)

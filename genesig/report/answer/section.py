@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 from functools import partial
 from statistics import median
 from typing import Any
@@ -19,6 +18,7 @@ from genesig.report.page.measure import (
     two_classes,
 )
 from genesig.report.page.record import ClassMeasure, Study
+from genesig.report.page.section import Tile
 from genesig.report.page.style import (
     CLASS_COLOURS,
     COLOUR_NAMES,
@@ -56,22 +56,17 @@ MAX_GENES = 14  # genes in the figure of the first screen
 WORDS = Wording(__file__)
 
 
-@dataclass(frozen=True)
-class Tile:
-    """One number of the first screen."""
+def tiles(data: Study, horizon_tiles: Sequence[Tile] = ()) -> list[Tile]:
+    """Return the tiles of the first screen: accuracy in cohorts and in the study, signature.
 
-    name: str
-    value: str
-    words: str  # interval, chance level or a short explanation
-
-
-def tiles(data: Study) -> list[Tile]:
-    """Return the tiles of the first screen: accuracy in cohorts and in the study, signature."""
+    horizon_tiles: of a study of survival, if there is evidence.
+    """
     accuracy_tiles = [*_external_tiles(data), *_accuracy_tiles(data)]
     if no_evidence(data):
         return [*accuracy_tiles, *_measure_tiles(data, "auc")]
     class_tiles = _measure_tiles(data, "auc", "sensitivity", "specificity")
-    return [*accuracy_tiles, *class_tiles, *_event_tile(data), _signature_tile(data)]
+    tiles_of_study = [*accuracy_tiles, *class_tiles, *horizon_tiles]
+    return [*tiles_of_study, *_event_tile(data), _signature_tile(data)]
 
 
 def _external_tiles(data: Study) -> list[Tile]:
@@ -351,7 +346,14 @@ def permuted_accuracies(data: Study) -> Picture | None:
     *permuted, value = metric.values([*errors, observed])
     return Picture(
         "null",
-        partial(charts.permuted_values, permuted, value, metric.name, metric.write),
+        partial(
+            charts.permuted_values,
+            permuted,
+            value,
+            metric.name,
+            metric.write,
+            in_percent=metric.share,
+        ),
         data={"permutation": [*range(1, len(permuted) + 1), 0], metric.column: [*permuted, value]},
         title=f"{metric.title} with permuted labels",
         description=f"Histogram of the {metric.name} of {counted(len(errors), 'permutation')};"

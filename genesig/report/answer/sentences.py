@@ -63,7 +63,7 @@ class SharedGenes(NamedTuple):
     shared: str
     size: str
     by_chance: str  # shared genes that chance gives
-    exceeds_chance: bool
+    exceeds_chance: bool  # in the digits shown
     most_differ: bool  # whether fewer than `MAX_DIFFERING_SHARE` are shared
 
 
@@ -77,11 +77,13 @@ def shared_genes(data: Study) -> SharedGenes | None:
     by_chance = stability["shared_by_chance"]
     if shared is None or by_chance is None or not size:
         return None
+    shared_text = _mean_text(shared)
+    by_chance_text = _mean_text(by_chance)
     return SharedGenes(
-        _mean_text(shared),
+        shared_text,
         _mean_text(size),
-        _mean_text(by_chance),
-        exceeds_chance=shared > by_chance,
+        by_chance_text,
+        exceeds_chance=shared > by_chance and shared_text != by_chance_text,
         most_differ=shared < MAX_DIFFERING_SHARE * size,
     )
 
@@ -132,7 +134,7 @@ def rules(data: Study) -> str:
     name, chance = interval_and_chance(data)
     text = f"""\
 {Grade.HERE.value}
-  permutation p ≤ {LEVEL:g}, and the 95% CI of the {name} excludes {chance}
+  permutation p ≤ {LEVEL:g}, and the 95% CI of {name} excludes {chance}
 {Grade.WEAK.value}
   only p is small; or only the interval excludes {chance} and p is not known; or genes pass the FDR
 {Grade.NONE.value}

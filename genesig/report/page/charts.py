@@ -88,11 +88,7 @@ def forest(
     reference_line(ax, x=reference_value)
     ax.set_xlabel(label)
     if in_percent:
-        from matplotlib.ticker import MaxNLocator
-
-        # Steps of 2.5 would be rounded to labels at unequal distances.
-        ax.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
-        ax.xaxis.set_major_formatter(lambda value, _: percent(value))
+        _label_in_percent(ax)
     ax.tick_params(axis="y", length=0, pad=8)
     ax.grid(axis="x")
     return figure, ax
@@ -114,6 +110,15 @@ def colour_legend(
         handletextpad=0.4,
         columnspacing=1.2,
     )
+
+
+def _label_in_percent(ax: Axes) -> None:
+    """Write the values of the horizontal axis as per cent."""
+    from matplotlib.ticker import MaxNLocator
+
+    # Steps of 2.5 would be rounded to labels at unequal distances.
+    ax.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+    ax.xaxis.set_major_formatter(lambda value, _: percent(value))
 
 
 def frequencies(
@@ -176,7 +181,9 @@ def _draw_permuted_band(ax: Axes, values: Sequence[float]) -> None:
     )
 
 
-def permuted_values(permuted: Sequence[float], observed: float, name: str, write: Write) -> Figure:
+def permuted_values(
+    permuted: Sequence[float], observed: float, name: str, write: Write, *, in_percent: bool
+) -> Figure:
     """Draw a histogram of values with permuted labels, and the observed value as a line."""
     from matplotlib.ticker import MaxNLocator
 
@@ -199,6 +206,8 @@ def permuted_values(permuted: Sequence[float], observed: float, name: str, write
         ha="left" if is_left else "right",
         fontweight="bold",
     )
+    if in_percent:
+        _label_in_percent(ax)
     ax.set_xlabel(f"{name} with permuted labels")
     ax.set_ylabel("permutations")
     return figure
@@ -328,7 +337,7 @@ def kaplan_meier(curves: Sequence[GroupCurve], time_name: str, horizon: float) -
     """Draw Kaplan-Meier curves of the risk groups, with numbers at risk; a line at the horizon."""
     from matplotlib.ticker import MaxNLocator
 
-    figure, axes = new_figure(HALF_WIDTH, 3.6, 2, 1, sharex=True, height_ratios=[5, 0.7])
+    figure, axes = new_figure(HALF_WIDTH, 2.9, 2, 1, sharex=True, height_ratios=[4, 0.7])
     ax, risk_axes = axes[:, 0]
     for curve in curves:
         _draw_survival_curve(ax, curve)

@@ -188,8 +188,7 @@ MEASURES = ByKind(
             words=TIME_OUTCOME,
             timed=True,
             long_name="Concordance (C)",
-            meaning="C is the share of pairs of patients whose order of events is predicted"
-            " correctly.",
+            meaning="C is the share of patient pairs in the predicted order.",
             external_measure=("concordance", "C", 0.5),
         ),
     }

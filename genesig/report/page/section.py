@@ -40,6 +40,15 @@ class Paragraph:
 
 
 @dataclass(frozen=True)
+class Tile:
+    """One number of the first screen."""
+
+    name: str
+    value: str
+    words: str  # interval, chance level or a short explanation
+
+
+@dataclass(frozen=True)
 class Limits:
     """How much the page shows at once."""
 

@@ -268,12 +268,12 @@ def _subject(data: Study) -> str:
 
 
 def interval_and_chance(data: Study) -> tuple[str, str]:
-    """Return the name of the quantity whose interval decides, and its value by chance, as text."""
+    """Return whose interval decides, such as ``"the accuracy"``, and its chance level, as text."""
     if covariate_names(data):
-        return "gain", "0"
+        return "the gain", "0"
     metric = measure(data)
     if metric.share:
-        return "accuracy", percent(metric.chance)
+        return "the accuracy", percent(metric.chance)
     return metric.name, f"{metric.chance:g}"
 
 
@@ -285,10 +285,10 @@ def _reason_unclear(data: Study) -> str:
     if verdict["p_is_small"]:
         p = p_value(data["answer"]["p"]["value"])
         if verdict["interval_excludes_chance"] is None:
-            return f"{p}, but the {name} has no confidence interval"
-        return f"{p}, but the 95% CI of the {name} includes {chance}"
+            return f"{p}, but {name} has no confidence interval"
+        return f"{p}, but the 95% CI of {name} includes {chance}"
     if grade_within_study(data) is not Grade.NONE:
-        return f"the 95% CI of the {name} excludes {chance}, but {_missing_p_words(data)}"
+        return f"the 95% CI of {name} excludes {chance}, but {_missing_p_words(data)}"
     count = 0
     indicators = 0
     if evidence:

@@ -71,6 +71,12 @@ def significant(value: float | None, digits: int = 3) -> str:
     return with_minus_sign(number) + factor
 
 
+def two_digits(value: float) -> str:
+    """Round to two significant digits and keep zeros at the end: ``"0.020"``."""
+    text = f"{value:#.2g}"
+    return significant(value, 2) if "e" in text else text
+
+
 def power(value: float) -> str:
     """Write a small or large power of ten as 10⁻³, any other number with three digits."""
     text = f"{value:.0e}"

@@ -127,3 +127,14 @@ def test_without_evidence_batches_are_not_asked_about(study):
         "Would other patients give the same genes?",
     ]
     assert [row.question for row in checks(data)] == questions
+
+
+def test_without_evidence_shared_genes_are_compared_with_chance(study):
+    stability = {**study["answer"]["stability"], "shared": 7.1, "shared_by_chance": 6.8, "size": 45}
+    answer = {**study["answer"], "stability": stability}
+    verdict = {**study["verdict"], "grade": Grade.NONE.value}
+    row = checks({**study, "answer": answer, "verdict": verdict})[-1]
+    assert row.answer == "No more than by chance"
+    stability["shared"] = 9.0
+    row = checks({**study, "answer": answer, "verdict": verdict})[-1]
+    assert row.answer == "About 9 of 45 (7 by chance)"
