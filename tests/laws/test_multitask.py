@@ -90,6 +90,14 @@ def test_joint_path_equals_block_path_with_rows_as_blocks(mu):
         np.testing.assert_allclose(fitted, Z @ slow.coef(m), atol=1e-4)
 
 
+def test_strength_of_a_feature_is_the_norm_of_its_products_with_all_responses():
+    joint = problem(5)
+    strength = joint.sets.strength(slice(None), joint.Y)
+    for k in range(2):
+        (Z, Y) = training(joint, k)
+        np.testing.assert_allclose(strength[k], np.linalg.norm(Z.T @ Y, axis=1), atol=1e-10)
+
+
 def test_tau_max_is_sharp():
     joint = problem(2, weights=True)
     tau = joint.tau_max[:, None] * np.array([1 + 1e-9, 1 - 1e-3])

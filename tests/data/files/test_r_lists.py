@@ -129,6 +129,10 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "an empty list": ({"x": {}}, "class 'list'"),
     "a factor alone": ({"y": FACTOR}, "class"),
     "a table of samples": (PHENO, "column 'y' of the data.frame is not numeric"),
+    "half of its columns are words": (
+        PHENO.assign(site=TUMOUR_LABELS, weight=range(N)),
+        "column 'y'.* 'site' of the data.frame is not numeric",
+    ),
     "words only": (
         {"x": r_matrix(CELLS.astype(str), MATRIX_SAMPLES, MATRIX_GENES)},
         "holds text, not numbers",

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from places import ROOT
 
 from genesig.data.files.readers import load_schema, read_config
-from genesig.data.study.config_check import parameter_table, resolve_config
+from genesig.data.study.config_check import _value_text, parameter_table, resolve_config
 from genesig.data.study.settings_check import check_settings
 from genesig.errors import InvalidInput
 
@@ -411,3 +411,9 @@ def test_null_below_a_key_that_is_a_number_is_a_fault_of_the_config() -> None:
     written = {**NEEDED, "data": {"covariate_words": {0: None}}}
     with pytest.raises(InvalidInput, match=r"found nothing \(null\), needs pairs of words"):
         resolve_config(written, SCHEMA)
+
+
+def test_value_in_a_message_has_at_most_80_characters() -> None:
+    longest = "x" * (80 - len("the text ''"))
+    assert _value_text(longest) == f"the text '{longest}'"
+    assert _value_text(f"{longest}x") == f"the text '{longest}"[:77] + "..."
