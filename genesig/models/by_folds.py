@@ -38,19 +38,18 @@ MU_GRID = (1e-6, 1e-3, 1e-2)
 LAM_GRID = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 
 
-def _falling_grid(name: str, grid: Any, lower_limit: float = -1.0) -> Array:
+def _falling_grid(name: str, grid: Any, *, positive: bool = False) -> Array:
     """Return the distinct values of a grid, descending: each fit starts at a shorter list.
 
-    Values must be at least 0; with the lower limit 0 they must be above 0.
+    Raises InvalidProblem: for values below 0, and for 0 if they must be positive.
     """
     values = np.ravel(np.asarray(grid, dtype=float))
     if not (
         len(values)
         and np.isfinite(values).all()
-        and (values >= 0).all()
-        and (values > lower_limit).all()
+        and (values > 0 if positive else values >= 0).all()
     ):
-        bound = "> 0" if lower_limit == 0 else ">= 0"
+        bound = "> 0" if positive else ">= 0"
         raise InvalidProblem(f"{name} must be finite numbers {bound}, found {grid!r}")
     return np.unique(values)[::-1]
 
@@ -61,7 +60,7 @@ def _tau_fractions(grid: Any) -> Array:
         if grid < 1:
             raise InvalidProblem(f"tau must be at least 1 value, or the values, found {grid}")
         return np.geomspace(1.0, SMALLEST_TAU_FRACTION, grid + 1)[1:]
-    return _falling_grid("tau", grid, lower_limit=0)
+    return _falling_grid("tau", grid, positive=True)
 
 
 class _GridSearch(FoldsInside):
@@ -75,6 +74,7 @@ class _GridSearch(FoldsInside):
         self, X: Array, strata: Array, weights: Array | None, split_parameters: dict[str, Any]
     ) -> tuple[list[Array], Array]:
         """Return the held-out rows of each fold, and the mask (n, n_folds) of the training rows."""
+        # strata are bool if they are the events of survival times
         stratified = is_classifier(self) or strata.dtype.kind == "b"
         splitter = check_cv(self.cv, strata, classifier=stratified)
         folds = [held_out for _, held_out in splitter.split(X, strata, **split_parameters)]
@@ -111,6 +111,7 @@ class _GridSearch(FoldsInside):
                 warnings.warn(gene_lists.message, ConvergenceWarning, stacklevel=4)
             errors.append(error(scores(gene_lists, lams * norm)))
         self.error_path_ = np.stack(errors)
+        # Grids fall, so that the first of equal errors has the largest tau, then lam, then mu.
         is_smallest = self.error_path_ <= self.error_path_.min() * (1 + 1e-12)
         tau, lam, mu = np.argwhere(is_smallest.transpose(1, 2, 0))[0]
         self.tau_, self.mu_, self.lam_ = map(float, (self.taus_[tau], mus[mu], lams[lam]))
@@ -130,6 +131,8 @@ class _GridSearch(FoldsInside):
 
 
 class _L1L2CV(_GridSearch, _L1L2):
+    """Base of `L1L2RegressorCV` and `L1L2ClassifierCV`."""
+
     def __init__(
         self,
         tau: int | Sequence[float] = 20,

@@ -36,8 +36,8 @@ from genesig.optim.principal_components import Points, choose_components, compon
 from genesig.optim.sparse_components import (
     TAU_FRACTIONS,
     directions,
-    held_out,
-    moments,
+    mean_and_scale,
+    search_tau,
     sparse_components,
     times_root_weights,
 )
@@ -122,7 +122,7 @@ class SparsePCA(
             splitter = check_cv(self.cv)
             folds = [test_rows for _, test_rows in splitter.split(X, **split_parameters)]
             check_folds(folds, weights)
-            tau_search = held_out(
+            tau_search = search_tau(
                 X,
                 n_components,
                 np.array(TAU_FRACTIONS),
@@ -133,7 +133,7 @@ class SparsePCA(
             )
             self.unexplained_ = float(tau_search.unexplained[tau_search.chosen])
         self.tau_ = float(tau_search.tau[tau_search.chosen]) if self.tau is None else self.tau
-        self.mean_, self.scale_ = moments(X, self.unit_variance, weights)
+        self.mean_, self.scale_ = mean_and_scale(X, self.unit_variance, weights)
         Z = (X - self.mean_) / self.scale_
         weighted_rows = times_root_weights(Z, weights)
         components = sparse_components(

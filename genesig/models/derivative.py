@@ -161,6 +161,7 @@ class DerivativeModel(FoldsInside, Selects, BaseEstimator):  # type: ignore[misc
         self.max_iterations = max_iterations
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
+        """Return checked X, y and weights, see `check_training_data`."""
         return check_training_data(self, X, y, sample_weight, "their derivative means nothing")
 
     def _settings(self, lam: Sequence[float]) -> SolverSettings:
@@ -229,10 +230,10 @@ class DerivativeModel(FoldsInside, Selects, BaseEstimator):  # type: ignore[misc
         Ties go to the larger tau, then to the larger lam.
         """
         errors = self.validation_errors_ or {}
-        if self.tau is not None:  # the larger tau are warm starts only
+        if self.tau is not None:  # the other rows of errors are larger tau, warm starts only
             errors = {
-                best_setting: np.where(_is_last_row(error_table), error_table, np.inf)
-                for best_setting, error_table in errors.items()
+                setting: np.where(_is_last_row(error_table), error_table, np.inf)
+                for setting, error_table in errors.items()
             }
         best_setting = min(grid, key=lambda setting: float(errors[setting].min()))
         if not np.isfinite(errors[best_setting].min()):
@@ -276,6 +277,7 @@ class DerivativeModel(FoldsInside, Selects, BaseEstimator):  # type: ignore[misc
         self.message_ = fit.path.message
 
     def _score(self, X: Any) -> Array:
+        """Return f(x) of each row of X, (n,)."""
         check_is_fitted(self)
         points = validate_data(self, X, dtype=np.float64, reset=False)
         values: Array = self.fit_.predict(self.step_, points)[0]
@@ -505,7 +507,7 @@ class FeatureVectorMachine(RegressorMixin, Selects, BaseEstimator):  # type: ign
             raise InvalidProblem(f"n_features must be at least 1, found {self.n_features}")
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Bin, and graft; X (n, d), y (n,) numbers (±1 for classes), sample_weight (n,)."""
+        """Fit to X (n, d), numbers y (n,) (±1 for classes) and sample_weight (n,)."""
         self._check()
         X, y, weights = check_training_data(
             self, X, y, sample_weight, "their ranks mean nothing", y_numeric=True
@@ -526,23 +528,26 @@ class FeatureVectorMachine(RegressorMixin, Selects, BaseEstimator):  # type: ign
         )
         self.information_ = selection.information
         fit = selection.fit
-        largest = 2 * float(self.information_.max())
+        lam_max = 2 * float(self.information_.max())
         self.coef_ = np.zeros(X.shape[1])
         self.coef_[fit.order] = fit.coef
         self.order_ = fit.order
         self.support_ = feature_mask(self.order_, X.shape[1])
         self.shift_ = fit.shift
         self.violation_ = fit.violation
-        self.lam_ = fit.lam / largest if largest else 0.0
-        self._learn(
+        self.lam_ = fit.lam / lam_max if lam_max else 0.0
+        self._set_votes(
             X[:, self.support_], selection.codes[:, self.support_], y, selection.response, weights
         )
         return self
 
-    def _learn(
+    def _set_votes(
         self, X: Array, codes: Array, y: Array, response: Array, weights: Array | None
     ) -> None:
-        """Set the bin edges, the votes of the features and the mean response of each bin."""
+        """Set the bin edges, the votes of the features and the mean response of each bin.
+
+        codes (n, k) and response (n,): the bins of the selected features X (n, k) and of y (n,).
+        """
         self.edges_ = [
             np.array(
                 [

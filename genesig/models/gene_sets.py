@@ -149,6 +149,7 @@ class _GeneSets(LinearBlocks):
         centred_response = Y - centre
         sets_without_weights = Blocks.from_lists(columns, np.ones(len(columns)))
         weight_function = pick("weights", WEIGHT_FUNCTIONS, self.weights)
+        # Permuted responses have no weights, so that the rows get theirs twice.
         self.weights_ = weight_function(
             root_weights * Z, centred_response, sets_without_weights, self.random_state
         )

@@ -29,6 +29,7 @@ from genesig.models.estimator import (
     shared_docstring,
 )
 from genesig.optim.nonlinear.problem import InvalidProblem
+from genesig.optim.sparse_components import mean_and_scale
 from genesig.optim.structured.columns import Blocks
 from genesig.optim.structured.fused import fused_path
 from genesig.optim.structured.penalties import Composite, Groups, LatentOverlap, Penalty
@@ -47,14 +48,8 @@ class FeatureScale:
     def from_rows(
         cls, X: Array, *, unit_variance: bool, weights: Array | None = None
     ) -> FeatureScale:
-        """Return means and scales of X (n, d), whose rows may have weights (n,) of mean 1."""
-        mean = X.mean(axis=0) if weights is None else weights @ X / len(X)
-        variance = None if weights is None else weights @ (X - mean) ** 2 / len(X)
-        scale = X.std(axis=0) if variance is None else np.sqrt(variance)
-        scale = scale if unit_variance else np.ones(X.shape[1])
-        weighted_rows = X if weights is None else X[weights > 0]
-        scale[(np.ptp(weighted_rows, axis=0) == 0) | (scale == 0)] = 1
-        return cls(mean, scale)
+        """Return means and scales of X (n, d), whose rows may have weights (n,)."""
+        return cls(*mean_and_scale(X, unit_variance, weights))
 
     def apply(self, X: Array) -> Array:
         """Return rows X (m, d) centred and scaled."""

@@ -145,10 +145,10 @@ class HeldOutReconstruction:
     # (m,) mean over the folds of ``||Z - Z B A'||² / ||Z||²`` of the rows left out
     unexplained: Array
     standard_error: Array  # (m,) of that mean
-    chosen: int  # the largest tau within one standard error of the smallest
+    chosen: int  # index of the largest tau whose mean is within one standard error of the smallest
 
 
-def held_out(
+def search_tau(
     X: Array,
     k: int,
     tau: Array,
@@ -163,7 +163,7 @@ def held_out(
     for fold_number, fold in enumerate(folds):
         train_rows = np.delete(X, fold, axis=0)
         train_weights = _without_rows(weights, fold)
-        centre, scale = moments(train_rows, unit_variance, train_weights)
+        centre, scale = mean_and_scale(train_rows, unit_variance, train_weights)
         Z = (train_rows - centre) / scale
         test_rows = (X[fold] - centre) / scale
         test_rows = times_root_weights(test_rows, None if weights is None else weights[fold])
@@ -189,8 +189,13 @@ def held_out(
     )
 
 
-def moments(X: Array, unit_variance: bool, weights: Array | None = None) -> tuple[Array, Array]:
-    """Return mean and scale of each column; the scale is 1 if constant or not `unit_variance`."""
+def mean_and_scale(
+    X: Array, unit_variance: bool, weights: Array | None = None
+) -> tuple[Array, Array]:
+    """Return the mean and the standard deviation of each column of X (n, d), both (d,).
+
+    The deviation is 1 for a constant column, and for all if not `unit_variance`.
+    """
     mean = np.average(X, axis=0, weights=weights)
     weighted_rows = X
     deviation = X.std(axis=0)

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from genesig.models.components import SparsePCA
 from genesig.optim import sparse_components as sparse
 from genesig.optim.nonlinear.problem import InvalidProblem
-from genesig.optim.sparse_components import directions, held_out, sparse_components
+from genesig.optim.sparse_components import directions, search_tau, sparse_components
 
 
 @pytest.mark.one_in(4)
@@ -123,7 +123,7 @@ def test_the_lecture_s_l1_pca_finds_the_same_modules():
 def test_tau_is_chosen_by_rows_left_out():
     Z = planted(1)
     folds = [np.arange(k, 60, 5) for k in range(5)]
-    tried = held_out(Z, 2, np.array([0.9, 0.2, 0.0]), folds, mu=1e-3, unit_variance=True)
+    tried = search_tau(Z, 2, np.array([0.9, 0.2, 0.0]), folds, mu=1e-3, unit_variance=True)
     assert tried.chosen == 1
     assert tried.unexplained.argmin() in (1, 2)
     model = SparsePCA(2).fit(Z)

@@ -13,8 +13,8 @@ from genesig.data.steps.normalise import moment_settings as learned
 from genesig.optim.sparse_components import (
     TAU_FRACTIONS,
     directions,
-    held_out,
-    moments,
+    mean_and_scale,
+    search_tau,
     sparse_components,
 )
 from genesig.results import Dataset
@@ -49,11 +49,11 @@ def gene_modules(dataset: Dataset, *, folds: Steps, modules: int, seed: int) -> 
     scaled = learned(folds)["unit_variance"]
     left_out_rows = _draw_folds(dataset, seed)
     n_components = min(modules, X.shape[1], len(X) - max(map(len, left_out_rows)) - 1)
-    cross_validation = held_out(
+    cross_validation = search_tau(
         X, n_components, np.array(TAU_FRACTIONS), left_out_rows, mu=MODULE_MU, unit_variance=scaled
     )
     tau = float(cross_validation.tau[cross_validation.chosen])
-    centre, scale = moments(X, scaled)
+    centre, scale = mean_and_scale(X, scaled)
     Z = (X - centre) / scale
     components = sparse_components(Z, directions(Z, n_components), tau=tau, mu=MODULE_MU)
     symbols = dataset.var["symbol"].to_numpy()
