@@ -27,16 +27,10 @@ _MARKUP = re.compile(r"([\\`*_\[\]<>&#|])")
 def card(data: Report, title: str) -> str:
     """Return model_card.md: at most 250 words, taken from the first screen of the report.
 
-    Parameters
-    ----------
-    data : Report
-        The value of report_data.json.
-    title : str
-        Title of the report; Markdown in it is escaped.
+    data: the value of report_data.json.
+    title: title of the report; Markdown in it is escaped.
 
-    References
-    ----------
-    Mitchell et al. 2019, Model Cards for Model Reporting: its headings.
+    Source: Mitchell et al. 2019, Model Cards for Model Reporting: its headings.
     """
     run = data["run"]
     origin = f"genesig {run['versions']['genesig']}, seed {run['seed']}. Methods: report.html."

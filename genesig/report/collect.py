@@ -139,31 +139,21 @@ def tables_in(paths: Mapping[str, str]) -> list[str]:
 class StudyResults:
     """Results of one study from which the report is made."""
 
-    dataset: Dataset
-    """The data set after the row-wise steps."""
+    dataset: Dataset  # the data set after the row-wise steps
     splits: Splits
-    observed: Fits
-    """Fits of all outer splits, with the observed labels."""
-    final: Fits
-    """Fit of all samples."""
-    quality_summary: Mapping[str, Any]
-    """Content of results/quality.json."""
+    observed: Fits  # fits of all outer splits, with the observed labels
+    final: Fits  # fit of all samples
+    quality_summary: Mapping[str, Any]  # content of results/quality.json
+    # tables of the results, by the names of their files (`ALL_TABLES`)
     tables: Mapping[str, pd.DataFrame]
-    """Tables of the results, by the names of their files (`ALL_TABLES`)."""
-    null: Mapping[str, Any]
-    """``error``: (B, n_mu) nested-CV errors of the permutations; B may be 0."""
-    run: Mapping[str, Any]
-    """Content of results/settings.json."""
+    null: Mapping[str, Any]  # ``error``: (B, n_mu) nested-CV errors of the permutations; B may be 0
+    run: Mapping[str, Any]  # content of results/settings.json
+    # the resolved config; None if it is the config of `run`
     config: Mapping[str, Any] | None = None
-    """The resolved config; None if it is the config of `run`."""
-    warnings: Sequence[str] = ()
-    """Warnings of the validation."""
-    warning_codes: Sequence[str] = ()
-    """Their codes; warnings without a code have no entry."""
-    external: Sequence[Mapping[str, Any]] = ()
-    """Contents of results/external/*/about.json."""
-    halves: Fits | None = None
-    """Fits of the half-subsamples."""
+    warnings: Sequence[str] = ()  # warnings of the validation
+    warning_codes: Sequence[str] = ()  # their codes; warnings without a code have no entry
+    external: Sequence[Mapping[str, Any]] = ()  # contents of results/external/*/about.json
+    halves: Fits | None = None  # fits of the half-subsamples
 
     @classmethod
     def load(cls, files: Any) -> StudyResults:

@@ -138,29 +138,17 @@ def render(
 ) -> None:
     """Write the report and its figures from the value of report_data.json.
 
-    Parameters
-    ----------
-    data : Report
-        What `collect` returned, or what was read back from report_data.json.
-    html_path : path
-        One self-contained page.
-    figures_dir : path
-        Gets an SVG file for each figure, another one for a column of 85 mm in ``85mm``, and its
-        caption in ``captions``; the main figures as panels of ``figure1``, in SVG and PDF; and the
-        references of Methods as BibTeX.
-    processes : int
-        Number of processes that draw figures.
-    title : str
-        Title of the page.
-    top_genes : int
-        Number of genes with a card.
-    table_rows : int
-        Rows of a table that are on the page at once.
+    data: what `collect` returned, or what was read back from report_data.json.
+    html_path: one self-contained page.
+    figures_dir: gets an SVG file for each figure, another one for a column of 85 mm in ``85mm``,
+        and its caption in ``captions``; the main figures as panels of ``figure1``, in SVG and PDF;
+        and the references of Methods as BibTeX.
+    processes: number of processes that draw figures.
+    title: title of the page.
+    top_genes: number of genes with a card.
+    table_rows: rows of a table that are on the page at once.
 
-    Raises
-    ------
-    GenesigError
-        If the value is of another version.
+    Raises GenesigError: if the value is of another version.
     """
     if data["version"] != VERSION:
         raise GenesigError(

@@ -20,13 +20,8 @@ def share_work(work: Callable[[int], T], count: int, processes: int) -> list[T]:
     read the numbers of pieces from a pipe, so they end if the first process is killed. A piece
     without a result is done again by the first process, which raises its error.
 
-    Parameters
-    ----------
-    work : callable
-        Takes the number of a piece; its result must be picklable.
-    count : int
-        Pieces, fewer than 256: each number is a byte of the pipe.
-    processes : int
+    work: takes the number of a piece; its result must be picklable.
+    count: pieces, fewer than 256: each number is a byte of the pipe.
     """
     if processes == 1 or sys.platform in ("win32", "darwin"):
         return [work(piece) for piece in range(count)]

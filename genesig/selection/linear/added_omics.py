@@ -46,18 +46,11 @@ def omics_table(
     Without an omic everything is repeated, from the half-samples to the predictive model, so that
     both errors belong to one procedure.
 
-    Parameters
-    ----------
-    final : Fits
-        The fit of all samples.
-    omic_factors : mapping or str
-        ``data.omics`` of the config: factor of each omic's l1 terms, or "learned".
-    permutations : int
-        ``signature.permutations`` of the config.
-    folds : list of dict
-        ``normalise.folds`` of the config.
-    **linear
-        See `LinearSettings`.
+    final: the fit of all samples.
+    omic_factors: ``data.omics`` of the config: factor of each omic's l1 terms, or "learned".
+    permutations: ``signature.permutations`` of the config.
+    folds: ``normalise.folds`` of the config.
+    **linear: see `LinearSettings`.
     """
     import pandas as pd
 

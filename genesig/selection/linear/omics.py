@@ -31,24 +31,18 @@ ChooseSettings = Callable[
 MakeOuterNets = Callable[..., ElasticNets]
 """Training sets and, by keyword, ``omic_factors``: to their elastic nets."""
 
-PENALTY_RATIOS = (1.0, 2.0, 4.0)
-"""Factors that are tried; at least one omic has 1."""
+PENALTY_RATIOS = (1.0, 2.0, 4.0)  # factors that are tried; at least one omic has 1
 
 
 class SameFactors(NamedTuple):
     """Training sets that choose the same penalty factors."""
 
-    numbers: Array
-    """(k,) int: numbers of these training sets among all."""
+    numbers: Array  # (k,) int: numbers of these training sets among all
     training_sets: list[TrainingSet]
-    factors: Array | None
-    """(n_omics,) float: the chosen factors; None if there is no choice."""
-    make_outer: MakeOuterNets
-    """Training sets: to their elastic nets with these factors."""
-    outer: ElasticNets
-    """Elastic nets of the training sets."""
-    inner: ElasticNets
-    """Elastic nets of the training sets of their inner folds."""
+    factors: Array | None  # (n_omics,) float: the chosen factors; None if there is no choice
+    make_outer: MakeOuterNets  # training sets: to their elastic nets with these factors
+    outer: ElasticNets  # elastic nets of the training sets
+    inner: ElasticNets  # elastic nets of the training sets of their inner folds
     choices: list[GridChoice]
 
     def with_equal_factors(self, make_outer: MakeOuterNets) -> tuple[ElasticNets, ElasticNets]:
