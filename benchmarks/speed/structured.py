@@ -111,7 +111,7 @@ def time_other_penalties(X, floor, runs):
     rng = np.random.default_rng(1)
     Y = np.stack([X[:, :5].sum(axis=1) + 2 * rng.normal(size=N) for _ in range(4)], axis=1)
     Y -= Y.mean(axis=0)
-    rows = Blocks.singletons(X.shape[1], 1.0)
+    rows = Blocks.from_lists(np.arange(X.shape[1])[:, None], np.ones(X.shape[1]))
     tau = tau_max(X, Y, rows) * np.geomspace(1, 0.1, 30)
     run_seconds, fit = seconds(lambda: block_path(X, Y, rows, tau, 0.0), 1)
     note = f"gap {fit.gap.max():.0e}, {len(fit.support(29))} genes"
@@ -242,7 +242,7 @@ def peers(X, y, floor):
     rng = np.random.default_rng(1)
     Y = X[:, :5].sum(axis=1)[:, None] + 2 * rng.normal(size=(N, 4))
     Y -= Y.mean(axis=0)
-    rows = Blocks.singletons(d, 1.0)
+    rows = Blocks.from_lists(np.arange(d)[:, None], np.ones(d))
     tau = tau_max(X, Y, rows) * np.array([0.1])
     run_seconds, fit = seconds(lambda: block_path(X, Y, rows, tau, 0.0), 3)
     print_row(

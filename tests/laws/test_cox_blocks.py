@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from structured_problems import design, lists
+from structured_problems import design, lists, single_columns
 
 from genesig.errors import GenesigError
 from genesig.optim.cox.path import cox_path
@@ -113,7 +113,7 @@ def test_blocks_of_single_genes_equal_the_elastic_net(ties: str) -> None:
         unit_variance=False,
         ties=ties,
     )
-    columns = Columns(X, Blocks.singletons(60, 1.0))
+    columns = Columns(X, single_columns(60, 1.0))
     risk = RiskSets.from_times(time, event, ties)
     tau = np.geomspace(0.8, 0.1, 6) * float(sets.sets.tau_max[0])
     assert largest(columns, risk) == pytest.approx(float(sets.sets.tau_max[0]), rel=1e-10)

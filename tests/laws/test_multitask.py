@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from structured_problems import single_columns
 
 from genesig.errors import GenesigError
 from genesig.optim.multitask import joint_coef, joint_path, joint_scores, joint_sets
 from genesig.optim.refit import refit_coef, refit_scores
 from genesig.optim.solvers import path
-from genesig.optim.structured.columns import Blocks
 from genesig.optim.structured.path import block_path
 from genesig.optim.structured.solution import PenaltyCertificate, ResidualSums, duality_gap
 from genesig.optim.training import training_sets
@@ -83,7 +83,7 @@ def test_joint_path_equals_block_path_with_rows_as_blocks(mu):
     Z, Y = training(joint, 1)
     tau = joint.tau_max[1] * np.geomspace(0.9, 0.05, 8)
     fits = joint_path(joint, tau, mu * joint.norm[:, None], tolerance=1e-10)
-    blocks = Blocks.singletons(Z.shape[1], joint.sets.weights)
+    blocks = single_columns(Z.shape[1], joint.sets.weights)
     slow = block_path(Z, Y, blocks, tau, mu * joint.norm[1], tolerance=1e-12)
     for m in range(8):
         fitted = Z @ dense(joint, fits, 1, m)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from structured_problems import design, example, lists
+from structured_problems import design, example, lists, single_columns
 
 from genesig.errors import GenesigError
 from genesig.optim.solution import duality_gap
@@ -39,7 +39,7 @@ def test_a_block_of_each_column_is_the_lasso():
         X, y[:, None], np.ones((30, 1), bool), centre=True, unit_variance=True, weights=weights
     )
     Z = sets.standardised(0)
-    blocks = Blocks.singletons(200, weights)
+    blocks = single_columns(200, weights)
     tau = tau_max(Z, y - y.mean(), blocks) * np.geomspace(0.9, 0.05, 12)
     for mu in (0.0, 0.2):
         lasso = path(sets, tau, mu, solver="landweber-newton", tolerance=1e-10)
@@ -155,7 +155,7 @@ def collinear(seed):
     y = np.sign(rng.normal(size=n)) + 1e-3 * rng.normal(size=n)
     y = y - y.mean()
     mu = float(rng.choice([0, 0.1, 3]))
-    blocks = Blocks.singletons(d, 1.0)
+    blocks = single_columns(d, 1.0)
     tau = tau_max(X, y, blocks) * np.geomspace(1, 0.02, 10)
     fit = block_path(X, y, blocks, tau, mu, tolerance=1e-10)
     assert fit.message == ""
@@ -215,7 +215,7 @@ def test_invalid_problem_is_refused(change, message, solver):
     if solver == "projection" and "use the solver" in message:
         return
     arguments = {"X": np.zeros((5, 2)), "Y": np.zeros(5), "tau": [1.0], "mu": 0.0, "solver": solver}
-    penalty = Groups(Blocks.singletons(2, 1.0))
+    penalty = Groups(single_columns(2, 1.0))
     with pytest.raises(GenesigError, match=message):
         structured_path(**{"penalty": penalty, **arguments, **change})
 

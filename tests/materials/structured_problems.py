@@ -27,6 +27,11 @@ class Example:
         return (residual**2).sum() / len(self.X) + self.mu * (B**2).sum() + self.tau * omega
 
 
+def single_columns(d, weights):
+    """Return a block for each of d columns, with weights (d,) or one weight for all."""
+    return Blocks.from_lists(np.arange(d)[:, None], np.broadcast_to(weights, d))
+
+
 def design(rng, n, d, rank=None):
     """Return centred columns, some of them twice, of low rank where one is given."""
     X = rng.normal(size=(n, d))

@@ -166,15 +166,10 @@ class RiskSets:
         """Return ``∇h = (2/n) (Σ_l ω_l p_l - v δ)``, (n,), of `shares`."""
         return np.asarray(2 / p.shape[1] * (self.omega @ p - self.died))
 
-    def curvature(self, p: Array) -> Array:
-        """Return the diagonal of the Hessian, ``(2/n) Σ_l ω_l p_l (1 - p_l)``."""
-        return np.asarray(2 / p.shape[1] * (self.omega @ (p * (1 - p))))
-
-    def hessian(self, p: Array, Z: Array | None = None) -> Array:
-        """Return ``Z'HZ`` for Z (n, m), or H, ``H = (2/n) Σ_l ω_l (diag p_l - p_l p_l')``."""
-        total = self.omega @ p
-        products = p if Z is None else p @ Z
-        diagonal_part = np.diag(total) if Z is None else Z.T @ (total[:, None] * Z)
+    def hessian(self, p: Array, Z: Array) -> Array:
+        """Return ``Z'HZ`` for Z (n, m), ``H = (2/n) Σ_l ω_l (diag p_l - p_l p_l')``."""
+        products = p @ Z
+        diagonal_part = Z.T @ ((self.omega @ p)[:, None] * Z)
         return np.asarray(
             2 / p.shape[1] * (diagonal_part - (self.omega[:, None] * products).T @ products)
         )

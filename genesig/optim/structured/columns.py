@@ -61,12 +61,6 @@ class Blocks:
         members = np.concatenate([np.zeros(0, np.int64), *members_of_block])
         return cls(members, starts, np.array(weights, dtype=float))
 
-    @classmethod
-    def singletons(cls, d: int, weights: Sequence[float] | Array | float) -> Blocks:
-        """Return a block for each of d columns: the lasso, or with several responses its rows."""
-        all_weights = np.broadcast_to(np.asarray(weights, dtype=float), (d,)).copy()
-        return cls(np.arange(d), np.arange(d + 1), all_weights)
-
     def __len__(self) -> int:
         return len(self.weights)
 
