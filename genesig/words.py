@@ -69,8 +69,9 @@ DOUBTFUL_UNKNOWN = re.compile("none|nil|-", re.IGNORECASE)
 
 
 def counted(number: int, noun: str) -> str:
-    """Return "1 gene" or "2 genes"."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    """Return "1 gene" or "2 genes", "2 classes"."""
+    ending = "es" if noun.endswith("s") else "s"
+    return f"{number} {noun}{'' if number == 1 else ending}"
 
 
 def size_of(number: float) -> str:
@@ -85,13 +86,6 @@ def size_of(number: float) -> str:
 def further_text(n_further: int, noun: str) -> str:
     """Return "; 2 further pairs, too"; "" for 0."""
     return f"; {counted(n_further, f'further {noun}')}, too" if n_further else ""
-
-
-def further_text_of(n_further: int, singular: str, plural: str) -> str:
-    """Return `further_text` for a noun with an irregular plural; "" for 0."""
-    return (
-        f"; {n_further} further {singular if n_further == 1 else plural}, too" if n_further else ""
-    )
 
 
 def listing(names: Iterable[str], max_names: int = 3) -> str:

@@ -245,11 +245,9 @@ def _only_readable_file(folder: Path) -> Path | None:
     return files[0] if len(files) == 1 else None
 
 
-def read_samples(
-    path: str | Path, names: Sequence[str] | None, part: str | None, *, partial: bool = False
-) -> pd.DataFrame:
+def read_samples(path: str | Path, names: Sequence[str] | None, part: str | None) -> pd.DataFrame:
     """Return the cells of a sample table; the arguments are those of `read_sample_table`."""
-    return read_sample_table(path, names, part, partial=partial).cells
+    return read_sample_table(path, names, part).cells
 
 
 def read_sample_table(
@@ -385,13 +383,13 @@ def read_json(path: str | Path) -> Any:
     return parse_json(as_text(read_content(path), str(path)), str(path))
 
 
-def load_schema(name: str = "config") -> dict[str, Any]:
-    """Return ``workflow/schemas/{name}.schema.yaml``: every key, default, bound and description."""
-    path = shipped_folder() / "workflow" / "schemas" / f"{name}.schema.yaml"
+def load_schema() -> dict[str, Any]:
+    """Return ``config.schema.yaml``: each key of the config, default, bounds and description."""
+    path = shipped_folder() / "workflow" / "schemas" / "config.schema.yaml"
     if not path.is_file():
         raise GenesigError(f"{path} is not there, so genesig is not whole; install it again")
     schema: dict[str, Any] = json.loads(_yaml_as_json(path.read_text(encoding="utf-8")))
-    return _with_plugins(schema) if name == "config" else schema
+    return _with_plugins(schema)
 
 
 def _with_plugins(schema: SchemaNode) -> SchemaNode:

@@ -14,7 +14,7 @@ from genesig.errors import Problem, did_you_mean
 from genesig.response.decision import SENSITIVITY, SPECIFICITY
 from genesig.response.kinds import RESPONSES
 from genesig.results import Splits
-from genesig.words import counted, further_text, further_text_of, listing
+from genesig.words import counted, further_text, listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +58,7 @@ def check_design(sheet: Sheet, config: Config, file: str) -> Iterator[Problem]:
         rarest_problem = min(unit_problems, key=lambda counted_problem: counted_problem[0])[1]
         yield Problem(
             rarest_problem.location,
-            rarest_problem.message + further_text_of(len(unit_problems) - 1, "class", "classes"),
+            rarest_problem.message + further_text(len(unit_problems) - 1, "class"),
         )
 
 

@@ -48,19 +48,18 @@ from genesig.selection.assess.scores import bin_by_score
 
 @dataclass(frozen=True)
 class StepCurve:
-    """A step function of right-censored times, constant from each of its times on."""
+    """A survival curve of right-censored times: 1 at first, constant from each of its times on."""
 
     times: Array  # (m,) distinct times of all samples, ascending
     at_risk: Array  # (m,) samples at risk just before each time
     events: Array  # (m,) samples with the event at each time
     value: Array  # (m,) value from each time on
     variance: Array  # (m,) variance of the value
-    start: float  # value before the first time
 
     def at(self, times: Array) -> Array:
         """Return the value at any times; NaN beyond a last sample that was censored."""
         times = np.asarray(times, dtype=float)
-        steps = np.concatenate([[self.start], self.value])
+        steps = np.concatenate([[1.0], self.value])
         values = steps[np.searchsorted(self.times, times, side="right")]
         open_end = self.at_risk[-1] > self.events[-1]
         return np.where((times > self.times[-1]) & open_end, np.nan, values)
@@ -106,7 +105,7 @@ def kaplan_meier(time: Array, event: Array, group: Array | None = None) -> StepC
         variance = survival**2 * _variance_over_groups(
             time, event, group, times, n_at_risk, n_events
         )
-    return StepCurve(times, n_at_risk, n_events, survival, variance, 1.0)
+    return StepCurve(times, n_at_risk, n_events, survival, variance)
 
 
 def _variance_over_groups(
@@ -143,7 +142,7 @@ def censoring(time: Array, event: Array) -> StepCurve:
     n_at_risk = n_at_risk - n_events
     n_censored = _count_at_risk(time, ~np.asarray(event, dtype=bool))[2]
     curve = np.cumprod(1 - n_censored / np.maximum(n_at_risk, 1))
-    return StepCurve(times, n_at_risk, n_censored, curve, np.full(len(curve), np.nan), 1.0)
+    return StepCurve(times, n_at_risk, n_censored, curve, np.full(len(curve), np.nan))
 
 
 def _count_at_risk(time: Array, event: Array) -> tuple[Array, Array, Array]:

@@ -11,7 +11,13 @@ import pandas as pd
 import pytest
 from format_files import Numbers
 
-from genesig.data.files.readers import read_genes, read_matrix, read_samples, read_sets
+from genesig.data.files.readers import (
+    read_genes,
+    read_matrix,
+    read_sample_table,
+    read_samples,
+    read_sets,
+)
 from genesig.errors import InvalidInput
 
 mudata = pytest.importorskip("mudata")
@@ -79,7 +85,8 @@ def test_samples_of_every_modality_are_kept(tmp_path: Path) -> None:
 def test_samples_that_lack_a_modality_are_kept_where_blanks_are(tmp_path: Path) -> None:
     path = write(tmp_path / "e.h5mu", rows=slice(1, None))
     matrix = read_matrix(path, partial=True)
-    assert list(matrix.rows) == read_samples(path, None, None, partial=True).index.tolist()
+    samples = read_sample_table(path, None, None, partial=True).cells.index
+    assert list(matrix.rows) == samples.tolist()
     assert matrix.partial == (RNA_NUMBERS.samples[0],)
     at = matrix.rows.index(RNA_NUMBERS.samples[0])
     np.testing.assert_array_equal(matrix.cells[at, : len(RNA_NUMBERS.genes)], X[0])

@@ -109,9 +109,10 @@ def test_config_is_read_as_written(tmp_path: Path) -> None:
     assert read_config(path) == {"label": "class", "linear": {"mu": [1e-6, 1]}}
 
 
-def test_missing_schema_is_reported() -> None:
-    with pytest.raises(GenesigError, match=r"confg\.schema\.yaml is not there"):
-        load_schema("confg")
+def test_missing_schema_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("genesig.data.files.readers.shipped_folder", lambda: tmp_path)
+    with pytest.raises(GenesigError, match=r"config\.schema\.yaml is not there"):
+        load_schema()
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here")
