@@ -33,7 +33,7 @@ def test_the_paragraph_has_the_numbers_of_the_page():
     expected = [
         f"{rate(1 - error['value'])} (95% CI ",
         f"Stability selection identified {answer['evidence']['fdr_selected']} genes",
-        f"the final model, fitted on all samples, uses {answer['evidence']['model']} genes",
+        f"the final model, fitted on all samples, uses {answer['evidence']['model_size']} genes",
         "In Lund (25 samples), the final model had a balanced accuracy of",
         decimal(answer["stability"]["value"]),
         *(
