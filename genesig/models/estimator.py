@@ -170,7 +170,8 @@ class CrossFitted(ClassifierMixin):  # type: ignore[misc]
     def _calibrated(self, X: Any, y: Any, *, groups: Any = None, **weights: Any) -> Self:
         """Set `slope_` by held-out scores of X and y, if `calibration` is set; return self.
 
-        groups (n,) of the rows go to the folds of `calibration` and to the fits inside them.
+        groups (n,) of the rows go to the folds of `calibration` and to the fits inside them; the
+        slope is shrunken by its variance over groups.
         """
         if self.calibration is not None:
             uncalibrated = clone(self).set_params(calibration=None)
@@ -186,7 +187,7 @@ class CrossFitted(ClassifierMixin):  # type: ignore[misc]
             )
             class_index = np.searchsorted(self.classes_, np.asarray(y))
             self.slope_ = slope(
-                _score_columns(held_out_scores), class_index, weights.get("sample_weight")
+                _score_columns(held_out_scores), class_index, weights.get("sample_weight"), groups
             )
         return self
 
@@ -334,7 +335,7 @@ class FoldClassifier(FoldsInside, SignClassifier):
         """Fit to X (n, d) and the classes y (n,) of its rows, weighted by sample_weight (n,).
 
         ``groups`` (n,) goes to the folds of `cv` and `calibration`: set these to splitters that
-        keep groups together.
+        keep groups together. Probabilities are shrunken by the variance over groups.
         """
         return self._fit_checked(
             X,

@@ -231,7 +231,7 @@ def probabilities(f: Array, line: Array) -> Array:
 STEEPEST = 10.0  # logarithm of the largest slope, in standard deviations of the scores
 
 
-def slope(scores: Array, class_number: Array, weights: Any) -> float:
+def slope(scores: Array, class_number: Array, weights: Any, groups: Any = None) -> float:
     """Return the slope b of ``p_k ~ exp(b s_k)`` that is right among new samples, on average.
 
     The slope of smallest cross-entropy, with targets smoothed by Laplace's rule, 1/(n + K), so that
@@ -239,7 +239,8 @@ def slope(scores: Array, class_number: Array, weights: Any) -> float:
     order of the scores.
 
     scores (n, K) float: of rows that were left out. class_number (n,) int. weights (n,) float or
-    None.
+    None. groups (n,) or None: group of each row, such as its patient; the variance of the slope is
+    then that over groups, if it is larger.
 
     Source: Platt 1999 for the targets; Guo et al. 2017 for one slope of all classes.
     """
@@ -259,5 +260,16 @@ def slope(scores: Array, class_number: Array, weights: Any) -> float:
     fitted = float(np.exp(optimum.x) / spread)
     p = softmax(fitted * scores, axis=1)
     information = row_weights @ ((p * scores**2).sum(axis=1) - (p * scores).sum(axis=1) ** 2)
-    shrinkage = slope_shrinkage(fitted, 1 / float(information)) if information > 0 else 0.0
+    influence = row_weights * ((target - p) * scores).sum(axis=1)
+    effect = _design_effect(influence, groups)
+    shrinkage = slope_shrinkage(fitted, effect / float(information)) if information > 0 else 0.0
     return max(shrinkage * fitted, float(np.exp(-STEEPEST) / spread))
+
+
+def _design_effect(influence: Array, groups: Any) -> float:
+    """Return the variance of a sum of influences (n,) over groups, over that of rows; >= 1."""
+    if groups is None:
+        return 1.0
+    _, group_number = np.unique(np.asarray(groups), return_inverse=True)
+    sums = np.bincount(group_number, weights=influence)
+    return max(1.0, float(sums @ sums) / (float(influence @ influence) or np.inf))

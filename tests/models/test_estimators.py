@@ -263,6 +263,17 @@ def test_slope_of_unrelated_scores_is_next_to_nothing():
     assert 0 < slope(scores, np.repeat([0, 1], 20), None) < 1e-3
 
 
+def test_slope_of_repeated_rows_is_that_of_a_row_for_each_group():
+    """Equal rows of a group have the variance of one row; the smoothing differs a little."""
+    rng = np.random.default_rng(4)
+    y = np.arange(60) % 2
+    scores = np.column_stack([np.zeros(60), rng.normal(0.5 * y - 0.25)])
+    repeated = np.repeat(scores, 3, axis=0), np.repeat(y, 3), None
+    by_group = slope(*repeated, np.repeat(np.arange(60), 3))
+    assert by_group == pytest.approx(slope(scores, y, None), rel=0.05)
+    assert by_group < 0.9 * slope(*repeated)
+
+
 @named([GroupLassoClassifier(tau=0.05), MultipleKernelClassifier(tau=0.05)])
 def test_several_classes_have_probabilities(model):
     X, y = data(60, classes=3)
