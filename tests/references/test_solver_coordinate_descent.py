@@ -12,7 +12,7 @@ from reference_formulas import l1l2_objective as objective
 
 from genesig.optim.solution import duality_gap
 from genesig.optim.solvers import path
-from genesig.optim.solvers.coordinate_descent import coordinate_descent
+from genesig.optim.solvers.reference import coordinate_descent
 from genesig.optim.training import training_sets
 
 

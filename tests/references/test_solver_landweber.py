@@ -15,7 +15,7 @@ from reference_formulas import l1l2_objective as objective
 
 from genesig.optim.solution import duality_gap
 from genesig.optim.solvers import path
-from genesig.optim.solvers.landweber import algorithm_1, iterates, landweber_nested, mu_ladder
+from genesig.optim.solvers.reference import algorithm_1, iterates, landweber_nested, mu_ladder
 from genesig.optim.training import training_sets
 
 

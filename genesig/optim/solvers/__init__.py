@@ -7,9 +7,8 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.errors import GenesigError, pick
 from genesig.optim.solution import Path
-from genesig.optim.solvers.coordinate_descent import coordinate_descent
-from genesig.optim.solvers.landweber import landweber, landweber_nested
 from genesig.optim.solvers.newton import landweber_newton
+from genesig.optim.solvers.reference import coordinate_descent, landweber, landweber_nested
 from genesig.optim.structured.stretches import stretch_path
 from genesig.optim.training import TrainingSets
 
