@@ -159,7 +159,8 @@ class StudyResults:
     def load(cls, files: Any) -> StudyResults:
         """Read the input files of the rule `report_data`; `files` are its ``snakemake.input``."""
         study = CrossValidation.load(files)
-        validation, quality_summary, *external = map(load_json, files.said)
+        # validation.json, quality.json, and about.json of each external cohort
+        validation, quality_summary, *external = map(load_json, files.json_records)
         return cls(
             dataset=study.dataset,
             splits=study.splits,

@@ -100,8 +100,8 @@ class _Step(NamedTuple):
 
     name: str
     reference: str | None  # level with which a categorical covariate is compared
-    low: Array  # (r,) encoded covariates, NaN except one column
-    high: Array  # (r,) likewise
+    low: Array  # (n_columns,) encoded covariates, NaN except one column
+    high: Array  # (n_columns,) likewise
     sd: float  # standard deviation of the column; NaN for a spline
 
 
@@ -126,7 +126,10 @@ def _covariate_steps(dataset: Dataset, final: Fits) -> Iterator[_Step]:
 
 
 def _score_gains(chosen_fits: Fits, step: _Step) -> Array:
-    """Return the gain of the score over a step by the chosen list of each fit, (m,) or (m, T)."""
+    """Return the gain of the score over a step by the chosen list of each fit.
+
+    (n_fits,), or (n_fits, n_classes) if each of several classes has a score.
+    """
     ends = np.stack([step.low, step.high])
     # (2 ends, lists, ...) of each fit; the chosen list is the last one
     scores = [

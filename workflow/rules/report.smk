@@ -18,7 +18,7 @@ WRITTEN = (
     "signature.h5ad",
 )
 WRITTEN += ("model.json", "model_card.md", "report_data.json", "report.html", "figures")
-SAID = ["results/validation.json", "results/quality.json", *TESTED]
+JSON_RECORDS = ["results/validation.json", "results/quality.json", *TESTED]
 FIGURES = {"patterns": ["{name,[^/]+}.svg"], "category": "Figures", "labels": {"figure": "{name}"}}
 FIGURES["caption"] = "../report/figure.rst"
 
@@ -49,7 +49,7 @@ rule report_data:
         observed=batches("observed"),
         null="results/null.npz",
         run="results/settings.json",
-        said=SAID,
+        json_records=JSON_RECORDS,
     output:
         "results/report_data.json",
     log:
@@ -89,7 +89,7 @@ rule report:
 rule run_record:
     input:
         settings="results/settings.json",
-        results=[*REPORTED.values(), *SAID, *SCORED, *(f"results/{name}" for name in WRITTEN)],
+        results=[*REPORTED.values(), *JSON_RECORDS, *SCORED, *(f"results/{name}" for name in WRITTEN)],
         fits=fits(),
     output:
         "results/run.json",
@@ -128,5 +128,5 @@ onsuccess:
     import sys
     from genesig.report.card import finished
 
-    if said := finished("results"):
-        print(said, file=sys.stderr)
+    if last_lines := finished("results"):
+        print(last_lines, file=sys.stderr)

@@ -160,7 +160,8 @@ def _nonlinear_list(tables: Mapping[str, pd.DataFrame]) -> list[str]:
 
 MAX_CORRELATED_GENES = 300
 MAX_STRIPS = 60
-MAX_HEAT_SHAPE = (100, 1000)  # genes, samples
+MAX_HEAT_GENES = 100
+MAX_HEAT_SAMPLES = 1000
 
 
 def gene_parts(dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: float) -> GeneParts:
@@ -220,8 +221,8 @@ def gene_strips(dataset: Dataset, signature: pd.DataFrame) -> list[GeneStrip]:
 
 def heat_data(dataset: Dataset, signature: pd.DataFrame, predictions: pd.DataFrame) -> HeatMap:
     """Return standardised values of the signature, with genes and samples clustered."""
-    shown_genes = signature.head(MAX_HEAT_SHAPE[0])
-    shown_samples = np.array(evenly_spaced_rows(len(dataset.samples), MAX_HEAT_SHAPE[1]))
+    shown_genes = signature.head(MAX_HEAT_GENES)
+    shown_samples = np.array(evenly_spaced_rows(len(dataset.samples), MAX_HEAT_SAMPLES))
     z = np.zeros((0, len(shown_samples)))
     if len(shown_genes):
         z = _standardise_genes(dataset, shown_genes["gene"])[shown_samples].T

@@ -263,6 +263,8 @@ def group_curves(rows: Sequence[Mapping[Any, Any]]) -> list[GroupCurve]:
 
 
 def _group_curve(name: str, rows: Sequence[Mapping[Any, Any]]) -> GroupCurve:
+    """Return the curve of a risk group from its rows."""
+
     def column(key: str) -> Any:
         return rounded(np.array([row[key] for row in rows], dtype=float), 5)
 

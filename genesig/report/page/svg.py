@@ -216,6 +216,7 @@ def name_rows(ax: Axes, names: Sequence[str]) -> None:
 
 
 def _add(ax: Axes, names: Names) -> None:
+    """Keep names on the axes until the figure is drawn."""
     if len(names.names):
         vars(ax).setdefault(NAMES_ATTRIBUTE, []).append(names)
 
@@ -356,6 +357,7 @@ def _tidy(text: str, name: str, title: str, description: str) -> str:
 
 
 def _delete_metadata_and_styles(root: ET.Element) -> None:
+    """Delete matplotlib's metadata and style elements."""
     for parent in list(root.iter()):
         for child in list(parent):
             if child.tag in (f"{SVG}metadata", f"{SVG}style"):

@@ -108,6 +108,7 @@ def net_benefit(probability: Array, positive: Array, threshold: Array, share: fl
 
 
 def _to_odds(share: float) -> float:
+    """Return the odds of a share."""
     return share / (1 - share)
 
 
