@@ -286,7 +286,7 @@ _COLUMNS_OF_TABLE = {
         "genes": Column("Genes", "integer"),
     },
     "sets": {"cv_frequency": Column("Frequency", "share", "Share of the splits that selected it")},
-    "set_genes": {
+    "sets_genes": {
         "weight": Column("Weight in the set", "signed", "For one standard deviation of the gene"),
     },
 }
