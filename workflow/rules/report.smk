@@ -89,7 +89,12 @@ rule report:
 rule run_record:
     input:
         settings="results/settings.json",
-        results=[*REPORTED.values(), *JSON_RECORDS, *SCORED, *(f"results/{name}" for name in WRITTEN)],
+        results=[
+            *REPORTED.values(),
+            *JSON_RECORDS,
+            *SCORED,
+            *(f"results/{name}" for name in WRITTEN),
+        ],
         fits=fits(),
     output:
         "results/run.json",
