@@ -13,6 +13,7 @@ from genesig.data.steps.counts import (
     LogCpm,
     SizeFactors,
     Vst,
+    _moment_dispersions,
     dispersions,
     size_factors,
     trend,
@@ -103,6 +104,20 @@ def test_stabilised_values_equal_deseq2():
     assert np.median(np.abs(np.log(dispersions_found / gene_dispersions)[large])) < 1e-3
     theirs = BY_R[[f"v{k}" for k in range(1, 9)]].to_numpy().T
     np.testing.assert_allclose(step.transform(X), theirs, rtol=0, atol=0.02)
+
+
+@pytest.mark.parametrize(
+    ("counts", "factor", "expected"),
+    [
+        ([0, 10, 20], 1.0, (200 - 3 * 10) / 10**2 / 2),  # of the deviations
+        ([0, 10, 20], 0.25, (200 / 2 - 10 / 0.25) / 10**2),  # of the variance
+        ([0, 0, 1.5], 1.0, (2.25 - 3) / 2),  # the expected count is at least 1
+    ],
+)
+def test_moment_dispersion_is_the_smaller_estimate_by_hand(counts, factor, expected):
+    Y = np.array(counts, dtype=float)[:, None]
+    estimates = _moment_dispersions(Y, np.full(3, factor))
+    np.testing.assert_allclose(estimates, [expected], rtol=1e-14)
 
 
 def test_dispersion_is_the_most_likely_value():

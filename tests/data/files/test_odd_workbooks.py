@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from genesig.cli import main
+from genesig.data.files.formats.excel import _corners
 
 openpyxl = pytest.importorskip("openpyxl")
 
@@ -143,3 +144,18 @@ def test_sample_names_that_became_dates_are_named(validate: Validate) -> None:
     problems, _ = validate(sample_book(names=dates), samples=names)
     assert "turned into dates or numbers by a spreadsheet: '2024-01-01 00:00:00'" in problems
     assert "write the names of the samples again, as text" in problems
+
+
+@pytest.mark.parametrize(
+    ("reference", "corners"),
+    [
+        ("B2:B5", (1, 1, 4, 1)),
+        ("Z1:AA3", (0, 25, 2, 26)),
+        ("$AZ$1:$BA$1", (0, 51, 0, 52)),
+        ("B2", None),
+    ],
+)
+def test_reference_of_merged_cells_gives_rows_and_columns(
+    reference: str, corners: tuple[int, int, int, int] | None
+) -> None:
+    assert _corners(reference) == corners
