@@ -15,7 +15,7 @@ from hypothesis import settings
 from genesig.plugins import PLUGINS_VARIABLE
 
 QUICK = "not slow"  # the -m of pyproject.toml
-WORKER = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
+WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 SLOW_FILE = re.compile(r"^pytestmark = .*pytest\.mark\.slow\b", re.MULTILINE)
 
 # Workers inherit this. With a worker for each core, more threads would only wait for each other.
@@ -75,17 +75,14 @@ def pytest_itemcollected(item):
 def pytest_make_collect_report(collector):
     """Let every other worker begin with the last file: each compiles half of the tests."""
     report = yield
-    if isinstance(collector, pytest.Dir) and WORKER[-1] in "13579":
+    if isinstance(collector, pytest.Dir) and WORKER.endswith(tuple("13579")):
         report.result.reverse()
     return report
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at the marks
 def pytest_collection_modifyitems(items):
-    """Mark all but one of n cases slow where a test says `one_in(n)`; sort the files.
-
-    pytest-xdist hands out the files in this order.
-    """
+    """Mark all but one of n cases slow where a test says `one_in(n)`; sort the files of workers."""
     cases = defaultdict(list)
     for item in items:
         if item.get_closest_marker("one_in"):
@@ -95,4 +92,5 @@ def pytest_collection_modifyitems(items):
         for number, item in enumerate(of_test):
             if number % step:
                 item.add_marker("slow")
-    items.sort(key=lambda item: ([part not in item.nodeid for part in FIRST], item.path))
+    if WORKER:  # pytest-xdist hands out the files in this order
+        items.sort(key=lambda item: ([part not in item.nodeid for part in FIRST], item.path))
