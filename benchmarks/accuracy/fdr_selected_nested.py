@@ -54,7 +54,6 @@ from genesig.selection.linear.training_sets import (
     group_by_matrix,
     linear_keywords,
     make_training_sets,
-    require_halves,
 )
 
 Array = np.ndarray[Any, Any]
@@ -151,8 +150,8 @@ def nested_null_tails(
     inner = []
     for X, reference, training_sets in group_by_matrix(training_data, todo, folds, 500):
         sets = outer_elastic_nets(X, folds, training_data, reference.genes, protocol, training_sets)
-        halves = [(k, require_halves(task.halves)) for k, task in enumerate(training_sets)]
-        inner_halves = [require_halves(task.inner_halves) for task in training_sets]
+        halves = [(k, task.halves) for k, task in enumerate(training_sets)]
+        inner_halves = [task.inner_halves for task in training_sets]
         of_folds = [
             (k, fold_halves[training_sets[k].permutation % len(fold_halves)])
             for k, fold_halves in enumerate(inner_halves)
@@ -187,7 +186,7 @@ def compare_folds(
         )
         sets = outer_elastic_nets(X, steps, dataset, reference.genes, protocol, training_sets)
         inner = inner_elastic_nets(training_sets, sets)
-        halves = [(0, require_halves(training_sets[0].halves))]
+        halves = [(0, training_sets[0].halves)]
         (times,) = select_half_samples(sets, training_sets, halves, protocol).counts()
         nested = nested_null_tails(dataset, splits, split, config, protocol)
         expectations = [

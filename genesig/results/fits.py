@@ -172,6 +172,11 @@ class Fits:
         return np.where(np.isnan(self.gap), np.nan, list_sizes)
 
     @property
+    def chosen_lists(self) -> Array:
+        """Index in `mu` of the chosen list of each fit, (m,)."""
+        return np.asarray(self.choice[:, 2])
+
+    @property
     def whole(self) -> Array:
         """Mask (n_mu,) of the mu at which every fit has a list."""
         return np.asarray(~np.isnan(self.gap).any(axis=0))
@@ -186,7 +191,7 @@ class Fits:
             return self._append_answer(self.answer("predictive"))
         m = len(self)
         n_mu = len(self.mu)
-        mu = self.choice[:, 2]
+        mu = self.chosen_lists
         list_indices = np.column_stack([np.tile(np.arange(n_mu), (m, 1)), mu])
         indptr, entries = _take_ragged(
             self.indptr, (np.arange(m)[:, None] * n_mu + list_indices).ravel()

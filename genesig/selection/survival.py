@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.normalise import Steps, learned_steps
+from genesig.data.steps.normalise import Steps
 from genesig.optim.cox.risk_sets import DEFAULT_TIES, Hazard, RiskSets, baseline_hazard
 from genesig.results import CrossValidation, Dataset, Fits, Splits
 from genesig.selection.assess.assessment import assess
@@ -71,7 +71,7 @@ def predict_test_sets(
     covariates = dataset.covariates()
     training_sets = make_training_sets(dataset, splits, splits.outer, [0])
     for X, reference, matrix_sets in group_by_matrix(
-        dataset, training_sets, learned_steps(folds, dataset), TRAINING_SETS_AT_ONCE
+        dataset, training_sets, folds, TRAINING_SETS_AT_ONCE
     ):
         column_of_gene = {int(gene): column for column, gene in enumerate(reference.genes)}
         for training_set in matrix_sets:

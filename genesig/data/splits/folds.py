@@ -1,17 +1,17 @@
-"""Stratified division of samples into parts, with groups kept whole, and its random seeds."""
+"""Stratified division of samples into parts and halves, with groups kept whole; random seeds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from genesig.arrays import Array
 from genesig.errors import GenesigError
 from genesig.response.kinds import Response
-from genesig.results import Dataset
+from genesig.results import Dataset, Split
 
 # The first number of a spawn key. These numbers must never change: the splits and permutations of
 # earlier studies depend on them.
@@ -43,6 +43,15 @@ def random_state(seed: int, key: tuple[int, ...]) -> int:
     """Return the 32 bits that scikit-learn takes as ``random_state`` for one random choice."""
     state: Any = np.random.SeedSequence(seed, spawn_key=key).generate_state(1)
     return int(state[0])
+
+
+class HalfCounts(NamedTuple):
+    """Number of pairs of complementary half-samples to draw."""
+
+    outer: int = 0
+    """Pairs of each training set."""
+    inner: int = 0
+    """Pairs of the rows that train each of its inner folds."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +114,35 @@ class Samples:
             _, group_number = np.unique(self.groups[rows], return_inverse=True)
             part_of_row = _stratified_groups(strata, group_number, n_parts, generator(seed, key))
         return [rows[part_of_row == part_number] for part_number in range(n_parts)]
+
+    def halves(self, rows: Array, n_pairs: int, seed: int, key: tuple[int, ...]) -> Array:
+        """Return the masks (n, 2 n_pairs) of complementary pairs of stratified halves of some rows.
+
+        Columns 2i and 2i + 1 are a pair. Groups stay together. Each pair has its own random
+        numbers, so that more pairs leave the first ones as they are.
+        """
+        masks = np.zeros((len(self.names), 2 * n_pairs), dtype=bool)
+        for pair in range(n_pairs):
+            for side, rows_of_half in enumerate(self.parts(rows, 2, seed, (HALF, *key, pair))):
+                masks[rows_of_half, 2 * pair + side] = True
+        return masks
+
+    def halves_of_split(self, split: Split, counts: HalfCounts, seed: int) -> tuple[Array, Array]:
+        """Return the masks of halves of a split's training rows, and of the rows that train a fold.
+
+        They are (n, 2 P) and (n_folds, n, 2 p); without pairs for folds, n_folds is 0.
+        """
+        train = self.rows(split.train)
+        halves = self.halves(train, counts.outer, seed, (*split.seed, 0))
+        if not counts.inner or not split.inner:
+            return halves, np.zeros((0, len(self.names), 0), dtype=bool)
+        inner_halves = [
+            self.halves(
+                np.setdiff1d(train, self.rows(fold)), counts.inner, seed, (*split.seed, number)
+            )
+            for number, fold in enumerate(split.inner, start=1)
+        ]
+        return halves, np.stack(inner_halves)
 
     def max_number_of_parts(self, rows: Array, max_parts: int) -> int:
         """Return the largest number of parts, 2 to `max_parts`, into which rows can be divided."""

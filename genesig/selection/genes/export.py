@@ -122,7 +122,7 @@ def stretches_table(dataset: Dataset, nested: pd.DataFrame, final: Fits) -> pd.D
 
     chromosomes, positions = dataset.places()
     genome = Genome.from_columns(len(chromosomes), chromosomes, positions)
-    genes, weights = final.coef(0, int(final.choice[0, 2]))
+    genes, weights = final.coef(0, int(final.chosen_lists[0]))
     contributions = np.zeros(len(chromosomes))
     in_model = np.zeros(len(chromosomes), dtype=bool)
     order = genome.order

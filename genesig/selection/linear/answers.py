@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -48,11 +48,7 @@ from genesig.selection.linear.training_sets import (
     LIST_LENGTHS,
     LinearSettings,
     TrainingSet,
-    require_halves,
 )
-
-if TYPE_CHECKING:
-    from genesig.selection.linear.elastic_nets import LinearModel
 
 
 def first_genes(genes: Array) -> tuple[Array, ...]:
@@ -161,7 +157,7 @@ class HalfSelection(NamedTuple):
         fold_halves = [
             (number, masks)
             for number, training_set in enumerate(training_sets)
-            for masks in require_halves(training_set.inner_halves)
+            for masks in training_set.inner_halves
         ]
         return cls(
             _select_halves(training_sets, outer, settings),
@@ -173,10 +169,7 @@ def _select_halves(
     training_sets: list[TrainingSet], outer: ElasticNets, settings: LinearSettings
 ) -> HalfSampleLists:
     """Return the half-sample lists of training sets."""
-    halves = [
-        (number, require_halves(training_set.halves))
-        for number, training_set in enumerate(training_sets)
-    ]
+    halves = [(number, training_set.halves) for number, training_set in enumerate(training_sets)]
     return select_half_samples(outer, training_sets, halves, settings)
 
 
@@ -299,7 +292,7 @@ def _stack_gamma(models: Sequence[LinearModel]) -> Array:
 
 def _chosen_model(fits: Fits, fit: int, choice: GridChoice, genes: Array) -> LinearModel:
     """Return the model of the list that the two stages choose."""
-    list_index = int(fits.choice[fit, 2])
+    list_index = int(fits.chosen_lists[fit])
     indices, values = fits.coef(fit, list_index)
     return LinearModel(
         genes=np.searchsorted(genes, indices),

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.splits.folds import CHANCE
-from genesig.data.steps.normalise import Steps, learned_steps
+from genesig.data.splits.folds import CHANCE, HalfCounts
+from genesig.data.steps.normalise import Steps
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Fits, Split, Splits
 from genesig.results.fits import LassoLists
@@ -39,12 +39,11 @@ from genesig.selection.genes.frequency import (
 from genesig.selection.linear.elastic_nets import ElasticNets
 from genesig.selection.linear.kinds import outer_elastic_nets
 from genesig.selection.linear.training_sets import (
-    HalfCounts,
+    MAX_MOMENTS,
     LinearSettings,
     TrainingSet,
     group_by_matrix,
     make_training_sets,
-    require_halves,
 )
 
 log = logging.getLogger(__name__)
@@ -52,9 +51,6 @@ log = logging.getLogger(__name__)
 HALF_SAMPLE_TAU = np.geomspace(0.9, 0.15, 8)
 """Fractions of each half's tau_max along its path. The last list of at most `max_list_length` genes
 counts."""
-
-MAX_HALF_SAMPLE_MOMENTS = 5e6
-"""Means and scales, one number for each gene of each half, that one call may hold."""
 
 
 def count_pairs(n_pairs: int, settings: LinearSettings) -> HalfCounts:
@@ -219,8 +215,8 @@ def _weight_sizes(values: Array) -> Array:
 
 
 def _batches(n_sets: int, numbers_per_set: int) -> Iterator[slice]:
-    """Yield slices of sets of halves that `MAX_HALF_SAMPLE_MOMENTS` allows in one call."""
-    batch_size = max(1, int(MAX_HALF_SAMPLE_MOMENTS / numbers_per_set))
+    """Yield slices of sets of halves that `MAX_MOMENTS` allows in one call."""
+    batch_size = max(1, int(MAX_MOMENTS / numbers_per_set))
     for start in range(0, n_sets, batch_size):
         yield slice(start, min(start + batch_size, n_sets))
 
@@ -344,15 +340,14 @@ def _select_in_training_sets(
     outer_parts = []
     inner_parts = []
     n_genes = len(dataset.genes)
-    bound_steps = learned_steps(fold_steps, dataset)
-    max_sets = max(1, int(MAX_HALF_SAMPLE_MOMENTS / max(1, n_genes)))
-    for X, reference, matrix_sets in group_by_matrix(dataset, training_sets, bound_steps, max_sets):
+    max_sets = max(1, int(MAX_MOMENTS / max(1, n_genes)))
+    for X, reference, matrix_sets in group_by_matrix(dataset, training_sets, fold_steps, max_sets):
         outer = outer_elastic_nets(X, fold_steps, dataset, reference.genes, settings, matrix_sets)
         halves = []
         fold_halves = []
         for number, training_set in enumerate(matrix_sets):
-            halves.append((number, require_halves(training_set.halves)))
-            inner_halves = require_halves(training_set.inner_halves)
+            halves.append((number, training_set.halves))
+            inner_halves = training_set.inner_halves
             if len(inner_halves):
                 fold = training_set.permutation % len(inner_halves)
                 fold_halves.append((number, inner_halves[fold]))

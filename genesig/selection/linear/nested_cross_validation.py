@@ -1,15 +1,14 @@
 """Both stages of the linear protocol on training sets: nested cross-validation and final model.
 
-Stage I (`grid`) chooses tau, lambda and mu by the inner folds. Stage II (`path`) selects nested
-lists on the whole training set, refits them by ridge, and scores the test samples. `answers` adds
-the FDR-selected genes and the predictive model.
+Stage I (`grid`) chooses tau, lambda and mu by the inner folds. Stage II (`fit_nested_lists` of
+`elastic_nets`) selects nested lists on the whole training set and refits them by ridge; here they
+score the test samples. `answers` adds the FDR-selected genes and the predictive model.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,7 +17,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.splits.draw import redraw_final_split
-from genesig.data.steps.normalise import Reference, Steps, learned_steps
+from genesig.data.steps.normalise import Steps
 from genesig.errors import GenesigError, pick
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import CovariateWeights, GridSearch, covariate_part
@@ -29,10 +28,11 @@ from genesig.selection.linear.answers import (
     add_answers,
     predicts_by_half_samples,
 )
-from genesig.selection.linear.elastic_nets import ElasticNets, NestedModels, fit_nested_lists
+from genesig.selection.linear.elastic_nets import NestedModels, fit_nested_lists
 from genesig.selection.linear.grid import (
     CHOICE_RULES,
     GridChoice,
+    GridIndices,
     calibration_lines,
     search_grid,
     search_grid_averaged,
@@ -44,8 +44,14 @@ from genesig.selection.linear.half_samples import (
     count_pairs_of_half_samples,
 )
 from genesig.selection.linear.kinds import FITTINGS, outer_elastic_nets
-from genesig.selection.linear.omics import ChooseSettings, candidate_factors, group_by_factors
+from genesig.selection.linear.omics import (
+    ChooseSettings,
+    SameFactors,
+    candidate_factors,
+    group_by_factors,
+)
 from genesig.selection.linear.training_sets import (
+    MAX_MOMENTS,
     NO_HALVES,
     LinearSettings,
     TrainingSet,
@@ -54,9 +60,6 @@ from genesig.selection.linear.training_sets import (
     make_training_sets,
     permutation_numbers,
 )
-
-MAX_MOMENTS = 5e6
-"""Means and scales, one number for each gene of each training set, that one call may hold."""
 
 MAX_TRAINING_SETS = 500
 """Training sets of one call, so that a long job reports its progress often."""
@@ -81,8 +84,9 @@ def nested_cross_validation(
     dataset : Dataset
         After the row-wise steps.
     half_sample_study : HalfSampleStudy, optional
-        If it is missing or empty, the chosen list of the two stages is the only answer. The same
-        holds under permuted labels, unless `predicts_by_half_samples`.
+        Numbers of genes that are expected under permuted labels. If it is missing or empty, the
+        chosen list of the two stages is the only answer. The same holds under permuted labels,
+        unless `predicts_by_half_samples`.
     labels : str
         ``observed`` or ``permuted-FIRST-LAST``.
     batch : str
@@ -119,9 +123,7 @@ def fit_final_model(
     nested cross-validation uses one draw: several would multiply its time and leave the error as it
     is.
 
-    half_sample_study: gives the numbers of genes that are expected under permuted labels, by which
-    FDR-selected genes are found; without it there are none. folds, linear: as in
-    `nested_cross_validation`.
+    Parameters are those of `nested_cross_validation`.
     """
     settings = LinearSettings(**linear)
     null_tails = NullTails.from_study(half_sample_study, "final")
@@ -152,7 +154,7 @@ def fit_half_samples(
 
     Each half chooses its settings by its own inner folds, so that its list is the one that half as
     many patients would have given. A list of the lasso of equal length is added (see
-    `add_lasso_lists`). Parameters are those of `fit_final_model`.
+    `add_lasso_lists`). Parameters are those of `nested_cross_validation`.
     """
     settings = LinearSettings(**linear)
     null_tails = NullTails.from_study(half_sample_study, "half")
@@ -181,33 +183,26 @@ def _fit_training_sets(
     with_lasso_lists: bool = False,
 ) -> Fits:
     """Return the fits of training sets in order, with answers if there are `null_tails`."""
-    output_shape = FITTINGS[dataset.design.kind].output_shape(dataset.design)
-    fits_of_matrices = [_no_fits(settings, output_shape)]
-    n_done = 0
     start_time = time.monotonic()
+    output_shape = FITTINGS[dataset.design.kind].output_shape(dataset.design)
     n_outputs = int(np.prod(output_shape))
     max_sets = min(MAX_TRAINING_SETS, int(MAX_MOMENTS / max(1, len(dataset.genes)))) // n_outputs
-    bound_steps = learned_steps(fold_steps, dataset)
-    factor_candidates = candidate_factors(dataset, settings)
+    candidates = candidate_factors(dataset, settings)
     # Memory holds the choices of all candidates at once, with the scores of their folds.
-    batch_size = max(1, max_sets // len(factor_candidates))
+    batch_size = max(1, max_sets // len(candidates))
+    fits_of_matrices = [_no_fits(settings, output_shape)]
+    n_done = 0
     for X, reference, matrix_sets in group_by_matrix(
-        dataset, training_sets, bound_steps, batch_size
+        dataset, training_sets, fold_steps, batch_size
     ):
-        make_outer = partial(outer_elastic_nets, X, fold_steps, dataset, reference.genes, settings)
+        genes = reference.genes
+        make_outer = partial(outer_elastic_nets, X, fold_steps, dataset, genes, settings)
         numbers = []
-        fits_of_choices = []
+        fits_of_factors = []
         for same_factors in group_by_factors(
-            matrix_sets, make_outer, choose_settings, settings, factor_candidates
+            matrix_sets, make_outer, choose_settings, settings, candidates
         ):
-            fits, choices = _fit_short_enough(
-                same_factors.training_sets,
-                same_factors.choices,
-                same_factors.outer,
-                same_factors.make_outer,
-                reference,
-                settings,
-            )
+            fits, choices = _fit_short_enough(same_factors, genes, settings)
             if null_tails is not None:
                 nets = AnswerNets(
                     same_factors.outer,
@@ -215,25 +210,18 @@ def _fit_training_sets(
                     *same_factors.with_equal_factors(make_outer),
                 )
                 fits = add_answers(
-                    same_factors.training_sets,
-                    choices,
-                    fits,
-                    nets,
-                    reference.genes,
-                    settings,
-                    null_tails,
+                    same_factors.training_sets, choices, fits, nets, genes, settings, null_tails
                 )
             if with_lasso_lists:
-                fits = add_lasso_lists(same_factors.outer, fits, reference.genes, settings)
+                fits = add_lasso_lists(same_factors.outer, fits, genes, settings)
+            if same_factors.factors is not None:
+                factors = np.tile(same_factors.factors, (len(fits), 1))
+                fits = replace(fits, grid=replace(fits.grid, factors=factors))
             numbers.append(same_factors.numbers)
-            factors = same_factors.factors
-            if factors is not None:
-                grid = replace(fits.grid, factors=np.tile(factors, (len(fits), 1)))
-                fits = replace(fits, grid=grid)
-            fits_of_choices.append(fits)
+            fits_of_factors.append(fits)
         # Sets that chose the same factors were fitted together.
         original_order = np.argsort(np.concatenate(numbers))
-        fits_of_matrices.append(Fits.concatenate(fits_of_choices).take(original_order))
+        fits_of_matrices.append(Fits.concatenate(fits_of_factors).take(original_order))
         n_done += len(matrix_sets)
         log.info("%d of %d fits, %.0f s", n_done, len(training_sets), time.monotonic() - start_time)
     return Fits.concatenate(fits_of_matrices)
@@ -251,22 +239,22 @@ def _no_fits(settings: LinearSettings, output_shape: tuple[int, ...]) -> Fits:
 
 
 def _fit_short_enough(
-    training_sets: list[TrainingSet],
-    choices: list[GridChoice],
-    outer: ElasticNets,
-    make_outer: Callable[[list[TrainingSet]], ElasticNets],
-    reference: Reference,
-    settings: LinearSettings,
+    same_factors: SameFactors, genes: Array, settings: LinearSettings
 ) -> tuple[Fits, list[GridChoice]]:
-    """Fit the choices; choose again where the list has more than ``signature.most`` genes.
+    """Return the fits and their choices, each with a list of at most ``signature.most`` genes.
 
-    The inner folds, which choose, have fewer samples and often shorter lists. A set all of whose
-    lists exceed ``linear.longest`` is refitted, too.
+    The inner folds, which choose, have fewer samples and often shorter lists than the training set.
+    A set whose list is longer, or whose lists all exceed ``linear.longest``, chooses again among
+    shorter lists; without a shorter choice its list stays.
+
+    genes (d,) int: numbers in the data set of the columns of the matrix.
 
     Raises GenesigError: if a training set has no list and no shorter choice.
     """
-    fits = _fit_choices(training_sets, choices, outer, reference, settings)
-    list_sizes = fits.sizes()[np.arange(len(training_sets)), fits.choice[:, 2]]
+    training_sets = same_factors.training_sets
+    choices = same_factors.choices
+    fits = _fit_choices(same_factors, genes, settings)
+    list_sizes = fits.sizes()[np.arange(len(fits)), fits.chosen_lists]
     no_list = np.asarray(np.isnan(fits.gap).all(axis=1))
     shorter_choices = {}
     for fit in np.flatnonzero(no_list | (list_sizes > settings.most)):
@@ -274,44 +262,38 @@ def _fit_short_enough(
         if choice is not None:
             shorter_choices[fit] = choice
         elif no_list[fit]:
-            training_set = training_sets[fit]
-            number = training_set.permutation
+            number = training_sets[fit].permutation
             raise GenesigError(
-                f"split {training_set.split}{f', permutation {number}' if number else ''}: every "
-                f"list has more than {settings.longest} genes; "
+                f"split {training_sets[fit].split}{f', permutation {number}' if number else ''}: "
+                f"every list has more than {settings.longest} genes; "
                 "raise linear.longest or linear.tau_min"
             )
     if not shorter_choices:
         return fits, choices
     refitted_sets = [training_sets[fit] for fit in shorter_choices]
-    shorter_fits, last_choices = _fit_short_enough(
-        refitted_sets,
-        list(shorter_choices.values()),
-        make_outer(refitted_sets),
-        make_outer,
-        reference,
-        settings,
+    # `numbers` and `inner`, which no fit uses, stay those of all sets.
+    refitted = same_factors._replace(
+        training_sets=refitted_sets,
+        outer=same_factors.make_outer(refitted_sets),
+        choices=list(shorter_choices.values()),
     )
-    order = np.arange(len(training_sets))
-    order[list(shorter_choices)] = len(training_sets) + np.arange(len(refitted_sets))
+    shorter_fits, last_choices = _fit_short_enough(refitted, genes, settings)
+    order = np.arange(len(fits))
+    order[list(shorter_choices)] = len(fits) + np.arange(len(refitted_sets))
     all_choices = [*choices, *last_choices]
     all_fits = Fits.concatenate([fits, shorter_fits])
     return all_fits.take(order), [all_choices[number] for number in order]
 
 
-def _fit_choices(
-    training_sets: list[TrainingSet],
-    choices: list[GridChoice],
-    outer: ElasticNets,
-    reference: Reference,
-    settings: LinearSettings,
-) -> Fits:
+def _fit_choices(same_factors: SameFactors, genes: Array, settings: LinearSettings) -> Fits:
     """Return stage II at the choices of stage I, with the scores of the test samples."""
-    grid_indices = np.array([choice.indices for choice in choices])
-    tau = settings.tau_fractions()[grid_indices[:, 0]]
-    lam = settings.lam_grid()[grid_indices[:, 1]]
+    training_sets = same_factors.training_sets
+    outer = same_factors.outer
+    choices = same_factors.choices
+    tau = settings.tau_fractions()[[choice.indices.tau for choice in choices]]
+    lam = settings.lam_grid()[[choice.indices.lam for choice in choices]]
     models = fit_nested_lists(outer, tau, lam, settings)
-    grid_indices = _longest_kept_lists(training_sets, models, grid_indices, settings)
+    kept_indices = _kept_indices(training_sets, models, choices, settings)
     kind = FITTINGS[training_sets[0].kind]
     crossfitted_scores = [choice.crossfitted_scores for choice in choices]
     calibration = calibration_lines(training_sets, crossfitted_scores)
@@ -335,10 +317,10 @@ def _fit_choices(
             agreement=np.stack([choice.agreement for choice in choices]),
         ),
         mu=np.asarray(settings.mu, dtype=float),
-        choice=grid_indices,
+        choice=np.array(kept_indices),
         threshold=threshold,
         indptr=models.indptr,
-        indices=reference.genes[models.indices],
+        indices=genes[models.indices],
         values=models.values,
         intercept=models.intercept,
         gap=models.gap,
@@ -360,27 +342,30 @@ def _fit_choices(
     )
 
 
-def _longest_kept_lists(
+def _kept_indices(
     training_sets: list[TrainingSet],
     models: NestedModels,
-    grid_indices: Array,
+    choices: list[GridChoice],
     settings: LinearSettings,
-) -> Array:
-    """Return the choices, with the longest kept list in place of a list that was too long to keep.
+) -> list[GridIndices]:
+    """Return the chosen indices, with the longest kept list where the chosen one is too long.
 
     Each fit decides this alone, so that permuted labels are treated as the observed ones are.
     """
     has_list = ~np.isnan(models.gap)
-    for fit, mu in enumerate(grid_indices[:, 2]):
-        if has_list[fit].any() and not has_list[fit, mu]:
-            grid_indices[fit, 2] = np.flatnonzero(has_list[fit])[-1]
+    kept_indices = []
+    for fit, choice in enumerate(choices):
+        indices = choice.indices
+        if has_list[fit].any() and not has_list[fit, indices.mu]:
             log.warning(
                 "split %s: the list at mu %g has more than %s genes; the longest kept one serves",
                 training_sets[fit].split,
-                settings.mu[mu],
+                settings.mu[indices.mu],
                 settings.longest,
             )
-    return grid_indices
+            indices = indices._replace(mu=int(np.flatnonzero(has_list[fit])[-1]))
+        kept_indices.append(indices)
+    return kept_indices
 
 
 def _held_out_scores(X: Array, training_set: TrainingSet, models: NestedModels, fit: int) -> Array:

@@ -16,7 +16,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.splits.folds import RANDOM_LIST, generator, spawn_key
-from genesig.data.steps.normalise import Steps, learned_steps
+from genesig.data.steps.normalise import Steps
 from genesig.data.study.gene_sets import match_sets
 from genesig.results import CrossValidation, Dataset, Splits
 from genesig.selection.assess.assessment import assess, compare_errors, study_errors
@@ -147,9 +147,7 @@ def score_gene_lists(
     training_sets = make_training_sets(dataset, splits, splits.outer, [0])
     size_of_split = dict(zip([split.name for split in splits.outer], sizes, strict=True))
     scores = []
-    for X, reference, (training_set,) in group_by_matrix(
-        dataset, training_sets, learned_steps(fold_steps, dataset), 1
-    ):
+    for X, reference, (training_set,) in group_by_matrix(dataset, training_sets, fold_steps, 1):
         size = int(size_of_split[training_set.split])
         column_of_gene = np.full(len(dataset.genes), -1)
         column_of_gene[reference.genes] = np.arange(len(reference.genes))

@@ -11,15 +11,15 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.splits.draw import permutation
-from genesig.data.splits.folds import HALF, PERMUTATION, Samples
+from genesig.data.splits.folds import PERMUTATION, HalfCounts, Samples
 from genesig.data.steps.alignment import Alignments
 from genesig.data.steps.described import steps_by_training_set
 from genesig.data.steps.normalise import (
@@ -28,6 +28,7 @@ from genesig.data.steps.normalise import (
     Steps,
     alignments_of,
     fit_reference_steps,
+    learned_steps,
     with_response,
 )
 from genesig.errors import GenesigError
@@ -39,6 +40,11 @@ from genesig.selection.assess.covariates import Covariates, exchange_residuals
 from genesig.words import counted
 
 log = logging.getLogger(__name__)
+
+NO_HALVES = HalfCounts()
+
+MAX_MOMENTS = 5e6
+"""Means and scales, one number for each gene of each training set or half, that a call may hold."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +71,10 @@ class TrainingSet:
     """Treatment of ties in survival times; None for other responses."""
     covariates: Covariates | None = None
     """Covariates and weights of each row of X under this permutation; None without both."""
-    halves: Array | None = None
-    """(n, 2 P) bool: complementary halves of the training rows, see `draw_halves`; P may be 0."""
-    inner_halves: Array | None = None
-    """(n_folds, n, 2 p) bool: halves of the rows that train each inner fold."""
+    halves: Array = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
+    """(n, 2 P) bool: halves of the training rows, see `Samples.halves`; P may be 0."""
+    inner_halves: Array = field(default_factory=lambda: np.zeros((0, 0, 0), dtype=bool))
+    """(n_folds, n, 2 p) bool: halves of the rows that train each inner fold; n_folds may be 0."""
     group: Array | None = None
     """(n,) int: number of the group of the sample at each row of X; None without groups."""
     matrix_permutation: Array | None = None
@@ -102,22 +108,15 @@ def _require_covariates(covariates: Covariates | None) -> Covariates:
     return covariates
 
 
-def require_halves(halves: Array | None) -> Array:
-    """Return the halves of a training set; raise if none were drawn."""
-    if halves is None:
-        raise GenesigError("no halves were drawn of this training set")
-    return halves
-
-
 def _row_mask(length: int, rows: Array) -> Array:
-    """Return which of so many rows are listed, (length,)."""
+    """Return the mask (length,) that is true at some rows."""
     mask = np.zeros(length, dtype=bool)
     mask[rows] = True
     return mask
 
 
 def permutation_numbers(labels: str) -> list[int]:
-    """Translate ``observed`` to [0] and ``permuted-003-005`` to [3, 4, 5]."""
+    """Return [0] for ``observed`` and [3, 4, 5] for ``permuted-003-005``."""
     if labels == "observed":
         return [0]
     match = re.fullmatch(r"permuted-(\d+)-(\d+)", labels)
@@ -131,18 +130,6 @@ def batch_of(splits: tuple[Split, ...], batch: str) -> tuple[Split, ...]:
     """Return the splits of batch ``2of3``: every third split, from the second on."""
     number, count = map(int, batch.split("of"))
     return splits[number - 1 :: count]
-
-
-class HalfCounts(NamedTuple):
-    """Number of pairs of half-samples to draw."""
-
-    outer: int = 0
-    """Pairs of each training set."""
-    inner: int = 0
-    """Pairs of the rows that train each of its inner folds."""
-
-
-NO_HALVES = HalfCounts()
 
 
 def make_training_sets(
@@ -160,105 +147,46 @@ def make_training_sets(
     """
     y = dataset.response()
     covariates = Covariates.from_dataset(dataset)
-    samples = Samples.from_dataset(dataset)
     group = group_numbers(dataset.groups())
-    drawn_halves = [
-        (split, _draw_split_halves(samples, splits.seed, split, half_counts))
-        for split in outer_splits
+    samples = Samples.from_dataset(dataset)
+    # Halves stay with the samples, so that all permutations share them.
+    halves_by_split = [
+        (split, *samples.halves_of_split(split, half_counts, splits.seed)) for split in outer_splits
     ]
     training_sets = []
-    for permutation_number in permutations:
-        row_of_sample = permutation(dataset, splits, permutation_number, stage)
+    for number in permutations:
+        row_of_sample = permutation(dataset, splits, number, stage)  # row of X that sample i takes
         matrix_permutation = None
-        if permutation_number and dataset.design.covariates:
+        if number and dataset.design.covariates:
             matrix_permutation = row_of_sample
             row_of_sample = np.arange(len(matrix_permutation))
         sample_of_row = np.argsort(row_of_sample)
-        permuted = _PermutedStudy(
-            dataset=dataset,
-            permutation=permutation_number,
-            row_of_sample=row_of_sample,
-            y=y[sample_of_row],
-            covariates=None if covariates is None else covariates.permute(row_of_sample),
-            group=None if group is None else group[sample_of_row],
-            matrix_permutation=matrix_permutation,
-        )
-        training_sets += [permuted.training_set(split, *halves) for split, halves in drawn_halves]
+        permuted_y = y[sample_of_row]
+        permuted_covariates = None if covariates is None else covariates.permute(row_of_sample)
+        permuted_group = None if group is None else group[sample_of_row]
+        for split, halves, inner_halves in halves_by_split:
+            label_rows = dataset.rows(split.test)
+            training_sets.append(
+                TrainingSet(
+                    split=split.name,
+                    permutation=number,
+                    y=permuted_y,
+                    train=np.sort(row_of_sample[dataset.rows(split.train)]),
+                    test=row_of_sample[label_rows],
+                    inner_folds=tuple(
+                        np.sort(row_of_sample[dataset.rows(fold)]) for fold in split.inner
+                    ),
+                    label_rows=label_rows,
+                    kind=dataset.design.kind,
+                    ties=dataset.design.ties,
+                    covariates=permuted_covariates,
+                    halves=halves[sample_of_row],
+                    inner_halves=inner_halves[:, sample_of_row],
+                    group=permuted_group,
+                    matrix_permutation=matrix_permutation,
+                )
+            )
     return training_sets
-
-
-def _draw_split_halves(
-    samples: Samples, seed: int, split: Split, half_counts: HalfCounts
-) -> tuple[Array, Array]:
-    """Return the halves (n, 2 P) of a split, and (n_folds, n, 2 p) of its folds, by sample."""
-    train = samples.rows(split.train)
-    outer_halves = draw_halves(samples, train, half_counts.outer, seed, (*split.seed, 0))
-    if not half_counts.inner or not split.inner:
-        return outer_halves, np.zeros((0, len(samples.names), 0), dtype=bool)
-    inner_halves = [
-        draw_halves(
-            samples,
-            np.setdiff1d(train, samples.rows(fold)),
-            half_counts.inner,
-            seed,
-            (*split.seed, number),
-        )
-        for number, fold in enumerate(split.inner, start=1)
-    ]
-    return outer_halves, np.stack(inner_halves)
-
-
-def draw_halves(
-    samples: Samples, rows: Array, n_pairs: int, seed: int, key: tuple[int, ...]
-) -> Array:
-    """Return the masks (n, 2 P) of P complementary pairs of halves of some rows.
-
-    Columns 2i and 2i + 1 are a pair. Halves are stratified, and groups stay together. Each pair has
-    its own random numbers, so that more pairs leave the first ones as they are.
-    """
-    masks = np.zeros((len(samples.names), 2 * n_pairs), dtype=bool)
-    for pair in range(n_pairs):
-        half_rows = samples.parts(rows, 2, seed, (HALF, *key, pair))
-        for side, half in enumerate(half_rows):
-            masks[half, 2 * pair + side] = True
-    return masks
-
-
-@dataclass(frozen=True)
-class _PermutedStudy:
-    """The study under one permutation: what belongs to a sample, in the order of the rows of X."""
-
-    dataset: Dataset
-    permutation: int
-    row_of_sample: Array
-    """(n,) int: row of X that sample i takes."""
-    y: Array
-    covariates: Covariates | None
-    group: Array | None
-    matrix_permutation: Array | None
-
-    def training_set(self, split: Split, halves: Array, inner_halves: Array) -> TrainingSet:
-        """Return the training set of a split, whose halves (n, 2 P) are by sample."""
-        label_rows = self.dataset.rows(split.test)
-        sample_of_row = np.argsort(self.row_of_sample)
-        return TrainingSet(
-            split=split.name,
-            permutation=self.permutation,
-            y=self.y,
-            train=np.sort(self.row_of_sample[self.dataset.rows(split.train)]),
-            test=self.row_of_sample[label_rows],
-            inner_folds=tuple(
-                np.sort(self.row_of_sample[self.dataset.rows(fold)]) for fold in split.inner
-            ),
-            label_rows=label_rows,
-            kind=self.dataset.design.kind,
-            ties=self.dataset.design.ties,
-            covariates=self.covariates,
-            halves=halves[sample_of_row],
-            inner_halves=inner_halves[:, sample_of_row],
-            group=self.group,
-            matrix_permutation=self.matrix_permutation,
-        )
 
 
 def group_by_matrix(
@@ -275,9 +203,10 @@ def group_by_matrix(
     studies of a pool are aligned (see `Alignments`), consecutive ones with the same choice share a
     matrix.
 
-    fold_steps: steps that learn from training rows, with the settings that `learned_steps` adds.
+    fold_steps: ``normalise.folds`` of the config.
     """
     alignments = alignments_of(dataset)
+    bound_steps = learned_steps(fold_steps, dataset)
 
     def permutation_of_matrix(training_set: TrainingSet) -> int:
         return 0 if training_set.matrix_permutation is None else training_set.permutation
@@ -290,7 +219,7 @@ def group_by_matrix(
         ):
             if matrix_permutation is not None:
                 aligned = replace(aligned, X=exchange_residuals(aligned, matrix_permutation))
-            yield from _normalise_matrices(aligned, same_alignment, fold_steps, max_training_sets)
+            yield from _normalise_matrices(aligned, same_alignment, bound_steps, max_training_sets)
 
 
 def _align_studies(
@@ -299,7 +228,11 @@ def _align_studies(
     training_sets: list[TrainingSet],
     matrix_permutation: Array | None,
 ) -> Iterator[tuple[Dataset, list[TrainingSet]]]:
-    """Yield the data set, aligned as training samples choose, and the training sets that do so."""
+    """Yield the data set with its studies aligned in one way, and the training sets that choose it.
+
+    Training samples choose the way with the smallest error. Without a choice (`alignments` is None)
+    the data set and all training sets are yielded at once.
+    """
     if alignments is None:
         yield dataset, training_sets
         return
@@ -327,20 +260,20 @@ def _normalise_matrices(
 ) -> Iterator[tuple[Array, Reference, list[TrainingSet]]]:
     """Yield each normalised matrix, its fitted steps and its training sets, for one data set.
 
-    Training rows number the rows of X, and `obs` is in that order: each row keeps its own batch.
-    The response comes from ``training_set.y``, which a permutation changes.
+    Rows of the sample table stay beside the rows of X, so that each row keeps its batch. The
+    response is that of ``training_set.y``, which a permutation changes.
     """
     X = dataset.X
     obs = dataset.obs
     if all(step["step"] in MOMENT_STEPS for step in fold_steps):
-        # The solver centres and scales by itself, so that all training sets share X.
+        # Only centring and scaling is learned. The solver does it, so that training sets share X.
         reference = fit_reference_steps(X, fold_steps)
         n_folds = max((len(training_set.inner_folds) for training_set in training_sets), default=0)
         batch_size = max(1, max_training_sets // (1 + n_folds))
         for start in range(0, len(training_sets), batch_size):
             yield X, reference, training_sets[start : start + batch_size]
         return
-    # Computations that all training sets share are done once, and kept in the steps' settings.
+    # Computations that training sets share are done once, and kept in the settings of the steps.
     steps_of_set = steps_by_training_set(
         X, fold_steps, [training_set.train for training_set in training_sets]
     )
@@ -379,6 +312,7 @@ class TauGrid:
     tau_min: float
     """Smallest fraction."""
     tau_count: int
+    """Number of fractions."""
 
     def tau_fractions(self) -> Array:
         """Return the fractions, (tau_count,), falling; tau_max itself selects nothing."""
@@ -389,32 +323,55 @@ class TauGrid:
 class AnswerSettings:
     """Keys of the section ``signature`` that decide which genes the final models have."""
 
-    most: float  # largest number of genes of a list
-    list_mu: float | None  # key ``mu``: of the list; None: the first of the grid
+    most: float
+    """Largest number of genes of a list that the inner folds may choose."""
+    list_mu: float | None
+    """Key ``mu``: mu of the list of the rule ``minimal``; None is the first of the grid."""
     fdr: float
-    least: int  # smallest number of genes of the predictive model by half-samples
-    size: int | None  # number of genes of the predictive model, if the config fixes it
+    """False discovery rate of the FDR-selected genes."""
+    least: int
+    """Smallest number of genes of a list by selection frequency, whatever their q."""
+    size: int | None
+    """Number of genes of a list by selection frequency; None if the FDR decides it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LinearSettings(TauGrid, AnswerSettings):
-    """Settings of a linear fit: the keys of the section ``linear``, which the schema explains."""
+    """Settings of a linear fit: keys of the section ``linear``, and what other sections add.
+
+    mu and lambda count in units of ||X'X||/n, tau in fractions of tau_max.
+    """
 
     list: str
+    """Rule by which the predictive list is chosen, a key of `grid.CHOICE_RULES`."""
     model: str
+    """``two_stage`` predicts by one list, ``ensemble`` by the mean of three models."""
     penalty: str
+    """``l1``, or ``fused`` for step functions along chromosomes."""
     jump: float
+    """Cost of each end of a stretch in the penalty ``fused``, in genes."""
     lam: Sequence[float]
+    """Lambdas of the ridge refit, from which the inner folds choose."""
     mu: Sequence[float]
+    """mu of the nested lists of stage II, rising."""
     mu_choice: Sequence[float] | None
+    """mu from which the inner folds choose; None for those of `mu` up to `MAX_DEFAULT_MU`."""
     longest: int | None
+    """Largest number of genes of a nested list; the path ends before a longer one."""
     criterion: str
+    """Validation error of the inner folds, a key of `kinds.CRITERIA`; survival has its own."""
     one_standard_error: bool
+    """Whether the rule ``minimal`` takes the sparsest list within one standard error."""
     threshold: str
+    """``midpoint`` of the class means of out-of-fold scores, or ``zero``."""
     solver: str
+    """Solver of the squared error, a key of `optim.solvers`."""
     tolerance: float
-    learn_omics: bool  # whether ``data.omics`` is ``learned``
-    crossfitted: bool  # whether cross-fitted scores are stored, for the section ``decision``
+    """Relative duality gap at which a solver ends."""
+    learn_omics: bool
+    """Whether ``data.omics`` is ``learned``: the inner folds choose the penalty factors."""
+    crossfitted: bool
+    """Whether cross-fitted scores are stored, for the section ``decision``."""
 
     def searched_mu(self) -> Array:
         """Return the mu that the inner folds search for the stable list, (n_searched,)."""

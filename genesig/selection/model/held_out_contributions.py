@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.normalise import Steps, learned_steps
+from genesig.data.steps.normalise import Steps
 from genesig.response.design import SEVERAL_CLASSES
 from genesig.results import Dataset, Fits, Splits
 from genesig.selection.linear.training_sets import (
@@ -54,7 +54,7 @@ def held_out_contributions(
     n_tested = np.zeros(n, dtype=np.int64)
     training_sets = make_training_sets(dataset, splits, splits.outer, [0])
     for X, reference, same_matrix in group_by_matrix(
-        dataset, training_sets, learned_steps(folds, dataset), len(training_sets)
+        dataset, training_sets, folds, len(training_sets)
     ):
         for training_set in same_matrix:
             fit = fit_of_split[training_set.split]

@@ -392,7 +392,7 @@ def answer_list(final_fit: Fits) -> str:
     """Return the name of the list that is the answer of a study, from its fit on all samples."""
     if final_fit.answers is not None:
         return PREDICTIVE
-    return nested_list_name(float(final_fit.mu[final_fit.choice[0, 2]]))
+    return nested_list_name(float(final_fit.mu[final_fit.chosen_lists[0]]))
 
 
 def chosen_model(

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.normalise import Reference, Steps, learned_steps, moment_settings
+from genesig.data.steps.normalise import Reference, Steps, moment_settings
 from genesig.data.study.gene_columns import read_groups
 from genesig.errors import GenesigError
 from genesig.optim.feature_vectors import select_feature_vectors
@@ -255,10 +255,9 @@ def _matrices(
     dataset: Dataset, training_sets: list[TrainingSet], folds: Steps, protocol: NonlinearProtocol
 ) -> Any:
     """Yield (matrix, fitted steps, training set, shared settings) of each training set."""
-    steps = learned_steps(folds, dataset)
     unit_variance = moment_settings(folds)["unit_variance"]
     group_of_gene = None if protocol.groups is None else read_groups(protocol.groups, dataset.genes)
-    for X, reference, sets_of_matrix in group_by_matrix(dataset, training_sets, steps, 1):
+    for X, reference, sets_of_matrix in group_by_matrix(dataset, training_sets, folds, 1):
         shared = SharedSettings(
             protocol,
             [dataset.genes[gene] for gene in reference.genes],

@@ -13,7 +13,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.splits.draw import permute_responses, response_strata
 from genesig.data.splits.folds import SET_WEIGHTS, generator, spawn_key
-from genesig.data.steps.normalise import Steps, learned_steps, moment_settings
+from genesig.data.steps.normalise import Steps, moment_settings
 from genesig.errors import GenesigError
 from genesig.optim.classes import discriminant
 from genesig.optim.structured.columns import Columns
@@ -151,12 +151,11 @@ class SetsStudy:
 
     def models(self, training_sets: list[TrainingSet]) -> Iterator[SetsModel]:
         """Yield the model of each training set, with tau and mu chosen by its inner folds."""
-        bound_steps = learned_steps(self.fold_steps, self.dataset)
         start_time = time.monotonic()
         n_done = 0
         last_log = start_time
         for X, reference, matrix_sets in group_by_matrix(
-            self.dataset, training_sets, bound_steps, MAX_SHARED_SETS
+            self.dataset, training_sets, self.fold_steps, MAX_SHARED_SETS
         ):
             block_columns = self._block_columns(reference.genes, matrix_sets[0].split)
             set_columns = np.ascontiguousarray(X[:, block_columns.columns])

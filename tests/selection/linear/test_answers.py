@@ -43,7 +43,6 @@ from genesig.selection.linear.nested_cross_validation import (
 from genesig.selection.linear.training_sets import (
     LIST_LENGTHS,
     LinearSettings,
-    draw_halves,
     make_training_sets,
 )
 
@@ -219,9 +218,7 @@ def test_without_chance_the_chosen_list_is_the_only_answer(study):
 def test_a_half_lists_what_the_elastic_net_of_scikit_learn_does():
     dataset, splits, _, chance = of("regression")
     rows = np.arange(len(dataset.samples))
-    masks = draw_halves(
-        Samples.from_dataset(dataset), rows, 25, splits.seed, (*splits.final.seed, 0)
-    )
+    masks = Samples.from_dataset(dataset).halves(rows, 25, splits.seed, (*splits.final.seed, 0))
     Z = StandardScaler().fit_transform(dataset.X)
     norm = np.linalg.norm(Z, 2) ** 2 / len(Z)
     y = dataset.response()
@@ -265,7 +262,7 @@ def test_halves_are_complementary_and_stratified_and_a_pair_more_leaves_the_othe
     dataset, *_ = of("classification")
     samples = Samples.from_dataset(dataset)
     rows = np.arange(5, 45)
-    masks = draw_halves(samples, rows, 4, 1, (7,))
+    masks = samples.halves(rows, 4, 1, (7,))
     is_in_half = np.isin(np.arange(len(dataset.samples)), rows)
     for pair in range(4):
         a = masks[:, 2 * pair]
@@ -274,7 +271,7 @@ def test_halves_are_complementary_and_stratified_and_a_pair_more_leaves_the_othe
         for side in (-1, 1):
             sizes = [np.sum(dataset.response()[half] == side) for half in (a, b)]
             assert abs(sizes[0] - sizes[1]) <= 1
-    np.testing.assert_array_equal(draw_halves(samples, rows, 2, 1, (7,)), masks[:, :4])
+    np.testing.assert_array_equal(samples.halves(rows, 2, 1, (7,)), masks[:, :4])
 
 
 def test_groups_stay_in_one_half():
@@ -282,7 +279,7 @@ def test_groups_stay_in_one_half():
     obs = dataset.obs.assign(patient=[f"p{k // 3}" for k in range(48)])
     design = replace(dataset.design, group="patient")
     grouped = replace(dataset, obs=obs, design=design)
-    masks = draw_halves(Samples.from_dataset(grouped), np.arange(48), 5, 1, (7,))
+    masks = Samples.from_dataset(grouped).halves(np.arange(48), 5, 1, (7,))
     for half in masks.T:
         assert all(len(set(half[3 * k : 3 * k + 3].tolist())) == 1 for k in range(16))
 

@@ -5,10 +5,9 @@ import settings
 from study_data import study_of
 
 from genesig.data.splits.draw import draw_splits
-from genesig.data.splits.folds import CHANCE
-from genesig.selection.linear import training_sets as training_sets_module
+from genesig.data.splits.folds import CHANCE, HalfCounts, Samples
 from genesig.selection.linear.half_samples import _null_training_sets
-from genesig.selection.linear.training_sets import HalfCounts, make_training_sets
+from genesig.selection.linear.training_sets import make_training_sets
 
 HALF_COUNTS = HalfCounts(2, 1)
 PERMUTATIONS = range(1, 8)
@@ -37,13 +36,13 @@ def test_null_training_sets_equal_those_drawn_for_each_permutation():
 def test_halves_of_each_split_are_drawn_once(monkeypatch):
     dataset, splits = drawn_study()
     keys = []
-    draw_halves = training_sets_module.draw_halves
+    draw_halves = Samples.halves
 
     def recorded(samples, rows, pairs, seed, key):
         keys.append(key)
         return draw_halves(samples, rows, pairs, seed, key)
 
-    monkeypatch.setattr(training_sets_module, "draw_halves", recorded)
+    monkeypatch.setattr(Samples, "halves", recorded)
     _null_training_sets(dataset, splits, splits.outer, PERMUTATIONS, HALF_COUNTS)
     assert len(keys) == len(set(keys))
 
